@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace halftone {
+
+/// `text` safe to show on one line: control characters and broken UTF-8 as \xNN, and at most `limit` bytes (then "…").
+std::string printable(std::string_view text, std::size_t limit = 400);
+
+/// Up to three of `candidates` that `name` was most likely meant to be, nearest first (edit distance, case folded). Empty when none is near.
+/// Cost is bounded: names over 256 bytes have no near match.
+std::vector<std::string> nearestNames(std::string_view name, std::span<const std::string_view> candidates);
+
+/// " (did you mean a, b?)", or nothing when `names` is empty: the tail of an error about an unknown name.
+std::string didYouMean(std::span<const std::string> names);
+
+/// "a, b, c", at most `limit` of them and then "and N more".
+std::string joined(std::span<const std::string> names, std::size_t limit = 8);
+
+/// The whole of `text` as a number; nothing when a character is left over or the value does not fit.
+std::optional<std::int64_t> parseInteger(std::string_view text);
+std::optional<double> parseReal(std::string_view text);
+
+std::string_view trimmed(std::string_view text);
+
+} // namespace halftone

@@ -1,0 +1,97 @@
+#pragma once
+
+#include "core/graph/attributes.h"
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace halftone::graph {
+
+class Graph;
+
+/// Position of a node in its graph.
+using NodeId = std::uint32_t;
+/// Position of an operator's name in Graph::operatorNames(): one small table lookup instead of a string compare in every pass.
+using OpIndex = std::uint32_t;
+
+inline constexpr std::string_view kVariableOp = "null"; ///< the operator name of variables, as in symbol JSON
+
+/// One output of one node. `version` counts writes to a mutable input (MXNet refers to BatchNorm's moving mean with version 1).
+struct Entry
+{
+    NodeId node = 0;
+    std::uint32_t output = 0;
+    std::uint32_t version = 0;
+
+    bool operator==(const Entry &) const = default;
+};
+
+/// What a node is, apart from its wiring. Immutable and shared between the graphs that hold it, so that copying a graph copies no text.
+struct NodeDef
+{
+    std::string op; ///< the framework's operator name, kVariableOp for a variable
+    std::string name;
+    Attributes attributes;
+    std::vector<std::shared_ptr<const Graph>> subgraphs; ///< bodies of control flow and of fused operators
+
+    bool isVariable() const { return op == kVariableOp; }
+};
+
+using NodeDefPtr = std::shared_ptr<const NodeDef>;
+
+/// A directed acyclic graph as a value: nodes are appended in topological order and never change. A pass reads one graph and builds another.
+/// Holds up to 2^32 - 2 nodes; nothing in it recurses over depth, destructors included.
+class Graph
+{
+public:
+    /// Appends a node. Needs: every input and control dependency names a node that is already there.
+    NodeId add(NodeDefPtr def, std::span<const Entry> inputs, std::span<const NodeId> controlDependencies = {});
+
+    void reserve(std::size_t nodes, std::size_t inputs);
+    void setHeads(std::vector<Entry> heads) { m_heads = std::move(heads); }
+    /// What the format says of the whole graph (MXNet: "mxnet_version", "is_np_shape"), values as JSON text.
+    void setMetadata(Attributes metadata) { m_metadata = std::move(metadata); }
+
+    std::size_t nodeCount() const { return m_nodes.size(); }
+    const NodeDef &node(NodeId id) const { return *m_nodes[id].def; }
+    const NodeDefPtr &sharedNode(NodeId id) const { return m_nodes[id].def; }
+    bool isVariable(NodeId id) const { return m_nodes[id].op == m_variableOp; }
+    std::span<const Entry> inputs(NodeId id) const;
+    std::span<const NodeId> controlDependencies(NodeId id) const;
+    std::span<const Entry> heads() const { return m_heads; }
+    const Attributes &metadata() const { return m_metadata; }
+
+    /// The distinct operator names, in order of first appearance; opOf() indexes it.
+    std::span<const std::string> operatorNames() const { return m_opNames; }
+    OpIndex opOf(NodeId id) const { return m_nodes[id].op; }
+
+private:
+    static constexpr OpIndex kNoOp = std::numeric_limits<OpIndex>::max();
+
+    struct Row
+    {
+        NodeDefPtr def;
+        std::uint32_t firstInput = 0;
+        std::uint32_t inputCount = 0;
+        OpIndex op = 0;
+    };
+
+    OpIndex indexOf(const std::string &op);
+
+    std::vector<Row> m_nodes;
+    std::vector<Entry> m_inputs;
+    std::unordered_map<NodeId, std::vector<NodeId>> m_controlDependencies; ///< rare, so kept aside
+    std::vector<Entry> m_heads;
+    Attributes m_metadata;
+    std::vector<std::string> m_opNames;
+    std::unordered_map<std::string, OpIndex> m_opIndex;
+    OpIndex m_variableOp = kNoOp;
+};
+
+} // namespace halftone::graph

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "core/base/result.h"
+#include "core/tensor/dtype.h"
+#include "core/tensor/shape.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace halftone::tensor {
+
+/// A dense, row-major, immutable array. Copies share the bytes, which may lie in a mapped file and then need not be aligned:
+/// read elements through values<T>() (which copies when it must), not by casting bytes().
+class Tensor
+{
+public:
+    Tensor() = default;
+    /// `bytes` must hold exactly shape.elementCount() elements of `type`; `owner` keeps them alive.
+    Tensor(DType type, Shape shape, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
+
+    /// Takes the bytes over. Same promise on their number.
+    static Tensor owning(DType type, Shape shape, std::vector<std::byte> bytes);
+
+    DType dtype() const { return m_type; }
+    const Shape &shape() const { return m_shape; }
+    std::span<const std::byte> bytes() const { return m_bytes; }
+    std::size_t elementCount() const;
+
+    /// The elements as T, whose size must be the element size; copied, so that alignment does not matter.
+    template <class T>
+    std::vector<T> values() const;
+
+private:
+    DType m_type = DType::Unknown;
+    Shape m_shape;
+    std::span<const std::byte> m_bytes;
+    std::shared_ptr<const void> m_owner;
+};
+
+/// How the values of an Array are stored (MXNet's storage types).
+enum class Storage : std::uint8_t { Dense, RowSparse, Csr };
+
+/// A named array of a parameter file, dense or sparse.
+struct Array
+{
+    std::string name; ///< as in the file, with "arg:" or "aux:" where it has one; empty in a nameless list
+    Storage storage = Storage::Dense;
+    Shape shape; ///< logical shape; unknown rank for an array that was never allocated
+    Tensor values; ///< the elements (dense), or the stored ones (sparse)
+    std::vector<Tensor> indices; ///< RowSparse: row ids; Csr: row pointers, then columns
+    std::int32_t deviceType = 1; ///< where the writer kept it (1 cpu, 2 gpu, …): kept so that a file round-trips byte for byte
+    std::int32_t deviceId = 0;
+};
+
+} // namespace halftone::tensor
