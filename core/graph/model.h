@@ -1,0 +1,19 @@
+#pragma once
+
+#include "core/graph/graph.h"
+#include "core/tensor/tensor.h"
+
+#include <string>
+#include <vector>
+
+namespace halftone::graph {
+
+/// A network with its weights. Cheap to copy: nodes and tensors are shared.
+struct Model
+{
+    Graph graph;
+    std::vector<tensor::Array> parameters; ///< in file order; empty when loaded without
+    bool hasParameters = false; ///< false: loaded without a parameter file (an empty file is a file)
+};
+
+} // namespace halftone::graph

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "core/tensor/dtype.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace halftone::policy {
+
+enum class Mode : std::uint8_t { Typed, Mxnet };
+/// Which of MXNet's two calls is meant: convert_model sets `__dtype__` marks on parameters (spec: amp-conversion, section 3, Parameters).
+enum class Api : std::uint8_t { ConvertModel, ConvertSymbol };
+
+/// "Keep this operator in fp32 when this attribute has one of these values."
+struct ConditionalRule
+{
+    std::string op;
+    std::string attribute;
+    std::vector<std::string> values;
+
+    bool operator==(const ConditionalRule &) const = default;
+};
+
+/// What a person tuned, exactly as a policy file and the command line say it (spec: cli, "Policy"). Nothing is checked or filled in here:
+/// an absent list means the built-in one. A value: an edit makes a new one.
+struct Policy
+{
+    tensor::DType target = tensor::DType::F16;
+    std::optional<Mode> mode;
+    std::optional<Api> api;
+    std::string listVersion = "1.9.1"; ///< whose built-in lists: "1.9.1", "2.0.0b1", "master"
+
+    std::optional<std::vector<std::string>> targetOps;
+    std::optional<std::vector<std::string>> fp32Ops;
+    std::optional<std::vector<std::string>> widestOps;
+    std::optional<std::vector<ConditionalRule>> conditionalOps;
+    std::vector<std::string> excludedNames; ///< exact node names, or patterns written /…/
+
+    /// Single moves, applied after the lists in this order: the operator leaves the list it is in (--target-op, --fp32-op, --widest-op).
+    struct Move
+    {
+        std::string op;
+        enum class To : std::uint8_t { Target, Fp32, Widest } to = To::Target;
+        bool operator==(const Move &) const = default;
+    };
+    std::vector<Move> moves;
+
+    std::map<std::string, tensor::DType> nodeOverrides;
+    std::map<std::string, tensor::DType> inputDtypes;
+    std::optional<std::vector<std::string>> dataNames;
+    bool castParams = false;
+    bool keepIoTypes = false;
+
+    bool operator==(const Policy &) const = default;
+};
+
+} // namespace halftone::policy
