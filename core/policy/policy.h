@@ -10,9 +10,18 @@
 
 namespace halftone::policy {
 
-enum class Mode : std::uint8_t { Typed, Mxnet };
-/// Which of MXNet's two calls is meant: convert_model sets `__dtype__` marks on parameters (spec: amp-conversion, section 3, Parameters).
-enum class Api : std::uint8_t { ConvertModel, ConvertSymbol };
+enum class Mode : std::uint8_t
+{
+    Typed,
+    Mxnet
+};
+/// Which of MXNet's two calls is meant: convert_model sets `__dtype__` marks on parameters (spec:
+/// amp-conversion, section 3, Parameters).
+enum class Api : std::uint8_t
+{
+    ConvertModel,
+    ConvertSymbol
+};
 
 /// "Keep this operator in fp32 when this attribute has one of these values."
 struct ConditionalRule
@@ -24,8 +33,8 @@ struct ConditionalRule
     bool operator==(const ConditionalRule &) const = default;
 };
 
-/// What a person tuned, exactly as a policy file and the command line say it (spec: cli, "Policy"). Nothing is checked or filled in here:
-/// an absent list means the built-in one. A value: an edit makes a new one.
+/// What a person tuned, exactly as a policy file and the command line say it (spec: cli, "Policy"). Nothing
+/// is checked or filled in here: an absent list means the built-in one. A value: an edit makes a new one.
 struct Policy
 {
     tensor::DType target = tensor::DType::F16;
@@ -39,7 +48,8 @@ struct Policy
     std::optional<std::vector<ConditionalRule>> conditionalOps;
     std::vector<std::string> excludedNames; ///< exact node names, or patterns written /…/
 
-    /// Single moves, applied after the lists in this order: the operator leaves the list it is in (--target-op, --fp32-op, --widest-op).
+    /// Single moves, applied after the lists in this order: the operator leaves the list it is in
+    /// (--target-op, --fp32-op, --widest-op).
     struct Move
     {
         std::string op;
@@ -47,10 +57,15 @@ struct Policy
         bool operator==(const Move &) const = default;
     };
     std::vector<Move> moves;
+    /// Conditional rules added one by one (--conditional) to whichever conditional list is in force, before
+    /// the moves.
+    std::vector<ConditionalRule> addedConditions;
 
     std::map<std::string, tensor::DType> nodeOverrides;
     std::map<std::string, tensor::DType> inputDtypes;
     std::optional<std::vector<std::string>> dataNames;
+    std::optional<std::vector<std::string>>
+        int8Ops; ///< operators that the quantizer takes; absent: its own list
     bool castParams = false;
     bool keepIoTypes = false;
 

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "core/graph/graph.h"
+#include "core/policy/rules.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace halftone::policy {
+
+/// What decided for a node. In order of precedence but for Variable (spec: amp-conversion, section 3;
+/// overrides are ours and come first).
+enum class Rule : std::uint8_t
+{
+    Variable,
+    OverrideFp32,
+    OverrideTarget,
+    ExcludedName, ///< also of variables: their value then counts as float32
+    Fp32List,
+    TargetList,
+    WidestList,
+    Conditional, ///< a condition holds
+    ConditionUnmet, ///< the operator has conditions and none holds
+    NeutralList,
+    Unlisted,
+};
+
+/// What a rule asks of a node's inputs.
+enum class Request : std::uint8_t
+{
+    Nothing, ///< a variable
+    Fp32,
+    Target,
+    Widest,
+    Follow, ///< as the inputs come
+};
+
+Request requestOf(Rule rule);
+std::string_view nameOf(Rule rule); ///< "fp32-list", "excluded-name", …: as reports call it
+std::string_view nameOf(Request request); ///< "fp32", "target", "widest", "follow"; "" for Nothing
+
+struct Decision
+{
+    Rule rule = Rule::Unlisted;
+    std::uint32_t entry = 0; ///< index into Assignment::entries
+};
+
+/// The decision of every node of one graph.
+struct Assignment
+{
+    std::vector<Decision> nodes; ///< by NodeId
+    /// What decided, as text for reports: `fp32_ops: "softmax" (built-in float16 1.9.1)`. Index 0 is empty:
+    /// nothing named the node.
+    std::vector<std::string> entries;
+
+    Rule rule(graph::NodeId id) const { return nodes[id].rule; }
+    Request requested(graph::NodeId id) const { return requestOf(nodes[id].rule); }
+    const std::string &entry(graph::NodeId id) const { return entries[nodes[id].entry]; }
+};
+
+/// Decides for every node of `graph`; bodies of control flow are not looked into. Conditions hold when the
+/// attribute, written or default, has one of the values by meaning (D-conditional-default). Decided once an
+/// operator name: a node costs a table look-up unless its operator has conditions.
+Assignment assign(const graph::Graph &graph, const Rules &rules, const NamedNodes &named);
+
+} // namespace halftone::policy
