@@ -1,0 +1,108 @@
+#include "core/passes/variables.h"
+
+#include "core/base/text.h"
+#include "core/dialect/mxnet/dtype_code.h"
+
+#include <unordered_map>
+#include <unordered_set>
+
+namespace halftone::passes {
+namespace {
+
+using graph::NodeId;
+using tensor::DType;
+
+std::string_view withoutPrefix(std::string_view name)
+{
+    for (const std::string_view prefix : {"arg:", "aux:"}) {
+        if (name.starts_with(prefix))
+            return name.substr(prefix.size());
+    }
+    return name;
+}
+
+Result<DType> declaredType(const graph::NodeDef &variable)
+{
+    const std::string *text = variable.attributes.find("__dtype__");
+    if (text == nullptr)
+        return DType::Unknown;
+    const auto code = parseInteger(*text);
+    const auto type = code ? dialect::mxnet::dtypeOfCode(*code) : std::nullopt;
+    if (!type && code != -1)
+        return badInput(variable.name, "__dtype__ is \"" + *text + "\"", "a type code (0 to 12)");
+    return type.value_or(DType::Unknown);
+}
+
+class Names
+{
+public:
+    explicit Names(const graph::Graph &graph)
+    {
+        for (NodeId id = 0; id < graph.nodeCount(); ++id) {
+            if (graph.isVariable(id))
+                m_names.insert(graph.node(id).name);
+        }
+    }
+
+    void warnIfAbsent(const std::string &name, const char *key, std::vector<policy::Warning> &warnings) const
+    {
+        if (m_names.contains(name))
+            return;
+        const std::vector<std::string_view> all(m_names.begin(), m_names.end());
+        warnings.push_back({std::string(key) + ": \"" + name + '"', "no input has this name" + didYouMean(nearestNames(name, all))});
+    }
+
+private:
+    std::unordered_set<std::string_view> m_names;
+};
+
+void warnOfUnknownNames(const graph::Graph &graph, const policy::Policy &policy, std::vector<policy::Warning> &warnings)
+{
+    if (!policy.dataNames && policy.inputDtypes.empty())
+        return;
+    const Names names(graph);
+    if (policy.dataNames) {
+        for (const std::string &name : *policy.dataNames)
+            names.warnIfAbsent(name, "data_names", warnings);
+    }
+    for (const auto &[name, type] : policy.inputDtypes)
+        names.warnIfAbsent(name, "input_dtypes", warnings);
+}
+
+} // namespace
+
+Result<std::vector<Variable>> classifyVariables(const graph::Model &model, const policy::Policy &policy, std::vector<policy::Warning> &warnings)
+{
+    warnOfUnknownNames(model.graph, policy, warnings);
+    std::unordered_map<std::string_view, DType> stored;
+    for (const tensor::Array &array : model.parameters)
+        stored.insert_or_assign(withoutPrefix(array.name), array.values.dtype());
+    std::unordered_set<std::string_view> dataNames;
+    if (policy.dataNames)
+        dataNames.insert(policy.dataNames->begin(), policy.dataNames->end());
+    const policy::Api api = policy.api.value_or(model.hasParameters || policy.dataNames ? policy::Api::ConvertModel : policy::Api::ConvertSymbol);
+
+    std::vector<Variable> variables(model.graph.nodeCount());
+    for (NodeId id = 0; id < model.graph.nodeCount(); ++id) {
+        if (!model.graph.isVariable(id))
+            continue;
+        const graph::NodeDef &node = model.graph.node(id);
+        const auto array = stored.find(node.name);
+        HALFTONE_TRY(const DType declared, declaredType(node));
+        if (policy.dataNames)
+            variables[id].isData = dataNames.contains(node.name);
+        else if (api == policy::Api::ConvertModel)
+            variables[id].isData = array == stored.end();
+        else
+            variables[id].isData = node.attributes.find("__dtype__") == nullptr;
+        if (const auto given = policy.inputDtypes.find(node.name); given != policy.inputDtypes.end())
+            variables[id].type = given->second;
+        else if (array != stored.end() && array->second != DType::Unknown)
+            variables[id].type = array->second;
+        else if (declared != DType::Unknown)
+            variables[id].type = declared;
+    }
+    return variables;
+}
+
+} // namespace halftone::passes
