@@ -6,11 +6,13 @@
 
 namespace halftone {
 
-/// What a long call gets from its caller: a way to be stopped and a place to report to. Cheap to copy; the default neither stops nor reports.
+/// What a long call gets from its caller: a way to be stopped and a place to report to. Cheap to copy; the
+/// default neither stops nor reports.
 struct Progress
 {
     std::stop_token stop;
-    /// Called with a share done in [0, 1] and what is being done; may be called often, the receiver thins it out.
+    /// Called with a share done in [0, 1] and what is being done; may be called often, the receiver thins it
+    /// out.
     std::function<void(double, std::string_view)> report;
 
     bool stopped() const { return stop.stop_requested(); }

@@ -17,7 +17,8 @@ constexpr std::pair<std::string_view, std::string_view> kEmbedded[] = {
 
 std::string_view resource(std::string_view path)
 {
-    const auto *const at = std::ranges::find(kEmbedded, path, &std::pair<std::string_view, std::string_view>::first);
+    const auto *const at
+        = std::ranges::find(kEmbedded, path, &std::pair<std::string_view, std::string_view>::first);
     return at == std::end(kEmbedded) ? std::string_view() : at->second;
 }
 
@@ -25,7 +26,8 @@ std::span<const std::string_view> resourcePaths()
 {
     static const auto kPaths = [] {
         std::array<std::string_view, std::size(kEmbedded)> paths;
-        std::ranges::transform(kEmbedded, paths.begin(), &std::pair<std::string_view, std::string_view>::first);
+        std::ranges::transform(kEmbedded, paths.begin(),
+                               &std::pair<std::string_view, std::string_view>::first);
         return paths;
     }();
     return kPaths;

@@ -5,7 +5,8 @@
 
 namespace halftone {
 
-/// A file of resources/ that is compiled in, by its path there ("oplists/float16.json"); empty when there is none of that name.
+/// A file of resources/ that is compiled in, by its path there ("oplists/float16.json"); empty when there is
+/// none of that name.
 std::string_view resource(std::string_view path);
 
 /// The paths of all compiled-in files, sorted.

@@ -10,7 +10,8 @@
 namespace halftone {
 
 /// What kind of failure an Error is; the command line turns it into its exit code (spec: cli, "Exit codes").
-enum class Errc {
+enum class Errc
+{
     BadInput, ///< a file, field or value is wrong (exit 1)
     BadCall, ///< the caller asked for something that makes no sense (exit 2)
     Unsupported, ///< right, but this build or machine cannot do it (exit 3)

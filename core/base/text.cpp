@@ -8,15 +8,23 @@
 namespace halftone {
 namespace {
 
-/// Length of the valid UTF-8 sequence at the start of `text`, 0 when it is none. Overlong forms and surrogates are not told apart.
+/// Length of the valid UTF-8 sequence at the start of `text`, 0 when it is none. Overlong forms and
+/// surrogates are not told apart.
 std::size_t utf8Length(std::string_view text)
 {
     const auto lead = static_cast<unsigned char>(text.front());
-    const std::size_t length = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+    const std::size_t length = lead < 0x80 ? 1
+        : lead < 0xC2                      ? 0
+        : lead < 0xE0                      ? 2
+        : lead < 0xF0                      ? 3
+        : lead < 0xF5                      ? 4
+                                           : 0;
     if (length == 0 || length > text.size())
         return 0;
     const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
-    return std::all_of(text.begin() + 1, text.begin() + static_cast<std::ptrdiff_t>(length), continues) ? length : 0;
+    return std::all_of(text.begin() + 1, text.begin() + static_cast<std::ptrdiff_t>(length), continues)
+        ? length
+        : 0;
 }
 
 char lower(char c)
@@ -70,7 +78,8 @@ std::vector<std::string> nearestNames(std::string_view name, std::span<const std
     const std::size_t limit = std::max<std::size_t>(1, name.size() / 3);
     std::vector<std::pair<std::size_t, std::string_view>> near;
     for (const std::string_view candidate : candidates) {
-        const std::size_t gap = std::max(candidate.size(), name.size()) - std::min(candidate.size(), name.size());
+        const std::size_t gap
+            = std::max(candidate.size(), name.size()) - std::min(candidate.size(), name.size());
         if (gap > limit || candidate.size() > kLongest)
             continue;
         if (const std::size_t distance = editDistance(name, candidate); distance <= limit)
@@ -125,7 +134,8 @@ std::string_view trimmed(std::string_view text)
 {
     constexpr std::string_view kBlank = " \t\r\n";
     const std::size_t first = text.find_first_not_of(kBlank);
-    return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+    return first == std::string_view::npos ? std::string_view()
+                                           : text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
 } // namespace halftone

@@ -9,11 +9,12 @@
 
 namespace halftone {
 
-/// `text` safe to show on one line: control characters and broken UTF-8 as \xNN, and at most `limit` bytes (then "…").
+/// `text` safe to show on one line: control characters and broken UTF-8 as \xNN, and at most `limit` bytes
+/// (then "…").
 std::string printable(std::string_view text, std::size_t limit = 400);
 
-/// Up to three of `candidates` that `name` was most likely meant to be, nearest first (edit distance, case folded). Empty when none is near.
-/// Cost is bounded: names over 256 bytes have no near match.
+/// Up to three of `candidates` that `name` was most likely meant to be, nearest first (edit distance, case
+/// folded). Empty when none is near. Cost is bounded: names over 256 bytes have no near match.
 std::vector<std::string> nearestNames(std::string_view name, std::span<const std::string_view> candidates);
 
 /// " (did you mean a, b?)", or nothing when `names` is empty: the tail of an error about an unknown name.

@@ -17,8 +17,10 @@ Attributes::Attributes(std::initializer_list<Item> items)
 Attributes::Attributes(std::vector<Item> items)
     : m_items(std::move(items))
 {
-    std::stable_sort(m_items.begin(), m_items.end(), [](const Item &a, const Item &b) { return a.first < b.first; });
-    const auto end = std::unique(m_items.rbegin(), m_items.rend(), [](const Item &a, const Item &b) { return a.first == b.first; });
+    std::stable_sort(m_items.begin(), m_items.end(),
+                     [](const Item &a, const Item &b) { return a.first < b.first; });
+    const auto end = std::unique(m_items.rbegin(), m_items.rend(),
+                                 [](const Item &a, const Item &b) { return a.first == b.first; });
     m_items.erase(m_items.begin(), end.base());
 }
 

@@ -25,13 +25,21 @@ NodeId Graph::add(NodeDefPtr def, std::span<const Entry> inputs, std::span<const
 {
     const auto id = static_cast<NodeId>(m_nodes.size());
     assert(std::all_of(inputs.begin(), inputs.end(), [id](const Entry &e) { return e.node < id; }));
-    assert(std::all_of(controlDependencies.begin(), controlDependencies.end(), [id](NodeId d) { return d < id; }));
+    assert(std::all_of(controlDependencies.begin(), controlDependencies.end(),
+                       [id](NodeId d) { return d < id; }));
     const OpIndex op = indexOf(def->op);
-    m_nodes.push_back({std::move(def), static_cast<std::uint32_t>(m_inputs.size()), static_cast<std::uint32_t>(inputs.size()), op});
+    m_nodes.push_back({std::move(def), static_cast<std::uint32_t>(m_inputs.size()),
+                       static_cast<std::uint32_t>(inputs.size()), op});
     m_inputs.insert(m_inputs.end(), inputs.begin(), inputs.end());
     if (!controlDependencies.empty())
         m_controlDependencies.try_emplace(id, controlDependencies.begin(), controlDependencies.end());
     return id;
+}
+
+void Graph::redefine(NodeId id, NodeDefPtr def)
+{
+    assert(def->op == node(id).op);
+    m_nodes[id].def = std::move(def);
 }
 
 void Graph::reserve(std::size_t nodes, std::size_t inputs)
@@ -49,7 +57,8 @@ std::span<const Entry> Graph::inputs(NodeId id) const
 std::span<const NodeId> Graph::controlDependencies(NodeId id) const
 {
     const auto found = m_controlDependencies.find(id);
-    return found == m_controlDependencies.end() ? std::span<const NodeId>() : std::span<const NodeId>(found->second);
+    return found == m_controlDependencies.end() ? std::span<const NodeId>()
+                                                : std::span<const NodeId>(found->second);
 }
 
 } // namespace halftone::graph

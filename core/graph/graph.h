@@ -17,12 +17,14 @@ class Graph;
 
 /// Position of a node in its graph.
 using NodeId = std::uint32_t;
-/// Position of an operator's name in Graph::operatorNames(): one small table lookup instead of a string compare in every pass.
+/// Position of an operator's name in Graph::operatorNames(): one small table lookup instead of a string
+/// compare in every pass.
 using OpIndex = std::uint32_t;
 
 inline constexpr std::string_view kVariableOp = "null"; ///< the operator name of variables, as in symbol JSON
 
-/// One output of one node. `version` counts writes to a mutable input (MXNet refers to BatchNorm's moving mean with version 1).
+/// One output of one node. `version` counts writes to a mutable input (MXNet refers to BatchNorm's moving
+/// mean with version 1).
 struct Entry
 {
     NodeId node = 0;
@@ -32,7 +34,8 @@ struct Entry
     bool operator==(const Entry &) const = default;
 };
 
-/// What a node is, apart from its wiring. Immutable and shared between the graphs that hold it, so that copying a graph copies no text.
+/// What a node is, apart from its wiring. Immutable and shared between the graphs that hold it, so that
+/// copying a graph copies no text.
 struct NodeDef
 {
     std::string op; ///< the framework's operator name, kVariableOp for a variable
@@ -45,13 +48,18 @@ struct NodeDef
 
 using NodeDefPtr = std::shared_ptr<const NodeDef>;
 
-/// A directed acyclic graph as a value: nodes are appended in topological order and never change. A pass reads one graph and builds another.
-/// Holds up to 2^32 - 2 nodes; nothing in it recurses over depth, destructors included.
+/// A directed acyclic graph as a value: nodes are appended in topological order and never change. A pass
+/// reads one graph and builds another. Holds up to 2^32 - 2 nodes; nothing in it recurses over depth,
+/// destructors included.
 class Graph
 {
 public:
     /// Appends a node. Needs: every input and control dependency names a node that is already there.
-    NodeId add(NodeDefPtr def, std::span<const Entry> inputs, std::span<const NodeId> controlDependencies = {});
+    NodeId add(NodeDefPtr def, std::span<const Entry> inputs,
+               std::span<const NodeId> controlDependencies = {});
+
+    /// Gives a node of a graph under construction other attributes. Needs: the same operator.
+    void redefine(NodeId id, NodeDefPtr def);
 
     void reserve(std::size_t nodes, std::size_t inputs);
     void setHeads(std::vector<Entry> heads) { m_heads = std::move(heads); }

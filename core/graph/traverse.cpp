@@ -46,7 +46,9 @@ std::vector<NodeId> postOrder(const Graph &graph)
 std::vector<std::uint32_t> referencedOutputs(const Graph &graph)
 {
     std::vector<std::uint32_t> counts(graph.nodeCount(), 1);
-    const auto note = [&counts](const Entry &entry) { counts[entry.node] = std::max(counts[entry.node], entry.output + 1); };
+    const auto note = [&counts](const Entry &entry) {
+        counts[entry.node] = std::max(counts[entry.node], entry.output + 1);
+    };
     for (NodeId id = 0; id < graph.nodeCount(); ++id)
         std::ranges::for_each(graph.inputs(id), note);
     std::ranges::for_each(graph.heads(), note);

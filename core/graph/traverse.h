@@ -6,8 +6,9 @@
 
 namespace halftone::graph {
 
-/// The nodes that a head needs, depth first, inputs left to right, then control dependencies, each after what it needs: the order in which
-/// MXNet visits a symbol, and on which decisions of its conversion depend. Iterative: depth costs heap, not stack.
+/// The nodes that a head needs, depth first, inputs left to right, then control dependencies, each after what
+/// it needs: the order in which MXNet visits a symbol, and on which decisions of its conversion depend.
+/// Iterative: depth costs heap, not stack.
 std::vector<NodeId> postOrder(const Graph &graph);
 
 /// For every node the number of outputs that some input or head refers to (highest index + 1; at least 1).

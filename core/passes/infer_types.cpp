@@ -63,7 +63,8 @@ public:
     TypeMap take() { return std::move(m_types); }
 
 private:
-    /// Applies the node's rule to copies of its types; false when it refuses. Nodes without a rule accept all.
+    /// Applies the node's rule to copies of its types; false when it refuses. Nodes without a rule accept
+    /// all.
     bool apply(NodeId id, std::size_t *where = nullptr)
     {
         const mx::OpInfo *op = m_ops[m_graph.opOf(id)];
@@ -74,7 +75,8 @@ private:
         m_out.assign(outputs.begin(), outputs.end());
         if (op == nullptr || m_graph.isVariable(id))
             return true;
-        return mx::typeRule(*op, m_graph.node(id).attributes).apply(m_in, m_out, where) != ops::TypeOutcome::Refused;
+        return mx::typeRule(*op, m_graph.node(id).attributes).apply(m_in, m_out, where)
+            != ops::TypeOutcome::Refused;
     }
 
     bool visit(NodeId id)
@@ -103,10 +105,12 @@ private:
         for (const DType type : m_in)
             types += (types.empty() ? "" : ", ") + std::string(tensor::nameOf(type));
         const graph::NodeDef &node = m_graph.node(id);
-        const std::string place = where < m_in.size()
-            ? "input " + std::to_string(where) + " (" + m_graph.node(m_graph.inputs(id)[where].node).name + ")"
-            : "output " + std::to_string(where - m_in.size());
-        return badInput(node.name, node.op + " gets types (" + types + "), of which " + place + " does not fit", "types that go together");
+        const std::string place = where < m_in.size() ? "input " + std::to_string(where) + " ("
+                + m_graph.node(m_graph.inputs(id)[where].node).name + ")"
+                                                      : "output " + std::to_string(where - m_in.size());
+        return badInput(node.name,
+                        node.op + " gets types (" + types + "), of which " + place + " does not fit",
+                        "types that go together");
     }
 
     const graph::Graph &m_graph;
@@ -119,7 +123,8 @@ private:
 
 Result<TypeMap> inferTypes(const graph::Graph &graph, std::span<const DType> variables)
 {
-    // Types travel whole chains within a sweep, so few are needed; the bound keeps a hostile zigzag from being quadratic.
+    // Types travel whole chains within a sweep, so few are needed; the bound keeps a hostile zigzag from
+    // being quadratic.
     constexpr int kMostSweeps = 64;
     Inference inference(graph);
     inference.seed(variables);

@@ -49,14 +49,16 @@ public:
         if (m_names.contains(name))
             return;
         const std::vector<std::string_view> all(m_names.begin(), m_names.end());
-        warnings.push_back({std::string(key) + ": \"" + name + '"', "no input has this name" + didYouMean(nearestNames(name, all))});
+        warnings.push_back({std::string(key) + ": \"" + name + '"',
+                            "no input has this name" + didYouMean(nearestNames(name, all))});
     }
 
 private:
     std::unordered_set<std::string_view> m_names;
 };
 
-void warnOfUnknownNames(const graph::Graph &graph, const policy::Policy &policy, std::vector<policy::Warning> &warnings)
+void warnOfUnknownNames(const graph::Graph &graph, const policy::Policy &policy,
+                        std::vector<policy::Warning> &warnings)
 {
     if (!policy.dataNames && policy.inputDtypes.empty())
         return;
@@ -71,7 +73,8 @@ void warnOfUnknownNames(const graph::Graph &graph, const policy::Policy &policy,
 
 } // namespace
 
-Result<std::vector<Variable>> classifyVariables(const graph::Model &model, const policy::Policy &policy, std::vector<policy::Warning> &warnings)
+Result<std::vector<Variable>> classifyVariables(const graph::Model &model, const policy::Policy &policy,
+                                                std::vector<policy::Warning> &warnings)
 {
     warnOfUnknownNames(model.graph, policy, warnings);
     std::unordered_map<std::string_view, DType> stored;
@@ -80,7 +83,8 @@ Result<std::vector<Variable>> classifyVariables(const graph::Model &model, const
     std::unordered_set<std::string_view> dataNames;
     if (policy.dataNames)
         dataNames.insert(policy.dataNames->begin(), policy.dataNames->end());
-    const policy::Api api = policy.api.value_or(model.hasParameters || policy.dataNames ? policy::Api::ConvertModel : policy::Api::ConvertSymbol);
+    const policy::Api api = policy.api.value_or(
+        model.hasParameters || policy.dataNames ? policy::Api::ConvertModel : policy::Api::ConvertSymbol);
 
     std::vector<Variable> variables(model.graph.nodeCount());
     for (NodeId id = 0; id < model.graph.nodeCount(); ++id) {

@@ -8,7 +8,23 @@
 namespace halftone::tensor {
 
 /// Element types. The order is ours; file formats map their own codes (`dialect/mxnet`, `io`).
-enum class DType : std::uint8_t { Unknown, F32, F64, F16, BF16, I8, U8, I16, U16, I32, U32, I64, U64, Bool };
+enum class DType : std::uint8_t
+{
+    Unknown,
+    F32,
+    F64,
+    F16,
+    BF16,
+    I8,
+    U8,
+    I16,
+    U16,
+    I32,
+    U32,
+    I64,
+    U64,
+    Bool
+};
 
 /// Bytes of one element, 0 for Unknown.
 std::size_t sizeOf(DType type);

@@ -9,7 +9,8 @@
 
 namespace halftone::tensor {
 
-/// A tensor's shape, of which the rank or single dimensions may be unknown. Rank 0 is a scalar of one element.
+/// A tensor's shape, of which the rank or single dimensions may be unknown. Rank 0 is a scalar of one
+/// element.
 class Shape
 {
 public:

@@ -11,7 +11,8 @@ Tensor::Tensor(DType type, Shape shape, std::span<const std::byte> bytes, std::s
     , m_bytes(bytes)
     , m_owner(std::move(owner))
 {
-    assert(m_shape.elementCount() && static_cast<std::size_t>(*m_shape.elementCount()) * sizeOf(type) == bytes.size());
+    assert(m_shape.elementCount()
+           && static_cast<std::size_t>(*m_shape.elementCount()) * sizeOf(type) == bytes.size());
 }
 
 Tensor Tensor::owning(DType type, Shape shape, std::vector<std::byte> bytes)

@@ -13,8 +13,8 @@
 
 namespace halftone::tensor {
 
-/// A dense, row-major, immutable array. Copies share the bytes, which may lie in a mapped file and then need not be aligned:
-/// read elements through values<T>() (which copies when it must), not by casting bytes().
+/// A dense, row-major, immutable array. Copies share the bytes, which may lie in a mapped file and then need
+/// not be aligned: read elements through values<T>() (which copies when it must), not by casting bytes().
 class Tensor
 {
 public:
@@ -42,7 +42,12 @@ private:
 };
 
 /// How the values of an Array are stored (MXNet's storage types).
-enum class Storage : std::uint8_t { Dense, RowSparse, Csr };
+enum class Storage : std::uint8_t
+{
+    Dense,
+    RowSparse,
+    Csr
+};
 
 /// A named array of a parameter file, dense or sparse.
 struct Array
@@ -52,7 +57,8 @@ struct Array
     Shape shape; ///< logical shape; unknown rank for an array that was never allocated
     Tensor values; ///< the elements (dense), or the stored ones (sparse)
     std::vector<Tensor> indices; ///< RowSparse: row ids; Csr: row pointers, then columns
-    std::int32_t deviceType = 1; ///< where the writer kept it (1 cpu, 2 gpu, …): kept so that a file round-trips byte for byte
+    std::int32_t deviceType
+        = 1; ///< where the writer kept it (1 cpu, 2 gpu, …): kept so that a file round-trips byte for byte
     std::int32_t deviceId = 0;
 };
 

@@ -1,0 +1,138 @@
+#include "core/passes/cast_table.h"
+
+#include "core/dialect/mxnet/op_info.h"
+#include "core/graph/traverse.h"
+
+#include <algorithm>
+
+namespace halftone::passes {
+
+using graph::Entry;
+using graph::NodeId;
+using tensor::DType;
+namespace mx = dialect::mxnet;
+
+namespace {
+
+graph::Attributes castAttributes(DType type)
+{
+    return {{"dtype", std::string(tensor::nameOf(type))}};
+}
+
+bool isCastable(DType type)
+{
+    return type == DType::F32 || tensor::isHalf(type);
+}
+
+/// amp_multicast's type rule, default direction: the widest of the floats, else the type of the first (spec:
+/// section 3, Types).
+DType multicastType(std::span<const DType> inputs)
+{
+    if (std::ranges::find(inputs, DType::F32) != inputs.end())
+        return DType::F32;
+    return std::ranges::find(inputs, DType::Unknown) != inputs.end() ? DType::Unknown : inputs.front();
+}
+
+} // namespace
+
+CastTable::CastTable(const graph::Graph &source, DType target, Conversion &result)
+    : m_source(source)
+    , m_result(result)
+    , m_target(target)
+    , m_castAttributes{castAttributes(target), castAttributes(DType::F32)}
+{
+    std::uint32_t slots = 0;
+    m_firstSlot.reserve(source.nodeCount());
+    for (const std::uint32_t outputs : graph::referencedOutputs(source)) {
+        m_firstSlot.push_back(slots);
+        slots += outputs;
+    }
+    m_slots.resize(std::size_t{slots} * 2);
+    for (NodeId id = 0; id < source.nodeCount(); ++id) {
+        if (const std::string &name = source.node(id).name; name.find("_amp_") != std::string::npos)
+            m_castNames.emplace(name, 1);
+    }
+}
+
+Entry CastTable::raw(const Entry &entry) const
+{
+    return {m_result.fromSource[entry.node], entry.output, entry.version};
+}
+
+Entry CastTable::as(const Entry &entry, Side side, Reader reader)
+{
+    Slot &there = slot(entry, side);
+    if (there.kind == Kind::Native)
+        return raw(entry);
+    if (there.kind == Kind::Cast)
+        ++m_result.casts[there.record].consumers;
+    else
+        there = {Kind::Cast, addCast(entry, side, reader)};
+    return {m_result.casts[there.record].cast, 0, entry.version};
+}
+
+std::uint32_t CastTable::addCast(const Entry &entry, Side side, Reader reader)
+{
+    const DType type = typeOf(side);
+    std::string name = baseName(entry);
+    name.append("_amp_cast_").append(tensor::nameOf(type));
+    const Entry input = raw(entry);
+    const DType inputType = m_result.types.of(input);
+    auto def = std::make_shared<graph::NodeDef>();
+    def->op = "amp_cast";
+    def->name = uniqueName(std::move(name));
+    def->attributes = m_castAttributes[static_cast<std::size_t>(side)];
+    const NodeId id = m_result.graph.add(std::move(def), std::span(&input, 1));
+    m_result.types.append(inputType == DType::Unknown || isCastable(inputType) ? type : inputType);
+    m_result.casts.push_back({id, entry, reader.node, reader.input, 1, type});
+    return static_cast<std::uint32_t>(m_result.casts.size() - 1);
+}
+
+NodeId CastTable::multicast(NodeId node)
+{
+    const auto inputs = m_source.inputs(node);
+    std::vector<Entry> raws;
+    std::vector<DType> types;
+    for (const Entry &entry : inputs) {
+        raws.push_back(raw(entry));
+        types.push_back(m_result.types.of(raws.back()));
+    }
+    const DType common = multicastType(types);
+    for (DType &type : types) {
+        if (isCastable(type) || type == DType::Unknown)
+            type = common;
+    }
+    auto def = std::make_shared<graph::NodeDef>();
+    def->op = "amp_multicast";
+    def->name = uniqueName(baseName(inputs.front()) + "_amp_multicast");
+    def->attributes = {{"num_outputs", std::to_string(inputs.size())}};
+    const NodeId id = m_result.graph.add(std::move(def), raws);
+    m_result.types.append(types);
+    m_result.casts.push_back(
+        {id, inputs.front(), node, 0, static_cast<std::uint32_t>(inputs.size()), DType::Unknown});
+    return id;
+}
+
+std::string CastTable::baseName(const Entry &entry) const
+{
+    const graph::NodeDef &node = m_source.node(entry.node);
+    if (node.isVariable())
+        return node.name;
+    const mx::OpInfo *op = mx::findOp(node.op);
+    return node.name
+        + (op == nullptr ? "_" + std::to_string(entry.output)
+                         : mx::castSuffix(*op, node.attributes, entry.output));
+}
+
+std::string CastTable::uniqueName(std::string name)
+{
+    auto [at, isNew] = m_castNames.try_emplace(name, 1);
+    while (!isNew) {
+        std::string numbered = name + "_" + std::to_string(at->second++);
+        if (m_castNames.try_emplace(numbered, 1).second)
+            return numbered;
+    }
+    return name;
+}
+
+} // namespace halftone::passes

@@ -1,0 +1,21 @@
+#include "core/passes/conversion.h"
+
+namespace halftone::passes {
+
+tensor::DType Conversion::precisionOf(graph::NodeId source) const
+{
+    const graph::NodeId id = fromSource[source];
+    if (id == kNoNode)
+        return tensor::DType::Unknown;
+    for (const tensor::DType type : types.outputs(id)) {
+        if (tensor::isFloat(type))
+            return type;
+    }
+    for (const graph::Entry &entry : graph.inputs(id)) {
+        if (const tensor::DType type = types.of(entry); tensor::isFloat(type))
+            return type;
+    }
+    return types.at(id, 0);
+}
+
+} // namespace halftone::passes

@@ -1,0 +1,491 @@
+#include "core/passes/convert_mxnet.h"
+
+#include "core/dialect/mxnet/dtype_code.h"
+#include "core/dialect/mxnet/op_info.h"
+#include "core/graph/traverse.h"
+#include "core/passes/cast_table.h"
+#include "core/passes/infer_types.h"
+#include "core/passes/parameter_storage.h"
+
+#include <algorithm>
+
+namespace halftone::passes {
+namespace {
+
+using graph::Entry;
+using graph::NodeId;
+using ops::TypeOutcome;
+using policy::Request;
+using tensor::DType;
+namespace mx = dialect::mxnet;
+
+/// One run over the graph with one belief of which parameters may be stored in the target type.
+class Converter
+{
+public:
+    Converter(const graph::Graph &source, const policy::Assignment &assignment, ParameterStorage &storage,
+              DType target)
+        : m_source(source)
+        , m_assignment(assignment)
+        , m_storage(storage)
+        , m_target(target)
+        , m_casts(source, target, m_result)
+    {
+        for (const std::string &name : source.operatorNames())
+            m_ops.push_back(mx::findOp(name));
+        m_result.fromSource.assign(source.nodeCount(), kNoNode);
+    }
+
+    Result<Conversion> run(std::span<const NodeId> order, const Progress &progress);
+
+    /// The type rules were content with every node: no inference over the whole result is needed to know that
+    /// it is well typed.
+    bool isWellTyped() const { return m_wellTyped; }
+
+private:
+    Result<void> visit(NodeId id);
+    void visitVariable(NodeId id);
+    Result<void> visitTarget(NodeId id);
+    Result<void> visitWidest(NodeId id);
+    void visitNeutral(NodeId id);
+
+    void readFp32(NodeId id, bool conditional);
+    void readWidest(NodeId id);
+    void readRaw(NodeId id);
+    bool readStored(NodeId variable, DType wanted);
+    bool mendNeutral(NodeId id, DType belief);
+    void castParametersToTarget(NodeId id);
+    DType belief(const Entry &entry) const;
+
+    TypeOutcome evaluate(NodeId id);
+    TypeOutcome believe(NodeId id, DType first);
+    NodeId commit(NodeId id);
+    void placeOutputs(NodeId id, std::span<const DType> types);
+    void placeAll(NodeId id, Side side);
+    void addHeads();
+
+    const mx::OpInfo *opOf(NodeId id) const { return m_ops[m_source.opOf(id)]; }
+    bool isMutable(NodeId id, std::size_t input) const
+    {
+        return opOf(id) != nullptr && mx::isMutableInput(*opOf(id), input);
+    }
+    bool isParameter(const Entry &entry) const
+    {
+        return m_source.isVariable(entry.node) && m_storage.isParameter(entry.node);
+    }
+    std::uint32_t outputCount(NodeId id) const;
+
+    const graph::Graph &m_source;
+    const policy::Assignment &m_assignment;
+    ParameterStorage &m_storage;
+    DType m_target;
+    Conversion m_result;
+    CastTable m_casts;
+    std::vector<const mx::OpInfo *> m_ops; ///< by OpIndex; null for an unknown operator
+    std::vector<std::uint32_t> m_referenced = graph::referencedOutputs(m_source);
+    bool m_wellTyped = true;
+    // Scratch of the node at hand, kept for its capacity.
+    std::vector<Entry> m_inputs; ///< in the graph under construction
+    std::vector<DType> m_in, m_out; ///< its types by the last rule that was applied
+    std::vector<DType> m_believedOut;
+};
+
+Result<Conversion> Converter::run(std::span<const NodeId> order, const Progress &progress)
+{
+    constexpr std::size_t kBetweenLooks = 4096;
+    m_result.graph.reserve(order.size() * 3 / 2, order.size() * 3);
+    m_result.types.reserve(order.size() * 3 / 2);
+    m_result.graph.setMetadata(m_source.metadata());
+    for (std::size_t k = 0; k < order.size(); ++k) {
+        if (k % kBetweenLooks == 0) {
+            if (progress.stopped())
+                return Error{Errc::Cancelled, {}, {}, "conversion was cancelled", {}};
+            progress.tell(static_cast<double>(k) / static_cast<double>(order.size()), "converting");
+        }
+        HALFTONE_CHECK(visit(order[k]));
+    }
+    addHeads();
+    return std::move(m_result);
+}
+
+Result<void> Converter::visit(NodeId id)
+{
+    if (m_source.isVariable(id)) {
+        visitVariable(id);
+        return {};
+    }
+    const policy::Rule rule = m_assignment.rule(id);
+    switch (policy::requestOf(rule)) {
+    case Request::Fp32:
+        readFp32(id, rule == policy::Rule::Conditional);
+        commit(id);
+        placeAll(id, Side::Fp32);
+        return {};
+    case Request::Target:
+        return visitTarget(id);
+    case Request::Widest:
+        return visitWidest(id);
+    case Request::Follow:
+    case Request::Nothing:
+        break;
+    }
+    visitNeutral(id);
+    return {};
+}
+
+void Converter::visitVariable(NodeId id)
+{
+    m_result.fromSource[id] = m_result.graph.add(m_source.sharedNode(id), {}, {});
+    m_result.types.append(m_storage.typeOf(id));
+    if (m_assignment.rule(id) == policy::Rule::ExcludedName)
+        m_casts.setNative({id, 0, 0}, Side::Fp32);
+}
+
+/// Rules 1 and 4. A variable counts as float32 as it is, unless it is known to be another float.
+void Converter::readFp32(NodeId id, bool conditional)
+{
+    m_inputs.clear();
+    const auto inputs = m_source.inputs(id);
+    for (std::uint32_t i = 0; i < inputs.size(); ++i) {
+        const Entry &entry = inputs[i];
+        const bool isVariable = m_source.isVariable(entry.node);
+        const DType type = isVariable ? m_storage.typeOf(entry.node) : DType::Unknown;
+        const bool isFp32 = isVariable && !tensor::isHalf(type);
+        const bool stays = !m_casts.has(entry, Side::Fp32) && (conditional ? isMutable(id, i) : isFp32);
+        const bool isInteger = isVariable && type != DType::Unknown && !tensor::isFloat(type);
+        m_inputs.push_back(stays || isInteger ? m_casts.raw(entry) : m_casts.as(entry, Side::Fp32, {id, i}));
+        if (isParameter(entry) && !stays)
+            m_storage.readThroughCast(entry.node, DType::F32);
+        else if (isParameter(entry))
+            readStored(entry.node, DType::F32);
+    }
+}
+
+/// A reader takes a parameter as it is stored, wanting that type; false when it is stored in another one.
+bool Converter::readStored(NodeId variable, DType wanted)
+{
+    bool served = wanted == m_storage.typeOf(variable);
+    if (wanted == m_target) {
+        served = m_storage.readAsTarget(variable);
+    } else if (wanted == DType::F32) {
+        m_storage.readAsFp32(variable);
+        served = true;
+    }
+    m_result.types.outputs(m_result.fromSource[variable])[0] = m_storage.typeOf(variable);
+    return served;
+}
+
+/// Rule 2.
+Result<void> Converter::visitTarget(NodeId id)
+{
+    if (believe(id, m_target) != TypeOutcome::Complete) {
+        const graph::NodeDef &node = m_source.node(id);
+        return badInput(node.name,
+                        "the type rule of " + node.op + " refuses " + std::string(tensor::nameOf(m_target))
+                            + ", but " + m_assignment.entry(id) + " asks for it",
+                        "an operator that takes this type there");
+    }
+    const std::vector<DType> wanted = m_in;
+    m_believedOut = m_out;
+    m_inputs.clear();
+    const auto inputs = m_source.inputs(id);
+    for (std::uint32_t i = 0; i < inputs.size(); ++i) {
+        const Entry &entry = inputs[i];
+        const bool wantsTarget = wanted[i] == m_target;
+        const bool isVariable = m_source.isVariable(entry.node);
+        const DType type = isVariable ? m_storage.typeOf(entry.node) : DType::Unknown;
+        const bool isInteger = isVariable && type != DType::Unknown && !tensor::isFloat(type);
+        if (isParameter(entry) && wantsTarget && !m_casts.has(entry, Side::Target)
+            && readStored(entry.node, m_target))
+            m_casts.setNative(entry, Side::Target);
+        const bool stays
+            = !m_casts.has(entry, Side::Target) && (!wantsTarget || isInteger || isMutable(id, i));
+        if (stays && isParameter(entry) && wanted[i] == DType::F32)
+            readStored(entry.node, DType::F32);
+        m_inputs.push_back(stays ? m_casts.raw(entry) : m_casts.as(entry, Side::Target, {id, i}));
+    }
+    commit(id);
+    placeOutputs(id, m_believedOut);
+    return {};
+}
+
+/// Rule 3.
+Result<void> Converter::visitWidest(NodeId id)
+{
+    const graph::NodeDef &node = m_source.node(id);
+    if (m_source.inputs(id).empty() || (opOf(id) != nullptr && mx::hasMutableInputs(*opOf(id))))
+        return badInput(node.name,
+                        node.op + " is treated as widest (" + m_assignment.entry(id) + ") but "
+                            + (m_source.inputs(id).empty() ? "has no inputs" : "changes one of its inputs"),
+                        "an operator that only reads its inputs");
+    readWidest(id);
+    return {};
+}
+
+void Converter::readWidest(NodeId id)
+{
+    const auto inputs = m_source.inputs(id);
+    const auto known = [this](const Entry &entry) {
+        return m_casts.has(entry, Side::Target) || m_casts.has(entry, Side::Fp32);
+    };
+    m_inputs.clear();
+    if (!std::ranges::all_of(inputs, known)) {
+        const bool onlyVariables
+            = std::ranges::all_of(inputs, [this](const Entry &e) { return m_source.isVariable(e.node); });
+        for (const Entry &entry : inputs) {
+            if (isParameter(entry) && onlyVariables)
+                m_storage.readByMulticast(entry.node);
+        }
+        const NodeId multicast = m_casts.multicast(id);
+        for (std::uint32_t i = 0; i < inputs.size(); ++i)
+            m_inputs.push_back({multicast, i, inputs[i].version});
+        commit(id);
+        return;
+    }
+    const bool anyFp32
+        = std::ranges::any_of(inputs, [this](const Entry &e) { return m_casts.has(e, Side::Fp32); });
+    const Side side = anyFp32 ? Side::Fp32 : Side::Target;
+    for (std::uint32_t i = 0; i < inputs.size(); ++i)
+        m_inputs.push_back(m_casts.as(inputs[i], side, {id, i}));
+    commit(id);
+    placeAll(id, side);
+}
+
+void Converter::readRaw(NodeId id)
+{
+    m_inputs.clear();
+    for (const Entry &entry : m_source.inputs(id))
+        m_inputs.push_back(m_casts.raw(entry));
+}
+
+/// What a neutral operator believes of its first input: the type of the value that it really reads, as far as
+/// MXNet would know it.
+DType Converter::belief(const Entry &entry) const
+{
+    if (m_casts.isNative(entry, Side::Target))
+        return m_target;
+    if (m_casts.isNative(entry, Side::Fp32))
+        return DType::F32;
+    // MXNet goes by casts made for other readers as well. Of float32 that is harmless where the raw value has
+    // that type anyway.
+    const bool isFp32 = m_casts.has(entry, Side::Fp32) && m_result.types.of(m_casts.raw(entry)) == DType::F32;
+    return isFp32 && !m_casts.has(entry, Side::Target) ? DType::F32 : DType::Unknown;
+}
+
+/// Rule 5.
+void Converter::visitNeutral(NodeId id)
+{
+    readRaw(id);
+    const auto inputs = m_source.inputs(id);
+    const DType believed = inputs.empty() ? DType::Unknown : belief(inputs[0]);
+    const TypeOutcome belief = believed == DType::Unknown ? TypeOutcome::Incomplete : believe(id, believed);
+    m_believedOut = m_out;
+    const TypeOutcome real = evaluate(id);
+    if (real == TypeOutcome::Refused && mendNeutral(id, believed))
+        return;
+    if (belief == TypeOutcome::Refused) // the rule wants to know more inputs than the first; now it does
+        m_believedOut = m_out;
+    commit(id);
+    if (believed != DType::Unknown && belief != TypeOutcome::Incomplete)
+        placeOutputs(id, m_believedOut);
+}
+
+/// The raw inputs of a neutral operator do not go together. True when the node was added in another way;
+/// false: `m_inputs` was put right.
+bool Converter::mendNeutral(NodeId id, DType believed)
+{
+    if (believed == m_target || believed == DType::Unknown) {
+        castParametersToTarget(id);
+        if (evaluate(id) != TypeOutcome::Refused)
+            return false;
+    }
+    const auto inputs = m_source.inputs(id);
+    bool anyFp32 = false;
+    bool anyTarget = false;
+    for (std::uint32_t i = 0; i < inputs.size(); ++i) {
+        const DType type = m_result.types.of(m_casts.raw(inputs[i]));
+        anyFp32 |= type == DType::F32 && !isMutable(id, i);
+        anyTarget |= type == m_target;
+        if (isParameter(inputs[i]) && type == m_target)
+            m_storage.refuseTarget(inputs[i].node);
+    }
+    const bool mixed = anyFp32 && anyTarget;
+    const char *what = mixed ? "its inputs have different types; treated as widest"
+                             : "its type rule refuses 16 bit; kept in float32";
+    m_result.notes.push_back({id, what});
+    if (mixed && !(opOf(id) != nullptr && mx::hasMutableInputs(*opOf(id)))) {
+        readWidest(id);
+        return true;
+    }
+    readFp32(id, false);
+    commit(id);
+    placeAll(id, Side::Fp32);
+    return true;
+}
+
+/// Parameters that a neutral operator wants in the type of its 16-bit data get a cast: their storage changes
+/// only when asked.
+void Converter::castParametersToTarget(NodeId id)
+{
+    if (opOf(id) == nullptr)
+        return;
+    const auto inputs = m_source.inputs(id);
+    m_in.clear();
+    for (const Entry &entry : inputs)
+        m_in.push_back(isParameter(entry) ? DType::Unknown : m_result.types.of(m_casts.raw(entry)));
+    m_out.assign(outputCount(id), DType::Unknown);
+    if (mx::typeRule(*opOf(id), m_source.node(id).attributes).apply(m_in, m_out) == TypeOutcome::Refused)
+        return;
+    const std::vector<DType> wanted = m_in;
+    for (std::uint32_t i = 0; i < inputs.size(); ++i) {
+        if (isParameter(inputs[i]) && wanted[i] == m_target && m_storage.typeOf(inputs[i].node) == DType::F32
+            && !isMutable(id, i))
+            m_inputs[i] = m_casts.as(inputs[i], Side::Target, {id, i});
+    }
+}
+
+/// The node's type rule on the types of `m_inputs`, into m_in and m_out.
+TypeOutcome Converter::evaluate(NodeId id)
+{
+    m_in.clear();
+    for (const Entry &entry : m_inputs)
+        m_in.push_back(m_result.types.of(entry));
+    m_out.assign(outputCount(id), DType::Unknown);
+    if (opOf(id) == nullptr)
+        return TypeOutcome::Incomplete;
+    return mx::typeRule(*opOf(id), m_source.node(id).attributes).apply(m_in, m_out);
+}
+
+/// The node's type rule with the first input's type alone, as MXNet's pass asks it, into m_in and m_out.
+TypeOutcome Converter::believe(NodeId id, DType first)
+{
+    m_in.assign(m_source.inputs(id).size(), DType::Unknown);
+    if (!m_in.empty())
+        m_in[0] = first;
+    m_out.assign(outputCount(id), DType::Unknown);
+    if (opOf(id) == nullptr)
+        return TypeOutcome::Incomplete;
+    return mx::typeRule(*opOf(id), m_source.node(id).attributes).apply(m_in, m_out);
+}
+
+/// Adds the node reading `m_inputs`.
+NodeId Converter::commit(NodeId id)
+{
+    const TypeOutcome outcome = evaluate(id);
+    if (outcome == TypeOutcome::Refused) {
+        m_wellTyped = false;
+        std::ranges::fill(m_out, DType::Unknown);
+    }
+    std::vector<NodeId> dependencies;
+    for (const NodeId dependency : m_source.controlDependencies(id))
+        dependencies.push_back(m_result.fromSource[dependency]);
+    const NodeId copy = m_result.graph.add(m_source.sharedNode(id), m_inputs, dependencies);
+    m_result.fromSource[id] = copy;
+    m_result.types.append(m_out);
+    if (outcome == TypeOutcome::Refused || !m_storage.hasOpen())
+        return copy;
+    // A parameter whose storage type is open takes the one that the rule gives it here.
+    const auto inputs = m_source.inputs(id);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (!isParameter(inputs[i]) || m_storage.typeOf(inputs[i].node) != DType::Unknown
+            || m_inputs[i].node != m_result.fromSource[inputs[i].node])
+            continue;
+        readStored(inputs[i].node, m_in[i]);
+    }
+    return copy;
+}
+
+void Converter::placeOutputs(NodeId id, std::span<const DType> types)
+{
+    const std::size_t slots = std::min<std::size_t>(types.size(), m_referenced[id]);
+    for (std::uint32_t k = 0; k < slots; ++k) {
+        if (types[k] == m_target)
+            m_casts.setNative({id, k, 0}, Side::Target);
+        else if (types[k] == DType::F32)
+            m_casts.setNative({id, k, 0}, Side::Fp32);
+    }
+}
+
+void Converter::placeAll(NodeId id, Side side)
+{
+    for (std::uint32_t k = 0; k < m_referenced[id]; ++k)
+        m_casts.setNative({id, k, 0}, side);
+}
+
+void Converter::addHeads()
+{
+    std::vector<Entry> heads;
+    for (std::uint32_t k = 0; k < m_source.heads().size(); ++k)
+        heads.push_back(m_casts.as(m_source.heads()[k], Side::Fp32, {kNoNode, k}));
+    m_result.graph.setHeads(std::move(heads));
+}
+
+std::uint32_t Converter::outputCount(NodeId id) const
+{
+    const mx::OpInfo *op = opOf(id);
+    return op == nullptr ? m_referenced[id]
+                         : static_cast<std::uint32_t>(mx::outputCount(*op, m_source.node(id).attributes));
+}
+
+/// Writes on each parameter how it is to be stored, as MXNet does; a variable that says so already is left as
+/// it is, shared with the source.
+void markParameters(const graph::Graph &source, const ParameterStorage &storage, Conversion &conversion)
+{
+    for (NodeId id = 0; id < source.nodeCount(); ++id) {
+        const NodeId copy = conversion.fromSource[id];
+        if (copy == kNoNode || !source.isVariable(id) || !storage.isParameter(id))
+            continue;
+        std::string code = std::to_string(mx::codeOf(storage.typeOf(id)));
+        const std::string *written = source.node(id).attributes.find("__dtype__");
+        if (written != nullptr && *written == code)
+            continue;
+        auto def = std::make_shared<graph::NodeDef>(source.node(id));
+        def->attributes.set("__dtype__", std::move(code));
+        conversion.graph.redefine(copy, std::move(def));
+    }
+}
+
+void listStoredParameters(const graph::Graph &source, std::span<const Variable> variables,
+                          const ParameterStorage &storage, Conversion &conversion)
+{
+    for (NodeId id = 0; id < source.nodeCount(); ++id) {
+        if (source.isVariable(id) && storage.isParameter(id) && storage.typeOf(id) != variables[id].type)
+            conversion.parameters.push_back({id, variables[id].type, storage.typeOf(id)});
+    }
+}
+
+/// Types over again, now that every parameter's type is known; also the proof that the result is well typed.
+Result<void> retype(const graph::Graph &source, const ParameterStorage &storage, Conversion &conversion)
+{
+    std::vector<DType> types(conversion.graph.nodeCount(), DType::Unknown);
+    for (NodeId id = 0; id < source.nodeCount(); ++id) {
+        if (source.isVariable(id) && conversion.fromSource[id] != kNoNode)
+            types[conversion.fromSource[id]] = storage.typeOf(id);
+    }
+    HALFTONE_TRY(conversion.types, inferTypes(conversion.graph, types));
+    return {};
+}
+
+} // namespace
+
+Result<Conversion> convertMxnet(const graph::Graph &source, const policy::Assignment &assignment,
+                                std::span<const Variable> variables, const MxnetSettings &settings,
+                                const Progress &progress)
+{
+    const std::vector<NodeId> order = graph::postOrder(source);
+    ParameterStorage storage(variables, settings.target, settings.castParams);
+    while (true) {
+        Converter converter(source, assignment, storage, settings.target);
+        HALFTONE_TRY(Conversion conversion, converter.run(order, progress));
+        if (storage.restart())
+            continue;
+        storage.settle();
+        if (settings.castParams || !converter.isWellTyped())
+            HALFTONE_CHECK(retype(source, storage, conversion));
+        markParameters(source, storage, conversion);
+        listStoredParameters(source, variables, storage, conversion);
+        return conversion;
+    }
+}
+
+} // namespace halftone::passes
