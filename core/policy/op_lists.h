@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 namespace halftone::policy {
@@ -17,6 +16,7 @@ struct OpLists
 {
     std::string source; ///< where they come from: "mxnet 1.9.1"
     std::string version; ///< as policies name it: "1.9.1", "2.0.0b1", "master"
+    std::string label; ///< as reports call them: "built-in float16 1.9.1"
     tensor::DType targetType = tensor::DType::F16;
     std::vector<std::string> target;
     std::vector<std::string> fp32;

@@ -39,11 +39,13 @@ struct Rules
     struct Place
     {
         List list = List::Neutral;
-        std::string entry; ///< the list entry as written that put it there: "FullyConnected", "Softmax (alias
-                           ///< of SoftmaxOutput)"
-        std::string source; ///< "built-in float16 1.9.1", "policy", "--fp32-op"
+        std::string entry; ///< as written: "FullyConnected", "Softmax (alias of SoftmaxOutput)"
+        /// Who put it there: "built-in float16 1.9.1", "policy", "--fp32-op". The text lives as long as the
+        /// program.
+        std::string_view source;
     };
-    /// By canonical operator name. Operators that are absent are neutral ("in no list").
+    /// By canonical operator name. Operators that are absent are neutral ("in no list"). An operator has
+    /// List::Conditional exactly when `conditions` has rules for it.
     std::unordered_map<std::string, Place> places;
     /// By canonical operator name; values as written.
     std::unordered_map<std::string, std::vector<ConditionalRule>> conditions;
@@ -52,18 +54,15 @@ struct Rules
 /// Resolves `policy` against the built-in lists (spec: amp-conversion, sections 6 and 7). Each error and
 /// warning names the entry and the nearest existing name.
 /// - A list that is given replaces the built-in one. An operator may stand in one of target, fp32 and
-/// conditional,
-///   given or built-in; widest is an ordinary list, and there a given list beats a built-in one, in both
-///   directions (D-widest-locked).
-/// - Aliases in a given list count as the operator that they mean, with a warning (D-alias-lists). In a
-/// built-in
-///   list they place nothing: the reference never matches them, and a few contradict their operator's own
-///   entry
-///   (`_add` neutral, elemwise_add widest). The same holds for an alias in a given list that the built-in
-///   list of that key has too, so that a pasted built-in list means what it means in the reference.
-/// - Unknown operators are an error in a given list, unless some built-in list names them (operators of later
-///   versions): then they are matched as text, with a warning where the list replaced has them not.
-/// - addedConditions join the conditional rules last; then each move takes its operator out of wherever it
+///   conditional, given or built-in; widest is an ordinary list, and there a given list beats a built-in one,
+///   in both directions (D-widest-locked).
+/// - An alias in a given list counts as the operator that it means, with a warning (D-alias-lists). In a
+///   built-in list it places nothing: the reference never matches it, and a few contradict their operator's
+///   own entry (`_add` neutral, elemwise_add widest). The same holds for an alias in a given list that the
+///   built-in list of that key has too, so that a pasted built-in list means what it means in the reference.
+/// - An unknown operator in a given list is an error, unless some built-in list names it (operators of later
+///   versions): then it is matched as text, with a warning when the built-in list of that key lacks it.
+/// - addedConditions join the conditional rules; last, each move takes its operator out of wherever it
 /// stands,
 ///   its conditions included.
 ///
@@ -72,19 +71,19 @@ struct Rules
 /// widest operator without inputs or one that writes to its inputs.
 Result<Rules> resolve(const Policy &policy, std::vector<Warning> &warnings);
 
-/// Which nodes of `graph` the policy's excluded_sym_names and node_overrides name; by NodeId, `entry` is the
-/// pattern or name as written.
+/// Which nodes of a graph the policy's excluded_sym_names and node_overrides name, by NodeId.
 struct NamedNodes
 {
-    std::unordered_map<graph::NodeId, std::string> excluded;
+    std::unordered_map<graph::NodeId, std::string> excluded; ///< the name or pattern as written
     std::unordered_map<graph::NodeId, tensor::DType> overrides;
 };
 
 /// Looks the policy's names up. A node whose very name is "/…/" is meant by it before the text is taken as a
 /// pattern (core/policy/pattern.h). Warns, with near names, of names that match nothing, and of variables:
 /// excluding one keeps no operator in float32, and an override is not applied there. Needs a policy that
-/// resolve() accepts. Linear in nodes, for patterns also in the length of names × pattern. fails:
-/// Errc::BadInput for a bad or empty pattern, with the place in it.
+/// resolve() accepts. Linear in nodes, for patterns also in the length of names × pattern.
+///
+/// fails: Errc::BadInput for a bad or empty pattern, with the place in it.
 Result<NamedNodes> matchNames(const Policy &policy, const graph::Graph &graph,
                               std::vector<Warning> &warnings);
 

@@ -1,0 +1,195 @@
+#include "core/policy/assignment.h"
+
+#include "core/base/text.h"
+#include "core/dialect/mxnet/op_info.h"
+#include "core/policy/wording.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace halftone::policy {
+namespace {
+
+/// What holds for all nodes of one operator, but for those whose attributes meet one of its conditions.
+struct OpDecision
+{
+    Decision decision;
+    const std::vector<ConditionalRule> *conditions = nullptr;
+    const dialect::mxnet::OpInfo *info = nullptr; ///< looked up only for conditions
+    std::uint32_t firstCondition = 0; ///< entry of the first condition, the others follow
+};
+
+Rule ruleOf(List list)
+{
+    switch (list) {
+    case List::Target:
+        return Rule::TargetList;
+    case List::Fp32:
+        return Rule::Fp32List;
+    case List::Widest:
+        return Rule::WidestList;
+    case List::Conditional:
+        return Rule::ConditionUnmet;
+    case List::Neutral:
+        break;
+    }
+    return Rule::NeutralList;
+}
+
+bool holds(const ConditionalRule &rule, const dialect::mxnet::OpInfo *info,
+           const graph::Attributes &attributes)
+{
+    const dialect::mxnet::AttributeSpec *const spec = info ? info->attribute(rule.attribute) : nullptr;
+    if (!spec) {
+        const std::string *const written = attributes.find(rule.attribute);
+        return written && std::ranges::find(rule.values, *written) != rule.values.end();
+    }
+    const std::string_view value = attributeValue(*info, attributes, rule.attribute);
+    return std::ranges::any_of(rule.values,
+                               [&](const std::string &one) { return sameValue(*spec, value, one); });
+}
+
+std::uint32_t addEntry(std::vector<std::string> &entries, std::string text)
+{
+    entries.push_back(std::move(text));
+    return static_cast<std::uint32_t>(entries.size() - 1);
+}
+
+OpDecision decideOp(const std::string &op, const Rules &rules, std::vector<std::string> &entries)
+{
+    OpDecision made;
+    if (op == graph::kVariableOp) {
+        made.decision.rule = Rule::Variable;
+        return made;
+    }
+    const auto place = rules.places.find(op);
+    if (place == rules.places.end())
+        return made;
+    const auto &[list, entry, source] = place->second;
+    const std::string origin = " (" + std::string(source) + ')';
+    made.decision = {ruleOf(list), addEntry(entries, entryText(nameOf(list), entry) + origin)};
+    if (list != List::Conditional)
+        return made;
+    entries.back() += ", no condition holds";
+    made.conditions = &rules.conditions.at(op);
+    made.info = dialect::mxnet::findOp(op);
+    made.firstCondition = static_cast<std::uint32_t>(entries.size());
+    for (const ConditionalRule &rule : *made.conditions)
+        entries.push_back(entryText(nameOf(list), entry) + ' ' + rule.attribute + '=' + joined(rule.values)
+                          + origin);
+    return made;
+}
+
+Decision decideNode(const OpDecision &op, const graph::Attributes &attributes)
+{
+    for (std::uint32_t i = 0; i < op.conditions->size(); ++i) {
+        if (holds((*op.conditions)[i], op.info, attributes))
+            return {Rule::Conditional, op.firstCondition + i};
+    }
+    return op.decision;
+}
+
+void decideNamed(const NamedNodes &named, Assignment &made)
+{
+    std::unordered_map<std::string_view, std::uint32_t> entries;
+    for (const auto &[node, text] : named.excluded) {
+        const auto [at, fresh] = entries.try_emplace(text);
+        if (fresh)
+            at->second = addEntry(made.entries, entryText("excluded_sym_names", text));
+        made.nodes[node] = {Rule::ExcludedName, at->second};
+    }
+    for (const auto &[node, type] : named.overrides) {
+        const Rule rule = type == tensor::DType::F32 ? Rule::OverrideFp32 : Rule::OverrideTarget;
+        made.nodes[node] = {rule, addEntry(made.entries, "node_overrides: " + std::string(nameOf(type)))};
+    }
+}
+
+} // namespace
+
+Request requestOf(Rule rule)
+{
+    switch (rule) {
+    case Rule::Variable:
+        return Request::Nothing;
+    case Rule::OverrideFp32:
+    case Rule::ExcludedName:
+    case Rule::Fp32List:
+    case Rule::Conditional:
+        return Request::Fp32;
+    case Rule::OverrideTarget:
+    case Rule::TargetList:
+        return Request::Target;
+    case Rule::WidestList:
+        return Request::Widest;
+    case Rule::ConditionUnmet:
+    case Rule::NeutralList:
+    case Rule::Unlisted:
+        break;
+    }
+    return Request::Follow;
+}
+
+std::string_view nameOf(Rule rule)
+{
+    switch (rule) {
+    case Rule::Variable:
+        return "variable";
+    case Rule::OverrideFp32:
+    case Rule::OverrideTarget:
+        return "override";
+    case Rule::ExcludedName:
+        return "excluded-name";
+    case Rule::Fp32List:
+        return "fp32-list";
+    case Rule::TargetList:
+        return "target-list";
+    case Rule::WidestList:
+        return "widest-list";
+    case Rule::Conditional:
+        return "conditional";
+    case Rule::ConditionUnmet:
+        return "condition-unmet";
+    case Rule::NeutralList:
+        return "neutral-list";
+    case Rule::Unlisted:
+        break;
+    }
+    return "unlisted";
+}
+
+std::string_view nameOf(Request request)
+{
+    switch (request) {
+    case Request::Fp32:
+        return "fp32";
+    case Request::Target:
+        return "target";
+    case Request::Widest:
+        return "widest";
+    case Request::Follow:
+        return "follow";
+    case Request::Nothing:
+        break;
+    }
+    return {};
+}
+
+Assignment assign(const graph::Graph &graph, const Rules &rules, const NamedNodes &named)
+{
+    Assignment made;
+    made.entries.emplace_back();
+    std::vector<OpDecision> ops;
+    for (const std::string &op : graph.operatorNames())
+        ops.push_back(decideOp(op, rules, made.entries));
+
+    made.nodes.resize(graph.nodeCount());
+    for (graph::NodeId id = 0; id < made.nodes.size(); ++id) {
+        const OpDecision &op = ops[graph.opOf(id)];
+        made.nodes[id] = op.conditions ? decideNode(op, graph.node(id).attributes) : op.decision;
+    }
+    decideNamed(named, made);
+    return made;
+}
+
+} // namespace halftone::policy

@@ -1,0 +1,74 @@
+#include "core/policy/pattern.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace halftone::policy {
+
+bool Pattern::matches(std::string_view name) const
+{
+    Scratch scratch;
+    return matches(name, scratch);
+}
+
+bool Pattern::matches(std::string_view name, Scratch &scratch) const
+{
+    scratch.seen.resize(std::max(scratch.seen.size(), m_states.size()));
+    scratch.current.clear();
+    ++scratch.step;
+    for (std::size_t at = 0;; ++at) {
+        // The match may start at every place: the first state joins those that are under way.
+        if (add(m_first, at, name.size(), scratch.current, scratch))
+            return true;
+        if (at == name.size())
+            return false;
+        ++scratch.step;
+        scratch.next.clear();
+        const auto byte = static_cast<unsigned char>(name[at]);
+        for (const std::uint32_t id : scratch.current) {
+            const State &state = m_states[id];
+            if (m_sets[state.other].test(byte) && add(state.next, at + 1, name.size(), scratch.next, scratch))
+                return true;
+        }
+        std::swap(scratch.current, scratch.next);
+    }
+}
+
+/// Puts the byte states that `state` leads to without reading into `list`; true when the match is reached.
+bool Pattern::add(std::uint32_t state, std::size_t at, std::size_t length, std::vector<std::uint32_t> &list,
+                  Scratch &scratch) const
+{
+    scratch.pending.assign(1, state);
+    while (!scratch.pending.empty()) {
+        const std::uint32_t id = scratch.pending.back();
+        scratch.pending.pop_back();
+        if (std::exchange(scratch.seen[id], scratch.step) == scratch.step)
+            continue;
+        const State &here = m_states[id];
+        switch (here.kind) {
+        case State::Kind::Match:
+            return true;
+        case State::Kind::Bytes:
+            list.push_back(id);
+            break;
+        case State::Kind::Fork:
+            scratch.pending.push_back(here.other);
+            scratch.pending.push_back(here.next);
+            break;
+        case State::Kind::Pass:
+            scratch.pending.push_back(here.next);
+            break;
+        case State::Kind::Start:
+            if (at == 0)
+                scratch.pending.push_back(here.next);
+            break;
+        case State::Kind::End:
+            if (at == length)
+                scratch.pending.push_back(here.next);
+            break;
+        }
+    }
+    return false;
+}
+
+} // namespace halftone::policy

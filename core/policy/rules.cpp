@@ -1,0 +1,271 @@
+#include "core/policy/rules.h"
+
+#include "core/base/text.h"
+#include "core/dialect/mxnet/op_info.h"
+#include "core/policy/condition_check.h"
+#include "core/policy/op_lists.h"
+#include "core/policy/wording.h"
+
+#include <array>
+#include <unordered_set>
+
+namespace halftone::policy {
+namespace {
+
+using dialect::mxnet::OpInfo;
+
+constexpr std::string_view kGiven = "policy";
+constexpr std::string_view kAdded = "--conditional";
+
+/// An operator as some list names it.
+struct Named
+{
+    std::string op; ///< canonical; as written when MXNet 1.9.1 has no such operator
+    std::string entry; ///< as Rules::Place has it
+    const OpInfo *info = nullptr;
+};
+
+const OpLists *anyListsWith(std::string_view op)
+{
+    for (const std::string_view version : listVersions()) {
+        for (const tensor::DType type : {tensor::DType::F16, tensor::DType::BF16}) {
+            const OpLists *const lists = builtInLists(type, version).value();
+            for (const List list :
+                 {List::Target, List::Fp32, List::Widest, List::Conditional, List::Neutral}) {
+                if (lists->holds(list, op))
+                    return lists;
+            }
+        }
+    }
+    return nullptr;
+}
+
+std::string describe(const Rules::Place &place)
+{
+    return std::string(nameOf(place.list)) + " (" + std::string(place.source) + ")";
+}
+
+Error unknownOperator(std::string where, std::string_view op)
+{
+    std::vector<std::string_view> names;
+    for (const OpInfo &info : dialect::mxnet::allOps())
+        names.emplace_back(info.name);
+    return badInput(std::move(where), "unknown operator " + quoted(op) + didYouMean(nearestNames(op, names)),
+                    "an operator of MXNet");
+}
+
+/// The rules under construction.
+class Resolver
+{
+public:
+    Resolver(const Policy &policy, const OpLists &lists, std::vector<Warning> &warnings)
+        : m_policy(policy)
+        , m_lists(lists)
+        , m_warnings(warnings)
+    {
+        m_rules.target = policy.target;
+    }
+
+    Result<Rules> resolve();
+
+private:
+    void warn(std::string entry, std::string text)
+    {
+        m_warnings.push_back({std::move(entry), std::move(text)});
+    }
+
+    void placeBuiltIn(List list);
+    void placeBuiltInConditions();
+    Result<void> placeGiven(List list, const std::vector<std::string> &names);
+    Result<void> placeConditions(const std::vector<ConditionalRule> &rules, std::string_view source);
+    Result<void> place(const Named &named, List list, std::string_view source, const std::string &where);
+    Result<void> move(const Policy::Move &move);
+    Result<Named> named(std::string_view entry, List list, const std::string &where);
+    Result<void> checkOverrides() const;
+
+    const Policy &m_policy;
+    const OpLists &m_lists;
+    std::vector<Warning> &m_warnings;
+    Rules m_rules;
+};
+
+/// Aliases place nothing here, see resolve() in the header.
+void Resolver::placeBuiltIn(List list)
+{
+    for (const std::string &op : m_lists.names(list)) {
+        const OpInfo *const info = dialect::mxnet::findOp(op);
+        if (!info || info->name == op)
+            m_rules.places.try_emplace(op, list, op, m_lists.label);
+    }
+}
+
+void Resolver::placeBuiltInConditions()
+{
+    for (const ConditionalRule &rule : m_lists.conditional) {
+        m_rules.places.try_emplace(rule.op, List::Conditional, rule.op, m_lists.label);
+        m_rules.conditions[rule.op].push_back(rule);
+    }
+}
+
+Result<Named> Resolver::named(std::string_view entry, List list, const std::string &where)
+{
+    const OpInfo *const info = dialect::mxnet::findOp(entry);
+    if (info && info->name == entry)
+        return Named{info->name, info->name, info};
+    if (info) {
+        warn(entryText(nameOf(list), entry), "is an alias: the operator " + info->name + " is taken");
+        return Named{info->name, std::string(entry) + " (alias of " + info->name + ")", info};
+    }
+    if (!m_lists.holds(list, entry)) {
+        const OpLists *const lists = anyListsWith(entry);
+        if (!lists)
+            return unknownOperator(where, entry);
+        warn(entryText(nameOf(list), entry),
+             "is no operator of MXNet 1.9.1, only the lists of " + lists->source + " name it");
+    }
+    return Named{std::string(entry), std::string(entry), nullptr};
+}
+
+/// What an operator needs to stand in a list that a person chose (D-noinput-target; spec: section 3, rule 3).
+Result<void> checkInputs(const Named &named, List list, const std::string &where)
+{
+    if (!named.info || (list != List::Target && list != List::Widest))
+        return {};
+    if (dialect::mxnet::inputCount(*named.info, {}) == std::size_t{0})
+        return badInput(where, quoted(named.entry) + " has no inputs, so it has nothing to cast",
+                        "an operator with inputs");
+    if (list == List::Widest && dialect::mxnet::hasMutableInputs(*named.info))
+        return badInput(
+            where, quoted(named.entry) + " writes to its inputs, so they cannot be cast to the widest type",
+            "an operator that only reads its inputs");
+    return {};
+}
+
+Result<void> Resolver::place(const Named &named, List list, std::string_view source, const std::string &where)
+{
+    HALFTONE_CHECK(checkInputs(named, list, where));
+    const auto [at, fresh] = m_rules.places.try_emplace(named.op, list, named.entry, source);
+    Rules::Place &stands = at->second;
+    if (fresh || stands.list == list)
+        return {};
+    const bool builtIn = stands.source == m_lists.label;
+    const bool widest = stands.list == List::Widest || list == List::Widest;
+    if (stands.list != List::Neutral && !(widest && builtIn))
+        return badInput(where, quoted(named.entry) + ", which also stands in " + describe(stands),
+                        "an operator in one list only");
+    if (stands.list == List::Conditional) {
+        m_rules.conditions.erase(named.op);
+        warn(entryText(nameOf(list), named.entry),
+             "takes the operator out of the built-in conditional_fp32_ops");
+    } else if (stands.list == List::Widest && list == List::Conditional) {
+        warn(entryText(nameOf(list), named.entry),
+             "takes the operator out of the built-in widest_dtype_ops: it is neutral where no condition "
+             "holds");
+    }
+    stands = {list, named.entry, source};
+    return {};
+}
+
+Result<void> Resolver::placeGiven(List list, const std::vector<std::string> &names)
+{
+    std::unordered_set<std::string_view> seen;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const std::string &entry = names[i];
+        const OpInfo *const info = dialect::mxnet::findOp(entry);
+        const bool alias = info && info->name != entry;
+        if (!seen.insert(entry).second || (alias && m_lists.holds(list, entry)))
+            continue;
+        const std::string where = indexed(nameOf(list), i);
+        HALFTONE_TRY(const Named op, named(entry, list, where));
+        HALFTONE_CHECK(place(op, list, kGiven, where));
+    }
+    return {};
+}
+
+Result<void> Resolver::placeConditions(const std::vector<ConditionalRule> &rules, std::string_view source)
+{
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+        ConditionalRule rule = rules[i];
+        const std::string where
+            = source == kGiven ? indexed(nameOf(List::Conditional), i) : std::string(source) + ' ' + rule.op;
+        HALFTONE_TRY(const Named op, named(rule.op, List::Conditional, where));
+        if (op.info)
+            HALFTONE_CHECK(checkCondition(*op.info, rule, where, m_warnings));
+        HALFTONE_CHECK(place(op, List::Conditional, source, where));
+        rule.op = op.op;
+        m_rules.conditions[op.op].push_back(std::move(rule));
+    }
+    return {};
+}
+
+Result<void> Resolver::move(const Policy::Move &move)
+{
+    struct Way
+    {
+        List list;
+        std::string_view option;
+    };
+    static constexpr std::array kWays{Way{List::Target, "--target-op"}, Way{List::Fp32, "--fp32-op"},
+                                      Way{List::Widest, "--widest-op"}};
+    const auto [list, option] = kWays[static_cast<std::size_t>(move.to)];
+    const std::string where = std::string(option) + ' ' + move.op;
+    HALFTONE_TRY(const Named op, named(move.op, list, where));
+    HALFTONE_CHECK(checkInputs(op, list, where));
+    if (m_rules.conditions.erase(op.op) > 0)
+        warn(where, "drops the operator's rules in conditional_fp32_ops");
+    m_rules.places.insert_or_assign(op.op, Rules::Place{list, op.entry, option});
+    return {};
+}
+
+Result<void> Resolver::checkOverrides() const
+{
+    for (const auto &[name, type] : m_policy.nodeOverrides) {
+        if (type != tensor::DType::F32 && type != m_policy.target)
+            return badInput("node_overrides[" + quoted(name) + ']', std::string(nameOf(type)),
+                            "float32 or " + std::string(nameOf(m_policy.target)));
+    }
+    return {};
+}
+
+Result<Rules> Resolver::resolve()
+{
+    struct Choice
+    {
+        List list;
+        const std::optional<std::vector<std::string>> &given;
+    };
+    const Choice choices[] = {{List::Target, m_policy.targetOps},
+                              {List::Fp32, m_policy.fp32Ops},
+                              {List::Widest, m_policy.widestOps}};
+
+    HALFTONE_CHECK(checkOverrides());
+    // All built-in lists first: a contradiction is then found at an entry that the person wrote.
+    for (const Choice &choice : choices) {
+        if (!choice.given)
+            placeBuiltIn(choice.list);
+    }
+    if (!m_policy.conditionalOps)
+        placeBuiltInConditions();
+    placeBuiltIn(List::Neutral);
+
+    for (const Choice &choice : choices) {
+        if (choice.given)
+            HALFTONE_CHECK(placeGiven(choice.list, *choice.given));
+    }
+    if (m_policy.conditionalOps)
+        HALFTONE_CHECK(placeConditions(*m_policy.conditionalOps, kGiven));
+    HALFTONE_CHECK(placeConditions(m_policy.addedConditions, kAdded));
+    for (const Policy::Move &one : m_policy.moves)
+        HALFTONE_CHECK(move(one));
+    return std::move(m_rules);
+}
+
+} // namespace
+
+Result<Rules> resolve(const Policy &policy, std::vector<Warning> &warnings)
+{
+    HALFTONE_TRY(const OpLists *const lists, builtInLists(policy.target, policy.listVersion));
+    return Resolver(policy, *lists, warnings).resolve();
+}
+
+} // namespace halftone::policy
