@@ -12,15 +12,6 @@ namespace {
 using graph::NodeId;
 using tensor::DType;
 
-std::string_view withoutPrefix(std::string_view name)
-{
-    for (const std::string_view prefix : {"arg:", "aux:"}) {
-        if (name.starts_with(prefix))
-            return name.substr(prefix.size());
-    }
-    return name;
-}
-
 Result<DType> declaredType(const graph::NodeDef &variable)
 {
     const std::string *text = variable.attributes.find("__dtype__");
@@ -79,7 +70,7 @@ Result<std::vector<Variable>> classifyVariables(const graph::Model &model, const
     warnOfUnknownNames(model.graph, policy, warnings);
     std::unordered_map<std::string_view, DType> stored;
     for (const tensor::Array &array : model.parameters)
-        stored.insert_or_assign(withoutPrefix(array.name), array.values.dtype());
+        stored.insert_or_assign(graph::variableOf(array.name), array.values.dtype());
     std::unordered_set<std::string_view> dataNames;
     if (policy.dataNames)
         dataNames.insert(policy.dataNames->begin(), policy.dataNames->end());

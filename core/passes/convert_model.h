@@ -1,0 +1,35 @@
+#pragma once
+
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/graph/model.h"
+#include "core/passes/cast_params.h"
+#include "core/passes/conversion.h"
+#include "core/policy/assignment.h"
+#include "core/policy/policy.h"
+
+#include <string>
+#include <vector>
+
+namespace halftone::passes {
+
+/// A converted model and everything that explains it.
+struct ConvertedModel
+{
+    policy::Policy policy; ///< as asked
+    policy::Assignment assignment; ///< of the source graph
+    Conversion conversion;
+    graph::Model model; ///< the converted graph with its parameters, ready to be written
+    std::vector<ParameterChange> parameters;
+    std::vector<policy::Warning> warnings;
+    double seconds = 0; ///< graph and parameters in memory to the same, reading and writing left out
+};
+
+/// The whole way from a model and a policy to a converted model: policy checked, variables told apart, a decision for every node, casts
+/// inserted, parameters cast.
+///
+/// strict  a warning is an error
+/// fails   BadInput for what is wrong with the policy or the model; Unsupported for a mode that this build lacks; Cancelled
+Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Policy &policy, bool strict, const Progress &progress = {});
+
+} // namespace halftone::passes
