@@ -1,0 +1,73 @@
+#pragma once
+
+#include "core/ops/op_types.h"
+
+#include <cstdint>
+
+/// Operators that divide by a statistic of their input.
+namespace halftone::ops {
+
+/// Inputs: data, gamma, beta, moving mean, moving variance (the last two are written in training). Outputs:
+/// data, [mean, 1 / deviation].
+struct BatchNorm
+{
+    std::int64_t axis = 1; ///< of the channels; negative counts from the end
+    double epsilon = 1e-3;
+    double momentum = 0.9;
+    bool fixGamma = true; ///< gamma counts as 1
+    bool useGlobalStats = false;
+    bool outputStatistics = false;
+
+    bool operator==(const BatchNorm &) const = default;
+};
+
+/// Over one axis. Inputs: data, gamma, beta. Outputs: data, [mean, deviation].
+struct LayerNorm
+{
+    std::int64_t axis = -1;
+    double epsilon = 1e-5;
+    bool outputStatistics = false;
+
+    bool operator==(const LayerNorm &) const = default;
+};
+
+/// Over groups of channels and all spatial axes. Inputs: data, gamma, beta (one value a group). Outputs:
+/// data, [mean, deviation].
+struct GroupNorm
+{
+    std::int64_t groups = 1;
+    double epsilon = 1e-5;
+    bool outputStatistics = false;
+
+    bool operator==(const GroupNorm &) const = default;
+};
+
+/// Over the spatial axes. Inputs: data (N, C, …), gamma, beta (C).
+struct InstanceNorm
+{
+    double epsilon = 1e-3;
+
+    bool operator==(const InstanceNorm &) const = default;
+};
+
+/// Division by the square root of the sum of squares.
+struct L2Normalization
+{
+    enum class Over : std::uint8_t { Instance, Channel, Spatial } over = Over::Instance;
+    double epsilon = 1e-10;
+
+    bool operator==(const L2Normalization &) const = default;
+};
+
+/// Local response normalisation across `size` neighbouring channels: x / (k + alpha / size · Σ x²)^beta.
+struct Lrn
+{
+    std::int64_t size = 1;
+    double alpha = 1e-4;
+    double beta = 0.75;
+    double k = 2;
+
+    bool operator==(const Lrn &) const = default;
+};
+
+} // namespace halftone::ops
