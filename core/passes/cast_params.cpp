@@ -6,8 +6,8 @@
 
 namespace halftone::passes {
 
-Result<CastParameters> castParams(std::span<const tensor::Array> arrays, const graph::Graph &source, const Conversion &conversion,
-                                  const Progress &progress)
+Result<CastParameters> castParams(std::span<const tensor::Array> arrays, const graph::Graph &source,
+                                  const Conversion &conversion, const Progress &progress)
 {
     std::unordered_map<std::string_view, tensor::DType> wanted;
     for (const StoredParameter &parameter : conversion.parameters)
@@ -20,7 +20,8 @@ Result<CastParameters> castParams(std::span<const tensor::Array> arrays, const g
         progress.tell(static_cast<double>(k) / static_cast<double>(arrays.size()), "casting parameters");
         tensor::Array &array = result.arrays[k];
         const auto found = wanted.find(graph::variableOf(array.name));
-        if (found == wanted.end() || array.values.dtype() == found->second || array.values.dtype() == tensor::DType::Unknown)
+        if (found == wanted.end() || array.values.dtype() == found->second
+            || array.values.dtype() == tensor::DType::Unknown)
             continue;
         ParameterChange change{array.name, array.values.dtype(), found->second, {}};
         auto cast = tensor::castTo(array.values, found->second, &change.losses);

@@ -29,7 +29,7 @@ struct CastParameters
 
 /// Casts the arrays that `conversion` stores in another type. Sparse arrays keep their indices.
 /// fails: Cancelled, and what tensor::castTo refuses (where = the array's name).
-Result<CastParameters> castParams(std::span<const tensor::Array> arrays, const graph::Graph &source, const Conversion &conversion,
-                                  const Progress &progress = {});
+Result<CastParameters> castParams(std::span<const tensor::Array> arrays, const graph::Graph &source,
+                                  const Conversion &conversion, const Progress &progress = {});
 
 } // namespace halftone::passes

@@ -16,7 +16,8 @@ void warnOfLosses(const std::vector<ParameterChange> &changes, std::vector<polic
         if (losses.overflowed == 0)
             continue;
         warnings.push_back({"parameter \"" + change.name + '"',
-                            std::to_string(losses.overflowed) + " values overflow " + std::string(tensor::nameOf(change.to))
+                            std::to_string(losses.overflowed) + " values overflow "
+                                + std::string(tensor::nameOf(change.to))
                                 + " and become infinite; exclude the operator that reads it"});
     }
 }
@@ -25,13 +26,15 @@ void warnOfBodies(const graph::Graph &graph, std::vector<policy::Warning> &warni
 {
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
         if (!graph.node(id).subgraphs.empty())
-            warnings.push_back({"node \"" + graph.node(id).name + '"', "its body (" + graph.node(id).op + ") is not analysed and stays as it is"});
+            warnings.push_back({"node \"" + graph.node(id).name + '"',
+                                "its body (" + graph.node(id).op + ") is not analysed and stays as it is"});
     }
 }
 
 } // namespace
 
-Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Policy &policy, bool strict, const Progress &progress)
+Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Policy &policy, bool strict,
+                                    const Progress &progress)
 {
     if (policy.mode == policy::Mode::Typed)
         return unsupported("mode", "mode \"typed\" is not part of this build", "mode \"mxnet\"");
@@ -45,8 +48,10 @@ Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Po
         return badInput(result.warnings.front().entry, result.warnings.front().text);
     result.assignment = policy::assign(source.graph, rules, named);
     const MxnetSettings settings{rules.target, policy.castParams};
-    HALFTONE_TRY(result.conversion, convertMxnet(source.graph, result.assignment, variables, settings, progress));
-    HALFTONE_TRY(CastParameters cast, castParams(source.parameters, source.graph, result.conversion, progress));
+    HALFTONE_TRY(result.conversion,
+                 convertMxnet(source.graph, result.assignment, variables, settings, progress));
+    HALFTONE_TRY(CastParameters cast,
+                 castParams(source.parameters, source.graph, result.conversion, progress));
     result.parameters = std::move(cast.changes);
     result.model = {result.conversion.graph, std::move(cast.arrays), source.hasParameters};
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -28,16 +28,18 @@ Json nodeJson(const graph::Graph &source, NodeId id, const passes::ConvertedMode
     const graph::NodeDef &node = source.node(id);
     const auto &assignment = converted.assignment;
     const tensor::DType precision = converted.conversion.precisionOf(id);
-    Json row{{"name", node.name},
-             {"op", node.op},
-             {"requested", policy::nameOf(assignment.requested(id))},
-             {"assigned", precision == tensor::DType::Unknown ? Json(nullptr) : Json(tensor::nameOf(precision))},
-             {"rule", policy::nameOf(assignment.rule(id))},
-             {"entry", assignment.entry(id)}};
+    Json row{
+        {"name", node.name},
+        {"op", node.op},
+        {"requested", policy::nameOf(assignment.requested(id))},
+        {"assigned", precision == tensor::DType::Unknown ? Json(nullptr) : Json(tensor::nameOf(precision))},
+        {"rule", policy::nameOf(assignment.rule(id))},
+        {"entry", assignment.entry(id)}};
     return row;
 }
 
-Json castJson(const graph::Graph &source, const passes::InsertedCast &cast, const passes::Conversion &conversion)
+Json castJson(const graph::Graph &source, const passes::InsertedCast &cast,
+              const passes::Conversion &conversion)
 {
     Json row{{"name", conversion.graph.node(cast.cast).name},
              {"dtype", cast.type == tensor::DType::Unknown ? Json(nullptr) : Json(tensor::nameOf(cast.type))},
@@ -62,7 +64,8 @@ Json parameterJson(const passes::ParameterChange &change)
 
 } // namespace
 
-std::string conversionJson(const graph::Graph &source, const passes::ConvertedModel &converted, const passes::ShapeMap *shapes)
+std::string conversionJson(const graph::Graph &source, const passes::ConvertedModel &converted,
+                           const passes::ShapeMap *shapes)
 {
     const passes::Conversion &conversion = converted.conversion;
     Json casts = Json::array();
@@ -80,14 +83,16 @@ std::string conversionJson(const graph::Graph &source, const passes::ConvertedMo
             continue;
         nodes.push_back(nodeJson(source, id, converted));
         if (shapes != nullptr)
-            nodes.back()["shape"] = shapeJson(shapes->byNode[id].empty() ? tensor::Shape() : shapes->byNode[id].front());
+            nodes.back()["shape"]
+                = shapeJson(shapes->byNode[id].empty() ? tensor::Shape() : shapes->byNode[id].front());
     }
     Json parameters = Json::array();
     for (const passes::ParameterChange &change : converted.parameters)
         parameters.push_back(parameterJson(change));
     Json heads = Json::array();
     for (std::size_t k = 0; k < source.heads().size(); ++k)
-        heads.push_back({{"name", mx::entryName(source, source.heads()[k])}, {"converted", mx::entryName(conversion.graph, conversion.graph.heads()[k])}});
+        heads.push_back({{"name", mx::entryName(source, source.heads()[k])},
+                         {"converted", mx::entryName(conversion.graph, conversion.graph.heads()[k])}});
     Json warnings = Json::array();
     for (const policy::Warning &warning : converted.warnings)
         warnings.push_back({{"entry", warning.entry}, {"text", warning.text}});

@@ -1,0 +1,136 @@
+#include "app/cli_commands.h"
+#include "app/cli_options.h"
+#include "app/cli_output.h"
+#include "core/base/atomic_file.h"
+#include "core/base/text.h"
+#include "core/report/conversion_json.h"
+
+#include <algorithm>
+#include <map>
+
+namespace halftone::cli {
+namespace {
+
+using passes::ConvertedModel;
+
+struct Options
+{
+    ModelOptions model;
+    PolicyOptions policy;
+    std::string out;
+    std::string report;
+    bool json = false;
+};
+
+/// "Convolution 5, BatchNorm 5, …" for each resulting precision, the most frequent operator first.
+std::string operatorsByPrecision(const graph::Graph &source, const ConvertedModel &converted)
+{
+    std::map<std::string, std::map<std::string, std::size_t>> counts;
+    for (graph::NodeId id = 0; id < source.nodeCount(); ++id) {
+        if (!source.isVariable(id) && converted.conversion.fromSource[id] != passes::kNoNode)
+            ++counts[std::string(tensor::nameOf(converted.conversion.precisionOf(id)))][source.node(id).op];
+    }
+    Table table({"precision", "operators", ""});
+    for (const auto &[precision, ops] : counts) {
+        std::vector<std::pair<std::size_t, std::string>> byCount;
+        std::size_t total = 0;
+        for (const auto &[op, count] : ops) {
+            byCount.emplace_back(count, op);
+            total += count;
+        }
+        std::ranges::sort(byCount, std::greater());
+        std::vector<std::string> texts;
+        for (const auto &[count, op] : byCount)
+            texts.push_back(printable(op) + ' ' + std::to_string(count));
+        table.add({precision, std::to_string(total), joined(texts, 6)});
+    }
+    return table.toString();
+}
+
+std::string castsLine(const ConvertedModel &converted)
+{
+    std::size_t multicasts = 0;
+    std::size_t shared = 0;
+    for (const passes::InsertedCast &cast : converted.conversion.casts) {
+        const bool isMulticast = cast.type == tensor::DType::Unknown;
+        multicasts += isMulticast ? 1 : 0;
+        shared += isMulticast ? 0 : cast.consumers - 1;
+    }
+    std::string text = counted(converted.conversion.casts.size() - multicasts, "cast", "casts");
+    text += " inserted, which serve " + counted(shared, "further reader", "further readers");
+    return text + (multicasts == 0 ? "" : "; " + counted(multicasts, "multicast", "multicasts"));
+}
+
+void printSummary(const session::Session &session, const ConvertedModel &converted,
+                  const std::vector<std::string> &written)
+{
+    Table head;
+    head.add({"model", printable(session.source().symbolPath)});
+    head.add({"target", std::string(tensor::nameOf(converted.policy.target))});
+    head.add({"casts", castsLine(converted)});
+    head.add({"parameters",
+              converted.model.hasParameters ? std::to_string(converted.parameters.size()) + " of "
+                      + std::to_string(converted.model.parameters.size()) + " stored in another type"
+                                            : "not loaded"});
+    std::array<char, 32> milliseconds{};
+    std::snprintf(milliseconds.data(), milliseconds.size(), "%.2f ms", converted.seconds * 1e3);
+    head.add({"time", milliseconds.data()});
+    print(head.toString() + '\n' + operatorsByPrecision(session.source().model.graph, converted) + '\n');
+    for (const std::string &path : written)
+        print("wrote " + printable(path) + '\n');
+}
+
+Result<void> writeReport(const std::string &path, const std::string &report)
+{
+    HALFTONE_TRY(AtomicFile file, AtomicFile::create(path));
+    HALFTONE_CHECK(file.write(report));
+    HALFTONE_CHECK(file.write("\n"));
+    return file.commit();
+}
+
+Result<void> convert(const Options &options, const std::stop_token &stop)
+{
+    if (options.out.ends_with(".onnx"))
+        return unsupported("--out", "this build writes no ONNX",
+                           "a prefix for P-symbol.json and P-0000.params");
+    HALFTONE_TRY(session::Session session, options.model.open());
+    HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
+    HALFTONE_TRY(const passes::ShapeMap shapes, session.shapes());
+    HALFTONE_TRY(const auto converted, session.convert(policy, options.policy.strict, progress(stop)));
+    HALFTONE_TRY(const std::vector<std::string> written, session.write(converted->model, options.out));
+    const bool wantsReport = options.json || !options.report.empty();
+    const std::string report = wantsReport
+        ? report::conversionJson(session.source().model.graph, *converted, &shapes)
+        : std::string();
+    if (!options.report.empty())
+        HALFTONE_CHECK(writeReport(options.report, report));
+    if (!options.json)
+        tellNotes(session.source().symbolPath, session.source().notes);
+    tellWarnings(converted->warnings);
+    if (options.json)
+        print(report + '\n');
+    else
+        printSummary(session, *converted, written);
+    return {};
+}
+
+} // namespace
+
+void addConvert(CLI::App &app, Action &chosen)
+{
+    const auto options = std::make_shared<Options>();
+    CLI::App *command = app.add_subcommand("convert", "Convert a model to mixed precision and write it");
+    options->model.addTo(*command);
+    options->policy.addTo(*command);
+    command->add_option("--out", options->out, "Write P-symbol.json and, with parameters, P-0000.params")
+        ->type_name("P")
+        ->required();
+    command->add_option("--report", options->report, "Also write the report as a JSON file")
+        ->type_name("FILE");
+    command->add_flag("--json", options->json, "Print the report as JSON");
+    command->callback([options, &chosen] {
+        chosen = [options](const std::stop_token &stop) { return convert(*options, stop); };
+    });
+}
+
+} // namespace halftone::cli

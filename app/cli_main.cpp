@@ -1,0 +1,100 @@
+#include "app/cli_commands.h"
+#include "app/cli_output.h"
+
+#include <csignal>
+#include <ctime>
+#include <exception>
+#include <thread>
+
+namespace {
+
+using namespace halftone;
+
+int exitCodeOf(Errc code)
+{
+    switch (code) {
+    case Errc::BadInput:
+        return 1;
+    case Errc::BadCall:
+        return 2;
+    case Errc::Unsupported:
+        return 3;
+    case Errc::Cancelled:
+        break;
+    }
+    return 130;
+}
+
+/// Turns Ctrl-C into a stop request. The signal is blocked in every thread and waited for in one of its own,
+/// since next to nothing may be done inside a signal handler.
+class Interrupt
+{
+public:
+    Interrupt()
+    {
+        sigemptyset(&m_signals);
+        sigaddset(&m_signals, SIGINT);
+        sigaddset(&m_signals, SIGTERM);
+        pthread_sigmask(SIG_BLOCK, &m_signals, nullptr);
+        m_thread = std::jthread([this](const std::stop_token &ended) { wait(ended); });
+    }
+
+    std::stop_token token() const { return m_stop.get_token(); }
+
+private:
+    void wait(const std::stop_token &ended)
+    {
+        constexpr timespec kTick{0, 100'000'000};
+        while (!ended.stop_requested()) {
+            if (sigtimedwait(&m_signals, nullptr, &kTick) > 0)
+                m_stop.request_stop();
+        }
+    }
+
+    sigset_t m_signals{};
+    std::stop_source m_stop;
+    std::jthread m_thread;
+};
+
+int fail(const Error &error)
+{
+    cli::tellError(error);
+    return exitCodeOf(error.code);
+}
+
+int run(int argc, char **argv)
+{
+    CLI::App app("Mixed-precision conversion of neural networks: fp16 and bf16, operator by operator.",
+                 "halftone-cli");
+    app.set_version_flag("--version", "halftone-cli " HALFTONE_VERSION);
+    app.require_subcommand(1);
+    app.get_formatter()->column_width(34);
+    cli::Action chosen;
+    cli::addInfo(app, chosen);
+    cli::addLists(app, chosen);
+    cli::addConvert(app, chosen);
+    cli::addRewrite(app, chosen);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success &request) { // --help, --version
+        return app.exit(request);
+    } catch (const CLI::ParseError &error) {
+        return fail(badCall({}, error.what(), "a call as 'halftone-cli COMMAND --help' shows"));
+    }
+    const Interrupt interrupt;
+    const Result<void> result = chosen(interrupt.token());
+    return result.ok() ? 0 : fail(result.error());
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    try {
+        return run(argc, argv);
+    } catch (const std::bad_alloc &) {
+        return fail(unsupported({}, "out of memory", "a smaller model or more memory"));
+    } catch (const std::exception &error) {
+        return fail(badInput({}, error.what()));
+    }
+}

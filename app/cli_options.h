@@ -1,0 +1,52 @@
+#pragma once
+
+#include "core/base/result.h"
+#include "core/policy/policy.h"
+#include "core/session/session.h"
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+namespace halftone::cli {
+
+/// MODEL and how to load it: shared by all commands that read one.
+struct ModelOptions
+{
+    std::string model;
+    std::string params;
+    bool noParams = false;
+    std::vector<std::string> shapes; ///< NAME=1,3,224,224
+
+    void addTo(CLI::App &command);
+    /// Opens the model and sets the input shapes.
+    Result<session::Session> open() const;
+};
+
+/// The policy file and the options that refine it (spec: cli, "Policy").
+struct PolicyOptions
+{
+    std::string file;
+    std::string target;
+    std::string mode;
+    std::string lists;
+    std::vector<std::string> targetOps, fp32Ops, widestOps;
+    std::vector<std::string> conditionals;
+    std::vector<std::string> excluded;
+    std::vector<std::string> overrides;
+    std::vector<std::string> inputs; ///< NAME=DTYPE
+    std::string example; ///< .npz
+    bool castParams = false;
+    bool strict = false;
+
+    void addTo(CLI::App &command);
+    /// The file's policy with the options applied, options winning; takes types and shapes from the data
+    /// example into `session`.
+    Result<policy::Policy> read(session::Session &session) const;
+
+private:
+    Result<void> apply(policy::Policy &policy) const;
+};
+
+} // namespace halftone::cli

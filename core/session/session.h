@@ -1,0 +1,50 @@
+#pragma once
+
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/io/model_io.h"
+#include "core/passes/convert_model.h"
+#include "core/passes/infer_shapes.h"
+#include "core/policy/policy.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace halftone::session {
+
+/// One opened model and what is derived from it: the only door to the core for the command line and the
+/// window. Snapshots are immutable and shared, so a job may keep one while the session goes on.
+class Session
+{
+public:
+    /// fails: what io::loadModel refuses.
+    static Result<Session> open(const std::string &path, const io::LoadOptions &options);
+
+    const io::LoadedModel &source() const { return *m_source; }
+
+    /// Takes the types and shapes of the inputs from a data example (.npz); `policy`'s own input types win.
+    /// fails: BadInput for an array whose name is no input, naming the nearest.
+    Result<void> useExample(const std::string &npzPath, policy::Policy &policy);
+    /// fails: BadInput when no input has that name, naming the nearest.
+    Result<void> setInputShape(const std::string &name, tensor::Shape shape);
+
+    /// Shapes of everything, as far as they follow from the parameters, the inputs' shapes and `__shape__`.
+    /// fails: BadInput for shapes that contradict each other, naming the node.
+    Result<passes::ShapeMap> shapes() const;
+
+    Result<std::shared_ptr<const passes::ConvertedModel>> convert(const policy::Policy &policy, bool strict,
+                                                                  const Progress &progress = {}) const;
+
+    /// Writes a model as `prefix`-symbol.json and, if it has parameters, `prefix`-0000.params: both or none,
+    /// and never over the source's files. Gives the paths written.
+    Result<std::vector<std::string>> write(const graph::Model &model, const std::string &prefix) const;
+
+private:
+    std::shared_ptr<const io::LoadedModel> m_source;
+    std::unordered_map<std::string, tensor::Shape> m_inputShapes;
+};
+
+} // namespace halftone::session
