@@ -1,0 +1,66 @@
+# shellcheck shell=bash disable=SC2034  # the lists are used by those who source this
+# Sourced by the scripts of this project: what they share. Needs bash; nothing is kept outside the build folder.
+
+# Where compilers' results are kept, so that a second build folder costs little.
+export CCACHE_DIR="$PWD/build/ccache" CCACHE_MAXSIZE=2G
+
+readonly build_packages=(g++ cmake ninja-build ccache pkg-config nlohmann-json3-dev libcli11-dev libzip-dev)
+readonly test_packages=(qt6-base-dev libbenchmark-dev clang clang-format libclang-rt-14-dev python3-venv shellcheck)
+
+fail() {
+    printf 'error: %s\n' "$*" >&2
+    exit 1
+}
+
+as_root() {
+    if [[ $EUID -eq 0 ]]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        fail "packages are missing and neither root nor sudo is at hand; as root, run: $*"
+    fi
+}
+
+# run_quietly LOG COMMAND...: keeps the command's output in LOG and shows its end only when it fails.
+run_quietly() {
+    local log=$1
+    shift
+    mkdir -p "$(dirname "$log")"
+    if ! "$@" >"$log" 2>&1; then
+        tail -n 40 "$log" >&2
+        fail "'$*' failed; all of its output is in $log"
+    fi
+}
+
+# install_packages NAME...: installs the Debian packages that are missing, if any.
+install_packages() {
+    command -v dpkg-query >/dev/null \
+        || fail "packages are installed on Debian and its kin only; here, install what corresponds to: $*"
+    local missing=() package
+    for package in "$@"; do
+        [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+    done
+    [[ ${#missing[@]} -gt 0 ]] || return 0
+    echo "Installing ${missing[*]} …"
+    mkdir -p build/logs
+    local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -y -q)
+    # The lists may be absent or old: then the simulation or the download fails, and one update mends it.
+    if ! apt-get -q -s install "${missing[@]}" >/dev/null 2>&1; then
+        run_quietly build/logs/apt-update.log as_root "${apt[@]}" update
+    fi
+    if ! as_root "${apt[@]}" install --no-install-recommends "${missing[@]}" >build/logs/apt-install.log 2>&1; then
+        run_quietly build/logs/apt-update.log as_root "${apt[@]}" update
+        run_quietly build/logs/apt-install.log as_root "${apt[@]}" install --no-install-recommends "${missing[@]}"
+    fi
+}
+
+# configure PRESET [OPTION...]: configures once; later the build itself notices what changed, except in the presets.
+configure() {
+    local preset=$1
+    shift
+    if [[ ! -f build/$preset/build.ninja || CMakePresets.json -nt build/$preset/CMakeCache.txt ]]; then
+        run_quietly "build/logs/configure-$preset.log" cmake --preset "$preset" "$@"
+        touch "build/$preset/CMakeCache.txt"
+    fi
+}
