@@ -70,7 +70,7 @@ Result<void> checkCondition(const dialect::mxnet::OpInfo &op, const ConditionalR
             names.push_back(one.name);
         const std::vector<std::string_view> views(names.begin(), names.end());
         return badInput(where,
-                        op.name + " has no attribute " + quoted(rule.attribute)
+                        op.name + " has no attribute " + inQuotes(rule.attribute)
                             + didYouMean(nearestNames(rule.attribute, views)),
                         names.empty() ? "an operator that has attributes"
                                       : "one of " + joined(names, names.size()));
@@ -81,7 +81,7 @@ Result<void> checkCondition(const dialect::mxnet::OpInfo &op, const ConditionalR
     for (const std::string &value : rule.values) {
         if (!canHave(*spec, value))
             warnings.push_back(
-                {entry, rule.attribute + " is never " + quoted(value) + expectedValues(*spec, value)});
+                {entry, rule.attribute + " is never " + inQuotes(value) + expectedValues(*spec, value)});
     }
     return {};
 }

@@ -4,9 +4,9 @@
 #include "core/dialect/mxnet/op_info.h"
 #include "core/policy/condition_check.h"
 #include "core/policy/op_lists.h"
+#include "core/policy/policy_fields.h"
 #include "core/policy/wording.h"
 
-#include <array>
 #include <unordered_set>
 
 namespace halftone::policy {
@@ -50,7 +50,8 @@ Error unknownOperator(std::string where, std::string_view op)
     std::vector<std::string_view> names;
     for (const OpInfo &info : dialect::mxnet::allOps())
         names.emplace_back(info.name);
-    return badInput(std::move(where), "unknown operator " + quoted(op) + didYouMean(nearestNames(op, names)),
+    return badInput(std::move(where),
+                    "unknown operator " + inQuotes(op) + didYouMean(nearestNames(op, names)),
                     "an operator of MXNet");
 }
 
@@ -132,11 +133,11 @@ Result<void> checkInputs(const Named &named, List list, const std::string &where
     if (!named.info || (list != List::Target && list != List::Widest))
         return {};
     if (dialect::mxnet::inputCount(*named.info, {}) == std::size_t{0})
-        return badInput(where, quoted(named.entry) + " has no inputs, so it has nothing to cast",
+        return badInput(where, inQuotes(named.entry) + " has no inputs, so it has nothing to cast",
                         "an operator with inputs");
     if (list == List::Widest && dialect::mxnet::hasMutableInputs(*named.info))
         return badInput(
-            where, quoted(named.entry) + " writes to its inputs, so they cannot be cast to the widest type",
+            where, inQuotes(named.entry) + " writes to its inputs, so they cannot be cast to the widest type",
             "an operator that only reads its inputs");
     return {};
 }
@@ -151,7 +152,7 @@ Result<void> Resolver::place(const Named &named, List list, std::string_view sou
     const bool builtIn = stands.source == m_lists.label;
     const bool widest = stands.list == List::Widest || list == List::Widest;
     if (stands.list != List::Neutral && !(widest && builtIn))
-        return badInput(where, quoted(named.entry) + ", which also stands in " + describe(stands),
+        return badInput(where, inQuotes(named.entry) + ", which also stands in " + describe(stands),
                         "an operator in one list only");
     if (stands.list == List::Conditional) {
         m_rules.conditions.erase(named.op);
@@ -200,14 +201,8 @@ Result<void> Resolver::placeConditions(const std::vector<ConditionalRule> &rules
 
 Result<void> Resolver::move(const Policy::Move &move)
 {
-    struct Way
-    {
-        List list;
-        std::string_view option;
-    };
-    static constexpr std::array kWays{Way{List::Target, "--target-op"}, Way{List::Fp32, "--fp32-op"},
-                                      Way{List::Widest, "--widest-op"}};
-    const auto [list, option] = kWays[static_cast<std::size_t>(move.to)];
+    const List list = listOf(move.to);
+    const std::string_view option = optionOf(move.to);
     const std::string where = std::string(option) + ' ' + move.op;
     HALFTONE_TRY(const Named op, named(move.op, list, where));
     HALFTONE_CHECK(checkInputs(op, list, where));
@@ -221,7 +216,7 @@ Result<void> Resolver::checkOverrides() const
 {
     for (const auto &[name, type] : m_policy.nodeOverrides) {
         if (type != tensor::DType::F32 && type != m_policy.target)
-            return badInput("node_overrides[" + quoted(name) + ']', std::string(nameOf(type)),
+            return badInput("node_overrides[" + inQuotes(name) + ']', std::string(nameOf(type)),
                             "float32 or " + std::string(nameOf(m_policy.target)));
     }
     return {};

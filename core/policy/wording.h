@@ -7,7 +7,7 @@
 namespace halftone::policy {
 
 /// `"text"`
-inline std::string quoted(std::string_view text)
+inline std::string inQuotes(std::string_view text)
 {
     return '"' + std::string(text) + '"';
 }
@@ -15,7 +15,7 @@ inline std::string quoted(std::string_view text)
 /// `fp32_ops: "softmax"`
 inline std::string entryText(std::string_view key, std::string_view name)
 {
-    return std::string(key) + ": " + quoted(name);
+    return std::string(key) + ": " + inQuotes(name);
 }
 
 /// `fp32_ops[3]`

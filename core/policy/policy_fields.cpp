@@ -1,0 +1,108 @@
+#include "core/policy/policy_fields.h"
+
+#include "core/policy/op_lists.h"
+
+#include <algorithm>
+#include <array>
+
+namespace halftone::policy {
+namespace {
+
+using Word = PolicyField::Word;
+
+constexpr Word kTarget{
+    [](Policy &policy, std::string_view word) {
+        const std::optional<tensor::DType> type = tensor::dtypeNamed(word);
+        if (!type || !tensor::isHalf(*type))
+            return false;
+        policy.target = *type;
+        return true;
+    },
+    [](const Policy &policy) { return nameOf(policy.target); },
+    "float16 or bfloat16",
+};
+
+constexpr Word kMode{
+    [](Policy &policy, std::string_view word) {
+        if (word != "typed" && word != "mxnet")
+            return false;
+        policy.mode = word == "typed" ? Mode::Typed : Mode::Mxnet;
+        return true;
+    },
+    [](const Policy &policy) {
+        using namespace std::string_view_literals;
+        return !policy.mode ? ""sv : *policy.mode == Mode::Typed ? "typed"sv : "mxnet"sv;
+    },
+    "typed or mxnet",
+};
+
+constexpr Word kApi{
+    [](Policy &policy, std::string_view word) {
+        if (word != "convert_model" && word != "convert_symbol")
+            return false;
+        policy.api = word == "convert_model" ? Api::ConvertModel : Api::ConvertSymbol;
+        return true;
+    },
+    [](const Policy &policy) {
+        using namespace std::string_view_literals;
+        return !policy.api ? ""sv : *policy.api == Api::ConvertModel ? "convert_model"sv : "convert_symbol"sv;
+    },
+    "convert_model or convert_symbol",
+};
+
+constexpr Word kLists{
+    [](Policy &policy, std::string_view word) {
+        if (std::ranges::find(listVersions(), word) == listVersions().end())
+            return false;
+        policy.listVersion = word;
+        return true;
+    },
+    [](const Policy &policy) {
+        return policy.listVersion == Policy().listVersion ? std::string_view()
+                                                          : std::string_view(policy.listVersion);
+    },
+    "1.9.1, 2.0.0b1 or master",
+};
+
+constexpr std::array kFields{
+    PolicyField{"target_dtype", kTarget},
+    PolicyField{"mode", kMode},
+    PolicyField{"api", kApi},
+    PolicyField{"lists", kLists},
+    PolicyField{"target_dtype_ops", &Policy::targetOps},
+    PolicyField{"fp32_ops", &Policy::fp32Ops},
+    PolicyField{"widest_dtype_ops", &Policy::widestOps},
+    PolicyField{"conditional_fp32_ops", &Policy::conditionalOps},
+    PolicyField{"added_conditional_fp32_ops", &Policy::addedConditions},
+    PolicyField{"moves", &Policy::moves},
+    PolicyField{"excluded_sym_names", &Policy::excludedNames},
+    PolicyField{"node_overrides", &Policy::nodeOverrides},
+    PolicyField{"input_dtypes", &Policy::inputDtypes},
+    PolicyField{"data_names", &Policy::dataNames},
+    PolicyField{"cast_optional_params", &Policy::castParams},
+    PolicyField{"keep_io_types", &Policy::keepIoTypes},
+    PolicyField{"int8_ops", &Policy::int8Ops},
+};
+
+} // namespace
+
+std::span<const PolicyField> policyFields()
+{
+    return kFields;
+}
+
+List listOf(Policy::Move::To to)
+{
+    return to == Policy::Move::To::Target ? List::Target
+        : to == Policy::Move::To::Fp32    ? List::Fp32
+                                          : List::Widest;
+}
+
+std::string_view optionOf(Policy::Move::To to)
+{
+    return to == Policy::Move::To::Target ? "--target-op"
+        : to == Policy::Move::To::Fp32    ? "--fp32-op"
+                                          : "--widest-op";
+}
+
+} // namespace halftone::policy

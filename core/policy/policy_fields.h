@@ -1,0 +1,46 @@
+#pragma once
+
+#include "core/policy/policy.h"
+#include "core/policy/rules.h"
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace halftone::policy {
+
+/// One key of policy files and where its value lies in a Policy: reader and writer share the table.
+struct PolicyField
+{
+    using Names = std::optional<std::vector<std::string>> Policy::*;
+    using PlainNames = std::vector<std::string> Policy::*;
+    using Conditions = std::optional<std::vector<ConditionalRule>> Policy::*;
+    using PlainConditions = std::vector<ConditionalRule> Policy::*;
+    using Types = std::map<std::string, tensor::DType> Policy::*;
+    using Flag = bool Policy::*;
+    using Moves = std::vector<Policy::Move> Policy::*;
+    /// A text with a few allowed values; null when a value is none of them. `get` gives "" for the default.
+    struct Word
+    {
+        bool (*set)(Policy &policy, std::string_view word);
+        std::string_view (*get)(const Policy &policy);
+        std::string_view allowed; ///< for errors
+    };
+
+    std::string_view key;
+    std::variant<Word, Names, PlainNames, Conditions, PlainConditions, Types, Flag, Moves> member;
+};
+
+/// In the order in which they are written.
+std::span<const PolicyField> policyFields();
+
+/// The list that a move goes to.
+List listOf(Policy::Move::To to);
+/// The option that asks for such a move: "--fp32-op".
+std::string_view optionOf(Policy::Move::To to);
+
+} // namespace halftone::policy

@@ -1,0 +1,109 @@
+#include "core/policy/policy_options.h"
+
+#include "core/base/text.h"
+#include "core/policy/policy_fields.h"
+#include "core/policy/wording.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace halftone::policy {
+namespace {
+
+Result<void> setWord(Policy &policy, std::string_view key, std::string_view option, std::string_view text)
+{
+    const auto fields = policyFields();
+    const auto &word = std::get<PolicyField::Word>(std::ranges::find(fields, key, &PolicyField::key)->member);
+    if (!word.set(policy, text))
+        return badCall(std::string(option), inQuotes(text), std::string(word.allowed));
+    return {};
+}
+
+Result<std::pair<std::string, tensor::DType>> nameAndType(std::string_view option, std::string_view text)
+{
+    const std::size_t split = text.rfind('=');
+    if (split == std::string_view::npos || split == 0)
+        return badCall(std::string(option), inQuotes(text), "NAME=DTYPE");
+    const std::string_view typeName = text.substr(split + 1);
+    const std::optional<tensor::DType> type = tensor::dtypeNamed(typeName);
+    if (!type)
+        return badCall(std::string(option), "unknown type " + inQuotes(typeName) + " in " + inQuotes(text),
+                       "an element type, such as float16 or int32");
+    return std::pair(std::string(text.substr(0, split)), *type);
+}
+
+/// Splits at the commas that stand in no brackets.
+std::vector<std::string> splitValues(std::string_view text)
+{
+    std::vector<std::string> values;
+    std::size_t start = 0;
+    int open = 0;
+    for (std::size_t i = 0; i <= text.size(); ++i) {
+        const char sign = i < text.size() ? text[i] : ',';
+        open += sign == '(' || sign == '[' ? 1 : sign == ')' || sign == ']' ? -1 : 0;
+        if (i == text.size() || (sign == ',' && open == 0)) {
+            values.emplace_back(trimmed(text.substr(start, i - start)));
+            start = i + 1;
+        }
+    }
+    return values;
+}
+
+} // namespace
+
+Result<void> setTarget(Policy &policy, std::string_view text)
+{
+    return setWord(policy, "target_dtype", "--target", text);
+}
+
+Result<void> setMode(Policy &policy, std::string_view text)
+{
+    return setWord(policy, "mode", "--mode", text);
+}
+
+Result<void> addConditional(Policy &policy, std::string_view text)
+{
+    const std::size_t colon = text.find(':');
+    const std::size_t equals = colon == std::string_view::npos ? colon : text.find('=', colon);
+    if (equals == std::string_view::npos || colon == 0 || equals == colon + 1)
+        return badCall("--conditional", inQuotes(text), "OP:ATTR=V1,V2");
+    std::vector<std::string> values = splitValues(text.substr(equals + 1));
+    if (std::ranges::find(values, std::string()) != values.end())
+        return badCall("--conditional", "an empty value in " + inQuotes(text), "OP:ATTR=V1,V2");
+    policy.addedConditions.push_back({std::string(text.substr(0, colon)),
+                                      std::string(text.substr(colon + 1, equals - colon - 1)),
+                                      std::move(values)});
+    return {};
+}
+
+Result<void> addOverride(Policy &policy, std::string_view text)
+{
+    HALFTONE_TRY(auto entry, nameAndType("--override", text));
+    policy.nodeOverrides.insert_or_assign(std::move(entry.first), entry.second);
+    return {};
+}
+
+Result<void> addInputDtype(Policy &policy, std::string_view text)
+{
+    HALFTONE_TRY(auto entry, nameAndType("--input", text));
+    policy.inputDtypes.insert_or_assign(std::move(entry.first), entry.second);
+    return {};
+}
+
+Result<void> addMove(Policy &policy, std::string_view op, Policy::Move::To to)
+{
+    if (op.empty())
+        return badCall(std::string(optionOf(to)), "an empty name", "an operator");
+    policy.moves.push_back({std::string(op), to});
+    return {};
+}
+
+Result<void> addExcluded(Policy &policy, std::string_view name)
+{
+    if (name.empty())
+        return badCall("--exclude", "an empty name", "a node's name or /pattern/");
+    policy.excludedNames.emplace_back(name);
+    return {};
+}
+
+} // namespace halftone::policy
