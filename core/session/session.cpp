@@ -49,6 +49,8 @@ Result<void> Session::useExample(const std::string &npzPath, policy::Policy &pol
 {
     HALFTONE_TRY(const std::vector<io::NamedTensor> arrays, io::readNpz(npzPath));
     for (const io::NamedTensor &array : arrays) {
+        if (array.name == "labels") // belongs to the example, not to the model
+            continue;
         auto set = setInputShape(array.name, array.tensor.shape());
         if (!set.ok())
             return inFile(std::move(set).error(), npzPath);
@@ -75,6 +77,15 @@ Session::convert(const policy::Policy &policy, bool strict, const Progress &prog
     if (!converted.ok())
         return inFile(std::move(converted).error(), m_source->symbolPath);
     return std::make_shared<const passes::ConvertedModel>(std::move(converted).value());
+}
+
+Result<passes::Rewritten> Session::rewrite(const graph::Model &model, const passes::RewritePass &pass,
+                                           const Progress &progress) const
+{
+    auto rewritten = pass.run(model, progress);
+    if (!rewritten.ok())
+        return inFile(std::move(rewritten).error(), m_source->symbolPath);
+    return rewritten;
 }
 
 Result<std::vector<std::string>> Session::write(const graph::Model &model, const std::string &prefix) const

@@ -5,10 +5,10 @@
 #include "core/io/model_io.h"
 #include "core/passes/convert_model.h"
 #include "core/passes/infer_shapes.h"
+#include "core/passes/rewrite.h"
 #include "core/policy/policy.h"
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -37,6 +37,10 @@ public:
 
     Result<std::shared_ptr<const passes::ConvertedModel>> convert(const policy::Policy &policy, bool strict,
                                                                   const Progress &progress = {}) const;
+
+    /// Runs a pass on `model` (the source's, or what another pass made of it).
+    Result<passes::Rewritten> rewrite(const graph::Model &model, const passes::RewritePass &pass,
+                                      const Progress &progress = {}) const;
 
     /// Writes a model as `prefix`-symbol.json and, if it has parameters, `prefix`-0000.params: both or none,
     /// and never over the source's files. Gives the paths written.

@@ -1,0 +1,111 @@
+#include "app/cli_commands.h"
+#include "app/cli_options.h"
+#include "app/cli_output.h"
+#include "core/base/text.h"
+#include "core/passes/rewrite.h"
+
+#include <chrono>
+
+namespace halftone::cli {
+namespace {
+
+struct Options
+{
+    ModelOptions model;
+    std::vector<std::string> passes;
+    std::string out;
+    bool list = false;
+    bool json = false;
+};
+
+void listPasses(bool json)
+{
+    Json rows = Json::array();
+    Table table({"pass", "what it does"});
+    for (const passes::RewritePass &pass : passes::rewritePasses()) {
+        rows.push_back({{"name", pass.name}, {"help", pass.help}});
+        table.add({std::string(pass.name), std::string(pass.help)});
+    }
+    if (json)
+        print(Json{{"passes", std::move(rows)}});
+    else
+        print(table.toString());
+}
+
+Result<const passes::RewritePass *> passNamed(const std::string &name)
+{
+    if (const passes::RewritePass *pass = passes::findRewritePass(name); pass != nullptr)
+        return pass;
+    std::vector<std::string_view> names;
+    for (const passes::RewritePass &pass : passes::rewritePasses())
+        names.push_back(pass.name);
+    return badCall("--pass", '"' + name + "\" is no pass" + didYouMean(nearestNames(name, names)),
+                   "one of " + joined(std::vector<std::string>(names.begin(), names.end())));
+}
+
+Result<void> rewrite(const Options &options, const std::stop_token &stop)
+{
+    if (options.list) {
+        listPasses(options.json);
+        return {};
+    }
+    if (options.model.model.empty() || options.out.empty() || options.passes.empty())
+        return badCall("rewrite", "MODEL, --pass or --out is missing",
+                       "rewrite MODEL --pass NAME --out P, or rewrite --list");
+    std::vector<const passes::RewritePass *> chosen;
+    for (const std::string &name : options.passes) {
+        HALFTONE_TRY(const passes::RewritePass *pass, passNamed(name));
+        chosen.push_back(pass);
+    }
+    HALFTONE_TRY(session::Session session, options.model.open());
+    graph::Model model = session.source().model;
+    Json rows = Json::array();
+    Table table({"pass", "changed", "ms"});
+    std::vector<std::string> notes;
+    for (const passes::RewritePass *pass : chosen) {
+        const auto start = std::chrono::steady_clock::now();
+        HALFTONE_TRY(passes::Rewritten rewritten, session.rewrite(model, *pass, progress(stop)));
+        const double seconds
+            = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        model = std::move(rewritten.model);
+        rows.push_back({{"name", pass->name},
+                        {"changed", rewritten.changed},
+                        {"seconds", seconds},
+                        {"notes", rewritten.notes}});
+        table.add(
+            {std::string(pass->name), std::to_string(rewritten.changed), std::to_string(seconds * 1e3)});
+        notes.insert(notes.end(), rewritten.notes.begin(), rewritten.notes.end());
+    }
+    HALFTONE_TRY(const std::vector<std::string> written, session.write(model, options.out));
+    if (options.json) {
+        print(Json{{"passes", std::move(rows)}, {"nodes", model.graph.nodeCount()}});
+        return {};
+    }
+    tellNotes(session.source().symbolPath, session.source().notes);
+    tellNotes(session.source().symbolPath, notes);
+    print(table.toString() + '\n' + counted(model.graph.nodeCount(), "node", "nodes") + '\n');
+    for (const std::string &path : written)
+        print("wrote " + printable(path) + '\n');
+    return {};
+}
+
+} // namespace
+
+void addRewrite(CLI::App &app, Action &chosen)
+{
+    const auto options = std::make_shared<Options>();
+    CLI::App *command = app.add_subcommand("rewrite", "Run graph passes by name and write the result");
+    options->model.addTo(*command);
+    command->get_option("MODEL")->required(false);
+    command->add_option("--pass", options->passes, "A pass to run; may be repeated, runs in the order given")
+        ->type_name("NAME");
+    command->add_option("--out", options->out, "Write P-symbol.json and, with parameters, P-0000.params")
+        ->type_name("P");
+    command->add_flag("--list", options->list, "Name the passes");
+    command->add_flag("--json", options->json, "One JSON document on standard output");
+    command->callback([options, &chosen] {
+        chosen = [options](const std::stop_token &stop) { return rewrite(*options, stop); };
+    });
+}
+
+} // namespace halftone::cli

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "core/passes/rewrite.h"
+
+namespace halftone::passes {
+
+/// Removes the nodes that no head needs and the parameters that no remaining variable reads. Names and order
+/// of the rest stay.
+Result<Rewritten> prune(const graph::Model &model, const Progress &progress);
+
+} // namespace halftone::passes

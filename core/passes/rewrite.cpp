@@ -1,0 +1,38 @@
+#include "core/passes/rewrite.h"
+
+#include "core/passes/fold_casts.h"
+#include "core/passes/prune.h"
+#include "core/passes/share_nodes.h"
+#include "core/passes/strip_casts.h"
+
+#include <algorithm>
+#include <array>
+
+namespace halftone::passes {
+namespace {
+
+constexpr std::array kPasses{
+    RewritePass{"share", "Merge nodes that compute the same (common subexpressions)", shareNodes},
+    RewritePass{"fold-casts",
+                "Remove casts to the type that the tensor has anyway, and casts that a following one undoes",
+                foldCasts},
+    RewritePass{"strip-casts",
+                "Remove all amp_cast and amp_multicast nodes but those at heads; widen 16-bit weights",
+                stripCasts},
+    RewritePass{"prune", "Remove nodes that no output needs, and parameters that no node reads", prune},
+};
+
+} // namespace
+
+std::span<const RewritePass> rewritePasses()
+{
+    return kPasses;
+}
+
+const RewritePass *findRewritePass(std::string_view name)
+{
+    const auto *const found = std::ranges::find(kPasses, name, &RewritePass::name);
+    return found == kPasses.end() ? nullptr : found;
+}
+
+} // namespace halftone::passes
