@@ -179,7 +179,7 @@ Result<void> info(const ModelOptions &options, bool json)
     const io::LoadedModel &loaded = session.source();
     if (loaded.symbolPath.empty()) { // a bare parameter file
         if (json)
-            print(Json{{"format", "mxnet-params"},
+            printJson(Json{{"format", "mxnet-params"},
                        {"params", parametersJson(loaded.model.parameters)},
                        {"arrays", arraysJson(loaded.model.parameters)}});
         else
@@ -196,7 +196,7 @@ Result<void> info(const ModelOptions &options, bool json)
             ++facts.operators[facts.graph().node(id).op];
     }
     if (json) {
-        print(infoJson(facts));
+        printJson(infoJson(facts));
         return {};
     }
     tellNotes(loaded.symbolPath, loaded.notes);

@@ -70,7 +70,7 @@ Result<void> lists(const Options &options)
     }
     const policy::OpLists &all = *found.value();
     if (options.json) {
-        print(listsJson(all));
+        printJson(listsJson(all));
         return {};
     }
     print(all.source + ", " + std::string(tensor::nameOf(all.targetType)) + "\n\n");

@@ -115,7 +115,7 @@ std::string counted(std::size_t count, std::string_view one, std::string_view ma
     return withThousands(count) + ' ' + std::string(count == 1 ? one : many);
 }
 
-void print(const Json &document)
+void printJson(const Json &document)
 {
     print(document.dump(1, ' ', false, Json::error_handler_t::replace) + '\n');
 }

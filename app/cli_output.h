@@ -35,7 +35,7 @@ std::string humanBytes(std::uint64_t bytes); ///< "97.8 MiB"
 std::string counted(std::size_t count, std::string_view one, std::string_view many); ///< "1 cast", "5 casts"
 
 /// One JSON document on standard output, broken UTF-8 in names replaced.
-void print(const Json &document);
+void printJson(const Json &document);
 void print(std::string_view text);
 
 /// "error: …" and "warning: …" lines on standard error.

@@ -27,7 +27,7 @@ void listPasses(bool json)
         table.add({std::string(pass.name), std::string(pass.help)});
     }
     if (json)
-        print(Json{{"passes", std::move(rows)}});
+        printJson(Json{{"passes", std::move(rows)}});
     else
         print(table.toString());
 }
@@ -78,7 +78,7 @@ Result<void> rewrite(const Options &options, const std::stop_token &stop)
     }
     HALFTONE_TRY(const std::vector<std::string> written, session.write(model, options.out));
     if (options.json) {
-        print(Json{{"passes", std::move(rows)}, {"nodes", model.graph.nodeCount()}});
+        printJson(Json{{"passes", std::move(rows)}, {"nodes", model.graph.nodeCount()}});
         return {};
     }
     tellNotes(session.source().symbolPath, session.source().notes);
