@@ -1,0 +1,107 @@
+#pragma once
+
+#include "core/ops/operator.h"
+#include "core/ops/shape_slots.h"
+
+/// One shape rule an operator; inferShapes() picks it. Contract: infer_shape.h.
+namespace halftone::ops {
+
+// clang-format off
+Result<void> infer(const Opaque &, ShapeSlots &);
+Result<void> infer(const ControlFlow &, ShapeSlots &);
+
+Result<void> infer(const Conv &, ShapeSlots &);
+Result<void> infer(const Deconv &, ShapeSlots &);
+Result<void> infer(const FullyConnected &, ShapeSlots &);
+Result<void> infer(const MatMul &, ShapeSlots &);
+Result<void> infer(const Gemm &, ShapeSlots &);
+Result<void> infer(const AttentionProduct &, ShapeSlots &);
+Result<void> infer(const Embedding &, ShapeSlots &);
+Result<void> infer(const Rnn &, ShapeSlots &);
+
+Result<void> infer(const BatchNorm &, ShapeSlots &);
+Result<void> infer(const LayerNorm &, ShapeSlots &);
+Result<void> infer(const GroupNorm &, ShapeSlots &);
+Result<void> infer(const InstanceNorm &, ShapeSlots &);
+Result<void> infer(const L2Normalization &, ShapeSlots &);
+Result<void> infer(const Lrn &, ShapeSlots &);
+
+Result<void> infer(const Pool &, ShapeSlots &);
+Result<void> infer(const AdaptiveAveragePool &, ShapeSlots &);
+Result<void> infer(const Upsample &, ShapeSlots &);
+Result<void> infer(const Resize &, ShapeSlots &);
+Result<void> infer(const Crop &, ShapeSlots &);
+Result<void> infer(const RoiPool &, ShapeSlots &);
+Result<void> infer(const BoxPrior &, ShapeSlots &);
+Result<void> infer(const BoxDetection &, ShapeSlots &);
+Result<void> infer(const BoxTarget &, ShapeSlots &);
+Result<void> infer(const BoxNms &, ShapeSlots &);
+Result<void> infer(const BoxIou &, ShapeSlots &);
+
+Result<void> infer(const Unary &, ShapeSlots &);
+Result<void> infer(const Activation &, ShapeSlots &);
+Result<void> infer(const LeakyRelu &, ShapeSlots &);
+Result<void> infer(const Binary &, ShapeSlots &);
+Result<void> infer(const ScalarBinary &, ShapeSlots &);
+Result<void> infer(const Clip &, ShapeSlots &);
+Result<void> infer(const HardSigmoid &, ShapeSlots &);
+Result<void> infer(const SmoothL1 &, ShapeSlots &);
+Result<void> infer(const AddN &, ShapeSlots &);
+Result<void> infer(const Where &, ShapeSlots &);
+Result<void> infer(const Dropout &, ShapeSlots &);
+Result<void> infer(const Cast &, ShapeSlots &);
+Result<void> infer(const MultiCast &, ShapeSlots &);
+
+Result<void> infer(const Reduce &, ShapeSlots &);
+Result<void> infer(const Moments &, ShapeSlots &);
+Result<void> infer(const ArgReduce &, ShapeSlots &);
+Result<void> infer(const Softmax &, ShapeSlots &);
+Result<void> infer(const SoftmaxActivation &, ShapeSlots &);
+Result<void> infer(const SoftmaxOutput &, ShapeSlots &);
+Result<void> infer(const RegressionOutput &, ShapeSlots &);
+Result<void> infer(const LossOutput &, ShapeSlots &);
+Result<void> infer(const SoftmaxCrossEntropy &, ShapeSlots &);
+Result<void> infer(const TopK &, ShapeSlots &);
+Result<void> infer(const Sort &, ShapeSlots &);
+Result<void> infer(const ArgSort &, ShapeSlots &);
+
+Result<void> infer(const Concat &, ShapeSlots &);
+Result<void> infer(const Stack &, ShapeSlots &);
+Result<void> infer(const Split &, ShapeSlots &);
+Result<void> infer(const Reshape &, ShapeSlots &);
+Result<void> infer(const Flatten &, ShapeSlots &);
+Result<void> infer(const ExpandDims &, ShapeSlots &);
+Result<void> infer(const Squeeze &, ShapeSlots &);
+Result<void> infer(const Transpose &, ShapeSlots &);
+Result<void> infer(const SwapAxes &, ShapeSlots &);
+Result<void> infer(const Slice &, ShapeSlots &);
+Result<void> infer(const SliceAxis &, ShapeSlots &);
+Result<void> infer(const SliceLike &, ShapeSlots &);
+Result<void> infer(const Pad &, ShapeSlots &);
+Result<void> infer(const Tile &, ShapeSlots &);
+Result<void> infer(const Repeat &, ShapeSlots &);
+Result<void> infer(const Reverse &, ShapeSlots &);
+Result<void> infer(const BroadcastTo &, ShapeSlots &);
+Result<void> infer(const BroadcastAxes &, ShapeSlots &);
+Result<void> infer(const BroadcastLike &, ShapeSlots &);
+Result<void> infer(const ReshapeLike &, ShapeSlots &);
+Result<void> infer(const DepthToSpace &, ShapeSlots &);
+Result<void> infer(const SpaceToDepth &, ShapeSlots &);
+Result<void> infer(const Take &, ShapeSlots &);
+Result<void> infer(const GatherNd &, ShapeSlots &);
+Result<void> infer(const ScatterNd &, ShapeSlots &);
+Result<void> infer(const Pick &, ShapeSlots &);
+Result<void> infer(const BatchTake &, ShapeSlots &);
+Result<void> infer(const OneHot &, ShapeSlots &);
+Result<void> infer(const Sequence &, ShapeSlots &);
+Result<void> infer(const ShapeOf &, ShapeSlots &);
+Result<void> infer(const Fill &, ShapeSlots &);
+Result<void> infer(const Range &, ShapeSlots &);
+Result<void> infer(const RangeLike &, ShapeSlots &);
+// clang-format on
+
+/// Smallest shape that both stretch to (dimensions of 1 stretch, missing leading ones count as 1); unknown
+/// where it cannot be told. fails: two dimensions differ and neither is 1 (`where`: "input 1").
+Result<tensor::Shape> broadcast(const tensor::Shape &a, const tensor::Shape &b);
+
+} // namespace halftone::ops

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "core/ops/op_types.h"
+#include "core/ops/shape_slots.h"
+
+namespace halftone::ops {
+
+/// The sliding window of a convolution or pooling, checked and with the defaults filled in: one value for
+/// each spatial axis.
+struct Window
+{
+    Dims kernel;
+    Dims stride;
+    Dims dilate;
+    Dims padBegin;
+    Dims padEnd;
+
+    std::size_t rank() const { return kernel.size(); }
+    /// Extent that the kernel covers on an axis.
+    Dim reach(std::size_t axis) const { return Dim(dilate[axis]) * (Dim(kernel[axis]) - 1) + 1; }
+    Dim padding(std::size_t axis) const { return Dim(padBegin[axis]) + padEnd[axis]; }
+};
+
+/// fails: kernel of other than 1 to 3 axes, a list of another length, a kernel, stride or dilation below 1, a
+/// negative pad.
+Result<Window> makeWindow(const Dims &kernel, const Dims &stride, const Dims &dilate, const Padding &pad);
+
+/// Axis of the channels, and the first spatial one.
+constexpr std::size_t channelAxis(Layout layout, std::size_t spatialRank)
+{
+    return layout == Layout::ChannelsFirst ? 1 : spatialRank + 1;
+}
+constexpr std::size_t firstSpatialAxis(Layout layout)
+{
+    return layout == Layout::ChannelsFirst ? 2 : 1;
+}
+
+} // namespace halftone::ops
