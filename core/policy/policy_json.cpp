@@ -120,8 +120,8 @@ Slot slotWithin(Slot list, std::size_t index)
 class Reader final : public nlohmann::json_sax<nlohmann::json>
 {
 public:
-    explicit Reader(std::size_t length)
-        : m_length(length)
+    explicit Reader(std::string_view text)
+        : m_text(text)
     {
     }
 
@@ -162,7 +162,7 @@ private:
 
     Policy m_policy;
     std::optional<Error> m_error;
-    std::size_t m_length;
+    std::string_view m_text;
     std::vector<Level> m_levels;
     const PolicyField *m_field = nullptr;
     std::unordered_set<std::string_view> m_keys;
@@ -353,13 +353,14 @@ bool Reader::end_array()
     return true;
 }
 
-bool Reader::parse_error(std::size_t at, const std::string &token, const nlohmann::detail::exception &)
+/// `at` counts the bytes read, with the one that fits no more.
+bool Reader::parse_error(std::size_t at, const std::string &, const nlohmann::detail::exception &)
 {
-    constexpr std::size_t kShown = 40;
-    const bool cut = at > m_length;
-    return fail("byte " + std::to_string(cut ? m_length : at - 1),
-                cut ? std::string("the text ends") : "broken JSON at " + inQuotes(printable(token, kShown)),
-                cut ? "the rest of the policy" : "");
+    constexpr std::size_t kShown = 20;
+    if (at > m_text.size())
+        return fail("byte " + std::to_string(m_text.size()), "the text ends", "the rest of the policy");
+    const std::size_t place = std::max<std::size_t>(at, 1) - 1;
+    return fail("byte " + std::to_string(place), "broken JSON at " + inQuotes(m_text.substr(place, kShown)));
 }
 
 Result<Policy> Reader::finish()
@@ -379,7 +380,7 @@ Result<Policy> readPolicy(std::string_view json)
     // The parser would take a NUL for the end and what follows for nothing.
     if (const std::size_t at = json.find('\0'); at != std::string_view::npos)
         return badInput("byte " + std::to_string(at), "a NUL byte", "JSON in UTF-8");
-    Reader reader(json.size());
+    Reader reader(json);
     nlohmann::json::sax_parse(json, &reader);
     return reader.finish();
 }
