@@ -134,7 +134,8 @@ private:
         }
         if (item.kind == Kind::Variable)
             return assign(m_types[item.variable], position);
-        if (item.kind == Kind::Function && item.function >= Function::Scalar)
+        if (item.kind == Kind::Function && item.function >= Function::Scalar
+            && valueOf(item.function, position) == position)
             assign(m_hints[item.variable], position);
         return true;
     }
@@ -144,12 +145,14 @@ private:
     {
         assign(m_types[variable], m_hints[variable]);
         const Default &value = m_rule.m_defaults[variable];
+        if (value.variable < kMaxVariables)
+            assign(m_types[variable], m_types[value.variable]);
         assign(m_types[variable], value.isAttribute ? m_rule.m_attributeType : value.type);
     }
 
     bool fill(const Item &item, DType &position)
     {
-        if (!assign(position, typeFor(item)))
+        if (!assign(position, typeFor(item, position)))
             return false;
         if (!isKnown(position)) {
             m_open = m_open || item.kind != Kind::Any;
@@ -158,12 +161,13 @@ private:
         return (item.allowed >> static_cast<unsigned>(position) & 1U) != 0;
     }
 
-    DType typeFor(const Item &item) const
+    DType typeFor(const Item &item, DType given) const
     {
         switch (item.kind) {
         case Kind::Any:
-        case Kind::Own:
             return DType::Unknown;
+        case Kind::Own:
+            return isKnown(given) ? given : item.fixed;
         case Kind::Fixed:
             return item.fixed;
         case Kind::Attribute:
@@ -171,6 +175,8 @@ private:
         case Kind::Variable:
         case Kind::Taker:
             return m_types[item.variable];
+        case Kind::Signed:
+            return std::ranges::find(m_inputs, DType::I8) == m_inputs.end() ? DType::U8 : DType::I8;
         case Kind::Function:
             return valueOf(item.function, m_types[item.variable]);
         }

@@ -22,31 +22,33 @@ enum class TypeOutcome
 ///
 /// Text form: `inputs -> outputs`, each a comma-separated list of items, one for each position. An item is
 ///
-///     T          a variable (one capital letter other than D): all its positions have one type, whichever of
-///     them gives it <T         takes the variable's type and does not give it float32    that type, filled
-///     in where open; refused where another type is D          the type that an attribute names (the argument
-///     of parse() and withAttributeType()); open when that is Unknown _          any type of its own; the
-///     rule is incomplete while it is open ?          any type of its own, and it may stay open f(T) follows
-///     the variable through a function:
-///                  wide    float32 for a 16-bit float, else T
-///                  wide16  float32 for float16, else T
-///                  cast    D for float16, bfloat16 and float32, else T
-///                  scalar  int64 for bool, else T     (arithmetic with an integer; a type given here gives
-///                  the variable) real    T for floats, else float64 (arithmetic with a real number;
-///                  likewise)
+///     T         a variable (one capital letter other than D): all its positions have one type
+///     <T        takes the variable's type and does not give it
+///     float32   that type, filled in where open, refused where another type is
+///     D         the type that an attribute names (see parse()); open when that is Unknown
+///     _         any type of its own; the rule is incomplete while it is open
+///     ?         any type of its own, and it may stay open
+///     signed    int8 when any input is, else uint8 (quantized operators that join their inputs)
+///     f(T)      follows the variable through a function f:
+///       wide    float32 for a 16-bit float, else T
+///       wide16  float32 for float16, else T
+///       cast    D for float16, bfloat16 and float32, else T
+///       scalar  int64 for bool, else T (arithmetic with an integer); a type given here gives the variable
+///       real    T for floats, else float64 (arithmetic with a real number); likewise
 ///
 /// and may be followed, in this order, by
 ///
-///     =float32   (or =D, on a variable) the variable's type when nothing gives it
-///     {a|b}      no type but these is allowed there; `integer` stands for all integers, `float` for all
-///     floats !          refused while this position is open     ~   incomplete while it is open, and nothing
-///     is filled in
-///     ...        stands for any number of further positions; `(T, U)...` repeats in turn. Only as the last
-///     item of a list.
+///     =float32  on a variable: its type when nothing gives it (also =D, or an earlier variable);
+///               on `_`: the position's type when it is open
+///     {a|b}     no type but these is allowed there; `integer` and `float` stand for all of a kind
+///     !         refused while this position is open
+///     ~         incomplete while this position is open, and nothing is filled in
+///     ...       stands for any number of further positions; `(T, U)...` repeats in turn. Only at the end
 ///
 /// An operator may have fewer positions than the rule (optional trailing inputs); positions beyond a rule
-/// without `...` are `?`. Two operators are no such list: `multicast` and `multicast narrow` (amp_multicast)
-/// and `promote` (NumPy's binary arithmetic).
+/// without `...` are `?`. Some rules are no such list: `multicast` and `multicast narrow` (amp_multicast),
+/// `promote` (NumPy's binary arithmetic), and `fallback`, which is `T... -> T...` for an operator that has
+/// no rule of its own: see isFallback().
 class TypeRule
 {
 public:
@@ -56,6 +58,10 @@ public:
 
     /// The same rule with another type for D.
     TypeRule withAttributeType(tensor::DType type) const;
+
+    /// The framework declares no rule for the operator, and its inference over a graph assumes one type for
+    /// all. Who asks the operator itself (MXNet's AMP does) learns nothing: no failure, all else stays open.
+    bool isFallback() const { return m_isFallback; }
 
     /// Completes `inputs` and `outputs` in place (DType::Unknown is open); a known type is never changed. On
     /// Refused some open positions may have been filled. Refused also when two known types contradict;
@@ -67,6 +73,9 @@ private:
     friend class TypeRuleReader;
     class Application;
 
+    static constexpr std::size_t kMaxItems = 16;
+    static constexpr std::size_t kMaxVariables = 4;
+
     enum class Kind : std::uint8_t
     {
         Any,
@@ -75,6 +84,7 @@ private:
         Attribute,
         Variable,
         Taker,
+        Signed,
         Function
     };
     enum class Need : std::uint8_t
@@ -112,6 +122,7 @@ private:
     {
         tensor::DType type = tensor::DType::Unknown;
         bool isAttribute = false;
+        std::uint8_t variable = kMaxVariables; ///< kMaxVariables: none
     };
     /// The items of the inputs or of the outputs: a run in m_items, of which the last `repeated` ones come
     /// again and again.
@@ -122,9 +133,6 @@ private:
         std::uint8_t repeated = 0;
     };
 
-    static constexpr std::size_t kMaxItems = 16;
-    static constexpr std::size_t kMaxVariables = 4;
-
     const Item &item(const List &list, std::size_t position) const;
 
     std::array<Item, kMaxItems> m_items{};
@@ -132,6 +140,7 @@ private:
     List m_inputs;
     List m_outputs;
     Form m_form = Form::List;
+    bool m_isFallback = false;
     tensor::DType m_attributeType = tensor::DType::Unknown;
 };
 

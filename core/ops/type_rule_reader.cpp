@@ -104,7 +104,7 @@ private:
         const std::size_t equals = text.find('=');
         readCore(trimmed(text.substr(0, equals)), item);
         if (equals != std::string_view::npos)
-            readDefault(trimmed(text.substr(equals + 1)), item.variable);
+            readDefault(trimmed(text.substr(equals + 1)), item);
     }
 
     static std::uint16_t readAllowed(std::string_view names)
@@ -127,16 +127,18 @@ private:
             item.kind = TypeRule::Kind::Own;
         } else if (text == "D") {
             item.kind = TypeRule::Kind::Attribute;
+        } else if (text == "signed") {
+            item.kind = TypeRule::Kind::Signed;
         } else if (text.starts_with('<')) {
             item.kind = TypeRule::Kind::Taker;
-            item.variable = variable(text.substr(1));
+            item.variable = indexOf(text.substr(1));
         } else if (text.size() == 1) {
             item.kind = TypeRule::Kind::Variable;
-            item.variable = variable(text);
+            item.variable = indexOf(text);
         } else if (const std::size_t open = text.find('('); open != std::string_view::npos) {
             item.kind = TypeRule::Kind::Function;
             item.function = functionNamed(text.substr(0, open));
-            item.variable = variable(text.substr(open + 1, 1));
+            item.variable = indexOf(text.substr(open + 1, 1));
         } else {
             item.kind = TypeRule::Kind::Fixed;
             item.fixed = typeNamed(text);
@@ -155,16 +157,22 @@ private:
                                : Function::Real;
     }
 
-    void readDefault(std::string_view text, std::uint8_t variable)
+    void readDefault(std::string_view text, TypeRule::Item &item)
     {
-        TypeRule::Default &value = m_rule.m_defaults[variable];
+        if (item.kind == TypeRule::Kind::Own) {
+            item.fixed = typeNamed(text);
+            return;
+        }
+        TypeRule::Default &value = m_rule.m_defaults[item.variable];
         value.isAttribute = text == "D";
-        if (!value.isAttribute)
+        if (text.size() == 1 && !value.isAttribute)
+            value.variable = indexOf(text);
+        else if (!value.isAttribute)
             value.type = typeNamed(text);
     }
 
     /// Variables are numbered in the order in which they first appear.
-    std::uint8_t variable(std::string_view name)
+    std::uint8_t indexOf(std::string_view name)
     {
         assert(name.size() == 1 && std::isupper(static_cast<unsigned char>(name[0]))
                && "malformed item in a type rule");
@@ -186,8 +194,11 @@ TypeRule TypeRule::parse(std::string_view text, DType attributeType)
 {
     text = trimmed(text);
     const bool isForm = text == "promote" || text == "multicast" || text == "multicast narrow";
-    return (isForm ? TypeRuleReader::ofForm(text) : TypeRuleReader().read(text))
-        .withAttributeType(attributeType);
+    const bool isFallback = text == "fallback";
+    TypeRule rule
+        = isForm ? TypeRuleReader::ofForm(text) : TypeRuleReader().read(isFallback ? "T... -> T..." : text);
+    rule.m_isFallback = isFallback;
+    return rule.withAttributeType(attributeType);
 }
 
 } // namespace halftone::ops

@@ -96,17 +96,16 @@ OUTPUTS = {
 TYPES = {
     "T -> <T": "_CrossDeviceCopy",
     "T! -> <T": "MakeLoss Pooling_v1 SwapAxis",
-    "T!, ? -> <T": "SequenceLast SequenceMask SequenceReverse",
+    "T!, L=T -> <T": "SequenceLast SequenceMask SequenceReverse",
     "T!, <T... -> <T": "UpSampling Convolution_v1 _contrib_count_sketch SVMOutput _contrib_DeformableConvolution "
                        "_contrib_ModulatedDeformableConvolution _contrib_fft _contrib_ifft",
-    "T!, <T... -> <T...": "RNN",
+    "use_sequence_length=False: T!, <T... -> <T...; mode=lstm: T!, <T, <T, <T, L=T -> <T...; T!, <T, <T, L=T -> <T...": "RNN",
     "T! -> <T, <T": "Dropout GridGenerator LRN",
     "T! -> <T...": "_split_v2",
-    "T!, T... -> <T, <T": "BilinearSampler",
-    "T!, T... -> <T, <T, <T": "SpatialTransformer",
+    "T, T -> <T, <T": "BilinearSampler",
+    "T, T -> <T, <T, <T": "SpatialTransformer",
     "T!, ?... -> <T, <T": "CTCLoss",
-    "T, <T, <T -> <T": "Convolution",
-    "T, <T, <T -> T": "Deconvolution",
+    "T, <T, <T -> T": "Convolution Deconvolution",
     "T, <T -> T": "SoftmaxOutput",
     "dtype=None: T -> <T; I=D -> D": "log_softmax softmin",
     "dtype=None: T, ? -> <T; I=D, ? -> D": "softmax",
@@ -122,13 +121,13 @@ TYPES = {
     "dtype=None: -> int32; -> D": "_random_randint",
     "-> int64, int64": "_sample_unique_zipfian",
     "-> _": "_NoGradient _cvimread _set_value _zeros_without_dtype",
-    "dtype=None: T~, T... -> O=float32; T~, T... -> O=D": "_sample_exponential _sample_gamma _sample_generalized_negative_binomial "
+    "dtype=None: T, T... -> O=float32; T, T... -> O=D": "_sample_exponential _sample_gamma _sample_generalized_negative_binomial "
                                                           "_sample_negative_binomial _sample_normal _sample_poisson _sample_uniform",
     "T~ -> O=D, <T": "_sample_multinomial",
     "? -> float32": "_image_to_tensor",
     "?... -> float32": "all_finite multi_all_finite",
     "? -> int64": "_contrib_getnnz _contrib_index_array shape_array size_array",
-    "?... -> _...": "_broadcast_backward _imdecode _cvimdecode Custom _CachedOp _CustomFunction _NDArray _Native _split_v2_backward "
+    "?... -> _...": "Custom _CachedOp _CustomFunction _NDArray _Native _split_v2_backward "
                     "_foreach _while_loop _cond _contrib_dgl_csr_neighbor_uniform_sample "
                     "_contrib_dgl_csr_neighbor_non_uniform_sample",
     "T, ?... -> T": "gather_nd _contrib_edge_id _contrib_index_copy",
@@ -139,45 +138,49 @@ TYPES = {
     "_, T, T -> T": "where",
     "T, int32 -> T": "batch_take",
     "_ -> _": "_copyto",
-    "T, ? -> int64, T": "_histogram",
+    "T, ? -> int64, <T": "_histogram",
     "T!, T! -> <T": "_contrib_PSROIPooling _contrib_ROIAlign",
     "T!, T! -> <T, int32": "ROIPooling",
-    "T!, T!, T! -> <T, <T": "_contrib_DeformablePSROIPooling",
-    "T~{float}, wide(T)... -> <T, wide(T), wide(T)": "BatchNorm",
+    "T!, T!, _! -> <T, <T": "_contrib_DeformablePSROIPooling",
+    "T{float}, wide(T)... -> T, wide(T), wide(T)": "BatchNorm",
     "T!, wide16(T)... -> <T, wide16(T), wide16(T)": "BatchNorm_v1 _contrib_SyncBatchNorm",
     "T -> T, int32": "sort",
-    "pool_type=max: T -> <T, int32; T -> <T, U=float32": "Pooling",
-    "T~{float32|float64} -> <T, <T, int32": "_linalg_det",
-    "T~{float32|float64} -> <T, <T, <T, int32": "_linalg_slogdet",
+    "pool_type=max: T -> <T, int32; T -> <T, _=float32": "Pooling",
+    "T{float32|float64}~ -> <T, <T, int32": "_linalg_det",
+    "T{float32|float64}~ -> <T, <T, <T, int32": "_linalg_slogdet",
     "float32... -> float32...": "Crop InstanceNorm _contrib_MultiBoxDetection _contrib_MultiBoxPrior _contrib_MultiBoxTarget "
-                                "_contrib_MultiProposal _contrib_Proposal IdentityAttachKLSparseReg",
-    "T, <T, <T, <T, <T, int32, <T, <T -> <T, <T": "_contrib_hawkesll",
+                                "_contrib_MultiProposal _contrib_Proposal",
+    "float32, _=float32 -> float32": "IdentityAttachKLSparseReg",
+    "fallback": "_broadcast_backward _imdecode _cvimdecode _onehot_encode fill_element_0index _contrib_AdaptiveAvgPooling2D "
+                "_contrib_BilinearResize2D",
+    "T, <T, <T, <T, <T, int32, <T, <T -> T, <T": "_contrib_hawkesll",
     "cast_narrow=True: multicast narrow; multicast": "amp_multicast",
     "promote": "_npi_add",
     "int64! -> float32": "_contrib_dgl_adjacency",
     "int64!... -> int64...": "_contrib_dgl_graph_compact",
     "T, int64!... -> T...": "_contrib_dgl_subgraph",
     "float32, float32, float32 -> D, float32, float32": "_contrib_quantize",
-    "out_type=auto&min_calib_range>=0: _!{float32|uint8|int8} -> uint8, float32, float32; "
-    "out_type=auto: _!{float32|uint8|int8} -> int8, float32, float32; _!{float32|uint8|int8} -> D, float32, float32":
+    "out_type=auto&min_calib_range>=0: _{float32|uint8|int8}! -> uint8, float32, float32; "
+    "out_type=auto: _{float32|uint8|int8}! -> int8, float32, float32; _{float32|uint8|int8}! -> D, float32, float32":
         "_contrib_quantize_v2",
     "out_type=auto&min_calib_range>=0: int32, float32, float32 -> uint8, float32, float32; "
     "out_type=auto: int32, float32, float32 -> int8, float32, float32; int32, float32, float32 -> D, float32, float32":
         "_contrib_requantize",
-    "_!{int8|uint8}, float32, float32 -> D": "_contrib_dequantize",
+    "_{int8|uint8}!, float32, float32 -> D": "_contrib_dequantize",
     "_, float32, float32 -> int8, float32, float32": "_contrib_quantized_act",
     "T, float32, float32 -> <T, float32, float32": "_contrib_quantized_flatten _contrib_quantized_pooling",
-    "_!{int8|uint8}, float32... -> int8, float32, float32": "_contrib_quantized_batch_norm",
-    "A=uint8{int8|uint8}, ?... -> signed, float32, float32": "_contrib_quantized_concat",
-    "min_calib_range=None: A=uint8{int8|uint8}, B=uint8{int8|uint8}, ?... -> int32, float32, float32; "
-    "A=uint8{int8|uint8}, B=uint8{int8|uint8}, ?... -> signed, float32, float32": "_contrib_quantized_elemwise_add",
+    "_{int8|uint8}!, float32... -> int8, float32, float32": "_contrib_quantized_batch_norm",
+    "".join("num_args=%d: %s?... -> signed, float32, float32; " % (n, "_=uint8{int8|uint8}, " * n) for n in range(2, 9))
+    + "_=uint8{int8|uint8}, ?... -> signed, float32, float32": "_contrib_quantized_concat",
+    "min_calib_range=None: _=uint8{int8|uint8}, _=uint8{int8|uint8}, ?... -> int32, float32, float32; "
+    "_=uint8{int8|uint8}, _=uint8{int8|uint8}, ?... -> signed, float32, float32": "_contrib_quantized_elemwise_add",
     "no_bias=True: ?, int8, float32... -> int32, float32, float32; ?, int8, int8, float32... -> int32, float32, float32":
         "_contrib_quantized_conv",
-    "no_bias=True: _!{int8|uint8}, int8, float32... -> int32, float32, float32; "
-    "_!{int8|uint8}, int8, int8, float32... -> int32, float32, float32": "_contrib_quantized_fully_connected",
-    "_{int8|uint8|float32}, int8, float32, float32 -> int8, float32, float32": "_contrib_quantized_embedding",
-    "(?, ?, float32)... -> _...": "multi_mp_sgd_update",
-    "(?, ?, float32, float32)... -> _...": "multi_mp_sgd_mom_update",
+    "no_bias=True: _{int8|uint8}!, int8, float32... -> int32, float32, float32; "
+    "_{int8|uint8}!, int8, int8, float32... -> int32, float32, float32": "_contrib_quantized_fully_connected",
+    "_, int8, float32, float32 -> int8, float32, float32": "_contrib_quantized_embedding",
+    "(T, T, float32)... -> ?...": "multi_mp_sgd_update",
+    "(T, T, float32, float32)... -> ?...": "multi_mp_sgd_mom_update",
     "T, T, float32... -> T": "mp_sgd_update mp_sgd_mom_update",
     "T, T, T, T, float32 -> T": "_adamw_update",
     "T, T, float32, float32, float32, float32 -> T": "_mp_adamw_update",
@@ -204,7 +207,7 @@ EXTRA = {
     "_sg_onednn_selfatt_qk": {"attributes": FUSED_2, "open": True},
     "_sg_onednn_selfatt_qk_split": {"attributes": FUSED_2, "open": True},
     "_sg_onednn_selfatt_valatt": {"attributes": FUSED_2, "open": True},
-    "Custom": {"open": True}, "_CachedOp": {"open": True}, "_CustomFunction": {"open": True}, "_NDArray": {"open": True},
+    "add_n": {"attributes": {"num_args": "int"}}, "khatri_rao": {"attributes": {"num_args": "int"}}, "Custom": {"open": True}, "_CachedOp": {"open": True}, "_CustomFunction": {"open": True}, "_NDArray": {"open": True},
     "_Native": {"open": True}, "_split_v2_backward": {"open": True}, "_broadcast_backward": {"open": True},
     "_contrib_quantized_embedding": {
         "attributes": {"input_dim": "int", "output_dim": "int", "sparse_grad": "bool = 0",
