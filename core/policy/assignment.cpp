@@ -90,7 +90,7 @@ Decision decideNode(const OpDecision &op, const graph::Attributes &attributes)
     return op.decision;
 }
 
-void decideNamed(const NamedNodes &named, Assignment &made)
+void decideNamed(const graph::Graph &graph, const NamedNodes &named, Assignment &made)
 {
     std::unordered_map<std::string_view, std::uint32_t> entries;
     for (const auto &[node, text] : named.excluded) {
@@ -101,7 +101,9 @@ void decideNamed(const NamedNodes &named, Assignment &made)
     }
     for (const auto &[node, type] : named.overrides) {
         const Rule rule = type == tensor::DType::F32 ? Rule::OverrideFp32 : Rule::OverrideTarget;
-        made.nodes[node] = {rule, addEntry(made.entries, "node_overrides: " + std::string(nameOf(type)))};
+        const std::string text
+            = entryText("node_overrides", graph.node(node).name) + " = " + std::string(nameOf(type));
+        made.nodes[node] = {rule, addEntry(made.entries, text)};
     }
 }
 
@@ -188,7 +190,7 @@ Assignment assign(const graph::Graph &graph, const Rules &rules, const NamedNode
         const OpDecision &op = ops[graph.opOf(id)];
         made.nodes[id] = op.conditions ? decideNode(op, graph.node(id).attributes) : op.decision;
     }
-    decideNamed(named, made);
+    decideNamed(graph, named, made);
     return made;
 }
 

@@ -78,15 +78,26 @@ private:
     void placeBuiltIn(List list);
     void placeBuiltInConditions();
     Result<void> placeGiven(List list, const std::vector<std::string> &names);
+    Result<void> placePasted();
     Result<void> placeConditions(const std::vector<ConditionalRule> &rules, std::string_view source);
     Result<void> place(const Named &named, List list, std::string_view source, const std::string &where);
     Result<void> move(const Policy::Move &move);
     Result<Named> named(std::string_view entry, List list, const std::string &where);
     Result<void> checkOverrides() const;
 
+    /// An alias in a given list that the built-in list of that key has too.
+    struct Pasted
+    {
+        List list = List::Neutral;
+        std::size_t index = 0;
+        std::string_view entry;
+        const OpInfo *info = nullptr;
+    };
+
     const Policy &m_policy;
     const OpLists &m_lists;
     std::vector<Warning> &m_warnings;
+    std::vector<Pasted> m_pasted;
     Rules m_rules;
 };
 
@@ -172,13 +183,29 @@ Result<void> Resolver::placeGiven(List list, const std::vector<std::string> &nam
     std::unordered_set<std::string_view> seen;
     for (std::size_t i = 0; i < names.size(); ++i) {
         const std::string &entry = names[i];
-        const OpInfo *const info = dialect::mxnet::findOp(entry);
-        const bool alias = info && info->name != entry;
-        if (!seen.insert(entry).second || (alias && m_lists.holds(list, entry)))
+        if (!seen.insert(entry).second)
             continue;
+        const OpInfo *const info = dialect::mxnet::findOp(entry);
+        if (info && info->name != entry && m_lists.holds(list, entry)) {
+            m_pasted.push_back({list, i, entry, info});
+            continue;
+        }
         const std::string where = indexed(nameOf(list), i);
         HALFTONE_TRY(const Named op, named(entry, list, where));
         HALFTONE_CHECK(place(op, list, kGiven, where));
+    }
+    return {};
+}
+
+/// Once everything else has its place: an operator's own name says more than an alias from a pasted list.
+Result<void> Resolver::placePasted()
+{
+    for (const Pasted &one : m_pasted) {
+        if (m_rules.places.contains(one.info->name))
+            continue;
+        const std::string where = indexed(nameOf(one.list), one.index);
+        HALFTONE_TRY(const Named op, named(one.entry, one.list, where));
+        HALFTONE_CHECK(place(op, one.list, kGiven, where));
     }
     return {};
 }
@@ -249,6 +276,7 @@ Result<Rules> Resolver::resolve()
     }
     if (m_policy.conditionalOps)
         HALFTONE_CHECK(placeConditions(*m_policy.conditionalOps, kGiven));
+    HALFTONE_CHECK(placePasted());
     HALFTONE_CHECK(placeConditions(m_policy.addedConditions, kAdded));
     for (const Policy::Move &one : m_policy.moves)
         HALFTONE_CHECK(move(one));

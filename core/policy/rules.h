@@ -58,8 +58,9 @@ struct Rules
 ///   in both directions (D-widest-locked).
 /// - An alias in a given list counts as the operator that it means, with a warning (D-alias-lists). In a
 ///   built-in list it places nothing: the reference never matches it, and a few contradict their operator's
-///   own entry (`_add` neutral, elemwise_add widest). The same holds for an alias in a given list that the
-///   built-in list of that key has too, so that a pasted built-in list means what it means in the reference.
+///   own entry (`_add` neutral, elemwise_add widest). An alias in a given list that the built-in list of that
+///   key has too counts only when its operator stands nowhere by its own name, so that a pasted built-in list
+///   means what it means in the reference.
 /// - An unknown operator in a given list is an error, unless some built-in list names it (operators of later
 ///   versions): then it is matched as text, with a warning when the built-in list of that key lacks it.
 /// - addedConditions join the conditional rules; last, each move takes its operator out of wherever it

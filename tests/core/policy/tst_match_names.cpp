@@ -1,0 +1,193 @@
+#include "core/policy/rules.h"
+
+#include <QElapsedTimer>
+#include <QtTest>
+
+#include <algorithm>
+
+using namespace halftone::policy;
+using halftone::graph::Entry;
+using halftone::graph::Graph;
+using halftone::graph::NodeDef;
+using halftone::graph::NodeId;
+using halftone::tensor::DType;
+
+namespace {
+
+/// data, conv0_weight, conv0, relu0, conv1 (reading conv0_weight too), /odd/
+Graph smallGraph()
+{
+    Graph graph;
+    const auto add = [&](const char *op, const char *name, std::vector<NodeId> inputs = {}) {
+        std::vector<Entry> entries;
+        for (const NodeId id : inputs)
+            entries.push_back({id, 0, 0});
+        return graph.add(std::make_shared<NodeDef>(NodeDef{op, name, {}, {}}), entries);
+    };
+    const NodeId data = add("null", "data");
+    const NodeId weight = add("null", "conv0_weight");
+    const NodeId conv0 = add("Convolution", "conv0", {data, weight});
+    const NodeId relu = add("Activation", "relu0", {conv0});
+    const NodeId conv1 = add("Convolution", "conv1", {relu, weight});
+    add("Flatten", "/odd/", {conv1});
+    return graph;
+}
+
+struct Matched
+{
+    std::vector<std::string> excluded; ///< "node by entry"
+    std::vector<std::string> overrides; ///< "node type"
+    std::string told; ///< the error, or the warnings by line
+};
+
+Matched matched(const Policy &policy, const Graph &graph)
+{
+    Matched result;
+    std::vector<Warning> warnings;
+    const auto named = matchNames(policy, graph, warnings);
+    if (!named.ok()) {
+        result.told = named.error().message();
+        return result;
+    }
+    for (const auto &[id, entry] : named.value().excluded)
+        result.excluded.push_back(graph.node(id).name + " by " + entry);
+    for (const auto &[id, type] : named.value().overrides)
+        result.overrides.push_back(graph.node(id).name + ' ' + std::string(nameOf(type)));
+    std::ranges::sort(result.excluded);
+    std::ranges::sort(result.overrides);
+    for (const Warning &warning : warnings)
+        result.told += (result.told.empty() ? "" : "\n") + warning.entry + ' ' + warning.text;
+    return result;
+}
+
+Matched matched(std::vector<std::string> excluded)
+{
+    Policy policy;
+    policy.excludedNames = std::move(excluded);
+    return matched(policy, smallGraph());
+}
+
+using Names = std::vector<std::string>;
+
+} // namespace
+
+class MatchNamesTest : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void aPolicyWithoutNamesNamesNothing()
+    {
+        const Matched result = matched(Policy(), smallGraph());
+        QVERIFY(result.excluded.empty() && result.overrides.empty() && result.told.empty());
+    }
+
+    void exactNamesFindTheirNode()
+    {
+        const Matched result = matched({"conv0", "relu0"});
+        QCOMPARE(result.excluded, (Names{"conv0 by conv0", "relu0 by relu0"}));
+        QCOMPARE(result.told, std::string());
+    }
+
+    void allNodesOfANameAreFound()
+    {
+        Graph graph = smallGraph();
+        graph.add(std::make_shared<NodeDef>(NodeDef{"Flatten", "conv0", {}, {}}),
+                  std::vector{Entry{2, 0, 0}});
+        Policy policy;
+        policy.excludedNames = {"conv0"};
+        QCOMPARE(matched(policy, graph).excluded.size(), std::size_t{2});
+    }
+
+    void patternsFindOperatorsAndNoVariables()
+    {
+        const Matched result = matched({"/conv/"});
+        QCOMPARE(result.excluded, (Names{"conv0 by /conv/", "conv1 by /conv/"}));
+        QCOMPARE(result.told, std::string());
+    }
+
+    void theFirstEntryThatFitsIsNamed()
+    {
+        QCOMPARE(matched({"/^conv[01]$/", "conv1", "/1/"}).excluded,
+                 (Names{"conv0 by /^conv[01]$/", "conv1 by conv1"}));
+    }
+
+    void aNodeNamedLikeAPatternIsMeantByName()
+    {
+        QCOMPARE(matched({"/odd/"}).excluded, (Names{"/odd/ by /odd/"}));
+        QCOMPARE(matched({"/od+/"}).excluded, (Names{"/odd/ by /od+/"}));
+    }
+
+    void unknownNamesAreToldWithNearOnes()
+    {
+        const Matched result = matched({"conv2", "no_such_node", "/bn/"});
+        QVERIFY(result.excluded.empty());
+        QCOMPARE(
+            result.told,
+            std::string("excluded_sym_names: \"conv2\" is the name of no node (did you mean conv0, conv1?)\n"
+                        "excluded_sym_names: \"no_such_node\" is the name of no node\n"
+                        "excluded_sym_names: \"/bn/\" matches the name of no operator"));
+    }
+
+    /// As the reference: the variable's value then counts as float32.
+    void excludedVariablesAreNamedAndTold()
+    {
+        const Matched result = matched({"data"});
+        QCOMPARE(result.excluded, (Names{"data by data"}));
+        QCOMPARE(
+            result.told,
+            std::string(
+                "excluded_sym_names: \"data\" is a variable: excluding it keeps no operator in float32"));
+    }
+
+    void badPatternsAreErrorsWithTheirPlace()
+    {
+        QCOMPARE(matched({"conv0", "/conv(/"}).told,
+                 std::string("excluded_sym_names[1], character 5 of the pattern: a '(' without its ')', "
+                             "expected '\\(' for the sign itself"));
+        QCOMPARE(
+            matched({"//"}).told,
+            std::string("excluded_sym_names[0]: an empty pattern, expected a pattern between the slashes"));
+        QCOMPARE(matched({"/"}).told, std::string("excluded_sym_names: \"/\" is the name of no node"));
+    }
+
+    void overridesFindOperatorsOnly()
+    {
+        Policy policy;
+        policy.nodeOverrides
+            = {{"conv0", DType::F32}, {"conv1", DType::F16}, {"data", DType::F16}, {"relu1", DType::F32}};
+        policy.excludedNames = {"conv0", "conv1"};
+        const Matched result = matched(policy, smallGraph());
+        QCOMPARE(result.overrides, (Names{"conv0 float32", "conv1 float16"}));
+        QCOMPARE(result.told,
+                 std::string("node_overrides: \"conv1\" is excluded too: the override to float16 holds\n"
+                             "node_overrides: \"data\" is a variable: only operators can be overridden\n"
+                             "node_overrides: \"relu1\" is the name of no node (did you mean relu0?)"));
+    }
+
+    void manyUnknownNamesOnALargeGraphStayQuickAndShort()
+    {
+        Graph graph;
+        NodeId last = graph.add(std::make_shared<NodeDef>(NodeDef{"null", "data", {}, {}}), {});
+        for (int i = 0; i < 100'000; ++i)
+            last = graph.add(std::make_shared<NodeDef>(
+                                 NodeDef{"Flatten", "stage" + std::to_string(i) + "_flatten", {}, {}}),
+                             std::vector{Entry{last, 0, 0}});
+        Policy policy;
+        for (int i = 0; i < 10'000; ++i)
+            policy.excludedNames.push_back("stagf" + std::to_string(i) + "_flatten");
+        policy.excludedNames.push_back("/(stage1+)+_flatten/");
+        std::vector<Warning> warnings;
+        QElapsedTimer clock;
+        clock.start();
+        const auto named = matchNames(policy, graph, warnings);
+        QVERIFY2(clock.elapsed() < 10'000, std::to_string(clock.elapsed()).c_str());
+        QVERIFY(named.ok());
+        QCOMPARE(named.value().excluded.size(), std::size_t{5}); // stage1, stage11, … stage11111
+        QCOMPARE(warnings.size(), std::size_t{51});
+        QCOMPARE(warnings.back().text, std::string("9950 more names of this kind"));
+    }
+};
+
+QTEST_APPLESS_MAIN(MatchNamesTest)
+#include "tst_match_names.moc"
