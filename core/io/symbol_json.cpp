@@ -110,7 +110,7 @@ Result<void> Builder::checkOperator(const RawNode &node, const std::string &path
     }
     const auto wanted = mx::inputCount(*node.op, node.def->attributes);
     if (wanted && *wanted != node.inputCount) {
-        return badInput(path + ".inputs",
+        return badInput(nodePath(path, id) + ".inputs",
                         describe(*node.def) + " with " + std::to_string(node.inputCount) + " inputs",
                         std::to_string(*wanted));
     }

@@ -153,7 +153,7 @@ std::string SymbolSax::path() const
             (text += text.empty() ? "" : ".") += frame.field->name;
         else if (!frame.key.empty())
             text += "." + printable(frame.key, 100);
-        else if (frame.begun > 0)
+        else if (frame.begun > 0 && frame.at != At::Document)
             text += "[" + std::to_string(frame.begun - 1) + "]";
     }
     return text;

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "core/base/atomic_file.h"
+#include "core/base/mapped_file.h"
+#include "core/base/result.h"
+#include "core/tensor/tensor.h"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace halftone::io {
+
+/// Reads a list of arrays as MXNet saves it (spec: amp-conversion, section 2): versions V0 to V3, mixed as
+/// they like, dense and sparse, named or not. Tensors share the mapping: no value is copied. Every count is
+/// checked against the bytes left before anything is allocated. Of arrays with one name the last one stays,
+/// in the place of the first. Bytes after the end are ignored, as MXNet does. fails: BadInput with the byte
+/// offset of the field that is wrong.
+Result<std::vector<tensor::Array>> readParams(const std::shared_ptr<const MappedFile> &file);
+
+/// The same from bytes that `owner` keeps alive. Errors carry no file name.
+Result<std::vector<tensor::Array>> readParams(std::span<const std::byte> bytes,
+                                              const std::shared_ptr<const void> &owner);
+
+/// Writes `arrays` as MXNet 1.9.1 does: V2, with the names in order (or without names when no array has one).
+/// An array of rank 0 becomes V3, which alone can say it. Values go from the tensors' bytes to the file.
+/// fails: when a write does.
+Result<void> writeParams(std::span<const tensor::Array> arrays, AtomicFile &file);
+
+} // namespace halftone::io

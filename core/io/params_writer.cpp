@@ -1,0 +1,95 @@
+#include "core/dialect/mxnet/dtype_code.h"
+#include "core/io/params_file.h"
+#include "core/io/params_format.h"
+
+#include <algorithm>
+#include <concepts>
+#include <cstring>
+#include <string>
+
+namespace halftone::io {
+namespace {
+
+using tensor::Array;
+using tensor::Shape;
+using tensor::Storage;
+using tensor::Tensor;
+
+/// Collects the small fields before a block of values.
+class Header
+{
+public:
+    template <std::integral T>
+    void put(T value)
+    {
+        const std::size_t at = m_bytes.size();
+        m_bytes.resize(at + sizeof(T));
+        std::memcpy(m_bytes.data() + at, &value, sizeof(T));
+    }
+    void putShape(const Shape &shape)
+    {
+        put(static_cast<std::int32_t>(shape.rank()));
+        for (const std::int64_t dim : shape.dims())
+            put(dim);
+    }
+    std::span<const std::byte> bytes() const { return m_bytes; }
+
+private:
+    std::vector<std::byte> m_bytes;
+};
+
+Result<void> writeArray(const Array &array, AtomicFile &file)
+{
+    const bool isScalar = array.shape.hasRank() && array.shape.rank() == 0;
+    Header header;
+    header.put(isScalar ? params::kV3 : params::kV2);
+    header.put(static_cast<std::int32_t>(array.shape.hasRank() ? array.storage : Storage::Dense));
+    if (array.shape.hasRank() && array.storage != Storage::Dense)
+        header.putShape(array.values.shape());
+    header.putShape(array.shape);
+    if (!array.shape.hasRank())
+        return file.write(header.bytes());
+    header.put(array.deviceType);
+    header.put(array.deviceId);
+    header.put(dialect::mxnet::codeOf(array.values.dtype()));
+    for (const Tensor &index : array.indices) {
+        header.put(dialect::mxnet::codeOf(index.dtype()));
+        header.putShape(index.shape());
+    }
+    HALFTONE_CHECK(file.write(header.bytes()));
+    HALFTONE_CHECK(file.write(array.values.bytes()));
+    for (const Tensor &index : array.indices)
+        HALFTONE_CHECK(file.write(index.bytes()));
+    return {};
+}
+
+Result<void> writeNames(std::span<const Array> arrays, AtomicFile &file)
+{
+    const bool isNamed = std::ranges::any_of(arrays, [](const Array &array) { return !array.name.empty(); });
+    Header count;
+    count.put(std::uint64_t{isNamed ? arrays.size() : 0});
+    HALFTONE_CHECK(file.write(count.bytes()));
+    for (const Array &array : arrays.first(isNamed ? arrays.size() : 0)) {
+        Header length;
+        length.put(std::uint64_t{array.name.size()});
+        HALFTONE_CHECK(file.write(length.bytes()));
+        HALFTONE_CHECK(file.write(array.name));
+    }
+    return {};
+}
+
+} // namespace
+
+Result<void> writeParams(std::span<const Array> arrays, AtomicFile &file)
+{
+    Header list;
+    list.put(params::kListMagic);
+    list.put(std::uint64_t{0});
+    list.put(std::uint64_t{arrays.size()});
+    HALFTONE_CHECK(file.write(list.bytes()));
+    for (const Array &array : arrays)
+        HALFTONE_CHECK(writeArray(array, file));
+    return writeNames(arrays, file);
+}
+
+} // namespace halftone::io
