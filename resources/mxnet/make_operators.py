@@ -65,8 +65,8 @@ THREE = "output, min_output, max_output"
 OUTPUTS = {
     "output, mean~output_mean_var=True, var~output_mean_var=True": "BatchNorm BatchNorm_v1 _contrib_SyncBatchNorm",
     "output, mean~output_mean_var=True, std~output_mean_var=True": "GroupNorm LayerNorm",
-    "output, workspace~?pool_type!=avg": "Pooling",
-    "output, mask~?act_type=rrelu": "LeakyReLU",
+    "output, workspace~?pool_type=max&kernel!=()&layout=None|NCW|NCHW|NCDHW": "Pooling",
+    "output, mask?act_type=rrelu": "LeakyReLU",
     "output, state_output?state_outputs=True, statecell_output?state_outputs=True&mode=lstm": "RNN",
     "output, score~output_score=True": "_contrib_Proposal _contrib_MultiProposal",
     "output, maxidx~": "ROIPooling",
@@ -76,7 +76,7 @@ OUTPUTS = {
     "*sections|indices:#": "_split_v2",
     "*num_outputs:#": "amp_multicast _foreach _while_loop _cond",
     "*num_weights:#": "multi_sgd_update multi_sgd_mom_update multi_mp_sgd_update multi_mp_sgd_mom_update",
-    "#, #?ret_typ=both": "topk",
+    "#, #~ret_typ=both?ret_typ=both|value": "topk",
     "#, #?get_prob=True": "_sample_multinomial",
     "#": "_sparse_retain _contrib_dequantize _contrib_dgl_adjacency pick take _NDArray _Native _split_v2_backward Custom _CachedOp "
          "_CustomFunction",
@@ -113,7 +113,7 @@ TYPES = {
     "? -> D": "Cast argsort",
     "T -> cast(T)": "amp_cast",
     "_! -> D": "one_hot",
-    "ret_typ=both: T -> T, D; ret_typ=indices: ? -> D; T -> T": "topk",
+    "ret_typ=both|value: T -> T, D; ret_typ=indices: ? -> D; T -> T": "topk",
     "_!, E=D -> E": "Embedding _contrib_SparseEmbedding",
     "-> D": "_arange _eye _full _linspace _ones _zeros",
     "dtype=None: -> float32; -> D": "_random_exponential _random_gamma _random_generalized_negative_binomial "
@@ -145,7 +145,7 @@ TYPES = {
     "T{float}, wide(T)... -> T, wide(T), wide(T)": "BatchNorm",
     "T!, wide16(T)... -> <T, wide16(T), wide16(T)": "BatchNorm_v1 _contrib_SyncBatchNorm",
     "T -> T, int32": "sort",
-    "pool_type=max: T -> <T, int32; T -> <T, _=float32": "Pooling",
+    "T -> <T, int32": "Pooling",
     "T{float32|float64}~ -> <T, <T, int32": "_linalg_det",
     "T{float32|float64}~ -> <T, <T, <T, int32": "_linalg_slogdet",
     "float32... -> float32...": "Crop InstanceNorm _contrib_MultiBoxDetection _contrib_MultiBoxPrior _contrib_MultiBoxTarget "
@@ -207,7 +207,8 @@ EXTRA = {
     "_sg_onednn_selfatt_qk": {"attributes": FUSED_2, "open": True},
     "_sg_onednn_selfatt_qk_split": {"attributes": FUSED_2, "open": True},
     "_sg_onednn_selfatt_valatt": {"attributes": FUSED_2, "open": True},
-    "add_n": {"attributes": {"num_args": "int"}}, "khatri_rao": {"attributes": {"num_args": "int"}}, "Custom": {"open": True}, "_CachedOp": {"open": True}, "_CustomFunction": {"open": True}, "_NDArray": {"open": True},
+    "add_n": {"attributes": {"num_args": "int"}}, "khatri_rao": {"attributes": {"num_args": "int"}},
+    "_linspace": {"attributes": {"num": "int"}}, "Custom": {"open": True}, "_CachedOp": {"open": True}, "_CustomFunction": {"open": True}, "_NDArray": {"open": True},
     "_Native": {"open": True}, "_split_v2_backward": {"open": True}, "_broadcast_backward": {"open": True},
     "_contrib_quantized_embedding": {
         "attributes": {"input_dim": "int", "output_dim": "int", "sparse_grad": "bool = 0",
@@ -271,7 +272,8 @@ def main():
         if op not in table:
             table[op] = {"attributes": {}, "inputs": by_operator(INPUTS).get(op, ""),
                          "outputs": by_operator(OUTPUTS).get(op, ""), "types": by_operator(TYPES)[op]}
-        table[op].update(more)
+        table[op]["attributes"].update(more.get("attributes", {}))
+        table[op].update({key: value for key, value in more.items() if key != "attributes"})
     lines = [json.dumps(op) + ": " + json.dumps(table[op], separators=(",", ":")) for op in sorted(table)]
     print("{\n" + ",\n".join(lines) + "\n}")
 
