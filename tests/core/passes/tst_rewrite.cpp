@@ -1,0 +1,182 @@
+#include "core/io/symbol_json.h"
+#include "core/passes/rewrite.h"
+#include "tests/support/build_graph.h"
+#include "tests/support/files.h"
+#include "tests/support/graph_text.h"
+
+#include <QtTest>
+
+#include <algorithm>
+#include <filesystem>
+
+using namespace halftone;
+
+namespace {
+
+const std::string kData = HALFTONE_TEST_DATA;
+
+graph::Model modelOf(const std::string &path)
+{
+    std::vector<std::string> notes;
+    auto graph = io::readSymbol(test::readFile(path), notes);
+    if (!graph.ok())
+        qFatal("%s: %s", path.c_str(), graph.error().message().c_str());
+    return {std::move(graph).value(), {}, false};
+}
+
+passes::Rewritten run(const char *pass, const graph::Model &model)
+{
+    auto rewritten = passes::findRewritePass(pass)->run(model, {});
+    if (!rewritten.ok())
+        qFatal("%s: %s", pass, rewritten.error().message().c_str());
+    return std::move(rewritten).value();
+}
+
+QStringList operatorsOf(const graph::Graph &graph)
+{
+    QStringList rows;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        if (!graph.isVariable(id))
+            rows.append(QString::fromStdString(graph.node(id).op + ' ' + graph.node(id).name));
+    }
+    rows.sort();
+    return rows;
+}
+
+} // namespace
+
+class TestRewrite : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void sharingMergesWhatTheReferenceMerges_data();
+    void sharingMergesWhatTheReferenceMerges();
+    void sharingNamesWhatVanished();
+    void attributesThatMeanTheSameAreEqual();
+    void strippingGivesTheRecordedGraphs_data();
+    void strippingGivesTheRecordedGraphs();
+    void strippingWidensHalfParametersAndSaysTheyStayRounded();
+    void foldingRemovesACastToTheTypeThereIs();
+    void foldingUndoesAnExactWidening();
+    void foldingKeepsARoundingCast();
+    void pruningRemovesUnreadNodesAndParameters();
+};
+
+void TestRewrite::sharingMergesWhatTheReferenceMerges_data()
+{
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QStringList>("after");
+    // Values are compared by meaning, not as text, so these merge here though they do not in the reference.
+    const std::vector<std::string> merged{"attr_text_differs", "explicit_default_attr", "user_attr_differs"};
+    for (const auto &recorded : test::readJson(kData + "/cse/expected.json").at("cases")) {
+        const std::string name = recorded.at("name");
+        if (std::ranges::find(merged, name) != merged.end())
+            continue;
+        QStringList after;
+        for (const auto &row : recorded.at("after")) {
+            if (row[0] != "null")
+                after.append(QString::fromStdString(row[0].get<std::string>() + ' ' + row[1].get<std::string>()));
+        }
+        after.sort();
+        QTest::newRow(name.c_str()) << QString::fromStdString(name) << after;
+    }
+}
+
+void TestRewrite::sharingMergesWhatTheReferenceMerges()
+{
+    QFETCH(QString, name);
+    QFETCH(QStringList, after);
+    const graph::Model model = modelOf(kData + "/cse/" + name.toStdString() + "-symbol.json");
+    const passes::Rewritten shared = run("share", model);
+    QCOMPARE(operatorsOf(shared.model.graph), after);
+    QCOMPARE(shared.changed == 0, operatorsOf(model.graph) == after);
+    QCOMPARE(run("share", shared.model).changed, std::size_t{0});
+}
+
+void TestRewrite::sharingNamesWhatVanished()
+{
+    const passes::Rewritten shared = run("share", modelOf(kData + "/cse/same_unary-symbol.json"));
+    QCOMPARE(shared.notes, std::vector<std::string>{"e2 vanished: e1 computes the same"});
+}
+
+void TestRewrite::attributesThatMeanTheSameAreEqual()
+{
+    for (const char *name : {"attr_text_differs", "explicit_default_attr", "user_attr_differs"})
+        QCOMPARE(run("share", modelOf(kData + "/cse/" + name + "-symbol.json")).changed, std::size_t{1});
+}
+
+void TestRewrite::strippingGivesTheRecordedGraphs_data()
+{
+    QTest::addColumn<QString>("name");
+    for (const char *name : {"cast_of_cast", "head_cast", "inner_and_head", "multicast"})
+        QTest::newRow(name) << QString::fromLatin1(name);
+}
+
+void TestRewrite::strippingGivesTheRecordedGraphs()
+{
+    QFETCH(QString, name);
+    const std::string base = kData + "/strip/" + name.toStdString();
+    const passes::Rewritten stripped = run("strip-casts", modelOf(base + "-symbol.json"));
+    QCOMPARE(QString::fromStdString(test::difference(stripped.model.graph, modelOf(base + "-expected.json").graph)), QString());
+}
+
+void TestRewrite::strippingWidensHalfParametersAndSaysTheyStayRounded()
+{
+    test::GraphBuilder g;
+    const auto w = g.variable("w", {{"__dtype__", "2"}});
+    graph::Model model = g.model({g.op("elemwise_add", "a", {g.variable("x"), w})});
+    model.hasParameters = true;
+    model.parameters.push_back(test::floatArray("arg:w", {1.5F, 2.25F}));
+    model.parameters[0].values = tensor::Tensor::owning(tensor::DType::F16, tensor::Shape{2},
+                                                        {std::byte{0x00}, std::byte{0x3E}, std::byte{0x80}, std::byte{0x40}}); // 1.5, 2.25
+    const passes::Rewritten stripped = run("strip-casts", model);
+    QCOMPARE(stripped.model.parameters[0].values.values<float>(), (std::vector<float>{1.5F, 2.25F}));
+    QCOMPARE(*stripped.model.graph.node(1).attributes.find("__dtype__") == "0" || *stripped.model.graph.node(0).attributes.find("__dtype__") == "0", true);
+    QCOMPARE(stripped.notes.size(), std::size_t{1});
+}
+
+void TestRewrite::foldingRemovesACastToTheTypeThereIs()
+{
+    test::GraphBuilder g;
+    const auto x = g.variable("x");
+    const auto cast = g.op("amp_cast", "c", {x}, {{"dtype", "float32"}});
+    const passes::Rewritten folded = run("fold-casts", g.model({g.op("exp", "e", {cast})}));
+    QCOMPARE(test::linesOf(folded.model.graph), (std::vector<std::string>{"null x()", "exp e(x)", "-> e"}));
+}
+
+void TestRewrite::foldingUndoesAnExactWidening()
+{
+    test::GraphBuilder g;
+    const auto half = g.op("amp_cast", "down", {g.variable("x")}, {{"dtype", "float16"}});
+    const auto wide = g.op("amp_cast", "up", {half}, {{"dtype", "float32"}});
+    const auto again = g.op("amp_cast", "again", {wide}, {{"dtype", "float16"}});
+    const passes::Rewritten folded = run("fold-casts", g.model({g.op("relu", "r", {again})}));
+    QCOMPARE(test::linesOf(folded.model.graph), (std::vector<std::string>{"null x()", "amp_cast down(x)", "relu r(down)", "-> r"}));
+}
+
+void TestRewrite::foldingKeepsARoundingCast()
+{
+    test::GraphBuilder g;
+    const auto half = g.op("amp_cast", "down", {g.variable("x")}, {{"dtype", "float16"}});
+    const auto wide = g.op("amp_cast", "up", {half}, {{"dtype", "float32"}});
+    const graph::Model model = g.model({g.op("exp", "e", {wide})});
+    QCOMPARE(run("fold-casts", model).changed, std::size_t{0});
+}
+
+void TestRewrite::pruningRemovesUnreadNodesAndParameters()
+{
+    test::GraphBuilder g;
+    const auto x = g.variable("x");
+    g.op("exp", "unused", {g.variable("w")});
+    graph::Model model = g.model({g.op("relu", "r", {x})});
+    model.hasParameters = true;
+    model.parameters.push_back(test::floatArray("arg:w", {1}));
+    const passes::Rewritten pruned = run("prune", model);
+    QCOMPARE(test::linesOf(pruned.model.graph), (std::vector<std::string>{"null x()", "relu r(x)", "-> r"}));
+    QVERIFY(pruned.model.parameters.empty());
+    QCOMPARE(pruned.changed, std::size_t{3});
+}
+
+QTEST_APPLESS_MAIN(TestRewrite)
+#include "tst_rewrite.moc"
