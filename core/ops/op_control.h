@@ -17,13 +17,13 @@ struct ControlFlow
     std::int64_t dataOutputs
         = 0; ///< ForEach, WhileLoop: the first outputs, stacked over the steps; the others are states
     std::int64_t maxIterations = 0; ///< WhileLoop
-    Dims dataLocations; ///< ForEach: body variables that get a slice
-    Dims stateLocations; ///< ForEach: body variables that are states; WhileLoop: func_var_locs, of the loop
+    Dims dataLocations{}; ///< ForEach: body variables that get a slice
+    Dims stateLocations{}; ///< ForEach: body variables that are states; WhileLoop: func_var_locs, of the loop
                          ///< variables
-    Dims conditionLocations; ///< WhileLoop, Cond: node inputs that the condition reads
-    Dims bodyLocations; ///< ForEach: the remaining body variables; WhileLoop: node inputs of the body; Cond:
+    Dims conditionLocations{}; ///< WhileLoop, Cond: node inputs that the condition reads
+    Dims bodyLocations{}; ///< ForEach: the remaining body variables; WhileLoop: node inputs of the body; Cond:
                         ///< of the then branch
-    Dims elseLocations; ///< Cond: node inputs of the else branch
+    Dims elseLocations{}; ///< Cond: node inputs of the else branch
 
     bool operator==(const ControlFlow &) const = default;
 };
@@ -31,7 +31,7 @@ struct ControlFlow
 /// An operator that we know by name only: kept, shown and exported, never analysed.
 struct Opaque
 {
-    std::string name;
+    std::string name{};
 
     bool operator==(const Opaque &) const = default;
 };

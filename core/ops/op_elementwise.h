@@ -95,7 +95,7 @@ struct HardSigmoid
 /// (sigma x)² / 2 near 0, |x| - 1 / (2 sigma²) beyond 1 / sigma².
 struct SmoothL1
 {
-    std::optional<double> sigma; ///< 1 when not given
+    std::optional<double> sigma{}; ///< 1 when not given
 
     bool operator==(const SmoothL1 &) const = default;
 };
@@ -119,7 +119,7 @@ struct Where
 struct Dropout
 {
     double p = 0.5;
-    Dims axes; ///< along which the mask is shared
+    Dims axes{}; ///< along which the mask is shared
     bool always = false; ///< also outside training
 
     bool operator==(const Dropout &) const = default;

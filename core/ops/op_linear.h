@@ -12,10 +12,10 @@ namespace halftone::ops {
 /// groups, kernel…) for Layout::ChannelsFirst and (outputs, kernel…, inputs / groups) for ChannelsLast.
 struct Conv
 {
-    Dims kernel;
-    Dims stride; ///< empty: all 1
-    Dims dilate; ///< empty: all 1
-    Padding pad;
+    Dims kernel{};
+    Dims stride{}; ///< empty: all 1
+    Dims dilate{}; ///< empty: all 1
+    Padding pad{};
     std::int64_t outputChannels = 0;
     std::int64_t groups = 1;
     bool hasBias = true;
@@ -28,12 +28,12 @@ struct Conv
 /// with the channels last.
 struct Deconv
 {
-    Dims kernel;
-    Dims stride; ///< empty: all 1
-    Dims dilate; ///< empty: all 1
-    Padding pad;
-    Dims outputPad; ///< added at the end of each output axis; empty: 0
-    Dims targetShape; ///< spatial output shape that overrides pad and outputPad; empty or all 0: not given
+    Dims kernel{};
+    Dims stride{}; ///< empty: all 1
+    Dims dilate{}; ///< empty: all 1
+    Padding pad{};
+    Dims outputPad{}; ///< added at the end of each output axis; empty: 0
+    Dims targetShape{}; ///< spatial output shape that overrides pad and outputPad; empty or all 0: not given
     std::int64_t outputChannels = 0;
     std::int64_t groups = 1;
     bool hasBias = false;
@@ -117,10 +117,10 @@ struct Rnn
     bool bidirectional = false;
     bool stateOutputs = false;
     bool useSequenceLength = false;
-    std::optional<std::int64_t> projectionSize; ///< LSTM only
+    std::optional<std::int64_t> projectionSize{}; ///< LSTM only
     double dropout = 0; ///< between layers, in training
-    std::optional<double> cellClipMin;
-    std::optional<double> cellClipMax;
+    std::optional<double> cellClipMin{};
+    std::optional<double> cellClipMax{};
     bool cellClipNan = false;
 
     bool operator==(const Rnn &) const = default;

@@ -32,7 +32,7 @@ struct Split
 {
     std::int64_t axis = 1;
     std::int64_t sections = 0; ///< 0: `indices` holds
-    Dims indices;
+    Dims indices{};
     bool squeezeAxis = false; ///< drops the axis, whose parts are 1 long
     bool uneven = false; ///< sections need not divide the extent: the first ones are one longer
 
@@ -43,7 +43,7 @@ struct Split
 /// rest, -3 is the product of two, -4 a b splits one into a × b (one of which may be -1).
 struct Reshape
 {
-    Dims shape;
+    Dims shape{};
     bool reverse = false; ///< codes and dimensions are read from the end
 
     bool operator==(const Reshape &) const = default;
@@ -64,7 +64,7 @@ struct ExpandDims
 
 struct Squeeze
 {
-    std::optional<Dims> axes; ///< nothing: all that are 1
+    std::optional<Dims> axes{}; ///< nothing: all that are 1
     bool atLeastRank1 = false;
 
     bool operator==(const Squeeze &) const = default;
@@ -72,7 +72,7 @@ struct Squeeze
 
 struct Transpose
 {
-    Dims axes; ///< empty: reversed
+    Dims axes{}; ///< empty: reversed
 
     bool operator==(const Transpose &) const = default;
 };
@@ -88,9 +88,9 @@ struct SwapAxes
 /// Python's slices for the leading axes; an empty step is all 1.
 struct Slice
 {
-    OptionalDims begin;
-    OptionalDims end;
-    OptionalDims step;
+    OptionalDims begin{};
+    OptionalDims end{};
+    OptionalDims step{};
 
     bool operator==(const Slice &) const = default;
 };
@@ -99,7 +99,7 @@ struct SliceAxis
 {
     std::int64_t axis = 0;
     std::int64_t begin = 0;
-    std::optional<std::int64_t> end;
+    std::optional<std::int64_t> end{};
 
     bool operator==(const SliceAxis &) const = default;
 };
@@ -107,7 +107,7 @@ struct SliceAxis
 /// Cuts input 0 to input 1's extents on `axes` (empty: all, the ranks are equal).
 struct SliceLike
 {
-    Dims axes;
+    Dims axes{};
 
     bool operator==(const SliceLike &) const = default;
 };
@@ -115,7 +115,7 @@ struct SliceLike
 struct Pad
 {
     enum class Mode : std::uint8_t { Constant, Edge, Reflect } mode = Mode::Constant;
-    Dims widths; ///< (before, after) of each axis
+    Dims widths{}; ///< (before, after) of each axis
     double value = 0; ///< Constant
 
     bool operator==(const Pad &) const = default;
@@ -123,7 +123,7 @@ struct Pad
 
 struct Tile
 {
-    Dims repeats; ///< from the last axis on
+    Dims repeats{}; ///< from the last axis on
 
     bool operator==(const Tile &) const = default;
 };
@@ -132,29 +132,29 @@ struct Tile
 struct Repeat
 {
     std::int64_t repeats = 1;
-    std::optional<std::int64_t> axis;
+    std::optional<std::int64_t> axis{};
 
     bool operator==(const Repeat &) const = default;
 };
 
 struct Reverse
 {
-    Dims axes;
+    Dims axes{};
 
     bool operator==(const Reverse &) const = default;
 };
 
 struct BroadcastTo
 {
-    Dims shape; ///< 0 keeps the input's dimension
+    Dims shape{}; ///< 0 keeps the input's dimension
 
     bool operator==(const BroadcastTo &) const = default;
 };
 
 struct BroadcastAxes
 {
-    Dims axes;
-    Dims sizes;
+    Dims axes{};
+    Dims sizes{};
 
     bool operator==(const BroadcastAxes &) const = default;
 };
@@ -162,8 +162,8 @@ struct BroadcastAxes
 /// Stretches input 0 to input 1's shape; with axes, only those of input 0 to those of input 1.
 struct BroadcastLike
 {
-    std::optional<Dims> axes;
-    std::optional<Dims> likeAxes;
+    std::optional<Dims> axes{};
+    std::optional<Dims> likeAxes{};
 
     bool operator==(const BroadcastLike &) const = default;
 };
@@ -172,10 +172,10 @@ struct BroadcastLike
 /// of input 1.
 struct ReshapeLike
 {
-    std::optional<std::int64_t> begin;
-    std::optional<std::int64_t> end;
-    std::optional<std::int64_t> likeBegin;
-    std::optional<std::int64_t> likeEnd;
+    std::optional<std::int64_t> begin{};
+    std::optional<std::int64_t> end{};
+    std::optional<std::int64_t> likeBegin{};
+    std::optional<std::int64_t> likeEnd{};
 
     bool operator==(const ReshapeLike &) const = default;
 };
@@ -219,7 +219,7 @@ struct GatherNd
 
 struct ScatterNd
 {
-    Dims shape;
+    Dims shape{};
 
     bool operator==(const ScatterNd &) const = default;
 };
@@ -273,10 +273,10 @@ struct ShapeOf
 struct Fill
 {
     enum class Kind : std::uint8_t { Zeros, Ones, Value } kind = Kind::Zeros;
-    Dims shape; ///< -1: unknown
+    Dims shape{}; ///< -1: unknown
     double value = 0; ///< Kind::Value
     DType dtype = DType::F32;
-    std::string device; ///< as the format wrote it
+    std::string device{}; ///< as the format wrote it
 
     bool operator==(const Fill &) const = default;
 };
@@ -285,12 +285,12 @@ struct Fill
 struct Range
 {
     double start = 0;
-    std::optional<double> stop;
+    std::optional<double> stop{};
     double step = 1;
     std::int64_t repeat = 1;
     bool inferLength = false; ///< as long as the consumer asks
     DType dtype = DType::F32;
-    std::string device;
+    std::string device{};
 
     bool operator==(const Range &) const = default;
 };
@@ -301,8 +301,8 @@ struct RangeLike
     double start = 0;
     double step = 1;
     std::int64_t repeat = 1;
-    std::optional<std::int64_t> axis;
-    std::string device;
+    std::optional<std::int64_t> axis{};
+    std::string device{};
 
     bool operator==(const RangeLike &) const = default;
 };

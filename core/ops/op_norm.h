@@ -3,6 +3,7 @@
 #include "core/ops/op_types.h"
 
 #include <cstdint>
+#include <string>
 
 /// Operators that divide by a statistic of their input.
 namespace halftone::ops {
@@ -17,6 +18,9 @@ struct BatchNorm
     bool fixGamma = true; ///< gamma counts as 1
     bool useGlobalStats = false;
     bool outputStatistics = false;
+    bool isSynchronized = false; ///< statistics over all devices of the group, in training
+    std::string group{}; ///< only when synchronized
+    std::int64_t devices = 1; ///< only when synchronized
 
     bool operator==(const BatchNorm &) const = default;
 };

@@ -11,7 +11,7 @@ namespace halftone::ops {
 struct Reduce
 {
     enum class Kind : std::uint8_t { Sum, Mean, Max, Min, Prod, NanSum, NanProd, L1, L2 } kind = Kind::Sum;
-    Dims axes; ///< empty: all
+    Dims axes{}; ///< empty: all
     bool exclude = false; ///< all axes but these
     bool keepDims = false;
     bool atLeastRank1 = false; ///< a full reduction gives (1,) instead of rank 0
@@ -23,7 +23,7 @@ struct Reduce
 /// Mean and variance (two outputs).
 struct Moments
 {
-    Dims axes; ///< empty: all
+    Dims axes{}; ///< empty: all
     bool keepDims = false;
     bool atLeastRank1 = false;
 
@@ -34,7 +34,7 @@ struct Moments
 struct ArgReduce
 {
     bool smallest = false;
-    std::optional<std::int64_t> axis; ///< nothing: over all elements
+    std::optional<std::int64_t> axis{}; ///< nothing: over all elements
     bool keepDims = false;
     bool atLeastRank1 = false;
     bool perRow = false; ///< argmax_channel: always axis 1
@@ -47,7 +47,7 @@ struct Softmax
 {
     enum class Kind : std::uint8_t { Softmax, LogSoftmax, Softmin } kind = Kind::Softmax;
     std::int64_t axis = -1;
-    std::optional<double> temperature;
+    std::optional<double> temperature{};
     bool useLength = false;
     DType dtype = DType::Unknown; ///< of the output, where it is given
 

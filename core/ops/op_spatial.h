@@ -14,12 +14,12 @@ struct Pool
     enum class Kind : std::uint8_t { Max, Average, Sum, Lp } kind = Kind::Max;
     /// How an output extent is rounded: down, up, or ceil(extent / stride) without padding.
     enum class Rounding : std::uint8_t { Valid, Full, Same } rounding = Rounding::Valid;
-    Dims kernel;
-    Dims stride; ///< empty: all 1
-    Padding pad;
+    Dims kernel{};
+    Dims stride{}; ///< empty: all 1
+    Padding pad{};
     bool global = false; ///< over the whole spatial extent; kernel, stride and pad don't count
     bool countPadding = true; ///< Average: divide by the kernel's size even where it covers padding
-    std::optional<std::int64_t> p; ///< Lp: the exponent
+    std::optional<std::int64_t> p{}; ///< Lp: the exponent
     Layout layout = Layout::ChannelsFirst;
 
     bool operator==(const Pool &) const = default;
@@ -28,7 +28,7 @@ struct Pool
 /// Average pooling to a given height and width.
 struct AdaptiveAveragePool
 {
-    Dims outputSize; ///< (), (both) or (height, width); () is 1 × 1
+    Dims outputSize{}; ///< (), (both) or (height, width); () is 1 × 1
 
     bool operator==(const AdaptiveAveragePool &) const = default;
 };
@@ -62,8 +62,8 @@ struct Resize
         = Target::Size;
     std::int64_t height = 1;
     std::int64_t width = 1;
-    std::optional<double> scaleHeight;
-    std::optional<double> scaleWidth;
+    std::optional<double> scaleHeight{};
+    std::optional<double> scaleWidth{};
     bool alignCorners = true;
 
     bool operator==(const Resize &) const = default;
@@ -73,8 +73,8 @@ struct Resize
 struct Crop
 {
     std::int64_t inputs = 1;
-    Dims offset; ///< (y, x)
-    Dims size; ///< (height, width)
+    Dims offset{}; ///< (y, x)
+    Dims size{}; ///< (height, width)
     bool center = false; ///< in the middle instead of at the offset
 
     bool operator==(const Crop &) const = default;
@@ -84,7 +84,7 @@ struct Crop
 struct RoiPool
 {
     enum class Kind : std::uint8_t { Max, Align } kind = Kind::Max;
-    Dims pooledSize; ///< (height, width)
+    Dims pooledSize{}; ///< (height, width)
     double spatialScale = 1;
     std::int64_t sampleRatio = -1; ///< Align
     bool positionSensitive = false; ///< Align: the channels are divided among the bins

@@ -24,8 +24,8 @@ enum class Layout : std::uint8_t
 /// Rows added around each spatial axis; an empty list stands for zeros.
 struct Padding
 {
-    Dims begin;
-    Dims end;
+    Dims begin{};
+    Dims end{};
 
     bool operator==(const Padding &) const = default;
 };

@@ -1,0 +1,53 @@
+#include "core/dialect/mxnet/operator_describe.h"
+
+namespace halftone::dialect::mxnet {
+
+void describe(OperatorFields &f, ops::BatchNorm &op)
+{
+    f.integer("axis", op.axis);
+    f.real("eps", op.epsilon);
+    f.real("momentum", op.momentum);
+    f.boolean("fix_gamma", op.fixGamma);
+    f.boolean("use_global_stats", op.useGlobalStats);
+    f.boolean("output_mean_var", op.outputStatistics);
+    if (op.isSynchronized) {
+        f.text("key", op.group);
+        f.integer("ndev", op.devices);
+    }
+}
+
+void describe(OperatorFields &f, ops::LayerNorm &op)
+{
+    f.integer("axis", op.axis);
+    f.real("eps", op.epsilon);
+    f.boolean("output_mean_var", op.outputStatistics);
+}
+
+void describe(OperatorFields &f, ops::GroupNorm &op)
+{
+    f.integer("num_groups", op.groups);
+    f.real("eps", op.epsilon);
+    f.boolean("output_mean_var", op.outputStatistics);
+}
+
+void describe(OperatorFields &f, ops::InstanceNorm &op)
+{
+    f.real("eps", op.epsilon);
+}
+
+void describe(OperatorFields &f, ops::L2Normalization &op)
+{
+    static constexpr std::string_view kModes[] = {"instance", "channel", "spatial"};
+    f.choice("mode", op.over, kModes);
+    f.real("eps", op.epsilon);
+}
+
+void describe(OperatorFields &f, ops::Lrn &op)
+{
+    f.integer("nsize", op.size);
+    f.real("alpha", op.alpha);
+    f.real("beta", op.beta);
+    f.real("knorm", op.k);
+}
+
+} // namespace halftone::dialect::mxnet

@@ -1,0 +1,104 @@
+#pragma once
+
+#include "core/dialect/mxnet/operator_fields.h"
+#include "core/ops/operator.h"
+
+/// How MXNet spells each struct's fields: one function a struct, for reading and writing. What an operator's
+/// name alone decides (a Unary's kind) stands in operator_rows.cpp.
+namespace halftone::dialect::mxnet {
+
+// clang-format off
+void describe(OperatorFields &, ops::Opaque &);
+void describe(OperatorFields &, ops::ControlFlow &);
+
+void describe(OperatorFields &, ops::Conv &);
+void describe(OperatorFields &, ops::Deconv &);
+void describe(OperatorFields &, ops::FullyConnected &);
+void describe(OperatorFields &, ops::MatMul &);
+void describe(OperatorFields &, ops::Gemm &);
+void describe(OperatorFields &, ops::AttentionProduct &);
+void describe(OperatorFields &, ops::Embedding &);
+void describe(OperatorFields &, ops::Rnn &);
+
+void describe(OperatorFields &, ops::BatchNorm &);
+void describe(OperatorFields &, ops::LayerNorm &);
+void describe(OperatorFields &, ops::GroupNorm &);
+void describe(OperatorFields &, ops::InstanceNorm &);
+void describe(OperatorFields &, ops::L2Normalization &);
+void describe(OperatorFields &, ops::Lrn &);
+
+void describe(OperatorFields &, ops::Pool &);
+void describe(OperatorFields &, ops::AdaptiveAveragePool &);
+void describe(OperatorFields &, ops::Upsample &);
+void describe(OperatorFields &, ops::Resize &);
+void describe(OperatorFields &, ops::Crop &);
+void describe(OperatorFields &, ops::RoiPool &);
+void describe(OperatorFields &, ops::BoxPrior &);
+void describe(OperatorFields &, ops::BoxDetection &);
+void describe(OperatorFields &, ops::BoxTarget &);
+void describe(OperatorFields &, ops::BoxNms &);
+void describe(OperatorFields &, ops::BoxIou &);
+
+void describe(OperatorFields &, ops::Unary &);
+void describe(OperatorFields &, ops::Activation &);
+void describe(OperatorFields &, ops::LeakyRelu &);
+void describe(OperatorFields &, ops::Binary &);
+void describe(OperatorFields &, ops::ScalarBinary &);
+void describe(OperatorFields &, ops::Clip &);
+void describe(OperatorFields &, ops::HardSigmoid &);
+void describe(OperatorFields &, ops::SmoothL1 &);
+void describe(OperatorFields &, ops::AddN &);
+void describe(OperatorFields &, ops::Where &);
+void describe(OperatorFields &, ops::Dropout &);
+void describe(OperatorFields &, ops::Cast &);
+void describe(OperatorFields &, ops::MultiCast &);
+
+void describe(OperatorFields &, ops::Reduce &);
+void describe(OperatorFields &, ops::Moments &);
+void describe(OperatorFields &, ops::ArgReduce &);
+void describe(OperatorFields &, ops::Softmax &);
+void describe(OperatorFields &, ops::SoftmaxActivation &);
+void describe(OperatorFields &, ops::SoftmaxOutput &);
+void describe(OperatorFields &, ops::RegressionOutput &);
+void describe(OperatorFields &, ops::LossOutput &);
+void describe(OperatorFields &, ops::SoftmaxCrossEntropy &);
+void describe(OperatorFields &, ops::TopK &);
+void describe(OperatorFields &, ops::Sort &);
+void describe(OperatorFields &, ops::ArgSort &);
+
+void describe(OperatorFields &, ops::Concat &);
+void describe(OperatorFields &, ops::Stack &);
+void describe(OperatorFields &, ops::Split &);
+void describe(OperatorFields &, ops::Reshape &);
+void describe(OperatorFields &, ops::Flatten &);
+void describe(OperatorFields &, ops::ExpandDims &);
+void describe(OperatorFields &, ops::Squeeze &);
+void describe(OperatorFields &, ops::Transpose &);
+void describe(OperatorFields &, ops::SwapAxes &);
+void describe(OperatorFields &, ops::Slice &);
+void describe(OperatorFields &, ops::SliceAxis &);
+void describe(OperatorFields &, ops::SliceLike &);
+void describe(OperatorFields &, ops::Pad &);
+void describe(OperatorFields &, ops::Tile &);
+void describe(OperatorFields &, ops::Repeat &);
+void describe(OperatorFields &, ops::Reverse &);
+void describe(OperatorFields &, ops::BroadcastTo &);
+void describe(OperatorFields &, ops::BroadcastAxes &);
+void describe(OperatorFields &, ops::BroadcastLike &);
+void describe(OperatorFields &, ops::ReshapeLike &);
+void describe(OperatorFields &, ops::DepthToSpace &);
+void describe(OperatorFields &, ops::SpaceToDepth &);
+void describe(OperatorFields &, ops::Take &);
+void describe(OperatorFields &, ops::GatherNd &);
+void describe(OperatorFields &, ops::ScatterNd &);
+void describe(OperatorFields &, ops::Pick &);
+void describe(OperatorFields &, ops::BatchTake &);
+void describe(OperatorFields &, ops::OneHot &);
+void describe(OperatorFields &, ops::Sequence &);
+void describe(OperatorFields &, ops::ShapeOf &);
+void describe(OperatorFields &, ops::Fill &);
+void describe(OperatorFields &, ops::Range &);
+void describe(OperatorFields &, ops::RangeLike &);
+// clang-format on
+
+} // namespace halftone::dialect::mxnet
