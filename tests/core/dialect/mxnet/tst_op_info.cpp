@@ -21,12 +21,22 @@ QJsonDocument readJson(const char *name)
     return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()) : QJsonDocument();
 }
 
-Attributes attributesOf(const QJsonObject &json)
+Attributes attributesIn(const QJsonObject &json)
 {
     Attributes attributes;
     for (auto it = json.begin(); it != json.end(); ++it)
         attributes.set(it.key().toStdString(), it.value().toString().toStdString());
     return attributes;
+}
+
+/// The attributes of a node in symbol JSON: 1.x, 0.8 or 0.9 say them under one of these keys.
+Attributes attributesOf(const QJsonObject &node)
+{
+    for (const char *key : {"attrs", "param", "attr"}) {
+        if (const QJsonValue slot = node[QLatin1String(key)]; slot.isObject())
+            return attributesIn(slot.toObject());
+    }
+    return {};
 }
 
 const OpInfo &op(std::string_view name)
@@ -53,16 +63,14 @@ int checkedNodes(const QString &path)
         const OpInfo *const info = findOp(node[QStringLiteral("op")].toString().toStdString());
         if (!info)
             continue;
-        const char *const slot
-            = node.toObject().contains(QStringLiteral("param")) ? "param" : "attrs"; // 0.8 or 1.x
-        const Attributes attributes = attributesOf(node[QLatin1String(slot)].toObject());
+        const Attributes attributes = attributesOf(node.toObject());
         const auto outcome = checkAttributes(*info, attributes);
         if (!outcome.ok())
             QTest::qFail(qPrintable(path + textOf(": " + info->name + ": " + outcome.error().message())),
                          __FILE__, __LINE__);
         const auto wanted = inputCount(*info, attributes);
         const auto given = static_cast<std::size_t>(node[QStringLiteral("inputs")].toArray().size());
-        if (wanted && *wanted != given)
+        if (wanted && *wanted != given && !hasMutableInputs(*info)) // 0.8 writes no aux states
             QTest::qFail(qPrintable(path + textOf(": " + info->name + ": inputs")), __FILE__, __LINE__);
         ++nodes;
     }
@@ -149,7 +157,7 @@ void TestOpInfo::attributesDecideSlotsAsInMxnet()
 {
     QFETCH(const QJsonArray, slot);
     const OpInfo &info = op(slot[0].toString().toStdString());
-    const Attributes attributes = attributesOf(slot[1].toObject());
+    const Attributes attributes = attributesIn(slot[1].toObject());
     const QJsonArray inputs = slot[2].toArray();
     const QJsonArray outputs = slot[3].toArray();
     if (!info.inputs.isOpen) {
@@ -169,7 +177,7 @@ void TestOpInfo::castSuffixesAreMxnets()
     for (auto it = all.begin(); it != all.end(); ++it) {
         const QJsonObject probed = it.value().toObject();
         const QJsonArray suffixes = probed[QStringLiteral("suffixes")].toArray();
-        const Attributes attributes = attributesOf(probed[QStringLiteral("attributes")].toObject());
+        const Attributes attributes = attributesIn(probed[QStringLiteral("attributes")].toObject());
         for (int i = 0; i < suffixes.size(); ++i)
             QCOMPARE(
                 it.key()
@@ -247,7 +255,7 @@ void TestOpInfo::everyProbedInstancePassesTheCheck()
 {
     for (const QJsonValue &slot : readJson("slots.json").array()) {
         const auto outcome
-            = checkAttributes(op(slot[0].toString().toStdString()), attributesOf(slot[1].toObject()));
+            = checkAttributes(op(slot[0].toString().toStdString()), attributesIn(slot[1].toObject()));
         QVERIFY2(outcome.ok(),
                  outcome.ok() ? "" : qPrintable(slot[0].toString() + textOf(outcome.error().message())));
     }
