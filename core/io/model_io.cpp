@@ -22,15 +22,6 @@ constexpr std::string_view kSymbolSuffix = "-symbol.json";
 constexpr std::string_view kParamsSuffix = ".params";
 constexpr std::string_view kNoParams = "none";
 
-std::string_view withoutPrefix(std::string_view name)
-{
-    for (const std::string_view prefix : {"arg:", "aux:"}) {
-        if (name.starts_with(prefix))
-            return name.substr(prefix.size());
-    }
-    return name;
-}
-
 /// The number in `<stem>-NNNN.params`.
 std::optional<std::int64_t> epochOf(std::string_view file, std::string_view stem)
 {
@@ -54,7 +45,7 @@ void noteMismatch(const graph::Model &model, std::vector<std::string> &notes)
     std::unordered_set<std::string_view> given;
     std::vector<std::string> unused;
     for (const tensor::Array &array : model.parameters) {
-        const std::string_view name = withoutPrefix(array.name);
+        const std::string_view name = graph::variableOf(array.name);
         given.insert(name);
         if (!variables.contains(name))
             unused.push_back(printable(name, 100));
@@ -93,7 +84,7 @@ std::string chosenParams(const std::string &path, const LoadOptions &options, st
     return beside.value_or(std::string());
 }
 
-/// Both files and the place they go to; refuses to write over what is still being read.
+/// Refuses to write over what is still being read.
 Result<AtomicFile> createOutput(const std::string &path, std::span<const FileIdentity> sources)
 {
     HALFTONE_TRY(AtomicFile file, AtomicFile::create(path));
@@ -154,17 +145,21 @@ Result<LoadedModel> loadModel(const std::string &path, const LoadOptions &option
     return loaded;
 }
 
-Result<void> saveModel(const graph::Model &model, const std::string &prefix,
-                       std::span<const FileIdentity> sources)
+Result<std::vector<std::string>> saveModel(const graph::Model &model, const std::string &prefix,
+                                           const LoadedModel &source)
 {
-    HALFTONE_TRY(AtomicFile symbol, createOutput(prefix + std::string(kSymbolSuffix), sources));
+    HALFTONE_TRY(AtomicFile symbol, createOutput(prefix + std::string(kSymbolSuffix), source.sources));
     HALFTONE_CHECK(symbol.write(writeSymbol(model.graph)));
-    if (!model.hasParameters)
-        return symbol.commit();
-    HALFTONE_TRY(AtomicFile params, createOutput(prefix + "-0000" + std::string(kParamsSuffix), sources));
+    if (!model.hasParameters) {
+        HALFTONE_CHECK(symbol.commit());
+        return std::vector{symbol.path()};
+    }
+    HALFTONE_TRY(AtomicFile params,
+                 createOutput(prefix + "-0000" + std::string(kParamsSuffix), source.sources));
     HALFTONE_CHECK(writeParams(model.parameters, params));
     const std::array both{&params, &symbol};
-    return AtomicFile::commitTogether(both);
+    HALFTONE_CHECK(AtomicFile::commitTogether(both));
+    return std::vector{symbol.path(), params.path()};
 }
 
 } // namespace halftone::io

@@ -5,7 +5,6 @@
 #include "core/graph/model.h"
 
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -14,7 +13,7 @@ namespace halftone::io {
 struct LoadOptions
 {
     /// The parameter file; empty: the one beside the symbol (`P-NNNN.params` for `P-symbol.json`, the highest
-    /// NNNN); "none": no parameters.
+    /// NNNN); "none": as noParams.
     std::string params;
     bool noParams = false;
 };
@@ -27,8 +26,7 @@ struct LoadedModel
     /// What is odd but readable: the symbol's own notes, parameters that no variable uses, variables that
     /// only data could fill.
     std::vector<std::string> notes;
-    std::vector<FileIdentity>
-        sources; ///< the files that the model's tensors and nodes came from: not to be written over
+    std::vector<FileIdentity> sources; ///< which files those are, whatever their names
 };
 
 /// Loads an MXNet model (spec: cli, "MODEL"): a symbol with the parameters beside it, or a bare parameter
@@ -37,9 +35,10 @@ struct LoadedModel
 Result<LoadedModel> loadModel(const std::string &path, const LoadOptions &options = {});
 
 /// Writes `<prefix>-symbol.json` and, when the model has parameters, `<prefix>-0000.params`: both or none.
-/// fails: BadCall when an output would replace one of `sources`; else what the file system says.
-Result<void> saveModel(const graph::Model &model, const std::string &prefix,
-                       std::span<const FileIdentity> sources = {});
+/// Gives the paths written. `source` is what the model was made from: its files are never written over.
+/// fails: BadCall when an output would replace a file of `source`; else what the file system says.
+Result<std::vector<std::string>> saveModel(const graph::Model &model, const std::string &prefix,
+                                           const LoadedModel &source);
 
 /// The parameter file beside `P-symbol.json`: `P-NNNN.params` with the highest NNNN; nothing when there is
 /// none or the name is another.
