@@ -98,28 +98,27 @@ public:
 
     TypeOutcome run()
     {
-        if (!forAll(&Application::gather))
+        if (!forAll([this](const Item &item, DType &position) { return gather(item, position); }))
             return TypeOutcome::Refused;
         if (m_halted)
             return TypeOutcome::Incomplete;
         for (std::size_t i = 0; i < kMaxVariables; ++i)
             settle(i);
-        if (!forAll(&Application::fill))
+        if (!forAll([this](const Item &item, DType &position) { return fill(item, position); }))
             return TypeOutcome::Refused;
         return m_open ? TypeOutcome::Incomplete : TypeOutcome::Complete;
     }
 
 private:
-    using Step = bool (Application::*)(const Item &, DType &);
-
-    bool forAll(Step step)
+    template <class Step>
+    bool forAll(const Step &step)
     {
         for (std::size_t i = 0; i < m_inputs.size(); ++i) {
-            if (!(this->*step)(m_rule.item(m_rule.m_inputs, i), m_inputs[i]))
+            if (!step(m_rule.item(m_rule.m_inputs, i), m_inputs[i]))
                 return refuse(i, m_where), false;
         }
         for (std::size_t i = 0; i < m_outputs.size(); ++i) {
-            if (!(this->*step)(m_rule.item(m_rule.m_outputs, i), m_outputs[i]))
+            if (!step(m_rule.item(m_rule.m_outputs, i), m_outputs[i]))
                 return refuse(m_inputs.size() + i, m_where), false;
         }
         return true;

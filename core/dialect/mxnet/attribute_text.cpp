@@ -14,6 +14,12 @@ Error malformed(std::string_view text, std::string expected)
     return badInput({}, "\"" + printable(text, 80) + "\"", std::move(expected));
 }
 
+bool equalsIgnoringCase(std::string_view text, std::string_view lower)
+{
+    return std::ranges::equal(text, lower, {},
+                              [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+}
+
 /// Reads "(a, b)", "[a, b]" or a single bare element. A comma may follow the last element of a bracketed
 /// list, as Python writes it.
 template <class T, class ReadElement>
@@ -73,12 +79,10 @@ Result<double> readReal(std::string_view text)
 
 Result<bool> readBoolean(std::string_view text)
 {
-    std::string lower(trimmed(text));
-    std::ranges::transform(lower, lower.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (lower == "true" || lower == "1")
+    const std::string_view word = trimmed(text);
+    if (equalsIgnoringCase(word, "true") || word == "1")
         return true;
-    if (lower == "false" || lower == "0")
+    if (equalsIgnoringCase(word, "false") || word == "0")
         return false;
     return malformed(text, "True or False");
 }
