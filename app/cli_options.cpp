@@ -43,9 +43,8 @@ void ModelOptions::addTo(CLI::App &command)
 Result<session::Session> ModelOptions::open() const
 {
     io::LoadOptions options;
-    options.noParams = noParams || params == "none";
-    if (!params.empty() && params != "none")
-        options.paramsPath = params;
+    options.params = params;
+    options.noParams = noParams;
     HALFTONE_TRY(session::Session session, session::Session::open(model, options));
     for (const std::string &option : shapes) {
         const std::size_t equals = option.rfind('=');

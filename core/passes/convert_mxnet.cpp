@@ -5,6 +5,7 @@
 #include "core/graph/traverse.h"
 #include "core/passes/cast_table.h"
 #include "core/passes/infer_types.h"
+#include "core/passes/node_types.h"
 #include "core/passes/parameter_storage.h"
 
 #include <algorithm>
@@ -30,9 +31,8 @@ public:
         , m_storage(storage)
         , m_target(target)
         , m_casts(source, target, m_result)
+        , m_rules(source)
     {
-        for (const std::string &name : source.operatorNames())
-            m_ops.push_back(mx::findOp(name));
         m_result.fromSource.assign(source.nodeCount(), kNoNode);
     }
 
@@ -64,16 +64,13 @@ private:
     void placeAll(NodeId id, Side side);
     void addHeads();
 
-    const mx::OpInfo *opOf(NodeId id) const { return m_ops[m_source.opOf(id)]; }
-    bool isMutable(NodeId id, std::size_t input) const
-    {
-        return opOf(id) != nullptr && mx::isMutableInput(*opOf(id), input);
-    }
+    const mx::OpInfo *opOf(NodeId id) const { return m_rules.op(id); }
+    bool isMutable(NodeId id, std::size_t input) const { return m_rules.isMutable(id, input); }
     bool isParameter(const Entry &entry) const
     {
         return m_source.isVariable(entry.node) && m_storage.isParameter(entry.node);
     }
-    std::uint32_t outputCount(NodeId id) const;
+    std::uint32_t outputCount(NodeId id) const { return m_rules.outputCount(id); }
 
     const graph::Graph &m_source;
     const policy::Assignment &m_assignment;
@@ -81,7 +78,7 @@ private:
     DType m_target;
     Conversion m_result;
     CastTable m_casts;
-    std::vector<const mx::OpInfo *> m_ops; ///< by OpIndex; null for an unknown operator
+    NodeTypes m_rules;
     std::vector<std::uint32_t> m_referenced = graph::referencedOutputs(m_source);
     bool m_wellTyped = true;
     // Scratch of the node at hand, kept for its capacity.
@@ -365,7 +362,8 @@ TypeOutcome Converter::believe(NodeId id, DType first)
     m_out.assign(outputCount(id), DType::Unknown);
     if (opOf(id) == nullptr)
         return TypeOutcome::Incomplete;
-    return mx::typeRule(*opOf(id), m_source.node(id).attributes).apply(m_in, m_out);
+    const ops::TypeRule rule = mx::typeRule(*opOf(id), m_source.node(id).attributes);
+    return rule.isFallback() ? TypeOutcome::Complete : rule.apply(m_in, m_out);
 }
 
 /// Adds the node reading `m_inputs`.
@@ -418,13 +416,6 @@ void Converter::addHeads()
     for (std::uint32_t k = 0; k < m_source.heads().size(); ++k)
         heads.push_back(m_casts.as(m_source.heads()[k], Side::Fp32, {kNoNode, k}));
     m_result.graph.setHeads(std::move(heads));
-}
-
-std::uint32_t Converter::outputCount(NodeId id) const
-{
-    const mx::OpInfo *op = opOf(id);
-    return op == nullptr ? m_referenced[id]
-                         : static_cast<std::uint32_t>(mx::outputCount(*op, m_source.node(id).attributes));
 }
 
 /// Writes on each parameter how it is to be stored, as MXNet does; a variable that says so already is left as

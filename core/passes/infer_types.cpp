@@ -1,7 +1,6 @@
 #include "core/passes/infer_types.h"
 
-#include "core/dialect/mxnet/op_info.h"
-#include "core/graph/traverse.h"
+#include "core/passes/node_types.h"
 
 #include <algorithm>
 
@@ -11,29 +10,22 @@ namespace {
 using graph::Entry;
 using graph::NodeId;
 using tensor::DType;
-namespace mx = dialect::mxnet;
 
 class Inference
 {
 public:
     explicit Inference(const graph::Graph &graph)
         : m_graph(graph)
+        , m_rules(graph)
     {
-        for (const std::string &name : graph.operatorNames())
-            m_ops.push_back(mx::findOp(name));
     }
 
     void seed(std::span<const DType> variables)
     {
-        const auto referenced = graph::referencedOutputs(m_graph);
         m_types.reserve(m_graph.nodeCount());
         std::vector<DType> open;
         for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
-            const mx::OpInfo *op = m_ops[m_graph.opOf(id)];
-            std::size_t count = referenced[id];
-            if (op != nullptr)
-                count = std::max(count, mx::outputCount(*op, m_graph.node(id).attributes));
-            open.assign(count, DType::Unknown);
+            open.assign(m_rules.outputCount(id), DType::Unknown);
             if (m_graph.isVariable(id) && id < variables.size())
                 open[0] = variables[id];
             m_types.append(open);
@@ -67,16 +59,12 @@ private:
     /// all.
     bool apply(NodeId id, std::size_t *where = nullptr)
     {
-        const mx::OpInfo *op = m_ops[m_graph.opOf(id)];
         m_in.clear();
         for (const Entry &entry : m_graph.inputs(id))
             m_in.push_back(m_types.of(entry));
         const auto outputs = std::as_const(m_types).outputs(id);
         m_out.assign(outputs.begin(), outputs.end());
-        if (op == nullptr || m_graph.isVariable(id))
-            return true;
-        return mx::typeRule(*op, m_graph.node(id).attributes).apply(m_in, m_out, where)
-            != ops::TypeOutcome::Refused;
+        return m_rules.apply(id, m_in, m_out, where) != ops::TypeOutcome::Refused;
     }
 
     bool visit(NodeId id)
@@ -114,7 +102,7 @@ private:
     }
 
     const graph::Graph &m_graph;
-    std::vector<const mx::OpInfo *> m_ops; ///< by OpIndex
+    NodeTypes m_rules;
     TypeMap m_types;
     std::vector<DType> m_in, m_out; ///< scratch, kept for its capacity
 };

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "core/dialect/mxnet/op_info.h"
+#include "core/graph/graph.h"
+#include "core/tensor/dtype.h"
+
+#include <span>
+#include <vector>
+
+namespace halftone::passes {
+
+/// The type rules of one graph's nodes: from the operator table, and for control flow and fused operators from what their bodies say.
+/// Keeps a reference: the graph must outlive it.
+class NodeTypes
+{
+public:
+    explicit NodeTypes(const graph::Graph &graph);
+
+    /// Null for a variable and for an unknown operator.
+    const dialect::mxnet::OpInfo *op(graph::NodeId id) const { return m_ops[m_graph.opOf(id)]; }
+    bool isMutable(graph::NodeId id, std::size_t input) const;
+    /// With hidden ones; at least as many as are referred to.
+    std::uint32_t outputCount(graph::NodeId id) const;
+
+    /// TypeRule::apply for this node; Incomplete, with nothing filled in, for a node without a rule.
+    ops::TypeOutcome apply(graph::NodeId id, std::span<tensor::DType> inputs, std::span<tensor::DType> outputs, std::size_t *where = nullptr) const;
+
+private:
+    ops::TypeOutcome applyBodies(graph::NodeId id, std::span<tensor::DType> inputs, std::span<tensor::DType> outputs) const;
+
+    const graph::Graph &m_graph;
+    std::vector<const dialect::mxnet::OpInfo *> m_ops; ///< by OpIndex
+    std::vector<std::uint32_t> m_referenced;
+};
+
+} // namespace halftone::passes

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "core/base/result.h"
+#include "core/graph/graph.h"
+#include "core/ops/op_control.h"
+#include "core/passes/infer_shapes.h"
+
+#include <span>
+
+/// Inside of inferShapes(): a graph and the bodies in it call each other here.
+namespace halftone::passes {
+
+/// Bodies nested deeper than this keep their shapes open: each level multiplies the work.
+inline constexpr int kMaxBodyDepth = 4;
+
+/// `variables`: shapes of the graph's variables, by NodeId (others are ignored). `depth`: 0 for the model
+/// itself.
+Result<ShapeMap> walkShapes(const graph::Graph &graph, std::span<const tensor::Shape> variables, int depth);
+
+/// Completes the shapes around a control flow node from its bodies, which lie in `node.subgraphs`.
+/// returns: true when something was filled in. fails: as inferShapes(), and where a location points nowhere.
+Result<bool> inferBodyShapes(const graph::NodeDef &node, const ops::ControlFlow &flow,
+                             std::span<tensor::Shape> inputs, std::span<tensor::Shape> outputs, int depth);
+
+} // namespace halftone::passes
