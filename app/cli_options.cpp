@@ -114,8 +114,8 @@ Result<void> PolicyOptions::apply(policy::Policy &policy) const
             HALFTONE_CHECK(policy::addMove(policy, op, to));
     }
     for (const auto &[texts, add] :
-         {std::pair(&conditionals, policy::addConditional), std::pair(&excluded, policy::addExcluded),
-          std::pair(&overrides, policy::addOverride), std::pair(&inputs, policy::addInputDtype)}) {
+         {std::pair(&conditionals, &policy::addConditional), std::pair(&excluded, &policy::addExcluded),
+          std::pair(&overrides, &policy::addOverride), std::pair(&inputs, &policy::addInputDtype)}) {
         for (const std::string &text : *texts)
             HALFTONE_CHECK(add(policy, text));
     }
