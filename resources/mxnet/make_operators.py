@@ -49,6 +49,9 @@ INPUTS = {
     "...": "Custom _CachedOp _CustomFunction _NDArray _Native _broadcast_backward _imdecode _split_v2_backward "
            "_sg_mkldnn_conv _sg_mkldnn_fully_connected _sg_onednn_conv _sg_onednn_fully_connected _sg_onednn_selfatt_qk "
            "_sg_onednn_selfatt_qk_split _sg_onednn_selfatt_valatt",
+    "queries_keys_values, min_qkv?quantized=True, max_qkv?quantized=True": "_sg_mkldnn_selfatt_qk",
+    "queries_keys_values, attention, min_qkv?quantized=True, max_qkv?quantized=True, min_attention?quantized=True, "
+    "max_attention?quantized=True": "_sg_mkldnn_selfatt_valatt",
 }
 
 MUTABLE = {
@@ -87,14 +90,14 @@ OUTPUTS = {
     "*num_args-2:#, *num_args-2:#, *num_args-2:#, *num_args-2:#": "_contrib_dgl_csr_neighbor_non_uniform_sample",
     THREE: "_contrib_quantized_batch_norm _contrib_quantized_fully_connected _contrib_quantized_pooling",
     "output, min_output?quantized=True&enable_float_output=False, max_output?quantized=True&enable_float_output=False":
-        "_sg_mkldnn_conv _sg_mkldnn_fully_connected",
+        "_sg_mkldnn_conv _sg_mkldnn_fully_connected _sg_mkldnn_selfatt_qk _sg_mkldnn_selfatt_valatt",
     "output, min_output?quantized=True&enabled_float_output=None, max_output?quantized=True&enabled_float_output=None":
         "_sg_onednn_conv _sg_onednn_fully_connected",
 }
 
 # Type rules that are not "all inputs and outputs have one type".
 TYPES = {
-    "T -> <T": "_CrossDeviceCopy",
+    "T -> <T": "_CrossDeviceCopy im2col col2im",
     "T! -> <T": "MakeLoss Pooling_v1 SwapAxis",
     "T!, L=T -> <T": "SequenceLast SequenceMask SequenceReverse",
     "T!, <T... -> <T": "UpSampling Convolution_v1 _contrib_count_sketch SVMOutput _contrib_DeformableConvolution "
@@ -124,6 +127,11 @@ TYPES = {
     "dtype=None: T, T... -> O=float32; T, T... -> O=D": "_sample_exponential _sample_gamma _sample_generalized_negative_binomial "
                                                           "_sample_negative_binomial _sample_normal _sample_poisson _sample_uniform",
     "T~ -> O=D, <T": "_sample_multinomial",
+    "dtype=None: T -> scalar(T); ? -> D": "_np_cumsum",
+    "?, ? -> uint8": "_contrib_allclose",
+    "enable_float_output=True: ?, ?, float32... -> float32; min_calib_range=None: ?, ?, float32... -> int32, float32, float32; "
+    "?, ?, float32... -> int8, float32, float32": "_contrib_quantized_elemwise_mul",
+    "T... -> T...": "_contrib_round_ste _contrib_sign_ste",
     "? -> float32": "_image_to_tensor",
     "?... -> float32": "all_finite multi_all_finite",
     "? -> int64": "_contrib_getnnz _contrib_index_array shape_array size_array",
@@ -139,10 +147,11 @@ TYPES = {
     "T, int32 -> T": "batch_take",
     "_ -> _": "_copyto",
     "T, ? -> int64, <T": "_histogram",
-    "T!, T! -> <T": "_contrib_PSROIPooling _contrib_ROIAlign",
+    "T!, T! -> <T": "_contrib_PSROIPooling _contrib_ROIAlign _contrib_RROIAlign",
     "T!, T! -> <T, int32": "ROIPooling",
     "T!, T!, _! -> <T, <T": "_contrib_DeformablePSROIPooling",
     "T{float}, wide(T)... -> T, wide(T), wide(T)": "BatchNorm",
+    "T{float}, wide(T)... -> T, wide(T)...": "_contrib_BatchNormWithReLU",
     "T!, wide16(T)... -> <T, wide16(T), wide16(T)": "BatchNorm_v1 _contrib_SyncBatchNorm",
     "T -> T, int32": "sort",
     "T -> <T, int32": "Pooling",
@@ -185,7 +194,7 @@ TYPES = {
     "T, T, T, T, float32 -> T": "_adamw_update",
     "T, T, float32, float32, float32, float32 -> T": "_mp_adamw_update",
     "quantized=False: T, ?... -> T; enable_float_output=True: ?... -> float32; ?... -> _, float32, float32":
-        "_sg_mkldnn_conv _sg_mkldnn_fully_connected",
+        "_sg_mkldnn_conv _sg_mkldnn_fully_connected _sg_mkldnn_selfatt_qk _sg_mkldnn_selfatt_valatt",
     "enabled_float_output=float32: ?... -> float32; quantized=False: T, ?... -> T; ?... -> _, float32, float32":
         "_sg_onednn_conv _sg_onednn_fully_connected",
     "enabled_float_output=float32: ?... -> float32; quantized=False: T, ?... -> T; ?... -> _":
@@ -210,6 +219,36 @@ EXTRA = {
     "add_n": {"attributes": {"num_args": "int"}}, "khatri_rao": {"attributes": {"num_args": "int"}},
     "_linspace": {"attributes": {"num": "int"}}, "Custom": {"open": True}, "_CachedOp": {"open": True}, "_CustomFunction": {"open": True}, "_NDArray": {"open": True},
     "_Native": {"open": True}, "_split_v2_backward": {"open": True}, "_broadcast_backward": {"open": True},
+    "_sg_mkldnn_selfatt_qk": {"attributes": dict(FUSED_1, heads="int"), "open": True},
+    "_sg_mkldnn_selfatt_valatt": {"attributes": dict(FUSED_1, heads="int"), "open": True},
+    "_contrib_BatchNormWithReLU": {
+        "attributes": {"eps": "real = 0.0010000000474974513", "momentum": "real = 0.899999976", "fix_gamma": "bool = 1",
+                       "use_global_stats": "bool = 0", "output_mean_var": "bool = 0", "axis": "int = 1", "cudnn_off": "bool = 0",
+                       "min_calib_range": "real? = None", "max_calib_range": "real? = None"},
+        "inputs": "data, gamma, beta, moving_mean, moving_var", "mutable": ["moving_mean", "moving_var"],
+        "outputs": "output, mean~output_mean_var=True, var~output_mean_var=True, workspace~"},
+    "_contrib_RROIAlign": {
+        "attributes": {"pooled_size": "tuple", "spatial_scale": "real", "sampling_ratio": "int = -1"},
+        "inputs": "data, rois", "outputs": "output"},
+    "_contrib_allclose": {
+        "attributes": {"rtol": "real = 9.99999975e-06", "atol": "real = 9.99999994e-09", "equal_nan": "bool = 1"},
+        "inputs": "a, b", "outputs": "#"},
+    "_contrib_round_ste": {"aliases": ["_sparse__contrib_round_ste"], "inputs": "data", "outputs": "#"},
+    "_contrib_sign_ste": {"aliases": ["_sparse__contrib_sign_ste"], "inputs": "data", "outputs": "#"},
+    "_np_cumsum": {
+        "aliases": ["cumsum"],
+        "attributes": {"axis": "int? = None", "dtype": "enum None|float16|float32|float64|int32|int64|int8 = None"},
+        "inputs": "a", "outputs": "#"},
+    "im2col": {
+        "attributes": {"kernel": "tuple", "stride": "tuple = []", "dilate": "tuple = []", "pad": "tuple = []"},
+        "inputs": "data", "outputs": "output"},
+    "col2im": {
+        "attributes": {"output_size": "tuple", "kernel": "tuple", "stride": "tuple = []", "dilate": "tuple = []", "pad": "tuple = []"},
+        "inputs": "data", "outputs": "output"},
+    "_contrib_quantized_elemwise_mul": {
+        "attributes": {"min_calib_range": "real? = None", "max_calib_range": "real? = None", "enable_float_output": "bool = 0"},
+        "inputs": "lhs, rhs, lhs_min, lhs_max, rhs_min, rhs_max",
+        "outputs": "output, min_output?enable_float_output=False, max_output?enable_float_output=False"},
     "_contrib_quantized_embedding": {
         "attributes": {"input_dim": "int", "output_dim": "int", "sparse_grad": "bool = 0",
                        "dtype": "enum bfloat16|float16|float32|float64|int32|int64|int8|uint8 = float32"},

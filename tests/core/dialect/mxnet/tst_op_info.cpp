@@ -58,8 +58,11 @@ int checkedNodes(const QString &path)
     QFile file(path);
     const QJsonObject symbol
         = file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()).object() : QJsonObject();
+    const QJsonArray rows = symbol[QStringLiteral("node_row_ptr")].toArray(); // running sum of output counts
     int nodes = 0;
+    int id = -1;
     for (const QJsonValue &node : symbol[QStringLiteral("nodes")].toArray()) {
+        ++id;
         const OpInfo *const info = findOp(node[QStringLiteral("op")].toString().toStdString());
         if (!info)
             continue;
@@ -72,6 +75,9 @@ int checkedNodes(const QString &path)
         const auto given = static_cast<std::size_t>(node[QStringLiteral("inputs")].toArray().size());
         if (wanted && *wanted != given && !hasMutableInputs(*info)) // 0.8 writes no aux states
             QTest::qFail(qPrintable(path + textOf(": " + info->name + ": inputs")), __FILE__, __LINE__);
+        const auto outputs = static_cast<int>(outputCount(*info, attributes));
+        if (!rows.isEmpty() && rows[id + 1].toInt() - rows[id].toInt() != outputs)
+            QTest::qFail(qPrintable(path + textOf(": " + info->name + ": outputs")), __FILE__, __LINE__);
         ++nodes;
     }
     return nodes;
