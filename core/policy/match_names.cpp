@@ -12,8 +12,8 @@ constexpr std::string_view kExcluded = "excluded_sym_names";
 constexpr std::string_view kOverrides = "node_overrides";
 
 /// Near names are looked for only so often and among so many: each costs an edit distance a candidate.
-constexpr std::size_t kMostSuggestions = 8;
-constexpr std::size_t kMostCandidates = 20'000;
+constexpr std::size_t kMostSuggestions = 5;
+constexpr std::size_t kMostCandidates = 10'000;
 /// Warnings beyond these are counted, not told.
 constexpr std::size_t kMostWarnings = 50;
 

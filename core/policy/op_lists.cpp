@@ -82,7 +82,7 @@ Result<const OpLists *> builtInLists(tensor::DType target, std::string_view vers
         std::once_flag once;
         OpLists lists;
     };
-    static std::array<std::array<Slot, kVersions.size()>, kTypes.size()> s_slots;
+    static std::array<std::array<Slot, kVersions.size()>, kTypes.size()> slots;
 
     const auto *const type = std::ranges::find(kTypes, target);
     if (type == kTypes.end())
@@ -90,8 +90,8 @@ Result<const OpLists *> builtInLists(tensor::DType target, std::string_view vers
     const auto *const at = std::ranges::find(kVersions, version);
     if (at == kVersions.end())
         return badInput("lists", '"' + std::string(version) + '"', "1.9.1, 2.0.0b1 or master");
-    Slot &slot = s_slots[static_cast<std::size_t>(type - kTypes.begin())]
-                        [static_cast<std::size_t>(at - kVersions.begin())];
+    Slot &slot = slots[static_cast<std::size_t>(type - kTypes.begin())]
+                      [static_cast<std::size_t>(at - kVersions.begin())];
     std::call_once(slot.once, [&] { slot.lists = parse(target, version); });
     return &slot.lists;
 }

@@ -13,24 +13,25 @@ bool Pattern::matches(std::string_view name) const
 
 bool Pattern::matches(std::string_view name, Scratch &scratch) const
 {
-    scratch.seen.resize(std::max(scratch.seen.size(), m_states.size()));
-    scratch.current.clear();
-    ++scratch.step;
+    scratch.m_seen.resize(std::max(scratch.m_seen.size(), m_states.size()));
+    scratch.m_current.clear();
+    ++scratch.m_step;
     for (std::size_t at = 0;; ++at) {
         // The match may start at every place: the first state joins those that are under way.
-        if (add(m_first, at, name.size(), scratch.current, scratch))
+        if (add(m_first, at, name.size(), scratch.m_current, scratch))
             return true;
         if (at == name.size())
             return false;
-        ++scratch.step;
-        scratch.next.clear();
+        ++scratch.m_step;
+        scratch.m_next.clear();
         const auto byte = static_cast<unsigned char>(name[at]);
-        for (const std::uint32_t id : scratch.current) {
+        for (const std::uint32_t id : scratch.m_current) {
             const State &state = m_states[id];
-            if (m_sets[state.other].test(byte) && add(state.next, at + 1, name.size(), scratch.next, scratch))
+            if (m_sets[state.other].test(byte)
+                && add(state.next, at + 1, name.size(), scratch.m_next, scratch))
                 return true;
         }
-        std::swap(scratch.current, scratch.next);
+        std::swap(scratch.m_current, scratch.m_next);
     }
 }
 
@@ -38,11 +39,11 @@ bool Pattern::matches(std::string_view name, Scratch &scratch) const
 bool Pattern::add(std::uint32_t state, std::size_t at, std::size_t length, std::vector<std::uint32_t> &list,
                   Scratch &scratch) const
 {
-    scratch.pending.assign(1, state);
-    while (!scratch.pending.empty()) {
-        const std::uint32_t id = scratch.pending.back();
-        scratch.pending.pop_back();
-        if (std::exchange(scratch.seen[id], scratch.step) == scratch.step)
+    scratch.m_pending.assign(1, state);
+    while (!scratch.m_pending.empty()) {
+        const std::uint32_t id = scratch.m_pending.back();
+        scratch.m_pending.pop_back();
+        if (std::exchange(scratch.m_seen[id], scratch.m_step) == scratch.m_step)
             continue;
         const State &here = m_states[id];
         switch (here.kind) {
@@ -52,19 +53,19 @@ bool Pattern::add(std::uint32_t state, std::size_t at, std::size_t length, std::
             list.push_back(id);
             break;
         case State::Kind::Fork:
-            scratch.pending.push_back(here.other);
-            scratch.pending.push_back(here.next);
+            scratch.m_pending.push_back(here.other);
+            scratch.m_pending.push_back(here.next);
             break;
         case State::Kind::Pass:
-            scratch.pending.push_back(here.next);
+            scratch.m_pending.push_back(here.next);
             break;
         case State::Kind::Start:
             if (at == 0)
-                scratch.pending.push_back(here.next);
+                scratch.m_pending.push_back(here.next);
             break;
         case State::Kind::End:
             if (at == length)
-                scratch.pending.push_back(here.next);
+                scratch.m_pending.push_back(here.next);
             break;
         }
     }

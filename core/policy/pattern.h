@@ -29,9 +29,11 @@ public:
     class Scratch
     {
         friend class Pattern;
-        std::vector<std::uint32_t> current, next, pending;
-        std::vector<std::uint64_t> seen; ///< per state, the step in which it was last added
-        std::uint64_t step = 0;
+        std::vector<std::uint32_t> m_current;
+        std::vector<std::uint32_t> m_next;
+        std::vector<std::uint32_t> m_pending;
+        std::vector<std::uint64_t> m_seen; ///< per state, the step in which it was last added
+        std::uint64_t m_step = 0;
     };
 
     bool matches(std::string_view name, Scratch &scratch) const;

@@ -191,7 +191,7 @@ Result<Bytes> PatternCompiler::readEscape()
         return *set;
     }
     return error(m_at - 1, "\"" + std::string(m_text.substr(m_at - 1, 2)) + "\"",
-                 "one of \\d \\D \\w \\W \\s \\S or a sign behind the '\\'");
+                 R"(one of \d \D \w \W \s \S or a sign behind the '\')");
 }
 
 /// The end of a range `first-…`, whose '-' was read.

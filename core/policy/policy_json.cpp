@@ -2,118 +2,16 @@
 
 #include "core/base/text.h"
 #include "core/policy/policy_fields.h"
+#include "core/policy/policy_slots.h"
 #include "core/policy/wording.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <unordered_set>
 
 namespace halftone::policy {
 namespace {
-
-/// The places of a policy file that hold a value.
-enum class Slot
-{
-    Root,
-    Word,
-    Flag,
-    Names,
-    Name,
-    Conditions,
-    Condition,
-    ConditionOp,
-    ConditionAttribute,
-    ConditionValues,
-    ConditionValue,
-    Types,
-    Type,
-    Moves,
-    Move,
-    MoveOp,
-    MoveList,
-    Surplus, ///< behind the last element of a condition or move
-};
-
-enum class Form
-{
-    Text,
-    Flag,
-    List,
-    Object,
-    Nothing
-};
-
-struct SlotFacts
-{
-    Form form;
-    std::string_view expected;
-};
-
-/// By Slot.
-constexpr std::array kSlots{
-    SlotFacts{Form::Object, "an object with the keys of a policy"},
-    SlotFacts{Form::Text, {}}, // the field knows its words
-    SlotFacts{Form::Flag, "true or false"},
-    SlotFacts{Form::List, "a list of strings"},
-    SlotFacts{Form::Text, "a string"},
-    SlotFacts{Form::List, "a list of [operator, attribute, [values]]"},
-    SlotFacts{Form::List, "[operator, attribute, [values]]"},
-    SlotFacts{Form::Text, "an operator's name"},
-    SlotFacts{Form::Text, "an attribute's name"},
-    SlotFacts{Form::List, "a list of strings"},
-    SlotFacts{Form::Text, "a string"},
-    SlotFacts{Form::Object, "an object of {name: type}"},
-    SlotFacts{Form::Text, "an element type, such as float16 or int32"},
-    SlotFacts{Form::List, "a list of [operator, list]"},
-    SlotFacts{Form::List, "[operator, list]"},
-    SlotFacts{Form::Text, "an operator's name"},
-    SlotFacts{Form::Text, "target_dtype_ops, fp32_ops or widest_dtype_ops"},
-    SlotFacts{Form::Nothing, "the end of the list"},
-};
-
-Slot slotOf(const PolicyField &field)
-{
-    struct Visitor
-    {
-        Slot operator()(const PolicyField::Word &) const { return Slot::Word; }
-        Slot operator()(PolicyField::Flag) const { return Slot::Flag; }
-        Slot operator()(PolicyField::Names) const { return Slot::Names; }
-        Slot operator()(PolicyField::PlainNames) const { return Slot::Names; }
-        Slot operator()(PolicyField::Conditions) const { return Slot::Conditions; }
-        Slot operator()(PolicyField::PlainConditions) const { return Slot::Conditions; }
-        Slot operator()(PolicyField::Types) const { return Slot::Types; }
-        Slot operator()(PolicyField::Moves) const { return Slot::Moves; }
-    };
-    return std::visit(Visitor(), field.member);
-}
-
-/// The slot of element `index` of the list in `list`, or of a member of the object.
-Slot slotWithin(Slot list, std::size_t index)
-{
-    switch (list) {
-    case Slot::Names:
-        return Slot::Name;
-    case Slot::Conditions:
-        return Slot::Condition;
-    case Slot::Condition:
-        return index == 0 ? Slot::ConditionOp
-            : index == 1  ? Slot::ConditionAttribute
-            : index == 2  ? Slot::ConditionValues
-                          : Slot::Surplus;
-    case Slot::ConditionValues:
-        return Slot::ConditionValue;
-    case Slot::Types:
-        return Slot::Type;
-    case Slot::Moves:
-        return Slot::Move;
-    case Slot::Move:
-        return index == 0 ? Slot::MoveOp : index == 1 ? Slot::MoveList : Slot::Surplus;
-    default:
-        return Slot::Surplus;
-    }
-}
 
 /// Takes the text piece by piece. A piece that does not fit its slot stops the parser, so nothing gets deeper
 /// than slots are.
@@ -210,8 +108,7 @@ bool Reader::refuse(std::string found)
     const Slot slot = nextSlot();
     const PolicyField::Word *const word
         = slot == Slot::Word ? std::get_if<PolicyField::Word>(&m_field->member) : nullptr;
-    return fail(path(), std::move(found),
-                std::string(word ? word->allowed : kSlots[static_cast<std::size_t>(slot)].expected));
+    return fail(path(), std::move(found), std::string(word ? word->allowed : factsOf(slot).expected));
 }
 
 bool Reader::null()
@@ -286,7 +183,7 @@ bool Reader::setMoveList(const std::string &text)
 bool Reader::open(Form form, std::string found)
 {
     const Slot slot = nextSlot();
-    if (kSlots[static_cast<std::size_t>(slot)].form != form)
+    if (factsOf(slot).form != form)
         return refuse(std::move(found));
     if (slot == Slot::Condition)
         m_rules.emplace_back();

@@ -107,14 +107,14 @@ void Resolver::placeBuiltIn(List list)
     for (const std::string &op : m_lists.names(list)) {
         const OpInfo *const info = dialect::mxnet::findOp(op);
         if (!info || info->name == op)
-            m_rules.places.try_emplace(op, list, op, m_lists.label);
+            m_rules.places.try_emplace(op, Rules::Place{list, op, m_lists.label});
     }
 }
 
 void Resolver::placeBuiltInConditions()
 {
     for (const ConditionalRule &rule : m_lists.conditional) {
-        m_rules.places.try_emplace(rule.op, List::Conditional, rule.op, m_lists.label);
+        m_rules.places.try_emplace(rule.op, Rules::Place{List::Conditional, rule.op, m_lists.label});
         m_rules.conditions[rule.op].push_back(rule);
     }
 }
@@ -156,7 +156,7 @@ Result<void> checkInputs(const Named &named, List list, const std::string &where
 Result<void> Resolver::place(const Named &named, List list, std::string_view source, const std::string &where)
 {
     HALFTONE_CHECK(checkInputs(named, list, where));
-    const auto [at, fresh] = m_rules.places.try_emplace(named.op, list, named.entry, source);
+    const auto [at, fresh] = m_rules.places.try_emplace(named.op, Rules::Place{list, named.entry, source});
     Rules::Place &stands = at->second;
     if (fresh || stands.list == list)
         return {};
