@@ -32,6 +32,18 @@ Shape writtenShape(const graph::NodeDef &variable, bool numpyShapes)
     return Shape(std::move(values));
 }
 
+/// `given`, with what it leaves open taken from `written`.
+Shape completed(Shape given, const Shape &written)
+{
+    if (!given.hasRank())
+        return written;
+    for (std::size_t axis = 0; written.rank() == given.rank() && axis < given.rank(); ++axis) {
+        if (given[axis] < 0)
+            given[axis] = written[axis];
+    }
+    return given;
+}
+
 } // namespace
 
 Result<ShapeMap> inferShapes(const graph::Graph &graph, const std::unordered_map<std::string, Shape> &known)
@@ -42,9 +54,8 @@ Result<ShapeMap> inferShapes(const graph::Graph &graph, const std::unordered_map
         if (!graph.isVariable(id))
             continue;
         const auto given = known.find(graph.node(id).name);
-        variables[id] = given != known.end() && given->second.hasRank()
-            ? given->second
-            : writtenShape(graph.node(id), numpyShapes);
+        const Shape written = writtenShape(graph.node(id), numpyShapes);
+        variables[id] = given == known.end() ? written : completed(given->second, written);
     }
     return walkShapes(graph, variables, 0);
 }

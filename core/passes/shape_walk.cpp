@@ -84,7 +84,8 @@ private:
             return atNode(id, std::move(outcome).error());
         bool changed = outcome.value();
         if (changed) {
-            HALFTONE_CHECK(giveBack(id, entries));
+            if (auto given = giveBack(id, entries); !given.ok())
+                return std::move(given).error();
             m_inputs.clear();
             for (const graph::Entry &entry : entries)
                 m_inputs.push_back(m_shapes.of(entry));
