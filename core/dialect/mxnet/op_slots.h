@@ -3,7 +3,7 @@
 #include "core/ops/type_rule.h"
 
 #include <cstddef>
-#include <optional>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
