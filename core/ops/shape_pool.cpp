@@ -163,7 +163,7 @@ Result<void> infer(const Crop &op, ShapeSlots &slots)
 {
     HALFTONE_CHECK(needPicture(slots, 0));
     std::vector<Dim> dims = dimsOr(slots.input(0), 4);
-    const bool like = slots.inputCount() > 1;
+    const bool like = op.inputs > 1;
     if (like)
         HALFTONE_CHECK(needPicture(slots, 1));
     else if (op.size.size() != 2)

@@ -114,10 +114,10 @@ private:
 
     Result<void> fillInferred()
     {
+        if (m_left.isOutOfRange() || m_literals.isOutOfRange())
+            return badAttribute("shape", "a number of elements out of range", "below 2^63");
         if (!m_left.isKnown() || !m_literals.isKnown())
-            return m_literals.isOutOfRange()
-                ? Result<void>(badAttribute("shape", "a product out of range", "below 2^63"))
-                : Result<void>();
+            return {};
         const bool divides = m_literals.value() != 0 && m_left.value() % m_literals.value() == 0;
         if (m_inferred ? !divides : m_left.value() != m_literals.value())
             return badAttribute("shape", std::to_string(m_literals.value()) + " elements",

@@ -1,0 +1,170 @@
+#include "core/ops/cost.h"
+
+#include "core/ops/dim.h"
+#include "core/ops/numerics.h"
+
+#include <type_traits>
+
+namespace halftone::ops {
+namespace {
+
+using tensor::Shape;
+using Shapes = std::span<const Shape>;
+
+Dim elements(const Shape &shape)
+{
+    const auto count = shape.elementCount();
+    return count ? Dim(*count) : shape.isComplete() ? Dim::outOfRange() : Dim::unknown();
+}
+
+Dim elementsAt(Shapes shapes, std::size_t i)
+{
+    return i < shapes.size() ? elements(shapes[i]) : Dim::unknown();
+}
+
+Dim lastOf(const Shape &shape)
+{
+    return shape.hasRank() && shape.rank() > 0 ? Dim::of(shape[shape.rank() - 1]) : Dim::unknown();
+}
+
+Dim allElements(Shapes shapes)
+{
+    Dim sum = 0;
+    for (const Shape &shape : shapes)
+        sum = sum + elements(shape);
+    return sum;
+}
+
+/// Every output element is a sum over the weights of one output channel.
+Dim convolutionFlops(std::int64_t outputChannels, Shapes inputs, const Shape &results)
+{
+    return elements(results) * 2 * (elementsAt(inputs, 1) / outputChannels);
+}
+
+Dim flopsOf(const Conv &op, Shapes inputs, Shapes outputs)
+{
+    return convolutionFlops(op.outputChannels, inputs, outputs[0]);
+}
+
+/// As Conv, seen from the other side: each input element is spread by the weights of its channel.
+Dim flopsOf(const Deconv &op, Shapes inputs, Shapes)
+{
+    const bool first = op.layout == Layout::ChannelsFirst;
+    const Shape &data = inputs[0];
+    if (!data.hasRank() || data.rank() < 3)
+        return Dim::unknown();
+    const Dim channels = Dim::of(data[first ? 1 : data.rank() - 1]);
+    return elements(data) * 2 * (elementsAt(inputs, 1) / channels);
+}
+
+Dim flopsOf(const FullyConnected &op, Shapes inputs, Shapes outputs)
+{
+    return convolutionFlops(op.units, inputs, outputs[0]);
+}
+
+Dim flopsOf(const MatMul &op, Shapes inputs, Shapes outputs)
+{
+    const Shape &a = inputs[0];
+    if (!a.hasRank() || a.rank() == 0)
+        return Dim::unknown();
+    const std::size_t rank = a.rank();
+    std::size_t summed = rank - 1;
+    if (op.transposeA)
+        summed = op.form == MatMul::Form::Dot ? 0 : rank < 2 ? 0 : rank - 2;
+    return elements(outputs[0]) * 2 * Dim::of(a[summed]);
+}
+
+Dim flopsOf(const Gemm &op, Shapes inputs, Shapes outputs)
+{
+    const Shape &a = inputs[0];
+    const auto rank = static_cast<std::int64_t>(a.rank());
+    const std::int64_t row = op.axis < 0 ? op.axis + rank : op.axis;
+    if (!a.hasRank() || row < 0 || row >= rank)
+        return Dim::unknown();
+    const Dim summed = op.transposeA ? Dim::of(a[static_cast<std::size_t>(row)]) : lastOf(a);
+    return elements(outputs[0]) * 2 * summed + (op.hasAddend ? elements(outputs[0]) * 2 : Dim(0));
+}
+
+Dim flopsOf(const AttentionProduct &op, Shapes inputs, Shapes outputs)
+{
+    using Kind = AttentionProduct::Kind;
+    if (op.kind == Kind::SelfValues || op.kind == Kind::CrossValues)
+        return inputs.size() < 2 ? Dim::unknown() : elements(outputs[0]) * 2 * lastOf(inputs[1]);
+    const std::int64_t parts = op.kind == Kind::SelfScores ? 3 : 1;
+    return elements(outputs[0]) * 2 * (lastOf(inputs[0]) / (Dim(op.heads) * parts));
+}
+
+/// Every parameter but a bias meets every element of the batch in every step once; a bias is counted as half
+/// a multiply-add too many.
+Dim flopsOf(const Rnn &, Shapes inputs, Shapes)
+{
+    const Shape &data = inputs[0];
+    if (!data.hasRank() || data.rank() != 3)
+        return Dim::unknown();
+    return Dim::of(data[0]) * Dim::of(data[1]) * elementsAt(inputs, 1) * 2;
+}
+
+Dim flopsOf(const Pool &op, Shapes inputs, Shapes outputs)
+{
+    if (op.global)
+        return elements(inputs[0]);
+    Dim window = 1;
+    for (const std::int64_t extent : op.kernel)
+        window = window * extent;
+    return elements(outputs[0]) * window;
+}
+
+/// Operators whose work goes with their larger side: passes over each element.
+template <class T>
+Dim flopsOf(const T &op, Shapes inputs, Shapes outputs)
+{
+    switch (numericalClass(op)) {
+    case NumericalClass::DataMovement:
+    case NumericalClass::Comparison:
+        return 0;
+    case NumericalClass::Normalisation:
+        return elements(outputs[0]) * 4;
+    case NumericalClass::Reduction:
+        return allElements(inputs);
+    case NumericalClass::Control:
+    case NumericalClass::Unknown:
+        return Dim::unknown();
+    default:
+        return elements(outputs[0]);
+    }
+}
+
+Dim bytesOf(Shapes shapes, std::span<const std::size_t> sizes)
+{
+    Dim sum = 0;
+    for (std::size_t i = 0; i < shapes.size(); ++i)
+        sum = sum + elements(shapes[i]) * static_cast<std::int64_t>(sizes[i]);
+    return sum;
+}
+
+template <class T>
+constexpr bool kNeedsInput
+    = std::is_same_v<
+          T,
+          Conv> || std::is_same_v<T, Deconv> || std::is_same_v<T, FullyConnected> || std::is_same_v<T, MatMul> || std::is_same_v<T, Gemm> || std::is_same_v<T, AttentionProduct> || std::is_same_v<T, Rnn> || std::is_same_v<T, Pool>;
+
+} // namespace
+
+std::optional<Cost> cost(const Operator &op, Shapes inputs, Shapes outputs,
+                         std::span<const std::size_t> inputSizes, std::span<const std::size_t> outputSizes)
+{
+    if (outputs.empty() || inputSizes.size() != inputs.size() || outputSizes.size() != outputs.size())
+        return std::nullopt;
+    const Dim flops = std::visit(
+        [&](const auto &alternative) {
+            using T = std::remove_cvref_t<decltype(alternative)>;
+            return kNeedsInput<T> && inputs.empty() ? Dim::unknown() : flopsOf(alternative, inputs, outputs);
+        },
+        op);
+    const Dim bytes = bytesOf(inputs, inputSizes) + bytesOf(outputs, outputSizes);
+    if (!flops.isKnown() || !bytes.isKnown())
+        return std::nullopt;
+    return Cost{flops.value(), bytes.value()};
+}
+
+} // namespace halftone::ops

@@ -1,0 +1,120 @@
+#include "core/ops/numerics.h"
+
+#include <array>
+#include <type_traits>
+
+namespace halftone::ops {
+namespace {
+
+using Class = NumericalClass;
+
+template <class T, class... Ts>
+inline constexpr bool kIsAmong = (std::is_same_v<T, Ts> || ...);
+
+Class classOf(UnaryKind kind)
+{
+    switch (kind) {
+    case UnaryKind::Identity:
+    case UnaryKind::StopGradient:
+    case UnaryKind::MakeLoss:
+    case UnaryKind::ZerosLike:
+    case UnaryKind::OnesLike:
+        return Class::DataMovement;
+    case UnaryKind::LogicalNot:
+    case UnaryKind::Sign:
+        return Class::Comparison;
+    case UnaryKind::Exp:
+    case UnaryKind::Expm1:
+    case UnaryKind::Log:
+    case UnaryKind::Log10:
+    case UnaryKind::Log1p:
+    case UnaryKind::Log2:
+    case UnaryKind::Square:
+    case UnaryKind::Rsqrt:
+    case UnaryKind::Rcbrt:
+    case UnaryKind::Reciprocal:
+    case UnaryKind::Gamma:
+    case UnaryKind::GammaLn:
+    case UnaryKind::Tan:
+    case UnaryKind::Sinh:
+    case UnaryKind::Cosh:
+    case UnaryKind::ErfInv:
+    case UnaryKind::Arctanh:
+    case UnaryKind::Degrees:
+    case UnaryKind::Softplus:
+        return Class::RangeSensitive;
+    default:
+        return Class::ElementwiseSafe;
+    }
+}
+
+Class classOf(BinaryKind kind)
+{
+    switch (kind) {
+    case BinaryKind::Add:
+    case BinaryKind::Sub:
+    case BinaryKind::Maximum:
+    case BinaryKind::Minimum:
+        return Class::ElementwiseSafe;
+    case BinaryKind::Mul:
+    case BinaryKind::Div:
+    case BinaryKind::Mod:
+    case BinaryKind::Power:
+    case BinaryKind::Hypot:
+        return Class::RangeSensitive;
+    default:
+        return Class::Comparison;
+    }
+}
+
+Class classOf(Reduce::Kind kind)
+{
+    const bool selects = kind == Reduce::Kind::Max || kind == Reduce::Kind::Min;
+    return selects ? Class::Comparison : Class::Reduction;
+}
+
+template <class T>
+Class classOf(const T &op)
+{
+    if constexpr (kIsAmong<T, Unary, Activation, Binary, ScalarBinary, Reduce>)
+        return classOf(op.kind);
+    else if constexpr (kIsAmong<T, Pool>)
+        return op.kind == Pool::Kind::Max ? Class::Comparison : Class::Reduction;
+    else if constexpr (kIsAmong<T, Conv, Deconv, FullyConnected, MatMul, Gemm, AttentionProduct, Rnn>)
+        return Class::MatrixProduct;
+    else if constexpr (kIsAmong<T, BatchNorm, LayerNorm, GroupNorm, InstanceNorm, L2Normalization, Lrn,
+                                Softmax, SoftmaxActivation, Moments>)
+        return Class::Normalisation;
+    else if constexpr (kIsAmong<T, SoftmaxOutput, RegressionOutput, LossOutput, SoftmaxCrossEntropy, SmoothL1,
+                                BoxPrior, BoxDetection, BoxTarget, BoxNms, BoxIou>)
+        return Class::LossOrBox;
+    else if constexpr (kIsAmong<T, ArgReduce, TopK, Sort, ArgSort, OneHot, ShapeOf, Range, RangeLike>)
+        return Class::Comparison;
+    else if constexpr (kIsAmong<T, LeakyRelu, Clip, HardSigmoid, Dropout, Resize, Upsample, RoiPool>)
+        return Class::ElementwiseSafe;
+    else if constexpr (kIsAmong<T, AddN, AdaptiveAveragePool>)
+        return Class::Reduction;
+    else if constexpr (kIsAmong<T, ControlFlow>)
+        return Class::Control;
+    else if constexpr (kIsAmong<T, Opaque>)
+        return Class::Unknown;
+    else
+        return Class::DataMovement;
+}
+
+} // namespace
+
+std::string_view nameOf(NumericalClass numericalClass)
+{
+    static constexpr std::array<std::string_view, 10> kNames{
+        "data movement", "comparison",    "element by element", "matrix product", "range sensitive",
+        "reduction",     "normalisation", "loss or box",        "control flow",   "unknown"};
+    return kNames[static_cast<std::size_t>(numericalClass)];
+}
+
+NumericalClass numericalClass(const Operator &op)
+{
+    return std::visit([](const auto &alternative) { return classOf(alternative); }, op);
+}
+
+} // namespace halftone::ops
