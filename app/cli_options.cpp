@@ -113,9 +113,13 @@ Result<void> PolicyOptions::apply(policy::Policy &policy) const
         for (const std::string &op : *ops)
             HALFTONE_CHECK(policy::addMove(policy, op, to));
     }
-    for (const auto &[texts, add] :
-         {std::pair(&conditionals, &policy::addConditional), std::pair(&excluded, &policy::addExcluded),
-          std::pair(&overrides, &policy::addOverride), std::pair(&inputs, &policy::addInputDtype)}) {
+    using Add = Result<void> (*)(policy::Policy &, std::string_view);
+    const std::pair<const std::vector<std::string> *, Add> additions[]
+        = {{&conditionals, policy::addConditional},
+           {&excluded, policy::addExcluded},
+           {&overrides, policy::addOverride},
+           {&inputs, policy::addInputDtype}};
+    for (const auto &[texts, add] : additions) {
         for (const std::string &text : *texts)
             HALFTONE_CHECK(add(policy, text));
     }
