@@ -156,7 +156,7 @@ std::string SymbolSax::path() const
         else if (frame.begun > 0 && frame.at != At::Document)
             text += "[" + std::to_string(frame.begun - 1) + "]";
     }
-    return text;
+    return text.empty() ? "top level" : text;
 }
 
 bool SymbolSax::fail(std::string found, std::string expected)

@@ -1,0 +1,177 @@
+#include "core/io/model_io.h"
+
+#include <sys/stat.h>
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+using namespace halftone;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string kModel = HALFTONE_TEST_DATA "/formats/symbol-json/plain.json"; // data, w -> fc
+const std::string kParams = HALFTONE_TEST_DATA "/formats/params/v2_dense.params"; // arg:w
+
+std::string bytesOf(const std::string &path)
+{
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+} // namespace
+
+class TestModelIo : public QObject
+{
+    Q_OBJECT
+
+private:
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::string path(const char *name) const
+    {
+        return m_folder->filePath(QString::fromUtf8(name)).toStdString();
+    }
+
+private Q_SLOTS:
+    void init()
+    {
+        m_folder = std::make_unique<QTemporaryDir>();
+        fs::copy_file(kModel, path("net-symbol.json"));
+    }
+
+    void theHighestEpochBesideTheSymbolIsTaken()
+    {
+        for (const char *name : {"net-0000.params", "net-0010.params", "net-0009.params", "other-0099.params",
+                                 "net-x.params", "net-.params"})
+            fs::copy_file(kParams, path(name));
+        const auto loaded = io::loadModel(path("net-symbol.json"));
+        QVERIFY(loaded.ok());
+        QCOMPARE(loaded.value().paramsPath, path("net-0010.params"));
+        QCOMPARE(loaded.value().symbolPath, path("net-symbol.json"));
+        QCOMPARE(loaded.value().model.parameters.size(), std::size_t{1});
+        QVERIFY(loaded.value().model.hasParameters);
+        QCOMPARE(loaded.value().notes, std::vector<std::string>());
+    }
+
+    void parametersCanBeNamedOrLeftOut()
+    {
+        fs::copy_file(kParams, path("net-0000.params"));
+        fs::copy_file(kParams, path("elsewhere"));
+        io::LoadOptions options;
+        options.params = path("elsewhere");
+        QCOMPARE(io::loadModel(path("net-symbol.json"), options).value().paramsPath, path("elsewhere"));
+        options.params = "none";
+        QVERIFY(!io::loadModel(path("net-symbol.json"), options).value().model.hasParameters);
+        options = {};
+        options.noParams = true;
+        QVERIFY(!io::loadModel(path("net-symbol.json"), options).value().model.hasParameters);
+        options = {};
+        options.params = path("missing");
+        const auto missing = io::loadModel(path("net-symbol.json"), options);
+        QVERIFY(!missing.ok());
+        QCOMPARE(missing.error().message(), path("missing") + ": cannot open: No such file or directory");
+    }
+
+    void aMissingParameterFileIsOnlyNoted()
+    {
+        const auto loaded = io::loadModel(path("net-symbol.json"));
+        QCOMPARE(loaded.value().notes,
+                 std::vector<std::string>{"no parameter file beside the symbol: loaded without parameters"});
+    }
+
+    void aBareParameterFileLoadsWhateverItsName()
+    {
+        fs::copy_file(kParams, path("weights.bin"));
+        const auto loaded = io::loadModel(path("weights.bin"));
+        QCOMPARE(loaded.value().model.graph.nodeCount(), std::size_t{0});
+        QCOMPARE(loaded.value().symbolPath, std::string());
+        QCOMPARE(loaded.value().paramsPath, path("weights.bin"));
+        QCOMPARE(loaded.value().model.parameters[0].name, std::string("arg:w"));
+    }
+
+    void mismatchesAreNotedInBothDirections()
+    {
+        fs::copy_file(HALFTONE_TEST_DATA "/formats/params/mixed_versions.params", path("net-0000.params"));
+        const auto loaded = io::loadModel(path("net-symbol.json"));
+        QVERIFY(loaded.ok());
+        QCOMPARE(loaded.value().notes.size(), std::size_t{2});
+        QVERIFY(loaded.value().notes[0].starts_with("parameters that no variable of the symbol uses: a, b"));
+        QCOMPARE(loaded.value().notes[1],
+                 std::string("variables without parameters, taken as data: data, w"));
+    }
+
+    void whatIsNoModelIsRefusedWithItsPath()
+    {
+        std::ofstream(path("page.json")) << "<!DOCTYPE html><html></html>";
+        std::ofstream(path("net.onnx")) << std::string("\x08\x07\x12\x07pytorch");
+        QCOMPARE(::mkfifo(path("pipe").c_str(), 0600), 0);
+        const auto page = io::loadModel(path("page.json"));
+        QVERIFY(page.error().message().starts_with(path("page.json") + ": byte 0: a web page"));
+        QVERIFY(io::loadModel(path("net.onnx")).error().code == Errc::Unsupported);
+        QVERIFY(io::loadModel(path("pipe")).error().message().ends_with("a pipe, expected a regular file"));
+        QVERIFY(io::loadModel(m_folder->path().toStdString())
+                    .error()
+                    .message()
+                    .ends_with("a folder, expected a regular file"));
+    }
+
+    void brokenParametersNameTheirFile()
+    {
+        std::ofstream(path("net-0000.params")) << "garbage, not parameters";
+        const auto loaded = io::loadModel(path("net-symbol.json"));
+        QVERIFY(!loaded.ok());
+        QCOMPARE(loaded.error().file, path("net-0000.params"));
+    }
+
+    void savingWritesBothFilesAndLoadingThemGivesTheModelAgain()
+    {
+        fs::copy_file(kParams, path("net-0000.params"));
+        const auto loaded = io::loadModel(path("net-symbol.json"));
+        const auto written = io::saveModel(loaded.value().model, path("out"), loaded.value());
+        QVERIFY(written.ok());
+        QCOMPARE(written.value(), (std::vector{path("out-symbol.json"), path("out-0000.params")}));
+        QVERIFY(bytesOf(path("out-0000.params")) == bytesOf(kParams));
+        const auto again = io::loadModel(path("out-symbol.json"));
+        QCOMPARE(again.value().model.graph.nodeCount(), loaded.value().model.graph.nodeCount());
+    }
+
+    void withoutParametersOnlyTheSymbolIsWritten()
+    {
+        const auto loaded = io::loadModel(path("net-symbol.json"));
+        const auto written = io::saveModel(loaded.value().model, path("out"), loaded.value());
+        QCOMPARE(written.value(), std::vector{path("out-symbol.json")});
+        QVERIFY(!fs::exists(path("out-0000.params")));
+    }
+
+    void theSourceIsNeverWrittenOverWhateverItIsCalled()
+    {
+        fs::copy_file(kParams, path("net-0000.params"));
+        const auto loaded = io::loadModel(path("net-symbol.json"));
+        fs::create_symlink(path("net-symbol.json"), path("soft-symbol.json"));
+        fs::create_hard_link(path("net-0000.params"), path("hard-0000.params"));
+        for (const char *prefix : {"net", "soft", "hard"}) {
+            const auto written = io::saveModel(loaded.value().model, path(prefix), loaded.value());
+            QVERIFY2(!written.ok(), prefix);
+            QVERIFY(written.error().code == Errc::BadCall);
+        }
+        QVERIFY(bytesOf(path("net-symbol.json")) == bytesOf(kModel));
+        QVERIFY(!fs::exists(path("hard-symbol.json")));
+    }
+
+    void whenOneOutputIsImpossibleNoneIsWritten()
+    {
+        fs::copy_file(kParams, path("net-0000.params"));
+        const auto loaded = io::loadModel(path("net-symbol.json"));
+        fs::create_directory(path("out-0000.params"));
+        QVERIFY(!io::saveModel(loaded.value().model, path("out"), loaded.value()).ok());
+        QVERIFY(!fs::exists(path("out-symbol.json")));
+        QVERIFY(!io::saveModel(loaded.value().model, path("missing/out"), loaded.value()).ok());
+    }
+};
+
+QTEST_APPLESS_MAIN(TestModelIo)
+#include "tst_model_io.moc"
