@@ -1,7 +1,7 @@
 // Conversion, mode mxnet, graph in memory to graph in memory; loading and saving of models.
 //
-// The recorded ResNet-50 v2 and made-up graphs of 1,000 to 100,000 nodes always run. HALFTONE_BENCH_MODELS adds models: paths of
-// P-symbol.json, separated by colons, parameters beside them.
+// The recorded ResNet-50 v2 and made-up graphs of 1,000 to 100,000 nodes always run. HALFTONE_BENCH_MODELS
+// adds models: paths of P-symbol.json, separated by colons, parameters beside them.
 #include "core/io/model_io.h"
 #include "core/io/symbol_json.h"
 #include "core/passes/convert_mxnet.h"
@@ -22,10 +22,12 @@ namespace {
 
 graph::NodeDefPtr node(std::string op, std::string name, graph::Attributes attributes = {})
 {
-    return std::make_shared<graph::NodeDef>(graph::NodeDef{std::move(op), std::move(name), std::move(attributes), {}});
+    return std::make_shared<graph::NodeDef>(
+        graph::NodeDef{std::move(op), std::move(name), std::move(attributes), {}});
 }
 
-/// A connected graph of about `size` nodes: each operator reads the newest tensor and sometimes an older one; operators of every list.
+/// A connected graph of about `size` nodes: each operator reads the newest tensor and sometimes an older one;
+/// operators of every list.
 graph::Graph randomGraph(int size)
 {
     std::mt19937 random(7);
@@ -34,17 +36,22 @@ graph::Graph randomGraph(int size)
     for (int k = 0; static_cast<int>(graph.nodeCount()) < size; ++k) {
         const std::string name = "n" + std::to_string(k);
         const graph::Entry newest = tensors.back();
-        const graph::Entry older = tensors[tensors.size() - 1 - random() % std::min<std::size_t>(tensors.size(), 20)];
+        const graph::Entry older
+            = tensors[tensors.size() - 1 - random() % std::min<std::size_t>(tensors.size(), 20)];
         switch (random() % 6) {
         case 0: {
-            const graph::Entry weight{graph.add(node("null", name + "_weight", {{"__dtype__", "0"}}), {}), 0, 0};
+            const graph::Entry weight{graph.add(node("null", name + "_weight", {{"__dtype__", "0"}}), {}), 0,
+                                      0};
             const std::array inputs{newest, weight};
-            tensors.push_back({graph.add(node("FullyConnected", name, {{"num_hidden", "16"}, {"no_bias", "True"}}), inputs), 0, 0});
+            tensors.push_back(
+                {graph.add(node("FullyConnected", name, {{"num_hidden", "16"}, {"no_bias", "True"}}), inputs),
+                 0, 0});
             break;
         }
         case 1:
         case 2:
-            tensors.push_back({graph.add(node("Activation", name, {{"act_type", "relu"}}), std::span(&newest, 1)), 0, 0});
+            tensors.push_back(
+                {graph.add(node("Activation", name, {{"act_type", "relu"}}), std::span(&newest, 1)), 0, 0});
             break;
         case 3:
             tensors.push_back({graph.add(node("softmax", name), std::span(&newest, 1)), 0, 0});
@@ -90,7 +97,8 @@ void convertGraph(benchmark::State &state, const graph::Graph &graph)
         const policy::NamedNodes named = must(policy::matchNames(policy, graph, warnings));
         const auto variables = must(passes::classifyVariables(model, policy, warnings));
         const policy::Assignment assignment = policy::assign(graph, rules, named);
-        const passes::Conversion conversion = must(passes::convertMxnet(graph, assignment, variables, {rules.target, policy.castParams}));
+        const passes::Conversion conversion
+            = must(passes::convertMxnet(graph, assignment, variables, {rules.target, policy.castParams}));
         nodes = conversion.graph.nodeCount();
     }
     state.counters["nodes"] = static_cast<double>(graph.nodeCount());
@@ -116,25 +124,28 @@ int main(int argc, char **argv)
     std::vector<std::string> notes;
     const std::string resnet = read(HALFTONE_TEST_DATA "/amp/zoo_resnet50_v2/model-symbol.json");
     const graph::Graph recorded = must(io::readSymbol(resnet, notes));
-    benchmark::RegisterBenchmark("convert/resnet50_v2", convertGraph, recorded)->Unit(benchmark::kMicrosecond);
+    benchmark::RegisterBenchmark("convert/resnet50_v2", convertGraph, recorded)
+        ->Unit(benchmark::kMicrosecond);
     for (const int size : {1'000, 10'000, 100'000}) {
-        benchmark::RegisterBenchmark(("convert/random_" + std::to_string(size)).c_str(), convertGraph, randomGraph(size))
+        benchmark::RegisterBenchmark(("convert/random_" + std::to_string(size)).c_str(), convertGraph,
+                                     randomGraph(size))
             ->Unit(benchmark::kMicrosecond);
     }
-    benchmark::RegisterBenchmark("read_symbol/resnet50_v2",
-                                 [&](benchmark::State &state) {
-                                     for (auto _ : state)
-                                         benchmark::DoNotOptimize(must(io::readSymbol(resnet, notes)));
-                                 })
+    benchmark::RegisterBenchmark("read_symbol/resnet50_v2", [&](benchmark::State &state) {
+        for (auto _ : state)
+            benchmark::DoNotOptimize(must(io::readSymbol(resnet, notes)));
+    })->Unit(benchmark::kMicrosecond);
+    benchmark::RegisterBenchmark("write_symbol/resnet50_v2", writeSymbol, recorded)
         ->Unit(benchmark::kMicrosecond);
-    benchmark::RegisterBenchmark("write_symbol/resnet50_v2", writeSymbol, recorded)->Unit(benchmark::kMicrosecond);
     const char *models = std::getenv("HALFTONE_BENCH_MODELS");
     std::istringstream paths(models == nullptr ? "" : models);
     for (std::string path; std::getline(paths, path, ':');) {
         const io::LoadedModel loaded = must(io::loadModel(path, {}));
         const std::string name = path.substr(path.rfind('/') + 1);
-        benchmark::RegisterBenchmark(("convert/" + name).c_str(), convertGraph, loaded.model.graph)->Unit(benchmark::kMicrosecond);
-        benchmark::RegisterBenchmark(("load/" + name).c_str(), loadModel, path)->Unit(benchmark::kMillisecond);
+        benchmark::RegisterBenchmark(("convert/" + name).c_str(), convertGraph, loaded.model.graph)
+            ->Unit(benchmark::kMicrosecond);
+        benchmark::RegisterBenchmark(("load/" + name).c_str(), loadModel, path)
+            ->Unit(benchmark::kMillisecond);
     }
     benchmark::Initialize(&argc, argv);
     benchmark::RunSpecifiedBenchmarks();

@@ -9,9 +9,12 @@ graph::Entry GraphBuilder::variable(const std::string &name, graph::Attributes a
     return op(std::string(graph::kVariableOp), name, {}, std::move(attributes));
 }
 
-graph::Entry GraphBuilder::op(const std::string &op, const std::string &name, std::vector<graph::Entry> inputs, graph::Attributes attributes)
+graph::Entry GraphBuilder::op(const std::string &op, const std::string &name,
+                              std::vector<graph::Entry> inputs, graph::Attributes attributes)
 {
-    return {m_graph.add(std::make_shared<graph::NodeDef>(graph::NodeDef{op, name, std::move(attributes), {}}), inputs), 0, 0};
+    return {m_graph.add(std::make_shared<graph::NodeDef>(graph::NodeDef{op, name, std::move(attributes), {}}),
+                        inputs),
+            0, 0};
 }
 
 graph::Graph GraphBuilder::withHeads(std::vector<graph::Entry> heads)
@@ -24,7 +27,8 @@ std::vector<std::string> linesOf(const graph::Graph &graph)
 {
     std::vector<std::string> lines;
     const auto name = [&graph](const graph::Entry &entry) {
-        return graph.node(entry.node).name + (entry.output == 0 ? std::string() : ":" + std::to_string(entry.output));
+        return graph.node(entry.node).name
+            + (entry.output == 0 ? std::string() : ":" + std::to_string(entry.output));
     };
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
         std::string line = graph.node(id).op + ' ' + graph.node(id).name + '(';

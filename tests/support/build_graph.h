@@ -12,14 +12,15 @@ namespace halftone::test {
 ///
 ///     GraphBuilder g;
 ///     const auto x = g.variable("x");
-///     const auto y = g.op("FullyConnected", "fc", {x, g.variable("w")}, {{"num_hidden", "4"}, {"no_bias", "True"}});
-///     const graph::Graph graph = g.withHeads({y});
+///     const auto y = g.op("FullyConnected", "fc", {x, g.variable("w")}, {{"num_hidden", "4"}, {"no_bias",
+///     "True"}}); const graph::Graph graph = g.withHeads({y});
 class GraphBuilder
 {
 public:
     graph::Entry variable(const std::string &name, graph::Attributes attributes = {});
     /// Output 0 of the new node.
-    graph::Entry op(const std::string &op, const std::string &name, std::vector<graph::Entry> inputs, graph::Attributes attributes = {});
+    graph::Entry op(const std::string &op, const std::string &name, std::vector<graph::Entry> inputs,
+                    graph::Attributes attributes = {});
     graph::Graph withHeads(std::vector<graph::Entry> heads);
     graph::Model model(std::vector<graph::Entry> heads) { return {withHeads(std::move(heads)), {}, false}; }
 

@@ -45,7 +45,8 @@ void TestGraph::operatorNamesAreListedOnceInOrderOfAppearance()
     const auto x = g.variable("x");
     const auto a = g.op("exp", "a", {x});
     const auto graph = g.withHeads({g.op("exp", "b", {g.op("log", "c", {a})})});
-    QCOMPARE(std::vector<std::string>(graph.operatorNames().begin(), graph.operatorNames().end()), (std::vector<std::string>{"null", "exp", "log"}));
+    QCOMPARE(std::vector<std::string>(graph.operatorNames().begin(), graph.operatorNames().end()),
+             (std::vector<std::string>{"null", "exp", "log"}));
     QCOMPARE(graph.operatorNames()[graph.opOf(3)], std::string("exp"));
     QVERIFY(graph.isVariable(0));
     QVERIFY(!graph.isVariable(1));
@@ -62,8 +63,11 @@ void TestGraph::aCopyOfAGraphSharesItsNodes()
 void TestGraph::postOrderVisitsInputsLeftToRightThenControlDependencies()
 {
     graph::Graph graph;
-    const auto add = [&graph](const char *name, std::vector<graph::Entry> inputs, std::vector<NodeId> control = {}) {
-        return graph.add(std::make_shared<graph::NodeDef>(graph::NodeDef{inputs.empty() ? "null" : "exp", name, {}, {}}), inputs, control);
+    const auto add = [&graph](const char *name, std::vector<graph::Entry> inputs,
+                              std::vector<NodeId> control = {}) {
+        return graph.add(
+            std::make_shared<graph::NodeDef>(graph::NodeDef{inputs.empty() ? "null" : "exp", name, {}, {}}),
+            inputs, control);
     };
     const NodeId late = add("late", {});
     const NodeId right = add("right", {});
@@ -99,7 +103,8 @@ void TestGraph::aChainOfAMillionNodesIsWalkedAndDestroyedOnASmallStack()
         (*static_cast<decltype(work) *>(argument))();
         return nullptr;
     };
-    QCOMPARE(pthread_create(&thread, &attributes, start, const_cast<void *>(static_cast<const void *>(&work))), 0);
+    QCOMPARE(
+        pthread_create(&thread, &attributes, start, const_cast<void *>(static_cast<const void *>(&work))), 0);
     pthread_join(thread, nullptr);
     QCOMPARE(visited, std::size_t{1'000'001});
 }
@@ -109,7 +114,8 @@ void TestGraph::tenThousandDiamondsAreWalkedInLinearTime()
     test::GraphBuilder g;
     auto tensor = g.variable("x");
     for (int k = 0; k < 10'000; ++k)
-        tensor = g.op("elemwise_add", "d" + std::to_string(k), {g.op("exp", "l", {tensor}), g.op("log", "r", {tensor})});
+        tensor = g.op("elemwise_add", "d" + std::to_string(k),
+                      {g.op("exp", "l", {tensor}), g.op("log", "r", {tensor})});
     QCOMPARE(graph::postOrder(g.withHeads({tensor})).size(), std::size_t{30'001});
 }
 

@@ -76,7 +76,8 @@ void TestRewrite::sharingMergesWhatTheReferenceMerges_data()
         QStringList after;
         for (const auto &row : recorded.at("after")) {
             if (row[0] != "null")
-                after.append(QString::fromStdString(row[0].get<std::string>() + ' ' + row[1].get<std::string>()));
+                after.append(
+                    QString::fromStdString(row[0].get<std::string>() + ' ' + row[1].get<std::string>()));
         }
         after.sort();
         QTest::newRow(name.c_str()) << QString::fromStdString(name) << after;
@@ -118,7 +119,9 @@ void TestRewrite::strippingGivesTheRecordedGraphs()
     QFETCH(QString, name);
     const std::string base = kData + "/strip/" + name.toStdString();
     const passes::Rewritten stripped = run("strip-casts", modelOf(base + "-symbol.json"));
-    QCOMPARE(QString::fromStdString(test::difference(stripped.model.graph, modelOf(base + "-expected.json").graph)), QString());
+    QCOMPARE(QString::fromStdString(
+                 test::difference(stripped.model.graph, modelOf(base + "-expected.json").graph)),
+             QString());
 }
 
 void TestRewrite::strippingWidensHalfParametersAndSaysTheyStayRounded()
@@ -128,11 +131,14 @@ void TestRewrite::strippingWidensHalfParametersAndSaysTheyStayRounded()
     graph::Model model = g.model({g.op("elemwise_add", "a", {g.variable("x"), w})});
     model.hasParameters = true;
     model.parameters.push_back(test::floatArray("arg:w", {1.5F, 2.25F}));
-    model.parameters[0].values = tensor::Tensor::owning(tensor::DType::F16, tensor::Shape{2},
-                                                        {std::byte{0x00}, std::byte{0x3E}, std::byte{0x80}, std::byte{0x40}}); // 1.5, 2.25
+    model.parameters[0].values = tensor::Tensor::owning(
+        tensor::DType::F16, tensor::Shape{2},
+        {std::byte{0x00}, std::byte{0x3E}, std::byte{0x80}, std::byte{0x40}}); // 1.5, 2.25
     const passes::Rewritten stripped = run("strip-casts", model);
     QCOMPARE(stripped.model.parameters[0].values.values<float>(), (std::vector<float>{1.5F, 2.25F}));
-    QCOMPARE(*stripped.model.graph.node(1).attributes.find("__dtype__") == "0" || *stripped.model.graph.node(0).attributes.find("__dtype__") == "0", true);
+    QCOMPARE(*stripped.model.graph.node(1).attributes.find("__dtype__") == "0"
+                 || *stripped.model.graph.node(0).attributes.find("__dtype__") == "0",
+             true);
     QCOMPARE(stripped.notes.size(), std::size_t{1});
 }
 
@@ -152,7 +158,8 @@ void TestRewrite::foldingUndoesAnExactWidening()
     const auto wide = g.op("amp_cast", "up", {half}, {{"dtype", "float32"}});
     const auto again = g.op("amp_cast", "again", {wide}, {{"dtype", "float16"}});
     const passes::Rewritten folded = run("fold-casts", g.model({g.op("relu", "r", {again})}));
-    QCOMPARE(test::linesOf(folded.model.graph), (std::vector<std::string>{"null x()", "amp_cast down(x)", "relu r(down)", "-> r"}));
+    QCOMPARE(test::linesOf(folded.model.graph),
+             (std::vector<std::string>{"null x()", "amp_cast down(x)", "relu r(down)", "-> r"}));
 }
 
 void TestRewrite::foldingKeepsARoundingCast()

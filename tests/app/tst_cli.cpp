@@ -1,0 +1,357 @@
+#include "tests/support/files.h"
+
+#include <signal.h>
+
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+namespace {
+
+const QString kAmp = QStringLiteral(HALFTONE_TEST_DATA "/amp/");
+const QString kSample = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json");
+
+struct Outcome
+{
+    int code = -1;
+    QByteArray out;
+    QByteArray err;
+
+    nlohmann::json json() const { return nlohmann::json::parse(out.toStdString()); }
+    QByteArray lastLine() const { return err.trimmed().split('\n').last(); }
+};
+
+Outcome run(const QStringList &arguments)
+{
+    QProcess process;
+    process.start(QStringLiteral(HALFTONE_CLI), arguments);
+    process.closeWriteChannel();
+    if (!process.waitForFinished(30'000))
+        qFatal("no end within 30 s");
+    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
+            process.readAllStandardOutput(), process.readAllStandardError()};
+}
+
+QStringList filesIn(const QTemporaryDir &folder)
+{
+    return QDir(folder.path()).entryList(QDir::Files | QDir::Hidden | QDir::System);
+}
+
+void write(const QString &path, const QByteArray &bytes)
+{
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(bytes);
+}
+
+} // namespace
+
+class TestCli : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void helpAndVersionEndWithZero_data();
+    void helpAndVersionEndWithZero();
+    void aBadCallEndsWithTwoAndOneLine_data();
+    void aBadCallEndsWithTwoAndOneLine();
+    void badInputEndsWithOneAndNamesFileAndPlace_data();
+    void badInputEndsWithOneAndNamesFileAndPlace();
+    void whatThisBuildCannotDoEndsWithThree_data();
+    void whatThisBuildCannotDoEndsWithThree();
+    void infoPrintsOneJsonDocument();
+    void infoOfABareParameterFileListsItsArrays();
+    void infoShowsShapesThatFollowFromAnInput();
+    void listsPrintsWhatTheReferenceHas();
+    void convertWritesAModelAndSaysWhyEveryNodeIsAsItIs();
+    void everyCastCarriesTheEdgeThatNeededIt();
+    void castParamsStoresHalfAsManyBytes();
+    void typesAndShapesComeFromADataExample();
+    void optionsWinOverThePolicyFile();
+    void strictTurnsAWarningIntoAnError();
+    void aFailedConversionLeavesNothingBehind();
+    void theSourceIsNeverWrittenOver();
+    void loadAndSaveKeepTheParametersByteForByte();
+    void rewriteRunsPassesInOrderAndNamesThem();
+};
+
+void TestCli::helpAndVersionEndWithZero_data()
+{
+    QTest::addColumn<QStringList>("arguments");
+    QTest::newRow("help") << QStringList{"--help"};
+    QTest::newRow("version") << QStringList{"--version"};
+    for (const char *command : {"info", "lists", "convert", "rewrite"})
+        QTest::newRow(command) << QStringList{command, "--help"};
+}
+
+void TestCli::helpAndVersionEndWithZero()
+{
+    QFETCH(QStringList, arguments);
+    const Outcome outcome = run(arguments);
+    QCOMPARE(outcome.code, 0);
+    QVERIFY(!outcome.out.isEmpty());
+    QCOMPARE(outcome.err, QByteArray());
+}
+
+void TestCli::aBadCallEndsWithTwoAndOneLine_data()
+{
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QByteArray>("part");
+    QTest::newRow("no command") << QStringList{} << QByteArray("subcommand");
+    QTest::newRow("unknown command") << QStringList{"frobnicate"} << QByteArray("frobnicate");
+    QTest::newRow("unknown option") << QStringList{"info", kSample, "--colour"} << QByteArray("--colour");
+    QTest::newRow("no model") << QStringList{"convert", "--out", "x"} << QByteArray("MODEL");
+    QTest::newRow("bad target") << QStringList{"convert", kSample, "--out", "x", "--target", "int8"}
+                                << QByteArray("float16");
+    QTest::newRow("bad mode") << QStringList{"convert", kSample, "--out", "x", "--mode", "fast"}
+                              << QByteArray("mxnet");
+    QTest::newRow("bad shape") << QStringList{"info", kSample, "--shape", "data=1,x"}
+                               << QByteArray("NAME=1,3,224,224");
+    QTest::newRow("bad pass") << QStringList{"rewrite", kSample, "--out", "x", "--pass", "shar"}
+                              << QByteArray("did you mean share");
+    QTest::newRow("bad override") << QStringList{"convert", kSample, "--out", "x", "--override", "fc"}
+                                  << QByteArray("--override");
+    QTest::newRow("bad list version") << QStringList{"lists", "--version", "3"} << QByteArray("1.9.1");
+}
+
+void TestCli::aBadCallEndsWithTwoAndOneLine()
+{
+    QFETCH(QStringList, arguments);
+    QFETCH(QByteArray, part);
+    const Outcome outcome = run(arguments);
+    QCOMPARE(outcome.code, 2);
+    QCOMPARE(outcome.out, QByteArray());
+    QCOMPARE(outcome.err.count('\n'), 1);
+    QVERIFY2(outcome.err.startsWith("error: ") && outcome.err.contains(part), outcome.err.constData());
+}
+
+void TestCli::badInputEndsWithOneAndNamesFileAndPlace_data()
+{
+    QTest::addColumn<QByteArray>("symbol");
+    QTest::addColumn<QByteArray>("part");
+    QTest::newRow("empty") << QByteArray() << QByteArray("empty");
+    QTest::newRow("html") << QByteArray("<html><body>404</body></html>") << QByteArray("HTML");
+    QTest::newRow("cut") << QByteArray(R"({"nodes": [)") << QByteArray("byte");
+    QTest::newRow("no heads") << QByteArray(R"({"nodes": [], "arg_nodes": []})") << QByteArray("heads");
+}
+
+void TestCli::badInputEndsWithOneAndNamesFileAndPlace()
+{
+    QFETCH(QByteArray, symbol);
+    QFETCH(QByteArray, part);
+    QTemporaryDir folder;
+    const QString path = folder.filePath("bad-symbol.json");
+    write(path, symbol);
+    const Outcome outcome = run({"info", path, "--json"});
+    QCOMPARE(outcome.code, 1);
+    QCOMPARE(outcome.out, QByteArray());
+    QVERIFY2(outcome.lastLine().startsWith("error: " + path.toUtf8() + ": ")
+                 && outcome.lastLine().contains(part),
+             outcome.err.constData());
+}
+
+void TestCli::whatThisBuildCannotDoEndsWithThree_data()
+{
+    QTest::addColumn<QStringList>("arguments");
+    QTest::newRow("onnx out") << QStringList{"convert", kSample, "--out", "x.onnx"};
+    QTest::newRow("onnx lists") << QStringList{"lists", "--dialect", "onnx"};
+    QTest::newRow("typed") << QStringList{"convert", kSample, "--out", "x", "--mode", "typed"};
+}
+
+void TestCli::whatThisBuildCannotDoEndsWithThree()
+{
+    QFETCH(QStringList, arguments);
+    const Outcome outcome = run(arguments);
+    QCOMPARE(outcome.code, 3);
+    QVERIFY2(outcome.lastLine().startsWith("error: "), outcome.err.constData());
+}
+
+void TestCli::infoPrintsOneJsonDocument()
+{
+    const Outcome outcome = run({"info", kAmp + "cnn_fp16/model-symbol.json", "--json"});
+    QCOMPARE(outcome.code, 0);
+    const auto info = outcome.json();
+    QCOMPARE(info.at("inputs").at(0).at("name").get<std::string>(), std::string("data"));
+    QCOMPARE(info.at("outputs").at(0).at("name").get<std::string>(), std::string("prob_output"));
+    QCOMPARE(info.at("ops").at("Convolution").get<int>(), 2);
+    QCOMPARE(info.at("params").at("dtypes").at("float32").get<int>(), 12);
+}
+
+void TestCli::infoOfABareParameterFileListsItsArrays()
+{
+    const auto info = run({"info", kAmp + "cnn_fp16/model-0000.params", "--json"}).json();
+    QCOMPARE(info.at("format").get<std::string>(), std::string("mxnet-params"));
+    QCOMPARE(info.at("arrays").size(), std::size_t{12});
+    QCOMPARE(info.at("arrays").at(0).at("storage").get<std::string>(), std::string("default"));
+}
+
+void TestCli::infoShowsShapesThatFollowFromAnInput()
+{
+    const auto info
+        = run({"info", kAmp + "cnn_fp16/model-symbol.json", "--shape", "data=7,3,12,12", "--json"}).json();
+    QCOMPARE(info.at("outputs").at(0).at("shape").at(0).get<int>(), 7);
+}
+
+void TestCli::listsPrintsWhatTheReferenceHas()
+{
+    const auto lists = run({"lists", "--json"}).json();
+    QCOMPARE(lists.at("target_dtype_ops"),
+             (nlohmann::json{"Convolution", "Deconvolution", "FullyConnected", "RNN"}));
+    QCOMPARE(run({"lists", "--target", "bf16", "--json"}).json().at("target_dtype_ops"),
+             (nlohmann::json{"Convolution", "FullyConnected"}));
+    QVERIFY(run({"lists"}).out.contains("fp32_ops (136)"));
+}
+
+void TestCli::convertWritesAModelAndSaysWhyEveryNodeIsAsItIs()
+{
+    QTemporaryDir folder;
+    const Outcome outcome
+        = run({"convert", kAmp + "cnn_fp16/model-symbol.json", "--out", folder.filePath("m"), "--report",
+               folder.filePath("r.json"), "--json", "--exclude", "s2_conv"});
+    QCOMPARE(outcome.code, 0);
+    QCOMPARE(filesIn(folder), (QStringList{"m-0000.params", "m-symbol.json", "r.json"}));
+    const auto report = outcome.json();
+    QCOMPARE(halftone::test::readJson(folder.filePath("r.json").toStdString()), report);
+    int seen = 0;
+    for (const auto &node : report.at("nodes")) {
+        const auto is
+            = [&node](const char *name, const char *requested, const char *assigned, const char *rule) {
+                  return node.at("name") != name
+                      || (node.at("requested") == requested && node.at("assigned") == assigned
+                          && node.at("rule") == rule);
+              };
+        QVERIFY(is("s1_conv", "target", "float16", "target-list"));
+        QVERIFY(is("s2_conv", "fp32", "float32", "excluded-name"));
+        QVERIFY(is("prob", "fp32", "float32", "fp32-list"));
+        if (node.at("op") != "null") {
+            QVERIFY(!node.at("rule").get<std::string>().empty());
+            ++seen;
+        }
+        if (node.at("name") == "s2_conv")
+            QVERIFY(node.at("entry").get<std::string>().find("s2_conv") != std::string::npos);
+    }
+    QVERIFY(seen > 5);
+    QCOMPARE(report.at("outputs").at(0).at("name").get<std::string>(), std::string("prob_output"));
+}
+
+void TestCli::everyCastCarriesTheEdgeThatNeededIt()
+{
+    QTemporaryDir folder;
+    const auto report
+        = run({"convert", kAmp + "cast_dedup/model-symbol.json", "--out", folder.filePath("m"), "--json"})
+              .json();
+    const auto source = halftone::test::readJson((kAmp + "cast_dedup/model-symbol.json").toStdString());
+    QCOMPARE(report.at("cast_nodes").size(),
+             report.at("casts").get<std::size_t>() + report.at("multicasts").get<std::size_t>());
+    for (const auto &cast : report.at("cast_nodes")) {
+        const auto &needed = cast.at("needed_by");
+        if (needed.contains("head"))
+            continue;
+        const auto &nodes = source.at("nodes");
+        const auto consumer = std::find_if(nodes.begin(), nodes.end(), [&](const auto &node) {
+            return node.at("name") == needed.at("node");
+        });
+        QVERIFY(consumer != nodes.end());
+        const auto entry = consumer->at("inputs").at(needed.at("input").template get<std::size_t>());
+        const std::string producer = nodes.at(entry.at(0).template get<std::size_t>()).at("name");
+        QVERIFY(cast.at("tensor").template get<std::string>().starts_with(producer));
+    }
+}
+
+void TestCli::castParamsStoresHalfAsManyBytes()
+{
+    QTemporaryDir folder;
+    const auto report = run({"convert", kAmp + "cnn_bf16_castparams/model-symbol.json", "--target",
+                             "bfloat16", "--cast-params", "--out", folder.filePath("m"), "--json"})
+                            .json();
+    QCOMPARE(report.at("params").size(), std::size_t{4});
+    const auto info = run({"info", folder.filePath("m-0000.params"), "--json"}).json();
+    QCOMPARE(info.at("params").at("dtypes").at("bfloat16").get<int>(), 4);
+    QCOMPARE(info.at("params").at("dtypes").at("float32").get<int>(), 8);
+}
+
+void TestCli::typesAndShapesComeFromADataExample()
+{
+    QTemporaryDir folder;
+    const QString sample = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-test.npz");
+    const Outcome outcome
+        = run({"convert", kSample, "--inputs", sample, "--out", folder.filePath("m"), "--json"});
+    QVERIFY2(outcome.code == 0, outcome.err.constData());
+    for (const auto &node : outcome.json().at("nodes"))
+        QVERIFY(!node.at("shape").is_null());
+    const Outcome wrong = run(
+        {"convert", kAmp + "cnn_fp16/model-symbol.json", "--inputs", sample, "--out", folder.filePath("n")});
+    QCOMPARE(wrong.code, 1);
+}
+
+void TestCli::optionsWinOverThePolicyFile()
+{
+    QTemporaryDir folder;
+    write(folder.filePath("p.json"), R"({"target_dtype": "bfloat16", "mode": "mxnet"})");
+    const auto report = run({"convert", kSample, "--policy", folder.filePath("p.json"), "--target", "fp16",
+                             "--out", folder.filePath("m"), "--json"})
+                            .json();
+    QCOMPARE(report.at("target").get<std::string>(), std::string("float16"));
+}
+
+void TestCli::strictTurnsAWarningIntoAnError()
+{
+    QTemporaryDir folder;
+    const QStringList call{"convert", kSample, "--exclude", "no_such_node", "--out", folder.filePath("m")};
+    const Outcome lenient = run(call);
+    QCOMPARE(lenient.code, 0);
+    QVERIFY(lenient.err.contains("warning: ") && lenient.err.contains("no_such_node"));
+    QTemporaryDir other;
+    const Outcome strict = run(QStringList{"convert", kSample, "--exclude", "no_such_node", "--out",
+                                           other.filePath("m"), "--strict"});
+    QCOMPARE(strict.code, 1);
+    QVERIFY(strict.err.contains("no_such_node"));
+    QCOMPARE(filesIn(other), QStringList());
+}
+
+void TestCli::aFailedConversionLeavesNothingBehind()
+{
+    QTemporaryDir folder;
+    QCOMPARE(run({"convert", kSample, "--target-op", "NoSuchOp", "--out", folder.filePath("m")}).code, 1);
+    QCOMPARE(filesIn(folder), QStringList());
+    QCOMPARE(run({"convert", kSample, "--out", folder.filePath("missing/m")}).code, 1);
+}
+
+void TestCli::theSourceIsNeverWrittenOver()
+{
+    QTemporaryDir folder;
+    for (const char *name : {"model-symbol.json", "model-0000.params"})
+        QVERIFY(QFile::copy(kAmp + "cnn_fp16/" + name, folder.filePath(name)));
+    const std::string before = halftone::test::readFile(folder.filePath("model-symbol.json").toStdString());
+    const Outcome outcome
+        = run({"convert", folder.filePath("model-symbol.json"), "--out", folder.filePath("model")});
+    QCOMPARE(outcome.code, 2);
+    QCOMPARE(halftone::test::readFile(folder.filePath("model-symbol.json").toStdString()), before);
+}
+
+void TestCli::loadAndSaveKeepTheParametersByteForByte()
+{
+    QTemporaryDir folder;
+    QCOMPARE(run({"rewrite", kSample, "--pass", "share", "--out", folder.filePath("m")}).code, 0);
+    QString params = kSample;
+    params.replace("-symbol.json", "-0000.params");
+    QCOMPARE(halftone::test::readFile(folder.filePath("m-0000.params").toStdString()),
+             halftone::test::readFile(params.toStdString()));
+}
+
+void TestCli::rewriteRunsPassesInOrderAndNamesThem()
+{
+    QTemporaryDir folder;
+    QVERIFY(run({"rewrite", "--list"}).out.contains("strip-casts"));
+    const QString converted = folder.filePath("m");
+    QCOMPARE(run({"convert", kAmp + "cnn_fp16/model-symbol.json", "--out", converted}).code, 0);
+    const auto rewritten = run({"rewrite", converted + "-symbol.json", "--pass", "strip-casts", "--pass",
+                                "share", "--out", folder.filePath("s"), "--json"})
+                               .json();
+    QCOMPARE(rewritten.at("passes").at(0).at("name").get<std::string>(), std::string("strip-casts"));
+    QCOMPARE(rewritten.at("passes").at(0).at("changed").get<int>(), 5);
+    QCOMPARE(rewritten.at("passes").at(1).at("name").get<std::string>(), std::string("share"));
+}
+
+QTEST_GUILESS_MAIN(TestCli)
+#include "tst_cli.moc"
