@@ -13,7 +13,7 @@ namespace {
 using namespace ops;
 
 // clang-format off
-std::vector<OperatorRow> elementwiseRows()
+std::vector<OperatorRow> unaryRows()
 {
     return {
     {"_copy", Unary{UnaryKind::Identity}},
@@ -65,6 +65,12 @@ std::vector<OperatorRow> elementwiseRows()
     {"degrees", Unary{UnaryKind::Degrees}},
     {"radians", Unary{UnaryKind::Radians}},
     {"_contrib_div_sqrt_dim", Unary{UnaryKind::DivideBySqrtDim}},
+    };
+}
+
+std::vector<OperatorRow> binaryRows()
+{
+    return {
     {"elemwise_add", Binary{BinaryKind::Add}},
     {"elemwise_sub", Binary{BinaryKind::Sub}},
     {"elemwise_mul", Binary{BinaryKind::Mul}},
@@ -102,6 +108,12 @@ std::vector<OperatorRow> elementwiseRows()
     {"broadcast_logical_and", Binary{BinaryKind::LogicalAnd, true}},
     {"broadcast_logical_or", Binary{BinaryKind::LogicalOr, true}},
     {"broadcast_logical_xor", Binary{BinaryKind::LogicalXor, true}},
+    };
+}
+
+std::vector<OperatorRow> scalarRows()
+{
+    return {
     {"_plus_scalar", ScalarBinary{BinaryKind::Add}},
     {"_minus_scalar", ScalarBinary{BinaryKind::Sub}},
     {"_rminus_scalar", ScalarBinary{BinaryKind::Sub, true}},
@@ -124,6 +136,12 @@ std::vector<OperatorRow> elementwiseRows()
     {"_logical_and_scalar", ScalarBinary{BinaryKind::LogicalAnd}},
     {"_logical_or_scalar", ScalarBinary{BinaryKind::LogicalOr}},
     {"_logical_xor_scalar", ScalarBinary{BinaryKind::LogicalXor}},
+    };
+}
+
+std::vector<OperatorRow> activationRows()
+{
+    return {
     {"Activation", Activation{}},
     {"LeakyReLU", LeakyRelu{}},
     {"clip", Clip{}},
@@ -269,7 +287,8 @@ std::vector<OperatorRow> movementRows()
 std::vector<OperatorRow> allRows()
 {
     std::vector<OperatorRow> rows;
-    for (auto *part : {layerRows, elementwiseRows, reductionRows, movementRows})
+    for (auto *part :
+         {layerRows, unaryRows, binaryRows, scalarRows, activationRows, reductionRows, movementRows})
         std::ranges::move(part(), std::back_inserter(rows));
     return rows;
 }

@@ -130,7 +130,7 @@ Inferred inferred(const QJsonObject &row)
 
 } // namespace
 
-class tst_operator_shapes : public QObject
+class TestOperatorShapes : public QObject
 {
     Q_OBJECT
 
@@ -189,5 +189,5 @@ private:
     }
 };
 
-QTEST_APPLESS_MAIN(tst_operator_shapes)
+QTEST_APPLESS_MAIN(TestOperatorShapes)
 #include "tst_operator_shapes.moc"

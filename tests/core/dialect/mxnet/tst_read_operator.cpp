@@ -34,7 +34,7 @@ Error errorOf(std::string op, graph::Attributes attributes)
 
 } // namespace
 
-class tst_read_operator : public QObject
+class TestReadOperator : public QObject
 {
     Q_OBJECT
 
@@ -200,5 +200,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_APPLESS_MAIN(tst_read_operator)
+QTEST_APPLESS_MAIN(TestReadOperator)
 #include "tst_read_operator.moc"
