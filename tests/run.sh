@@ -41,7 +41,7 @@ fuzz() {
         corpus=tests/fuzz/corpus/${name#fuzz_}
         mkdir -p "build/fuzz/found/$name"
         echo "Fuzzing with $name …"
-        run_quietly "build/logs/$name.log" "$target" -max_total_time=10 -timeout=10 -rss_limit_mb=512 \
+        run_quietly "build/logs/$name.log" "$target" -max_total_time=10 -timeout=10 -rss_limit_mb=1024 \
             -artifact_prefix="build/fuzz/found/$name-" "build/fuzz/found/$name" "$corpus"
     done
 }
