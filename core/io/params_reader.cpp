@@ -49,7 +49,7 @@ private:
     Result<void> readContext(Array &array);
     Result<DType> readType(const std::string &what);
     Result<Tensor> readValues(DType type, Shape shape, const std::string &what);
-    Result<void> readSparse(Array &array, const Shape &stored);
+    Result<void> readSparse(Array &array, Shape stored);
     Result<void> readNames(std::vector<Array> &arrays);
 
     ByteReader m_in;
@@ -140,7 +140,7 @@ Result<void> ParamsReader::readModern(Array &array, std::uint32_t magic)
     }
     HALFTONE_CHECK(readContext(array));
     if (storage != 0)
-        return readSparse(array, stored);
+        return readSparse(array, std::move(stored));
     HALFTONE_TRY(const DType type, readType(m_what));
     HALFTONE_TRY(array.values, readValues(type, array.shape, m_what));
     return {};
@@ -205,7 +205,7 @@ Result<Tensor> ParamsReader::readValues(DType type, Shape shape, const std::stri
 
 /// After the context: type of the values, then type and shape of each index array, the values, the index
 /// arrays.
-Result<void> ParamsReader::readSparse(Array &array, const Shape &stored)
+Result<void> ParamsReader::readSparse(Array &array, Shape stored)
 {
     HALFTONE_TRY(const DType type, readType(m_what));
     struct Index
@@ -220,7 +220,13 @@ Result<void> ParamsReader::readSparse(Array &array, const Shape &stored)
         indices.push_back({indexType, std::move(shape)});
     }
     const std::size_t at = m_in.offset();
-    HALFTONE_TRY(array.values, readValues(type, stored, m_what));
+    const Shape &rows = indices.front().shape;
+    if (array.storage == tensor::Storage::RowSparse && stored.rank() > 0 && stored[0] == 0
+        && rows.rank() == 1) {
+        array.leavesRowsOpen = rows[0] > 0;
+        stored[0] = rows[0];
+    }
+    HALFTONE_TRY(array.values, readValues(type, std::move(stored), m_what));
     for (Index &index : indices) {
         HALFTONE_TRY(Tensor values,
                      readValues(index.type, std::move(index.shape), "the indices of " + m_what));

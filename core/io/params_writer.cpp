@@ -44,8 +44,12 @@ Result<void> writeArray(const Array &array, AtomicFile &file)
     Header header;
     header.put(isScalar ? params::kV3 : params::kV2);
     header.put(static_cast<std::int32_t>(array.shape.hasRank() ? array.storage : Storage::Dense));
-    if (array.shape.hasRank() && array.storage != Storage::Dense)
-        header.putShape(array.values.shape());
+    if (array.shape.hasRank() && array.storage != Storage::Dense) {
+        Shape stored = array.values.shape();
+        if (array.leavesRowsOpen)
+            stored[0] = 0;
+        header.putShape(stored);
+    }
     header.putShape(array.shape);
     if (!array.shape.hasRank())
         return file.write(header.bytes());
