@@ -25,6 +25,6 @@ echo "== The model: $model"
 "$cli" info "$model"
 for target in float16 bfloat16; do
     echo
-    echo "== Converted to $target as MXNet does it, written as $out/$name-$target-symbol.json and -0000.params"
+    echo "== Converted to $target as MXNet would"
     "$cli" convert "$model" --target "$target" --mode mxnet --out "$out/$name-$target"
 done
