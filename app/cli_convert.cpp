@@ -95,7 +95,8 @@ Result<void> convert(const Options &options, const std::stop_token &stop)
                            "a prefix for P-symbol.json and P-0000.params");
     HALFTONE_TRY(session::Session session, options.model.open());
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
-    HALFTONE_TRY(const passes::ShapeMap shapes, session.shapes());
+    std::vector<std::string> notes = session.source().notes;
+    HALFTONE_TRY(const passes::ShapeMap shapes, session.shapes(notes));
     HALFTONE_TRY(const auto converted, session.convert(policy, options.policy.strict, progress(stop)));
     HALFTONE_TRY(const std::vector<std::string> written, session.write(converted->model, options.out));
     const bool wantsReport = options.json || !options.report.empty();
@@ -105,7 +106,7 @@ Result<void> convert(const Options &options, const std::stop_token &stop)
     if (!options.report.empty())
         HALFTONE_CHECK(writeReport(options.report, report));
     if (!options.json)
-        tellNotes(session.source().symbolPath, session.source().notes);
+        tellNotes(session.source().symbolPath, notes);
     tellWarnings(converted->warnings);
     if (options.json)
         print(report + '\n');

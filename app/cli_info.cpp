@@ -19,6 +19,7 @@ struct Facts
     std::vector<passes::Variable> variables;
     passes::ShapeMap shapes;
     std::map<std::string, std::size_t> operators;
+    std::vector<std::string> notes;
 
     const graph::Graph &graph() const { return loaded.model.graph; }
 };
@@ -104,7 +105,7 @@ Json infoJson(const Facts &facts)
     for (const graph::Entry &head : graph.heads())
         outputs.push_back(
             {{"name", dialect::mxnet::entryName(graph, head)}, {"shape", shapeJson(facts.shapes.of(head))}});
-    Json notes = facts.loaded.notes;
+    Json notes = facts.notes;
     return {{"format", "mxnet-symbol"},
             {"symbol", facts.loaded.symbolPath},
             {"params_file", facts.loaded.paramsPath.empty() ? Json(nullptr) : Json(facts.loaded.paramsPath)},
@@ -180,8 +181,8 @@ Result<void> info(const ModelOptions &options, bool json)
     if (loaded.symbolPath.empty()) { // a bare parameter file
         if (json)
             printJson(Json{{"format", "mxnet-params"},
-                       {"params", parametersJson(loaded.model.parameters)},
-                       {"arrays", arraysJson(loaded.model.parameters)}});
+                           {"params", parametersJson(loaded.model.parameters)},
+                           {"arrays", arraysJson(loaded.model.parameters)}});
         else
             printArrays(loaded);
         return {};
@@ -189,8 +190,9 @@ Result<void> info(const ModelOptions &options, bool json)
     std::vector<policy::Warning> warnings;
     HALFTONE_TRY(std::vector<passes::Variable> variables,
                  passes::classifyVariables(loaded.model, {}, warnings));
-    HALFTONE_TRY(passes::ShapeMap shapes, session.shapes());
-    Facts facts{loaded, std::move(variables), std::move(shapes), {}};
+    std::vector<std::string> notes = loaded.notes;
+    HALFTONE_TRY(passes::ShapeMap shapes, session.shapes(notes));
+    Facts facts{loaded, std::move(variables), std::move(shapes), {}, std::move(notes)};
     for (NodeId id = 0; id < facts.graph().nodeCount(); ++id) {
         if (!facts.graph().isVariable(id))
             ++facts.operators[facts.graph().node(id).op];
@@ -199,7 +201,7 @@ Result<void> info(const ModelOptions &options, bool json)
         printJson(infoJson(facts));
         return {};
     }
-    tellNotes(loaded.symbolPath, loaded.notes);
+    tellNotes(loaded.symbolPath, facts.notes);
     printInfo(facts);
     return {};
 }

@@ -25,12 +25,12 @@ struct ConvertedModel
     double seconds = 0; ///< graph and parameters in memory to the same, reading and writing left out
 };
 
-/// The whole way from a model and a policy to a converted model: policy checked, variables told apart, a
-/// decision for every node, casts inserted, parameters cast.
+/// The whole way from a model and a policy to a converted model: policy checked, variables told apart, a decision for
+/// every node, casts inserted, parameters cast.
 ///
 /// strict  a warning is an error
-/// fails   BadInput for what is wrong with the policy or the model; Unsupported for a mode that this build
-/// lacks; Cancelled
+/// fails   BadInput for what is wrong with the policy or the model; Unsupported for a mode that this build lacks;
+///         Cancelled
 Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Policy &policy, bool strict,
                                     const Progress &progress = {});
 

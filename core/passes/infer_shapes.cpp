@@ -1,6 +1,7 @@
 #include "core/passes/infer_shapes.h"
 
 #include "core/dialect/mxnet/attribute_text.h"
+#include "core/graph/traverse.h"
 #include "core/passes/shape_walk.h"
 
 #include <algorithm>
@@ -58,6 +59,14 @@ Result<ShapeMap> inferShapes(const graph::Graph &graph, const std::unordered_map
         variables[id] = given == known.end() ? written : completed(given->second, written);
     }
     return walkShapes(graph, variables, 0);
+}
+
+ShapeMap unknownShapes(const graph::Graph &graph)
+{
+    ShapeMap shapes;
+    for (const std::uint32_t outputs : graph::referencedOutputs(graph))
+        shapes.byNode.emplace_back(outputs);
+    return shapes;
 }
 
 } // namespace halftone::passes

@@ -9,8 +9,8 @@
 
 namespace halftone::passes {
 
-/// The type rules of one graph's nodes: from the operator table, and for control flow and fused operators from what their bodies say.
-/// Keeps a reference: the graph must outlive it.
+/// The type rules of one graph's nodes, looked up once an operator name. Bodies of control flow and of fused
+/// operators are not looked into. Keeps a reference: the graph must outlive it.
 class NodeTypes
 {
 public:
@@ -23,11 +23,10 @@ public:
     std::uint32_t outputCount(graph::NodeId id) const;
 
     /// TypeRule::apply for this node; Incomplete, with nothing filled in, for a node without a rule.
-    ops::TypeOutcome apply(graph::NodeId id, std::span<tensor::DType> inputs, std::span<tensor::DType> outputs, std::size_t *where = nullptr) const;
+    ops::TypeOutcome apply(graph::NodeId id, std::span<tensor::DType> inputs,
+                           std::span<tensor::DType> outputs, std::size_t *where = nullptr) const;
 
 private:
-    ops::TypeOutcome applyBodies(graph::NodeId id, std::span<tensor::DType> inputs, std::span<tensor::DType> outputs) const;
-
     const graph::Graph &m_graph;
     std::vector<const dialect::mxnet::OpInfo *> m_ops; ///< by OpIndex
     std::vector<std::uint32_t> m_referenced;

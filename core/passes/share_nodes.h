@@ -4,14 +4,15 @@
 
 namespace halftone::passes {
 
-/// Common subexpression elimination: nodes of one operator with attributes of equal meaning that read the
-/// same tensors in the same order become one, the first in depth-first order, so that chains collapse in one
-/// run (spec: amp-conversion, section 5).
+/// Common subexpression elimination: nodes of one operator with attributes of equal meaning that read the same tensors
+/// in the same order become one, the first in depth-first order, so that chains collapse in one run (spec:
+/// amp-conversion, section 5). Linear in nodes and edges.
 ///
-/// keeps   variables, nodes without inputs, and operators that draw, keep state or write to an input
-/// (dialect::mxnet::mayMerge) heads   two heads that a merge makes the same tensor stay two: the later one
-/// gets a `_copy` node, named `<survivor>_<k>_copy` notes   each name that vanished, and which node stands
-/// for it Linear in nodes and edges.
+/// keeps  variables, nodes without inputs, and operators that draw, keep state or write to an input
+///        (dialect::mxnet::mayMerge)
+/// heads  two heads that a merge makes the same tensor stay two: the later one gets a `_copy` node, named
+///        `<survivor>_<k>_copy`
+/// notes  each name that vanished, and which node stands for it
 Result<Rewritten> shareNodes(const graph::Model &model, const Progress &progress);
 
 } // namespace halftone::passes

@@ -19,11 +19,12 @@ struct Variable
 /// By NodeId (entries of other nodes are unused).
 ///
 /// Data are: data_names when the policy gives them; else the variables that the parameters do not hold (api
-/// convert_model, the default when there are parameters), or those without `__dtype__` (convert_symbol).
-/// Types: the policy's input_dtypes, else the stored array, else
-/// `__dtype__`, else float32. Integer data keep their type (defect D-int-inputs of the reference).
-/// warns       for names in data_names and input_dtypes that are no variable, with near names
-/// fails       BadInput for a malformed `__dtype__`
+/// convert_model, the default when there are parameters), or those without `__dtype__` (convert_symbol). Types: the
+/// policy's input_dtypes, else the stored array, else `__dtype__`, else float32. Integer data keep their type (defect
+/// D-int-inputs of the reference).
+///
+/// warns  of names in data_names and input_dtypes that are no variable, with near names
+/// fails  BadInput for a malformed `__dtype__`
 Result<std::vector<Variable>> classifyVariables(const graph::Model &model, const policy::Policy &policy,
                                                 std::vector<policy::Warning> &warnings);
 

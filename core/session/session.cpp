@@ -59,15 +59,19 @@ Result<void> Session::useExample(const std::string &npzPath, policy::Policy &pol
     return {};
 }
 
-Result<passes::ShapeMap> Session::shapes() const
+Result<passes::ShapeMap> Session::shapes(std::vector<std::string> &notes) const
 {
+    const graph::Graph &graph = m_source->model.graph;
     std::unordered_map<std::string, tensor::Shape> known = m_inputShapes;
     for (const tensor::Array &array : m_source->model.parameters)
         known.try_emplace(std::string(graph::variableOf(array.name)), array.shape);
-    auto shapes = passes::inferShapes(m_source->model.graph, known);
-    if (!shapes.ok())
+    auto shapes = passes::inferShapes(graph, known);
+    if (shapes.ok())
+        return shapes;
+    if (!m_inputShapes.empty())
         return inFile(std::move(shapes).error(), m_source->symbolPath);
-    return shapes;
+    notes.push_back("shapes stay unknown: " + shapes.error().message());
+    return passes::unknownShapes(graph);
 }
 
 Result<std::shared_ptr<const passes::ConvertedModel>>

@@ -32,8 +32,10 @@ public:
     Result<void> setInputShape(const std::string &name, tensor::Shape shape);
 
     /// Shapes of everything, as far as they follow from the parameters, the inputs' shapes and `__shape__`.
-    /// fails: BadInput for shapes that contradict each other, naming the node.
-    Result<passes::ShapeMap> shapes() const;
+    /// Without inputs' shapes a contradiction is no failure, since nothing else needs shapes: it goes to
+    /// `notes`, and all shapes stay unknown. fails: BadInput for shapes that contradict those given, naming
+    /// the node.
+    Result<passes::ShapeMap> shapes(std::vector<std::string> &notes) const;
 
     Result<std::shared_ptr<const passes::ConvertedModel>> convert(const policy::Policy &policy, bool strict,
                                                                   const Progress &progress = {}) const;
