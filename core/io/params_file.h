@@ -6,6 +6,7 @@
 #include "core/tensor/tensor.h"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -27,5 +28,9 @@ Result<std::vector<tensor::Array>> readParams(std::span<const std::byte> bytes,
 /// An array of rank 0 becomes V3, which alone can say it. Values go from the tensors' bytes to the file.
 /// fails: when a write does.
 Result<void> writeParams(std::span<const tensor::Array> arrays, AtomicFile &file);
+
+/// The same, piece by piece into `write`.
+using WriteBytes = std::function<Result<void>(std::span<const std::byte>)>;
+Result<void> writeParams(std::span<const tensor::Array> arrays, const WriteBytes &write);
 
 } // namespace halftone::io

@@ -38,7 +38,7 @@ private:
     std::vector<std::byte> m_bytes;
 };
 
-Result<void> writeArray(const Array &array, AtomicFile &file)
+Result<void> writeArray(const Array &array, const WriteBytes &write)
 {
     const bool isScalar = array.shape.hasRank() && array.shape.rank() == 0;
     Header header;
@@ -52,7 +52,7 @@ Result<void> writeArray(const Array &array, AtomicFile &file)
     }
     header.putShape(array.shape);
     if (!array.shape.hasRank())
-        return file.write(header.bytes());
+        return write(header.bytes());
     header.put(array.deviceType);
     header.put(array.deviceId);
     header.put(dialect::mxnet::codeOf(array.values.dtype()));
@@ -60,40 +60,45 @@ Result<void> writeArray(const Array &array, AtomicFile &file)
         header.put(dialect::mxnet::codeOf(index.dtype()));
         header.putShape(index.shape());
     }
-    HALFTONE_CHECK(file.write(header.bytes()));
-    HALFTONE_CHECK(file.write(array.values.bytes()));
+    HALFTONE_CHECK(write(header.bytes()));
+    HALFTONE_CHECK(write(array.values.bytes()));
     for (const Tensor &index : array.indices)
-        HALFTONE_CHECK(file.write(index.bytes()));
+        HALFTONE_CHECK(write(index.bytes()));
     return {};
 }
 
-Result<void> writeNames(std::span<const Array> arrays, AtomicFile &file)
+Result<void> writeNames(std::span<const Array> arrays, const WriteBytes &write)
 {
     const bool isNamed = std::ranges::any_of(arrays, [](const Array &array) { return !array.name.empty(); });
     Header count;
     count.put(std::uint64_t{isNamed ? arrays.size() : 0});
-    HALFTONE_CHECK(file.write(count.bytes()));
+    HALFTONE_CHECK(write(count.bytes()));
     for (const Array &array : arrays.first(isNamed ? arrays.size() : 0)) {
         Header length;
         length.put(std::uint64_t{array.name.size()});
-        HALFTONE_CHECK(file.write(length.bytes()));
-        HALFTONE_CHECK(file.write(array.name));
+        HALFTONE_CHECK(write(length.bytes()));
+        HALFTONE_CHECK(write(std::as_bytes(std::span(array.name))));
     }
     return {};
 }
 
 } // namespace
 
-Result<void> writeParams(std::span<const Array> arrays, AtomicFile &file)
+Result<void> writeParams(std::span<const Array> arrays, const WriteBytes &write)
 {
     Header list;
     list.put(params::kListMagic);
     list.put(std::uint64_t{0});
     list.put(std::uint64_t{arrays.size()});
-    HALFTONE_CHECK(file.write(list.bytes()));
+    HALFTONE_CHECK(write(list.bytes()));
     for (const Array &array : arrays)
-        HALFTONE_CHECK(writeArray(array, file));
-    return writeNames(arrays, file);
+        HALFTONE_CHECK(writeArray(array, write));
+    return writeNames(arrays, write);
+}
+
+Result<void> writeParams(std::span<const Array> arrays, AtomicFile &file)
+{
+    return writeParams(arrays, [&file](std::span<const std::byte> bytes) { return file.write(bytes); });
 }
 
 } // namespace halftone::io

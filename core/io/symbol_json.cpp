@@ -137,7 +137,9 @@ Result<void> Builder::countOutputs(const RawGraph &raw, const std::string &path)
             continue;
         m_outputs[id] = node.op == nullptr ? 1 : mx::outputCount(*node.op, node.def->attributes);
         if (m_outputs[id] >= mx::kMaxOutputs) {
-            return badInput(nodePath(path, id), describe(*node.def) + " with " + std::to_string(mx::kMaxOutputs) + " outputs or more",
+            return badInput(nodePath(path, id),
+                            describe(*node.def) + " with " + std::to_string(mx::kMaxOutputs)
+                                + " outputs or more",
                             "fewer");
         }
         HALFTONE_CHECK(spend(m_outputs[id], id));

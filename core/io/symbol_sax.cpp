@@ -551,6 +551,9 @@ void tell(std::vector<std::string> &notes, std::vector<std::string> paths, std::
 
 Result<RawGraph> parseSymbol(std::string_view json, std::vector<std::string> &notes)
 {
+    // The parser takes a NUL for the end of the text, whatever follows.
+    if (const std::size_t nul = json.find('\0'); nul != std::string_view::npos)
+        return badInput("byte " + std::to_string(nul), "a NUL byte", "text");
     SymbolSax sax;
     if (!nlohmann::json::sax_parse(json.begin(), json.end(), &sax))
         return std::move(*sax.m_error);

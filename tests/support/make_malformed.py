@@ -158,8 +158,8 @@ def bad_text():
     case("symbol_comma.json", "symbol", good[:-1] + ",}", "broken JSON")
     case("symbol_two.json", "symbol", good + good, "broken JSON")
     case("symbol_tail.json", "symbol", good + "x", "broken JSON")
-    case("symbol_nul.json", "symbol", good.replace("data", "da\0ta"), "broken JSON")
-    case("symbol_nul_tail.json", "symbol", good.encode() + b"\0", "broken JSON")
+    case("symbol_nul.json", "symbol", good.replace("data", "da\0ta"), "a NUL byte, expected text")
+    case("symbol_nul_tail.json", "symbol", good.encode() + b"\0", "a NUL byte, expected text")
     case("symbol_bad_utf8.json", "symbol", good.encode().replace(b"data", b"d\xffta"), "broken JSON")
     case("symbol_surrogate.json", "symbol", good.replace("data", "\\ud800"), "broken JSON")
     case("symbol_nan.json", "symbol", good.replace("10901", "NaN"), "broken JSON")
@@ -212,7 +212,7 @@ def bad_params():
         params(f"list_magic_{magic:x}", "byte 0: magic number", listed([dense()], magic=magic))
     for count in (2**64 - 1, 2**63, 2**32, 2**31, 1000, 30):
         params(f"count_{count}", "byte 16: " + str(count), listed([dense()], count=count))
-        params(f"names_{count}", "byte 84: " + str(count), listed([dense()], name_count=count))
+        params(f"names_{count}", "byte 88: " + str(count), listed([dense()], name_count=count))
     params("two_names_for_one", "2 names, expected 1, or none", listed([dense()], [b"a", b"b"]))
     params("one_name_for_two", "1 names, expected 2, or none", listed([dense(), dense()], [b"a"]))
     for length in (2**64 - 1, 2**63, 2**32, 100):

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+/// What must hold of every input, good or bad, for each fuzz target; a violation ends the program. Besides
+/// not crashing: what was read can be written, the writing can be read again, and writing that gives the same
+/// bytes.
+namespace halftone::fuzz {
+
+void checkSymbolJson(std::span<const std::byte> input);
+void checkParams(std::span<const std::byte> input);
+void checkPolicy(std::span<const std::byte> input);
+
+} // namespace halftone::fuzz

@@ -1,0 +1,24 @@
+#!/bin/bash
+# Fuzzes each target for some seconds (first argument, default 10) from the kept corpora and the fixtures; the second argument names one target.
+# A finding stays in build/fuzz/findings: mend it, and keep the input in tests/fuzz/corpus/TARGET, where the test suite replays it.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+seconds=${1:-10}
+targets=${2:-symbol_json params policy}
+declare -A fixtures=([symbol_json]=tests/data/formats/symbol-json [params]=tests/data/formats/params [policy]=)
+
+cmake --preset fuzz >/dev/null
+for target in $targets; do
+    cmake --build build/fuzz --target "fuzz_$target" -- -k 0 >/dev/null
+    work=build/fuzz/work/$target
+    mkdir -p "$work" build/fuzz/findings
+    # shellcheck disable=SC2086  # no fixtures: no argument
+    build/fuzz/tests/fuzz/fuzz_"$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=512 -max_len=8192 -verbosity=0 -print_final_stats=1 \
+        -dict=tests/fuzz/"$target".dict -artifact_prefix=build/fuzz/findings/"$target"- "$work" tests/fuzz/corpus/"$target" ${fixtures[$target]} 2>&1 |
+        grep -E "number_of_executed_units|ERROR|SUMMARY|violated|Test unit" || true
+    if compgen -G "build/fuzz/findings/$target-*" >/dev/null; then
+        echo "fuzz $target: findings in build/fuzz/findings"
+        exit 1
+    fi
+    echo "fuzz $target: ${seconds} s, nothing found"
+done

@@ -1,0 +1,66 @@
+#include "tests/fuzz/properties.h"
+#include "tests/support/malformed.h"
+
+#include <QDirIterator>
+#include <QtTest>
+
+using namespace halftone;
+
+namespace {
+
+using Check = void (*)(std::span<const std::byte>);
+
+/// Every file of a folder through a fuzz target's property; how many there were.
+int replay(const QString &folder, Check check)
+{
+    int files = 0;
+    QDirIterator at(folder, QDir::Files);
+    while (at.hasNext()) {
+        QFile file(at.next());
+        if (!file.open(QIODevice::ReadOnly))
+            return -1;
+        const QByteArray bytes = file.readAll();
+        check(std::as_bytes(std::span(bytes.constData(), static_cast<std::size_t>(bytes.size()))));
+        ++files;
+    }
+    return files;
+}
+
+} // namespace
+
+/// The fuzz targets' properties without a fuzzer: over the kept corpora (seeds, and every finding), the
+/// fixtures and the malformed files.
+class TestFuzzCorpus : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void propertiesHoldOverTheCorpora_data()
+    {
+        QTest::addColumn<QString>("folder");
+        QTest::addColumn<QString>("kind");
+        const QString kept = QStringLiteral(HALFTONE_SOURCE_DIR "/tests/fuzz/corpus/");
+        const QString fixtures = QStringLiteral(HALFTONE_TEST_DATA "/formats/");
+        QTest::newRow("symbols, kept") << kept + QStringLiteral("symbol_json") << QStringLiteral("symbol");
+        QTest::newRow("symbols, fixtures")
+            << fixtures + QStringLiteral("symbol-json") << QStringLiteral("symbol");
+        QTest::newRow("params, kept") << kept + QStringLiteral("params") << QStringLiteral("params");
+        QTest::newRow("params, fixtures") << fixtures + QStringLiteral("params") << QStringLiteral("params");
+        QTest::newRow("policies, kept") << kept + QStringLiteral("policy") << QStringLiteral("policy");
+    }
+
+    void propertiesHoldOverTheCorpora()
+    {
+        QFETCH(QString, folder);
+        QFETCH(QString, kind);
+        const Check check = kind == QStringLiteral("symbol") ? fuzz::checkSymbolJson
+            : kind == QStringLiteral("params")               ? fuzz::checkParams
+                                                             : fuzz::checkPolicy;
+        QVERIFY(replay(folder, check) > 0);
+        for (const test::MalformedCase &one : test::malformedCases(kind.toStdString()))
+            check(*one.bytes);
+    }
+};
+
+QTEST_APPLESS_MAIN(TestFuzzCorpus)
+#include "tst_fuzz_corpus.moc"
