@@ -26,24 +26,8 @@ prepare_mxnet() {
 }
 
 check_style() {
-    shellcheck -x app/*.sh tests/*.sh tests/interop/*.sh .ci/run
-    find app core tests -name '*.cpp' -o -name '*.h' | xargs clang-format --dry-run -Werror
-}
-
-# fuzz: replays each target's kept corpus, then lets it look for more for ten seconds.
-fuzz() {
-    configure fuzz
-    run_quietly build/logs/build-fuzz.log cmake --build build/fuzz
-    local target name corpus
-    for target in build/fuzz/tests/fuzz/fuzz_*; do
-        [[ -x $target && -f $target ]] || continue
-        name=$(basename "$target")
-        corpus=tests/fuzz/corpus/${name#fuzz_}
-        mkdir -p "build/fuzz/found/$name"
-        echo "Fuzzing with $name …"
-        run_quietly "build/logs/$name.log" "$target" -max_total_time=10 -timeout=10 -rss_limit_mb=1024 \
-            -artifact_prefix="build/fuzz/found/$name-" "build/fuzz/found/$name" "$corpus"
-    done
+    shellcheck -x app/*.sh tests/*.sh tests/*/*.sh .ci/run
+    find app core tests \( -name '*.cpp' -o -name '*.h' \) -exec clang-format --dry-run -Werror {} +
 }
 
 install_packages "${build_packages[@]}" "${test_packages[@]}"
@@ -55,6 +39,6 @@ $quick || prepare_mxnet
 failed=0
 ctest --preset dev --parallel 2 | tee build/logs/ctest.log || failed=1
 check_style
-$quick || fuzz
+$quick || bash tests/fuzz/run.sh 10
 grep 'tests passed' build/logs/ctest.log
 exit $failed

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:-10}
 targets=${2:-symbol_json params policy}
-declare -A fixtures=([symbol_json]=tests/data/formats/symbol-json [params]=tests/data/formats/params [policy]=)
+declare -A fixtures=([symbol_json]=tests/data/formats/symbol-json [params]=tests/data/formats/params [policy]="")
 
 cmake --preset fuzz >/dev/null
 for target in $targets; do
@@ -14,8 +14,14 @@ for target in $targets; do
     mkdir -p "$work" build/fuzz/findings
     # shellcheck disable=SC2086  # no fixtures: no argument
     build/fuzz/tests/fuzz/fuzz_"$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=512 -max_len=8192 -verbosity=0 -print_final_stats=1 \
-        -dict=tests/fuzz/"$target".dict -artifact_prefix=build/fuzz/findings/"$target"- "$work" tests/fuzz/corpus/"$target" ${fixtures[$target]} 2>&1 |
-        grep -E "number_of_executed_units|ERROR|SUMMARY|violated|Test unit" || true
+        -dict=tests/fuzz/"$target".dict -artifact_prefix=build/fuzz/findings/"$target"- "$work" tests/fuzz/corpus/"$target" ${fixtures[$target]} \
+        >"$work.log" 2>&1 || true
+    grep -E "ERROR|SUMMARY|violated|Test unit" "$work.log" || true
+    if ! grep "number_of_executed_units" "$work.log"; then
+        tail -n 20 "$work.log"
+        echo "fuzz $target: the fuzzer did not run to its end"
+        exit 1
+    fi
     if compgen -G "build/fuzz/findings/$target-*" >/dev/null; then
         echo "fuzz $target: findings in build/fuzz/findings"
         exit 1
