@@ -1,6 +1,8 @@
 #include "app/cli_commands.h"
 #include "app/cli_output.h"
+#include "core/base/text.h"
 
+#include <algorithm>
 #include <csignal>
 #include <ctime>
 #include <exception>
@@ -62,6 +64,17 @@ int fail(const Error &error)
     return exitCodeOf(error.code);
 }
 
+/// The parser's own words, except for an unknown command, which it does not name.
+std::string explain(const CLI::App &app, int argc, char **argv, const CLI::ParseError &error)
+{
+    std::vector<std::string_view> names;
+    for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
+        names.push_back(command->get_name());
+    if (argc < 2 || *argv[1] == '-' || std::ranges::find(names, argv[1]) != names.end())
+        return error.what();
+    return '"' + std::string(argv[1]) + "\" is no command" + didYouMean(nearestNames(argv[1], names));
+}
+
 int run(int argc, char **argv)
 {
     CLI::App app("Mixed-precision conversion of neural networks: fp16 and bf16, operator by operator.",
@@ -79,7 +92,8 @@ int run(int argc, char **argv)
     } catch (const CLI::Success &request) { // --help, --version
         return app.exit(request);
     } catch (const CLI::ParseError &error) {
-        return fail(badCall({}, error.what(), "a call as 'halftone-cli COMMAND --help' shows"));
+        return fail(
+            badCall({}, explain(app, argc, argv, error), "a call as 'halftone-cli COMMAND --help' shows"));
     }
     const Interrupt interrupt;
     const Result<void> result = chosen(interrupt.token());

@@ -69,7 +69,8 @@ void TestRewrite::sharingMergesWhatTheReferenceMerges_data()
     QTest::addColumn<QStringList>("after");
     // Values are compared by meaning, not as text, so these merge here though they do not in the reference.
     const std::vector<std::string> merged{"attr_text_differs", "explicit_default_attr", "user_attr_differs"};
-    for (const auto &recorded : test::readJson(kData + "/cse/expected.json").at("cases")) {
+    const nlohmann::json file = test::readJson(kData + "/cse/expected.json");
+    for (const auto &recorded : file.at("cases")) {
         const std::string name = recorded.at("name");
         if (std::ranges::find(merged, name) != merged.end())
             continue;
