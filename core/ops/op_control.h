@@ -19,10 +19,11 @@ struct ControlFlow
     std::int64_t maxIterations = 0; ///< WhileLoop
     Dims dataLocations{}; ///< ForEach: body variables that get a slice
     Dims stateLocations{}; ///< ForEach: body variables that are states; WhileLoop: func_var_locs, of the loop
-                         ///< variables
+        ///< variables
     Dims conditionLocations{}; ///< WhileLoop, Cond: node inputs that the condition reads
-    Dims bodyLocations{}; ///< ForEach: the remaining body variables; WhileLoop: node inputs of the body; Cond:
-                        ///< of the then branch
+    Dims
+        bodyLocations{}; ///< ForEach: the remaining body variables; WhileLoop: node inputs of the body; Cond:
+        ///< of the then branch
     Dims elseLocations{}; ///< Cond: node inputs of the else branch
 
     bool operator==(const ControlFlow &) const = default;

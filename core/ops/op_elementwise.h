@@ -17,7 +17,7 @@ enum class UnaryKind : std::uint8_t
     Exp, Expm1, Log, Log10, Log1p, Log2, Square, Sqrt, Rsqrt, Cbrt, Rcbrt, Reciprocal, Gamma, GammaLn,
     Sin, Cos, Tan, Arcsin, Arccos, Arctan, Sinh, Cosh, Arcsinh, Arccosh, Arctanh, Degrees, Radians,
     DivideBySqrtDim, ///< x / sqrt(last dimension)
-                     // clang-format on
+    // clang-format on
 };
 
 /// A function of one element.

@@ -60,7 +60,8 @@ struct Array
     std::int32_t deviceType
         = 1; ///< where the writer kept it (1 cpu, 2 gpu, …): kept so that a file round-trips byte for byte
     std::int32_t deviceId = 0;
-    bool leavesRowsOpen = false; ///< RowSparse: the file gives 0 stored rows and leaves their number to the row ids
+    bool leavesRowsOpen
+        = false; ///< RowSparse: the file gives 0 stored rows and leaves their number to the row ids
 };
 
 } // namespace halftone::tensor

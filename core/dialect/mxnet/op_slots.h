@@ -47,7 +47,7 @@ struct Slot
 struct SlotGroup
 {
     std::vector<std::size_t> counters; ///< attributes, first one with a positive count decides (a tuple
-                                       ///< counts its elements); empty: once
+        ///< counts its elements); empty: once
     std::size_t minus = 0;
     std::size_t divide = 1;
     std::vector<Slot> slots;

@@ -128,7 +128,7 @@ private Q_SLOTS:
         QCOMPARE(manyRead, kNodes);
         QVERIFY2(many < 30 * few,
                  qPrintable(QStringLiteral("%1 s and %2 s").arg(few).arg(many))); // 10 times the nodes,
-                                                                                  // thrice that in time
+            // thrice that in time
     }
 
     void aHundredThousandReadersOfOneTensorLoad()

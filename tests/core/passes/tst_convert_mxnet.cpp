@@ -34,7 +34,7 @@ std::string policyTextOf(const nlohmann::json &recorded)
     policy["mode"] = "mxnet";
     policy["api"] = recorded.at("api");
     if (recorded.at("api") == "convert_model") { // the weights are not at hand: every input that is not data
-                                                 // counts as a parameter
+        // counts as a parameter
         policy["data_names"] = nlohmann::json::array();
         for (const auto &[name, shape] : recorded.at("input_shapes").items())
             policy["data_names"].push_back(name);
