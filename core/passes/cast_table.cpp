@@ -1,7 +1,6 @@
 #include "core/passes/cast_table.h"
 
 #include "core/dialect/mxnet/op_info.h"
-#include "core/graph/traverse.h"
 
 #include <algorithm>
 
@@ -35,23 +34,22 @@ DType multicastType(std::span<const DType> inputs)
 
 } // namespace
 
-CastTable::CastTable(const graph::Graph &source, DType target, Conversion &result)
+CastTable::CastTable(const graph::Graph &source, const NodeTypes &rules, DType target, Conversion &result)
     : m_source(source)
+    , m_rules(rules)
     , m_result(result)
     , m_target(target)
     , m_castAttributes{castAttributes(target), castAttributes(DType::F32)}
 {
     std::uint32_t slots = 0;
     m_firstSlot.reserve(source.nodeCount());
-    for (const std::uint32_t outputs : graph::referencedOutputs(source)) {
-        m_firstSlot.push_back(slots);
-        slots += outputs;
-    }
-    m_slots.resize(std::size_t{slots} * 2);
     for (NodeId id = 0; id < source.nodeCount(); ++id) {
+        m_firstSlot.push_back(slots);
+        slots += rules.referencedOutputs(id);
         if (const std::string &name = source.node(id).name; name.find("_amp_") != std::string::npos)
             m_castNames.emplace(name, 1);
     }
+    m_slots.resize(std::size_t{slots} * 2);
 }
 
 Entry CastTable::raw(const Entry &entry) const
@@ -118,7 +116,7 @@ std::string CastTable::baseName(const Entry &entry) const
     const graph::NodeDef &node = m_source.node(entry.node);
     if (node.isVariable())
         return node.name;
-    const mx::OpInfo *op = mx::findOp(node.op);
+    const mx::OpInfo *op = m_rules.op(entry.node);
     return node.name
         + (op == nullptr ? "_" + std::to_string(entry.output)
                          : mx::castSuffix(*op, node.attributes, entry.output));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/passes/conversion.h"
+#include "core/passes/node_types.h"
 
 #include <array>
 #include <string>
@@ -31,8 +32,8 @@ struct Reader
 class CastTable
 {
 public:
-    /// Keeps references: `source`, `result` and `types` must outlive the table.
-    CastTable(const graph::Graph &source, tensor::DType target, Conversion &result);
+    /// Keeps references: `source`, `rules` (of the source) and `result` must outlive the table.
+    CastTable(const graph::Graph &source, const NodeTypes &rules, tensor::DType target, Conversion &result);
 
     /// The tensor in the graph under construction, uncast.
     graph::Entry raw(const graph::Entry &entry) const;
@@ -76,6 +77,7 @@ private:
     std::string uniqueName(std::string name);
 
     const graph::Graph &m_source;
+    const NodeTypes &m_rules;
     Conversion &m_result;
     tensor::DType m_target;
     std::array<graph::Attributes, 2> m_castAttributes; ///< by Side

@@ -30,8 +30,8 @@ public:
         , m_assignment(assignment)
         , m_storage(storage)
         , m_target(target)
-        , m_casts(source, target, m_result)
         , m_rules(source)
+        , m_casts(source, m_rules, target, m_result)
     {
         m_result.fromSource.assign(source.nodeCount(), kNoNode);
     }
@@ -59,7 +59,8 @@ private:
 
     TypeOutcome evaluate(NodeId id);
     TypeOutcome believe(NodeId id, DType first);
-    NodeId commit(NodeId id);
+    void commit(NodeId id) { commit(id, evaluate(id)); }
+    void commit(NodeId id, TypeOutcome outcome);
     void placeOutputs(NodeId id, std::span<const DType> types);
     void placeAll(NodeId id, Side side);
     void addHeads();
@@ -77,14 +78,13 @@ private:
     ParameterStorage &m_storage;
     DType m_target;
     Conversion m_result;
-    CastTable m_casts;
     NodeTypes m_rules;
-    std::vector<std::uint32_t> m_referenced = graph::referencedOutputs(m_source);
+    CastTable m_casts;
     bool m_wellTyped = true;
     // Scratch of the node at hand, kept for its capacity.
     std::vector<Entry> m_inputs; ///< in the graph under construction
     std::vector<DType> m_in, m_out; ///< its types by the last rule that was applied
-    std::vector<DType> m_believedOut;
+    std::vector<DType> m_wanted, m_believedOut;
 };
 
 Result<Conversion> Converter::run(std::span<const NodeId> order, const Progress &progress)
@@ -182,13 +182,13 @@ Result<void> Converter::visitTarget(NodeId id)
                             + ", but " + m_assignment.entry(id) + " asks for it",
                         "an operator that takes this type there");
     }
-    const std::vector<DType> wanted = m_in;
+    m_wanted = m_in;
     m_believedOut = m_out;
     m_inputs.clear();
     const auto inputs = m_source.inputs(id);
     for (std::uint32_t i = 0; i < inputs.size(); ++i) {
         const Entry &entry = inputs[i];
-        const bool wantsTarget = wanted[i] == m_target;
+        const bool wantsTarget = m_wanted[i] == m_target;
         const bool isVariable = m_source.isVariable(entry.node);
         const DType type = isVariable ? m_storage.typeOf(entry.node) : DType::Unknown;
         const bool isInteger = isVariable && type != DType::Unknown && !tensor::isFloat(type);
@@ -197,7 +197,7 @@ Result<void> Converter::visitTarget(NodeId id)
             m_casts.setNative(entry, Side::Target);
         const bool stays
             = !m_casts.has(entry, Side::Target) && (!wantsTarget || isInteger || isMutable(id, i));
-        if (stays && isParameter(entry) && wanted[i] == DType::F32)
+        if (stays && isParameter(entry) && m_wanted[i] == DType::F32)
             readStored(entry.node, DType::F32);
         m_inputs.push_back(stays ? m_casts.raw(entry) : m_casts.as(entry, Side::Target, {id, i}));
     }
@@ -277,12 +277,15 @@ void Converter::visitNeutral(NodeId id)
     const DType believed = inputs.empty() ? DType::Unknown : belief(inputs[0]);
     const TypeOutcome belief = believed == DType::Unknown ? TypeOutcome::Incomplete : believe(id, believed);
     m_believedOut = m_out;
-    const TypeOutcome real = evaluate(id);
-    if (real == TypeOutcome::Refused && mendNeutral(id, believed))
-        return;
+    TypeOutcome real = evaluate(id);
+    if (real == TypeOutcome::Refused) {
+        if (mendNeutral(id, believed))
+            return;
+        real = evaluate(id);
+    }
     if (belief == TypeOutcome::Refused) // the rule wants to know more inputs than the first; now it does
         m_believedOut = m_out;
-    commit(id);
+    commit(id, real);
     if (believed != DType::Unknown && belief != TypeOutcome::Incomplete)
         placeOutputs(id, m_believedOut);
 }
@@ -366,10 +369,9 @@ TypeOutcome Converter::believe(NodeId id, DType first)
     return rule.isFallback() ? TypeOutcome::Complete : rule.apply(m_in, m_out);
 }
 
-/// Adds the node reading `m_inputs`.
-NodeId Converter::commit(NodeId id)
+/// Adds the node reading `m_inputs`, for which evaluate() gave `outcome`.
+void Converter::commit(NodeId id, TypeOutcome outcome)
 {
-    const TypeOutcome outcome = evaluate(id);
     if (outcome == TypeOutcome::Refused) {
         m_wellTyped = false;
         std::ranges::fill(m_out, DType::Unknown);
@@ -381,7 +383,7 @@ NodeId Converter::commit(NodeId id)
     m_result.fromSource[id] = copy;
     m_result.types.append(m_out);
     if (outcome == TypeOutcome::Refused || !m_storage.hasOpen())
-        return copy;
+        return;
     // A parameter whose storage type is open takes the one that the rule gives it here.
     const auto inputs = m_source.inputs(id);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -390,12 +392,11 @@ NodeId Converter::commit(NodeId id)
             continue;
         readStored(inputs[i].node, m_in[i]);
     }
-    return copy;
 }
 
 void Converter::placeOutputs(NodeId id, std::span<const DType> types)
 {
-    const std::size_t slots = std::min<std::size_t>(types.size(), m_referenced[id]);
+    const std::size_t slots = std::min<std::size_t>(types.size(), m_rules.referencedOutputs(id));
     for (std::uint32_t k = 0; k < slots; ++k) {
         if (types[k] == m_target)
             m_casts.setNative({id, k, 0}, Side::Target);
@@ -406,7 +407,7 @@ void Converter::placeOutputs(NodeId id, std::span<const DType> types)
 
 void Converter::placeAll(NodeId id, Side side)
 {
-    for (std::uint32_t k = 0; k < m_referenced[id]; ++k)
+    for (std::uint32_t k = 0; k < m_rules.referencedOutputs(id); ++k)
         m_casts.setNative({id, k, 0}, side);
 }
 

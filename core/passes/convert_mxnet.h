@@ -13,8 +13,8 @@ namespace halftone::passes {
 struct MxnetSettings
 {
     tensor::DType target = tensor::DType::F16; ///< F16 or BF16
-    bool castParams = false; ///< store parameters in the target type where all their readers want that
-        ///< (cast_optional_params)
+    /// Store parameters in the target type where all their readers want that (cast_optional_params).
+    bool castParams = false;
 };
 
 /// Mixed-precision conversion node for node as MXNet 1.9.1's convert_symbol and convert_model emit it (spec:

@@ -19,6 +19,8 @@ public:
     /// Null for a variable and for an unknown operator.
     const dialect::mxnet::OpInfo *op(graph::NodeId id) const { return m_ops[m_graph.opOf(id)]; }
     bool isMutable(graph::NodeId id, std::size_t input) const;
+    /// graph::referencedOutputs() of the node.
+    std::uint32_t referencedOutputs(graph::NodeId id) const { return m_referenced[id]; }
     /// With hidden ones; at least as many as are referred to.
     std::uint32_t outputCount(graph::NodeId id) const;
 
