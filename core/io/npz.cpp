@@ -24,6 +24,8 @@ constexpr std::uint64_t kMostUnpacked = std::uint64_t{1} << 34;
 /// The archive over mapped bytes, which must outlive it.
 Result<ZipArchive> openArchive(std::span<const std::byte> bytes)
 {
+    if (bytes.empty()) // libzip would see an archive without entries
+        return badInput({}, "an empty file", "an .npz archive or .npy array");
     zip_error_t error;
     zip_error_init(&error);
     zip_source_t *const source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
