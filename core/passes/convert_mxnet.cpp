@@ -53,6 +53,7 @@ private:
     void readWidest(NodeId id);
     void readRaw(NodeId id);
     bool readStored(NodeId variable, DType wanted);
+    Entry as(const Entry &entry, Side side, Reader reader);
     bool mendNeutral(NodeId id, DType belief);
     void castParametersToTarget(NodeId id);
     DType belief(const Entry &entry) const;
@@ -150,10 +151,8 @@ void Converter::readFp32(NodeId id, bool conditional)
         const bool isFp32 = isVariable && !tensor::isHalf(type);
         const bool stays = !m_casts.has(entry, Side::Fp32) && (conditional ? isMutable(id, i) : isFp32);
         const bool isInteger = isVariable && type != DType::Unknown && !tensor::isFloat(type);
-        m_inputs.push_back(stays || isInteger ? m_casts.raw(entry) : m_casts.as(entry, Side::Fp32, {id, i}));
-        if (isParameter(entry) && !stays)
-            m_storage.readThroughCast(entry.node, DType::F32);
-        else if (isParameter(entry))
+        m_inputs.push_back(stays || isInteger ? m_casts.raw(entry) : as(entry, Side::Fp32, {id, i}));
+        if (isParameter(entry) && stays)
             readStored(entry.node, DType::F32);
     }
 }
@@ -170,6 +169,14 @@ bool Converter::readStored(NodeId variable, DType wanted)
     }
     m_result.types.outputs(m_result.fromSource[variable])[0] = m_storage.typeOf(variable);
     return served;
+}
+
+/// The tensor on that side, cast if need be.
+Entry Converter::as(const Entry &entry, Side side, Reader reader)
+{
+    if (isParameter(entry) && !m_casts.isNative(entry, side))
+        m_storage.readThroughCast(entry.node, m_casts.typeOf(side));
+    return m_casts.as(entry, side, reader);
 }
 
 /// Rule 2.
@@ -199,7 +206,7 @@ Result<void> Converter::visitTarget(NodeId id)
             = !m_casts.has(entry, Side::Target) && (!wantsTarget || isInteger || isMutable(id, i));
         if (stays && isParameter(entry) && m_wanted[i] == DType::F32)
             readStored(entry.node, DType::F32);
-        m_inputs.push_back(stays ? m_casts.raw(entry) : m_casts.as(entry, Side::Target, {id, i}));
+        m_inputs.push_back(stays ? m_casts.raw(entry) : as(entry, Side::Target, {id, i}));
     }
     commit(id);
     placeOutputs(id, m_believedOut);
@@ -243,7 +250,7 @@ void Converter::readWidest(NodeId id)
         = std::ranges::any_of(inputs, [this](const Entry &e) { return m_casts.has(e, Side::Fp32); });
     const Side side = anyFp32 ? Side::Fp32 : Side::Target;
     for (std::uint32_t i = 0; i < inputs.size(); ++i)
-        m_inputs.push_back(m_casts.as(inputs[i], side, {id, i}));
+        m_inputs.push_back(as(inputs[i], side, {id, i}));
     commit(id);
     placeAll(id, side);
 }
@@ -340,7 +347,7 @@ void Converter::castParametersToTarget(NodeId id)
     for (std::uint32_t i = 0; i < inputs.size(); ++i) {
         if (isParameter(inputs[i]) && wanted[i] == m_target && m_storage.typeOf(inputs[i].node) == DType::F32
             && !isMutable(id, i))
-            m_inputs[i] = m_casts.as(inputs[i], Side::Target, {id, i});
+            m_inputs[i] = as(inputs[i], Side::Target, {id, i});
     }
 }
 
@@ -415,7 +422,7 @@ void Converter::addHeads()
 {
     std::vector<Entry> heads;
     for (std::uint32_t k = 0; k < m_source.heads().size(); ++k)
-        heads.push_back(m_casts.as(m_source.heads()[k], Side::Fp32, {kNoNode, k}));
+        heads.push_back(as(m_source.heads()[k], Side::Fp32, {kNoNode, k}));
     m_result.graph.setHeads(std::move(heads));
 }
 

@@ -37,7 +37,7 @@ bool ParameterStorage::readAsTarget(NodeId variable)
 {
     State &state = m_states[variable];
     if (state.type == DType::Unknown)
-        decide(state, m_target);
+        decide(state, state.castTo == DType::F32 ? DType::F32 : m_target);
     return m_castParams && state.type == m_target;
 }
 
@@ -46,8 +46,8 @@ void ParameterStorage::readAsFp32(NodeId variable)
     State &state = m_states[variable];
     if (state.type == DType::Unknown)
         decide(state, DType::F32);
-    else if (state.type == m_target && m_variables[variable].type == DType::F32)
-        refuseTarget(variable);
+    else
+        refuseIfNarrowed(variable);
 }
 
 void ParameterStorage::readThroughCast(NodeId variable, DType to)
@@ -55,6 +55,14 @@ void ParameterStorage::readThroughCast(NodeId variable, DType to)
     State &state = m_states[variable];
     state.castsDiffer |= state.castTo != DType::Unknown && state.castTo != to;
     state.castTo = to;
+    if (to == DType::F32)
+        refuseIfNarrowed(variable);
+}
+
+void ParameterStorage::refuseIfNarrowed(NodeId variable)
+{
+    if (m_states[variable].type == m_target && m_variables[variable].type == DType::F32)
+        refuseTarget(variable);
 }
 
 void ParameterStorage::refuseTarget(NodeId variable)

@@ -25,11 +25,11 @@ public:
     tensor::DType typeOf(graph::NodeId variable) const { return m_states[variable].type; }
     bool hasOpen() const { return m_open > 0; }
 
-    /// A reader wants the value itself in the target type; false: it has to cast.
+    /// A reader wants the value itself in the target type; false: it has to cast, since another one needs float32.
     bool readAsTarget(graph::NodeId variable);
     /// A reader takes the value itself as float32.
     void readAsFp32(graph::NodeId variable);
-    /// A reader casts the value, so that its storage type is free.
+    /// A reader casts the value: to float32, and it must not have been rounded before; to the target type, and storage is free.
     void readThroughCast(graph::NodeId variable, tensor::DType to);
     void readByMulticast(graph::NodeId variable) { m_states[variable].multicast = true; }
     void refuseTarget(graph::NodeId variable);
@@ -53,6 +53,7 @@ private:
 
     void open();
     void decide(State &state, tensor::DType type);
+    void refuseIfNarrowed(graph::NodeId variable);
 
     std::span<const Variable> m_variables;
     std::vector<State> m_states; ///< by NodeId
