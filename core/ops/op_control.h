@@ -21,9 +21,8 @@ struct ControlFlow
     Dims stateLocations{}; ///< ForEach: body variables that are states; WhileLoop: func_var_locs, of the loop
         ///< variables
     Dims conditionLocations{}; ///< WhileLoop, Cond: node inputs that the condition reads
-    Dims
-        bodyLocations{}; ///< ForEach: the remaining body variables; WhileLoop: node inputs of the body; Cond:
-        ///< of the then branch
+    /// ForEach: the remaining body variables; WhileLoop: node inputs of the body; Cond: of the then branch.
+    Dims bodyLocations{};
     Dims elseLocations{}; ///< Cond: node inputs of the else branch
 
     bool operator==(const ControlFlow &) const = default;
