@@ -282,7 +282,7 @@ void Converter::visitNeutral(NodeId id)
     readRaw(id);
     const auto inputs = m_source.inputs(id);
     const DType believed = inputs.empty() ? DType::Unknown : belief(inputs[0]);
-    const TypeOutcome belief = believed == DType::Unknown ? TypeOutcome::Incomplete : believe(id, believed);
+    const TypeOutcome asked = believed == DType::Unknown ? TypeOutcome::Incomplete : believe(id, believed);
     m_believedOut = m_out;
     TypeOutcome real = evaluate(id);
     if (real == TypeOutcome::Refused) {
@@ -290,10 +290,10 @@ void Converter::visitNeutral(NodeId id)
             return;
         real = evaluate(id);
     }
-    if (belief == TypeOutcome::Refused) // the rule wants to know more inputs than the first; now it does
+    if (asked == TypeOutcome::Refused) // the rule wants to know more inputs than the first; now it does
         m_believedOut = m_out;
     commit(id, real);
-    if (believed != DType::Unknown && belief != TypeOutcome::Incomplete)
+    if (believed != DType::Unknown && asked != TypeOutcome::Incomplete)
         placeOutputs(id, m_believedOut);
 }
 
