@@ -63,7 +63,8 @@ public:
     bool ok() const { return m_state.index() == 0; }
     const T &value() const & { return assert(ok()), *std::get_if<0>(&m_state); }
     T &value() & { return assert(ok()), *std::get_if<0>(&m_state); }
-    T &&value() && { return assert(ok()), std::move(*std::get_if<0>(&m_state)); }
+    /// By value, so that a loop over a temporary result has something to hold on to.
+    T value() && { return assert(ok()), std::move(*std::get_if<0>(&m_state)); }
     const Error &error() const & { return assert(!ok()), *std::get_if<1>(&m_state); }
     Error &&error() && { return assert(!ok()), std::move(*std::get_if<1>(&m_state)); }
 
