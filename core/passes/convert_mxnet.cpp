@@ -1,10 +1,9 @@
 #include "core/passes/convert_mxnet.h"
 
-#include "core/dialect/mxnet/dtype_code.h"
 #include "core/dialect/mxnet/op_info.h"
 #include "core/graph/traverse.h"
 #include "core/passes/cast_table.h"
-#include "core/passes/infer_types.h"
+#include "core/passes/mark_parameters.h"
 #include "core/passes/node_types.h"
 #include "core/passes/parameter_storage.h"
 
@@ -424,45 +423,6 @@ void Converter::addHeads()
     for (std::uint32_t k = 0; k < m_source.heads().size(); ++k)
         heads.push_back(as(m_source.heads()[k], Side::Fp32, {kNoNode, k}));
     m_result.graph.setHeads(std::move(heads));
-}
-
-/// Writes on each parameter how it is to be stored, as MXNet does; a variable that says so already is left as
-/// it is, shared with the source.
-void markParameters(const graph::Graph &source, const ParameterStorage &storage, Conversion &conversion)
-{
-    for (NodeId id = 0; id < source.nodeCount(); ++id) {
-        const NodeId copy = conversion.fromSource[id];
-        if (copy == kNoNode || !source.isVariable(id) || !storage.isParameter(id))
-            continue;
-        std::string code = std::to_string(mx::codeOf(storage.typeOf(id)));
-        const std::string *written = source.node(id).attributes.find("__dtype__");
-        if (written != nullptr && *written == code)
-            continue;
-        auto def = std::make_shared<graph::NodeDef>(source.node(id));
-        def->attributes.set("__dtype__", std::move(code));
-        conversion.graph.redefine(copy, std::move(def));
-    }
-}
-
-void listStoredParameters(const graph::Graph &source, std::span<const Variable> variables,
-                          const ParameterStorage &storage, Conversion &conversion)
-{
-    for (NodeId id = 0; id < source.nodeCount(); ++id) {
-        if (source.isVariable(id) && storage.isParameter(id) && storage.typeOf(id) != variables[id].type)
-            conversion.parameters.push_back({id, variables[id].type, storage.typeOf(id)});
-    }
-}
-
-/// Types over again, now that every parameter's type is known; also the proof that the result is well typed.
-Result<void> retype(const graph::Graph &source, const ParameterStorage &storage, Conversion &conversion)
-{
-    std::vector<DType> types(conversion.graph.nodeCount(), DType::Unknown);
-    for (NodeId id = 0; id < source.nodeCount(); ++id) {
-        if (source.isVariable(id) && conversion.fromSource[id] != kNoNode)
-            types[conversion.fromSource[id]] = storage.typeOf(id);
-    }
-    HALFTONE_TRY(conversion.types, inferTypes(conversion.graph, types));
-    return {};
 }
 
 } // namespace

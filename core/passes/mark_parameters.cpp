@@ -1,0 +1,47 @@
+#include "core/passes/mark_parameters.h"
+
+#include "core/dialect/mxnet/dtype_code.h"
+#include "core/passes/infer_types.h"
+
+namespace halftone::passes {
+
+using graph::NodeId;
+using tensor::DType;
+
+void markParameters(const graph::Graph &source, const ParameterStorage &storage, Conversion &conversion)
+{
+    for (NodeId id = 0; id < source.nodeCount(); ++id) {
+        const NodeId copy = conversion.fromSource[id];
+        if (copy == kNoNode || !source.isVariable(id) || !storage.isParameter(id))
+            continue;
+        std::string code = std::to_string(dialect::mxnet::codeOf(storage.typeOf(id)));
+        const std::string *written = source.node(id).attributes.find("__dtype__");
+        if (written != nullptr && *written == code)
+            continue;
+        auto def = std::make_shared<graph::NodeDef>(source.node(id));
+        def->attributes.set("__dtype__", std::move(code));
+        conversion.graph.redefine(copy, std::move(def));
+    }
+}
+
+void listStoredParameters(const graph::Graph &source, std::span<const Variable> variables,
+                          const ParameterStorage &storage, Conversion &conversion)
+{
+    for (NodeId id = 0; id < source.nodeCount(); ++id) {
+        if (source.isVariable(id) && storage.isParameter(id) && storage.typeOf(id) != variables[id].type)
+            conversion.parameters.push_back({id, variables[id].type, storage.typeOf(id)});
+    }
+}
+
+Result<void> retype(const graph::Graph &source, const ParameterStorage &storage, Conversion &conversion)
+{
+    std::vector<DType> types(conversion.graph.nodeCount(), DType::Unknown);
+    for (NodeId id = 0; id < source.nodeCount(); ++id) {
+        if (source.isVariable(id) && conversion.fromSource[id] != kNoNode)
+            types[conversion.fromSource[id]] = storage.typeOf(id);
+    }
+    HALFTONE_TRY(conversion.types, inferTypes(conversion.graph, types));
+    return {};
+}
+
+} // namespace halftone::passes
