@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <ctime>
 #include <exception>
 #include <thread>
@@ -48,8 +49,10 @@ private:
     {
         constexpr timespec kTick{0, 100'000'000};
         while (!ended.stop_requested()) {
-            if (sigtimedwait(&m_signals, nullptr, &kTick) > 0)
-                m_stop.request_stop();
+            if (sigtimedwait(&m_signals, nullptr, &kTick) <= 0)
+                continue;
+            if (!m_stop.request_stop()) // asked a second time: what runs now does not listen
+                std::_Exit(exitCodeOf(Errc::Cancelled));
         }
     }
 
