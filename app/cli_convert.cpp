@@ -97,7 +97,10 @@ Result<void> convert(const Options &options, const std::stop_token &stop)
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
     std::vector<std::string> notes = session.source().notes;
     HALFTONE_TRY(const passes::ShapeMap shapes, session.shapes(notes));
-    HALFTONE_TRY(const auto converted, session.convert(policy, options.policy.strict, progress(stop)));
+    const auto conversion = session.convert(policy, options.policy.strict, progress(stop));
+    if (!conversion.ok())
+        return options.policy.located(conversion.error());
+    const auto &converted = conversion.value();
     HALFTONE_TRY(const std::vector<std::string> written, session.write(converted->model, options.out));
     const bool wantsReport = options.json || !options.report.empty();
     const std::string report = wantsReport

@@ -99,6 +99,13 @@ Result<policy::Policy> PolicyOptions::read(session::Session &session) const
     return policy;
 }
 
+Error PolicyOptions::located(Error error) const
+{
+    if (error.file == passes::kPolicyName && !file.empty())
+        error.file = file;
+    return error;
+}
+
 Result<void> PolicyOptions::apply(policy::Policy &policy) const
 {
     using To = policy::Policy::Move::To;

@@ -44,6 +44,8 @@ struct PolicyOptions
     /// The file's policy with the options applied, options winning; takes types and shapes from the data
     /// example into `session`.
     Result<policy::Policy> read(session::Session &session) const;
+    /// An error about the policy says which file it came from, if any.
+    Error located(Error error) const;
 
 private:
     Result<void> apply(policy::Policy &policy) const;

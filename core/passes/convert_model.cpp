@@ -41,12 +41,17 @@ Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Po
     const auto start = std::chrono::steady_clock::now();
     ConvertedModel result;
     result.policy = policy;
-    HALFTONE_TRY(const policy::Rules rules, policy::resolve(policy, result.warnings));
-    HALFTONE_TRY(const policy::NamedNodes named, policy::matchNames(policy, source.graph, result.warnings));
+    auto resolved = policy::resolve(policy, result.warnings);
+    if (!resolved.ok())
+        return inFile(std::move(resolved).error(), kPolicyName);
+    const policy::Rules rules = std::move(resolved).value();
+    const auto named = policy::matchNames(policy, source.graph, result.warnings);
+    if (!named.ok())
+        return inFile(named.error(), kPolicyName);
     HALFTONE_TRY(const std::vector<Variable> variables, classifyVariables(source, policy, result.warnings));
     if (strict && !result.warnings.empty())
         return badInput(result.warnings.front().entry, result.warnings.front().text);
-    result.assignment = policy::assign(source.graph, rules, named);
+    result.assignment = policy::assign(source.graph, rules, named.value());
     const MxnetSettings settings{rules.target, policy.castParams};
     HALFTONE_TRY(result.conversion,
                  convertMxnet(source.graph, result.assignment, variables, settings, progress));

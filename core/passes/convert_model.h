@@ -13,6 +13,9 @@
 
 namespace halftone::passes {
 
+/// What stands for the file in an error about the policy, which may come from a file or from options.
+inline constexpr const char *kPolicyName = "policy";
+
 /// A converted model and everything that explains it.
 struct ConvertedModel
 {

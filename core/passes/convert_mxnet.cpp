@@ -50,6 +50,7 @@ private:
 
     void readFp32(NodeId id, bool conditional);
     void readWidest(NodeId id);
+    void readAll(NodeId id, Side side);
     void readRaw(NodeId id);
     bool readStored(NodeId variable, DType wanted);
     Entry as(const Entry &entry, Side side, Reader reader);
@@ -247,11 +248,23 @@ void Converter::readWidest(NodeId id)
     }
     const bool anyFp32
         = std::ranges::any_of(inputs, [this](const Entry &e) { return m_casts.has(e, Side::Fp32); });
-    const Side side = anyFp32 ? Side::Fp32 : Side::Target;
-    for (std::uint32_t i = 0; i < inputs.size(); ++i)
-        m_inputs.push_back(as(inputs[i], side, {id, i}));
+    Side side = anyFp32 ? Side::Fp32 : Side::Target;
+    readAll(id, side);
+    if (side == Side::Target && evaluate(id) == TypeOutcome::Refused) {
+        m_result.notes.push_back({id, "its type rule refuses 16 bit; kept in float32"});
+        side = Side::Fp32;
+        readAll(id, side);
+    }
     commit(id);
     placeAll(id, side);
+}
+
+void Converter::readAll(NodeId id, Side side)
+{
+    m_inputs.clear();
+    const auto inputs = m_source.inputs(id);
+    for (std::uint32_t i = 0; i < inputs.size(); ++i)
+        m_inputs.push_back(as(inputs[i], side, {id, i}));
 }
 
 void Converter::readRaw(NodeId id)

@@ -22,7 +22,6 @@ import emulate  # noqa: E402
 
 REFUSED = {"error_bad_conditional", "error_bad_dtype", "error_conditional_and_fp32", "error_conditional_and_target",
            "error_op_in_two_lists", "error_unknown_op"}
-REFUSED_AS_BFLOAT16 = {"ssd_head"}  # the widest list holds MultiBoxPrior, which takes float32 only
 NO_KERNEL = {"leakyrelu_prelu", "leakyrelu_prelu_castparams", "selfatt_interleaved"}  # MXNet says so when it is to run them
 RUNS_BFLOAT16 = "avx512bw" in Path("/proc/cpuinfo").read_text()  # what MXNet's oneDNN needs for its bfloat16 kernels
 EPSILON = 2.0 ** -8  # bfloat16 keeps 8 bits: rounding moves a value by at most half of 2^-7 of it
@@ -179,7 +178,7 @@ def check_cases(cli, score, scratch):
     for path in sorted((ROOT / "tests/data/amp").glob("*/case.json")):
         case, folder = json.loads(path.read_text()), path.parent
         check_case(cli, score, case, folder, scratch / case["name"])
-        if case["settings"]["target_dtype"] == "float16" and has_params(folder) and case["name"] not in REFUSED_AS_BFLOAT16:
+        if case["settings"]["target_dtype"] == "float16" and has_params(folder):
             check_as_bfloat16(cli, score, case, folder, scratch / f"{case['name']}-bfloat16")
     if RUNS_BFLOAT16:
         score.check("most models compute in bfloat16", None if score.computed >= 40 else f"only {score.computed}")

@@ -76,6 +76,7 @@ private Q_SLOTS:
     void theOrderOfBranchesDoesNotChangeTheCasts();
     void mixedInputsOfANeutralOperatorAreWidened();
     void castsOfEqualNamesGetUniqueOnes();
+    void aWidestOperatorThatRefusesSixteenBitStaysFloat32();
     void integerDataAreNeverCast();
     void anOverrideDecidesForOneNode();
     void aConditionHoldsForADefaultValue();
@@ -190,6 +191,18 @@ void TestConvertModel::castsOfEqualNamesGetUniqueOnes()
         QVERIFY2(names.insert(converted.model.graph.node(id).name).second,
                  converted.model.graph.node(id).name.c_str());
     QVERIFY(names.contains("x_amp_multicast") && names.contains("x_amp_multicast_1"));
+}
+
+void TestConvertModel::aWidestOperatorThatRefusesSixteenBitStaysFloat32()
+{
+    GraphBuilder g;
+    const auto fc = g.op("FullyConnected", "fc", {g.variable("x"), g.variable("w")}, kDense);
+    const auto boxes = g.op("_contrib_MultiBoxPrior", "boxes", {fc});
+    policy::Policy policy = mxnetPolicy();
+    policy.moves.push_back({"_contrib_MultiBoxPrior", policy::Policy::Move::To::Widest});
+    const auto converted = convert(modelOf(g.withHeads({boxes}), {"w"}), policy);
+    QCOMPARE(converted.conversion.precisionOf(boxes.node), DType::F32);
+    QVERIFY(warns(converted, "boxes"));
 }
 
 void TestConvertModel::integerDataAreNeverCast()
