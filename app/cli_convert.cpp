@@ -49,16 +49,11 @@ std::string operatorsByPrecision(const graph::Graph &source, const ConvertedMode
 
 std::string castsLine(const ConvertedModel &converted)
 {
-    std::size_t multicasts = 0;
-    std::size_t shared = 0;
-    for (const passes::InsertedCast &cast : converted.conversion.casts) {
-        const bool isMulticast = cast.type == tensor::DType::Unknown;
-        multicasts += isMulticast ? 1 : 0;
-        shared += isMulticast ? 0 : cast.consumers - 1;
-    }
-    std::string text = counted(converted.conversion.casts.size() - multicasts, "cast", "casts");
-    text += " inserted, which serve " + counted(shared, "further reader", "further readers");
-    return text + (multicasts == 0 ? "" : "; " + counted(multicasts, "multicast", "multicasts"));
+    const passes::CastCounts counts = converted.conversion.castCounts();
+    std::string text = counted(counts.casts, "cast", "casts");
+    text += " inserted, which serve " + counted(counts.shared, "further reader", "further readers");
+    return text
+        + (counts.multicasts == 0 ? "" : "; " + counted(counts.multicasts, "multicast", "multicasts"));
 }
 
 void printSummary(const session::Session &session, const ConvertedModel &converted,

@@ -18,4 +18,16 @@ tensor::DType Conversion::precisionOf(graph::NodeId source) const
     return types.at(id, 0);
 }
 
+CastCounts Conversion::castCounts() const
+{
+    CastCounts counts;
+    for (const InsertedCast &cast : casts) {
+        const bool isMulticast = cast.type == tensor::DType::Unknown;
+        counts.multicasts += isMulticast ? 1 : 0;
+        counts.casts += isMulticast ? 0 : 1;
+        counts.shared += isMulticast ? 0 : cast.consumers - 1;
+    }
+    return counts;
+}
+
 } // namespace halftone::passes

@@ -38,6 +38,14 @@ struct StoredParameter
     tensor::DType to = tensor::DType::Unknown;
 };
 
+/// How many casts there are, as reports tell it.
+struct CastCounts
+{
+    std::size_t casts = 0; ///< amp_casts
+    std::size_t multicasts = 0;
+    std::size_t shared = 0; ///< further readers of amp_casts, beyond the one that each was made for
+};
+
 /// A converted graph and what was done to get it.
 struct Conversion
 {
@@ -52,6 +60,8 @@ struct Conversion
     /// The precision that a source node computes in now: the type of its first floating output, else of its
     /// first floating input; Unknown when neither is known or the node is gone.
     tensor::DType precisionOf(graph::NodeId source) const;
+
+    CastCounts castCounts() const;
 };
 
 } // namespace halftone::passes

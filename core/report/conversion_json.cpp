@@ -68,15 +68,10 @@ std::string conversionJson(const graph::Graph &source, const passes::ConvertedMo
                            const passes::ShapeMap *shapes)
 {
     const passes::Conversion &conversion = converted.conversion;
+    const passes::CastCounts counts = conversion.castCounts();
     Json casts = Json::array();
-    std::size_t multicasts = 0;
-    std::size_t shared = 0;
-    for (const passes::InsertedCast &cast : conversion.casts) {
-        const bool isMulticast = conversion.graph.node(cast.cast).op == "amp_multicast";
-        multicasts += isMulticast ? 1 : 0;
-        shared += isMulticast ? 0 : cast.consumers - 1;
+    for (const passes::InsertedCast &cast : conversion.casts)
         casts.push_back(castJson(source, cast, conversion));
-    }
     Json nodes = Json::array();
     for (NodeId id = 0; id < source.nodeCount(); ++id) {
         if (conversion.fromSource[id] == passes::kNoNode)
@@ -99,9 +94,9 @@ std::string conversionJson(const graph::Graph &source, const passes::ConvertedMo
 
     const Json report{{"target", tensor::nameOf(converted.policy.target)},
                       {"mode", "mxnet"},
-                      {"casts", conversion.casts.size() - multicasts},
-                      {"multicasts", multicasts},
-                      {"casts_shared", shared},
+                      {"casts", counts.casts},
+                      {"multicasts", counts.multicasts},
+                      {"casts_shared", counts.shared},
                       {"cast_nodes", std::move(casts)},
                       {"nodes", std::move(nodes)},
                       {"params", std::move(parameters)},
