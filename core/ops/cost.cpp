@@ -62,6 +62,54 @@ Dim flopsOf(const FullyConnected &op, Shapes inputs, Shapes outputs)
     return convolutionFlops(op.units, inputs, outputs[0]);
 }
 
+/// As Conv; the sampling of its taps, some operations each, is left out. The weight stands behind offsets and modulation.
+Dim flopsOf(const DeformableConv &op, Shapes inputs, Shapes outputs)
+{
+    const Dim weight = elementsAt(inputs, op.modulated ? 3 : 2);
+    return elements(outputs[0]) * 2 * (weight / op.conv.outputChannels);
+}
+
+/// Every place and displacement is a sum over a patch of all channels.
+Dim flopsOf(const Correlation &op, Shapes inputs, Shapes outputs)
+{
+    const Shape &data = inputs[0];
+    if (!data.hasRank() || data.rank() != 4)
+        return Dim::unknown();
+    return elements(outputs[0]) * 2 * Dim::of(data[1]) * (Dim(op.kernel) * op.kernel);
+}
+
+/// To the leading term of the usual algorithm, constants of decompositions left out.
+Dim flopsOf(const LinearAlgebra &op, Shapes inputs, Shapes outputs)
+{
+    using Kind = LinearAlgebra::Kind;
+    switch (op.kind) {
+    case Kind::ExtractDiagonal:
+    case Kind::MakeDiagonal:
+    case Kind::ExtractTriangle:
+    case Kind::MakeTriangle:
+        return 0;
+    case Kind::LogDiagonalSum:
+        return elements(inputs[0]);
+    case Kind::Symmetric:
+        return elements(inputs[0]) * 2 * lastOf(outputs[0]);
+    case Kind::TriangularProduct:
+    case Kind::TriangularSolve:
+        return elements(outputs[0]) * lastOf(inputs[0]);
+    default:
+        return elements(inputs[0]) * lastOf(inputs[0]);
+    }
+}
+
+Dim flopsOf(const Quantized<Conv> &op, Shapes inputs, Shapes outputs)
+{
+    return flopsOf(op.op, inputs, outputs);
+}
+
+Dim flopsOf(const Quantized<FullyConnected> &op, Shapes inputs, Shapes outputs)
+{
+    return flopsOf(op.op, inputs, outputs);
+}
+
 Dim flopsOf(const MatMul &op, Shapes inputs, Shapes outputs)
 {
     const Shape &a = inputs[0];
@@ -134,6 +182,11 @@ Dim flopsOf(const T &op, Shapes inputs, Shapes outputs)
     }
 }
 
+Dim flopsOf(const Quantized<Pool> &op, Shapes inputs, Shapes outputs)
+{
+    return flopsOf(op.op, inputs, outputs);
+}
+
 Dim bytesOf(Shapes shapes, std::span<const std::size_t> sizes)
 {
     Dim sum = 0;
@@ -142,11 +195,13 @@ Dim bytesOf(Shapes shapes, std::span<const std::size_t> sizes)
     return sum;
 }
 
+template <class T, class... Ts>
+inline constexpr bool kIsAmong = (std::is_same_v<T, Ts> || ...);
+
+/// Those whose flopsOf() looks at input 0.
 template <class T>
-constexpr bool kNeedsInput
-    = std::is_same_v<
-          T,
-          Conv> || std::is_same_v<T, Deconv> || std::is_same_v<T, FullyConnected> || std::is_same_v<T, MatMul> || std::is_same_v<T, Gemm> || std::is_same_v<T, AttentionProduct> || std::is_same_v<T, Rnn> || std::is_same_v<T, Pool>;
+inline constexpr bool kNeedsInput = kIsAmong<T, Conv, Deconv, FullyConnected, MatMul, Gemm, AttentionProduct,
+                                             Rnn, Pool, Correlation, LinearAlgebra, Quantized<Pool>>;
 
 } // namespace
 

@@ -73,27 +73,63 @@ Class classOf(Reduce::Kind kind)
     return selects ? Class::Comparison : Class::Reduction;
 }
 
+Class classOf(LinearAlgebra::Kind kind)
+{
+    using Kind = LinearAlgebra::Kind;
+    switch (kind) {
+    case Kind::Symmetric:
+    case Kind::TriangularProduct:
+        return Class::MatrixProduct;
+    case Kind::ExtractDiagonal:
+    case Kind::MakeDiagonal:
+    case Kind::ExtractTriangle:
+    case Kind::MakeTriangle:
+        return Class::DataMovement;
+    case Kind::LogDiagonalSum:
+        return Class::Reduction;
+    default:
+        return Class::RangeSensitive;
+    }
+}
+
+template <class T>
+Class classOf(const T &op);
+
+/// Integers have no range to leave; what the operator is stays what it is.
+template <class T>
+Class classOf(const Quantized<T> &op)
+{
+    return classOf(op.op);
+}
+
 template <class T>
 Class classOf(const T &op)
 {
-    if constexpr (kIsAmong<T, Unary, Activation, Binary, ScalarBinary, Reduce>)
+    if constexpr (kIsAmong<T, Unary, Activation, Binary, ScalarBinary, Reduce, LinearAlgebra>)
         return classOf(op.kind);
     else if constexpr (kIsAmong<T, Pool>)
         return op.kind == Pool::Kind::Max ? Class::Comparison : Class::Reduction;
-    else if constexpr (kIsAmong<T, Conv, Deconv, FullyConnected, MatMul, Gemm, AttentionProduct, Rnn>)
+    else if constexpr (kIsAmong<T, Conv, Deconv, FullyConnected, MatMul, Gemm, AttentionProduct, Rnn,
+                                DeformableConv, ColumnKronecker>)
         return Class::MatrixProduct;
     else if constexpr (kIsAmong<T, BatchNorm, LayerNorm, GroupNorm, InstanceNorm, L2Normalization, Lrn,
-                                Softmax, SoftmaxActivation, Moments>)
+                                Softmax, SoftmaxActivation, Moments, BatchNormRelu>)
         return Class::Normalisation;
     else if constexpr (kIsAmong<T, SoftmaxOutput, RegressionOutput, LossOutput, SoftmaxCrossEntropy, SmoothL1,
-                                BoxPrior, BoxDetection, BoxTarget, BoxNms, BoxIou>)
+                                BoxPrior, BoxDetection, BoxTarget, BoxNms, BoxIou, BoxDecode, BoxEncode,
+                                Proposal, SamplingGrid, CtcLoss, SvmOutput, SparsityPenalty>)
         return Class::LossOrBox;
-    else if constexpr (kIsAmong<T, ArgReduce, TopK, Sort, ArgSort, OneHot, ShapeOf, Range, RangeLike>)
+    else if constexpr (kIsAmong<T, ArgReduce, TopK, Sort, ArgSort, OneHot, ShapeOf, Range, RangeLike,
+                                BoxMatch, IndexArray, FlatIndex, Histogram, AllFinite, Multinomial, Linspace>)
         return Class::Comparison;
-    else if constexpr (kIsAmong<T, LeakyRelu, Clip, HardSigmoid, Dropout, Resize, Upsample, RoiPool>)
+    else if constexpr (kIsAmong<T, LeakyRelu, Clip, HardSigmoid, Dropout, Resize, Upsample, RoiPool,
+                                PositionPool, RotatedRoiAlign, GridSample, SpatialTransformer, Picture,
+                                Random, RandomSample, Quantize, Requantize, Dequantize>)
         return Class::ElementwiseSafe;
-    else if constexpr (kIsAmong<T, AddN, AdaptiveAveragePool>)
+    else if constexpr (kIsAmong<T, AddN, AdaptiveAveragePool, Correlation, Fold, Fourier, CumulativeSum>)
         return Class::Reduction;
+    else if constexpr (kIsAmong<T, Quadratic, Density>)
+        return Class::RangeSensitive;
     else if constexpr (kIsAmong<T, ControlFlow>)
         return Class::Control;
     else if constexpr (kIsAmong<T, Opaque>)

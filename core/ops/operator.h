@@ -1,11 +1,17 @@
 #pragma once
 
+#include "core/ops/op_algebra.h"
 #include "core/ops/op_control.h"
 #include "core/ops/op_elementwise.h"
+#include "core/ops/op_index.h"
 #include "core/ops/op_linear.h"
+#include "core/ops/op_loss.h"
 #include "core/ops/op_move.h"
 #include "core/ops/op_norm.h"
+#include "core/ops/op_quantized.h"
+#include "core/ops/op_random.h"
 #include "core/ops/op_reduce.h"
+#include "core/ops/op_region.h"
 #include "core/ops/op_spatial.h"
 
 #include <variant>
@@ -25,7 +31,17 @@ using Operator = std::variant<
     TopK, Sort, ArgSort,
     Concat, Stack, Split, Reshape, Flatten, ExpandDims, Squeeze, Transpose, SwapAxes, Slice, SliceAxis, SliceLike, Pad, Tile, Repeat,
     Reverse, BroadcastTo, BroadcastAxes, BroadcastLike, ReshapeLike, DepthToSpace, SpaceToDepth, Take, GatherNd, ScatterNd, Pick,
-    BatchTake, OneHot, Sequence, ShapeOf, Fill, Range, RangeLike>;
+    BatchTake, OneHot, Sequence, ShapeOf, Fill, Range, RangeLike,
+    BoxDecode, BoxEncode, BoxMatch, Proposal, PositionPool, RotatedRoiAlign, DeformableConv, Unfold, Fold, Correlation, SamplingGrid,
+    GridSample, SpatialTransformer, Picture,
+    LinearAlgebra, ColumnKronecker, Fourier,
+    IndexCopy, BooleanMask, SliceAssign, ScatterAssign, IndexArray, Diagonal, FlatIndex, Histogram, CumulativeSum, Eye, Linspace,
+    Quadratic, AllFinite,
+    CtcLoss, SvmOutput, SparsityPenalty,
+    Random, RandomSample, Multinomial, Density, Shuffle,
+    Quantize, Requantize, Dequantize, BatchNormRelu,
+    Quantized<Conv>, Quantized<FullyConnected>, Quantized<Pool>, Quantized<Activation>, Quantized<BatchNorm>, Quantized<Concat>,
+    Quantized<Flatten>, Quantized<Binary>, Quantized<Embedding>>;
 // clang-format on
 
 } // namespace halftone::ops

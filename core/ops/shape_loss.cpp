@@ -97,4 +97,37 @@ Result<void> infer(const SoftmaxCrossEntropy &, ShapeSlots &slots)
     return slots.setOutput(0, {Dim(1)});
 }
 
+Result<void> infer(const CtcLoss &op, ShapeSlots &slots)
+{
+    HALFTONE_CHECK(slots.needRank(0, 3));
+    HALFTONE_CHECK(slots.needRank(1, 2));
+    const std::vector<Dim> data = dimsOr(slots.input(0), 3);
+    const std::vector<Dim> labels = dimsOr(slots.input(1), 2);
+    if (data[0].isKnown() && labels[1].isKnown() && labels[1].value() > data[0].value())
+        return slots.wrongInput(1, "no more labels than steps in data of shape " + slots.input(0).toString());
+    const Dim batch = data[1].isKnown() ? data[1] : labels[0];
+    HALFTONE_CHECK(slots.setInput(0, {data[0], batch, data[2]}));
+    HALFTONE_CHECK(slots.setInput(1, {batch, labels[1]}));
+    const std::size_t lengths = (op.useDataLengths ? 1 : 0) + (op.useLabelLengths ? 1 : 0);
+    for (std::size_t i = 0; i < lengths; ++i)
+        HALFTONE_CHECK(slots.setInput(2 + i, {batch}));
+    HALFTONE_CHECK(slots.setOutput(0, {batch}));
+    return slots.setOutput(1, {data[0], batch, data[2]});
+}
+
+Result<void> infer(const SvmOutput &, ShapeSlots &slots)
+{
+    HALFTONE_CHECK(slots.unify(0, 0));
+    const tensor::Shape &data = slots.input(0);
+    return data.hasRank() && data.rank() > 1 ? slots.setInput(1, without(dimsOf(data), data.rank() - 1))
+                                             : Result<void>();
+}
+
+Result<void> infer(const SparsityPenalty &, ShapeSlots &slots)
+{
+    HALFTONE_CHECK(slots.unify(0, 0));
+    const tensor::Shape &data = slots.input(0);
+    return data.hasRank() && data.rank() > 1 ? slots.setInput(1, {Dim::of(data[1])}) : Result<void>();
+}
+
 } // namespace halftone::ops

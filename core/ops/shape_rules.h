@@ -98,6 +98,63 @@ Result<void> infer(const ShapeOf &, ShapeSlots &);
 Result<void> infer(const Fill &, ShapeSlots &);
 Result<void> infer(const Range &, ShapeSlots &);
 Result<void> infer(const RangeLike &, ShapeSlots &);
+
+Result<void> infer(const BoxDecode &, ShapeSlots &);
+Result<void> infer(const BoxEncode &, ShapeSlots &);
+Result<void> infer(const BoxMatch &, ShapeSlots &);
+Result<void> infer(const Proposal &, ShapeSlots &);
+Result<void> infer(const PositionPool &, ShapeSlots &);
+Result<void> infer(const RotatedRoiAlign &, ShapeSlots &);
+Result<void> infer(const DeformableConv &, ShapeSlots &);
+Result<void> infer(const Unfold &, ShapeSlots &);
+Result<void> infer(const Fold &, ShapeSlots &);
+Result<void> infer(const Correlation &, ShapeSlots &);
+Result<void> infer(const SamplingGrid &, ShapeSlots &);
+Result<void> infer(const GridSample &, ShapeSlots &);
+Result<void> infer(const SpatialTransformer &, ShapeSlots &);
+Result<void> infer(const Picture &, ShapeSlots &);
+
+Result<void> infer(const LinearAlgebra &, ShapeSlots &);
+Result<void> infer(const ColumnKronecker &, ShapeSlots &);
+Result<void> infer(const Fourier &, ShapeSlots &);
+
+Result<void> infer(const IndexCopy &, ShapeSlots &);
+Result<void> infer(const BooleanMask &, ShapeSlots &);
+Result<void> infer(const SliceAssign &, ShapeSlots &);
+Result<void> infer(const ScatterAssign &, ShapeSlots &);
+Result<void> infer(const IndexArray &, ShapeSlots &);
+Result<void> infer(const Diagonal &, ShapeSlots &);
+Result<void> infer(const FlatIndex &, ShapeSlots &);
+Result<void> infer(const Histogram &, ShapeSlots &);
+Result<void> infer(const CumulativeSum &, ShapeSlots &);
+Result<void> infer(const Eye &, ShapeSlots &);
+Result<void> infer(const Linspace &, ShapeSlots &);
+Result<void> infer(const Quadratic &, ShapeSlots &);
+Result<void> infer(const AllFinite &, ShapeSlots &);
+
+Result<void> infer(const CtcLoss &, ShapeSlots &);
+Result<void> infer(const SvmOutput &, ShapeSlots &);
+Result<void> infer(const SparsityPenalty &, ShapeSlots &);
+
+Result<void> infer(const Random &, ShapeSlots &);
+Result<void> infer(const RandomSample &, ShapeSlots &);
+Result<void> infer(const Multinomial &, ShapeSlots &);
+Result<void> infer(const Density &, ShapeSlots &);
+Result<void> infer(const Shuffle &, ShapeSlots &);
+
+Result<void> infer(const Quantize &, ShapeSlots &);
+Result<void> infer(const Requantize &, ShapeSlots &);
+Result<void> infer(const Dequantize &, ShapeSlots &);
+Result<void> infer(const BatchNormRelu &, ShapeSlots &);
+Result<void> infer(const Quantized<Conv> &, ShapeSlots &);
+Result<void> infer(const Quantized<FullyConnected> &, ShapeSlots &);
+Result<void> infer(const Quantized<Pool> &, ShapeSlots &);
+Result<void> infer(const Quantized<Activation> &, ShapeSlots &);
+Result<void> infer(const Quantized<BatchNorm> &, ShapeSlots &);
+Result<void> infer(const Quantized<Concat> &, ShapeSlots &);
+Result<void> infer(const Quantized<Flatten> &, ShapeSlots &);
+Result<void> infer(const Quantized<Binary> &, ShapeSlots &);
+Result<void> infer(const Quantized<Embedding> &, ShapeSlots &);
 // clang-format on
 
 /// Smallest shape that both stretch to (dimensions of 1 stretch, missing leading ones count as 1); unknown

@@ -1,0 +1,192 @@
+#include "core/ops/shape_rules.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace halftone::ops {
+namespace {
+
+using Kind = LinearAlgebra::Kind;
+using DimList = std::vector<Dim>;
+
+DimList withLast(DimList batch, std::initializer_list<Dim> last)
+{
+    batch.insert(batch.end(), last);
+    return batch;
+}
+
+/// A vector where a matrix had no batch: the formats we know write a single number as (1).
+DimList numbers(DimList batch)
+{
+    return batch.empty() ? DimList{1} : batch;
+}
+
+Dim half(Dim product)
+{
+    return product / 2;
+}
+
+/// |offset|, or out of range.
+Dim magnitude(std::int64_t offset)
+{
+    return offset < 0 ? Dim(0) - offset : Dim(offset);
+}
+
+Result<Dim> sideOf(const ShapeSlots &slots, std::size_t input, Dim rows, Dim columns)
+{
+    if (rows.isKnown() && columns.isKnown() && rows.value() != columns.value())
+        return slots.wrongInput(input, "square matrices");
+    return rows.isKnown() ? rows : columns;
+}
+
+/// The side of a triangle with so many elements; nothing when there is none.
+std::optional<std::int64_t> triangleSide(std::int64_t count)
+{
+    std::int64_t low = 1;
+    std::int64_t high = std::int64_t{1} << 31;
+    const auto elements = [](std::int64_t side) { return side * (side + 1) / 2; };
+    while (low < high) {
+        const std::int64_t middle = low + (high - low) / 2;
+        if (elements(middle) < count)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return elements(low) == count ? std::optional(low) : std::nullopt;
+}
+
+Result<void> inferTriangular(const LinearAlgebra &op, ShapeSlots &slots)
+{
+    if (!slots.input(0).hasRank() || !slots.input(1).hasRank())
+        return {};
+    DimList a = dimsOf(slots.input(0));
+    DimList b = dimsOf(slots.input(1));
+    if (a.size() < 2)
+        return slots.wrongInput(0, "rank 2 or more");
+    HALFTONE_CHECK(slots.needRank(1, a.size()));
+    HALFTONE_TRY(Dim side, sideOf(slots, 0, a[a.size() - 2], a.back()));
+    const std::size_t met = b.size() - (op.rightSide ? 1 : 2);
+    side = side.isKnown() ? side : b[met];
+    for (std::size_t axis = 0; axis + 2 < a.size(); ++axis) {
+        a[axis] = a[axis].isKnown() ? a[axis] : b[axis];
+        b[axis] = a[axis];
+    }
+    a[a.size() - 2] = a.back() = b[met] = side;
+    HALFTONE_CHECK(slots.setInput(0, a));
+    HALFTONE_CHECK(slots.setInput(1, b));
+    return slots.unify(1, 0);
+}
+
+/// Operators of one input whose last axis is a diagonal or a triangle.
+Result<void> inferMade(const LinearAlgebra &op, ShapeSlots &slots)
+{
+    DimList dims = dimsOf(slots.input(0));
+    if (dims.empty())
+        return slots.wrongInput(0, "rank 1 or more");
+    Dim side = dims.back();
+    dims.pop_back();
+    if (op.kind == Kind::MakeTriangle && side.isKnown()) {
+        const auto found = triangleSide(side.value());
+        if (!found)
+            return slots.wrongInput(0, "as many elements as a triangle has: 1, 3, 6, 10, …");
+        side = *found;
+    }
+    side = side + magnitude(op.offset);
+    return slots.setOutput(0, withLast(std::move(dims), {side, side}));
+}
+
+Result<void> inferExtracted(const LinearAlgebra &op, ShapeSlots &slots, const DimList &batch, Dim side)
+{
+    const Dim length = side - magnitude(op.offset);
+    if (length.isOutOfRange() || (length.isKnown() && length.value() < 1))
+        return badAttribute("offset", std::to_string(op.offset), "one that the matrix has");
+    return slots.setOutput(
+        0, withLast(batch, {op.kind == Kind::ExtractDiagonal ? length : half(length * (length + 1))}));
+}
+
+Result<void> inferRectangular(const LinearAlgebra &op, ShapeSlots &slots, const DimList &batch, Dim rows,
+                              Dim columns)
+{
+    if (op.kind == Kind::Symmetric) {
+        const Dim side = op.transpose ? columns : rows;
+        return slots.setOutput(0, withLast(batch, {side, side}));
+    }
+    if (rows.isKnown() && columns.isKnown() && rows.value() > columns.value())
+        return slots.wrongInput(0, "at most as many rows as columns");
+    HALFTONE_CHECK(slots.unify(0, 0));
+    return slots.setOutput(1, withLast(batch, {rows, rows}));
+}
+
+Result<void> inferSquare(const LinearAlgebra &op, ShapeSlots &slots, const DimList &batch, Dim side)
+{
+    const std::size_t scratch = op.kind == Kind::LogDeterminant ? 2 : 1;
+    switch (op.kind) {
+    case Kind::Determinant:
+    case Kind::LogDeterminant:
+        for (std::size_t o = 0; o < scratch; ++o)
+            HALFTONE_CHECK(slots.setOutput(o, numbers(batch)));
+        HALFTONE_CHECK(slots.setOutput(scratch, withLast(batch, {side, side})));
+        return slots.setOutput(scratch + 1, withLast(batch, {side}));
+    case Kind::SymmetricEigen:
+        HALFTONE_CHECK(slots.setOutput(1, withLast(batch, {side})));
+        return slots.setOutput(0, withLast(batch, {side, side}));
+    case Kind::ExtractDiagonal:
+    case Kind::ExtractTriangle:
+        return inferExtracted(op, slots, batch, side);
+    default:
+        return slots.setOutput(0, withLast(batch, {side, side}));
+    }
+}
+
+} // namespace
+
+Result<void> infer(const LinearAlgebra &op, ShapeSlots &slots)
+{
+    if (op.kind == Kind::TriangularProduct || op.kind == Kind::TriangularSolve)
+        return inferTriangular(op, slots);
+    if (!slots.input(0).hasRank())
+        return {};
+    if (op.kind == Kind::MakeDiagonal || op.kind == Kind::MakeTriangle)
+        return inferMade(op, slots);
+    DimList batch = dimsOf(slots.input(0));
+    if (batch.size() < 2)
+        return slots.wrongInput(0, "rank 2 or more");
+    const Dim columns = batch.back();
+    batch.pop_back();
+    const Dim rows = batch.back();
+    batch.pop_back();
+    if (op.kind == Kind::LogDiagonalSum)
+        return slots.setOutput(0, numbers(std::move(batch)));
+    if (op.kind == Kind::Symmetric || op.kind == Kind::LowerOrthogonal)
+        return inferRectangular(op, slots, batch, rows, columns);
+    HALFTONE_TRY(const Dim side, sideOf(slots, 0, rows, columns));
+    return inferSquare(op, slots, batch, side);
+}
+
+Result<void> infer(const ColumnKronecker &, ShapeSlots &slots)
+{
+    Dim rows = 1;
+    Dim columns = Dim::unknown();
+    for (std::size_t i = 0; i < slots.inputCount(); ++i) {
+        HALFTONE_CHECK(slots.needRank(i, 2));
+        const DimList dims = dimsOr(slots.input(i), 2);
+        rows = rows * dims[0];
+        columns = columns.isKnown() ? columns : dims[1];
+    }
+    for (std::size_t i = 0; i < slots.inputCount(); ++i)
+        HALFTONE_CHECK(slots.setInput(i, {Dim::unknown(), columns}));
+    return slots.setOutput(0, {rows, columns});
+}
+
+Result<void> infer(const Fourier &op, ShapeSlots &slots)
+{
+    const std::size_t rank = slots.input(0).rank();
+    if (!slots.input(0).hasRank() || (rank != 2 && rank != 4))
+        return {};
+    DimList dims = dimsOf(slots.input(0));
+    dims.back() = op.inverse ? half(dims.back()) : dims.back() * 2;
+    return slots.setOutput(0, dims);
+}
+
+} // namespace halftone::ops

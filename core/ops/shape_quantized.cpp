@@ -1,0 +1,108 @@
+#include "core/ops/shape_rules.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace halftone::ops {
+namespace {
+
+std::size_t inputsOf(const Conv &op)
+{
+    return op.hasBias ? 3 : 2;
+}
+std::size_t inputsOf(const FullyConnected &op)
+{
+    return op.hasBias ? 3 : 2;
+}
+std::size_t inputsOf(const Pool &)
+{
+    return 1;
+}
+std::size_t inputsOf(const Activation &)
+{
+    return 1;
+}
+std::size_t inputsOf(const BatchNorm &)
+{
+    return 5;
+}
+std::size_t inputsOf(const Concat &op)
+{
+    return static_cast<std::size_t>(std::max<std::int64_t>(op.inputs, 0));
+}
+std::size_t inputsOf(const Flatten &)
+{
+    return 1;
+}
+std::size_t inputsOf(const Binary &)
+{
+    return 2;
+}
+std::size_t inputsOf(const Embedding &)
+{
+    return 2;
+}
+
+Result<void> setRanges(ShapeSlots &slots, std::size_t firstInput)
+{
+    for (std::size_t i = firstInput; i < slots.inputCount(); ++i)
+        HALFTONE_CHECK(slots.setInput(i, {Dim(1)}));
+    for (std::size_t o = 1; o < slots.outputCount(); ++o)
+        HALFTONE_CHECK(slots.setOutput(o, {Dim(1)}));
+    return {};
+}
+
+template <class T>
+Result<void> inferQuantized(const Quantized<T> &op, ShapeSlots &slots)
+{
+    std::vector<tensor::Shape> inputs;
+    for (std::size_t i = 0; i < std::min(inputsOf(op.op), slots.inputCount()); ++i)
+        inputs.push_back(slots.input(i));
+    tensor::Shape output = slots.output(0);
+    ShapeSlots inner(inputs, std::span(&output, 1));
+    HALFTONE_CHECK(infer(op.op, inner));
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        HALFTONE_CHECK(slots.setInput(i, inputs[i]));
+    HALFTONE_CHECK(slots.setOutput(0, output));
+    return setRanges(slots, inputs.size());
+}
+
+} // namespace
+
+// clang-format off
+Result<void> infer(const Quantized<Conv> &op, ShapeSlots &slots) { return inferQuantized(op, slots); }
+Result<void> infer(const Quantized<FullyConnected> &op, ShapeSlots &slots) { return inferQuantized(op, slots); }
+Result<void> infer(const Quantized<Pool> &op, ShapeSlots &slots) { return inferQuantized(op, slots); }
+Result<void> infer(const Quantized<Activation> &op, ShapeSlots &slots) { return inferQuantized(op, slots); }
+Result<void> infer(const Quantized<BatchNorm> &op, ShapeSlots &slots) { return inferQuantized(op, slots); }
+Result<void> infer(const Quantized<Concat> &op, ShapeSlots &slots) { return inferQuantized(op, slots); }
+Result<void> infer(const Quantized<Flatten> &op, ShapeSlots &slots) { return inferQuantized(op, slots); }
+Result<void> infer(const Quantized<Binary> &op, ShapeSlots &slots) { return inferQuantized(op, slots); }
+Result<void> infer(const Quantized<Embedding> &op, ShapeSlots &slots) { return inferQuantized(op, slots); }
+// clang-format on
+
+Result<void> infer(const Quantize &, ShapeSlots &slots)
+{
+    HALFTONE_CHECK(slots.unify(0, 0));
+    return setRanges(slots, 1);
+}
+
+Result<void> infer(const Requantize &, ShapeSlots &slots)
+{
+    HALFTONE_CHECK(slots.unify(0, 0));
+    return setRanges(slots, 1);
+}
+
+Result<void> infer(const Dequantize &, ShapeSlots &slots)
+{
+    HALFTONE_CHECK(slots.unify(0, 0));
+    return setRanges(slots, 1);
+}
+
+Result<void> infer(const BatchNormRelu &op, ShapeSlots &slots)
+{
+    HALFTONE_CHECK(infer(op.norm, slots));
+    return slots.unify(0, 3);
+}
+
+} // namespace halftone::ops

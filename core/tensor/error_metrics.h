@@ -1,0 +1,79 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace halftone::tensor {
+
+/// How far x lies from a reference r, with d = x - r (spec: calibration-int8, section 6). What NaN or infinity makes
+/// meaningless is NaN or infinite here too: nothing is left out.
+struct ErrorFigures
+{
+    std::uint64_t count = 0;
+    std::uint64_t nan = 0; ///< in x where r is no NaN
+    std::uint64_t overflow = 0; ///< infinite in x where r is finite
+    double maxAbs = 0;
+    double meanAbs = 0;
+    double rmse = 0;
+    std::optional<double> relativeL2; ///< nothing for r = 0
+    double cosine = 1; ///< both zero: 1; one zero: 0
+    double sqnrDb = 0; ///< d = 0: infinite
+    double maxRelative = 0; ///< max of |d| / (|r| + 0.001 RMS(r))
+};
+
+/// The largest |d| / (|r| + c) of all points added, for a c that is known only at the end. Keeps those points that can be
+/// the largest for some c: the upper convex hull of (|r|, |d|).
+class RelativeEnvelope
+{
+public:
+    /// Both finite and not negative.
+    void add(float r, float d)
+    {
+        if (d > m_before[bucketOf(r)])
+            insert(r, d);
+    }
+    /// 0 of nothing, and where all d are 0.
+    double largest(double c) const;
+
+private:
+    static constexpr int kDroppedBits = 20; ///< a bucket holds an eighth of a power of two
+    static std::size_t bucketOf(float r);
+    void insert(float r, float d);
+    void reduceToHull();
+
+    using Point = std::pair<float, float>;
+    std::array<float, (0x7F800000U >> kDroppedBits) + 1> m_before{}; ///< largest d of all lower buckets
+    std::vector<Point> m_points;
+    std::vector<Point> m_added; ///< since the last reduction
+};
+
+/// Collects the errors of one tensor over any number of batches; memory does not grow with them. Sums are in double.
+class ErrorMetrics
+{
+public:
+    /// Needs: as many values in both.
+    void add(std::span<const float> reference, std::span<const float> values);
+    ErrorFigures figures() const;
+
+private:
+    static constexpr std::size_t kLanes = 8; ///< independent sums, so that a compiler makes vector code
+    using Sums = std::array<double, kLanes>;
+
+    void addBlock(std::span<const float> reference, std::span<const float> values);
+    void addOddities(std::span<const float> reference, std::span<const float> values);
+
+    std::uint64_t m_count = 0;
+    std::uint64_t m_nan = 0;
+    std::uint64_t m_overflow = 0;
+    std::uint64_t m_undefined = 0; ///< differences that are NaN
+    double m_maxAbs = 0;
+    Sums m_abs{}, m_squares{}, m_reference{}, m_values{}, m_product{};
+    RelativeEnvelope m_relative;
+};
+
+} // namespace halftone::tensor
