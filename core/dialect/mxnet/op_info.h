@@ -66,7 +66,8 @@ std::string_view attributeValue(const OpInfo &op, const graph::Attributes &attri
 /// that are no value of the attribute's type are compared as text.
 bool sameValue(const AttributeSpec &spec, std::string_view a, std::string_view b);
 
-/// Checks a node's attributes as MXNet does when it loads one: unknown keys (hidden ones are free), missing
+/// Checks a node's attributes as MXNet does when it loads one: unknown keys (hidden ones are free, and an operator without
+/// attributes takes any), missing
 /// required ones, values that don't read as their type. `where` of the error is the attribute's name; it
 /// lists what exists, nearest first.
 Result<void> checkAttributes(const OpInfo &op, const graph::Attributes &attributes);

@@ -99,6 +99,63 @@ void describe(OperatorFields &, ops::ShapeOf &);
 void describe(OperatorFields &, ops::Fill &);
 void describe(OperatorFields &, ops::Range &);
 void describe(OperatorFields &, ops::RangeLike &);
+
+void describe(OperatorFields &, ops::BoxDecode &);
+void describe(OperatorFields &, ops::BoxEncode &);
+void describe(OperatorFields &, ops::BoxMatch &);
+void describe(OperatorFields &, ops::Proposal &);
+void describe(OperatorFields &, ops::PositionPool &);
+void describe(OperatorFields &, ops::RotatedRoiAlign &);
+void describe(OperatorFields &, ops::DeformableConv &);
+void describe(OperatorFields &, ops::Unfold &);
+void describe(OperatorFields &, ops::Fold &);
+void describe(OperatorFields &, ops::Correlation &);
+void describe(OperatorFields &, ops::SamplingGrid &);
+void describe(OperatorFields &, ops::GridSample &);
+void describe(OperatorFields &, ops::SpatialTransformer &);
+void describe(OperatorFields &, ops::Picture &);
+
+void describe(OperatorFields &, ops::LinearAlgebra &);
+void describe(OperatorFields &, ops::ColumnKronecker &);
+void describe(OperatorFields &, ops::Fourier &);
+
+void describe(OperatorFields &, ops::IndexCopy &);
+void describe(OperatorFields &, ops::BooleanMask &);
+void describe(OperatorFields &, ops::SliceAssign &);
+void describe(OperatorFields &, ops::ScatterAssign &);
+void describe(OperatorFields &, ops::IndexArray &);
+void describe(OperatorFields &, ops::Diagonal &);
+void describe(OperatorFields &, ops::FlatIndex &);
+void describe(OperatorFields &, ops::Histogram &);
+void describe(OperatorFields &, ops::CumulativeSum &);
+void describe(OperatorFields &, ops::Eye &);
+void describe(OperatorFields &, ops::Linspace &);
+void describe(OperatorFields &, ops::Quadratic &);
+void describe(OperatorFields &, ops::AllFinite &);
+
+void describe(OperatorFields &, ops::CtcLoss &);
+void describe(OperatorFields &, ops::SvmOutput &);
+void describe(OperatorFields &, ops::SparsityPenalty &);
+
+void describe(OperatorFields &, ops::Random &);
+void describe(OperatorFields &, ops::RandomSample &);
+void describe(OperatorFields &, ops::Multinomial &);
+void describe(OperatorFields &, ops::Density &);
+void describe(OperatorFields &, ops::Shuffle &);
+
+void describe(OperatorFields &, ops::Quantize &);
+void describe(OperatorFields &, ops::Requantize &);
+void describe(OperatorFields &, ops::Dequantize &);
+void describe(OperatorFields &, ops::BatchNormRelu &);
+void describe(OperatorFields &, ops::Quantized<ops::Conv> &);
+void describe(OperatorFields &, ops::Quantized<ops::FullyConnected> &);
+void describe(OperatorFields &, ops::Quantized<ops::Pool> &);
+void describe(OperatorFields &, ops::Quantized<ops::Activation> &);
+void describe(OperatorFields &, ops::Quantized<ops::BatchNorm> &);
+void describe(OperatorFields &, ops::Quantized<ops::Concat> &);
+void describe(OperatorFields &, ops::Quantized<ops::Flatten> &);
+void describe(OperatorFields &, ops::Quantized<ops::Binary> &);
+void describe(OperatorFields &, ops::Quantized<ops::Embedding> &);
 // clang-format on
 
 } // namespace halftone::dialect::mxnet

@@ -65,6 +65,11 @@ std::vector<OperatorRow> unaryRows()
     {"degrees", Unary{UnaryKind::Degrees}},
     {"radians", Unary{UnaryKind::Radians}},
     {"_contrib_div_sqrt_dim", Unary{UnaryKind::DivideBySqrtDim}},
+    // Forward they are what their gradients make believe they are not; storage is no matter of values.
+    {"_contrib_round_ste", Unary{UnaryKind::Round}},
+    {"_contrib_sign_ste", Unary{UnaryKind::Sign}},
+    {"_contrib_gradientmultiplier", Unary{UnaryKind::Identity}},
+    {"cast_storage", Unary{UnaryKind::Identity}},
     };
 }
 
@@ -76,6 +81,7 @@ std::vector<OperatorRow> binaryRows()
     {"elemwise_mul", Binary{BinaryKind::Mul}},
     {"elemwise_div", Binary{BinaryKind::Div}},
     {"_grad_add", Binary{BinaryKind::Add}},
+    {"_scatter_elemwise_div", Binary{BinaryKind::Div}},
     {"_mod", Binary{BinaryKind::Mod}},
     {"_power", Binary{BinaryKind::Power}},
     {"_maximum", Binary{BinaryKind::Maximum}},
@@ -116,6 +122,8 @@ std::vector<OperatorRow> scalarRows()
     return {
     {"_plus_scalar", ScalarBinary{BinaryKind::Add}},
     {"_minus_scalar", ScalarBinary{BinaryKind::Sub}},
+    {"_scatter_plus_scalar", ScalarBinary{BinaryKind::Add}},
+    {"_scatter_minus_scalar", ScalarBinary{BinaryKind::Sub}},
     {"_rminus_scalar", ScalarBinary{BinaryKind::Sub, true}},
     {"_mul_scalar", ScalarBinary{BinaryKind::Mul}},
     {"_div_scalar", ScalarBinary{BinaryKind::Div}},
@@ -282,13 +290,155 @@ std::vector<OperatorRow> movementRows()
     {"_contrib_arange_like", RangeLike{}},
     };
 }
+std::vector<OperatorRow> regionRows()
+{
+    return {
+    {"_contrib_box_decode", BoxDecode{}},
+    {"_contrib_box_encode", BoxEncode{}},
+    {"_contrib_bipartite_matching", BoxMatch{}},
+    {"_contrib_Proposal", Proposal{}},
+    {"_contrib_MultiProposal", Proposal{.perPicture = true}},
+    {"_contrib_PSROIPooling", PositionPool{}},
+    {"_contrib_DeformablePSROIPooling", PositionPool{.deformable = true}},
+    {"_contrib_RROIAlign", RotatedRoiAlign{}},
+    {"_contrib_DeformableConvolution", DeformableConv{}},
+    {"_contrib_ModulatedDeformableConvolution", DeformableConv{.modulated = true}},
+    {"im2col", Unfold{}},
+    {"col2im", Fold{}},
+    {"Correlation", Correlation{}},
+    {"GridGenerator", SamplingGrid{}},
+    {"BilinearSampler", GridSample{}},
+    {"SpatialTransformer", SpatialTransformer{}},
+    {"_image_to_tensor", Picture{Picture::Kind::ToTensor}},
+    {"_image_normalize", Picture{Picture::Kind::Normalize}},
+    {"_image_resize", Picture{Picture::Kind::Resize}},
+    {"_image_crop", Picture{Picture::Kind::Crop}},
+    {"_image_flip_left_right", Picture{Picture::Kind::FlipLeftRight}},
+    {"_image_flip_top_bottom", Picture{Picture::Kind::FlipTopBottom}},
+    };
+}
+
+LinearAlgebra algebra(LinearAlgebra::Kind kind)
+{
+    return {.kind = kind};
+}
+
+std::vector<OperatorRow> algebraRows()
+{
+    using Kind = LinearAlgebra::Kind;
+    return {
+    {"_linalg_potrf", algebra(Kind::Cholesky)},
+    {"_linalg_potri", algebra(Kind::CholeskyInverse)},
+    {"_linalg_inverse", algebra(Kind::Inverse)},
+    {"_linalg_det", algebra(Kind::Determinant)},
+    {"_linalg_slogdet", algebra(Kind::LogDeterminant)},
+    {"_linalg_sumlogdiag", algebra(Kind::LogDiagonalSum)},
+    {"_linalg_gelqf", algebra(Kind::LowerOrthogonal)},
+    {"_linalg_syevd", algebra(Kind::SymmetricEigen)},
+    {"_linalg_syrk", algebra(Kind::Symmetric)},
+    {"_linalg_trmm", algebra(Kind::TriangularProduct)},
+    {"_linalg_trsm", algebra(Kind::TriangularSolve)},
+    {"_linalg_extractdiag", algebra(Kind::ExtractDiagonal)},
+    {"_linalg_makediag", algebra(Kind::MakeDiagonal)},
+    {"_linalg_extracttrian", algebra(Kind::ExtractTriangle)},
+    {"_linalg_maketrian", algebra(Kind::MakeTriangle)},
+    {"khatri_rao", ColumnKronecker{}},
+    {"_contrib_fft", Fourier{}},
+    {"_contrib_ifft", Fourier{.inverse = true}},
+    };
+}
+
+std::vector<OperatorRow> placeRows()
+{
+    return {
+    {"_contrib_index_copy", IndexCopy{}},
+    {"_contrib_boolean_mask", BooleanMask{}},
+    {"_slice_assign", SliceAssign{}},
+    {"_slice_assign_scalar", SliceAssign{.isScalar = true}},
+    {"_scatter_set_nd", ScatterAssign{}},
+    {"_contrib_index_array", IndexArray{}},
+    {"diag", Diagonal{}},
+    {"_ravel_multi_index", FlatIndex{}},
+    {"_unravel_index", FlatIndex{.unravel = true}},
+    {"_histogram", Histogram{}},
+    {"_np_cumsum", CumulativeSum{}},
+    {"_eye", Eye{}},
+    {"_linspace", Linspace{}},
+    {"_contrib_quadratic", Quadratic{}},
+    {"all_finite", AllFinite{}},
+    {"multi_all_finite", AllFinite{.several = true}},
+    {"CTCLoss", CtcLoss{}},
+    {"SVMOutput", SvmOutput{}},
+    {"IdentityAttachKLSparseReg", SparsityPenalty{}},
+    };
+}
+
+std::vector<OperatorRow> randomRows()
+{
+    using D = Distribution;
+    return {
+    {"_random_uniform", Random{.distribution = D::Uniform}},
+    {"_random_normal", Random{.distribution = D::Normal}},
+    {"_random_gamma", Random{.distribution = D::Gamma}},
+    {"_random_exponential", Random{.distribution = D::Exponential}},
+    {"_random_poisson", Random{.distribution = D::Poisson}},
+    {"_random_negative_binomial", Random{.distribution = D::NegativeBinomial}},
+    {"_random_generalized_negative_binomial", Random{.distribution = D::GeneralizedNegativeBinomial}},
+    {"_random_randint", Random{.distribution = D::Integer}},
+    {"_random_uniform_like", Random{.distribution = D::Uniform, .like = true}},
+    {"_random_normal_like", Random{.distribution = D::Normal, .like = true}},
+    {"_random_gamma_like", Random{.distribution = D::Gamma, .like = true}},
+    {"_random_exponential_like", Random{.distribution = D::Exponential, .like = true}},
+    {"_random_poisson_like", Random{.distribution = D::Poisson, .like = true}},
+    {"_random_negative_binomial_like", Random{.distribution = D::NegativeBinomial, .like = true}},
+    {"_random_generalized_negative_binomial_like", Random{.distribution = D::GeneralizedNegativeBinomial, .like = true}},
+    {"_sample_uniform", RandomSample{D::Uniform}},
+    {"_sample_normal", RandomSample{D::Normal}},
+    {"_sample_gamma", RandomSample{D::Gamma}},
+    {"_sample_exponential", RandomSample{D::Exponential}},
+    {"_sample_poisson", RandomSample{D::Poisson}},
+    {"_sample_negative_binomial", RandomSample{D::NegativeBinomial}},
+    {"_sample_generalized_negative_binomial", RandomSample{D::GeneralizedNegativeBinomial}},
+    {"_sample_multinomial", Multinomial{}},
+    {"_random_pdf_uniform", Density{D::Uniform}},
+    {"_random_pdf_normal", Density{D::Normal}},
+    {"_random_pdf_gamma", Density{D::Gamma}},
+    {"_random_pdf_exponential", Density{D::Exponential}},
+    {"_random_pdf_poisson", Density{D::Poisson}},
+    {"_random_pdf_negative_binomial", Density{D::NegativeBinomial}},
+    {"_random_pdf_generalized_negative_binomial", Density{D::GeneralizedNegativeBinomial}},
+    {"_random_pdf_dirichlet", Density{D::Dirichlet}},
+    {"_shuffle", Shuffle{}},
+    };
+}
+
+std::vector<OperatorRow> quantizedRows()
+{
+    return {
+    {"_contrib_quantize_v2", Quantize{}},
+    {"_contrib_quantize", Quantize{.rangeIsInput = true}},
+    {"_contrib_requantize", Requantize{}},
+    {"_contrib_dequantize", Dequantize{}},
+    {"_contrib_quantized_conv", Quantized<Conv>{}},
+    {"_contrib_quantized_fully_connected", Quantized<FullyConnected>{}},
+    {"_contrib_quantized_pooling", Quantized<Pool>{}},
+    {"_contrib_quantized_act", Quantized<Activation>{}},
+    {"_contrib_quantized_batch_norm", Quantized<BatchNorm>{}},
+    {"_contrib_quantized_concat", Quantized<Concat>{}},
+    {"_contrib_quantized_flatten", Quantized<Flatten>{}},
+    {"_contrib_quantized_elemwise_add", Quantized<Binary>{Binary{BinaryKind::Add}}},
+    {"_contrib_quantized_elemwise_mul", Quantized<Binary>{Binary{BinaryKind::Mul}}},
+    {"_contrib_quantized_embedding", Quantized<Embedding>{}},
+    {"_contrib_BatchNormWithReLU", BatchNormRelu{}},
+    };
+}
 // clang-format on
 
 std::vector<OperatorRow> allRows()
 {
     std::vector<OperatorRow> rows;
-    for (auto *part :
-         {layerRows, unaryRows, binaryRows, scalarRows, activationRows, reductionRows, movementRows})
+    for (auto *part : {layerRows, unaryRows, binaryRows, scalarRows, activationRows, reductionRows,
+                       movementRows, regionRows, algebraRows, placeRows, randomRows, quantizedRows})
         std::ranges::move(part(), std::back_inserter(rows));
     return rows;
 }
@@ -321,6 +471,20 @@ auto named(const Squeeze &op) { return op.atLeastRank1; }
 auto named(const Sequence &op) { return op.kind; }
 auto named(const ShapeOf &op) { return op.count; }
 auto named(const Fill &op) { return op.kind; }
+auto named(const Proposal &op) { return op.perPicture; }
+auto named(const PositionPool &op) { return op.deformable; }
+auto named(const DeformableConv &op) { return op.modulated; }
+auto named(const Picture &op) { return op.kind; }
+auto named(const LinearAlgebra &op) { return op.kind; }
+auto named(const Fourier &op) { return op.inverse; }
+auto named(const SliceAssign &op) { return op.isScalar; }
+auto named(const FlatIndex &op) { return op.unravel; }
+auto named(const AllFinite &op) { return op.several; }
+auto named(const Random &op) { return std::tuple(op.distribution, op.like); }
+auto named(const RandomSample &op) { return op.distribution; }
+auto named(const Density &op) { return op.distribution; }
+auto named(const Quantize &op) { return op.rangeIsInput; }
+auto named(const Quantized<Binary> &op) { return op.op.kind; }
 // clang-format on
 auto named(const Reduce &op)
 {
