@@ -18,11 +18,6 @@ graph::Attributes castAttributes(DType type)
     return {{"dtype", std::string(tensor::nameOf(type))}};
 }
 
-bool isCastable(DType type)
-{
-    return type == DType::F32 || tensor::isHalf(type);
-}
-
 /// amp_multicast's type rule, default direction: the widest of the floats, else the type of the first (spec:
 /// section 3, Types).
 DType multicastType(std::span<const DType> inputs)
@@ -47,7 +42,7 @@ CastTable::CastTable(const graph::Graph &source, const NodeTypes &rules, DType t
         m_firstSlot.push_back(slots);
         slots += rules.referencedOutputs(id);
         if (const std::string &name = source.node(id).name; name.find("_amp_") != std::string::npos)
-            m_castNames.emplace(name, 1);
+            m_names.reserve(name);
     }
     m_slots.resize(std::size_t{slots} * 2);
 }
@@ -63,7 +58,7 @@ Entry CastTable::as(const Entry &entry, Side side, Reader reader)
     if (there.kind == Kind::Native)
         return raw(entry);
     if (there.kind == Kind::Cast)
-        ++m_result.casts[there.record].consumers;
+        m_result.casts[there.record].readers.push_back(reader);
     else
         there = {Kind::Cast, addCast(entry, side, reader)};
     return {m_result.casts[there.record].cast, 0, entry.version};
@@ -78,11 +73,11 @@ std::uint32_t CastTable::addCast(const Entry &entry, Side side, Reader reader)
     const DType inputType = m_result.types.of(input);
     auto def = std::make_shared<graph::NodeDef>();
     def->op = "amp_cast";
-    def->name = uniqueName(std::move(name));
+    def->name = m_names.take(std::move(name));
     def->attributes = m_castAttributes[static_cast<std::size_t>(side)];
     const NodeId id = m_result.graph.add(std::move(def), std::span(&input, 1));
     m_result.types.append(inputType == DType::Unknown || isCastable(inputType) ? type : inputType);
-    m_result.casts.push_back({id, entry, reader.node, reader.input, 1, type});
+    m_result.casts.push_back({id, entry, type, {reader}});
     return static_cast<std::uint32_t>(m_result.casts.size() - 1);
 }
 
@@ -102,12 +97,14 @@ NodeId CastTable::multicast(NodeId node)
     }
     auto def = std::make_shared<graph::NodeDef>();
     def->op = "amp_multicast";
-    def->name = uniqueName(baseName(inputs.front()) + "_amp_multicast");
+    def->name = m_names.take(baseName(inputs.front()) + "_amp_multicast");
     def->attributes = {{"num_outputs", std::to_string(inputs.size())}};
     const NodeId id = m_result.graph.add(std::move(def), raws);
     m_result.types.append(types);
-    m_result.casts.push_back(
-        {id, inputs.front(), node, 0, static_cast<std::uint32_t>(inputs.size()), DType::Unknown});
+    std::vector<Reader> readers;
+    for (std::uint32_t i = 0; i < inputs.size(); ++i)
+        readers.push_back({node, i});
+    m_result.casts.push_back({id, inputs.front(), DType::Unknown, std::move(readers)});
     return id;
 }
 
@@ -120,17 +117,6 @@ std::string CastTable::baseName(const Entry &entry) const
     return node.name
         + (op == nullptr ? "_" + std::to_string(entry.output)
                          : mx::castSuffix(*op, node.attributes, entry.output));
-}
-
-std::string CastTable::uniqueName(std::string name)
-{
-    auto [at, isNew] = m_castNames.try_emplace(name, 1);
-    while (!isNew) {
-        std::string numbered = name + "_" + std::to_string(at->second++);
-        if (m_castNames.try_emplace(numbered, 1).second)
-            return numbered;
-    }
-    return name;
 }
 
 } // namespace halftone::passes

@@ -2,11 +2,11 @@
 
 #include "core/passes/conversion.h"
 #include "core/passes/node_types.h"
+#include "core/passes/unique_names.h"
 
 #include <array>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace halftone::passes {
@@ -17,13 +17,6 @@ enum class Side : std::uint8_t
 {
     Target,
     Fp32
-};
-
-/// Who asks for a cast.
-struct Reader
-{
-    graph::NodeId node = kNoNode; ///< in the source graph; kNoNode: a head
-    std::uint32_t input = 0;
 };
 
 /// The values that a source tensor has in the graph under construction: as it comes, and as cast. Each cast
@@ -74,7 +67,6 @@ private:
 
     std::uint32_t addCast(const graph::Entry &entry, Side side, Reader reader);
     std::string baseName(const graph::Entry &entry) const;
-    std::string uniqueName(std::string name);
 
     const graph::Graph &m_source;
     const NodeTypes &m_rules;
@@ -83,9 +75,7 @@ private:
     std::array<graph::Attributes, 2> m_castAttributes; ///< by Side
     std::vector<std::uint32_t> m_firstSlot; ///< by source NodeId
     std::vector<Slot> m_slots;
-    /// Names of inserted nodes, and of source nodes that look like them, with the number to try next when one
-    /// is taken.
-    std::unordered_map<std::string, int> m_castNames;
+    UniqueNames m_names; ///< of inserted nodes, and of source nodes that look like them
 };
 
 } // namespace halftone::passes

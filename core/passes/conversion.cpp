@@ -25,7 +25,7 @@ CastCounts Conversion::castCounts() const
         const bool isMulticast = cast.type == tensor::DType::Unknown;
         counts.multicasts += isMulticast ? 1 : 0;
         counts.casts += isMulticast ? 0 : 1;
-        counts.shared += isMulticast ? 0 : cast.consumers - 1;
+        counts.shared += isMulticast ? 0 : cast.readers.size() - 1;
     }
     return counts;
 }

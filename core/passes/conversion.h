@@ -10,17 +10,52 @@
 
 namespace halftone::passes {
 
+/// A type that amp_cast converts; every other type passes through it.
+inline bool isCastable(tensor::DType type)
+{
+    return type == tensor::DType::F32 || tensor::isHalf(type);
+}
+
 inline constexpr graph::NodeId kNoNode = std::numeric_limits<graph::NodeId>::max();
 
-/// One inserted cast and the edge that needed it first.
+/// Who reads a tensor.
+struct Reader
+{
+    graph::NodeId node = kNoNode; ///< in the source graph; kNoNode: a head
+    std::uint32_t input = 0; ///< of the node, or which head
+
+    bool operator==(const Reader &) const = default;
+};
+
+/// One inserted cast and the edges that need it.
 struct InsertedCast
 {
     graph::NodeId cast = 0; ///< the amp_cast or amp_multicast in the converted graph
     graph::Entry tensor; ///< what it casts, in the source graph (a multicast: its first input)
-    graph::NodeId consumer = kNoNode; ///< source node that asked for it; kNoNode: a head
-    std::uint32_t input = 0; ///< which input of the consumer, or which head
-    std::uint32_t consumers = 1; ///< how many inputs and heads read it
     tensor::DType type = tensor::DType::Unknown; ///< Unknown for a multicast, which decides by itself
+    std::vector<Reader> readers; ///< at least one; the first one needed it first
+};
+
+/// A node that is gone because another one computes the same.
+struct MergedNode
+{
+    graph::NodeId node = 0; ///< in the source graph
+    graph::NodeId into = 0; ///< the one that stands for it, in the source graph
+};
+
+/// A head that would have become the same tensor as an earlier one, and got a copy to stay a tensor of its own.
+struct CopiedHead
+{
+    std::uint32_t head = 0;
+    graph::NodeId copy = 0; ///< the `_copy` in the converted graph
+};
+
+/// An operator that only moves data and does so in another type than it would by its list, so that the casts behind
+/// it are made before it, or not at all.
+struct MovedCasts
+{
+    graph::NodeId past = 0; ///< in the source graph
+    tensor::DType type = tensor::DType::Unknown; ///< in which the data are moved now
 };
 
 /// Something that a person should know about one node.
@@ -46,22 +81,41 @@ struct CastCounts
     std::size_t shared = 0; ///< further readers of amp_casts, beyond the one that each was made for
 };
 
-/// A converted graph and what was done to get it.
+struct ConvertedBody;
+
+/// A converted graph and the log of all that was done to get it: applied to the source graph, the log gives `graph`
+/// again (tests/core/passes/tst_typed_properties.cpp).
 struct Conversion
 {
     graph::Graph graph;
     TypeMap types; ///< of `graph`
-    std::vector<graph::NodeId>
-        fromSource; ///< by source NodeId: its copy; kNoNode for a node that no head needs
+    /// By source NodeId: its copy; kNoNode for a node that no head needs, that was folded or merged.
+    std::vector<graph::NodeId> fromSource;
     std::vector<InsertedCast> casts; ///< in order of insertion
+    std::vector<graph::NodeId> foldedCasts; ///< amp_casts and amp_multicasts of the source that are gone
+    std::vector<MergedNode> merged;
+    std::vector<MovedCasts> moved;
+    std::vector<CopiedHead> copiedHeads;
+    std::vector<ConvertedBody> bodies;
     std::vector<StoredParameter> parameters;
+    /// Parameters, in the source graph, that say their type in `__dtype__` because a cast that reads them does not tell it.
+    std::vector<graph::NodeId> markedParameters;
     std::vector<NodeNote> notes;
 
     /// The precision that a source node computes in now: the type of its first floating output, else of its
     /// first floating input; Unknown when neither is known or the node is gone.
     tensor::DType precisionOf(graph::NodeId source) const;
 
+    /// Of the graph itself; those in bodies are counted there.
     CastCounts castCounts() const;
+};
+
+/// A body of control flow that was converted with the graph around it.
+struct ConvertedBody
+{
+    graph::NodeId node = 0; ///< the control flow operator, in the source graph
+    std::uint32_t body = 0; ///< which of its subgraphs
+    Conversion conversion; ///< parameters: the body's variables that the node hands in in the target type
 };
 
 } // namespace halftone::passes

@@ -1,6 +1,8 @@
 #include "core/passes/convert_model.h"
 
 #include "core/passes/convert_mxnet.h"
+#include "core/passes/convert_typed.h"
+#include "core/passes/share_nodes.h"
 #include "core/passes/variables.h"
 
 #include <chrono>
@@ -31,20 +33,29 @@ void warnOfBodies(const graph::Graph &graph, std::vector<policy::Warning> &warni
     }
 }
 
+/// MXNet 1.9.1 lists the fused operators of its own backend as neutral or float32 whatever they hold. Where only that list
+/// speaks, what is fused decides.
+void judgeFusedByTheirBodies(policy::Rules &rules)
+{
+    std::erase_if(rules.places, [](const auto &place) {
+        return place.first.starts_with("_sg_") && place.second.source.starts_with("built-in");
+    });
+}
+
 } // namespace
 
 Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Policy &policy, bool strict,
-                                    const Progress &progress)
+                                    const Progress &progress, const ShapeMap *shapes)
 {
-    if (policy.mode == policy::Mode::Typed)
-        return unsupported("mode", "mode \"typed\" is not part of this build", "mode \"mxnet\"");
     const auto start = std::chrono::steady_clock::now();
     ConvertedModel result;
     result.policy = policy;
     auto resolved = policy::resolve(policy, result.warnings);
     if (!resolved.ok())
         return inFile(std::move(resolved).error(), kPolicyName);
-    const policy::Rules rules = std::move(resolved).value();
+    policy::Rules rules = std::move(resolved).value();
+    if (policy.mode != policy::Mode::Mxnet)
+        judgeFusedByTheirBodies(rules);
     const auto named = policy::matchNames(policy, source.graph, result.warnings);
     if (!named.ok())
         return inFile(named.error(), kPolicyName);
@@ -52,9 +63,28 @@ Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Po
     if (strict && !result.warnings.empty())
         return badInput(result.warnings.front().entry, result.warnings.front().text);
     result.assignment = policy::assign(source.graph, rules, named.value());
-    const MxnetSettings settings{rules.target, policy.castParams};
-    HALFTONE_TRY(result.conversion,
-                 convertMxnet(source.graph, result.assignment, variables, settings, progress));
+    const bool castsParameters = policy.castParams.value_or(false);
+    if (policy.mode == policy::Mode::Mxnet) {
+        HALFTONE_TRY(result.conversion,
+                     convertMxnet(source.graph, result.assignment, variables, {rules.target, castsParameters},
+                                  progress));
+        if (policy.share.value_or(false))
+            shareConverted(source.graph, result.conversion);
+        warnOfBodies(source.graph, result.warnings);
+        if (policy.keepIoTypes == false)
+            result.warnings.push_back({"keep_io_types", "false has no effect in mode \"mxnet\""});
+    } else {
+        const auto assignBody = [&](const graph::Graph &body) {
+            std::vector<policy::Warning> told; // of the names that are not in this body
+            const auto inBody = policy::matchNames(policy, body, told);
+            return policy::assign(body, rules, inBody.value());
+        };
+        HALFTONE_TRY(result.conversion,
+                     convertTyped(source.graph, result.assignment, variables,
+                                  {rules.target, castsParameters, policy.keepIoTypes.value_or(true),
+                                   policy.share.value_or(true), shapes, assignBody},
+                                  progress));
+    }
     HALFTONE_TRY(CastParameters cast,
                  castParams(source.parameters, source.graph, result.conversion, progress));
     result.parameters = std::move(cast.changes);
@@ -62,7 +92,6 @@ Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Po
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
     warnOfLosses(result.parameters, result.warnings);
-    warnOfBodies(source.graph, result.warnings);
     for (const NodeNote &note : result.conversion.notes)
         result.warnings.push_back({"node \"" + source.graph.node(note.node).name + '"', note.text});
     if (strict && !result.warnings.empty())

@@ -5,6 +5,7 @@
 #include "core/graph/model.h"
 #include "core/passes/cast_params.h"
 #include "core/passes/conversion.h"
+#include "core/passes/infer_shapes.h"
 #include "core/policy/assignment.h"
 #include "core/policy/policy.h"
 
@@ -32,9 +33,9 @@ struct ConvertedModel
 /// every node, casts inserted, parameters cast.
 ///
 /// strict  a warning is an error
-/// fails   BadInput for what is wrong with the policy or the model; Unsupported for a mode that this build lacks;
-///         Cancelled
+/// shapes  of the source graph, so that casts can move to where fewer bytes are; null: unknown
+/// fails   BadInput for what is wrong with the policy or the model; Cancelled
 Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Policy &policy, bool strict,
-                                    const Progress &progress = {});
+                                    const Progress &progress = {}, const ShapeMap *shapes = nullptr);
 
 } // namespace halftone::passes

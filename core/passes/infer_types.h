@@ -9,8 +9,8 @@
 namespace halftone::passes {
 
 /// The element types that follow from the types of the variables, forward and backward until nothing new follows,
-/// as MXNet's infer_type does. What does not follow stays open: outputs of unknown operators and of control flow,
-/// whose bodies are not looked into.
+/// as MXNet's infer_type does. Bodies of control flow and of fused operators are looked into. What does not follow stays
+/// open: outputs of unknown operators, and of bodies nested deeper than four.
 ///
 /// variables  by NodeId; Unknown (or a shorter span) where the type is open; entries of other nodes are ignored
 /// fails      BadInput for two types that contradict each other: where = node, found = the input and all types

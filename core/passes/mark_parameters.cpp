@@ -8,19 +8,24 @@ namespace halftone::passes {
 using graph::NodeId;
 using tensor::DType;
 
+graph::NodeDefPtr markedAs(const graph::NodeDefPtr &variable, DType type)
+{
+    const std::string *written = variable->attributes.find("__dtype__");
+    std::string code = std::to_string(dialect::mxnet::codeOf(type));
+    if (written != nullptr && *written == code)
+        return variable;
+    auto def = std::make_shared<graph::NodeDef>(*variable);
+    def->attributes.set("__dtype__", std::move(code));
+    return def;
+}
+
 void markParameters(const graph::Graph &source, const ParameterStorage &storage, Conversion &conversion)
 {
     for (NodeId id = 0; id < source.nodeCount(); ++id) {
         const NodeId copy = conversion.fromSource[id];
         if (copy == kNoNode || !source.isVariable(id) || !storage.isParameter(id))
             continue;
-        std::string code = std::to_string(dialect::mxnet::codeOf(storage.typeOf(id)));
-        const std::string *written = source.node(id).attributes.find("__dtype__");
-        if (written != nullptr && *written == code)
-            continue;
-        auto def = std::make_shared<graph::NodeDef>(source.node(id));
-        def->attributes.set("__dtype__", std::move(code));
-        conversion.graph.redefine(copy, std::move(def));
+        conversion.graph.redefine(copy, markedAs(source.sharedNode(id), storage.typeOf(id)));
     }
 }
 

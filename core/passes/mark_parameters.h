@@ -10,6 +10,9 @@
 /// What a conversion says of its parameters once it is settled how each is stored.
 namespace halftone::passes {
 
+/// The definition of a variable with its type in `__dtype__`; the same one when it says that already.
+graph::NodeDefPtr markedAs(const graph::NodeDefPtr &variable, tensor::DType type);
+
 /// Writes on each parameter how it is to be stored (`__dtype__`), as MXNet does; a variable that says so already is
 /// left as it is, shared with the source.
 void markParameters(const graph::Graph &source, const ParameterStorage &storage, Conversion &conversion);

@@ -1,6 +1,7 @@
 #include "core/passes/node_types.h"
 
 #include "core/graph/traverse.h"
+#include "core/passes/type_walk.h"
 
 #include <algorithm>
 
@@ -11,8 +12,18 @@ using ops::TypeOutcome;
 using tensor::DType;
 namespace mx = dialect::mxnet;
 
-NodeTypes::NodeTypes(const graph::Graph &graph)
+namespace {
+
+bool allKnown(std::span<const DType> types)
+{
+    return std::ranges::find(types, DType::Unknown) == types.end();
+}
+
+} // namespace
+
+NodeTypes::NodeTypes(const graph::Graph &graph, int depth)
     : m_graph(graph)
+    , m_depth(depth)
     , m_referenced(graph::referencedOutputs(graph))
 {
     for (const std::string &name : graph.operatorNames())
@@ -38,7 +49,17 @@ TypeOutcome NodeTypes::apply(NodeId id, std::span<DType> inputs, std::span<DType
 {
     if (op(id) == nullptr)
         return TypeOutcome::Incomplete;
-    return mx::typeRule(*op(id), m_graph.node(id).attributes).apply(inputs, outputs, where);
+    const graph::NodeDef &node = m_graph.node(id);
+    if (!node.subgraphs.empty()) {
+        const auto typed = inferBodyTypes(node, inputs, outputs, m_depth + 1);
+        if (!typed.ok() && where)
+            *where = kInBody;
+        if (!typed.ok())
+            return TypeOutcome::Refused;
+        if (typed.value())
+            return allKnown(inputs) && allKnown(outputs) ? TypeOutcome::Complete : TypeOutcome::Incomplete;
+    }
+    return mx::typeRule(*op(id), node.attributes).apply(inputs, outputs, where);
 }
 
 } // namespace halftone::passes

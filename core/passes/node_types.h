@@ -4,17 +4,23 @@
 #include "core/graph/graph.h"
 #include "core/tensor/dtype.h"
 
+#include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
 namespace halftone::passes {
 
-/// The type rules of one graph's nodes, looked up once an operator name. Bodies of control flow and of fused
-/// operators are not looked into. Keeps a reference: the graph must outlive it.
+/// The type rules of one graph's nodes, looked up once an operator name. A node that holds bodies (control flow, fused
+/// operators) is typed by them. Keeps a reference: the graph must outlive it.
 class NodeTypes
 {
 public:
-    explicit NodeTypes(const graph::Graph &graph);
+    /// What apply() says for the place of a contradiction inside a body.
+    static constexpr std::size_t kInBody = std::numeric_limits<std::size_t>::max();
+
+    /// `depth`: how many bodies the graph lies in.
+    explicit NodeTypes(const graph::Graph &graph, int depth = 0);
 
     /// Null for a variable and for an unknown operator.
     const dialect::mxnet::OpInfo *op(graph::NodeId id) const { return m_ops[m_graph.opOf(id)]; }
@@ -24,12 +30,15 @@ public:
     /// With hidden ones; at least as many as are referred to.
     std::uint32_t outputCount(graph::NodeId id) const;
 
-    /// TypeRule::apply for this node; Incomplete, with nothing filled in, for a node without a rule.
+    /// TypeRule::apply for this node; Incomplete, with nothing filled in, for a node without a rule. Of a node with bodies,
+    /// which take its inputs' types for their variables', it is Complete when every type around the node is known, and
+    /// Refused for a contradiction inside (`where`: kInBody). Quantized fused operators have rules of their own.
     ops::TypeOutcome apply(graph::NodeId id, std::span<tensor::DType> inputs,
                            std::span<tensor::DType> outputs, std::size_t *where = nullptr) const;
 
 private:
     const graph::Graph &m_graph;
+    int m_depth;
     std::vector<const dialect::mxnet::OpInfo *> m_ops; ///< by OpIndex
     std::vector<std::uint32_t> m_referenced;
 };

@@ -97,12 +97,8 @@ private:
 
     Result<bool> infer(NodeId id, std::vector<Shape> &outputs)
     {
-        if (const auto *flow = std::get_if<ops::ControlFlow>(&m_ops[id])) {
-            std::vector<Shape> inputs = m_inputs;
-            auto outcome = inferBodyShapes(m_graph.node(id), *flow, inputs, outputs, m_depth + 1);
-            m_inputs = std::move(inputs);
-            return outcome;
-        }
+        if (!m_graph.node(id).subgraphs.empty())
+            return inferBodyShapes(m_graph.node(id), m_inputs, outputs, m_depth + 1);
         return ops::inferShapes(m_ops[id], m_inputs, outputs);
     }
 

@@ -2,7 +2,6 @@
 
 #include "core/base/result.h"
 #include "core/graph/graph.h"
-#include "core/ops/op_control.h"
 #include "core/passes/infer_shapes.h"
 
 #include <span>
@@ -10,16 +9,14 @@
 /// Inside of inferShapes(): a graph and the bodies in it call each other here.
 namespace halftone::passes {
 
-/// Bodies nested deeper than this keep their shapes open: each level multiplies the work.
-inline constexpr int kMaxBodyDepth = 4;
-
 /// `variables`: shapes of the graph's variables, by NodeId (others are ignored). `depth`: 0 for the model
 /// itself.
 Result<ShapeMap> walkShapes(const graph::Graph &graph, std::span<const tensor::Shape> variables, int depth);
 
-/// Completes the shapes around a control flow node from its bodies, which lie in `node.subgraphs`.
+/// Completes the shapes around a node from its bodies (see bindBodies()); nothing when they lie too deep. `depth`: that
+/// of the bodies.
 /// returns: true when something was filled in. fails: as inferShapes(), and where a location points nowhere.
-Result<bool> inferBodyShapes(const graph::NodeDef &node, const ops::ControlFlow &flow,
-                             std::span<tensor::Shape> inputs, std::span<tensor::Shape> outputs, int depth);
+Result<bool> inferBodyShapes(const graph::NodeDef &node, std::span<tensor::Shape> inputs,
+                             std::span<tensor::Shape> outputs, int depth);
 
 } // namespace halftone::passes

@@ -1,37 +1,17 @@
 #include "core/passes/share_nodes.h"
 
-#include "core/dialect/mxnet/merging.h"
 #include "core/graph/traverse.h"
 #include "core/passes/rebuild.h"
+#include "core/passes/twins.h"
 
-#include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 
 namespace halftone::passes {
 namespace {
 
 using graph::Entry;
 using graph::NodeId;
-namespace mx = dialect::mxnet;
-
-void append(std::string &key, std::uint32_t number)
-{
-    key.append(reinterpret_cast<const char *>(&number), sizeof number);
-}
-
-/// Equal for nodes that compute the same.
-std::string keyOf(const graph::Graph &source, NodeId id, std::span<const Entry> inputs)
-{
-    std::string key;
-    append(key, source.opOf(id));
-    for (const Entry &entry : inputs) {
-        append(key, entry.node);
-        append(key, entry.output);
-        append(key, entry.version);
-    }
-    return key + mx::attributeKey(source.node(id));
-}
 
 class Sharing
 {
@@ -40,40 +20,38 @@ public:
         : m_source(source)
         , m_rebuild(source)
         , m_outputs(graph::referencedOutputs(source))
+        , m_twins(source)
     {
-        for (const std::string &name : source.operatorNames())
-            m_mayMerge.push_back(mx::mayMerge(name));
     }
 
-    graph::Graph run(Rewritten &result)
+    graph::Graph run()
     {
         for (const NodeId id : m_rebuild.order()) {
             std::vector<Entry> inputs = m_rebuild.inputsOf(id);
-            const bool mergeable
-                = m_mayMerge[m_source.opOf(id)] && !inputs.empty() && m_source.node(id).subgraphs.empty();
-            if (!mergeable) {
+            const NodeId twin = m_twins.findOrAdd(id, inputs);
+            if (twin == id) {
                 m_rebuild.keep(id, std::move(inputs));
                 continue;
             }
-            const auto [twin, isFirst] = m_firsts.try_emplace(keyOf(m_source, id, inputs), 0);
-            if (isFirst) {
-                twin->second = m_rebuild.keep(id, std::move(inputs));
-                continue;
-            }
-            standIn(id, twin->second);
-            result.notes.push_back(m_source.node(id).name + " vanished: "
-                                   + m_rebuild.graph().node(twin->second).name + " computes the same");
-            ++result.changed;
+            standIn(id, twin);
+            m_merged.push_back({id, twin});
         }
         return separateHeads(m_rebuild.finish());
     }
+
+    /// In terms of the source.
+    const std::vector<MergedNode> &merged() const { return m_merged; }
+    const std::vector<CopiedHead> &copies() const { return m_copies; }
+    /// What stands for a tensor of the source in the new graph.
+    Entry now(const Entry &entry) const { return m_rebuild.now(entry); }
+    const std::vector<NodeId> &order() const { return m_rebuild.order(); }
 
 private:
     void standIn(NodeId id, NodeId twin)
     {
         std::vector<Entry> tensors;
         for (std::uint32_t k = 0; k < m_outputs[id]; ++k)
-            tensors.push_back({twin, k, 0});
+            tensors.push_back(m_rebuild.now({twin, k, 0}));
         m_rebuild.replace(id, std::move(tensors));
     }
 
@@ -90,8 +68,9 @@ private:
                 continue;
             auto copy = std::make_shared<graph::NodeDef>();
             copy->op = "_copy";
-            copy->name = graph.node(heads[k].node).name + '_' + std::to_string(m_copies++) + "_copy";
+            copy->name = graph.node(heads[k].node).name + '_' + std::to_string(m_copies.size()) + "_copy";
             heads[k] = {graph.add(std::move(copy), std::span(&heads[k], 1)), 0, 0};
+            m_copies.push_back({static_cast<std::uint32_t>(k), heads[k].node});
         }
         graph.setHeads(std::move(heads));
         return graph;
@@ -100,9 +79,9 @@ private:
     const graph::Graph &m_source;
     Rebuild m_rebuild;
     std::vector<std::uint32_t> m_outputs;
-    std::vector<bool> m_mayMerge; ///< by OpIndex
-    std::unordered_map<std::string, NodeId> m_firsts;
-    int m_copies = 0;
+    Twins m_twins;
+    std::vector<MergedNode> m_merged;
+    std::vector<CopiedHead> m_copies;
 };
 
 } // namespace
@@ -110,8 +89,70 @@ private:
 Result<Rewritten> shareNodes(const graph::Model &model, const Progress &)
 {
     Rewritten result{{{}, model.parameters, model.hasParameters}, 0, {}};
-    result.model.graph = Sharing(model.graph).run(result);
+    Sharing sharing(model.graph);
+    result.model.graph = sharing.run();
+    result.changed = sharing.merged().size();
+    for (const MergedNode &merged : sharing.merged())
+        result.notes.push_back(model.graph.node(merged.node).name
+                               + " vanished: " + model.graph.node(merged.into).name + " computes the same");
     return result;
+}
+
+void shareConverted(const graph::Graph &source, Conversion &conversion)
+{
+    const graph::Graph before = std::move(conversion.graph);
+    Sharing sharing(before);
+    conversion.graph = sharing.run();
+    conversion.copiedHeads = sharing.copies();
+
+    std::vector<NodeId> standsFor(before.nodeCount(), kNoNode); // of merged nodes
+    for (const MergedNode &merged : sharing.merged())
+        standsFor[merged.node] = merged.into;
+
+    std::vector<NodeId> was(conversion.graph.nodeCount(), kNoNode);
+    for (const NodeId id : sharing.order()) {
+        if (standsFor[id] == kNoNode)
+            was[sharing.now({id, 0, 0}).node] = id;
+    }
+    TypeMap types;
+    types.reserve(conversion.graph.nodeCount());
+    for (NodeId id = 0; id < conversion.graph.nodeCount(); ++id) {
+        if (was[id] != kNoNode)
+            types.append(std::as_const(conversion.types).outputs(was[id]));
+        else
+            types.append(types.of(conversion.graph.inputs(id)[0])); // the copy of a head
+    }
+    conversion.types = std::move(types);
+
+    std::vector<NodeId> sourceOf(before.nodeCount(), kNoNode);
+    for (NodeId id = 0; id < source.nodeCount(); ++id) {
+        if (conversion.fromSource[id] != kNoNode)
+            sourceOf[conversion.fromSource[id]] = id;
+    }
+    for (NodeId &copy : conversion.fromSource) {
+        if (copy == kNoNode)
+            continue;
+        const NodeId twin = standsFor[copy];
+        if (twin != kNoNode)
+            conversion.merged.push_back({sourceOf[copy], sourceOf[twin]});
+        copy = twin != kNoNode ? kNoNode : sharing.now({copy, 0, 0}).node;
+    }
+
+    // Casts of merged tensors have become one as well.
+    std::unordered_map<NodeId, std::size_t> records;
+    std::vector<InsertedCast> casts;
+    for (InsertedCast &cast : conversion.casts) {
+        const NodeId now = sharing.now({cast.cast, 0, 0}).node;
+        const auto [at, isNew] = records.try_emplace(now, casts.size());
+        if (isNew) {
+            casts.push_back(std::move(cast));
+            casts.back().cast = now;
+        } else {
+            auto &readers = casts[at->second].readers;
+            readers.insert(readers.end(), cast.readers.begin(), cast.readers.end());
+        }
+    }
+    conversion.casts = std::move(casts);
 }
 
 } // namespace halftone::passes

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/passes/conversion.h"
 #include "core/passes/rewrite.h"
 
 namespace halftone::passes {
@@ -14,5 +15,8 @@ namespace halftone::passes {
 ///        `<survivor>_<k>_copy`
 /// notes  each name that vanished, and which node stands for it
 Result<Rewritten> shareNodes(const graph::Model &model, const Progress &progress);
+
+/// The same for a converted graph, which stays explained: its log tells what was merged.
+void shareConverted(const graph::Graph &source, Conversion &conversion);
 
 } // namespace halftone::passes

@@ -96,6 +96,9 @@ Result<std::vector<Variable>> classifyVariables(const graph::Model &model, const
             variables[id].type = array->second;
         else if (declared != DType::Unknown)
             variables[id].type = declared;
+        else
+            continue;
+        variables[id].isAssumed = false;
     }
     return variables;
 }

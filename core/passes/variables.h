@@ -14,6 +14,7 @@ struct Variable
 {
     bool isData = false; ///< fed on every run; the others are parameters
     tensor::DType type = tensor::DType::F32; ///< of the data as fed, or of the parameter as stored
+    bool isAssumed = true; ///< nothing says the type: float32 is a guess
 };
 
 /// By NodeId (entries of other nodes are unused).

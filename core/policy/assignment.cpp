@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/dialect/mxnet/op_info.h"
+#include "core/dialect/mxnet/operator_rows.h"
 #include "core/policy/wording.h"
 
 #include <algorithm>
@@ -89,6 +90,103 @@ Decision decideNode(const OpDecision &op, const graph::Attributes &attributes)
     }
     return op.decision;
 }
+
+bool isFused(const graph::NodeDef &node)
+{
+    if (node.subgraphs.size() != 1)
+        return false;
+    const auto *const info = dialect::mxnet::findOp(node.op);
+    const auto *const row = info ? dialect::mxnet::findRow(info->name) : nullptr;
+    return !row || !std::holds_alternative<ops::ControlFlow>(row->prototype);
+}
+
+/// Which of a fused operator's parts decides: the higher one.
+int precedence(Rule rule)
+{
+    switch (requestOf(rule)) {
+    case Request::Fp32:
+        return 4;
+    case Request::Target:
+        return 3;
+    case Request::Widest:
+        return 2;
+    default:
+        return rule == Rule::Unlisted ? 0 : 1;
+    }
+}
+
+/// Decides node by node, looking at each operator name once.
+class Decider
+{
+public:
+    Decider(const Rules &rules, std::vector<std::string> &entries)
+        : m_rules(rules)
+        , m_entries(entries)
+    {
+    }
+
+    const OpDecision &decide(const std::string &op)
+    {
+        const auto [at, fresh] = m_ops.try_emplace(op);
+        if (fresh)
+            at->second = decideOp(op, m_rules, m_entries);
+        return at->second;
+    }
+
+    Decision decide(const OpDecision &op, const graph::NodeDef &node)
+    {
+        if (op.conditions)
+            return decideNode(op, node.attributes);
+        if (op.decision.rule != Rule::Unlisted || node.subgraphs.empty() || !isFused(node))
+            return op.decision;
+        const Part part = strongest(*node.subgraphs[0], 1);
+        if (part.node == nullptr)
+            return op.decision;
+        return {part.decision.rule, entryOf(part)};
+    }
+
+private:
+    /// A node of a body, and what holds for it.
+    struct Part
+    {
+        const graph::NodeDef *node = nullptr;
+        Decision decision;
+    };
+
+    /// The first of those parts that no other one outdoes; none when no list names any. Fused operators in fused ones are
+    /// followed as deep as their types are.
+    Part strongest(const graph::Graph &body, int depth)
+    {
+        constexpr int kMaxDepth = 4;
+        Part best;
+        for (graph::NodeId id = 0; id < body.nodeCount(); ++id) {
+            if (body.isVariable(id))
+                continue;
+            const graph::NodeDef &node = body.node(id);
+            const OpDecision &op = decide(node.op);
+            Part part{&node, op.conditions ? decideNode(op, node.attributes) : op.decision};
+            if (part.decision.rule == Rule::Unlisted && depth < kMaxDepth && isFused(node))
+                part = strongest(*node.subgraphs[0], depth + 1);
+            if (part.node && precedence(part.decision.rule) > precedence(best.decision.rule))
+                best = part;
+        }
+        return best;
+    }
+
+    std::uint32_t entryOf(const Part &part)
+    {
+        std::string text = m_entries[part.decision.entry] + ", for " + part.node->name + " in its body";
+        const auto [at, fresh] = m_fused.try_emplace(std::move(text));
+        if (fresh)
+            at->second = addEntry(m_entries, at->first);
+        return at->second;
+    }
+
+    const Rules &m_rules;
+    std::vector<std::string> &m_entries;
+    std::unordered_map<std::string, OpDecision> m_ops;
+    std::unordered_map<std::string, std::uint32_t> m_fused; ///< entries by their texts
+};
 
 void decideNamed(const graph::Graph &graph, const NamedNodes &named, Assignment &made)
 {
@@ -181,15 +279,14 @@ Assignment assign(const graph::Graph &graph, const Rules &rules, const NamedNode
 {
     Assignment made;
     made.entries.emplace_back();
-    std::vector<OpDecision> ops;
+    Decider decider(rules, made.entries);
+    std::vector<const OpDecision *> ops;
     for (const std::string &op : graph.operatorNames())
-        ops.push_back(decideOp(op, rules, made.entries));
+        ops.push_back(&decider.decide(op));
 
     made.nodes.resize(graph.nodeCount());
-    for (graph::NodeId id = 0; id < made.nodes.size(); ++id) {
-        const OpDecision &op = ops[graph.opOf(id)];
-        made.nodes[id] = op.conditions ? decideNode(op, graph.node(id).attributes) : op.decision;
-    }
+    for (graph::NodeId id = 0; id < made.nodes.size(); ++id)
+        made.nodes[id] = decider.decide(*ops[graph.opOf(id)], graph.node(id));
     decideNamed(graph, named, made);
     return made;
 }

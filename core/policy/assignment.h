@@ -60,7 +60,9 @@ struct Assignment
     const std::string &entry(graph::NodeId id) const { return entries[nodes[id].entry]; }
 };
 
-/// Decides for every node of `graph`; bodies of control flow are not looked into. Conditions hold when the
+/// Decides for every node of `graph`; bodies of control flow are not looked into. A fused operator that no list names
+/// takes the decision of its body's operators: fp32 (a condition counts) before target before widest before neutral; its
+/// entry says which one decided. Conditions hold when the
 /// attribute, written or default, has one of the values by meaning (D-conditional-default). Decided once an
 /// operator name: a node costs a table look-up unless its operator has conditions.
 Assignment assign(const graph::Graph &graph, const Rules &rules, const NamedNodes &named);

@@ -3,6 +3,8 @@
 #include "core/policy/rules.h"
 #include "core/policy/wording.h"
 
+#include <algorithm>
+#include <unordered_set>
 #include <vector>
 
 namespace halftone::policy {
@@ -43,6 +45,7 @@ private:
     };
 
     void findExactNames();
+    void findBodies();
     Result<void> exclude(std::size_t index);
     void excludePatterns();
     void applyOverride(const std::string &name, tensor::DType type);
@@ -56,6 +59,7 @@ private:
     /// The nodes of each name in the policy; names need not be unique in a graph.
     std::unordered_map<std::string_view, std::vector<graph::NodeId>> m_nodesOf;
     std::vector<NamedPattern> m_patterns;
+    std::unordered_set<std::string_view> m_namesInBodies; ///< of control flow, also nested
     std::vector<std::string_view> m_candidates;
     std::size_t m_suggestions = 0;
     std::size_t m_told = 0;
@@ -71,6 +75,22 @@ void NameMatcher::findExactNames()
         if (const auto at = m_nodesOf.find(m_graph.node(id).name); at != m_nodesOf.end())
             at->second.push_back(id);
     }
+}
+
+void NameMatcher::findBodies()
+{
+    std::vector<const graph::Graph *> bodies;
+    const auto look = [&](const graph::Graph &graph, bool isBody) {
+        for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+            if (isBody)
+                m_namesInBodies.insert(graph.node(id).name);
+            for (const auto &body : graph.node(id).subgraphs)
+                bodies.push_back(body.get());
+        }
+    };
+    look(m_graph, false);
+    for (std::size_t k = 0; k < bodies.size(); ++k)
+        look(*bodies[k], true);
 }
 
 void NameMatcher::warn(std::string_view key, std::string_view name, std::string text)
@@ -109,7 +129,7 @@ Result<void> NameMatcher::exclude(std::size_t index)
         m_patterns.push_back({name, std::move(pattern).value(), 0});
         return {};
     }
-    if (nodes.empty())
+    if (nodes.empty() && !m_namesInBodies.contains(name))
         warn(kExcluded, name, "is the name of no node" + nearNames(name));
     bool variable = false;
     for (const graph::NodeId id : nodes) {
@@ -136,7 +156,8 @@ void NameMatcher::excludePatterns()
         }
     }
     for (const NamedPattern &one : m_patterns) {
-        if (one.operators == 0)
+        const auto matches = [&](std::string_view name) { return one.pattern.matches(name, scratch); };
+        if (one.operators == 0 && std::ranges::none_of(m_namesInBodies, matches))
             warn(kExcluded, one.text, "matches the name of no operator");
     }
 }
@@ -144,7 +165,7 @@ void NameMatcher::excludePatterns()
 void NameMatcher::applyOverride(const std::string &name, tensor::DType type)
 {
     const std::vector<graph::NodeId> &nodes = m_nodesOf.at(name);
-    if (nodes.empty())
+    if (nodes.empty() && !m_namesInBodies.contains(name))
         warn(kOverrides, name, "is the name of no node" + nearNames(name));
     bool variable = false;
     bool excluded = false;
@@ -167,6 +188,7 @@ Result<NamedNodes> NameMatcher::match()
     if (m_policy.excludedNames.empty() && m_policy.nodeOverrides.empty())
         return NamedNodes{};
     findExactNames();
+    findBodies();
     for (std::size_t i = 0; i < m_policy.excludedNames.size(); ++i)
         HALFTONE_CHECK(exclude(i));
     excludePatterns();

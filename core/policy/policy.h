@@ -66,8 +66,12 @@ struct Policy
     std::optional<std::vector<std::string>> dataNames;
     std::optional<std::vector<std::string>>
         int8Ops; ///< operators that the quantizer takes; absent: its own list
-    bool castParams = false;
-    bool keepIoTypes = false;
+    std::optional<bool>
+        castParams; ///< store parameters in the target type where all their readers want it; absent: no
+    /// Absent: true. False (mode typed only): data that all their readers want in the target type come in it, and outputs
+    /// come as they are computed.
+    std::optional<bool> keepIoTypes;
+    std::optional<bool> share; ///< merge nodes that compute the same; absent: in mode typed
 
     bool operator==(const Policy &) const = default;
 };

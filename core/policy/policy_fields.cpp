@@ -81,6 +81,7 @@ constexpr std::array kFields{
     PolicyField{"data_names", &Policy::dataNames},
     PolicyField{"cast_optional_params", &Policy::castParams},
     PolicyField{"keep_io_types", &Policy::keepIoTypes},
+    PolicyField{"share", &Policy::share},
     PolicyField{"int8_ops", &Policy::int8Ops},
 };
 

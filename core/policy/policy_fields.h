@@ -21,7 +21,7 @@ struct PolicyField
     using Conditions = std::optional<std::vector<ConditionalRule>> Policy::*;
     using PlainConditions = std::vector<ConditionalRule> Policy::*;
     using Types = std::map<std::string, tensor::DType> Policy::*;
-    using Flag = bool Policy::*;
+    using Flag = std::optional<bool> Policy::*;
     using Moves = std::vector<Policy::Move> Policy::*;
     /// A text with a few allowed values; null when a value is none of them. `get` gives "" for the default.
     struct Word

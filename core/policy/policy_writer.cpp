@@ -3,12 +3,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include <type_traits>
-
 namespace halftone::policy {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+Json toJson(bool flag)
+{
+    return flag;
+}
 
 Json toJson(const std::vector<std::string> &names)
 {
@@ -58,10 +61,7 @@ Json memberToJson(const Policy &policy, T Policy::*member)
     const T &value = policy.*member;
     if (value == Policy().*member)
         return {};
-    if constexpr (std::is_same_v<T, bool>)
-        return value;
-    else
-        return toJson(value);
+    return toJson(value);
 }
 
 } // namespace

@@ -1,0 +1,151 @@
+#include "core/passes/body_binding.h"
+
+#include "core/dialect/mxnet/attribute_text.h"
+#include "core/dialect/mxnet/op_info.h"
+#include "core/dialect/mxnet/read_operator.h"
+#include "core/graph/traverse.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace halftone::passes {
+namespace {
+
+using graph::NodeId;
+using Role = BoundBody::Role;
+
+std::vector<NodeId> variablesOf(const graph::Graph &body)
+{
+    std::vector<NodeId> order = graph::postOrder(body);
+    std::erase_if(order, [&body](NodeId id) { return !body.isVariable(id); });
+    return order;
+}
+
+Error nowhere(std::string_view list, std::int64_t location)
+{
+    return badInput(std::string(list), std::to_string(location),
+                    "a variable of the body, or an input of the node");
+}
+
+bool isIn(std::int64_t location, std::size_t count)
+{
+    return location >= 0 && static_cast<std::size_t>(location) < count;
+}
+
+/// ForEach: the lists say, input by input, which variable of the body it is.
+Result<BodyBinding> bindForEach(const graph::NodeDef &node, const ops::ControlFlow &flow, std::size_t inputs)
+{
+    BoundBody body;
+    body.graph = node.subgraphs[0].get();
+    body.stacked = static_cast<std::size_t>(std::max<std::int64_t>(flow.dataOutputs, 0));
+    const std::vector<NodeId> variables = variablesOf(*body.graph);
+    for (const ops::Dims *list : {&flow.dataLocations, &flow.stateLocations, &flow.bodyLocations}) {
+        for (const std::int64_t location : *list) {
+            if (!isIn(location, variables.size()) || body.ties.size() >= inputs)
+                return nowhere("body", location);
+            body.ties.push_back({variables[static_cast<std::size_t>(location)], body.ties.size(),
+                                 list == &flow.dataLocations});
+        }
+    }
+    BodyBinding binding;
+    binding.bodies.push_back(std::move(body));
+    return binding;
+}
+
+/// WhileLoop and Cond: the k-th variable of a body is the node's input locations[k].
+Result<BoundBody> bindBranch(const graph::Graph &graph, Role role, const ops::Dims &locations,
+                             std::size_t inputs)
+{
+    BoundBody body;
+    body.graph = &graph;
+    body.role = role;
+    const std::vector<NodeId> variables = variablesOf(graph);
+    for (const std::int64_t location : locations) {
+        if (!isIn(location, inputs) || body.ties.size() >= variables.size())
+            return nowhere("locations", location);
+        body.ties.push_back({variables[body.ties.size()], static_cast<std::size_t>(location), false});
+    }
+    return body;
+}
+
+Result<BodyBinding> bindCond(const graph::NodeDef &node, const ops::ControlFlow &flow, std::size_t inputs)
+{
+    BodyBinding binding;
+    const std::pair<Role, const ops::Dims *> parts[] = {{Role::BranchCondition, &flow.conditionLocations},
+                                                        {Role::Result, &flow.bodyLocations},
+                                                        {Role::Result, &flow.elseLocations}};
+    for (std::size_t i = 0; i < std::size(parts); ++i) {
+        HALFTONE_TRY(BoundBody body,
+                     bindBranch(*node.subgraphs[i], parts[i].first, *parts[i].second, inputs));
+        binding.bodies.push_back(std::move(body));
+    }
+    return binding;
+}
+
+Result<BodyBinding> bindWhile(const graph::NodeDef &node, const ops::ControlFlow &flow, std::size_t inputs)
+{
+    BodyBinding binding;
+    HALFTONE_TRY(BoundBody condition,
+                 bindBranch(*node.subgraphs[0], Role::LoopCondition, flow.conditionLocations, inputs));
+    HALFTONE_TRY(BoundBody body, bindBranch(*node.subgraphs[1], Role::Result, flow.bodyLocations, inputs));
+    body.stacked = static_cast<std::size_t>(std::max<std::int64_t>(flow.dataOutputs, 0));
+    for (std::size_t i = 0; i < flow.stateLocations.size(); ++i) {
+        const std::int64_t variable = flow.stateLocations[i];
+        if (!isIn(variable, body.ties.size()))
+            return nowhere("func_var_locs", variable);
+        binding.carried.push_back({body.ties[static_cast<std::size_t>(variable)].input, body.stacked + i});
+    }
+    binding.mostSteps = flow.maxIterations;
+    binding.bodies.push_back(std::move(condition));
+    binding.bodies.push_back(std::move(body));
+    return binding;
+}
+
+BodyBinding bindFused(const graph::NodeDef &node, std::size_t inputs, std::size_t outputs)
+{
+    BodyBinding binding;
+    const auto *const info = dialect::mxnet::findOp(node.op);
+    if (node.subgraphs.size() != 1 || info == nullptr)
+        return binding;
+    const auto quantized
+        = dialect::mxnet::readBoolean(dialect::mxnet::attributeValue(*info, node.attributes, "quantized"));
+    binding.isQuantized = quantized.ok() && quantized.value();
+    const std::string_view cast
+        = dialect::mxnet::attributeValue(*info, node.attributes, "enabled_float_output");
+    binding.hasFloatOutput = !cast.empty() && !dialect::mxnet::isNone(cast);
+
+    BoundBody body;
+    body.graph = node.subgraphs[0].get();
+    const std::vector<NodeId> variables = variablesOf(*body.graph);
+    const std::size_t heads = body.graph->heads().size();
+    const bool fits = binding.isQuantized ? variables.size() <= inputs && heads <= outputs
+                                          : variables.size() == inputs && heads == outputs;
+    if (!fits)
+        return binding;
+    for (const NodeId variable : variables)
+        body.ties.push_back({variable, body.ties.size(), false});
+    binding.bodies.push_back(std::move(body));
+    return binding;
+}
+
+} // namespace
+
+Result<BodyBinding> bindBodies(const graph::NodeDef &node, std::size_t inputs, std::size_t outputs)
+{
+    using Kind = ops::ControlFlow::Kind;
+    if (node.subgraphs.empty())
+        return BodyBinding{};
+    HALFTONE_TRY(const ops::Operator op, dialect::mxnet::readOperator(node));
+    const auto *const flow = std::get_if<ops::ControlFlow>(&op);
+    if (flow == nullptr)
+        return bindFused(node, inputs, outputs);
+    const std::size_t needed = flow->kind == Kind::ForEach ? 1 : flow->kind == Kind::WhileLoop ? 2 : 3;
+    if (node.subgraphs.size() < needed)
+        return BodyBinding{};
+    return flow->kind == Kind::ForEach  ? bindForEach(node, *flow, inputs)
+        : flow->kind == Kind::WhileLoop ? bindWhile(node, *flow, inputs)
+                                        : bindCond(node, *flow, inputs);
+}
+
+} // namespace halftone::passes

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "core/base/result.h"
+#include "core/graph/graph.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace halftone::passes {
+
+/// Bodies nested deeper than this keep their shapes and types open: each level multiplies the work.
+inline constexpr int kMaxBodyDepth = 4;
+
+/// One body of a node, and what of the node its variables and heads stand for.
+struct BoundBody
+{
+    enum class Role : std::uint8_t
+    {
+        Result, ///< its heads are the node's outputs
+        LoopCondition, ///< asked before each step
+        BranchCondition, ///< asked once; MXNet takes no other type than float32 for it
+    };
+    /// A variable of the body stands for an input of the node.
+    struct Tie
+    {
+        graph::NodeId variable = 0;
+        std::size_t input = 0;
+        bool sliced = false; ///< the body sees one step along the first axis
+    };
+
+    const graph::Graph *graph = nullptr;
+    Role role = Role::Result;
+    std::vector<Tie> ties;
+    std::size_t stacked = 0; ///< so many leading heads are stacked over the steps into an output
+};
+
+/// How the bodies of control flow and of fused operators hang in their node.
+struct BodyBinding
+{
+    /// An input that a loop reads in its first step and an output that it hands on from step to step.
+    struct Carried
+    {
+        std::size_t input = 0;
+        std::size_t output = 0;
+    };
+
+    std::vector<BoundBody> bodies; ///< empty: the node's bodies say nothing of it
+    /// Fused, on integers: the inputs behind those of the body and the outputs behind its heads are ends of ranges, and the
+    /// types are those of the operator's own rule.
+    bool isQuantized = false;
+    bool hasFloatOutput = false; ///< fused, with a cast of its output to float32
+    std::vector<Carried> carried;
+    std::int64_t mostSteps = -1; ///< extent of stacked outputs, where no sliced input tells it; -1: open
+};
+
+/// Reads control flow's location lists; the inputs of a fused operator are its body's variables in the order in which
+/// a walk from the heads meets them (graph::postOrder), behind which quantized ones have more. No bodies come back from an operator that has none, that is
+/// unknown, or that is fused with another number of inputs or outputs than its body has.
+///
+/// fails  BadInput for a malformed attribute and for a location that points nowhere
+Result<BodyBinding> bindBodies(const graph::NodeDef &node, std::size_t inputs, std::size_t outputs);
+
+} // namespace halftone::passes

@@ -1,0 +1,154 @@
+#include "core/passes/typed_builder.h"
+
+#include "core/passes/mark_parameters.h"
+
+#include <algorithm>
+
+namespace halftone::passes {
+
+using graph::Entry;
+using graph::NodeId;
+using tensor::DType;
+
+namespace {
+
+constexpr std::array kCasts{DType::F32, DType::F16, DType::BF16};
+
+std::size_t slotOf(DType type)
+{
+    return static_cast<std::size_t>(std::ranges::find(kCasts, type) - kCasts.begin());
+}
+
+} // namespace
+
+TypedBuilder::TypedBuilder(const graph::Graph &source, const NodeTypes &rules, const TypedPlan &plan,
+                           std::span<const Variable> variables, const std::vector<DType> &stored,
+                           const NewBodies &bodies)
+    : m_source(source)
+    , m_rules(rules)
+    , m_plan(plan)
+    , m_variables(variables)
+    , m_stored(stored)
+    , m_bodies(bodies)
+    , m_casts(plan.value.size(), std::array<std::uint32_t, kCastTypes>{})
+{
+    for (std::size_t k = 0; k < kCasts.size(); ++k)
+        m_castAttributes[k] = {{"dtype", std::string(tensor::nameOf(kCasts[k]))}};
+    for (const NodeId id : plan.order) {
+        const std::string &name = source.node(id).name;
+        if (name.find("_amp_cast_") != std::string::npos)
+            m_names.reserve(name);
+    }
+}
+
+Conversion TypedBuilder::build()
+{
+    m_result.graph.reserve(m_plan.order.size() * 3 / 2, m_plan.reads.size() * 3 / 2);
+    m_result.types.reserve(m_plan.order.size() * 3 / 2);
+    m_result.graph.setMetadata(m_source.metadata());
+    m_result.fromSource.assign(m_source.nodeCount(), kNoNode);
+    for (const NodeId id : m_plan.order) {
+        if (m_source.isVariable(id))
+            addVariable(id);
+        else
+            addNode(id);
+    }
+    addHeads();
+    markCastParameters();
+    m_result.foldedCasts = m_plan.foldedCasts;
+    m_result.merged = m_plan.merged;
+    m_result.moved = m_plan.moved;
+    m_result.notes = m_plan.notes;
+    return std::move(m_result);
+}
+
+/// A variable that is stored in another type, or says a wrong one, gets the right `__dtype__`.
+void TypedBuilder::addVariable(NodeId id)
+{
+    const graph::NodeDefPtr &def = m_source.sharedNode(id);
+    const DType type = m_stored[id];
+    const bool says
+        = type != m_plan.native[m_plan.firstOutput[id]] || def->attributes.find("__dtype__") != nullptr;
+    m_result.fromSource[id] = m_result.graph.add(says ? markedAs(def, type) : def, {});
+    m_result.types.append(type);
+}
+
+/// MXNet infers the type of a parameter from its readers, but a cast reads any type.
+void TypedBuilder::markCastParameters()
+{
+    for (const InsertedCast &cast : m_result.casts) {
+        const NodeId id = cast.tensor.node;
+        if (!m_source.isVariable(id) || m_variables[id].isData)
+            continue;
+        const NodeId copy = m_result.fromSource[id];
+        const graph::NodeDefPtr def = m_result.graph.sharedNode(copy);
+        graph::NodeDefPtr now = markedAs(def, m_stored[id]);
+        if (now == def)
+            continue;
+        m_result.graph.redefine(copy, std::move(now));
+        m_result.markedParameters.push_back(id);
+    }
+}
+
+void TypedBuilder::addNode(NodeId id)
+{
+    m_inputs.clear();
+    const auto inputs = m_source.inputs(id);
+    const std::uint32_t first = m_plan.firstInput[id];
+    for (std::uint32_t i = 0; i < inputs.size(); ++i)
+        m_inputs.push_back(as(inputs[i], m_plan.reads[first + i], {id, i}));
+    m_dependencies.clear();
+    for (const NodeId dependency : m_source.controlDependencies(id))
+        m_dependencies.push_back(m_result.fromSource[m_plan.valueOf({dependency, 0, 0}).node]);
+    const auto body = m_bodies.find(id);
+    m_result.fromSource[id] = m_result.graph.add(
+        body == m_bodies.end() ? m_source.sharedNode(id) : body->second, m_inputs, m_dependencies);
+    m_result.types.append(std::span(m_plan.native).subspan(m_plan.firstOutput[id], m_rules.outputCount(id)));
+}
+
+Entry TypedBuilder::raw(const Entry &value, std::uint32_t version) const
+{
+    return {m_result.fromSource[value.node], value.output, version};
+}
+
+/// The tensor in that type: as it comes, or through the one cast that there is for all its readers.
+Entry TypedBuilder::as(const Entry &entry, DType type, Reader reader)
+{
+    const Entry &value = m_plan.valueOf(entry);
+    const std::uint32_t output = m_plan.output(value);
+    const DType native = m_source.isVariable(value.node) ? m_stored[value.node] : m_plan.native[output];
+    if (!isCastable(type) || native == type)
+        return raw(value, entry.version);
+    std::uint32_t &cast = m_casts[output][slotOf(type)];
+    if (cast == 0)
+        cast = addCast(value, type);
+    InsertedCast &inserted = m_result.casts[cast - 1];
+    inserted.readers.push_back(reader);
+    return {inserted.cast, 0, entry.version};
+}
+
+std::uint32_t TypedBuilder::addCast(const Entry &value, DType type)
+{
+    std::string name = m_source.node(value.node).name + '_' + std::to_string(value.output) + "_amp_cast_";
+    name += tensor::nameOf(type);
+    auto def = std::make_shared<graph::NodeDef>();
+    def->op = "amp_cast";
+    def->name = m_names.take(std::move(name));
+    def->attributes = m_castAttributes[slotOf(type)];
+    const Entry input = raw(value, value.version);
+    const NodeId id = m_result.graph.add(std::move(def), std::span(&input, 1));
+    m_result.types.append(type);
+    m_result.casts.push_back({id, value, type, {}});
+    return static_cast<std::uint32_t>(m_result.casts.size());
+}
+
+void TypedBuilder::addHeads()
+{
+    std::vector<Entry> heads;
+    const auto sources = m_source.heads();
+    for (std::uint32_t k = 0; k < sources.size(); ++k)
+        heads.push_back(as(sources[k], m_plan.headReads[k], {kNoNode, k}));
+    m_result.graph.setHeads(std::move(heads));
+}
+
+} // namespace halftone::passes

@@ -1,0 +1,521 @@
+#include "core/passes/typed_plan.h"
+
+#include "core/graph/traverse.h"
+#include "core/passes/infer_types.h"
+#include "core/passes/twins.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+namespace halftone::passes {
+namespace {
+
+using graph::Entry;
+using graph::NodeId;
+using ops::TypeOutcome;
+using policy::Request;
+using tensor::DType;
+
+constexpr const char *kRefusesHalf = "its type rule refuses 16 bit; kept in float32";
+constexpr const char *kBodyDecides
+    = "its body is converted by the lists; the operator itself has no precision";
+constexpr const char *kBodyStays = "its body stays as it is";
+constexpr const char *kMixedInputs = "its inputs have different types; treated as widest";
+
+class Planner
+{
+public:
+    Planner(const graph::Graph &source, const NodeTypes &rules, const policy::Assignment &assignment,
+            std::span<const Variable> variables, const PlanSettings &settings)
+        : m_source(source)
+        , m_rules(rules)
+        , m_assignment(assignment)
+        , m_variables(variables)
+        , m_settings(settings)
+        , m_target(settings.target)
+    {
+    }
+
+    Result<TypedPlan> run(const Progress &progress);
+
+private:
+    void number();
+    void resolve();
+    std::vector<bool> headNodes() const;
+    void standFor(NodeId id, NodeId twin);
+    void placeHeadTwins();
+    void dropUnneeded();
+    Result<void> inferOriginals();
+    Result<void> inferWhole(bool trustGuesses);
+    bool inferOriginal(NodeId id);
+    void decide(NodeId id);
+    void decideHeads();
+
+    void gather(NodeId id);
+    void asTarget(NodeId id);
+    void asInputs(NodeId id, bool widest);
+    bool differ() const;
+    void asFp32(NodeId id);
+    bool seeded(NodeId id, int seed);
+    bool follow(NodeId id, bool widest);
+    bool accept(NodeId id, bool mayBeOpen = false);
+    void keepOriginal(NodeId id);
+    bool opensMutable(NodeId id) const;
+
+    const graph::Graph &m_source;
+    const NodeTypes &m_rules;
+    const policy::Assignment &m_assignment;
+    std::span<const Variable> m_variables;
+    const PlanSettings &m_settings;
+    DType m_target;
+    TypedPlan m_plan;
+    std::unordered_map<NodeId, NodeId>
+        m_headTwins; ///< of a node that comes first: the head that takes its place
+    std::vector<bool> m_lowered; ///< by output: an operator of the target list reads it
+    std::vector<bool> m_isCast; ///< by OpIndex
+    // Scratch of the node at hand, kept for its capacity.
+    std::vector<DType> m_native, m_original; ///< of its inputs
+    std::vector<bool> m_isParameter;
+    std::vector<DType> m_in, m_out, m_wanted;
+};
+
+Result<TypedPlan> Planner::run(const Progress &progress)
+{
+    constexpr std::size_t kBetweenLooks = 4096;
+    number();
+    resolve();
+    HALFTONE_CHECK(inferOriginals());
+    placeHeadTwins();
+    dropUnneeded();
+    const std::vector<NodeId> &order = m_plan.order;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+        if (k % kBetweenLooks == 0) {
+            if (progress.stopped())
+                return Error{Errc::Cancelled, {}, {}, "conversion was cancelled", {}};
+            progress.tell(static_cast<double>(k) / static_cast<double>(order.size()), "deciding types");
+        }
+        if (!m_source.isVariable(order[k]))
+            decide(order[k]);
+    }
+    decideHeads();
+    return std::move(m_plan);
+}
+
+void Planner::number()
+{
+    std::uint32_t inputs = 0;
+    std::uint32_t outputs = 0;
+    m_plan.firstInput.reserve(m_source.nodeCount());
+    m_plan.firstOutput.reserve(m_source.nodeCount());
+    for (NodeId id = 0; id < m_source.nodeCount(); ++id) {
+        m_plan.firstInput.push_back(inputs);
+        m_plan.firstOutput.push_back(outputs);
+        inputs += static_cast<std::uint32_t>(m_source.inputs(id).size());
+        outputs += m_rules.outputCount(id);
+    }
+    m_plan.value.resize(outputs);
+    m_plan.original.assign(outputs, DType::Unknown);
+    m_plan.native.assign(outputs, DType::Unknown);
+    m_plan.reads.assign(inputs, DType::Unknown);
+    m_lowered.assign(outputs, false);
+    for (NodeId id = 0; id < m_source.nodeCount(); ++id) {
+        for (std::uint32_t k = 0; k < m_rules.outputCount(id); ++k)
+            m_plan.value[m_plan.firstOutput[id] + k] = {id, k, 0};
+        if (m_source.isVariable(id))
+            m_plan.original[m_plan.firstOutput[id]] = m_plan.native[m_plan.firstOutput[id]]
+                = m_variables[id].type;
+    }
+    for (const std::string &name : m_source.operatorNames())
+        m_isCast.push_back(name == "amp_cast" || name == "amp_multicast");
+}
+
+/// Finds what stands for what: casts for what they cast, nodes for an equal one that comes earlier.
+void Planner::resolve()
+{
+    std::optional<Twins> twins;
+    if (m_settings.share)
+        twins.emplace(m_source);
+    const std::vector<bool> isHead = headNodes();
+    std::vector<Entry> inputs;
+    m_plan.order = graph::postOrder(m_source);
+    for (const NodeId id : m_plan.order) {
+        inputs.clear();
+        for (const Entry &entry : m_source.inputs(id)) {
+            inputs.push_back(m_plan.valueOf(entry));
+            inputs.back().version = entry.version;
+        }
+        if (m_isCast[m_source.opOf(id)]) {
+            for (std::uint32_t k = 0; k < inputs.size() && k < m_rules.outputCount(id); ++k)
+                m_plan.value[m_plan.firstOutput[id] + k] = inputs[k];
+            m_plan.foldedCasts.push_back(id);
+            continue;
+        }
+        const Request request = m_assignment.requested(id);
+        if (twins && m_source.controlDependencies(id).empty()) {
+            const NodeId twin = twins->findOrAdd(id, inputs, static_cast<std::uint32_t>(request));
+            // Two heads stay two; one keeps its name, whichever of the twins comes first.
+            if (twin != id && !(isHead[id] && (isHead[twin] || m_headTwins.contains(twin)))) {
+                standFor(id, twin);
+                if (isHead[id])
+                    m_headTwins.emplace(twin, id);
+            }
+        }
+    }
+}
+
+/// A head that has an earlier twin stands where that one stood, so that the output keeps its name.
+void Planner::placeHeadTwins()
+{
+    if (m_headTwins.empty())
+        return;
+    const auto placed = [this](NodeId id) {
+        const auto head = m_headTwins.find(id);
+        return head == m_headTwins.end() ? id : head->second;
+    };
+    for (Entry &value : m_plan.value)
+        value.node = placed(value.node);
+    std::vector<MergedNode> merged;
+    for (const MergedNode &one : m_plan.merged) {
+        const NodeId into = placed(one.into);
+        merged.push_back(one.node == into ? MergedNode{one.into, into} : MergedNode{one.node, into});
+    }
+    m_plan.merged = std::move(merged);
+    std::unordered_map<NodeId, NodeId> partner;
+    for (const auto &[first, head] : m_headTwins) {
+        partner.emplace(first, head);
+        partner.emplace(head, first);
+    }
+    for (NodeId &id : m_plan.order) {
+        if (const auto other = partner.find(id); other != partner.end())
+            id = other->second;
+    }
+}
+
+/// Leaves the nodes that heads need now that casts and twins are gone, and notes what the target list reads.
+void Planner::dropUnneeded()
+{
+    std::vector<bool> needed(m_source.nodeCount(), false);
+    for (const Entry &head : m_source.heads())
+        needed[m_plan.valueOf(head).node] = true;
+    for (auto id = m_plan.order.rbegin(); id != m_plan.order.rend(); ++id) {
+        if (!needed[*id])
+            continue;
+        for (const Entry &entry : m_source.inputs(*id)) {
+            const Entry &value = m_plan.valueOf(entry);
+            needed[value.node] = true;
+            if (m_assignment.requested(*id) == Request::Target)
+                m_lowered[m_plan.output(value)] = true;
+        }
+        for (const NodeId dependency : m_source.controlDependencies(*id))
+            needed[m_plan.valueOf({dependency, 0, 0}).node] = true;
+    }
+    std::erase_if(m_plan.order, [&](NodeId id) { return !needed[id]; });
+    std::erase_if(m_plan.merged, [&](const MergedNode &merged) { return !needed[merged.into]; });
+}
+
+/// Nodes whose outputs are heads, seen through casts.
+std::vector<bool> Planner::headNodes() const
+{
+    std::vector<bool> isHead(m_source.nodeCount(), false);
+    for (Entry head : m_source.heads()) {
+        while (m_isCast[m_source.opOf(head.node)] && head.output < m_source.inputs(head.node).size())
+            head = m_source.inputs(head.node)[head.output];
+        isHead[head.node] = true;
+    }
+    return isHead;
+}
+
+void Planner::standFor(NodeId id, NodeId twin)
+{
+    for (std::uint32_t k = 0; k < m_rules.outputCount(id); ++k)
+        m_plan.value[m_plan.firstOutput[id] + k] = {twin, k, 0};
+    m_plan.merged.push_back({id, twin});
+}
+
+/// The types that everything has in the source graph.
+Result<void> Planner::inferOriginals()
+{
+    const bool isWellTyped = std::ranges::all_of(
+        m_plan.order, [this](NodeId id) { return m_source.isVariable(id) || inferOriginal(id); });
+    if (!isWellTyped) {
+        // A guessed type of a variable may be to blame: then its readers say what it is.
+        if (!inferWhole(true).ok() && !inferWhole(false).ok())
+            return inferWhole(true);
+    }
+    return {};
+}
+
+/// Types by sweeps in both directions, so that variables can take theirs from their readers.
+Result<void> Planner::inferWhole(bool trustGuesses)
+{
+    std::vector<DType> known(m_source.nodeCount(), DType::Unknown);
+    for (NodeId id = 0; id < m_source.nodeCount(); ++id) {
+        if (m_source.isVariable(id) && (trustGuesses || !m_variables[id].isAssumed))
+            known[id] = m_variables[id].type;
+    }
+    HALFTONE_TRY(const TypeMap types, inferTypes(m_source, known));
+    for (NodeId id = 0; id < m_source.nodeCount(); ++id) {
+        const std::uint32_t first = m_plan.firstOutput[id];
+        for (std::uint32_t k = 0; k < m_rules.outputCount(id); ++k)
+            m_plan.original[first + k] = types.at(id, k);
+        if (!m_source.isVariable(id))
+            continue;
+        if (m_plan.original[first] == DType::Unknown)
+            m_plan.original[first] = m_variables[id].type;
+        m_plan.native[first] = m_plan.original[first];
+    }
+    return {};
+}
+
+/// Types of one node from those of its inputs; false when they contradict each other.
+bool Planner::inferOriginal(NodeId id)
+{
+    m_in.clear();
+    for (const Entry &entry : m_source.inputs(id))
+        m_in.push_back(m_plan.original[m_plan.output(entry)]);
+    m_out.assign(m_rules.outputCount(id), DType::Unknown);
+    if (m_rules.apply(id, m_in, m_out) == TypeOutcome::Refused)
+        return false;
+    std::ranges::copy(m_out, m_plan.original.begin() + m_plan.firstOutput[id]);
+    return true;
+}
+
+void Planner::gather(NodeId id)
+{
+    m_native.clear();
+    m_original.clear();
+    m_isParameter.clear();
+    for (const Entry &entry : m_source.inputs(id)) {
+        const Entry &value = m_plan.valueOf(entry);
+        m_native.push_back(m_plan.native[m_plan.output(value)]);
+        m_original.push_back(m_plan.original[m_plan.output(entry)]);
+        m_isParameter.push_back(m_source.isVariable(value.node) && !m_variables[value.node].isData);
+    }
+}
+
+void Planner::decide(NodeId id)
+{
+    gather(id);
+    const Request request = m_assignment.requested(id);
+    if (isControlFlow(m_source.node(id))) {
+        if (request == Request::Target || request == Request::Fp32)
+            m_plan.notes.push_back({id, request == Request::Target ? kBodyDecides : kBodyStays});
+        keepOriginal(id);
+        return;
+    }
+    switch (request) {
+    case Request::Fp32:
+        asFp32(id);
+        return;
+    case Request::Target:
+        asTarget(id);
+        return;
+    case Request::Widest:
+        asInputs(id, true);
+        return;
+    case Request::Follow:
+    case Request::Nothing:
+        break;
+    }
+    if (m_rules.op(id) == nullptr)
+        keepOriginal(id); // nobody knows what it would make of another type
+    else
+        asInputs(id, false);
+}
+
+/// Takes the types in m_in as those that the node reads, if its rule is content with them.
+bool Planner::accept(NodeId id, bool mayBeOpen)
+{
+    const std::uint32_t firstOutput = m_plan.firstOutput[id];
+    const std::uint32_t outputs = m_rules.outputCount(id);
+    m_wanted = m_in;
+    if (m_in == m_original) {
+        m_out.assign(m_plan.original.begin() + firstOutput, m_plan.original.begin() + firstOutput + outputs);
+    } else {
+        m_out.assign(outputs, DType::Unknown);
+        const TypeOutcome outcome = m_rules.apply(id, m_in, m_out);
+        const bool isOpen = mayBeOpen || m_rules.op(id) == nullptr
+            || std::ranges::find(m_native, DType::Unknown) != m_native.end();
+        if (outcome == TypeOutcome::Refused || (outcome == TypeOutcome::Incomplete && !isOpen))
+            return false;
+    }
+    for (std::size_t i = 0; i < m_wanted.size(); ++i) {
+        const bool mayCast = isCastable(m_native[i]) || m_native[i] == DType::Unknown;
+        m_plan.reads[m_plan.firstInput[id] + i] = mayCast ? m_wanted[i] : m_native[i];
+    }
+    std::ranges::copy(m_out, m_plan.native.begin() + firstOutput);
+    return true;
+}
+
+/// The types of the source graph, which go together.
+void Planner::keepOriginal(NodeId id)
+{
+    m_in = m_original;
+    accept(id, true);
+}
+
+void Planner::asFp32(NodeId id)
+{
+    m_in = m_native;
+    for (DType &type : m_in) {
+        if (isCastable(type))
+            type = DType::F32;
+    }
+    if (!accept(id))
+        keepOriginal(id);
+}
+
+bool Planner::opensMutable(NodeId id) const
+{
+    for (std::size_t i = 0; i < m_in.size(); ++i) {
+        if (m_in[i] == m_target && m_in[i] != m_native[i] && m_rules.isMutable(id, i))
+            return true;
+    }
+    return false;
+}
+
+/// Completes the node's types with the target type on its first output (seed 0), on its first float input (1), or on all
+/// float inputs (2), and takes them.
+bool Planner::seeded(NodeId id, int seed)
+{
+    m_in = m_native;
+    m_out.assign(m_rules.outputCount(id), DType::Unknown);
+    bool isFirst = true;
+    for (DType &type : m_in) {
+        if (!isCastable(type))
+            continue;
+        type = seed == 2 || (seed == 1 && isFirst) ? m_target : DType::Unknown;
+        isFirst = false;
+    }
+    if (seed == 0)
+        m_out[0] = m_target;
+    if (m_rules.apply(id, m_in, m_out) == TypeOutcome::Refused)
+        return false;
+    bool lowers = false;
+    for (std::size_t i = 0; i < m_in.size(); ++i) {
+        if (m_in[i] == DType::Unknown || (m_in[i] != m_native[i] && !isCastable(m_native[i])))
+            m_in[i] = m_native[i]; // no business of the rule
+        lowers |= m_in[i] == m_target;
+    }
+    return lowers && !opensMutable(id) && accept(id);
+}
+
+void Planner::asTarget(NodeId id)
+{
+    if (m_rules.op(id) == nullptr) {
+        m_in = m_native;
+        for (DType &type : m_in) {
+            if (isCastable(type) || type == DType::Unknown)
+                type = m_target;
+        }
+        accept(id, true);
+        return;
+    }
+    const bool makesFloat = isCastable(m_plan.original[m_plan.firstOutput[id]]);
+    for (int seed = makesFloat ? 0 : 1; seed <= 2; ++seed) {
+        if (seeded(id, seed))
+            return;
+    }
+    const bool hasFloats = std::ranges::any_of(m_native, isCastable);
+    m_plan.notes.push_back(
+        {id, hasFloats ? kRefusesHalf : "asked to compute in 16 bit, but it reads no float"});
+    asFp32(id);
+}
+
+/// The float inputs that are no parameters have the target type; the rule says what the parameters need to have.
+bool Planner::follow(NodeId id, bool widest)
+{
+    bool anyLow = false;
+    bool followed = false;
+    const auto inputs = m_source.inputs(id);
+    m_in = m_native;
+    for (std::size_t i = 0; i < m_in.size(); ++i) {
+        if (!isCastable(m_native[i]))
+            continue;
+        if (m_isParameter[i] && !(widest && !m_settings.parametersFollow)) {
+            m_in[i] = DType::Unknown;
+            followed = true;
+            continue;
+        }
+        anyLow |= m_native[i] == m_target;
+        if (m_native[i] != m_target && !m_lowered[m_plan.output(m_plan.valueOf(inputs[i]))])
+            return false;
+        m_in[i] = m_target;
+    }
+    m_out.assign(m_rules.outputCount(id), DType::Unknown);
+    if (!anyLow || m_rules.apply(id, m_in, m_out) == TypeOutcome::Refused)
+        return false;
+    for (std::size_t i = 0; i < m_in.size(); ++i) {
+        if (m_in[i] == DType::Unknown)
+            m_in[i] = m_native[i];
+    }
+    if (opensMutable(id) || !accept(id))
+        return false;
+    m_plan.parametersFollowed |= widest && followed;
+    return true;
+}
+
+/// Do the float inputs come in different types?
+bool Planner::differ() const
+{
+    const auto first = std::ranges::find_if(m_native, isCastable);
+    return std::any_of(first, m_native.end(),
+                       [first](DType type) { return isCastable(type) && type != *first; });
+}
+
+void Planner::asInputs(NodeId id, bool widest)
+{
+    m_in = m_native;
+    if ((!(widest && differ()) && accept(id)) || follow(id, widest))
+        return;
+    bool mixed = false;
+    for (std::size_t i = 0; i < m_native.size(); ++i)
+        mixed |= isCastable(m_native[i]) && m_native[i] != m_target && !m_isParameter[i];
+    if (!widest || !mixed)
+        m_plan.notes.push_back({id, mixed ? kMixedInputs : kRefusesHalf});
+    asFp32(id);
+}
+
+void Planner::decideHeads()
+{
+    for (const Entry &head : m_source.heads()) {
+        const DType native = m_plan.nativeOf(head);
+        const DType original = m_plan.original[m_plan.output(head)];
+        const bool keeps = m_settings.keepIoTypes && isCastable(native) && isCastable(original);
+        m_plan.headReads.push_back(keeps ? original : DType::Unknown);
+    }
+}
+
+} // namespace
+
+ReadCounts::ReadCounts(const graph::Graph &source, const TypedPlan &plan, DType target)
+    : m_counts(plan.value.size())
+{
+    const auto note = [&](const Entry &entry, DType type) {
+        if (isCastable(type))
+            ++m_counts[plan.output(plan.valueOf(entry))].of(type, target);
+    };
+    for (const NodeId id : plan.order) {
+        const auto inputs = source.inputs(id);
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            note(inputs[i], plan.reads[plan.firstInput[id] + i]);
+    }
+    for (std::size_t k = 0; k < plan.headReads.size(); ++k)
+        note(source.heads()[k], plan.headReads[k]);
+}
+
+bool isControlFlow(const graph::NodeDef &node)
+{
+    return !node.subgraphs.empty() && !node.op.starts_with("_sg_");
+}
+
+Result<TypedPlan> planTypes(const graph::Graph &source, const NodeTypes &rules,
+                            const policy::Assignment &assignment, std::span<const Variable> variables,
+                            const PlanSettings &settings, const Progress &progress)
+{
+    return Planner(source, rules, assignment, variables, settings).run(progress);
+}
+
+} // namespace halftone::passes

@@ -1,0 +1,96 @@
+#pragma once
+
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/passes/conversion.h"
+#include "core/passes/node_types.h"
+#include "core/passes/variables.h"
+#include "core/policy/assignment.h"
+
+#include <span>
+#include <vector>
+
+/// Mode typed, first half: what each operator reads, decided before anything is built.
+namespace halftone::passes {
+
+/// The decisions for one graph. Tensors and inputs are numbered: output k of node n is firstOutput[n] + k, input i is
+/// firstInput[n] + i.
+///
+/// A cast of the source is no tensor of its own: `value` gives the tensor that it casts, and each reader gets the casts
+/// that it needs anew, so that converting a converted graph changes nothing. Nodes that are merged are treated likewise.
+struct TypedPlan
+{
+    std::vector<graph::NodeId> order; ///< nodes that stay, each after what it needs
+    std::vector<std::uint32_t> firstOutput;
+    std::vector<std::uint32_t> firstInput;
+    std::vector<graph::Entry> value; ///< by output: what stands for it in the source graph
+    std::vector<tensor::DType> original; ///< by output: the type in the source graph
+    std::vector<tensor::DType> native; ///< by output: the type as it is computed now
+    /// By input: the type in which the node reads it; equal to the native one where it reads it as it comes.
+    std::vector<tensor::DType> reads;
+    std::vector<tensor::DType> headReads; ///< by head, likewise; Unknown: as it comes
+    std::vector<graph::NodeId> foldedCasts;
+    std::vector<MergedNode> merged;
+    std::vector<MovedCasts> moved;
+    std::vector<NodeNote> notes;
+    bool parametersFollowed
+        = false; ///< some parameter of a widest operator is read in the type of its other inputs
+
+    std::uint32_t output(const graph::Entry &entry) const { return firstOutput[entry.node] + entry.output; }
+    const graph::Entry &valueOf(const graph::Entry &entry) const { return value[output(entry)]; }
+    tensor::DType nativeOf(const graph::Entry &entry) const { return native[output(valueOf(entry))]; }
+};
+
+/// How many inputs and heads read each tensor in which type.
+class ReadCounts
+{
+public:
+    struct Counts
+    {
+        std::uint32_t fp32 = 0;
+        std::uint32_t target = 0;
+        std::uint32_t other = 0; ///< the half that is not the target; integers and open types are not counted
+
+        std::uint32_t &of(tensor::DType type, tensor::DType target16)
+        {
+            return type == tensor::DType::F32 ? fp32 : type == target16 ? target : other;
+        }
+    };
+
+    ReadCounts(const graph::Graph &source, const TypedPlan &plan, tensor::DType target);
+
+    const Counts &operator[](std::uint32_t output) const { return m_counts[output]; }
+    Counts &operator[](std::uint32_t output) { return m_counts[output]; }
+
+private:
+    std::vector<Counts> m_counts; ///< by output
+};
+
+struct PlanSettings
+{
+    tensor::DType target = tensor::DType::F16;
+    bool share
+        = true; ///< merge nodes that compute the same and are asked for the same, but for those at heads
+    bool keepIoTypes = true; ///< heads have the types of the source's heads
+    bool parametersFollow
+        = true; ///< parameters of a widest operator are read in the type of its other inputs
+};
+
+/// Decides in one sweep, each node by the types of the tensors that it really reads (spec: amp-conversion, section 4):
+///
+/// fp32     floats are read as float32
+/// target   the type rule with the target type on the first output (else on the first float input) says which inputs are
+///          read in it; refused: as fp32, with a note
+/// widest   float32 when any float input has it, parameters aside, which follow; an input that a target operator reads in
+///          the target type anyway counts as having that
+/// neutral  as the inputs come where the type rule accepts that, else as widest
+///
+/// Float64 and integers are read as they come. fails: BadInput for a graph that is ill-typed itself; Cancelled.
+Result<TypedPlan> planTypes(const graph::Graph &source, const NodeTypes &rules,
+                            const policy::Assignment &assignment, std::span<const Variable> variables,
+                            const PlanSettings &settings, const Progress &progress);
+
+/// An operator that runs its bodies, unlike a fused one, which stands for its body.
+bool isControlFlow(const graph::NodeDef &node);
+
+} // namespace halftone::passes
