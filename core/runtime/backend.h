@@ -1,0 +1,76 @@
+#pragma once
+
+#include "core/base/result.h"
+#include "core/ops/operator.h"
+#include "core/tensor/dtype.h"
+#include "core/tensor/shape.h"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace halftone::runtime {
+
+/// A dense row-major tensor without its values. The shape is fully known.
+struct TensorDesc
+{
+    tensor::DType dtype = tensor::DType::Unknown;
+    tensor::Shape shape;
+
+    bool operator==(const TensorDesc &) const = default;
+};
+
+/// An operator with everything that decides its kernel: types and shapes of its inputs and outputs (hidden
+/// outputs too, as the type and shape rules give them).
+struct Operation
+{
+    ops::Operator op;
+    std::string opName; ///< the framework's, for messages
+    std::vector<TensorDesc> inputs;
+    std::vector<TensorDesc> outputs;
+};
+
+/// Does a machine compute in a type?
+enum class Support
+{
+    No,
+    Emulated, ///< right values (storage rounded, wider accumulation), meaningless time
+    Native
+};
+
+std::string_view nameOf(Support support); ///< "no", "emulated", "native"
+
+/// An operator prepared for one set of types and shapes; run as often as wanted, by one thread at a time.
+class Kernel
+{
+public:
+    virtual ~Kernel() = default;
+
+    /// What computes it, for reports: "reference", "own avx512", "oneDNN jit:avx512_core_amx", ….
+    virtual std::string name() const = 0;
+    /// Buffers in the order of the Operation, dense row-major, aligned to 64 bytes; outputs overlap nothing.
+    /// fails: BadInput for values that the operator refuses (an index out of range, where its mode says error).
+    virtual Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs)
+        = 0;
+    /// A long run() looks at `stop` now and then and returns early once it is requested; what the outputs then hold is
+    /// not to be used. Short ones need not.
+    virtual void setStop(std::stop_token) { }
+};
+
+/// A way to compute. Backends know no sibling.
+class Backend
+{
+public:
+    virtual ~Backend() = default;
+
+    virtual std::string_view name() const = 0; ///< as `--backend` calls it
+    virtual Support support(tensor::DType type) const = 0;
+    /// fails: Unsupported, saying which operator, type or attribute and why.
+    virtual Result<std::unique_ptr<Kernel>> prepare(const Operation &operation) const = 0;
+};
+
+} // namespace halftone::runtime

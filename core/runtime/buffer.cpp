@@ -1,0 +1,43 @@
+#include "core/runtime/buffer.h"
+
+#include "core/base/checked_math.h"
+
+#include <cstdint>
+#include <cstring>
+
+namespace halftone::runtime {
+
+Result<Buffer> allocate(const TensorDesc &desc)
+{
+    const std::optional<std::int64_t> elements = desc.shape.elementCount();
+    const auto bytes = elements
+        ? checkedMultiply(*elements, static_cast<std::int64_t>(tensor::sizeOf(desc.dtype)))
+        : std::nullopt;
+    constexpr std::int64_t kMost = std::int64_t{1} << 46; // more than any machine has
+    if (!bytes || *bytes > kMost)
+        return unsupported({}, "a tensor of shape " + desc.shape.toString(), "one that fits the memory");
+    const auto size = static_cast<std::size_t>(*bytes);
+    // Aligned by hand: what aligned allocation frees, glibc before 2.38 does not find again for the same size, and a run
+    // over a deep network would grow by what it has freed.
+    const std::shared_ptr<std::byte[]> owner(new std::byte[size + kAlignment]);
+    const auto address = reinterpret_cast<std::uintptr_t>(owner.get());
+    std::byte *const data = owner.get() + (kAlignment - address % kAlignment) % kAlignment;
+    return Buffer{tensor::Tensor(desc.dtype, desc.shape, std::span(data, size), owner), data};
+}
+
+Result<tensor::Tensor> aligned(const tensor::Tensor &tensor)
+{
+    if (reinterpret_cast<std::uintptr_t>(tensor.bytes().data()) % kAlignment == 0)
+        return tensor;
+    HALFTONE_TRY(const Buffer buffer, allocate(descOf(tensor)));
+    if (!tensor.bytes().empty())
+        std::memcpy(buffer.bytes, tensor.bytes().data(), tensor.bytes().size());
+    return buffer.tensor;
+}
+
+TensorDesc descOf(const tensor::Tensor &tensor)
+{
+    return {tensor.dtype(), tensor.shape()};
+}
+
+} // namespace halftone::runtime

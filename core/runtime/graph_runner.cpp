@@ -1,0 +1,439 @@
+#include "core/runtime/graph_runner.h"
+
+#include "core/dialect/mxnet/op_info.h"
+#include "core/dialect/mxnet/read_operator.h"
+#include "core/graph/traverse.h"
+#include "core/ops/infer_shape.h"
+#include "core/passes/body_binding.h"
+#include "core/passes/node_types.h"
+#include "core/runtime/buffer.h"
+#include "core/runtime/reference/elements.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace halftone::runtime {
+namespace {
+
+using graph::Entry;
+using graph::NodeId;
+using tensor::DType;
+using tensor::Shape;
+using tensor::Tensor;
+namespace mx = dialect::mxnet;
+
+/// Kernels kept for one node: a loop over pictures of a few sizes prepares each size once.
+constexpr std::size_t kKernelsPerNode = 4;
+
+bool readsLabel(const ops::Operator &op, std::size_t input)
+{
+    return input > 0
+        && (std::holds_alternative<ops::SoftmaxOutput>(op)
+            || std::holds_alternative<ops::RegressionOutput>(op));
+}
+
+Error cancelled()
+{
+    return {Errc::Cancelled, {}, {}, "stopped", {}};
+}
+
+bool isSet(const Tensor &tensor)
+{
+    return tensor.dtype() != DType::Unknown;
+}
+
+Result<Tensor> converted(const Tensor &tensor, DType type)
+{
+    HALFTONE_TRY(const Buffer buffer, allocate({type, tensor.shape()}));
+    reference::convert(tensor.dtype(), tensor.bytes().data(), tensor.elementCount(), type, buffer.bytes);
+    return buffer.tensor;
+}
+
+std::size_t bytesOf(std::span<const Tensor> values)
+{
+    std::size_t bytes = 0;
+    for (const Tensor &value : values)
+        bytes += value.bytes().size();
+    return bytes;
+}
+
+Result<Tensor> zeros(const TensorDesc &desc)
+{
+    HALFTONE_TRY(const Buffer buffer, allocate(desc));
+    if (!buffer.tensor.bytes().empty())
+        std::memset(buffer.bytes, 0, buffer.tensor.bytes().size());
+    return buffer.tensor;
+}
+
+} // namespace
+
+GraphRunner::GraphRunner(const graph::Graph &graph, const BackendChain &backends, int depth)
+    : m_graph(graph)
+    , m_backends(backends)
+    , m_depth(depth)
+    , m_order(graph::postOrder(graph))
+    , m_ops(graph.nodeCount())
+    , m_isLabel(graph.nodeCount())
+    , m_readers(graph.nodeCount())
+    , m_prepared(graph.nodeCount())
+{
+}
+
+Result<std::unique_ptr<GraphRunner>> GraphRunner::create(const graph::Graph &graph,
+                                                         const BackendChain &backends, int depth)
+{
+    std::unique_ptr<GraphRunner> runner(new GraphRunner(graph, backends, depth));
+    HALFTONE_CHECK(runner->readOperators());
+    runner->findLabels();
+    runner->countReaders();
+    return runner;
+}
+
+std::vector<NodeId> GraphRunner::variables() const
+{
+    std::vector<NodeId> found = m_order;
+    std::erase_if(found, [this](NodeId id) { return !m_graph.isVariable(id); });
+    std::ranges::sort(found);
+    return found;
+}
+
+Error GraphRunner::atNode(NodeId id, Error error) const
+{
+    const graph::NodeDef &node = m_graph.node(id);
+    if (!error.where.empty())
+        error.found = error.where + ": " + error.found;
+    error.where = node.name;
+    return error;
+}
+
+Result<void> GraphRunner::readOperators()
+{
+    for (const NodeId id : m_order) {
+        const graph::NodeDef &node = m_graph.node(id);
+        if (node.isVariable())
+            continue;
+        HALFTONE_TRY(m_ops[id], mx::readOperator(node));
+        const mx::OpInfo *const info = mx::findOp(node.op);
+        const std::size_t needed = info ? mx::inputCount(*info, node.attributes).value_or(0) : 0;
+        const std::size_t given = m_graph.inputs(id).size();
+        if (node.subgraphs.empty() && given < needed)
+            return badInput(node.name, node.op + " with " + std::to_string(given) + " inputs",
+                            std::to_string(needed));
+        if (!node.subgraphs.empty()) {
+            if (m_depth >= passes::kMaxBodyDepth)
+                return unsupported(node.name,
+                                   "bodies nested deeper than " + std::to_string(passes::kMaxBodyDepth));
+            for (const auto &body : node.subgraphs) {
+                auto runner = create(*body, m_backends, m_depth + 1);
+                if (!runner.ok())
+                    return atNode(id, std::move(runner).error());
+                m_bodies[id].push_back(std::move(runner).value());
+            }
+        } else if (std::holds_alternative<ops::Opaque>(m_ops[id])) {
+            return unsupported(node.name, "no kernel computes the operator " + node.op);
+        }
+    }
+    return {};
+}
+
+void GraphRunner::findLabels()
+{
+    std::vector<bool> isRead(m_graph.nodeCount());
+    std::vector<bool> isData(m_graph.nodeCount());
+    for (const NodeId id : m_order) {
+        const auto inputs = m_graph.inputs(id);
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            (readsLabel(m_ops[id], i) ? isRead : isData)[inputs[i].node] = true;
+    }
+    for (const NodeId id : m_order)
+        m_isLabel[id] = m_graph.isVariable(id) && isRead[id] && !isData[id];
+}
+
+void GraphRunner::countReaders()
+{
+    for (const NodeId id : m_order) {
+        for (const Entry &entry : m_graph.inputs(id))
+            ++m_readers[entry.node];
+    }
+    for (const Entry &head : m_graph.heads())
+        ++m_readers[head.node];
+}
+
+Result<passes::TypeMap> GraphRunner::typesOf(std::span<const Tensor> variables) const
+{
+    std::vector<DType> given(m_graph.nodeCount(), DType::Unknown);
+    for (const NodeId id : m_order) {
+        if (m_graph.isVariable(id))
+            given[id] = variables[id].dtype();
+    }
+    auto inferred = passes::inferTypes(m_graph, given);
+    if (!inferred.ok()
+        && !m_convertible.empty()) { // data of another type than the graph's is converted to it
+        for (const NodeId id : m_convertible)
+            given[id] = DType::Unknown;
+        inferred = passes::inferTypes(m_graph, given);
+    }
+    HALFTONE_TRY(passes::TypeMap types, std::move(inferred));
+    // What nothing decides is float32 for variables, and what the first input is for the rest.
+    const passes::NodeTypes rules(m_graph, m_depth);
+    std::vector<DType> inputs;
+    for (const NodeId id : m_order) {
+        const std::span<DType> outputs = types.outputs(id);
+        if (std::ranges::find(outputs, DType::Unknown) == outputs.end())
+            continue;
+        inputs.clear();
+        for (const Entry &entry : m_graph.inputs(id))
+            inputs.push_back(types.of(entry));
+        if (!m_graph.isVariable(id))
+            rules.apply(id, inputs, outputs);
+        std::ranges::replace(outputs, DType::Unknown, inputs.empty() ? DType::F32 : inputs.front());
+    }
+    return types;
+}
+
+Result<const GraphRunner::Setting *> GraphRunner::settingOf(std::span<const Tensor> variables)
+{
+    std::vector<TensorDesc> key;
+    for (const Tensor &variable : variables)
+        key.push_back(descOf(variable));
+    if (key == m_settingKey)
+        return &m_setting;
+    std::unordered_map<std::string, Shape> known;
+    for (const NodeId id : m_order) {
+        if (m_graph.isVariable(id) && isSet(variables[id]))
+            known.insert_or_assign(m_graph.node(id).name, variables[id].shape());
+    }
+    m_settingKey.clear();
+    HALFTONE_TRY(m_setting.types, typesOf(variables));
+    HALFTONE_TRY(m_setting.shapes, passes::inferShapes(m_graph, known));
+    m_settingKey = std::move(key);
+    return &m_setting;
+}
+
+namespace {
+
+/// `shapes` and `types` side by side; empty when a shape is open.
+std::vector<TensorDesc> describe(std::span<const Shape> shapes, std::span<const DType> types)
+{
+    std::vector<TensorDesc> descs;
+    for (std::size_t i = 0; i < types.size(); ++i) {
+        if (i >= shapes.size() || !shapes[i].isComplete())
+            return {};
+        descs.push_back({types[i], shapes[i]});
+    }
+    return descs;
+}
+
+} // namespace
+
+Result<void> GraphRunner::prepareAll(const Setting &setting)
+{
+    for (const NodeId id : m_order) {
+        if (m_graph.isVariable(id) || m_bodies.contains(id))
+            continue;
+        Operation operation{m_ops[id],
+                            m_graph.node(id).op,
+                            {},
+                            describe(setting.shapes.byNode[id], setting.types.outputs(id))};
+        bool known = !operation.outputs.empty();
+        for (const Entry &entry : m_graph.inputs(id)) {
+            operation.inputs.push_back({setting.types.of(entry), setting.shapes.of(entry)});
+            known = known && operation.inputs.back().shape.isComplete();
+        }
+        if (known)
+            HALFTONE_CHECK(prepare(id, std::move(operation)));
+    }
+    return {};
+}
+
+Result<GraphRunner::Prepared *> GraphRunner::prepare(NodeId id, Operation operation)
+{
+    std::vector<Prepared> &kept = m_prepared[id];
+    for (Prepared &prepared : kept) {
+        if (prepared.operation.inputs == operation.inputs && prepared.operation.outputs == operation.outputs)
+            return &prepared;
+    }
+    Error refusal = unsupported({}, "no backend");
+    for (const auto &backend : m_backends) {
+        auto kernel = backend->prepare(operation);
+        if (kernel.ok()) {
+            if (kept.size() == kKernelsPerNode)
+                kept.erase(kept.begin());
+            std::string name = kernel.value()->name();
+            kept.push_back({std::move(operation), std::move(kernel).value(), std::move(name)});
+            return &kept.back();
+        }
+        refusal = std::move(kernel).error();
+        if (refusal.code != Errc::Unsupported)
+            break;
+    }
+    return atNode(id, std::move(refusal));
+}
+
+Result<void> GraphRunner::bindVariables(const Setting &setting, std::vector<Tensor> variables,
+                                        Values &values) const
+{
+    for (const NodeId id : m_order) {
+        if (!m_graph.isVariable(id))
+            continue;
+        const DType type = setting.types.at(id, 0);
+        Tensor value = std::move(variables[id]);
+        if (!isSet(value)) {
+            const Shape &shape = setting.shapes.byNode[id][0];
+            if (!m_isLabel[id])
+                return badInput(m_graph.node(id).name, "the input is not fed", "an array of this name");
+            HALFTONE_TRY(value, zeros({type, shape.isComplete() ? shape : Shape{1}}));
+        } else if (value.dtype() != type) {
+            HALFTONE_TRY(value, converted(value, type));
+        } else {
+            HALFTONE_TRY(value, aligned(value));
+        }
+        values[id].push_back(std::move(value));
+    }
+    return {};
+}
+
+Result<std::vector<Tensor>> GraphRunner::runKernel(NodeId id, const Setting &setting,
+                                                   std::span<const Tensor> inputs, const RunOptions &options,
+                                                   std::string_view &kernel)
+{
+    Operation operation{m_ops[id], m_graph.node(id).op, {}, {}};
+    std::vector<Shape> inputShapes;
+    std::vector<const std::byte *> from;
+    for (const Tensor &input : inputs) {
+        operation.inputs.push_back(descOf(input));
+        inputShapes.push_back(input.shape());
+        from.push_back(input.bytes().data());
+    }
+    const auto types = setting.types.outputs(id);
+    operation.outputs = describe(setting.shapes.byNode[id], types);
+    if (operation.outputs.empty()) { // depends on values: on what a body made, say
+        std::vector<Shape> shapes(types.size());
+        HALFTONE_CHECK(ops::inferShapes(m_ops[id], inputShapes, shapes));
+        operation.outputs = describe(shapes, types);
+        if (operation.outputs.empty())
+            return unsupported({}, operation.opName + " gives an output of open shape");
+    }
+    std::vector<Buffer> buffers;
+    std::vector<std::byte *> to;
+    for (const TensorDesc &desc : operation.outputs) {
+        HALFTONE_TRY(Buffer buffer, allocate(desc));
+        to.push_back(buffer.bytes);
+        buffers.push_back(std::move(buffer));
+    }
+    HALFTONE_TRY(Prepared *const prepared, prepare(id, std::move(operation)));
+    kernel = prepared->name;
+    prepared->kernel->setStop(options.progress.stop);
+    HALFTONE_CHECK(prepared->kernel->run(from, to));
+    std::vector<Tensor> outputs;
+    for (Buffer &buffer : buffers)
+        outputs.push_back(std::move(buffer.tensor));
+    return outputs;
+}
+
+void GraphRunner::skipVariables(State &state) const
+{
+    while (!isDone(state) && m_graph.isVariable(m_order[state.next]))
+        ++state.next;
+}
+
+void GraphRunner::release(NodeId id, State &state) const
+{
+    for (const Entry &entry : m_graph.inputs(id)) {
+        if (--state.readers[entry.node] > 0)
+            continue;
+        if (state.isOwn[entry.node])
+            state.ownBytes -= bytesOf(state.values[entry.node]);
+        state.values[entry.node].clear();
+    }
+}
+
+void GraphRunner::setConvertible(std::vector<NodeId> variables)
+{
+    m_convertible = std::move(variables);
+}
+
+Result<GraphRunner::State> GraphRunner::start(std::vector<Tensor> variables)
+{
+    State state;
+    HALFTONE_TRY(state.setting, settingOf(variables));
+    HALFTONE_CHECK(prepareAll(*state.setting));
+    state.values.resize(m_graph.nodeCount());
+    state.isOwn.resize(m_graph.nodeCount());
+    state.readers = m_readers;
+    HALFTONE_CHECK(bindVariables(*state.setting, std::move(variables), state.values));
+    skipVariables(state);
+    return state;
+}
+
+Result<NodeValue> GraphRunner::step(State &state, const RunOptions &options)
+{
+    const NodeId id = m_order[state.next];
+    std::vector<Tensor> inputs;
+    for (const Entry &entry : m_graph.inputs(id))
+        inputs.push_back(state.values[entry.node][entry.output]);
+    std::string_view kernel = m_graph.node(id).op;
+    auto outputs = m_bodies.contains(id) ? runBodies(id, inputs, options)
+                                         : runKernel(id, *state.setting, inputs, options, kernel);
+    if (options.progress.stopped())
+        return cancelled();
+    if (!outputs.ok())
+        return atNode(id, std::move(outputs).error());
+    state.values[id] = std::move(outputs).value();
+    state.isOwn[id] = true;
+    state.ownBytes += bytesOf(state.values[id]);
+    release(id, state);
+    ++state.next;
+    skipVariables(state);
+    return NodeValue{id, state.values[id], kernel};
+}
+
+std::size_t GraphRunner::nextBytes(const State &state) const
+{
+    const NodeId id = m_order[state.next];
+    const std::vector<TensorDesc> outputs
+        = describe(state.setting->shapes.byNode[id], state.setting->types.outputs(id));
+    std::size_t bytes = 0;
+    for (const TensorDesc &desc : outputs)
+        bytes += static_cast<std::size_t>(desc.shape.elementCount().value_or(0)) * tensor::sizeOf(desc.dtype);
+    return bytes;
+}
+
+double GraphRunner::shareDone(const State &state) const
+{
+    return static_cast<double>(state.next) / static_cast<double>(std::max<std::size_t>(m_order.size(), 1));
+}
+
+std::vector<Tensor> GraphRunner::heads(const State &state) const
+{
+    std::vector<Tensor> heads;
+    for (const Entry &head : m_graph.heads())
+        heads.push_back(state.values[head.node][head.output]);
+    return heads;
+}
+
+void GraphRunner::replace(State &state, NodeId id, std::vector<Tensor> outputs) const
+{
+    if (state.isOwn[id])
+        state.ownBytes -= bytesOf(state.values[id]);
+    state.values[id] = std::move(outputs);
+    state.isOwn[id] = true;
+    state.ownBytes += bytesOf(state.values[id]);
+}
+
+Result<std::vector<Tensor>> GraphRunner::run(std::vector<Tensor> variables, const RunOptions &options)
+{
+    HALFTONE_TRY(State state, start(std::move(variables)));
+    while (!isDone(state)) {
+        if (options.progress.stopped())
+            return cancelled();
+        if (m_depth == 0)
+            options.progress.tell(shareDone(state), m_graph.node(nextNode(state)).name);
+        HALFTONE_TRY(const NodeValue value, step(state, options));
+        if (options.tap && m_depth == 0)
+            HALFTONE_CHECK(options.tap(value));
+    }
+    return heads(state);
+}
+
+} // namespace halftone::runtime

@@ -1,0 +1,108 @@
+#pragma once
+
+#include "core/ops/operator.h"
+#include "core/passes/infer_shapes.h"
+#include "core/passes/infer_types.h"
+#include "core/runtime/interpreter.h"
+
+#include <cstdint>
+#include <map>
+
+/// Inside of Interpreter: a graph and the bodies in it are run by the same class.
+namespace halftone::runtime {
+
+/// One graph, its kernels, and runners for the bodies of its nodes. Keeps a reference: the graph must outlive it.
+class GraphRunner
+{
+public:
+    /// `depth`: how many bodies the graph lies in.
+    static Result<std::unique_ptr<GraphRunner>> create(const graph::Graph &graph,
+                                                       const BackendChain &backends, int depth);
+
+    const graph::Graph &graph() const { return m_graph; }
+    /// The variables that the heads need, in the graph's order.
+    std::vector<graph::NodeId> variables() const;
+    /// A variable that nothing but the labels of training heads reads.
+    bool isLabel(graph::NodeId variable) const { return m_isLabel[variable]; }
+
+    /// Variables whose values may be converted when their types contradict the graph.
+    void setConvertible(std::vector<graph::NodeId> variables);
+
+    using Values = std::vector<std::vector<tensor::Tensor>>; ///< by NodeId
+    /// Shapes and types of everything, for one set of inputs.
+    struct Setting
+    {
+        passes::ShapeMap shapes;
+        passes::TypeMap types;
+    };
+    /// A run under way; a copy goes on by itself. Good until start() is called with other shapes or types.
+    struct State
+    {
+        const Setting *setting = nullptr;
+        Values values;
+        std::vector<std::uint32_t> readers; ///< by NodeId: those that are still to come
+        std::vector<bool>
+            isOwn; ///< by NodeId: computed by this state, not by the one that it was copied from
+        std::size_t ownBytes = 0; ///< of the own values that are still held
+        std::size_t next = 0; ///< in the order of execution: a node that is no variable, or the end
+    };
+
+    /// Runs with the variables' values, by NodeId; those of labels may be missing (unknown type). Values need not be
+    /// aligned.
+    Result<std::vector<tensor::Tensor>> run(std::vector<tensor::Tensor> variables, const RunOptions &options);
+
+    /// The same at the caller's pace.
+    Result<State> start(std::vector<tensor::Tensor> variables);
+    bool isDone(const State &state) const { return state.next == m_order.size(); }
+    graph::NodeId nextNode(const State &state) const { return m_order[state.next]; }
+    std::size_t nextBytes(const State &state) const; ///< of the next node's outputs; 0 where shapes are open
+    double shareDone(const State &state) const;
+    Result<NodeValue> step(State &state, const RunOptions &options);
+    std::vector<tensor::Tensor> heads(const State &state) const;
+    void replace(State &state, graph::NodeId id, std::vector<tensor::Tensor> outputs) const;
+
+private:
+    struct Prepared
+    {
+        Operation operation;
+        std::unique_ptr<Kernel> kernel;
+        std::string name;
+    };
+    GraphRunner(const graph::Graph &graph, const BackendChain &backends, int depth);
+
+    Result<void> readOperators();
+    void findLabels();
+    void countReaders();
+
+    Result<const Setting *> settingOf(std::span<const tensor::Tensor> variables);
+    Result<passes::TypeMap> typesOf(std::span<const tensor::Tensor> variables) const;
+    Result<void> prepareAll(const Setting &setting);
+    Result<Prepared *> prepare(graph::NodeId id, Operation operation);
+
+    Result<void> bindVariables(const Setting &setting, std::vector<tensor::Tensor> variables,
+                               Values &values) const;
+    Result<std::vector<tensor::Tensor>> runKernel(graph::NodeId id, const Setting &setting,
+                                                  std::span<const tensor::Tensor> inputs,
+                                                  const RunOptions &options, std::string_view &kernel);
+    void skipVariables(State &state) const;
+    void release(graph::NodeId id, State &state) const;
+
+    Result<std::vector<tensor::Tensor>> runBodies(graph::NodeId id, std::span<const tensor::Tensor> inputs,
+                                                  const RunOptions &options);
+    Error atNode(graph::NodeId id, Error error) const;
+
+    const graph::Graph &m_graph;
+    const BackendChain &m_backends;
+    int m_depth;
+    std::vector<graph::NodeId> m_order; ///< what the heads need
+    std::vector<ops::Operator> m_ops; ///< by NodeId
+    std::vector<graph::NodeId> m_convertible;
+    std::vector<bool> m_isLabel; ///< by NodeId
+    std::vector<std::uint32_t> m_readers; ///< by NodeId: inputs and heads that read the node
+    std::vector<std::vector<Prepared>> m_prepared; ///< by NodeId; the latest last
+    std::map<graph::NodeId, std::vector<std::unique_ptr<GraphRunner>>> m_bodies;
+    std::vector<TensorDesc> m_settingKey; ///< of the variables
+    Setting m_setting;
+};
+
+} // namespace halftone::runtime

@@ -1,0 +1,211 @@
+#include "core/runtime/interpreter.h"
+
+#include "core/base/text.h"
+#include "core/runtime/buffer.h"
+#include "core/runtime/graph_runner.h"
+
+#include <utility>
+
+namespace halftone::runtime {
+
+using graph::NodeId;
+using tensor::Tensor;
+
+class Interpreter::Impl
+{
+public:
+    static Result<std::unique_ptr<Impl>> create(const graph::Model &model, BackendChain backends)
+    {
+        auto impl = std::make_unique<Impl>();
+        impl->m_graph = model.graph;
+        impl->m_backends = std::move(backends);
+        HALFTONE_TRY(impl->m_runner, GraphRunner::create(impl->m_graph, impl->m_backends, 0));
+        HALFTONE_CHECK(impl->takeParameters(model));
+        return impl;
+    }
+
+    std::vector<NodeId> inputs() const
+    {
+        std::vector<NodeId> wanted = m_runner->variables();
+        std::erase_if(wanted,
+                      [this](NodeId id) { return m_constants.contains(id) || m_runner->isLabel(id); });
+        return wanted;
+    }
+
+    const graph::Graph &graph() const { return m_graph; }
+
+    GraphRunner &runner() { return *m_runner; }
+
+    /// By NodeId: what is fed, and parameters.
+    Result<std::vector<Tensor>> variables(const Feed &feed) const
+    {
+        std::vector<Tensor> values(m_graph.nodeCount());
+        std::size_t used = 0;
+        for (const NodeId id : m_runner->variables()) {
+            const auto given = feed.find(m_graph.node(id).name);
+            const auto constant = m_constants.find(id);
+            if (given != feed.end()) {
+                values[id] = given->second;
+                ++used;
+            } else if (constant != m_constants.end()) {
+                values[id] = constant->second;
+            } else if (!m_runner->isLabel(id)) {
+                return badInput(m_graph.node(id).name, "the input is not fed", "an array of this name");
+            }
+        }
+        if (used < feed.size())
+            HALFTONE_CHECK(checkNames(feed));
+        return values;
+    }
+
+private:
+    Result<void> takeParameters(const graph::Model &model)
+    {
+        std::unordered_map<std::string_view, const tensor::Array *> stored;
+        for (const tensor::Array &array : model.parameters)
+            stored.insert_or_assign(graph::variableOf(array.name), &array);
+        std::vector<NodeId> data;
+        for (const NodeId id : m_runner->variables()) {
+            const auto array = stored.find(m_graph.node(id).name);
+            if (array == stored.end() || !array->second->shape.hasRank()) {
+                data.push_back(id);
+                continue;
+            }
+            if (array->second->storage != tensor::Storage::Dense)
+                return unsupported(m_graph.node(id).name, "a sparse parameter", "a dense one");
+            HALFTONE_TRY(m_constants[id], aligned(array->second->values));
+        }
+        m_runner->setConvertible(std::move(data));
+        return {};
+    }
+
+    /// fails: a fed name that is no variable of the graph. One that no head needs is no mistake.
+    Result<void> checkNames(const Feed &feed) const
+    {
+        std::unordered_map<std::string_view, NodeId> names;
+        std::vector<std::string_view> all;
+        for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
+            if (m_graph.isVariable(id) && names.emplace(m_graph.node(id).name, id).second)
+                all.push_back(m_graph.node(id).name);
+        }
+        for (const auto &[name, value] : feed) {
+            if (!names.contains(name))
+                return badInput(name,
+                                "the model has no input of this name" + didYouMean(nearestNames(name, all)));
+        }
+        return {};
+    }
+
+    graph::Graph m_graph;
+    BackendChain m_backends;
+    std::unique_ptr<GraphRunner> m_runner; ///< refers to both of them
+    std::unordered_map<NodeId, Tensor> m_constants;
+};
+
+Interpreter::Interpreter(std::unique_ptr<Impl> impl)
+    : m_impl(std::move(impl))
+{
+}
+Interpreter::Interpreter(Interpreter &&) noexcept = default;
+Interpreter &Interpreter::operator=(Interpreter &&) noexcept = default;
+Interpreter::~Interpreter() = default;
+
+Result<Interpreter> Interpreter::create(const graph::Model &model, BackendChain backends)
+{
+    HALFTONE_TRY(std::unique_ptr<Impl> impl, Impl::create(model, std::move(backends)));
+    return Interpreter(std::move(impl));
+}
+
+std::vector<std::string> Interpreter::inputs() const
+{
+    std::vector<std::string> names;
+    for (const NodeId id : m_impl->inputs())
+        names.push_back(m_impl->graph().node(id).name);
+    return names;
+}
+
+Result<std::vector<Tensor>> Interpreter::run(const Feed &feed, const RunOptions &options)
+{
+    HALFTONE_TRY(std::vector<Tensor> variables, m_impl->variables(feed));
+    return m_impl->runner().run(std::move(variables), options);
+}
+
+struct Execution::Inside
+{
+    GraphRunner &runner;
+    GraphRunner::State state;
+};
+
+Result<Execution> Interpreter::start(const Feed &feed)
+{
+    HALFTONE_TRY(std::vector<Tensor> variables, m_impl->variables(feed));
+    GraphRunner &runner = m_impl->runner();
+    HALFTONE_TRY(GraphRunner::State state, runner.start(std::move(variables)));
+    return Execution(std::unique_ptr<Execution::Inside>(new Execution::Inside{runner, std::move(state)}));
+}
+
+Execution::Execution(std::unique_ptr<Inside> inside)
+    : m_inside(std::move(inside))
+{
+}
+Execution::Execution(Execution &&) noexcept = default;
+Execution &Execution::operator=(Execution &&) noexcept = default;
+Execution::~Execution() = default;
+
+bool Execution::isDone() const
+{
+    return m_inside->runner.isDone(m_inside->state);
+}
+
+NodeId Execution::node() const
+{
+    return m_inside->runner.nextNode(m_inside->state);
+}
+
+std::vector<Tensor> Execution::inputs() const
+{
+    std::vector<Tensor> inputs;
+    for (const graph::Entry &entry : m_inside->runner.graph().inputs(node()))
+        inputs.push_back(m_inside->state.values[entry.node][entry.output]);
+    return inputs;
+}
+
+std::size_t Execution::nextBytes() const
+{
+    return m_inside->runner.nextBytes(m_inside->state);
+}
+
+double Execution::shareDone() const
+{
+    return m_inside->runner.shareDone(m_inside->state);
+}
+
+Result<NodeValue> Execution::step(const Progress &progress)
+{
+    return m_inside->runner.step(m_inside->state, {{}, progress});
+}
+
+std::vector<Tensor> Execution::heads() const
+{
+    return m_inside->runner.heads(m_inside->state);
+}
+
+std::size_t Execution::ownBytes() const
+{
+    return m_inside->state.ownBytes;
+}
+
+Execution Execution::fork() const
+{
+    auto inside = std::unique_ptr<Inside>(new Inside{m_inside->runner, m_inside->state});
+    inside->state.isOwn.assign(inside->state.isOwn.size(), false);
+    inside->state.ownBytes = 0;
+    return Execution(std::move(inside));
+}
+
+void Execution::replace(NodeId node, std::vector<Tensor> outputs)
+{
+    m_inside->runner.replace(m_inside->state, node, std::move(outputs));
+}
+
+} // namespace halftone::runtime

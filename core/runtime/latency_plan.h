@@ -1,0 +1,100 @@
+#pragma once
+
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/runtime/backend.h"
+#include "core/runtime/plan_cache.h"
+#include "core/runtime/plan_graph.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace halftone::runtime {
+
+/// What a step of a plan is for.
+enum class StepKind : std::uint8_t
+{
+    Compute,
+    Cast, ///< only changes the element type (and perhaps the layout)
+    Reorder, ///< only changes the layout
+};
+
+std::string_view nameOf(StepKind kind); ///< "compute", "cast", "reorder"
+
+/// One step of a plan, for reports.
+struct PlanStep
+{
+    std::vector<std::string> nodes; ///< the source graph's nodes that it computes, all of a fused group
+    std::string op; ///< the framework's name of the group's main operator
+    tensor::DType dtype = tensor::DType::Unknown; ///< it computes in: of its data input
+    std::string kernel; ///< what computes it
+    StepKind kind = StepKind::Compute;
+};
+
+/// A tensor that is fed to a plan or comes out of it.
+struct PlanPort
+{
+    std::string name;
+    TensorDesc desc;
+};
+
+/// A network prepared to run as fast as it can: fused, in the layouts that suit its kernels, its weights packed, its
+/// buffers assigned. A run allocates nothing. For one thread at a time; copies nothing in or out by itself.
+class LatencyPlan
+{
+public:
+    virtual ~LatencyPlan() = default;
+
+    virtual std::span<const PlanStep> steps() const = 0;
+    virtual std::span<const PlanPort> inputs() const = 0;
+    virtual std::span<const PlanPort> outputs() const = 0;
+
+    /// Where input `k` is to be written before a run, dense row-major; keeps its values over runs.
+    virtual std::span<std::byte> input(std::size_t k) = 0;
+    /// Output `k` of the last run, dense row-major.
+    virtual std::span<const std::byte> output(std::size_t k) const = 0;
+
+    /// fails: BadInput for values that an operator refuses; Cancelled between two steps.
+    virtual Result<void> run(const Progress &progress = {}) = 0;
+    /// The same, and how long each step took.
+    virtual Result<void> runTimed(std::span<double> microseconds) = 0;
+
+    virtual std::size_t arenaBytes() const = 0; ///< for intermediate values, inputs and outputs
+    virtual std::size_t constantBytes() const = 0; ///< packed weights, which other plans may share
+
+    /// Overwrites all intermediate values with NaN, for tests of the arena.
+    virtual void poison() = 0;
+};
+
+/// How a plan's convolutions want their data.
+enum class PlanLayout : std::uint8_t
+{
+    Measured, ///< whichever is faster on this machine
+    Blocked, ///< blocks of 16 channels
+    ChannelsLast,
+};
+
+struct PlanOptions
+{
+    int threads = 0; ///< 0: as many as there are cores
+    /// Computes what the plan's own kernels do not; null: such an operator is an error. Used while the plan lives.
+    const Backend *fallback = nullptr;
+    /// Shared with other plans of the same model, so that an edit costs little; null: none.
+    std::shared_ptr<PlanCache> cache;
+    /// The two layouts sum in different orders: whoever needs the same bits from every process says which.
+    PlanLayout layout = PlanLayout::Measured;
+};
+
+/// A plan for what the model's heads need.
+/// types, shapes  of `model.graph`, complete for what is needed
+/// fails          as buildPlanGraph(); Unsupported for an operator that nothing here computes, and in a build without
+///                oneDNN
+Result<std::unique_ptr<LatencyPlan>> makeLatencyPlan(const graph::Model &model, const passes::TypeMap &types,
+                                                     const passes::ShapeMap &shapes,
+                                                     const PlanOptions &options);
+
+} // namespace halftone::runtime

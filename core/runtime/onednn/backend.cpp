@@ -1,0 +1,209 @@
+#include "core/runtime/onednn/backend.h"
+
+#include "core/runtime/onednn/lower.h"
+#include "core/runtime/onednn/quiet_waits.h"
+#include "core/tensor/bfloat16.h"
+#include "core/tensor/float16.h"
+
+#include <cstring>
+#include <optional>
+#include <utility>
+
+namespace halftone::runtime::onednn {
+namespace {
+
+using tensor::DType;
+
+bool hasNativeBfloat16()
+{
+    const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
+    return (static_cast<int>(isa) & static_cast<int>(dnnl::cpu_isa::avx512_core_bf16))
+        == static_cast<int>(dnnl::cpu_isa::avx512_core_bf16);
+}
+
+bool isEmulated(DType type)
+{
+    return type == DType::F16 || (type == DType::BF16 && !hasNativeBfloat16());
+}
+
+std::size_t countOf(const TensorDesc &desc)
+{
+    return static_cast<std::size_t>(desc.shape.elementCount().value_or(0));
+}
+
+/// A program of one node. Inputs and outputs are copied, since a program's memory is its own.
+class NodeKernel final : public Kernel
+{
+public:
+    NodeKernel(std::unique_ptr<Program> program, std::vector<BufferId> inputs, std::vector<BufferId> outputs,
+               int threads)
+        : m_program(std::move(program))
+        , m_inputs(std::move(inputs))
+        , m_outputs(std::move(outputs))
+        , m_threads(threads)
+    {
+    }
+
+    std::string name() const override
+    {
+        for (const PlanStep &step : m_program->steps())
+            if (step.kind == StepKind::Compute)
+                return "oneDNN " + step.kernel;
+        return "oneDNN reorder";
+    }
+
+    Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
+    {
+        for (std::size_t k = 0; k < m_inputs.size(); ++k)
+            std::memcpy(m_program->address(m_inputs[k]), inputs[k], m_program->bytes(m_inputs[k]));
+        const ThreadScope scope(m_threads);
+        HALFTONE_CHECK(m_program->run({}));
+        for (std::size_t k = 0; k < m_outputs.size(); ++k)
+            std::memcpy(outputs[k], m_program->address(m_outputs[k]), m_program->bytes(m_outputs[k]));
+        return {};
+    }
+
+private:
+    std::unique_ptr<Program> m_program;
+    std::vector<BufferId> m_inputs;
+    std::vector<BufferId> m_outputs;
+    int m_threads = 0;
+};
+
+Result<std::unique_ptr<Kernel>> prepareWide(const Operation &operation, int threads)
+{
+    const ThreadScope scope(threads);
+    const PlanGraph graph = singleNode(operation);
+    Emitter emitter(graph, nullptr, Format::Blocked);
+    HALFTONE_CHECK(emitter.begin());
+    HALFTONE_CHECK(lower(emitter, graph.nodes[0]));
+    HALFTONE_TRY(std::unique_ptr<Program> program, emitter.finish());
+    std::vector<BufferId> inputs;
+    std::vector<BufferId> outputs;
+    for (std::size_t k = 0; k < operation.inputs.size(); ++k)
+        inputs.push_back(emitter.inputBuffer(k));
+    for (std::size_t k = 0; k < operation.outputs.size(); ++k)
+        outputs.push_back(emitter.outputBuffer(k));
+    return std::unique_ptr<Kernel>(
+        std::make_unique<NodeKernel>(std::move(program), std::move(inputs), std::move(outputs), threads));
+}
+
+void widen(DType from, const std::byte *source, float *target, std::size_t count)
+{
+    const auto *bits = reinterpret_cast<const std::uint16_t *>(source);
+    if (from == DType::F16) {
+        for (std::size_t k = 0; k < count; ++k)
+            target[k] = tensor::floatFromFloat16(bits[k]);
+    } else {
+        for (std::size_t k = 0; k < count; ++k)
+            target[k] = tensor::floatFromBfloat16(bits[k]);
+    }
+}
+
+void narrow(DType to, const float *source, std::byte *target, std::size_t count)
+{
+    auto *bits = reinterpret_cast<std::uint16_t *>(target);
+    if (to == DType::F16) {
+        for (std::size_t k = 0; k < count; ++k)
+            bits[k] = tensor::float16FromFloat(source[k]);
+    } else {
+        for (std::size_t k = 0; k < count; ++k)
+            bits[k] = tensor::bfloat16FromFloat(source[k]);
+    }
+}
+
+/// Computes in float32 what comes and goes in 16 bits.
+class EmulatedKernel final : public Kernel
+{
+public:
+    EmulatedKernel(Operation operation, std::unique_ptr<Kernel> wide)
+        : m_operation(std::move(operation))
+        , m_wide(std::move(wide))
+    {
+        for (const auto *descs : {&m_operation.inputs, &m_operation.outputs})
+            for (const TensorDesc &desc : *descs)
+                m_buffers.push_back(isEmulated(desc.dtype) ? allocatePages(countOf(desc) * sizeof(float))
+                                                           : std::shared_ptr<std::byte>());
+    }
+
+    std::string name() const override { return m_wide->name() + ", emulated"; }
+
+    Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
+    {
+        std::vector<const std::byte *> from(inputs.begin(), inputs.end());
+        std::vector<std::byte *> to(outputs.begin(), outputs.end());
+        for (std::size_t k = 0; k < from.size(); ++k) {
+            if (std::byte *buffer = m_buffers[k].get()) {
+                widen(m_operation.inputs[k].dtype, from[k], reinterpret_cast<float *>(buffer),
+                      countOf(m_operation.inputs[k]));
+                from[k] = buffer;
+            }
+        }
+        const auto wideOutput = [&](std::size_t k) { return m_buffers[from.size() + k].get(); };
+        for (std::size_t k = 0; k < to.size(); ++k)
+            if (std::byte *buffer = wideOutput(k))
+                to[k] = buffer;
+        HALFTONE_CHECK(m_wide->run(from, to));
+        for (std::size_t k = 0; k < to.size(); ++k)
+            if (const std::byte *buffer = wideOutput(k))
+                narrow(m_operation.outputs[k].dtype, reinterpret_cast<const float *>(buffer), outputs[k],
+                       countOf(m_operation.outputs[k]));
+        return {};
+    }
+
+private:
+    Operation m_operation;
+    std::unique_ptr<Kernel> m_wide;
+    std::vector<std::shared_ptr<std::byte>> m_buffers; ///< inputs, then outputs; null where none is needed
+};
+
+class OneDnnBackend final : public Backend
+{
+public:
+    OneDnnBackend(int threads, Waits waits)
+        : m_threads(threads)
+    {
+        if (waits == Waits::Quiet && threads != 1)
+            m_quiet.emplace();
+    }
+
+    std::string_view name() const override { return "cpu"; }
+
+    Support support(DType type) const override
+    {
+        if (isEmulated(type))
+            return Support::Emulated;
+        return type == DType::F32 || type == DType::BF16 ? Support::Native : Support::No;
+    }
+
+    Result<std::unique_ptr<Kernel>> prepare(const Operation &operation) const override
+    {
+        Operation wide = operation;
+        bool emulates = false;
+        for (auto *descs : {&wide.inputs, &wide.outputs}) {
+            for (TensorDesc &desc : *descs) {
+                if (isEmulated(desc.dtype)) {
+                    desc.dtype = DType::F32;
+                    emulates = true;
+                }
+            }
+        }
+        HALFTONE_TRY(std::unique_ptr<Kernel> kernel, prepareWide(wide, m_threads));
+        if (!emulates)
+            return kernel;
+        return std::unique_ptr<Kernel>(std::make_unique<EmulatedKernel>(operation, std::move(kernel)));
+    }
+
+private:
+    int m_threads = 0;
+    std::optional<QuietWaits> m_quiet;
+};
+
+} // namespace
+
+std::shared_ptr<const Backend> onednnBackend(int threads, Waits waits)
+{
+    return std::make_shared<OneDnnBackend>(threads, waits);
+}
+
+} // namespace halftone::runtime::onednn

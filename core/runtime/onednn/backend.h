@@ -1,0 +1,21 @@
+#pragma once
+
+#include "core/runtime/backend.h"
+
+#include <memory>
+
+namespace halftone::runtime::onednn {
+
+/// What threads do between kernels: spin as OpenMP likes it, for the best time on an idle machine, or sleep soon.
+enum class Waits
+{
+    Busy,
+    Quiet
+};
+
+/// oneDNN's kernels, one operator at a time: float32 natively; bfloat16 where the processor has it and emulated
+/// elsewhere; float16 emulated. Emulated means: inputs are widened, float32 computes, results are rounded to nearest
+/// even. threads  0: as many as there are cores
+std::shared_ptr<const Backend> onednnBackend(int threads = 0, Waits waits = Waits::Busy);
+
+} // namespace halftone::runtime::onednn

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "core/base/result.h"
+#include "core/runtime/backend.h"
+#include "core/tensor/dtype.h"
+#include "core/tensor/shape.h"
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include <cstdint>
+#include <optional>
+
+/// What all files of this folder need of oneDNN. Its exceptions end here: primitive descriptors are made with
+/// allow_empty, and whatever else may throw goes through attempt().
+namespace halftone::runtime::onednn {
+
+using Desc = dnnl::memory::desc;
+using Dims = dnnl::memory::dims;
+using Tag = dnnl::memory::format_tag;
+using Type = dnnl::memory::data_type;
+
+const dnnl::engine &cpu();
+
+/// Nothing for a type that oneDNN's CPU kernels do not take (float16 among them: it is emulated above).
+std::optional<Type> dnnlType(tensor::DType type);
+tensor::DType dtypeOf(Type type);
+
+/// A scalar becomes one element of rank 1, since oneDNN knows no rank 0.
+Dims dimsOf(const tensor::Shape &shape);
+
+/// How a tensor lies in memory, as far as plans care.
+enum class Format : std::uint8_t
+{
+    Plain, ///< row-major in the order of the dimensions
+    Blocked, ///< 16 channels together: nChw16c
+    ChannelsLast, ///< nhwc
+    Other
+};
+
+/// Row-major.
+Desc plainDesc(const Dims &dims, Type type);
+/// Nothing where the format makes no sense: ranks other than 3, 4 and 5 for the last two.
+std::optional<Desc> descIn(Format format, const Dims &dims, Type type);
+/// Plain wins where several hold (one channel, one pixel).
+Format formatOf(const Desc &desc);
+/// The same dimensions and layout with another element type.
+Desc withType(const Desc &desc, Type type);
+
+/// Calls `make`, which may throw dnnl::error, and gives what it returns.
+template <class F>
+auto attempt(const std::string &where, F &&make) -> Result<decltype(make())>
+{
+    try {
+        return make();
+    } catch (const dnnl::error &error) {
+        return unsupported(where, std::string("oneDNN says: ") + error.what());
+    }
+}
+
+/// The number of threads that oneDNN's kernels use in this scope, both when they are made and when they run; 0 leaves
+/// it alone.
+class ThreadScope
+{
+public:
+    explicit ThreadScope(int threads);
+    ~ThreadScope();
+    ThreadScope(const ThreadScope &) = delete;
+    ThreadScope &operator=(const ThreadScope &) = delete;
+
+private:
+    int m_before = 0;
+};
+
+} // namespace halftone::runtime::onednn

@@ -1,0 +1,361 @@
+#include "core/runtime/onednn/emitter.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace halftone::runtime::onednn {
+namespace {
+
+constexpr std::int64_t kBlock = 16;
+
+/// Memory with a copy of a tensor in another layout or type.
+struct Packed
+{
+    std::shared_ptr<std::byte> memory;
+    std::size_t bytes = 0;
+};
+
+Result<std::shared_ptr<const Packed>> pack(const tensor::Tensor &tensor, const Desc &from, const Desc &to)
+{
+    auto packed = std::make_shared<Packed>();
+    packed->bytes = to.get_size();
+    packed->memory = allocatePages(packed->bytes);
+    // The tensor may lie in a mapped file at an odd address.
+    const std::shared_ptr<std::byte> aligned = allocatePages(tensor.bytes().size());
+    if (!packed->memory || !aligned)
+        return unsupported("plan", std::to_string(packed->bytes) + " bytes of memory for weights");
+    std::memcpy(aligned.get(), tensor.bytes().data(), tensor.bytes().size());
+    const auto done = attempt("plan", [&] {
+        dnnl::memory source(from, cpu(), aligned.get());
+        dnnl::memory target(to, cpu(), packed->memory.get());
+        dnnl::stream stream(cpu());
+        dnnl::reorder(source, target).execute(stream, source, target);
+        stream.wait();
+        return true;
+    });
+    if (!done.ok())
+        return done.error();
+    return std::shared_ptr<const Packed>(std::move(packed));
+}
+
+std::string textOf(const Desc &desc)
+{
+    std::string key = " ";
+    const auto append = [&key](const Dims &dims) {
+        for (const auto dim : dims)
+            key += ' ' + std::to_string(dim);
+        key += ';';
+    };
+    key += std::to_string(static_cast<int>(desc.get_data_type()));
+    append(desc.get_dims());
+    append(desc.get_padded_dims());
+    append(desc.get_strides());
+    append(desc.get_inner_blks());
+    append(desc.get_inner_idxs());
+    return key;
+}
+
+} // namespace
+
+Emitter::Emitter(const PlanGraph &graph, PlanCache *cache, Format format)
+    : m_graph(graph)
+    , m_cache(cache)
+    , m_format(format)
+    , m_uses(graph)
+    , m_program(std::make_unique<Program>())
+    , m_locations(graph.values.size())
+    , m_slots(graph.values.size())
+    , m_concats(graph.values.size())
+    , m_isInPlace(graph.values.size())
+{
+    planConcats();
+}
+
+/// One picture at a time, blocks of channels lie one after the other: whoever computes a part of a concatenation can
+/// write it where the whole will be.
+void Emitter::planConcats()
+{
+    for (const PlanNode &node : m_graph.nodes) {
+        const auto *concat = std::get_if<ops::Concat>(node.op.get());
+        if (concat == nullptr)
+            continue;
+        const tensor::Shape &shape = m_graph.desc(node.outputs[0]).shape;
+        const std::int64_t axis
+            = concat->axis < 0 ? concat->axis + static_cast<std::int64_t>(shape.rank()) : concat->axis;
+        const auto isOfType
+            = [&](ValueId input) { return m_graph.desc(input).dtype == m_graph.desc(node.outputs[0]).dtype; };
+        if (axis != 1 || shape.rank() < 3 || shape.rank() > 5 || shape[0] != 1
+            || !std::ranges::all_of(node.inputs, isOfType))
+            continue;
+        std::int64_t channel = 0;
+        for (const ValueId input : node.inputs) {
+            const bool isFree = m_slots[input].whole == kNoValue && m_uses.producer[input] != kNoPlanNode
+                && !m_uses.isOutput[input];
+            if (isFree)
+                m_slots[input] = {node.outputs[0], channel};
+            channel += m_graph.desc(input).shape[1];
+        }
+    }
+}
+
+Result<void> Emitter::begin()
+{
+    for (const ValueId value : m_graph.inputs) {
+        const Place place = temporary(plainDescOf(value));
+        m_program->keep(place.buffer);
+        m_inputs.push_back(place.buffer);
+        m_locations[value] = {place, {}, true, true};
+    }
+    return {};
+}
+
+Result<std::unique_ptr<Program>> Emitter::finish()
+{
+    m_node = m_graph.nodes.size();
+    for (const ValueId value : m_graph.outputs) {
+        HALFTONE_TRY(const Place place, readPlain(value));
+        m_program->keep(place.buffer);
+        m_outputs.push_back(place.buffer);
+    }
+    HALFTONE_CHECK(m_program->finish());
+    return std::move(m_program);
+}
+
+Result<Place> Emitter::read(ValueId value)
+{
+    if (!m_locations[value].isSet) {
+        if (!m_graph.isConstant(value))
+            return unsupported(m_graph.values[value].name, "a value that nothing computes");
+        const tensor::Tensor &tensor = *m_graph.values[value].constant;
+        auto bytes = std::make_shared<Packed>();
+        bytes->bytes = tensor.bytes().size();
+        bytes->memory = allocatePages(bytes->bytes);
+        if (!bytes->memory)
+            return unsupported("plan", std::to_string(bytes->bytes) + " bytes of memory for a constant");
+        std::memcpy(bytes->memory.get(), tensor.bytes().data(), bytes->bytes);
+        const BufferId buffer = m_program->addConstant(bytes, bytes->memory.get(), bytes->bytes);
+        m_locations[value] = {{plainDescOf(value), buffer}, {}, true, true};
+    }
+    return m_locations[value].place;
+}
+
+Result<Place> Emitter::packConstant(ValueId value, const Desc &view, const Desc &desc)
+{
+    const tensor::Tensor &tensor = *m_graph.values[value].constant;
+    std::shared_ptr<const Packed> packed;
+    if (m_cache != nullptr) {
+        HALFTONE_TRY(packed, m_cache->get<Packed>("pack" + textOf(view) + textOf(desc), {tensor}, [&] {
+            return pack(tensor, view, desc);
+        }));
+    } else {
+        HALFTONE_TRY(packed, pack(tensor, view, desc));
+    }
+    return Place{desc, m_program->addConstant(packed, packed->memory.get(), packed->bytes)};
+}
+
+Result<Place> Emitter::readAs(ValueId value, const Desc &desc)
+{
+    for (const Place &copy : m_locations[value].copies)
+        if (copy.desc == desc)
+            return copy;
+    if (m_graph.isConstant(value) && !m_locations[value].isSet) {
+        const auto type = dnnlType(m_graph.desc(value).dtype);
+        if (!type)
+            return unsupported(m_graph.values[value].name,
+                               "a constant of " + std::string(tensor::nameOf(m_graph.desc(value).dtype)));
+        HALFTONE_TRY(const Place packed, packConstant(value, plainDesc(desc.get_dims(), *type), desc));
+        m_locations[value].copies.push_back(packed);
+        return packed;
+    }
+    HALFTONE_TRY(Place place, read(value));
+    if (place.desc == desc)
+        return place;
+    if (place.desc.get_dims() != desc.get_dims()) { // another view of the elements in their plain order
+        HALFTONE_TRY(place, readPlain(value));
+        place.desc = plainDesc(desc.get_dims(), place.desc.get_data_type());
+        if (place.desc == desc)
+            return place;
+    }
+    const Place copy = temporary(desc);
+    const bool isCast = place.desc.get_data_type() != desc.get_data_type();
+    HALFTONE_CHECK(reorder(place, copy, isCast ? StepKind::Cast : StepKind::Reorder));
+    m_locations[value].copies.push_back(copy);
+    return copy;
+}
+
+Result<Place> Emitter::readPlain(ValueId value)
+{
+    HALFTONE_TRY(const Place place, read(value));
+    const auto type = dnnlType(m_graph.desc(value).dtype);
+    return type ? readAs(value, plainDesc(place.desc.get_dims(), *type)) : place;
+}
+
+Result<Place> Emitter::readThrough(ValueId value, const Desc &view, const Desc &desc)
+{
+    if (m_graph.isConstant(value) && !m_locations[value].isSet)
+        return packConstant(value, view, desc);
+    HALFTONE_TRY(Place place, readPlain(value));
+    place.desc = view;
+    const Place copy = temporary(desc);
+    const bool isCast = view.get_data_type() != desc.get_data_type();
+    HALFTONE_CHECK(reorder(place, copy, isCast ? StepKind::Cast : StepKind::Reorder));
+    return copy;
+}
+
+Place Emitter::temporary(const Desc &desc)
+{
+    return {desc, m_program->addBuffer(desc.get_size())};
+}
+
+Place Emitter::write(ValueId value, const Desc &desc)
+{
+    std::optional<Place> place = writeIntoConcat(value, desc);
+    m_isInPlace[value] = place.has_value();
+    m_locations[value] = {place ? *place : temporary(desc), {}, place.has_value(), true};
+    return m_locations[value].place;
+}
+
+Desc Emitter::plainDescOf(ValueId value) const
+{
+    const TensorDesc &desc = m_graph.desc(value);
+    if (const auto type = dnnlType(desc.dtype))
+        return plainDesc(dimsOf(desc.shape), *type);
+    const std::int64_t count = desc.shape.elementCount().value_or(0);
+    return plainDesc({count * static_cast<std::int64_t>(tensor::sizeOf(desc.dtype))}, Type::u8);
+}
+
+Place Emitter::writePlain(ValueId value)
+{
+    return write(value, plainDescOf(value));
+}
+
+Place Emitter::writeOver(ValueId value, const Desc &desc, ValueId source, const Place &place)
+{
+    if (m_slots[value].whole != kNoValue || desc != place.desc || !mayOverwrite(source, place))
+        return write(value, desc);
+    replace(value, place);
+    return place;
+}
+
+void Emitter::alias(ValueId value, Place place)
+{
+    // Whoever else has this memory may not lose it, and neither may this value.
+    for (Location &location : m_locations)
+        if (location.isSet && m_program->wholeOf(location.place.buffer) == m_program->wholeOf(place.buffer))
+            location.isShared = true;
+    m_locations[value] = {std::move(place), {}, true, true};
+}
+
+void Emitter::replace(ValueId value, Place place)
+{
+    m_locations[value] = {std::move(place), {}, false, true};
+}
+
+std::optional<Place> Emitter::writeIntoConcat(ValueId value, const Desc &desc)
+{
+    if (m_concats[value] && m_concats[value]->desc == desc)
+        return m_concats[value];
+    const Format format = formatOf(desc);
+    if (m_slots[value].whole == kNoValue || (format != Format::Plain && format != Format::Blocked)
+        || desc.get_dims() != dimsOf(m_graph.desc(value).shape))
+        return std::nullopt;
+    ValueId whole = value;
+    std::int64_t channel = 0;
+    // Concatenations may nest: all parts go to the outermost one, as long as blocks meet blocks.
+    while (m_slots[whole].whole != kNoValue) {
+        channel += m_slots[whole].channel;
+        whole = m_slots[whole].whole;
+        const std::int64_t channels = m_graph.desc(whole).shape[1];
+        if (format == Format::Blocked && (channels % kBlock != 0 || channel % kBlock != 0))
+            return std::nullopt;
+    }
+    const Dims dims = desc.get_dims();
+    if (format == Format::Blocked && dims[1] % kBlock != 0)
+        return std::nullopt;
+    const Dims wholeDims = dimsOf(m_graph.desc(whole).shape);
+    const auto wholeDesc = descIn(format, wholeDims, desc.get_data_type());
+    if (!wholeDesc || desc.get_size() == 0)
+        return std::nullopt;
+    if (!m_concats[whole])
+        m_concats[whole] = temporary(*wholeDesc);
+    else if (m_concats[whole]->desc != *wholeDesc)
+        return std::nullopt;
+    const std::size_t perChannel = desc.get_size() / static_cast<std::size_t>(dims[1]);
+    return Place{desc,
+                 m_program->addPart(m_concats[whole]->buffer, perChannel * static_cast<std::size_t>(channel),
+                                    desc.get_size())};
+}
+
+bool Emitter::isInPlace(ValueId part, ValueId whole) const
+{
+    return m_slots[part].whole == whole && m_isInPlace[part];
+}
+
+std::optional<Place> Emitter::begunConcat(ValueId whole) const
+{
+    ValueId outermost = whole;
+    while (m_slots[outermost].whole != kNoValue)
+        outermost = m_slots[outermost].whole;
+    return m_concats[outermost];
+}
+
+bool Emitter::mayOverwrite(ValueId value, const Place &place) const
+{
+    const Location &location = m_locations[value];
+    if (location.isShared || m_uses.isOutput[value] || m_program->isConstant(place.buffer)
+        || location.place.buffer != place.buffer)
+        return false;
+    return std::ranges::all_of(m_uses.readers[value],
+                               [this](std::uint32_t reader) { return reader <= m_node; })
+        && std::ranges::count(m_uses.readers[value], static_cast<std::uint32_t>(m_node)) == 1;
+}
+
+PlanStep Emitter::info(const char *kernel, StepKind kind) const
+{
+    PlanStep step;
+    step.kernel = kernel;
+    step.kind = kind;
+    if (m_node < m_graph.nodes.size()) {
+        const PlanNode &node = m_graph.nodes[m_node];
+        step.nodes = node.members;
+        step.op = node.opName;
+        if (!node.inputs.empty())
+            step.dtype = m_graph.desc(node.inputs[0]).dtype;
+        else if (!node.outputs.empty())
+            step.dtype = m_graph.desc(node.outputs[0]).dtype;
+    } else {
+        step.op = "output";
+    }
+    return step;
+}
+
+void Emitter::add(const dnnl::primitive &primitive, const char *kernel, Program::Arguments arguments,
+                  const Desc &scratchpad)
+{
+    m_program->add(info(kernel, StepKind::Compute), primitive, std::move(arguments), scratchpad);
+}
+
+void Emitter::addKernel(std::unique_ptr<Kernel> kernel, std::vector<BufferId> inputs,
+                        std::vector<BufferId> outputs)
+{
+    PlanStep step = info("", StepKind::Compute);
+    step.kernel = kernel->name();
+    m_program->add(std::move(step), std::move(kernel), std::move(inputs), std::move(outputs));
+}
+
+Result<void> Emitter::reorder(const Place &from, const Place &to, StepKind kind)
+{
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    const dnnl::reorder::primitive_desc descriptor(cpu(), from.desc, cpu(), to.desc, attributes, true);
+    if (!descriptor)
+        return unsupported("plan", "oneDNN has no reorder for this layout");
+    HALFTONE_TRY(const dnnl::reorder primitive, attempt("plan", [&] { return dnnl::reorder(descriptor); }));
+    PlanStep step = info(descriptor.impl_info_str(), kind);
+    step.dtype = dtypeOf(to.desc.get_data_type());
+    m_program->add(std::move(step), primitive, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}},
+                   descriptor.scratchpad_desc());
+    return {};
+}
+
+} // namespace halftone::runtime::onednn

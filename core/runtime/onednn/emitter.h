@@ -1,0 +1,111 @@
+#pragma once
+
+#include "core/runtime/onednn/program.h"
+#include "core/runtime/plan_edit.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace halftone::runtime::onednn {
+
+/// Turns the nodes of a plan graph, in order, into steps of a program, and knows where every value lies at the moment.
+/// The lower*() functions work through it.
+class Emitter
+{
+public:
+    /// format  in which convolutions are asked to compute: Blocked or ChannelsLast
+    Emitter(const PlanGraph &graph, PlanCache *cache, Format format);
+
+    const PlanGraph &graph() const { return m_graph; }
+    const TensorDesc &desc(ValueId value) const { return m_graph.desc(value); }
+    Format format() const { return m_format; }
+    PlanCache *cache() const { return m_cache; }
+
+    /// Gives the graph's inputs their buffers.
+    Result<void> begin();
+    /// Brings the outputs into plain layout and finishes the program.
+    Result<std::unique_ptr<Program>> finish();
+    /// The node that the next steps belong to.
+    void enter(std::size_t node) { m_node = node; }
+
+    /// Where `value` lies now. For a constant its plain bytes.
+    Result<Place> read(ValueId value);
+    /// Where `value` lies in that layout and type: a reorder is added unless there is one already, or done at once for a
+    /// constant (and kept in the cache). The dimensions may be others of the same number of elements when `value` is
+    /// constant or the layout plain.
+    Result<Place> readAs(ValueId value, const Desc &desc);
+    Result<Place> readPlain(ValueId value);
+    /// The elements of `value` in another order: `view` describes its plain bytes.
+    Result<Place> readThrough(ValueId value, const Desc &view, const Desc &desc);
+    /// Where `value` is going to be written; part of a concatenation's result where that can be.
+    Place write(ValueId value, const Desc &desc);
+    /// In plain layout; a type that oneDNN lacks as bytes.
+    Place writePlain(ValueId value);
+    /// The same, over `source`, an input of the current node that lies in `place`, where nobody misses that afterwards.
+    Place writeOver(ValueId value, const Desc &desc, ValueId source, const Place &place);
+    /// `value` is what lies there already, beside what lay there before.
+    void alias(ValueId value, Place place);
+    /// `value` takes the place of a value that nobody reads any more: see mayOverwrite().
+    void replace(ValueId value, Place place);
+    /// Does any node or output read `value`?
+    bool isRead(ValueId value) const { return !m_uses.readers[value].empty() || m_uses.isOutput[value]; }
+    /// May a step of the current node overwrite `value`, which lies in `place`?
+    bool mayOverwrite(ValueId value, const Place &place) const;
+    /// Memory for a part of a step alone.
+    Place temporary(const Desc &desc);
+
+    /// A step of the current node.
+    void add(const dnnl::primitive &primitive, const char *kernel, Program::Arguments arguments,
+             const Desc &scratchpad);
+    void addKernel(std::unique_ptr<Kernel> kernel, std::vector<BufferId> inputs,
+                   std::vector<BufferId> outputs);
+    Result<void> reorder(const Place &from, const Place &to, StepKind kind);
+
+    /// Where value `part` of a concatenation's result lies, if it was written there: see write().
+    bool isInPlace(ValueId part, ValueId whole) const;
+    /// The place of a concatenation's result of which parts were written already.
+    std::optional<Place> begunConcat(ValueId whole) const;
+
+    BufferId inputBuffer(std::size_t k) const { return m_inputs[k]; }
+    BufferId outputBuffer(std::size_t k) const { return m_outputs[k]; }
+
+private:
+    struct Location
+    {
+        Place place;
+        std::vector<Place> copies; ///< in other layouts
+        bool isShared = false; ///< its memory is another value's too
+        bool isSet = false;
+    };
+
+    /// A value that is to be written into the result of a concatenation along the channels.
+    struct Slot
+    {
+        ValueId whole = kNoValue;
+        std::int64_t channel = 0;
+    };
+
+    void planConcats();
+    /// Row-major; a type that oneDNN lacks is carried as bytes, which only kernels read.
+    Desc plainDescOf(ValueId value) const;
+    std::optional<Place> writeIntoConcat(ValueId value, const Desc &desc);
+    Result<Place> packConstant(ValueId value, const Desc &view, const Desc &desc);
+    PlanStep info(const char *kernel, StepKind kind) const;
+
+    const PlanGraph &m_graph;
+    PlanCache *m_cache;
+    Format m_format;
+    PlanUses m_uses;
+    std::unique_ptr<Program> m_program;
+    std::vector<Location> m_locations; ///< by ValueId
+    std::vector<Slot> m_slots; ///< by ValueId
+    std::vector<std::optional<Place>> m_concats; ///< by ValueId of an outermost concatenation's result
+    std::vector<bool> m_isInPlace; ///< by ValueId
+    std::vector<BufferId> m_inputs;
+    std::vector<BufferId> m_outputs;
+    std::size_t m_node = 0;
+};
+
+} // namespace halftone::runtime::onednn

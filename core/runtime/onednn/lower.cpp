@@ -1,0 +1,85 @@
+#include "core/runtime/onednn/lower.h"
+
+#include "core/runtime/element_function.h"
+
+#include <numeric>
+
+namespace halftone::runtime::onednn {
+namespace {
+
+/// Where the axes of a transposition come from, all of them.
+Dims axesOf(const ops::Transpose &transpose, std::size_t rank)
+{
+    Dims axes = transpose.axes;
+    if (axes.empty()) {
+        axes.resize(rank);
+        std::iota(axes.rbegin(), axes.rend(), 0);
+    }
+    for (auto &axis : axes)
+        axis += axis < 0 ? static_cast<dnnl::memory::dim>(rank) : 0;
+    return axes;
+}
+
+Dims axesOf(const ops::SwapAxes &swap, std::size_t rank)
+{
+    Dims axes(rank);
+    std::iota(axes.begin(), axes.end(), 0);
+    const auto at = [rank](std::int64_t axis) {
+        return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
+    };
+    std::swap(axes[at(swap.first)], axes[at(swap.second)]);
+    return axes;
+}
+
+/// `lowerOp` where the node's operator is an Op.
+template <class Op>
+std::optional<Result<void>> lowerIf(Emitter &emitter, const PlanNode &node,
+                                    Result<void> (*lowerOp)(Emitter &, const PlanNode &, const Op &))
+{
+    const auto *op = std::get_if<Op>(node.op.get());
+    return op == nullptr ? std::nullopt : std::optional(lowerOp(emitter, node, *op));
+}
+
+template <class Op>
+Result<void> lowerAxes(Emitter &emitter, const PlanNode &node, const Op &op)
+{
+    return lowerTranspose(emitter, node, axesOf(op, emitter.desc(node.inputs[0]).shape.rank()));
+}
+
+template <class Op>
+Result<void> lowerSameBytes(Emitter &emitter, const PlanNode &node, const Op &)
+{
+    return lowerView(emitter, node);
+}
+
+/// The first of the functions that knows the operator.
+template <class... Ops>
+std::optional<Result<void>> lowerFirst(Emitter &emitter, const PlanNode &node,
+                                       Result<void> (*...lowerOps)(Emitter &, const PlanNode &, const Ops &))
+{
+    std::optional<Result<void>> done;
+    (void)((done = lowerIf(emitter, node, lowerOps)) || ...);
+    return done;
+}
+
+} // namespace
+
+Result<void> lower(Emitter &emitter, const PlanNode &node)
+{
+    for (const ValueId value : node.outputs) // kernels of no elements exist in no library
+        if (emitter.desc(value).shape.isComplete() && emitter.desc(value).shape.elementCount() == 0)
+            return unsupported("plan", "an empty tensor");
+    const auto done = lowerFirst(emitter, node, &lowerConv, &lowerDeconv, &lowerFullyConnected, &lowerMatMul,
+                                 &lowerPool, &lowerBatchNorm, &lowerLayerNorm, &lowerLrn, &lowerSoftmax,
+                                 &lowerSoftmaxActivation, &lowerBinary, &lowerAddN, &lowerCast, &lowerConcat,
+                                 &lowerUpsample, &lowerAxes<ops::Transpose>, &lowerAxes<ops::SwapAxes>,
+                                 &lowerSameBytes<ops::Reshape>, &lowerSameBytes<ops::Flatten>,
+                                 &lowerSameBytes<ops::ExpandDims>, &lowerSameBytes<ops::Squeeze>);
+    if (done)
+        return *done;
+    if (elementFunction(*node.op))
+        return lowerElementFunction(emitter, node);
+    return unsupported("plan", "oneDNN has nothing for " + node.opName);
+}
+
+} // namespace halftone::runtime::onednn

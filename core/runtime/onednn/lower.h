@@ -1,0 +1,62 @@
+#pragma once
+
+#include "core/runtime/onednn/emitter.h"
+
+namespace halftone::runtime::onednn {
+
+/// Adds the steps of one node, post-operations included.
+/// fails  Unsupported where oneDNN has no primitive for it, saying what is in the way; nothing was added then
+Result<void> lower(Emitter &emitter, const PlanNode &node);
+
+/// One function a family; lower() chooses by the operator's type.
+Result<void> lowerConv(Emitter &emitter, const PlanNode &node, const ops::Conv &conv);
+Result<void> lowerDeconv(Emitter &emitter, const PlanNode &node, const ops::Deconv &deconv);
+Result<void> lowerFullyConnected(Emitter &emitter, const PlanNode &node, const ops::FullyConnected &full);
+Result<void> lowerMatMul(Emitter &emitter, const PlanNode &node, const ops::MatMul &product);
+Result<void> lowerPool(Emitter &emitter, const PlanNode &node, const ops::Pool &pool);
+Result<void> lowerBatchNorm(Emitter &emitter, const PlanNode &node, const ops::BatchNorm &norm);
+Result<void> lowerLayerNorm(Emitter &emitter, const PlanNode &node, const ops::LayerNorm &norm);
+Result<void> lowerLrn(Emitter &emitter, const PlanNode &node, const ops::Lrn &norm);
+Result<void> lowerSoftmax(Emitter &emitter, const PlanNode &node, const ops::Softmax &softmax);
+Result<void> lowerSoftmaxActivation(Emitter &emitter, const PlanNode &node,
+                                    const ops::SoftmaxActivation &softmax);
+Result<void> lowerElementFunction(Emitter &emitter, const PlanNode &node);
+Result<void> lowerBinary(Emitter &emitter, const PlanNode &node, const ops::Binary &binary);
+Result<void> lowerAddN(Emitter &emitter, const PlanNode &node, const ops::AddN &sum);
+Result<void> lowerCast(Emitter &emitter, const PlanNode &node, const ops::Cast &cast);
+Result<void> lowerConcat(Emitter &emitter, const PlanNode &node, const ops::Concat &concat);
+/// Operators that leave the elements in their order: no step at all.
+Result<void> lowerView(Emitter &emitter, const PlanNode &node);
+Result<void> lowerTranspose(Emitter &emitter, const PlanNode &node, const Dims &axes);
+Result<void> lowerUpsample(Emitter &emitter, const PlanNode &node, const ops::Upsample &upsample);
+
+/// oneDNN's post-operations of a node and the memory that they read.
+struct PostOps
+{
+    dnnl::primitive_attr attributes; ///< user scratchpad, too
+    Program::Arguments arguments;
+    std::optional<Place> sum; ///< the result is added to what lies there, and overwrites it
+};
+
+/// result  layout of what the node writes
+/// fails   Unsupported for a post-operation that oneDNN lacks
+Result<PostOps> makePostOps(Emitter &emitter, const PlanNode &node, const Desc &result);
+
+struct Eltwise
+{
+    dnnl::algorithm algorithm = dnnl::algorithm::undef;
+    float alpha = 0;
+    float beta = 0;
+};
+
+/// Nothing where the operator is no function of one element that oneDNN has.
+std::optional<Eltwise> eltwiseOf(const ops::Operator &op);
+std::optional<dnnl::algorithm> algorithmOf(ops::BinaryKind kind);
+
+/// fails: Unsupported for a type other than float32 and bfloat16.
+Result<Type> floatType(const Emitter &emitter, ValueId value);
+
+/// The result of a step, which the attributes of `post` may want in a place that exists already.
+Place resultPlace(Emitter &emitter, ValueId value, const Desc &desc, const PostOps &post);
+
+} // namespace halftone::runtime::onednn

@@ -1,0 +1,126 @@
+#include "core/runtime/onednn/lower.h"
+
+#include <algorithm>
+
+namespace halftone::runtime::onednn {
+namespace {
+
+using dnnl::prop_kind;
+
+dnnl::primitive_attr userScratchpad()
+{
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    return attributes;
+}
+
+} // namespace
+
+Result<void> lowerElementFunction(Emitter &emitter, const PlanNode &node)
+{
+    HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
+    const auto function = eltwiseOf(*node.op);
+    if (!function)
+        return unsupported("plan", "oneDNN lacks the function " + node.opName);
+    if (emitter.desc(node.outputs[0]).dtype != emitter.desc(node.inputs[0]).dtype)
+        return unsupported("plan", "a function into another type");
+    HALFTONE_TRY(const Place source, emitter.read(node.inputs[0]));
+    const dnnl::eltwise_forward::primitive_desc descriptor(
+        cpu(), prop_kind::forward_inference, function->algorithm, source.desc, withType(source.desc, type),
+        function->alpha, function->beta, userScratchpad(), true);
+    if (!descriptor)
+        return unsupported("plan", "oneDNN has no kernel for " + node.opName);
+    HALFTONE_TRY(const dnnl::eltwise_forward primitive,
+                 attempt(node.members[0], [&] { return dnnl::eltwise_forward(descriptor); }));
+    const Place result = emitter.writeOver(node.outputs[0], descriptor.dst_desc(), node.inputs[0], source);
+    emitter.add(primitive, descriptor.impl_info_str(), {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}},
+                descriptor.scratchpad_desc());
+    return {};
+}
+
+Result<void> lowerBinary(Emitter &emitter, const PlanNode &node, const ops::Binary &binary)
+{
+    const auto kind = algorithmOf(binary.kind);
+    if (!kind)
+        return unsupported("plan", "oneDNN lacks " + node.opName);
+    HALFTONE_TRY(const Type firstType, floatType(emitter, node.inputs[0]));
+    HALFTONE_TRY(const Type secondType, floatType(emitter, node.inputs[1]));
+    HALFTONE_TRY(const Type resultType, floatType(emitter, node.outputs[0]));
+    const Dims to = dimsOf(emitter.desc(node.outputs[0]).shape);
+    const auto stretched = [&to](const tensor::Shape &shape) {
+        Dims dims(to.size(), 1);
+        for (std::size_t k = 0; k < shape.rank(); ++k)
+            dims[to.size() - shape.rank() + k] = shape[k];
+        return dims;
+    };
+    const Dims firstDims = stretched(emitter.desc(node.inputs[0]).shape);
+    const Dims secondDims = stretched(emitter.desc(node.inputs[1]).shape);
+    // oneDNN stretches the second tensor only.
+    if (firstDims != to) {
+        const bool commutes = *kind == dnnl::algorithm::binary_add || *kind == dnnl::algorithm::binary_mul
+            || *kind == dnnl::algorithm::binary_max || *kind == dnnl::algorithm::binary_min;
+        if (!commutes || secondDims != to)
+            return unsupported("plan", "oneDNN stretches only one of two tensors");
+        PlanNode swapped = node;
+        std::swap(swapped.inputs[0], swapped.inputs[1]);
+        return lowerBinary(emitter, swapped, binary);
+    }
+    HALFTONE_TRY(Place first, emitter.read(node.inputs[0]));
+    if (formatOf(first.desc) == Format::Other || first.desc.get_dims() != to) {
+        HALFTONE_TRY(first, emitter.readAs(node.inputs[0], plainDesc(to, firstType)));
+    }
+    Desc wanted = withType(first.desc, secondType);
+    if (secondDims != to)
+        wanted = plainDesc(secondDims, secondType);
+    const Desc target = withType(first.desc, resultType);
+    HALFTONE_TRY(const PostOps post, makePostOps(emitter, node, target));
+    dnnl::binary::primitive_desc descriptor(cpu(), *kind, first.desc, wanted, target, post.attributes, true);
+    if (!descriptor)
+        return unsupported("plan", "oneDNN has no kernel for " + node.opName + " of these shapes");
+    HALFTONE_TRY(const Place second, emitter.readAs(node.inputs[1], wanted));
+    const Place result = emitter.write(node.outputs[0], target);
+    Program::Arguments arguments{{DNNL_ARG_SRC_0, first}, {DNNL_ARG_SRC_1, second}};
+    arguments.insert(arguments.end(), post.arguments.begin(), post.arguments.end());
+    arguments.emplace_back(DNNL_ARG_DST, result);
+    HALFTONE_TRY(const dnnl::binary primitive,
+                 attempt(node.members[0], [&] { return dnnl::binary(descriptor); }));
+    emitter.add(primitive, descriptor.impl_info_str(), std::move(arguments), descriptor.scratchpad_desc());
+    return {};
+}
+
+Result<void> lowerAddN(Emitter &emitter, const PlanNode &node, const ops::AddN &)
+{
+    HALFTONE_TRY(const Type resultType, floatType(emitter, node.outputs[0]));
+    HALFTONE_TRY(const Place first, emitter.read(node.inputs[0]));
+    if (formatOf(first.desc) == Format::Other)
+        return unsupported("plan", "a sum of tensors in an unusual layout");
+    std::vector<Desc> descs;
+    Program::Arguments arguments;
+    for (const ValueId input : node.inputs) {
+        HALFTONE_TRY(const Type type, floatType(emitter, input));
+        HALFTONE_TRY(const Place place, emitter.readAs(input, withType(first.desc, type)));
+        arguments.emplace_back(DNNL_ARG_MULTIPLE_SRC + static_cast<int>(descs.size()), place);
+        descs.push_back(place.desc);
+    }
+    HALFTONE_TRY(const dnnl::sum::primitive_desc descriptor, attempt(node.members[0], [&] {
+                     return dnnl::sum::primitive_desc(cpu(), withType(first.desc, resultType),
+                                                      std::vector<float>(descs.size(), 1.0F), descs,
+                                                      userScratchpad());
+                 }));
+    arguments.emplace_back(DNNL_ARG_DST, emitter.write(node.outputs[0], descriptor.dst_desc()));
+    HALFTONE_TRY(const dnnl::sum primitive, attempt(node.members[0], [&] { return dnnl::sum(descriptor); }));
+    emitter.add(primitive, descriptor.impl_info_str(), std::move(arguments), descriptor.scratchpad_desc());
+    return {};
+}
+
+Result<void> lowerCast(Emitter &emitter, const PlanNode &node, const ops::Cast &)
+{
+    HALFTONE_TRY(const Type from, floatType(emitter, node.inputs[0]));
+    HALFTONE_TRY(const Type to, floatType(emitter, node.outputs[0]));
+    (void)from;
+    HALFTONE_TRY(const Place source, emitter.read(node.inputs[0]));
+    const Place result = emitter.write(node.outputs[0], withType(source.desc, to));
+    return emitter.reorder(source, result, StepKind::Cast);
+}
+
+} // namespace halftone::runtime::onednn

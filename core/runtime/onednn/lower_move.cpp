@@ -1,0 +1,110 @@
+#include "core/runtime/onednn/lower.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace halftone::runtime::onednn {
+namespace {
+
+/// A concatenation of which nothing is in place yet, in the layout that the first part has.
+Result<void> concatAnew(Emitter &emitter, const PlanNode &node, int axis, Type type)
+{
+    HALFTONE_TRY(const Place first, emitter.read(node.inputs[0]));
+    const Dims to = dimsOf(emitter.desc(node.outputs[0]).shape);
+    Format format = formatOf(first.desc);
+    if (format == Format::Blocked && axis == 1)
+        for (const ValueId input : node.inputs)
+            if (emitter.desc(input).shape[1] % 16 != 0)
+                format = Format::Plain;
+    if (format == Format::Other)
+        format = Format::Plain;
+    const auto target = descIn(format, to, type);
+    std::vector<Desc> descs;
+    Program::Arguments arguments;
+    for (const ValueId input : node.inputs) {
+        const auto wanted = descIn(format, dimsOf(emitter.desc(input).shape), type);
+        if (!wanted || !target)
+            return unsupported("plan", "a concatenation in an unusual layout");
+        HALFTONE_TRY(const Place place, emitter.readAs(input, *wanted));
+        arguments.emplace_back(DNNL_ARG_MULTIPLE_SRC + static_cast<int>(descs.size()), place);
+        descs.push_back(place.desc);
+    }
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    const auto descriptor = attempt(node.members[0], [&] {
+        return dnnl::concat::primitive_desc(cpu(), *target, axis, descs, attributes);
+    });
+    if (!descriptor.ok())
+        return descriptor.error();
+    HALFTONE_TRY(const dnnl::concat primitive,
+                 attempt(node.members[0], [&] { return dnnl::concat(descriptor.value()); }));
+    arguments.emplace_back(DNNL_ARG_DST, emitter.write(node.outputs[0], *target));
+    emitter.add(primitive, descriptor.value().impl_info_str(), std::move(arguments),
+                descriptor.value().scratchpad_desc());
+    return {};
+}
+
+} // namespace
+
+Result<void> lowerConcat(Emitter &emitter, const PlanNode &node, const ops::Concat &concat)
+{
+    HALFTONE_TRY(const Type type, floatType(emitter, node.outputs[0]));
+    for (const ValueId input : node.inputs)
+        if (emitter.desc(input).dtype != emitter.desc(node.outputs[0]).dtype)
+            return unsupported("plan", "a concatenation of several types");
+    const ValueId whole = node.outputs[0];
+    const Dims to = dimsOf(emitter.desc(whole).shape);
+    const auto axis = concat.axis < 0 ? concat.axis + static_cast<std::int64_t>(to.size()) : concat.axis;
+    const bool isBegun
+        = std::ranges::any_of(node.inputs, [&](ValueId input) { return emitter.isInPlace(input, whole); });
+    if (!isBegun)
+        return concatAnew(emitter, node, static_cast<int>(axis), type);
+    // The parts that could not be written here are copied; what is here stays.
+    const auto outermost = emitter.begunConcat(whole);
+    const Format format = formatOf(outermost->desc);
+    const Place result = emitter.write(whole, *descIn(format, to, type));
+    Dims offset(to.size(), 0);
+    for (const ValueId input : node.inputs) {
+        const Dims dims = dimsOf(emitter.desc(input).shape);
+        if (!emitter.isInPlace(input, whole)) {
+            HALFTONE_TRY(const Place part, emitter.read(input));
+            const auto target
+                = attempt(node.members[0], [&] { return result.desc.submemory_desc(dims, offset); });
+            if (!target.ok())
+                return target.error();
+            HALFTONE_CHECK(emitter.reorder(part, {target.value(), result.buffer}, StepKind::Compute));
+        }
+        offset[1] += dims[1];
+    }
+    return {};
+}
+
+Result<void> lowerView(Emitter &emitter, const PlanNode &node)
+{
+    const TensorDesc &result = emitter.desc(node.outputs[0]);
+    HALFTONE_TRY(Place place, emitter.readPlain(node.inputs[0]));
+    const auto type = dnnlType(result.dtype);
+    if (type)
+        place.desc = plainDesc(dimsOf(result.shape), *type);
+    emitter.alias(node.outputs[0], place);
+    return {};
+}
+
+Result<void> lowerTranspose(Emitter &emitter, const PlanNode &node, const Dims &axes)
+{
+    const auto type = dnnlType(emitter.desc(node.inputs[0]).dtype);
+    if (!type)
+        return unsupported("plan", "oneDNN moves no such type");
+    const Dims dims = dimsOf(emitter.desc(node.inputs[0]).shape);
+    // permute_axes wants for each axis where it goes.
+    std::vector<int> target(dims.size());
+    for (std::size_t k = 0; k < axes.size(); ++k)
+        target[static_cast<std::size_t>(axes[k])] = static_cast<int>(k);
+    HALFTONE_TRY(Place source, emitter.readPlain(node.inputs[0]));
+    source.desc = source.desc.permute_axes(target);
+    const Place result
+        = emitter.write(node.outputs[0], plainDesc(dimsOf(emitter.desc(node.outputs[0]).shape), *type));
+    return emitter.reorder(source, result, StepKind::Compute);
+}
+
+} // namespace halftone::runtime::onednn

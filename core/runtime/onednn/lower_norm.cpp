@@ -1,0 +1,180 @@
+#include "core/runtime/onednn/lower.h"
+
+namespace halftone::runtime::onednn {
+namespace {
+
+using dnnl::normalization_flags;
+using dnnl::prop_kind;
+
+dnnl::primitive_attr userScratchpad()
+{
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    return attributes;
+}
+
+/// Does somebody read other results than the first?
+Result<void> onlyFirstResult(const Emitter &emitter, const PlanNode &node)
+{
+    for (std::size_t k = 1; k < node.outputs.size(); ++k)
+        if (emitter.isRead(node.outputs[k]))
+            return unsupported("plan", "statistics as a result");
+    return {};
+}
+
+Result<Place> readFloats(Emitter &emitter, ValueId value, dnnl::memory::dim count)
+{
+    HALFTONE_TRY(const Type type, floatType(emitter, value));
+    (void)type;
+    return emitter.readAs(value, plainDesc({count}, Type::f32));
+}
+
+} // namespace
+
+Result<void> lowerBatchNorm(Emitter &emitter, const PlanNode &node, const ops::BatchNorm &norm)
+{
+    HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
+    HALFTONE_CHECK(onlyFirstResult(emitter, node));
+    const tensor::Shape &shape = emitter.desc(node.inputs[0]).shape;
+    const auto rank = static_cast<std::int64_t>(shape.rank());
+    if (rank < 2 || rank > 5 || (norm.axis < 0 ? norm.axis + rank : norm.axis) != 1
+        || node.inputs.size() != 5)
+        return unsupported("axis", std::to_string(norm.axis));
+    if (emitter.desc(node.outputs[0]).dtype != emitter.desc(node.inputs[0]).dtype)
+        return unsupported("plan", "normalisation into another type");
+    HALFTONE_TRY(const Place source, emitter.read(node.inputs[0]));
+    normalization_flags flags = normalization_flags::use_global_stats | normalization_flags::use_shift;
+    if (!norm.fixGamma)
+        flags = flags | normalization_flags::use_scale;
+    if (!node.post.empty()) // fusePostOps() gives a normalisation nothing but this
+        flags = flags | normalization_flags::fuse_norm_relu;
+    const dnnl::batch_normalization_forward::primitive_desc descriptor(
+        cpu(), prop_kind::forward_inference, source.desc, withType(source.desc, type),
+        static_cast<float>(norm.epsilon), flags, userScratchpad(), true);
+    if (!descriptor)
+        return unsupported("plan", "oneDNN has no normalisation for this layout");
+    Program::Arguments arguments{{DNNL_ARG_SRC, source}};
+    const std::pair<int, std::size_t> parameters[]
+        = {{DNNL_ARG_SCALE, 1}, {DNNL_ARG_SHIFT, 2}, {DNNL_ARG_MEAN, 3}, {DNNL_ARG_VARIANCE, 4}};
+    for (const auto &[argument, input] : parameters) {
+        if (argument == DNNL_ARG_SCALE && norm.fixGamma)
+            continue;
+        HALFTONE_TRY(const Place values, readFloats(emitter, node.inputs[input], shape[1]));
+        arguments.emplace_back(argument, values);
+    }
+    arguments.emplace_back(DNNL_ARG_DST,
+                           emitter.writeOver(node.outputs[0], descriptor.dst_desc(), node.inputs[0], source));
+    HALFTONE_TRY(const dnnl::batch_normalization_forward primitive,
+                 attempt(node.members[0], [&] { return dnnl::batch_normalization_forward(descriptor); }));
+    emitter.add(primitive, descriptor.impl_info_str(), std::move(arguments), descriptor.scratchpad_desc());
+    return {};
+}
+
+Result<void> lowerLayerNorm(Emitter &emitter, const PlanNode &node, const ops::LayerNorm &norm)
+{
+    HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
+    HALFTONE_CHECK(onlyFirstResult(emitter, node));
+    HALFTONE_TRY(const Type resultType, floatType(emitter, node.outputs[0]));
+    (void)type;
+    const tensor::Shape &shape = emitter.desc(node.inputs[0]).shape;
+    const auto rank = static_cast<std::int64_t>(shape.rank());
+    if (rank < 2 || rank > 5 || (norm.axis < 0 ? norm.axis + rank : norm.axis) != rank - 1)
+        return unsupported("axis", std::to_string(norm.axis));
+    HALFTONE_TRY(const Place source, emitter.readPlain(node.inputs[0]));
+    const dnnl::layer_normalization_forward::primitive_desc descriptor(
+        cpu(), prop_kind::forward_inference, source.desc, plainDesc(source.desc.get_dims(), resultType),
+        static_cast<float>(norm.epsilon), normalization_flags::use_scale | normalization_flags::use_shift,
+        userScratchpad(), true);
+    if (!descriptor)
+        return unsupported("plan", "oneDNN has no layer normalisation for these types");
+    const auto width = shape[shape.rank() - 1];
+    HALFTONE_TRY(const Place scale, readFloats(emitter, node.inputs[1], width));
+    HALFTONE_TRY(const Place shift, readFloats(emitter, node.inputs[2], width));
+    HALFTONE_TRY(const dnnl::layer_normalization_forward primitive,
+                 attempt(node.members[0], [&] { return dnnl::layer_normalization_forward(descriptor); }));
+    emitter.add(primitive, descriptor.impl_info_str(),
+                {{DNNL_ARG_SRC, source},
+                 {DNNL_ARG_SCALE, scale},
+                 {DNNL_ARG_SHIFT, shift},
+                 {DNNL_ARG_DST, emitter.write(node.outputs[0], descriptor.dst_desc())}},
+                descriptor.scratchpad_desc());
+    return {};
+}
+
+Result<void> lowerLrn(Emitter &emitter, const PlanNode &node, const ops::Lrn &norm)
+{
+    HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
+    HALFTONE_CHECK(onlyFirstResult(emitter, node));
+    if (emitter.desc(node.inputs[0]).shape.rank() != 4
+        || emitter.desc(node.outputs[0]).dtype != emitter.desc(node.inputs[0]).dtype)
+        return unsupported("plan", "local response normalisation of other than pictures");
+    HALFTONE_TRY(const Place source, emitter.read(node.inputs[0]));
+    const dnnl::lrn_forward::primitive_desc descriptor(
+        cpu(), prop_kind::forward_inference, dnnl::algorithm::lrn_across_channels, source.desc,
+        withType(source.desc, type), norm.size, static_cast<float>(norm.alpha), static_cast<float>(norm.beta),
+        static_cast<float>(norm.k), userScratchpad(), true);
+    if (!descriptor)
+        return unsupported("plan", "oneDNN has no local response normalisation for this layout");
+    HALFTONE_TRY(const dnnl::lrn_forward primitive,
+                 attempt(node.members[0], [&] { return dnnl::lrn_forward(descriptor); }));
+    emitter.add(
+        primitive, descriptor.impl_info_str(),
+        {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, emitter.write(node.outputs[0], descriptor.dst_desc())}},
+        descriptor.scratchpad_desc());
+    return {};
+}
+
+namespace {
+
+/// Softmax of `dims`, which may be another view of the input than its shape.
+Result<void> softmaxOver(Emitter &emitter, const PlanNode &node, dnnl::algorithm kind, const Dims &dims,
+                         int axis)
+{
+    HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
+    HALFTONE_TRY(const Type resultType, floatType(emitter, node.outputs[0]));
+    HALFTONE_TRY(Place source, emitter.readPlain(node.inputs[0]));
+    source.desc = plainDesc(dims, type);
+    const dnnl::softmax_forward::primitive_desc descriptor(cpu(), prop_kind::forward_inference, kind,
+                                                           source.desc, plainDesc(dims, resultType), axis,
+                                                           userScratchpad(), true);
+    if (!descriptor)
+        return unsupported("plan", "oneDNN has no softmax for these types");
+    HALFTONE_TRY(const dnnl::softmax_forward primitive,
+                 attempt(node.members[0], [&] { return dnnl::softmax_forward(descriptor); }));
+    Place result
+        = emitter.write(node.outputs[0], plainDesc(dimsOf(emitter.desc(node.outputs[0]).shape), resultType));
+    result.desc = descriptor.dst_desc();
+    emitter.add(primitive, descriptor.impl_info_str(), {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}},
+                descriptor.scratchpad_desc());
+    return {};
+}
+
+} // namespace
+
+Result<void> lowerSoftmax(Emitter &emitter, const PlanNode &node, const ops::Softmax &softmax)
+{
+    if (softmax.temperature.value_or(1) != 1 || softmax.useLength
+        || softmax.kind == ops::Softmax::Kind::Softmin)
+        return unsupported("plan", "a softmax with temperature or length, or a softmin");
+    const Dims dims = dimsOf(emitter.desc(node.inputs[0]).shape);
+    const auto axis = softmax.axis < 0 ? softmax.axis + static_cast<std::int64_t>(dims.size()) : softmax.axis;
+    return softmaxOver(emitter, node,
+                       softmax.kind == ops::Softmax::Kind::Softmax ? dnnl::algorithm::softmax_accurate
+                                                                   : dnnl::algorithm::softmax_log,
+                       dims, static_cast<int>(axis));
+}
+
+Result<void> lowerSoftmaxActivation(Emitter &emitter, const PlanNode &node,
+                                    const ops::SoftmaxActivation &softmax)
+{
+    Dims dims = dimsOf(emitter.desc(node.inputs[0]).shape);
+    if (!softmax.channel) {
+        dnnl::memory::dim features = 1;
+        for (std::size_t k = 1; k < dims.size(); ++k)
+            features *= dims[k];
+        dims = {dims[0], features};
+    }
+    return softmaxOver(emitter, node, dnnl::algorithm::softmax_accurate, dims, 1);
+}
+
+} // namespace halftone::runtime::onednn

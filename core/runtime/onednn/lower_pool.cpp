@@ -1,0 +1,108 @@
+#include "core/ops/window.h"
+#include "core/runtime/onednn/lower.h"
+
+#include <algorithm>
+
+namespace halftone::runtime::onednn {
+namespace {
+
+using dnnl::algorithm;
+using dnnl::prop_kind;
+
+struct PoolWindow
+{
+    Dims kernel;
+    Dims stride;
+    Dims padBegin;
+    Dims padEnd;
+    bool reachesBeyond = false; ///< a window covers more than the padding at the end
+};
+
+Result<PoolWindow> windowOf(const ops::Pool &pool, const Dims &from, const Dims &to)
+{
+    PoolWindow window;
+    if (pool.global) {
+        window.kernel.assign(from.begin() + 2, from.end());
+        window.stride.assign(window.kernel.size(), 1);
+        window.padBegin.assign(window.kernel.size(), 0);
+        window.padEnd = window.padBegin;
+        return window;
+    }
+    HALFTONE_TRY(const ops::Window given, ops::makeWindow(pool.kernel, pool.stride, {}, pool.pad));
+    window.kernel = given.kernel;
+    window.stride = given.stride;
+    window.padBegin = given.padBegin;
+    window.padEnd = given.padEnd;
+    for (std::size_t k = 0; k < window.kernel.size(); ++k) {
+        const auto needed
+            = (to[2 + k] - 1) * window.stride[k] + window.kernel[k] - from[2 + k] - window.padBegin[k];
+        window.reachesBeyond = window.reachesBeyond || needed > given.padEnd[k];
+        window.padEnd[k] = needed;
+    }
+    return window;
+}
+
+} // namespace
+
+Result<void> lowerPool(Emitter &emitter, const PlanNode &node, const ops::Pool &pool)
+{
+    using Kind = ops::Pool::Kind;
+    HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
+    if (pool.layout != ops::Layout::ChannelsFirst)
+        return unsupported("layout", "channels last");
+    if (pool.kind != Kind::Max && pool.kind != Kind::Average)
+        return unsupported("pool_type", "neither max nor average");
+    if (emitter.desc(node.outputs[0]).dtype != emitter.desc(node.inputs[0]).dtype)
+        return unsupported("plan", "pooling into another type");
+    HALFTONE_TRY(const Place source, emitter.read(node.inputs[0]));
+    const Dims from = dimsOf(emitter.desc(node.inputs[0]).shape);
+    const Dims to = dimsOf(emitter.desc(node.outputs[0]).shape);
+    if (from.size() < 3 || from.size() > 5 || to.size() != from.size())
+        return unsupported("plan", "pooling over other than 1 to 3 axes");
+    HALFTONE_TRY(const PoolWindow window, windowOf(pool, from, to));
+    // Beyond the padding there is nothing to count, for oneDNN it would be padding.
+    if (pool.kind == Kind::Average && pool.countPadding && window.reachesBeyond)
+        return unsupported("pooling_convention", "an average whose window reaches beyond the padding");
+    const algorithm kind = pool.kind == Kind::Max ? algorithm::pooling_max
+        : pool.countPadding                       ? algorithm::pooling_avg_include_padding
+                                                  : algorithm::pooling_avg_exclude_padding;
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    const dnnl::pooling_forward::primitive_desc descriptor(
+        cpu(), prop_kind::forward_inference, kind, source.desc, Desc(to, type, Tag::any), window.stride,
+        window.kernel, Dims(window.kernel.size(), 0), window.padBegin, window.padEnd, attributes, true);
+    if (!descriptor)
+        return unsupported("plan", "oneDNN has no pooling for this window");
+    HALFTONE_TRY(const dnnl::pooling_forward primitive,
+                 attempt(node.members[0], [&] { return dnnl::pooling_forward(descriptor); }));
+    emitter.add(
+        primitive, descriptor.impl_info_str(),
+        {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, emitter.write(node.outputs[0], descriptor.dst_desc())}},
+        descriptor.scratchpad_desc());
+    return {};
+}
+
+Result<void> lowerUpsample(Emitter &emitter, const PlanNode &node, const ops::Upsample &upsample)
+{
+    HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
+    if (upsample.kind != ops::Upsample::Kind::Nearest || node.inputs.size() != 1)
+        return unsupported("sample_type", "other than nearest of one input");
+    HALFTONE_TRY(const Place source, emitter.read(node.inputs[0]));
+    const Dims to = dimsOf(emitter.desc(node.outputs[0]).shape);
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    const dnnl::resampling_forward::primitive_desc descriptor(cpu(), prop_kind::forward_inference,
+                                                              algorithm::resampling_nearest, source.desc,
+                                                              Desc(to, type, Tag::any), attributes, true);
+    if (!descriptor)
+        return unsupported("plan", "oneDNN has no resampling for this shape");
+    HALFTONE_TRY(const dnnl::resampling_forward primitive,
+                 attempt(node.members[0], [&] { return dnnl::resampling_forward(descriptor); }));
+    emitter.add(
+        primitive, descriptor.impl_info_str(),
+        {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, emitter.write(node.outputs[0], descriptor.dst_desc())}},
+        descriptor.scratchpad_desc());
+    return {};
+}
+
+} // namespace halftone::runtime::onednn

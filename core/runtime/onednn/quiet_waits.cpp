@@ -1,0 +1,27 @@
+#include "core/runtime/onednn/quiet_waits.h"
+
+#include <omp.h>
+
+namespace halftone::runtime::onednn {
+
+QuietWaits::QuietWaits()
+    : m_holder([this] {
+// A team belongs to the thread that began it and stays, asleep, as long as that thread does: one more thread than
+// processors, and libgomp waits for GOMP_SPINCOUNT's short, "throttled" time everywhere.
+#pragma omp parallel num_threads(omp_get_num_procs() + 1)
+        {
+        }
+        m_begun.release();
+        m_ended.acquire();
+    })
+{
+    m_begun.acquire();
+}
+
+QuietWaits::~QuietWaits()
+{
+    m_ended.release();
+    m_holder.join();
+}
+
+} // namespace halftone::runtime::onednn

@@ -1,0 +1,67 @@
+#include "core/runtime/plan_edit.h"
+
+#include <numeric>
+
+namespace halftone::runtime {
+
+PlanUses::PlanUses(const PlanGraph &graph)
+    : producer(graph.values.size(), kNoPlanNode)
+    , readers(graph.values.size())
+    , isOutput(graph.values.size())
+{
+    for (std::uint32_t k = 0; k < graph.nodes.size(); ++k) {
+        const PlanNode &node = graph.nodes[k];
+        for (const ValueId value : node.outputs)
+            producer[value] = k;
+        for (const ValueId value : node.inputs)
+            readers[value].push_back(k);
+        for (const PostOp &post : node.post)
+            if (post.operand != kNoValue)
+                readers[post.operand].push_back(k);
+    }
+    for (const ValueId value : graph.outputs)
+        isOutput[value] = true;
+}
+
+std::vector<ValueId> keepValues(const PlanGraph &graph)
+{
+    std::vector<ValueId> same(graph.values.size());
+    std::iota(same.begin(), same.end(), ValueId{0});
+    return same;
+}
+
+void replaceValues(PlanGraph &graph, std::span<const ValueId> replacement)
+{
+    const auto resolve = [replacement](ValueId &value) {
+        while (value != kNoValue && value < replacement.size() && replacement[value] != value)
+            value = replacement[value];
+    };
+    for (PlanNode &node : graph.nodes) {
+        for (ValueId &value : node.inputs)
+            resolve(value);
+        for (PostOp &post : node.post)
+            resolve(post.operand);
+    }
+    for (ValueId &value : graph.outputs)
+        resolve(value);
+}
+
+void eraseNodes(PlanGraph &graph, const std::vector<bool> &marked)
+{
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < graph.nodes.size(); ++k) {
+        if (marked[k])
+            continue;
+        if (kept != k)
+            graph.nodes[kept] = std::move(graph.nodes[k]);
+        ++kept;
+    }
+    graph.nodes.resize(kept);
+}
+
+void adoptMembers(PlanNode &into, const PlanNode &from)
+{
+    into.members.insert(into.members.begin(), from.members.begin(), from.members.end());
+}
+
+} // namespace halftone::runtime

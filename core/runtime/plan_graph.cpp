@@ -1,0 +1,163 @@
+#include "core/runtime/plan_graph.h"
+
+#include "core/dialect/mxnet/entry_name.h"
+#include "core/dialect/mxnet/read_operator.h"
+#include "core/graph/traverse.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
+namespace halftone::runtime {
+namespace {
+
+class Builder
+{
+public:
+    Builder(const graph::Model &model, const passes::TypeMap &types, const passes::ShapeMap &shapes)
+        : m_graph(model.graph)
+        , m_types(types)
+        , m_shapes(shapes)
+        , m_referenced(graph::referencedOutputs(model.graph))
+        , m_first(model.graph.nodeCount(), kNoValue)
+    {
+        for (const tensor::Array &array : model.parameters)
+            m_arrays.emplace(graph::variableOf(array.name), &array);
+    }
+
+    Result<PlanGraph> build()
+    {
+        const std::vector<graph::NodeId> order = graph::postOrder(m_graph);
+        for (const graph::NodeId id : order)
+            HALFTONE_CHECK(m_graph.isVariable(id) ? addVariable(id) : addNode(id));
+        for (const graph::Entry &head : m_graph.heads()) {
+            m_plan.outputs.push_back(m_first[head.node] + head.output);
+            m_plan.outputNames.push_back(dialect::mxnet::entryName(m_graph, head));
+        }
+        return std::move(m_plan);
+    }
+
+private:
+    Result<TensorDesc> descOf(graph::NodeId id, std::uint32_t output) const
+    {
+        const std::string &name = m_graph.node(id).name;
+        TensorDesc desc{m_types.at(id, output), m_shapes.byNode[id][output]};
+        if (desc.dtype == tensor::DType::Unknown)
+            return badInput(name, "its type does not follow from the inputs'");
+        if (!desc.shape.isComplete())
+            return badInput(name, "its shape is " + desc.shape.toString(), "--shape for every input");
+        if (!desc.shape.elementCount())
+            return badInput(name, "its shape is " + desc.shape.toString(), "fewer than 2^63 elements");
+        return desc;
+    }
+
+    Result<void> addVariable(graph::NodeId id)
+    {
+        const std::string &name = m_graph.node(id).name;
+        HALFTONE_TRY(TensorDesc desc, descOf(id, 0));
+        const auto array = m_arrays.find(name);
+        m_first[id] = m_plan.addValue(std::move(desc), name);
+        if (array == m_arrays.end()) {
+            m_plan.inputs.push_back(m_first[id]);
+            return {};
+        }
+        PlanValue &value = m_plan.values[m_first[id]];
+        if (array->second->storage != tensor::Storage::Dense)
+            return badInput(name, "a sparse parameter", "a dense one");
+        const tensor::Tensor &stored = array->second->values;
+        if (stored.dtype() != value.desc.dtype || stored.shape() != value.desc.shape)
+            return badInput(name,
+                            "a parameter of " + std::string(tensor::nameOf(stored.dtype())) + ' '
+                                + stored.shape().toString(),
+                            std::string(tensor::nameOf(value.desc.dtype)) + ' '
+                                + value.desc.shape.toString());
+        value.constant = stored;
+        return {};
+    }
+
+    Result<void> addNode(graph::NodeId id)
+    {
+        const graph::NodeDef &def = m_graph.node(id);
+        HALFTONE_TRY(ops::Operator op, dialect::mxnet::readOperator(def));
+        if (std::holds_alternative<ops::Opaque>(op) || std::holds_alternative<ops::ControlFlow>(op))
+            return unsupported(def.name, "operator " + def.op + " has no place in a latency plan");
+        PlanNode node{std::make_shared<const ops::Operator>(std::move(op)), def.op, {def.name}, {}, {}, {}};
+        for (const graph::Entry &input : m_graph.inputs(id))
+            node.inputs.push_back(m_first[input.node] + input.output);
+        m_first[id] = static_cast<ValueId>(m_plan.values.size());
+        const std::size_t outputs = std::min(m_shapes.byNode[id].size(), m_types.outputs(id).size());
+        for (std::uint32_t k = 0; k < outputs; ++k) {
+            auto desc = descOf(id, k);
+            if (!desc.ok() && k < m_referenced[id]) // what nobody reads may stay open
+                return desc.error();
+            node.outputs.push_back(m_plan.addValue(desc.ok() ? desc.value() : TensorDesc(), def.name));
+        }
+        m_plan.nodes.push_back(std::move(node));
+        return {};
+    }
+
+    const graph::Graph &m_graph;
+    const passes::TypeMap &m_types;
+    const passes::ShapeMap &m_shapes;
+    std::unordered_map<std::string_view, const tensor::Array *> m_arrays;
+    std::vector<std::uint32_t> m_referenced; ///< by NodeId: how many of its outputs somebody reads
+    std::vector<ValueId> m_first; ///< by NodeId: the value of its output 0; the others follow
+    PlanGraph m_plan;
+};
+
+} // namespace
+
+template <class Op>
+OperatorPtr share(Op op)
+{
+    return std::make_shared<const ops::Operator>(std::move(op));
+}
+
+template OperatorPtr share(ops::Cast);
+template OperatorPtr share(ops::Conv);
+template OperatorPtr share(ops::Deconv);
+template OperatorPtr share(ops::FullyConnected);
+template OperatorPtr share(ops::Pool);
+template OperatorPtr share(ops::Softmax);
+template OperatorPtr share(ops::SoftmaxActivation);
+template OperatorPtr share(ops::Unary);
+
+Result<std::unique_ptr<Kernel>> prepareNode(const PlanGraph &graph, const PlanNode &node,
+                                            const Backend &backend)
+{
+    Operation operation{*node.op, node.opName, {}, {}};
+    for (const ValueId value : node.inputs)
+        operation.inputs.push_back(graph.desc(value));
+    for (const ValueId value : node.outputs)
+        operation.outputs.push_back(graph.desc(value));
+    return backend.prepare(operation);
+}
+
+PlanGraph singleNode(const Operation &operation)
+{
+    PlanGraph graph;
+    PlanNode node{std::make_shared<const ops::Operator>(operation.op),
+                  operation.opName,
+                  {operation.opName},
+                  {},
+                  {},
+                  {}};
+    for (const TensorDesc &desc : operation.inputs) {
+        node.inputs.push_back(graph.addValue(desc, operation.opName));
+        graph.inputs.push_back(node.inputs.back());
+    }
+    for (const TensorDesc &desc : operation.outputs) {
+        node.outputs.push_back(graph.addValue(desc, operation.opName));
+        graph.outputs.push_back(node.outputs.back());
+    }
+    graph.nodes.push_back(std::move(node));
+    return graph;
+}
+
+Result<PlanGraph> buildPlanGraph(const graph::Model &model, const passes::TypeMap &types,
+                                 const passes::ShapeMap &shapes)
+{
+    return Builder(model, types, shapes).build();
+}
+
+} // namespace halftone::runtime

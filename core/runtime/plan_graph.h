@@ -1,0 +1,89 @@
+#pragma once
+
+#include "core/base/result.h"
+#include "core/graph/model.h"
+#include "core/ops/operator.h"
+#include "core/passes/infer_shapes.h"
+#include "core/passes/type_map.h"
+#include "core/runtime/backend.h"
+#include "core/tensor/tensor.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace halftone::runtime {
+
+/// Position of a value in its PlanGraph.
+using ValueId = std::uint32_t;
+inline constexpr ValueId kNoValue = 0xFFFFFFFFU;
+
+/// A tensor of a plan: fed, constant, or computed by one node.
+struct PlanValue
+{
+    TensorDesc desc;
+    std::optional<tensor::Tensor> constant;
+    std::string name; ///< of the variable, or of the node that computed it in the source graph
+};
+
+/// Shared, so that copying and dropping a node does not concern a hundred kinds of operators.
+using OperatorPtr = std::shared_ptr<const ops::Operator>;
+
+/// Needs: Op is one of those that rewriting makes (Cast, Conv, Deconv, FullyConnected, Pool, Softmax,
+/// SoftmaxActivation, Unary).
+template <class Op>
+OperatorPtr share(Op op);
+
+/// Something done to a node's result before it is written.
+struct PostOp
+{
+    OperatorPtr op; ///< a function of one element, or Binary with `operand` as the other side
+    ValueId operand = kNoValue;
+};
+
+/// An operator of a plan. Its first result passes through `post`, in order.
+struct PlanNode
+{
+    OperatorPtr op;
+    std::string opName; ///< the framework's, of the member that computes most
+    std::vector<std::string> members; ///< the source graph's nodes that this one stands for
+    std::vector<ValueId> inputs;
+    std::vector<ValueId> outputs;
+    std::vector<PostOp> post;
+};
+
+/// What a latency plan computes: a graph of typed operators in execution order, free to be rewritten, in which every
+/// type and shape is known.
+struct PlanGraph
+{
+    std::vector<PlanValue> values;
+    std::vector<PlanNode> nodes;
+    std::vector<ValueId> inputs; ///< fed on every run
+    std::vector<ValueId> outputs; ///< one for each head
+    std::vector<std::string> outputNames;
+
+    ValueId addValue(TensorDesc desc, std::string name)
+    {
+        values.push_back({std::move(desc), std::nullopt, std::move(name)});
+        return static_cast<ValueId>(values.size() - 1);
+    }
+    const TensorDesc &desc(ValueId id) const { return values[id].desc; }
+    bool isConstant(ValueId id) const { return values[id].constant.has_value(); }
+};
+
+/// A kernel of `backend` for one node without post-operations. fails: as Backend::prepare
+Result<std::unique_ptr<Kernel>> prepareNode(const PlanGraph &graph, const PlanNode &node,
+                                            const Backend &backend);
+
+/// A graph of one node, whose inputs are fed and whose outputs come out.
+PlanGraph singleNode(const Operation &operation);
+
+/// The plan graph of what the heads need. Variables that the parameters hold become constants.
+/// fails  Unsupported for an unknown operator or control flow that a head needs; BadInput for a type or shape that does
+///        not follow from the inputs', and for a sparse parameter: where = node
+Result<PlanGraph> buildPlanGraph(const graph::Model &model, const passes::TypeMap &types,
+                                 const passes::ShapeMap &shapes);
+
+} // namespace halftone::runtime

@@ -1,0 +1,128 @@
+#include "core/runtime/reference/axis_walk.h"
+#include "core/runtime/reference/kernels.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace halftone::runtime::reference {
+namespace {
+
+/// Python's remainder, which has the divisor's sign; 0 for a divisor of 0, as MXNet has it.
+template <class Real>
+Real remainderOf(Real a, Real b)
+{
+    if (b == 0)
+        return 0;
+    const Real rest = std::fmod(a, b);
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+template <class Real>
+Real truth(bool value)
+{
+    return value ? Real(1) : Real(0);
+}
+
+/// Calls `use` with the function of two numbers, so that each gets a loop of its own.
+template <class Real, class Use>
+void withFunction(ops::BinaryKind kind, const Use &use)
+{
+    using Kind = ops::BinaryKind;
+    switch (kind) {
+    case Kind::Add:
+        return use([](Real a, Real b) { return a + b; });
+    case Kind::Sub:
+        return use([](Real a, Real b) { return a - b; });
+    case Kind::Mul:
+        return use([](Real a, Real b) { return a * b; });
+    case Kind::Div:
+        return use([](Real a, Real b) { return a / b; });
+    case Kind::Mod:
+        return use([](Real a, Real b) { return remainderOf(a, b); });
+    case Kind::Power:
+        return use([](Real a, Real b) { return std::pow(a, b); });
+    case Kind::Maximum: // a NaN on the left stays
+        return use([](Real a, Real b) { return a > b || std::isnan(a) ? a : b; });
+    case Kind::Minimum:
+        return use([](Real a, Real b) { return a < b || std::isnan(a) ? a : b; });
+    case Kind::Hypot:
+        return use([](Real a, Real b) { return std::hypot(a, b); });
+    case Kind::Equal:
+        return use([](Real a, Real b) { return truth<Real>(a == b); });
+    case Kind::NotEqual:
+        return use([](Real a, Real b) { return truth<Real>(a != b); });
+    case Kind::Greater:
+        return use([](Real a, Real b) { return truth<Real>(a > b); });
+    case Kind::GreaterEqual:
+        return use([](Real a, Real b) { return truth<Real>(a >= b); });
+    case Kind::Lesser:
+        return use([](Real a, Real b) { return truth<Real>(a < b); });
+    case Kind::LesserEqual:
+        return use([](Real a, Real b) { return truth<Real>(a <= b); });
+    case Kind::LogicalAnd:
+        return use([](Real a, Real b) { return truth<Real>(a != 0 && b != 0); });
+    case Kind::LogicalOr:
+        return use([](Real a, Real b) { return truth<Real>(a != 0 || b != 0); });
+    case Kind::LogicalXor:
+        return use([](Real a, Real b) { return truth<Real>((a != 0) != (b != 0)); });
+    }
+}
+
+} // namespace
+
+template <class Real>
+Result<void> compute(const ops::Binary &op, const Arrays<Real> &arrays)
+{
+    const DimSpan dims = arrays.outDims(0);
+    if (arrays.outCount(0) == 0)
+        return {};
+    withFunction<Real>(op.kind, [&](const auto &f) {
+        RowWalk walk(dims,
+                     {stretchedStrides(arrays.inDims(0), dims), stretchedStrides(arrays.inDims(1), dims)});
+        const std::size_t length = walk.rowLength();
+        const std::int64_t stepA = walk.step(0);
+        const std::int64_t stepB = walk.step(1);
+        Real *out = arrays.out[0];
+        for (std::size_t row = 0; row < walk.rowCount(); ++row, walk.next(), out += length) {
+            const Real *a = arrays.in[0] + walk.offset(0);
+            const Real *b = arrays.in[1] + walk.offset(1);
+            if (stepA == 1 && stepB == 1) {
+                for (std::size_t i = 0; i < length; ++i)
+                    out[i] = f(a[i], b[i]);
+                continue;
+            }
+            for (std::size_t i = 0; i < length; ++i, a += stepA, b += stepB)
+                out[i] = f(*a, *b);
+        }
+    });
+    return {};
+}
+
+template <class Real>
+Result<void> compute(const ops::ScalarBinary &op, const Arrays<Real> &arrays)
+{
+    const auto scalar = static_cast<Real>(op.scalar);
+    withFunction<Real>(op.kind, [&](const auto &f) {
+        for (std::size_t i = 0; i < arrays.outCount(0); ++i)
+            arrays.out[0][i] = op.reversed ? f(scalar, arrays.in[0][i]) : f(arrays.in[0][i], scalar);
+    });
+    return {};
+}
+
+template <class Real>
+Result<void> compute(const ops::AddN &, const Arrays<Real> &arrays)
+{
+    const std::size_t elements = arrays.outCount(0);
+    std::fill_n(arrays.out[0], elements, Real(0));
+    for (const Real *input : arrays.in) {
+        for (std::size_t i = 0; i < elements; ++i)
+            arrays.out[0][i] += input[i];
+    }
+    return {};
+}
+
+HALFTONE_BOTH(Binary)
+HALFTONE_BOTH(ScalarBinary)
+HALFTONE_BOTH(AddN)
+
+} // namespace halftone::runtime::reference

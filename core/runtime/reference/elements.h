@@ -1,0 +1,28 @@
+#pragma once
+
+#include "core/tensor/dtype.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+/// Between stored elements and the numbers that kernels compute with (float or double).
+namespace halftone::runtime::reference {
+
+/// The elements as Real: exact, but for integers and doubles that Real cannot hold.
+template <class Real>
+void widen(tensor::DType type, const std::byte *elements, std::size_t count, Real *out);
+
+/// Rounded once to the nearest, ties to even. To integers: cut towards zero, then the low bits (what is beyond int64,
+/// and NaN, is the smallest int64); to bool: not zero.
+template <class Real>
+void narrow(const Real *values, std::size_t count, tensor::DType type, std::byte *elements);
+
+/// From one type to another with at most one rounding; integers to integers keep the low bits.
+void convert(tensor::DType from, const std::byte *elements, std::size_t count, tensor::DType to,
+             std::byte *out);
+
+/// Indices and lengths, whatever type they come in, cut towards zero.
+std::vector<std::int64_t> integers(tensor::DType type, const std::byte *elements, std::size_t count);
+
+} // namespace halftone::runtime::reference

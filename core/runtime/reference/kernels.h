@@ -1,0 +1,115 @@
+#pragma once
+
+#include "core/ops/operator.h"
+#include "core/runtime/reference/arrays.h"
+
+/// One function an operator: compute() for those that calculate, for float and double, move() for those that only put
+/// elements elsewhere. The backend finds them by overload; an operator without either has no reference kernel.
+namespace halftone::runtime::reference {
+
+/// Defines a kernel for both number types at the end of its file.
+#define HALFTONE_BOTH(Op)                                                                                    \
+    template Result<void> compute(const ops::Op &, const Arrays<float> &);                                   \
+    template Result<void> compute(const ops::Op &, const Arrays<double> &);
+
+// clang-format off
+template <class Real> Result<void> compute(const ops::Binary &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::ScalarBinary &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::AddN &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::BoxPrior &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::BoxDetection &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::BoxNms &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::BoxIou &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::BoxDecode &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Conv &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Deconv &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::FullyConnected &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::MatMul &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Gemm &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::AttentionProduct &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::BatchNorm &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::LayerNorm &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::GroupNorm &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::InstanceNorm &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::L2Normalization &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Lrn &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::TopK &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Sort &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::ArgSort &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Pool &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::AdaptiveAveragePool &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Rnn &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Reduce &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Moments &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::ArgReduce &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::RoiPool &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Resize &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Upsample &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Softmax &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::SoftmaxActivation &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::SoftmaxOutput &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::SoftmaxCrossEntropy &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Unary &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Activation &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::LeakyRelu &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Clip &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::HardSigmoid &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::SmoothL1 &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::RegressionOutput &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::BoxEncode &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Proposal &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::DeformableConv &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::SamplingGrid &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::GridSample &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::SpatialTransformer &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Correlation &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::LinearAlgebra &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::CtcLoss &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Quantize &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Requantize &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Dequantize &, const Arrays<Real> &);
+
+Result<void> move(const ops::ShapeOf &, const RawArrays &);
+Result<void> move(const ops::Fill &, const RawArrays &);
+Result<void> move(const ops::Range &, const RawArrays &);
+Result<void> move(const ops::RangeLike &, const RawArrays &);
+Result<void> move(const ops::Embedding &, const RawArrays &);
+Result<void> move(const ops::Take &, const RawArrays &);
+Result<void> move(const ops::GatherNd &, const RawArrays &);
+Result<void> move(const ops::ScatterNd &, const RawArrays &);
+Result<void> move(const ops::IndexCopy &, const RawArrays &);
+Result<void> move(const ops::Pick &, const RawArrays &);
+Result<void> move(const ops::BatchTake &, const RawArrays &);
+Result<void> move(const ops::OneHot &, const RawArrays &);
+Result<void> move(const ops::Where &, const RawArrays &);
+Result<void> move(const ops::Sequence &, const RawArrays &);
+Result<void> move(const ops::Reshape &, const RawArrays &);
+Result<void> move(const ops::Flatten &, const RawArrays &);
+Result<void> move(const ops::ExpandDims &, const RawArrays &);
+Result<void> move(const ops::Squeeze &, const RawArrays &);
+Result<void> move(const ops::ReshapeLike &, const RawArrays &);
+Result<void> move(const ops::LossOutput &, const RawArrays &);
+Result<void> move(const ops::Dropout &, const RawArrays &);
+Result<void> move(const ops::Cast &, const RawArrays &);
+Result<void> move(const ops::MultiCast &, const RawArrays &);
+Result<void> move(const ops::Transpose &, const RawArrays &);
+Result<void> move(const ops::SwapAxes &, const RawArrays &);
+Result<void> move(const ops::Slice &, const RawArrays &);
+Result<void> move(const ops::SliceAxis &, const RawArrays &);
+Result<void> move(const ops::SliceLike &, const RawArrays &);
+Result<void> move(const ops::Crop &, const RawArrays &);
+Result<void> move(const ops::Reverse &, const RawArrays &);
+Result<void> move(const ops::BroadcastTo &, const RawArrays &);
+Result<void> move(const ops::BroadcastAxes &, const RawArrays &);
+Result<void> move(const ops::BroadcastLike &, const RawArrays &);
+Result<void> move(const ops::Tile &, const RawArrays &);
+Result<void> move(const ops::Repeat &, const RawArrays &);
+Result<void> move(const ops::Pad &, const RawArrays &);
+Result<void> move(const ops::DepthToSpace &, const RawArrays &);
+Result<void> move(const ops::SpaceToDepth &, const RawArrays &);
+Result<void> move(const ops::Concat &, const RawArrays &);
+Result<void> move(const ops::Stack &, const RawArrays &);
+Result<void> move(const ops::Split &, const RawArrays &);
+// clang-format on
+
+} // namespace halftone::runtime::reference

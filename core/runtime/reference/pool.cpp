@@ -1,0 +1,156 @@
+#include "core/runtime/reference/kernels.h"
+#include "core/runtime/reference/spatial.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace halftone::runtime::reference {
+namespace {
+
+struct Range
+{
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    std::int64_t padded = 0; ///< length with the padding that the window covers
+};
+
+/// What a window covers along one axis.
+Range covered(std::int64_t at, std::int64_t stride, std::int64_t kernel, std::int64_t pad,
+              std::int64_t padEnd, std::int64_t size)
+{
+    const std::int64_t begin = at * stride - pad;
+    const std::int64_t end = std::min(begin + kernel, size + padEnd);
+    return {std::max<std::int64_t>(begin, 0), std::min(end, size), end - begin};
+}
+
+template <class Real>
+class Window1
+{
+public:
+    Window1(const ops::Pool &op, const Picture &input)
+        : m_op(op)
+        , m_input(input)
+        , m_p(op.p.value_or(2))
+    {
+    }
+
+    Real value(const Real *plane, const std::array<Range, 3> &ranges) const
+    {
+        using Kind = ops::Pool::Kind;
+        const bool max = m_op.kind == Kind::Max;
+        Real result = max ? std::numeric_limits<Real>::lowest() : Real(0);
+        for (std::int64_t d = ranges[0].begin; d < ranges[0].end; ++d) {
+            for (std::int64_t h = ranges[1].begin; h < ranges[1].end; ++h) {
+                const Real *row = plane + d * m_input.strides[0] + h * m_input.strides[1];
+                for (std::int64_t w = ranges[2].begin; w < ranges[2].end; ++w) {
+                    const Real x = row[w * m_input.strides[2]];
+                    if (max)
+                        result = x > result || std::isnan(x) ? x : result;
+                    else
+                        result += m_op.kind == Kind::Lp ? power(x) : x;
+                }
+            }
+        }
+        if (m_op.kind == Kind::Average)
+            return result / divisor(ranges);
+        return m_op.kind == Kind::Lp ? root(result) : result;
+    }
+
+private:
+    Real divisor(const std::array<Range, 3> &ranges) const
+    {
+        std::int64_t count = 1;
+        for (const Range &range : ranges)
+            count *= m_op.global || !m_op.countPadding ? range.end - range.begin : range.padded;
+        return static_cast<Real>(count);
+    }
+    Real power(Real x) const
+    {
+        return m_p == 1 ? std::abs(x) : m_p == 2 ? x * x : std::pow(std::abs(x), static_cast<Real>(m_p));
+    }
+    Real root(Real x) const
+    {
+        return m_p == 1 ? x : m_p == 2 ? std::sqrt(x) : std::pow(x, Real(1) / static_cast<Real>(m_p));
+    }
+
+    const ops::Pool &m_op;
+    const Picture &m_input;
+    std::int64_t m_p;
+};
+
+} // namespace
+
+template <class Real>
+Result<void> compute(const ops::Pool &op, const Arrays<Real> &arrays)
+{
+    if (arrays.inDims(0).size() > 5)
+        return unsupported("input 0", "global pooling of " + arrays.operation.inputs[0].shape.toString(),
+                           "1 to 3 spatial axes");
+    const Picture input(arrays.inDims(0), op.layout);
+    const Picture output(arrays.outDims(0), op.layout);
+    ops::Dims kernel = op.kernel;
+    if (op.global) {
+        const DimSpan spatial
+            = arrays.inDims(0).subspan(ops::firstSpatialAxis(op.layout), arrays.inDims(0).size() - 2);
+        kernel.assign(spatial.begin(), spatial.end());
+    }
+    HALFTONE_TRY(const ops::Window checked,
+                 ops::makeWindow(kernel, op.global ? ops::Dims() : op.stride, {},
+                                 op.global ? ops::Padding() : op.pad));
+    const Window3 window(checked);
+    const Window1<Real> pool(op, input);
+    const auto planes = static_cast<std::size_t>(arrays.inDims(0)[0] * input.channels);
+    const auto cost = static_cast<std::size_t>(output.positions() * window.taps()) + 1;
+    arrays.workers.share(planes, cost, [&](std::size_t begin, std::size_t end) {
+        for (auto plane = static_cast<std::int64_t>(begin); plane < static_cast<std::int64_t>(end); ++plane) {
+            const std::int64_t n = plane / input.channels;
+            const std::int64_t c = plane % input.channels;
+            const Real *from = arrays.in[0] + n * input.batchStride + c * input.channelStride;
+            Real *to = arrays.out[0] + n * output.batchStride + c * output.channelStride;
+            for (std::int64_t p = 0; p < output.positions(); ++p) {
+                const auto at = output.position(p);
+                std::array<Range, 3> ranges;
+                for (std::size_t axis = 0; axis < 3; ++axis)
+                    ranges[axis] = covered(at[axis], window.stride[axis], window.kernel[axis],
+                                           window.padBegin[axis], window.padEnd[axis], input.size[axis]);
+                to[p * output.strides[2]] = pool.value(from, ranges);
+            }
+        }
+    });
+    return {};
+}
+
+template <class Real>
+Result<void> compute(const ops::AdaptiveAveragePool &, const Arrays<Real> &arrays)
+{
+    const DimSpan in = arrays.inDims(0);
+    const DimSpan out = arrays.outDims(0);
+    const auto begin = [](std::int64_t i, std::int64_t from, std::int64_t to) { return i * from / to; };
+    const auto end
+        = [](std::int64_t i, std::int64_t from, std::int64_t to) { return ((i + 1) * from + to - 1) / to; };
+    Real *to = arrays.out[0];
+    for (std::size_t plane = 0; plane < extent(in, 0, 2); ++plane) {
+        const Real *from = arrays.in[0] + plane * extent(in, 2, 4);
+        for (std::int64_t y = 0; y < out[2]; ++y) {
+            for (std::int64_t x = 0; x < out[3]; ++x) {
+                double sum = 0;
+                const std::int64_t top = begin(y, in[2], out[2]);
+                const std::int64_t bottom = end(y, in[2], out[2]);
+                const std::int64_t left = begin(x, in[3], out[3]);
+                const std::int64_t right = end(x, in[3], out[3]);
+                for (std::int64_t h = top; h < bottom; ++h) {
+                    for (std::int64_t w = left; w < right; ++w)
+                        sum += static_cast<double>(from[h * in[3] + w]);
+                }
+                *to++ = static_cast<Real>(sum / static_cast<double>((bottom - top) * (right - left)));
+            }
+        }
+    }
+    return {};
+}
+
+HALFTONE_BOTH(Pool)
+HALFTONE_BOTH(AdaptiveAveragePool)
+
+} // namespace halftone::runtime::reference

@@ -1,0 +1,161 @@
+#include "core/ops/shape_slots.h"
+#include "core/runtime/reference/axis_walk.h"
+#include "core/runtime/reference/kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace halftone::runtime::reference {
+namespace {
+
+/// Where each axis of the input goes in the result: the result's strides, 0 along reduced axes.
+Result<std::vector<std::int64_t>> reducedStrides(DimSpan dims, const ops::Dims &axes, bool exclude)
+{
+    std::vector<bool> gone(dims.size(), axes.empty() || exclude);
+    if (!axes.empty()) {
+        HALFTONE_TRY(const std::vector<std::size_t> named, ops::resolveAxes(axes, dims.size()));
+        for (const std::size_t axis : named)
+            gone[axis] = !exclude;
+    }
+    std::vector<std::int64_t> strides(dims.size(), 0);
+    std::int64_t stride = 1;
+    for (std::size_t axis = dims.size(); axis-- > 0;) {
+        if (gone[axis])
+            continue;
+        strides[axis] = stride;
+        stride *= dims[axis];
+    }
+    return strides;
+}
+
+/// Calls `use(element, place in the result)` for every element.
+template <class Real, class Use>
+void eachPlace(const Real *data, DimSpan dims, const std::vector<std::int64_t> &strides, const Use &use)
+{
+    if (count(dims) == 0)
+        return;
+    RowWalk walk(dims, {strides});
+    for (std::size_t row = 0; row < walk.rowCount(); ++row, walk.next()) {
+        std::int64_t to = walk.offset(0);
+        for (std::size_t i = 0; i < walk.rowLength(); ++i, to += walk.step(0))
+            use(*data++, static_cast<std::size_t>(to));
+    }
+}
+
+double start(ops::Reduce::Kind kind)
+{
+    using Kind = ops::Reduce::Kind;
+    switch (kind) {
+    case Kind::Max:
+        return -std::numeric_limits<double>::infinity();
+    case Kind::Min:
+        return std::numeric_limits<double>::infinity();
+    case Kind::Prod:
+    case Kind::NanProd:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+double joined(ops::Reduce::Kind kind, double sum, double x)
+{
+    using Kind = ops::Reduce::Kind;
+    switch (kind) {
+    case Kind::Sum:
+    case Kind::Mean:
+        return sum + x;
+    case Kind::NanSum:
+        return std::isnan(x) ? sum : sum + x;
+    case Kind::Max:
+        return x > sum || std::isnan(x) ? x : sum;
+    case Kind::Min:
+        return x < sum || std::isnan(x) ? x : sum;
+    case Kind::Prod:
+        return sum * x;
+    case Kind::NanProd:
+        return std::isnan(x) ? sum : sum * x;
+    case Kind::L1:
+        return sum + std::abs(x);
+    case Kind::L2:
+        return sum + x * x;
+    }
+    return sum;
+}
+
+} // namespace
+
+template <class Real>
+Result<void> compute(const ops::Reduce &op, const Arrays<Real> &arrays)
+{
+    using Kind = ops::Reduce::Kind;
+    HALFTONE_TRY(const auto strides, reducedStrides(arrays.inDims(0), op.axes, op.exclude));
+    // In double whatever Real is: the order of adding then does not show.
+    std::vector<double> sums(arrays.outCount(0), start(op.kind));
+    eachPlace(arrays.in[0], arrays.inDims(0), strides,
+              [&](Real x, std::size_t at) { sums[at] = joined(op.kind, sums[at], static_cast<double>(x)); });
+    const double each
+        = static_cast<double>(arrays.inCount(0)) / static_cast<double>(std::max<std::size_t>(sums.size(), 1));
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        const double value = op.kind == Kind::Mean ? sums[i] / each
+            : op.kind == Kind::L2                  ? std::sqrt(sums[i])
+                                                   : sums[i];
+        arrays.out[0][i] = static_cast<Real>(value);
+    }
+    return {};
+}
+
+template <class Real>
+Result<void> compute(const ops::Moments &op, const Arrays<Real> &arrays)
+{
+    HALFTONE_TRY(const auto strides, reducedStrides(arrays.inDims(0), op.axes, false));
+    std::vector<double> means(arrays.outCount(0), 0.0);
+    std::vector<double> squares(means.size(), 0.0);
+    const double each = static_cast<double>(arrays.inCount(0))
+        / static_cast<double>(std::max<std::size_t>(means.size(), 1));
+    eachPlace(arrays.in[0], arrays.inDims(0), strides,
+              [&](Real x, std::size_t at) { means[at] += static_cast<double>(x); });
+    for (double &mean : means)
+        mean /= each;
+    eachPlace(arrays.in[0], arrays.inDims(0), strides, [&](Real x, std::size_t at) {
+        const double distance = static_cast<double>(x) - means[at];
+        squares[at] += distance * distance;
+    });
+    for (std::size_t i = 0; i < means.size(); ++i) {
+        if (arrays.out[0])
+            arrays.out[0][i] = static_cast<Real>(means[i]);
+        if (arrays.out.size() > 1 && arrays.out[1])
+            arrays.out[1][i] = static_cast<Real>(squares[i] / each);
+    }
+    return {};
+}
+
+template <class Real>
+Result<void> compute(const ops::ArgReduce &op, const Arrays<Real> &arrays)
+{
+    const DimSpan dims = arrays.inDims(0);
+    const bool whole = !op.perRow && (!op.axis || dims.size() < 2);
+    const AxisView view = whole ? AxisView(arrays.inCount(0))
+                                : AxisView(dims, op.perRow ? 1 : fromFront(*op.axis, dims.size()));
+    if (view.length == 0)
+        return badInput("input 0", "an empty axis", "something to choose from");
+    for (std::size_t line = 0; line < view.lines(); ++line) {
+        const Real *data = arrays.in[0] + view.begin(line);
+        std::size_t best = 0;
+        for (std::size_t i = 1; i < view.length; ++i) {
+            const Real x = data[i * view.inner];
+            const Real held = data[best * view.inner];
+            if (op.smallest ? x < held : x > held)
+                best = i;
+        }
+        arrays.out[0][line] = static_cast<Real>(best);
+    }
+    return {};
+}
+
+HALFTONE_BOTH(Reduce)
+HALFTONE_BOTH(Moments)
+HALFTONE_BOTH(ArgReduce)
+
+} // namespace halftone::runtime::reference

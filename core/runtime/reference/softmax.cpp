@@ -1,0 +1,121 @@
+#include "core/runtime/reference/axis_walk.h"
+#include "core/runtime/reference/kernels.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace halftone::runtime::reference {
+namespace {
+
+struct SoftmaxForm
+{
+    bool logarithm = false;
+    bool negated = false;
+    double temperature = 1;
+};
+
+/// Of `length` elements `step` apart.
+template <class Real>
+void softmaxLine(const Real *data, Real *out, std::size_t length, std::size_t step, const SoftmaxForm &form)
+{
+    const Real factor = static_cast<Real>((form.negated ? -1 : 1) / form.temperature);
+    Real largest = data[0] * factor;
+    for (std::size_t i = 1; i < length; ++i)
+        largest = std::max(largest, data[i * step] * factor);
+    double sum = 0;
+    for (std::size_t i = 0; i < length; ++i) {
+        const Real power = std::exp(data[i * step] * factor - largest);
+        sum += static_cast<double>(power);
+        if (!form.logarithm)
+            out[i * step] = power;
+    }
+    const auto logarithm = static_cast<Real>(std::log(sum));
+    for (std::size_t i = 0; i < length; ++i)
+        out[i * step] = form.logarithm ? data[i * step] * factor - largest - logarithm
+                                       : static_cast<Real>(static_cast<double>(out[i * step]) / sum);
+}
+
+template <class Real>
+Result<void> softmax(const Arrays<Real> &arrays, const AxisView &view, const SoftmaxForm &form)
+{
+    arrays.workers.share(view.lines(), 30 * view.length, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t line = begin; line < end && view.length > 0; ++line)
+            softmaxLine(arrays.in[0] + view.begin(line), arrays.out[0] + view.begin(line), view.length,
+                        view.inner, form);
+    });
+    return {};
+}
+
+/// (first axis, everything else).
+AxisView rows(DimSpan dims)
+{
+    AxisView view(dims, 0);
+    view.outer = view.length;
+    view.length = view.inner;
+    view.inner = 1;
+    return view;
+}
+
+} // namespace
+
+template <class Real>
+Result<void> compute(const ops::Softmax &op, const Arrays<Real> &arrays)
+{
+    using Kind = ops::Softmax::Kind;
+    const AxisView view(arrays.inDims(0), fromFront(op.axis, arrays.inDims(0).size()));
+    const SoftmaxForm form{op.kind == Kind::LogSoftmax, op.kind == Kind::Softmin, op.temperature.value_or(1)};
+    if (!op.useLength)
+        return softmax(arrays, view, form);
+    for (std::size_t line = 0; line < view.lines(); ++line) {
+        const Real given = std::max(arrays.in[1][line], Real(0));
+        const std::size_t length
+            = given < static_cast<Real>(view.length) ? static_cast<std::size_t>(given) : view.length;
+        Real *out = arrays.out[0] + view.begin(line);
+        if (length > 0)
+            softmaxLine(arrays.in[0] + view.begin(line), out, length, view.inner, form);
+        for (std::size_t i = length; i < view.length; ++i)
+            out[i * view.inner] = 0;
+    }
+    return {};
+}
+
+template <class Real>
+Result<void> compute(const ops::SoftmaxActivation &op, const Arrays<Real> &arrays)
+{
+    const DimSpan dims = arrays.inDims(0);
+    return softmax(arrays, op.channel && dims.size() > 1 ? AxisView(dims, 1) : rows(dims), {});
+}
+
+template <class Real>
+Result<void> compute(const ops::SoftmaxOutput &op, const Arrays<Real> &arrays)
+{
+    const DimSpan dims = arrays.inDims(0);
+    if (op.multiOutput && dims.size() > 1)
+        return softmax(arrays, AxisView(dims, 1), {});
+    return softmax(arrays, op.preserveShape ? AxisView(dims, dims.size() - 1) : rows(dims), {});
+}
+
+template <class Real>
+Result<void> compute(const ops::SoftmaxCrossEntropy &, const Arrays<Real> &arrays)
+{
+    const auto classes = static_cast<std::size_t>(arrays.inDims(0)[1]);
+    std::vector<Real> logs(classes);
+    double loss = 0;
+    for (std::size_t n = 0; n < arrays.inCount(1); ++n) {
+        const Real label = arrays.in[1][n];
+        if (!(label >= 0 && label < static_cast<Real>(classes)))
+            return badInput("input 1", "a label that is no class",
+                            "0 to " + std::to_string(classes) + " - 1");
+        softmaxLine(arrays.in[0] + n * classes, logs.data(), classes, 1, {true, false, 1});
+        loss -= static_cast<double>(logs[static_cast<std::size_t>(label)]);
+    }
+    arrays.out[0][0] = static_cast<Real>(loss);
+    return {};
+}
+
+HALFTONE_BOTH(Softmax)
+HALFTONE_BOTH(SoftmaxActivation)
+HALFTONE_BOTH(SoftmaxOutput)
+HALFTONE_BOTH(SoftmaxCrossEntropy)
+
+} // namespace halftone::runtime::reference

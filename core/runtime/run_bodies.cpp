@@ -1,0 +1,189 @@
+#include "core/passes/body_binding.h"
+#include "core/runtime/buffer.h"
+#include "core/runtime/graph_runner.h"
+#include "core/runtime/reference/elements.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace halftone::runtime {
+namespace {
+
+using passes::BodyBinding;
+using passes::BoundBody;
+using tensor::Shape;
+using tensor::Tensor;
+
+/// A runner for one body and the node's inputs that it reads.
+struct Body
+{
+    GraphRunner *runner = nullptr;
+    const BoundBody *bound = nullptr;
+
+    Result<std::vector<Tensor>> run(std::span<const Tensor> inputs, std::int64_t step,
+                                    const RunOptions &options) const
+    {
+        std::vector<Tensor> variables(runner->graph().nodeCount());
+        for (const BoundBody::Tie &tie : bound->ties) {
+            const Tensor &input = inputs[tie.input];
+            variables[tie.variable] = tie.sliced ? sliceOf(input, step) : input;
+        }
+        return runner->run(std::move(variables), options);
+    }
+
+private:
+    static Tensor sliceOf(const Tensor &tensor, std::int64_t step)
+    {
+        const auto dims = tensor.shape().dims();
+        const std::size_t size = dims[0] == 0 ? 0 : tensor.bytes().size() / static_cast<std::size_t>(dims[0]);
+        const auto owner = std::make_shared<const Tensor>(tensor);
+        return {tensor.dtype(), Shape(std::vector<std::int64_t>(dims.begin() + 1, dims.end())),
+                tensor.bytes().subspan(static_cast<std::size_t>(step) * size, size), owner};
+    }
+};
+
+Result<bool> isTrue(const std::vector<Tensor> &condition)
+{
+    if (condition.size() != 1 || condition[0].elementCount() != 1)
+        return badInput("condition", std::to_string(condition.size()) + " outputs", "one number");
+    double value = 0;
+    reference::widen(condition[0].dtype(), condition[0].bytes().data(), 1, &value);
+    return value != 0;
+}
+
+/// Collects what each step of a loop gives.
+class Stacks
+{
+public:
+    /// Adds step number `step` of `most`.
+    Result<void> add(std::span<const Tensor> outputs, std::int64_t step, std::int64_t most)
+    {
+        for (std::size_t i = 0; i < outputs.size(); ++i) {
+            const Tensor &part = outputs[i];
+            if (step == 0) {
+                std::vector<std::int64_t> dims{most};
+                dims.insert(dims.end(), part.shape().dims().begin(), part.shape().dims().end());
+                HALFTONE_TRY(Buffer buffer, allocate({part.dtype(), Shape(std::move(dims))}));
+                // Steps that a loop does not take stay zero.
+                std::memset(buffer.bytes, 0, buffer.tensor.bytes().size());
+                m_buffers.push_back(std::move(buffer));
+            }
+            const std::size_t size = part.bytes().size();
+            if (descOf(part).dtype != m_buffers[i].tensor.dtype()
+                || size * static_cast<std::size_t>(most) != m_buffers[i].tensor.bytes().size())
+                return badInput("body",
+                                "output " + std::to_string(i) + " changes its shape from step to step",
+                                "one shape");
+            if (size > 0)
+                std::memcpy(m_buffers[i].bytes + static_cast<std::size_t>(step) * size, part.bytes().data(),
+                            size);
+        }
+        return {};
+    }
+
+    std::vector<Tensor> take() const
+    {
+        std::vector<Tensor> tensors;
+        for (const Buffer &buffer : m_buffers)
+            tensors.push_back(buffer.tensor);
+        return tensors;
+    }
+
+private:
+    std::vector<Buffer> m_buffers;
+};
+
+Result<std::vector<Tensor>> runForEach(const Body &body, std::vector<Tensor> inputs,
+                                       const RunOptions &options)
+{
+    const BoundBody &bound = *body.bound;
+    std::int64_t steps = -1;
+    std::size_t firstState = 0;
+    for (const BoundBody::Tie &tie : bound.ties) {
+        if (!tie.sliced)
+            continue;
+        ++firstState;
+        const Shape &shape = inputs[tie.input].shape();
+        if (shape.rank() == 0 || (steps >= 0 && shape[0] != steps))
+            return badInput("input " + std::to_string(tie.input), shape.toString(),
+                            "as many steps as the others");
+        steps = shape[0];
+    }
+    const std::size_t states
+        = bound.graph->heads().size() - std::min(bound.graph->heads().size(), bound.stacked);
+    if (steps < 1 || firstState + states > inputs.size())
+        return unsupported({}, "a loop of no step", "one step or more");
+    Stacks stacks;
+    for (std::int64_t step = 0; step < steps; ++step) {
+        HALFTONE_TRY(const std::vector<Tensor> outputs, body.run(inputs, step, options));
+        HALFTONE_CHECK(stacks.add(std::span(outputs).first(bound.stacked), step, steps));
+        std::copy_n(outputs.begin() + static_cast<std::ptrdiff_t>(bound.stacked), states,
+                    inputs.begin() + static_cast<std::ptrdiff_t>(firstState));
+    }
+    std::vector<Tensor> results = stacks.take();
+    results.insert(results.end(), inputs.begin() + static_cast<std::ptrdiff_t>(firstState),
+                   inputs.begin() + static_cast<std::ptrdiff_t>(firstState + states));
+    return results;
+}
+
+Result<std::vector<Tensor>> runWhile(const Body &condition, const Body &body, const BodyBinding &binding,
+                                     std::vector<Tensor> inputs, const RunOptions &options)
+{
+    const std::size_t stacked = body.bound->stacked;
+    Stacks stacks;
+    std::int64_t step = 0;
+    for (; step < binding.mostSteps; ++step) {
+        HALFTONE_TRY(const std::vector<Tensor> verdict, condition.run(inputs, step, options));
+        HALFTONE_TRY(const bool goesOn, isTrue(verdict));
+        if (!goesOn)
+            break;
+        HALFTONE_TRY(const std::vector<Tensor> outputs, body.run(inputs, step, options));
+        HALFTONE_CHECK(
+            stacks.add(std::span(outputs).first(std::min(stacked, outputs.size())), step, binding.mostSteps));
+        for (const BodyBinding::Carried &carried : binding.carried) {
+            if (carried.output >= outputs.size())
+                return badInput("body", std::to_string(outputs.size()) + " outputs",
+                                "one for each loop variable");
+            inputs[carried.input] = outputs[carried.output];
+        }
+    }
+    if (step == 0 && stacked > 0)
+        return unsupported({}, "a loop of no step, whose outputs have no shape", "one step or more");
+    std::vector<Tensor> results = stacks.take();
+    for (const BodyBinding::Carried &carried : binding.carried)
+        results.push_back(inputs[carried.input]);
+    return results;
+}
+
+} // namespace
+
+Result<std::vector<Tensor>> GraphRunner::runBodies(graph::NodeId id, std::span<const Tensor> inputs,
+                                                   const RunOptions &options)
+{
+    using Role = BoundBody::Role;
+    const graph::NodeDef &node = m_graph.node(id);
+    const std::size_t outputs = m_setting.types.outputs(id).size();
+    HALFTONE_TRY(const BodyBinding binding, passes::bindBodies(node, inputs.size(), outputs));
+    std::vector<Body> bodies;
+    for (const BoundBody &bound : binding.bodies) {
+        const auto at
+            = std::ranges::find(node.subgraphs, bound.graph, [](const auto &body) { return body.get(); });
+        bodies.push_back(
+            {m_bodies.at(id)[static_cast<std::size_t>(at - node.subgraphs.begin())].get(), &bound});
+    }
+    if (bodies.empty())
+        return unsupported({}, node.op + " has bodies that do not say how they hang in it");
+    std::vector<Tensor> own(inputs.begin(), inputs.end());
+    if (bodies.front().bound->role == Role::LoopCondition)
+        return runWhile(bodies[0], bodies[1], binding, std::move(own), options);
+    if (bodies.front().bound->role == Role::BranchCondition) {
+        HALFTONE_TRY(const std::vector<Tensor> verdict, bodies[0].run(own, 0, options));
+        HALFTONE_TRY(const bool taken, isTrue(verdict));
+        return bodies[taken ? 1 : 2].run(own, 0, options);
+    }
+    if (std::holds_alternative<ops::ControlFlow>(m_ops[id]))
+        return runForEach(bodies[0], std::move(own), options);
+    return bodies[0].run(own, 0, options); // fused: the body is the operator
+}
+
+} // namespace halftone::runtime

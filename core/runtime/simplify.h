@@ -1,0 +1,46 @@
+#pragma once
+
+#include "core/base/result.h"
+#include "core/runtime/plan_cache.h"
+#include "core/runtime/plan_graph.h"
+
+namespace halftone::runtime {
+
+/// Rewrites a plan graph for inference, one rewriting a function; each leaves a graph in execution order. What an
+/// operator computes changes by no more than the rounding of its type.
+
+/// Removes what passes its input on: identities, Dropout, losses' forward, casts to the same type; a SoftmaxOutput
+/// becomes a softmax.
+void removeIdentities(PlanGraph &graph);
+
+/// Computes what depends on constants alone, with `backend` (which may be null) where it is no cast.
+Result<void> foldConstants(PlanGraph &graph, const Backend *backend, PlanCache &cache);
+
+/// BatchNorm with constant statistics goes into the weights and bias of the convolution, transposed convolution or
+/// fully connected layer that feeds it, if nothing else reads that. Looks through casts of the weights, so that folded
+/// weights are rounded once.
+Result<void> foldBatchNorms(PlanGraph &graph, PlanCache &cache);
+
+/// A constant border of zeros becomes the padding of the convolution that reads it.
+void foldPads(PlanGraph &graph);
+
+/// Where a cast is the only reader of a float operator, the operator writes the cast's type.
+void foldCasts(PlanGraph &graph);
+
+/// Average pooling goes before a 1 × 1 convolution that feeds it: both are linear, and there is less to convolve.
+void poolBeforeConvolution(PlanGraph &graph);
+
+/// Functions of one element and sums with another tensor become post-operations of the operator before, if nothing
+/// else reads its result (defect D-fused-residual of the reference: it did not look).
+void fusePostOps(PlanGraph &graph);
+
+/// Where all readers are 1 × 1 convolutions of one stride, the producer computes only what they read.
+void sinkStrides(PlanGraph &graph);
+
+/// Removes nodes and inputs that no output needs.
+void removeUnused(PlanGraph &graph);
+
+/// All of them, in the order that serves.
+Result<void> simplify(PlanGraph &graph, const Backend *backend, PlanCache &cache);
+
+} // namespace halftone::runtime

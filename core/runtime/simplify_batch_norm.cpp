@@ -1,0 +1,232 @@
+#include "core/ops/window.h"
+#include "core/runtime/plan_edit.h"
+#include "core/runtime/simplify.h"
+#include "core/tensor/convert.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace halftone::runtime {
+namespace {
+
+using tensor::DType;
+using tensor::Tensor;
+
+/// The constant behind a value, also through casts.
+const Tensor *constantBehind(const PlanGraph &graph, const PlanUses &uses, ValueId value)
+{
+    for (;;) {
+        if (graph.isConstant(value))
+            return &*graph.values[value].constant;
+        const std::uint32_t producer = uses.producer[value];
+        if (producer == kNoPlanNode || !std::holds_alternative<ops::Cast>(*graph.nodes[producer].op))
+            return nullptr;
+        value = graph.nodes[producer].inputs[0];
+    }
+}
+
+/// How the weights of a layer lie around its output channels: [outer][channel][inner], where groups take turns in
+/// `outer`.
+struct ChannelPlace
+{
+    std::size_t channels = 0;
+    std::size_t rowsOfGroup = 1; ///< outer extent that belongs to one group
+    std::size_t groups = 1;
+    std::size_t inner = 1;
+};
+
+std::optional<ChannelPlace> channelPlace(const PlanGraph &graph, const PlanNode &layer, const Tensor &weight,
+                                         std::int64_t axis)
+{
+    const auto &result = graph.desc(layer.outputs[0]).shape;
+    const auto rank = static_cast<std::int64_t>(result.rank());
+    const std::int64_t place = axis < 0 ? axis + rank : axis;
+    if (place < 1 || place >= rank || weight.shape().rank() == 0)
+        return std::nullopt;
+    const auto channels = static_cast<std::size_t>(result[static_cast<std::size_t>(place)]);
+    const std::size_t elements = weight.elementCount();
+    if (channels == 0 || elements == 0)
+        return std::nullopt;
+    if (const auto *conv = std::get_if<ops::Conv>(layer.op.get())) {
+        if (static_cast<std::size_t>(place) != ops::channelAxis(conv->layout, conv->kernel.size()))
+            return std::nullopt;
+        return ChannelPlace{channels, 1, 1, elements / channels};
+    }
+    if (const auto *deconv = std::get_if<ops::Deconv>(layer.op.get())) {
+        if (deconv->layout != ops::Layout::ChannelsFirst || place != 1)
+            return std::nullopt;
+        const auto groups = static_cast<std::size_t>(deconv->groups);
+        const auto rows = static_cast<std::size_t>(weight.shape()[0]);
+        return ChannelPlace{channels, rows / groups, groups, elements / (rows * (channels / groups))};
+    }
+    const auto *full = std::get_if<ops::FullyConnected>(layer.op.get());
+    if (full == nullptr || place != rank - 1)
+        return std::nullopt;
+    return ChannelPlace{channels, 1, 1, elements / channels};
+}
+
+struct Statistics
+{
+    const Tensor *gamma = nullptr;
+    const Tensor *beta = nullptr;
+    const Tensor *mean = nullptr;
+    const Tensor *variance = nullptr;
+};
+
+Result<std::vector<float>> floats(const Tensor &tensor)
+{
+    HALFTONE_TRY(const Tensor wide, tensor::castTo(tensor, DType::F32));
+    return wide.values<float>();
+}
+
+/// What normalisation does to a channel: x · scale + shift.
+struct ScaleShift
+{
+    std::vector<float> scale;
+    std::vector<float> shift;
+};
+
+Result<ScaleShift> scaleShift(const ops::BatchNorm &norm, const Statistics &statistics)
+{
+    HALFTONE_TRY(const std::vector<float> gamma, floats(*statistics.gamma));
+    HALFTONE_TRY(const std::vector<float> beta, floats(*statistics.beta));
+    HALFTONE_TRY(const std::vector<float> mean, floats(*statistics.mean));
+    HALFTONE_TRY(const std::vector<float> variance, floats(*statistics.variance));
+    ScaleShift result;
+    for (std::size_t c = 0; c < gamma.size(); ++c) {
+        const double scale = (norm.fixGamma ? 1.0 : static_cast<double>(gamma[c]))
+            / std::sqrt(static_cast<double>(variance[c]) + norm.epsilon);
+        result.scale.push_back(static_cast<float>(scale));
+        result.shift.push_back(
+            static_cast<float>(static_cast<double>(beta[c]) - static_cast<double>(mean[c]) * scale));
+    }
+    return result;
+}
+
+Tensor tensorOf(const std::vector<float> &values, tensor::Shape shape)
+{
+    std::vector<std::byte> bytes(values.size() * sizeof(float));
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    return Tensor::owning(DType::F32, std::move(shape), std::move(bytes));
+}
+
+struct Folded
+{
+    Tensor weight;
+    Tensor bias; ///< float32, whatever the weight's type: it is added before rounding
+};
+
+Result<std::shared_ptr<const Folded>> foldInto(const Tensor &weight, DType type, const Tensor *bias,
+                                               const ChannelPlace &place, const ops::BatchNorm &norm,
+                                               const Statistics &statistics)
+{
+    HALFTONE_TRY(std::vector<float> weights, floats(weight));
+    HALFTONE_TRY(ScaleShift change, scaleShift(norm, statistics));
+    const std::size_t channelsOfGroup = place.channels / place.groups;
+    float *at = weights.data();
+    for (std::size_t group = 0; group < place.groups; ++group) {
+        for (std::size_t row = 0; row < place.rowsOfGroup; ++row) {
+            for (std::size_t c = 0; c < channelsOfGroup; ++c, at += place.inner) {
+                const float scale = change.scale[group * channelsOfGroup + c];
+                for (std::size_t k = 0; k < place.inner; ++k)
+                    at[k] *= scale;
+            }
+        }
+    }
+    if (bias != nullptr) {
+        HALFTONE_TRY(const std::vector<float> old, floats(*bias));
+        for (std::size_t c = 0; c < place.channels; ++c)
+            change.shift[c] += old[c] * change.scale[c];
+    }
+    HALFTONE_TRY(Tensor rounded, tensor::castTo(tensorOf(weights, weight.shape()), type));
+    return std::make_shared<const Folded>(
+        Folded{std::move(rounded),
+               tensorOf(change.shift, tensor::Shape({static_cast<std::int64_t>(place.channels)}))});
+}
+
+template <class Op>
+bool setHasBias(PlanNode &node)
+{
+    const auto *op = std::get_if<Op>(node.op.get());
+    if (op == nullptr)
+        return false;
+    Op changed = *op;
+    changed.hasBias = true;
+    node.op = share(std::move(changed));
+    return true;
+}
+
+ValueId addConstant(PlanGraph &graph, const Tensor &tensor, const std::string &name)
+{
+    const ValueId value = graph.addValue({tensor.dtype(), tensor.shape()}, name);
+    graph.values[value].constant = tensor;
+    return value;
+}
+
+bool isLayer(const ops::Operator &op)
+{
+    return std::holds_alternative<ops::Conv>(op) || std::holds_alternative<ops::Deconv>(op)
+        || std::holds_alternative<ops::FullyConnected>(op);
+}
+
+} // namespace
+
+Result<void> foldBatchNorms(PlanGraph &graph, PlanCache &cache)
+{
+    const PlanUses uses(graph);
+    std::vector<bool> gone(graph.nodes.size());
+    for (std::size_t k = 0; k < graph.nodes.size(); ++k) {
+        const auto *norm = std::get_if<ops::BatchNorm>(graph.nodes[k].op.get());
+        if (norm == nullptr || graph.nodes[k].inputs.size() != 5)
+            continue;
+        const PlanNode &node = graph.nodes[k];
+        const std::uint32_t before = uses.producer[node.inputs[0]];
+        if (before == kNoPlanNode || !isLayer(*graph.nodes[before].op) || !graph.nodes[before].post.empty()
+            || !uses.hasOneReader(node.inputs[0]))
+            continue;
+        bool readsStatistics = false;
+        for (std::size_t output = 1; output < node.outputs.size(); ++output)
+            readsStatistics = readsStatistics || !uses.readers[node.outputs[output]].empty()
+                || uses.isOutput[node.outputs[output]];
+        PlanNode &layer = graph.nodes[before];
+        const Tensor *weight = constantBehind(graph, uses, layer.inputs[1]);
+        const Tensor *bias = layer.inputs.size() > 2 ? constantBehind(graph, uses, layer.inputs[2]) : nullptr;
+        const Statistics statistics{
+            constantBehind(graph, uses, node.inputs[1]), constantBehind(graph, uses, node.inputs[2]),
+            constantBehind(graph, uses, node.inputs[3]), constantBehind(graph, uses, node.inputs[4])};
+        if (readsStatistics || weight == nullptr || !tensor::isFloat(weight->dtype())
+            || (layer.inputs.size() > 2 && bias == nullptr) || !statistics.gamma || !statistics.beta
+            || !statistics.mean || !statistics.variance)
+            continue;
+        const auto place = channelPlace(graph, layer, *weight, norm->axis);
+        if (!place || statistics.gamma->elementCount() != place->channels
+            || statistics.beta->elementCount() != place->channels
+            || statistics.mean->elementCount() != place->channels
+            || statistics.variance->elementCount() != place->channels)
+            continue;
+        const DType type = graph.desc(layer.inputs[1]).dtype;
+        std::string key = "fold-bn " + std::string(tensor::nameOf(type)) + ' ' + std::to_string(place->groups)
+            + ' ' + std::to_string(place->rowsOfGroup) + ' ' + std::to_string(norm->fixGamma);
+        key.append(reinterpret_cast<const char *>(&norm->epsilon), sizeof norm->epsilon);
+        std::vector<Tensor> sources{*weight, *statistics.gamma, *statistics.beta, *statistics.mean,
+                                    *statistics.variance};
+        if (bias != nullptr)
+            sources.push_back(*bias);
+        HALFTONE_TRY(const std::shared_ptr<const Folded> folded, cache.get<Folded>(key, sources, [&] {
+            return foldInto(*weight, type, bias, *place, *norm, statistics);
+        }));
+        layer.inputs.resize(1);
+        layer.inputs.push_back(addConstant(graph, folded->weight, layer.members[0] + " folded weight"));
+        layer.inputs.push_back(addConstant(graph, folded->bias, layer.members[0] + " folded bias"));
+        if (!setHasBias<ops::Conv>(layer) && !setHasBias<ops::Deconv>(layer))
+            setHasBias<ops::FullyConnected>(layer);
+        layer.outputs = {graph.nodes[k].outputs[0]};
+        layer.members.insert(layer.members.end(), graph.nodes[k].members.begin(),
+                             graph.nodes[k].members.end());
+        gone[k] = true;
+    }
+    eraseNodes(graph, gone);
+    return {};
+}
+
+} // namespace halftone::runtime

@@ -1,0 +1,174 @@
+#include "core/runtime/element_function.h"
+#include "core/runtime/plan_edit.h"
+#include "core/runtime/simplify.h"
+
+#include <algorithm>
+
+namespace halftone::runtime {
+namespace {
+
+using ops::BinaryKind;
+using tensor::DType;
+
+bool isProduct(const ops::Operator &op)
+{
+    return std::holds_alternative<ops::Conv>(op) || std::holds_alternative<ops::Deconv>(op)
+        || std::holds_alternative<ops::FullyConnected>(op) || std::holds_alternative<ops::MatMul>(op);
+}
+
+bool isRelu(const ElementFunction &function)
+{
+    return function.kind == ElementFunction::Kind::Relu && function.alpha == 0;
+}
+
+/// Can `host` apply `function` to its result before it writes it?
+bool takesFunction(const PlanNode &host, const ElementFunction &function)
+{
+    if (std::holds_alternative<ops::BatchNorm>(*host.op))
+        return host.post.empty() && isRelu(function);
+    return isProduct(*host.op) || std::holds_alternative<ops::Binary>(*host.op);
+}
+
+/// Is the second side of `binary` free to be a post-operation's operand?
+bool commutes(BinaryKind kind)
+{
+    return kind == BinaryKind::Add || kind == BinaryKind::Mul || kind == BinaryKind::Maximum
+        || kind == BinaryKind::Minimum;
+}
+
+class Fusion
+{
+public:
+    explicit Fusion(PlanGraph &graph)
+        : m_graph(graph)
+        , m_uses(graph)
+        , m_gone(graph.nodes.size())
+    {
+    }
+
+    void run()
+    {
+        for (std::uint32_t k = 0; k < m_graph.nodes.size(); ++k) {
+            const PlanNode &node = m_graph.nodes[k];
+            if (!node.post.empty() || node.outputs.empty())
+                continue;
+            if (const auto function = elementFunction(*node.op))
+                fuseFunction(k, *function);
+            else if (const auto *binary = std::get_if<ops::Binary>(node.op.get()))
+                fuseBinary(k, binary->kind);
+        }
+        eraseNodes(m_graph, m_gone);
+    }
+
+private:
+    /// The node that computes `value` for one reader alone, in the type and shape of `result`.
+    std::uint32_t hostOf(ValueId value, ValueId result) const
+    {
+        if (!m_uses.hasOneReader(value) || m_graph.desc(value) != m_graph.desc(result))
+            return kNoPlanNode;
+        const std::uint32_t host = m_uses.producer[value];
+        if (host == kNoPlanNode || m_graph.nodes[host].outputs[0] != value)
+            return kNoPlanNode;
+        return host;
+    }
+
+    void fuseFunction(std::uint32_t k, const ElementFunction &function)
+    {
+        const PlanNode &node = m_graph.nodes[k];
+        const std::uint32_t host = hostOf(node.inputs[0], node.outputs[0]);
+        if (host != kNoPlanNode && takesFunction(m_graph.nodes[host], function))
+            merge(host, k, {node.op, kNoValue});
+    }
+
+    void fuseBinary(std::uint32_t k, BinaryKind kind)
+    {
+        const PlanNode &node = m_graph.nodes[k];
+        if (node.inputs[0] == node.inputs[1]
+            || (!commutes(kind) && kind != BinaryKind::Sub && kind != BinaryKind::Div))
+            return;
+        std::uint32_t best = kNoPlanNode;
+        std::size_t bestSide = 0;
+        for (std::size_t side = 0; side < (commutes(kind) ? 2U : 1U); ++side) {
+            const std::uint32_t host = hostOf(node.inputs[side], node.outputs[0]);
+            if (host == kNoPlanNode || !isProduct(*m_graph.nodes[host].op)
+                || !tensor::isFloat(m_graph.desc(node.inputs[1 - side]).dtype))
+                continue;
+            // The later of two: its result is at hand, and it moves the least.
+            if (best == kNoPlanNode || host > best) {
+                best = host;
+                bestSide = side;
+            }
+        }
+        if (best != kNoPlanNode)
+            merge(best, k, {node.op, node.inputs[1 - bestSide]});
+    }
+
+    /// `host` takes the place of node `k`, where all that either reads is there.
+    void merge(std::uint32_t host, std::uint32_t k, PostOp post)
+    {
+        PlanNode fused = std::move(m_graph.nodes[host]);
+        const PlanNode &node = m_graph.nodes[k];
+        fused.members.insert(fused.members.end(), node.members.begin(), node.members.end());
+        fused.post.push_back(std::move(post));
+        fused.outputs[0] = node.outputs[0];
+        m_gone[host] = true;
+        const auto moved = [&](ValueId value) { std::ranges::replace(m_uses.readers[value], host, k); };
+        for (const ValueId value : fused.inputs)
+            moved(value);
+        for (const PostOp &each : fused.post)
+            if (each.operand != kNoValue)
+                moved(each.operand);
+        for (const ValueId value : fused.outputs)
+            m_uses.producer[value] = k;
+        m_graph.nodes[k] = std::move(fused);
+        m_graph.nodes[host] = {};
+    }
+
+    PlanGraph &m_graph;
+    PlanUses m_uses;
+    std::vector<bool> m_gone;
+};
+
+/// Operators whose kernels write another float type than they read, rounding once.
+bool writesAnyFloat(const PlanNode &node)
+{
+    return isProduct(*node.op);
+}
+
+} // namespace
+
+void fusePostOps(PlanGraph &graph)
+{
+    Fusion(graph).run();
+}
+
+void foldCasts(PlanGraph &graph)
+{
+    const PlanUses uses(graph);
+    std::vector<bool> gone(graph.nodes.size());
+    for (std::size_t k = 0; k < graph.nodes.size(); ++k) {
+        const PlanNode &node = graph.nodes[k];
+        if (!std::holds_alternative<ops::Cast>(*node.op))
+            continue;
+        const std::uint32_t before = uses.producer[node.inputs[0]];
+        if (before == kNoPlanNode || !writesAnyFloat(graph.nodes[before])
+            || !uses.hasOneReader(node.inputs[0]))
+            continue;
+        const DType from = graph.desc(node.inputs[0]).dtype;
+        const DType to = graph.desc(node.outputs[0]).dtype;
+        const DType data = graph.desc(graph.nodes[before].inputs[0]).dtype;
+        // The kernel computes in float32 and rounds once. A bfloat16 result that is widened later keeps more bits than
+        // was asked for, which is no loss; float16 is emulated one operator at a time.
+        const bool isNative = (from == DType::F32 && to == DType::BF16 && data == DType::BF16)
+            || (from == DType::BF16 && to == DType::F32);
+        if (!isNative)
+            continue;
+        PlanNode &layer = graph.nodes[before];
+        layer.members.insert(layer.members.end(), node.members.begin(), node.members.end());
+        layer.outputs[0] = node.outputs[0];
+        gone[k] = true;
+    }
+    eraseNodes(graph, gone);
+}
+
+} // namespace halftone::runtime
