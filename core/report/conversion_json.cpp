@@ -38,18 +38,62 @@ Json nodeJson(const graph::Graph &source, NodeId id, const passes::ConvertedMode
     return row;
 }
 
+Json readerJson(const graph::Graph &source, const passes::Reader &reader)
+{
+    if (reader.node == passes::kNoNode)
+        return {{"head", reader.input}};
+    return {{"node", source.node(reader.node).name}, {"input", reader.input}};
+}
+
 Json castJson(const graph::Graph &source, const passes::InsertedCast &cast,
               const passes::Conversion &conversion)
 {
-    Json row{{"name", conversion.graph.node(cast.cast).name},
-             {"dtype", cast.type == tensor::DType::Unknown ? Json(nullptr) : Json(tensor::nameOf(cast.type))},
-             {"tensor", mx::entryName(source, cast.tensor)},
-             {"consumers", cast.consumers}};
-    if (cast.consumer == passes::kNoNode)
-        row["needed_by"] = {{"head", cast.input}};
-    else
-        row["needed_by"] = {{"node", source.node(cast.consumer).name}, {"input", cast.input}};
-    return row;
+    Json readers = Json::array();
+    for (const passes::Reader &reader : cast.readers)
+        readers.push_back(readerJson(source, reader));
+    return {{"name", conversion.graph.node(cast.cast).name},
+            {"dtype", cast.type == tensor::DType::Unknown ? Json(nullptr) : Json(tensor::nameOf(cast.type))},
+            {"tensor", mx::entryName(source, cast.tensor)},
+            {"consumers", cast.readers.size()},
+            {"needed_by", readers.front()},
+            {"readers", std::move(readers)}};
+}
+
+Json castsJson(const graph::Graph &source, const passes::Conversion &conversion)
+{
+    Json casts = Json::array();
+    for (const passes::InsertedCast &cast : conversion.casts)
+        casts.push_back(castJson(source, cast, conversion));
+    return casts;
+}
+
+/// What was done to the graph besides inserting casts. `of`: the graph that `conversion` was made from.
+void addActions(Json &json, const graph::Graph &of, const passes::Conversion &conversion)
+{
+    const auto nameOf = [&of](NodeId id) { return of.node(id).name; };
+    json["casts_folded"] = Json::array();
+    for (const NodeId id : conversion.foldedCasts)
+        json["casts_folded"].push_back(nameOf(id));
+    json["casts_moved"] = Json::array();
+    for (const passes::MovedCasts &moved : conversion.moved)
+        json["casts_moved"].push_back({{"past", nameOf(moved.past)}, {"dtype", tensor::nameOf(moved.type)}});
+    json["merged"] = Json::array();
+    for (const passes::MergedNode &merged : conversion.merged)
+        json["merged"].push_back({{"node", nameOf(merged.node)}, {"into", nameOf(merged.into)}});
+    json["heads_copied"] = Json::array();
+    for (const passes::CopiedHead &copied : conversion.copiedHeads)
+        json["heads_copied"].push_back(
+            {{"head", copied.head}, {"copy", conversion.graph.node(copied.copy).name}});
+    json["bodies"] = Json::array();
+    for (const passes::ConvertedBody &body : conversion.bodies) {
+        const graph::Graph &source = *of.node(body.node).subgraphs[body.body];
+        Json row{{"node", nameOf(body.node)},
+                 {"body", body.body},
+                 {"casts", body.conversion.castCounts().casts},
+                 {"cast_nodes", castsJson(source, body.conversion)}};
+        addActions(row, source, body.conversion);
+        json["bodies"].push_back(std::move(row));
+    }
 }
 
 Json parameterJson(const passes::ParameterChange &change)
@@ -69,9 +113,6 @@ std::string conversionJson(const graph::Graph &source, const passes::ConvertedMo
 {
     const passes::Conversion &conversion = converted.conversion;
     const passes::CastCounts counts = conversion.castCounts();
-    Json casts = Json::array();
-    for (const passes::InsertedCast &cast : conversion.casts)
-        casts.push_back(castJson(source, cast, conversion));
     Json nodes = Json::array();
     for (NodeId id = 0; id < source.nodeCount(); ++id) {
         if (conversion.fromSource[id] == passes::kNoNode)
@@ -92,17 +133,18 @@ std::string conversionJson(const graph::Graph &source, const passes::ConvertedMo
     for (const policy::Warning &warning : converted.warnings)
         warnings.push_back({{"entry", warning.entry}, {"text", warning.text}});
 
-    const Json report{{"target", tensor::nameOf(converted.policy.target)},
-                      {"mode", "mxnet"},
-                      {"casts", counts.casts},
-                      {"multicasts", counts.multicasts},
-                      {"casts_shared", counts.shared},
-                      {"cast_nodes", std::move(casts)},
-                      {"nodes", std::move(nodes)},
-                      {"params", std::move(parameters)},
-                      {"outputs", std::move(heads)},
-                      {"warnings", std::move(warnings)},
-                      {"seconds", converted.seconds}};
+    Json report{{"target", tensor::nameOf(converted.policy.target)},
+                {"mode", converted.policy.mode == policy::Mode::Mxnet ? "mxnet" : "typed"},
+                {"casts", counts.casts},
+                {"multicasts", counts.multicasts},
+                {"casts_shared", counts.shared},
+                {"cast_nodes", castsJson(source, conversion)}};
+    addActions(report, source, conversion);
+    report["nodes"] = std::move(nodes);
+    report["params"] = std::move(parameters);
+    report["outputs"] = std::move(heads);
+    report["warnings"] = std::move(warnings);
+    report["seconds"] = converted.seconds;
     return report.dump(1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/io/npz.h"
+#include "core/passes/restore_parameters.h"
 
 #include <algorithm>
 
@@ -74,10 +75,11 @@ Result<passes::ShapeMap> Session::shapes(std::vector<std::string> &notes) const
     return passes::unknownShapes(graph);
 }
 
-Result<std::shared_ptr<const passes::ConvertedModel>>
-Session::convert(const policy::Policy &policy, bool strict, const Progress &progress) const
+Result<std::shared_ptr<const passes::ConvertedModel>> Session::convert(const policy::Policy &policy,
+                                                                       bool strict, const Progress &progress,
+                                                                       const passes::ShapeMap *shapes) const
 {
-    auto converted = passes::convertModel(m_source->model, policy, strict, progress);
+    auto converted = passes::convertModel(m_source->model, policy, strict, progress, shapes);
     if (!converted.ok())
         return inFile(std::move(converted).error(), m_source->symbolPath);
     return std::make_shared<const passes::ConvertedModel>(std::move(converted).value());
@@ -90,6 +92,64 @@ Result<passes::Rewritten> Session::rewrite(const graph::Model &model, const pass
     if (!rewritten.ok())
         return inFile(std::move(rewritten).error(), m_source->symbolPath);
     return rewritten;
+}
+
+Result<passes::Rewritten> Session::restoreParameters(const graph::Model &model, const std::string &paramsPath,
+                                                     const Progress &progress) const
+{
+    HALFTONE_TRY(const io::LoadedModel original, io::loadModel(paramsPath));
+    auto restored = passes::restoreParameters(model, original.model.parameters, progress);
+    if (!restored.ok())
+        return inFile(std::move(restored).error(), paramsPath);
+    return restored;
+}
+
+Result<RunOutcome> Session::run(const RunSettings &settings, const Progress &progress) const
+{
+    auto outcome = runModel(m_source->model, m_source->symbolPath, settings, progress);
+    if (!outcome.ok())
+        return located(std::move(outcome).error());
+    return outcome;
+}
+
+/// What concerns no file of its own concerns the model; a bad call concerns the caller.
+Error Session::located(Error error) const
+{
+    if ((error.code == Errc::BadInput || error.code == Errc::Unsupported) && !error.where.starts_with("--"))
+        return inFile(std::move(error), m_source->symbolPath);
+    return error;
+}
+
+Result<CompareOutcome> Session::compare(const passes::ConvertedModel &converted,
+                                        const CompareOptions &options, const Progress &progress) const
+{
+    auto outcome
+        = compareModels(profile::convertedPair(m_source->model, converted.model, converted.conversion),
+                        m_source->symbolPath, options, progress);
+    if (!outcome.ok())
+        return located(std::move(outcome).error());
+    return outcome;
+}
+
+Result<CompareOutcome> Session::compareAgainst(const std::string &path, const CompareOptions &options,
+                                               const Progress &progress) const
+{
+    HALFTONE_TRY(const io::LoadedModel other, io::loadModel(path));
+    auto models = profile::pairByName(m_source->model, other.model);
+    if (!models.ok())
+        return inFile(std::move(models).error(), path);
+    auto outcome = compareModels(std::move(models).value(), m_source->symbolPath, options, progress);
+    if (!outcome.ok())
+        return located(std::move(outcome).error());
+    return outcome;
+}
+
+Result<CalibrateOutcome> Session::calibrate(const CalibrateOptions &options, const Progress &progress) const
+{
+    auto outcome = calibrateModel(m_source->model, m_source->symbolPath, options, progress);
+    if (!outcome.ok())
+        return located(std::move(outcome).error());
+    return outcome;
 }
 
 Result<std::vector<std::string>> Session::write(const graph::Model &model, const std::string &prefix) const

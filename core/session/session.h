@@ -7,6 +7,9 @@
 #include "core/passes/infer_shapes.h"
 #include "core/passes/rewrite.h"
 #include "core/policy/policy.h"
+#include "core/session/calibrate.h"
+#include "core/session/compare.h"
+#include "core/session/run.h"
 
 #include <memory>
 #include <string>
@@ -37,18 +40,40 @@ public:
     /// the node.
     Result<passes::ShapeMap> shapes(std::vector<std::string> &notes) const;
 
-    Result<std::shared_ptr<const passes::ConvertedModel>> convert(const policy::Policy &policy, bool strict,
-                                                                  const Progress &progress = {}) const;
+    /// shapes  what shapes() gave, for casts that move to where fewer bytes are; null: unknown
+    Result<std::shared_ptr<const passes::ConvertedModel>>
+    convert(const policy::Policy &policy, bool strict, const Progress &progress = {},
+            const passes::ShapeMap *shapes = nullptr) const;
 
     /// Runs a pass on `model` (the source's, or what another pass made of it).
     Result<passes::Rewritten> rewrite(const graph::Model &model, const passes::RewritePass &pass,
                                       const Progress &progress = {}) const;
+
+    /// `model` with the float32 parameters of another file in place of those rounded from them.
+    /// fails: what io::loadModel and passes::restoreParameters refuse.
+    Result<passes::Rewritten> restoreParameters(const graph::Model &model, const std::string &paramsPath,
+                                                const Progress &progress = {}) const;
+
+    /// Runs the source model; see runModel().
+    Result<RunOutcome> run(const RunSettings &settings, const Progress &progress = {}) const;
+
+    /// The source against what convert() made of it; see compareModels().
+    Result<CompareOutcome> compare(const passes::ConvertedModel &converted, const CompareOptions &options,
+                                   const Progress &progress = {}) const;
+    /// The source against another model, matched by the names of nodes. fails: what io::loadModel and pairByName() refuse.
+    Result<CompareOutcome> compareAgainst(const std::string &path, const CompareOptions &options,
+                                          const Progress &progress = {}) const;
+
+    /// Statistics of the source's tensors; see calibrateModel().
+    Result<CalibrateOutcome> calibrate(const CalibrateOptions &options, const Progress &progress = {}) const;
 
     /// Writes a model as `prefix`-symbol.json and, if it has parameters, `prefix`-0000.params: both or none,
     /// and never over the source's files. Gives the paths written.
     Result<std::vector<std::string>> write(const graph::Model &model, const std::string &prefix) const;
 
 private:
+    Error located(Error error) const;
+
     std::shared_ptr<const io::LoadedModel> m_source;
     std::unordered_map<std::string, tensor::Shape> m_inputShapes;
 };

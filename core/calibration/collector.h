@@ -1,0 +1,126 @@
+#pragma once
+
+#include "core/calibration/histogram.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace halftone::calibration {
+
+/// Counts of floor(log2|x|) of finite values other than zero, from kLowest to kLowest + size - 1.
+struct ExponentCounts
+{
+    static constexpr int kLowest = -149;
+    static constexpr int kHighest = 127;
+    std::array<std::uint64_t, kHighest - kLowest + 1> counts{};
+
+    std::uint64_t at(int exponent) const { return counts[static_cast<std::size_t>(exponent - kLowest)]; }
+};
+
+/// What storing the values in a 16-bit format does to them. Errors are over finite values that stay finite, the relative
+/// ones over those that are not zero.
+struct FormatLoss
+{
+    std::uint64_t aboveMax = 0; ///< finite, |x| above the format's largest number
+    std::uint64_t overflow = 0; ///< finite values that become infinite
+    std::uint64_t subnormal = 0; ///< 0 < |x| < smallest normal number
+    std::uint64_t underflow = 0; ///< values other than zero that become zero
+    double maxRelative = 0;
+    double meanRelative = 0;
+    double rms = 0;
+    double maxAbs = 0;
+    double sqnrDb = 0; ///< infinite without an error
+    double ulpAtAbsMax = 0; ///< the format's spacing at the largest |x|; 0 for zeros
+};
+
+/// All that is known of the values of one tensor (spec: calibration-int8, section 5).
+struct TensorStatistics
+{
+    std::uint64_t count = 0;
+    std::uint64_t nan = 0;
+    std::uint64_t positiveInfinite = 0;
+    std::uint64_t negativeInfinite = 0;
+    std::uint64_t zeros = 0;
+    std::uint64_t negatives = 0;
+    /// Of the finite values; 0 without any.
+    double min = 0;
+    double max = 0;
+    double absMax = 0;
+    double mean = 0;
+    double deviation = 0; ///< standard deviation of the population
+    double smallestNonZero = 0; ///< least |x| > 0; 0 without any
+    ExponentCounts exponents;
+    FormatLoss fp16;
+    FormatLoss bf16;
+    Histogram histogram;
+
+    std::uint64_t finite() const { return count - nan - positiveInfinite - negativeInfinite; }
+};
+
+/// Collects the statistics of one tensor in one pass over its batches. Some 70 kB, however many values there are.
+class Collector
+{
+public:
+    void add(std::span<const float> values);
+    TensorStatistics statistics() const;
+
+private:
+    /// Sums of what a format loses.
+    struct Losses
+    {
+        std::uint64_t aboveMax = 0;
+        std::uint64_t overflow = 0;
+        std::uint64_t underflow = 0;
+        std::uint64_t relatives = 0;
+        double relativeSum = 0;
+        double maxRelative = 0;
+        double maxAbs = 0;
+        double signal = 0;
+        double noise = 0;
+        std::uint64_t kept = 0;
+    };
+
+    void addBlock(std::span<const float> values);
+    void countOddities(std::span<const float> values);
+    void countExponents(std::span<const float> values);
+    void addMoments(std::span<const float> values);
+    template <class Format>
+    static void addLosses(std::span<const float> values, Losses &losses);
+    FormatLoss lossOf(const Losses &losses, int smallestNormal, int mantissaBits) const;
+
+    std::uint64_t m_count = 0;
+    std::uint64_t m_nan = 0;
+    std::uint64_t m_positiveInfinite = 0;
+    std::uint64_t m_negativeInfinite = 0;
+    std::uint64_t m_zeros = 0;
+    std::uint64_t m_negatives = 0;
+    float m_min = 0;
+    float m_max = 0;
+    bool m_hasFinite = false;
+    float m_smallest = 0;
+    double m_mean = 0;
+    double m_squares = 0; ///< of the distances from the mean
+    std::uint64_t m_moments = 0; ///< values in them
+    ExponentCounts m_exponents;
+    Losses m_fp16;
+    Losses m_bf16;
+    Histogram m_histogram;
+};
+
+/// Ranges of the slices of an array along one axis.
+struct ChannelRange
+{
+    float min = 0; ///< of the finite values; 0 without any
+    float max = 0;
+};
+
+/// Needs: as many values as the product of `before`, `channels` and `after`, the axes before the channel axis,
+/// the axis itself and those after it.
+std::vector<ChannelRange> channelRanges(std::span<const float> values, std::size_t before,
+                                        std::size_t channels, std::size_t after);
+
+} // namespace halftone::calibration

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+namespace halftone::profile {
+
+/// What a row of an output says, so that its divergence can be computed.
+enum class Scores
+{
+    Logits, ///< softmax makes them probabilities
+    Probabilities
+};
+
+/// How far two models decide alike (spec: calibration-int8, section 6). Shares are in [0, 1].
+struct Agreement
+{
+    std::size_t examples = 0;
+    double top1 = 0; ///< share with the same first class
+    double top5 = 0; ///< mean share of the first five classes (all, if there are fewer) that are common
+    double top1InTop5 = 0; ///< share whose first class is among the other's first five
+    double divergence = 0; ///< mean Kullback-Leibler divergence in nats
+};
+
+/// Collects the agreement over the rows of one output.
+class ClassAgreement
+{
+public:
+    explicit ClassAgreement(Scores scores)
+        : m_scores(scores)
+    {
+    }
+
+    /// One example. Needs: as many scores in both.
+    void add(std::span<const float> reference, std::span<const float> values);
+    std::optional<Agreement> result() const; ///< nothing without examples
+
+private:
+    Scores m_scores;
+    Agreement m_sums;
+};
+
+} // namespace halftone::profile

@@ -1,0 +1,136 @@
+#include "core/profile/latency.h"
+
+#include "core/tensor/bfloat16.h"
+#include "core/tensor/float16.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+namespace halftone::profile {
+namespace {
+
+using tensor::DType;
+
+Result<double> timeOf(runtime::LatencyPlan &plan, const Progress &progress)
+{
+    const auto before = std::chrono::steady_clock::now();
+    HALFTONE_CHECK(plan.run(progress));
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - before).count();
+}
+
+Result<void> warmUp(runtime::LatencyPlan &plan, std::size_t runs, const Progress &progress)
+{
+    for (std::size_t k = 0; k < runs; ++k)
+        HALFTONE_CHECK(plan.run(progress));
+    return {};
+}
+
+/// In [0, 1), the same on every system: std::uniform_real_distribution is not.
+double unit(std::mt19937_64 &random)
+{
+    return std::ldexp(static_cast<double>(random() >> 11), -53);
+}
+
+} // namespace
+
+double quantile(std::vector<double> values, double q)
+{
+    if (values.empty())
+        return 0;
+    std::ranges::sort(values);
+    const double place = q * static_cast<double>(values.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const std::size_t above = std::min(below + 1, values.size() - 1);
+    return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
+std::array<double, 2> medianInterval(std::span<const double> values, std::uint64_t seed)
+{
+    constexpr int kSamples = 2000;
+    std::mt19937_64 random(seed);
+    std::vector<double> medians;
+    std::vector<double> sample(values.size());
+    for (int k = 0; k < kSamples && !values.empty(); ++k) {
+        for (double &value : sample)
+            value = values[static_cast<std::size_t>(random() % values.size())];
+        medians.push_back(quantile(sample, 0.5));
+    }
+    return {quantile(medians, 0.025), quantile(medians, 0.975)};
+}
+
+Result<Latency> measureLatency(runtime::LatencyPlan &plan, const LatencySettings &settings,
+                               const Progress &progress)
+{
+    HALFTONE_CHECK(warmUp(plan, settings.warmup, progress));
+    const std::size_t steps = plan.steps().size();
+    std::vector<double> wholes;
+    std::vector<std::vector<double>> ofStep(steps);
+    std::vector<double> microseconds(steps);
+    for (std::size_t k = 0; k < settings.repeats; ++k) {
+        progress.tell(static_cast<double>(k) / static_cast<double>(settings.repeats), "measuring");
+        HALFTONE_TRY(const double whole, timeOf(plan, progress));
+        wholes.push_back(whole);
+        HALFTONE_CHECK(plan.runTimed(microseconds));
+        for (std::size_t step = 0; step < steps; ++step)
+            ofStep[step].push_back(microseconds[step]);
+    }
+    Latency latency;
+    latency.medianMs = quantile(wholes, 0.5);
+    latency.minMs = quantile(wholes, 0);
+    latency.p95Ms = quantile(wholes, 0.95);
+    for (std::size_t step = 0; step < steps; ++step) {
+        const LayerLatency layer{plan.steps()[step], quantile(ofStep[step], 0.5), quantile(ofStep[step], 0)};
+        latency.sumOfLayersMs += layer.medianUs / 1e3;
+        if (layer.step.kind != runtime::StepKind::Compute)
+            latency.castsUs += layer.medianUs;
+        latency.layers.push_back(layer);
+    }
+    latency.peakBytes = plan.arenaBytes() + plan.constantBytes();
+    return latency;
+}
+
+Result<Versus> measureVersus(runtime::LatencyPlan &plan, runtime::LatencyPlan &other,
+                             const LatencySettings &settings, std::uint64_t seed, const Progress &progress)
+{
+    HALFTONE_CHECK(warmUp(plan, settings.warmup, progress));
+    HALFTONE_CHECK(warmUp(other, settings.warmup, progress));
+    std::vector<double> ratios;
+    std::vector<double> others;
+    for (std::size_t k = 0; k < settings.repeats; ++k) {
+        const bool isOtherFirst = k % 2 == 1;
+        HALFTONE_TRY(const double first, timeOf(isOtherFirst ? other : plan, progress));
+        HALFTONE_TRY(const double second, timeOf(isOtherFirst ? plan : other, progress));
+        const double otherMs = isOtherFirst ? first : second;
+        others.push_back(otherMs);
+        ratios.push_back((isOtherFirst ? second : first) / std::max(otherMs, 1e-9));
+    }
+    return Versus{quantile(others, 0.5), quantile(ratios, 0.5), medianInterval(ratios, seed)};
+}
+
+void fillInputs(runtime::LatencyPlan &plan, std::uint64_t seed)
+{
+    std::mt19937_64 random(seed);
+    for (std::size_t input = 0; input < plan.inputs().size(); ++input) {
+        const std::span<std::byte> bytes = plan.input(input);
+        const DType type = plan.inputs()[input].desc.dtype;
+        const std::size_t size = std::max<std::size_t>(tensor::sizeOf(type), 1);
+        std::ranges::fill(bytes, std::byte{0});
+        for (std::size_t at = 0; tensor::isFloat(type) && at + size <= bytes.size(); at += size) {
+            const double value = 2 * unit(random) - 1;
+            const auto narrow = static_cast<float>(value);
+            const std::uint16_t bits
+                = type == DType::F16 ? tensor::float16FromFloat(narrow) : tensor::bfloat16FromFloat(narrow);
+            if (type == DType::F64)
+                std::memcpy(bytes.data() + at, &value, sizeof value);
+            else if (type == DType::F32)
+                std::memcpy(bytes.data() + at, &narrow, sizeof narrow);
+            else
+                std::memcpy(bytes.data() + at, &bits, sizeof bits);
+        }
+    }
+}
+
+} // namespace halftone::profile

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/runtime/latency_plan.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace halftone::profile {
+
+struct LatencySettings
+{
+    std::size_t warmup = 5; ///< runs that don't count
+    std::size_t repeats = 30; ///< at least 1
+};
+
+/// A step of the plan as it ran inside the whole.
+struct LayerLatency
+{
+    runtime::PlanStep step;
+    double medianUs = 0;
+    double minUs = 0;
+};
+
+/// How long a plan takes.
+struct Latency
+{
+    double medianMs = 0;
+    double minMs = 0;
+    double p95Ms = 0;
+    std::vector<LayerLatency> layers; ///< in order of execution; casts and reorders are rows of their own
+    double castsUs = 0; ///< of all steps that only change a type or a layout
+    double sumOfLayersMs = 0;
+    std::size_t peakBytes = 0; ///< arena and packed weights
+};
+
+/// Runs of the whole and runs with a clock between the steps take turns, so that both see the same machine.
+/// fails: what a run refuses; Cancelled
+Result<Latency> measureLatency(runtime::LatencyPlan &plan, const LatencySettings &settings,
+                               const Progress &progress = {});
+
+/// One plan against another one.
+struct Versus
+{
+    double medianMs = 0; ///< of the other
+    double ratio = 0; ///< median of plan / other over pairs of neighbouring runs: below 1 the plan is faster
+    /// 95 % interval of that median, from 2000 bootstrap samples of the pairs (Efron and Tibshirani, "An Introduction to
+    /// the Bootstrap", section 13.3).
+    std::array<double, 2> ci95{};
+};
+
+/// The two take turns, the first one of a pair changing from pair to pair.
+/// seed   of the bootstrap's draws
+/// fails  what a run refuses; Cancelled
+Result<Versus> measureVersus(runtime::LatencyPlan &plan, runtime::LatencyPlan &other,
+                             const LatencySettings &settings, std::uint64_t seed = 1,
+                             const Progress &progress = {});
+
+/// The q-quantile (0 to 1) by linear interpolation between order statistics; 0 of nothing.
+double quantile(std::vector<double> values, double q);
+
+/// The 95 % interval of the median.
+std::array<double, 2> medianInterval(std::span<const double> values, std::uint64_t seed);
+
+/// Fills the plan's inputs with plausible values: floats uniform in [-1, 1), integers 0.
+void fillInputs(runtime::LatencyPlan &plan, std::uint64_t seed);
+
+} // namespace halftone::profile

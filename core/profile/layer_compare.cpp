@@ -1,0 +1,446 @@
+#include "core/profile/layer_compare.h"
+
+#include "core/profile/layer_rows.h"
+#include "core/profile/lowered_layer.h"
+#include "core/runtime/reference/elements.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+
+namespace halftone::profile {
+namespace {
+
+using graph::NodeId;
+using passes::kNoNode;
+using runtime::Execution;
+using tensor::DType;
+using tensor::Tensor;
+
+std::size_t bytesOf(std::span<const Tensor> values)
+{
+    std::size_t bytes = 0;
+    for (const Tensor &value : values)
+        bytes += value.bytes().size();
+    return bytes;
+}
+
+bool areSame(std::span<const Tensor> a, std::span<const Tensor> b)
+{
+    return std::ranges::equal(a, b, [](const Tensor &x, const Tensor &y) {
+        return x.shape() == y.shape() && x.dtype() == y.dtype() && std::ranges::equal(x.bytes(), y.bytes());
+    });
+}
+
+std::vector<DType> typesOf(std::span<const Tensor> values)
+{
+    std::vector<DType> types;
+    for (const Tensor &value : values)
+        types.push_back(value.dtype());
+    return types;
+}
+
+/// What a head's values are, by the operator that makes them.
+Scores scoresOf(const graph::Graph &graph, graph::Entry head)
+{
+    while (graph.node(head.node).op == "amp_cast" && !graph.inputs(head.node).empty())
+        head = graph.inputs(head.node)[0];
+    const std::string &op = graph.node(head.node).op;
+    const bool isSoftmax = op == "softmax" || op == "SoftmaxOutput" || op == "Softmax"
+        || op == "SoftmaxActivation" || op == "_npx_softmax";
+    return isSoftmax ? Scores::Probabilities : Scores::Logits;
+}
+
+double halfOfTheBits(std::span<const LayerErrors> layers)
+{
+    constexpr double kDecibelsPerBit = 6.0206; // 20 log10(2)
+    int bits = 24;
+    for (const LayerErrors &layer : layers) {
+        if (layer.dtype == DType::F16)
+            bits = std::min(bits, 11);
+        else if (layer.dtype == DType::BF16)
+            bits = std::min(bits, 8);
+    }
+    return kDecibelsPerBit * bits / 2;
+}
+
+bool hasDiverged(const LayerErrors &layer, double threshold)
+{
+    const auto &figures = layer.cumulative;
+    if (layer.shapesDiffer)
+        return true;
+    return figures && figures->count > 0
+        && (figures->nan > 0 || figures->overflow > 0 || figures->sqnrDb < threshold);
+}
+
+/// Values that one side has and the other one has not come to.
+class Waiting
+{
+public:
+    void put(NodeId node, std::vector<Tensor> values, std::size_t readers)
+    {
+        m_bytes += bytesOf(values);
+        m_values.insert_or_assign(node, Entry{std::move(values), readers});
+    }
+    const std::vector<Tensor> *find(NodeId node) const
+    {
+        const auto found = m_values.find(node);
+        return found == m_values.end() ? nullptr : &found->second.values;
+    }
+    void read(NodeId node)
+    {
+        const auto found = m_values.find(node);
+        if (--found->second.readers > 0)
+            return;
+        m_bytes -= bytesOf(found->second.values);
+        m_values.erase(found);
+    }
+    std::size_t bytes() const { return m_bytes; }
+
+private:
+    struct Entry
+    {
+        std::vector<Tensor> values;
+        std::size_t readers = 0;
+    };
+    std::unordered_map<NodeId, Entry> m_values;
+    std::size_t m_bytes = 0;
+};
+
+} // namespace
+
+class LayerCompare::Impl
+{
+public:
+    static Result<std::unique_ptr<Impl>> create(const ComparedModels &models,
+                                                const runtime::BackendChain &backends,
+                                                const CompareSettings &settings)
+    {
+        if (settings.isolated && models.types.nodeCount() != models.other.graph.nodeCount())
+            return unsupported("--effect", "single layers cannot be lowered without a conversion",
+                               "cumulative");
+        HALFTONE_TRY(runtime::Interpreter reference,
+                     runtime::Interpreter::create(models.reference, backends));
+        HALFTONE_TRY(runtime::Interpreter other, runtime::Interpreter::create(models.other, backends));
+        return std::unique_ptr<Impl>(
+            new Impl(models, backends, settings, std::move(reference), std::move(other)));
+    }
+
+    Result<Room> add(const runtime::Feed &feed, const Progress &progress)
+    {
+        m_fixed = 0;
+        m_heads = {};
+        for (const auto &[name, value] : feed)
+            m_fixed += value.bytes().size();
+        // A pass through one model costs 1: both in step 2, a layer at a time about half a pass for each.
+        constexpr double kInStep = 2;
+        const auto nodes = static_cast<double>(m_models.reference.graph.nodeCount());
+        const double whole = kInStep + (m_settings.isolated ? nodes / 2 : 0);
+        const auto part = [&](double from, double share) {
+            return Progress{progress.stop,
+                            [&progress, from, share, whole](double done, std::string_view what) {
+                                progress.tell((from + done * share) / whole, what);
+                            }};
+        };
+        HALFTONE_TRY(Room room, runBoth(feed, part(0, kInStep)));
+        if (room == Room::Enough && m_settings.isolated) {
+            HALFTONE_TRY(room, runIsolated(feed, part(kInStep, whole - kInStep)));
+        }
+        return room;
+    }
+
+    const Heads &heads() const { return m_heads; }
+
+    void forget()
+    {
+        m_rows = LayerRows(m_models.reference.graph);
+        m_outputs = outputsOf(m_models.reference.graph);
+        m_peak = 0;
+    }
+
+    Comparison result() const
+    {
+        Comparison result;
+        result.layers = m_rows.layers();
+        for (std::size_t k = 0; k < m_outputs.size(); ++k)
+            result.outputs.push_back(
+                {m_outputs[k].metrics.figures(), m_outputs[k].agreement.result(), m_outputs[k].shapesDiffer});
+        result.threshold = m_settings.threshold.value_or(halfOfTheBits(result.layers));
+        result.peakBytes = m_peak;
+        for (std::size_t k = 0; k < result.layers.size(); ++k) {
+            if (!result.firstUnclean && result.layers[k].notFinite > 0)
+                result.firstUnclean = k;
+            if (!result.firstDivergence && hasDiverged(result.layers[k], result.threshold))
+                result.firstDivergence = k;
+        }
+        return result;
+    }
+
+private:
+    struct Output
+    {
+        tensor::ErrorMetrics metrics;
+        ClassAgreement agreement;
+        bool shapesDiffer = false;
+    };
+
+    Impl(const ComparedModels &models, const runtime::BackendChain &backends, const CompareSettings &settings,
+         runtime::Interpreter reference, runtime::Interpreter other)
+        : m_models(models)
+        , m_backends(backends)
+        , m_settings(settings)
+        , m_reference(std::move(reference))
+        , m_other(std::move(other))
+        , m_rows(models.reference.graph)
+        , m_outputs(outputsOf(models.reference.graph))
+    {
+        for (NodeId id = 0; id < m_models.counterpart.size(); ++id) {
+            if (m_models.counterpart[id] != kNoNode && !m_models.reference.graph.isVariable(id))
+                m_answersTo[m_models.counterpart[id]].push_back(id);
+        }
+    }
+
+    static std::vector<Output> outputsOf(const graph::Graph &graph)
+    {
+        std::vector<Output> outputs;
+        for (const graph::Entry &head : graph.heads())
+            outputs.push_back({{}, ClassAgreement(scoresOf(graph, head)), false});
+        return outputs;
+    }
+
+    /// Is there room for `more` bytes beside those held? Remembers the most that was.
+    bool hasRoom(std::size_t held, std::size_t more)
+    {
+        const std::size_t total = m_fixed + held + more;
+        if (total > m_settings.memoryLimit)
+            return false;
+        m_peak = std::max(m_peak, total);
+        return true;
+    }
+
+    std::vector<Tensor> shown(const runtime::NodeValue &value, NodeId node) const
+    {
+        const std::size_t count = std::min(m_rows.shownOutputs(node), value.outputs.size());
+        return {value.outputs.begin(), value.outputs.begin() + static_cast<std::ptrdiff_t>(count)};
+    }
+
+    Result<Room> runBoth(const runtime::Feed &feed, const Progress &progress)
+    {
+        HALFTONE_TRY(Execution reference, m_reference.start(feed));
+        HALFTONE_TRY(Execution other, m_other.start(feed));
+        Waiting ofReference;
+        Waiting ofOther;
+        const auto held
+            = [&] { return reference.ownBytes() + other.ownBytes() + ofReference.bytes() + ofOther.bytes(); };
+        while (!reference.isDone() || !other.isDone()) {
+            progress.tell(reference.shareDone(), "comparing");
+            NodeId node = kNoNode;
+            if (!reference.isDone()) {
+                if (!hasRoom(held(), reference.nextBytes()))
+                    return Room::TooSmall;
+                node = reference.node();
+                HALFTONE_TRY(const runtime::NodeValue value, reference.step(progress));
+                takeReference(value, ofReference, ofOther);
+            }
+            // The other one follows up to the node that answers to it; what it makes on the way may wait.
+            while (!other.isDone() && (reference.isDone() || ofReference.find(node) != nullptr)) {
+                if (!hasRoom(held(), other.nextBytes()))
+                    return Room::TooSmall;
+                HALFTONE_TRY(const runtime::NodeValue value, other.step(progress));
+                takeOther(value, ofReference, ofOther);
+            }
+        }
+        m_heads = {reference.heads(), other.heads()};
+        addOutputs();
+        return Room::Enough;
+    }
+
+    void takeReference(const runtime::NodeValue &value, Waiting &ofReference, Waiting &ofOther)
+    {
+        const NodeId counterpart = m_models.counterpart[value.node];
+        if (counterpart == kNoNode)
+            return;
+        if (const auto *there = ofOther.find(counterpart); there != nullptr) {
+            m_rows.addCumulative(value.node, value.outputs, *there);
+            ofOther.read(counterpart);
+        } else {
+            ofReference.put(value.node, shown(value, value.node), 1);
+        }
+    }
+
+    void takeOther(const runtime::NodeValue &value, Waiting &ofReference, Waiting &ofOther)
+    {
+        const auto found = m_answersTo.find(value.node);
+        if (found == m_answersTo.end())
+            return;
+        std::size_t toCome = 0;
+        for (const NodeId node : found->second) {
+            if (const auto *there = ofReference.find(node); there != nullptr) {
+                m_rows.addCumulative(node, *there, value.outputs);
+                ofReference.read(node);
+            } else {
+                ++toCome;
+            }
+        }
+        if (toCome > 0)
+            ofOther.put(value.node, shown(value, found->second.front()), toCome);
+    }
+
+    void addOutputs()
+    {
+        for (std::size_t k = 0; k < m_outputs.size(); ++k) {
+            const Tensor &reference = m_heads.reference[k];
+            const Tensor &other = m_heads.other[k];
+            Output &output = m_outputs[k];
+            if (!addErrors(reference, other, output.metrics)) {
+                output.shapesDiffer = true;
+            } else if (reference.shape().rank() == 2 && reference.shape()[1] > 1) {
+                addAgreement(reference, other, output.agreement);
+            }
+        }
+    }
+
+    static void addAgreement(const Tensor &reference, const Tensor &other, ClassAgreement &agreement)
+    {
+        const auto rows = static_cast<std::size_t>(reference.shape()[0]);
+        const auto classes = static_cast<std::size_t>(reference.shape()[1]);
+        std::vector<float> r(classes);
+        std::vector<float> x(classes);
+        const auto row = [&](const Tensor &tensor, std::size_t at, std::vector<float> &out) {
+            const std::size_t offset = at * classes * tensor::sizeOf(tensor.dtype());
+            runtime::reference::widen(tensor.dtype(), tensor.bytes().data() + offset, classes, out.data());
+        };
+        for (std::size_t at = 0; at < rows; ++at) {
+            row(reference, at, r);
+            row(other, at, x);
+            agreement.add(r, x);
+        }
+    }
+
+    /// Steps to the end. `held`: bytes that others hold meanwhile.
+    Result<Room> finish(Execution &run, std::size_t held, const Progress &progress)
+    {
+        while (!run.isDone()) {
+            if (!hasRoom(held + run.ownBytes(), run.nextBytes()))
+                return Room::TooSmall;
+            HALFTONE_CHECK(run.step(progress));
+        }
+        return Room::Enough;
+    }
+
+    Result<Room> runIsolated(const runtime::Feed &feed, const Progress &progress)
+    {
+        HALFTONE_TRY(Execution run, m_reference.start(feed));
+        const std::size_t heads = bytesOf(m_heads.reference) + bytesOf(m_heads.other);
+        while (!run.isDone()) {
+            const NodeId node = run.node();
+            progress.tell(run.shareDone(), m_models.reference.graph.node(node).name);
+            std::vector<Tensor> inputs;
+            if (m_models.counterpart[node] != kNoNode)
+                inputs = run.inputs();
+            if (!hasRoom(heads + bytesOf(inputs) + run.ownBytes(), run.nextBytes()))
+                return Room::TooSmall;
+            HALFTONE_TRY(const runtime::NodeValue value, run.step(progress));
+            if (m_models.counterpart[node] == kNoNode)
+                continue;
+            HALFTONE_TRY(LoweredLayer *const layer, loweredLayer(node, inputs, value.outputs));
+            if (layer == nullptr)
+                continue;
+            // The layer's casts copy its inputs and outputs.
+            const std::size_t held = heads + run.ownBytes();
+            if (!hasRoom(held, 2 * bytesOf(inputs) + 2 * bytesOf(value.outputs)))
+                return Room::TooSmall;
+            HALFTONE_TRY(std::vector<Tensor> lowered, layer->run(inputs, progress));
+            inputs.clear();
+            HALFTONE_TRY(const Room room, addLowered(run, value, std::move(lowered), held, progress));
+            if (room == Room::TooSmall)
+                return room;
+        }
+        return Room::Enough;
+    }
+
+    /// Errors of a lowered layer, at its own output and at the heads. `run` stands behind the layer.
+    Result<Room> addLowered(const Execution &run, const runtime::NodeValue &value,
+                            std::vector<Tensor> lowered, std::size_t held, const Progress &progress)
+    {
+        m_rows.addIsolated(value.node, value.outputs, lowered);
+        if (areSame(value.outputs, lowered)) {
+            m_rows.addIsolatedAtOutputs(value.node, m_heads.reference, m_heads.reference);
+            return Room::Enough;
+        }
+        const bool sameShapes
+            = std::ranges::equal(value.outputs, lowered, {}, &Tensor::shape, &Tensor::shape);
+        if (!sameShapes) // the rest of the network was prepared for others; its row says so
+            return Room::Enough;
+        Execution rest = run.fork();
+        rest.replace(value.node, std::move(lowered));
+        HALFTONE_TRY(const Room room, finish(rest, held, {progress.stop, {}}));
+        if (room == Room::Enough)
+            m_rows.addIsolatedAtOutputs(value.node, m_heads.reference, rest.heads());
+        return room;
+    }
+
+    /// Null for a node in which nothing is lowered.
+    Result<LoweredLayer *> loweredLayer(NodeId node, std::span<const Tensor> inputs,
+                                        std::span<const Tensor> outputs)
+    {
+        const auto known = m_lowered.find(node);
+        if (known == m_lowered.end()) {
+            HALFTONE_TRY(std::optional<LoweredLayer> made,
+                         LoweredLayer::create(m_models, node, typesOf(inputs), typesOf(outputs), m_backends));
+            m_lowered.emplace(node, std::move(made));
+        }
+        std::optional<LoweredLayer> &layer = m_lowered.at(node);
+        return layer ? &*layer : nullptr;
+    }
+
+    const ComparedModels m_models;
+    const runtime::BackendChain m_backends;
+    const CompareSettings m_settings;
+    runtime::Interpreter m_reference;
+    runtime::Interpreter m_other;
+    std::unordered_map<NodeId, std::vector<NodeId>> m_answersTo; ///< by the other's node: the reference's
+    std::map<NodeId, std::optional<LoweredLayer>> m_lowered; ///< by the reference's node
+    LayerRows m_rows;
+    std::vector<Output> m_outputs;
+    Heads m_heads;
+    std::size_t m_fixed = 0; ///< bytes of the batch's inputs
+    std::size_t m_peak = 0;
+};
+
+LayerCompare::LayerCompare(std::unique_ptr<Impl> impl)
+    : m_impl(std::move(impl))
+{
+}
+LayerCompare::LayerCompare(LayerCompare &&) noexcept = default;
+LayerCompare::~LayerCompare() = default;
+
+Result<LayerCompare> LayerCompare::create(const ComparedModels &models, const runtime::BackendChain &backends,
+                                          const CompareSettings &settings)
+{
+    HALFTONE_TRY(std::unique_ptr<Impl> impl, Impl::create(models, backends, settings));
+    return LayerCompare(std::move(impl));
+}
+
+Result<Room> LayerCompare::add(const runtime::Feed &feed, const Progress &progress)
+{
+    return m_impl->add(feed, progress);
+}
+
+const LayerCompare::Heads &LayerCompare::heads() const
+{
+    return m_impl->heads();
+}
+
+void LayerCompare::forget()
+{
+    m_impl->forget();
+}
+
+Comparison LayerCompare::result() const
+{
+    return m_impl->result();
+}
+
+} // namespace halftone::profile

@@ -1,0 +1,110 @@
+#include "core/profile/layer_rows.h"
+
+#include "core/graph/traverse.h"
+#include "core/runtime/reference/elements.h"
+#include "core/runtime/shown_outputs.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace halftone::profile {
+
+using graph::NodeId;
+using tensor::Tensor;
+
+std::optional<std::uint64_t> addErrors(const Tensor &reference, const Tensor &other,
+                                       tensor::ErrorMetrics &metrics)
+{
+    if (reference.shape() != other.shape())
+        return std::nullopt;
+    constexpr std::size_t kChunk
+        = 4096; // widened in pieces: a whole copy would count against the memory limit
+    std::array<float, kChunk> r;
+    std::array<float, kChunk> x;
+    const auto widen = [](const Tensor &tensor, std::size_t at, std::span<float> out) {
+        runtime::reference::widen(tensor.dtype(), tensor.bytes().data() + at * tensor::sizeOf(tensor.dtype()),
+                                  out.size(), out.data());
+    };
+    std::uint64_t notFinite = 0;
+    const std::size_t count = reference.elementCount();
+    for (std::size_t at = 0; at < count; at += kChunk) {
+        const std::size_t length = std::min(kChunk, count - at);
+        widen(reference, at, std::span(r).first(length));
+        widen(other, at, std::span(x).first(length));
+        metrics.add(std::span(r).first(length), std::span(x).first(length));
+        notFinite += static_cast<std::uint64_t>(
+            std::count_if(r.begin(), r.begin() + static_cast<std::ptrdiff_t>(length),
+                          [](float value) { return !std::isfinite(value); }));
+    }
+    return notFinite;
+}
+
+LayerRows::LayerRows(const graph::Graph &graph)
+    : m_shown(runtime::shownOutputs(graph))
+    , m_first(graph.nodeCount())
+{
+    std::vector<NodeId> needed = graph::postOrder(graph);
+    std::ranges::sort(needed); // NodeIds are in topological order
+    for (const NodeId id : needed) {
+        m_first[id] = m_rows.size();
+        for (std::uint32_t k = 0; !graph.isVariable(id) && k < m_shown[id]; ++k) {
+            Row row;
+            row.known.node = id;
+            row.known.output = k;
+            m_rows.push_back(std::move(row));
+        }
+    }
+}
+
+void LayerRows::add(Row &row, Metrics &metrics, const Tensor &reference, const Tensor &other)
+{
+    if (!metrics)
+        metrics = std::make_unique<tensor::ErrorMetrics>();
+    const auto notFinite = addErrors(reference, other, *metrics);
+    row.known.shapesDiffer = row.known.shapesDiffer || !notFinite;
+}
+
+void LayerRows::addCumulative(NodeId node, std::span<const Tensor> reference, std::span<const Tensor> other)
+{
+    for (std::size_t k = 0; k < std::min({m_shown[node], reference.size(), other.size()}); ++k) {
+        Row &row = m_rows[m_first[node] + k];
+        row.known.dtype = other[k].dtype();
+        if (!row.cumulative)
+            row.cumulative = std::make_unique<tensor::ErrorMetrics>();
+        const auto notFinite = addErrors(reference[k], other[k], *row.cumulative);
+        row.known.notFinite += notFinite.value_or(0);
+        row.known.shapesDiffer = row.known.shapesDiffer || !notFinite;
+    }
+}
+
+void LayerRows::addIsolated(NodeId node, std::span<const Tensor> reference, std::span<const Tensor> lowered)
+{
+    for (std::size_t k = 0; k < std::min({m_shown[node], reference.size(), lowered.size()}); ++k) {
+        Row &row = m_rows[m_first[node] + k];
+        add(row, row.isolated, reference[k], lowered[k]);
+    }
+}
+
+void LayerRows::addIsolatedAtOutputs(NodeId node, std::span<const Tensor> reference,
+                                     std::span<const Tensor> other)
+{
+    Row &row = m_rows[m_first[node]];
+    for (std::size_t k = 0; k < std::min(reference.size(), other.size()); ++k)
+        add(row, row.atOutputs, reference[k], other[k]);
+}
+
+std::vector<LayerErrors> LayerRows::layers() const
+{
+    const auto figures
+        = [](const Metrics &metrics) { return metrics ? std::optional(metrics->figures()) : std::nullopt; };
+    std::vector<LayerErrors> layers;
+    for (const Row &row : m_rows) {
+        layers.push_back(row.known);
+        layers.back().cumulative = figures(row.cumulative);
+        layers.back().isolated = figures(row.isolated);
+        layers.back().isolatedAtOutputs = figures(row.atOutputs);
+    }
+    return layers;
+}
+
+} // namespace halftone::profile

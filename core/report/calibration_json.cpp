@@ -1,0 +1,134 @@
+#include "core/report/calibration_json.h"
+
+#include "core/report/json_number.h"
+
+namespace halftone::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using calibration::ExponentCounts;
+using calibration::FormatLoss;
+using calibration::Histogram;
+using calibration::TensorStatistics;
+
+Json formatJson(const FormatLoss &loss, double deviation)
+{
+    return {{"overflow", loss.overflow},
+            {"above_max", loss.aboveMax},
+            {"subnormal", loss.subnormal},
+            {"zero", loss.underflow},
+            {"max_abs", loss.maxAbs},
+            {"max_rel", loss.maxRelative},
+            {"mean_rel", loss.meanRelative},
+            {"rms", loss.rms},
+            {"sqnr_db", jsonNumber(loss.sqnrDb)},
+            {"ulp_at_absmax", loss.ulpAtAbsMax},
+            {"ulp_over_std", deviation > 0 ? jsonNumber(loss.ulpAtAbsMax / deviation) : Json()}};
+}
+
+Json exponentsJson(const ExponentCounts &exponents)
+{
+    Json counts = Json::object();
+    for (int k = ExponentCounts::kLowest; k <= ExponentCounts::kHighest; ++k) {
+        if (exponents.at(k) > 0)
+            counts[std::to_string(k)] = exponents.at(k);
+    }
+    return counts;
+}
+
+Json histogramJson(const Histogram &histogram)
+{
+    if (histogram.limit() == 0)
+        return nullptr;
+    return {{"limit", histogram.limit()},
+            {"bins", histogram.counts().size()},
+            {"coarsened", histogram.isCoarsened()},
+            {"counts", histogram.counts()}};
+}
+
+double share(std::uint64_t part, std::uint64_t whole)
+{
+    return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+/// Adds what is known of any tensor.
+void addStatistics(Json &row, const TensorStatistics &statistics)
+{
+    row["count"] = statistics.count;
+    row["nan"] = statistics.nan;
+    row["inf"] = statistics.positiveInfinite + statistics.negativeInfinite;
+    row["pos_inf"] = statistics.positiveInfinite;
+    row["neg_inf"] = statistics.negativeInfinite;
+    row["zeros"] = statistics.zeros;
+    row["negatives"] = statistics.negatives;
+    row["mean"] = statistics.mean;
+    row["std"] = statistics.deviation;
+    row["absmin_nonzero"] = statistics.smallestNonZero;
+    row["fp16"] = formatJson(statistics.fp16, statistics.deviation);
+    row["bf16"] = formatJson(statistics.bf16, statistics.deviation);
+    row["exponents"] = exponentsJson(statistics.exponents);
+}
+
+Json tensorJson(const calibration::CalibratedTensor &tensor)
+{
+    const TensorStatistics &statistics = tensor.statistics;
+    Json row{{"name", tensor.name},
+             {"node", tensor.node},
+             {"op", tensor.op},
+             {"parameter", tensor.isParameter},
+             {"min", statistics.min},
+             {"max", statistics.max},
+             {"threshold", statistics.absMax},
+             {"divergence", nullptr}};
+    addStatistics(row, statistics);
+    for (const auto &[name, loss] :
+         {std::pair("fp16", &statistics.fp16), std::pair("bf16", &statistics.bf16)}) {
+        row[std::string("overflow_") + name] = share(loss->overflow, statistics.count);
+        row[std::string("subnormal_") + name] = share(loss->subnormal, statistics.count);
+        row[std::string("underflow_") + name] = share(loss->underflow, statistics.count);
+    }
+    row["histogram"] = histogramJson(statistics.histogram);
+    Json channels = Json::array();
+    for (const calibration::ChannelRange &range : tensor.channels)
+        channels.push_back({range.min, range.max});
+    row["channels"] = tensor.channels.empty() ? Json() : std::move(channels);
+    return row;
+}
+
+Json arrayJson(const calibration::CalibratedArray &array)
+{
+    const Json sqnr = array.sqnrDb ? jsonNumber(*array.sqnrDb) : Json();
+    Json row{{"name", array.name},           {"min", array.statistics.min}, {"max", array.statistics.max},
+             {"threshold", array.threshold}, {"divergence", nullptr},       {"sqnr_db", sqnr},
+             {"sqnr_db_minmax", sqnr}};
+    addStatistics(row, array.statistics);
+    row["note"] = array.note.empty() ? Json() : Json(array.note);
+    return row;
+}
+
+std::string text(const Json &document)
+{
+    return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+} // namespace
+
+std::string calibrationJson(std::span<const calibration::CalibratedTensor> tensors, std::size_t examples,
+                            double seconds)
+{
+    Json rows = Json::array();
+    for (const calibration::CalibratedTensor &tensor : tensors)
+        rows.push_back(tensorJson(tensor));
+    return text(
+        {{"method", "minmax"}, {"examples", examples}, {"seconds", seconds}, {"tensors", std::move(rows)}});
+}
+
+std::string arraysJson(std::span<const calibration::CalibratedArray> arrays)
+{
+    Json rows = Json::array();
+    for (const calibration::CalibratedArray &array : arrays)
+        rows.push_back(arrayJson(array));
+    return text({{"method", "minmax"}, {"arrays", std::move(rows)}});
+}
+
+} // namespace halftone::report

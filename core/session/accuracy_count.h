@@ -1,0 +1,40 @@
+#pragma once
+
+#include "core/tensor/tensor.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace halftone::session {
+
+/// Shares of the examples, in [0, 1].
+struct Accuracy
+{
+    double top1 = 0;
+    double top5 = 0;
+    std::size_t examples = 0;
+};
+
+/// Counts how often the right class is the first, or among the first five, of a head's rows (tensor::topClasses).
+class AccuracyCount
+{
+public:
+    /// `labels` must outlive this; empty: nothing is counted.
+    explicit AccuracyCount(const std::vector<std::int64_t> &labels)
+        : m_labels(labels)
+    {
+    }
+
+    /// Rows are examples first, first + 1, …
+    void add(const tensor::Tensor &head, std::size_t first);
+    std::optional<Accuracy> result() const; ///< nothing without labelled examples
+
+private:
+    const std::vector<std::int64_t> &m_labels;
+    std::size_t m_examples = 0;
+    std::size_t m_top1 = 0;
+    std::size_t m_top5 = 0;
+};
+
+} // namespace halftone::session

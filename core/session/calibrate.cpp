@@ -1,0 +1,223 @@
+#include "core/session/calibrate.h"
+
+#include "core/dialect/mxnet/entry_name.h"
+#include "core/graph/traverse.h"
+#include "core/policy/pattern.h"
+#include "core/runtime/backends.h"
+#include "core/runtime/reference/elements.h"
+#include "core/runtime/shown_outputs.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+#include <unordered_map>
+
+namespace halftone::session {
+namespace {
+
+using graph::Entry;
+using graph::NodeId;
+using tensor::Tensor;
+namespace mx = dialect::mxnet;
+
+/// The names that a person asked for.
+class Choice
+{
+public:
+    static Result<Choice> read(const std::vector<std::string> &patterns)
+    {
+        Choice choice;
+        for (const std::string &text : patterns) {
+            const bool isWrapped = text.size() > 1 && text.starts_with('/') && text.ends_with('/');
+            auto pattern = policy::Pattern::compile(
+                isWrapped ? std::string_view(text).substr(1, text.size() - 2) : std::string_view(text));
+            if (!pattern.ok())
+                return badCall("--layers", '"' + text + "\": " + pattern.error().message(), "a pattern");
+            choice.m_patterns.push_back(std::move(pattern).value());
+        }
+        return choice;
+    }
+
+    bool takes(std::string_view name) const
+    {
+        return m_patterns.empty() || std::ranges::any_of(m_patterns, [&](const policy::Pattern &pattern) {
+                   return pattern.matches(name);
+               });
+    }
+
+private:
+    std::vector<policy::Pattern> m_patterns;
+};
+
+std::vector<float> floatsOf(const Tensor &tensor)
+{
+    std::vector<float> values(tensor.elementCount());
+    runtime::reference::widen(tensor.dtype(), tensor.bytes().data(), values.size(), values.data());
+    return values;
+}
+
+class Calibrating
+{
+public:
+    Calibrating(const graph::Model &model, const ExampleSource &source, const CalibrateOptions &options,
+                Choice choice, runtime::Interpreter interpreter)
+        : m_model(model)
+        , m_source(source)
+        , m_choice(std::move(choice))
+        , m_interpreter(std::move(interpreter))
+        , m_shown(runtime::shownOutputs(model.graph))
+    {
+        const std::size_t count = source.count().value_or(0);
+        const std::size_t wanted = options.batch > 0 ? options.batch : source.usualBatch();
+        m_batch = !source.count() ? 0 : wanted > 0 ? wanted : count;
+    }
+
+    Result<CalibrateOutcome> run(const Progress &progress)
+    {
+        const std::size_t count = m_source.count().value_or(0);
+        if (m_source.count() && count == 0)
+            return badInput("--inputs", "no examples", "one or more");
+        const std::size_t batches = m_batch == 0 ? 1 : (count + m_batch - 1) / m_batch;
+        for (std::size_t k = 0; k < batches; ++k) {
+            const std::size_t number = m_batch == 0 ? 0 : std::min(m_batch, count - k * m_batch);
+            HALFTONE_TRY(const runtime::Feed feed, m_source.batch(k * m_batch, number));
+            const Progress part{progress.stop, [&](double done, std::string_view what) {
+                                    progress.tell(
+                                        (static_cast<double>(k) + done) / static_cast<double>(batches), what);
+                                }};
+            HALFTONE_CHECK(runBatch(feed, part));
+        }
+        HALFTONE_CHECK(addParameters(progress));
+        CalibrateOutcome outcome;
+        outcome.examples = count;
+        for (auto &[entry, collected] : m_tensors) {
+            collected.tensor.statistics = collected.collector.statistics();
+            outcome.tensors.push_back(std::move(collected.tensor));
+        }
+        if (outcome.tensors.empty())
+            return badCall("--layers", "no tensor has such a name", "a pattern of tensor names");
+        return outcome;
+    }
+
+private:
+    struct Collected
+    {
+        calibration::CalibratedTensor tensor;
+        calibration::Collector collector;
+    };
+
+    void take(const Entry &entry, const Tensor &value, bool isParameter = false)
+    {
+        if (!tensor::isFloat(value.dtype()))
+            return;
+        const auto place = std::pair(entry.node, entry.output);
+        auto found = m_tensors.find(place);
+        if (found == m_tensors.end()) {
+            std::string name = mx::entryName(m_model.graph, entry);
+            if (!m_choice.takes(name))
+                return;
+            const graph::NodeDef &node = m_model.graph.node(entry.node);
+            found = m_tensors.emplace(place, Collected{}).first;
+            found->second.tensor = {std::move(name), node.name, node.op, isParameter, {}, {}};
+        }
+        // In one piece: the first batch as a whole settles the histogram's range.
+        found->second.collector.add(floatsOf(value));
+    }
+
+    Result<void> runBatch(const runtime::Feed &feed, const Progress &progress)
+    {
+        for (const NodeId id : graph::postOrder(m_model.graph)) {
+            const auto fed
+                = m_model.graph.isVariable(id) ? feed.find(m_model.graph.node(id).name) : feed.end();
+            if (fed != feed.end())
+                take({id, 0, 0}, fed->second);
+        }
+        runtime::RunOptions options;
+        options.progress = progress;
+        options.tap = [this](const runtime::NodeValue &value) -> Result<void> {
+            for (std::uint32_t k = 0; k < std::min(m_shown[value.node], value.outputs.size()); ++k)
+                take({value.node, k, 0}, value.outputs[k]);
+            return {};
+        };
+        const auto heads = m_interpreter.run(feed, options);
+        return heads.ok() ? Result<void>() : heads.error();
+    }
+
+    /// Weights once, not once a batch.
+    Result<void> addParameters(const Progress &progress)
+    {
+        std::unordered_map<std::string_view, const tensor::Array *> stored;
+        for (const tensor::Array &array : m_model.parameters)
+            stored.insert_or_assign(graph::variableOf(array.name), &array);
+        for (const NodeId id : graph::postOrder(m_model.graph)) {
+            if (progress.stopped())
+                return Error{Errc::Cancelled, {}, {}, "stopped", {}};
+            const auto array
+                = m_model.graph.isVariable(id) ? stored.find(m_model.graph.node(id).name) : stored.end();
+            if (array != stored.end() && array->second->storage == tensor::Storage::Dense
+                && array->second->shape.hasRank())
+                take({id, 0, 0}, array->second->values, true);
+        }
+        for (NodeId id = 0; id < m_model.graph.nodeCount(); ++id) {
+            const auto inputs = m_model.graph.inputs(id);
+            if (const auto axis = channelAxis(m_model.graph.node(id).op); axis && inputs.size() > 1)
+                addChannels(inputs[1], *axis, stored);
+        }
+        return {};
+    }
+
+    /// The axis of a weight that counts output channels.
+    static std::optional<std::size_t> channelAxis(std::string_view op)
+    {
+        if (op == "Convolution" || op == "FullyConnected")
+            return 0;
+        return op == "Deconvolution" ? std::optional<std::size_t>(1) : std::nullopt;
+    }
+
+    void addChannels(const Entry &weight, std::size_t axis,
+                     const std::unordered_map<std::string_view, const tensor::Array *> &stored)
+    {
+        const auto found = m_tensors.find({weight.node, weight.output});
+        const auto array = stored.find(m_model.graph.node(weight.node).name);
+        if (found == m_tensors.end() || array == stored.end() || array->second->shape.rank() <= axis)
+            return;
+        const auto dims = array->second->shape.dims();
+        const auto product = [](std::span<const std::int64_t> part) {
+            std::size_t all = 1;
+            for (const std::int64_t dim : part)
+                all *= static_cast<std::size_t>(dim);
+            return all;
+        };
+        found->second.tensor.channels = calibration::channelRanges(
+            floatsOf(array->second->values), product(dims.first(axis)), static_cast<std::size_t>(dims[axis]),
+            product(dims.subspan(axis + 1)));
+    }
+
+    const graph::Model &m_model;
+    const ExampleSource &m_source;
+    Choice m_choice;
+    runtime::Interpreter m_interpreter;
+    std::vector<std::size_t> m_shown;
+    std::size_t m_batch = 0;
+    std::map<std::pair<NodeId, std::uint32_t>, Collected> m_tensors;
+};
+
+} // namespace
+
+Result<CalibrateOutcome> calibrateModel(const graph::Model &model, const std::string &symbolPath,
+                                        const CalibrateOptions &options, const Progress &progress)
+{
+    const auto start = std::chrono::steady_clock::now();
+    const unsigned threads = options.threads > 0 ? options.threads : runtime::machineThreads();
+    HALFTONE_TRY(Choice choice, Choice::read(options.layers));
+    HALFTONE_TRY(const runtime::BackendChain backends, runtime::backendChain(options.backend, threads));
+    HALFTONE_TRY(const auto source, openExamples(options.examples, model.graph, symbolPath));
+    HALFTONE_TRY(runtime::Interpreter interpreter, runtime::Interpreter::create(model, backends));
+    Calibrating calibrating(model, *source, options, std::move(choice), std::move(interpreter));
+    HALFTONE_TRY(CalibrateOutcome outcome, calibrating.run(progress));
+    outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return outcome;
+}
+
+} // namespace halftone::session

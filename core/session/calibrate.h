@@ -1,0 +1,38 @@
+#pragma once
+
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/calibration/calibrated.h"
+#include "core/graph/model.h"
+#include "core/session/examples.h"
+
+#include <string>
+#include <vector>
+
+namespace halftone::session {
+
+struct CalibrateOptions
+{
+    ExampleOptions examples;
+    std::string backend = "cpu";
+    unsigned threads = 0; ///< 0: as many as the machine has
+    std::size_t batch = 0; ///< examples at a time; 0: all arrays at once, pictures one by one
+    std::vector<std::string> layers; ///< patterns (policy::Pattern) of tensor names; empty: all tensors
+};
+
+struct CalibrateOutcome
+{
+    /// Parameters that are used, inputs and nodes, in the graph's order.
+    std::vector<calibration::CalibratedTensor> tensors;
+    std::size_t examples = 0; ///< used; 0 where the arrays have no axis of examples
+    double seconds = 0;
+};
+
+/// Runs the model over the examples once and collects the statistics of every tensor of floating point, without keeping
+/// any values.
+/// fails: what reading the examples refuses; what runtime::Interpreter refuses; BadCall for a malformed pattern or one
+/// that matches nothing (where = "--layers"); Cancelled
+Result<CalibrateOutcome> calibrateModel(const graph::Model &model, const std::string &symbolPath,
+                                        const CalibrateOptions &options, const Progress &progress);
+
+} // namespace halftone::session

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/profile/layer_compare.h"
+#include "core/session/accuracy_count.h"
+#include "core/session/examples.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace halftone::session {
+
+struct CompareOptions
+{
+    ExampleOptions examples;
+    std::string backend = "cpu";
+    unsigned threads = 0; ///< 0: as many as the machine has
+    std::size_t batch = 0; ///< examples at a time; 0: as many as fit, pictures one by one
+    profile::CompareSettings settings;
+};
+
+struct CompareOutcome
+{
+    profile::Comparison comparison;
+    profile::ComparedModels models; ///< for the names of nodes
+    std::vector<std::string> outputs; ///< names of the heads
+    profile::Unmatched unmatched;
+    std::size_t examples = 0; ///< 0 where the arrays have no axis of examples
+    std::size_t batch = 0; ///< examples at a time; 0: all
+    double seconds = 0;
+    /// Of the first head, where there are labels.
+    std::optional<Accuracy> reference;
+    std::optional<Accuracy> other;
+};
+
+/// Compares two models over examples. Where a batch does not fit the memory limit, halves of it are tried.
+/// fails: what reading the examples refuses; what profile::LayerCompare refuses; Unsupported for one example that does not
+/// fit (where = "--memory"); Cancelled
+Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::string &symbolPath,
+                                     const CompareOptions &options, const Progress &progress);
+
+} // namespace halftone::session

@@ -1,0 +1,188 @@
+#include "core/session/examples.h"
+
+#include "core/base/text.h"
+#include "core/io/npz.h"
+#include "core/io/picture.h"
+#include "core/io/preprocess.h"
+#include "core/runtime/join.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <unordered_set>
+
+namespace halftone::session {
+namespace {
+
+using tensor::Shape;
+using tensor::Tensor;
+
+constexpr std::string_view kLabels = "labels"; ///< an array that belongs to the example, not to the model
+
+std::unordered_set<std::string_view> variableNames(const graph::Graph &graph)
+{
+    std::unordered_set<std::string_view> names;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        if (graph.isVariable(id))
+            names.insert(graph.node(id).name);
+    }
+    return names;
+}
+
+Result<void> keepFirst(std::vector<std::int64_t> &labels, std::size_t examples)
+{
+    if (labels.size() < examples)
+        return badInput(std::string(kLabels), std::to_string(labels.size()) + " labels",
+                        std::to_string(examples) + ", one for each example");
+    labels.resize(examples);
+    return {};
+}
+
+/// Arrays whose first axis counts examples are cut; the others go to every batch whole.
+class Arrays final : public ExampleSource
+{
+public:
+    static Result<std::unique_ptr<ExampleSource>> open(const ExampleOptions &options,
+                                                       const graph::Graph &graph)
+    {
+        auto source = std::make_unique<Arrays>();
+        HALFTONE_TRY(std::vector<io::NamedTensor> arrays, io::readNpz(options.inputs));
+        const auto names = variableNames(graph);
+        for (io::NamedTensor &array : arrays) {
+            const bool isInput = names.contains(array.name);
+            if (!isInput && array.name == kLabels) {
+                HALFTONE_TRY(io::Labels labels, io::readLabels(options.inputs));
+                source->m_labels = std::move(labels.classes);
+            } else if (isInput) {
+                source->m_arrays.push_back(std::move(array));
+            } else {
+                const std::vector<std::string_view> all(names.begin(), names.end());
+                return inFile(badInput(array.name,
+                                       "the model has no input of this name"
+                                           + didYouMean(nearestNames(array.name, all))),
+                              options.inputs);
+            }
+        }
+        if (!options.labels.empty()) {
+            HALFTONE_TRY(io::Labels labels, io::readLabels(options.labels));
+            source->m_labels = std::move(labels.classes);
+        }
+        HALFTONE_CHECK(source->limit(options.examples));
+        return std::unique_ptr<ExampleSource>(std::move(source));
+    }
+
+    std::optional<std::size_t> count() const override { return m_count; }
+    std::size_t usualBatch() const override { return 0; }
+
+    Result<runtime::Feed> batch(std::size_t first, std::size_t number) const override
+    {
+        runtime::Feed feed;
+        for (const io::NamedTensor &array : m_arrays) {
+            const Shape &shape = array.tensor.shape();
+            const bool isCut = number > 0 && shape.rank() > 0 && shape[0] == m_length;
+            feed.emplace(array.name, isCut ? runtime::sliceRows(array.tensor, first, number) : array.tensor);
+        }
+        return feed;
+    }
+
+private:
+    Result<void> limit(std::size_t examples)
+    {
+        for (const io::NamedTensor &array : m_arrays) {
+            if (m_length < 0 && array.tensor.shape().rank() > 0)
+                m_length = array.tensor.shape()[0];
+        }
+        if (m_length >= 0) {
+            m_count = static_cast<std::size_t>(m_length);
+            if (examples > 0)
+                m_count = std::min(*m_count, examples);
+        }
+        return m_labels.empty() ? Result<void>() : keepFirst(m_labels, m_count.value_or(0));
+    }
+
+    std::vector<io::NamedTensor> m_arrays;
+    std::int64_t m_length = -1; ///< of the axis of examples: the first array's first
+    std::optional<std::size_t> m_count;
+};
+
+class Pictures final : public ExampleSource
+{
+public:
+    static Result<std::unique_ptr<ExampleSource>>
+    open(const ExampleOptions &options, const graph::Graph &graph, const std::string &symbolPath)
+    {
+        auto source = std::make_unique<Pictures>();
+        const std::string beside
+            = (std::filesystem::path(symbolPath).parent_path() / "preprocess.json").string();
+        const std::string path = options.preprocess.empty() ? beside : options.preprocess;
+        if (std::error_code none; options.preprocess.empty() && !std::filesystem::exists(path, none))
+            return badCall("--preprocess", "not given, and no " + path,
+                           "a file that says how pictures become inputs");
+        HALFTONE_TRY(source->m_rules, io::readPreprocess(path));
+        if (!variableNames(graph).contains(source->m_rules.input))
+            return inFile(badInput("inputs.name", '"' + source->m_rules.input + '"', "an input of the model"),
+                          path);
+        source->m_folder = options.inputs;
+        HALFTONE_TRY(source->m_files, io::picturesIn(options.inputs));
+        if (!options.labels.empty())
+            HALFTONE_CHECK(source->takeLabels(options.labels));
+        if (options.examples > 0 && options.examples < source->m_files.size())
+            source->m_files.resize(options.examples);
+        if (!source->m_labels.empty())
+            HALFTONE_CHECK(keepFirst(source->m_labels, source->m_files.size()));
+        return std::unique_ptr<ExampleSource>(std::move(source));
+    }
+
+    std::optional<std::size_t> count() const override { return m_files.size(); }
+    std::size_t usualBatch() const override { return 1; }
+
+    Result<runtime::Feed> batch(std::size_t first, std::size_t number) const override
+    {
+        std::vector<Tensor> tensors;
+        for (std::size_t i = first; i < std::min(first + number, m_files.size()); ++i) {
+            const std::string path = (std::filesystem::path(m_folder) / m_files[i]).string();
+            HALFTONE_TRY(const io::Picture picture, io::readPicture(path));
+            auto tensor = io::preprocessed(picture, m_rules);
+            if (!tensor.ok())
+                return inFile(std::move(tensor).error(), path);
+            tensors.push_back(std::move(tensor).value());
+        }
+        auto joined = runtime::joinRows(tensors);
+        if (!joined.ok())
+            return inFile(badInput({}, "pictures of different sizes in one batch", "one size, or --batch 1"),
+                          m_folder);
+        return runtime::Feed{{m_rules.input, std::move(joined).value()}};
+    }
+
+private:
+    /// The labels' order is the examples' order.
+    Result<void> takeLabels(const std::string &path)
+    {
+        HALFTONE_TRY(io::Labels labels, io::readLabels(path));
+        m_labels = std::move(labels.classes);
+        if (labels.files.empty())
+            return {};
+        const std::unordered_set<std::string> there(m_files.begin(), m_files.end());
+        for (const std::string &file : labels.files) {
+            if (!there.contains(file))
+                return inFile(badInput("file", '"' + file + '"', "a picture in " + m_folder), path);
+        }
+        m_files = std::move(labels.files);
+        return {};
+    }
+
+    std::string m_folder;
+    std::vector<std::string> m_files;
+    io::Preprocess m_rules;
+};
+
+} // namespace
+
+Result<std::unique_ptr<ExampleSource>> openExamples(const ExampleOptions &options, const graph::Graph &graph,
+                                                    const std::string &symbolPath)
+{
+    if (std::error_code none; std::filesystem::is_directory(options.inputs, none))
+        return Pictures::open(options, graph, symbolPath);
+    return Arrays::open(options, graph);
+}
+
+} // namespace halftone::session

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "core/base/result.h"
+#include "core/graph/graph.h"
+#include "core/io/labels.h"
+#include "core/runtime/interpreter.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace halftone::session {
+
+/// Where a model's input data come from.
+struct ExampleOptions
+{
+    std::string inputs; ///< an .npz, or a folder of pictures
+    std::string preprocess; ///< for pictures; empty: preprocess.json beside the model
+    std::string labels; ///< a CSV or an .npz; empty: none, but for an array `labels` among the inputs
+    std::size_t examples = 0; ///< the first so many; 0: all
+};
+
+/// Examples in order, read when they are asked for. Safe to use from another thread than the one that made it.
+class ExampleSource
+{
+public:
+    virtual ~ExampleSource() = default;
+
+    /// Examples there are. Nothing where the arrays have no axis of examples.
+    virtual std::optional<std::size_t> count() const = 0;
+    /// How many to run at once when the caller has no wish; 0: all.
+    virtual std::size_t usualBatch() const = 0;
+    /// Examples [first, first + number) as inputs of the model; number 0: all, untouched.
+    virtual Result<runtime::Feed> batch(std::size_t first, std::size_t number) const = 0;
+    /// The right classes, as many as count(); empty without labels.
+    const std::vector<std::int64_t> &labels() const { return m_labels; }
+
+protected:
+    std::vector<std::int64_t> m_labels;
+};
+
+/// fails: BadInput for files that cannot be read, arrays that are no input, labels that name no picture or are fewer than
+/// the examples; BadCall for pictures without a preprocess file.
+Result<std::unique_ptr<ExampleSource>> openExamples(const ExampleOptions &options, const graph::Graph &graph,
+                                                    const std::string &symbolPath);
+
+} // namespace halftone::session

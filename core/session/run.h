@@ -1,0 +1,47 @@
+#pragma once
+
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/graph/model.h"
+#include "core/io/npz.h"
+#include "core/session/accuracy_count.h"
+#include "core/session/examples.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace halftone::session {
+
+struct RunSettings
+{
+    ExampleOptions examples;
+    std::string backend = "cpu";
+    unsigned threads = 0; ///< 0: as many as the machine has
+    std::size_t batch = 0; ///< examples at a time; 0: all arrays at once, pictures one by one
+    bool allNodes = false; ///< every node's value instead of the heads'
+    std::optional<std::uint64_t> randomParameters; ///< seed
+};
+
+struct RunOutcome
+{
+    std::vector<io::NamedTensor> outputs; ///< batches joined along the first axis
+    double seconds = 0; ///< spent in the network alone
+    std::size_t batches = 0;
+    std::map<std::string, std::size_t> kernels; ///< how many nodes each kernel computed
+    std::optional<Accuracy> accuracy; ///< of the first head, where there are labels
+};
+
+/// Runs a model over examples.
+/// fails: what reading the examples refuses; what runtime::Interpreter refuses; BadInput for outputs of several batches
+/// that cannot be joined.
+Result<RunOutcome> runModel(const graph::Model &model, const std::string &symbolPath,
+                            const RunSettings &settings, const Progress &progress);
+
+/// The names of a graph's heads as the model had them before conversion: casts that a conversion put behind a head are
+/// looked through. Two heads of one name are told apart by "_1", "_2", ….
+std::vector<std::string> sourceOutputNames(const graph::Graph &graph);
+
+} // namespace halftone::session
