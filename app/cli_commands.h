@@ -17,5 +17,10 @@ void addInfo(CLI::App &app, Action &chosen);
 void addLists(CLI::App &app, Action &chosen);
 void addConvert(CLI::App &app, Action &chosen);
 void addRewrite(CLI::App &app, Action &chosen);
+void addRun(CLI::App &app, Action &chosen);
+void addProfile(CLI::App &app, Action &chosen);
+void addCompare(CLI::App &app, Action &chosen);
+void addCalibrate(CLI::App &app, Action &chosen);
+void addBackends(CLI::App &app, Action &chosen);
 
 } // namespace halftone::cli

@@ -52,8 +52,14 @@ std::string castsLine(const ConvertedModel &converted)
     const passes::CastCounts counts = converted.conversion.castCounts();
     std::string text = counted(counts.casts, "cast", "casts");
     text += " inserted, which serve " + counted(counts.shared, "further reader", "further readers");
-    return text
-        + (counts.multicasts == 0 ? "" : "; " + counted(counts.multicasts, "multicast", "multicasts"));
+    if (counts.multicasts > 0)
+        text += "; " + counted(counts.multicasts, "multicast", "multicasts");
+    std::size_t inBodies = 0;
+    for (const passes::ConvertedBody &body : converted.conversion.bodies)
+        inBodies += body.conversion.castCounts().casts;
+    if (inBodies > 0)
+        text += "; " + std::to_string(inBodies) + " in bodies of control flow";
+    return text;
 }
 
 void printSummary(const session::Session &session, const ConvertedModel &converted,
@@ -63,6 +69,14 @@ void printSummary(const session::Session &session, const ConvertedModel &convert
     head.add({"model", printable(session.source().symbolPath)});
     head.add({"target", std::string(tensor::nameOf(converted.policy.target))});
     head.add({"casts", castsLine(converted)});
+    const passes::Conversion &conversion = converted.conversion;
+    if (!conversion.foldedCasts.empty())
+        head.add({"", counted(conversion.foldedCasts.size(), "cast", "casts") + " of the source taken up"});
+    if (!conversion.moved.empty())
+        head.add({"", "moved past " + counted(conversion.moved.size(), "operator", "operators")});
+    if (!conversion.merged.empty())
+        head.add({"merged",
+                  counted(conversion.merged.size(), "node", "nodes") + " that computed what another did"});
     head.add({"parameters",
               converted.model.hasParameters ? std::to_string(converted.parameters.size()) + " of "
                       + std::to_string(converted.model.parameters.size()) + " stored in another type"
@@ -92,7 +106,7 @@ Result<void> convert(const Options &options, const std::stop_token &stop)
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
     std::vector<std::string> notes = session.source().notes;
     HALFTONE_TRY(const passes::ShapeMap shapes, session.shapes(notes));
-    const auto conversion = session.convert(policy, options.policy.strict, progress(stop));
+    const auto conversion = session.convert(policy, options.policy.strict, progress(stop), &shapes);
     if (!conversion.ok())
         return options.policy.located(conversion.error());
     const auto &converted = conversion.value();

@@ -90,6 +90,11 @@ int run(int argc, char **argv)
     cli::addLists(app, chosen);
     cli::addConvert(app, chosen);
     cli::addRewrite(app, chosen);
+    cli::addRun(app, chosen);
+    cli::addProfile(app, chosen);
+    cli::addCompare(app, chosen);
+    cli::addCalibrate(app, chosen);
+    cli::addBackends(app, chosen);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success &request) { // --help, --version

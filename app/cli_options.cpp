@@ -64,7 +64,9 @@ void PolicyOptions::addTo(CLI::App &command)
     };
     option("--policy", file, "A policy file; the options below win over it", "FILE");
     option("--target", target, "float16 (fp16, half) or bfloat16 (bf16); default float16", "DTYPE");
-    option("--mode", mode, "mxnet: node for node what MXNet 1.9.1 emits", "MODE");
+    option("--mode", mode,
+           "typed (default): casts only where types differ; mxnet: node for node what MXNet 1.9.1 emits",
+           "MODE");
     option("--lists", lists, "Whose built-in lists: 1.9.1 (default), 2.0.0b1 or master", "VERSION");
     option("--target-op", targetOps, "Move an operator to the target list; may be repeated, as the next four",
            "OP");
@@ -80,6 +82,10 @@ void PolicyOptions::addTo(CLI::App &command)
         .add_flag("--cast-params", castParams,
                   "Store parameters in the target type where all their readers want it")
         ->group(kGroup);
+    auto *on
+        = command.add_flag("--share", share, "Merge nodes that compute the same (the default in mode typed)")
+              ->group(kGroup);
+    command.add_flag("--no-share", noShare, "Don't")->excludes(on)->group(kGroup);
     command.add_flag("--strict", strict, "Warnings are errors")->group(kGroup);
 }
 
@@ -130,7 +136,10 @@ Result<void> PolicyOptions::apply(policy::Policy &policy) const
         for (const std::string &text : *texts)
             HALFTONE_CHECK(add(policy, text));
     }
-    policy.castParams |= castParams;
+    if (castParams)
+        policy.castParams = true;
+    if (share || noShare)
+        policy.share = share;
     return {};
 }
 

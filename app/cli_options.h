@@ -38,6 +38,8 @@ struct PolicyOptions
     std::vector<std::string> inputs; ///< NAME=DTYPE
     std::string example; ///< .npz
     bool castParams = false;
+    bool share = false;
+    bool noShare = false;
     bool strict = false;
 
     void addTo(CLI::App &command);

@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/passes/rewrite.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace halftone::cli {
@@ -13,6 +14,7 @@ struct Options
 {
     ModelOptions model;
     std::vector<std::string> passes;
+    std::string fp32Params;
     std::string out;
     bool list = false;
     bool json = false;
@@ -52,6 +54,9 @@ Result<void> rewrite(const Options &options, const std::stop_token &stop)
     if (options.model.model.empty() || options.out.empty() || options.passes.empty())
         return badCall("rewrite", "MODEL, --pass or --out is missing",
                        "rewrite MODEL --pass NAME --out P, or rewrite --list");
+    if (!options.fp32Params.empty()
+        && std::ranges::find(options.passes, "strip-casts") == options.passes.end())
+        return badCall("--fp32-params", "no pass takes them", "--pass strip-casts");
     std::vector<const passes::RewritePass *> chosen;
     for (const std::string &name : options.passes) {
         HALFTONE_TRY(const passes::RewritePass *pass, passNamed(name));
@@ -62,6 +67,14 @@ Result<void> rewrite(const Options &options, const std::stop_token &stop)
     Json rows = Json::array();
     Table table({"pass", "changed", "ms"});
     std::vector<std::string> notes;
+    if (!options.fp32Params.empty()) {
+        HALFTONE_TRY(passes::Rewritten restored,
+                     session.restoreParameters(model, options.fp32Params, progress(stop)));
+        model = std::move(restored.model);
+        notes.push_back(counted(restored.changed, "parameter", "parameters") + " taken from "
+                        + options.fp32Params);
+        notes.insert(notes.end(), restored.notes.begin(), restored.notes.end());
+    }
     for (const passes::RewritePass *pass : chosen) {
         const auto start = std::chrono::steady_clock::now();
         HALFTONE_TRY(passes::Rewritten rewritten, session.rewrite(model, *pass, progress(stop)));
@@ -99,6 +112,10 @@ void addRewrite(CLI::App &app, Action &chosen)
     command->get_option("MODEL")->required(false);
     command->add_option("--pass", options->passes, "A pass to run; may be repeated, runs in the order given")
         ->type_name("NAME");
+    command
+        ->add_option("--fp32-params", options->fp32Params,
+                     "With strip-casts: the parameters before they were rounded to 16 bit")
+        ->type_name("FILE");
     command->add_option("--out", options->out, "Write P-symbol.json and, with parameters, P-0000.params")
         ->type_name("P");
     command->add_flag("--list", options->list, "Name the passes");

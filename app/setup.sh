@@ -4,8 +4,9 @@
 # Where compilers' results are kept, so that a second build folder costs little.
 export CCACHE_DIR="$PWD/build/ccache" CCACHE_MAXSIZE=2G
 
-readonly build_packages=(g++ cmake ninja-build ccache pkg-config nlohmann-json3-dev libcli11-dev libzip-dev)
-readonly test_packages=(qt6-base-dev libbenchmark-dev clang clang-format libclang-rt-14-dev python3-venv shellcheck)
+readonly build_packages=(g++ cmake ninja-build ccache pkg-config nlohmann-json3-dev libcli11-dev libzip-dev libstb-dev
+    libjpeg62-turbo-dev)
+readonly test_packages=(qt6-base-dev libbenchmark-dev clang clang-format libclang-rt-14-dev shellcheck)
 
 fail() {
     printf 'error: %s\n' "$*" >&2
@@ -53,6 +54,17 @@ install_packages() {
         run_quietly build/logs/apt-update.log as_root "${apt[@]}" update
         run_quietly build/logs/apt-install.log as_root "${apt[@]}" install --no-install-recommends "${missing[@]}"
     fi
+}
+
+# prepare_onednn: oneDNN from PyPI in build/onednn, where CMake looks for it. Debian's own is too old.
+prepare_onednn() {
+    local venv=build/onednn wanted='onednn-devel-cpu-gomp==2023.2.0'
+    [[ $(cat "$venv/installed" 2>/dev/null) == "$wanted" ]] && return 0
+    echo "Installing oneDNN from PyPI into $venv …"
+    rm -rf "$venv"
+    run_quietly build/logs/onednn-venv.log python3 -m venv "$venv"
+    run_quietly build/logs/onednn-pip.log "$venv/bin/pip" install --no-cache-dir --disable-pip-version-check "$wanted"
+    printf '%s\n' "$wanted" >"$venv/installed"
 }
 
 # configure PRESET [OPTION...]: configures once; later the build itself notices what changed, except in the presets.

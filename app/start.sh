@@ -12,6 +12,7 @@ model=${model:-resources/sample/digits-symbol.json}
 [[ -f $model ]] || fail "$model: there is no such file, expected a model such as NAME-symbol.json"
 
 install_packages "${build_packages[@]}"
+prepare_onednn
 configure release -DHALFTONE_TESTS=OFF -DHALFTONE_BENCH=OFF
 [[ -x build/release/halftone-cli ]] || echo "Building (a few minutes the first time) …"
 run_quietly build/logs/build-release.log cmake --build build/release --target halftone-cli
@@ -25,6 +26,21 @@ echo "== The model: $model"
 "$cli" info "$model"
 for target in float16 bfloat16; do
     echo
-    echo "== Converted to $target as MXNet would"
-    "$cli" convert "$model" --target "$target" --mode mxnet --out "$out/$name-$target"
+    echo "== Converted to $target"
+    "$cli" convert "$model" --target "$target" --cast-params --out "$out/$name-$target"
 done
+[[ $model == resources/sample/digits-symbol.json ]] || exit 0 # what follows needs labelled data
+
+# compare_with TITLE OPTION...: the accuracy beside float32's and the five layers that lose most.
+compare_with() {
+    echo
+    echo "== $1 against float32, on 450 labelled pictures"
+    "$cli" compare "$model" --inputs resources/sample/digits-test.npz --worst 5 "${@:2}"
+}
+compare_with 'Everything in float16' --policy resources/sample/all-float16.policy.json
+compare_with 'float16, but sum in float32,' --policy resources/sample/all-float16-but-sum.policy.json
+compare_with 'Everything in bfloat16' --policy resources/sample/all-float16.policy.json --target bfloat16
+
+echo
+echo "== Latency in bfloat16 against float32"
+"$cli" profile "$model" --target bfloat16 --shape data=1,1,8,8 --versus-fp32

@@ -1,0 +1,57 @@
+#include "app/cli_commands.h"
+#include "app/cli_output.h"
+#include "core/runtime/backends.h"
+
+#include <memory>
+
+namespace halftone::cli {
+namespace {
+
+using runtime::BackendInfo;
+
+Result<void> listBackends(bool asJson)
+{
+    const std::vector<BackendInfo> all = runtime::allBackends();
+    if (asJson) {
+        Json backends = Json::array();
+        for (const BackendInfo &info : all) {
+            Json dtypes = Json::object();
+            for (const auto &[type, support] : info.dtypes)
+                dtypes[std::string(tensor::nameOf(type))] = runtime::nameOf(support);
+            backends.push_back({{"name", info.name},
+                                {"available", info.available},
+                                {"device", info.device},
+                                {"dtypes", std::move(dtypes)},
+                                {"why", info.why}});
+        }
+        printJson({{"version", HALFTONE_VERSION}, {"backends", std::move(backends)}});
+        return {};
+    }
+    Table table({"backend", "device", "native", "emulated", "note"});
+    for (const BackendInfo &info : all) {
+        std::string lists[2];
+        for (const auto &[type, support] : info.dtypes) {
+            if (support == runtime::Support::No)
+                continue;
+            std::string &list = lists[support == runtime::Support::Native ? 0 : 1];
+            list += (list.empty() ? "" : " ") + std::string(tensor::nameOf(type));
+        }
+        table.add({info.name, info.available ? info.device : "-", lists[0].empty() ? "-" : lists[0],
+                   lists[1].empty() ? "-" : lists[1], info.why});
+    }
+    print(table.toString());
+    return {};
+}
+
+} // namespace
+
+void addBackends(CLI::App &app, Action &chosen)
+{
+    const auto asJson = std::make_shared<bool>(false);
+    CLI::App *command = app.add_subcommand("backends", "What this build and machine compute with");
+    command->add_flag("--json", *asJson, "Print as JSON");
+    command->callback(
+        [asJson, &chosen] { chosen = [asJson](const std::stop_token &) { return listBackends(*asJson); }; });
+}
+
+} // namespace halftone::cli

@@ -1,0 +1,168 @@
+#include "app/cli_commands.h"
+#include "app/cli_options.h"
+#include "app/cli_output.h"
+#include "core/base/atomic_file.h"
+#include "core/base/text.h"
+#include "core/report/calibration_json.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+
+namespace halftone::cli {
+namespace {
+
+struct Options
+{
+    ModelOptions model;
+    session::CalibrateOptions settings;
+    std::string array; ///< .npz
+    std::string batches;
+    calibration::CodeType codes = calibration::CodeType::Int8;
+    std::string method = "minmax";
+    std::string dtype = "int8";
+    std::string out;
+    std::int64_t examples = 0;
+    std::int64_t batch = 0;
+    std::int64_t threads = 0;
+    double percentile = 0;
+    bool json = false;
+};
+
+Result<void> takeOptions(Options &options)
+{
+    const std::pair<std::string_view, std::int64_t> counts[]
+        = {{"--examples", options.examples}, {"--batch", options.batch}, {"--threads", options.threads}};
+    for (const auto &[name, count] : counts) {
+        if (count < 0 || count > (std::int64_t{1} << 30))
+            return badCall(std::string(name), std::to_string(count), "a positive number");
+    }
+    if (options.method != "minmax")
+        return unsupported("--method", "this build has no thresholds by " + options.method, "minmax");
+    options.settings.examples.examples = static_cast<std::size_t>(options.examples);
+    options.settings.batch = static_cast<std::size_t>(options.batch);
+    options.settings.threads = static_cast<unsigned>(std::min<std::int64_t>(options.threads, 1024));
+    using calibration::CodeType;
+    options.codes = options.dtype == "int8" ? CodeType::Int8
+        : options.dtype == "uint8"          ? CodeType::Uint8
+                                            : CodeType::Auto;
+    return {};
+}
+
+std::string formatted(const char *format, double value)
+{
+    std::array<char, 40> text{};
+    std::snprintf(text.data(), text.size(), format, value);
+    return text.data();
+}
+
+std::string share(std::uint64_t part, std::uint64_t whole)
+{
+    if (part == 0)
+        return "0";
+    return formatted("%.3g %%", 100 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::vector<std::string> rowOf(const std::string &name, const calibration::TensorStatistics &statistics)
+{
+    const auto &fp16 = statistics.fp16;
+    return {printable(name),
+            formatted("%.5g", statistics.min),
+            formatted("%.5g", statistics.max),
+            formatted("%.5g", statistics.deviation),
+            share(fp16.overflow, statistics.count),
+            share(fp16.subnormal, statistics.count),
+            share(fp16.underflow, statistics.count),
+            formatted("%.1f", fp16.sqnrDb),
+            formatted("%.1f", statistics.bf16.sqnrDb),
+            std::to_string(statistics.nan + statistics.positiveInfinite + statistics.negativeInfinite)};
+}
+
+const std::vector<std::string> kHeader{
+    "tensor",         "min",          "max",     "deviation", "fp16 overflow",
+    "fp16 subnormal", "fp16 to zero", "fp16 dB", "bf16 dB",   "NaN, Inf"};
+
+Result<void> tell(const std::string &json, const Table &table, const Options &options)
+{
+    if (!options.out.empty()) {
+        HALFTONE_TRY(AtomicFile file, AtomicFile::create(options.out));
+        HALFTONE_CHECK(file.write(json + '\n'));
+        HALFTONE_CHECK(file.commit());
+    }
+    print(options.json ? json + '\n' : table.toString());
+    if (!options.json && !options.out.empty())
+        print("\nwrote " + printable(options.out) + '\n');
+    return {};
+}
+
+Result<void> calibrateFile(const Options &options, const std::stop_token &stop)
+{
+    if (!options.model.model.empty())
+        return badCall("--array", "together with a model", "one of both");
+    HALFTONE_TRY(const std::vector<io::NamedTensor> file, io::readNpz(options.array));
+    auto calibrated = calibration::calibrateArrays(file, options.batches, options.codes, progress(stop));
+    if (!calibrated.ok())
+        return inFile(std::move(calibrated).error(), options.array);
+    Table table(kHeader);
+    for (const calibration::CalibratedArray &array : calibrated.value())
+        table.add(rowOf(array.name, array.statistics));
+    return tell(report::arraysJson(calibrated.value()), table, options);
+}
+
+Result<void> calibrate(Options options, const std::stop_token &stop)
+{
+    HALFTONE_CHECK(takeOptions(options));
+    if (!options.array.empty())
+        return calibrateFile(options, stop);
+    if (options.model.model.empty() || options.settings.examples.inputs.empty())
+        return badCall("calibrate", "MODEL or --inputs is missing",
+                       "calibrate MODEL --inputs F.npz, or calibrate --array F.npz");
+    HALFTONE_TRY(const session::Session session, options.model.open());
+    HALFTONE_TRY(const session::CalibrateOutcome outcome,
+                 session.calibrate(options.settings, progress(stop)));
+    Table table(kHeader);
+    for (const calibration::CalibratedTensor &tensor : outcome.tensors)
+        table.add(rowOf(tensor.name, tensor.statistics));
+    return tell(report::calibrationJson(outcome.tensors, outcome.examples, outcome.seconds), table, options);
+}
+
+} // namespace
+
+void addCalibrate(CLI::App &app, Action &chosen)
+{
+    const auto options = std::make_shared<Options>();
+    session::CalibrateOptions &settings = options->settings;
+    CLI::App *command = app.add_subcommand("calibrate", "Statistics of a model's tensors, or of bare arrays");
+    options->model.addTo(*command);
+    command->get_option("MODEL")->required(false);
+    command->add_option("--inputs", settings.examples.inputs, "Arrays by input name, or a folder of pictures")
+        ->type_name("F.npz|DIR");
+    command
+        ->add_option("--preprocess", settings.examples.preprocess,
+                     "How pictures become inputs; default: preprocess.json beside the model")
+        ->type_name("FILE.json");
+    command->add_option("--examples", options->examples, "Only the first N")->type_name("N");
+    command->add_option("--batch", options->batch, "N examples at a time")->type_name("N");
+    command->add_option("--layers", settings.layers, "Only tensors of such names; may be repeated")
+        ->type_name("PATTERN");
+    command->add_option("--array", options->array, "Arrays instead of a model")->type_name("F.npz");
+    command->add_option("--batches", options->batches, "With --array: PREFIX0, PREFIX1, … are one tensor")
+        ->type_name("PREFIX");
+    command->add_option("--method", options->method, "How thresholds are chosen: minmax")
+        ->check(CLI::IsMember({"minmax", "entropy", "percentile", "mse"}))
+        ->type_name("METHOD");
+    command->add_option("--percentile", options->percentile, "With --method percentile")->type_name("P");
+    command->add_option("--dtype", options->dtype, "int8 (default), uint8 or auto")
+        ->check(CLI::IsMember({"int8", "uint8", "auto"}))
+        ->type_name("DTYPE");
+    command->add_option("--out", options->out, "Write the table as JSON")->type_name("T.json");
+    command->add_option("--backend", settings.backend, "cpu (default), reference or cuda")->type_name("NAME");
+    command->add_option("--threads", options->threads, "Default: as many as the machine has")->type_name("N");
+    command->add_flag("--json", options->json, "Print the table as JSON");
+    command->callback([options, &chosen] {
+        chosen = [options](const std::stop_token &stop) { return calibrate(*options, stop); };
+    });
+}
+
+} // namespace halftone::cli

@@ -1,0 +1,259 @@
+#include "app/cli_commands.h"
+#include "app/cli_options.h"
+#include "app/cli_output.h"
+#include "core/base/text.h"
+#include "core/passes/infer_types.h"
+#include "core/passes/variables.h"
+#include "core/profile/latency.h"
+#include "core/runtime/backends.h"
+#include "core/runtime/random_params.h"
+
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+namespace halftone::cli {
+namespace {
+
+struct Options
+{
+    ModelOptions model;
+    PolicyOptions policy;
+    std::string backend = "cpu";
+    std::int64_t threads = 0;
+    std::int64_t repeats = 30;
+    std::int64_t warmup = 5;
+    std::uint64_t seed = 0;
+    bool hasSeed = false;
+    bool versusFp32 = false;
+    bool quantized = false;
+    bool json = false;
+};
+
+/// What was measured, and of what.
+struct Profile
+{
+    profile::Latency latency;
+    std::optional<profile::Versus> versus;
+    runtime::BackendInfo backend;
+};
+
+using Shapes = std::unordered_map<std::string, tensor::Shape>;
+
+/// Does the call ask for another precision than the model's own?
+bool converts(const PolicyOptions &policy)
+{
+    return !policy.file.empty() || !policy.target.empty() || !policy.targetOps.empty()
+        || !policy.overrides.empty();
+}
+
+/// The shapes of all variables, by name: a converted graph has the same ones.
+Shapes shapesByName(const graph::Graph &graph, const passes::ShapeMap &shapes)
+{
+    Shapes known;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+        if (graph.isVariable(id))
+            known.emplace(graph.node(id).name, shapes.byNode[id][0]);
+    return known;
+}
+
+Result<graph::Model> sourceModel(const Options &options, const session::Session &session, const Shapes &known)
+{
+    const graph::Model &model = session.source().model;
+    if (!options.hasSeed)
+        return model;
+    Shapes inputs;
+    for (const std::string &option : options.model.shapes) {
+        const std::string name = option.substr(0, option.rfind('='));
+        if (const auto found = known.find(name); found != known.end())
+            inputs.insert(*found);
+    }
+    return runtime::withRandomParameters(model, inputs, options.seed);
+}
+
+Result<std::unique_ptr<runtime::LatencyPlan>> planOf(const graph::Model &model, const Shapes &known,
+                                                     const policy::Policy &policy,
+                                                     const runtime::PlanOptions &options)
+{
+    HALFTONE_TRY(const passes::ShapeMap shapes, passes::inferShapes(model.graph, known));
+    std::vector<policy::Warning> warnings;
+    HALFTONE_TRY(const std::vector<passes::Variable> variables,
+                 passes::classifyVariables(model, policy, warnings));
+    std::vector<tensor::DType> ofVariables;
+    for (const passes::Variable &variable : variables)
+        ofVariables.push_back(variable.type);
+    HALFTONE_TRY(const passes::TypeMap types, passes::inferTypes(model.graph, ofVariables));
+    HALFTONE_TRY(std::unique_ptr<runtime::LatencyPlan> plan,
+                 runtime::makeLatencyPlan(model, types, shapes, options));
+    profile::fillInputs(*plan, 1);
+    return plan;
+}
+
+Result<runtime::BackendInfo> backendNamed(const std::string &name, unsigned threads)
+{
+    HALFTONE_CHECK([&]() -> Result<void> {
+        const auto chain = runtime::backendChain(name, threads);
+        return chain.ok() ? Result<void>() : chain.error();
+    }());
+    if (name != "cpu")
+        return unsupported("--backend", name + " has no latency plan; it is there for comparison", "cpu");
+    for (const runtime::BackendInfo &info : runtime::allBackends())
+        if (info.name == name)
+            return info;
+    return unsupported("--backend", name);
+}
+
+Result<Profile> measure(const Options &options, const std::stop_token &stop)
+{
+    if (options.quantized)
+        return unsupported("--quantized", "this build has no int8 plans");
+    if (options.repeats < 1 || options.warmup < 0 || options.threads < 0 || options.threads > 1024)
+        return badCall("--repeats, --warmup, --threads", "a number out of range");
+    const auto threads
+        = options.threads > 0 ? static_cast<unsigned>(options.threads) : runtime::machineThreads();
+    Profile result;
+    HALFTONE_TRY(result.backend, backendNamed(options.backend, threads));
+    HALFTONE_TRY(session::Session session, options.model.open());
+    HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
+    std::vector<std::string> notes;
+    HALFTONE_TRY(const passes::ShapeMap shapes, session.shapes(notes));
+    const Shapes known = shapesByName(session.source().model.graph, shapes);
+    HALFTONE_TRY(const graph::Model source, sourceModel(options, session, known));
+    HALFTONE_TRY(const runtime::BackendChain chain, runtime::backendChain("reference", threads));
+    runtime::PlanOptions planOptions;
+    planOptions.threads = static_cast<int>(threads);
+    planOptions.fallback = chain.front().get();
+    planOptions.cache = std::make_shared<runtime::PlanCache>();
+    graph::Model model = source;
+    if (converts(options.policy)) {
+        auto converted = passes::convertModel(source, policy, options.policy.strict, progress(stop));
+        if (!converted.ok())
+            return options.policy.located(converted.error());
+        tellWarnings(converted.value().warnings);
+        model = converted.value().model;
+    }
+    const profile::LatencySettings settings{static_cast<std::size_t>(options.warmup),
+                                            static_cast<std::size_t>(options.repeats)};
+    HALFTONE_TRY(const std::unique_ptr<runtime::LatencyPlan> plan, planOf(model, known, policy, planOptions));
+    HALFTONE_TRY(result.latency, profile::measureLatency(*plan, settings, progress(stop)));
+    if (options.versusFp32) {
+        HALFTONE_TRY(const std::unique_ptr<runtime::LatencyPlan> wide,
+                     planOf(source, known, policy::Policy(), planOptions));
+        HALFTONE_TRY(result.versus, profile::measureVersus(*plan, *wide, settings, 1, progress(stop)));
+    }
+    return result;
+}
+
+Json jsonOf(const Profile &profile, const Options &options)
+{
+    Json native = Json::object();
+    for (const auto &[type, support] : profile.backend.dtypes)
+        native[std::string(tensor::nameOf(type))] = support == runtime::Support::Native;
+    const profile::Latency &latency = profile.latency;
+    Json layers = Json::array();
+    for (const profile::LayerLatency &layer : latency.layers)
+        layers.push_back({{"names", layer.step.nodes},
+                          {"op", layer.step.op},
+                          {"dtype", tensor::nameOf(layer.step.dtype)},
+                          {"kernel", layer.step.kernel},
+                          {"kind", runtime::nameOf(layer.step.kind)},
+                          {"median_us", layer.medianUs},
+                          {"min_us", layer.minUs}});
+    Json versus;
+    if (profile.versus)
+        versus = {{"median_ms", profile.versus->medianMs},
+                  {"ratio", profile.versus->ratio},
+                  {"ci95", profile.versus->ci95}};
+    return {{"backend", options.backend},
+            {"device", profile.backend.device},
+            {"native", std::move(native)},
+            {"median_ms", latency.medianMs},
+            {"min_ms", latency.minMs},
+            {"p95_ms", latency.p95Ms},
+            {"layers", std::move(layers)},
+            {"casts_us", latency.castsUs},
+            {"sum_of_layers_ms", latency.sumOfLayersMs},
+            {"peak_bytes", latency.peakBytes},
+            {"versus", std::move(versus)}};
+}
+
+std::string fixed(double value, const char *unit)
+{
+    std::array<char, 48> text{};
+    std::snprintf(text.data(), text.size(), "%.3f%s", value, unit);
+    return text.data();
+}
+
+void printProfile(const Profile &profile, const Options &options)
+{
+    const profile::Latency &latency = profile.latency;
+    Table head;
+    head.add({"backend", options.backend + ", " + profile.backend.device});
+    head.add({"latency",
+              "median " + fixed(latency.medianMs, " ms") + ", min " + fixed(latency.minMs, " ms")
+                  + ", 95 % below " + fixed(latency.p95Ms, " ms")});
+    head.add({"casts", fixed(latency.castsUs / 1e3, " ms in casts and reorders")});
+    head.add({"layers", fixed(latency.sumOfLayersMs, " ms together")});
+    head.add({"memory", humanBytes(latency.peakBytes)});
+    if (profile.versus)
+        head.add({"versus fp32",
+                  fixed(profile.versus->ratio, " of ")
+                      + fixed(profile.versus->medianMs, " ms, 95 % interval ")
+                      + fixed(profile.versus->ci95[0], " to ") + fixed(profile.versus->ci95[1], "")});
+    Table layers({"us", "kind", "type", "kernel", "nodes"});
+    for (const profile::LayerLatency &layer : latency.layers)
+        layers.add({fixed(layer.medianUs, ""), std::string(runtime::nameOf(layer.step.kind)),
+                    std::string(tensor::nameOf(layer.step.dtype)), layer.step.kernel,
+                    printable(joined(layer.step.nodes, 4))});
+    print(head.toString() + '\n' + layers.toString());
+}
+
+Result<void> profileModel(const Options &options, const std::stop_token &stop)
+{
+    HALFTONE_TRY(const Profile profile, measure(options, stop));
+    // An emulated type has no honest latency; whoever asks for one is told before the figures.
+    const auto &dtypes = profile.backend.dtypes;
+    for (const profile::LayerLatency &layer : profile.latency.layers) {
+        const auto type
+            = std::ranges::find(dtypes, layer.step.dtype, &std::pair<tensor::DType, runtime::Support>::first);
+        if (type == dtypes.end() || type->second != runtime::Support::Emulated)
+            continue;
+        std::fputs(("warning: " + std::string(tensor::nameOf(layer.step.dtype))
+                    + " is emulated on this machine: these times say nothing about a machine that has it\n")
+                       .c_str(),
+                   stderr);
+        break;
+    }
+    if (options.json)
+        printJson(jsonOf(profile, options));
+    else
+        printProfile(profile, options);
+    return {};
+}
+
+} // namespace
+
+void addProfile(CLI::App &app, Action &chosen)
+{
+    const auto options = std::make_shared<Options>();
+    CLI::App *command
+        = app.add_subcommand("profile", "Measure the latency of a model, whole and layer by layer");
+    options->model.addTo(*command);
+    options->policy.addTo(*command);
+    command->add_option("--backend", options->backend, "cpu (default)")->type_name("NAME");
+    command->add_option("--threads", options->threads, "Default: as many as the machine has")->type_name("N");
+    command->add_option("--repeats", options->repeats, "Runs that count (30)")->type_name("N");
+    command->add_option("--warmup", options->warmup, "Runs before that (5)")->type_name("N");
+    command->add_option("--random-params", options->seed, "Draw the parameters that the model lacks")
+        ->type_name("SEED");
+    command->add_flag("--versus-fp32", options->versusFp32, "Also the model as it is, in turns");
+    command->add_flag("--quantized", options->quantized, "In int8");
+    command->add_flag("--json", options->json, "Print as JSON");
+    command->callback([command, options, &chosen] {
+        options->hasSeed = command->count("--random-params") > 0;
+        chosen = [options](const std::stop_token &stop) { return profileModel(*options, stop); };
+    });
+}
+
+} // namespace halftone::cli
