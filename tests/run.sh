@@ -31,6 +31,7 @@ check_style() {
 }
 
 install_packages "${build_packages[@]}" "${test_packages[@]}"
+prepare_onednn
 configure dev
 echo "Building …"
 run_quietly build/logs/build-dev.log cmake --build build/dev

@@ -73,6 +73,8 @@ private Q_SLOTS:
     void theSourceIsNeverWrittenOver();
     void loadAndSaveKeepTheParametersByteForByte();
     void rewriteRunsPassesInOrderAndNamesThem();
+    void strippingGivesTheFloat32ParametersBackWhenTheyAreThere();
+    void theReportTellsEveryAction();
 };
 
 void TestCli::helpAndVersionEndWithZero_data()
@@ -155,7 +157,6 @@ void TestCli::whatThisBuildCannotDoEndsWithThree_data()
     QTest::addColumn<QStringList>("arguments");
     QTest::newRow("onnx out") << QStringList{"convert", kSample, "--out", "x.onnx"};
     QTest::newRow("onnx lists") << QStringList{"lists", "--dialect", "onnx"};
-    QTest::newRow("typed") << QStringList{"convert", kSample, "--out", "x", "--mode", "typed"};
 }
 
 void TestCli::whatThisBuildCannotDoEndsWithThree()
@@ -337,6 +338,51 @@ void TestCli::loadAndSaveKeepTheParametersByteForByte()
     params.replace("-symbol.json", "-0000.params");
     QCOMPARE(halftone::test::readFile(folder.filePath("m-0000.params").toStdString()),
              halftone::test::readFile(params.toStdString()));
+}
+
+void TestCli::strippingGivesTheFloat32ParametersBackWhenTheyAreThere()
+{
+    QTemporaryDir folder;
+    QString params = kSample;
+    params.replace("-symbol.json", "-0000.params");
+    QCOMPARE(run({"convert", kSample, "--cast-params", "--out", folder.filePath("low")}).code, 0);
+    const QStringList strip{"rewrite", folder.filePath("low-symbol.json"),
+                            "--pass",  "strip-casts",
+                            "--out",   folder.filePath("back")};
+    const Outcome rounded = run(strip);
+    QVERIFY(rounded.err.contains("stay rounded"));
+    QVERIFY(halftone::test::readFile(folder.filePath("back-0000.params").toStdString())
+            != halftone::test::readFile(params.toStdString()));
+    const Outcome restored = run(strip + QStringList{"--fp32-params", params});
+    QVERIFY2(restored.code == 0, restored.err.constData());
+    QVERIFY(!restored.err.contains("stay rounded"));
+    QCOMPARE(halftone::test::readFile(folder.filePath("back-0000.params").toStdString()),
+             halftone::test::readFile(params.toStdString()));
+    const Outcome wrong
+        = run(strip + QStringList{"--fp32-params", kAmp + "cnn_fp16/model-0000.params"}); // another network
+    QVERIFY(wrong.code == 1 && wrong.err.contains("another shape"));
+}
+
+void TestCli::theReportTellsEveryAction()
+{
+    QTemporaryDir folder;
+    const auto once = run({"convert", kSample, "--out", folder.filePath("a"), "--json"}).json();
+    QCOMPARE(once.at("mode").get<std::string>(), std::string("typed"));
+    QCOMPARE(once.at("multicasts").get<int>(), 0);
+    const QString twins = QStringLiteral(HALFTONE_SOURCE_DIR "/tests/data/cse/same_two_inputs-symbol.json");
+    const QStringList merging{"convert", twins, "--no-params", "--json", "--out", folder.filePath("t")};
+    QVERIFY(!run(merging).json().at("merged").empty());
+    QVERIFY(run(merging + QStringList{"--no-share"}).json().at("merged").empty());
+    QVERIFY(run(merging + QStringList{"--mode", "mxnet"}).json().at("merged").empty());
+    QVERIFY(!run(merging + QStringList{"--mode", "mxnet", "--share"}).json().at("merged").empty());
+    for (const char *key : {"casts_folded", "casts_moved", "merged", "heads_copied", "bodies"})
+        QVERIFY2(once.contains(key), key);
+    const auto twice
+        = run({"convert", folder.filePath("a-symbol.json"), "--out", folder.filePath("b"), "--json"}).json();
+    QCOMPARE(twice.at("casts_folded").size(), once.at("casts").get<std::size_t>());
+    QCOMPARE(twice.at("casts"), once.at("casts"));
+    QCOMPARE(halftone::test::readFile(folder.filePath("a-symbol.json").toStdString()),
+             halftone::test::readFile(folder.filePath("b-symbol.json").toStdString()));
 }
 
 void TestCli::rewriteRunsPassesInOrderAndNamesThem()

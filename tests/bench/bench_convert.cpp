@@ -1,10 +1,11 @@
-// Conversion, mode mxnet, graph in memory to graph in memory; loading and saving of models.
+// Conversion in both modes, graph in memory to graph in memory; loading and saving of models.
 //
 // The recorded ResNet-50 v2 and made-up graphs of 1,000 to 100,000 nodes always run. HALFTONE_BENCH_MODELS
 // adds models: paths of P-symbol.json, separated by colons, parameters beside them.
 #include "core/io/model_io.h"
 #include "core/io/symbol_json.h"
 #include "core/passes/convert_mxnet.h"
+#include "core/passes/convert_typed.h"
 #include "core/passes/variables.h"
 #include "core/policy/assignment.h"
 
@@ -85,11 +86,11 @@ T must(Result<T> result)
 }
 
 /// Everything from policy to converted graph, as one edit in the window costs it.
-void convertGraph(benchmark::State &state, const graph::Graph &graph)
+void convertGraph(benchmark::State &state, const graph::Graph &graph, policy::Mode mode)
 {
     const graph::Model model{graph, {}, false};
     policy::Policy policy;
-    policy.mode = policy::Mode::Mxnet;
+    policy.mode = mode;
     std::size_t nodes = 0;
     for (auto _ : state) {
         std::vector<policy::Warning> warnings;
@@ -98,7 +99,10 @@ void convertGraph(benchmark::State &state, const graph::Graph &graph)
         const auto variables = must(passes::classifyVariables(model, policy, warnings));
         const policy::Assignment assignment = policy::assign(graph, rules, named);
         const passes::Conversion conversion
-            = must(passes::convertMxnet(graph, assignment, variables, {rules.target, policy.castParams}));
+            = must(mode == policy::Mode::Mxnet
+                       ? passes::convertMxnet(graph, assignment, variables, {rules.target, false})
+                       : passes::convertTyped(graph, assignment, variables,
+                                              {.target = rules.target, .assignBody = {}}));
         nodes = conversion.graph.nodeCount();
     }
     state.counters["nodes"] = static_cast<double>(graph.nodeCount());
@@ -117,6 +121,15 @@ void writeSymbol(benchmark::State &state, const graph::Graph &graph)
         benchmark::DoNotOptimize(io::writeSymbol(graph));
 }
 
+/// Both modes side by side: "convert/NAME" (mxnet) and "convert_typed/NAME".
+void registerConversions(const std::string &name, const graph::Graph &graph)
+{
+    benchmark::RegisterBenchmark(("convert/" + name).c_str(), convertGraph, graph, policy::Mode::Mxnet)
+        ->Unit(benchmark::kMicrosecond);
+    benchmark::RegisterBenchmark(("convert_typed/" + name).c_str(), convertGraph, graph, policy::Mode::Typed)
+        ->Unit(benchmark::kMicrosecond);
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -124,13 +137,9 @@ int main(int argc, char **argv)
     std::vector<std::string> notes;
     const std::string resnet = read(HALFTONE_TEST_DATA "/amp/zoo_resnet50_v2/model-symbol.json");
     const graph::Graph recorded = must(io::readSymbol(resnet, notes));
-    benchmark::RegisterBenchmark("convert/resnet50_v2", convertGraph, recorded)
-        ->Unit(benchmark::kMicrosecond);
-    for (const int size : {1'000, 10'000, 100'000}) {
-        benchmark::RegisterBenchmark(("convert/random_" + std::to_string(size)).c_str(), convertGraph,
-                                     randomGraph(size))
-            ->Unit(benchmark::kMicrosecond);
-    }
+    registerConversions("resnet50_v2", recorded);
+    for (const int size : {1'000, 10'000, 100'000})
+        registerConversions("random_" + std::to_string(size), randomGraph(size));
     benchmark::RegisterBenchmark("read_symbol/resnet50_v2", [&](benchmark::State &state) {
         for (auto _ : state)
             benchmark::DoNotOptimize(must(io::readSymbol(resnet, notes)));
@@ -142,8 +151,7 @@ int main(int argc, char **argv)
     for (std::string path; std::getline(paths, path, ':');) {
         const io::LoadedModel loaded = must(io::loadModel(path, {}));
         const std::string name = path.substr(path.rfind('/') + 1);
-        benchmark::RegisterBenchmark(("convert/" + name).c_str(), convertGraph, loaded.model.graph)
-            ->Unit(benchmark::kMicrosecond);
+        registerConversions(name, loaded.model.graph);
         benchmark::RegisterBenchmark(("load/" + name).c_str(), loadModel, path)
             ->Unit(benchmark::kMillisecond);
     }

@@ -22,7 +22,11 @@ struct VendorRule
 constexpr VendorRule kVendors[] = {
     {"nlohmann/", "core/dialect core/io core/policy core/report app"},
     {"zip.h", "core/io core/tensor"},
+    {"stb_image.h", "core/io"},
+    {"jpeglib.h", "core/io"},
+    {"jerror.h", "core/io"},
     {"CLI/", "app"},
+    {"oneapi/dnnl/", "core/runtime"},
 };
 
 /// "core/graph/node.h" -> "core/graph", "app/main.cpp" -> "app".

@@ -1,11 +1,13 @@
-"""The real MXNet judges what halftone-cli exports: check_exports.py HALFTONE_CLI (needs requirements.txt; see interop.sh)
+"""The real MXNet judges what halftone-cli exports: check_exports.py HALFTONE_CLI NETWORKS (needs requirements.txt; see interop.sh)
 
-For the sample model and every case under tests/data/amp, converted in mode mxnet:
+For the sample model and every case under tests/data/amp, converted in mode mxnet, and in mode typed to both types, with and without stored
+parameters, and for the whole networks that make_networks.py wrote to the folder NETWORKS, in mode typed likewise:
   loads     mx.sym.load reads the symbol, type inference finds every type from those of the data, and the stored parameters have them
   computes  where the target is bfloat16, for which MXNet has kernels on a CPU: its outputs agree with those of the float32 source
   sample    held-out accuracy; what float16 does to the model by emulation in NumPy, as its description promises
 Prints a line per failure and, last, 'N passed, M failed'.
 """
+import itertools
 import json
 import subprocess
 import sys
@@ -180,10 +182,66 @@ def check_cases(cli, score, scratch):
         check_case(cli, score, case, folder, scratch / case["name"])
         if case["settings"]["target_dtype"] == "float16" and has_params(folder):
             check_as_bfloat16(cli, score, case, folder, scratch / f"{case['name']}-bfloat16")
+        check_typed(cli, score, case, folder, scratch)
     if RUNS_BFLOAT16:
         score.check("most models compute in bfloat16", None if score.computed >= 40 else f"only {score.computed}")
     else:
         print("skipped: values in bfloat16, for which MXNet needs a processor with AVX-512")
+
+
+def typed_policies():
+    """Name and policy of every way to convert in mode typed."""
+    for target, stored in itertools.product(("float16", "bfloat16"), (False, True)):
+        policy = {"mode": "typed", "target_dtype": target, "cast_optional_params": stored}
+        yield f"typed {target}{' stored' if stored else ''}", policy
+
+
+def check_typed(cli, score, case, folder, scratch):
+    """Each model of the cases; with the case's own lists where they are those of the target type."""
+    for name, policy in typed_policies():
+        settings = case["settings"]
+        if settings["target_dtype"] == policy["target_dtype"] and case["name"] not in REFUSED:
+            policy = {k: v for k, v in settings.items() if v is not None and k != "op_lists"} | policy
+        policy |= {"input_dtypes": case["input_dtypes"]}
+        if not has_params(folder):
+            policy |= {"data_names": list(case["input_shapes"])}
+        prefix = scratch / f"{case['name']} {name}".replace(" ", "-")
+        problem = convert_by(cli, folder / "model-symbol.json", prefix, policy, has_params(folder))
+        problem = problem or loading_problem(prefix, case["input_dtypes"], not has_params(folder)) or heads_problem(folder / "model", prefix, case["input_dtypes"])
+        score.check(f"{case['name']} {name} loads", problem)
+        if not problem and policy["target_dtype"] == "bfloat16" and policy["cast_optional_params"]:
+            check_values(score, case, folder, prefix)
+
+
+def convert_by(cli, model, prefix, policy, with_params):
+    policy_file = prefix.with_suffix(".policy.json")
+    policy_file.write_text(json.dumps(policy))
+    return convert(cli, model, prefix, "--policy", policy_file, *([] if with_params else ["--no-params"]))
+
+
+def head_types(prefix, data_types):
+    """The types of the outputs, what stays open being float32."""
+    symbol = mx.sym.load(f"{prefix}-symbol.json")
+    stored = {k: v.dtype for part in load_params(prefix) for k, v in part.items()}
+    known = {k: t for k, t in data_types.items() if k in symbol.list_inputs()}
+    inferred = inferred_types(symbol, known)
+    known |= {k: "float32" for k, t in inferred.items() if t is None and k not in stored}
+    return [None if t is None else type_name(t) for t in symbol.infer_type_partial(**known)[1]]
+
+
+def heads_problem(source, prefix, data_types):
+    """Mode typed keeps the types of the outputs."""
+    was, now = head_types(source, data_types), head_types(prefix, data_types)
+    return None if was == now else f"types of outputs {now}, expected {was}"
+
+
+def check_networks(cli, score, networks, scratch):
+    for name, told in json.loads((networks / "networks.json").read_text()).items():
+        for how, policy in typed_policies():
+            prefix = scratch / f"{name} {how}".replace(" ", "-")
+            problem = convert_by(cli, networks / f"{name}-symbol.json", prefix, policy | {"data_names": list(told["data"])}, False)
+            problem = problem or loading_problem(prefix, told["data"], True) or heads_problem(networks / name, prefix, told["data"])
+            score.check(f"{name} {how} loads", problem)
 
 
 def check_sample(cli, score, scratch):
@@ -221,6 +279,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="halftone-interop-") as scratch:
         check_sample(sys.argv[1], score, Path(scratch))
         check_cases(sys.argv[1], score, Path(scratch))
+        check_networks(sys.argv[1], score, Path(sys.argv[2]), Path(scratch))
     check_emulation(score)
     print(f"{score.passed} passed, {score.failed} failed")
     sys.exit(1 if score.failed else 0)

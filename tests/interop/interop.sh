@@ -7,4 +7,8 @@ if [[ ! -x $python ]]; then
     echo "skipped: MXNet is not installed in $1/mxnet; tests/run.sh does that unless --quick is given"
     exit 77
 fi
-MXNET_SUBGRAPH_BACKEND=NONE exec "$python" "$(dirname "${BASH_SOURCE[0]}")/check_exports.py" "$2"
+here=$(dirname "${BASH_SOURCE[0]}")
+networks=$1/networks
+rm -rf "$networks"
+"$python" "$here/make_networks.py" "$networks"
+MXNET_SUBGRAPH_BACKEND=NONE exec "$python" "$here/check_exports.py" "$2" "$networks"

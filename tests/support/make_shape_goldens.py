@@ -5,7 +5,7 @@
 
 SHARED holds fixtures/ops, fixtures/amp and models. Written:
   OUT/graphs.json     per graph: the inputs' shapes and, per node, the shapes of its visible outputs (null: unknown rank, -1: unknown dim)
-  OUT/operators.json  per single operator of shape_cases.py: the shapes of all inputs and outputs after inference, or that MXNet refuses
+  OUT/operators.json  per single operator of the case files: the shapes of all inputs and outputs (hidden ones too) after inference, or that MXNet refuses
 """
 import glob
 import itertools
@@ -17,6 +17,7 @@ os.environ["MXNET_SUBGRAPH_BACKEND"] = "NONE"
 import mxnet as mx  # noqa: E402
 
 from shape_cases import CASES  # noqa: E402
+from shape_cases_networks import CASES as NETWORK_CASES  # noqa: E402
 
 
 def plain(shape):
@@ -82,6 +83,16 @@ def graphs(shared):
             yield row
 
 
+def all_outputs(symbol, inputs):
+    """The variables in0, in1, … and then every output of the operator, hidden ones too, as heads."""
+    graph = json.loads(symbol.tojson())
+    at = {node["name"]: i for i, node in enumerate(graph["nodes"])}
+    last = at["op"]
+    outputs = graph["node_row_ptr"][last + 1] - graph["node_row_ptr"][last]
+    graph["heads"] = [[at[f"in{i}"], 0, 0] for i in range(inputs)] + [[last, k, 0] for k in range(outputs)]
+    return mx.sym.load_json(json.dumps(graph))
+
+
 def operator_row(op, attributes, shapes):
     attributes = {k: str(v) for k, v in attributes.items()}
     nodes = [{"op": "null", "name": f"in{i}", "inputs": []} for i in range(len(shapes))]
@@ -90,17 +101,15 @@ def operator_row(op, attributes, shapes):
                        "attrs": {"mxnet_version": ["int", 10901]}})
     row = {"op": op, "attrs": attributes, "inputs": [None if s is None else [d or -1 for d in s] for s in shapes]}
     try:
-        symbol = mx.sym.load_json(text)
-        internals = symbol.get_internals()
+        symbol = all_outputs(mx.sym.load_json(text), len(shapes))
         arguments = set(symbol.list_arguments())
         given = {f"in{i}": tuple(s) for i, s in enumerate(shapes) if s is not None and f"in{i}" in arguments}
-        _, outs, _ = internals.infer_shape_partial(**given)
+        _, outs, _ = symbol.infer_shape_partial(**given)
     except mx.MXNetError:
         row["refused"] = True
         return row
-    by_name = list(zip(internals.list_outputs(), outs))
-    row["in"] = [plain(dict(by_name[: len(shapes)])[f"in{i}"]) for i in range(len(shapes))]
-    row["out"] = [plain(s) for _, s in by_name[len(shapes):]]
+    row["in"] = [plain(s) for s in outs[:len(shapes)]]
+    row["out"] = [plain(s) for s in outs[len(shapes):]]
     return row
 
 
@@ -111,7 +120,7 @@ def write(path, rows):
 
 def main():
     shared, out = sys.argv[1:3]
-    write(out + "/operators.json", [operator_row(*case) for case in CASES])
+    write(out + "/operators.json", [operator_row(*case) for case in CASES + NETWORK_CASES])
     write(out + "/graphs.json", list(graphs(shared)))
 
 

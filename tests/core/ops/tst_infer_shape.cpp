@@ -94,6 +94,26 @@ private Q_SLOTS:
         row("crop offset", Crop{.offset = {kMost, 0}, .size = {2, 2}});
         row("rank above 32", Reshape{.shape = Dims(40, 1)});
         row("scatter", ScatterNd{.shape = {kLeast}});
+        row("proposals", Proposal{.perPicture = true, .after = kMost});
+        row("offset groups", DeformableConv{.conv = conv({3, 3}), .offsetGroups = kMost});
+        row("offset groups 0", DeformableConv{.conv = conv({3, 3}), .offsetGroups = 0});
+        row("displacement", Correlation{.maxDisplacement = kMost});
+        row("displacement stride 0", Correlation{.stride2 = 0});
+        row("unfold stride 0", Unfold{.kernel = {3, 3}, .stride = {0, 0}});
+        row("sampling grid", SpatialTransformer{.size = {kHuge, kHuge}});
+        row("picture size", Picture{.kind = Picture::Kind::Resize, .size = {kLeast}});
+        row("picture crop", Picture{.kind = Picture::Kind::Crop, .x = kMost, .width = kMost});
+        row("made diagonal", LinearAlgebra{.kind = LinearAlgebra::Kind::MakeDiagonal, .offset = kLeast});
+        row("extracted diagonal",
+            LinearAlgebra{.kind = LinearAlgebra::Kind::ExtractDiagonal, .offset = kLeast});
+        row("diagonal", Diagonal{.offset = kLeast});
+        row("diagonal of one axis", Diagonal{.first = 1, .second = -3});
+        row("flat index without shape", FlatIndex{});
+        row("running sum", CumulativeSum{.axis = kLeast});
+        row("identity", Eye{.rows = kLeast});
+        row("bins", Histogram{.bins = kMost});
+        row("sample", RandomSample{.shape = {kLeast}});
+        row("quantized", Quantized<FullyConnected>{{.units = kLeast}});
     }
     void hostileAttributesAreErrors()
     {

@@ -318,7 +318,7 @@ void TestConvertModel::fiftyThousandReadersShareOneCast()
         heads.push_back(g.op("FullyConnected", "fc" + std::to_string(k), {x, w}, kDense));
     const auto converted = convert(modelOf(g.withHeads(heads), {"w"}), mxnetPolicy());
     QCOMPARE(converted.conversion.casts.size(), std::size_t{50'002});
-    QCOMPARE(converted.conversion.casts.front().consumers, std::uint32_t{50'000});
+    QCOMPARE(converted.conversion.casts.front().readers.size(), std::size_t{50'000});
 }
 
 /// Each parameter is wanted in both types, and each conflict shows only once the one before is settled.

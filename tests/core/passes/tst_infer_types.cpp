@@ -15,6 +15,7 @@ private Q_SLOTS:
     void aBatchNormOfHalfDataHasFloat32Parameters();
     void anIntegerPassesAnAmpCastUntouched();
     void aContradictionNamesNodeAndInput();
+    void aContradictionIsToldThoughAnotherInputIsOpen();
     void outputsOfUnknownOperatorsStayOpen();
 };
 
@@ -62,6 +63,16 @@ void TestInferTypes::aContradictionNamesNodeAndInput()
     QVERIFY(!types.ok());
     QCOMPARE(types.error().where, std::string("sum"));
     QVERIFY(types.error().found.find("float16, float32") != std::string::npos);
+}
+
+void TestInferTypes::aContradictionIsToldThoughAnotherInputIsOpen()
+{
+    test::GraphBuilder g;
+    const auto conv = g.op("Convolution", "conv", {g.variable("x"), g.variable("w"), g.variable("b")},
+                           {{"kernel", "(1, 1)"}, {"num_filter", "4"}});
+    const auto types = passes::inferTypes(g.withHeads({conv}), std::vector{DType::F16, DType::F32});
+    QVERIFY(!types.ok());
+    QVERIFY(types.error().found.find("input 1 (w)") != std::string::npos);
 }
 
 void TestInferTypes::outputsOfUnknownOperatorsStayOpen()

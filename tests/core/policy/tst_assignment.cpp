@@ -28,6 +28,22 @@ NodeId add(Graph &graph, const char *op, const char *name, Attributes attributes
     return graph.add(std::make_shared<NodeDef>(NodeDef{op, name, std::move(attributes), {}}), inputs);
 }
 
+/// A chain of these operators after a variable; each is named after its operator and its place.
+Graph bodyOf(std::initializer_list<const char *> ops)
+{
+    Graph body;
+    add(body, "null", "data0");
+    for (const char *op : ops)
+        add(body, op, (op + std::to_string(body.nodeCount())).c_str());
+    return body;
+}
+
+NodeId addFused(Graph &graph, const char *op, const char *name, Graph body)
+{
+    const auto shared = std::make_shared<const Graph>(std::move(body));
+    return graph.add(std::make_shared<NodeDef>(NodeDef{op, name, {}, {shared}}), std::vector<Entry>(1));
+}
+
 Rules rulesOf(const Policy &policy)
 {
     std::vector<Warning> warnings;
@@ -328,6 +344,76 @@ private Q_SLOTS:
         const Assignment made = assign(graph, rulesOf(policy), {});
         QVERIFY(made.rule(same) == Rule::Conditional);
         QVERIFY(made.rule(other) == Rule::ConditionUnmet && made.rule(none) == Rule::ConditionUnmet);
+    }
+
+    void aFusedOperatorTakesTheStrictestDecisionOfItsBody()
+    {
+        Graph graph;
+        add(graph, "null", "data");
+        const auto fused = [&graph](const char *name, std::initializer_list<const char *> ops) {
+            return addFused(graph, "_sg_onednn_conv", name, bodyOf(ops));
+        };
+        const NodeId target = fused("a", {"elemwise_add", "Convolution", "Pooling", "Convolution"}),
+                     fp32 = fused("b", {"Convolution", "softmax"}),
+                     widest = fused("c", {"Pooling", "elemwise_add"}),
+                     neutral = fused("d", {"_my_op", "Pooling"}), unlisted = fused("e", {"_my_op"});
+        Graph conditional;
+        add(conditional, "null", "data0");
+        add(conditional, "Convolution", "conv");
+        add(conditional, "LeakyReLU", "elu", {{"act_type", "elu"}});
+        const NodeId met = addFused(graph, "_sg_onednn_conv", "f", std::move(conditional));
+        const Assignment made = assign(graph, rulesOf({}), {});
+        QCOMPARE(said(made, target),
+                 std::string(
+                     "target-list, target, target_dtype_ops: \"Convolution\" (built-in float16 1.9.1), for "
+                     "Convolution2 in its body"));
+        QCOMPARE(said(made, fp32),
+                 std::string(
+                     "fp32-list, fp32, fp32_ops: \"softmax\" (built-in float16 1.9.1), for softmax2 in its "
+                     "body"));
+        QCOMPARE(said(made, widest),
+                 std::string(
+                     "widest-list, widest, widest_dtype_ops: \"elemwise_add\" (built-in float16 1.9.1), for "
+                     "elemwise_add2 in its body"));
+        QCOMPARE(
+            said(made, neutral),
+            std::string(
+                "neutral-list, follow, fp16_fp32_ops: \"Pooling\" (built-in float16 1.9.1), for Pooling2 "
+                "in its body"));
+        QCOMPARE(said(made, unlisted), std::string("unlisted, follow, "));
+        QCOMPARE(
+            said(made, met),
+            std::string("conditional, fp32, conditional_fp32_ops: \"LeakyReLU\" act_type=elu, selu (built-in "
+                        "float16 1.9.1), for elu in its body"));
+    }
+
+    void aListThatNamesTheFusedOperatorWins()
+    {
+        Graph graph;
+        add(graph, "null", "data");
+        const NodeId listed = addFused(graph, "_sg_mkldnn_conv", "listed", bodyOf({"Convolution"})),
+                     moved = addFused(graph, "_sg_mkldnn_selfatt_qk", "moved", bodyOf({"Convolution"}));
+        Policy policy;
+        policy.target = DType::BF16;
+        policy.moves = {{"_sg_mkldnn_selfatt_qk", Policy::Move::To::Fp32}};
+        const Assignment made = assign(graph, rulesOf(policy), {});
+        QCOMPARE(said(made, listed),
+                 std::string("fp32-list, fp32, fp32_ops: \"_sg_mkldnn_conv\" (built-in bfloat16 1.9.1)"));
+        QVERIFY(made.rule(moved) == Rule::Fp32List);
+    }
+
+    void fusedOperatorsInFusedOnesAreFollowedAndControlFlowIsNot()
+    {
+        Graph inner;
+        add(inner, "null", "data0");
+        addFused(inner, "_sg_onednn_conv", "inner", bodyOf({"Convolution"}));
+        Graph graph;
+        add(graph, "null", "data");
+        const NodeId outer = addFused(graph, "_sg_onednn_conv", "outer", std::move(inner)),
+                     loop = addFused(graph, "_foreach", "loop", bodyOf({"Convolution"}));
+        const Assignment made = assign(graph, rulesOf({}), {});
+        QVERIFY(made.rule(outer) == Rule::TargetList);
+        QVERIFY(made.rule(loop) != Rule::TargetList);
     }
 
     void aHundredThousandNodesAreQuick()

@@ -31,6 +31,7 @@ Policy everything()
     policy.int8Ops = {"Convolution"};
     policy.castParams = true;
     policy.keepIoTypes = true;
+    policy.share = false;
     return policy;
 }
 
@@ -65,7 +66,7 @@ private Q_SLOTS:
             "moves": [["softmax", "target_dtype_ops"], ["exp", "fp32_ops"], ["dot", "widest_dtype_ops"]],
             "excluded_sym_names": ["conv0", "\u002ffc.\u002f", "Gr\u00f6\u00dfe"],
             "node_overrides": {"a=b": "float32", "c": "bf16"}, "input_dtypes": {"ids": "int32", "data": "fp32"},
-            "data_names": ["data", "ids"], "cast_optional_params": true, "keep_io_types": true, "int8_ops": ["Convolution"]})");
+            "data_names": ["data", "ids"], "cast_optional_params": true, "keep_io_types": true, "share": false, "int8_ops": ["Convolution"]})");
         QVERIFY2(policy.ok(), policy.ok() ? "" : policy.error().message().c_str());
         QVERIFY(policy.value() == everything());
     }
@@ -100,7 +101,7 @@ private Q_SLOTS:
                 drop(policy.excludedNames);
             drop(policy.nodeOverrides), drop(policy.inputDtypes), drop(policy.dataNames),
                 drop(policy.int8Ops);
-            drop(policy.castParams), drop(policy.keepIoTypes);
+            drop(policy.castParams), drop(policy.keepIoTypes), drop(policy.share);
             const auto again = readPolicy(writePolicy(policy));
             QVERIFY(again.ok() && again.value() == policy);
         }

@@ -1,0 +1,162 @@
+#include "tests/support/files.h"
+
+#include <signal.h>
+
+#include <QElapsedTimer>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+namespace {
+
+const QString kFolder = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/");
+const QString kModel = kFolder + "digits-symbol.json";
+const QString kData = kFolder + "digits-test.npz";
+
+struct Outcome
+{
+    int code = -1;
+    QByteArray out;
+    QByteArray err;
+
+    nlohmann::json json() const { return nlohmann::json::parse(out.toStdString()); }
+};
+
+Outcome run(const QStringList &arguments)
+{
+    QProcess process;
+    process.start(QStringLiteral(HALFTONE_CLI), arguments);
+    process.closeWriteChannel();
+    if (!process.waitForFinished(50'000))
+        qFatal("no end within 50 s");
+    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
+            process.readAllStandardOutput(), process.readAllStandardError()};
+}
+
+QStringList comparing(const QStringList &more)
+{
+    return QStringList{"compare", kModel, "--inputs", kData, "--json"} + more;
+}
+
+} // namespace
+
+class TestCliCompare : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    /// 9.78 % and 99.33 % are what resources/sample/emulate.py finds with NumPy alone.
+    void theSampleIsRuinedAndMended()
+    {
+        const auto ruined = run(comparing({"--policy", kFolder + "all-float16.policy.json"})).json();
+        QCOMPARE(ruined.at("first_divergence").get<std::string>(), std::string("energy"));
+        QCOMPARE(qRound(1e4 * ruined.at("top1").at("fp32").get<double>()), 9933);
+        QCOMPARE(qRound(1e4 * ruined.at("top1").at("mixed").get<double>()), 978);
+        const auto mended = run(comparing({"--policy", kFolder + "all-float16-but-sum.policy.json"})).json();
+        QVERIFY(mended.at("first_divergence").is_null());
+        QCOMPARE(qRound(1e4 * mended.at("top1").at("mixed").get<double>()), 9933);
+        QCOMPARE(mended.at("top1").at("agree").get<double>(), 1.0);
+        QCOMPARE(mended.at("outputs").at(0).at("name").get<std::string>(), std::string("prob_output"));
+    }
+
+    void everyLayerHasTheKeysOfTheContract()
+    {
+        QTemporaryDir folder;
+        const QString csv = folder.filePath("layers.csv");
+        const auto report = run(comparing({"--examples", "8", "--effect", "both", "--csv", csv})).json();
+        for (const auto &layer : report.at("layers")) {
+            for (const char *key : {"name", "op", "dtype", "max_abs", "mean_abs", "rel_l2", "cosine",
+                                    "sqnr_db", "overflow", "nan", "isolated", "isolated_at_output"})
+                QVERIFY2(layer.contains(key), key);
+        }
+        const QByteArray text = QByteArray::fromStdString(halftone::test::readFile(csv.toStdString()));
+        const QList<QByteArray> lines = text.trimmed().split('\n');
+        QCOMPARE(std::size_t(lines.size()), report.at("layers").size() + 1);
+        for (const QByteArray &line : lines)
+            QCOMPARE(line.count(','), lines[0].count(','));
+    }
+
+    void memoryIsALimitAndTellsWhenItIsTooSmall()
+    {
+        const auto wide = run(comparing({})).json();
+        const auto narrow = run(comparing({"--memory", "1"})).json();
+        QVERIFY(wide.at("peak_bytes").get<int>() > 1 << 20);
+        QVERIFY(narrow.at("peak_bytes").get<int>() <= 1 << 20);
+        QVERIFY(narrow.at("batch").get<int>() < wide.at("batch").get<int>());
+        QCOMPARE(narrow.at("top1"), wide.at("top1"));
+        const Outcome none = run(comparing({"--memory", "0"}));
+        QCOMPARE(none.code, 3);
+        QVERIFY(none.err.contains("--memory"));
+    }
+
+    void anotherModelIsMatchedByName()
+    {
+        QTemporaryDir folder;
+        QCOMPARE(run({"convert", kModel, "--out", folder.filePath("low")}).code, 0);
+        const QString other = folder.filePath("low-symbol.json");
+        const auto report = run(comparing({"--examples", "20", "--against", other})).json();
+        QVERIFY(report.at("unmatched").at("model").empty());
+        QVERIFY(report.at("unmatched").at("other").empty());
+        const auto own = run(comparing({"--examples", "20"})).json();
+        QCOMPARE(report.at("layers").size(), own.at("layers").size());
+        for (std::size_t k = 0; k < own.at("layers").size(); ++k)
+            QCOMPARE(report.at("layers")[k].at("rmse"), own.at("layers")[k].at("rmse"));
+        QCOMPARE(run(comparing({"--against", other, "--effect", "isolated"})).code, 2);
+        QCOMPARE(run(comparing({"--against", folder.filePath("none-symbol.json")})).code, 1);
+    }
+
+    void calibrateCollectsChosenTensors()
+    {
+        QTemporaryDir folder;
+        const QString out = folder.filePath("t.json");
+        const QStringList call{"calibrate", kModel, "--inputs", kFolder + "digits-calibration.npz", "--json"};
+        const Outcome outcome = run(call + QStringList{"--layers", "stem_conv|energy_output", "--out", out});
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        const auto report = outcome.json();
+        QCOMPARE(halftone::test::readJson(out.toStdString()), report);
+        std::map<std::string, nlohmann::json> tensors;
+        for (const auto &tensor : report.at("tensors"))
+            tensors[tensor.at("name")] = tensor;
+        QCOMPARE(tensors.size(), std::size_t{4}); // mean_energy_output has the name in it too
+        QCOMPARE(tensors.at("energy_output").at("overflow_fp16").get<double>(), 1.0);
+        QVERIFY(tensors.at("stem_conv_weight").at("parameter").get<bool>());
+        QVERIFY(tensors.at("stem_conv_weight").at("channels").size() > 1);
+        QCOMPARE(tensors.at("stem_conv_output").at("histogram").at("counts").size(),
+                 tensors.at("stem_conv_output").at("histogram").at("bins").get<std::size_t>());
+        QCOMPARE(run(call + QStringList{"--layers", "no_such"}).code, 2);
+        QCOMPARE(run(call + QStringList{"--layers", "(("}).code, 2);
+        QCOMPARE(run(call + QStringList{"--method", "entropy"}).code, 3);
+    }
+
+    void calibrateTakesBareArrays()
+    {
+        const auto report = run({"calibrate", "--array", kData, "--json"}).json();
+        const auto &array = report.at("arrays").at(0);
+        QCOMPARE(array.at("name").get<std::string>(), std::string("data"));
+        QCOMPARE(array.at("max").get<double>(), 255.0);
+        QVERIFY(array.at("fp16").contains("overflow") && array.at("note").is_null());
+        const Outcome none = run({"calibrate", "--array", kData, "--batches", "batch_"});
+        QCOMPARE(none.code, 1);
+        QVERIFY(none.err.contains("batch_0"));
+        QCOMPARE(run({"calibrate", kModel, "--array", kData}).code, 2);
+        QCOMPARE(run({"calibrate", kModel}).code, 2);
+    }
+
+    void aComparisonIsCancelledWithinASecond()
+    {
+        QProcess process;
+        process.start(QStringLiteral(HALFTONE_CLI),
+                      comparing({"--effect", "both", "--backend", "reference"}));
+        QVERIFY(process.waitForStarted());
+        QTest::qWait(300);
+        QElapsedTimer timer;
+        timer.start();
+        kill(static_cast<pid_t>(process.processId()), SIGINT);
+        QVERIFY(process.waitForFinished(5000));
+        QVERIFY2(timer.elapsed() < 1000, qPrintable(QString::number(timer.elapsed())));
+        QCOMPARE(process.exitCode(), 130);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCliCompare)
+#include "tst_cli_compare.moc"

@@ -1,0 +1,356 @@
+#include "core/io/npz.h"
+#include "tests/support/files.h"
+
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+using namespace halftone;
+using nlohmann::json;
+using tensor::DType;
+using tensor::Shape;
+using tensor::Tensor;
+
+namespace {
+
+const QString kSample = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json");
+const QString kDigits = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-test.npz");
+
+struct Outcome
+{
+    int code = -1;
+    QByteArray out;
+    QByteArray err;
+
+    json document() const { return json::parse(out.toStdString()); }
+};
+
+Outcome call(const QStringList &arguments)
+{
+    QProcess process;
+    process.start(QStringLiteral(HALFTONE_CLI), arguments);
+    process.closeWriteChannel();
+    if (!process.waitForFinished(50'000))
+        qFatal("no end within 50 s");
+    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
+            process.readAllStandardOutput(), process.readAllStandardError()};
+}
+
+/// The arrays that a run writes.
+std::vector<io::NamedTensor> outputsOf(QStringList arguments)
+{
+    QTemporaryDir folder;
+    const QString out = folder.filePath("out.npz");
+    const Outcome outcome = call(arguments << "--out" << out);
+    if (outcome.code != 0)
+        qFatal("%s", outcome.err.constData());
+    return io::readNpz(out.toStdString()).value();
+}
+
+/// `run` of the sample on its test pictures.
+QStringList runOfTheSample(const QStringList &more = {})
+{
+    return QStringList{"run", kSample, "--inputs", kDigits} + more;
+}
+
+double furthest(const Tensor &a, const Tensor &b)
+{
+    const std::vector<float> left = a.values<float>();
+    const std::vector<float> right = b.values<float>();
+    double distance = left.size() == right.size() ? 0 : HUGE_VAL;
+    for (std::size_t i = 0; i < left.size() && i < right.size(); ++i)
+        distance = std::max(distance, static_cast<double>(std::abs(left[i] - right[i])));
+    return distance;
+}
+
+std::vector<std::string> namesOf(const std::vector<io::NamedTensor> &arrays)
+{
+    std::vector<std::string> names;
+    for (const io::NamedTensor &array : arrays)
+        names.push_back(array.name);
+    return names;
+}
+
+void writeZeros(const QString &path, const std::string &name, const Shape &shape)
+{
+    std::vector<std::byte> bytes(static_cast<std::size_t>(*shape.elementCount()) * sizeof(float));
+    const io::NamedTensor array{name, Tensor::owning(DType::F32, shape, std::move(bytes))};
+    QVERIFY(io::writeNpz(std::span(&array, 1), path.toStdString()).ok());
+}
+
+void write(const QString &path, const QByteArray &bytes)
+{
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(bytes);
+}
+
+} // namespace
+
+class TestCliRun : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void theSampleIsAsAccurateAsNumpySays_data();
+    void theSampleIsAsAccurateAsNumpySays();
+    void allOutputsAreEveryNodeAndTheHeadsAmongThem();
+    void headsKeepTheirNamesThroughAConversion_data();
+    void headsKeepTheirNamesThroughAConversion();
+    void batchesGiveWhatTheWholeGives();
+    void examplesTakesTheFirstOnes();
+    void backendsAgree();
+    void randomParametersFollowTheSeed();
+    void badInputIsOneLine_data();
+    void badInputIsOneLine();
+    void anUnknownOperatorEndsWithThreeAndItsName();
+    void anAbsentBackendEndsWithThree();
+    void backendsTellWhatTheMachineHas();
+    void aProfileHasTheKeysOfItsContract();
+    void aModelIsAsFastAsItself();
+};
+
+void TestCliRun::theSampleIsAsAccurateAsNumpySays_data()
+{
+    // resources/sample/emulate.py, which is NumPy alone: 99.33 %, 9.78 %, 99.33 % of 450.
+    QTest::addColumn<QStringList>("policy");
+    QTest::addColumn<int>("right");
+    const QString folder = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/");
+    QTest::newRow("float32") << QStringList() << 447;
+    QTest::newRow("all float16") << QStringList{"--policy", folder + "all-float16.policy.json"} << 44;
+    QTest::newRow("sum in float32") << QStringList{"--policy", folder + "all-float16-but-sum.policy.json"}
+                                    << 447;
+}
+
+void TestCliRun::theSampleIsAsAccurateAsNumpySays()
+{
+    QFETCH(QStringList, policy);
+    QFETCH(int, right);
+    QTemporaryDir folder;
+    QString model = kSample;
+    if (!policy.isEmpty()) {
+        QCOMPARE(
+            call(QStringList{"convert", kSample, "--mode", "mxnet", "--out", folder.filePath("m")} + policy)
+                .code,
+            0);
+        model = folder.filePath("m-symbol.json");
+    }
+    const Outcome outcome = call({"run", model, "--inputs", kDigits, "--labels", kDigits, "--json"});
+    QVERIFY2(outcome.code == 0, outcome.err.constData());
+    const json report = outcome.document();
+    QVERIFY(report.at("seconds").get<double>() > 0);
+    const json &accuracy = report.at("accuracy");
+    QCOMPARE(accuracy.at("examples").get<int>(), 450);
+    QCOMPARE(static_cast<int>(std::lround(accuracy.at("top1").get<double>() * 450)), right);
+    QVERIFY(accuracy.at("top5").get<double>() >= accuracy.at("top1").get<double>());
+}
+
+void TestCliRun::allOutputsAreEveryNodeAndTheHeadsAmongThem()
+{
+    const auto heads = outputsOf(runOfTheSample());
+    const auto all = outputsOf(runOfTheSample({"--outputs", "all", "--examples", "450"}));
+    std::vector<std::string> names = namesOf(all);
+    for (std::string &name : names)
+        name = name.substr(0, name.find(':'));
+    const json symbol = test::readJson(kSample.toStdString());
+    const json *last = nullptr;
+    for (const json &node : symbol.at("nodes")) {
+        if (node.at("op") == "null")
+            continue;
+        QVERIFY2(std::ranges::count(names, node.at("name").get<std::string>()) >= 1, node.dump().c_str());
+        last = &node;
+    }
+    QCOMPARE(heads.size(), std::size_t{1});
+    const auto head = std::ranges::find(all, last->at("name").get<std::string>(), &io::NamedTensor::name);
+    QVERIFY(head != all.end());
+    QVERIFY(furthest(head->tensor, heads[0].tensor) == 0);
+}
+
+void TestCliRun::headsKeepTheirNamesThroughAConversion_data()
+{
+    QTest::addColumn<QString>("mode");
+    QTest::addColumn<QString>("target");
+    for (const char *mode : {"mxnet", "typed"})
+        for (const char *target : {"float16", "bfloat16"})
+            QTest::addRow("%s %s", mode, target) << QString(mode) << QString(target);
+}
+
+void TestCliRun::headsKeepTheirNamesThroughAConversion()
+{
+    QFETCH(QString, mode);
+    QFETCH(QString, target);
+    QTemporaryDir folder;
+    // The last product in the target type: a cast stands behind the head, or the head itself is of 16 bit.
+    const Outcome converted = call({"convert", kSample, "--mode", mode, "--target", target, "--target-op",
+                                    "softmax", "--out", folder.filePath("m")});
+    QVERIFY2(converted.code == 0, converted.err.constData());
+    const auto source = namesOf(outputsOf(runOfTheSample()));
+    const auto names = namesOf(outputsOf({"run", folder.filePath("m-symbol.json"), "--inputs", kDigits}));
+    QCOMPARE(names, source);
+}
+
+void TestCliRun::batchesGiveWhatTheWholeGives()
+{
+    const auto whole = outputsOf(runOfTheSample());
+    const auto batches = outputsOf(runOfTheSample({"--batch", "64"})); // seven, and two over
+    QCOMPARE(batches[0].tensor.shape(), whole[0].tensor.shape());
+    QVERIFY(furthest(whole[0].tensor, batches[0].tensor) < 1e-5);
+    QCOMPARE(call(runOfTheSample({"--batch", "64", "--json"})).document().at("batches").get<int>(), 8);
+}
+
+void TestCliRun::examplesTakesTheFirstOnes()
+{
+    const auto whole = outputsOf(runOfTheSample({"--backend", "reference"}));
+    const auto few = outputsOf(runOfTheSample({"--backend", "reference", "--examples", "10"}));
+    QCOMPARE(few[0].tensor.shape(), (Shape{10, 10}));
+    std::vector<float> first = whole[0].tensor.values<float>();
+    first.resize(100);
+    QCOMPARE(few[0].tensor.values<float>(), first);
+}
+
+void TestCliRun::backendsAgree()
+{
+    const auto cpu = outputsOf(runOfTheSample({"--backend", "cpu"}));
+    const auto reference = outputsOf(runOfTheSample({"--backend", "reference"}));
+    QVERIFY(furthest(cpu[0].tensor, reference[0].tensor) < 1e-4);
+}
+
+void TestCliRun::randomParametersFollowTheSeed()
+{
+    const auto values = [](const char *seed) {
+        return outputsOf(runOfTheSample({"--no-params", "--random-params", seed, "--examples", "4"}))[0]
+            .tensor.values<float>();
+    };
+    const std::vector<float> first = values("7");
+    QCOMPARE(values("7"), first);
+    QVERIFY(values("8") != first);
+    QVERIFY(std::ranges::all_of(first, [](float x) { return std::isfinite(x); }));
+}
+
+void TestCliRun::badInputIsOneLine_data()
+{
+    QTest::addColumn<QString>("inputs");
+    QTest::addColumn<QByteArray>("part");
+    QTest::newRow("no file") << QStringLiteral("missing.npz") << QByteArray("missing.npz");
+    QTest::newRow("no archive") << QStringLiteral("text.npz") << QByteArray("text.npz");
+    QTest::newRow("cut") << QStringLiteral("cut.npz") << QByteArray("cut.npz");
+    QTest::newRow("wrong shape") << QStringLiteral("shape.npz") << QByteArray("(16, 3, 3, 3)");
+    QTest::newRow("wrong rank") << QStringLiteral("rank.npz") << QByteArray("energy");
+    QTest::newRow("unknown input") << QStringLiteral("name.npz") << QByteArray("did you mean data");
+    QTest::newRow("missing input") << QStringLiteral("labels.npz") << QByteArray("data");
+}
+
+void TestCliRun::badInputIsOneLine()
+{
+    QFETCH(QString, inputs);
+    QFETCH(QByteArray, part);
+    QTemporaryDir folder;
+    write(folder.filePath("text.npz"), "data: 1, 2, 3");
+    write(folder.filePath("cut.npz"),
+          QByteArray::fromStdString(test::readFile(kDigits.toStdString())).left(3000));
+    writeZeros(folder.filePath("shape.npz"), "data", Shape{2, 3, 8, 8});
+    writeZeros(folder.filePath("rank.npz"), "data", Shape{2, 8});
+    writeZeros(folder.filePath("name.npz"), "dat", Shape{2, 1, 8, 8});
+    writeZeros(folder.filePath("labels.npz"), "labels", Shape{2});
+    const QString out = folder.filePath("out.npz");
+    const Outcome outcome
+        = call({"run", kSample, "--inputs", folder.filePath(inputs), "--out", out, "--json"});
+    QVERIFY2(outcome.code == 1, outcome.err.constData());
+    QCOMPARE(outcome.out, QByteArray());
+    QCOMPARE(outcome.err.count('\n'), 1);
+    QVERIFY2(outcome.err.startsWith("error: ") && outcome.err.contains(part), outcome.err.constData());
+    QVERIFY(!QFile::exists(out));
+}
+
+void TestCliRun::anUnknownOperatorEndsWithThreeAndItsName()
+{
+    QTemporaryDir folder;
+    write(folder.filePath("m-symbol.json"),
+          R"({"nodes": [{"op": "null", "name": "data", "inputs": []},
+                        {"op": "my_operator", "name": "mine", "inputs": [[0, 0, 0]]}],
+              "arg_nodes": [0], "heads": [[1, 0, 0]], "attrs": {"mxnet_version": ["int", 10901]}})");
+    writeZeros(folder.filePath("in.npz"), "data", Shape{2, 3});
+    const Outcome outcome = call({"run", folder.filePath("m-symbol.json"), "--no-params", "--inputs",
+                                  folder.filePath("in.npz"), "--json"});
+    QCOMPARE(outcome.code, 3);
+    const QByteArray last = outcome.err.trimmed().split('\n').last();
+    QVERIFY2(last.startsWith("error: ") && last.contains("mine") && last.contains("my_operator"),
+             outcome.err.constData());
+}
+
+void TestCliRun::anAbsentBackendEndsWithThree()
+{
+    const Outcome outcome = call(runOfTheSample({"--backend", "cuda"}));
+    if (outcome.code == 0)
+        QSKIP("this machine has it");
+    QCOMPARE(outcome.code, 3);
+    QVERIFY2(outcome.err.startsWith("error: ") && outcome.err.contains("cuda"), outcome.err.constData());
+}
+
+void TestCliRun::backendsTellWhatTheMachineHas()
+{
+    const json backends = call({"backends", "--json"}).document().at("backends");
+    std::vector<std::string> names;
+    for (const json &backend : backends) {
+        names.push_back(backend.at("name").get<std::string>());
+        QVERIFY(backend.contains("device") && backend.contains("why"));
+        for (const auto &dtype : backend.at("dtypes").items()) {
+            const std::vector<std::string> words{"native", "emulated", "no"};
+            QVERIFY2(std::ranges::count(words, dtype.value().get<std::string>()) == 1, dtype.key().c_str());
+        }
+    }
+    for (const char *name : {"cpu", "reference"})
+        QVERIFY2(std::ranges::count(names, name) == 1, name);
+    QVERIFY(call({"backends"}).out.contains("reference"));
+}
+
+void TestCliRun::aProfileHasTheKeysOfItsContract()
+{
+    const Outcome outcome = call({"profile", kSample, "--shape", "data=1,1,8,8", "--target", "bfloat16",
+                                  "--versus-fp32", "--repeats", "20", "--warmup", "2", "--json"});
+    if (outcome.code == 3)
+        QSKIP("this build has no backend that measures");
+    QVERIFY2(outcome.code == 0, outcome.err.constData());
+    const json profile = outcome.document();
+    for (const char *key : {"backend", "device", "native", "median_ms", "min_ms", "p95_ms", "layers",
+                            "casts_us", "sum_of_layers_ms", "peak_bytes", "versus"})
+        QVERIFY2(profile.contains(key), key);
+    QVERIFY(profile.at("native").at("float32").is_boolean());
+    QVERIFY(profile.at("min_ms").get<double>() > 0);
+    QVERIFY(profile.at("min_ms").get<double>() <= profile.at("median_ms").get<double>());
+    QVERIFY(profile.at("median_ms").get<double>() <= profile.at("p95_ms").get<double>());
+    QVERIFY(profile.at("peak_bytes").get<double>() > 0);
+    QVERIFY(!profile.at("layers").empty());
+    for (const json &layer : profile.at("layers"))
+        for (const char *key : {"names", "op", "dtype", "kernel", "median_us", "min_us"})
+            QVERIFY2(layer.contains(key), key);
+    const json &versus = profile.at("versus");
+    QVERIFY(versus.at("median_ms").get<double>() > 0);
+    QVERIFY(versus.at("ci95").at(0).get<double>() <= versus.at("ratio").get<double>());
+    QVERIFY(versus.at("ratio").get<double>() <= versus.at("ci95").at(1).get<double>());
+}
+
+void TestCliRun::aModelIsAsFastAsItself()
+{
+    // One interval in twenty misses by its nature; three in a row would be a bias.
+    QByteArray seen;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+        const Outcome outcome = call({"profile", kSample, "--shape", "data=8,1,8,8", "--versus-fp32",
+                                      "--repeats", "200", "--threads", "1", "--json"});
+        if (outcome.code == 3)
+            QSKIP("this build has no backend that measures");
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        const json interval = outcome.document().at("versus").at("ci95");
+        if (interval.at(0).get<double>() <= 1 && interval.at(1).get<double>() >= 1)
+            return;
+        seen += QByteArray::fromStdString(interval.dump());
+    }
+    QFAIL(seen.constData());
+}
+
+QTEST_GUILESS_MAIN(TestCliRun)
+#include "tst_cli_run.moc"

@@ -1,0 +1,105 @@
+// Latency of a model's plan: bench_run P-symbol.json [bfloat16|float16] [THREADS] [REPEATS] [layers]
+#include "core/io/model_io.h"
+#include "core/passes/convert_model.h"
+#include "core/passes/infer_shapes.h"
+#include "core/passes/infer_types.h"
+#include "core/passes/variables.h"
+#include "core/runtime/latency_plan.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+using namespace halftone;
+
+namespace {
+
+double now()
+{
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+Result<void> bench(int argc, char **argv)
+{
+    const std::string target = argc > 2 ? argv[2] : "float32";
+    runtime::PlanOptions options;
+    options.threads = argc > 3 ? std::atoi(argv[3]) : 2;
+    const int repeats = argc > 4 ? std::atoi(argv[4]) : 30;
+    HALFTONE_TRY(const io::LoadedModel loaded, io::loadModel(argv[1], {}));
+    graph::Model model = loaded.model;
+    policy::Policy policy;
+    if (target != "float32") {
+        policy.target = *tensor::dtypeNamed(target);
+        HALFTONE_TRY(passes::ConvertedModel converted, passes::convertModel(model, policy, false));
+        model = converted.model;
+    }
+    std::unordered_map<std::string, tensor::Shape> known;
+    for (const tensor::Array &array : model.parameters)
+        known.emplace(graph::variableOf(array.name), array.shape);
+    const int size = argc > 5 ? std::atoi(argv[5]) : 224;
+    known["data"] = tensor::Shape({1, 3, size, size});
+    HALFTONE_TRY(const passes::ShapeMap shapes, passes::inferShapes(model.graph, known));
+    std::vector<policy::Warning> warnings;
+    HALFTONE_TRY(const auto variables, passes::classifyVariables(model, policy, warnings));
+    std::vector<tensor::DType> variableTypes;
+    for (const auto &variable : variables)
+        variableTypes.push_back(variable.type);
+    HALFTONE_TRY(const passes::TypeMap types, passes::inferTypes(model.graph, variableTypes));
+    options.cache = std::make_shared<runtime::PlanCache>();
+    double before = now();
+    HALFTONE_TRY(auto plan, runtime::makeLatencyPlan(model, types, shapes, options));
+    std::printf("plan %.1f ms", now() - before);
+    before = now();
+    HALFTONE_TRY(plan, runtime::makeLatencyPlan(model, types, shapes, options));
+    std::printf(", again %.1f ms, arena %.1f MB, constants %.1f MB, %zu steps\n", now() - before,
+                static_cast<double>(plan->arenaBytes()) / 1e6,
+                static_cast<double>(plan->constantBytes()) / 1e6, plan->steps().size());
+    auto input = plan->input(0);
+    for (std::size_t k = 0; k < input.size() / 4; ++k)
+        reinterpret_cast<float *>(input.data())[k] = static_cast<float>(k % 255) / 128 - 1;
+    std::vector<double> times;
+    for (int k = 0; k < repeats; ++k) {
+        before = now();
+        HALFTONE_CHECK(plan->run());
+        times.push_back(now() - before);
+    }
+    std::ranges::sort(times);
+    std::printf("median %.3f ms, min %.3f ms\n", times[times.size() / 2], times[0]);
+    const auto *out = reinterpret_cast<const float *>(plan->output(0).data());
+    std::printf("output %g %g %g %g\n", static_cast<double>(out[0]), static_cast<double>(out[1]),
+                static_cast<double>(out[2]), static_cast<double>(out[3]));
+    if (argc > 6) {
+        std::vector<double> best(plan->steps().size(), 1e30);
+        std::vector<double> us(best.size());
+        for (int k = 0; k < repeats; ++k) {
+            HALFTONE_CHECK(plan->runTimed(us));
+            for (std::size_t i = 0; i < us.size(); ++i)
+                best[i] = std::min(best[i], us[i]);
+        }
+        double total = 0;
+        for (std::size_t i = 0; i < best.size(); ++i) {
+            const auto &step = plan->steps()[i];
+            total += best[i];
+            std::printf("%8.1f us %-10s %-8s %-28s %s .. %s (%zu)\n", best[i],
+                        std::string(nameOf(step.kind)).c_str(),
+                        std::string(tensor::nameOf(step.dtype)).c_str(), step.kernel.c_str(),
+                        step.nodes.empty() ? "" : step.nodes.front().c_str(),
+                        step.nodes.empty() ? "" : step.nodes.back().c_str(), step.nodes.size());
+        }
+        std::printf("sum of minima %.3f ms\n", total / 1e3);
+    }
+    return {};
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    const auto done = bench(argc, argv);
+    if (!done.ok())
+        std::fprintf(stderr, "error: %s\n", done.error().message().c_str());
+    return done.ok() ? 0 : 1;
+}

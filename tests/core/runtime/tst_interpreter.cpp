@@ -1,0 +1,239 @@
+#include "core/io/model_io.h"
+#include "core/runtime/interpreter.h"
+#include "core/runtime/random_params.h"
+#include "core/runtime/reference/reference_backend.h"
+#include "tests/support/build_graph.h"
+#include "tests/support/malformed.h"
+
+#include <QTest>
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+using namespace halftone;
+using tensor::DType;
+using tensor::Shape;
+using tensor::Tensor;
+
+namespace {
+
+Tensor floats(Shape shape, const std::vector<float> &values)
+{
+    std::vector<std::byte> bytes(values.size() * sizeof(float));
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    return Tensor::owning(DType::F32, std::move(shape), std::move(bytes));
+}
+
+Tensor constant(const Shape &shape, float value)
+{
+    return floats(shape, std::vector<float>(static_cast<std::size_t>(*shape.elementCount()), value));
+}
+
+runtime::BackendChain reference(unsigned threads = 1)
+{
+    return {runtime::referenceBackend({threads, false})};
+}
+
+runtime::Interpreter interpreterOf(const graph::Model &model)
+{
+    auto made = runtime::Interpreter::create(model, reference());
+    if (!made.ok())
+        qFatal("%s", made.error().message().c_str());
+    return std::move(made).value();
+}
+
+/// y = x · wᵀ (2 inputs, 2 units), z = relu(y), w = y + z.
+graph::Model smallModel()
+{
+    test::GraphBuilder g;
+    const auto x = g.variable("x");
+    const auto y
+        = g.op("FullyConnected", "y", {x, g.variable("w")}, {{"num_hidden", "2"}, {"no_bias", "True"}});
+    const auto z = g.op("relu", "z", {y});
+    return g.model({g.op("elemwise_add", "sum", {y, z})});
+}
+
+/// Delegates to the reference but for one operator.
+class Refuses final : public runtime::Backend
+{
+public:
+    std::string_view name() const override { return "picky"; }
+    runtime::Support support(DType) const override { return runtime::Support::Native; }
+    Result<std::unique_ptr<runtime::Kernel>> prepare(const runtime::Operation &operation) const override
+    {
+        ++asked;
+        return unsupported({}, operation.opName + " is not to its taste");
+    }
+    mutable int asked = 0;
+};
+
+} // namespace
+
+class TestInterpreter : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void valuesFollowTheGraph()
+    {
+        auto interpreter = interpreterOf(smallModel());
+        QCOMPARE(interpreter.inputs(), (std::vector<std::string>{"x", "w"}));
+        const auto heads
+            = interpreter.run({{"x", floats({1, 2}, {1, 2})}, {"w", floats({2, 2}, {1, 1, -1, 0})}});
+        QVERIFY(heads.ok());
+        QCOMPARE(heads.value()[0].values<float>(), (std::vector<float>{6, -1}));
+    }
+
+    void batchMayChangeFromRunToRun()
+    {
+        auto interpreter = interpreterOf(smallModel());
+        for (const std::int64_t batch : {1, 3, 2, 1}) {
+            const auto heads = interpreter.run({{"x", constant({batch, 2}, 1)}, {"w", constant({2, 2}, 1)}});
+            QVERIFY(heads.ok());
+            QCOMPARE(heads.value()[0].shape(), (Shape{batch, 2}));
+            QCOMPARE(heads.value()[0].values<float>(),
+                     std::vector<float>(static_cast<std::size_t>(2 * batch), 4.0F));
+        }
+    }
+
+    void tapsSeeEveryNodeInOrderAndMayStopTheRun()
+    {
+        const graph::Model model = smallModel();
+        auto interpreter = interpreterOf(model);
+        std::vector<std::string> seen;
+        runtime::RunOptions options;
+        options.tap = [&](const runtime::NodeValue &value) -> Result<void> {
+            seen.push_back(model.graph.node(value.node).name + " by " + std::string(value.kernel));
+            return value.outputs.size() == 1 ? Result<void>() : Result<void>(badInput("tap", "outputs"));
+        };
+        const runtime::Feed feed{{"x", constant({1, 2}, 1)}, {"w", constant({2, 2}, 1)}};
+        QVERIFY(interpreter.run(feed, options).ok());
+        QCOMPARE(seen, (std::vector<std::string>{"y by reference", "z by reference", "sum by reference"}));
+        options.tap = [](const runtime::NodeValue &) { return Result<void>(badInput("here", "enough")); };
+        QCOMPARE(interpreter.run(feed, options).error().where, std::string("here"));
+    }
+
+    void aValueIsFreedAfterItsLastReader()
+    {
+        constexpr int kNodes = 40;
+        constexpr std::size_t kBytes = 16 << 20;
+        test::GraphBuilder g;
+        auto value = g.variable("x");
+        for (int i = 0; i < kNodes; ++i)
+            value = g.op("relu", "r" + std::to_string(i), {value});
+        auto interpreter = interpreterOf(g.model({value}));
+        const runtime::Feed feed{{"x", constant({kBytes / 4}, 1)}};
+        const std::size_t before = test::peakMemory();
+        QVERIFY(interpreter.run(feed).ok());
+        // Fed, copied to where it is aligned, read and written; all values together are 640 MB.
+        QVERIFY(test::peakMemory() - before < 6 * kBytes);
+    }
+
+    void whatOneBackendRefusesTheNextComputes()
+    {
+        const auto picky = std::make_shared<Refuses>();
+        auto interpreter
+            = runtime::Interpreter::create(smallModel(), {picky, runtime::referenceBackend({1, false})});
+        QVERIFY(interpreter.ok());
+        const runtime::Feed feed{{"x", constant({1, 2}, 1)}, {"w", constant({2, 2}, 1)}};
+        QVERIFY(interpreter.value().run(feed).ok());
+        QCOMPARE(picky->asked, 3);
+        QVERIFY(interpreter.value().run(feed).ok());
+        QCOMPARE(picky->asked, 3); // kernels are kept
+        auto alone = runtime::Interpreter::create(smallModel(), {picky});
+        const auto refused = alone.value().run(feed);
+        QCOMPARE(refused.error().code, Errc::Unsupported);
+        QCOMPARE(refused.error().where, std::string("y"));
+    }
+
+    void unknownOperatorsRefuseBeforeAnythingRuns()
+    {
+        test::GraphBuilder g;
+        const auto x = g.variable("x");
+        const auto made
+            = runtime::Interpreter::create(g.model({g.op("my_operator", "mine", {x})}), reference());
+        QVERIFY(!made.ok());
+        QCOMPARE(made.error().code, Errc::Unsupported);
+        QCOMPARE(made.error().where, std::string("mine"));
+        QVERIFY(made.error().found.find("my_operator") != std::string::npos);
+    }
+
+    void inputsAreAskedForByNameAndLabelsAreNot()
+    {
+        test::GraphBuilder g;
+        const auto x = g.variable("data");
+        const graph::Model model
+            = g.model({g.op("SoftmaxOutput", "softmax", {x, g.variable("softmax_label")})});
+        auto interpreter = interpreterOf(model);
+        QCOMPARE(interpreter.inputs(), std::vector<std::string>{"data"});
+        QVERIFY(interpreter.run({{"data", constant({2, 4}, 1)}}).ok());
+        QCOMPARE(interpreter.run({}).error().where, std::string("data"));
+        const auto misspelt = interpreter.run({{"data", constant({2, 4}, 1)}, {"dat", constant({1}, 1)}});
+        QVERIFY(misspelt.error().message().find("did you mean data") != std::string::npos);
+    }
+
+    void dataOfAnotherTypeIsConverted()
+    {
+        graph::Model model = smallModel();
+        model.hasParameters = true;
+        model.parameters.push_back({"arg:w", tensor::Storage::Dense, Shape{2, 2}, constant({2, 2}, 1), {}});
+        auto interpreter = interpreterOf(model);
+        const std::vector<double> values{1, 2};
+        std::vector<std::byte> bytes(2 * sizeof(double));
+        std::memcpy(bytes.data(), values.data(), bytes.size());
+        const auto heads = interpreter.run({{"x", Tensor::owning(DType::F64, Shape{1, 2}, bytes)}});
+        QVERIFY2(heads.ok(), heads.ok() ? "" : heads.error().message().c_str());
+        QCOMPARE(heads.value()[0].values<float>(), (std::vector<float>{6, 6}));
+    }
+
+    void aLongNodeStopsWithinASecond()
+    {
+        test::GraphBuilder g;
+        const auto x = g.variable("x");
+        const auto conv = g.op("Convolution", "conv", {x, g.variable("w")},
+                               {{"kernel", "(3,3)"}, {"num_filter", "256"}, {"no_bias", "True"}});
+        auto interpreter = interpreterOf(g.model({conv}));
+        std::stop_source stop;
+        runtime::RunOptions options;
+        options.progress.stop = stop.get_token();
+        std::chrono::steady_clock::time_point asked;
+        std::jthread later([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(300));
+            asked = std::chrono::steady_clock::now();
+            stop.request_stop();
+        });
+        const auto heads = interpreter.run(
+            {{"x", constant({16, 256, 128, 128}, 1)}, {"w", constant({256, 256, 3, 3}, 1)}}, options);
+        const auto ended = std::chrono::steady_clock::now();
+        later.join();
+        QVERIFY(!heads.ok());
+        QCOMPARE(heads.error().code, Errc::Cancelled);
+        QVERIFY(ended - asked < std::chrono::seconds(1));
+    }
+
+    void randomParametersDependOnSeedAndNameAlone()
+    {
+        const auto values = [](std::uint64_t seed) {
+            const auto filled = runtime::withRandomParameters(smallModel(), {{"x", Shape{1, 2}}}, seed);
+            return filled.value().parameters.at(0).values.values<float>();
+        };
+        QCOMPARE(values(1), values(1));
+        QVERIFY(values(1) != values(2));
+        QCOMPARE(values(1).size(), std::size_t{4});
+        const auto open = runtime::withRandomParameters(smallModel(), {}, 1);
+        QCOMPARE(open.error().where, std::string("x"));
+    }
+
+    void loopsRunTheirBodies()
+    {
+        const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/bodies/foreach-symbol.json", {{}, true});
+        QVERIFY(loaded.ok());
+        auto made = runtime::Interpreter::create(loaded.value().model, reference());
+        QVERIFY2(made.ok(), made.ok() ? "" : made.error().message().c_str());
+        QVERIFY(!made.value().inputs().empty());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestInterpreter)
+#include "tst_interpreter.moc"

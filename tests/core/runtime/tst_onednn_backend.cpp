@@ -1,0 +1,216 @@
+#include "core/runtime/backends.h"
+#include "core/runtime/reference/reference_backend.h"
+#include "core/tensor/convert.h"
+
+#include <QTest>
+
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <ctime>
+#include <thread>
+
+using namespace halftone;
+using runtime::Operation;
+using tensor::DType;
+using tensor::Shape;
+using tensor::Tensor;
+
+namespace {
+
+/// Small integers: sums of their products are exact in float32 in every order, and up to 256 in bfloat16.
+Tensor integers(const Shape &shape, DType type, int low, int high, std::size_t step)
+{
+    std::vector<float> values(static_cast<std::size_t>(*shape.elementCount()));
+    for (std::size_t k = 0; k < values.size(); ++k)
+        values[k]
+            = static_cast<float>(low + static_cast<int>(k * step % static_cast<std::size_t>(high - low + 1)));
+    std::vector<std::byte> bytes(values.size() * sizeof(float));
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    return tensor::castTo(Tensor::owning(DType::F32, shape, std::move(bytes)), type).value();
+}
+
+struct Outcome
+{
+    std::vector<float> values;
+    std::string kernel;
+};
+
+Outcome run(const runtime::Backend &backend, const Operation &operation, const std::vector<Tensor> &inputs)
+{
+    auto kernel = backend.prepare(operation);
+    if (!kernel.ok())
+        qFatal("%s", kernel.error().message().c_str());
+    std::vector<const std::byte *> from;
+    for (const Tensor &input : inputs)
+        from.push_back(input.bytes().data());
+    const runtime::TensorDesc &result = operation.outputs[0];
+    std::vector<std::byte> bytes(static_cast<std::size_t>(*result.shape.elementCount())
+                                 * tensor::sizeOf(result.dtype));
+    std::byte *to = bytes.data();
+    const auto done = kernel.value()->run(from, std::span(&to, 1));
+    if (!done.ok())
+        qFatal("%s", done.error().message().c_str());
+    const Tensor wide
+        = tensor::castTo(Tensor::owning(result.dtype, result.shape, std::move(bytes)), DType::F32).value();
+    return {wide.values<float>(), kernel.value()->name()};
+}
+
+Operation operationOf(ops::Operator op, const std::vector<Tensor> &inputs, const Shape &result, DType type)
+{
+    Operation operation{std::move(op), "tested", {}, {{type, result}}};
+    for (const Tensor &input : inputs)
+        operation.inputs.push_back({input.dtype(), input.shape()});
+    return operation;
+}
+
+} // namespace
+
+/// oneDNN's kernels against the definition, computed in double and rounded once to the type.
+class OneDnnBackendTest : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase();
+    void sumsOfIntegersAreExact_data();
+    void sumsOfIntegersAreExact();
+    void poolingCountsWhatTheConventionCounts_data();
+    void poolingCountsWhatTheConventionCounts();
+    void whatOneDnnLacksIsRefusedWithAReason();
+    void threadsSleepBetweenKernels();
+
+private:
+    std::shared_ptr<const runtime::Backend> m_backend;
+    std::shared_ptr<const runtime::Backend> m_definition;
+};
+
+void OneDnnBackendTest::initTestCase()
+{
+    const auto chain = runtime::backendChain("cpu", 2);
+    QVERIFY(chain.ok());
+    if (chain.value().size() < 2)
+        QSKIP("this build has no oneDNN");
+    m_backend = chain.value()[0];
+    m_definition = runtime::referenceBackend({1, true});
+}
+
+void OneDnnBackendTest::sumsOfIntegersAreExact_data()
+{
+    QTest::addColumn<QString>("op");
+    QTest::addColumn<int>("groups");
+    QTest::addColumn<DType>("type");
+    for (const DType type : {DType::F32, DType::BF16, DType::F16}) {
+        const auto name = std::string(tensor::nameOf(type));
+        for (const int groups : {1, 2, 16})
+            QTest::addRow("convolution, %d groups, %s", groups, name.c_str()) << "conv" << groups << type;
+        for (const int groups : {1, 2})
+            QTest::addRow("transposed convolution, %d groups, %s", groups, name.c_str())
+                << "deconv" << groups << type;
+        QTest::addRow("fully connected, %s", name.c_str()) << "full" << 1 << type;
+        QTest::addRow("matrix product, %s", name.c_str()) << "matmul" << 1 << type;
+    }
+}
+
+void OneDnnBackendTest::sumsOfIntegersAreExact()
+{
+    QFETCH(QString, op);
+    QFETCH(int, groups);
+    QFETCH(DType, type);
+    std::vector<Tensor> inputs;
+    Operation operation;
+    if (op == "conv") {
+        ops::Conv conv{.kernel = {3, 3}, .stride = {2, 1}, .dilate = {1, 2}, .pad = {{1, 0}, {1, 0}}};
+        conv.outputChannels = 32;
+        conv.groups = groups;
+        inputs = {integers({2, 16, 9, 11}, type, -2, 2, 7), integers({32, 16 / groups, 3, 3}, type, -1, 1, 5),
+                  integers({32}, type, -3, 3, 3)};
+        operation = operationOf(conv, inputs, {2, 32, 5, 7}, type);
+    } else if (op == "deconv") {
+        ops::Deconv deconv{.kernel = {4, 3}, .stride = {2, 2}, .pad = {{1, 0}, {1, 0}}};
+        deconv.outputChannels = 8;
+        deconv.groups = groups;
+        inputs = {integers({1, 8, 5, 6}, type, -2, 2, 7), integers({8, 8 / groups, 4, 3}, type, -1, 1, 5)};
+        operation = operationOf(deconv, inputs, {1, 8, 10, 13}, type);
+    } else if (op == "full") {
+        ops::FullyConnected full{.units = 24};
+        inputs = {integers({3, 4, 5, 2}, type, -2, 2, 7), integers({24, 40}, type, -1, 1, 5),
+                  integers({24}, type, -3, 3, 3)};
+        operation = operationOf(full, inputs, {3, 24}, type);
+    } else {
+        ops::MatMul product{.form = ops::MatMul::Form::Batched, .transposeB = true};
+        inputs = {integers({2, 9, 33}, type, -2, 2, 7), integers({2, 11, 33}, type, -1, 1, 5)};
+        operation = operationOf(product, inputs, {2, 9, 11}, type);
+    }
+    const Outcome got = run(*m_backend, operation, inputs);
+    const Outcome wanted = run(*m_definition, operation, inputs);
+    QCOMPARE(got.values, wanted.values);
+    QVERIFY2(got.kernel.starts_with("oneDNN"), got.kernel.c_str());
+}
+
+void OneDnnBackendTest::poolingCountsWhatTheConventionCounts_data()
+{
+    QTest::addColumn<bool>("average");
+    QTest::addColumn<bool>("full");
+    QTest::addColumn<bool>("countPadding");
+    QTest::newRow("max") << false << false << true;
+    QTest::newRow("max, full") << false << true << true;
+    QTest::newRow("average") << true << false << true;
+    QTest::newRow("average, padding not counted") << true << false << false;
+    QTest::newRow("average, full, padding not counted") << true << true << false;
+}
+
+void OneDnnBackendTest::poolingCountsWhatTheConventionCounts()
+{
+    QFETCH(bool, average);
+    QFETCH(bool, full);
+    QFETCH(bool, countPadding);
+    ops::Pool pool{.kind = average ? ops::Pool::Kind::Average : ops::Pool::Kind::Max,
+                   .rounding = full ? ops::Pool::Rounding::Full : ops::Pool::Rounding::Valid,
+                   .kernel = {3, 3},
+                   .stride = {2, 2},
+                   .pad = {{1, 1}, {1, 1}},
+                   .countPadding = countPadding};
+    const std::vector<Tensor> inputs{integers({1, 16, 8, 8}, DType::F32, -9, 9, 7)};
+    const std::int64_t extent = full ? 5 : 4;
+    const Operation operation = operationOf(pool, inputs, {1, 16, extent, extent}, DType::F32);
+    const Outcome got = run(*m_backend, operation, inputs);
+    const Outcome wanted = run(*m_definition, operation, inputs);
+    for (std::size_t k = 0; k < wanted.values.size(); ++k) // 10 epsilon, as benchdnn has it for pooling
+        QVERIFY(std::abs(got.values[k] - wanted.values[k]) <= 10 * 1.2e-7F * std::abs(wanted.values[k]));
+}
+
+void OneDnnBackendTest::whatOneDnnLacksIsRefusedWithAReason()
+{
+    const std::vector<Tensor> inputs{integers({4}, DType::F32, -2, 2, 1)};
+    const auto kernel
+        = m_backend->prepare(operationOf(ops::Unary{ops::UnaryKind::Gamma}, inputs, {4}, DType::F32));
+    QVERIFY(!kernel.ok());
+    QCOMPARE(kernel.error().code, Errc::Unsupported);
+    QVERIFY(!kernel.error().found.empty());
+}
+
+/// Whoever waits for the next picture leaves the processors to those who decode it.
+void OneDnnBackendTest::threadsSleepBetweenKernels()
+{
+    constexpr auto kPause = std::chrono::milliseconds(3);
+    constexpr int kRuns = 60;
+    const std::vector<Tensor> inputs{integers({1, 64, 32, 32}, DType::F32, -9, 9, 7)};
+    const auto kernel = m_backend->prepare(
+        operationOf(ops::Unary{ops::UnaryKind::Relu}, inputs, {1, 64, 32, 32}, DType::F32));
+    QVERIFY(kernel.ok());
+    std::vector<std::byte> result(inputs[0].bytes().size());
+    const std::byte *from = inputs[0].bytes().data();
+    std::byte *to = result.data();
+    const std::clock_t before = std::clock(); // of all threads
+    for (int k = 0; k < kRuns; ++k) {
+        QVERIFY(kernel.value()->run(std::span(&from, 1), std::span(&to, 1)).ok());
+        std::this_thread::sleep_for(kPause);
+    }
+    const double seconds = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+    const double paused = std::chrono::duration<double>(kRuns * kPause).count();
+    QVERIFY2(seconds < paused / 2, qPrintable(QString::number(seconds / paused)));
+}
+
+QTEST_GUILESS_MAIN(OneDnnBackendTest)
+#include "tst_onednn_backend.moc"

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Makes folders of tests/data/ops with the real MXNet 1.9.1, one an operator: make_op_goldens.py tests/data/ops
+
+Written: OUT/NAME/model-symbol.json, inputs.npz and expected-fp32.npz, whose arrays stand in the order of the heads.
+"""
+import json
+import os
+import sys
+
+os.environ["MXNET_SUBGRAPH_BACKEND"] = "NONE"
+import mxnet as mx  # noqa: E402
+import numpy as np  # noqa: E402
+
+S, C, L = mx.sym, mx.sym.contrib, mx.sym.linalg
+RANDOM = np.random.RandomState(5)
+
+
+def uniform(*shape, low=-1.0, high=1.0):
+    return RANDOM.uniform(low, high, shape).astype("float32")
+
+
+def positive(count, side):
+    a = uniform(count, side, side)
+    return (a @ a.transpose(0, 2, 1) + 2 * np.eye(side)).astype("float32")
+
+
+def boxes(*shape):
+    corner = RANDOM.uniform(0, 5, shape + (2,))
+    return np.concatenate([corner, corner + RANDOM.uniform(1, 5, shape + (2,))], -1).astype("float32")
+
+
+def cases():
+    v = S.var
+    data = v("data")
+    affine = np.array([[0.9, 0.2, 0.1, -0.3, 1.1, -0.2], [1.2, 0, 0, 0, 0.5, 0.4]], "float32")
+    yield "grid_affine", S.GridGenerator(data, transform_type="affine", target_shape=(4, 5)), {"data": affine}
+    yield "grid_warp", S.GridGenerator(data, transform_type="warp"), {"data": uniform(2, 2, 4, 5)}
+    yield "bilinear_sampler", S.BilinearSampler(data, v("grid")), {"data": uniform(2, 3, 5, 6), "grid": uniform(2, 2, 4, 3, low=-1.2, high=1.2)}
+    yield ("spatial_transformer", S.SpatialTransformer(data, v("loc"), target_shape=(4, 3), transform_type="affine", sampler_type="bilinear"),
+           {"data": uniform(2, 3, 5, 6), "loc": affine})
+    maps = {"data": uniform(2, 3, 7, 8), "other": uniform(2, 3, 7, 8)}
+    yield "correlation", S.Correlation(data, v("other"), kernel_size=1, max_displacement=2, stride1=1, stride2=1, pad_size=2), maps
+    yield ("correlation_difference", S.Correlation(data, v("other"), kernel_size=3, max_displacement=2, stride1=2, stride2=2, pad_size=3,
+                                                   is_multiply=False), maps)
+    conv = dict(kernel=(3, 3), num_filter=4, pad=(1, 1))
+    weight, bias = uniform(4, 4, 3, 3), uniform(4)
+    yield ("deformable_conv", C.DeformableConvolution(data, v("offset"), v("weight"), v("bias"), num_deformable_group=2, **conv),
+           {"data": uniform(2, 4, 6, 5), "offset": uniform(2, 36, 6, 5, low=-2, high=2), "weight": weight, "bias": bias})
+    yield ("deformable_conv_stride", C.DeformableConvolution(data, v("offset"), v("weight"), no_bias=True, kernel=(3, 3), num_filter=4,
+                                                             stride=(2, 2), dilate=(2, 2), pad=(2, 2), num_group=2),
+           {"data": uniform(1, 4, 7, 6), "offset": uniform(1, 18, 4, 3, low=-2, high=2), "weight": uniform(4, 2, 3, 3)})
+    yield ("deformable_conv_modulated", C.ModulatedDeformableConvolution(data, v("offset"), v("mask"), v("weight"), v("bias"), **conv),
+           {"data": uniform(2, 4, 6, 5), "offset": uniform(2, 18, 6, 5, low=-2, high=2), "mask": uniform(2, 9, 6, 5, low=0), "weight": weight,
+            "bias": bias})
+    yield ("proposal_multi", S.Group(list(C.MultiProposal(v("prob"), v("offset"), v("info"), scales=(1, 2), ratios=(0.5, 1, 2), feature_stride=16,
+                                                          rpn_pre_nms_top_n=60, rpn_post_nms_top_n=12, threshold=0.6, rpn_min_size=8,
+                                                          output_score=True))),
+           {"prob": uniform(2, 12, 5, 6, low=0), "offset": uniform(2, 24, 5, 6, low=-0.3, high=0.3),
+            "info": np.array([[80, 96, 1], [70, 80, 1.5]], "float32")})
+    yield ("proposal", C.Proposal(v("prob"), v("offset"), v("info"), scales=(2,), ratios=(1, 2), feature_stride=8, rpn_pre_nms_top_n=40,
+                                  rpn_post_nms_top_n=30, threshold=0.3, rpn_min_size=4),
+           {"prob": uniform(1, 4, 4, 5, low=0), "offset": uniform(1, 8, 4, 5, low=-0.3, high=0.3), "info": np.array([[32, 40, 1]], "float32")})
+    yield ("box_encode", S.Group(list(C.box_encode(*(v(n) for n in ("samples", "matches", "anchors", "refs", "means", "stds"))))),
+           {"samples": np.array([[1, -1, 1], [0, 1, 1]], "float32"), "matches": np.array([[0, 1, 1], [1, 0, 1]], "float32"),
+            "anchors": boxes(2, 3), "refs": boxes(2, 2), "means": np.zeros(4, "float32"), "stds": np.array([0.1, 0.1, 0.2, 0.2], "float32")})
+    activations = uniform(6, 3, 5, low=-2, high=2)
+    yield "ctc_first", S.CTCLoss(data, v("label")), {"data": activations, "label": np.array([[1, 2, 2], [3, 0, 0], [4, 1, 0]], "float32")}
+    yield ("ctc_last_lengths", S.CTCLoss(data, v("label"), v("steps"), v("lengths"), use_data_lengths=True, use_label_lengths=True, blank_label="last"),
+           {"data": activations, "label": np.array([[1, 2, 2], [3, 0, 0], [0, 1, 0]], "float32"), "steps": np.array([6, 4, 5], "float32"),
+            "lengths": np.array([3, 1, 2], "float32")})
+    yield "linalg_potrf", L.potrf(data), {"data": positive(2, 4)}
+    yield "linalg_potri", L.potri(data), {"data": np.tril(uniform(2, 3, 3, low=0.5))}
+    yield "linalg_inverse", L.inverse(data), {"data": positive(2, 4)}
+    yield "linalg_slogdet", S.Group(list(L.slogdet(data))), {"data": uniform(3, 4, 4)}
+    yield "linalg_det", L.det(data), {"data": uniform(3, 3, 3)}
+    yield "linalg_sumlogdiag", L.sumlogdiag(data), {"data": positive(2, 4)}
+    yield "linalg_syrk", L.syrk(data, transpose=True, alpha=0.5), {"data": uniform(2, 3, 4)}
+    triangle = np.tril(uniform(2, 3, 3, low=0.5)) + np.triu(uniform(2, 3, 3), 1)  # what is above must not count
+    yield "linalg_trmm", L.trmm(v("a"), v("b"), rightside=True, transpose=True, alpha=2), {"a": triangle, "b": uniform(2, 4, 3)}
+    yield "linalg_trsm", L.trsm(v("a"), v("b"), alpha=0.5), {"a": triangle, "b": uniform(2, 3, 4)}
+    yield "linalg_trsm_right", L.trsm(v("a"), v("b"), rightside=True, transpose=True), {"a": triangle, "b": uniform(2, 4, 3)}
+    yield "linalg_extractdiag", L.extractdiag(data, offset=-1), {"data": uniform(2, 4, 4)}
+    yield "linalg_makediag", L.makediag(data, offset=1), {"data": uniform(2, 3)}
+    yield "linalg_extracttrian", L.extracttrian(data, offset=1), {"data": uniform(2, 4, 4)}
+    yield "linalg_maketrian_upper", L.maketrian(data, lower=False), {"data": uniform(2, 6)}
+    yield "linalg_maketrian", L.maketrian(data, offset=-1), {"data": uniform(2, 6)}
+    yield "index_copy", C.index_copy(data, v("index"), v("rows")), {"data": uniform(5, 3), "index": np.array([3, 0], "int32"), "rows": uniform(2, 3)}
+    values = uniform(3, 4, low=-2, high=2)
+    yield "quantize_v2", S.Group(list(C.quantize_v2(data))), {"data": values}
+    yield "quantize_v2_range", S.Group(list(C.quantize_v2(data, out_type="uint8", min_calib_range=0.0, max_calib_range=1.5))), {"data": values}
+    limits = {"low": np.array([-1.5], "float32"), "high": np.array([1.25], "float32")}
+    yield "quantize", S.Group(list(C.quantize(data, v("low"), v("high"), out_type="int8"))), {"data": values, **limits}
+    sums = RANDOM.randint(-2**24, 2**24, (3, 4)).astype("int32")
+    wide = {"low": np.array([-1000], "float32"), "high": np.array([900], "float32")}
+    yield "requantize", S.Group(list(C.requantize(v("data", dtype="int32"), v("low"), v("high")))), {"data": sums, **wide}
+    yield ("requantize_range", S.Group(list(C.requantize(v("data", dtype="int32"), v("low"), v("high"), min_calib_range=-4.0, max_calib_range=3.0))),
+           {"data": sums, **wide})
+    yield "dequantize", C.dequantize(v("data", dtype="int8"), v("low"), v("high")), {"data": RANDOM.randint(-128, 128, (3, 4)).astype("int8"), **limits}
+    yield "div_sqrt_dim", C.div_sqrt_dim(data), {"data": values}
+    yield "arange_like", C.arange_like(data, axis=1, start=2, step=0.5), {"data": values}
+
+
+def main():
+    only = sys.argv[2:]
+    for name, symbol, inputs in cases():
+        if only and name not in only:
+            continue
+        folder = f"{sys.argv[1]}/{name}"
+        os.makedirs(folder, exist_ok=True)
+        with open(folder + "/model-symbol.json", "w") as file:
+            json.dump(json.loads(symbol.tojson()), file, separators=(",", ":"))
+        arrays = {n: mx.nd.array(a, dtype=a.dtype) for n, a in inputs.items()}
+        outputs = symbol.bind(mx.cpu(), {n: arrays[n] for n in symbol.list_arguments()}, grad_req="null").forward(is_train=False)
+        np.savez(folder + "/inputs.npz", **inputs)
+        np.savez(folder + "/expected-fp32.npz", **{n: o.asnumpy() for n, o in zip(symbol.list_outputs(), outputs)})
+
+
+if __name__ == "__main__":
+    main()
