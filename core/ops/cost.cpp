@@ -163,10 +163,9 @@ Dim flopsOf(const Pool &op, Shapes inputs, Shapes outputs)
 }
 
 /// Operators whose work goes with their larger side: passes over each element.
-template <class T>
-Dim flopsOf(const T &op, Shapes inputs, Shapes outputs)
+Dim flopsOfClass(NumericalClass kind, Shapes inputs, Shapes outputs)
 {
-    switch (numericalClass(op)) {
+    switch (kind) {
     case NumericalClass::DataMovement:
     case NumericalClass::Comparison:
         return 0;
@@ -210,10 +209,14 @@ std::optional<Cost> cost(const Operator &op, Shapes inputs, Shapes outputs,
 {
     if (outputs.empty() || inputSizes.size() != inputs.size() || outputSizes.size() != outputs.size())
         return std::nullopt;
-    const Dim flops = std::visit(
-        [&](const auto &alternative) {
-            using T = std::remove_cvref_t<decltype(alternative)>;
-            return kNeedsInput<T> && inputs.empty() ? Dim::unknown() : flopsOf(alternative, inputs, outputs);
+    const Dim flops = visit(
+        [&]<class T>(const T &alternative) {
+            if (kNeedsInput<T> && inputs.empty())
+                return Dim::unknown();
+            if constexpr (requires { flopsOf(alternative, inputs, outputs); })
+                return flopsOf(alternative, inputs, outputs);
+            else
+                return flopsOfClass(numericalClass(op), inputs, outputs);
         },
         op);
     const Dim bytes = bytesOf(inputs, inputSizes) + bytesOf(outputs, outputSizes);

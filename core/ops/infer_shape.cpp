@@ -18,7 +18,7 @@ Result<bool> inferShapes(const Operator &op, std::span<tensor::Shape> inputs,
                          std::span<tensor::Shape> outputs)
 {
     ShapeSlots slots(inputs, outputs);
-    HALFTONE_CHECK(std::visit([&](const auto &alternative) { return infer(alternative, slots); }, op));
+    HALFTONE_CHECK(visit([&](const auto &alternative) { return infer(alternative, slots); }, op));
     return slots.changed();
 }
 

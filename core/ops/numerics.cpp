@@ -150,7 +150,7 @@ std::string_view nameOf(NumericalClass numericalClass)
 
 NumericalClass numericalClass(const Operator &op)
 {
-    return std::visit([](const auto &alternative) { return classOf(alternative); }, op);
+    return visit([](const auto &alternative) { return classOf(alternative); }, op);
 }
 
 } // namespace halftone::ops

@@ -14,14 +14,27 @@
 #include "core/ops/op_region.h"
 #include "core/ops/op_spatial.h"
 
-#include <variant>
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+#include <utility>
 
 /// The operators as typed structs, shared by all formats: neutral meanings, no format's attribute texts. A
 /// dialect reads and writes them.
 namespace halftone::ops {
 
+/// What the class Operator can hold.
+template <class... Ts>
+struct TypeList
+{
+    static constexpr std::size_t kSize = sizeof...(Ts);
+};
+
 // clang-format off
-using Operator = std::variant<
+using Operators = TypeList<
     Opaque, ControlFlow,
     Conv, Deconv, FullyConnected, MatMul, Gemm, AttentionProduct, Embedding, Rnn,
     BatchNorm, LayerNorm, GroupNorm, InstanceNorm, L2Normalization, Lrn,
@@ -43,5 +56,94 @@ using Operator = std::variant<
     Quantized<Conv>, Quantized<FullyConnected>, Quantized<Pool>, Quantized<Activation>, Quantized<BatchNorm>, Quantized<Concat>,
     Quantized<Flatten>, Quantized<Binary>, Quantized<Embedding>>;
 // clang-format on
+
+template <class T, class... Ts>
+consteval std::size_t positionIn(TypeList<Ts...>)
+{
+    const std::array<bool, sizeof...(Ts)> same{std::is_same_v<T, Ts>...};
+    return static_cast<std::size_t>(std::find(same.begin(), same.end(), true) - same.begin());
+}
+
+template <class T>
+inline constexpr std::size_t kOperatorIndex = positionIn<T>(Operators{});
+template <class T>
+concept OneOfTheOperators = (kOperatorIndex<T>) < Operators::kSize;
+
+/// One of the structs, as an immutable value: a copy shares it. Not a std::variant, whose copy, destructor and visit
+/// compilers write out anew wherever they are used, which for so many alternatives is megabytes of names each time.
+class Operator
+{
+public:
+    Operator()
+        : Operator(Opaque{})
+    {
+    }
+    template <OneOfTheOperators T>
+    Operator(T value)
+        : m_value(std::make_shared<const T>(std::move(value)))
+        , m_index(kOperatorIndex<T>)
+        , m_equal(&equal<T>)
+    {
+    }
+
+    std::size_t index() const { return m_index; } ///< in Operators
+
+    template <OneOfTheOperators T>
+    bool is() const
+    {
+        return m_index == kOperatorIndex<T>;
+    }
+    template <OneOfTheOperators T>
+    const T *getIf() const
+    {
+        return is<T>() ? static_cast<const T *>(m_value.get()) : nullptr;
+    }
+    /// Needs: is<T>().
+    template <OneOfTheOperators T>
+    const T &as() const
+    {
+        assert(is<T>());
+        return *static_cast<const T *>(m_value.get());
+    }
+
+    bool operator==(const Operator &other) const
+    {
+        return m_index == other.m_index && m_equal(m_value.get(), other.m_value.get());
+    }
+
+    const void *address() const { return m_value.get(); } ///< of the struct, for visit()
+
+private:
+    template <class T>
+    static bool equal(const void *a, const void *b)
+    {
+        return *static_cast<const T *>(a) == *static_cast<const T *>(b);
+    }
+
+    std::shared_ptr<const void> m_value;
+    std::size_t m_index = 0;
+    bool (*m_equal)(const void *, const void *) = nullptr;
+};
+
+template <class R, class F, class T>
+R callWith(F &f, const void *value)
+{
+    return f(*static_cast<const T *>(value));
+}
+
+template <class F, class... Ts>
+auto visitOneOf(F &f, const Operator &op, TypeList<Ts...>)
+{
+    using R = std::invoke_result_t<F &, const Opaque &>;
+    static constexpr std::array<R (*)(F &, const void *), sizeof...(Ts)> kTable{&callWith<R, F, Ts>...};
+    return kTable[op.index()](f, op.address());
+}
+
+/// f(struct), for whichever it is. Needs: one result type for all.
+template <class F>
+auto visit(F &&f, const Operator &op)
+{
+    return visitOneOf(f, op, Operators{});
+}
 
 } // namespace halftone::ops

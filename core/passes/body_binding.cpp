@@ -137,7 +137,7 @@ Result<BodyBinding> bindBodies(const graph::NodeDef &node, std::size_t inputs, s
     if (node.subgraphs.empty())
         return BodyBinding{};
     HALFTONE_TRY(const ops::Operator op, dialect::mxnet::readOperator(node));
-    const auto *const flow = std::get_if<ops::ControlFlow>(&op);
+    const auto *const flow = op.getIf<ops::ControlFlow>();
     if (flow == nullptr)
         return bindFused(node, inputs, outputs);
     const std::size_t needed = flow->kind == Kind::ForEach ? 1 : flow->kind == Kind::WhileLoop ? 2 : 3;

@@ -63,7 +63,7 @@ Result<void> Node::findHoistable()
     for (const BodyBinding::Carried &carried : m_binding.carried)
         m_hoistable[carried.input] = false;
     HALFTONE_TRY(const ops::Operator op, dialect::mxnet::readOperator(m_source.node(m_id)));
-    const auto *const flow = std::get_if<ops::ControlFlow>(&op);
+    const auto *const flow = op.getIf<ops::ControlFlow>();
     if (flow != nullptr && flow->kind == ops::ControlFlow::Kind::ForEach) {
         const std::size_t sliced = flow->dataLocations.size();
         for (std::size_t i = 0; i < sliced; ++i)

@@ -32,7 +32,7 @@ Moves movesOf(const ops::Operator &op)
     const ops::NumericalClass kind = ops::numericalClass(op);
     if (kind != ops::NumericalClass::DataMovement)
         return kind == ops::NumericalClass::MatrixProduct ? Moves::Product : Moves::No;
-    return std::visit(
+    return ops::visit(
         []<class T>(const T &) {
             constexpr bool kKeepsAll
                 = kIsAmong<T, ops::Unary, ops::Reshape, ops::Flatten, ops::ExpandDims, ops::Squeeze,

@@ -97,7 +97,7 @@ bool isFused(const graph::NodeDef &node)
         return false;
     const auto *const info = dialect::mxnet::findOp(node.op);
     const auto *const row = info ? dialect::mxnet::findRow(info->name) : nullptr;
-    return !row || !std::holds_alternative<ops::ControlFlow>(row->prototype);
+    return !row || !row->prototype.is<ops::ControlFlow>();
 }
 
 /// Which of a fused operator's parts decides: the higher one.

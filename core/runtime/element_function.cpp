@@ -88,17 +88,17 @@ std::optional<ElementFunction> ofScalar(const ops::ScalarBinary &binary)
 
 std::optional<ElementFunction> elementFunction(const ops::Operator &op)
 {
-    if (const auto *unary = std::get_if<ops::Unary>(&op))
+    if (const auto *unary = op.getIf<ops::Unary>())
         return ofKind(unary->kind);
-    if (const auto *activation = std::get_if<ops::Activation>(&op))
+    if (const auto *activation = op.getIf<ops::Activation>())
         return ofKind(activation->kind);
-    if (const auto *leaky = std::get_if<ops::LeakyRelu>(&op))
+    if (const auto *leaky = op.getIf<ops::LeakyRelu>())
         return ofLeaky(*leaky);
-    if (const auto *scalar = std::get_if<ops::ScalarBinary>(&op))
+    if (const auto *scalar = op.getIf<ops::ScalarBinary>())
         return ofScalar(*scalar);
-    if (const auto *clip = std::get_if<ops::Clip>(&op))
+    if (const auto *clip = op.getIf<ops::Clip>())
         return ElementFunction{Kind::Clip, static_cast<float>(clip->low), static_cast<float>(clip->high)};
-    if (const auto *hard = std::get_if<ops::HardSigmoid>(&op))
+    if (const auto *hard = op.getIf<ops::HardSigmoid>())
         return ElementFunction{Kind::HardSigmoid, static_cast<float>(hard->alpha),
                                static_cast<float>(hard->beta)};
     return std::nullopt;

@@ -27,9 +27,7 @@ constexpr std::size_t kKernelsPerNode = 4;
 
 bool readsLabel(const ops::Operator &op, std::size_t input)
 {
-    return input > 0
-        && (std::holds_alternative<ops::SoftmaxOutput>(op)
-            || std::holds_alternative<ops::RegressionOutput>(op));
+    return input > 0 && (op.is<ops::SoftmaxOutput>() || op.is<ops::RegressionOutput>());
 }
 
 Error cancelled()
@@ -129,7 +127,7 @@ Result<void> GraphRunner::readOperators()
                     return atNode(id, std::move(runner).error());
                 m_bodies[id].push_back(std::move(runner).value());
             }
-        } else if (std::holds_alternative<ops::Opaque>(m_ops[id])) {
+        } else if (m_ops[id].is<ops::Opaque>()) {
             return unsupported(node.name, "no kernel computes the operator " + node.op);
         }
     }

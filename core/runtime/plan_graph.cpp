@@ -79,7 +79,7 @@ private:
     {
         const graph::NodeDef &def = m_graph.node(id);
         HALFTONE_TRY(ops::Operator op, dialect::mxnet::readOperator(def));
-        if (std::holds_alternative<ops::Opaque>(op) || std::holds_alternative<ops::ControlFlow>(op))
+        if (op.is<ops::Opaque>() || op.is<ops::ControlFlow>())
             return unsupported(def.name, "operator " + def.op + " has no place in a latency plan");
         PlanNode node{std::make_shared<const ops::Operator>(std::move(op)), def.op, {def.name}, {}, {}, {}};
         for (const graph::Entry &input : m_graph.inputs(id))

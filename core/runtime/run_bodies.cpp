@@ -181,7 +181,7 @@ Result<std::vector<Tensor>> GraphRunner::runBodies(graph::NodeId id, std::span<c
         HALFTONE_TRY(const bool taken, isTrue(verdict));
         return bodies[taken ? 1 : 2].run(own, 0, options);
     }
-    if (std::holds_alternative<ops::ControlFlow>(m_ops[id]))
+    if (m_ops[id].is<ops::ControlFlow>())
         return runForEach(bodies[0], std::move(own), options);
     return bodies[0].run(own, 0, options); // fused: the body is the operator
 }

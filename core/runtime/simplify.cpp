@@ -74,7 +74,7 @@ Result<void> foldConstants(PlanGraph &graph, const Backend *backend, PlanCache &
     std::vector<bool> folded(graph.nodes.size());
     for (std::size_t k = 0; k < graph.nodes.size(); ++k) {
         const PlanNode &node = graph.nodes[k];
-        const bool isCast = std::holds_alternative<ops::Cast>(*node.op);
+        const bool isCast = node.op->is<ops::Cast>();
         if (!canFold(graph, node) || (!isCast && backend == nullptr))
             continue;
         std::shared_ptr<const Tensors> results;

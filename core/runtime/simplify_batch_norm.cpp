@@ -19,7 +19,7 @@ const Tensor *constantBehind(const PlanGraph &graph, const PlanUses &uses, Value
         if (graph.isConstant(value))
             return &*graph.values[value].constant;
         const std::uint32_t producer = uses.producer[value];
-        if (producer == kNoPlanNode || !std::holds_alternative<ops::Cast>(*graph.nodes[producer].op))
+        if (producer == kNoPlanNode || !graph.nodes[producer].op->is<ops::Cast>())
             return nullptr;
         value = graph.nodes[producer].inputs[0];
     }
@@ -47,19 +47,19 @@ std::optional<ChannelPlace> channelPlace(const PlanGraph &graph, const PlanNode 
     const std::size_t elements = weight.elementCount();
     if (channels == 0 || elements == 0)
         return std::nullopt;
-    if (const auto *conv = std::get_if<ops::Conv>(layer.op.get())) {
+    if (const auto *conv = layer.op->getIf<ops::Conv>()) {
         if (static_cast<std::size_t>(place) != ops::channelAxis(conv->layout, conv->kernel.size()))
             return std::nullopt;
         return ChannelPlace{channels, 1, 1, elements / channels};
     }
-    if (const auto *deconv = std::get_if<ops::Deconv>(layer.op.get())) {
+    if (const auto *deconv = layer.op->getIf<ops::Deconv>()) {
         if (deconv->layout != ops::Layout::ChannelsFirst || place != 1)
             return std::nullopt;
         const auto groups = static_cast<std::size_t>(deconv->groups);
         const auto rows = static_cast<std::size_t>(weight.shape()[0]);
         return ChannelPlace{channels, rows / groups, groups, elements / (rows * (channels / groups))};
     }
-    const auto *full = std::get_if<ops::FullyConnected>(layer.op.get());
+    const auto *full = layer.op->getIf<ops::FullyConnected>();
     if (full == nullptr || place != rank - 1)
         return std::nullopt;
     return ChannelPlace{channels, 1, 1, elements / channels};
@@ -147,7 +147,7 @@ Result<std::shared_ptr<const Folded>> foldInto(const Tensor &weight, DType type,
 template <class Op>
 bool setHasBias(PlanNode &node)
 {
-    const auto *op = std::get_if<Op>(node.op.get());
+    const auto *op = node.op->getIf<Op>();
     if (op == nullptr)
         return false;
     Op changed = *op;
@@ -165,8 +165,7 @@ ValueId addConstant(PlanGraph &graph, const Tensor &tensor, const std::string &n
 
 bool isLayer(const ops::Operator &op)
 {
-    return std::holds_alternative<ops::Conv>(op) || std::holds_alternative<ops::Deconv>(op)
-        || std::holds_alternative<ops::FullyConnected>(op);
+    return op.is<ops::Conv>() || op.is<ops::Deconv>() || op.is<ops::FullyConnected>();
 }
 
 } // namespace
@@ -176,7 +175,7 @@ Result<void> foldBatchNorms(PlanGraph &graph, PlanCache &cache)
     const PlanUses uses(graph);
     std::vector<bool> gone(graph.nodes.size());
     for (std::size_t k = 0; k < graph.nodes.size(); ++k) {
-        const auto *norm = std::get_if<ops::BatchNorm>(graph.nodes[k].op.get());
+        const auto *norm = graph.nodes[k].op->getIf<ops::BatchNorm>();
         if (norm == nullptr || graph.nodes[k].inputs.size() != 5)
             continue;
         const PlanNode &node = graph.nodes[k];

@@ -12,8 +12,7 @@ using tensor::DType;
 
 bool isProduct(const ops::Operator &op)
 {
-    return std::holds_alternative<ops::Conv>(op) || std::holds_alternative<ops::Deconv>(op)
-        || std::holds_alternative<ops::FullyConnected>(op) || std::holds_alternative<ops::MatMul>(op);
+    return op.is<ops::Conv>() || op.is<ops::Deconv>() || op.is<ops::FullyConnected>() || op.is<ops::MatMul>();
 }
 
 bool isRelu(const ElementFunction &function)
@@ -24,9 +23,9 @@ bool isRelu(const ElementFunction &function)
 /// Can `host` apply `function` to its result before it writes it?
 bool takesFunction(const PlanNode &host, const ElementFunction &function)
 {
-    if (std::holds_alternative<ops::BatchNorm>(*host.op))
+    if (host.op->is<ops::BatchNorm>())
         return host.post.empty() && isRelu(function);
-    return isProduct(*host.op) || std::holds_alternative<ops::Binary>(*host.op);
+    return isProduct(*host.op) || host.op->is<ops::Binary>();
 }
 
 /// Is the second side of `binary` free to be a post-operation's operand?
@@ -54,7 +53,7 @@ public:
                 continue;
             if (const auto function = elementFunction(*node.op))
                 fuseFunction(k, *function);
-            else if (const auto *binary = std::get_if<ops::Binary>(node.op.get()))
+            else if (const auto *binary = node.op->getIf<ops::Binary>())
                 fuseBinary(k, binary->kind);
         }
         eraseNodes(m_graph, m_gone);
@@ -148,7 +147,7 @@ void foldCasts(PlanGraph &graph)
     std::vector<bool> gone(graph.nodes.size());
     for (std::size_t k = 0; k < graph.nodes.size(); ++k) {
         const PlanNode &node = graph.nodes[k];
-        if (!std::holds_alternative<ops::Cast>(*node.op))
+        if (!node.op->is<ops::Cast>())
             continue;
         const std::uint32_t before = uses.producer[node.inputs[0]];
         if (before == kNoPlanNode || !writesAnyFloat(graph.nodes[before])

@@ -23,32 +23,32 @@ bool isIdentity(const PlanGraph &graph, const PlanNode &node)
     if (node.inputs.empty() || node.outputs.empty()
         || graph.desc(node.inputs[0]) != graph.desc(node.outputs[0]))
         return false;
-    if (const auto *unary = std::get_if<ops::Unary>(node.op.get()))
+    if (const auto *unary = node.op->getIf<ops::Unary>())
         return unary->kind == UnaryKind::Identity || unary->kind == UnaryKind::StopGradient
             || unary->kind == UnaryKind::MakeLoss;
-    if (const auto *dropout = std::get_if<ops::Dropout>(node.op.get()))
+    if (const auto *dropout = node.op->getIf<ops::Dropout>())
         return !dropout->always;
-    if (const auto *regression = std::get_if<ops::RegressionOutput>(node.op.get()))
+    if (const auto *regression = node.op->getIf<ops::RegressionOutput>())
         return regression->kind != ops::RegressionOutput::Kind::Logistic;
-    if (const auto *resize = std::get_if<ops::Upsample>(node.op.get()))
+    if (const auto *resize = node.op->getIf<ops::Upsample>())
         return resize->scale == 1 && resize->kind == ops::Upsample::Kind::Nearest && resize->inputs == 1;
-    if (const auto *concat = std::get_if<ops::Concat>(node.op.get()))
+    if (const auto *concat = node.op->getIf<ops::Concat>())
         return concat->inputs == 1;
-    return std::holds_alternative<ops::Cast>(*node.op) || std::holds_alternative<ops::LossOutput>(*node.op)
-        || std::holds_alternative<ops::Reshape>(*node.op) || std::holds_alternative<ops::Flatten>(*node.op);
+    return node.op->is<ops::Cast>() || node.op->is<ops::LossOutput>() || node.op->is<ops::Reshape>()
+        || node.op->is<ops::Flatten>();
 }
 
 /// Operators whose result holds the input's bytes in the input's order.
 bool isView(const ops::Operator &op)
 {
-    return std::holds_alternative<ops::Reshape>(op) || std::holds_alternative<ops::Flatten>(op)
-        || std::holds_alternative<ops::ExpandDims>(op) || std::holds_alternative<ops::Squeeze>(op);
+    return op.is<ops::Reshape>() || op.is<ops::Flatten>() || op.is<ops::ExpandDims>()
+        || op.is<ops::Squeeze>();
 }
 
 /// In inference a SoftmaxOutput is a softmax, whatever its label.
 void simplifyLosses(PlanGraph &graph, PlanNode &node)
 {
-    if (const auto *softmax = std::get_if<ops::SoftmaxOutput>(node.op.get())) {
+    if (const auto *softmax = node.op->getIf<ops::SoftmaxOutput>()) {
         if (softmax->multiOutput)
             node.op = share(ops::Softmax{.axis = 1});
         else if (softmax->preserveShape || graph.desc(node.inputs[0]).shape.rank() <= 2)
@@ -56,8 +56,8 @@ void simplifyLosses(PlanGraph &graph, PlanNode &node)
         else
             node.op = share(ops::SoftmaxActivation{});
         node.inputs.resize(1);
-    } else if (std::holds_alternative<ops::RegressionOutput>(*node.op)) {
-        const auto kind = std::get<ops::RegressionOutput>(*node.op).kind;
+    } else if (node.op->is<ops::RegressionOutput>()) {
+        const auto kind = node.op->as<ops::RegressionOutput>().kind;
         if (kind == ops::RegressionOutput::Kind::Logistic)
             node.op = share(ops::Unary{UnaryKind::Sigmoid});
         node.inputs.resize(1);
@@ -69,7 +69,7 @@ void splitMultiCasts(PlanGraph &graph)
 {
     std::vector<PlanNode> nodes;
     for (PlanNode &node : graph.nodes) {
-        if (!std::holds_alternative<ops::MultiCast>(*node.op)) {
+        if (!node.op->is<ops::MultiCast>()) {
             nodes.push_back(std::move(node));
             continue;
         }
@@ -96,7 +96,7 @@ void castAfterViews(PlanGraph &graph)
         const bool moves = cast != kNoPlanNode
             && widens(graph.desc(nodes[cast].inputs[0]).dtype, graph.desc(node.inputs[0]).dtype);
         if (!moves) {
-            if (std::holds_alternative<ops::Cast>(*node.op))
+            if (node.op->is<ops::Cast>())
                 casts[node.outputs[0]] = static_cast<std::uint32_t>(nodes.size());
             nodes.push_back(std::move(node));
             continue;
@@ -143,11 +143,11 @@ void removeIdentities(PlanGraph &graph)
         return value;
     };
     for (PlanNode &node : graph.nodes) {
-        if (!std::holds_alternative<ops::Cast>(*node.op))
+        if (!node.op->is<ops::Cast>())
             continue;
         node.inputs[0] = resolved(node.inputs[0]);
         const std::uint32_t before = uses.producer[node.inputs[0]];
-        if (before != kNoPlanNode && std::holds_alternative<ops::Cast>(*graph.nodes[before].op)
+        if (before != kNoPlanNode && graph.nodes[before].op->is<ops::Cast>()
             && widens(graph.desc(graph.nodes[before].inputs[0]).dtype, graph.desc(node.inputs[0]).dtype))
             node.inputs[0] = graph.nodes[before].inputs[0];
         if (graph.desc(node.inputs[0]) == graph.desc(node.outputs[0]))
@@ -156,11 +156,11 @@ void removeIdentities(PlanGraph &graph)
     replaceValues(graph, same);
     // A layer that flattens by itself reads what is not flat yet, in whatever layout that has.
     for (PlanNode &node : graph.nodes) {
-        const auto *full = std::get_if<ops::FullyConnected>(node.op.get());
+        const auto *full = node.op->getIf<ops::FullyConnected>();
         if (full == nullptr || !full->flatten)
             continue;
         for (std::uint32_t before = uses.producer[node.inputs[0]];
-             before != kNoPlanNode && std::holds_alternative<ops::Flatten>(*graph.nodes[before].op);
+             before != kNoPlanNode && graph.nodes[before].op->is<ops::Flatten>();
              before = uses.producer[node.inputs[0]])
             node.inputs[0] = graph.nodes[before].inputs[0];
     }

@@ -63,7 +63,7 @@ private:
         Dims common;
         for (const std::uint32_t reader : m_uses.readers[value]) {
             const PlanNode &node = m_graph.nodes[reader];
-            const auto *conv = std::get_if<ops::Conv>(node.op.get());
+            const auto *conv = node.op->getIf<ops::Conv>();
             if (conv == nullptr || node.inputs[0] != value || !isPointwise(*conv) || conv->layout != layout
                 || readsInPost(node, value))
                 return {};
@@ -82,7 +82,7 @@ private:
 
     void sinkInto(std::size_t k)
     {
-        const auto *conv = std::get_if<ops::Conv>(m_graph.nodes[k].op.get());
+        const auto *conv = m_graph.nodes[k].op->getIf<ops::Conv>();
         if (conv == nullptr)
             return;
         const ValueId result = m_graph.nodes[k].outputs[0];
@@ -102,7 +102,7 @@ private:
         m_graph.nodes[k].op = share(std::move(sparser));
         m_graph.values[result].desc.shape = strided(m_graph.desc(result).shape, layout, stride);
         for (const std::uint32_t reader : m_uses.readers[result]) {
-            ops::Conv denser = std::get<ops::Conv>(*m_graph.nodes[reader].op);
+            ops::Conv denser = m_graph.nodes[reader].op->as<ops::Conv>();
             denser.stride.clear();
             m_graph.nodes[reader].op = share(std::move(denser));
         }
@@ -160,14 +160,14 @@ void poolBeforeConvolution(PlanGraph &graph)
 {
     const PlanUses uses(graph);
     for (PlanNode &node : graph.nodes) {
-        const auto *pool = std::get_if<ops::Pool>(node.op.get());
+        const auto *pool = node.op->getIf<ops::Pool>();
         if (pool == nullptr || !averagesWholeWindows(*pool) || !uses.hasOneReader(node.inputs[0]))
             continue;
         const std::uint32_t before = uses.producer[node.inputs[0]];
         if (before == kNoPlanNode || !graph.nodes[before].post.empty())
             continue;
         PlanNode &layer = graph.nodes[before];
-        const auto *conv = std::get_if<ops::Conv>(layer.op.get());
+        const auto *conv = layer.op->getIf<ops::Conv>();
         if (conv == nullptr || !isPointwise(*conv) || !isAll(conv->stride, 1) || conv->layout != pool->layout
             || graph.desc(layer.outputs[0]).dtype != graph.desc(layer.inputs[0]).dtype)
             continue;
@@ -189,11 +189,11 @@ void foldPads(PlanGraph &graph)
 {
     const PlanUses uses(graph);
     for (PlanNode &node : graph.nodes) {
-        const auto *conv = std::get_if<ops::Conv>(node.op.get());
+        const auto *conv = node.op->getIf<ops::Conv>();
         const std::uint32_t before = conv == nullptr ? kNoPlanNode : uses.producer[node.inputs[0]];
         if (before == kNoPlanNode)
             continue;
-        const auto *pad = std::get_if<ops::Pad>(graph.nodes[before].op.get());
+        const auto *pad = graph.nodes[before].op->getIf<ops::Pad>();
         const std::size_t rank = conv->kernel.size() + 2;
         if (pad == nullptr || pad->mode != ops::Pad::Mode::Constant || pad->value != 0
             || pad->widths.size() != 2 * rank

@@ -27,6 +27,7 @@ constexpr VendorRule kVendors[] = {
     {"jerror.h", "core/io"},
     {"CLI/", "app"},
     {"oneapi/dnnl/", "core/runtime"},
+    {"qcustomplot", "widgets/plots app"},
 };
 
 /// "core/graph/node.h" -> "core/graph", "app/main.cpp" -> "app".

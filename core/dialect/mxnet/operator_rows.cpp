@@ -495,9 +495,9 @@ auto named(const Reduce &op)
 bool sameName(const Operator &a, const Operator &b)
 {
     return a.index() == b.index()
-        && std::visit(
+        && visit(
                [&b](const auto &own) {
-                   return named(own) == named(*std::get_if<std::remove_cvref_t<decltype(own)>>(&b));
+                   return named(own) == named(b.as<std::remove_cvref_t<decltype(own)>>());
                },
                a);
 }

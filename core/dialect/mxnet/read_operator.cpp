@@ -131,9 +131,13 @@ Result<ops::Operator> readOperator(const graph::NodeDef &node)
     const OperatorRow *row = info ? findRow(info->name) : nullptr;
     if (!row)
         return ops::Operator(ops::Opaque{node.op});
-    ops::Operator op = row->prototype;
     FieldReader reader(node, *info);
-    std::visit([&reader](auto &alternative) { describe(reader, alternative); }, op);
+    ops::Operator op = ops::visit(
+        [&reader](auto alternative) {
+            describe(reader, alternative);
+            return ops::Operator(std::move(alternative));
+        },
+        row->prototype);
     if (reader.error())
         return *reader.error();
     return op;

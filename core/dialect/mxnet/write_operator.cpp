@@ -115,9 +115,8 @@ Result<OperatorText> writeOperator(const ops::Operator &op)
     const OpInfo *info = row ? findOp(row->name) : nullptr;
     if (!info)
         return unsupported({}, "an operator that MXNet 1.x cannot say");
-    ops::Operator copy = op;
     FieldWriter writer(*info);
-    std::visit([&writer](auto &alternative) { describe(writer, alternative); }, copy);
+    ops::visit([&writer](auto alternative) { describe(writer, alternative); }, op);
     if (writer.error())
         return *writer.error();
     return OperatorText{info->name, writer.takeAttributes()};

@@ -76,7 +76,7 @@ Emitter::Emitter(const PlanGraph &graph, PlanCache *cache, Format format)
 void Emitter::planConcats()
 {
     for (const PlanNode &node : m_graph.nodes) {
-        const auto *concat = std::get_if<ops::Concat>(node.op.get());
+        const auto *concat = node.op->getIf<ops::Concat>();
         if (concat == nullptr)
             continue;
         const tensor::Shape &shape = m_graph.desc(node.outputs[0]).shape;

@@ -36,7 +36,7 @@ template <class Op>
 std::optional<Result<void>> lowerIf(Emitter &emitter, const PlanNode &node,
                                     Result<void> (*lowerOp)(Emitter &, const PlanNode &, const Op &))
 {
-    const auto *op = std::get_if<Op>(node.op.get());
+    const auto *op = node.op->getIf<Op>();
     return op == nullptr ? std::nullopt : std::optional(lowerOp(emitter, node, *op));
 }
 

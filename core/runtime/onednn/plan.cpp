@@ -176,7 +176,7 @@ std::string geometry(const PlanGraph &graph)
     std::size_t convolutions = 0;
     std::size_t narrow = 0;
     for (const PlanNode &node : graph.nodes) {
-        const auto *conv = std::get_if<ops::Conv>(node.op.get());
+        const auto *conv = node.op->getIf<ops::Conv>();
         if (conv == nullptr)
             continue;
         ++convolutions;

@@ -106,7 +106,7 @@ Result<PostOps> makePostOps(Emitter &emitter, const PlanNode &node, const Desc &
     made.attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     dnnl::post_ops chain;
     for (const PostOp &post : node.post) {
-        const auto *binary = std::get_if<ops::Binary>(post.op.get());
+        const auto *binary = post.op->getIf<ops::Binary>();
         if (binary == nullptr) {
             HALFTONE_CHECK(appendFunction(chain, *post.op));
             continue;

@@ -80,7 +80,7 @@ public:
             arrays.out.push_back(direct || !outputs[i] ? reinterpret_cast<Real *>(outputs[i])
                                                        : results[i].data());
         }
-        HALFTONE_CHECK(compute(std::get<Op>(m_operation.op), arrays));
+        HALFTONE_CHECK(compute(m_operation.op.as<Op>(), arrays));
         for (std::size_t i = 0; i < outputs.size(); ++i) {
             if (outputs[i] && m_operation.outputs[i].dtype != kTypeOf<Real>)
                 narrow(results[i].data(), results[i].size(), m_operation.outputs[i].dtype, outputs[i]);
@@ -107,7 +107,7 @@ public:
 
     Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
     {
-        return move(std::get<Op>(m_operation.op), RawArrays{m_operation, inputs, outputs});
+        return move(m_operation.op.as<Op>(), RawArrays{m_operation, inputs, outputs});
     }
 };
 
@@ -156,7 +156,7 @@ public:
     Result<std::unique_ptr<Kernel>> prepare(const Operation &operation) const override
     {
         HALFTONE_CHECK(check(operation));
-        return std::visit([&](const auto &op) { return prepareAs(op, operation); }, operation.op);
+        return ops::visit([&](const auto &op) { return prepareAs(op, operation); }, operation.op);
     }
 
 private:

@@ -23,7 +23,7 @@ template <class T>
 T read(std::string op, graph::Attributes attributes = {})
 {
     const auto result = readOperator(node(std::move(op), std::move(attributes)));
-    return result.ok() && std::holds_alternative<T>(result.value()) ? std::get<T>(result.value()) : T{};
+    return result.ok() && result.value().is<T>() ? result.value().as<T>() : T{};
 }
 
 Error errorOf(std::string op, graph::Attributes attributes)

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/policy/edits.h"
+#include "core/session/session.h"
+#include "core/session/snapshot.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace halftone::session {
+
+/// One opened model, the policy that a person tunes, and every state it has been in. Undo has no limit. For one thread;
+/// what derive() and effectOf() are given may be used by any.
+class Document
+{
+public:
+    /// fails: what io::loadModel refuses.
+    static Result<std::unique_ptr<Document>> open(const std::string &path,
+                                                  const io::LoadOptions &options = {});
+
+    const Session &session() const { return m_session; }
+    Session &session() { return m_session; }
+
+    const policy::Policy &policy() const { return *m_states[m_current].policy; }
+    std::uint64_t revision() const { return m_revision; }
+
+    /// fails: what policy::applyEdit() refuses; the policy is then untouched.
+    Result<void> apply(const policy::Edit &edit);
+    bool canUndo() const { return m_current > 0; }
+    bool canRedo() const { return m_current + 1 < m_states.size(); }
+    void undo();
+    void redo();
+    std::string undoText() const; ///< of the edit that undo() takes back; "" if there is none
+    std::string redoText() const;
+
+    /// What the policy of now makes of the model. Pure; a job may call derive() with the request on another thread.
+    struct Request
+    {
+        std::uint64_t revision = 0;
+        std::shared_ptr<const io::LoadedModel> source;
+        std::shared_ptr<const passes::ShapeMap> shapes;
+        std::shared_ptr<const policy::Policy> policy;
+    };
+    Request request() const;
+    /// A policy that cannot be applied gives a snapshot with `error` and the conversion of `before` (null: none).
+    /// fails: Cancelled
+    static Result<std::shared_ptr<const Snapshot>> derive(const Request &request, const Snapshot *before,
+                                                          const Progress &progress = {});
+    /// What `edit` would do to `snapshot`.
+    static EditEffect effectOf(const Snapshot &snapshot, const policy::Edit &edit,
+                               const Progress &progress = {});
+
+private:
+    explicit Document(Session session);
+
+    struct State
+    {
+        std::shared_ptr<const policy::Policy> policy;
+        std::string what; ///< the edit that led here
+    };
+
+    Session m_session;
+    std::shared_ptr<const passes::ShapeMap> m_shapes;
+    std::vector<State> m_states;
+    std::size_t m_current = 0;
+    std::uint64_t m_revision = 1;
+};
+
+} // namespace halftone::session

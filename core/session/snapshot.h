@@ -1,0 +1,84 @@
+#pragma once
+
+#include "core/io/model_io.h"
+#include "core/passes/convert_model.h"
+#include "core/passes/infer_shapes.h"
+#include "core/policy/op_lists.h"
+#include "core/policy/rules.h"
+#include "core/profile/latency.h"
+#include "core/session/compare.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace halftone::session {
+
+/// The model and what one policy makes of it. Immutable and shared: jobs and views keep it while the document goes on.
+struct Snapshot
+{
+    std::uint64_t revision = 0; ///< grows with every edit, undo and redo; never used twice
+    std::shared_ptr<const io::LoadedModel> source;
+    std::shared_ptr<const passes::ShapeMap> shapes; ///< of the source, as far as they are known
+    std::shared_ptr<const policy::Policy> policy;
+    std::shared_ptr<const policy::Rules> rules; ///< the policy's lists, complete
+    const policy::OpLists *builtIn = nullptr; ///< the lists that the policy's own stand in for
+    /// The newest conversion that succeeded: of this policy unless `error` says why there is none.
+    std::shared_ptr<const passes::ConvertedModel> converted;
+    std::optional<Error> error;
+
+    const graph::Graph &graph() const { return source->model.graph; }
+    /// What a node of the source computes in, as Conversion::precisionOf().
+    tensor::DType precisionOf(graph::NodeId node) const;
+    /// Of the graph and the bodies of its control flow.
+    std::size_t castCount() const;
+};
+
+/// What an edit would change, without doing it.
+struct EditEffect
+{
+    std::size_t castsBefore = 0;
+    std::size_t castsAfter = 0;
+    std::size_t nodesNamed = 0; ///< nodes that the edit speaks of: of those operators or names
+    std::size_t nodesChanged = 0; ///< nodes that would compute in another precision
+    std::optional<Error> error; ///< why it cannot be done
+};
+
+/// The time of one node in a plan; what is fused shares its step's time.
+struct NodeLatency
+{
+    double microseconds = 0; ///< of the whole step
+    std::uint32_t step = 0; ///< index into Latency::layers
+    std::uint32_t fusedWith = 0; ///< further nodes of the step
+};
+
+/// What is known of one node of the source beside its types.
+struct NodeFigures
+{
+    std::optional<tensor::ErrorFigures> cumulative; ///< of output 0
+    std::optional<tensor::ErrorFigures> isolated;
+    std::optional<NodeLatency> fp32;
+    std::optional<NodeLatency> mixed;
+};
+
+struct LatencyFigures
+{
+    profile::Latency fp32;
+    profile::Latency mixed;
+    profile::Versus versus; ///< mixed against fp32
+    bool native = true; ///< false: the target type is emulated here, so that times say nothing
+};
+
+/// Results that jobs have delivered. Each says which revision it belongs to: another one than the snapshot's is stale.
+struct Figures
+{
+    std::shared_ptr<const CompareOutcome> comparison;
+    std::uint64_t comparisonRevision = 0;
+    std::shared_ptr<const LatencyFigures> latency;
+    std::uint64_t latencyRevision = 0;
+    std::shared_ptr<const CalibrateOutcome> calibration; ///< of the source: belongs to no revision
+    std::vector<NodeFigures> nodes; ///< by NodeId of the source; empty before the first result
+};
+
+} // namespace halftone::session

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "core/session/document.h"
+#include "widgets/common/selection.h"
+
+#include <QObject>
+#include <QString>
+
+#include <memory>
+
+namespace halftone::widgets {
+
+/// The opened document as the panels see it: the newest snapshot and figures, edits, and signals when they change. All
+/// panels get this one object; none keeps state of the model's beside it.
+class DocumentController : public QObject
+{
+    Q_OBJECT
+
+public:
+    explicit DocumentController(QObject *parent = nullptr);
+    ~DocumentController() override;
+
+    /// Shows another document; null closes.
+    void setDocument(std::unique_ptr<session::Document> document);
+    bool isOpen() const { return m_document != nullptr; }
+    const session::Document *document() const { return m_document.get(); }
+
+    /// Null while nothing is open.
+    const std::shared_ptr<const session::Snapshot> &snapshot() const { return m_snapshot; }
+    const session::Figures &figures() const { return m_figures; }
+    Selection &selection() { return m_selection; }
+
+    bool apply(const policy::Edit &edit); ///< false, after editRefused(): nothing has changed
+    void undo();
+    void redo();
+    /// What an edit would do. Quick on models of some thousand operators.
+    session::EditEffect effectOf(const policy::Edit &edit) const;
+
+    void setFigures(session::Figures figures);
+
+Q_SIGNALS:
+    void documentChanged(); ///< another document, or none; snapshot() is already the new one
+    void snapshotChanged(); ///< another conversion of the same document
+    void figuresChanged();
+    void editRefused(const QString &why);
+
+private:
+    void derive();
+
+    std::unique_ptr<session::Document> m_document;
+    std::shared_ptr<const session::Snapshot> m_snapshot;
+    session::Figures m_figures;
+    Selection m_selection;
+};
+
+} // namespace halftone::widgets

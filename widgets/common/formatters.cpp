@@ -1,0 +1,88 @@
+#include "widgets/common/formatters.h"
+
+#include <QLocale>
+
+#include <algorithm>
+#include <cmath>
+
+namespace halftone::widgets {
+
+QString shortType(tensor::DType type)
+{
+    using tensor::DType;
+    switch (type) {
+    case DType::F16:
+        return QStringLiteral("f16");
+    case DType::BF16:
+        return QStringLiteral("b16");
+    case DType::F32:
+        return QStringLiteral("f32");
+    case DType::F64:
+        return QStringLiteral("f64");
+    case DType::I8:
+        return QStringLiteral("i8");
+    case DType::U8:
+        return QStringLiteral("u8");
+    case DType::I32:
+        return QStringLiteral("i32");
+    case DType::I64:
+        return QStringLiteral("i64");
+    case DType::Bool:
+        return QStringLiteral("bool");
+    default:
+        return QStringLiteral("?");
+    }
+}
+
+QString shapeText(const tensor::Shape &shape)
+{
+    if (!shape.hasRank())
+        return QStringLiteral("?");
+    if (shape.rank() == 0)
+        return QStringLiteral("scalar");
+    QStringList extents;
+    for (std::size_t i = 0; i < shape.rank(); ++i)
+        extents << (shape[i] < 0 ? QStringLiteral("?") : QString::number(shape[i]));
+    return extents.join(QChar(0xd7));
+}
+
+QString bytesText(std::size_t bytes)
+{
+    return QLocale::c().formattedDataSize(static_cast<qint64>(bytes), 1, QLocale::DataSizeIecFormat);
+}
+
+QString decibels(double value)
+{
+    if (std::isnan(value))
+        return QStringLiteral("failed");
+    if (std::isinf(value))
+        return value > 0 ? QString(QChar(0x221e)) : QStringLiteral("failed");
+    return QString::number(value, 'f', 1);
+}
+
+QString microseconds(double value)
+{
+    return significant(value);
+}
+
+QString significant(double value, int digits)
+{
+    if (std::isnan(value))
+        return QStringLiteral("NaN");
+    if (std::isinf(value))
+        return value > 0 ? QString(QChar(0x221e)) : QChar(0x2212) + QString(QChar(0x221e));
+    if (value == 0)
+        return QStringLiteral("0");
+    const double size = std::abs(value);
+    if (size < 1e-4 || size >= 1e7)
+        return QString::number(value, 'e', digits - 1);
+    const int before = static_cast<int>(std::floor(std::log10(size))) + 1;
+    return QString::number(value, 'f', std::max(0, digits - before));
+}
+
+QString plain(const std::string &text)
+{
+    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+} // namespace halftone::widgets

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "core/tensor/dtype.h"
+#include "core/tensor/shape.h"
+
+#include <QString>
+
+namespace halftone::widgets {
+
+QString shortType(tensor::DType type); ///< "f32", "f16", "b16", "i8", "i64"
+QString shapeText(const tensor::Shape &shape); ///< "1×3×224×224", "?" for an unknown extent
+QString bytesText(std::size_t bytes); ///< "98 MiB"
+QString decibels(double value); ///< "38.2", "∞", "failed" for NaN
+QString microseconds(double value); ///< three significant digits, no unit: columns say it
+QString significant(double value, int digits = 3); ///< "0.0121", "1.3e-5"
+/// The text of an error for a person: file, place, what was found, what was expected.
+QString plain(const std::string &text); ///< from UTF-8
+
+} // namespace halftone::widgets

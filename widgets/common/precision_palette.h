@@ -1,0 +1,33 @@
+#pragma once
+
+#include "core/tensor/dtype.h"
+
+#include <QBrush>
+#include <QColor>
+#include <QPalette>
+#include <QString>
+
+namespace halftone::widgets {
+
+/// How a precision is told apart without hue alone: colour, badge and pattern. Colours are Okabe and Ito's ("Color
+/// Universal Design", 2008), which stay apart for colour-blind eyes.
+struct PrecisionLook
+{
+    QColor colour; ///< of bands and badges
+    QColor tint; ///< of a node's body
+    QString badge; ///< "f32", "f16", "b16", "i8", "=", "?"
+    Qt::BrushStyle pattern
+        = Qt::SolidPattern; ///< drawn over the band in the body's colour; SolidPattern: none
+    bool outlined = false; ///< no fill
+};
+
+/// Is the palette a dark one?
+bool isDark(const QPalette &palette);
+PrecisionLook precisionLook(tensor::DType type, bool dark);
+/// For an operator that follows its inputs, or whose type nothing tells.
+PrecisionLook followingLook(bool dark);
+
+/// A scale from light (harmless) to dark (bad) for errors and times; in dark themes from dark to light. share in [0, 1].
+QColor sequentialColour(double share, bool dark);
+
+} // namespace halftone::widgets
