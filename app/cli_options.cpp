@@ -68,10 +68,11 @@ void PolicyOptions::addTo(CLI::App &command)
            "typed (default): casts only where types differ; mxnet: node for node what MXNet 1.9.1 emits",
            "MODE");
     option("--lists", lists, "Whose built-in lists: 1.9.1 (default), 2.0.0b1 or master", "VERSION");
-    option("--target-op", targetOps, "Move an operator to the target list; may be repeated, as the next four",
+    option("--target-op", targetOps, "Move an operator to the target list; may be repeated, as the next five",
            "OP");
     option("--fp32-op", fp32Ops, "Move an operator to the fp32 list", "OP");
     option("--widest-op", widestOps, "Move an operator to the widest list", "OP");
+    option("--neutral-op", neutralOps, "Take an operator out of all lists", "OP");
     option("--conditional", conditionals, "Keep an operator in fp32 when an attribute has a value",
            "OP:ATTR=V1,V2");
     option("--exclude", excluded, "Keep a node in fp32, by name or /pattern/", "NAME");
@@ -122,7 +123,7 @@ Result<void> PolicyOptions::apply(policy::Policy &policy) const
     if (!lists.empty())
         policy.listVersion = lists;
     for (const auto &[ops, to] : {std::pair(&targetOps, To::Target), std::pair(&fp32Ops, To::Fp32),
-                                  std::pair(&widestOps, To::Widest)}) {
+                                  std::pair(&widestOps, To::Widest), std::pair(&neutralOps, To::Neutral)}) {
         for (const std::string &op : *ops)
             HALFTONE_CHECK(policy::addMove(policy, op, to));
     }

@@ -31,7 +31,7 @@ struct PolicyOptions
     std::string target;
     std::string mode;
     std::string lists;
-    std::vector<std::string> targetOps, fp32Ops, widestOps;
+    std::vector<std::string> targetOps, fp32Ops, widestOps, neutralOps;
     std::vector<std::string> conditionals;
     std::vector<std::string> excluded;
     std::vector<std::string> overrides;

@@ -49,11 +49,11 @@ struct Policy
     std::vector<std::string> excludedNames; ///< exact node names, or patterns written /…/
 
     /// Single moves, applied after the lists in this order: the operator leaves the list it is in
-    /// (--target-op, --fp32-op, --widest-op).
+    /// (--target-op, --fp32-op, --widest-op, --neutral-op).
     struct Move
     {
         std::string op;
-        enum class To : std::uint8_t { Target, Fp32, Widest } to = To::Target;
+        enum class To : std::uint8_t { Target, Fp32, Widest, Neutral } to = To::Target;
         bool operator==(const Move &) const = default;
     };
     std::vector<Move> moves;

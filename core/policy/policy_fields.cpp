@@ -96,14 +96,16 @@ List listOf(Policy::Move::To to)
 {
     return to == Policy::Move::To::Target ? List::Target
         : to == Policy::Move::To::Fp32    ? List::Fp32
-                                          : List::Widest;
+        : to == Policy::Move::To::Widest  ? List::Widest
+                                          : List::Neutral;
 }
 
 std::string_view optionOf(Policy::Move::To to)
 {
     return to == Policy::Move::To::Target ? "--target-op"
         : to == Policy::Move::To::Fp32    ? "--fp32-op"
-                                          : "--widest-op";
+        : to == Policy::Move::To::Widest  ? "--widest-op"
+                                          : "--neutral-op";
 }
 
 } // namespace halftone::policy

@@ -171,7 +171,8 @@ bool Reader::setType(const std::string &text)
 
 bool Reader::setMoveList(const std::string &text)
 {
-    for (const auto to : {Policy::Move::To::Target, Policy::Move::To::Fp32, Policy::Move::To::Widest}) {
+    for (const auto to : {Policy::Move::To::Target, Policy::Move::To::Fp32, Policy::Move::To::Widest,
+                          Policy::Move::To::Neutral}) {
         if (nameOf(listOf(to)) == text) {
             m_moves.back().to = to;
             return true;

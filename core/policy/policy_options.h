@@ -22,7 +22,7 @@ Result<void> addConditional(Policy &policy, std::string_view text);
 Result<void> addOverride(Policy &policy, std::string_view text);
 /// --input NAME=DTYPE, likewise.
 Result<void> addInputDtype(Policy &policy, std::string_view text);
-/// --target-op, --fp32-op, --widest-op OP.
+/// --target-op, --fp32-op, --widest-op, --neutral-op OP.
 Result<void> addMove(Policy &policy, std::string_view op, Policy::Move::To to);
 /// --exclude NAME or /PATTERN/.
 Result<void> addExcluded(Policy &policy, std::string_view name);

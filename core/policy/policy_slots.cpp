@@ -23,7 +23,7 @@ constexpr std::array kSlots{
     SlotFacts{Form::List, "a list of [operator, list]"},
     SlotFacts{Form::List, "[operator, list]"},
     SlotFacts{Form::Text, "an operator's name"},
-    SlotFacts{Form::Text, "target_dtype_ops, fp32_ops or widest_dtype_ops"},
+    SlotFacts{Form::Text, "target_dtype_ops, fp32_ops, widest_dtype_ops or fp16_fp32_ops"},
     SlotFacts{Form::Nothing, "the end of the list"},
 };
 

@@ -4,6 +4,7 @@
 #include "core/ops/operator.h"
 #include "core/tensor/dtype.h"
 #include "core/tensor/shape.h"
+#include "core/tensor/tensor.h"
 
 #include <cstddef>
 #include <memory>
@@ -32,6 +33,17 @@ struct Operation
     std::string opName; ///< the framework's, for messages
     std::vector<TensorDesc> inputs;
     std::vector<TensorDesc> outputs;
+    /// By input, what is known of the values ahead (parameters); a tensor of unknown type where nothing is. May be shorter
+    /// than `inputs`. A kernel may pack them once, since every run() is given the same values.
+    std::vector<tensor::Tensor> constants = {};
+    /// Nobody reads the outputs from here on: hidden ones, which a kernel may leave as they are.
+    std::size_t readOutputs = ~std::size_t{0};
+
+    bool isConstant(std::size_t input) const
+    {
+        return input < constants.size() && constants[input].dtype() != tensor::DType::Unknown;
+    }
+    bool isRead(std::size_t output) const { return output < readOutputs; }
 };
 
 /// Does a machine compute in a type?

@@ -142,13 +142,17 @@ PlanGraph singleNode(const Operation &operation)
                   {},
                   {},
                   {}};
-    for (const TensorDesc &desc : operation.inputs) {
-        node.inputs.push_back(graph.addValue(desc, operation.opName));
-        graph.inputs.push_back(node.inputs.back());
+    for (std::size_t k = 0; k < operation.inputs.size(); ++k) {
+        node.inputs.push_back(graph.addValue(operation.inputs[k], operation.opName));
+        if (operation.isConstant(k))
+            graph.values.back().constant = operation.constants[k];
+        else
+            graph.inputs.push_back(node.inputs.back());
     }
-    for (const TensorDesc &desc : operation.outputs) {
-        node.outputs.push_back(graph.addValue(desc, operation.opName));
-        graph.outputs.push_back(node.outputs.back());
+    for (std::size_t k = 0; k < operation.outputs.size(); ++k) {
+        node.outputs.push_back(graph.addValue(operation.outputs[k], operation.opName));
+        if (operation.isRead(k))
+            graph.outputs.push_back(node.outputs.back());
     }
     graph.nodes.push_back(std::move(node));
     return graph;

@@ -77,7 +77,8 @@ struct PlanGraph
 Result<std::unique_ptr<Kernel>> prepareNode(const PlanGraph &graph, const PlanNode &node,
                                             const Backend &backend);
 
-/// A graph of one node, whose inputs are fed and whose outputs come out.
+/// A graph of one node, whose inputs are fed, or constant where the operation knows them, and whose outputs come out as
+/// far as somebody reads them.
 PlanGraph singleNode(const Operation &operation);
 
 /// The plan graph of what the heads need. Variables that the parameters hold become constants.

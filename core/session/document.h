@@ -23,7 +23,10 @@ public:
                                                   const io::LoadOptions &options = {});
 
     const Session &session() const { return m_session; }
-    Session &session() { return m_session; }
+    const std::vector<std::string> &notes() const { return m_notes; } ///< what is odd about the model
+
+    /// fails: BadInput for a name that is no input and a shape that contradicts the model; nothing is changed then.
+    Result<void> setInputShape(const std::string &name, const tensor::Shape &shape);
 
     const policy::Policy &policy() const { return *m_states[m_current].policy; }
     std::uint64_t revision() const { return m_revision; }
@@ -56,6 +59,7 @@ public:
 
 private:
     explicit Document(Session session);
+    Result<void> inferShapes();
 
     struct State
     {
@@ -65,9 +69,11 @@ private:
 
     Session m_session;
     std::shared_ptr<const passes::ShapeMap> m_shapes;
+    std::vector<std::string> m_notes;
     std::vector<State> m_states;
     std::size_t m_current = 0;
     std::uint64_t m_revision = 1;
+    std::uint64_t m_nextRevision = 2;
 };
 
 } // namespace halftone::session

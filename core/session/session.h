@@ -27,6 +27,7 @@ public:
     static Result<Session> open(const std::string &path, const io::LoadOptions &options);
 
     const io::LoadedModel &source() const { return *m_source; }
+    const std::shared_ptr<const io::LoadedModel> &sharedSource() const { return m_source; }
 
     /// Takes the types and shapes of the inputs from a data example (.npz); `policy`'s own input types win.
     /// fails: BadInput for an array whose name is no input, naming the nearest.

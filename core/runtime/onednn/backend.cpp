@@ -5,6 +5,7 @@
 #include "core/tensor/bfloat16.h"
 #include "core/tensor/float16.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -31,17 +32,25 @@ std::size_t countOf(const TensorDesc &desc)
     return static_cast<std::size_t>(desc.shape.elementCount().value_or(0));
 }
 
-/// A program of one node. Inputs and outputs are copied, since a program's memory is its own.
+/// A program of one node, which reads and writes where the values are.
 class NodeKernel final : public Kernel
 {
 public:
-    NodeKernel(std::unique_ptr<Program> program, std::vector<BufferId> inputs, std::vector<BufferId> outputs,
-               int threads)
+    NodeKernel(const Operation &operation, const Emitter &emitter, std::unique_ptr<Program> program, int threads)
         : m_program(std::move(program))
-        , m_inputs(std::move(inputs))
-        , m_outputs(std::move(outputs))
         , m_threads(threads)
     {
+        for (std::size_t k = 0; k < operation.inputs.size(); ++k)
+            if (!operation.isConstant(k))
+                m_inputs.push_back({k, emitter.inputBuffer(m_inputs.size()), false});
+        for (std::size_t k = 0; k < operation.outputs.size(); ++k) {
+            if (!operation.isRead(k)) {
+                m_unread.emplace_back(k, countOf(operation.outputs[k]) * tensor::sizeOf(operation.outputs[k].dtype));
+                continue;
+            }
+            const BufferId buffer = emitter.outputBuffer(m_outputs.size());
+            m_outputs.push_back({k, buffer, isCopied(buffer)});
+        }
     }
 
     std::string name() const override
@@ -54,19 +63,42 @@ public:
 
     Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
     {
-        for (std::size_t k = 0; k < m_inputs.size(); ++k)
-            std::memcpy(m_program->address(m_inputs[k]), inputs[k], m_program->bytes(m_inputs[k]));
+        for (const Port &port : m_inputs) // oneDNN's handles are not const; it does not write what it reads
+            m_program->place(port.buffer, const_cast<std::byte *>(inputs[port.at]));
+        for (const Port &port : m_outputs)
+            if (!port.isCopied)
+                m_program->place(port.buffer, outputs[port.at]);
         const ThreadScope scope(m_threads);
         HALFTONE_CHECK(m_program->run({}));
-        for (std::size_t k = 0; k < m_outputs.size(); ++k)
-            std::memcpy(outputs[k], m_program->address(m_outputs[k]), m_program->bytes(m_outputs[k]));
+        for (const Port &port : m_outputs)
+            if (port.isCopied)
+                std::memcpy(outputs[port.at], m_program->address(port.buffer), m_program->bytes(port.buffer));
+        for (const auto &[at, bytes] : m_unread)
+            std::memset(outputs[at], 0, bytes);
         return {};
     }
 
 private:
+    struct Port
+    {
+        std::size_t at = 0; ///< in the operation
+        BufferId buffer = 0;
+        bool isCopied = false; ///< an output that lies in an input, in a constant, or where another output does
+    };
+
+    bool isCopied(BufferId output) const
+    {
+        const auto isSame = [&](const Port &port) {
+            return m_program->wholeOf(port.buffer) == m_program->wholeOf(output);
+        };
+        return m_program->isConstant(output) || std::ranges::any_of(m_inputs, isSame)
+            || std::ranges::any_of(m_outputs, isSame);
+    }
+
     std::unique_ptr<Program> m_program;
-    std::vector<BufferId> m_inputs;
-    std::vector<BufferId> m_outputs;
+    std::vector<Port> m_inputs;
+    std::vector<Port> m_outputs;
+    std::vector<std::pair<std::size_t, std::size_t>> m_unread; ///< outputs that nobody reads, and their bytes
     int m_threads = 0;
 };
 
@@ -77,15 +109,8 @@ Result<std::unique_ptr<Kernel>> prepareWide(const Operation &operation, int thre
     Emitter emitter(graph, nullptr, Format::Blocked);
     HALFTONE_CHECK(emitter.begin());
     HALFTONE_CHECK(lower(emitter, graph.nodes[0]));
-    HALFTONE_TRY(std::unique_ptr<Program> program, emitter.finish());
-    std::vector<BufferId> inputs;
-    std::vector<BufferId> outputs;
-    for (std::size_t k = 0; k < operation.inputs.size(); ++k)
-        inputs.push_back(emitter.inputBuffer(k));
-    for (std::size_t k = 0; k < operation.outputs.size(); ++k)
-        outputs.push_back(emitter.outputBuffer(k));
-    return std::unique_ptr<Kernel>(
-        std::make_unique<NodeKernel>(std::move(program), std::move(inputs), std::move(outputs), threads));
+    HALFTONE_TRY(std::unique_ptr<Program> program, emitter.finish(Ports::Outside));
+    return std::unique_ptr<Kernel>(std::make_unique<NodeKernel>(operation, emitter, std::move(program), threads));
 }
 
 void widen(DType from, const std::byte *source, float *target, std::size_t count)

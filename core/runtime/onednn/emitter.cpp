@@ -109,7 +109,7 @@ Result<void> Emitter::begin()
     return {};
 }
 
-Result<std::unique_ptr<Program>> Emitter::finish()
+Result<std::unique_ptr<Program>> Emitter::finish(Ports ports)
 {
     m_node = m_graph.nodes.size();
     for (const ValueId value : m_graph.outputs) {
@@ -117,6 +117,10 @@ Result<std::unique_ptr<Program>> Emitter::finish()
         m_program->keep(place.buffer);
         m_outputs.push_back(place.buffer);
     }
+    for (const auto *buffers : {&m_inputs, &m_outputs})
+        for (const BufferId buffer : *buffers)
+            if (ports == Ports::Outside && !m_program->isConstant(buffer))
+                m_program->makeOutside(buffer);
     HALFTONE_CHECK(m_program->finish());
     return std::move(m_program);
 }

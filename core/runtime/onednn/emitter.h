@@ -10,6 +10,13 @@
 
 namespace halftone::runtime::onednn {
 
+/// Where a program's inputs and outputs lie.
+enum class Ports : std::uint8_t
+{
+    Inside, ///< in its arena
+    Outside, ///< where Program::place() says; an output that is a part of an input or a constant stays what it is
+};
+
 /// Turns the nodes of a plan graph, in order, into steps of a program, and knows where every value lies at the moment.
 /// The lower*() functions work through it.
 class Emitter
@@ -26,7 +33,7 @@ public:
     /// Gives the graph's inputs their buffers.
     Result<void> begin();
     /// Brings the outputs into plain layout and finishes the program.
-    Result<std::unique_ptr<Program>> finish();
+    Result<std::unique_ptr<Program>> finish(Ports ports = Ports::Inside);
     /// The node that the next steps belong to.
     void enter(std::size_t node) { m_node = node; }
 

@@ -62,6 +62,11 @@ void Program::keep(BufferId buffer)
     m_buffers[m_buffers[buffer].whole].isKept = true;
 }
 
+void Program::makeOutside(BufferId buffer)
+{
+    m_buffers[m_buffers[buffer].whole].isOutside = true;
+}
+
 void Program::touch(BufferId buffer, std::size_t step)
 {
     Buffer &whole = m_buffers[m_buffers[buffer].whole];
@@ -105,7 +110,7 @@ void Program::assignOffsets()
     std::vector<BufferId> order;
     for (BufferId id = 0; id < m_buffers.size(); ++id) {
         Buffer &buffer = m_buffers[id];
-        if (buffer.whole != id || buffer.constant != nullptr)
+        if (buffer.whole != id || buffer.constant != nullptr || buffer.isOutside)
             continue;
         if (buffer.isKept) {
             buffer.firstStep = 0;
@@ -142,6 +147,8 @@ std::byte *Program::address(BufferId buffer) const
     if (part.constant != nullptr) // oneDNN's handles are not const; it does not write what it reads
         return static_cast<std::byte *>(const_cast<void *>(part.constant));
     const Buffer &whole = m_buffers[part.whole];
+    if (whole.isOutside)
+        return whole.outside + (part.whole == buffer ? 0 : part.offset);
     return m_arena.get() + whole.offset + (part.whole == buffer ? 0 : part.offset);
 }
 
@@ -180,10 +187,44 @@ Result<void> Program::finish()
     m_arena = allocatePages(m_arenaBytes);
     if (m_arena == nullptr)
         return unsupported("plan", std::to_string(m_arenaBytes) + " bytes of memory for intermediate values");
-    for (Step &step : m_steps)
-        HALFTONE_CHECK(prepare(step));
+    for (std::size_t k = 0; k < m_steps.size(); ++k) {
+        HALFTONE_CHECK(prepare(m_steps[k]));
+        const auto use = [this, k](BufferId buffer) {
+            Buffer &whole = m_buffers[m_buffers[buffer].whole];
+            if (whole.isOutside && (whole.users.empty() || whole.users.back() != k))
+                whole.users.push_back(k);
+        };
+        std::ranges::for_each(m_steps[k].arguments, use, [](const auto &item) { return item.second.buffer; });
+        std::ranges::for_each(m_steps[k].inputs, use);
+        std::ranges::for_each(m_steps[k].outputs, use);
+    }
     HALFTONE_TRY(m_stream, attempt("plan", [] { return dnnl::stream(cpu()); }));
     return {};
+}
+
+void Program::movePlaces(Step &step, BufferId whole)
+{
+    for (std::size_t k = 0; k < step.arguments.size(); ++k) {
+        const BufferId buffer = step.arguments[k].second.buffer;
+        if (wholeOf(buffer) == whole)
+            dnnl_memory_set_data_handle(step.memories[k].get(), address(buffer));
+    }
+    for (std::size_t k = 0; k < step.inputs.size(); ++k)
+        if (wholeOf(step.inputs[k]) == whole)
+            step.readsFrom[k] = address(step.inputs[k]);
+    for (std::size_t k = 0; k < step.outputs.size(); ++k)
+        if (wholeOf(step.outputs[k]) == whole)
+            step.writesTo[k] = address(step.outputs[k]);
+}
+
+void Program::place(BufferId buffer, std::byte *at)
+{
+    Buffer &whole = m_buffers[m_buffers[buffer].whole];
+    if (whole.outside == at)
+        return;
+    whole.outside = at;
+    for (const std::size_t step : whole.users)
+        movePlaces(m_steps[step], whole.whole);
 }
 
 Result<void> Program::runStep(std::size_t k)

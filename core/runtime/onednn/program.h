@@ -34,6 +34,11 @@ public:
     BufferId addConstant(std::shared_ptr<const void> owner, const void *data, std::size_t bytes);
     /// Shares its memory with nobody, so that it keeps its values between runs.
     void keep(BufferId buffer);
+    /// Gets no place in the arena: place() says before each run where it lies.
+    void makeOutside(BufferId buffer);
+    bool isOutside(BufferId buffer) const { return m_buffers[m_buffers[buffer].whole].isOutside; }
+    /// Needs: an outside buffer of a finished program; memory of its size, aligned as kernels want it.
+    void place(BufferId buffer, std::byte *at);
     BufferId wholeOf(BufferId buffer) const { return m_buffers[buffer].whole; }
     bool isConstant(BufferId buffer) const { return m_buffers[buffer].constant != nullptr; }
 
@@ -67,6 +72,9 @@ private:
         std::size_t firstStep = kNever; ///< of a whole one: when its life begins and ends
         std::size_t lastStep = 0;
         bool isKept = false;
+        bool isOutside = false;
+        std::byte *outside = nullptr;
+        std::vector<std::size_t> users; ///< steps that touch it or a part of it; of an outside one
     };
 
     struct Step
@@ -89,6 +97,7 @@ private:
     void touch(BufferId buffer, std::size_t step);
     void assignOffsets();
     Result<void> prepare(Step &step);
+    void movePlaces(Step &step, BufferId whole);
 
     std::vector<Buffer> m_buffers;
     std::vector<PlanStep> m_info;

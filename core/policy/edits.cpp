@@ -1,0 +1,267 @@
+#include "core/policy/edits.h"
+
+#include "core/dialect/mxnet/op_info.h"
+#include "core/policy/op_lists.h"
+#include "core/policy/pattern.h"
+#include "core/policy/wording.h"
+
+#include <algorithm>
+
+namespace halftone::policy {
+namespace {
+
+using Move = Policy::Move;
+
+std::string canonical(const std::string &op)
+{
+    const dialect::mxnet::OpInfo *const info = dialect::mxnet::findOp(op);
+    return info ? info->name : op;
+}
+
+Move::To moveTo(List list)
+{
+    return list == List::Target ? Move::To::Target
+        : list == List::Fp32    ? Move::To::Fp32
+        : list == List::Widest  ? Move::To::Widest
+                                : Move::To::Neutral;
+}
+
+std::string_view shortName(List list)
+{
+    switch (list) {
+    case List::Target:
+        return "target";
+    case List::Fp32:
+        return "fp32";
+    case List::Widest:
+        return "widest";
+    case List::Conditional:
+        return "conditional";
+    case List::Neutral:
+        break;
+    }
+    return "neutral";
+}
+
+template <class T>
+void addNew(std::vector<T> &all, const T &one)
+{
+    if (std::ranges::find(all, one) == all.end())
+        all.push_back(one);
+}
+
+std::string someOf(const std::vector<std::string> &names, const char *many)
+{
+    return names.size() == 1 ? names.front() : std::to_string(names.size()) + ' ' + many;
+}
+
+/// Makes the edits one by one; what they make is checked as a whole afterwards.
+class Editor
+{
+public:
+    explicit Editor(const Policy &policy)
+        : m_policy(policy)
+    {
+    }
+
+    Result<Policy> take()
+    {
+        std::vector<Warning> warnings;
+        HALFTONE_CHECK(resolved(warnings));
+        return std::move(m_policy);
+    }
+
+    Result<void> operator()(const MoveOperators &edit)
+    {
+        if (edit.to == List::Conditional)
+            return badInput("conditional_fp32_ops", "an operator without a condition",
+                            "an attribute and its values");
+        for (const std::string &op : edit.ops)
+            dropMoves(canonical(op));
+        std::vector<Warning> warnings;
+        HALFTONE_TRY(const Rules rules, resolved(warnings));
+        for (const std::string &op : edit.ops) {
+            const std::string name = canonical(op);
+            const auto place = rules.places.find(name);
+            // An operator in no list and one in MXNet's list of neutral ones are treated alike.
+            const List stands = place == rules.places.end() ? List::Neutral : place->second.list;
+            if (stands != edit.to)
+                m_policy.moves.push_back({name, moveTo(edit.to)});
+        }
+        return {};
+    }
+
+    Result<void> operator()(const SetConditions &edit)
+    {
+        const std::string op = canonical(edit.op);
+        const auto isOps = [&op](const ConditionalRule &rule) { return canonical(rule.op) == op; };
+        dropMoves(op);
+        HALFTONE_TRY(const OpLists *const lists, builtInLists(m_policy.target, m_policy.listVersion));
+        std::vector<ConditionalRule> rules = m_policy.conditionalOps.value_or(lists->conditional);
+        std::erase_if(rules, isOps);
+        std::erase_if(m_policy.addedConditions, isOps);
+        if (!edit.rules.empty()) {
+            // It may stand in one of those lists only.
+            takeOut(m_policy.targetOps, lists->target, op);
+            takeOut(m_policy.fp32Ops, lists->fp32, op);
+            takeOut(m_policy.widestOps, lists->widest, op);
+        }
+        rules.insert(rules.end(), edit.rules.begin(), edit.rules.end());
+        if (rules == lists->conditional)
+            m_policy.conditionalOps.reset();
+        else
+            m_policy.conditionalOps = std::move(rules);
+        return {};
+    }
+
+    Result<void> operator()(const ExcludeNames &edit)
+    {
+        for (const std::string &name : edit.names) {
+            if (name.empty())
+                return badInput("excluded_sym_names", "an empty name", "a node's name or /pattern/");
+            if (name.size() > 2 && name.starts_with('/') && name.ends_with('/'))
+                HALFTONE_CHECK(compiles(name));
+            addNew(m_policy.excludedNames, name);
+        }
+        return {};
+    }
+
+    Result<void> operator()(const IncludeNames &edit)
+    {
+        for (const std::string &name : edit.names)
+            std::erase(m_policy.excludedNames, name);
+        return {};
+    }
+
+    Result<void> operator()(const OverrideNodes &edit)
+    {
+        for (const std::string &node : edit.nodes) {
+            if (edit.type)
+                m_policy.nodeOverrides.insert_or_assign(node, *edit.type);
+            else
+                m_policy.nodeOverrides.erase(node);
+        }
+        return {};
+    }
+
+    Result<void> operator()(const SetTarget &edit)
+    {
+        // What was to be in the target type stays so, whichever it is.
+        for (auto &[node, type] : m_policy.nodeOverrides)
+            type = type == m_policy.target ? edit.target : type;
+        m_policy.target = edit.target;
+        return {};
+    }
+
+    Result<void> operator()(const SetMode &edit)
+    {
+        m_policy.mode = edit.mode;
+        return {};
+    }
+
+    Result<void> operator()(const SetListVersion &edit)
+    {
+        m_policy.listVersion = edit.version;
+        return {};
+    }
+
+    Result<void> operator()(const SetCastParams &edit)
+    {
+        m_policy.castParams = edit.on ? std::optional(true) : std::nullopt;
+        return {};
+    }
+
+    Result<void> operator()(const ReplacePolicy &edit)
+    {
+        m_policy = edit.policy;
+        return {};
+    }
+
+private:
+    using Names = std::optional<std::vector<std::string>>;
+
+    Result<Rules> resolved(std::vector<Warning> &warnings) const { return resolve(m_policy, warnings); }
+
+    void dropMoves(const std::string &op)
+    {
+        std::erase_if(m_policy.moves, [&op](const Move &move) { return canonical(move.op) == op; });
+    }
+
+    static void takeOut(Names &given, const std::vector<std::string> &builtIn, const std::string &op)
+    {
+        const auto isOp = [&op](const std::string &name) { return canonical(name) == op; };
+        const std::vector<std::string> &now = given ? *given : builtIn;
+        if (std::ranges::none_of(now, isOp))
+            return;
+        std::vector<std::string> rest = now;
+        std::erase_if(rest, isOp);
+        given = std::move(rest);
+    }
+
+    static Result<void> compiles(const std::string &name)
+    {
+        const auto pattern = Pattern::compile(std::string_view(name).substr(1, name.size() - 2));
+        if (pattern.ok())
+            return {};
+        Error error = pattern.error();
+        error.where = entryText("excluded_sym_names", name) + ' ' + error.where;
+        return error;
+    }
+
+    Policy m_policy;
+};
+
+struct Describer
+{
+    std::string operator()(const MoveOperators &edit) const
+    {
+        return someOf(edit.ops, "operators") + " to " + std::string(shortName(edit.to));
+    }
+    std::string operator()(const SetConditions &edit) const
+    {
+        return (edit.rules.empty() ? "No conditions for " : "Conditions for ") + edit.op;
+    }
+    std::string operator()(const ExcludeNames &edit) const
+    {
+        return "Exclude " + someOf(edit.names, "nodes");
+    }
+    std::string operator()(const IncludeNames &edit) const
+    {
+        return "No longer exclude " + someOf(edit.names, "nodes");
+    }
+    std::string operator()(const OverrideNodes &edit) const
+    {
+        return someOf(edit.nodes, "nodes")
+            + (edit.type ? " to " + std::string(nameOf(*edit.type)) : std::string(" as the lists say"));
+    }
+    std::string operator()(const SetTarget &edit) const
+    {
+        return "Target " + std::string(nameOf(edit.target));
+    }
+    std::string operator()(const SetMode &edit) const
+    {
+        return edit.mode == Mode::Typed ? "Mode typed" : "Mode mxnet";
+    }
+    std::string operator()(const SetListVersion &edit) const { return "Lists of " + edit.version; }
+    std::string operator()(const SetCastParams &edit) const
+    {
+        return edit.on ? "Store parameters in 16 bit" : "Store parameters as they are";
+    }
+    std::string operator()(const ReplacePolicy &edit) const { return edit.what; }
+};
+
+} // namespace
+
+Result<Policy> applyEdit(const Policy &policy, const Edit &edit)
+{
+    Editor editor(policy);
+    HALFTONE_CHECK(std::visit(editor, edit));
+    return editor.take();
+}
+
+std::string describe(const Edit &edit)
+{
+    return std::visit(Describer(), edit);
+}
+
+} // namespace halftone::policy

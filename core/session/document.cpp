@@ -1,0 +1,179 @@
+#include "core/session/document.h"
+
+#include <algorithm>
+#include <cassert>
+#include <unordered_set>
+
+namespace halftone::session {
+namespace {
+
+/// How many operator nodes an edit speaks of.
+std::size_t nodesNamed(const Snapshot &snapshot, const policy::Edit &edit, const policy::Policy &after)
+{
+    const graph::Graph &graph = snapshot.graph();
+    const auto count = [&graph](const auto &names, auto member) {
+        const std::unordered_set<std::string_view> wanted(names.begin(), names.end());
+        std::size_t found = 0;
+        for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+            found += !graph.isVariable(id) && wanted.contains(graph.node(id).*member) ? 1 : 0;
+        return found;
+    };
+    if (const auto *const moved = std::get_if<policy::MoveOperators>(&edit))
+        return count(moved->ops, &graph::NodeDef::op);
+    if (const auto *const conditions = std::get_if<policy::SetConditions>(&edit))
+        return count(std::vector{conditions->op}, &graph::NodeDef::op);
+    if (const auto *const overridden = std::get_if<policy::OverrideNodes>(&edit))
+        return count(overridden->nodes, &graph::NodeDef::name);
+    const auto *const excluded = std::get_if<policy::ExcludeNames>(&edit);
+    const auto *const included = std::get_if<policy::IncludeNames>(&edit);
+    if (!excluded && !included)
+        return 0;
+    policy::Policy named = after;
+    named.excludedNames = excluded ? excluded->names : included->names;
+    std::vector<policy::Warning> warnings;
+    const auto matched = policy::matchNames(named, graph, warnings);
+    if (!matched.ok())
+        return 0;
+    return static_cast<std::size_t>(std::ranges::count_if(
+        matched.value().excluded, [&graph](const auto &entry) { return !graph.isVariable(entry.first); }));
+}
+
+} // namespace
+
+Document::Document(Session session)
+    : m_session(std::move(session))
+{
+    m_states.push_back({std::make_shared<const policy::Policy>(), {}});
+}
+
+Result<std::unique_ptr<Document>> Document::open(const std::string &path, const io::LoadOptions &options)
+{
+    HALFTONE_TRY(Session session, Session::open(path, options));
+    if (session.source().symbolPath.empty())
+        return inFile(badInput({}, "parameters without a network", "a model: NAME-symbol.json"), path);
+    std::unique_ptr<Document> document(new Document(std::move(session)));
+    HALFTONE_CHECK(document->inferShapes());
+    return document;
+}
+
+Result<void> Document::inferShapes()
+{
+    m_notes = m_session.source().notes;
+    HALFTONE_TRY(passes::ShapeMap shapes, m_session.shapes(m_notes));
+    m_shapes = std::make_shared<const passes::ShapeMap>(std::move(shapes));
+    return {};
+}
+
+Result<void> Document::setInputShape(const std::string &name, const tensor::Shape &shape)
+{
+    Session changed = m_session;
+    HALFTONE_CHECK(changed.setInputShape(name, shape));
+    std::swap(m_session, changed);
+    auto inferred = inferShapes();
+    if (!inferred.ok()) {
+        std::swap(m_session, changed);
+        return inferred;
+    }
+    m_revision = m_nextRevision++;
+    return {};
+}
+
+Result<void> Document::apply(const policy::Edit &edit)
+{
+    HALFTONE_TRY(policy::Policy policy, policy::applyEdit(this->policy(), edit));
+    if (policy == this->policy())
+        return {};
+    m_states.resize(m_current + 1);
+    m_states.push_back({std::make_shared<const policy::Policy>(std::move(policy)), policy::describe(edit)});
+    ++m_current;
+    m_revision = m_nextRevision++;
+    return {};
+}
+
+void Document::undo()
+{
+    assert(canUndo());
+    --m_current;
+    m_revision = m_nextRevision++;
+}
+
+void Document::redo()
+{
+    assert(canRedo());
+    ++m_current;
+    m_revision = m_nextRevision++;
+}
+
+std::string Document::undoText() const
+{
+    return canUndo() ? m_states[m_current].what : std::string();
+}
+
+std::string Document::redoText() const
+{
+    return canRedo() ? m_states[m_current + 1].what : std::string();
+}
+
+Document::Request Document::request() const
+{
+    return {m_revision, m_session.sharedSource(), m_shapes, m_states[m_current].policy};
+}
+
+Result<std::shared_ptr<const Snapshot>> Document::derive(const Request &request, const Snapshot *before,
+                                                         const Progress &progress)
+{
+    auto snapshot = std::make_shared<Snapshot>();
+    snapshot->revision = request.revision;
+    snapshot->source = request.source;
+    snapshot->shapes = request.shapes;
+    snapshot->policy = request.policy;
+    std::vector<policy::Warning> warnings;
+    const auto lists = policy::builtInLists(request.policy->target, request.policy->listVersion);
+    if (lists.ok())
+        snapshot->builtIn = lists.value();
+    auto rules = policy::resolve(*request.policy, warnings);
+    auto converted = rules.ok()
+        ? passes::convertModel(request.source->model, *request.policy, false, progress, request.shapes.get())
+        : Result<passes::ConvertedModel>(rules.error());
+    if (!converted.ok()) {
+        if (converted.error().code == Errc::Cancelled)
+            return converted.error();
+        snapshot->error = std::move(converted).error();
+        snapshot->converted = before ? before->converted : nullptr;
+    } else {
+        snapshot->converted = std::make_shared<const passes::ConvertedModel>(std::move(converted).value());
+    }
+    if (rules.ok())
+        snapshot->rules = std::make_shared<const policy::Rules>(std::move(rules).value());
+    else
+        snapshot->rules = before ? before->rules : std::make_shared<const policy::Rules>();
+    return std::shared_ptr<const Snapshot>(std::move(snapshot));
+}
+
+EditEffect Document::effectOf(const Snapshot &snapshot, const policy::Edit &edit, const Progress &progress)
+{
+    EditEffect effect;
+    effect.castsBefore = effect.castsAfter = snapshot.castCount();
+    auto policy = policy::applyEdit(*snapshot.policy, edit);
+    if (!policy.ok()) {
+        effect.error = std::move(policy).error();
+        return effect;
+    }
+    effect.nodesNamed = nodesNamed(snapshot, edit, policy.value());
+    const Request request{snapshot.revision, snapshot.source, snapshot.shapes,
+                          std::make_shared<const policy::Policy>(std::move(policy).value())};
+    const auto derived = derive(request, &snapshot, progress);
+    if (!derived.ok() || derived.value()->error) {
+        effect.error = derived.ok() ? derived.value()->error : derived.error();
+        return effect;
+    }
+    const Snapshot &after = *derived.value();
+    effect.castsAfter = after.castCount();
+    for (graph::NodeId id = 0; id < snapshot.graph().nodeCount(); ++id) {
+        if (!snapshot.graph().isVariable(id) && snapshot.precisionOf(id) != after.precisionOf(id))
+            ++effect.nodesChanged;
+    }
+    return effect;
+}
+
+} // namespace halftone::session

@@ -1,0 +1,21 @@
+#include "core/session/snapshot.h"
+
+namespace halftone::session {
+
+tensor::DType Snapshot::precisionOf(graph::NodeId node) const
+{
+    return converted ? converted->conversion.precisionOf(node) : tensor::DType::Unknown;
+}
+
+std::size_t Snapshot::castCount() const
+{
+    if (!converted)
+        return 0;
+    const passes::Conversion &conversion = converted->conversion;
+    std::size_t casts = conversion.castCounts().casts + conversion.castCounts().multicasts;
+    for (const passes::ConvertedBody &body : conversion.bodies)
+        casts += body.conversion.castCounts().casts + body.conversion.castCounts().multicasts;
+    return casts;
+}
+
+} // namespace halftone::session
