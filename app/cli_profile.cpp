@@ -24,6 +24,7 @@ struct Options
     std::int64_t threads = 0;
     std::int64_t repeats = 30;
     std::int64_t warmup = 5;
+    std::int64_t batch = 0; ///< 0: as the shapes say
     std::uint64_t seed = 0;
     bool hasSeed = false;
     bool versusFp32 = false;
@@ -58,36 +59,63 @@ Shapes shapesByName(const graph::Graph &graph, const passes::ShapeMap &shapes)
     return known;
 }
 
-Result<graph::Model> sourceModel(const Options &options, const session::Session &session, const Shapes &known)
+Result<graph::Model> sourceModel(const Options &options, const session::Session &session)
 {
     const graph::Model &model = session.source().model;
     if (!options.hasSeed)
         return model;
-    Shapes inputs;
-    for (const std::string &option : options.model.shapes) {
-        const std::string name = option.substr(0, option.rfind('='));
-        if (const auto found = known.find(name); found != known.end())
-            inputs.insert(*found);
-    }
-    return runtime::withRandomParameters(model, inputs, options.seed);
+    return runtime::withRandomParameters(model, session.inputShapes(), options.seed);
 }
 
-Result<std::unique_ptr<runtime::LatencyPlan>> planOf(const graph::Model &model, const Shapes &known,
-                                                     const policy::Policy &policy,
-                                                     const runtime::PlanOptions &options)
+/// A model in which every type and shape is known.
+struct TypedModel
 {
-    HALFTONE_TRY(const passes::ShapeMap shapes, passes::inferShapes(model.graph, known));
+    graph::Model model;
+    passes::TypeMap types;
+    passes::ShapeMap shapes;
+};
+
+Result<TypedModel> typed(graph::Model model, const Shapes &known, const policy::Policy &policy)
+{
+    TypedModel typed{std::move(model), {}, {}};
+    HALFTONE_TRY(typed.shapes, passes::inferShapes(typed.model.graph, known));
     std::vector<policy::Warning> warnings;
     HALFTONE_TRY(const std::vector<passes::Variable> variables,
-                 passes::classifyVariables(model, policy, warnings));
+                 passes::classifyVariables(typed.model, policy, warnings));
     std::vector<tensor::DType> ofVariables;
     for (const passes::Variable &variable : variables)
         ofVariables.push_back(variable.type);
-    HALFTONE_TRY(const passes::TypeMap types, passes::inferTypes(model.graph, ofVariables));
+    HALFTONE_TRY(typed.types, passes::inferTypes(typed.model.graph, ofVariables));
+    return typed;
+}
+
+Result<std::unique_ptr<runtime::LatencyPlan>> planOf(const TypedModel &typed,
+                                                     const runtime::PlanOptions &options)
+{
     HALFTONE_TRY(std::unique_ptr<runtime::LatencyPlan> plan,
-                 runtime::makeLatencyPlan(model, types, shapes, options));
+                 runtime::makeLatencyPlan(typed.model, typed.types, typed.shapes, options));
     profile::fillInputs(*plan, 1);
     return plan;
+}
+
+/// An emulated type has no honest latency: whoever asks for one is told before anything runs.
+void warnOfEmulation(const TypedModel &typed, const runtime::BackendInfo &backend)
+{
+    for (const auto &[type, support] : backend.dtypes) {
+        if (support != runtime::Support::Emulated)
+            continue;
+        std::size_t layers = 0;
+        for (graph::NodeId id = 0; id < typed.model.graph.nodeCount(); ++id) {
+            const std::span<const tensor::DType> outputs = typed.types.outputs(id);
+            layers += !typed.model.graph.isVariable(id) && !outputs.empty() && outputs[0] == type ? 1 : 0;
+        }
+        if (layers == 0)
+            continue;
+        const std::string text = "warning: this machine has no fast path for "
+            + std::string(tensor::nameOf(type)) + ": " + counted(layers, "layer is", "layers are")
+            + " emulated, and the times say nothing about a machine that has one\n";
+        std::fputs(text.c_str(), stderr);
+    }
 }
 
 Result<runtime::BackendInfo> backendNamed(const std::string &name, unsigned threads)
@@ -104,6 +132,26 @@ Result<runtime::BackendInfo> backendNamed(const std::string &name, unsigned thre
     return unsupported("--backend", name);
 }
 
+/// N in place of the first axis of every input whose shape the call gives.
+Result<void> setBatch(const Options &options, session::Session &session)
+{
+    if (options.batch == 0)
+        return {};
+    if (options.batch < 0 || options.batch > (std::int64_t{1} << 30))
+        return badCall("--batch", std::to_string(options.batch), "a positive number");
+    if (session.inputShapes().empty())
+        return badCall("--batch", "the inputs' shapes are not known", "--shape NAME=1,3,224,224, too");
+    const Shapes shapes = session.inputShapes();
+    for (const auto &[name, shape] : shapes) {
+        if (shape.rank() == 0)
+            continue;
+        std::vector<std::int64_t> dims(shape.dims().begin(), shape.dims().end());
+        dims[0] = options.batch;
+        HALFTONE_CHECK(session.setInputShape(name, tensor::Shape(std::move(dims))));
+    }
+    return {};
+}
+
 Result<Profile> measure(const Options &options, const std::stop_token &stop)
 {
     if (options.quantized)
@@ -116,10 +164,11 @@ Result<Profile> measure(const Options &options, const std::stop_token &stop)
     HALFTONE_TRY(result.backend, backendNamed(options.backend, threads));
     HALFTONE_TRY(session::Session session, options.model.open());
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
+    HALFTONE_CHECK(setBatch(options, session));
     std::vector<std::string> notes;
     HALFTONE_TRY(const passes::ShapeMap shapes, session.shapes(notes));
     const Shapes known = shapesByName(session.source().model.graph, shapes);
-    HALFTONE_TRY(const graph::Model source, sourceModel(options, session, known));
+    HALFTONE_TRY(const graph::Model source, sourceModel(options, session));
     HALFTONE_TRY(const runtime::BackendChain chain, runtime::backendChain("reference", threads));
     runtime::PlanOptions planOptions;
     planOptions.threads = static_cast<int>(threads);
@@ -135,11 +184,13 @@ Result<Profile> measure(const Options &options, const std::stop_token &stop)
     }
     const profile::LatencySettings settings{static_cast<std::size_t>(options.warmup),
                                             static_cast<std::size_t>(options.repeats)};
-    HALFTONE_TRY(const std::unique_ptr<runtime::LatencyPlan> plan, planOf(model, known, policy, planOptions));
+    HALFTONE_TRY(const TypedModel wanted, typed(std::move(model), known, policy));
+    warnOfEmulation(wanted, result.backend);
+    HALFTONE_TRY(const std::unique_ptr<runtime::LatencyPlan> plan, planOf(wanted, planOptions));
     HALFTONE_TRY(result.latency, profile::measureLatency(*plan, settings, progress(stop)));
     if (options.versusFp32) {
-        HALFTONE_TRY(const std::unique_ptr<runtime::LatencyPlan> wide,
-                     planOf(source, known, policy::Policy(), planOptions));
+        HALFTONE_TRY(const TypedModel plain, typed(source, known, policy::Policy()));
+        HALFTONE_TRY(const std::unique_ptr<runtime::LatencyPlan> wide, planOf(plain, planOptions));
         HALFTONE_TRY(result.versus, profile::measureVersus(*plan, *wide, settings, 1, progress(stop)));
     }
     return result;
@@ -212,19 +263,6 @@ void printProfile(const Profile &profile, const Options &options)
 Result<void> profileModel(const Options &options, const std::stop_token &stop)
 {
     HALFTONE_TRY(const Profile profile, measure(options, stop));
-    // An emulated type has no honest latency; whoever asks for one is told before the figures.
-    const auto &dtypes = profile.backend.dtypes;
-    for (const profile::LayerLatency &layer : profile.latency.layers) {
-        const auto type
-            = std::ranges::find(dtypes, layer.step.dtype, &std::pair<tensor::DType, runtime::Support>::first);
-        if (type == dtypes.end() || type->second != runtime::Support::Emulated)
-            continue;
-        std::fputs(("warning: " + std::string(tensor::nameOf(layer.step.dtype))
-                    + " is emulated on this machine: these times say nothing about a machine that has it\n")
-                       .c_str(),
-                   stderr);
-        break;
-    }
     if (options.json)
         printJson(jsonOf(profile, options));
     else
@@ -245,6 +283,8 @@ void addProfile(CLI::App &app, Action &chosen)
     command->add_option("--threads", options->threads, "Default: as many as the machine has")->type_name("N");
     command->add_option("--repeats", options->repeats, "Runs that count (30)")->type_name("N");
     command->add_option("--warmup", options->warmup, "Runs before that (5)")->type_name("N");
+    command->add_option("--batch", options->batch, "The first axis of every input; default: as its shape says")
+        ->type_name("N");
     command->add_option("--random-params", options->seed, "Draw the parameters that the model lacks")
         ->type_name("SEED");
     command->add_flag("--versus-fp32", options->versusFp32, "Also the model as it is, in turns");

@@ -8,6 +8,7 @@
 #include "core/passes/node_types.h"
 #include "core/runtime/buffer.h"
 #include "core/runtime/reference/elements.h"
+#include "core/runtime/shown_outputs.h"
 
 #include <algorithm>
 #include <cstring>
@@ -55,6 +56,12 @@ std::size_t bytesOf(std::span<const Tensor> values)
     return bytes;
 }
 
+/// The same bytes in memory: those of one tensor and its copies.
+bool areSame(const Tensor &a, const Tensor &b)
+{
+    return a.dtype() == b.dtype() && a.shape() == b.shape() && a.bytes().data() == b.bytes().data();
+}
+
 Result<Tensor> zeros(const TensorDesc &desc)
 {
     HALFTONE_TRY(const Buffer buffer, allocate(desc));
@@ -71,6 +78,7 @@ GraphRunner::GraphRunner(const graph::Graph &graph, const BackendChain &backends
     , m_depth(depth)
     , m_order(graph::postOrder(graph))
     , m_ops(graph.nodeCount())
+    , m_shown(shownOutputs(graph))
     , m_isLabel(graph.nodeCount())
     , m_readers(graph.nodeCount())
     , m_prepared(graph.nodeCount())
@@ -224,7 +232,21 @@ std::vector<TensorDesc> describe(std::span<const Shape> shapes, std::span<const 
 
 } // namespace
 
-Result<void> GraphRunner::prepareAll(const Setting &setting)
+std::vector<Tensor> GraphRunner::constantsOf(NodeId id, const Values &values) const
+{
+    std::vector<Tensor> constants;
+    if (m_constants.empty())
+        return constants;
+    for (const Entry &entry : m_graph.inputs(id)) {
+        const Tensor &constant = m_constants[entry.node];
+        const bool holds = isSet(constant) && !values[entry.node].empty()
+            && areSame(constant, values[entry.node][entry.output]);
+        constants.push_back(holds ? constant : Tensor());
+    }
+    return constants;
+}
+
+Result<void> GraphRunner::prepareAll(const Setting &setting, const Values &values)
 {
     for (const NodeId id : m_order) {
         if (m_graph.isVariable(id) || m_bodies.contains(id))
@@ -232,7 +254,9 @@ Result<void> GraphRunner::prepareAll(const Setting &setting)
         Operation operation{m_ops[id],
                             m_graph.node(id).op,
                             {},
-                            describe(setting.shapes.byNode[id], setting.types.outputs(id))};
+                            describe(setting.shapes.byNode[id], setting.types.outputs(id)),
+                            constantsOf(id, values),
+                            m_shown[id]};
         bool known = !operation.outputs.empty();
         for (const Entry &entry : m_graph.inputs(id)) {
             operation.inputs.push_back({setting.types.of(entry), setting.shapes.of(entry)});
@@ -248,7 +272,8 @@ Result<GraphRunner::Prepared *> GraphRunner::prepare(NodeId id, Operation operat
 {
     std::vector<Prepared> &kept = m_prepared[id];
     for (Prepared &prepared : kept) {
-        if (prepared.operation.inputs == operation.inputs && prepared.operation.outputs == operation.outputs)
+        if (prepared.operation.inputs == operation.inputs && prepared.operation.outputs == operation.outputs
+            && std::ranges::equal(prepared.operation.constants, operation.constants, areSame))
             return &prepared;
     }
     Error refusal = unsupported({}, "no backend");
@@ -291,11 +316,13 @@ Result<void> GraphRunner::bindVariables(const Setting &setting, std::vector<Tens
     return {};
 }
 
-Result<std::vector<Tensor>> GraphRunner::runKernel(NodeId id, const Setting &setting,
+Result<std::vector<Tensor>> GraphRunner::runKernel(NodeId id, const State &state,
                                                    std::span<const Tensor> inputs, const RunOptions &options,
                                                    std::string_view &kernel)
 {
-    Operation operation{m_ops[id], m_graph.node(id).op, {}, {}};
+    const Setting &setting = *state.setting;
+    Operation operation{m_ops[id],   m_graph.node(id).op, {}, {}, constantsOf(id, state.values),
+                        m_shown[id]};
     std::vector<Shape> inputShapes;
     std::vector<const std::byte *> from;
     for (const Tensor &input : inputs) {
@@ -355,11 +382,11 @@ Result<GraphRunner::State> GraphRunner::start(std::vector<Tensor> variables)
 {
     State state;
     HALFTONE_TRY(state.setting, settingOf(variables));
-    HALFTONE_CHECK(prepareAll(*state.setting));
     state.values.resize(m_graph.nodeCount());
     state.isOwn.resize(m_graph.nodeCount());
     state.readers = m_readers;
     HALFTONE_CHECK(bindVariables(*state.setting, std::move(variables), state.values));
+    HALFTONE_CHECK(prepareAll(*state.setting, state.values));
     skipVariables(state);
     return state;
 }
@@ -372,7 +399,7 @@ Result<NodeValue> GraphRunner::step(State &state, const RunOptions &options)
         inputs.push_back(state.values[entry.node][entry.output]);
     std::string_view kernel = m_graph.node(id).op;
     auto outputs = m_bodies.contains(id) ? runBodies(id, inputs, options)
-                                         : runKernel(id, *state.setting, inputs, options, kernel);
+                                         : runKernel(id, state, inputs, options, kernel);
     if (options.progress.stopped())
         return cancelled();
     if (!outputs.ok())

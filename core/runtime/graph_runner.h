@@ -28,6 +28,10 @@ public:
     /// Variables whose values may be converted when their types contradict the graph.
     void setConvertible(std::vector<graph::NodeId> variables);
 
+    /// Values of variables that are the same in most runs: kernels may keep them packed. A run that is given other values
+    /// uses those. Unset: none.
+    void setConstants(std::vector<tensor::Tensor> byNode) { m_constants = std::move(byNode); }
+
     using Values = std::vector<std::vector<tensor::Tensor>>; ///< by NodeId
     /// Shapes and types of everything, for one set of inputs.
     struct Setting
@@ -76,12 +80,14 @@ private:
 
     Result<const Setting *> settingOf(std::span<const tensor::Tensor> variables);
     Result<passes::TypeMap> typesOf(std::span<const tensor::Tensor> variables) const;
-    Result<void> prepareAll(const Setting &setting);
+    Result<void> prepareAll(const Setting &setting, const Values &values);
+    /// Those of a node's inputs that are set as constants and have that value in this run.
+    std::vector<tensor::Tensor> constantsOf(graph::NodeId id, const Values &values) const;
     Result<Prepared *> prepare(graph::NodeId id, Operation operation);
 
     Result<void> bindVariables(const Setting &setting, std::vector<tensor::Tensor> variables,
                                Values &values) const;
-    Result<std::vector<tensor::Tensor>> runKernel(graph::NodeId id, const Setting &setting,
+    Result<std::vector<tensor::Tensor>> runKernel(graph::NodeId id, const State &state,
                                                   std::span<const tensor::Tensor> inputs,
                                                   const RunOptions &options, std::string_view &kernel);
     void skipVariables(State &state) const;
@@ -97,6 +103,8 @@ private:
     std::vector<graph::NodeId> m_order; ///< what the heads need
     std::vector<ops::Operator> m_ops; ///< by NodeId
     std::vector<graph::NodeId> m_convertible;
+    std::vector<tensor::Tensor> m_constants; ///< by NodeId; empty: none
+    std::vector<std::size_t> m_shown; ///< by NodeId: how many outputs somebody may read
     std::vector<bool> m_isLabel; ///< by NodeId
     std::vector<std::uint32_t> m_readers; ///< by NodeId: inputs and heads that read the node
     std::vector<std::vector<Prepared>> m_prepared; ///< by NodeId; the latest last

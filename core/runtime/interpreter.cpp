@@ -65,6 +65,7 @@ private:
         for (const tensor::Array &array : model.parameters)
             stored.insert_or_assign(graph::variableOf(array.name), &array);
         std::vector<NodeId> data;
+        std::vector<Tensor> constants(m_graph.nodeCount());
         for (const NodeId id : m_runner->variables()) {
             const auto array = stored.find(m_graph.node(id).name);
             if (array == stored.end() || !array->second->shape.hasRank()) {
@@ -74,7 +75,9 @@ private:
             if (array->second->storage != tensor::Storage::Dense)
                 return unsupported(m_graph.node(id).name, "a sparse parameter", "a dense one");
             HALFTONE_TRY(m_constants[id], aligned(array->second->values));
+            constants[id] = m_constants[id];
         }
+        m_runner->setConstants(std::move(constants));
         m_runner->setConvertible(std::move(data));
         return {};
     }

@@ -35,6 +35,9 @@ public:
     /// fails: BadInput when no input has that name, naming the nearest.
     Result<void> setInputShape(const std::string &name, tensor::Shape shape);
 
+    /// Those set so far, by the name of the variable.
+    const std::unordered_map<std::string, tensor::Shape> &inputShapes() const { return m_inputShapes; }
+
     /// Shapes of everything, as far as they follow from the parameters, the inputs' shapes and `__shape__`.
     /// Without inputs' shapes a contradiction is no failure, since nothing else needs shapes: it goes to
     /// `notes`, and all shapes stay unknown. fails: BadInput for shapes that contradict those given, naming

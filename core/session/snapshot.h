@@ -6,6 +6,7 @@
 #include "core/policy/op_lists.h"
 #include "core/policy/rules.h"
 #include "core/profile/latency.h"
+#include "core/session/calibrate.h"
 #include "core/session/compare.h"
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 #include "core/runtime/onednn/backend.h"
 
+#include "core/runtime/buffer.h"
+#include "core/runtime/half_loops.h"
 #include "core/runtime/onednn/lower.h"
 #include "core/runtime/onednn/quiet_waits.h"
-#include "core/tensor/bfloat16.h"
-#include "core/tensor/float16.h"
 
 #include <algorithm>
 #include <cstring>
@@ -113,28 +113,13 @@ Result<std::unique_ptr<Kernel>> prepareWide(const Operation &operation, int thre
     return std::unique_ptr<Kernel>(std::make_unique<NodeKernel>(operation, emitter, std::move(program), threads));
 }
 
-void widen(DType from, const std::byte *source, float *target, std::size_t count)
+/// `tensor`, of 16 bits, in float32.
+Result<tensor::Tensor> widened(const tensor::Tensor &tensor)
 {
-    const auto *bits = reinterpret_cast<const std::uint16_t *>(source);
-    if (from == DType::F16) {
-        for (std::size_t k = 0; k < count; ++k)
-            target[k] = tensor::floatFromFloat16(bits[k]);
-    } else {
-        for (std::size_t k = 0; k < count; ++k)
-            target[k] = tensor::floatFromBfloat16(bits[k]);
-    }
-}
-
-void narrow(DType to, const float *source, std::byte *target, std::size_t count)
-{
-    auto *bits = reinterpret_cast<std::uint16_t *>(target);
-    if (to == DType::F16) {
-        for (std::size_t k = 0; k < count; ++k)
-            bits[k] = tensor::float16FromFloat(source[k]);
-    } else {
-        for (std::size_t k = 0; k < count; ++k)
-            bits[k] = tensor::bfloat16FromFloat(source[k]);
-    }
+    HALFTONE_TRY(const Buffer buffer, allocate({DType::F32, tensor.shape()}));
+    widenHalves(tensor.dtype(), tensor.bytes().data(), static_cast<std::size_t>(tensor.elementCount()),
+                reinterpret_cast<float *>(buffer.bytes));
+    return buffer.tensor;
 }
 
 /// Computes in float32 what comes and goes in 16 bits.
@@ -145,10 +130,15 @@ public:
         : m_operation(std::move(operation))
         , m_wide(std::move(wide))
     {
-        for (const auto *descs : {&m_operation.inputs, &m_operation.outputs})
-            for (const TensorDesc &desc : *descs)
-                m_buffers.push_back(isEmulated(desc.dtype) ? allocatePages(countOf(desc) * sizeof(float))
-                                                           : std::shared_ptr<std::byte>());
+        const auto add = [this](const TensorDesc &desc, bool isNeeded) {
+            const bool isWidened = isNeeded && isEmulated(desc.dtype);
+            m_buffers.push_back(isWidened ? allocatePages(countOf(desc) * sizeof(float))
+                                          : std::shared_ptr<std::byte>());
+        };
+        for (std::size_t k = 0; k < m_operation.inputs.size(); ++k)
+            add(m_operation.inputs[k], !m_operation.isConstant(k));
+        for (const TensorDesc &desc : m_operation.outputs)
+            add(desc, true);
     }
 
     std::string name() const override { return m_wide->name() + ", emulated"; }
@@ -159,8 +149,8 @@ public:
         std::vector<std::byte *> to(outputs.begin(), outputs.end());
         for (std::size_t k = 0; k < from.size(); ++k) {
             if (std::byte *buffer = m_buffers[k].get()) {
-                widen(m_operation.inputs[k].dtype, from[k], reinterpret_cast<float *>(buffer),
-                      countOf(m_operation.inputs[k]));
+                widenHalves(m_operation.inputs[k].dtype, from[k], countOf(m_operation.inputs[k]),
+                            reinterpret_cast<float *>(buffer));
                 from[k] = buffer;
             }
         }
@@ -171,8 +161,8 @@ public:
         HALFTONE_CHECK(m_wide->run(from, to));
         for (std::size_t k = 0; k < to.size(); ++k)
             if (const std::byte *buffer = wideOutput(k))
-                narrow(m_operation.outputs[k].dtype, reinterpret_cast<const float *>(buffer), outputs[k],
-                       countOf(m_operation.outputs[k]));
+                narrowToHalves(reinterpret_cast<const float *>(buffer), countOf(m_operation.outputs[k]),
+                               m_operation.outputs[k].dtype, outputs[k]);
         return {};
     }
 
@@ -212,6 +202,10 @@ public:
                     emulates = true;
                 }
             }
+        }
+        for (tensor::Tensor &constant : wide.constants) {
+            if (isEmulated(constant.dtype()))
+                HALFTONE_TRY(constant, widened(constant));
         }
         HALFTONE_TRY(std::unique_ptr<Kernel> kernel, prepareWide(wide, m_threads));
         if (!emulates)

@@ -1,5 +1,6 @@
 #include "core/runtime/reference/elements.h"
 
+#include "core/runtime/half_loops.h"
 #include "core/tensor/bfloat16.h"
 #include "core/tensor/float16.h"
 
@@ -112,6 +113,10 @@ void storeIntegers(DType from, const std::byte *elements, std::size_t count, DTy
 template <class Real>
 void widen(DType type, const std::byte *elements, std::size_t count, Real *out)
 {
+    if constexpr (std::is_same_v<Real, float>) {
+        if (tensor::isHalf(type))
+            return widenHalves(type, elements, count, out);
+    }
     if (type == DType::F16) {
         for (std::size_t i = 0; i < count; ++i)
             out[i] = static_cast<Real>(tensor::floatFromFloat16(load<std::uint16_t>(elements, i)));
@@ -129,6 +134,10 @@ void widen(DType type, const std::byte *elements, std::size_t count, Real *out)
 template <class Real>
 void narrow(const Real *values, std::size_t count, DType type, std::byte *elements)
 {
+    if constexpr (std::is_same_v<Real, float>) {
+        if (tensor::isHalf(type))
+            return narrowToHalves(values, count, type, elements);
+    }
     if (tensor::isHalf(type)) {
         for (std::size_t i = 0; i < count; ++i)
             store(elements, i, toHalf(values[i], type));
