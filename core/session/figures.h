@@ -1,0 +1,42 @@
+#pragma once
+
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/runtime/latency_plan.h"
+#include "core/session/snapshot.h"
+
+#include <memory>
+
+namespace halftone::session {
+
+struct LatencyOptions
+{
+    unsigned threads = 0; ///< 0: as many as the machine has
+    profile::LatencySettings settings;
+};
+
+/// Measures one model over and over: its packed weights and its float32 plan are kept, so that an edit costs only what it
+/// changes. For one thread at a time.
+class LatencyMeter
+{
+public:
+    LatencyMeter();
+    ~LatencyMeter();
+    LatencyMeter(const LatencyMeter &) = delete;
+    LatencyMeter &operator=(const LatencyMeter &) = delete;
+
+    /// The converted model against the source, in turns. Where the target type is emulated only the source is measured, since
+    /// times of an emulation say nothing: `native` is then false.
+    /// fails: Unsupported without oneDNN; BadInput when inputs' shapes are not known, naming one; Cancelled
+    Result<LatencyFigures> measure(const Snapshot &snapshot, const LatencyOptions &options,
+                                   const Progress &progress = {});
+
+private:
+    struct Kept;
+    std::unique_ptr<Kept> m_kept;
+};
+
+/// What is known of each node, gathered from `comparison` and `latency` into `nodes`.
+void gatherByNode(Figures &figures, const graph::Graph &source);
+
+} // namespace halftone::session

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <QCoreApplication>
+#include <QMetaObject>
+
+#include <memory>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+namespace halftone::widgets {
+
+/// Work beside the window's thread, of which only the newest answer counts: starting anew stops what runs and forgets its
+/// answer. For the thread that has the application object. Its end stops the work and waits for it.
+class LatestJob
+{
+public:
+    LatestJob() = default;
+    LatestJob(const LatestJob &) = delete;
+    LatestJob &operator=(const LatestJob &) = delete;
+
+    /// work     `T work(std::stop_token)`, on a thread of its own once what ran before has ended
+    /// deliver  `void deliver(T)`, on this thread; not called when another start() or cancel() came first
+    template <class Work, class Deliver>
+    void start(Work work, Deliver deliver)
+    {
+        cancel();
+        m_running = true;
+        m_thread = std::jthread([this, previous = std::move(m_thread), work = std::move(work),
+                                 deliver = std::move(deliver)](std::stop_token stop) mutable {
+            if (previous.joinable())
+                previous.join();
+            if (stop.stop_requested())
+                return;
+            auto answer = std::make_shared<decltype(work(stop))>(work(stop));
+            // Posted to the application and not to an owner: the token, asked on the receiving thread, tells whether the
+            // owner still wants it, and there is no race with the owner's end.
+            QMetaObject::invokeMethod(
+                qApp,
+                [this, stop, answer, deliver = std::move(deliver)]() mutable {
+                    if (stop.stop_requested())
+                        return;
+                    m_running = false;
+                    deliver(std::move(*answer));
+                },
+                Qt::QueuedConnection);
+        });
+    }
+
+    void cancel()
+    {
+        m_thread.request_stop();
+        m_running = false;
+    }
+    bool isRunning() const { return m_running; } ///< an answer is still to come
+
+private:
+    bool m_running = false;
+    std::jthread m_thread;
+};
+
+} // namespace halftone::widgets
