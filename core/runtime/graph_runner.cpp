@@ -197,6 +197,27 @@ Result<passes::TypeMap> GraphRunner::typesOf(std::span<const Tensor> variables) 
     return types;
 }
 
+Error GraphRunner::blameInput(Error error, std::unordered_map<std::string, Shape> known) const
+{
+    // Rules meet a contradiction wherever they come by first, often at a parameter.
+    for (const NodeId id : m_convertible) {
+        const std::string &name = m_graph.node(id).name;
+        auto fed = known.extract(name);
+        if (fed.empty())
+            continue;
+        const auto rest = passes::inferShapes(m_graph, known);
+        if (rest.ok()) {
+            const Shape &wanted = rest.value().byNode[id][0];
+            return badInput(name, "an array of shape " + fed.mapped().toString(),
+                            wanted.hasRank()
+                                ? "one of shape " + wanted.toString()
+                                : "one that " + error.where + " takes (" + error.message() + ')');
+        }
+        known.insert(std::move(fed));
+    }
+    return error;
+}
+
 Result<const GraphRunner::Setting *> GraphRunner::settingOf(std::span<const Tensor> variables)
 {
     std::vector<TensorDesc> key;
@@ -211,7 +232,10 @@ Result<const GraphRunner::Setting *> GraphRunner::settingOf(std::span<const Tens
     }
     m_settingKey.clear();
     HALFTONE_TRY(m_setting.types, typesOf(variables));
-    HALFTONE_TRY(m_setting.shapes, passes::inferShapes(m_graph, known));
+    auto shapes = passes::inferShapes(m_graph, known);
+    if (!shapes.ok())
+        return blameInput(std::move(shapes).error(), std::move(known));
+    m_setting.shapes = std::move(shapes).value();
     m_settingKey = std::move(key);
     return &m_setting;
 }
@@ -321,8 +345,7 @@ Result<std::vector<Tensor>> GraphRunner::runKernel(NodeId id, const State &state
                                                    std::string_view &kernel)
 {
     const Setting &setting = *state.setting;
-    Operation operation{m_ops[id],   m_graph.node(id).op, {}, {}, constantsOf(id, state.values),
-                        m_shown[id]};
+    Operation operation{m_ops[id], m_graph.node(id).op, {}, {}, constantsOf(id, state.values), m_shown[id]};
     std::vector<Shape> inputShapes;
     std::vector<const std::byte *> from;
     for (const Tensor &input : inputs) {

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
+#include <unordered_map>
 
 /// Inside of Interpreter: a graph and the bodies in it are run by the same class.
 namespace halftone::runtime {
@@ -79,6 +81,8 @@ private:
     void countReaders();
 
     Result<const Setting *> settingOf(std::span<const tensor::Tensor> variables);
+    /// `error`, which inferring shapes gave, told of the input that all the others contradict, if there is one.
+    Error blameInput(Error error, std::unordered_map<std::string, tensor::Shape> known) const;
     Result<passes::TypeMap> typesOf(std::span<const tensor::Tensor> variables) const;
     Result<void> prepareAll(const Setting &setting, const Values &values);
     /// Those of a node's inputs that are set as constants and have that value in this run.

@@ -36,7 +36,8 @@ std::size_t countOf(const TensorDesc &desc)
 class NodeKernel final : public Kernel
 {
 public:
-    NodeKernel(const Operation &operation, const Emitter &emitter, std::unique_ptr<Program> program, int threads)
+    NodeKernel(const Operation &operation, const Emitter &emitter, std::unique_ptr<Program> program,
+               int threads)
         : m_program(std::move(program))
         , m_threads(threads)
     {
@@ -45,7 +46,8 @@ public:
                 m_inputs.push_back({k, emitter.inputBuffer(m_inputs.size()), false});
         for (std::size_t k = 0; k < operation.outputs.size(); ++k) {
             if (!operation.isRead(k)) {
-                m_unread.emplace_back(k, countOf(operation.outputs[k]) * tensor::sizeOf(operation.outputs[k].dtype));
+                m_unread.emplace_back(
+                    k, countOf(operation.outputs[k]) * tensor::sizeOf(operation.outputs[k].dtype));
                 continue;
             }
             const BufferId buffer = emitter.outputBuffer(m_outputs.size());
@@ -83,14 +85,14 @@ private:
     {
         std::size_t at = 0; ///< in the operation
         BufferId buffer = 0;
-        bool isCopied = false; ///< an output that lies in an input, in a constant, or where another output does
+        bool isCopied
+            = false; ///< an output that lies in an input, in a constant, or where another output does
     };
 
     bool isCopied(BufferId output) const
     {
-        const auto isSame = [&](const Port &port) {
-            return m_program->wholeOf(port.buffer) == m_program->wholeOf(output);
-        };
+        const auto isSame
+            = [&](const Port &port) { return m_program->wholeOf(port.buffer) == m_program->wholeOf(output); };
         return m_program->isConstant(output) || std::ranges::any_of(m_inputs, isSame)
             || std::ranges::any_of(m_outputs, isSame);
     }
@@ -110,7 +112,8 @@ Result<std::unique_ptr<Kernel>> prepareWide(const Operation &operation, int thre
     HALFTONE_CHECK(emitter.begin());
     HALFTONE_CHECK(lower(emitter, graph.nodes[0]));
     HALFTONE_TRY(std::unique_ptr<Program> program, emitter.finish(Ports::Outside));
-    return std::unique_ptr<Kernel>(std::make_unique<NodeKernel>(operation, emitter, std::move(program), threads));
+    return std::unique_ptr<Kernel>(
+        std::make_unique<NodeKernel>(operation, emitter, std::move(program), threads));
 }
 
 /// `tensor`, of 16 bits, in float32.
@@ -204,8 +207,9 @@ public:
             }
         }
         for (tensor::Tensor &constant : wide.constants) {
-            if (isEmulated(constant.dtype()))
+            if (isEmulated(constant.dtype())) {
                 HALFTONE_TRY(constant, widened(constant));
+            }
         }
         HALFTONE_TRY(std::unique_ptr<Kernel> kernel, prepareWide(wide, m_threads));
         if (!emulates)
