@@ -6,6 +6,7 @@
 #include "core/runtime/backends.h"
 #include "core/runtime/reference/elements.h"
 #include "core/runtime/shown_outputs.h"
+#include "core/session/calibrate_pool.h"
 
 #include <algorithm>
 #include <array>
@@ -67,6 +68,8 @@ public:
         , m_choice(std::move(choice))
         , m_interpreter(std::move(interpreter))
         , m_shown(runtime::shownOutputs(model.graph))
+        , m_threshold(options.threshold)
+        , m_pool(options.threads > 0 ? options.threads : runtime::machineThreads())
     {
         const std::size_t count = source.count().value_or(0);
         const std::size_t wanted = options.batch > 0 ? options.batch : source.usualBatch();
@@ -89,12 +92,21 @@ public:
             HALFTONE_CHECK(runBatch(feed, part));
         }
         HALFTONE_CHECK(addParameters(progress));
+        m_pool.wait();
+        for (auto &[entry, collected] : m_tensors) {
+            m_pool.submit([&collected = collected, &threshold = m_threshold, &progress] {
+                collected.tensor.statistics = collected.collector.statistics();
+                collected.tensor.threshold
+                    = calibration::chooseThreshold(collected.tensor.statistics, threshold, progress.stop);
+            });
+        }
+        m_pool.wait();
+        if (progress.stopped())
+            return Error{Errc::Cancelled, {}, {}, "stopped", {}};
         CalibrateOutcome outcome;
         outcome.examples = count;
-        for (auto &[entry, collected] : m_tensors) {
-            collected.tensor.statistics = collected.collector.statistics();
+        for (auto &[entry, collected] : m_tensors)
             outcome.tensors.push_back(std::move(collected.tensor));
-        }
         if (outcome.tensors.empty())
             return badCall("--layers", "no tensor has such a name", "a pattern of tensor names");
         return outcome;
@@ -119,10 +131,11 @@ private:
                 return;
             const graph::NodeDef &node = m_model.graph.node(entry.node);
             found = m_tensors.emplace(place, Collected{}).first;
-            found->second.tensor = {std::move(name), node.name, node.op, isParameter, {}, {}};
+            found->second.tensor = {std::move(name), node.name, node.op, isParameter, {}};
         }
         // In one piece: the first batch as a whole settles the histogram's range.
-        found->second.collector.add(floatsOf(value));
+        m_pool.submit([&collector = found->second.collector, value] { collector.add(floatsOf(value)); },
+                      value.bytes().size());
     }
 
     Result<void> runBatch(const runtime::Feed &feed, const Progress &progress)
@@ -141,6 +154,7 @@ private:
             return {};
         };
         const auto heads = m_interpreter.run(feed, options);
+        m_pool.wait(); // batches of one tensor are added one after another
         return heads.ok() ? Result<void>() : heads.error();
     }
 
@@ -200,7 +214,9 @@ private:
     runtime::Interpreter m_interpreter;
     std::vector<std::size_t> m_shown;
     std::size_t m_batch = 0;
+    calibration::ThresholdOptions m_threshold;
     std::map<std::pair<NodeId, std::uint32_t>, Collected> m_tensors;
+    TaskPool m_pool; ///< last: its tasks use the others
 };
 
 } // namespace

@@ -17,6 +17,7 @@ struct CalibrateOptions
     std::string backend = "cpu";
     unsigned threads = 0; ///< 0: as many as the machine has
     std::size_t batch = 0; ///< examples at a time; 0: all arrays at once, pictures one by one
+    calibration::ThresholdOptions threshold{};
     std::vector<std::string> layers; ///< patterns (policy::Pattern) of tensor names; empty: all tensors
 };
 
@@ -29,7 +30,7 @@ struct CalibrateOutcome
 };
 
 /// Runs the model over the examples once and collects the statistics of every tensor of floating point, without keeping
-/// any values.
+/// any values, then chooses thresholds. Both in parallel over the tensors; the result does not depend on the threads.
 /// fails: what reading the examples refuses; what runtime::Interpreter refuses; BadCall for a malformed pattern or one
 /// that matches nothing (where = "--layers"); Cancelled
 Result<CalibrateOutcome> calibrateModel(const graph::Model &model, const std::string &symbolPath,

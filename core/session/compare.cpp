@@ -1,6 +1,7 @@
 #include "core/session/compare.h"
 
 #include "core/runtime/backends.h"
+#include "core/runtime/shown_outputs.h"
 #include "core/session/run.h"
 
 #include <algorithm>
@@ -15,8 +16,10 @@ using profile::Room;
 class Comparing
 {
 public:
-    Comparing(LayerCompare compare, const ExampleSource &source, const CompareOptions &options)
+    Comparing(LayerCompare compare, const graph::Graph &graph, const ExampleSource &source,
+              const CompareOptions &options)
         : m_compare(std::move(compare))
+        , m_graph(graph)
         , m_source(source)
         , m_limit(options.settings.memoryLimit)
         , m_count(source.count().value_or(0))
@@ -74,6 +77,11 @@ private:
                             }};
         HALFTONE_TRY(const runtime::Feed feed, m_source.batch(first, number));
         HALFTONE_TRY(const Room room, m_compare.add(feed, part));
+        if (const auto unclean = m_compare.firstUnclean())
+            return badInput(runtime::valueName(m_graph, unclean->node, unclean->output),
+                            "the float32 run itself gives " + std::to_string(unclean->notFinite)
+                                + " NaN or infinite values, first here: no comparison means anything",
+                            "finite values");
         const LayerCompare::Heads &heads = m_compare.heads();
         if (room == Room::Enough && !heads.reference.empty()) {
             m_reference.add(heads.reference[0], first);
@@ -92,6 +100,7 @@ private:
     }
 
     LayerCompare m_compare;
+    const graph::Graph &m_graph; ///< of the reference
     const ExampleSource &m_source;
     std::size_t m_limit;
     std::size_t m_count;
@@ -110,7 +119,7 @@ Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::
     HALFTONE_TRY(const runtime::BackendChain backends, runtime::backendChain(options.backend, threads));
     HALFTONE_TRY(const auto source, openExamples(options.examples, models.reference.graph, symbolPath));
     HALFTONE_TRY(LayerCompare compare, LayerCompare::create(models, backends, options.settings));
-    Comparing comparing(std::move(compare), *source, options);
+    Comparing comparing(std::move(compare), models.reference.graph, *source, options);
     HALFTONE_CHECK(comparing.run(progress));
     CompareOutcome outcome;
     comparing.tell(outcome);

@@ -114,6 +114,25 @@ std::string Document::redoText() const
     return canRedo() ? m_states[m_current + 1].what : std::string();
 }
 
+History Document::history() const
+{
+    History history;
+    for (const State &state : m_states)
+        history.entries.push_back({*state.policy, state.what});
+    history.current = m_current;
+    return history;
+}
+
+void Document::setHistory(const History &history)
+{
+    assert(history.current < history.entries.size());
+    m_states.clear();
+    for (const HistoryEntry &entry : history.entries)
+        m_states.push_back({std::make_shared<const policy::Policy>(entry.policy), entry.what});
+    m_current = history.current;
+    m_revision = m_nextRevision++;
+}
+
 Document::Request Document::request() const
 {
     return {m_revision, m_session.sharedSource(), m_shapes, m_states[m_current].policy};

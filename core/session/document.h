@@ -4,6 +4,7 @@
 #include "core/base/result.h"
 #include "core/policy/edits.h"
 #include "core/session/session.h"
+#include "core/session/session_file.h"
 #include "core/session/snapshot.h"
 
 #include <cstdint>
@@ -39,6 +40,10 @@ public:
     void redo();
     std::string undoText() const; ///< of the edit that undo() takes back; "" if there is none
     std::string redoText() const;
+
+    History history() const;
+    /// Needs: a history with an entry and a current one among them.
+    void setHistory(const History &history);
 
     /// What the policy of now makes of the model. Pure; a job may call derive() with the request on another thread.
     struct Request

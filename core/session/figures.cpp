@@ -136,15 +136,20 @@ Result<LatencyFigures> LatencyMeter::measure(const Snapshot &snapshot, const Lat
 
 void gatherByNode(Figures &figures, const graph::Graph &source)
 {
-    figures.nodes.assign(source.nodeCount(), {});
+    figures.nodes.resize(source.nodeCount());
     if (figures.comparison) {
+        // Until isolated effects of this revision are there, those of an earlier one stay, marked as such.
+        const bool isolated = figures.isolatedRevision == figures.comparisonRevision;
         for (const profile::LayerErrors &layer : figures.comparison->comparison.layers) {
-            if (layer.output == 0 && layer.node < figures.nodes.size()) {
-                figures.nodes[layer.node].cumulative = layer.cumulative;
+            if (layer.output != 0 || layer.node >= figures.nodes.size())
+                continue;
+            figures.nodes[layer.node].cumulative = layer.cumulative;
+            if (isolated)
                 figures.nodes[layer.node].isolated = layer.isolated;
-            }
         }
     }
+    for (NodeFigures &node : figures.nodes)
+        node.fp32 = node.mixed = std::nullopt;
     if (!figures.latency)
         return;
     Ids ids;

@@ -76,6 +76,7 @@ struct Figures
 {
     std::shared_ptr<const CompareOutcome> comparison;
     std::uint64_t comparisonRevision = 0;
+    std::uint64_t isolatedRevision = 0; ///< of the isolated figures in `nodes`, which follow later
     std::shared_ptr<const LatencyFigures> latency;
     std::uint64_t latencyRevision = 0;
     std::shared_ptr<const CalibrateOutcome> calibration; ///< of the source: belongs to no revision

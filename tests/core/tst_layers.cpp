@@ -20,7 +20,7 @@ struct VendorRule
     const char *rooms;
 };
 constexpr VendorRule kVendors[] = {
-    {"nlohmann/", "core/dialect core/io core/policy core/report app"},
+    {"nlohmann/", "core/dialect core/io core/policy core/report core/session app"},
     {"zip.h", "core/io core/tensor"},
     {"stb_image.h", "core/io"},
     {"jpeglib.h", "core/io"},

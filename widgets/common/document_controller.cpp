@@ -53,6 +53,24 @@ void DocumentController::redo()
     derive();
 }
 
+bool DocumentController::setInputShapes(const std::vector<std::pair<std::string, tensor::Shape>> &shapes)
+{
+    if (!m_document)
+        return false;
+    const std::uint64_t before = m_document->revision();
+    for (const auto &[name, shape] : shapes) {
+        const auto set = m_document->setInputShape(name, shape);
+        if (!set.ok()) {
+            Q_EMIT editRefused(plain(set.error().message()));
+            break;
+        }
+    }
+    if (m_document->revision() == before)
+        return false;
+    derive();
+    return true;
+}
+
 session::EditEffect DocumentController::effectOf(const policy::Edit &edit) const
 {
     return m_snapshot ? session::Document::effectOf(*m_snapshot, edit) : session::EditEffect();

@@ -7,6 +7,9 @@
 #include <QString>
 
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace halftone::widgets {
 
@@ -33,6 +36,8 @@ public:
     bool apply(const policy::Edit &edit); ///< false, after editRefused(): nothing has changed
     void undo();
     void redo();
+    /// The shapes of inputs, as data bring them. false, after editRefused(), for shapes that contradict the model.
+    bool setInputShapes(const std::vector<std::pair<std::string, tensor::Shape>> &shapes);
     /// What an edit would do. Quick on models of some thousand operators.
     session::EditEffect effectOf(const policy::Edit &edit) const;
 

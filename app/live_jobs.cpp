@@ -1,0 +1,278 @@
+#include "app/live_jobs.h"
+
+#include "core/session/calibrate.h"
+#include "core/session/compare.h"
+#include "widgets/common/formatters.h"
+
+#include <atomic>
+#include <mutex>
+
+namespace halftone::app {
+namespace {
+
+using Shapes = std::vector<std::pair<std::string, tensor::Shape>>;
+using session::Snapshot;
+
+constexpr int kPollMs = 50;
+
+/// The shapes of one example, so that the rest of the network's follow.
+Result<Shapes> shapesOf(const session::ExampleOptions &options, const Snapshot &snapshot)
+{
+    HALFTONE_TRY(const auto source,
+                 session::openExamples(options, snapshot.graph(), snapshot.source->symbolPath));
+    HALFTONE_TRY(const runtime::Feed feed, source->batch(0, source->count() ? 1 : 0));
+    Shapes shapes;
+    for (const auto &[name, tensor] : feed)
+        shapes.emplace_back(name, tensor.shape());
+    return shapes;
+}
+
+} // namespace
+
+struct LiveJobs::Shared
+{
+    std::atomic<double> share = 0;
+    std::mutex lock;
+    std::string what;
+};
+
+LiveJobs::LiveJobs(widgets::DocumentController *controller, QObject *parent)
+    : QObject(parent)
+    , m_controller(controller)
+    , m_shared(std::make_shared<Shared>())
+    , m_meter(std::make_shared<session::LatencyMeter>())
+{
+    m_poll.setInterval(kPollMs);
+    connect(&m_poll, &QTimer::timeout, this, &LiveJobs::poll);
+    connect(controller, &widgets::DocumentController::snapshotChanged, this, &LiveJobs::restart);
+    connect(controller, &widgets::DocumentController::documentChanged, this, [this] {
+        m_opening.cancel();
+        m_job.cancel();
+        m_data.reset();
+        m_calibrated = false;
+        m_meter = std::make_shared<session::LatencyMeter>();
+        restart();
+    });
+}
+
+LiveJobs::~LiveJobs() = default;
+
+void LiveJobs::setData(std::optional<session::ExampleOptions> data)
+{
+    m_opening.cancel();
+    m_job.cancel();
+    m_calibrated = false;
+    m_comparedRevision = m_isolatedRevision = 0;
+    if (!data || !m_controller->snapshot()) {
+        m_data.reset();
+        m_controller->setFigures({});
+        Q_EMIT dataChanged();
+        restart();
+        return;
+    }
+    setBusy(true);
+    m_opening.start([options = *data, snapshot = m_controller->snapshot()](
+                        std::stop_token) { return shapesOf(options, *snapshot); },
+                    [this, data](Result<Shapes> shapes) {
+                        setBusy(false);
+                        if (!shapes.ok()) {
+                            Q_EMIT failed(widgets::plain(shapes.error().message()));
+                            return;
+                        }
+                        m_data = data;
+                        Q_EMIT dataChanged();
+                        if (!m_controller->setInputShapes(shapes.value()))
+                            restart(); // otherwise the changed snapshot has done it
+                    });
+}
+
+void LiveJobs::setErrorsWanted(bool wanted)
+{
+    m_errorsWanted = wanted;
+    restart();
+}
+
+void LiveJobs::setLatencyWanted(bool wanted)
+{
+    m_latencyWanted = wanted;
+    restart();
+}
+
+void LiveJobs::setSettings(const JobSettings &settings)
+{
+    if (settings == m_settings)
+        return;
+    m_settings = settings;
+    runAgain();
+}
+
+void LiveJobs::cancel()
+{
+    m_opening.cancel();
+    m_job.cancel();
+    m_stopped = true;
+    setBusy(false);
+}
+
+void LiveJobs::runAgain()
+{
+    m_comparedRevision = m_isolatedRevision = m_measuredRevision = 0;
+    m_calibrated = false;
+    restart();
+}
+
+void LiveJobs::restart()
+{
+    m_stopped = false;
+    m_job.cancel();
+    next();
+}
+
+/// Errors first, since they answer an edit; the measurement last, since it suffers from whatever runs beside it.
+void LiveJobs::next()
+{
+    const auto &snapshot = m_controller->snapshot();
+    if (!snapshot || !snapshot->converted || snapshot->error || m_stopped) {
+        setBusy(false);
+        return;
+    }
+    const std::uint64_t now = snapshot->revision;
+    if (m_errorsWanted && m_data && m_comparedRevision != now)
+        compare(false);
+    else if (m_errorsWanted && m_data && m_isolatedRevision != now)
+        compare(true);
+    else if (m_data && !m_calibrated)
+        calibrate();
+    else if (m_latencyWanted && m_measuredRevision != now)
+        measure();
+    else
+        setBusy(false);
+}
+
+void LiveJobs::setBusy(bool busy)
+{
+    if (busy) {
+        m_clock.start();
+        m_shared->share = 0;
+        m_poll.start();
+    } else {
+        m_poll.stop();
+    }
+    if (busy == m_busy)
+        return;
+    m_busy = busy;
+    Q_EMIT busyChanged();
+}
+
+void LiveJobs::poll()
+{
+    const double share = m_shared->share;
+    const double seconds = static_cast<double>(m_clock.elapsed()) / 1e3;
+    QString what;
+    {
+        const std::scoped_lock guard(m_shared->lock);
+        what = widgets::plain(m_shared->what);
+    }
+    Q_EMIT progressed(share, what, share > 0.02 && seconds > 1 ? seconds * (1 - share) / share : -1);
+}
+
+Progress LiveJobs::progressTo(std::stop_token stop, const char *what) const
+{
+    {
+        const std::scoped_lock guard(m_shared->lock);
+        m_shared->what = what;
+    }
+    return {std::move(stop), [shared = m_shared](double share, std::string_view) { shared->share = share; }};
+}
+
+void LiveJobs::fail(const Error &error)
+{
+    m_stopped = true;
+    setBusy(false);
+    if (error.code != Errc::Cancelled)
+        Q_EMIT failed(widgets::plain(error.message()));
+}
+
+void LiveJobs::compare(bool isolated)
+{
+    setBusy(true);
+    session::CompareOptions options;
+    options.examples = *m_data;
+    options.backend = m_settings.backend;
+    options.threads = m_settings.threads;
+    options.settings.memoryLimit = m_settings.memoryLimit;
+    options.settings.isolated = isolated;
+    m_job.start(
+        [this, options, snapshot = m_controller->snapshot(), isolated](std::stop_token stop) {
+            return session::compareModels(
+                profile::convertedPair(snapshot->source->model, snapshot->converted->model,
+                                       snapshot->converted->conversion),
+                snapshot->source->symbolPath, options,
+                progressTo(std::move(stop), isolated ? "each layer alone" : "comparing layers"));
+        },
+        [this, isolated,
+         revision = m_controller->snapshot()->revision](Result<session::CompareOutcome> outcome) {
+            if (!outcome.ok())
+                return fail(outcome.error());
+            session::Figures figures = m_controller->figures();
+            figures.comparison = std::make_shared<const session::CompareOutcome>(std::move(outcome).value());
+            figures.comparisonRevision = revision;
+            if (isolated)
+                figures.isolatedRevision = revision;
+            session::gatherByNode(figures, m_controller->snapshot()->graph());
+            m_comparedRevision = revision;
+            if (isolated)
+                m_isolatedRevision = revision;
+            m_controller->setFigures(std::move(figures));
+            next();
+        });
+}
+
+void LiveJobs::calibrate()
+{
+    setBusy(true);
+    session::CalibrateOptions options;
+    options.examples = *m_data;
+    options.backend = m_settings.backend;
+    options.threads = m_settings.threads;
+    m_job.start(
+        [this, options, snapshot = m_controller->snapshot()](std::stop_token stop) {
+            return session::calibrateModel(snapshot->source->model, snapshot->source->symbolPath, options,
+                                           progressTo(std::move(stop), "collecting ranges"));
+        },
+        [this](Result<session::CalibrateOutcome> outcome) {
+            if (!outcome.ok())
+                return fail(outcome.error());
+            session::Figures figures = m_controller->figures();
+            figures.calibration
+                = std::make_shared<const session::CalibrateOutcome>(std::move(outcome).value());
+            m_calibrated = true;
+            m_controller->setFigures(std::move(figures));
+            next();
+        });
+}
+
+void LiveJobs::measure()
+{
+    setBusy(true);
+    session::LatencyOptions options;
+    options.threads = m_settings.threads;
+    options.settings.repeats = m_settings.repeats;
+    m_job.start(
+        [this, options, snapshot = m_controller->snapshot(), meter = m_meter](std::stop_token stop) {
+            return meter->measure(*snapshot, options, progressTo(std::move(stop), "measuring latency"));
+        },
+        [this, revision = m_controller->snapshot()->revision](Result<session::LatencyFigures> outcome) {
+            if (!outcome.ok())
+                return fail(outcome.error());
+            session::Figures figures = m_controller->figures();
+            figures.latency = std::make_shared<const session::LatencyFigures>(std::move(outcome).value());
+            figures.latencyRevision = revision;
+            session::gatherByNode(figures, m_controller->snapshot()->graph());
+            m_measuredRevision = revision;
+            m_controller->setFigures(std::move(figures));
+            next();
+        });
+}
+
+} // namespace halftone::app

@@ -1,0 +1,92 @@
+#pragma once
+
+#include "core/session/examples.h"
+#include "core/session/figures.h"
+#include "widgets/common/document_controller.h"
+#include "widgets/common/latest_job.h"
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QTimer>
+
+#include <memory>
+#include <optional>
+
+namespace halftone::app {
+
+/// What the jobs compute with.
+struct JobSettings
+{
+    std::string backend = "cpu";
+    unsigned threads = 0; ///< 0: as many as the machine has
+    std::size_t memoryLimit = std::size_t{1} << 30; ///< bytes that a comparison may hold
+    std::size_t repeats = 30; ///< of a latency measurement
+
+    bool operator==(const JobSettings &) const = default;
+};
+
+/// Keeps the figures beside the policy: after every edit the layers' errors, once per data the tensors' statistics, and, if
+/// wanted, latency. One after the other, so that they don't disturb a measurement; the newest edit wins.
+class LiveJobs : public QObject
+{
+    Q_OBJECT
+
+public:
+    explicit LiveJobs(widgets::DocumentController *controller, QObject *parent = nullptr);
+    ~LiveJobs() override;
+
+    /// Data for the open document; nothing takes them away. They are opened in the background: dataChanged() or failed().
+    void setData(std::optional<session::ExampleOptions> data);
+    const std::optional<session::ExampleOptions> &data() const { return m_data; }
+
+    void setErrorsWanted(bool wanted);
+    void setLatencyWanted(bool wanted);
+    void setSettings(const JobSettings &settings);
+    const JobSettings &settings() const { return m_settings; }
+
+    void cancel(); ///< what runs; nothing starts again before the next edit
+    void runAgain(); ///< all that is wanted, also what is up to date
+    bool isBusy() const { return m_busy; }
+
+Q_SIGNALS:
+    void busyChanged();
+    /// share in [0, 1]; secondsLeft negative: nothing to tell it from yet.
+    void progressed(double share, const QString &what, double secondsLeft);
+    void dataChanged();
+    void failed(const QString &what);
+
+private:
+    struct Shared; // what the working thread tells
+
+    void restart();
+    void next();
+    void setBusy(bool busy);
+    void poll();
+    Progress progressTo(std::stop_token stop, const char *what) const;
+    void compare(bool isolated);
+    void calibrate();
+    void measure();
+    void fail(const Error &error);
+
+    widgets::DocumentController *m_controller;
+    std::optional<session::ExampleOptions> m_data;
+    JobSettings m_settings;
+    bool m_errorsWanted = true;
+    bool m_latencyWanted = false;
+    bool m_busy = false;
+    bool m_stopped = false; ///< by cancel() or a failure, until the next edit
+
+    std::uint64_t m_comparedRevision = 0;
+    std::uint64_t m_isolatedRevision = 0;
+    bool m_calibrated = false;
+    std::uint64_t m_measuredRevision = 0;
+
+    std::shared_ptr<Shared> m_shared;
+    std::shared_ptr<session::LatencyMeter> m_meter;
+    QTimer m_poll;
+    QElapsedTimer m_clock;
+    widgets::LatestJob m_opening;
+    widgets::LatestJob m_job;
+};
+
+} // namespace halftone::app

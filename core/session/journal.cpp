@@ -1,0 +1,142 @@
+#include "core/session/journal.h"
+
+#include "core/base/file_error.h"
+#include "core/base/mapped_file.h"
+#include "core/policy/policy_json.h"
+
+#include <fcntl.h>
+#include <nlohmann/json.hpp>
+
+#include <cerrno>
+#include <string_view>
+
+namespace halftone::session {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char *kAnywhere = "/"; ///< paths in journals are absolute: they lie in no model's folder
+
+std::string lineOf(const Json &json)
+{
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+/// The lines that were written to their end.
+std::vector<std::string_view> wholeLines(std::string_view text)
+{
+    std::vector<std::string_view> lines;
+    for (std::size_t start = 0, end = 0; (end = text.find('\n', start)) != std::string_view::npos;
+         start = end + 1)
+        lines.push_back(text.substr(start, end - start));
+    return lines;
+}
+
+Result<void> replay(const Json &step, History &history, const std::string &where)
+{
+    if (!step.is_object())
+        return badInput(where, step.type_name(), "an object");
+    if (step.contains("undo")) {
+        if (history.current == 0)
+            return badInput(where, "an undo of nothing");
+        --history.current;
+        return {};
+    }
+    if (step.contains("redo")) {
+        if (history.current + 1 >= history.entries.size())
+            return badInput(where, "a redo of nothing");
+        ++history.current;
+        return {};
+    }
+    if (!step.contains("policy") || !step.contains("what") || !step["what"].is_string())
+        return badInput(where, "a step without policy and what", "an edit, undo or redo");
+    auto policy = policy::readPolicy(step["policy"].dump());
+    if (!policy.ok())
+        return badInput(where + ".policy." + policy.error().where, policy.error().found,
+                        policy.error().expected);
+    history.entries.resize(history.current + 1);
+    history.entries.push_back({std::move(policy).value(), step["what"].get<std::string>()});
+    ++history.current;
+    return {};
+}
+
+} // namespace
+
+Journal::Journal(FileDescriptor file, std::string path)
+    : m_file(std::move(file))
+    , m_path(std::move(path))
+{
+}
+
+Result<Journal> Journal::create(const std::string &path, const Head &head)
+{
+    FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600));
+    if (!file.isOpen())
+        return fileError(path, "create", errno);
+    Journal journal(std::move(file), path);
+    HALFTONE_CHECK(journal.append(sessionText(head.state, kAnywhere, true)));
+    HALFTONE_CHECK(journal.append(lineOf({{"session", head.sessionPath}})));
+    return journal;
+}
+
+/// One call of write(), so that a kill leaves whole lines and at most one torn one.
+Result<void> Journal::append(const std::string &line)
+{
+    std::string_view rest = line;
+    while (!rest.empty()) {
+        const ssize_t written = ::write(m_file.number(), rest.data(), rest.size());
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return fileError(m_path, "write", errno);
+        rest.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return {};
+}
+
+Result<void> Journal::edited(const HistoryEntry &entry)
+{
+    return append(lineOf({{"policy", Json::parse(policy::writePolicy(entry.policy))}, {"what", entry.what}}));
+}
+
+Result<void> Journal::undone()
+{
+    return append("{\"undo\":1}\n");
+}
+
+Result<void> Journal::redone()
+{
+    return append("{\"redo\":1}\n");
+}
+
+Result<Journal::Head> Journal::read(const std::string &path)
+{
+    HALFTONE_TRY(const auto mapped, MappedFile::open(path));
+    const std::vector<std::string_view> lines = wholeLines(mapped->text());
+    if (lines.size() < 2)
+        return inFile(badInput({}, std::to_string(lines.size()) + " lines", "a journal's two first ones"),
+                      path);
+    Head head;
+    auto state = parseSession(lines[0], kAnywhere);
+    if (!state.ok())
+        return inFile(std::move(state).error(), path);
+    head.state = std::move(state).value();
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+        const std::string where = "line " + std::to_string(i + 1);
+        const Json step = Json::parse(lines[i], nullptr, false);
+        if (step.is_discarded())
+            return inFile(badInput(where, "no JSON"), path);
+        if (i == 1) {
+            if (!step.is_object() || !step.contains("session") || !step["session"].is_string())
+                return inFile(badInput(where, "no path of a session"), path);
+            head.sessionPath = step["session"].get<std::string>();
+            continue;
+        }
+        auto replayed = replay(step, head.state.history, where);
+        if (!replayed.ok())
+            return inFile(std::move(replayed).error(), path);
+    }
+    return head;
+}
+
+} // namespace halftone::session

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "core/base/file_descriptor.h"
+#include "core/base/result.h"
+#include "core/session/session_file.h"
+
+#include <string>
+
+namespace halftone::session {
+
+/// Every step of a history, written down as it is made, so that a killed program loses at most the last one. Lines of
+/// JSON: the session as it was (session_file.h), where it was saved, then one for each edit, undo and redo. A torn last
+/// line counts as not written.
+class Journal
+{
+public:
+    struct Head
+    {
+        SessionFile state; ///< what the steps go on from
+        std::string sessionPath; ///< empty: never saved
+
+        bool operator==(const Head &) const = default;
+    };
+
+    /// Begins a journal in place of any at `path`. fails: what the file system says.
+    static Result<Journal> create(const std::string &path, const Head &head);
+    Result<void> edited(const HistoryEntry &entry); ///< what could be redone is gone
+    Result<void> undone();
+    Result<void> redone();
+
+    /// The head with the history as the journal's steps leave it. fails: BadInput for what is no journal.
+    static Result<Head> read(const std::string &path);
+
+private:
+    Journal(FileDescriptor file, std::string path);
+    Result<void> append(const std::string &line);
+
+    FileDescriptor m_file;
+    std::string m_path;
+};
+
+} // namespace halftone::session
