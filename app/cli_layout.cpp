@@ -1,0 +1,130 @@
+#include "app/cli_commands.h"
+#include "app/cli_options.h"
+#include "app/cli_output.h"
+#include "core/base/text.h"
+#include "core/layout/drawn_nodes.h"
+#include "core/layout/graph_layout.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+namespace halftone::cli {
+namespace {
+
+constexpr std::size_t kFirstView = 64; ///< so many boxes the window shows before it folds
+constexpr layout::Size kNode{168, 44};
+constexpr layout::Size kFolded{200, 64};
+
+struct Options
+{
+    ModelOptions model;
+    std::string fold = "auto";
+    bool json = false;
+};
+
+std::string nameOf(const graph::Graph &graph, const layout::BlockTree &tree, const layout::ItemRef &item)
+{
+    return item.isBlock ? tree.blocks[item.id].name : graph.node(item.id).name;
+}
+
+Json rectJson(const layout::Rect &rect)
+{
+    return {{"x", rect.x}, {"y", rect.y}, {"w", rect.width}, {"h", rect.height}};
+}
+
+Json pictureJson(const graph::Graph &graph, const layout::BlockTree &tree, const layout::Picture &picture,
+                 double seconds)
+{
+    Json groups = Json::array();
+    Json nodes = Json::array();
+    for (const layout::PlacedItem &placed : picture.items) {
+        Json row{{"name", nameOf(graph, tree, placed.item)}};
+        row.update(rectJson(placed.rect));
+        if (placed.item.isBlock) {
+            row["operators"] = tree.blocks[placed.item.id].operators;
+            row["open"] = placed.isFrame;
+            row["depth"] = placed.depth;
+            groups.push_back(std::move(row));
+        } else {
+            nodes.push_back(std::move(row));
+        }
+    }
+    return {{"seconds", seconds},
+            {"width", picture.size.width},
+            {"height", picture.size.height},
+            {"pieces", picture.pieces},
+            {"plain_pieces", picture.plainPieces},
+            {"note", picture.note.empty() ? Json(nullptr) : Json(picture.note)},
+            {"groups", std::move(groups)},
+            {"nodes", std::move(nodes)}};
+}
+
+void printPicture(const graph::Graph &graph, const layout::BlockTree &tree, const layout::Picture &picture,
+                  double seconds)
+{
+    const auto whole = [](double value) { return std::to_string(static_cast<long long>(value + 0.5)); };
+    Table table({"name", "operators", "x", "y", "width", "height"});
+    for (const layout::PlacedItem &placed : picture.items) {
+        const std::string indent(2 * static_cast<std::size_t>(placed.depth), ' ');
+        const std::size_t operators = placed.item.isBlock ? tree.blocks[placed.item.id].operators
+            : graph.isVariable(placed.item.id)            ? 0
+                                                          : 1;
+        table.add({indent + printable(nameOf(graph, tree, placed.item)), std::to_string(operators),
+                   whole(placed.rect.x), whole(placed.rect.y), whole(placed.rect.width),
+                   whole(placed.rect.height)});
+    }
+    print(table.toString());
+    Table foot;
+    foot.add({"size", whole(picture.size.width) + " x " + whole(picture.size.height)});
+    foot.add({"time", whole(seconds * 1000) + " ms"});
+    if (!picture.note.empty())
+        foot.add({"note", picture.note});
+    print('\n' + foot.toString());
+}
+
+Result<void> layOut(const Options &options, const std::stop_token &stop)
+{
+    HALFTONE_TRY(const session::Session session, options.model.open());
+    const graph::Model &model = session.source().model;
+    if (session.source().symbolPath.empty())
+        return badInput(options.model.model, "parameters alone", "a model with a graph");
+    const auto begin = std::chrono::steady_clock::now();
+    const std::vector<char> drawn = layout::drawnNodes(model);
+    const bool isFolded = options.fold == "auto";
+    const layout::BlockTree tree
+        = isFolded ? layout::foldGraph(model.graph, drawn) : layout::flatTree(model.graph, drawn);
+    layout::ItemSizes sizes;
+    sizes.nodes.assign(model.graph.nodeCount(), kNode);
+    sizes.foldedBlocks.assign(tree.blocks.size(), kFolded);
+    layout::PieceCache cache;
+    HALFTONE_TRY(const layout::Picture picture,
+                 layout::layoutGraph(model.graph, tree, layout::openWithin(tree, kFirstView), sizes, {},
+                                     cache, progress(stop)));
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    if (options.json)
+        printJson(pictureJson(model.graph, tree, picture, took.count()));
+    else
+        printPicture(model.graph, tree, picture, took.count());
+    return {};
+}
+
+} // namespace
+
+void addLayout(CLI::App &app, Action &chosen)
+{
+    const auto options = std::make_shared<Options>();
+    CLI::App *command = app.add_subcommand("layout", "Where the nodes go, as the window draws them");
+    options->model.addTo(*command);
+    command
+        ->add_option("--fold", options->fold,
+                     "auto: blocks folded as the window first shows them; none: every node")
+        ->check(CLI::IsMember({"auto", "none"}))
+        ->capture_default_str();
+    command->add_flag("--json", options->json, "One JSON document on standard output");
+    command->callback([options, &chosen] {
+        chosen = [options](const std::stop_token &stop) { return layOut(*options, stop); };
+    });
+}
+
+} // namespace halftone::cli

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "core/graph/graph.h"
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace halftone::layout {
+
+using BlockId = std::uint32_t;
+inline constexpr BlockId kRoot = 0;
+inline constexpr BlockId kNoBlock = std::numeric_limits<BlockId>::max();
+
+/// A node, or a block of nodes.
+struct ItemRef
+{
+    bool isBlock = false;
+    std::uint32_t id = 0; ///< NodeId or BlockId
+
+    auto operator<=>(const ItemRef &) const = default;
+};
+
+/// Nodes that are shown as one when folded.
+struct Block
+{
+    std::string name; ///< what their names begin with ("stage1"), else "first … last"
+    BlockId parent = kNoBlock; ///< always below the block's own id
+    std::uint32_t depth = 0; ///< of the root 0
+    std::vector<ItemRef> children; ///< in topological order
+    std::size_t operators = 0; ///< at any depth, without variables
+};
+
+/// How the drawn nodes of a graph are folded. Every block is an interval of one topological order, so that no path
+/// leaves it and comes back, and blocks of one level can always be drawn without a cycle.
+struct BlockTree
+{
+    std::vector<Block> blocks; ///< a parent before its children; the first one is the root
+    std::vector<BlockId> blockOf; ///< by NodeId: the innermost; kNoBlock for a node that is not drawn
+    /// By NodeId, for a node that is not drawn: the one whose box stands for it (the reader of a parameter). A drawn node
+    /// stands for itself.
+    std::vector<graph::NodeId> boxOf;
+};
+
+/// Folds by names first (a run of nodes whose names share their beginning up to "_", "/" or "."), then by structure:
+/// what lies between two nodes that every path goes through, long chains in lengths, and neighbouring blocks together
+/// until no level has many.
+///
+/// drawn  by NodeId, see drawnNodes()
+BlockTree foldGraph(const graph::Graph &graph, const std::vector<char> &drawn);
+/// The tree without blocks.
+BlockTree flatTree(const graph::Graph &graph, const std::vector<char> &drawn);
+
+/// Which blocks are open, by BlockId: level by level from the top while no more than `budget` items are to be seen.
+std::vector<char> openWithin(const BlockTree &tree, std::size_t budget);
+std::vector<char> allOpen(const BlockTree &tree);
+/// The items that are to be seen: nodes and folded blocks with all their parents open. In topological order.
+std::vector<ItemRef> visibleItems(const BlockTree &tree, const std::vector<char> &open);
+/// By NodeId: the item that stands for the node, which is the node, or the outermost folded block around it.
+std::vector<ItemRef> standIns(const BlockTree &tree, const std::vector<char> &open);
+/// The drawn nodes in a block, at any depth, in topological order.
+std::vector<graph::NodeId> nodesIn(const BlockTree &tree, BlockId block);
+
+} // namespace halftone::layout

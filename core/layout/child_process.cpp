@@ -1,0 +1,188 @@
+#include "core/layout/child_process.h"
+
+#include "core/base/file_descriptor.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+extern char **environ;
+
+namespace halftone::layout {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A started program; killed and waited for at the end of its life here.
+class Child
+{
+public:
+    explicit Child(pid_t pid)
+        : m_pid(pid)
+    {
+    }
+    Child(const Child &) = delete;
+    Child &operator=(const Child &) = delete;
+    ~Child()
+    {
+        if (m_pid > 0)
+            end();
+    }
+
+    void kill() const { ::kill(m_pid, SIGKILL); }
+    /// Its exit code; waits for its end.
+    int wait()
+    {
+        int status = 0;
+        while (::waitpid(m_pid, &status, 0) < 0 && errno == EINTR) { }
+        m_pid = -1;
+        return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    }
+
+private:
+    void end()
+    {
+        kill();
+        wait();
+    }
+
+    pid_t m_pid;
+};
+
+/// The two ends of a two-way channel. A socket, not a pipe: writing to a program that has ended is then an error here and
+/// no signal.
+struct Channel
+{
+    FileDescriptor ours;
+    FileDescriptor theirs;
+
+    bool open()
+    {
+        int ends[2];
+        if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+            return false;
+        ours = FileDescriptor(ends[0]);
+        theirs = FileDescriptor(ends[1]);
+        return ::fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
+    }
+};
+
+/// 0, or the errno why the program did not start.
+int spawn(const std::vector<std::string> &command, const Channel &channel, pid_t &pid)
+{
+    std::vector<char *> arguments;
+    for (const std::string &argument : command)
+        arguments.push_back(const_cast<char *>(argument.c_str()));
+    arguments.push_back(nullptr);
+
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawnattr_init(&attributes);
+    ::posix_spawn_file_actions_adddup2(&actions, channel.theirs.number(), STDIN_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions, channel.theirs.number(), STDOUT_FILENO);
+    ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    sigset_t none; // signals that this program blocks and handles in a thread are the child's again
+    sigemptyset(&none);
+    ::posix_spawnattr_setsigmask(&attributes, &none);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    const int failure
+        = ::posix_spawnp(&pid, command.front().c_str(), &actions, &attributes, arguments.data(), environ);
+    ::posix_spawn_file_actions_destroy(&actions);
+    ::posix_spawnattr_destroy(&attributes);
+    return failure;
+}
+
+/// Readable once a stop is requested, so that poll() wakes up.
+class StopSignal
+{
+public:
+    explicit StopSignal(const std::stop_token &stop)
+        : m_event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+        , m_callback(stop, Wake{m_event.number()})
+    {
+    }
+    int number() const { return m_event.number(); }
+
+private:
+    struct Wake
+    {
+        int event;
+        void operator()() const { ::eventfd_write(event, 1); }
+    };
+
+    FileDescriptor m_event;
+    std::stop_callback<Wake> m_callback;
+};
+
+bool wouldBlock()
+{
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+}
+
+} // namespace
+
+Result<ChildOutcome> runChild(const std::vector<std::string> &command, std::string_view input,
+                              std::chrono::milliseconds timeLimit, std::size_t mostOutput,
+                              const std::stop_token &stop)
+{
+    const Clock::time_point deadline = Clock::now() + timeLimit;
+    Channel channel;
+    if (!channel.open())
+        return unsupported(command.front(), std::strerror(errno), "a channel to the program");
+    pid_t pid = -1;
+    if (const int failure = spawn(command, channel, pid); failure != 0)
+        return unsupported(command.front(), std::strerror(failure), "a program that can be started");
+    Child child(pid);
+    channel.theirs.close();
+    const StopSignal stopped(stop);
+
+    ChildOutcome outcome;
+    bool writing = true;
+    for (bool reading = true; reading;) {
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+        if (left.count() <= 0 || outcome.output.size() > mostOutput) {
+            outcome.timedOut = true;
+            child.kill();
+            break;
+        }
+        pollfd polled[2]
+            = {{channel.ours.number(), static_cast<short>(writing ? POLLIN | POLLOUT : POLLIN), 0},
+               {stopped.number(), POLLIN, 0}};
+        if (::poll(polled, 2, static_cast<int>(left.count())) < 0 && errno != EINTR)
+            break;
+        if (stop.stop_requested()) {
+            child.kill();
+            child.wait();
+            return Error{Errc::Cancelled, {}, {}, "cancelled", {}};
+        }
+        if (writing && (polled[0].revents & POLLOUT) != 0) {
+            const ssize_t sent = ::send(channel.ours.number(), input.data(), input.size(), MSG_NOSIGNAL);
+            if (sent > 0)
+                input.remove_prefix(static_cast<std::size_t>(sent));
+            if (input.empty() || (sent < 0 && !wouldBlock())) {
+                ::shutdown(channel.ours.number(), SHUT_WR);
+                writing = false;
+            }
+        }
+        if ((polled[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
+            char buffer[65536];
+            const ssize_t got = ::recv(channel.ours.number(), buffer, sizeof buffer, 0);
+            if (got > 0)
+                outcome.output.append(buffer, static_cast<std::size_t>(got));
+            else
+                reading = got < 0 && wouldBlock();
+        }
+    }
+    outcome.exitCode = child.wait();
+    return outcome;
+}
+
+} // namespace halftone::layout

@@ -1,0 +1,336 @@
+#include "core/layout/block_tree.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string_view>
+
+namespace halftone::layout {
+namespace {
+
+using graph::NodeId;
+
+constexpr std::size_t kLeastNodes = 4; ///< fewer are no block
+constexpr std::size_t kMostChildren = 24; ///< more are gathered
+constexpr std::size_t kFewChildren = 12; ///< up to here structure is left alone
+constexpr std::size_t kChain = 9; ///< about as many nodes of a chain make a block
+constexpr std::size_t kMostParts = 64; ///< of a name that are looked at
+
+bool isSeparator(char c)
+{
+    return c == '_' || c == '/' || c == '.' || c == ':';
+}
+
+/// Where the part of `name` that begins at `from` ends, separators after it included; 0 when nothing follows them.
+std::size_t endOfPart(std::string_view name, std::size_t from)
+{
+    std::size_t end = from;
+    while (end < name.size() && isSeparator(name[end]))
+        ++end;
+    while (end < name.size() && !isSeparator(name[end]))
+        ++end;
+    while (end < name.size() && isSeparator(name[end]))
+        ++end;
+    return end < name.size() ? end : 0;
+}
+
+/// A child under construction: the positions [first, last) of the order.
+struct Span
+{
+    std::size_t first = 0;
+    std::size_t last = 0;
+    ItemRef item;
+
+    std::size_t size() const { return last - first; }
+};
+
+class Folder
+{
+public:
+    Folder(const graph::Graph &graph, BlockTree tree)
+        : m_graph(graph)
+        , m_tree(std::move(tree))
+        , m_position(graph.nodeCount(), 0)
+        , m_spanAt(m_tree.blocks[kRoot].children.size(), 0)
+    {
+        for (const ItemRef &item : m_tree.blocks[kRoot].children) {
+            m_position[item.id] = m_order.size();
+            m_order.push_back(item.id);
+        }
+        m_rootPrefix = commonPrefix(0, m_order.size(), 0);
+    }
+
+    BlockTree fold()
+    {
+        std::vector<Span> children = gathered(byStructure(byNames(0, m_order.size(), m_rootPrefix, 1)));
+        m_tree.blocks[kRoot].children.clear();
+        for (const Span &child : children)
+            m_tree.blocks[kRoot].children.push_back(child.item);
+        return numbered();
+    }
+
+private:
+    const std::string &nameAt(std::size_t position) const { return m_graph.node(m_order[position]).name; }
+
+    /// How many characters the operators' names share, in whole parts.
+    std::size_t commonPrefix(std::size_t first, std::size_t last, std::size_t length) const
+    {
+        for (std::size_t parts = 0; parts < kMostParts; ++parts) {
+            std::size_t next = 0;
+            std::string_view prefix;
+            for (std::size_t k = first; k < last; ++k) {
+                if (m_graph.isVariable(m_order[k]))
+                    continue;
+                const std::string_view name = nameAt(k);
+                if (next == 0) {
+                    next = endOfPart(name, length);
+                    prefix = name.substr(0, next);
+                }
+                if (next == 0 || name.substr(0, next) != prefix || name.size() <= next)
+                    return length;
+            }
+            if (next == 0)
+                return length;
+            length = next;
+        }
+        return length;
+    }
+
+    std::string_view keyAt(std::size_t position, std::size_t prefix) const
+    {
+        const std::string_view name = nameAt(position);
+        return name.size() > prefix ? name.substr(0, endOfPart(name, prefix)) : std::string_view();
+    }
+
+    /// The end of the run of equal keys that begins at `first`; up to two others within it are taken along.
+    std::size_t endOfRun(std::size_t first, std::size_t last, std::size_t prefix) const
+    {
+        const std::string_view key = keyAt(first, prefix);
+        std::size_t end = first + 1;
+        for (std::size_t k = end; k < last && k < end + 3; ++k) {
+            if (keyAt(k, prefix) == key)
+                end = k + 1;
+        }
+        return end;
+    }
+
+    std::vector<Span> byNames(std::size_t first, std::size_t last, std::size_t prefix, std::size_t depth)
+    {
+        std::vector<Span> children;
+        for (std::size_t at = first; at < last;) {
+            const std::string_view key = keyAt(at, prefix);
+            const std::size_t end = key.empty() ? at + 1 : endOfRun(at, last, prefix);
+            if (end - at < kLeastNodes || end - at == last - first || depth > kMostParts / 4) {
+                children.push_back({at, at + 1, {false, m_order[at]}});
+                ++at;
+                continue;
+            }
+            const std::size_t inner = std::max(key.size(), commonPrefix(at, end, key.size()));
+            std::vector<Span> grandchildren = gathered(byStructure(byNames(at, end, inner, depth + 1)));
+            children.push_back(block(grandchildren, labelOf(nameAt(at).substr(0, inner))));
+            at = end;
+        }
+        return children;
+    }
+
+    std::string labelOf(std::string_view prefix) const
+    {
+        if (prefix.size() > m_rootPrefix)
+            prefix.remove_prefix(m_rootPrefix);
+        while (!prefix.empty() && isSeparator(prefix.back()))
+            prefix.remove_suffix(1);
+        while (!prefix.empty() && isSeparator(prefix.front()))
+            prefix.remove_prefix(1);
+        return std::string(prefix);
+    }
+
+    std::string labelOf(std::span<const Span> children) const
+    {
+        const std::string_view first = nameAt(children.front().first);
+        const std::string_view last = nameAt(children.back().last - 1);
+        return labelOf(first) + " … " + labelOf(last);
+    }
+
+    Span block(std::span<const Span> children, std::string name)
+    {
+        Block made;
+        made.name = std::move(name);
+        for (const Span &child : children) {
+            made.children.push_back(child.item);
+            made.operators += child.item.isBlock    ? m_tree.blocks[child.item.id].operators
+                : m_graph.isVariable(child.item.id) ? 0
+                                                    : 1;
+        }
+        m_tree.blocks.push_back(std::move(made));
+        return {children.front().first,
+                children.back().last,
+                {true, static_cast<BlockId>(m_tree.blocks.size() - 1)}};
+    }
+
+    /// By index into `children`: nothing goes past it, all paths go through.
+    std::vector<char> waistsOf(std::span<const Span> children)
+    {
+        std::vector<std::size_t> reach(children.size(), 0);
+        for (std::size_t i = 0; i < children.size(); ++i)
+            for (std::size_t k = children[i].first; k < children[i].last; ++k)
+                m_spanAt[k] = i;
+        const std::size_t start = children.front().first;
+        for (std::size_t k = start; k < children.back().last; ++k) {
+            for (const graph::Entry &input : m_graph.inputs(m_order[k])) {
+                const std::size_t from = m_position[m_tree.boxOf[input.node]];
+                if (m_tree.boxOf[input.node] == input.node && from >= start && from < k)
+                    reach[m_spanAt[from]] = std::max(reach[m_spanAt[from]], m_spanAt[k]);
+            }
+        }
+        std::vector<char> isWaist(children.size(), 0);
+        std::size_t farthest = 0;
+        for (std::size_t i = 0; i < children.size(); ++i) {
+            isWaist[i] = farthest <= i ? 1 : 0;
+            farthest = std::max(farthest, reach[i]);
+        }
+        return isWaist;
+    }
+
+    /// Where the next block of a level begins: behind a branching part and what little follows it, or in a chain before
+    /// an operator like the chain's first.
+    std::vector<std::size_t> cutsOf(std::span<const Span> children)
+    {
+        const std::vector<char> isWaist = waistsOf(children);
+        const std::size_t n = children.size();
+        std::vector<std::size_t> cuts{0};
+        std::size_t at = 0;
+        while (at < n) {
+            std::size_t chain = at; // end of the run of waists
+            while (chain < n && isWaist[chain] != 0)
+                ++chain;
+            const std::size_t fork = chain < n && chain > at ? chain - 1 : chain;
+            if (at > 0 && chain - at <= 3 && chain < n) {
+                cuts.push_back(chain); // too short a chain: belongs to the block before it
+            } else {
+                cutChain(children, at, chain, cuts);
+                if (chain < n && fork + 1 > at)
+                    cuts.push_back(chain);
+            }
+            std::size_t join = chain; // the waist that ends the branching part
+            while (join < n && isWaist[join] == 0)
+                ++join;
+            at = std::min(n, join + 1);
+            if (join < n && at < n) {
+                std::size_t next = at;
+                while (next < n && isWaist[next] != 0)
+                    ++next;
+                if (next - at > 3 || next == n)
+                    cuts.push_back(at);
+            }
+        }
+        cuts.push_back(n);
+        std::ranges::sort(cuts);
+        cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+        return cuts;
+    }
+
+    void cutChain(std::span<const Span> children, std::size_t first, std::size_t last,
+                  std::vector<std::size_t> &cuts) const
+    {
+        const auto opAt = [&](std::size_t k) {
+            return children[k].item.isBlock ? m_graph.nodeCount() : m_graph.opOf(m_order[children[k].first]);
+        };
+        while (first < last && m_graph.isVariable(m_order[children[first].first]))
+            ++first;
+        std::size_t begun = first;
+        for (std::size_t k = first; k < last; ++k) {
+            const std::size_t length = k - begun;
+            if (last - k >= kLeastNodes
+                && ((length >= kChain && opAt(k) == opAt(first)) || length >= 2 * kChain)) {
+                cuts.push_back(k);
+                begun = k;
+            }
+        }
+    }
+
+    std::vector<Span> byStructure(std::vector<Span> children)
+    {
+        if (children.size() <= kFewChildren)
+            return children;
+        const std::vector<std::size_t> cuts = cutsOf(children);
+        if (cuts.size() <= 2)
+            return children;
+        std::vector<Span> result;
+        for (std::size_t k = 0; k + 1 < cuts.size(); ++k) {
+            std::size_t from = cuts[k];
+            // Data are no part of what reads them.
+            while (from < cuts[k + 1] && !children[from].item.isBlock
+                   && m_graph.isVariable(children[from].item.id))
+                result.push_back(children[from++]);
+            const auto part = std::span(children).subspan(from, cuts[k + 1] - from);
+            if (part.size() < kLeastNodes)
+                result.insert(result.end(), part.begin(), part.end());
+            else
+                result.push_back(block(part, labelOf(part)));
+        }
+        return result;
+    }
+
+    std::vector<Span> gathered(std::vector<Span> children)
+    {
+        while (children.size() > kMostChildren) {
+            const std::size_t share = std::max(kLeastNodes, (children.size() + 15) / 16);
+            std::vector<Span> fewer;
+            for (std::size_t at = 0; at < children.size(); at += share) {
+                const auto part = std::span(children).subspan(at, std::min(share, children.size() - at));
+                if (part.size() < kLeastNodes) {
+                    fewer.insert(fewer.end(), part.begin(), part.end());
+                    continue;
+                }
+                const std::vector<Span> inner = gathered({part.begin(), part.end()});
+                fewer.push_back(block(inner, labelOf(part)));
+            }
+            children = std::move(fewer);
+        }
+        return children;
+    }
+
+    /// The tree with parents before their children.
+    BlockTree numbered() const
+    {
+        BlockTree result;
+        result.blockOf = m_tree.blockOf;
+        result.boxOf = m_tree.boxOf;
+        result.blocks.push_back(m_tree.blocks[kRoot]);
+        for (BlockId id = 0; id < result.blocks.size(); ++id) {
+            for (std::size_t k = 0; k < result.blocks[id].children.size(); ++k) {
+                ItemRef &child = result.blocks[id].children[k];
+                if (!child.isBlock) {
+                    result.blockOf[child.id] = id;
+                    continue;
+                }
+                Block inner = m_tree.blocks[child.id];
+                inner.parent = id;
+                inner.depth = result.blocks[id].depth + 1;
+                child.id = static_cast<BlockId>(result.blocks.size());
+                result.blocks.push_back(
+                    std::move(inner)); // may move the blocks: `child` is not used after this
+            }
+        }
+        return result;
+    }
+
+    const graph::Graph &m_graph;
+    BlockTree m_tree;
+    std::vector<NodeId> m_order;
+    std::vector<std::size_t> m_position; ///< by NodeId
+    std::vector<std::size_t> m_spanAt; ///< by position, scratch of waistsOf()
+    std::size_t m_rootPrefix = 0;
+};
+
+} // namespace
+
+BlockTree foldGraph(const graph::Graph &graph, const std::vector<char> &drawn)
+{
+    BlockTree flat = flatTree(graph, drawn);
+    if (flat.blocks[kRoot].children.empty())
+        return flat;
+    return Folder(graph, std::move(flat)).fold();
+}
+
+} // namespace halftone::layout
