@@ -250,11 +250,6 @@ Result<void> compare(Options options, const std::stop_token &stop)
         return badCall("--effect", options.effect + " with --against", "cumulative");
     HALFTONE_TRY(session::Session session, options.model.open());
     HALFTONE_TRY(const session::CompareOutcome compared, outcomeOf(options, session, stop));
-    if (const auto unclean = compared.comparison.firstUnclean)
-        std::fprintf(stderr,
-                     "warning: %s: the float32 run itself gives NaN or infinities, first here; what lies "
-                     "behind means nothing\n",
-                     printable(nameOf(compared, *unclean)).c_str());
     if (!options.csv.empty())
         HALFTONE_CHECK(writeCsv(options.csv, compared));
     if (options.json)

@@ -283,7 +283,8 @@ void addProfile(CLI::App &app, Action &chosen)
     command->add_option("--threads", options->threads, "Default: as many as the machine has")->type_name("N");
     command->add_option("--repeats", options->repeats, "Runs that count (30)")->type_name("N");
     command->add_option("--warmup", options->warmup, "Runs before that (5)")->type_name("N");
-    command->add_option("--batch", options->batch, "The first axis of every input; default: as its shape says")
+    command
+        ->add_option("--batch", options->batch, "The first axis of every input; default: as its shape says")
         ->type_name("N");
     command->add_option("--random-params", options->seed, "Draw the parameters that the model lacks")
         ->type_name("SEED");

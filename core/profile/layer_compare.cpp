@@ -144,13 +144,14 @@ public:
                             }};
         };
         HALFTONE_TRY(Room room, runBoth(feed, part(0, kInStep)));
-        if (room == Room::Enough && m_settings.isolated) {
+        if (room == Room::Enough && m_settings.isolated && !m_rows.firstUnclean()) {
             HALFTONE_TRY(room, runIsolated(feed, part(kInStep, whole - kInStep)));
         }
         return room;
     }
 
     const Heads &heads() const { return m_heads; }
+    std::optional<LayerErrors> firstUnclean() const { return m_rows.firstUnclean(); }
 
     void forget()
     {
@@ -436,6 +437,11 @@ const LayerCompare::Heads &LayerCompare::heads() const
 void LayerCompare::forget()
 {
     m_impl->forget();
+}
+
+std::optional<LayerErrors> LayerCompare::firstUnclean() const
+{
+    return m_impl->firstUnclean();
 }
 
 Comparison LayerCompare::result() const

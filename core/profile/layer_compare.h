@@ -117,6 +117,9 @@ public:
     Result<Room> add(const runtime::Feed &feed, const Progress &progress = {});
     const Heads &heads() const; ///< of the batch added last
     void forget(); ///< all figures so far
+    /// As Comparison::firstUnclean, from the batches so far: the node, the output and how many values. Isolated effects are
+    /// not looked for in a batch that has it.
+    std::optional<LayerErrors> firstUnclean() const;
 
     Comparison result() const;
 

@@ -93,6 +93,13 @@ void LayerRows::addIsolatedAtOutputs(NodeId node, std::span<const Tensor> refere
         add(row, row.atOutputs, reference[k], other[k]);
 }
 
+std::optional<LayerErrors> LayerRows::firstUnclean() const
+{
+    const auto row
+        = std::ranges::find_if(m_rows, [](const Row &candidate) { return candidate.known.notFinite > 0; });
+    return row == m_rows.end() ? std::nullopt : std::optional(row->known);
+}
+
 std::vector<LayerErrors> LayerRows::layers() const
 {
     const auto figures

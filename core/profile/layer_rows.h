@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,8 @@ public:
                               std::span<const tensor::Tensor> other);
 
     std::vector<LayerErrors> layers() const;
+    /// The first layer with NaN or infinities in the reference, without errors.
+    std::optional<LayerErrors> firstUnclean() const;
 
 private:
     /// An ErrorMetrics takes some kB, so only those that are used exist.

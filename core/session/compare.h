@@ -37,7 +37,7 @@ struct CompareOutcome
 
 /// Compares two models over examples. Where a batch does not fit the memory limit, halves of it are tried.
 /// fails: what reading the examples refuses; what profile::LayerCompare refuses; Unsupported for one example that does not
-/// fit (where = "--memory"); Cancelled
+/// fit (where = "--memory"); BadInput when the float32 run gives NaN or infinities, naming the first node; Cancelled
 Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::string &symbolPath,
                                      const CompareOptions &options, const Progress &progress);
 

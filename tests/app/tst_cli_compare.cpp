@@ -89,6 +89,28 @@ private Q_SLOTS:
         QVERIFY(none.err.contains("--memory"));
     }
 
+    /// The digits have black pixels, whose logarithm is no number.
+    void anUncleanFloat32RunStopsAtItsFirstNode()
+    {
+        QTemporaryDir folder;
+        QFile model(folder.filePath("log-symbol.json"));
+        QVERIFY(model.open(QIODevice::WriteOnly));
+        model.write(R"({"nodes": [{"op": "null", "name": "data", "inputs": []},
+                                  {"op": "abs", "name": "positive", "inputs": [[0, 0, 0]]},
+                                  {"op": "log", "name": "the_log", "inputs": [[1, 0, 0]]},
+                                  {"op": "relu", "name": "last", "inputs": [[2, 0, 0]]}],
+                        "arg_nodes": [0], "heads": [[3, 0, 0]]})");
+        model.close();
+        for (const char *effect : {"cumulative", "both"}) {
+            const Outcome outcome = run({"compare", model.fileName(), "--inputs", kData, "--effect", effect,
+                                         "--examples", "4", "--json"});
+            QCOMPARE(outcome.code, 1);
+            QVERIFY2(outcome.err.contains("the_log") && outcome.err.contains("NaN or infinite"),
+                     outcome.err.constData());
+            QVERIFY(outcome.out.isEmpty());
+        }
+    }
+
     void anotherModelIsMatchedByName()
     {
         QTemporaryDir folder;
