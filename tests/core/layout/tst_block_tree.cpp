@@ -1,0 +1,229 @@
+#include "core/layout/block_tree.h"
+#include "core/layout/drawn_nodes.h"
+#include "tests/support/build_graph.h"
+
+#include <QtTest>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+using namespace halftone;
+using graph::NodeId;
+using layout::ItemRef;
+
+namespace {
+
+std::vector<char> allDrawn(const graph::Graph &graph)
+{
+    return std::vector<char>(graph.nodeCount(), 1);
+}
+
+graph::Graph residual(std::size_t blocks)
+{
+    test::GraphBuilder g;
+    auto x = g.variable("data");
+    for (std::size_t k = 0; k < blocks; ++k) {
+        const std::string name = "unit" + std::to_string(k);
+        auto y = g.op("Convolution", name + "_conv1", {x});
+        y = g.op("BatchNorm", name + "_bn1", {y});
+        y = g.op("Activation", name + "_relu1", {y});
+        y = g.op("Convolution", name + "_conv2", {y});
+        x = g.op("elemwise_add", name + "_add", {y, x});
+    }
+    return g.withHeads({x});
+}
+
+/// Reads a random number of the nodes before it, mostly near ones.
+graph::Graph randomGraph(std::uint32_t seed, std::size_t nodes)
+{
+    std::mt19937 random(seed);
+    test::GraphBuilder g;
+    std::vector<graph::Entry> made{g.variable("data")};
+    for (std::size_t k = 1; k < nodes; ++k) {
+        std::vector<graph::Entry> inputs;
+        for (std::size_t n = 1 + random() % 3; n > 0; --n)
+            inputs.push_back(made[made.size() - 1 - random() % std::min<std::size_t>(made.size(), 6)]);
+        const std::string prefix = "stage" + std::to_string(k / 20) + "_part" + std::to_string(k / 5);
+        made.push_back(g.op("add_n", (random() % 4 == 0 ? "n" : prefix + "_n") + std::to_string(k), inputs));
+    }
+    return g.withHeads({made.back()});
+}
+
+/// What is wrong with the tree as a tree over the graph, or nothing.
+QString flawOf(const layout::BlockTree &tree, const graph::Graph &graph)
+{
+    std::multiset<NodeId> seen;
+    for (layout::BlockId id = 0; id < tree.blocks.size(); ++id) {
+        const layout::Block &block = tree.blocks[id];
+        std::size_t operators = 0;
+        for (const ItemRef &child : block.children) {
+            if (child.isBlock) {
+                if (child.id <= id || tree.blocks[child.id].parent != id)
+                    return "a child does not know its parent";
+                operators += tree.blocks[child.id].operators;
+            } else {
+                seen.insert(child.id);
+                if (tree.blockOf[child.id] != id)
+                    return "a node does not know its block";
+                operators += graph.isVariable(child.id) ? 0 : 1;
+            }
+        }
+        if (operators != block.operators)
+            return QStringLiteral("%1 counts %2 operators, has %3")
+                .arg(QString::fromStdString(block.name))
+                .arg(block.operators)
+                .arg(operators);
+    }
+    for (NodeId id = 0; id < graph.nodeCount(); ++id)
+        if (seen.count(id) != 1)
+            return "a node is not in exactly one block";
+    return {};
+}
+
+/// Whether the items that are to be seen can be drawn without a cycle: every edge leads forward in their order.
+bool leadsForward(const graph::Graph &graph, const layout::BlockTree &tree, const std::vector<char> &open)
+{
+    const std::vector<ItemRef> items = layout::visibleItems(tree, open);
+    const std::vector<ItemRef> standIn = layout::standIns(tree, open);
+    const auto placeOf = [&](NodeId id) { return std::ranges::find(items, standIn[id]) - items.begin(); };
+    for (NodeId id = 0; id < graph.nodeCount(); ++id)
+        for (const graph::Entry &input : graph.inputs(id))
+            if (placeOf(input.node) > placeOf(id))
+                return false;
+    return true;
+}
+
+} // namespace
+
+class TestBlockTree : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void aRunOfNodesWithACommonPrefixIsABlockOfThatName();
+    void whatAllNamesBeginWithIsNoBlock();
+    void fewerThanFourNodesAreNoBlock();
+    void namelessResidualPartsFoldBetweenTheirWaists();
+    void everyNodeIsInOneBlockAndCountsAgree();
+    void foldedBlocksNeverFormACycle();
+    void noLevelOfALongNetworkHasMoreThanTwentyFourChildren();
+    void blocksOpenLevelByLevelWithinTheBudget();
+    void aParameterOfOneReaderIsNotDrawnAndBelongsToIt();
+};
+
+void TestBlockTree::aRunOfNodesWithACommonPrefixIsABlockOfThatName()
+{
+    const graph::Graph graph = residual(3);
+    const layout::BlockTree tree = layout::foldGraph(graph, allDrawn(graph));
+    QCOMPARE(tree.blocks.size(), std::size_t{4});
+    QCOMPARE(tree.blocks[1].name, std::string("unit0"));
+    QCOMPARE(tree.blocks[1].operators, std::size_t{5});
+    QCOMPARE(tree.blocks[3].name, std::string("unit2"));
+}
+
+void TestBlockTree::whatAllNamesBeginWithIsNoBlock()
+{
+    test::GraphBuilder g;
+    auto x = g.variable("data");
+    for (const char *name :
+         {"net0_a_1", "net0_a_2", "net0_a_3", "net0_a_4", "net0_b_1", "net0_b_2", "net0_b_3", "net0_b_4"})
+        x = g.op("exp", name, {x});
+    const graph::Graph graph = g.withHeads({x});
+    const layout::BlockTree tree = layout::foldGraph(graph, allDrawn(graph));
+    QCOMPARE(tree.blocks.size(), std::size_t{3});
+    QCOMPARE(tree.blocks[1].name, std::string("a"));
+    QCOMPARE(tree.blocks[2].name, std::string("b"));
+}
+
+void TestBlockTree::fewerThanFourNodesAreNoBlock()
+{
+    test::GraphBuilder g;
+    auto x = g.variable("data");
+    for (const char *name : {"a_1", "a_2", "a_3", "b_1", "b_2", "b_3"})
+        x = g.op("exp", name, {x});
+    const graph::Graph graph = g.withHeads({x});
+    QCOMPARE(layout::foldGraph(graph, allDrawn(graph)).blocks.size(), std::size_t{1});
+}
+
+void TestBlockTree::namelessResidualPartsFoldBetweenTheirWaists()
+{
+    test::GraphBuilder g;
+    auto x = g.variable("data");
+    int count = 0;
+    const auto op = [&](const char *type, std::vector<graph::Entry> inputs) {
+        return g.op(type, "n" + std::to_string(count++), std::move(inputs));
+    };
+    x = op("Convolution", {x}); // n0
+    for (int k = 0; k < 4; ++k) {
+        const auto branch = op("Convolution", {op("relu", {op("Convolution", {x})})});
+        x = op("elemwise_add", {branch, x});
+    }
+    const graph::Graph graph = g.withHeads({x});
+    const layout::BlockTree tree = layout::foldGraph(graph, allDrawn(graph));
+    QCOMPARE(tree.blocks.size(), std::size_t{5});
+    for (std::size_t k = 1; k <= 4; ++k) {
+        QCOMPARE(tree.blocks[k].operators, std::size_t{4});
+        QCOMPARE(tree.blocks[k].name, "n" + std::to_string(4 * k - 3) + " … n" + std::to_string(4 * k));
+    }
+}
+
+void TestBlockTree::everyNodeIsInOneBlockAndCountsAgree()
+{
+    for (std::uint32_t seed = 0; seed < 200; ++seed) {
+        const graph::Graph graph = randomGraph(seed, 1 + seed * 3);
+        const QString flaw = flawOf(layout::foldGraph(graph, allDrawn(graph)), graph);
+        QVERIFY2(flaw.isEmpty(), qPrintable(QStringLiteral("seed %1: %2").arg(seed).arg(flaw)));
+    }
+}
+
+void TestBlockTree::foldedBlocksNeverFormACycle()
+{
+    for (std::uint32_t seed = 0; seed < 100; ++seed) {
+        const graph::Graph graph = randomGraph(seed, 150);
+        const layout::BlockTree tree = layout::foldGraph(graph, allDrawn(graph));
+        std::mt19937 random(seed);
+        std::vector<char> open(tree.blocks.size());
+        for (char &one : open)
+            one = random() % 2 == 0 ? 1 : 0;
+        QVERIFY(leadsForward(graph, tree, open));
+    }
+}
+
+void TestBlockTree::noLevelOfALongNetworkHasMoreThanTwentyFourChildren()
+{
+    const graph::Graph graph = residual(2000);
+    const layout::BlockTree tree = layout::foldGraph(graph, allDrawn(graph));
+    for (const layout::Block &block : tree.blocks)
+        QVERIFY(block.children.size() <= 24);
+}
+
+void TestBlockTree::blocksOpenLevelByLevelWithinTheBudget()
+{
+    const graph::Graph graph = residual(3);
+    const layout::BlockTree tree = layout::foldGraph(graph, allDrawn(graph));
+    QCOMPARE(layout::visibleItems(tree, layout::openWithin(tree, 15)).size(), std::size_t{4});
+    QCOMPARE(layout::visibleItems(tree, layout::openWithin(tree, 16)).size(), std::size_t{16});
+}
+
+void TestBlockTree::aParameterOfOneReaderIsNotDrawnAndBelongsToIt()
+{
+    test::GraphBuilder g;
+    const auto data = g.variable("data");
+    const auto weight = g.variable("weight");
+    const auto shared = g.variable("shared");
+    const auto a = g.op("FullyConnected", "a", {data, weight, shared});
+    const auto b = g.op("FullyConnected", "b", {a, g.variable("other"), shared});
+    graph::Model model = g.model({b});
+    const std::vector<char> drawn = layout::drawnNodes(model);
+    QVERIFY(drawn[data.node] != 0 && drawn[shared.node] != 0 && drawn[a.node] != 0);
+    QVERIFY(drawn[weight.node] == 0);
+    const layout::BlockTree tree = layout::flatTree(model.graph, drawn);
+    QCOMPARE(tree.boxOf[weight.node], a.node);
+
+    model.hasParameters = true; // and holds none: then all are data
+    QVERIFY(layout::drawnNodes(model)[weight.node] != 0);
+}
+
+QTEST_GUILESS_MAIN(TestBlockTree)
+#include "tst_block_tree.moc"
