@@ -19,16 +19,22 @@ struct Options
     session::CalibrateOptions settings;
     std::string array; ///< .npz
     std::string batches;
-    calibration::CodeType codes = calibration::CodeType::Int8;
     std::string method = "minmax";
     std::string dtype = "int8";
     std::string out;
     std::int64_t examples = 0;
     std::int64_t batch = 0;
     std::int64_t threads = 0;
-    double percentile = 0;
+    double percentile = 99.99;
     bool json = false;
 };
+
+std::string formatted(const char *format, double value)
+{
+    std::array<char, 40> text{};
+    std::snprintf(text.data(), text.size(), format, value);
+    return text.data();
+}
 
 Result<void> takeOptions(Options &options)
 {
@@ -38,23 +44,18 @@ Result<void> takeOptions(Options &options)
         if (count < 0 || count > (std::int64_t{1} << 30))
             return badCall(std::string(name), std::to_string(count), "a positive number");
     }
-    if (options.method != "minmax")
-        return unsupported("--method", "this build has no thresholds by " + options.method, "minmax");
+    if (!(options.percentile > 0 && options.percentile <= 100))
+        return badCall("--percentile", formatted("%g", options.percentile), "a number above 0, at most 100");
     options.settings.examples.examples = static_cast<std::size_t>(options.examples);
     options.settings.batch = static_cast<std::size_t>(options.batch);
     options.settings.threads = static_cast<unsigned>(std::min<std::int64_t>(options.threads, 1024));
     using calibration::CodeType;
-    options.codes = options.dtype == "int8" ? CodeType::Int8
-        : options.dtype == "uint8"          ? CodeType::Uint8
-                                            : CodeType::Auto;
+    options.settings.threshold.codes = options.dtype == "int8" ? CodeType::Int8
+        : options.dtype == "uint8"                             ? CodeType::Uint8
+                                                               : CodeType::Auto;
+    options.settings.threshold.method = *calibration::thresholdMethodNamed(options.method);
+    options.settings.threshold.percentile = options.percentile;
     return {};
-}
-
-std::string formatted(const char *format, double value)
-{
-    std::array<char, 40> text{};
-    std::snprintf(text.data(), text.size(), format, value);
-    return text.data();
 }
 
 std::string share(std::uint64_t part, std::uint64_t whole)
@@ -64,24 +65,33 @@ std::string share(std::uint64_t part, std::uint64_t whole)
     return formatted("%.3g %%", 100 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
-std::vector<std::string> rowOf(const std::string &name, const calibration::TensorStatistics &statistics)
+std::vector<std::string> rowOf(const std::string &name, const calibration::TensorStatistics &statistics,
+                               const calibration::Threshold &threshold)
 {
+    const auto decibels = [](const std::optional<double> &value) {
+        return value ? formatted("%.1f", *value) : std::string("-");
+    };
     const auto &fp16 = statistics.fp16;
     return {printable(name),
             formatted("%.5g", statistics.min),
             formatted("%.5g", statistics.max),
+            formatted("%.5g", threshold.value),
+            decibels(threshold.sqnrDb),
+            decibels(threshold.sqnrDbMinMax),
             formatted("%.5g", statistics.deviation),
             share(fp16.overflow, statistics.count),
             share(fp16.subnormal, statistics.count),
             share(fp16.underflow, statistics.count),
             formatted("%.1f", fp16.sqnrDb),
             formatted("%.1f", statistics.bf16.sqnrDb),
-            std::to_string(statistics.nan + statistics.positiveInfinite + statistics.negativeInfinite)};
+            std::to_string(statistics.nan + statistics.positiveInfinite + statistics.negativeInfinite),
+            printable(threshold.note)};
 }
 
-const std::vector<std::string> kHeader{
-    "tensor",         "min",          "max",     "deviation", "fp16 overflow",
-    "fp16 subnormal", "fp16 to zero", "fp16 dB", "bf16 dB",   "NaN, Inf"};
+const std::vector<std::string> kHeader{"tensor",         "min",          "max",       "threshold",
+                                       "int8 dB",        "minmax dB",    "deviation", "fp16 overflow",
+                                       "fp16 subnormal", "fp16 to zero", "fp16 dB",   "bf16 dB",
+                                       "NaN, Inf",       "note"};
 
 Result<void> tell(const std::string &json, const Table &table, const Options &options)
 {
@@ -101,13 +111,14 @@ Result<void> calibrateFile(const Options &options, const std::stop_token &stop)
     if (!options.model.model.empty())
         return badCall("--array", "together with a model", "one of both");
     HALFTONE_TRY(const std::vector<io::NamedTensor> file, io::readNpz(options.array));
-    auto calibrated = calibration::calibrateArrays(file, options.batches, options.codes, progress(stop));
+    auto calibrated
+        = calibration::calibrateArrays(file, options.batches, options.settings.threshold, progress(stop));
     if (!calibrated.ok())
         return inFile(std::move(calibrated).error(), options.array);
     Table table(kHeader);
     for (const calibration::CalibratedArray &array : calibrated.value())
-        table.add(rowOf(array.name, array.statistics));
-    return tell(report::arraysJson(calibrated.value()), table, options);
+        table.add(rowOf(array.name, array.statistics, array.threshold));
+    return tell(report::arraysJson(calibrated.value(), options.settings.threshold.method), table, options);
 }
 
 Result<void> calibrate(Options options, const std::stop_token &stop)
@@ -123,8 +134,12 @@ Result<void> calibrate(Options options, const std::stop_token &stop)
                  session.calibrate(options.settings, progress(stop)));
     Table table(kHeader);
     for (const calibration::CalibratedTensor &tensor : outcome.tensors)
-        table.add(rowOf(tensor.name, tensor.statistics));
-    return tell(report::calibrationJson(outcome.tensors, outcome.examples, outcome.seconds), table, options);
+        table.add(rowOf(tensor.name, tensor.statistics, tensor.threshold));
+    if (!options.json)
+        print("examples  " + std::to_string(outcome.examples) + "\n\n");
+    return tell(report::calibrationJson(outcome.tensors, options.settings.threshold.method, outcome.examples,
+                                        outcome.seconds),
+                table, options);
 }
 
 } // namespace
@@ -149,10 +164,13 @@ void addCalibrate(CLI::App &app, Action &chosen)
     command->add_option("--array", options->array, "Arrays instead of a model")->type_name("F.npz");
     command->add_option("--batches", options->batches, "With --array: PREFIX0, PREFIX1, … are one tensor")
         ->type_name("PREFIX");
-    command->add_option("--method", options->method, "How thresholds are chosen: minmax")
+    command
+        ->add_option("--method", options->method,
+                     "How thresholds are chosen: minmax (default), entropy, percentile or mse")
         ->check(CLI::IsMember({"minmax", "entropy", "percentile", "mse"}))
         ->type_name("METHOD");
-    command->add_option("--percentile", options->percentile, "With --method percentile")->type_name("P");
+    command->add_option("--percentile", options->percentile, "With --method percentile; default 99.99")
+        ->type_name("P");
     command->add_option("--dtype", options->dtype, "int8 (default), uint8 or auto")
         ->check(CLI::IsMember({"int8", "uint8", "auto"}))
         ->type_name("DTYPE");

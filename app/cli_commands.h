@@ -21,6 +21,7 @@ void addRun(CLI::App &app, Action &chosen);
 void addProfile(CLI::App &app, Action &chosen);
 void addCompare(CLI::App &app, Action &chosen);
 void addCalibrate(CLI::App &app, Action &chosen);
+void addQuantize(CLI::App &app, Action &chosen);
 void addLayout(CLI::App &app, Action &chosen);
 void addBackends(CLI::App &app, Action &chosen);
 

@@ -94,6 +94,7 @@ int run(int argc, char **argv)
     cli::addProfile(app, chosen);
     cli::addCompare(app, chosen);
     cli::addCalibrate(app, chosen);
+    cli::addQuantize(app, chosen);
     cli::addLayout(app, chosen);
     cli::addBackends(app, chosen);
     try {

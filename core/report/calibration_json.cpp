@@ -10,6 +10,7 @@ using calibration::ExponentCounts;
 using calibration::FormatLoss;
 using calibration::Histogram;
 using calibration::TensorStatistics;
+using calibration::Threshold;
 
 Json formatJson(const FormatLoss &loss, double deviation)
 {
@@ -69,6 +70,20 @@ void addStatistics(Json &row, const TensorStatistics &statistics)
     row["exponents"] = exponentsJson(statistics.exponents);
 }
 
+void addThreshold(Json &row, const TensorStatistics &statistics, const Threshold &threshold)
+{
+    const auto optional
+        = [](const std::optional<double> &value) { return value ? jsonNumber(*value) : Json(); };
+    row["method"] = calibration::nameOf(threshold.method);
+    row["divergence"] = optional(threshold.divergence);
+    row["sqnr_db"] = optional(threshold.sqnrDb);
+    row["sqnr_db_minmax"] = optional(threshold.sqnrDbMinMax);
+    row["threshold_error"] = threshold.errorBound;
+    const auto range = calibration::calibratedRange(statistics, threshold);
+    row["calib_range"] = {range.min, range.max};
+    row["note"] = threshold.note.empty() ? Json() : Json(threshold.note);
+}
+
 Json tensorJson(const calibration::CalibratedTensor &tensor)
 {
     const TensorStatistics &statistics = tensor.statistics;
@@ -78,8 +93,9 @@ Json tensorJson(const calibration::CalibratedTensor &tensor)
              {"parameter", tensor.isParameter},
              {"min", statistics.min},
              {"max", statistics.max},
-             {"threshold", statistics.absMax},
+             {"threshold", tensor.threshold.value},
              {"divergence", nullptr}};
+    addThreshold(row, statistics, tensor.threshold);
     addStatistics(row, statistics);
     for (const auto &[name, loss] :
          {std::pair("fp16", &statistics.fp16), std::pair("bf16", &statistics.bf16)}) {
@@ -97,12 +113,12 @@ Json tensorJson(const calibration::CalibratedTensor &tensor)
 
 Json arrayJson(const calibration::CalibratedArray &array)
 {
-    const Json sqnr = array.sqnrDb ? jsonNumber(*array.sqnrDb) : Json();
-    Json row{{"name", array.name},           {"min", array.statistics.min}, {"max", array.statistics.max},
-             {"threshold", array.threshold}, {"divergence", nullptr},       {"sqnr_db", sqnr},
-             {"sqnr_db_minmax", sqnr}};
+    Json row{{"name", array.name},
+             {"min", array.statistics.min},
+             {"max", array.statistics.max},
+             {"threshold", array.threshold.value}};
+    addThreshold(row, array.statistics, array.threshold);
     addStatistics(row, array.statistics);
-    row["note"] = array.note.empty() ? Json() : Json(array.note);
     return row;
 }
 
@@ -113,22 +129,52 @@ std::string text(const Json &document)
 
 } // namespace
 
-std::string calibrationJson(std::span<const calibration::CalibratedTensor> tensors, std::size_t examples,
-                            double seconds)
+std::string calibrationJson(std::span<const calibration::CalibratedTensor> tensors,
+                            calibration::ThresholdMethod method, std::size_t examples, double seconds)
 {
     Json rows = Json::array();
     for (const calibration::CalibratedTensor &tensor : tensors)
         rows.push_back(tensorJson(tensor));
-    return text(
-        {{"method", "minmax"}, {"examples", examples}, {"seconds", seconds}, {"tensors", std::move(rows)}});
+    return text({{"method", calibration::nameOf(method)},
+                 {"examples", examples},
+                 {"seconds", seconds},
+                 {"tensors", std::move(rows)}});
 }
 
-std::string arraysJson(std::span<const calibration::CalibratedArray> arrays)
+std::string arraysJson(std::span<const calibration::CalibratedArray> arrays,
+                       calibration::ThresholdMethod method)
 {
     Json rows = Json::array();
     for (const calibration::CalibratedArray &array : arrays)
         rows.push_back(arrayJson(array));
-    return text({{"method", "minmax"}, {"arrays", std::move(rows)}});
+    return text({{"method", calibration::nameOf(method)}, {"arrays", std::move(rows)}});
+}
+
+Result<std::vector<NamedRange>> readCalibrationTable(std::string_view table)
+{
+    const Json document = Json::parse(table, nullptr, false);
+    if (document.is_discarded())
+        return badInput({}, "no JSON", "a table that `calibrate --out` wrote");
+    const auto tensors = document.is_object() ? document.find("tensors") : document.end();
+    if (!document.is_object() || tensors == document.end() || !tensors->is_array())
+        return badInput("tensors", "no list", "a table that `calibrate --out` wrote");
+    std::vector<NamedRange> ranges;
+    for (std::size_t k = 0; k < tensors->size(); ++k) {
+        const Json &row = (*tensors)[k];
+        const std::string where = "tensors[" + std::to_string(k) + "]";
+        const auto name = row.is_object() ? row.find("name") : row.end();
+        if (!row.is_object() || name == row.end() || !name->is_string())
+            return badInput(where, "no name", "the name of a tensor");
+        const auto range = row.find("calib_range");
+        if (range == row.end() || !range->is_array() || range->size() != 2 || !(*range)[0].is_number()
+            || !(*range)[1].is_number())
+            return badInput(where + ".calib_range", "no range", "two numbers");
+        const NamedRange read{name->get<std::string>(), (*range)[0].get<float>(), (*range)[1].get<float>()};
+        if (!(read.low <= read.high))
+            return badInput(where + ".calib_range", "the lower end lies above the upper one", "low, high");
+        ranges.push_back(read);
+    }
+    return ranges;
 }
 
 } // namespace halftone::report

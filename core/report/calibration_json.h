@@ -1,19 +1,35 @@
 #pragma once
 
+#include "core/base/result.h"
 #include "core/calibration/calibrated.h"
 
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace halftone::report {
 
-/// The table of `calibrate` (spec: cli) as JSON text: for every tensor its range, threshold (the largest |x|), shares and
-/// counts for float16 and bfloat16, exponents, histogram, channels' ranges.
-std::string calibrationJson(std::span<const calibration::CalibratedTensor> tensors, std::size_t examples,
-                            double seconds);
+/// The table of `calibrate` (spec: cli) as JSON text: for every tensor its range, threshold with the SQNR that it gives
+/// and that minmax would give, shares and counts for float16 and bfloat16, exponents, histogram, channels' ranges.
+std::string calibrationJson(std::span<const calibration::CalibratedTensor> tensors,
+                            calibration::ThresholdMethod method, std::size_t examples, double seconds);
 
 /// The same for bare arrays.
-std::string arraysJson(std::span<const calibration::CalibratedArray> arrays);
+std::string arraysJson(std::span<const calibration::CalibratedArray> arrays,
+                       calibration::ThresholdMethod method);
+
+/// The range of one tensor in a table.
+struct NamedRange
+{
+    std::string name;
+    float low = 0;
+    float high = 0;
+};
+
+/// The calibrated ranges of a table that calibrationJson() wrote.
+/// fails: BadInput, naming the place
+Result<std::vector<NamedRange>> readCalibrationTable(std::string_view table);
 
 } // namespace halftone::report

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace halftone::session {
 namespace {
@@ -26,9 +27,11 @@ namespace mx = dialect::mxnet;
 class Choice
 {
 public:
-    static Result<Choice> read(const std::vector<std::string> &patterns)
+    static Result<Choice> read(const std::vector<std::string> &patterns,
+                               const std::vector<std::string> &names)
     {
         Choice choice;
+        choice.m_names.insert(names.begin(), names.end());
         for (const std::string &text : patterns) {
             const bool isWrapped = text.size() > 1 && text.starts_with('/') && text.ends_with('/');
             auto pattern = policy::Pattern::compile(
@@ -40,8 +43,10 @@ public:
         return choice;
     }
 
-    bool takes(std::string_view name) const
+    bool takes(const std::string &name) const
     {
+        if (!m_names.empty())
+            return m_names.contains(name);
         return m_patterns.empty() || std::ranges::any_of(m_patterns, [&](const policy::Pattern &pattern) {
                    return pattern.matches(name);
                });
@@ -49,6 +54,7 @@ public:
 
 private:
     std::vector<policy::Pattern> m_patterns;
+    std::unordered_set<std::string> m_names;
 };
 
 std::vector<float> floatsOf(const Tensor &tensor)
@@ -69,6 +75,7 @@ public:
         , m_interpreter(std::move(interpreter))
         , m_shown(runtime::shownOutputs(model.graph))
         , m_threshold(options.threshold)
+        , m_detail(options.rangesOnly ? calibration::Detail::Ranges : calibration::Detail::Formats)
         , m_pool(options.threads > 0 ? options.threads : runtime::machineThreads())
     {
         const std::size_t count = source.count().value_or(0);
@@ -130,7 +137,7 @@ private:
             if (!m_choice.takes(name))
                 return;
             const graph::NodeDef &node = m_model.graph.node(entry.node);
-            found = m_tensors.emplace(place, Collected{}).first;
+            found = m_tensors.emplace(place, Collected{{}, calibration::Collector(m_detail)}).first;
             found->second.tensor = {std::move(name), node.name, node.op, isParameter, {}};
         }
         // In one piece: the first batch as a whole settles the histogram's range.
@@ -215,6 +222,7 @@ private:
     std::vector<std::size_t> m_shown;
     std::size_t m_batch = 0;
     calibration::ThresholdOptions m_threshold;
+    calibration::Detail m_detail;
     std::map<std::pair<NodeId, std::uint32_t>, Collected> m_tensors;
     TaskPool m_pool; ///< last: its tasks use the others
 };
@@ -226,7 +234,7 @@ Result<CalibrateOutcome> calibrateModel(const graph::Model &model, const std::st
 {
     const auto start = std::chrono::steady_clock::now();
     const unsigned threads = options.threads > 0 ? options.threads : runtime::machineThreads();
-    HALFTONE_TRY(Choice choice, Choice::read(options.layers));
+    HALFTONE_TRY(Choice choice, Choice::read(options.layers, options.tensors));
     HALFTONE_TRY(const runtime::BackendChain backends, runtime::backendChain(options.backend, threads));
     HALFTONE_TRY(const auto source, openExamples(options.examples, model.graph, symbolPath));
     HALFTONE_TRY(runtime::Interpreter interpreter, runtime::Interpreter::create(model, backends));

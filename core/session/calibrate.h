@@ -18,7 +18,10 @@ struct CalibrateOptions
     unsigned threads = 0; ///< 0: as many as the machine has
     std::size_t batch = 0; ///< examples at a time; 0: all arrays at once, pictures one by one
     calibration::ThresholdOptions threshold{};
-    std::vector<std::string> layers; ///< patterns (policy::Pattern) of tensor names; empty: all tensors
+    std::vector<std::string>
+        tensors{}; ///< only these, by name, and no others; empty: all that `layers` takes
+    bool rangesOnly = false; ///< ranges and histograms without what only 16-bit formats need
+    std::vector<std::string> layers{}; ///< patterns (policy::Pattern) of tensor names; empty: all tensors
 };
 
 struct CalibrateOutcome

@@ -20,6 +20,8 @@ struct ExampleOptions
     std::string preprocess; ///< for pictures; empty: preprocess.json beside the model
     std::string labels; ///< a CSV or an .npz; empty: none, but for an array `labels` among the inputs
     std::size_t examples = 0; ///< the first so many; 0: all
+
+    bool operator==(const ExampleOptions &) const = default;
 };
 
 /// Examples in order, read when they are asked for. Safe to use from another thread than the one that made it.

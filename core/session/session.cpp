@@ -152,6 +152,14 @@ Result<CalibrateOutcome> Session::calibrate(const CalibrateOptions &options, con
     return outcome;
 }
 
+Result<QuantizeOutcome> Session::quantize(const QuantizeSettings &settings, const Progress &progress) const
+{
+    auto outcome = quantizeModel(m_source->model, m_source->symbolPath, settings, progress);
+    if (!outcome.ok())
+        return located(std::move(outcome).error());
+    return outcome;
+}
+
 Result<std::vector<std::string>> Session::write(const graph::Model &model, const std::string &prefix) const
 {
     return io::saveModel(model, prefix, *m_source);

@@ -9,6 +9,7 @@
 #include "core/policy/policy.h"
 #include "core/session/calibrate.h"
 #include "core/session/compare.h"
+#include "core/session/quantize.h"
 #include "core/session/run.h"
 
 #include <memory>
@@ -70,6 +71,9 @@ public:
 
     /// Statistics of the source's tensors; see calibrateModel().
     Result<CalibrateOutcome> calibrate(const CalibrateOptions &options, const Progress &progress = {}) const;
+
+    /// The source in int8; see quantizeModel().
+    Result<QuantizeOutcome> quantize(const QuantizeSettings &settings, const Progress &progress = {}) const;
 
     /// Writes a model as `prefix`-symbol.json and, if it has parameters, `prefix`-0000.params: both or none,
     /// and never over the source's files. Gives the paths written.

@@ -1,0 +1,215 @@
+#include "app/cli_commands.h"
+#include "app/cli_options.h"
+#include "app/cli_output.h"
+#include "core/base/text.h"
+#include "core/report/json_number.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <memory>
+
+namespace halftone::cli {
+namespace {
+
+struct Options
+{
+    ModelOptions model;
+    session::QuantizeSettings settings;
+    std::string out;
+    std::string form = "onednn";
+    std::string dtype = "auto";
+    std::string calib;
+    std::string mode = "smart";
+    std::string granularity = "tensor";
+    std::string levels = "mxnet";
+    double percentile = 99.99;
+    std::int64_t examples = 0;
+    std::int64_t batch = 0;
+    std::int64_t threads = 0;
+    bool json = false;
+};
+
+Result<void> takeOptions(Options &options)
+{
+    session::CalibrateOptions &calibrate = options.settings.calibrate;
+    passes::QuantizeOptions &quantize = options.settings.options;
+    const std::pair<std::string_view, std::int64_t> counts[]
+        = {{"--examples", options.examples}, {"--batch", options.batch}, {"--threads", options.threads}};
+    for (const auto &[name, count] : counts) {
+        if (count < 0 || count > (std::int64_t{1} << 30))
+            return badCall(std::string(name), std::to_string(count), "a positive number");
+    }
+    if (!(options.percentile > 0 && options.percentile <= 100))
+        return badCall("--percentile", std::to_string(options.percentile), "a number above 0, at most 100");
+    const bool hasTable = !options.settings.table.empty();
+    const bool hasData = !calibrate.examples.inputs.empty();
+    if (hasTable && (hasData || !options.calib.empty()))
+        return badCall("--table", "together with --inputs or --calib",
+                       "the table alone: it holds the ranges");
+    if (options.calib.empty())
+        options.calib = hasTable || hasData ? "mse" : "none";
+    if (options.calib != "none" && !hasTable && !hasData)
+        return badCall("--calib", options.calib + " without data", "--inputs F.npz|DIR, or --table T.json");
+    quantize.isCalibrated = options.calib != "none";
+    if (quantize.isCalibrated)
+        calibrate.threshold.method
+            = calibration::thresholdMethodNamed(options.calib == "naive" ? "minmax" : options.calib)
+                  .value_or(calibration::ThresholdMethod::Mse);
+    calibrate.threshold.percentile = options.percentile;
+    calibrate.examples.examples = static_cast<std::size_t>(options.examples);
+    calibrate.batch = static_cast<std::size_t>(options.batch);
+    calibrate.threads = static_cast<unsigned>(std::min<std::int64_t>(options.threads, 1024));
+    quantize.form = options.form == "plain" ? passes::QuantizedForm::Plain : passes::QuantizedForm::Onednn;
+    quantize.codes = options.dtype == "int8" ? passes::QuantizedCodes::Int8
+        : options.dtype == "uint8"           ? passes::QuantizedCodes::UInt8
+                                             : passes::QuantizedCodes::Auto;
+    quantize.isFull = options.mode == "full";
+    quantize.perChannel = options.granularity == "channel";
+    quantize.isNeutral = options.levels == "neutral";
+    return {};
+}
+
+Json reportOf(const Options &options, const session::QuantizeOutcome &outcome,
+              const std::vector<std::string> &written)
+{
+    Json skipped = Json::array();
+    for (const passes::SkippedNode &node : outcome.quantized.skipped)
+        skipped.push_back({{"name", node.name}, {"op", node.op}, {"why", node.why}});
+    std::map<std::string_view, const calibration::CalibratedTensor *> tensors;
+    for (const calibration::CalibratedTensor &tensor : outcome.tensors)
+        tensors.emplace(tensor.name, &tensor);
+    Json thresholds = Json::array();
+    for (const passes::QuantizedThreshold &threshold : outcome.quantized.thresholds) {
+        Json row{{"tensor", threshold.tensor.name},
+                 {"source", threshold.tensor.source},
+                 {"min", threshold.range.low},
+                 {"max", threshold.range.high}};
+        const auto found = tensors.find(threshold.tensor.source);
+        if (found != tensors.end()) {
+            const calibration::Threshold &chosen = found->second->threshold;
+            const auto decibels = [](const std::optional<double> &value) {
+                return value ? report::jsonNumber(*value) : Json();
+            };
+            row["method"] = calibration::nameOf(chosen.method);
+            row["sqnr_db"] = decibels(chosen.sqnrDb);
+            row["sqnr_db_minmax"] = decibels(chosen.sqnrDbMinMax);
+            row["note"] = chosen.note.empty() ? Json() : Json(chosen.note);
+        }
+        thresholds.push_back(std::move(row));
+    }
+    return {{"form", options.form},
+            {"calib", options.settings.table.empty() ? options.calib : "table"},
+            {"examples", outcome.examples},
+            {"quantized", outcome.quantized.quantized},
+            {"skipped", std::move(skipped)},
+            {"thresholds", std::move(thresholds)},
+            {"notes", outcome.quantized.notes},
+            {"written", written},
+            {"seconds", outcome.seconds}};
+}
+
+void printSummary(const Options &options, const session::QuantizeOutcome &outcome,
+                  const std::vector<std::string> &written)
+{
+    std::array<char, 32> seconds{};
+    std::snprintf(seconds.data(), seconds.size(), "%.2f s", outcome.seconds);
+    Table head;
+    head.add({"model", printable(options.model.model)});
+    head.add({"form", options.form});
+    head.add({"ranges",
+              !options.settings.table.empty() ? "from " + printable(options.settings.table)
+                  : options.calib == "none"
+                  ? std::string("found at run time")
+                  : options.calib + " on " + counted(outcome.examples, "example", "examples")});
+    head.add({"int8", counted(outcome.quantized.quantized.size(), "node", "nodes")});
+    head.add({"skipped", counted(outcome.quantized.skipped.size(), "node", "nodes")});
+    head.add({"time", seconds.data()});
+    print(head.toString() + '\n');
+    if (!outcome.quantized.skipped.empty()) {
+        Table skipped({"stays float32", "operator", "why"});
+        for (const passes::SkippedNode &node : outcome.quantized.skipped)
+            skipped.add({printable(node.name), printable(node.op), printable(node.why)});
+        print(skipped.toString() + '\n');
+    }
+    for (const std::string &path : written)
+        print("wrote " + printable(path) + '\n');
+}
+
+Result<void> quantize(Options options, const std::stop_token &stop)
+{
+    if (options.out.ends_with(".onnx"))
+        return unsupported("--out", "this build writes no ONNX",
+                           "a prefix for P-symbol.json and P-0000.params");
+    HALFTONE_CHECK(takeOptions(options));
+    HALFTONE_TRY(const session::Session session, options.model.open());
+    HALFTONE_TRY(const session::QuantizeOutcome outcome, session.quantize(options.settings, progress(stop)));
+    HALFTONE_TRY(const std::vector<std::string> written, session.write(outcome.quantized.model, options.out));
+    tellNotes(session.source().symbolPath, outcome.quantized.notes);
+    if (options.json)
+        printJson(reportOf(options, outcome, written));
+    else
+        printSummary(options, outcome, written);
+    return {};
+}
+
+} // namespace
+
+void addQuantize(CLI::App &app, Action &chosen)
+{
+    const auto options = std::make_shared<Options>();
+    session::QuantizeSettings &settings = options->settings;
+    session::CalibrateOptions &calibrate = settings.calibrate;
+    CLI::App *command = app.add_subcommand("quantize", "Write a model in int8, as MXNet's quantization does");
+    options->model.addTo(*command);
+    command->add_option("--out", options->out, "Write P-symbol.json and P-0000.params")
+        ->type_name("P")
+        ->required();
+    command->add_option("--table", settings.table, "Ranges that 'calibrate --out' wrote")
+        ->type_name("T.json");
+    command
+        ->add_option("--inputs", calibrate.examples.inputs,
+                     "Calibrate on these: arrays by input name, or pictures")
+        ->type_name("F.npz|DIR");
+    command
+        ->add_option("--preprocess", calibrate.examples.preprocess,
+                     "How pictures become inputs; default: preprocess.json beside the model")
+        ->type_name("FILE.json");
+    command->add_option("--examples", options->examples, "Only the first N")->type_name("N");
+    command->add_option("--batch", options->batch, "N examples at a time")->type_name("N");
+    const auto choice = [command](const char *name, std::string &value, std::vector<std::string> values,
+                                  const char *help) {
+        command->add_option(name, value, help)->check(CLI::IsMember(std::move(values)))->type_name("NAME");
+    };
+    choice("--calib", options->calib, {"none", "naive", "entropy", "percentile", "mse"},
+           "none, naive, entropy, percentile or mse (default with --inputs)");
+    command->add_option("--percentile", options->percentile, "With --calib percentile; default 99.99")
+        ->type_name("P");
+    choice("--dtype", options->dtype, {"int8", "uint8", "auto"}, "Of data: int8, uint8 or auto (default)");
+    choice("--form", options->form, {"onednn", "plain"}, "onednn (default; fused operators) or plain");
+    choice("--mode", options->mode, {"full", "smart"},
+           "smart (default; only what lies between convolutions and fully connected layers) or full");
+    choice("--granularity", options->granularity, {"tensor", "channel"},
+           "Of fully connected weights: tensor (default) or channel");
+    choice("--levels", options->levels, {"mxnet", "neutral"},
+           "mxnet (default; 127.5 and 255.5 for the largest value) or neutral (127 and 255)");
+    command
+        ->add_option("--exclude", settings.options.excludedNames, "Keep a node in float32; may be repeated")
+        ->type_name("NAME");
+    command->add_option("--exclude-op", settings.options.excludedOps, "Keep an operator in float32")
+        ->type_name("OP");
+    command
+        ->add_option("--int8-op", settings.options.quantizedOps,
+                     "Quantize only such operators; may be repeated")
+        ->type_name("OP");
+    command->add_option("--backend", calibrate.backend, "For calibration: cpu (default), reference or cuda")
+        ->type_name("NAME");
+    command->add_option("--threads", options->threads, "Default: as many as the machine has")->type_name("N");
+    command->add_flag("--json", options->json, "Print the report as JSON");
+    command->callback([options, &chosen] {
+        chosen = [options](const std::stop_token &stop) { return quantize(*options, stop); };
+    });
+}
+
+} // namespace halftone::cli

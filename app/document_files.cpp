@@ -1,0 +1,308 @@
+#include "app/document_files.h"
+
+#include "app/settings.h"
+#include "core/base/mapped_file.h"
+#include "core/policy/policy_json.h"
+#include "widgets/common/formatters.h"
+
+#include <QDateTime>
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QLocale>
+#include <QUuid>
+
+namespace halftone::app {
+namespace {
+
+using session::Document;
+using session::SessionFile;
+using widgets::plain;
+
+const QString kJournalEnding = QStringLiteral(".journal");
+const QString kLockEnding = QStringLiteral(".lock");
+
+std::string utf8(const QString &text)
+{
+    return text.toStdString();
+}
+
+std::vector<std::string> filesOf(const SessionFile &file)
+{
+    std::vector<std::string> files{file.symbolPath};
+    if (!file.paramsPath.empty())
+        files.push_back(file.paramsPath);
+    return files;
+}
+
+io::LoadOptions loadOptions(const std::string &params)
+{
+    io::LoadOptions options;
+    options.params = params;
+    return options;
+}
+
+} // namespace
+
+struct DocumentFiles::Loaded
+{
+    std::unique_ptr<Document> document;
+    QString sessionPath;
+    std::optional<session::ExampleOptions> data;
+    std::map<std::string, std::string> view;
+    QString warning;
+    bool modified = false; ///< since it was saved, as what a journal brings back
+};
+
+DocumentFiles::DocumentFiles(widgets::DocumentController *controller, LiveJobs *jobs, QObject *parent)
+    : QObject(parent)
+    , m_controller(controller)
+    , m_jobs(jobs)
+{
+    using widgets::DocumentController;
+    connect(controller, &DocumentController::edited, this, &DocumentFiles::noteEdit);
+    connect(controller, &DocumentController::undone, this, [this] { note(&session::Journal::undone); });
+    connect(controller, &DocumentController::redone, this, [this] { note(&session::Journal::redone); });
+    connect(jobs, &LiveJobs::dataChanged, this, &DocumentFiles::modifiedChanged);
+}
+
+DocumentFiles::~DocumentFiles()
+{
+    endJournal();
+}
+
+void DocumentFiles::open(const QString &path, const QString &params)
+{
+    const QString absolute = QFileInfo(path).absoluteFilePath();
+    if (!path.endsWith(u".halftone", Qt::CaseInsensitive)) {
+        load(
+            [absolute, params]() -> Result<Loaded> {
+                Loaded loaded;
+                HALFTONE_TRY(loaded.document, Document::open(utf8(absolute), loadOptions(utf8(params))));
+                return loaded;
+            },
+            absolute);
+        return;
+    }
+    load(
+        [absolute]() -> Result<Loaded> {
+            HALFTONE_TRY(const SessionFile file, session::readSession(utf8(absolute)));
+            Loaded loaded;
+            loaded.sessionPath = absolute;
+            HALFTONE_TRY(loaded.document, Document::open(file.symbolPath, loadOptions(file.paramsPath)));
+            if (file.modelHash) {
+                HALFTONE_TRY(const std::uint64_t hash, session::contentHash(filesOf(file)));
+                if (hash != *file.modelHash)
+                    loaded.warning = QObject::tr("The model has changed since this session was saved.");
+            }
+            loaded.document->setHistory(file.history);
+            loaded.data = file.data;
+            loaded.view = file.view;
+            return loaded;
+        },
+        absolute);
+}
+
+void DocumentFiles::openSample()
+{
+    const QString model = samplePath(QStringLiteral("digits-symbol.json"));
+    if (model.isEmpty()) {
+        Q_EMIT openFailed(tr("the sample"), tr("The sample is not part of this installation."));
+        return;
+    }
+    load(
+        [model]() -> Result<Loaded> {
+            Loaded loaded;
+            HALFTONE_TRY(loaded.document, Document::open(utf8(model)));
+            const QString policyPath = samplePath(QStringLiteral("all-float16.policy.json"));
+            HALFTONE_TRY(const auto mapped, MappedFile::open(utf8(policyPath)));
+            HALFTONE_TRY(policy::Policy policy, policy::readPolicy(mapped->text()));
+            policy.mode = policy::Mode::Typed;
+            loaded.document->setHistory({{{policy, {}}}, 0});
+            loaded.data.emplace();
+            loaded.data->inputs = utf8(samplePath(QStringLiteral("digits-test.npz")));
+            return loaded;
+        },
+        model);
+}
+
+void DocumentFiles::recover(const QString &journalPath)
+{
+    load(
+        [journalPath]() -> Result<Loaded> {
+            HALFTONE_TRY(const session::Journal::Head head, session::Journal::read(utf8(journalPath)));
+            Loaded loaded;
+            loaded.modified = true;
+            loaded.sessionPath = plain(head.sessionPath);
+            HALFTONE_TRY(loaded.document,
+                         Document::open(head.state.symbolPath, loadOptions(head.state.paramsPath)));
+            loaded.document->setHistory(head.state.history);
+            loaded.data = head.state.data;
+            loaded.view = head.state.view;
+            return loaded;
+        },
+        journalPath);
+}
+
+void DocumentFiles::load(std::function<Result<Loaded>()> work, const QString &path)
+{
+    m_opening.start([work = std::move(work)](std::stop_token) { return work(); },
+                    [this, path](Result<Loaded> loaded) {
+                        Q_EMIT openingChanged();
+                        if (!loaded.ok())
+                            Q_EMIT openFailed(path, plain(loaded.error().message()));
+                        else
+                            show(std::move(loaded).value());
+                    });
+    Q_EMIT openingChanged();
+}
+
+void DocumentFiles::show(Loaded loaded)
+{
+    endJournal();
+    m_sessionPath = loaded.sessionPath;
+    m_symbolPath = plain(loaded.document->session().source().symbolPath);
+    m_savedPolicy = loaded.modified ? policy::Policy() : loaded.document->policy();
+    m_savedData = loaded.data;
+    m_controller->setDocument(std::move(loaded.document));
+    m_jobs->setData(loaded.data);
+    beginJournal();
+    addRecentFile(m_sessionPath.isEmpty() ? m_symbolPath : m_sessionPath);
+    if (!loaded.warning.isEmpty())
+        Q_EMIT warned(loaded.warning);
+    Q_EMIT opened(loaded.view);
+    Q_EMIT modifiedChanged();
+}
+
+void DocumentFiles::close()
+{
+    m_opening.cancel();
+    endJournal();
+    m_sessionPath.clear();
+    m_symbolPath.clear();
+    m_controller->setDocument(nullptr);
+    Q_EMIT modifiedChanged();
+}
+
+SessionFile DocumentFiles::state() const
+{
+    SessionFile file;
+    const Document &document = *m_controller->document();
+    file.symbolPath = document.session().source().symbolPath;
+    file.paramsPath = document.session().source().paramsPath;
+    file.history = document.history();
+    file.data = m_jobs->data() ? m_jobs->data() : m_savedData; // which may still be on their way
+    if (viewState)
+        file.view = viewState();
+    return file;
+}
+
+Result<void> DocumentFiles::save(const QString &path)
+{
+    SessionFile file = state();
+    HALFTONE_TRY(file.modelHash, session::contentHash(filesOf(file)));
+    HALFTONE_CHECK(session::writeSession(file, utf8(path)));
+    m_sessionPath = QFileInfo(path).absoluteFilePath();
+    m_savedPolicy = m_controller->document()->policy();
+    m_savedData = file.data;
+    beginJournal(); // what came before lies in the session file
+    addRecentFile(m_sessionPath);
+    Q_EMIT modifiedChanged();
+    return {};
+}
+
+QString DocumentFiles::name() const
+{
+    return QFileInfo(m_sessionPath.isEmpty() ? m_symbolPath : m_sessionPath).fileName();
+}
+
+bool DocumentFiles::isModified() const
+{
+    if (!m_controller->isOpen())
+        return false;
+    const auto inputsOf = [](const auto &data) { return data ? data->inputs : std::string(); };
+    return m_controller->document()->policy() != m_savedPolicy
+        || (m_jobs->data() && inputsOf(m_jobs->data()) != inputsOf(m_savedData));
+}
+
+void DocumentFiles::beginJournal()
+{
+    endJournal();
+    m_journalPath
+        = journalFolder() + '/' + QUuid::createUuid().toString(QUuid::WithoutBraces) + kJournalEnding;
+    m_journalLock = std::make_unique<QLockFile>(m_journalPath + kLockEnding);
+    m_journalLock->setStaleLockTime(0); // held as long as this program lives
+    m_journalLock->tryLock();
+    auto journal = session::Journal::create(utf8(m_journalPath), {state(), utf8(m_sessionPath)});
+    if (journal.ok())
+        m_journal = std::move(journal).value();
+    else
+        journalFailed(journal.error());
+}
+
+void DocumentFiles::endJournal()
+{
+    if (!m_journal)
+        return;
+    m_journal.reset();
+    QFile::remove(m_journalPath);
+    m_journalLock.reset();
+}
+
+void DocumentFiles::note(Result<void> (session::Journal::*step)())
+{
+    if (m_journal) {
+        const auto noted = (*m_journal.*step)();
+        if (!noted.ok())
+            journalFailed(noted.error());
+    }
+    Q_EMIT modifiedChanged();
+}
+
+void DocumentFiles::noteEdit()
+{
+    if (m_journal) {
+        const Document &document = *m_controller->document();
+        const auto noted = m_journal->edited({document.policy(), document.undoText()});
+        if (!noted.ok())
+            journalFailed(noted.error());
+    }
+    Q_EMIT modifiedChanged();
+}
+
+void DocumentFiles::journalFailed(const Error &error)
+{
+    m_journal.reset();
+    Q_EMIT warned(tr("Edits are no longer kept against a crash: %1").arg(plain(error.message())));
+}
+
+QStringList DocumentFiles::leftJournals()
+{
+    QStringList left;
+    const QDir folder(journalFolder());
+    for (const QFileInfo &file : folder.entryInfoList({'*' + kJournalEnding}, QDir::Files, QDir::Time)) {
+        QLockFile lock(file.filePath() + kLockEnding);
+        lock.setStaleLockTime(0);
+        if (lock.tryLock()) // also when the one that held it is gone
+            left << file.filePath();
+    }
+    return left;
+}
+
+QString DocumentFiles::describeJournal(const QString &journalPath)
+{
+    const auto head = session::Journal::read(utf8(journalPath));
+    if (!head.ok())
+        return {};
+    const auto &history = head.value().state.history;
+    const QString model = QFileInfo(plain(head.value().state.symbolPath)).fileName();
+    const QString when = QLocale().toString(QFileInfo(journalPath).lastModified(), QLocale::ShortFormat);
+    return tr("%1, %2 edits, %3").arg(model).arg(history.current).arg(when);
+}
+
+void DocumentFiles::discardJournal(const QString &journalPath)
+{
+    QFile::remove(journalPath);
+}
+
+} // namespace halftone::app

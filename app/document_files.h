@@ -1,0 +1,85 @@
+#pragma once
+
+#include "app/live_jobs.h"
+#include "core/session/journal.h"
+#include "widgets/common/document_controller.h"
+#include "widgets/common/latest_job.h"
+
+#include <QLockFile>
+#include <QObject>
+#include <QString>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace halftone::app {
+
+/// Opening, saving, and the journal that makes unsaved edits outlive a crash.
+class DocumentFiles : public QObject
+{
+    Q_OBJECT
+
+public:
+    DocumentFiles(widgets::DocumentController *controller, LiveJobs *jobs, QObject *parent = nullptr);
+    ~DocumentFiles() override;
+
+    /// A model or a session file, in the background; what is open stays until it has been read: opened() or openFailed().
+    /// params  as io::LoadOptions::params
+    void open(const QString &path, const QString &params = {});
+    /// The bundled model with its data and everything in float16, so that there is something to mend.
+    void openSample();
+    /// Goes on from a journal that a killed program left.
+    void recover(const QString &journalPath);
+    void close();
+
+    /// fails: what cannot be written.
+    Result<void> save(const QString &path);
+    const QString &sessionPath() const { return m_sessionPath; } ///< empty: never saved
+    QString name() const; ///< of the session or the model, without its folder
+    bool isModified() const;
+    bool isOpening() const { return m_opening.isRunning(); }
+
+    /// What the window wants kept in the session file.
+    std::function<std::map<std::string, std::string>()> viewState;
+
+    /// Journals of programs that are gone, newest first.
+    static QStringList leftJournals();
+    /// "digits-symbol.json, 3 steps, yesterday 17:03"; empty for what is no journal.
+    static QString describeJournal(const QString &journalPath);
+    static void discardJournal(const QString &journalPath);
+
+Q_SIGNALS:
+    void opened(const std::map<std::string, std::string> &viewState);
+    void openFailed(const QString &path, const QString &why);
+    void openingChanged();
+    void modifiedChanged();
+    void warned(const QString &text);
+
+private:
+    struct Loaded;
+
+    void load(std::function<Result<Loaded>()> work, const QString &path);
+    void show(Loaded loaded);
+    session::SessionFile state() const;
+    void beginJournal();
+    void endJournal();
+    void note(Result<void> (session::Journal::*step)());
+    void noteEdit();
+    void journalFailed(const Error &error);
+
+    widgets::DocumentController *m_controller;
+    LiveJobs *m_jobs;
+    QString m_sessionPath;
+    QString m_symbolPath;
+    policy::Policy m_savedPolicy;
+    std::optional<session::ExampleOptions> m_savedData;
+    std::optional<session::Journal> m_journal;
+    QString m_journalPath;
+    std::unique_ptr<QLockFile> m_journalLock;
+    widgets::LatestJob m_opening;
+};
+
+} // namespace halftone::app

@@ -1,0 +1,107 @@
+#include "app/export_dialog.h"
+
+#include <QCheckBox>
+#include <QDialogButtonBox>
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QFormLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QPushButton>
+#include <QStyle>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace halftone::app {
+
+ExportDialog::ExportDialog(const QString &prefix, const std::vector<std::string> &source, QWidget *parent)
+    : QDialog(parent)
+    , m_source(source)
+{
+    setWindowTitle(tr("Export"));
+    auto *const layout = new QVBoxLayout(this);
+    auto *const form = new QFormLayout;
+    layout->addLayout(form);
+
+    auto *const row = new QWidget(this);
+    auto *const rowLayout = new QHBoxLayout(row);
+    rowLayout->setContentsMargins(0, 0, 0, 0);
+    m_prefix = new QLineEdit(prefix, row);
+    m_prefix->setAccessibleName(tr("Folder and beginning of the file names"));
+    rowLayout->addWidget(m_prefix, 1);
+    auto *const choose = new QPushButton(tr("Folder …"), row);
+    connect(choose, &QPushButton::clicked, this, [this] {
+        const QFileInfo now(m_prefix->text());
+        const QString folder = QFileDialog::getExistingDirectory(this, tr("Export to"), now.absolutePath());
+        if (!folder.isEmpty())
+            m_prefix->setText(folder + '/' + now.fileName());
+    });
+    rowLayout->addWidget(choose);
+    form->addRow(tr("&Write to"), row);
+
+    auto *const parts = new QVBoxLayout;
+    const auto part = [this, parts](const QString &text) {
+        auto *const box = new QCheckBox(text, this);
+        box->setChecked(true);
+        connect(box, &QCheckBox::toggled, this, &ExportDialog::refresh);
+        parts->addWidget(box);
+        return box;
+    };
+    m_model = part(tr("Converted &model (symbol and parameters)"));
+    m_policy = part(tr("&Policy (the lists, as a file that convert and this program read)"));
+    m_report = part(tr("&Report (one HTML page: graph, lists, layers, plots)"));
+    form->addRow(tr("What"), parts);
+
+    layout->addWidget(new QLabel(tr("Files that will be written:"), this));
+    m_files = new QListWidget(this);
+    m_files->setSelectionMode(QAbstractItemView::NoSelection);
+    m_files->setAccessibleName(tr("Files that will be written"));
+    layout->addWidget(m_files, 1);
+    m_buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
+    m_buttons->button(QDialogButtonBox::Ok)->setText(tr("Export"));
+    connect(m_buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
+    connect(m_buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    layout->addWidget(m_buttons);
+    connect(m_prefix, &QLineEdit::textChanged, this, &ExportDialog::refresh);
+    refresh();
+    resize(fontMetrics().averageCharWidth() * 90, fontMetrics().height() * 22);
+}
+
+void ExportDialog::refresh()
+{
+    m_files->clear();
+    bool possible = true;
+    for (const std::string &path : session::filesOf(options())) {
+        const QFileInfo file(QString::fromStdString(path));
+        const bool isSource = std::ranges::any_of(m_source, [&file](const std::string &source) {
+            return QFileInfo(QString::fromStdString(source)) == file;
+        });
+        auto *const item = new QListWidgetItem(file.absoluteFilePath(), m_files);
+        if (isSource)
+            item->setText(tr("%1: is the source model, which is never written over").arg(item->text()));
+        else if (file.exists())
+            item->setText(tr("%1 (replaces a file)").arg(item->text()));
+        if (isSource || file.exists())
+            item->setIcon(style()->standardIcon(QStyle::SP_MessageBoxWarning));
+        possible = possible && !isSource && file.absoluteDir().exists();
+        if (!file.absoluteDir().exists())
+            item->setText(tr("%1: there is no such folder").arg(file.absoluteFilePath()));
+    }
+    m_buttons->button(QDialogButtonBox::Ok)->setEnabled(possible && m_files->count() > 0);
+}
+
+session::ExportOptions ExportDialog::options() const
+{
+    session::ExportOptions options;
+    options.prefix = m_prefix->text().toStdString();
+    options.model = m_model->isChecked();
+    options.policy = m_policy->isChecked();
+    options.report = m_report->isChecked();
+    return options;
+}
+
+} // namespace halftone::app

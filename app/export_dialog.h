@@ -1,0 +1,37 @@
+#pragma once
+
+#include "core/session/export.h"
+
+#include <QDialog>
+
+class QCheckBox;
+class QDialogButtonBox;
+class QLineEdit;
+class QListWidget;
+
+namespace halftone::app {
+
+/// Asks what to write and where, and shows every file that will be written, and what it would replace, before it is done.
+class ExportDialog : public QDialog
+{
+    Q_OBJECT
+
+public:
+    /// source  the model's files, which are never written over
+    ExportDialog(const QString &prefix, const std::vector<std::string> &source, QWidget *parent = nullptr);
+
+    session::ExportOptions options() const;
+
+private:
+    void refresh();
+
+    std::vector<std::string> m_source;
+    QLineEdit *m_prefix = nullptr;
+    QCheckBox *m_model = nullptr;
+    QCheckBox *m_policy = nullptr;
+    QCheckBox *m_report = nullptr;
+    QListWidget *m_files = nullptr;
+    QDialogButtonBox *m_buttons = nullptr;
+};
+
+} // namespace halftone::app

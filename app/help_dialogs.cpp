@@ -1,0 +1,131 @@
+#include "app/help_dialogs.h"
+
+#include "core/runtime/backends.h"
+#include "widgets/common/formatters.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QDialog>
+#include <QDialogButtonBox>
+#include <QHeaderView>
+#include <QMainWindow>
+#include <QMenu>
+#include <QMenuBar>
+#include <QTableWidget>
+#include <QTextBrowser>
+#include <QVBoxLayout>
+
+#include <utility>
+#include <vector>
+
+namespace halftone::app {
+namespace {
+
+using Row = std::pair<QString, QString>;
+
+QString tr(const char *text)
+{
+    return QCoreApplication::translate("help", text);
+}
+
+void addActions(const QMenu *menu, const QString &path, std::vector<Row> &rows)
+{
+    const auto actions = menu->actions();
+    for (const QAction *action : actions) {
+        const QString text = QString(action->text()).remove('&').remove(QStringLiteral("…")).trimmed();
+        if (action->menu())
+            addActions(action->menu(), path + QStringLiteral(" \u203a ") + text, rows);
+        else if (!action->shortcut().isEmpty())
+            rows.emplace_back(action->shortcut().toString(QKeySequence::NativeText),
+                              path + QStringLiteral(" \u203a ") + text);
+    }
+}
+
+std::vector<Row> rowsOf(QMainWindow *window)
+{
+    std::vector<Row> rows;
+    const auto menus = window->menuBar()->actions();
+    for (const QAction *menu : menus)
+        if (menu->menu())
+            addActions(menu->menu(), QString(menu->text()).remove('&'), rows);
+    const QString graph = tr("Graph \u203a ");
+    const std::vector<Row> inGraph{{tr("T  F  W"), tr("move the chosen operators to target, fp32, widest")},
+                                   {tr("C"), tr("conditions for the chosen operator")},
+                                   {tr("X"), tr("exclude the chosen nodes")},
+                                   {tr("Arrows"), tr("walk to neighbours")},
+                                   {tr("Backspace"), tr("up, out of a block")},
+                                   {tr("Space"), tr("fit the whole graph")},
+                                   {tr("Ctrl+wheel"), tr("zoom")},
+                                   {tr("Double click"), tr("open or fold a block")},
+                                   {tr("F3, Shift+F3"), tr("next and previous find")},
+                                   {tr("Alt+Left, Alt+Right"), tr("back and forward")}};
+    for (const auto &[keys, what] : inGraph)
+        rows.emplace_back(keys, graph + what);
+    return rows;
+}
+
+QDialog *dialog(QWidget *window, const QString &title, QWidget *content)
+{
+    auto *const box = new QDialog(window);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->setWindowTitle(title);
+    auto *const layout = new QVBoxLayout(box);
+    layout->addWidget(content);
+    auto *const buttons = new QDialogButtonBox(QDialogButtonBox::Close, box);
+    QObject::connect(buttons, &QDialogButtonBox::rejected, box, &QDialog::close);
+    layout->addWidget(buttons);
+    box->resize(box->fontMetrics().averageCharWidth() * 80, box->fontMetrics().height() * 30);
+    return box;
+}
+
+} // namespace
+
+void showShortcutSheet(QWidget *window)
+{
+    const std::vector<Row> rows = rowsOf(qobject_cast<QMainWindow *>(window));
+    auto *const table = new QTableWidget(static_cast<int>(rows.size()), 2);
+    table->setHorizontalHeaderLabels({tr("Keys"), tr("What they do")});
+    table->verticalHeader()->hide();
+    table->horizontalHeader()->setStretchLastSection(true);
+    table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    table->setShowGrid(false);
+    table->setAlternatingRowColors(true);
+    for (int i = 0; i < table->rowCount(); ++i) {
+        const auto &[keys, what] = rows[static_cast<std::size_t>(i)];
+        table->setItem(i, 0, new QTableWidgetItem(keys));
+        table->setItem(i, 1, new QTableWidgetItem(what));
+    }
+    table->resizeColumnToContents(0);
+    table->setAccessibleName(tr("Shortcuts"));
+    dialog(window, tr("Shortcuts"), table)->open();
+}
+
+void showAboutDialog(QWidget *window)
+{
+    QString backends;
+    for (const runtime::BackendInfo &backend : runtime::allBackends())
+        backends
+            += QStringLiteral("<li>%1: %2</li>")
+                   .arg(widgets::plain(backend.name).toHtmlEscaped(),
+                        widgets::plain(backend.available ? backend.device + ", " + backend.why : backend.why)
+                            .toHtmlEscaped());
+    auto *const text = new QTextBrowser;
+    text->setOpenExternalLinks(true);
+    text->setHtml(tr("<h2>Halftone %1</h2>"
+                     "<p>Mixed-precision conversion of neural networks, seen and edited.</p>"
+                     "<p>Its sources are under the Apache License 2.0. This window links QCustomPlot, so the "
+                     "program as a whole is "
+                     "distributed under the GNU General Public License, version 3; the core and the command "
+                     "line are not.</p>"
+                     "<p>Computes with</p><ul>%2</ul>"
+                     "<p>Made with</p><ul>"
+                     "<li>Qt %3: LGPL 3</li><li>QCustomPlot: GPL 3</li><li>oneDNN: Apache 2.0</li>"
+                     "<li>Graphviz, started as a program of its own: EPL 1.0</li><li>nlohmann/json: "
+                     "MIT</li><li>CLI11: BSD 3-clause</li>"
+                     "<li>libzip: BSD 3-clause</li><li>libjpeg-turbo: IJG and BSD</li><li>stb_image: public "
+                     "domain or MIT</li></ul>")
+                      .arg(QStringLiteral(HALFTONE_VERSION), backends, QString::fromLatin1(qVersion())));
+    dialog(window, tr("About Halftone"), text)->open();
+}
+
+} // namespace halftone::app

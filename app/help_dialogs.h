@@ -1,0 +1,12 @@
+#pragma once
+
+class QWidget;
+
+namespace halftone::app {
+
+/// All keys, read from the actions of `window`, and those of the graph.
+void showShortcutSheet(QWidget *window);
+/// Versions, and the licences of the libraries.
+void showAboutDialog(QWidget *window);
+
+} // namespace halftone::app

@@ -1,0 +1,125 @@
+#include "app/main_window.h"
+#include "app/screenshot.h"
+
+#include <QApplication>
+#include <QCommandLineParser>
+#include <QFileInfo>
+
+#include <cstdio>
+
+namespace {
+
+constexpr int kBadCall = 2;
+
+int refuse(const QString &text)
+{
+    std::fprintf(stderr, "error: %s\n", qPrintable(text));
+    return kBadCall;
+}
+
+/// "1600x1000"; an empty size for anything else.
+QSize sizeOf(const QString &text)
+{
+    const QStringList parts = text.split('x');
+    const QSize size(parts.value(0).toInt(), parts.value(1).toInt());
+    const bool fits = parts.size() == 2 && size.width() >= 200 && size.height() >= 200
+        && size.width() <= 10000 && size.height() <= 10000;
+    return fits ? size : QSize();
+}
+
+/// Is a display there, or is the program told to do without?
+bool needsOffscreen(int count, char **arguments)
+{
+    for (int i = 1; i < count; ++i) {
+        if (QByteArray(arguments[i]).startsWith("--screenshot"))
+            return true;
+    }
+    return false;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    using namespace halftone::app;
+    if (needsOffscreen(argc, argv) && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+        qputenv("QT_QPA_PLATFORM", "offscreen");
+    QApplication::setHighDpiScaleFactorRoundingPolicy(Qt::HighDpiScaleFactorRoundingPolicy::PassThrough);
+    QApplication::setStyle(QStringLiteral("fusion"));
+    QApplication application(argc, argv);
+    QApplication::setApplicationName(QStringLiteral("halftone"));
+    QApplication::setOrganizationName(QStringLiteral("halftone"));
+    QApplication::setApplicationVersion(QStringLiteral(HALFTONE_VERSION));
+    QApplication::setApplicationDisplayName(QStringLiteral("Halftone"));
+
+    QCommandLineParser parser;
+    parser.setApplicationDescription(
+        QObject::tr("Mixed-precision conversion of neural networks, seen and edited."));
+    parser.addHelpOption();
+    parser.addVersionOption();
+    parser.addPositionalArgument(QStringLiteral("MODEL"),
+                                 QObject::tr("NAME-symbol.json or a .halftone session"),
+                                 QStringLiteral("[MODEL]"));
+    const QCommandLineOption policy(QStringLiteral("policy"), QObject::tr("Apply a policy file"),
+                                    QStringLiteral("FILE"));
+    const QCommandLineOption session(QStringLiteral("session"), QObject::tr("Open a session"),
+                                     QStringLiteral("FILE"));
+    const QCommandLineOption params(QStringLiteral("params"), QObject::tr("The parameter file, or none"),
+                                    QStringLiteral("FILE"));
+    const QCommandLineOption inputs(QStringLiteral("inputs"),
+                                    QObject::tr("Data: an .npz or a folder of pictures"),
+                                    QStringLiteral("DATA"));
+    const QCommandLineOption labels(QStringLiteral("labels"), QObject::tr("Labels of the data"),
+                                    QStringLiteral("FILE"));
+    const QCommandLineOption sample(QStringLiteral("sample"), QObject::tr("Open the bundled sample"));
+    const QCommandLineOption screenshot(QStringLiteral("screenshot"),
+                                        QObject::tr("Draw the window off screen into a PNG and end"),
+                                        QStringLiteral("OUT"));
+    const QCommandLineOption view(QStringLiteral("view"),
+                                  QObject::tr("graph, lists, layers, calibration or latency"),
+                                  QStringLiteral("VIEW"), QStringLiteral("graph"));
+    const QCommandLineOption size(QStringLiteral("size"), QObject::tr("Of the window"),
+                                  QStringLiteral("WxH"));
+    const QCommandLineOption theme(QStringLiteral("theme"), QObject::tr("light or dark"),
+                                   QStringLiteral("THEME"));
+    parser.addOptions({policy, session, params, inputs, labels, sample, screenshot, view, size, theme});
+    parser.process(application);
+
+    const QStringList files = parser.positionalArguments();
+    if (files.size() > 1)
+        return refuse(QObject::tr("%1 files, expected one").arg(files.size()));
+    const QString wanted = parser.value(theme);
+    if (!wanted.isEmpty() && wanted != u"light" && wanted != u"dark")
+        return refuse(QObject::tr("--theme: %1, expected light or dark").arg(wanted));
+    if (parser.isSet(size) && sizeOf(parser.value(size)).isEmpty())
+        return refuse(
+            QObject::tr("--size: %1, expected WIDTHxHEIGHT, such as 1600x1000").arg(parser.value(size)));
+    const bool isPicture = parser.isSet(screenshot);
+    applyTheme(wanted == u"dark"                     ? Theme::Dark
+                   : wanted == u"light" || isPicture ? Theme::Light
+                                                     : loadPreferences().theme);
+
+    MainWindow window;
+    if (parser.isSet(size))
+        window.resize(sizeOf(parser.value(size)));
+    const QString file = parser.isSet(session) ? parser.value(session) : files.value(0);
+    const bool opensSample = parser.isSet(sample)
+        || (!file.isEmpty()
+            && QFileInfo(file) == QFileInfo(samplePath(QStringLiteral("digits-symbol.json"))));
+    if (opensSample)
+        window.openSample();
+    else if (!file.isEmpty())
+        window.open(file, parser.value(params));
+    if (parser.isSet(policy))
+        window.applyPolicyWhenOpen(parser.value(policy));
+    if (parser.isSet(inputs)) {
+        halftone::session::ExampleOptions data;
+        data.inputs = parser.value(inputs).toStdString();
+        data.labels = parser.value(labels).toStdString();
+        window.attachWhenOpen(data);
+    }
+    if (isPicture)
+        return takeScreenshot(window, parser.value(screenshot), parser.value(view));
+    window.show();
+    return QApplication::exec();
+}

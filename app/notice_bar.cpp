@@ -1,0 +1,57 @@
+#include "app/notice_bar.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QStyle>
+#include <QToolButton>
+
+namespace halftone::app {
+
+NoticeBar::NoticeBar(QWidget *parent)
+    : QFrame(parent)
+{
+    setFrameShape(QFrame::StyledPanel);
+    setAutoFillBackground(true);
+    setBackgroundRole(QPalette::ToolTipBase);
+    auto *const layout = new QHBoxLayout(this);
+    layout->setContentsMargins(8, 4, 4, 4);
+    auto *const icon = new QLabel(this);
+    const int size = style()->pixelMetric(QStyle::PM_SmallIconSize);
+    icon->setPixmap(style()->standardIcon(QStyle::SP_MessageBoxWarning).pixmap(size));
+    layout->addWidget(icon);
+    m_text = new QLabel(this);
+    m_text->setForegroundRole(QPalette::ToolTipText);
+    m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_text->setWordWrap(true);
+    layout->addWidget(m_text, 1);
+    m_action = new QPushButton(this);
+    connect(m_action, &QPushButton::clicked, this, &NoticeBar::actionTriggered);
+    layout->addWidget(m_action);
+    auto *const close = new QToolButton(this);
+    close->setAutoRaise(true);
+    close->setIcon(style()->standardIcon(QStyle::SP_TitleBarCloseButton));
+    close->setAccessibleName(tr("Close this notice"));
+    close->setToolTip(close->accessibleName());
+    connect(close, &QToolButton::clicked, this, [this] {
+        hide();
+        Q_EMIT dismissed();
+    });
+    layout->addWidget(close);
+    hide();
+}
+
+void NoticeBar::showNotice(const QString &text, const QString &action)
+{
+    m_text->setText(text);
+    m_action->setText(action);
+    m_action->setVisible(!action.isEmpty());
+    show();
+}
+
+QString NoticeBar::text() const
+{
+    return isVisibleTo(parentWidget()) ? m_text->text() : QString();
+}
+
+} // namespace halftone::app

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <QFrame>
+
+class QLabel;
+class QPushButton;
+
+namespace halftone::app {
+
+/// A line across the window: something to know, perhaps with a button that mends it. Stays until closed or replaced.
+class NoticeBar : public QFrame
+{
+    Q_OBJECT
+
+public:
+    explicit NoticeBar(QWidget *parent = nullptr);
+
+    /// action  text of the button; empty: none
+    void showNotice(const QString &text, const QString &action = {});
+    QString text() const;
+
+Q_SIGNALS:
+    void actionTriggered();
+    void dismissed();
+
+private:
+    QLabel *m_text = nullptr;
+    QPushButton *m_action = nullptr;
+};
+
+} // namespace halftone::app

@@ -1,0 +1,127 @@
+#include "app/settings.h"
+
+#include <QApplication>
+#include <QCoreApplication>
+#include <QDir>
+#include <QFileInfo>
+#include <QPalette>
+#include <QSettings>
+#include <QStandardPaths>
+#include <QStyle>
+
+namespace halftone::app {
+namespace {
+
+constexpr int kMostRecent = 9;
+const QString kRecent = QStringLiteral("recent");
+
+QPalette themed(bool dark)
+{
+    const auto grey = [](int light) { return QColor(light, light, light); };
+    const QColor window = dark ? QColor(0x25, 0x27, 0x2b) : QColor(0xf2, 0xf3, 0xf5);
+    const QColor base = dark ? QColor(0x1c, 0x1e, 0x21) : QColor(Qt::white);
+    const QColor text = dark ? grey(0xe4) : grey(0x1b);
+    const QColor faint = dark ? grey(0x8c) : grey(0x72);
+    QPalette palette(dark ? QColor(0x35, 0x38, 0x3d) : QColor(0xe8, 0xe9, 0xec), window);
+    palette.setColor(QPalette::Window, window);
+    palette.setColor(QPalette::WindowText, text);
+    palette.setColor(QPalette::Base, base);
+    palette.setColor(QPalette::AlternateBase, dark ? QColor(0x22, 0x24, 0x28) : QColor(0xf7, 0xf8, 0xf9));
+    palette.setColor(QPalette::Text, text);
+    palette.setColor(QPalette::Button, dark ? QColor(0x35, 0x38, 0x3d) : QColor(0xe8, 0xe9, 0xec));
+    palette.setColor(QPalette::ButtonText, text);
+    palette.setColor(QPalette::ToolTipBase, dark ? QColor(0x35, 0x38, 0x3d) : QColor(0xff, 0xff, 0xe8));
+    palette.setColor(QPalette::ToolTipText, text);
+    palette.setColor(QPalette::PlaceholderText, faint);
+    palette.setColor(QPalette::Highlight, dark ? QColor(0x2f, 0x6f, 0xb0) : QColor(0x1f, 0x6f, 0xb8));
+    palette.setColor(QPalette::HighlightedText, Qt::white);
+    palette.setColor(QPalette::Link, dark ? QColor(0x6c, 0xb6, 0xff) : QColor(0x0b, 0x5f, 0xa5));
+    palette.setColor(QPalette::Mid, dark ? grey(0x50) : grey(0xb8));
+    for (const QPalette::ColorRole role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
+        palette.setColor(QPalette::Disabled, role, faint);
+    return palette;
+}
+
+} // namespace
+
+Preferences loadPreferences()
+{
+    const QSettings settings;
+    Preferences preferences;
+    const QString theme = settings.value(QStringLiteral("theme")).toString();
+    preferences.theme = theme == u"light" ? Theme::Light : theme == u"dark" ? Theme::Dark : Theme::Desktop;
+    JobSettings &jobs = preferences.jobs;
+    jobs.backend = settings.value(QStringLiteral("backend"), QStringLiteral("cpu")).toString().toStdString();
+    jobs.threads = settings.value(QStringLiteral("threads"), 0).toUInt();
+    jobs.memoryLimit
+        = settings.value(QStringLiteral("memoryLimit"), qulonglong{jobs.memoryLimit}).toULongLong();
+    jobs.repeats = settings.value(QStringLiteral("repeats"), qulonglong{jobs.repeats}).toULongLong();
+    preferences.pictures
+        = settings.value(QStringLiteral("pictures"), qulonglong{preferences.pictures}).toULongLong();
+    return preferences;
+}
+
+void savePreferences(const Preferences &preferences)
+{
+    QSettings settings;
+    settings.setValue(QStringLiteral("theme"),
+                      preferences.theme == Theme::Light      ? QStringLiteral("light")
+                          : preferences.theme == Theme::Dark ? QStringLiteral("dark")
+                                                             : QStringLiteral("desktop"));
+    settings.setValue(QStringLiteral("backend"), QString::fromStdString(preferences.jobs.backend));
+    settings.setValue(QStringLiteral("threads"), preferences.jobs.threads);
+    settings.setValue(QStringLiteral("memoryLimit"), qulonglong{preferences.jobs.memoryLimit});
+    settings.setValue(QStringLiteral("repeats"), qulonglong{preferences.jobs.repeats});
+    settings.setValue(QStringLiteral("pictures"), qulonglong{preferences.pictures});
+}
+
+QStringList recentFiles()
+{
+    return QSettings().value(kRecent).toStringList();
+}
+
+void addRecentFile(const QString &path)
+{
+    const QString absolute = QFileInfo(path).absoluteFilePath();
+    QStringList files = recentFiles();
+    files.removeAll(absolute);
+    files.prepend(absolute);
+    QSettings().setValue(kRecent, QStringList(files.mid(0, kMostRecent)));
+}
+
+void removeRecentFile(const QString &path)
+{
+    QStringList files = recentFiles();
+    files.removeAll(path);
+    QSettings().setValue(kRecent, files);
+}
+
+void applyTheme(Theme theme)
+{
+    if (theme == Theme::Desktop)
+        QApplication::setPalette(QPalette()); // as the platform has it, also when it changes
+    else
+        QApplication::setPalette(themed(theme == Theme::Dark));
+}
+
+QString journalFolder()
+{
+    const QString folder = QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation)
+        + QStringLiteral("/journals");
+    QDir().mkpath(folder);
+    return folder;
+}
+
+QString samplePath(const QString &file)
+{
+    const QStringList folders{QCoreApplication::applicationDirPath()
+                                  + QStringLiteral("/../share/halftone/sample/"),
+                              QStringLiteral(HALFTONE_SAMPLE_DIR "/")};
+    for (const QString &folder : folders) {
+        if (QFileInfo::exists(folder + file))
+            return QDir::cleanPath(folder + file);
+    }
+    return {};
+}
+
+} // namespace halftone::app

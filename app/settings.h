@@ -1,0 +1,42 @@
+#pragma once
+
+#include "app/live_jobs.h"
+
+#include <QString>
+#include <QStringList>
+
+namespace halftone::app {
+
+enum class Theme
+{
+    Desktop,
+    Light,
+    Dark
+};
+
+/// What a person sets for all models.
+struct Preferences
+{
+    Theme theme = Theme::Desktop;
+    JobSettings jobs;
+    std::size_t pictures = 64; ///< of a folder, that live errors are computed with; 0: all
+};
+
+Preferences loadPreferences();
+void savePreferences(const Preferences &preferences);
+
+/// The files opened last, newest first.
+QStringList recentFiles();
+void addRecentFile(const QString &path);
+void removeRecentFile(const QString &path);
+
+/// Gives the whole program its palette.
+void applyTheme(Theme theme);
+
+/// Where journals of unsaved work lie; made when it is not there.
+QString journalFolder();
+
+/// The bundled model; empty when the installation lacks it.
+QString samplePath(const QString &file);
+
+} // namespace halftone::app

@@ -1,0 +1,207 @@
+#include "app/start_page.h"
+
+#include "app/document_files.h"
+#include "app/settings.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QCommandLinkButton>
+#include <QFileInfo>
+#include <QFrame>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QStyle>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+namespace halftone::app {
+namespace {
+
+constexpr int kColumnWidth = 520; // characters of a line that reads well, at the usual font
+
+QLabel *heading(const QString &text, QWidget *parent)
+{
+    auto *const label = new QLabel(text, parent);
+    QFont font = label->font();
+    font.setBold(true);
+    label->setFont(font);
+    return label;
+}
+
+void clear(QLayout *layout)
+{
+    while (QLayoutItem *const item = layout->takeAt(0)) {
+        delete item->widget();
+        delete item;
+    }
+}
+
+} // namespace
+
+StartPage::StartPage(QWidget *parent)
+    : QWidget(parent)
+{
+    setAccessibleName(tr("Start page"));
+    auto *const column = new QWidget(this);
+    column->setMaximumWidth(kColumnWidth * fontMetrics().averageCharWidth() / 7);
+    column->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Minimum);
+    auto *const layout = new QVBoxLayout(column);
+    layout->setSpacing(8);
+
+    auto *const title = new QLabel(QStringLiteral("Halftone"), column);
+    QFont font = title->font();
+    font.setPointSizeF(font.pointSizeF() * 1.8);
+    title->setFont(font);
+    layout->addWidget(title);
+    auto *const purpose = new QLabel(
+        tr("See which operators of a network compute in 16 bit or 8, what that costs and what it gains."),
+        column);
+    purpose->setWordWrap(true);
+    layout->addWidget(purpose);
+    layout->addSpacing(8);
+
+    m_failure = new QFrame(column);
+    static_cast<QFrame *>(m_failure)->setFrameShape(QFrame::StyledPanel);
+    auto *const failure = new QHBoxLayout(m_failure);
+    auto *const icon = new QLabel(m_failure);
+    const int iconSize = style()->pixelMetric(QStyle::PM_LargeIconSize);
+    icon->setPixmap(style()->standardIcon(QStyle::SP_MessageBoxWarning).pixmap(iconSize));
+    failure->addWidget(icon, 0, Qt::AlignTop);
+    auto *const texts = new QVBoxLayout;
+    m_failureTitle = heading({}, m_failure);
+    m_failureTitle->setWordWrap(true);
+    m_failureText = new QLabel(m_failure);
+    m_failureText->setWordWrap(true);
+    m_failureText->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    m_failureText->setAccessibleName(tr("Why the file did not open"));
+    texts->addWidget(m_failureTitle);
+    texts->addWidget(m_failureText);
+    failure->addLayout(texts, 1);
+    auto *const copy = new QPushButton(tr("Copy"), m_failure);
+    connect(copy, &QPushButton::clicked, this, [this] {
+        QApplication::clipboard()->setText(m_failureTitle->text() + '\n' + m_failureText->text());
+    });
+    failure->addWidget(copy, 0, Qt::AlignTop);
+    m_failure->hide();
+    layout->addWidget(m_failure);
+
+    m_journals = new QVBoxLayout;
+    layout->addLayout(m_journals);
+
+    auto *const open = new QCommandLinkButton(tr("Open a model …"),
+                                              tr("NAME-symbol.json, or a .halftone session"), column);
+    open->setIcon(style()->standardIcon(QStyle::SP_DialogOpenButton));
+    connect(open, &QCommandLinkButton::clicked, this, &StartPage::openRequested);
+    layout->addWidget(open);
+    auto *const sample = new QCommandLinkButton(
+        tr("Try the sample"),
+        tr("A small network with labelled data, in which one operator overflows in float16"), column);
+    sample->setIcon(style()->standardIcon(QStyle::SP_MediaPlay));
+    connect(sample, &QCommandLinkButton::clicked, this, &StartPage::sampleRequested);
+    layout->addWidget(sample);
+    layout->addSpacing(8);
+
+    m_recent = new QVBoxLayout;
+    m_recent->setSpacing(2);
+    layout->addLayout(m_recent);
+    layout->addSpacing(8);
+    auto *const hint = new QLabel(tr("Or drop a file anywhere on this window."), column);
+    hint->setForegroundRole(QPalette::PlaceholderText);
+    layout->addWidget(hint);
+
+    auto *const outer = new QVBoxLayout(this);
+    outer->addStretch(2);
+    auto *const middle = new QHBoxLayout;
+    middle->addStretch(1);
+    middle->addWidget(column, 4);
+    middle->addStretch(1);
+    outer->addLayout(middle);
+    outer->addStretch(3);
+    refresh();
+}
+
+void StartPage::refresh()
+{
+    clear(m_journals);
+    for (const QString &path : DocumentFiles::leftJournals()) {
+        const QString text = DocumentFiles::describeJournal(path);
+        if (text.isEmpty())
+            DocumentFiles::discardJournal(
+                path); // killed before its first lines were whole: nothing to bring back
+        else
+            addJournal(path, text);
+    }
+    clear(m_recent);
+    const QStringList files = recentFiles();
+    m_recent->addWidget(heading(tr("Recent"), this));
+    if (files.isEmpty()) {
+        auto *const none = new QLabel(tr("Nothing yet: what you open will be listed here."), this);
+        none->setForegroundRole(QPalette::PlaceholderText);
+        m_recent->addWidget(none);
+    }
+    for (int i = 0; i < files.size(); ++i)
+        addRecent(files[i], i + 1);
+}
+
+void StartPage::addJournal(const QString &path, const QString &text)
+{
+    auto *const row = new QWidget(this);
+    auto *const layout = new QHBoxLayout(row);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(new QLabel(tr("Unsaved work: %1").arg(text), row), 1);
+    auto *const recover = new QPushButton(tr("Recover"), row);
+    auto *const discard = new QPushButton(tr("Discard"), row);
+    layout->addWidget(recover);
+    layout->addWidget(discard);
+    connect(recover, &QPushButton::clicked, this, [this, path] { Q_EMIT recoverRequested(path); });
+    connect(discard, &QPushButton::clicked, row, [row, path] {
+        DocumentFiles::discardJournal(path);
+        row->deleteLater();
+    });
+    m_journals->addWidget(row);
+}
+
+void StartPage::addRecent(const QString &path, int number)
+{
+    const QFileInfo file(path);
+    auto *const row = new QWidget(this);
+    auto *const layout = new QHBoxLayout(row);
+    layout->setContentsMargins(0, 0, 0, 0);
+    auto *const open = new QToolButton(row);
+    open->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    open->setAutoRaise(true);
+    open->setText(file.fileName());
+    open->setToolTip(file.exists() ? tr("%1 (Ctrl+%2)").arg(path).arg(number)
+                                   : tr("%1 is no longer there").arg(path));
+    open->setEnabled(file.exists());
+    connect(open, &QToolButton::clicked, this, [this, path] { Q_EMIT fileRequested(path); });
+    layout->addWidget(open);
+    auto *const folder
+        = new QLabel(fontMetrics().elidedText(file.absolutePath(), Qt::ElideMiddle, kColumnWidth / 2), row);
+    folder->setForegroundRole(QPalette::PlaceholderText);
+    layout->addWidget(folder, 1);
+    if (!file.exists()) {
+        auto *const remove = new QPushButton(tr("Remove"), row);
+        connect(remove, &QPushButton::clicked, row, [row, path] {
+            removeRecentFile(path);
+            row->deleteLater();
+        });
+        layout->addWidget(remove);
+    }
+    m_recent->addWidget(row);
+}
+
+void StartPage::showFailure(const QString &path, const QString &why)
+{
+    m_failureTitle->setText(tr("%1 did not open").arg(QFileInfo(path).fileName()));
+    m_failureText->setText(why);
+    m_failure->show();
+}
+
+void StartPage::clearFailure()
+{
+    m_failure->hide();
+}
+
+} // namespace halftone::app

@@ -1,0 +1,39 @@
+#include "app/suggestion.h"
+
+namespace halftone::app {
+namespace {
+
+std::string countOf(std::uint64_t count, const char *one, const char *many)
+{
+    return std::to_string(count) + ' ' + (count == 1 ? one : many);
+}
+
+} // namespace
+
+std::optional<Suggestion> suggestionFor(const session::Snapshot &snapshot, const session::Figures &figures)
+{
+    if (!figures.comparison || figures.comparisonRevision != snapshot.revision || !snapshot.converted)
+        return std::nullopt;
+    const graph::Graph &graph = snapshot.graph();
+    for (const profile::LayerErrors &layer : figures.comparison->comparison.layers) {
+        if (!layer.cumulative || (layer.cumulative->overflow == 0 && layer.cumulative->nan == 0))
+            continue;
+        const tensor::DType type = snapshot.precisionOf(layer.node);
+        if (!tensor::isHalf(type))
+            return std::nullopt; // nothing that a list could mend
+        const graph::NodeDef &node = graph.node(layer.node);
+        Suggestion suggestion;
+        suggestion.node = layer.node;
+        const std::string name(tensor::nameOf(type));
+        suggestion.text = node.name + " (" + node.op + ") overflows in " + name + ": "
+            + (layer.cumulative->overflow > 0
+                   ? countOf(layer.cumulative->overflow, "value becomes", "values become") + " infinite"
+                   : countOf(layer.cumulative->nan, "value becomes", "values become") + " NaN");
+        suggestion.action = "Keep " + node.op + " in fp32";
+        suggestion.edit = policy::MoveOperators{{node.op}, policy::List::Fp32};
+        return suggestion;
+    }
+    return std::nullopt;
+}
+
+} // namespace halftone::app

@@ -1,0 +1,237 @@
+#include "core/report/html_page.h"
+
+#include "core/report/html_plot.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <string_view>
+
+namespace halftone::report {
+namespace {
+
+using Names = std::map<std::string, std::size_t>;
+
+constexpr std::string_view kStyle = R"(
+:root{color-scheme:light dark;--ink:#1b1b1b;--faint:#666;--line:#d4d6da;--ground:#fff;--soft:#f5f6f8;--f32:#0072B2;--f16:#D55E00;--b16:#CC79A7;--i8:#009E73}
+@media(prefers-color-scheme:dark){:root{--ink:#e4e4e4;--faint:#9a9da3;--line:#3c3f45;--ground:#1c1e21;--soft:#25272b;--f32:#56B4E9;--f16:#E69F00;--b16:#E3A6C6;--i8:#35C79B}}
+body{font:14px/1.45 system-ui,sans-serif;color:var(--ink);background:var(--ground);margin:0 auto;max-width:1200px;padding:24px}
+h1{font-size:22px;margin:0 0 4px}h2{font-size:16px;margin:32px 0 8px}.faint{color:var(--faint)}
+table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{padding:3px 10px;text-align:left;border-bottom:1px solid var(--line)}
+th{position:sticky;top:0;background:var(--soft);font-weight:600}td.n,th.n{text-align:right}.scroll{overflow:auto;max-height:70vh;border:1px solid var(--line)}
+.facts{display:flex;flex-wrap:wrap;gap:8px 32px;margin:16px 0}.facts b{display:block;font-size:18px;font-weight:600}
+.badge{font:600 11px/1 ui-monospace,monospace;padding:2px 4px;border-radius:3px;border:1px solid currentColor}
+.float32{color:var(--f32)}.float16{color:var(--f16)}.bfloat16{color:var(--b16)}.int8,.uint8{color:var(--i8)}.bad{font-weight:600}
+svg{max-width:100%;height:auto}
+)";
+
+std::string number(double value, const char *format)
+{
+    std::array<char, 48> text{};
+    std::snprintf(text.data(), text.size(), format, value);
+    return text.data();
+}
+
+std::string decibels(double value)
+{
+    if (std::isnan(value))
+        return "failed";
+    return std::isinf(value) ? (value > 0 ? "∞" : "failed") : number(value, "%.1f");
+}
+
+/// Collects the page piece by piece.
+class Page
+{
+public:
+    explicit Page(const PageContent &content)
+        : m_content(content)
+        , m_source(*content.source)
+        , m_converted(*content.converted)
+    {
+    }
+
+    std::string write()
+    {
+        m_html = "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "
+                 "content=\"width=device-width\"><title>"
+            + escaped(m_content.title) + "</title><style>" + std::string(kStyle) + "</style>\n<h1>"
+            + escaped(m_content.title) + "</h1><p class=\"faint\">Mixed precision, target "
+            + std::string(nameOf(m_converted.policy.target)) + "</p>\n";
+        facts();
+        graph();
+        lists();
+        errors();
+        latency();
+        layers();
+        m_html += "</html>\n";
+        return std::move(m_html);
+    }
+
+private:
+    void section(const std::string &title) { m_html += "<h2>" + escaped(title) + "</h2>\n"; }
+    void fact(const std::string &value, const std::string &what)
+    {
+        m_html += "<div><b>" + escaped(value) + "</b>" + escaped(what) + "</div>";
+    }
+    void missing(const std::string &what) { m_html += "<p class=\"faint\">" + escaped(what) + "</p>\n"; }
+
+    void facts()
+    {
+        std::size_t ops = 0;
+        std::size_t lowered = 0;
+        for (graph::NodeId id = 0; id < m_source.nodeCount(); ++id) {
+            if (m_source.isVariable(id))
+                continue;
+            ++ops;
+            lowered += m_converted.conversion.precisionOf(id) == m_converted.policy.target ? 1 : 0;
+        }
+        const passes::CastCounts casts = m_converted.conversion.castCounts();
+        m_html += "<div class=\"facts\">";
+        fact(std::to_string(lowered) + " of " + std::to_string(ops),
+             "operators in " + std::string(nameOf(m_converted.policy.target)));
+        fact(std::to_string(casts.casts + casts.multicasts), "casts");
+        if (m_content.top1)
+            fact(number(m_content.top1->first * 100, "%.1f") + " → "
+                     + number(m_content.top1->second * 100, "%.1f %%"),
+                 "top-1 on " + std::to_string(m_content.examples) + " examples");
+        if (m_content.versus)
+            fact("×" + number(m_content.versus->ratio, "%.2f"),
+                 "of float32's time, 95 % between " + number(m_content.versus->ci95[0], "%.2f") + " and "
+                     + number(m_content.versus->ci95[1], "%.2f"));
+        m_html += "</div>\n";
+    }
+
+    void graph()
+    {
+        section("Graph");
+        if (m_content.graphSvg.empty())
+            missing("No picture of the graph.");
+        else
+            m_html += "<div class=\"scroll\">" + m_content.graphSvg + "</div>\n";
+    }
+
+    /// The model's operators by what decided for them.
+    void lists()
+    {
+        section("Lists");
+        std::map<std::string, Names> byRule;
+        for (graph::NodeId id = 0; id < m_source.nodeCount(); ++id) {
+            if (!m_source.isVariable(id))
+                ++byRule[std::string(policy::nameOf(m_converted.assignment.rule(id)))][m_source.node(id).op];
+        }
+        m_html += "<table><tr><th>decided by<th>operators\n";
+        for (const auto &[rule, ops] : byRule) {
+            m_html += "<tr><td>" + escaped(rule) + "<td>";
+            for (bool first = true; const auto &[op, count] : ops) {
+                m_html += (first ? "" : ", ") + escaped(op) + "&nbsp;" + std::to_string(count);
+                first = false;
+            }
+            m_html += '\n';
+        }
+        m_html += "</table>\n";
+    }
+
+    void errors()
+    {
+        section("Error along the network");
+        if (!m_content.comparison) {
+            missing("Not compared: no data.");
+            return;
+        }
+        std::vector<Mark> marks;
+        for (const profile::LayerErrors &layer : m_content.comparison->layers)
+            if (layer.output == 0 && layer.cumulative)
+                marks.push_back({m_source.node(layer.node).name, layer.cumulative->sqnrDb});
+        m_html += linePlot(marks, "SQNR in dB (higher is better)");
+        if (m_content.comparison->firstDivergence) {
+            const auto &first = m_content.comparison->layers[*m_content.comparison->firstDivergence];
+            m_html += "<p>First below " + number(m_content.comparison->threshold, "%.1f dB") + ": <b>"
+                + escaped(m_source.node(first.node).name) + "</b></p>\n";
+        }
+    }
+
+    void latency()
+    {
+        section("Latency");
+        if (!m_content.fp32) {
+            missing("Not measured.");
+            return;
+        }
+        m_html += "<table><tr><th><th class=n>median ms<th class=n>min ms<th class=n>p95 ms<th class=n>casts "
+                  "and "
+                  "reorders µs\n";
+        latencyRow("float32", *m_content.fp32);
+        if (m_content.mixed)
+            latencyRow("mixed", *m_content.mixed);
+        m_html += "</table>\n";
+        if (!m_content.mixed)
+            missing("The target type is emulated on this machine, so that times would say nothing.");
+        std::vector<Bar> bars;
+        for (const profile::LayerLatency &layer :
+             (m_content.mixed ? m_content.mixed : m_content.fp32)->layers)
+            bars.push_back({layer.step.nodes.empty() ? std::string(runtime::nameOf(layer.step.kind))
+                                                     : layer.step.nodes.back(),
+                            layer.medianUs, std::string(nameOf(layer.step.dtype))});
+        m_html += barPlot(bars, "µs, slowest steps first", 24);
+    }
+
+    void latencyRow(const std::string &what, const profile::Latency &latency)
+    {
+        m_html += "<tr><td>" + what + "<td class=n>" + number(latency.medianMs, "%.3f") + "<td class=n>"
+            + number(latency.minMs, "%.3f") + "<td class=n>" + number(latency.p95Ms, "%.3f") + "<td class=n>"
+            + number(latency.castsUs, "%.1f") + '\n';
+    }
+
+    void layers()
+    {
+        section("Layers");
+        std::vector<const profile::LayerErrors *> byNode(m_source.nodeCount());
+        if (m_content.comparison)
+            for (const profile::LayerErrors &layer : m_content.comparison->layers)
+                if (layer.output == 0)
+                    byNode[layer.node] = &layer;
+        m_html
+            += "<div class=\"scroll\"><table><tr><th>name<th>operator<th>type<th>shape<th>because<th "
+               "class=n>SQNR dB<th class=n>alone dB<th class=n>max abs<th class=n>overflow<th class=n>NaN\n";
+        for (graph::NodeId id = 0; id < m_source.nodeCount(); ++id)
+            if (!m_source.isVariable(id))
+                layerRow(id, byNode[id]);
+        m_html += "</table></div>\n";
+    }
+
+    void layerRow(graph::NodeId id, const profile::LayerErrors *errors)
+    {
+        const graph::NodeDef &node = m_source.node(id);
+        const std::string type(nameOf(m_converted.conversion.precisionOf(id)));
+        m_html += "<tr><td>" + escaped(node.name) + "<td>" + escaped(node.op) + "<td><span class=\"badge "
+            + type + "\">" + type + "</span><td>"
+            + escaped(m_content.shapes ? m_content.shapes->of({id, 0, 0}).toString() : "?") + "<td>"
+            + escaped(m_converted.assignment.entry(id)) + "<td class=n>";
+        const tensor::ErrorFigures *const all = errors && errors->cumulative ? &*errors->cumulative : nullptr;
+        m_html += (all ? decibels(all->sqnrDb) : "") + "<td class=n>"
+            + (errors && errors->isolated ? decibels(errors->isolated->sqnrDb) : "") + "<td class=n>"
+            + (all ? number(all->maxAbs, "%.3g") : "") + count(all ? all->overflow : 0)
+            + count(all ? all->nan : 0) + '\n';
+    }
+
+    static std::string count(std::uint64_t value)
+    {
+        return value == 0 ? "<td class=n>0" : "<td class=\"n bad\">" + std::to_string(value);
+    }
+
+    const PageContent &m_content;
+    const graph::Graph &m_source;
+    const passes::ConvertedModel &m_converted;
+    std::string m_html;
+};
+
+} // namespace
+
+std::string htmlPage(const PageContent &content)
+{
+    return Page(content).write();
+}
+
+} // namespace halftone::report

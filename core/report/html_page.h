@@ -1,0 +1,34 @@
+#pragma once
+
+#include "core/passes/convert_model.h"
+#include "core/passes/infer_shapes.h"
+#include "core/profile/latency.h"
+#include "core/profile/layer_compare.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace halftone::report {
+
+/// What a report tells. Only `source` and `converted` must be there; of the rest, what is missing is said to be missing.
+struct PageContent
+{
+    std::string title; ///< of the model
+    const graph::Graph *source = nullptr;
+    const passes::ConvertedModel *converted = nullptr;
+    const passes::ShapeMap *shapes = nullptr;
+    const profile::Comparison *comparison = nullptr;
+    std::optional<std::pair<double, double>> top1; ///< share of the source and of the converted model
+    std::size_t examples = 0;
+    const profile::Latency *fp32 = nullptr;
+    const profile::Latency *mixed = nullptr;
+    const profile::Versus *versus = nullptr;
+    std::string graphSvg; ///< an <svg> element; empty: none
+};
+
+/// A page of HTML that needs nothing beside it: no script, no file, no network. Names from the model are escaped.
+std::string htmlPage(const PageContent &content);
+
+} // namespace halftone::report

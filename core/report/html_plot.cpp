@@ -1,0 +1,145 @@
+#include "core/report/html_plot.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace halftone::report {
+namespace {
+
+constexpr double kWidth = 1100;
+constexpr double kHeight = 240;
+constexpr double kLeft = 48; ///< room for the axis' numbers
+constexpr double kEdge = 16;
+constexpr double kRow = 18;
+constexpr double kNameWidth = 320;
+
+std::string number(double value, const char *format = "%.1f")
+{
+    std::array<char, 48> text{};
+    std::snprintf(text.data(), text.size(), format, value);
+    return text.data();
+}
+
+std::string open(double height)
+{
+    return "<svg viewBox=\"0 0 " + number(kWidth) + ' ' + number(height)
+        + "\" role=\"img\" font-size=\"11\" fill=\"currentColor\">";
+}
+
+/// A step of 1, 2 or 5 times a power of ten that gives about five lines.
+double niceStep(double range)
+{
+    const double rough = range / 5;
+    const double power = std::pow(10, std::floor(std::log10(rough)));
+    const double digit = rough / power;
+    return power * (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10);
+}
+
+/// Long names keep their beginning and end, where they differ.
+std::string shortened(const std::string &name)
+{
+    constexpr std::size_t kMost = 46;
+    return name.size() <= kMost ? name
+                                : name.substr(0, kMost / 2) + "…" + name.substr(name.size() - kMost / 2);
+}
+
+} // namespace
+
+std::string escaped(std::string_view text)
+{
+    std::string result;
+    for (const char sign : text) {
+        switch (sign) {
+        case '&':
+            result += "&amp;";
+            break;
+        case '<':
+            result += "&lt;";
+            break;
+        case '>':
+            result += "&gt;";
+            break;
+        case '"':
+            result += "&quot;";
+            break;
+        case '\'':
+            result += "&#39;";
+            break;
+        default:
+            if (static_cast<unsigned char>(sign) < 0x20 && sign != '\t' && sign != '\n')
+                result += "\xEF\xBF\xBD";
+            else
+                result += sign;
+        }
+    }
+    return result;
+}
+
+std::string linePlot(const std::vector<Mark> &marks, const std::string &axis)
+{
+    double least = 0;
+    double most = 1;
+    for (const Mark &mark : marks) {
+        if (std::isfinite(mark.value)) {
+            least = std::min(least, mark.value);
+            most = std::max(most, mark.value);
+        }
+    }
+    const double step = niceStep(most - least);
+    most = std::ceil(most / step) * step;
+    const auto y = [&](double value) {
+        const double bounded = std::isnan(value) ? least : std::clamp(value, least, most);
+        return kEdge + (most - bounded) / (most - least) * (kHeight - 2 * kEdge);
+    };
+    const double spacing
+        = (kWidth - kLeft - kEdge) / static_cast<double>(std::max<std::size_t>(marks.size(), 2) - 1);
+    std::string svg = open(kHeight) + "<title>" + escaped(axis) + "</title>";
+    for (double value = std::ceil(least / step) * step; value <= most + step / 2; value += step)
+        svg += "<path stroke=\"var(--line)\" d=\"M" + number(kLeft) + ' ' + number(y(value)) + 'H'
+            + number(kWidth - kEdge) + "\"/><text text-anchor=\"end\" x=\"" + number(kLeft - 6) + "\" y=\""
+            + number(y(value) + 4) + "\">" + number(value, "%g") + "</text>";
+    std::string path;
+    std::string dots;
+    for (std::size_t i = 0; i < marks.size(); ++i) {
+        const double x = kLeft + spacing * static_cast<double>(i);
+        const bool finite = std::isfinite(marks[i].value);
+        path += (i == 0 ? "M" : "L") + number(x) + ' ' + number(y(marks[i].value));
+        dots += "<circle r=\"3\" cx=\"" + number(x) + "\" cy=\"" + number(y(marks[i].value)) + "\" "
+            + (finite ? "fill=\"var(--f32)\""
+                      : "fill=\"var(--ground)\" stroke=\"var(--f16)\" stroke-width=\"2\"")
+            + "><title>" + escaped(marks[i].name) + ": " + number(marks[i].value, "%.1f")
+            + "</title></circle>";
+    }
+    svg += "<path fill=\"none\" stroke=\"var(--f32)\" d=\"" + path + "\"/>" + dots + "<text x=\""
+        + number(kLeft) + "\" y=\"11\">" + escaped(axis) + "</text></svg>\n";
+    return svg;
+}
+
+std::string barPlot(std::vector<Bar> bars, const std::string &axis, std::size_t most)
+{
+    std::ranges::stable_sort(bars, std::greater(), &Bar::value);
+    const std::size_t left = bars.size() > most ? bars.size() - most : 0;
+    bars.resize(std::min(bars.size(), most));
+    const double longest = bars.empty() ? 1 : std::max(bars.front().value, 1e-9);
+    const double height = kRow * static_cast<double>(bars.size() + 2);
+    std::string svg
+        = open(height) + "<text x=\"" + number(kNameWidth) + "\" y=\"12\">" + escaped(axis) + "</text>";
+    for (std::size_t i = 0; i < bars.size(); ++i) {
+        const double top = kRow * static_cast<double>(i + 1);
+        const double width = std::max(1.0, bars[i].value / longest * (kWidth - kNameWidth - 80));
+        svg += "<text text-anchor=\"end\" x=\"" + number(kNameWidth - 8) + "\" y=\"" + number(top + 13)
+            + "\">" + escaped(shortened(bars[i].name)) + "</text><rect class=\"" + escaped(bars[i].style)
+            + "\" fill=\"currentColor\" x=\"" + number(kNameWidth) + "\" y=\"" + number(top + 3)
+            + "\" height=\"" + number(kRow - 5) + "\" width=\"" + number(width) + "\"/><text x=\""
+            + number(kNameWidth + width + 6) + "\" y=\"" + number(top + 13) + "\">" + number(bars[i].value)
+            + "</text>";
+    }
+    if (left > 0)
+        svg += "<text x=\"" + number(kNameWidth) + "\" y=\"" + number(height - 4) + "\">and "
+            + std::to_string(left) + " faster ones</text>";
+    return svg + "</svg>\n";
+}
+
+} // namespace halftone::report

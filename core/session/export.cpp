@@ -1,0 +1,85 @@
+#include "core/session/export.h"
+
+#include "core/base/atomic_file.h"
+#include "core/policy/policy_json.h"
+#include "core/report/html_page.h"
+
+#include <filesystem>
+
+namespace halftone::session {
+namespace {
+
+std::string symbolOf(const std::string &prefix)
+{
+    return prefix + "-symbol.json";
+}
+
+Result<void> writeText(const std::string &path, const std::string &text)
+{
+    HALFTONE_TRY(AtomicFile file, AtomicFile::create(path));
+    HALFTONE_CHECK(file.write(text));
+    return file.commit();
+}
+
+} // namespace
+
+std::vector<std::string> filesOf(const ExportOptions &options)
+{
+    std::vector<std::string> files;
+    if (options.model) {
+        files.push_back(symbolOf(options.prefix));
+        files.push_back(options.prefix + "-0000.params");
+    }
+    if (options.policy)
+        files.push_back(options.prefix + ".policy.json");
+    if (options.report)
+        files.push_back(options.prefix + ".html");
+    return files;
+}
+
+std::string reportPage(const Snapshot &snapshot, const Figures &figures, const std::string &graphSvg)
+{
+    report::PageContent content;
+    content.title = std::filesystem::path(snapshot.source->symbolPath).filename().string();
+    content.source = &snapshot.graph();
+    content.converted = snapshot.converted.get();
+    content.shapes = snapshot.shapes.get();
+    content.graphSvg = graphSvg;
+    // Figures of another revision say nothing of this conversion.
+    if (figures.comparison && figures.comparisonRevision == snapshot.revision) {
+        content.comparison = &figures.comparison->comparison;
+        content.examples = figures.comparison->examples;
+        if (figures.comparison->reference && figures.comparison->other)
+            content.top1 = std::pair(figures.comparison->reference->top1, figures.comparison->other->top1);
+    }
+    if (figures.latency && figures.latencyRevision == snapshot.revision) {
+        content.fp32 = &figures.latency->fp32;
+        if (figures.latency->native) {
+            content.mixed = &figures.latency->mixed;
+            content.versus = &figures.latency->versus;
+        }
+    }
+    return report::htmlPage(content);
+}
+
+Result<std::vector<std::string>> exportAll(const Snapshot &snapshot, const Figures &figures,
+                                           const ExportOptions &options, const std::string &graphSvg)
+{
+    if (snapshot.error)
+        return *snapshot.error;
+    std::vector<std::string> written;
+    if (options.model) {
+        HALFTONE_TRY(written, io::saveModel(snapshot.converted->model, options.prefix, *snapshot.source));
+    }
+    if (options.policy) {
+        written.push_back(options.prefix + ".policy.json");
+        HALFTONE_CHECK(writeText(written.back(), policy::writePolicy(*snapshot.policy)));
+    }
+    if (options.report) {
+        written.push_back(options.prefix + ".html");
+        HALFTONE_CHECK(writeText(written.back(), reportPage(snapshot, figures, graphSvg)));
+    }
+    return written;
+}
+
+} // namespace halftone::session

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "core/base/result.h"
+#include "core/session/session.h"
+#include "core/session/snapshot.h"
+
+#include <string>
+#include <vector>
+
+namespace halftone::session {
+
+/// What to write beside each other: PREFIX-symbol.json and PREFIX-0000.params, PREFIX.policy.json, PREFIX.html.
+struct ExportOptions
+{
+    std::string prefix;
+    bool model = true;
+    bool policy = true;
+    bool report = true;
+};
+
+/// The files that exportAll() will write; for a model without parameters one less.
+std::vector<std::string> filesOf(const ExportOptions &options);
+
+/// The self-contained page that `report` writes too. Figures of another revision are left out.
+/// graphSvg  the picture of the graph; empty: none
+std::string reportPage(const Snapshot &snapshot, const Figures &figures, const std::string &graphSvg);
+
+/// Writes them, each whole or not at all, and gives their paths. The parameters are stored in the target type where all
+/// their readers want it if the policy says so, else as they were.
+/// fails: BadCall when an output would replace a file of the source; what the file system says; a policy's own error
+Result<std::vector<std::string>> exportAll(const Snapshot &snapshot, const Figures &figures,
+                                           const ExportOptions &options, const std::string &graphSvg);
+
+} // namespace halftone::session

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/passes/quantize.h"
+#include "core/session/calibrate.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace halftone::session {
+
+struct QuantizeSettings
+{
+    passes::QuantizeOptions options;
+    /// How ranges are found, where options.isCalibrated and there is no table. Its code type follows options.codes.
+    CalibrateOptions calibrate;
+    std::string table; ///< a file that `calibrate --out` wrote; empty: the calibration data are run
+};
+
+struct QuantizeOutcome
+{
+    passes::QuantizedModel quantized;
+    /// What was observed for this, in the order of quantized.thresholds; empty with a table.
+    std::vector<calibration::CalibratedTensor> tensors;
+    std::size_t examples = 0; ///< that the ranges come from
+    double seconds = 0;
+};
+
+/// Calibrates the tensors that the quantized model needs ranges of, and quantizes.
+/// fails: as calibrateModel(), passes::quantize() and report::readCalibrationTable()
+Result<QuantizeOutcome> quantizeModel(const graph::Model &model, const std::string &symbolPath,
+                                      const QuantizeSettings &settings, const Progress &progress);
+
+} // namespace halftone::session

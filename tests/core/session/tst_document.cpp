@@ -1,0 +1,192 @@
+#include "core/session/document.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <set>
+
+using namespace halftone;
+using session::Document;
+
+namespace {
+
+const std::string kSample = std::string(HALFTONE_SOURCE_DIR) + "/resources/sample/digits-symbol.json";
+
+std::unique_ptr<Document> sample()
+{
+    auto document = Document::open(kSample);
+    return document.ok() ? std::move(document).value() : nullptr;
+}
+
+std::shared_ptr<const session::Snapshot> derived(const Document &document)
+{
+    return Document::derive(document.request(), nullptr).value();
+}
+
+} // namespace
+
+class TestDocument : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void editsAreTakenBackAndDoneAgain()
+    {
+        const auto document = sample();
+        const policy::Policy first = document->policy();
+        QVERIFY(!document->canUndo());
+        QVERIFY(document->apply(policy::MoveOperators{{"Convolution"}, policy::List::Fp32}).ok());
+        const policy::Policy second = document->policy();
+        QVERIFY(second != first);
+        QCOMPARE(document->undoText(), std::string("Convolution to fp32"));
+        document->undo();
+        QVERIFY(document->policy() == first);
+        QCOMPARE(document->redoText(), std::string("Convolution to fp32"));
+        document->redo();
+        QVERIFY(document->policy() == second);
+    }
+
+    void everyStepHasARevisionOfItsOwn()
+    {
+        const auto document = sample();
+        std::set<std::uint64_t> seen{document->revision()};
+        QVERIFY(document->apply(policy::ExcludeNames{{"conv0"}}).ok());
+        QVERIFY(seen.insert(document->revision()).second);
+        document->undo();
+        QVERIFY(seen.insert(document->revision()).second);
+        document->redo();
+        QVERIFY(seen.insert(document->revision()).second);
+    }
+
+    void anEditThatChangesNothingIsNoStep()
+    {
+        const auto document = sample();
+        QVERIFY(document->apply(policy::MoveOperators{{"Convolution"}, policy::List::Target}).ok());
+        QVERIFY(!document->canUndo());
+    }
+
+    void aRefusedEditLeavesThePolicy()
+    {
+        const auto document = sample();
+        const auto refused = document->apply(policy::MoveOperators{{"NoSuchOperator"}, policy::List::Fp32});
+        QVERIFY(!refused.ok());
+        QVERIFY(refused.error().message().find("NoSuchOperator") != std::string::npos);
+        QVERIFY(document->policy() == policy::Policy());
+    }
+
+    void anEditAfterAnUndoForgetsWhatCouldBeRedone()
+    {
+        const auto document = sample();
+        QVERIFY(document->apply(policy::ExcludeNames{{"conv0"}}).ok());
+        document->undo();
+        QVERIFY(document->apply(policy::ExcludeNames{{"conv1"}}).ok());
+        QVERIFY(!document->canRedo());
+        QCOMPARE(document->policy().excludedNames, std::vector<std::string>{"conv1"});
+    }
+
+    void aMoveThereAndBackGivesThePolicyOfBefore()
+    {
+        const auto document = sample();
+        QVERIFY(document->apply(policy::MoveOperators{{"Convolution"}, policy::List::Fp32}).ok());
+        QVERIFY(document->apply(policy::MoveOperators{{"Convolution"}, policy::List::Target}).ok());
+        QVERIFY(document->policy() == policy::Policy());
+    }
+
+    void theSnapshotShowsWhatTheListsSay()
+    {
+        const auto document = sample();
+        QVERIFY(document->apply(policy::MoveOperators{{"Convolution"}, policy::List::Fp32}).ok());
+        const auto snapshot = derived(*document);
+        QVERIFY(!snapshot->error);
+        for (graph::NodeId id = 0; id < snapshot->graph().nodeCount(); ++id)
+            if (snapshot->graph().node(id).op == "Convolution")
+                QCOMPARE(snapshot->precisionOf(id), tensor::DType::F32);
+    }
+
+    void thePreviewCountsWhatTheEditThenDoes_data()
+    {
+        QTest::addColumn<int>("list");
+        QTest::newRow("fp32") << static_cast<int>(policy::List::Fp32);
+        QTest::newRow("target") << static_cast<int>(policy::List::Target);
+        QTest::newRow("widest") << static_cast<int>(policy::List::Widest);
+        QTest::newRow("neutral") << static_cast<int>(policy::List::Neutral);
+    }
+    void thePreviewCountsWhatTheEditThenDoes()
+    {
+        QFETCH(int, list);
+        for (const char *op : {"Convolution", "BatchNorm", "sum", "softmax", "FullyConnected"}) {
+            const auto document = sample();
+            const auto before = derived(*document);
+            const policy::Edit edit = policy::MoveOperators{{op}, static_cast<policy::List>(list)};
+            const session::EditEffect effect = Document::effectOf(*before, edit);
+            // BatchNorm writes to its inputs, which nothing may widen.
+            QCOMPARE(effect.error.has_value(), !document->apply(edit).ok());
+            QCOMPARE(effect.error.has_value(),
+                     std::string(op) == "BatchNorm" && list == static_cast<int>(policy::List::Widest));
+            if (effect.error)
+                continue;
+            const auto after = derived(*document);
+            QCOMPARE(effect.castsBefore, before->castCount());
+            QCOMPARE(effect.castsAfter, after->castCount());
+            std::size_t changed = 0;
+            std::size_t named = 0;
+            for (graph::NodeId id = 0; id < after->graph().nodeCount(); ++id) {
+                if (after->graph().isVariable(id))
+                    continue;
+                changed += before->precisionOf(id) != after->precisionOf(id) ? 1 : 0;
+                named += after->graph().node(id).op == op ? 1 : 0;
+            }
+            QCOMPARE(effect.nodesChanged, changed);
+            QCOMPARE(effect.nodesNamed, named);
+        }
+    }
+
+    void conditionsTakeAnOperatorOutOfItsOtherList()
+    {
+        const auto document = sample();
+        QVERIFY(document->apply(policy::SetConditions{"Convolution", {{"Convolution", "num_filter", {"16"}}}})
+                    .ok());
+        const auto snapshot = derived(*document);
+        QVERIFY(!snapshot->error);
+        QVERIFY(snapshot->rules->places.at("Convolution").list == policy::List::Conditional);
+        QVERIFY(document->apply(policy::SetConditions{"Convolution", {}}).ok());
+        QVERIFY(!derived(*document)->error);
+    }
+
+    void anotherTargetTakesOverridesAlong()
+    {
+        const auto document = sample();
+        QVERIFY(document->apply(policy::OverrideNodes{{"energy"}, tensor::DType::F16}).ok());
+        QVERIFY(document->apply(policy::SetTarget{tensor::DType::BF16}).ok());
+        QCOMPARE(document->policy().nodeOverrides.at("energy"), tensor::DType::BF16);
+        QVERIFY(!derived(*document)->error);
+    }
+
+    void aShapeThatContradictsTheModelIsRefusedAndChangesNothing()
+    {
+        const auto document = sample();
+        const std::uint64_t before = document->revision();
+        QVERIFY(!document->setInputShape("data", tensor::Shape{1, 7, 8, 8}).ok());
+        QVERIFY(!document->setInputShape("nothing", tensor::Shape{1}).ok());
+        QCOMPARE(document->revision(), before);
+        QVERIFY(document->setInputShape("data", tensor::Shape{5, 1, 8, 8}).ok());
+        QVERIFY(document->revision() != before);
+    }
+
+    void aHistoryComesBackWhole()
+    {
+        const auto document = sample();
+        QVERIFY(document->apply(policy::ExcludeNames{{"conv0"}}).ok());
+        QVERIFY(document->apply(policy::SetMode{policy::Mode::Mxnet}).ok());
+        document->undo();
+        const auto other = sample();
+        other->setHistory(document->history());
+        QVERIFY(other->history() == document->history());
+        QVERIFY(other->policy() == document->policy());
+        other->redo();
+        QVERIFY(other->policy().mode == policy::Mode::Mxnet);
+    }
+};
+
+QTEST_APPLESS_MAIN(TestDocument)
+#include "tst_document.moc"
