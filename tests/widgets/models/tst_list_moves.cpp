@@ -1,0 +1,227 @@
+#include "tests/support/typed/random.h"
+#include "tests/widgets/models/sample_document.h"
+#include "widgets/common/document_controller.h"
+#include "widgets/models/list_moves.h"
+
+#include <QtTest>
+
+using namespace halftone;
+using namespace halftone::widgets;
+
+class TestListMoves : public QObject
+{
+    Q_OBJECT
+
+private:
+    DocumentController m_controller;
+
+    const session::Snapshot &snapshot() const { return *m_controller.snapshot(); }
+
+    /// A random thing to move: some operators, or some nodes.
+    ListPayload randomPayload(test::Random &random) const
+    {
+        ListPayload payload;
+        const graph::Graph &graph = snapshot().graph();
+        std::vector<std::string> ops(graph.operatorNames().begin(), graph.operatorNames().end());
+        std::erase(ops, std::string(graph::kVariableOp));
+        ops.insert(ops.end(), {"RNN", "Deconvolution", "exp", "LeakyReLU", "_zeros"});
+        const bool wantsNodes = random.chance(50);
+        for (std::size_t k = 0; k <= random.below(3); ++k) {
+            if (wantsNodes)
+                payload.nodes.push_back(
+                    graph.node(static_cast<graph::NodeId>(random.below(graph.nodeCount()))).name);
+            else
+                payload.ops.push_back(random.oneOf(ops));
+        }
+        return payload;
+    }
+
+private Q_SLOTS:
+    void init()
+    {
+        m_controller.setDocument(test::openSample());
+        QVERIFY(m_controller.snapshot());
+    }
+
+    void anOperatorGoesToFp32WithAllItsNodes()
+    {
+        const ListMove move = moveTo(snapshot(), {{"Convolution"}, {}}, ListId::Fp32);
+        QVERIFY(move.isPossible());
+        QCOMPARE(move.choices.size(), std::size_t{1});
+        QCOMPARE(move.choices[0].subject, QStringLiteral("6 Convolution to fp32"));
+        QVERIFY(m_controller.apply(*move.choices[0].edit));
+        QCOMPARE(listOf(*snapshot().rules, "Convolution"), ListId::Fp32);
+    }
+
+    void whatIsThereAlreadyIsRefusedWithAReason()
+    {
+        QCOMPARE(moveTo(snapshot(), {{"softmax"}, {}}, ListId::Fp32).refusal,
+                 QStringLiteral("softmax is in fp32 already"));
+        QVERIFY(!moveTo(snapshot(), {}, ListId::Fp32).isPossible());
+        QVERIFY(!moveTo(snapshot(), {{}, {"no such node"}}, ListId::Excluded).isPossible());
+        QVERIFY(!moveTo(snapshot(), {{"RNN"}, {}}, ListId::Excluded).isPossible());
+    }
+
+    void anOperatorWithoutInputsIsRefusedByTheTargetList()
+    {
+        const ListMove move = moveTo(snapshot(), {{"_zeros"}, {}}, ListId::Target);
+        QVERIFY(!move.isPossible());
+        QVERIFY2(move.refusal.contains(QStringLiteral("no inputs")), qPrintable(move.refusal));
+    }
+
+    void droppedNodesAskWhetherTheyAloneAreMeant()
+    {
+        const ListMove move = moveTo(snapshot(), {{}, {"stem_conv", "fc"}}, ListId::Fp32);
+        QCOMPARE(move.choices.size(), std::size_t{2});
+        QCOMPARE(move.choices[0].label, QStringLiteral("Only these 2 nodes"));
+        QCOMPARE(move.choices[1].label, QStringLiteral("All 7 Convolution and FullyConnected"));
+        QVERIFY(m_controller.apply(*move.choices[0].edit));
+        QCOMPARE(snapshot().policy->nodeOverrides.size(), std::size_t{2});
+        QCOMPARE(snapshot().policy->nodeOverrides.at("fc"), tensor::DType::F32);
+    }
+
+    void excludedTakesNodesAtOnce()
+    {
+        const ListMove move = moveTo(snapshot(), {{}, {"stem_conv"}}, ListId::Excluded);
+        QCOMPARE(move.choices.size(), std::size_t{1});
+        QVERIFY(m_controller.apply(*move.choices[0].edit));
+        QCOMPARE(snapshot().policy->excludedNames, std::vector<std::string>{"stem_conv"});
+        QCOMPARE(moveTo(snapshot(), {{}, {"stem_conv"}}, ListId::Excluded).refusal,
+                 QStringLiteral("stem_conv is excluded already"));
+    }
+
+    void excludingAnOverriddenNodeTakesTheOverrideBack()
+    {
+        QVERIFY(m_controller.apply(policy::OverrideNodes{{"fc"}, tensor::DType::F16}));
+        const ListMove move = moveTo(snapshot(), {{}, {"fc"}}, ListId::Excluded);
+        QVERIFY(m_controller.apply(*move.choices.at(0).edit));
+        QVERIFY(snapshot().policy->nodeOverrides.empty());
+        QCOMPARE(snapshot().policy->excludedNames, std::vector<std::string>{"fc"});
+        m_controller.undo(); // one step
+        QVERIFY(snapshot().policy->excludedNames.empty());
+        QCOMPARE(snapshot().policy->nodeOverrides.size(), std::size_t{1});
+    }
+
+    void aSingleNodeCannotBeHeldToTheWidestType()
+    {
+        const ListMove move = moveTo(snapshot(), {{}, {"stem_conv"}}, ListId::Widest);
+        QVERIFY(!move.choices.at(0).edit);
+        QVERIFY(!move.choices.at(0).why.isEmpty());
+        QVERIFY(move.choices.at(1).edit);
+    }
+
+    void conditionsAreAskedForOneOperatorAtATime()
+    {
+        QCOMPARE(moveTo(snapshot(), {{"Convolution"}, {}}, ListId::Conditional).conditionsOf.value(),
+                 std::string("Convolution"));
+        QCOMPARE(moveTo(snapshot(), {{}, {"stem_conv"}}, ListId::Conditional).conditionsOf.value(),
+                 std::string("Convolution"));
+        QVERIFY(!moveTo(snapshot(), {{"Convolution", "Pooling"}, {}}, ListId::Conditional).isPossible());
+        QVERIFY(!moveTo(snapshot(), {{"square"}, {}}, ListId::Conditional).isPossible()); // no attributes
+    }
+
+    void removalMakesOperatorsNeutralAndFreesNodes()
+    {
+        QVERIFY(m_controller.apply(policy::OverrideNodes{{"fc"}, tensor::DType::F32}));
+        QVERIFY(m_controller.apply(policy::ExcludeNames{{"/stage1/"}}));
+        const ListEntries all = listEntries(snapshot(), {});
+        std::vector<PlacedEntry> chosen;
+        for (const ListId list : {ListId::Target, ListId::Fp32, ListId::Excluded, ListId::Conditional}) {
+            for (const ListEntry &entry : all[static_cast<std::size_t>(list)]) {
+                if (entry.name == "Convolution" || entry.name == "fc" || entry.name == "/stage1/"
+                    || entry.name == "Activation")
+                    chosen.push_back({list, entry});
+            }
+        }
+        QCOMPARE(chosen.size(), std::size_t{4});
+        QVERIFY(m_controller.apply(removalOf(snapshot(), chosen).value()));
+        QCOMPARE(listOf(*snapshot().rules, "Convolution"), ListId::Neutral);
+        QVERIFY(snapshot().policy->nodeOverrides.empty());
+        QVERIFY(snapshot().policy->excludedNames.empty());
+        QVERIFY(!snapshot().rules->conditions.contains("Activation"));
+        QVERIFY(!removalOf(snapshot(), {{ListId::Neutral, ListEntry()}}));
+    }
+
+    void payloadsSurviveTheClipboard()
+    {
+        const ListPayload payload{{"Convolution", "exp"}, {"stage1/conv 1", "\u00e9t\u00e9"}};
+        QMimeData mime;
+        writePayload(payload, mime);
+        QCOMPARE(payloadOf(mime), payload);
+        QVERIFY(payloadOf(QMimeData()).isEmpty());
+    }
+
+    // The preview is what the person decides by, so it has to be what then happens.
+    void thePreviewOfAThousandRandomMovesIsWhatThenHappens()
+    {
+        test::Random random(20);
+        int done = 0;
+        for (int round = 0; done < 1000; ++round) {
+            QVERIFY2(round < 20000, "most moves must be possible");
+            const ListId to = random.oneOf(kAllLists);
+            const ListMove move = moveTo(snapshot(), randomPayload(random), to);
+            if (!move.isPossible() || move.conditionsOf)
+                continue;
+            const MoveChoice &choice = random.oneOf(move.choices);
+            if (!choice.edit)
+                continue;
+            const auto before = m_controller.snapshot();
+            const session::EditEffect effect = m_controller.effectOf(*choice.edit);
+            QVERIFY2(!effect.error, effect.error ? effect.error->message().c_str() : "");
+            QCOMPARE(effect.castsBefore, before->castCount());
+            QVERIFY(m_controller.apply(*choice.edit));
+            QVERIFY(!snapshot().error);
+            QCOMPARE(snapshot().castCount(), effect.castsAfter);
+            std::size_t changed = 0;
+            for (graph::NodeId id = 0; id < before->graph().nodeCount(); ++id) {
+                if (!before->graph().isVariable(id) && before->precisionOf(id) != snapshot().precisionOf(id))
+                    ++changed;
+            }
+            QCOMPARE(changed, effect.nodesChanged);
+            ++done;
+        }
+    }
+
+    void undoingFiveHundredRandomEditsGivesTheFirstState()
+    {
+        test::Random random(21);
+        const policy::Policy first = *snapshot().policy;
+        const std::size_t casts = snapshot().castCount();
+        int done = 0;
+        std::vector<policy::Policy> states;
+        while (done < 500) {
+            const ListMove move = moveTo(snapshot(), randomPayload(random), random.oneOf(kAllLists));
+            if (!move.isPossible() || move.conditionsOf || !move.choices.front().edit)
+                continue;
+            states.push_back(*snapshot().policy);
+            QVERIFY(m_controller.apply(*move.choices.front().edit));
+            QVERIFY(*snapshot().policy != states.back());
+            ++done;
+        }
+        while (!states.empty()) {
+            m_controller.undo();
+            QCOMPARE(*snapshot().policy == states.back(), true);
+            states.pop_back();
+        }
+        QCOMPARE(*snapshot().policy == first, true);
+        QCOMPARE(snapshot().castCount(), casts);
+        QVERIFY(!m_controller.document()->canUndo());
+    }
+
+    void consequencesAreSaidInOneSentence()
+    {
+        session::EditEffect effect;
+        effect.castsBefore = 14;
+        effect.castsAfter = 38;
+        effect.nodesChanged = 12;
+        QCOMPARE(consequence(QStringLiteral("12 Convolution to fp32"), effect),
+                 QStringLiteral("12 Convolution to fp32: casts 14 to 38; 12 nodes change their precision"));
+        effect.castsAfter = 14;
+        effect.nodesChanged = 0;
+        QCOMPARE(consequence(QStringLiteral("RNN to fp32"), effect),
+                 QStringLiteral("RNN to fp32: casts stay 14; no node changes its precision"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestListMoves)
+#include "tst_list_moves.moc"

@@ -1,0 +1,152 @@
+#include "tests/support/typed/random.h"
+#include "tests/widgets/models/sample_document.h"
+#include "widgets/models/op_list_model.h"
+
+#include <QAbstractItemModelTester>
+#include <QMimeData>
+#include <QSignalSpy>
+#include <QtTest>
+
+using namespace halftone;
+using namespace halftone::widgets;
+
+class TestOpListModel : public QObject
+{
+    Q_OBJECT
+
+private:
+    static QStringList names(const OpListModel &model, ListId list)
+    {
+        QStringList names;
+        const QModelIndex parent = model.listIndex(list);
+        for (int row = 0; row < model.rowCount(parent); ++row)
+            names << model.index(row, 0, parent).data().toString();
+        return names;
+    }
+
+private Q_SLOTS:
+    void listsAreThereWithoutAModel()
+    {
+        OpListModel model;
+        const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        QCOMPARE(model.rowCount(), 6);
+        model.setSnapshot(nullptr);
+        QCOMPARE(model.rowCount(model.listIndex(ListId::Target)), 0);
+    }
+
+    void showsTheSample()
+    {
+        const auto document = test::openSample();
+        QVERIFY(document);
+        OpListModel model;
+        const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        model.setSnapshot(test::snapshotOf(*document));
+        QCOMPARE(names(model, ListId::Target), QStringList({"Convolution", "FullyConnected"}));
+        QCOMPARE(model.listIndex(ListId::Target).data().toString(), QStringLiteral("float16"));
+        const QModelIndex convolution = model.indexOf(ListId::Target, "Convolution");
+        QCOMPARE(convolution.siblingAtColumn(OpListModel::Nodes).data().toInt(), 6);
+        QCOMPARE(convolution.siblingAtColumn(OpListModel::Origin).data().toString(),
+                 QStringLiteral("built-in"));
+    }
+
+    void anEditMovesSingleRowsAndKeepsOthers()
+    {
+        const auto document = test::openSample();
+        OpListModel model;
+        const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        model.setSnapshot(test::snapshotOf(*document));
+        const QPersistentModelIndex kept = model.indexOf(ListId::Fp32, "softmax");
+        QSignalSpy resets(&model, &QAbstractItemModel::modelReset);
+        QSignalSpy inserts(&model, &QAbstractItemModel::rowsInserted);
+        QSignalSpy removes(&model, &QAbstractItemModel::rowsRemoved);
+
+        QVERIFY(document->apply(policy::MoveOperators{{"Convolution"}, policy::List::Fp32}).ok());
+        model.setSnapshot(test::snapshotOf(*document));
+
+        QCOMPARE(resets.count(), 0);
+        QCOMPARE(inserts.count(), 1);
+        QCOMPARE(removes.count(), 1);
+        QCOMPARE(names(model, ListId::Target), QStringList({"FullyConnected"}));
+        QCOMPARE(kept.data().toString(), QStringLiteral("softmax"));
+    }
+
+    void randomEditsLeaveWhatAFreshModelShows()
+    {
+        const auto document = test::openSample();
+        OpListModel model;
+        const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        test::Random random(7);
+        const std::vector<std::string> ops{"Convolution", "BatchNorm", "softmax", "square",
+                                           "RNN",         "Pooling",   "exp"};
+        const std::vector<std::string> nodes{"fc", "stem_conv", "prob", "/stage1/", "/stage/", "absent"};
+        for (int round = 0; round < 200; ++round) {
+            const std::size_t kind = random.below(6);
+            if (kind < 3)
+                (void)document
+                    ->apply(policy::MoveOperators{
+                        {random.oneOf(ops)},
+                        random.oneOf(
+                            std::vector{policy::List::Target, policy::List::Fp32, policy::List::Neutral})})
+                    .ok();
+            else if (kind == 3)
+                (void)document->apply(policy::ExcludeNames{{random.oneOf(nodes)}}).ok();
+            else if (kind == 4)
+                (void)document->apply(policy::OverrideNodes{{random.oneOf(nodes)}, tensor::DType::F32}).ok();
+            else if (document->canUndo())
+                document->undo();
+            if (random.chance(20))
+                model.setFilter({random.chance(50), random.chance(50) ? QStringLiteral("o") : QString()});
+            model.setSnapshot(test::snapshotOf(*document));
+            OpListModel fresh;
+            fresh.setFilter(model.filter());
+            fresh.setSnapshot(test::snapshotOf(*document));
+            for (const ListId list : kAllLists)
+                QCOMPARE(names(model, list), names(fresh, list));
+        }
+    }
+
+    void draggingWritesOperatorsAndNodesALine()
+    {
+        const auto document = test::openSample();
+        QVERIFY(document->apply(policy::ExcludeNames{{"fc", "/bn/"}}).ok());
+        OpListModel model;
+        model.setSnapshot(test::snapshotOf(*document));
+        const std::unique_ptr<QMimeData> mime(model.mimeData(
+            {model.indexOf(ListId::Target, "Convolution"), model.indexOf(ListId::Fp32, "softmax"),
+             model.indexOf(ListId::Excluded, "fc"), model.indexOf(ListId::Excluded, "/bn/")}));
+        QVERIFY(mime);
+        QCOMPARE(mime->data(kOpsMime), QByteArray("Convolution\nsoftmax"));
+        QCOMPARE(mime->data(kNodesMime), QByteArray("fc"));
+        QVERIFY(!model.flags(model.indexOf(ListId::Excluded, "/bn/")).testFlag(Qt::ItemIsDragEnabled));
+    }
+
+    void aDropIsToldAndChangesNothing()
+    {
+        const auto document = test::openSample();
+        OpListModel model;
+        model.setSnapshot(test::snapshotOf(*document));
+        QSignalSpy drops(&model, &OpListModel::dropped);
+        const std::unique_ptr<QMimeData> mime(model.mimeData({model.indexOf(ListId::Target, "Convolution")}));
+        QVERIFY(!model.dropMimeData(mime.get(), Qt::MoveAction, -1, -1, model.listIndex(ListId::Fp32)));
+        QCOMPARE(drops.count(), 1);
+        QCOMPARE(drops.front().at(0).value<ListPayload>().ops, std::vector<std::string>{"Convolution"});
+        QCOMPARE(drops.front().at(1).value<ListId>(), ListId::Fp32);
+        QCOMPARE(names(model, ListId::Target), QStringList({"Convolution", "FullyConnected"}));
+        // It is there already.
+        QVERIFY(!model.canDropMimeData(mime.get(), Qt::MoveAction, -1, -1, model.listIndex(ListId::Target)));
+    }
+
+    void targetsAreMarkedWhileDragging()
+    {
+        OpListModel model;
+        QVERIFY(!model.listIndex(ListId::Fp32).data(OpListModel::TakesDropRole).isValid());
+        model.markTargets(std::array{false, true, false, false, false, false});
+        QCOMPARE(model.listIndex(ListId::Fp32).data(OpListModel::TakesDropRole), QVariant(true));
+        QCOMPARE(model.listIndex(ListId::Target).data(OpListModel::TakesDropRole), QVariant(false));
+        model.markTargets(std::nullopt);
+        QVERIFY(!model.listIndex(ListId::Fp32).data(OpListModel::TakesDropRole).isValid());
+    }
+};
+
+QTEST_MAIN(TestOpListModel)
+#include "tst_op_list_model.moc"

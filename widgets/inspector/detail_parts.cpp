@@ -1,0 +1,96 @@
+#include "widgets/inspector/detail_parts.h"
+
+#include "widgets/common/formatters.h"
+
+#include <QStringList>
+
+namespace halftone::widgets {
+namespace {
+
+using tensor::ErrorFigures;
+
+/// "41.0 dB, alone 44.7 dB"
+QString both(const std::optional<ErrorFigures> &cumulative, const std::optional<ErrorFigures> &isolated,
+             QString (*text)(const ErrorFigures &))
+{
+    QStringList parts;
+    if (cumulative)
+        parts << text(*cumulative);
+    if (isolated)
+        parts << QStringLiteral("alone %1").arg(text(*isolated));
+    return parts.join(QStringLiteral(", "));
+}
+
+QString sqnrText(const ErrorFigures &figures)
+{
+    const QString value = decibels(figures.sqnrDb);
+    return value == QStringLiteral("failed") ? value : value + QStringLiteral(" dB");
+}
+
+QString maxText(const ErrorFigures &figures)
+{
+    return significant(figures.maxAbs);
+}
+
+QString relativeText(const ErrorFigures &figures)
+{
+    return figures.relativeL2 ? significant(*figures.relativeL2) : QStringLiteral("\u2013");
+}
+
+} // namespace
+
+DetailSection errorSection(const session::Snapshot &snapshot, const session::Figures &figures,
+                           graph::NodeId node)
+{
+    DetailSection section{QStringLiteral("Error"), {}};
+    if (node >= figures.nodes.size())
+        return section;
+    const session::NodeFigures &known = figures.nodes[node];
+    if (!known.cumulative && !known.isolated)
+        return section;
+    const bool isStale = figures.comparisonRevision != snapshot.revision;
+    const auto add = [&](const QString &label, const QString &value, bool isWarning) {
+        section.rows.push_back({label, value, {}, isWarning, isStale, {}});
+    };
+    add(QStringLiteral("SQNR"), both(known.cumulative, known.isolated, sqnrText), false);
+    add(QStringLiteral("max abs"), both(known.cumulative, known.isolated, maxText), false);
+    add(QStringLiteral("relative L2"), both(known.cumulative, known.isolated, relativeText), false);
+    const auto odd = [&](const QString &label, std::uint64_t ErrorFigures::*member) {
+        const std::uint64_t count
+            = known.cumulative ? (*known.cumulative).*member : (*known.isolated).*member;
+        add(label, QString::number(count), count > 0);
+    };
+    odd(QStringLiteral("overflow"), &ErrorFigures::overflow);
+    odd(QStringLiteral("NaN"), &ErrorFigures::nan);
+    return section;
+}
+
+DetailSection timeSection(const session::Snapshot &snapshot, const session::Figures &figures,
+                          graph::NodeId node)
+{
+    DetailSection section{QStringLiteral("Time"), {}};
+    if (node >= figures.nodes.size())
+        return section;
+    const session::NodeFigures &known = figures.nodes[node];
+    const bool isStale = figures.latencyRevision != snapshot.revision;
+    const auto add = [&](const QString &label, const std::optional<session::NodeLatency> &latency,
+                         const profile::Latency *whole) {
+        if (!latency)
+            return;
+        QString text = microseconds(latency->microseconds) + QStringLiteral(" \u00b5s");
+        if (latency->fusedWith > 0)
+            text += QStringLiteral(", fused with %1 %2")
+                        .arg(latency->fusedWith)
+                        .arg(QLatin1String(latency->fusedWith == 1 ? "other" : "others"));
+        section.rows.push_back({label, text, {}, false, isStale, {}});
+        if (whole && latency->step < whole->layers.size()
+            && !whole->layers[latency->step].step.kernel.empty())
+            section.rows.push_back(
+                {QString(), plain(whole->layers[latency->step].step.kernel), {}, false, isStale, {}});
+    };
+    add(QStringLiteral("fp32"), known.fp32, figures.latency ? &figures.latency->fp32 : nullptr);
+    add(QStringLiteral("mixed"), known.mixed, figures.latency ? &figures.latency->mixed : nullptr);
+    return section;
+}
+
+} // namespace halftone::widgets

@@ -1,0 +1,149 @@
+#include "widgets/inspector/inspector_panel.h"
+
+#include "widgets/common/precision_palette.h"
+#include "widgets/models/source_types.h"
+
+#include <QEvent>
+#include <QScrollBar>
+
+#include <algorithm>
+
+namespace halftone::widgets {
+namespace {
+
+QString coloured(const QString &text, const QColor &colour)
+{
+    return QStringLiteral("<span style=\"color:%1\">%2</span>").arg(colour.name(), text);
+}
+
+QColor amber(const QPalette &palette)
+{
+    return isDark(palette) ? QColor(0xff, 0xc1, 0x4d) : QColor(0x8a, 0x5a, 0x00);
+}
+
+QString valueHtml(const DetailRow &row, const QPalette &palette)
+{
+    QString text = row.value.toHtmlEscaped();
+    if (row.link)
+        text = QStringLiteral("<a href=\"node:%1\">%2</a>").arg(*row.link).arg(text);
+    if (row.isWarning)
+        text = coloured(QStringLiteral("\u26a0 ") + text, amber(palette));
+    else if (row.isStale)
+        text = coloured(text, palette.color(QPalette::PlaceholderText));
+    if (row.precision) {
+        const PrecisionLook look = precisionLook(*row.precision, isDark(palette));
+        text = coloured(QString(QChar(look.outlined ? 0x25a1 : 0x25a0)), look.colour)
+            + QStringLiteral("&nbsp;") + text;
+    }
+    return text;
+}
+
+QString labelHtml(const DetailRow &row, const QPalette &palette)
+{
+    return coloured(row.label.toHtmlEscaped(), palette.color(QPalette::PlaceholderText));
+}
+
+} // namespace
+
+QString detailsHtml(const Details &details, const QPalette &palette)
+{
+    QString html = QStringLiteral("<p style=\"margin:0; font-size:large; font-weight:600\">%1</p>")
+                       .arg(details.title.toHtmlEscaped());
+    if (!details.subtitle.isEmpty())
+        html
+            += QStringLiteral("<p style=\"margin:0\">%1</p>")
+                   .arg(coloured(details.subtitle.toHtmlEscaped(), palette.color(QPalette::PlaceholderText)));
+    for (const DetailSection &section : details.sections) {
+        if (section.rows.empty())
+            continue;
+        html += section.title.isEmpty()
+            ? QStringLiteral("<p style=\"margin-top:4px; margin-bottom:0\"></p>")
+            : QStringLiteral("<p style=\"margin-top:12px; margin-bottom:2px; font-weight:600\">%1</p>")
+                  .arg(section.title.toHtmlEscaped());
+        html += QStringLiteral("<table width=\"100%\" cellspacing=\"0\" cellpadding=\"1\">");
+        const bool hasLabels
+            = std::ranges::any_of(section.rows, [](const DetailRow &row) { return !row.label.isEmpty(); });
+        for (const DetailRow &row : section.rows) {
+            if (!hasLabels)
+                html += QStringLiteral("<tr><td>%1</td></tr>").arg(valueHtml(row, palette));
+            else
+                html += QStringLiteral("<tr><td width=\"34%\">%1</td><td>%2</td></tr>")
+                            .arg(labelHtml(row, palette), valueHtml(row, palette));
+        }
+        html += QStringLiteral("</table>");
+    }
+    return html;
+}
+
+InspectorPanel::InspectorPanel(DocumentController *controller, QWidget *parent)
+    : QTextBrowser(parent)
+    , m_controller(controller)
+{
+    setAccessibleName(tr("Inspector"));
+    setFrameShape(QFrame::NoFrame);
+    setOpenLinks(false);
+    setUndoRedoEnabled(false);
+    setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+    setTextInteractionFlags(Qt::TextBrowserInteraction | Qt::TextSelectableByKeyboard);
+    document()->setDocumentMargin(8);
+    connect(controller, &DocumentController::documentChanged, this, &InspectorPanel::takeDocument);
+    connect(controller, &DocumentController::snapshotChanged, this, &InspectorPanel::refresh);
+    connect(controller, &DocumentController::figuresChanged, this, &InspectorPanel::refresh);
+    connect(&controller->selection(), &Selection::changed, this, &InspectorPanel::refresh);
+    connect(this, &QTextBrowser::anchorClicked, this, &InspectorPanel::follow);
+    takeDocument();
+}
+
+void InspectorPanel::takeDocument()
+{
+    m_sourceTypes = m_controller->snapshot() ? sourceTypes(*m_controller->snapshot()) : passes::TypeMap();
+    refresh();
+}
+
+Details InspectorPanel::details() const
+{
+    const auto &snapshot = m_controller->snapshot();
+    const Selection &selection = m_controller->selection();
+    if (selection.nodes().empty())
+        return describeModel(*snapshot, m_controller->figures());
+    if (selection.nodes().size() == 1)
+        return describeNode(*snapshot, m_controller->figures(), m_sourceTypes, selection.nodes().front());
+    return describeNodes(*snapshot, m_controller->figures(), selection.nodes());
+}
+
+void InspectorPanel::refresh()
+{
+    if (!m_controller->snapshot()) {
+        m_shown.clear();
+        setHtml(coloured(tr("Open a model to see what it is made of."),
+                         palette().color(QPalette::PlaceholderText)));
+        return;
+    }
+    const bool isSame = m_shown == m_controller->selection().nodes();
+    const int place = verticalScrollBar()->value();
+    m_shown = m_controller->selection().nodes();
+    setHtml(detailsHtml(details(), palette()));
+    if (isSame)
+        verticalScrollBar()->setValue(place);
+}
+
+void InspectorPanel::follow(const QUrl &link)
+{
+    bool isNumber = false;
+    const graph::NodeId node = link.path().toUInt(&isNumber);
+    const auto &snapshot = m_controller->snapshot();
+    if (link.scheme() != QLatin1String("node") || !isNumber || !snapshot
+        || node >= snapshot->graph().nodeCount())
+        return;
+    m_controller->selection().set(node);
+    Q_EMIT m_controller->selection().shownRequested(node);
+}
+
+void InspectorPanel::changeEvent(QEvent *event)
+{
+    QTextBrowser::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange)
+        refresh();
+}
+
+} // namespace halftone::widgets

@@ -1,0 +1,414 @@
+#include "core/dialect/mxnet/op_info.h"
+#include "core/runtime/shown_outputs.h"
+#include "widgets/common/formatters.h"
+#include "widgets/inspector/detail_parts.h"
+
+#include <QStringList>
+
+#include <algorithm>
+
+namespace halftone::widgets {
+namespace {
+
+using policy::Rule;
+
+QString typeName(tensor::DType type)
+{
+    return type == tensor::DType::Unknown ? QStringLiteral("not known")
+                                          : plain(std::string(tensor::nameOf(type)));
+}
+
+/// Collects what is to be told of one node.
+class NodeDetails
+{
+public:
+    NodeDetails(const session::Snapshot &snapshot, const session::Figures &figures,
+                const passes::TypeMap &sourceTypes, graph::NodeId node)
+        : m_snapshot(snapshot)
+        , m_figures(figures)
+        , m_sourceTypes(sourceTypes)
+        , m_graph(snapshot.graph())
+        , m_node(node)
+        , m_def(m_graph.node(node))
+        , m_info(dialect::mxnet::findOp(m_def.op))
+    {
+    }
+
+    Details make();
+
+private:
+    const passes::Conversion *conversion() const
+    {
+        return m_snapshot.converted ? &m_snapshot.converted->conversion : nullptr;
+    }
+    QString subtitle() const;
+    DetailSection precision() const;
+    DetailSection inputs() const;
+    void addInput(std::size_t input, DetailSection &section) const;
+    void addParameter(graph::NodeId variable, DetailSection &section) const;
+    void addCast(std::size_t input, DetailSection &section) const;
+    DetailSection outputs() const;
+    DetailSection readers() const;
+    DetailSection attributes() const;
+    DetailSection range() const;
+    DetailSection notes() const;
+    QString inputName(std::size_t input) const;
+    tensor::DType convertedInputType(std::size_t input) const;
+    const tensor::Shape &shapeOf(const graph::Entry &entry) const;
+    void add(Details &details, DetailSection section) const
+    {
+        if (!section.rows.empty())
+            details.sections.push_back(std::move(section));
+    }
+
+    const session::Snapshot &m_snapshot;
+    const session::Figures &m_figures;
+    const passes::TypeMap &m_sourceTypes;
+    const graph::Graph &m_graph;
+    graph::NodeId m_node;
+    const graph::NodeDef &m_def;
+    const dialect::mxnet::OpInfo *m_info;
+};
+
+const tensor::Shape &NodeDetails::shapeOf(const graph::Entry &entry) const
+{
+    static const tensor::Shape kUnknown;
+    if (!m_snapshot.shapes || entry.node >= m_snapshot.shapes->byNode.size()
+        || entry.output >= m_snapshot.shapes->byNode[entry.node].size())
+        return kUnknown;
+    return m_snapshot.shapes->of(entry);
+}
+
+QString NodeDetails::inputName(std::size_t input) const
+{
+    if (!m_info)
+        return QStringLiteral("input %1").arg(input);
+    return plain(dialect::mxnet::inputName(*m_info, m_def.attributes, input));
+}
+
+tensor::DType NodeDetails::convertedInputType(std::size_t input) const
+{
+    if (!conversion() || conversion()->fromSource[m_node] == passes::kNoNode)
+        return tensor::DType::Unknown;
+    const auto entries = conversion()->graph.inputs(conversion()->fromSource[m_node]);
+    return input < entries.size() ? conversion()->types.of(entries[input]) : tensor::DType::Unknown;
+}
+
+/// "Convolution 3×3, 16→32", "FullyConnected 64→10", else the operator's name.
+QString NodeDetails::subtitle() const
+{
+    if (m_def.isVariable())
+        return QStringLiteral("variable");
+    QString text = plain(m_def.op);
+    const auto entries = m_graph.inputs(m_node);
+    const bool isLayer = m_def.op == "Convolution" || m_def.op == "FullyConnected";
+    if (!isLayer || entries.size() < 2)
+        return text;
+    const tensor::Shape &weight = shapeOf(entries[1]);
+    if (!weight.isComplete() || weight.rank() < 2)
+        return text;
+    QStringList kernel;
+    for (std::size_t k = 2; k < weight.rank(); ++k)
+        kernel << QString::number(weight[k]);
+    if (!kernel.isEmpty())
+        text += QLatin1Char(' ') + kernel.join(QChar(0xd7));
+    return text + QStringLiteral(", %1 \u2192 %2").arg(weight[1]).arg(weight[0]);
+}
+
+DetailSection NodeDetails::precision() const
+{
+    DetailSection section;
+    const tensor::DType now = m_snapshot.precisionOf(m_node);
+    section.rows.push_back({QStringLiteral("computes in"), typeName(now), {}, false, false, now});
+    if (!m_snapshot.converted)
+        return section;
+    const policy::Assignment &assignment = m_snapshot.converted->assignment;
+    const Rule rule = assignment.rule(m_node);
+    const tensor::DType target = m_snapshot.converted->policy.target;
+    const bool isGone = conversion()->fromSource[m_node] == passes::kNoNode;
+    section.rows.push_back({QStringLiteral("because"), reasonText(rule), {}, false, false, {}});
+    if (!assignment.entry(m_node).empty())
+        section.rows.push_back(
+            {QStringLiteral("entry"), plain(assignment.entry(m_node)), {}, false, false, {}});
+    const policy::Request request = policy::requestOf(rule);
+    const tensor::DType asked = request == policy::Request::Fp32 ? tensor::DType::F32
+        : request == policy::Request::Target                     ? target
+                                                                 : tensor::DType::Unknown;
+    const bool differs = asked != tensor::DType::Unknown && now != asked && !isGone;
+    QString text = requestText(rule, target);
+    if (differs)
+        text += QStringLiteral(", but got %1").arg(typeName(now));
+    section.rows.push_back({QStringLiteral("asked for"), text, {}, differs, false, {}});
+    return section;
+}
+
+void NodeDetails::addParameter(graph::NodeId variable, DetailSection &section) const
+{
+    const std::string &name = m_graph.node(variable).name;
+    for (const tensor::Array &array : m_snapshot.source->model.parameters) {
+        if (graph::variableOf(array.name) != name)
+            continue;
+        const tensor::DType from = array.values.dtype();
+        tensor::DType to = from;
+        if (conversion()) {
+            for (const passes::StoredParameter &stored : conversion()->parameters)
+                to = stored.variable == variable ? stored.to : to;
+        }
+        const auto bytesOf = [&](tensor::DType type) {
+            return bytesText(array.values.elementCount() * tensor::sizeOf(type));
+        };
+        QString text = QStringLiteral("stored as %1, %2").arg(typeName(from), bytesOf(from));
+        if (to != from)
+            text += QStringLiteral(" \u2192 %1, %2").arg(typeName(to), bytesOf(to));
+        section.rows.push_back({QString(), text, {}, false, false, {}});
+        return;
+    }
+}
+
+void NodeDetails::addCast(std::size_t input, DetailSection &section) const
+{
+    for (const passes::InsertedCast &cast : conversion()->casts) {
+        const passes::Reader self{m_node, static_cast<std::uint32_t>(input)};
+        if (std::ranges::find(cast.readers, self) == cast.readers.end())
+            continue;
+        QString text = cast.type == tensor::DType::Unknown
+            ? QStringLiteral("cast to the widest type of its inputs")
+            : QStringLiteral("cast to %1").arg(typeName(cast.type));
+        QStringList others;
+        for (const passes::Reader &reader : cast.readers) {
+            if (reader.node == m_node)
+                continue;
+            const QString who = reader.node == passes::kNoNode ? QStringLiteral("output %1").arg(reader.input)
+                                                               : plain(m_graph.node(reader.node).name);
+            if (!others.contains(who))
+                others << who;
+        }
+        if (others.size() > 4)
+            text += QStringLiteral(", shared with %1 others").arg(others.size());
+        else if (!others.isEmpty())
+            text += QStringLiteral(", shared with %1").arg(others.join(QStringLiteral(", ")));
+        section.rows.push_back({QString(), QStringLiteral("\u25c7 ") + text, {}, false, false, {}});
+    }
+}
+
+void NodeDetails::addInput(std::size_t input, DetailSection &section) const
+{
+    const graph::Entry entry = m_graph.inputs(m_node)[input];
+    const tensor::DType now = convertedInputType(input);
+    QString text = shortType(now == tensor::DType::Unknown ? m_sourceTypes.of(entry) : now) + QLatin1Char(' ')
+        + shapeText(shapeOf(entry));
+    section.rows.push_back({inputName(input), text, {}, false, false, {}});
+    section.rows.push_back({QString(), plain(m_graph.node(entry.node).name), entry.node, false, false, {}});
+    if (m_graph.isVariable(entry.node))
+        addParameter(entry.node, section);
+    if (conversion())
+        addCast(input, section);
+}
+
+DetailSection NodeDetails::inputs() const
+{
+    DetailSection section{QStringLiteral("Inputs"), {}};
+    const std::size_t count = m_graph.inputs(m_node).size();
+    constexpr std::size_t kMostShown = 24;
+    for (std::size_t input = 0; input < std::min(count, kMostShown); ++input)
+        addInput(input, section);
+    if (count > kMostShown)
+        section.rows.push_back(
+            {QString(), QStringLiteral("and %1 more").arg(count - kMostShown), {}, false, false, {}});
+    return section;
+}
+
+DetailSection NodeDetails::outputs() const
+{
+    DetailSection section{QStringLiteral("Outputs"), {}};
+    const std::size_t count
+        = m_info ? dialect::mxnet::visibleOutputCount(*m_info, m_def.attributes) : std::size_t{1};
+    for (std::size_t k = 0; k < std::min<std::size_t>(count, 16); ++k) {
+        const graph::Entry entry{m_node, static_cast<std::uint32_t>(k), 0};
+        tensor::DType type = m_sourceTypes.of(entry);
+        if (conversion() && conversion()->fromSource[m_node] != passes::kNoNode)
+            type = conversion()->types.at(conversion()->fromSource[m_node], entry.output);
+        const QString name = m_info ? plain(dialect::mxnet::outputName(*m_info, m_def.attributes, k))
+                                    : QStringLiteral("output");
+        section.rows.push_back(
+            {name, shortType(type) + QLatin1Char(' ') + shapeText(shapeOf(entry)), {}, false, false, {}});
+    }
+    return section;
+}
+
+/// Who reads a variable.
+DetailSection NodeDetails::readers() const
+{
+    DetailSection section{QStringLiteral("Read by"), {}};
+    for (graph::NodeId id = 0; id < m_graph.nodeCount() && section.rows.size() < 16; ++id) {
+        const auto reads = [this](const graph::Entry &entry) { return entry.node == m_node; };
+        if (std::ranges::any_of(m_graph.inputs(id), reads))
+            section.rows.push_back({QString(), plain(m_graph.node(id).name), id, false, false, {}});
+    }
+    return section;
+}
+
+DetailSection NodeDetails::attributes() const
+{
+    DetailSection section{QStringLiteral("Attributes"), {}};
+    for (const auto &[key, value] : m_def.attributes)
+        section.rows.push_back({plain(key), plain(value), {}, false, false, {}});
+    return section;
+}
+
+DetailSection NodeDetails::range() const
+{
+    DetailSection section{QStringLiteral("Values"), {}};
+    if (!m_figures.calibration)
+        return section;
+    for (const calibration::CalibratedTensor &one : m_figures.calibration->tensors) {
+        if (one.node != m_def.name)
+            continue;
+        const calibration::TensorStatistics &values = one.statistics;
+        section.rows.push_back(
+            {QStringLiteral("range"),
+             QStringLiteral("%1 \u2026 %2").arg(significant(values.min), significant(values.max)),
+             {},
+             false,
+             false,
+             {}});
+        section.rows.push_back(
+            {QStringLiteral("mean"),
+             QStringLiteral("%1 \u00b1 %2").arg(significant(values.mean), significant(values.deviation)),
+             {},
+             false,
+             false,
+             {}});
+        const bool overflows = values.fp16.overflow > 0;
+        section.rows.push_back({QStringLiteral("in float16"),
+                                QStringLiteral("%1 overflow, %2 become zero")
+                                    .arg(values.fp16.overflow)
+                                    .arg(values.fp16.underflow),
+                                {},
+                                overflows,
+                                false,
+                                {}});
+        return section;
+    }
+    return section;
+}
+
+DetailSection NodeDetails::notes() const
+{
+    DetailSection section{QStringLiteral("Notes"), {}};
+    if (!conversion())
+        return section;
+    const auto note = [&](QString text, bool isWarning) {
+        section.rows.push_back({QString(), std::move(text), {}, isWarning, false, {}});
+    };
+    for (const passes::NodeNote &one : conversion()->notes) {
+        if (one.node == m_node)
+            note(plain(one.text), true);
+    }
+    for (const passes::MergedNode &one : conversion()->merged) {
+        if (one.node == m_node)
+            note(QStringLiteral("computes the same as %1, which stands for both")
+                     .arg(plain(m_graph.node(one.into).name)),
+                 false);
+    }
+    for (const passes::MovedCasts &one : conversion()->moved) {
+        if (one.past == m_node)
+            note(QStringLiteral("moves its data in %1, so that fewer bytes are cast").arg(typeName(one.type)),
+                 false);
+    }
+    if (std::ranges::find(conversion()->foldedCasts, m_node) != conversion()->foldedCasts.end())
+        note(QStringLiteral("a cast of the source that is no longer needed"), false);
+    if (!m_def.subgraphs.empty())
+        note(QStringLiteral("holds %1 %2")
+                 .arg(m_def.subgraphs.size())
+                 .arg(QLatin1String(m_def.subgraphs.size() == 1 ? "body" : "bodies")),
+             false);
+    return section;
+}
+
+Details NodeDetails::make()
+{
+    Details details{plain(m_def.name), subtitle(), {}};
+    if (m_def.isVariable()) {
+        DetailSection stored{QString(), {}};
+        const graph::Entry entry{m_node, 0, 0};
+        stored.rows.push_back(
+            {QStringLiteral("type"),
+             shortType(m_sourceTypes.of(entry)) + QLatin1Char(' ') + shapeText(shapeOf(entry)),
+             {},
+             false,
+             false,
+             {}});
+        addParameter(m_node, stored);
+        add(details, std::move(stored));
+        add(details, readers());
+    } else {
+        add(details, precision());
+        add(details, errorSection(m_snapshot, m_figures, m_node));
+        add(details, timeSection(m_snapshot, m_figures, m_node));
+    }
+    add(details, range());
+    add(details, notes());
+    if (!m_def.isVariable()) {
+        add(details, inputs());
+        add(details, outputs());
+    }
+    add(details, attributes());
+    return details;
+}
+
+} // namespace
+
+Details describeNode(const session::Snapshot &snapshot, const session::Figures &figures,
+                     const passes::TypeMap &sourceTypes, graph::NodeId node)
+{
+    return NodeDetails(snapshot, figures, sourceTypes, node).make();
+}
+
+QString reasonText(Rule rule)
+{
+    switch (rule) {
+    case Rule::Variable:
+        return QStringLiteral("a variable");
+    case Rule::OverrideFp32:
+        return QStringLiteral("this node is held to fp32");
+    case Rule::OverrideTarget:
+        return QStringLiteral("this node is held to the target type");
+    case Rule::ExcludedName:
+        return QStringLiteral("this node is excluded");
+    case Rule::Fp32List:
+        return QStringLiteral("its operator is in the fp32 list");
+    case Rule::TargetList:
+        return QStringLiteral("its operator is in the target list");
+    case Rule::WidestList:
+        return QStringLiteral("its operator is in the widest list");
+    case Rule::Conditional:
+        return QStringLiteral("a condition of its operator holds");
+    case Rule::ConditionUnmet:
+        return QStringLiteral("no condition of its operator holds");
+    case Rule::NeutralList:
+        return QStringLiteral("its operator is neutral");
+    case Rule::Unlisted:
+        break;
+    }
+    return QStringLiteral("its operator is in no list");
+}
+
+QString requestText(Rule rule, tensor::DType target)
+{
+    switch (policy::requestOf(rule)) {
+    case policy::Request::Fp32:
+        return QStringLiteral("float32");
+    case policy::Request::Target:
+        return typeName(target);
+    case policy::Request::Widest:
+        return QStringLiteral("the widest type of its inputs");
+    case policy::Request::Follow:
+        return QStringLiteral("nothing: as its inputs come");
+    case policy::Request::Nothing:
+        break;
+    }
+    return QStringLiteral("nothing");
+}
+
+} // namespace halftone::widgets

@@ -1,0 +1,283 @@
+#include "widgets/common/formatters.h"
+#include "widgets/inspector/details.h"
+
+#include <QFileInfo>
+#include <QLocale>
+
+#include <algorithm>
+#include <map>
+
+namespace halftone::widgets {
+namespace {
+
+using tensor::DType;
+
+QString counted(std::size_t number, const char *one, const char *many)
+{
+    return QString::number(number) + QLatin1Char(' ') + QLatin1String(number == 1 ? one : many);
+}
+
+/// How many nodes compute in which type, the most frequent first.
+DetailSection mixOf(const session::Snapshot &snapshot, std::span<const graph::NodeId> nodes)
+{
+    DetailSection section{QStringLiteral("Precision"), {}};
+    std::map<DType, std::size_t> counts;
+    for (const graph::NodeId node : nodes)
+        ++counts[snapshot.precisionOf(node)];
+    std::vector<std::pair<DType, std::size_t>> sorted(counts.begin(), counts.end());
+    std::ranges::stable_sort(sorted, std::greater(), &std::pair<DType, std::size_t>::second);
+    for (const auto &[type, count] : sorted) {
+        const QString name
+            = type == DType::Unknown ? QStringLiteral("not known") : plain(std::string(tensor::nameOf(type)));
+        section.rows.push_back({name, counted(count, "operator", "operators"), {}, false, false, type});
+    }
+    return section;
+}
+
+DetailSection operatorsOf(const graph::Graph &graph, std::span<const graph::NodeId> nodes)
+{
+    DetailSection section{QStringLiteral("Operators"), {}};
+    std::map<std::string, std::size_t> counts;
+    for (const graph::NodeId node : nodes)
+        ++counts[graph.node(node).op];
+    std::vector<std::pair<std::string, std::size_t>> sorted(counts.begin(), counts.end());
+    std::ranges::stable_sort(sorted, std::greater(), &std::pair<std::string, std::size_t>::second);
+    constexpr std::size_t kMostShown = 12;
+    for (std::size_t k = 0; k < std::min(sorted.size(), kMostShown); ++k)
+        section.rows.push_back(
+            {plain(sorted[k].first), QString::number(sorted[k].second), {}, false, false, {}});
+    if (sorted.size() > kMostShown)
+        section.rows.push_back(
+            {QStringLiteral("and %1 more").arg(sorted.size() - kMostShown), {}, {}, false, false, {}});
+    return section;
+}
+
+std::vector<graph::NodeId> operatorNodes(const graph::Graph &graph)
+{
+    std::vector<graph::NodeId> nodes;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        if (!graph.isVariable(id))
+            nodes.push_back(id);
+    }
+    return nodes;
+}
+
+DetailSection parametersOf(const session::Snapshot &snapshot)
+{
+    DetailSection section;
+    const graph::Model &source = snapshot.source->model;
+    if (!source.hasParameters) {
+        section.rows.push_back(
+            {QStringLiteral("parameters"), QStringLiteral("none loaded"), {}, false, false, {}});
+        return section;
+    }
+    const auto bytesIn = [](const graph::Model &model) {
+        std::size_t bytes = 0;
+        for (const tensor::Array &array : model.parameters)
+            bytes += array.values.bytes().size();
+        return bytes;
+    };
+    std::size_t values = 0;
+    for (const tensor::Array &array : source.parameters)
+        values += array.values.elementCount();
+    const std::size_t before = bytesIn(source);
+    const std::size_t after = snapshot.converted ? bytesIn(snapshot.converted->model) : before;
+    QString text = bytesText(before);
+    if (after != before)
+        text += QStringLiteral(" \u2192 ") + bytesText(after);
+    section.rows.push_back({QStringLiteral("parameters"),
+                            QStringLiteral("%1 in %2, %3")
+                                .arg(QLocale::c().toString(static_cast<qulonglong>(values)))
+                                .arg(counted(source.parameters.size(), "array", "arrays"), text),
+                            {},
+                            false,
+                            false,
+                            {}});
+    return section;
+}
+
+void addAccuracy(const session::Snapshot &snapshot, const session::Figures &figures, Details &details)
+{
+    if (!figures.comparison)
+        return;
+    DetailSection section{QStringLiteral("Against the source"), {}};
+    const session::CompareOutcome &outcome = *figures.comparison;
+    const bool isStale = figures.comparisonRevision != snapshot.revision;
+    const auto add = [&](const QString &label, const QString &value, bool isWarning = false,
+                         std::optional<graph::NodeId> link = {}) {
+        section.rows.push_back({label, value, link, isWarning, isStale, {}});
+    };
+    const auto percent = [](double share) { return QString::number(100 * share, 'f', 1); };
+    if (outcome.reference && outcome.other)
+        add(QStringLiteral("top-1"),
+            QStringLiteral("%1 \u2192 %2 %")
+                .arg(percent(outcome.reference->top1), percent(outcome.other->top1)),
+            outcome.other->top1 < outcome.reference->top1);
+    for (std::size_t k = 0; k < std::min<std::size_t>(outcome.comparison.outputs.size(), 8); ++k) {
+        const tensor::ErrorFigures &error = outcome.comparison.outputs[k].figures;
+        const QString name
+            = k < outcome.outputs.size() ? plain(outcome.outputs[k]) : QStringLiteral("output");
+        add(name, decibels(error.sqnrDb) + QStringLiteral(" dB"), error.nan + error.overflow > 0);
+    }
+    if (const auto first = outcome.comparison.firstDivergence) {
+        const graph::NodeId node = outcome.comparison.layers[*first].node;
+        add(QStringLiteral("diverges at"), plain(snapshot.graph().node(node).name), true, node);
+    }
+    if (outcome.examples > 0)
+        add(QStringLiteral("over"), counted(outcome.examples, "example", "examples"));
+    details.sections.push_back(std::move(section));
+}
+
+void addLatency(const session::Snapshot &snapshot, const session::Figures &figures, Details &details)
+{
+    if (!figures.latency)
+        return;
+    DetailSection section{QStringLiteral("Time"), {}};
+    const session::LatencyFigures &latency = *figures.latency;
+    const bool isStale = figures.latencyRevision != snapshot.revision;
+    const auto milliseconds = [](double value) { return significant(value) + QStringLiteral(" ms"); };
+    section.rows.push_back(
+        {QStringLiteral("fp32"), milliseconds(latency.fp32.medianMs), {}, false, isStale, {}});
+    if (latency.native) {
+        section.rows.push_back(
+            {QStringLiteral("mixed"), milliseconds(latency.mixed.medianMs), {}, false, isStale, {}});
+        section.rows.push_back(
+            {QStringLiteral("ratio"),
+             QStringLiteral("\u00d7%1 (%2 \u2026 %3)")
+                 .arg(significant(latency.versus.ratio), significant(latency.versus.ci95[0]),
+                      significant(latency.versus.ci95[1])),
+             {},
+             latency.versus.ratio > 1,
+             isStale,
+             {}});
+    } else {
+        section.rows.push_back({QStringLiteral("mixed"),
+                                QStringLiteral("%1 is emulated here: times would say nothing")
+                                    .arg(plain(std::string(tensor::nameOf(snapshot.policy->target)))),
+                                {},
+                                true,
+                                isStale,
+                                {}});
+    }
+    details.sections.push_back(std::move(section));
+}
+
+void addWarnings(const session::Snapshot &snapshot, Details &details)
+{
+    DetailSection section{QStringLiteral("Warnings"), {}};
+    const auto &warnings = snapshot.converted->warnings;
+    constexpr std::size_t kMostShown = 8;
+    for (std::size_t k = 0; k < std::min(warnings.size(), kMostShown); ++k)
+        section.rows.push_back({QString(),
+                                plain(warnings[k].entry) + QStringLiteral(": ") + plain(warnings[k].text),
+                                {},
+                                true,
+                                false,
+                                {}});
+    if (warnings.size() > kMostShown)
+        section.rows.push_back({QString(),
+                                QStringLiteral("and %1 more").arg(warnings.size() - kMostShown),
+                                {},
+                                false,
+                                false,
+                                {}});
+    if (!section.rows.empty())
+        details.sections.push_back(std::move(section));
+}
+
+} // namespace
+
+Details describeNodes(const session::Snapshot &snapshot, const session::Figures &figures,
+                      std::span<const graph::NodeId> nodes)
+{
+    const graph::Graph &graph = snapshot.graph();
+    Details details{counted(nodes.size(), "node chosen", "nodes chosen"), QString(), {}};
+    std::vector<graph::NodeId> operators;
+    std::ranges::copy_if(nodes, std::back_inserter(operators),
+                         [&](graph::NodeId id) { return !graph.isVariable(id); });
+    if (const std::size_t variables = nodes.size() - operators.size(); variables > 0)
+        details.subtitle = QStringLiteral("%1 of them").arg(counted(variables, "variable", "variables"));
+    details.sections.push_back(mixOf(snapshot, operators));
+    details.sections.push_back(operatorsOf(graph, operators));
+    DetailSection figuresSection{QStringLiteral("Figures"), {}};
+    std::optional<double> worst;
+    std::optional<graph::NodeId> worstNode;
+    double fp32 = 0;
+    double mixed = 0;
+    std::map<std::uint32_t, double> fp32Steps; // a fused step counts once
+    std::map<std::uint32_t, double> mixedSteps;
+    for (const graph::NodeId node : operators) {
+        if (node >= figures.nodes.size())
+            continue;
+        const session::NodeFigures &known = figures.nodes[node];
+        if (known.cumulative && (!worst || !(known.cumulative->sqnrDb >= *worst))) {
+            worst = known.cumulative->sqnrDb;
+            worstNode = node;
+        }
+        if (known.fp32)
+            fp32Steps[known.fp32->step] = known.fp32->microseconds;
+        if (known.mixed)
+            mixedSteps[known.mixed->step] = known.mixed->microseconds;
+    }
+    for (const auto &[step, time] : fp32Steps)
+        fp32 += time;
+    for (const auto &[step, time] : mixedSteps)
+        mixed += time;
+    const bool errorsStale = figures.comparisonRevision != snapshot.revision;
+    const bool timesStale = figures.latencyRevision != snapshot.revision;
+    if (worst)
+        figuresSection.rows.push_back(
+            {QStringLiteral("lowest SQNR"),
+             decibels(*worst) + QStringLiteral(" dB, ") + plain(graph.node(*worstNode).name),
+             worstNode,
+             false,
+             errorsStale,
+             {}});
+    if (!fp32Steps.empty())
+        figuresSection.rows.push_back({QStringLiteral("time in fp32"),
+                                       microseconds(fp32) + QStringLiteral(" \u00b5s"),
+                                       {},
+                                       false,
+                                       timesStale,
+                                       {}});
+    if (!mixedSteps.empty())
+        figuresSection.rows.push_back({QStringLiteral("time, mixed"),
+                                       microseconds(mixed) + QStringLiteral(" \u00b5s"),
+                                       {},
+                                       false,
+                                       timesStale,
+                                       {}});
+    if (!figuresSection.rows.empty())
+        details.sections.push_back(std::move(figuresSection));
+    return details;
+}
+
+Details describeModel(const session::Snapshot &snapshot, const session::Figures &figures)
+{
+    const graph::Graph &graph = snapshot.graph();
+    const std::vector<graph::NodeId> operators = operatorNodes(graph);
+    Details details{QFileInfo(plain(snapshot.source->symbolPath)).fileName(),
+                    counted(operators.size(), "operator", "operators"),
+                    {}};
+    DetailSection first = parametersOf(snapshot);
+    if (snapshot.converted) {
+        const passes::CastCounts counts = snapshot.converted->conversion.castCounts();
+        QString text = QString::number(snapshot.castCount());
+        if (counts.shared > 0)
+            text += QStringLiteral(", read %1 more times").arg(counts.shared);
+        first.rows.push_back({QStringLiteral("casts"), text, {}, false, false, {}});
+    }
+    if (snapshot.error)
+        first.rows.push_back(
+            {QStringLiteral("refused"), plain(snapshot.error->message()), {}, true, false, {}});
+    details.sections.push_back(std::move(first));
+    details.sections.push_back(mixOf(snapshot, operators));
+    addAccuracy(snapshot, figures, details);
+    addLatency(snapshot, figures, details);
+    if (snapshot.converted)
+        addWarnings(snapshot, details);
+    details.sections.push_back(operatorsOf(graph, operators));
+    return details;
+}
+
+} // namespace halftone::widgets

@@ -1,0 +1,412 @@
+#include "widgets/models/list_entries.h"
+
+#include "core/base/text.h"
+#include "core/dialect/mxnet/op_info.h"
+#include "core/policy/wording.h"
+#include "widgets/common/formatters.h"
+
+#include <QStringList>
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace halftone::widgets {
+namespace {
+
+using policy::List;
+using policy::Rule;
+
+constexpr std::array kPolicyLists{List::Target, List::Fp32, List::Widest, List::Conditional, List::Neutral};
+
+ListId listIdOf(List list)
+{
+    switch (list) {
+    case List::Target:
+        return ListId::Target;
+    case List::Fp32:
+        return ListId::Fp32;
+    case List::Widest:
+        return ListId::Widest;
+    case List::Conditional:
+        return ListId::Conditional;
+    case List::Neutral:
+        break;
+    }
+    return ListId::Neutral;
+}
+
+bool isDecidedByList(Rule rule)
+{
+    return rule == Rule::Fp32List || rule == Rule::TargetList || rule == Rule::WidestList
+        || rule == Rule::Conditional || rule == Rule::ConditionUnmet || rule == Rule::NeutralList
+        || rule == Rule::Unlisted;
+}
+
+bool isPattern(const std::string &name)
+{
+    return name.size() > 2 && name.front() == '/' && name.back() == '/';
+}
+
+/// Counts of one operator's nodes.
+struct OpUse
+{
+    std::size_t nodes = 0; ///< bodies included
+    std::size_t inBodies = 0;
+    std::size_t decided = 0; ///< by the operator's list, in the graph itself
+};
+
+class EntryMaker
+{
+public:
+    EntryMaker(const session::Snapshot &snapshot, const ListFilter &filter)
+        : m_snapshot(snapshot)
+        , m_filter(filter)
+        , m_graph(snapshot.graph())
+    {
+    }
+
+    ListEntries make()
+    {
+        countOperators();
+        addOperators();
+        addOverrides();
+        addExclusions();
+        for (auto &list : m_entries)
+            std::ranges::sort(list, isBefore);
+        return std::move(m_entries);
+    }
+
+private:
+    const policy::Rules &rules() const { return *m_snapshot.rules; }
+    void countOperators();
+    void countBodies(const graph::Graph &graph);
+    void addOperators();
+    void addOperator(const std::string &op);
+    void addConditions(const std::string &op, const policy::Rules::Place &place, const OpUse &use);
+    void addOverrides();
+    void addExclusions();
+    QString whyIdle(const std::string &name, const std::vector<graph::NodeId> &nodes) const;
+    void add(ListId list, ListEntry entry);
+    /// The built-in list that holds the operator; nothing where none does.
+    std::optional<List> builtInList(const std::string &op) const;
+    std::string conditionEntry(const policy::Rules::Place &place, const policy::ConditionalRule &rule) const;
+
+    const session::Snapshot &m_snapshot;
+    const ListFilter &m_filter;
+    const graph::Graph &m_graph;
+    std::unordered_map<std::string, OpUse> m_uses;
+    std::unordered_map<std::string, std::size_t> m_decidedByEntry; ///< by Assignment's entry text
+    std::unordered_set<std::string> m_namesInBodies;
+    ListEntries m_entries;
+};
+
+void EntryMaker::countBodies(const graph::Graph &graph)
+{
+    std::vector<const graph::Graph *> open{&graph};
+    while (!open.empty()) {
+        const graph::Graph &one = *open.back();
+        open.pop_back();
+        for (graph::NodeId id = 0; id < one.nodeCount(); ++id) {
+            for (const auto &body : one.node(id).subgraphs)
+                open.push_back(body.get());
+            if (&one == &graph)
+                continue;
+            m_namesInBodies.insert(one.node(id).name);
+            if (!one.isVariable(id)) {
+                OpUse &use = m_uses[one.node(id).op];
+                ++use.nodes;
+                ++use.inBodies;
+            }
+        }
+    }
+}
+
+void EntryMaker::countOperators()
+{
+    std::vector<OpUse> byOp(m_graph.operatorNames().size());
+    const policy::Assignment *const assignment
+        = m_snapshot.converted ? &m_snapshot.converted->assignment : nullptr;
+    std::vector<std::size_t> byEntry(assignment ? assignment->entries.size() : 0);
+    for (graph::NodeId id = 0; id < m_graph.nodeCount(); ++id) {
+        if (m_graph.isVariable(id))
+            continue;
+        OpUse &use = byOp[m_graph.opOf(id)];
+        ++use.nodes;
+        if (assignment && isDecidedByList(assignment->rule(id)))
+            ++use.decided;
+        if (assignment)
+            ++byEntry[assignment->nodes[id].entry];
+    }
+    for (std::size_t k = 0; k < byOp.size(); ++k) {
+        if (byOp[k].nodes > 0)
+            m_uses.emplace(m_graph.operatorNames()[k], byOp[k]);
+    }
+    for (std::size_t k = 0; k < byEntry.size(); ++k)
+        m_decidedByEntry[assignment->entries[k]] += byEntry[k];
+    countBodies(m_graph);
+}
+
+std::optional<List> EntryMaker::builtInList(const std::string &op) const
+{
+    for (const List list : kPolicyLists) {
+        if (m_snapshot.builtIn && m_snapshot.builtIn->holds(list, op))
+            return list;
+    }
+    return std::nullopt;
+}
+
+void EntryMaker::add(ListId list, ListEntry entry)
+{
+    if (!m_filter.text.isEmpty() && !entry.text().contains(m_filter.text, Qt::CaseInsensitive))
+        return;
+    m_entries[static_cast<std::size_t>(list)].push_back(std::move(entry));
+}
+
+void EntryMaker::addOperators()
+{
+    std::unordered_set<std::string> shown;
+    const auto show = [&](const std::string &op) {
+        if (shown.insert(op).second)
+            addOperator(op);
+    };
+    for (const auto &[op, use] : m_uses)
+        show(op);
+    const std::string_view builtIn
+        = m_snapshot.builtIn ? std::string_view(m_snapshot.builtIn->label) : std::string_view();
+    for (const auto &[op, place] : rules().places) {
+        if (m_filter.everyOperator || place.source != builtIn)
+            show(op);
+    }
+    if (m_filter.everyOperator) {
+        for (const dialect::mxnet::OpInfo &op : dialect::mxnet::allOps())
+            show(op.name);
+    }
+}
+
+void EntryMaker::addOperator(const std::string &op)
+{
+    const auto at = rules().places.find(op);
+    const bool isListed = at != rules().places.end();
+    const List list = isListed ? at->second.list : List::Neutral;
+    const auto counted = m_uses.find(op);
+    const OpUse use = counted == m_uses.end() ? OpUse() : counted->second;
+    if (list == List::Conditional && isListed && rules().conditions.contains(op)) {
+        addConditions(op, at->second, use);
+        return;
+    }
+    const std::optional<List> home = builtInList(op);
+    ListEntry entry;
+    entry.name = op;
+    entry.isOwn = home.value_or(List::Neutral) != list;
+    // An operator of a replaced list that the model lacks and that stands where it always stood is not worth a line.
+    if (!entry.isOwn && use.nodes == 0 && !m_filter.everyOperator)
+        return;
+    if (entry.isOwn)
+        entry.origin = QStringLiteral("own; built-in: %1")
+                           .arg(home ? titleOf(listIdOf(*home), m_snapshot.policy->target)
+                                     : QStringLiteral("in no list"));
+    else
+        entry.origin = home ? plain(m_snapshot.builtIn->label) : QStringLiteral("in no list");
+    entry.nodes = use.decided + use.inBodies;
+    entry.inModel = use.nodes > 0;
+    if (use.nodes == 0)
+        entry.idle = QStringLiteral("no %1 in this model").arg(plain(op));
+    else if (entry.nodes == 0 && m_snapshot.converted)
+        entry.idle = QStringLiteral("every %1 is decided by its node's name").arg(plain(op));
+    add(listIdOf(list), std::move(entry));
+}
+
+std::string EntryMaker::conditionEntry(const policy::Rules::Place &place,
+                                       const policy::ConditionalRule &rule) const
+{
+    return policy::entryText(policy::nameOf(List::Conditional), place.entry) + ' ' + rule.attribute + '='
+        + joined(rule.values) + " (" + std::string(place.source) + ')';
+}
+
+void EntryMaker::addConditions(const std::string &op, const policy::Rules::Place &place, const OpUse &use)
+{
+    const std::vector<policy::ConditionalRule> &conditions = rules().conditions.at(op);
+    for (std::size_t k = 0; k < conditions.size(); ++k) {
+        ListEntry entry;
+        entry.kind = ListEntry::Kind::Condition;
+        entry.name = op;
+        entry.rule = conditions[k];
+        entry.ruleIndex = k;
+        const bool isBuiltIn = m_snapshot.builtIn
+            && std::ranges::find(m_snapshot.builtIn->conditional, conditions[k])
+                != m_snapshot.builtIn->conditional.end();
+        entry.isOwn = !isBuiltIn;
+        entry.origin = isBuiltIn ? plain(m_snapshot.builtIn->label) : QStringLiteral("own");
+        entry.inModel = use.nodes > 0;
+        if (const auto counted = m_decidedByEntry.find(conditionEntry(place, conditions[k]));
+            counted != m_decidedByEntry.end())
+            entry.nodes = counted->second;
+        if (use.nodes == 0)
+            entry.idle = QStringLiteral("no %1 in this model").arg(plain(op));
+        else if (entry.nodes == 0 && use.inBodies == 0)
+            entry.idle = QStringLiteral("no %1 of this model has that value").arg(plain(op));
+        if (entry.isOwn || entry.inModel || m_filter.everyOperator)
+            add(ListId::Conditional, std::move(entry));
+    }
+}
+
+/// Of an override or exclusion of a node by its name.
+QString EntryMaker::whyIdle(const std::string &name, const std::vector<graph::NodeId> &nodes) const
+{
+    if (nodes.empty())
+        return m_namesInBodies.contains(name) ? QString() : QStringLiteral("no node of this name");
+    if (std::ranges::all_of(nodes, [this](graph::NodeId id) { return m_graph.isVariable(id); }))
+        return QStringLiteral("a variable: operators alone have a precision");
+    return {};
+}
+
+void EntryMaker::addOverrides()
+{
+    const auto &overrides = m_snapshot.policy->nodeOverrides;
+    if (overrides.empty())
+        return;
+    std::unordered_map<std::string, std::vector<graph::NodeId>> nodesOf;
+    for (graph::NodeId id = 0; id < m_graph.nodeCount(); ++id) {
+        if (overrides.contains(m_graph.node(id).name))
+            nodesOf[m_graph.node(id).name].push_back(id);
+    }
+    for (const auto &[name, type] : overrides) {
+        const std::vector<graph::NodeId> &nodes = nodesOf[name];
+        ListEntry entry;
+        entry.kind = ListEntry::Kind::Node;
+        entry.name = name;
+        entry.isOwn = true;
+        entry.origin = QStringLiteral("own");
+        entry.idle = whyIdle(name, nodes);
+        entry.inModel = !nodes.empty();
+        entry.nodes = entry.idle.isEmpty() ? nodes.size() : 0;
+        if (entry.idle.isEmpty() && !nodes.empty()) {
+            const ListId list = listOf(rules(), m_graph.node(nodes.front()).op);
+            const bool isTarget = type == m_snapshot.policy->target;
+            const bool isExcluded = std::ranges::find(m_snapshot.policy->excludedNames, name)
+                != m_snapshot.policy->excludedNames.end();
+            if (!isExcluded && list == (isTarget ? ListId::Target : ListId::Fp32))
+                entry.idle = QStringLiteral("its operator is in that list already");
+        }
+        add(type == m_snapshot.policy->target ? ListId::Target : ListId::Fp32, std::move(entry));
+    }
+}
+
+void EntryMaker::addExclusions()
+{
+    const std::vector<std::string> &names = m_snapshot.policy->excludedNames;
+    if (names.empty())
+        return;
+    std::unordered_map<std::string, std::vector<graph::NodeId>> nodesOf;
+    std::vector<policy::Warning> told;
+    if (const auto matched = policy::matchNames(*m_snapshot.policy, m_graph, told); matched.ok()) {
+        for (const auto &[id, entry] : matched.value().excluded)
+            nodesOf[entry].push_back(id);
+    }
+    for (const std::string &name : names) {
+        const std::vector<graph::NodeId> &nodes = nodesOf[name];
+        ListEntry entry;
+        entry.kind = isPattern(name) ? ListEntry::Kind::Pattern : ListEntry::Kind::Node;
+        entry.name = name;
+        entry.isOwn = true;
+        entry.origin = QStringLiteral("own");
+        entry.inModel = !nodes.empty();
+        entry.idle = isPattern(name) && nodes.empty() ? QStringLiteral("matches no other operator's name")
+                                                      : whyIdle(name, nodes);
+        entry.nodes = entry.idle.isEmpty() ? nodes.size() : 0;
+        const auto isFp32Anyway = [this](graph::NodeId id) {
+            return m_graph.isVariable(id) || listOf(rules(), m_graph.node(id).op) == ListId::Fp32;
+        };
+        const auto isOverridden = [this](graph::NodeId id) {
+            return m_snapshot.policy->nodeOverrides.contains(m_graph.node(id).name);
+        };
+        if (entry.idle.isEmpty() && !nodes.empty()) {
+            if (std::ranges::all_of(nodes, isFp32Anyway))
+                entry.idle = QStringLiteral("in fp32 already by the operator's list");
+            else if (std::ranges::all_of(nodes, isOverridden))
+                entry.idle = QStringLiteral("the node's own precision goes before");
+        }
+        add(ListId::Excluded, std::move(entry));
+    }
+}
+
+int rankOf(const ListEntry &entry)
+{
+    if (entry.kind == ListEntry::Kind::Node || entry.kind == ListEntry::Kind::Pattern)
+        return 1;
+    return entry.inModel ? 0 : 2;
+}
+
+} // namespace
+
+QString ListEntry::text() const
+{
+    if (kind != Kind::Condition)
+        return plain(name);
+    QStringList values;
+    for (const std::string &value : rule.values)
+        values << plain(value);
+    return plain(name) + QStringLiteral(" \u00b7 ") + plain(rule.attribute) + QStringLiteral(" = ")
+        + values.join(QStringLiteral(", "));
+}
+
+bool isBefore(const ListEntry &a, const ListEntry &b)
+{
+    if (const int x = rankOf(a), y = rankOf(b); x != y)
+        return x < y;
+    if (const int order = plain(a.name).compare(plain(b.name), Qt::CaseInsensitive); order != 0)
+        return order < 0;
+    return std::tie(a.name, a.kind, a.ruleIndex) < std::tie(b.name, b.kind, b.ruleIndex);
+}
+
+ListEntries listEntries(const session::Snapshot &snapshot, const ListFilter &filter)
+{
+    return EntryMaker(snapshot, filter).make();
+}
+
+QString titleOf(ListId list, tensor::DType target)
+{
+    switch (list) {
+    case ListId::Target:
+        return plain(std::string(tensor::nameOf(target)));
+    case ListId::Fp32:
+        return QStringLiteral("fp32");
+    case ListId::Widest:
+        return QStringLiteral("widest");
+    case ListId::Conditional:
+        return QStringLiteral("conditional");
+    case ListId::Excluded:
+        return QStringLiteral("excluded");
+    case ListId::Neutral:
+        break;
+    }
+    return QStringLiteral("neutral");
+}
+
+policy::List policyList(ListId list)
+{
+    switch (list) {
+    case ListId::Target:
+        return List::Target;
+    case ListId::Fp32:
+    case ListId::Excluded:
+        return List::Fp32;
+    case ListId::Widest:
+        return List::Widest;
+    case ListId::Conditional:
+        return List::Conditional;
+    case ListId::Neutral:
+        break;
+    }
+    return List::Neutral;
+}
+
+ListId listOf(const policy::Rules &rules, const std::string &op)
+{
+    const auto place = rules.places.find(op);
+    return place == rules.places.end() ? ListId::Neutral : listIdOf(place->second.list);
+}
+
+} // namespace halftone::widgets

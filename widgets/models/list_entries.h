@@ -1,0 +1,76 @@
+#pragma once
+
+#include "core/policy/policy.h"
+#include "core/policy/rules.h"
+#include "core/session/snapshot.h"
+
+#include <QString>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace halftone::widgets {
+
+/// The lists as a person sees them, from the most to the least deciding.
+enum class ListId : std::uint8_t
+{
+    Target,
+    Fp32,
+    Widest,
+    Conditional,
+    Excluded,
+    Neutral
+};
+
+inline constexpr std::array kAllLists{ListId::Target,      ListId::Fp32,     ListId::Widest,
+                                      ListId::Conditional, ListId::Excluded, ListId::Neutral};
+
+/// One line of a list.
+struct ListEntry
+{
+    enum class Kind : std::uint8_t
+    {
+        Operator,
+        Condition, ///< one rule of an operator
+        Node, ///< a single node: overridden, or excluded by its name
+        Pattern ///< excludes nodes, written /…/
+    };
+
+    Kind kind = Kind::Operator;
+    std::string name; ///< canonical operator, name of the node, or the pattern with its slashes
+    policy::ConditionalRule rule; ///< of a Condition
+    std::size_t ruleIndex = 0; ///< of a Condition, among its operator's rules
+    bool isOwn = false; ///< it is not in the built-in list of that kind
+    QString origin; ///< "built-in float16 1.9.1", "own"; for a moved operator with the list that it came from
+    std::size_t nodes = 0; ///< of the model that it decides for
+    bool inModel = false; ///< the model has such an operator
+    QString idle; ///< why it decides nothing in this model; empty if it does decide
+
+    QString text() const; ///< "Convolution", "Activation · act_type = softrelu", "/stage4/"
+    bool operator==(const ListEntry &) const = default;
+};
+
+/// What a view of the lists asks for.
+struct ListFilter
+{
+    bool everyOperator = false; ///< also built-in entries for operators that the model lacks
+    QString text; ///< part of an entry's text, whatever the case
+};
+
+using ListEntries = std::array<std::vector<ListEntry>, kAllLists.size()>; ///< by ListId
+
+/// The entries of all lists: the model's own operators first, then nodes, then operators that the model lacks; each by
+/// name. Linear in nodes, and in MXNet's operators.
+ListEntries listEntries(const session::Snapshot &snapshot, const ListFilter &filter);
+
+/// The order of entries within a list; no two of a list are equal.
+bool isBefore(const ListEntry &a, const ListEntry &b);
+
+QString titleOf(ListId list, tensor::DType target); ///< "float16", "fp32", "widest", …
+policy::List policyList(ListId list); ///< needs: not Excluded
+/// The list an operator stands in; Neutral where none names it.
+ListId listOf(const policy::Rules &rules, const std::string &op);
+
+} // namespace halftone::widgets

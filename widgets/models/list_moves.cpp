@@ -1,0 +1,390 @@
+#include "widgets/models/list_moves.h"
+
+#include "core/dialect/mxnet/op_info.h"
+#include "widgets/common/formatters.h"
+
+#include <algorithm>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace halftone::widgets {
+namespace {
+
+std::vector<std::string> linesOf(const QMimeData &data, const char *format)
+{
+    std::vector<std::string> lines;
+    for (const QByteArray &line : data.data(QLatin1String(format)).split('\n')) {
+        if (!line.isEmpty())
+            lines.push_back(line.toStdString());
+    }
+    return lines;
+}
+
+QByteArray joinedLines(const std::vector<std::string> &lines)
+{
+    QByteArray text;
+    for (const std::string &line : lines)
+        text += QByteArray::fromStdString(line) + '\n';
+    text.chop(1);
+    return text;
+}
+
+QString counted(std::size_t number, const char *one, const char *many)
+{
+    return QString::number(number) + QLatin1Char(' ') + QLatin1String(number == 1 ? one : many);
+}
+
+/// "Convolution", "Convolution and Pooling", "3 operators".
+QString named(const std::vector<std::string> &ops)
+{
+    if (ops.size() == 1)
+        return plain(ops.front());
+    if (ops.size() == 2)
+        return plain(ops[0]) + QStringLiteral(" and ") + plain(ops[1]);
+    return counted(ops.size(), "operator", "operators");
+}
+
+std::size_t nodesOf(const graph::Graph &graph, const std::vector<std::string> &ops)
+{
+    const std::unordered_set<std::string_view> wanted(ops.begin(), ops.end());
+    std::size_t count = 0;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+        count += !graph.isVariable(id) && wanted.contains(graph.node(id).op) ? 1U : 0U;
+    return count;
+}
+
+/// Several edits as one, so that one undo takes them back; nothing when there are none.
+std::optional<policy::Edit> asOne(const session::Snapshot &snapshot, std::vector<policy::Edit> edits,
+                                  const QString &what)
+{
+    if (edits.empty())
+        return std::nullopt;
+    if (edits.size() == 1)
+        return std::move(edits.front());
+    policy::Policy policy = *snapshot.policy;
+    for (const policy::Edit &edit : edits) {
+        auto next = policy::applyEdit(policy, edit);
+        if (!next.ok())
+            return edit; // alone it says what is wrong
+        policy = std::move(next).value();
+    }
+    return policy::ReplacePolicy{std::move(policy), what.toStdString()};
+}
+
+class Mover
+{
+public:
+    Mover(const session::Snapshot &snapshot, const ListPayload &payload, ListId to)
+        : m_snapshot(snapshot)
+        , m_graph(snapshot.graph())
+        , m_payload(payload)
+        , m_to(to)
+        , m_title(titleOf(to, snapshot.policy->target))
+    {
+        findNodes();
+    }
+
+    ListMove move()
+    {
+        if (m_payload.isEmpty() || (m_payload.ops.empty() && m_nodes.empty()))
+            return refused(QStringLiteral("nothing that a list can take"));
+        if (m_to == ListId::Excluded)
+            return exclude();
+        if (m_to == ListId::Conditional)
+            return makeConditional();
+        if (m_nodes.empty())
+            return moveOperators();
+        return askForNodes();
+    }
+
+private:
+    static ListMove refused(QString why)
+    {
+        ListMove move;
+        move.refusal = std::move(why);
+        return move;
+    }
+
+    void findNodes();
+    /// Operators of the payload and of its nodes.
+    std::vector<std::string> allOperators() const;
+    ListMove exclude() const;
+    ListMove makeConditional() const;
+    ListMove moveOperators() const;
+    ListMove askForNodes() const;
+    MoveChoice operatorChoice(const std::vector<std::string> &ops) const;
+    MoveChoice nodeChoice() const;
+    std::vector<std::string> excludedAmong(const std::vector<std::string> &nodes) const;
+    std::vector<std::string> overriddenAmong(const std::vector<std::string> &nodes) const;
+
+    const session::Snapshot &m_snapshot;
+    const graph::Graph &m_graph;
+    const ListPayload &m_payload;
+    ListId m_to;
+    QString m_title;
+    std::vector<std::string> m_nodes; ///< of the payload, those that are operators of the model
+    std::vector<std::string> m_opsOfNodes; ///< without repetition
+};
+
+void Mover::findNodes()
+{
+    const std::unordered_set<std::string_view> wanted(m_payload.nodes.begin(), m_payload.nodes.end());
+    if (wanted.empty())
+        return;
+    std::unordered_set<std::string_view> seen;
+    for (graph::NodeId id = 0; id < m_graph.nodeCount(); ++id) {
+        const graph::NodeDef &node = m_graph.node(id);
+        if (node.isVariable() || !wanted.contains(node.name))
+            continue;
+        m_nodes.push_back(node.name);
+        if (seen.insert(node.op).second)
+            m_opsOfNodes.push_back(node.op);
+    }
+}
+
+std::vector<std::string> Mover::allOperators() const
+{
+    std::vector<std::string> ops = m_payload.ops;
+    for (const std::string &op : m_opsOfNodes) {
+        if (std::ranges::find(ops, op) == ops.end())
+            ops.push_back(op);
+    }
+    return ops;
+}
+
+std::vector<std::string> Mover::excludedAmong(const std::vector<std::string> &nodes) const
+{
+    std::vector<std::string> found;
+    const auto &excluded = m_snapshot.policy->excludedNames;
+    std::ranges::copy_if(nodes, std::back_inserter(found), [&](const std::string &name) {
+        return std::ranges::find(excluded, name) != excluded.end();
+    });
+    return found;
+}
+
+std::vector<std::string> Mover::overriddenAmong(const std::vector<std::string> &nodes) const
+{
+    std::vector<std::string> found;
+    std::ranges::copy_if(nodes, std::back_inserter(found), [&](const std::string &name) {
+        return m_snapshot.policy->nodeOverrides.contains(name);
+    });
+    return found;
+}
+
+ListMove Mover::exclude() const
+{
+    const std::unordered_set<std::string_view> ops(m_payload.ops.begin(), m_payload.ops.end());
+    std::vector<std::string> nodes = m_nodes;
+    for (graph::NodeId id = 0; id < m_graph.nodeCount(); ++id) {
+        if (!m_graph.isVariable(id) && ops.contains(m_graph.node(id).op))
+            nodes.push_back(m_graph.node(id).name);
+    }
+    if (nodes.empty())
+        return refused(
+            QStringLiteral("excluded takes nodes, and this model has no %1").arg(named(m_payload.ops)));
+    const std::vector<std::string> there = excludedAmong(nodes);
+    const std::vector<std::string> overridden = overriddenAmong(nodes);
+    if (there.size() == nodes.size() && overridden.empty())
+        return refused(nodes.size() == 1 ? QStringLiteral("%1 is excluded already").arg(plain(nodes.front()))
+                                         : QStringLiteral("these nodes are excluded already"));
+    MoveChoice choice;
+    choice.label = m_nodes.empty()
+        ? QStringLiteral("The %1 of %2").arg(counted(nodes.size(), "node", "nodes"), named(m_payload.ops))
+        : QStringLiteral("These %1").arg(counted(nodes.size(), "node", "nodes"));
+    choice.subject = nodes.size() == 1 ? QStringLiteral("Exclude %1").arg(plain(nodes.front()))
+                                       : QStringLiteral("Exclude %1 nodes").arg(nodes.size());
+    std::vector<policy::Edit> edits;
+    if (!overridden.empty())
+        edits.emplace_back(policy::OverrideNodes{overridden, std::nullopt});
+    if (there.size() < nodes.size())
+        edits.emplace_back(policy::ExcludeNames{nodes});
+    choice.edit = asOne(m_snapshot, std::move(edits), choice.subject);
+    return {{std::move(choice)}, {}, {}};
+}
+
+ListMove Mover::makeConditional() const
+{
+    const std::vector<std::string> ops = allOperators();
+    if (ops.size() != 1)
+        return refused(QStringLiteral("conditions are written for one operator at a time"));
+    const dialect::mxnet::OpInfo *const info = dialect::mxnet::findOp(ops.front());
+    if (!info || info->attributes.empty())
+        return refused(
+            QStringLiteral("%1 has no attributes that a condition could name").arg(plain(ops.front())));
+    ListMove move;
+    move.conditionsOf = ops.front();
+    return move;
+}
+
+MoveChoice Mover::operatorChoice(const std::vector<std::string> &ops) const
+{
+    MoveChoice choice;
+    std::vector<std::string> moving;
+    std::ranges::copy_if(ops, std::back_inserter(moving),
+                         [this](const std::string &op) { return listOf(*m_snapshot.rules, op) != m_to; });
+    if (moving.empty()) {
+        choice.label = QStringLiteral("All %1").arg(named(ops));
+        choice.why = QStringLiteral("%1 %2 in %3 already")
+                         .arg(named(ops), QLatin1String(ops.size() == 1 ? "is" : "are"), m_title);
+        return choice;
+    }
+    const std::size_t nodes = nodesOf(m_graph, moving);
+    const QString what = moving.size() <= 2
+        ? QString::number(nodes) + QLatin1Char(' ') + named(moving)
+        : named(moving) + QStringLiteral(" (%1)").arg(counted(nodes, "node", "nodes"));
+    choice.label = QStringLiteral("All %1").arg(what);
+    choice.subject = QStringLiteral("%1 to %2").arg(what, m_title);
+    const policy::Edit edit = policy::MoveOperators{moving, policyList(m_to)};
+    if (const auto possible = policy::applyEdit(*m_snapshot.policy, edit); !possible.ok())
+        choice.why = plain(possible.error().found);
+    else
+        choice.edit = edit;
+    return choice;
+}
+
+ListMove Mover::moveOperators() const
+{
+    MoveChoice choice = operatorChoice(m_payload.ops);
+    if (!choice.edit)
+        return refused(choice.why);
+    return {{std::move(choice)}, {}, {}};
+}
+
+MoveChoice Mover::nodeChoice() const
+{
+    MoveChoice choice;
+    const QString what
+        = m_nodes.size() == 1 ? plain(m_nodes.front()) : counted(m_nodes.size(), "node", "nodes");
+    choice.label = m_nodes.size() == 1 ? QStringLiteral("Only the node %1").arg(what)
+                                       : QStringLiteral("Only these %1").arg(what);
+    choice.subject = QStringLiteral("%1 to %2").arg(what, m_title);
+    std::vector<policy::Edit> edits;
+    if (const std::vector<std::string> excluded = excludedAmong(m_nodes); !excluded.empty())
+        edits.emplace_back(policy::IncludeNames{excluded});
+    if (m_to == ListId::Target || m_to == ListId::Fp32) {
+        const tensor::DType type = m_to == ListId::Fp32 ? tensor::DType::F32 : m_snapshot.policy->target;
+        const auto &overrides = m_snapshot.policy->nodeOverrides;
+        const bool areHeld = std::ranges::all_of(m_nodes, [&](const std::string &name) {
+            const auto at = overrides.find(name);
+            return at != overrides.end() && at->second == type;
+        });
+        if (!areHeld)
+            edits.emplace_back(policy::OverrideNodes{m_nodes, type});
+        else if (edits.empty())
+            choice.why = QStringLiteral("held to %1 already").arg(m_title);
+    } else if (m_to == ListId::Neutral) {
+        choice.label += QStringLiteral(": as the lists say");
+        choice.subject = what + QStringLiteral(" as the lists say");
+        if (const std::vector<std::string> overridden = overriddenAmong(m_nodes); !overridden.empty())
+            edits.emplace_back(policy::OverrideNodes{overridden, std::nullopt});
+        if (edits.empty())
+            choice.why = QStringLiteral("the lists decide for it already");
+    } else {
+        edits.clear();
+        choice.why = QStringLiteral("a single node can be held to %1 or fp32 only")
+                         .arg(titleOf(ListId::Target, m_snapshot.policy->target));
+    }
+    choice.edit = asOne(m_snapshot, std::move(edits), choice.subject);
+    return choice;
+}
+
+ListMove Mover::askForNodes() const
+{
+    ListMove move;
+    move.choices.push_back(nodeChoice());
+    move.choices.push_back(operatorChoice(allOperators()));
+    if (std::ranges::none_of(move.choices, [](const MoveChoice &one) { return one.edit.has_value(); }))
+        move.refusal = move.choices.back().why;
+    return move;
+}
+
+/// The conditions of each operator without those among `entries`.
+void removeConditions(const session::Snapshot &snapshot, const std::vector<PlacedEntry> &entries,
+                      std::vector<policy::Edit> &edits)
+{
+    std::unordered_map<std::string, std::unordered_set<std::size_t>> gone;
+    std::vector<std::string> ops;
+    for (const auto &[list, entry] : entries) {
+        if (entry.kind != ListEntry::Kind::Condition)
+            continue;
+        if (gone[entry.name].empty())
+            ops.push_back(entry.name);
+        gone[entry.name].insert(entry.ruleIndex);
+    }
+    for (const std::string &op : ops) {
+        const auto at = snapshot.rules->conditions.find(op);
+        if (at == snapshot.rules->conditions.end())
+            continue;
+        policy::SetConditions edit{op, {}};
+        for (std::size_t k = 0; k < at->second.size(); ++k) {
+            if (!gone[op].contains(k))
+                edit.rules.push_back(at->second[k]);
+        }
+        edits.emplace_back(std::move(edit));
+    }
+}
+
+} // namespace
+
+ListPayload payloadOf(const QMimeData &data)
+{
+    return {linesOf(data, kOpsMime), linesOf(data, kNodesMime)};
+}
+
+void writePayload(const ListPayload &payload, QMimeData &data)
+{
+    if (!payload.ops.empty())
+        data.setData(QLatin1String(kOpsMime), joinedLines(payload.ops));
+    if (!payload.nodes.empty())
+        data.setData(QLatin1String(kNodesMime), joinedLines(payload.nodes));
+    std::vector<std::string> all = payload.ops;
+    all.insert(all.end(), payload.nodes.begin(), payload.nodes.end());
+    data.setText(QString::fromUtf8(joinedLines(all)));
+}
+
+ListMove moveTo(const session::Snapshot &snapshot, const ListPayload &payload, ListId to)
+{
+    return Mover(snapshot, payload, to).move();
+}
+
+std::optional<policy::Edit> removalOf(const session::Snapshot &snapshot,
+                                      const std::vector<PlacedEntry> &entries)
+{
+    std::vector<policy::Edit> edits;
+    policy::MoveOperators moved{{}, policy::List::Neutral};
+    policy::OverrideNodes freed;
+    policy::IncludeNames included;
+    for (const auto &[list, entry] : entries) {
+        if (list == ListId::Excluded)
+            included.names.push_back(entry.name);
+        else if (entry.kind == ListEntry::Kind::Node)
+            freed.nodes.push_back(entry.name);
+        else if (entry.kind == ListEntry::Kind::Operator && list != ListId::Neutral)
+            moved.ops.push_back(entry.name);
+    }
+    if (!moved.ops.empty())
+        edits.emplace_back(std::move(moved));
+    if (!freed.nodes.empty())
+        edits.emplace_back(std::move(freed));
+    if (!included.names.empty())
+        edits.emplace_back(std::move(included));
+    removeConditions(snapshot, entries, edits);
+    return asOne(snapshot, std::move(edits), QStringLiteral("Remove from the lists"));
+}
+
+QString consequence(const QString &subject, const session::EditEffect &effect)
+{
+    if (effect.error)
+        return QStringLiteral("%1: cannot be, %2").arg(subject, plain(effect.error->found));
+    const QString casts = effect.castsBefore == effect.castsAfter
+        ? QStringLiteral("casts stay %1").arg(effect.castsBefore)
+        : QStringLiteral("casts %1 to %2").arg(effect.castsBefore).arg(effect.castsAfter);
+    const QString changed = effect.nodesChanged == 0 ? QStringLiteral("no node changes its precision")
+        : effect.nodesChanged == 1
+        ? QStringLiteral("1 node changes its precision")
+        : QStringLiteral("%1 nodes change their precision").arg(effect.nodesChanged);
+    return QStringLiteral("%1: %2; %3").arg(subject, casts, changed);
+}
+
+} // namespace halftone::widgets

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "core/policy/edits.h"
+#include "core/session/snapshot.h"
+#include "widgets/models/list_entries.h"
+
+#include <QMimeData>
+#include <QString>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What moving operators and nodes to a list means, as edits: the same for drag, key and menu.
+namespace halftone::widgets {
+
+inline constexpr const char *kOpsMime = "application/x-halftone-ops"; ///< operator names, one a line, UTF-8
+inline constexpr const char *kNodesMime = "application/x-halftone-nodes"; ///< node names, one a line, UTF-8
+
+/// What is being moved.
+struct ListPayload
+{
+    std::vector<std::string> ops; ///< canonical
+    std::vector<std::string> nodes; ///< names of nodes
+
+    bool isEmpty() const { return ops.empty() && nodes.empty(); }
+    bool operator==(const ListPayload &) const = default;
+};
+
+ListPayload payloadOf(const QMimeData &data); ///< empty when it holds neither
+void writePayload(const ListPayload &payload, QMimeData &data);
+
+/// One thing that a move may mean.
+struct MoveChoice
+{
+    QString label; ///< for the menu that asks: "These 2 nodes only"
+    QString subject; ///< for the consequence: "12 Convolution to fp32"
+    std::optional<policy::Edit> edit;
+    QString why; ///< without an edit: why it cannot be
+};
+
+/// All that a move to one list may mean.
+struct ListMove
+{
+    std::vector<MoveChoice> choices; ///< more than one: the person is asked
+    QString refusal; ///< why nothing can be moved there; empty if something can
+    /// The one operator that conditions must be asked for (a move to the conditional list).
+    std::optional<std::string> conditionsOf;
+
+    bool isPossible() const { return refusal.isEmpty(); }
+};
+
+/// Nodes go to excluded as they are; for the other lists either they alone are meant or all of their operators.
+ListMove moveTo(const session::Snapshot &snapshot, const ListPayload &payload, ListId to);
+
+struct PlacedEntry
+{
+    ListId list = ListId::Neutral;
+    ListEntry entry;
+};
+
+/// Takes entries out of the lists that they stand in: operators become neutral, nodes follow the lists again. Nothing
+/// when there is nothing to take out (neutral operators).
+std::optional<policy::Edit> removalOf(const session::Snapshot &snapshot,
+                                      const std::vector<PlacedEntry> &entries);
+
+/// "12 Convolution to fp32: casts 14 to 38", or why it cannot be.
+QString consequence(const QString &subject, const session::EditEffect &effect);
+
+} // namespace halftone::widgets

@@ -1,0 +1,47 @@
+#include "widgets/models/source_types.h"
+
+#include "core/passes/infer_types.h"
+#include "core/passes/variables.h"
+
+#include <algorithm>
+
+namespace halftone::widgets {
+
+passes::TypeMap sourceTypes(const session::Snapshot &snapshot)
+{
+    const graph::Graph &graph = snapshot.graph();
+    std::vector<policy::Warning> told;
+    std::vector<tensor::DType> types(graph.nodeCount(), tensor::DType::Unknown);
+    const auto variables = passes::classifyVariables(snapshot.source->model, *snapshot.policy, told);
+    if (variables.ok())
+        std::ranges::transform(variables.value(), types.begin(), &passes::Variable::type);
+    auto inferred = passes::inferTypes(graph, types);
+    if (inferred.ok())
+        return std::move(inferred).value();
+    passes::TypeMap unknown;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+        unknown.append(tensor::DType::Unknown);
+    return unknown;
+}
+
+std::vector<std::uint32_t> castsByReader(const session::Snapshot &snapshot)
+{
+    std::vector<std::uint32_t> casts(snapshot.graph().nodeCount(), 0);
+    if (!snapshot.converted)
+        return casts;
+    for (const passes::InsertedCast &cast : snapshot.converted->conversion.casts) {
+        std::vector<graph::NodeId> readers;
+        for (const passes::Reader &reader : cast.readers) {
+            if (reader.node != passes::kNoNode)
+                readers.push_back(reader.node);
+        }
+        std::ranges::sort(readers);
+        const auto twice = std::ranges::unique(readers);
+        readers.erase(twice.begin(), twice.end());
+        for (const graph::NodeId reader : readers)
+            ++casts[reader];
+    }
+    return casts;
+}
+
+} // namespace halftone::widgets

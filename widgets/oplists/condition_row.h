@@ -1,0 +1,44 @@
+#pragma once
+
+#include "core/policy/policy.h"
+
+#include <QWidget>
+
+class QComboBox;
+class QLineEdit;
+class QToolButton;
+
+namespace halftone::dialect::mxnet {
+struct OpInfo;
+}
+
+namespace halftone::widgets {
+
+/// One rule: an attribute and the values that it may have. Values are separated by "; " since tuples hold commas.
+class ConditionRow : public QWidget
+{
+    Q_OBJECT
+
+public:
+    /// `info` may be null: then any attribute can be written.
+    ConditionRow(const dialect::mxnet::OpInfo *info, const policy::ConditionalRule &rule,
+                 QWidget *parent = nullptr);
+
+    policy::ConditionalRule rule() const;
+
+Q_SIGNALS:
+    void changed();
+    void removeRequested();
+
+private:
+    void offerValues();
+    void toggleValue(const QString &value, bool on);
+
+    const dialect::mxnet::OpInfo *m_info;
+    std::string m_op;
+    QComboBox *m_attribute;
+    QLineEdit *m_values;
+    QToolButton *m_offer;
+};
+
+} // namespace halftone::widgets

@@ -1,0 +1,112 @@
+#include "widgets/oplists/conditions_dialog.h"
+
+#include "core/dialect/mxnet/op_info.h"
+#include "core/policy/condition_check.h"
+#include "widgets/common/formatters.h"
+#include "widgets/oplists/condition_row.h"
+
+#include <QDialogButtonBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace halftone::widgets {
+
+ConditionsDialog::ConditionsDialog(const std::string &op, const Rules &rules,
+                                   std::function<QString(const Rules &)> preview, QWidget *parent)
+    : QDialog(parent)
+    , m_op(op)
+    , m_info(dialect::mxnet::findOp(op))
+    , m_preview(std::move(preview))
+    , m_rowsLayout(new QVBoxLayout)
+    , m_message(new QLabel(this))
+{
+    setWindowTitle(tr("Conditions for %1").arg(plain(op)));
+    auto *const explanation = new QLabel(
+        tr("%1 stays in fp32 where one of these holds. Elsewhere it computes in the type of its inputs.")
+            .arg(plain(op)),
+        this);
+    explanation->setWordWrap(true);
+    m_message->setWordWrap(true);
+    m_message->setMinimumHeight(2 * fontMetrics().lineSpacing());
+    m_message->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    auto *const add = new QPushButton(tr("Add a condition"), this);
+    add->setAutoDefault(false);
+    auto *const buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
+    m_ok = buttons->button(QDialogButtonBox::Ok);
+
+    auto *const layout = new QVBoxLayout(this);
+    layout->addWidget(explanation);
+    layout->addLayout(m_rowsLayout);
+    layout->addWidget(add, 0, Qt::AlignLeft);
+    layout->addStretch();
+    layout->addWidget(m_message);
+    layout->addWidget(buttons);
+    setMinimumWidth(60 * fontMetrics().averageCharWidth());
+
+    connect(add, &QPushButton::clicked, this, [this] { addRow({m_op, {}, {}}); });
+    connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    for (const policy::ConditionalRule &rule : rules)
+        addRow(rule);
+    if (rules.empty())
+        addRow({m_op, {}, {}});
+    check();
+}
+
+void ConditionsDialog::addRow(const policy::ConditionalRule &rule)
+{
+    auto *const row = new ConditionRow(m_info, rule, this);
+    m_rows.push_back(row);
+    m_rowsLayout->addWidget(row);
+    connect(row, &ConditionRow::changed, this, &ConditionsDialog::check);
+    connect(row, &ConditionRow::removeRequested, this, [this, row] { removeRow(row); });
+    check();
+}
+
+void ConditionsDialog::removeRow(ConditionRow *row)
+{
+    std::erase(m_rows, row);
+    row->hide();
+    row->deleteLater();
+    check();
+}
+
+ConditionsDialog::Rules ConditionsDialog::rules() const
+{
+    Rules rules;
+    for (const ConditionRow *row : m_rows) {
+        policy::ConditionalRule rule = row->rule();
+        if (!rule.values.empty())
+            rules.push_back(std::move(rule));
+    }
+    return rules;
+}
+
+/// Says what is wrong, or else what the rules would do.
+void ConditionsDialog::check()
+{
+    const Rules now = rules();
+    QString wrong;
+    QString doubtful;
+    for (const policy::ConditionalRule &rule : now) {
+        std::vector<policy::Warning> warnings;
+        if (!m_info)
+            continue;
+        if (const auto possible = policy::checkCondition(*m_info, rule, rule.attribute, warnings);
+            !possible.ok())
+            wrong = plain(possible.error().message());
+        if (!warnings.empty())
+            doubtful = plain(warnings.front().text);
+    }
+    m_ok->setEnabled(wrong.isEmpty());
+    m_ok->setText(now.empty() ? tr("Remove the conditions") : tr("Apply"));
+    m_message->setText(!wrong.isEmpty()          ? wrong
+                           : !doubtful.isEmpty() ? doubtful
+                           : m_preview           ? m_preview(now)
+                                                 : QString());
+}
+
+} // namespace halftone::widgets

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "core/policy/policy.h"
+
+#include <QDialog>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+class QLabel;
+class QPushButton;
+class QVBoxLayout;
+
+namespace halftone::dialect::mxnet {
+struct OpInfo;
+}
+
+namespace halftone::widgets {
+
+class ConditionRow;
+
+/// Edits the conditional rules of one operator: in fp32 where an attribute has one of the values. Attributes and, where
+/// they are few, values are offered; what cannot be is said at once.
+class ConditionsDialog : public QDialog
+{
+    Q_OBJECT
+
+public:
+    using Rules = std::vector<policy::ConditionalRule>;
+
+    /// preview  what these rules would do, as a line for the person
+    ConditionsDialog(const std::string &op, const Rules &rules, std::function<QString(const Rules &)> preview,
+                     QWidget *parent = nullptr);
+
+    Rules rules() const; ///< those that name a value
+
+    void addRow(const policy::ConditionalRule &rule);
+
+private:
+    void removeRow(ConditionRow *row);
+    void check();
+
+    std::string m_op;
+    const dialect::mxnet::OpInfo *m_info;
+    std::function<QString(const Rules &)> m_preview;
+    std::vector<ConditionRow *> m_rows;
+    QVBoxLayout *m_rowsLayout;
+    QLabel *m_message;
+    QPushButton *m_ok;
+};
+
+} // namespace halftone::widgets

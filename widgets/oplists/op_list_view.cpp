@@ -1,0 +1,182 @@
+#include "widgets/oplists/op_list_view.h"
+
+#include "widgets/models/precision_swatch.h"
+
+#include <QDragEnterEvent>
+#include <QHeaderView>
+#include <QMimeData>
+#include <QPainter>
+#include <QStyledItemDelegate>
+
+namespace halftone::widgets {
+namespace {
+
+/// Swatches for lists, grey for what does nothing.
+class EntryDelegate : public QStyledItemDelegate
+{
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+protected:
+    void initStyleOption(QStyleOptionViewItem *option, const QModelIndex &index) const override
+    {
+        QStyledItemDelegate::initStyleOption(option, index);
+        if (index.column() == OpListModel::Name && !index.parent().isValid()) {
+            const QVariant precision = index.data(OpListModel::PrecisionRole);
+            const int side = option->fontMetrics.ascent();
+            option->features |= QStyleOptionViewItem::HasDecoration;
+            option->decorationSize = QSize(side, side);
+            option->icon = precision.isValid()
+                ? precisionSwatch(static_cast<tensor::DType>(precision.toInt()), option->palette, side)
+                : precisionSwatch(tensor::DType::Unknown, option->palette, side);
+        }
+        const bool isSecondary = index.parent().isValid() && index.column() == OpListModel::Origin;
+        if (index.data(OpListModel::IdleRole).toBool())
+            option->palette.setColor(QPalette::Text,
+                                     option->palette.color(QPalette::Disabled, QPalette::Text));
+        else if (isSecondary)
+            option->palette.setColor(QPalette::Text, option->palette.color(QPalette::PlaceholderText));
+        if (index.data(OpListModel::IdleRole).toBool() && index.column() == OpListModel::Name)
+            option->font.setItalic(true);
+    }
+};
+
+} // namespace
+
+OpListView::OpListView(OpListModel *model, QWidget *parent)
+    : QTreeView(parent)
+    , m_model(model)
+{
+    setModel(model);
+    setItemDelegate(new EntryDelegate(this));
+    setAccessibleName(tr("Operator lists"));
+    setSelectionMode(QAbstractItemView::ExtendedSelection);
+    setDragDropMode(QAbstractItemView::DragDrop);
+    setDefaultDropAction(Qt::MoveAction);
+    setDropIndicatorShown(false);
+    setUniformRowHeights(true);
+    setTextElideMode(Qt::ElideMiddle);
+    setExpandsOnDoubleClick(true);
+    setAllColumnsShowFocus(true);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setIndentation(fontMetrics().horizontalAdvance(QLatin1Char('m')) + 4);
+    header()->setStretchLastSection(false);
+    header()->setSectionsMovable(false);
+    header()->setSectionResizeMode(OpListModel::Name, QHeaderView::Stretch);
+    header()->setSectionResizeMode(OpListModel::Origin, QHeaderView::ResizeToContents);
+    header()->setSectionResizeMode(OpListModel::Nodes, QHeaderView::ResizeToContents);
+    expandAll();
+    connect(model, &QAbstractItemModel::modelReset, this, &QTreeView::expandAll);
+}
+
+QModelIndexList OpListView::selectedEntries() const
+{
+    QModelIndexList entries;
+    for (const QModelIndex &index : selectionModel()->selectedRows()) {
+        if (m_model->entryAt(index))
+            entries << index;
+    }
+    return entries;
+}
+
+void OpListView::dragEnterEvent(QDragEnterEvent *event)
+{
+    if (!event->mimeData()->hasFormat(QLatin1String(kOpsMime))
+        && !event->mimeData()->hasFormat(QLatin1String(kNodesMime))) {
+        event->ignore();
+        return;
+    }
+    for (const ListId list : kAllLists)
+        m_takes[static_cast<std::size_t>(list)]
+            = m_model->canDropMimeData(event->mimeData(), Qt::MoveAction, -1, -1, m_model->listIndex(list));
+    m_model->markTargets(m_takes);
+    m_hovered.reset();
+    setState(DraggingState);
+    viewport()->update();
+    event->acceptProposedAction();
+}
+
+void OpListView::dragMoveEvent(QDragMoveEvent *event)
+{
+    const std::optional<ListId> list = m_model->listAt(indexAt(event->position().toPoint()));
+    if (list && list != m_hovered) {
+        m_hovered = list;
+        viewport()->update();
+        Q_EMIT targetHovered(payloadOf(*event->mimeData()), *list);
+    }
+    if (list && m_takes[static_cast<std::size_t>(*list)]) {
+        event->setDropAction(Qt::MoveAction);
+        event->accept();
+    } else {
+        event->ignore();
+    }
+    // Scrolls at the edges.
+    if (hasAutoScroll()
+        && viewport()
+                ->rect()
+                .adjusted(0, autoScrollMargin(), 0, -autoScrollMargin())
+                .contains(event->position().toPoint())
+            == false)
+        startAutoScroll();
+}
+
+void OpListView::dragLeaveEvent(QDragLeaveEvent *)
+{
+    endDrag();
+}
+
+void OpListView::dropEvent(QDropEvent *event)
+{
+    const std::optional<ListId> list = m_model->listAt(indexAt(event->position().toPoint()));
+    endDrag();
+    if (!list) {
+        event->ignore();
+        return;
+    }
+    event->setDropAction(Qt::MoveAction);
+    event->accept();
+    m_model->dropMimeData(event->mimeData(), Qt::MoveAction, -1, -1, m_model->listIndex(*list));
+}
+
+void OpListView::endDrag()
+{
+    stopAutoScroll();
+    setState(NoState);
+    m_hovered.reset();
+    m_model->markTargets(std::nullopt);
+    viewport()->update();
+    Q_EMIT dragEnded();
+}
+
+void OpListView::drawRow(QPainter *painter, const QStyleOptionViewItem &options,
+                         const QModelIndex &index) const
+{
+    const QVariant takes = index.data(OpListModel::TakesDropRole);
+    if (!takes.isValid()) {
+        QTreeView::drawRow(painter, options, index);
+        return;
+    }
+    const bool isHovered = m_model->listAt(index) == m_hovered;
+    if (takes.toBool()) {
+        QColor light = palette().color(QPalette::Highlight);
+        light.setAlphaF(isHovered ? 0.35F : 0.12F);
+        painter->fillRect(options.rect, light);
+    } else {
+        painter->setOpacity(0.45);
+    }
+    QTreeView::drawRow(painter, options, index);
+    painter->setOpacity(1);
+    if (takes.toBool()) {
+        painter->fillRect(QRect(options.rect.left(), options.rect.top(), 3, options.rect.height()),
+                          palette().color(QPalette::Highlight));
+    }
+}
+
+/// Entries have no branches, so the indentation stays plain.
+void OpListView::drawBranches(QPainter *painter, const QRect &rect, const QModelIndex &index) const
+{
+    if (!index.parent().isValid())
+        QTreeView::drawBranches(painter, rect, index);
+}
+
+} // namespace halftone::widgets

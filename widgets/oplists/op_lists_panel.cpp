@@ -1,0 +1,495 @@
+#include "widgets/oplists/op_lists_panel.h"
+
+#include "core/base/atomic_file.h"
+#include "core/policy/op_lists.h"
+#include "core/policy/policy_json.h"
+#include "widgets/common/formatters.h"
+#include "widgets/oplists/conditions_dialog.h"
+#include "widgets/oplists/mxnet_call.h"
+#include "widgets/oplists/op_list_view.h"
+#include "widgets/oplists/pattern_dialog.h"
+
+#include <QAction>
+#include <QCheckBox>
+#include <QClipboard>
+#include <QComboBox>
+#include <QFile>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace halftone::widgets {
+namespace {
+
+struct ListKey
+{
+    ListId list;
+    Qt::Key key;
+};
+
+constexpr ListKey kKeys[]{{ListId::Target, Qt::Key_T},   {ListId::Fp32, Qt::Key_F},
+                          {ListId::Widest, Qt::Key_W},   {ListId::Conditional, Qt::Key_C},
+                          {ListId::Excluded, Qt::Key_X}, {ListId::Neutral, Qt::Key_N}};
+
+} // namespace
+
+OpListsPanel::OpListsPanel(DocumentController *controller, QWidget *parent)
+    : QWidget(parent)
+    , m_controller(controller)
+    , m_model(new OpListModel(this))
+    , m_view(new OpListView(m_model, this))
+    , m_filter(new QLineEdit(this))
+    , m_target(new QComboBox(this))
+    , m_version(new QComboBox(this))
+    , m_every(new QCheckBox(tr("Operators that this model lacks"), this))
+    , m_message(new QLabel(this))
+    , m_more(new QToolButton(this))
+{
+    build();
+    addKeys();
+    connect(controller, &DocumentController::documentChanged, this, &OpListsPanel::refresh);
+    connect(controller, &DocumentController::snapshotChanged, this, &OpListsPanel::refresh);
+    connect(controller, &DocumentController::editRefused, this, &OpListsPanel::showMessage);
+    connect(m_filter, &QLineEdit::textChanged, this, &OpListsPanel::refreshFilter);
+    connect(m_every, &QCheckBox::toggled, this, &OpListsPanel::refreshFilter);
+    connect(m_model, &OpListModel::dropped, this,
+            [this](const ListPayload &payload, ListId to) { move(payload, to, QCursor::pos()); });
+    connect(m_view, &OpListView::targetHovered, this, &OpListsPanel::preview);
+    connect(m_view, &OpListView::dragEnded, this, &OpListsPanel::showHint);
+    connect(m_view, &QTreeView::activated, this, &OpListsPanel::activate);
+    connect(m_view, &QWidget::customContextMenuRequested, this, &OpListsPanel::showContextMenu);
+    connect(m_view->selectionModel(), &QItemSelectionModel::selectionChanged, this, &OpListsPanel::showHint);
+    refresh();
+}
+
+void OpListsPanel::build()
+{
+    m_filter->setPlaceholderText(tr("Filter operators"));
+    m_filter->setClearButtonEnabled(true);
+    m_filter->setAccessibleName(tr("Filter operators"));
+    m_more->setText(QStringLiteral("\u22ee"));
+    m_more->setAccessibleName(tr("More for the lists"));
+    m_more->setToolTip(tr("More for the lists"));
+    m_more->setPopupMode(QToolButton::InstantPopup);
+    m_more->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
+    m_more->setMenu(makeMoreMenu());
+    m_message->setWordWrap(true);
+    m_message->setTextFormat(Qt::PlainText);
+    m_message->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    m_message->setMinimumHeight(3 * fontMetrics().lineSpacing());
+    m_message->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    m_message->setAccessibleName(tr("What a move would do"));
+    m_view->setContextMenuPolicy(Qt::CustomContextMenu);
+    m_every->setToolTip(tr("Shows the built-in lists in full"));
+
+    auto *const top = new QHBoxLayout;
+    top->addWidget(m_filter, 1);
+    top->addWidget(m_more);
+    auto *const layout = new QVBoxLayout(this);
+    layout->setContentsMargins(4, 4, 4, 4);
+    layout->setSpacing(4);
+    layout->addLayout(top);
+    layout->addWidget(makeListRow());
+    layout->addWidget(m_view, 1);
+    layout->addWidget(m_every);
+    layout->addWidget(m_message);
+}
+
+QWidget *OpListsPanel::makeListRow()
+{
+    auto *const row = new QWidget(this);
+    auto *const layout = new QHBoxLayout(row);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(4);
+    for (const tensor::DType type : {tensor::DType::F16, tensor::DType::BF16})
+        m_target->addItem(plain(std::string(tensor::nameOf(type))), static_cast<int>(type));
+    m_target->setAccessibleName(tr("Target type"));
+    m_target->setToolTip(tr("The 16-bit type of the target list"));
+    for (const std::string_view version : policy::listVersions())
+        m_version->addItem(tr("MXNet %1").arg(plain(std::string(version))), plain(std::string(version)));
+    m_version->setAccessibleName(tr("Built-in lists"));
+    m_version->setToolTip(tr("Whose built-in lists hold where the policy has none of its own"));
+    layout->addWidget(m_target, 1);
+    layout->addWidget(m_version, 1);
+    connect(m_target, &QComboBox::activated, this, [this](int at) {
+        apply(policy::SetTarget{static_cast<tensor::DType>(m_target->itemData(at).toInt())});
+    });
+    connect(m_version, &QComboBox::activated, this, [this](int at) {
+        apply(policy::SetListVersion{m_version->itemData(at).toString().toStdString()});
+    });
+    return row;
+}
+
+QMenu *OpListsPanel::makeMoreMenu()
+{
+    auto *const menu = new QMenu(this);
+    const auto add = [&](const QString &text, void (OpListsPanel::*slot)()) {
+        m_documentActions.push_back(menu->addAction(text, this, slot));
+    };
+    add(tr("&Edit by pattern\u2026"), &OpListsPanel::editByPattern);
+    add(tr("&Copy as MXNet call"), &OpListsPanel::copyMxnetCall);
+    menu->addSeparator();
+    add(tr("&Load policy\u2026"), &OpListsPanel::loadPolicy);
+    add(tr("&Save policy\u2026"), &OpListsPanel::savePolicy);
+    add(tr("&Reset to the built-in lists"), &OpListsPanel::resetLists);
+    return menu;
+}
+
+void OpListsPanel::addKeys()
+{
+    const auto addKey = [this](const QString &text, const QKeySequence &keys, auto slot) {
+        auto *const action = new QAction(text, m_view);
+        action->setShortcut(keys);
+        action->setShortcutContext(Qt::WidgetShortcut);
+        connect(action, &QAction::triggered, this, slot);
+        m_view->addAction(action);
+    };
+    for (const ListKey &one : kKeys) {
+        addKey(tr("To %1").arg(titleOf(one.list, tensor::DType::F16)), QKeySequence(one.key),
+               [this, list = one.list] { moveSelected(list); });
+    }
+    addKey(tr("Remove from the list"), QKeySequence::Delete, [this] { removeSelected(); });
+}
+
+void OpListsPanel::refresh()
+{
+    const auto &snapshot = m_controller->snapshot();
+    m_model->setSnapshot(snapshot);
+    const bool isOpen = snapshot != nullptr;
+    for (QWidget *widget : {static_cast<QWidget *>(m_filter), static_cast<QWidget *>(m_target),
+                            static_cast<QWidget *>(m_version), static_cast<QWidget *>(m_every)})
+        widget->setEnabled(isOpen);
+    for (QAction *action : m_documentActions)
+        action->setEnabled(isOpen);
+    showChoices();
+    showHint();
+}
+
+void OpListsPanel::showChoices()
+{
+    const auto &snapshot = m_controller->snapshot();
+    if (!snapshot)
+        return;
+    m_target->setCurrentIndex(m_target->findData(static_cast<int>(snapshot->policy->target)));
+    m_version->setCurrentIndex(m_version->findData(plain(snapshot->policy->listVersion)));
+}
+
+void OpListsPanel::refreshFilter()
+{
+    m_model->setFilter({m_every->isChecked(), m_filter->text().trimmed()});
+    if (!m_filter->text().isEmpty())
+        m_view->expandAll();
+}
+
+QString OpListsPanel::message() const
+{
+    return m_message->text();
+}
+
+void OpListsPanel::showMessage(const QString &text)
+{
+    m_message->setForegroundRole(QPalette::WindowText);
+    m_message->setText(text);
+}
+
+void OpListsPanel::showHint()
+{
+    m_message->setForegroundRole(QPalette::PlaceholderText);
+    const auto &snapshot = m_controller->snapshot();
+    if (!snapshot)
+        m_message->setText(tr("Open a model to see which precision its operators are asked to compute in."));
+    else if (snapshot->error)
+        showMessage(plain(snapshot->error->message()));
+    else if (m_view->selectedEntries().isEmpty())
+        m_message->setText(tr("Drag operators between the lists, or nodes from the graph onto one."));
+    else
+        m_message->setText(tr("T %1, F fp32, W widest, C conditional, X exclude, N neutral, Del remove")
+                               .arg(titleOf(ListId::Target, snapshot->policy->target)));
+}
+
+QString OpListsPanel::previewOf(const ListMove &move, ListId to) const
+{
+    const QString title = titleOf(to, m_controller->snapshot()->policy->target);
+    if (!move.isPossible())
+        return tr("Not to %1: %2").arg(title, move.refusal);
+    if (move.conditionsOf)
+        return tr("%1 to conditional: you will be asked for the attribute and its values")
+            .arg(plain(*move.conditionsOf));
+    QStringList lines;
+    for (const MoveChoice &choice : move.choices) {
+        if (choice.edit)
+            lines << consequence(choice.subject, m_controller->effectOf(*choice.edit));
+    }
+    return lines.join(QLatin1Char('\n'));
+}
+
+void OpListsPanel::preview(const ListPayload &payload, ListId to)
+{
+    if (const auto &snapshot = m_controller->snapshot())
+        showMessage(previewOf(moveTo(*snapshot, payload, to), to));
+}
+
+void OpListsPanel::apply(const policy::Edit &edit)
+{
+    if (!m_controller->apply(edit))
+        showChoices();
+}
+
+/// The snapshot with the policy of now, which on a large model may be ahead of it.
+session::Snapshot OpListsPanel::newest() const
+{
+    session::Snapshot snapshot = *m_controller->snapshot();
+    snapshot.policy = std::make_shared<const policy::Policy>(m_controller->document()->policy());
+    return snapshot;
+}
+
+void OpListsPanel::move(const ListPayload &payload, ListId to, const QPoint &place)
+{
+    const auto &snapshot = m_controller->snapshot();
+    if (!snapshot)
+        return;
+    const ListMove wanted = moveTo(newest(), payload, to);
+    if (!wanted.isPossible()) {
+        showMessage(previewOf(wanted, to));
+        return;
+    }
+    if (wanted.conditionsOf) {
+        editConditions(*wanted.conditionsOf);
+        return;
+    }
+    if (wanted.choices.size() == 1) {
+        apply(*wanted.choices.front().edit);
+        return;
+    }
+    auto *const menu = new QMenu(this);
+    menu->setObjectName(QStringLiteral("moveChoice"));
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    for (const MoveChoice &choice : wanted.choices) {
+        QAction *const action = menu->addAction(
+            choice.edit ? choice.label : choice.label + QStringLiteral(" (%1)").arg(choice.why));
+        action->setEnabled(choice.edit.has_value());
+        if (!choice.edit)
+            continue;
+        connect(action, &QAction::triggered, this, [this, edit = *choice.edit] { apply(edit); });
+        connect(action, &QAction::hovered, this, [this, choice] {
+            showMessage(consequence(choice.subject, m_controller->effectOf(*choice.edit)));
+        });
+    }
+    menu->addSeparator();
+    menu->addAction(tr("Cancel"));
+    menu->popup(place);
+}
+
+QMenu *OpListsPanel::moveMenu(const ListPayload &payload, QWidget *parent)
+{
+    auto *const menu = new QMenu(tr("&Move to"), parent);
+    const auto &snapshot = m_controller->snapshot();
+    if (!snapshot)
+        return menu;
+    for (const ListKey &one : kKeys) {
+        const ListMove wanted = moveTo(*snapshot, payload, one.list);
+        QAction *const action
+            = menu->addAction(titleOf(one.list, snapshot->policy->target) + QLatin1Char('\t')
+                              + QKeySequence(one.key).toString(QKeySequence::NativeText));
+        action->setEnabled(wanted.isPossible());
+        action->setToolTip(wanted.refusal);
+        if (!wanted.isPossible())
+            continue;
+        connect(action, &QAction::triggered, this,
+                [this, payload, list = one.list] { move(payload, list, QCursor::pos()); });
+        connect(action, &QAction::hovered, this,
+                [this, payload, list = one.list] { preview(payload, list); });
+    }
+    menu->setToolTipsVisible(true);
+    return menu;
+}
+
+void OpListsPanel::moveSelected(ListId to)
+{
+    const QModelIndexList chosen = m_view->selectedEntries();
+    if (chosen.isEmpty())
+        return;
+    move(m_model->payloadAt(chosen), to,
+         m_view->viewport()->mapToGlobal(m_view->visualRect(chosen.front()).bottomLeft()));
+}
+
+void OpListsPanel::removeSelected()
+{
+    std::vector<PlacedEntry> chosen;
+    for (const QModelIndex &index : m_view->selectedEntries())
+        chosen.push_back({*m_model->listAt(index), *m_model->entryAt(index)});
+    if (chosen.empty() || !m_controller->snapshot())
+        return;
+    if (const std::optional<policy::Edit> edit = removalOf(newest(), chosen))
+        apply(*edit);
+    else
+        showMessage(tr("Neutral operators are in no list that they could be taken out of."));
+}
+
+void OpListsPanel::editConditions(const std::string &op)
+{
+    const auto &snapshot = m_controller->snapshot();
+    const auto at = snapshot->rules->conditions.find(op);
+    const ConditionsDialog::Rules rules
+        = at == snapshot->rules->conditions.end() ? ConditionsDialog::Rules() : at->second;
+    auto *const dialog = new ConditionsDialog(
+        op, rules,
+        [this, op](const ConditionsDialog::Rules &wanted) {
+            return consequence(plain(policy::describe(policy::SetConditions{op, wanted})),
+                               m_controller->effectOf(policy::SetConditions{op, wanted}));
+        },
+        this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &QDialog::accepted, this, [this, dialog, op, rules] {
+        if (dialog->rules() != rules)
+            apply(policy::SetConditions{op, dialog->rules()});
+    });
+    dialog->open();
+}
+
+/// Enter or double click: conditions are edited, other entries show their nodes.
+void OpListsPanel::activate(const QModelIndex &index)
+{
+    const ListEntry *const entry = m_model->entryAt(index);
+    const auto &snapshot = m_controller->snapshot();
+    if (!entry || !snapshot)
+        return;
+    if (entry->kind == ListEntry::Kind::Condition) {
+        editConditions(entry->name);
+        return;
+    }
+    std::vector<graph::NodeId> nodes;
+    const graph::Graph &graph = snapshot->graph();
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        const graph::NodeDef &node = graph.node(id);
+        if (!node.isVariable()
+            && (entry->kind == ListEntry::Kind::Operator ? node.op : node.name) == entry->name)
+            nodes.push_back(id);
+    }
+    if (nodes.empty())
+        return;
+    const graph::NodeId first = nodes.front();
+    m_controller->selection().set(std::move(nodes), first);
+    Q_EMIT m_controller->selection().shownRequested(first);
+}
+
+void OpListsPanel::showContextMenu(const QPoint &place)
+{
+    const QModelIndexList chosen = m_view->selectedEntries();
+    auto *const menu = new QMenu(this);
+    menu->setObjectName(QStringLiteral("listMenu"));
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    if (!chosen.isEmpty()) {
+        const ListPayload payload = m_model->payloadAt(chosen);
+        if (!payload.isEmpty())
+            menu->addMenu(moveMenu(payload, menu));
+        const ListEntry *const entry = m_model->entryAt(chosen.front());
+        if (chosen.size() == 1 && entry->kind == ListEntry::Kind::Condition)
+            menu->addAction(tr("&Conditions\u2026"), this, [this, op = entry->name] { editConditions(op); });
+        menu->addAction(tr("&Remove from the list\tDel"), this, &OpListsPanel::removeSelected);
+        menu->addAction(tr("&Choose its nodes"), this,
+                        [this, at = QPersistentModelIndex(chosen.front())] { activate(at); })
+            ->setEnabled(entry->kind != ListEntry::Kind::Condition);
+        menu->addSeparator();
+    }
+    menu->addActions({m_documentActions.begin(), m_documentActions.end()});
+    menu->popup(m_view->viewport()->mapToGlobal(place));
+}
+
+void OpListsPanel::editByPattern()
+{
+    const auto &snapshot = m_controller->snapshot();
+    if (!snapshot)
+        return;
+    auto *const dialog = new PatternDialog(
+        snapshot, [this](const policy::Edit &edit) { return m_controller->effectOf(edit); }, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &QDialog::accepted, this, [this, dialog] {
+        if (const auto edit = dialog->edit())
+            apply(*edit);
+    });
+    dialog->open();
+}
+
+void OpListsPanel::copyMxnetCall()
+{
+    if (const auto &snapshot = m_controller->snapshot()) {
+        QGuiApplication::clipboard()->setText(mxnetCall(*snapshot));
+        showMessage(tr("The call of amp.convert_model is on the clipboard."));
+    }
+}
+
+void OpListsPanel::loadPolicy()
+{
+    auto *const dialog = new QFileDialog(this, tr("Load policy"), {}, tr("Policies (*.json);;All files (*)"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString &path) {
+        QFile file(path);
+        if (!file.open(QIODevice::ReadOnly)) {
+            showMessage(tr("%1: %2").arg(path, file.errorString()));
+            return;
+        }
+        const QByteArray text = file.read(static_cast<qint64>(policy::kLongestPolicy) + 1);
+        auto read
+            = policy::readPolicy(std::string_view(text.constData(), static_cast<std::size_t>(text.size())));
+        if (!read.ok()) {
+            showMessage(plain(inFile(std::move(read).error(), path.toStdString()).message()));
+            return;
+        }
+        apply(policy::ReplacePolicy{std::move(read).value(),
+                                    tr("Load %1").arg(QFileInfo(path).fileName()).toStdString()});
+    });
+    dialog->open();
+}
+
+void OpListsPanel::savePolicy()
+{
+    auto *const dialog = new QFileDialog(this, tr("Save policy"), {}, tr("Policies (*.json);;All files (*)"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(QStringLiteral("policy.json"));
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString &path) {
+        const auto write = [&]() -> Result<void> {
+            HALFTONE_TRY(AtomicFile file, AtomicFile::create(path.toStdString()));
+            HALFTONE_CHECK(file.write(policy::writePolicy(m_controller->document()->policy())));
+            return file.commit();
+        };
+        const Result<void> written = write();
+        showMessage(written.ok() ? tr("Saved as %1.").arg(path) : plain(written.error().message()));
+    });
+    dialog->open();
+}
+
+void OpListsPanel::resetLists()
+{
+    if (!m_controller->document())
+        return;
+    // What is not about lists stays: mode, types of inputs, how parameters are stored.
+    policy::Policy reset = m_controller->document()->policy();
+    reset.targetOps.reset();
+    reset.fp32Ops.reset();
+    reset.widestOps.reset();
+    reset.conditionalOps.reset();
+    reset.excludedNames.clear();
+    reset.moves.clear();
+    reset.addedConditions.clear();
+    reset.nodeOverrides.clear();
+    apply(policy::ReplacePolicy{std::move(reset), tr("Reset lists").toStdString()});
+}
+
+void OpListsPanel::focusFilter()
+{
+    m_filter->setFocus(Qt::ShortcutFocusReason);
+    m_filter->selectAll();
+}
+
+} // namespace halftone::widgets

@@ -1,0 +1,79 @@
+#pragma once
+
+#include "widgets/common/document_controller.h"
+#include "widgets/models/op_list_model.h"
+
+#include <QWidget>
+
+class QAction;
+class QCheckBox;
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QMenu;
+class QToolButton;
+
+namespace halftone::widgets {
+
+class OpListView;
+
+/// The operator lists: which precision each operator is asked to compute in, and everything that changes it. Drag, keys
+/// (T F W C X, Del) and menus do the same edits.
+class OpListsPanel : public QWidget
+{
+    Q_OBJECT
+
+public:
+    explicit OpListsPanel(DocumentController *controller, QWidget *parent = nullptr);
+
+    OpListView *view() const { return m_view; }
+    OpListModel *model() const { return m_model; }
+    /// What the line below the lists says: the consequence of the move that is being thought of.
+    QString message() const;
+
+    /// Moves as a drop does; asks with a menu at `place` (global) when the move may mean two things.
+    void move(const ListPayload &payload, ListId to, const QPoint &place);
+    /// "Move to" for nodes or operators chosen elsewhere, such as in the graph: a submenu with the consequences.
+    QMenu *moveMenu(const ListPayload &payload, QWidget *parent);
+
+public Q_SLOTS:
+    void editByPattern();
+    void copyMxnetCall();
+    void loadPolicy();
+    void savePolicy();
+    void resetLists();
+    void focusFilter();
+
+private:
+    void build();
+    QWidget *makeListRow();
+    QMenu *makeMoreMenu();
+    void addKeys();
+    void refresh();
+    void refreshFilter();
+    void showChoices();
+    void showMessage(const QString &text);
+    void showHint();
+    QString previewOf(const ListMove &move, ListId to) const;
+    void preview(const ListPayload &payload, ListId to);
+    void moveSelected(ListId to);
+    void removeSelected();
+    void editConditions(const std::string &op);
+    void showContextMenu(const QPoint &place);
+    void activate(const QModelIndex &index);
+    void apply(const policy::Edit &edit);
+    session::Snapshot newest() const;
+
+    DocumentController *m_controller;
+    OpListModel *m_model;
+    OpListView *m_view;
+    QLineEdit *m_filter;
+    QComboBox *m_target;
+    QComboBox *m_version;
+    QCheckBox *m_every;
+    QLabel *m_message;
+    QToolButton *m_more;
+    std::vector<QAction *> m_documentActions; ///< that need an open model
+};
+
+} // namespace halftone::widgets

@@ -1,0 +1,140 @@
+#include "widgets/oplists/pattern_dialog.h"
+
+#include "core/policy/pattern.h"
+#include "widgets/common/formatters.h"
+#include "widgets/models/list_moves.h"
+
+#include <QComboBox>
+#include <QDialogButtonBox>
+#include <QFormLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+namespace halftone::widgets {
+namespace {
+
+constexpr std::size_t kMostShown = 200;
+
+} // namespace
+
+PatternDialog::PatternDialog(std::shared_ptr<const session::Snapshot> snapshot,
+                             std::function<session::EditEffect(const policy::Edit &)> preview,
+                             QWidget *parent)
+    : QDialog(parent)
+    , m_snapshot(std::move(snapshot))
+    , m_preview(std::move(preview))
+    , m_pattern(new QLineEdit(this))
+    , m_action(new QComboBox(this))
+    , m_count(new QLabel(this))
+    , m_names(new QListWidget(this))
+    , m_effect(new QLabel(this))
+{
+    setWindowTitle(tr("Edit by pattern"));
+    const QString target = titleOf(ListId::Target, m_snapshot->policy->target);
+    m_pattern->setPlaceholderText(tr("stage4, ^conv[0-9]+$, (bn|relu)$"));
+    m_pattern->setAccessibleName(tr("Pattern over the names of nodes"));
+    m_action->addItem(tr("Exclude them: they stay in fp32"), Exclude);
+    m_action->addItem(tr("Hold each to %1").arg(target), ToTarget);
+    m_action->addItem(tr("Hold each to fp32"), ToFp32);
+    m_action->addItem(tr("As the lists say again"), AsListsSay);
+    m_action->setAccessibleName(tr("What to do with the nodes"));
+    m_names->setAccessibleName(tr("Nodes that match"));
+    m_names->setSelectionMode(QAbstractItemView::NoSelection);
+    m_names->setUniformItemSizes(true);
+    m_effect->setWordWrap(true);
+    m_effect->setMinimumHeight(2 * fontMetrics().lineSpacing());
+    m_effect->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    auto *const buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
+    m_ok = buttons->button(QDialogButtonBox::Ok);
+
+    auto *const form = new QFormLayout;
+    form->addRow(tr("&Names matching"), m_pattern);
+    form->addRow(tr("&Do"), m_action);
+    auto *const layout = new QVBoxLayout(this);
+    layout->addLayout(form);
+    layout->addWidget(m_count);
+    layout->addWidget(m_names, 1);
+    layout->addWidget(m_effect);
+    layout->addWidget(buttons);
+    resize(64 * fontMetrics().averageCharWidth(), 24 * fontMetrics().lineSpacing());
+
+    m_later.setSingleShot(true);
+    m_later.setInterval(150);
+    connect(&m_later, &QTimer::timeout, this, &PatternDialog::showEffect);
+    connect(m_pattern, &QLineEdit::textChanged, this, &PatternDialog::match);
+    connect(m_action, &QComboBox::currentIndexChanged, this, &PatternDialog::match);
+    connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    match();
+}
+
+void PatternDialog::setPattern(const QString &pattern)
+{
+    m_pattern->setText(pattern);
+}
+
+void PatternDialog::match()
+{
+    m_matches.clear();
+    m_names->clear();
+    m_effect->clear();
+    const std::string text = m_pattern->text().toStdString();
+    const graph::Graph &graph = m_snapshot->graph();
+    QString message
+        = tr("Write a part of the names, or a pattern. Nothing is changed before you press the button.");
+    if (!text.empty()) {
+        const auto pattern = policy::Pattern::compile(text);
+        if (pattern.ok()) {
+            policy::Pattern::Scratch scratch;
+            for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+                if (!graph.isVariable(id) && pattern.value().matches(graph.node(id).name, scratch))
+                    m_matches.push_back(graph.node(id).name);
+            }
+            message = m_matches.empty() ? tr("No operator's name matches.")
+                : m_matches.size() == 1 ? tr("1 node matches:")
+                                        : tr("%1 nodes match:").arg(m_matches.size());
+        } else {
+            message = tr("Not a pattern: %1").arg(plain(pattern.error().message()));
+        }
+    }
+    m_count->setText(message);
+    QStringList shown;
+    for (std::size_t k = 0; k < m_matches.size() && k < kMostShown; ++k)
+        shown << plain(m_matches[k]);
+    if (m_matches.size() > kMostShown)
+        shown << tr("and %1 more").arg(m_matches.size() - kMostShown);
+    m_names->addItems(shown);
+    m_ok->setEnabled(edit().has_value());
+    m_ok->setText(m_matches.empty() ? tr("Change nothing") : tr("Change %1 nodes").arg(m_matches.size()));
+    if (m_matches.size() == 1)
+        m_ok->setText(tr("Change 1 node"));
+    m_later.start();
+}
+
+void PatternDialog::showEffect()
+{
+    if (const std::optional<policy::Edit> wanted = edit())
+        m_effect->setText(consequence(plain(policy::describe(*wanted)), m_preview(*wanted)));
+}
+
+std::optional<policy::Edit> PatternDialog::edit() const
+{
+    if (m_matches.empty())
+        return std::nullopt;
+    switch (static_cast<Action>(m_action->currentData().toInt())) {
+    case Exclude:
+        return policy::ExcludeNames{{'/' + m_pattern->text().toStdString() + '/'}};
+    case ToTarget:
+        return policy::OverrideNodes{m_matches, m_snapshot->policy->target};
+    case ToFp32:
+        return policy::OverrideNodes{m_matches, tensor::DType::F32};
+    case AsListsSay:
+        break;
+    }
+    return policy::OverrideNodes{m_matches, std::nullopt};
+}
+
+} // namespace halftone::widgets

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "core/policy/edits.h"
+#include "core/session/snapshot.h"
+
+#include <QDialog>
+#include <QTimer>
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QListWidget;
+class QPushButton;
+
+namespace halftone::widgets {
+
+/// Edits many nodes by a pattern over their names, with the count and the names before it is done.
+class PatternDialog : public QDialog
+{
+    Q_OBJECT
+
+public:
+    /// preview  what an edit would do
+    PatternDialog(std::shared_ptr<const session::Snapshot> snapshot,
+                  std::function<session::EditEffect(const policy::Edit &)> preview,
+                  QWidget *parent = nullptr);
+
+    /// What the person asks for; nothing while the pattern is wrong or matches nothing.
+    std::optional<policy::Edit> edit() const;
+
+    void setPattern(const QString &pattern); ///< without slashes
+
+private:
+    enum Action
+    {
+        Exclude,
+        ToTarget,
+        ToFp32,
+        AsListsSay
+    };
+    void match();
+    void showEffect();
+
+    std::shared_ptr<const session::Snapshot> m_snapshot;
+    std::function<session::EditEffect(const policy::Edit &)> m_preview;
+    std::vector<std::string> m_matches;
+    QLineEdit *m_pattern;
+    QComboBox *m_action;
+    QLabel *m_count;
+    QListWidget *m_names;
+    QLabel *m_effect;
+    QPushButton *m_ok;
+    QTimer m_later; ///< the effect is worked out once typing rests
+};
+
+} // namespace halftone::widgets

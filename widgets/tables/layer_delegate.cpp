@@ -1,0 +1,31 @@
+#include "widgets/tables/layer_delegate.h"
+
+#include "widgets/common/precision_palette.h"
+#include "widgets/models/layer_table_model.h"
+#include "widgets/models/precision_swatch.h"
+
+namespace halftone::widgets {
+
+void LayerDelegate::initStyleOption(QStyleOptionViewItem *option, const QModelIndex &index) const
+{
+    QStyledItemDelegate::initStyleOption(option, index);
+    const QVariant precision = index.data(LayerTableModel::PrecisionRole);
+    if (precision.isValid() && !option->text.isEmpty()) {
+        const int side = option->fontMetrics.ascent();
+        option->features |= QStyleOptionViewItem::HasDecoration;
+        option->decorationSize = QSize(side, side);
+        option->icon = precisionSwatch(static_cast<tensor::DType>(precision.toInt()), option->palette, side);
+    }
+    if (index.data(LayerTableModel::WarningRole).toBool()) {
+        option->font.setBold(true);
+        option->text = QStringLiteral("\u26a0 ") + option->text;
+        option->palette.setColor(
+            QPalette::Text, isDark(option->palette) ? QColor(0xff, 0xc1, 0x4d) : QColor(0x8a, 0x5a, 0x00));
+    }
+    if (index.data(LayerTableModel::StaleRole).toBool())
+        option->palette.setColor(QPalette::Text, option->palette.color(QPalette::PlaceholderText));
+    else if (index.column() == LayerTableModel::Operator)
+        option->palette.setColor(QPalette::Text, option->palette.color(QPalette::PlaceholderText));
+}
+
+} // namespace halftone::widgets

@@ -1,0 +1,394 @@
+#include "widgets/tables/layers_table.h"
+
+#include "core/base/atomic_file.h"
+#include "widgets/common/formatters.h"
+#include "widgets/models/csv_field.h"
+#include "widgets/tables/layer_delegate.h"
+
+#include <QAction>
+#include <QClipboard>
+#include <QFileDialog>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QMessageBox>
+#include <QScopedValueRollback>
+#include <QTableView>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace halftone::widgets {
+namespace {
+
+/// Shown at first; the others are a click away in the header's menu.
+constexpr std::array kFirstColumns{
+    LayerTableModel::Name,    LayerTableModel::Operator,     LayerTableModel::Precision,
+    LayerTableModel::Sqnr,    LayerTableModel::IsolatedSqnr, LayerTableModel::RelativeL2,
+    LayerTableModel::MaxAbs,  LayerTableModel::Overflow,     LayerTableModel::Fp32Us,
+    LayerTableModel::MixedUs, LayerTableModel::Casts};
+
+QString tsvField(QString text)
+{
+    return text.replace(QLatin1Char('\t'), QLatin1Char(' ')).replace(QLatin1Char('\n'), QLatin1Char(' '));
+}
+
+} // namespace
+
+LayersTable::LayersTable(DocumentController *controller, QWidget *parent)
+    : QWidget(parent)
+    , m_controller(controller)
+    , m_model(new LayerTableModel(this))
+    , m_proxy(new LayerFilterProxy(this))
+    , m_view(new QTableView(this))
+    , m_filter(new QLineEdit(this))
+    , m_count(new QLabel(this))
+    , m_pin(new QToolButton(this))
+{
+    m_proxy->setSourceModel(m_model);
+    build();
+    connect(controller, &DocumentController::documentChanged, this, &LayersTable::takeDocument);
+    connect(controller, &DocumentController::snapshotChanged, this, &LayersTable::takeDocument);
+    connect(controller, &DocumentController::figuresChanged, this, &LayersTable::takeFigures);
+    connect(&controller->selection(), &Selection::changed, this, &LayersTable::showSelection);
+    connect(m_filter, &QLineEdit::textChanged, this, &LayersTable::refreshFilter);
+    connect(m_pin, &QToolButton::toggled, this, &LayersTable::pinBaseline);
+    connect(m_view->selectionModel(), &QItemSelectionModel::selectionChanged, this,
+            &LayersTable::chooseInSelection);
+    connect(m_view, &QTableView::doubleClicked, this, [this](const QModelIndex &index) {
+        Q_EMIT m_controller->selection().shownRequested(m_model->nodeAt(m_proxy->mapToSource(index).row()));
+    });
+    takeDocument();
+    takeFigures();
+}
+
+void LayersTable::build()
+{
+    m_filter->setPlaceholderText(
+        tr("Filter: part of a name, /regular expression/, error > 0.01, type = f16, time > 100 us"));
+    m_filter->setClearButtonEnabled(true);
+    m_filter->setAccessibleName(tr("Filter layers"));
+    m_filter->setToolTip(LayerQuery::help());
+    m_count->setAccessibleName(tr("Number of layers shown"));
+    m_pin->setText(tr("Pin as baseline"));
+    m_pin->setCheckable(true);
+    m_pin->setAutoRaise(true);
+    m_pin->setToolTip(
+        tr("Keeps the present state and shows later ones against it, in columns marked A and \u0394"));
+    auto *const columns = new QToolButton(this);
+    columns->setText(tr("Columns"));
+    columns->setAutoRaise(true);
+    columns->setPopupMode(QToolButton::InstantPopup);
+    auto *const columnMenu = new QMenu(columns);
+    connect(columnMenu, &QMenu::aboutToShow, this, [this, columnMenu] {
+        columnMenu->clear();
+        columnMenu->addActions(makeColumnMenu(columnMenu)->actions());
+    });
+    columns->setMenu(columnMenu);
+    auto *const save = new QToolButton(this);
+    save->setText(tr("Export\u2026"));
+    save->setAutoRaise(true);
+    save->setToolTip(tr("Writes the rows that are shown as CSV"));
+    connect(save, &QToolButton::clicked, this, &LayersTable::exportCsv);
+
+    m_view->setModel(m_proxy);
+    m_view->setItemDelegate(new LayerDelegate(this));
+    m_view->setAccessibleName(tr("Layers"));
+    m_view->setSortingEnabled(true);
+    m_view->sortByColumn(-1, Qt::AscendingOrder);
+    m_view->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_view->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    m_view->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    m_view->setShowGrid(false);
+    m_view->setAlternatingRowColors(true);
+    m_view->setWordWrap(false);
+    m_view->setTabKeyNavigation(false);
+    m_view->setTextElideMode(Qt::ElideMiddle);
+    m_view->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+    m_view->verticalHeader()->hide();
+    m_view->verticalHeader()->setDefaultSectionSize(fontMetrics().lineSpacing() + 6);
+    QHeaderView *const header = m_view->horizontalHeader();
+    header->setSectionsMovable(true);
+    header->setHighlightSections(false);
+    header->setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(header, &QWidget::customContextMenuRequested, this, [this, header](const QPoint &place) {
+        QMenu *const menu = makeColumnMenu(this);
+        menu->setAttribute(Qt::WA_DeleteOnClose);
+        menu->popup(header->mapToGlobal(place));
+    });
+    const int unit = fontMetrics().averageCharWidth();
+    for (int column = 0; column < LayerTableModel::ColumnCount; ++column) {
+        const QString title = m_model->headerData(column, Qt::Horizontal).toString();
+        const int width = column == LayerTableModel::Name ? 28 * unit
+            : column == LayerTableModel::Operator         ? 18 * unit
+            : LayerTableModel::isNumber(column)           ? 12 * unit
+                                                          : 14 * unit;
+        m_view->setColumnWidth(column, std::max(width, fontMetrics().horizontalAdvance(title) + 4 * unit));
+        m_view->setColumnHidden(column, std::ranges::find(kFirstColumns, column) == kFirstColumns.end());
+    }
+    auto *const copyAction = new QAction(tr("Copy"), m_view);
+    copyAction->setShortcut(QKeySequence::Copy);
+    copyAction->setShortcutContext(Qt::WidgetShortcut);
+    connect(copyAction, &QAction::triggered, this, &LayersTable::copy);
+    auto *const showAction = new QAction(tr("Show in the graph"), m_view);
+    showAction->setShortcut(Qt::Key_Return);
+    showAction->setShortcutContext(Qt::WidgetShortcut);
+    connect(showAction, &QAction::triggered, this, [this] {
+        if (const auto current = m_controller->selection().current())
+            Q_EMIT m_controller->selection().shownRequested(*current);
+    });
+    m_view->addActions({copyAction, showAction});
+    m_view->setContextMenuPolicy(Qt::ActionsContextMenu);
+
+    auto *const top = new QHBoxLayout;
+    top->setSpacing(4);
+    top->addWidget(m_filter, 1);
+    top->addWidget(m_count);
+    top->addWidget(m_pin);
+    top->addWidget(columns);
+    top->addWidget(save);
+    auto *const layout = new QVBoxLayout(this);
+    layout->setContentsMargins(4, 4, 4, 4);
+    layout->setSpacing(4);
+    layout->addLayout(top);
+    layout->addWidget(m_view, 1);
+}
+
+QMenu *LayersTable::makeColumnMenu(QWidget *parent)
+{
+    auto *const menu = new QMenu(parent);
+    for (int column = 0; column < LayerTableModel::ColumnCount; ++column) {
+        QAction *const action = menu->addAction(LayerTableModel::columnTitle(column));
+        action->setCheckable(true);
+        action->setChecked(!m_view->isColumnHidden(column));
+        // The name tells which layer it is; a baseline that is not pinned has nothing to show.
+        action->setEnabled(column != LayerTableModel::Name
+                           && (!LayerTableModel::isBaselineColumn(column) || m_model->hasBaseline()));
+        connect(action, &QAction::toggled, this,
+                [this, column](bool on) { m_view->setColumnHidden(column, !on); });
+    }
+    return menu;
+}
+
+void LayersTable::takeDocument()
+{
+    const bool hadBaseline = m_model->hasBaseline();
+    {
+        const QScopedValueRollback<bool> guard(m_isSyncing, true);
+        m_model->setSnapshot(m_controller->snapshot());
+    }
+    if (hadBaseline && !m_model->hasBaseline()) {
+        m_pin->setChecked(false);
+        setBaselineColumns(false);
+    }
+    m_pin->setEnabled(m_controller->snapshot() != nullptr);
+    showCount();
+    showSelection();
+}
+
+void LayersTable::takeFigures()
+{
+    m_model->setFigures(m_controller->figures());
+    showCount();
+}
+
+void LayersTable::setFilterText(const QString &text)
+{
+    m_filter->setText(text);
+}
+
+void LayersTable::refreshFilter()
+{
+    const LayerQuery query = LayerQuery::parse(m_filter->text());
+    {
+        const QScopedValueRollback<bool> guard(m_isSyncing, true);
+        m_proxy->setQuery(query);
+    }
+    showCount();
+    showSelection();
+}
+
+void LayersTable::showCount()
+{
+    if (!m_controller->snapshot()) {
+        m_count->setText(tr("no model"));
+        return;
+    }
+    if (const QString &error = m_proxy->query().error(); !error.isEmpty()) {
+        m_count->setText(QStringLiteral("\u26a0 ") + error);
+        return;
+    }
+    const int all = m_model->rowCount();
+    const int shown = m_proxy->rowCount();
+    m_count->setText(shown == all ? tr("%1 layers").arg(all) : tr("%1 of %2 layers").arg(shown).arg(all));
+}
+
+void LayersTable::setBaselineColumns(bool shown)
+{
+    for (int column = LayerTableModel::BaselinePrecision; column < LayerTableModel::ColumnCount; ++column)
+        m_view->setColumnHidden(column, !shown);
+}
+
+void LayersTable::pinBaseline(bool on)
+{
+    m_pin->setChecked(on);
+    if (on == m_model->hasBaseline())
+        return;
+    if (on)
+        m_model->pinBaseline();
+    else
+        m_model->clearBaseline();
+    m_pin->setText(on ? tr("Baseline pinned") : tr("Pin as baseline"));
+    setBaselineColumns(on);
+}
+
+/// The table's selection becomes everybody's.
+void LayersTable::chooseInSelection()
+{
+    if (m_isSyncing)
+        return;
+    const QScopedValueRollback<bool> guard(m_isSyncing, true);
+    std::vector<graph::NodeId> nodes;
+    for (const QItemSelectionRange &range : m_view->selectionModel()->selection()) {
+        for (int row = range.top(); row <= range.bottom(); ++row)
+            nodes.push_back(m_model->nodeAt(m_proxy->mapToSource(m_proxy->index(row, 0)).row()));
+    }
+    const QModelIndex index = m_view->currentIndex();
+    std::optional<graph::NodeId> current;
+    if (index.isValid() && m_view->selectionModel()->isRowSelected(index.row()))
+        current = m_model->nodeAt(m_proxy->mapToSource(index).row());
+    else if (!nodes.empty())
+        current = nodes.back();
+    m_controller->selection().set(std::move(nodes), current);
+}
+
+void LayersTable::showSelection()
+{
+    if (m_isSyncing)
+        return;
+    const QScopedValueRollback<bool> guard(m_isSyncing, true);
+    const Selection &selection = m_controller->selection();
+    std::vector<int> rows;
+    const auto rowOf = [this](graph::NodeId node) {
+        const int row = m_model->rowOf(node);
+        return row < 0 ? -1 : m_proxy->mapFromSource(m_model->index(row, 0)).row();
+    };
+    for (const graph::NodeId node : selection.nodes()) {
+        if (const int row = rowOf(node); row >= 0)
+            rows.push_back(row);
+    }
+    std::ranges::sort(rows);
+    QItemSelection chosen;
+    for (std::size_t k = 0; k < rows.size();) {
+        std::size_t end = k + 1;
+        while (end < rows.size() && rows[end] == rows[end - 1] + 1)
+            ++end;
+        chosen.select(m_proxy->index(rows[k], 0),
+                      m_proxy->index(rows[end - 1], LayerTableModel::ColumnCount - 1));
+        k = end;
+    }
+    m_view->selectionModel()->select(chosen, QItemSelectionModel::ClearAndSelect);
+    if (const auto current = selection.current()) {
+        if (const int row = rowOf(*current); row >= 0) {
+            m_view->selectionModel()->setCurrentIndex(m_proxy->index(row, LayerTableModel::Name),
+                                                      QItemSelectionModel::NoUpdate);
+            m_view->scrollTo(m_proxy->index(row, LayerTableModel::Name));
+        }
+    }
+}
+
+QString LayersTable::csv() const
+{
+    QStringList titles;
+    for (int column = 0; column < LayerTableModel::ColumnCount; ++column) {
+        if (!LayerTableModel::isBaselineColumn(column) || m_model->hasBaseline())
+            titles << csvField(m_proxy->headerData(column, Qt::Horizontal).toString());
+    }
+    QString text = titles.join(QLatin1Char(',')) + QStringLiteral("\r\n");
+    for (int row = 0; row < m_proxy->rowCount(); ++row) {
+        QStringList fields;
+        for (int column = 0; column < titles.size(); ++column) {
+            const QModelIndex index = m_proxy->index(row, column);
+            const QVariant value = index.data(LayerTableModel::SortRole);
+            fields << (LayerTableModel::isNumber(column)
+                           ? (value.isValid() ? QString::number(value.toDouble(), 'g', 9) : QString())
+                           : csvField(index.data().toString()));
+        }
+        text += fields.join(QLatin1Char(',')) + QStringLiteral("\r\n");
+    }
+    return text;
+}
+
+QString LayersTable::tsv() const
+{
+    const QHeaderView *const header = m_view->horizontalHeader();
+    std::vector<int> columns;
+    for (int place = 0; place < header->count(); ++place) {
+        if (const int column = header->logicalIndex(place); !m_view->isColumnHidden(column))
+            columns.push_back(column);
+    }
+    QStringList lines;
+    QStringList fields;
+    for (const int column : columns)
+        fields << tsvField(m_proxy->headerData(column, Qt::Horizontal).toString());
+    lines << fields.join(QLatin1Char('\t'));
+    const bool isAll = !m_view->selectionModel()->hasSelection();
+    for (int row = 0; row < m_proxy->rowCount(); ++row) {
+        if (!isAll && !m_view->selectionModel()->isRowSelected(row))
+            continue;
+        fields.clear();
+        for (const int column : columns)
+            fields << tsvField(m_proxy->index(row, column).data().toString());
+        lines << fields.join(QLatin1Char('\t'));
+    }
+    return lines.join(QLatin1Char('\n'));
+}
+
+void LayersTable::copy()
+{
+    QGuiApplication::clipboard()->setText(tsv());
+}
+
+void LayersTable::exportCsv()
+{
+    auto *const dialog = new QFileDialog(this, tr("Export the layers"), QStringLiteral("layers.csv"),
+                                         tr("Comma-separated values (*.csv);;All files (*)"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(QStringLiteral("csv"));
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString &path) {
+        const auto write = [&]() -> Result<void> {
+            HALFTONE_TRY(AtomicFile file, AtomicFile::create(path.toStdString()));
+            HALFTONE_CHECK(file.write(csv().toStdString()));
+            return file.commit();
+        };
+        if (const Result<void> written = write(); !written.ok())
+            QMessageBox::warning(this, tr("Export the layers"), plain(written.error().message()));
+    });
+    dialog->open();
+}
+
+QByteArray LayersTable::saveColumns() const
+{
+    return m_view->horizontalHeader()->saveState();
+}
+
+bool LayersTable::restoreColumns(const QByteArray &state)
+{
+    if (!m_view->horizontalHeader()->restoreState(state))
+        return false;
+    setBaselineColumns(m_model->hasBaseline());
+    return true;
+}
+
+void LayersTable::focusFilter()
+{
+    m_filter->setFocus(Qt::ShortcutFocusReason);
+    m_filter->selectAll();
+}
+
+} // namespace halftone::widgets

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "widgets/common/document_controller.h"
+#include "widgets/models/layer_filter_proxy.h"
+#include "widgets/models/layer_table_model.h"
+
+#include <QWidget>
+
+class QAction;
+class QLabel;
+class QLineEdit;
+class QMenu;
+class QTableView;
+class QToolButton;
+
+namespace halftone::widgets {
+
+/// Every layer with its figures: sorted, filtered, copied, exported, and held against a pinned state.
+class LayersTable : public QWidget
+{
+    Q_OBJECT
+
+public:
+    explicit LayersTable(DocumentController *controller, QWidget *parent = nullptr);
+
+    QTableView *view() const { return m_view; }
+    LayerTableModel *model() const { return m_model; }
+    LayerFilterProxy *proxy() const { return m_proxy; }
+
+    /// The rows as shown and all columns, RFC 4180, numbers with all their digits.
+    QString csv() const;
+    /// The chosen rows (all, if none is chosen) and the columns that are shown, separated by tabs.
+    QString tsv() const;
+
+    /// Which columns are shown, their order and widths.
+    QByteArray saveColumns() const;
+    bool restoreColumns(const QByteArray &state);
+
+public Q_SLOTS:
+    void setFilterText(const QString &text);
+    void pinBaseline(bool on);
+    void copy();
+    void exportCsv(); ///< asks where to
+    void focusFilter();
+
+private:
+    void build();
+    void takeDocument();
+    void takeFigures();
+    void refreshFilter();
+    void showCount();
+    void chooseInSelection();
+    void showSelection();
+    QMenu *makeColumnMenu(QWidget *parent);
+    void setBaselineColumns(bool shown);
+
+    DocumentController *m_controller;
+    LayerTableModel *m_model;
+    LayerFilterProxy *m_proxy;
+    QTableView *m_view;
+    QLineEdit *m_filter;
+    QLabel *m_count;
+    QToolButton *m_pin;
+    bool m_isSyncing = false; ///< one side of the selection is following the other
+};
+
+} // namespace halftone::widgets
