@@ -1,0 +1,262 @@
+#include "core/layout/svg_writer.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace halftone::layout {
+namespace {
+
+constexpr double kMargin = 16;
+
+std::string number(double value)
+{
+    std::array<char, 32> text{};
+    const double rounded = std::round(value * 100) / 100;
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), rounded == 0 ? 0 : rounded);
+    return std::string(text.data(), end.ptr);
+}
+
+/// Safe in text and in attributes; control characters, which XML 1.0 cannot hold, become spaces.
+std::string escaped(const std::string &text)
+{
+    std::string result;
+    for (const char c : text) {
+        switch (c) {
+        case '&':
+            result += "&amp;";
+            break;
+        case '<':
+            result += "&lt;";
+            break;
+        case '>':
+            result += "&gt;";
+            break;
+        case '"':
+            result += "&quot;";
+            break;
+        default:
+            result += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+        }
+    }
+    return result;
+}
+
+/// Where the characters of a UTF-8 text begin, and its end.
+std::vector<std::size_t> characters(const std::string &text)
+{
+    std::vector<std::size_t> begins;
+    for (std::size_t k = 0; k < text.size(); ++k) {
+        if ((static_cast<unsigned char>(text[k]) & 0xC0) != 0x80)
+            begins.push_back(k);
+    }
+    begins.push_back(text.size());
+    return begins;
+}
+
+/// As much as fits `width` at about 0.56 em a character, the middle left out.
+std::string elided(const std::string &text, double width, double em)
+{
+    const std::vector<std::size_t> begins = characters(text);
+    const std::size_t count = begins.size() - 1;
+    const auto most = static_cast<std::size_t>(std::max(3.0, width / (0.56 * em)));
+    if (count <= most)
+        return text;
+    const std::size_t head = most / 2;
+    const std::size_t tail = most - head - 1;
+    return text.substr(0, begins[head]) + "…" + text.substr(begins[count - tail]);
+}
+
+class Writer
+{
+public:
+    explicit Writer(const SvgPicture &picture)
+        : m_picture(picture)
+        , m_em(picture.lineHeight * 0.78)
+    {
+    }
+
+    std::string write()
+    {
+        head();
+        for (const SvgItem &item : m_picture.items)
+            if (item.kind == SvgItem::Kind::Frame)
+                frame(item);
+        edges();
+        for (const SvgItem &item : m_picture.items)
+            if (item.kind != SvgItem::Kind::Frame)
+                box(item);
+        for (const SvgDiamond &cast : m_picture.casts)
+            diamond(cast);
+        return m_svg + "</g>\n</svg>\n";
+    }
+
+private:
+    void head()
+    {
+        const std::string width = number(m_picture.size.width + 2 * kMargin);
+        const std::string height = number(m_picture.size.height + 2 * kMargin);
+        m_svg
+            = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\""
+            + width + "\" height=\"" + height + "\" viewBox=\"0 0 " + width + ' ' + height
+            + "\" font-family=\"sans-serif\" font-size=\"" + number(m_em) + "\">\n<title>"
+            + escaped(m_picture.title)
+            + "</title>\n<defs>\n"
+              "<pattern id=\"diagonal\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\"><path "
+              "d=\"M-1,5L5,-1\" "
+              "stroke=\""
+            + m_picture.ground
+            + "\" stroke-width=\"1.1\"/></pattern>\n"
+              "<pattern id=\"dots\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\"><circle "
+              "cx=\"2\" cy=\"2\" "
+              "r=\"0.9\" fill=\""
+            + m_picture.ground
+            + "\"/></pattern>\n"
+              "<pattern id=\"cross\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\"><path "
+              "d=\"M0,0L4,4M4,0L0,4\" "
+              "stroke=\""
+            + m_picture.ground + "\" stroke-width=\"0.8\"/></pattern>\n</defs>\n";
+        m_svg += "<rect width=\"100%\" height=\"100%\" fill=\"" + m_picture.ground
+            + "\"/>\n<g transform=\"translate(" + number(kMargin) + ' ' + number(kMargin) + ")\">\n";
+    }
+
+    void rect(const Rect &r, const std::string &fill, const std::string &stroke, double radius)
+    {
+        m_svg += "<rect x=\"" + number(r.x) + "\" y=\"" + number(r.y) + "\" width=\"" + number(r.width)
+            + "\" height=\"" + number(r.height) + "\" fill=\"" + fill + '"';
+        if (!stroke.empty())
+            m_svg += " stroke=\"" + stroke + '"';
+        if (radius > 0)
+            m_svg += " rx=\"" + number(radius) + '"';
+        m_svg += "/>\n";
+    }
+
+    void text(double x, double middle, const std::string &what, double size, const std::string &colour,
+              bool isBold, const char *anchor = nullptr)
+    {
+        m_svg += "<text x=\"" + number(x) + "\" y=\"" + number(middle + 0.36 * size) + "\" fill=\"" + colour
+            + '"';
+        if (size != m_em)
+            m_svg += " font-size=\"" + number(size) + '"';
+        if (isBold)
+            m_svg += " font-weight=\"bold\"";
+        if (anchor)
+            m_svg += std::string(" text-anchor=\"") + anchor + '"';
+        m_svg += '>' + escaped(what) + "</text>\n";
+    }
+
+    void band(const Rect &r, const std::string &colour, SvgPattern pattern)
+    {
+        rect(r, colour, {}, 0);
+        if (pattern != SvgPattern::Plain)
+            rect(r,
+                 pattern == SvgPattern::Diagonal   ? "url(#diagonal)"
+                     : pattern == SvgPattern::Dots ? "url(#dots)"
+                                                   : "url(#cross)",
+                 {}, 0);
+    }
+
+    void frame(const SvgItem &item)
+    {
+        rect(item.rect, item.body, item.border, 5);
+        const double room = item.rect.width - 1.4 * m_em;
+        const std::string title = elided(item.title, room, m_em);
+        const double y = item.rect.y + 1.1 * m_picture.lineHeight;
+        text(item.rect.x + 0.7 * m_em, y, title, m_em, m_picture.text, true);
+        const double used = 0.62 * m_em * static_cast<double>(characters(title).size());
+        if (room - used > 7 * m_em)
+            text(item.rect.x + m_em + used, y, item.detail, 0.86 * m_em, m_picture.secondText, false);
+    }
+
+    void edges()
+    {
+        for (const Polyline &line : m_picture.edges) {
+            if (line.size() < 2)
+                continue;
+            m_svg += "<polyline fill=\"none\" stroke=\"" + m_picture.line + "\" points=\"";
+            for (const Point &point : line)
+                m_svg += number(point.x) + ',' + number(point.y) + ' ';
+            m_svg.back() = '"';
+            const Point tip = line.back();
+            m_svg += "/>\n<path fill=\"" + m_picture.line + "\" d=\"M" + number(tip.x) + ',' + number(tip.y)
+                + "l-3,-6h6z\"/>\n";
+        }
+    }
+
+    void box(const SvgItem &item)
+    {
+        const Rect &r = item.rect;
+        const bool isFolded = item.kind == SvgItem::Kind::Folded;
+        const bool isVariable = item.kind == SvgItem::Kind::Variable;
+        if (isFolded)
+            rect({r.x + 3, r.y + 3, r.width, r.height}, item.body, item.border, 3);
+        rect(r, item.body, item.border, isVariable ? r.height / 2 : 3);
+        const double line = m_picture.lineHeight;
+        double left = r.x + 8;
+        double right = r.right() - 6;
+        if (item.kind == SvgItem::Kind::Node && !item.band.empty()) {
+            band({r.x + 0.5, r.y + 0.5, 8, r.height - 1}, item.band, item.pattern);
+            left = r.x + 14;
+        }
+        if (isFolded)
+            mix(item);
+        if (!item.badge.empty())
+            badge(item, right);
+        const std::string &colour = item.titleColour.empty() ? m_picture.text : item.titleColour;
+        const std::string &second = item.titleColour.empty() ? m_picture.secondText : item.titleColour;
+        const double middle = r.centreY();
+        const double titleY = isFolded ? r.y + 0.85 * line : isVariable ? middle : middle - 0.55 * line;
+        text(left, titleY, elided(item.title, right - left, m_em), m_em, colour, isFolded);
+        if (!isVariable)
+            text(left, isFolded ? r.y + 2 * line : middle + 0.6 * line,
+                 elided(item.detail, right - left, 0.86 * m_em), 0.86 * m_em, second, false);
+        if (item.warns)
+            m_svg += "<path fill=\"#ffb000\" stroke=\"" + m_picture.ground + "\" d=\"M" + number(r.right())
+                + ',' + number(r.y - 7) + "l7,12h-14z\"/>\n";
+    }
+
+    void badge(const SvgItem &item, double &right)
+    {
+        const double size = 0.8 * m_em;
+        const double width = 0.62 * size * static_cast<double>(characters(item.badge).size() - 1) + 8;
+        const double height = size + 6;
+        const Rect box{right - width, item.rect.centreY() - height / 2, width, height};
+        const bool isFilled = !item.badgeText.empty();
+        rect(box, isFilled ? item.band : "none", isFilled ? "" : item.border, 3);
+        text(box.centreX(), box.centreY(), item.badge, size, isFilled ? item.badgeText : m_picture.secondText,
+             false, "middle");
+        right = box.x - 4;
+    }
+
+    void mix(const SvgItem &item)
+    {
+        const double height = 0.7 * m_picture.lineHeight;
+        double x = item.rect.x + 1;
+        for (const auto &[colour, share] : item.mix) {
+            const double width = (item.rect.width - 2) * share;
+            rect({x, item.rect.bottom() - height, width, height - 1}, colour, {}, 0);
+            x += width;
+        }
+    }
+
+    void diamond(const SvgDiamond &cast)
+    {
+        m_svg += "<path d=\"M" + number(cast.centre.x) + ',' + number(cast.centre.y - 5)
+            + "l5,5l-5,5l-5,-5z\" fill=\"" + (cast.isHollow ? m_picture.ground : cast.colour) + "\" stroke=\""
+            + (cast.isHollow ? cast.colour : m_picture.ground) + "\"/>\n";
+    }
+
+    const SvgPicture &m_picture;
+    double m_em; ///< size of the larger text
+    std::string m_svg;
+};
+
+} // namespace
+
+std::string svgOf(const SvgPicture &picture)
+{
+    return Writer(picture).write();
+}
+
+} // namespace halftone::layout

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "core/layout/geometry.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace halftone::layout {
+
+/// How a band is told apart without its hue.
+enum class SvgPattern
+{
+    Plain,
+    Diagonal,
+    Dots,
+    CrossHatch,
+};
+
+/// A box as it is to be drawn; colours as "#rrggbb", texts in UTF-8 and whole: too long ones are shortened in the middle.
+struct SvgItem
+{
+    enum class Kind
+    {
+        Node,
+        Variable, ///< round ends
+        Folded, ///< a block, with the mix of its precisions
+        Frame, ///< an open block
+    };
+
+    Kind kind = Kind::Node;
+    Rect rect;
+    std::string title;
+    std::string detail;
+    std::string badge; ///< "" for none
+    std::string band; ///< colour of band and badge
+    std::string badgeText; ///< colour
+    std::string body;
+    std::string border;
+    std::string titleColour; ///< "" for the picture's
+    SvgPattern pattern = SvgPattern::Plain;
+    std::vector<std::pair<std::string, double>> mix; ///< colours and shares that add up to 1
+    bool warns = false;
+};
+
+struct SvgDiamond
+{
+    Point centre;
+    std::string colour;
+    bool isHollow = false;
+};
+
+struct SvgPicture
+{
+    Size size;
+    std::string title; ///< for readers of the file's text
+    std::string ground = "#ffffff";
+    std::string text = "#1b1d21";
+    std::string secondText = "#5b6068";
+    std::string line = "#83878e";
+    double lineHeight = 16; ///< of the larger text
+    std::vector<SvgItem> items; ///< in drawing order
+    std::vector<Polyline> edges;
+    std::vector<SvgDiamond> casts;
+};
+
+/// A picture of a graph as one SVG 1.1 document without anything from outside. The same picture gives the same text.
+std::string svgOf(const SvgPicture &picture);
+
+} // namespace halftone::layout

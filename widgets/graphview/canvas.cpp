@@ -1,0 +1,316 @@
+#include "widgets/graphview/canvas.h"
+
+#include "widgets/common/formatters.h"
+#include "widgets/graphview/minimap.h"
+
+#include <QApplication>
+#include <QContextMenuEvent>
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QNativeGestureEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <QVariantAnimation>
+#include <QWheelEvent>
+
+#include <cmath>
+
+namespace halftone::widgets {
+namespace {
+
+constexpr double kZoomStep = 1.2; ///< for one notch of a wheel
+constexpr int kMargin = 12;
+constexpr double kTitle = 30; ///< height of a frame's title, in the scene
+
+} // namespace
+
+Canvas::Canvas(QWidget *parent)
+    : QWidget(parent)
+    , m_minimap(new Minimap(this))
+    , m_fading(new QVariantAnimation(this))
+{
+    setFocusPolicy(Qt::StrongFocus);
+    setMouseTracking(false);
+    setAttribute(Qt::WA_OpaquePaintEvent);
+    setMinimumSize(120, 120);
+    connect(m_minimap, &Minimap::placeWanted, this, [this](const QPointF &scene) {
+        Camera camera = m_camera;
+        camera.centreOn(scene, size());
+        moveCamera(camera);
+    });
+    connect(m_fading, &QVariantAnimation::valueChanged, this, [this](const QVariant &value) {
+        m_beforeShare = value.toDouble();
+        update();
+    });
+    connect(m_fading, &QVariantAnimation::finished, this, [this] { m_before = {}; });
+}
+
+Canvas::~Canvas() = default;
+
+void Canvas::setInput(const PaintInput &input)
+{
+    m_input = input;
+    m_minimap->refresh();
+    update();
+}
+
+void Canvas::setMessage(const QString &text)
+{
+    m_message = text;
+    update();
+}
+
+void Canvas::setCaption(const QString &text)
+{
+    m_caption = text;
+    update();
+}
+
+void Canvas::setCamera(const Camera &camera)
+{
+    if (m_camera == camera)
+        return;
+    m_camera = camera;
+    m_minimap->follow();
+    update();
+}
+
+void Canvas::moveCamera(const Camera &camera)
+{
+    setCamera(camera);
+    Q_EMIT cameraMoved(camera);
+}
+
+void Canvas::fadeFromPresent(int ms)
+{
+    if (ms <= 0 || !isVisible() || !m_input.scene)
+        return;
+    m_before = QPixmap(size() * devicePixelRatioF());
+    m_before.setDevicePixelRatio(devicePixelRatioF());
+    QPainter painter(&m_before);
+    painter.fillRect(rect(), palette().color(QPalette::Base));
+    paintOn(painter, rect(), m_camera);
+    m_fading->stop();
+    m_fading->setStartValue(1.0);
+    m_fading->setEndValue(0.0);
+    m_fading->setDuration(ms);
+    m_fading->start();
+}
+
+void Canvas::paintOn(QPainter &painter, const QRectF &area, const Camera &camera)
+{
+    if (!m_input.scene)
+        return;
+    if (!m_painter)
+        m_painter = std::make_unique<ScenePainter>(palette(), font());
+    m_painter->paint(painter, area, camera, m_input);
+}
+
+void Canvas::paintCaption(QPainter &painter)
+{
+    if (m_caption.isEmpty())
+        return;
+    QFont bold = font();
+    bold.setBold(true);
+    painter.setFont(bold);
+    const QRectF box(kMargin, kMargin, painter.fontMetrics().horizontalAdvance(m_caption) + 16.0,
+                     painter.fontMetrics().height() + 8.0);
+    QColor ground = palette().color(QPalette::Window);
+    ground.setAlpha(230);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(ground);
+    painter.drawRoundedRect(box, 3, 3);
+    painter.setPen(palette().color(QPalette::WindowText));
+    painter.drawText(box, Qt::AlignCenter, m_caption);
+}
+
+void Canvas::paintEvent(QPaintEvent *)
+{
+    QPainter painter(this);
+    painter.fillRect(rect(), palette().color(QPalette::Base));
+    if (!m_input.scene || !m_message.isEmpty()) {
+        painter.setPen(blended(palette().color(QPalette::Text), palette().color(QPalette::Base), 0.35));
+        painter.drawText(rect().adjusted(kMargin, kMargin, -kMargin, -kMargin),
+                         Qt::AlignCenter | Qt::TextWordWrap, m_message);
+        return;
+    }
+    paintOn(painter, rect(), m_camera);
+    painter.setRenderHint(QPainter::Antialiasing);
+    paintCaption(painter);
+    if (m_gesture == Gesture::Band) {
+        QColor accent = palette().color(QPalette::Highlight);
+        painter.setPen(QPen(accent, 1));
+        accent.setAlpha(40);
+        painter.setBrush(accent);
+        painter.drawRect(QRectF(m_pressed, m_last).normalized());
+    }
+    if (!m_before.isNull()) {
+        painter.setOpacity(m_beforeShare);
+        painter.drawPixmap(0, 0, m_before);
+    }
+}
+
+void Canvas::resizeEvent(QResizeEvent *)
+{
+    m_minimap->place();
+}
+
+ItemIndex Canvas::itemAt(const QPointF &view) const
+{
+    return m_input.scene ? m_input.scene->itemAt(m_camera.toScene(view)) : kNoItem;
+}
+
+void Canvas::mousePressEvent(QMouseEvent *event)
+{
+    m_pressed = m_last = event->position();
+    m_pressedItem = itemAt(m_pressed);
+    if (event->button() == Qt::MiddleButton) {
+        m_gesture = Gesture::Panning;
+        setCursor(Qt::ClosedHandCursor);
+    } else if (event->button() == Qt::LeftButton) {
+        const bool isOnItem = m_pressedItem != kNoItem && !m_input.scene->items()[m_pressedItem].isFrame;
+        const bool isBand
+            = !isOnItem && (event->modifiers() & (Qt::ShiftModifier | Qt::ControlModifier)) != 0;
+        m_bandAdds = (event->modifiers() & Qt::ControlModifier) != 0;
+        m_gesture = isBand ? Gesture::Band : Gesture::Pressed;
+    }
+    event->accept();
+}
+
+void Canvas::mouseMoveEvent(QMouseEvent *event)
+{
+    const QPointF here = event->position();
+    const bool isDrag = (here - m_pressed).manhattanLength() >= QApplication::startDragDistance();
+    if (m_gesture == Gesture::Pressed && isDrag) {
+        if (m_pressedItem != kNoItem && !m_input.scene->items()[m_pressedItem].isFrame) {
+            m_gesture = Gesture::None;
+            Q_EMIT dragWanted(m_pressedItem);
+            return;
+        }
+        m_gesture = Gesture::Panning;
+        setCursor(Qt::ClosedHandCursor);
+    }
+    if (m_gesture == Gesture::Panning) {
+        Camera camera = m_camera;
+        camera.origin -= (here - m_last) / camera.scale;
+        m_last = here;
+        moveCamera(camera);
+    } else if (m_gesture == Gesture::Band) {
+        m_last = here;
+        update();
+    }
+}
+
+void Canvas::mouseReleaseEvent(QMouseEvent *event)
+{
+    const Gesture gesture = std::exchange(m_gesture, Gesture::None);
+    unsetCursor();
+    if (gesture == Gesture::Band) {
+        Q_EMIT bandSelected(m_camera.toScene(QRectF(m_pressed, event->position()).normalized()), m_bandAdds);
+        update();
+    } else if (gesture == Gesture::Pressed && event->button() == Qt::LeftButton) {
+        // The ground of a frame is ground; its title stands for what is in it.
+        const bool isGround = m_pressedItem == kNoItem
+            || (m_input.scene->items()[m_pressedItem].isFrame
+                && m_camera.toScene(m_pressed).y()
+                    > m_input.scene->items()[m_pressedItem].rect.top() + kTitle);
+        if (!isGround)
+            Q_EMIT itemClicked(m_pressedItem, event->modifiers());
+        else
+            Q_EMIT groundClicked();
+    }
+}
+
+void Canvas::mouseDoubleClickEvent(QMouseEvent *event)
+{
+    const ItemIndex item = itemAt(event->position());
+    if (event->button() == Qt::LeftButton && item != kNoItem)
+        Q_EMIT itemDoubleClicked(item);
+}
+
+void Canvas::wheelEvent(QWheelEvent *event)
+{
+    Camera camera = m_camera;
+    const QPoint pixels = event->pixelDelta();
+    const QPointF angle = event->angleDelta();
+    if ((event->modifiers() & Qt::ControlModifier) != 0) {
+        camera.zoomAt(event->position(), camera.scale * std::pow(kZoomStep, angle.y() / 120));
+    } else {
+        QPointF step = pixels.isNull() ? angle * 0.75 : QPointF(pixels);
+        if ((event->modifiers() & Qt::ShiftModifier) != 0)
+            step = {step.y(), step.x()};
+        camera.origin -= step / camera.scale;
+    }
+    moveCamera(camera);
+    event->accept();
+}
+
+void Canvas::keyPressEvent(QKeyEvent *event)
+{
+    Q_EMIT keyWanted(event->key(), event->modifiers() & ~Qt::KeypadModifier);
+}
+
+void Canvas::contextMenuEvent(QContextMenuEvent *event)
+{
+    const bool isKey = event->reason() == QContextMenuEvent::Keyboard;
+    Q_EMIT menuWanted(event->globalPos(), isKey ? kNoItem : itemAt(event->pos()));
+}
+
+void Canvas::changeEvent(QEvent *event)
+{
+    if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange
+        || event->type() == QEvent::StyleChange) {
+        m_painter.reset();
+        m_minimap->refresh();
+        update();
+    }
+    QWidget::changeEvent(event);
+}
+
+QString Canvas::toolTipOf(ItemIndex index) const
+{
+    const SceneItem &item = m_input.scene->items()[index];
+    const ItemLook &look = m_input.looks->items[index];
+    QStringList lines{item.name.toHtmlEscaped(), item.detail.toHtmlEscaped()};
+    if (!item.ref.isBlock)
+        lines << (look.type == tensor::DType::Unknown
+                      ? QStringLiteral("computes in no floating type that is known")
+                      : QStringLiteral("computes in ") + plain(std::string(tensor::nameOf(look.type))));
+    if (look.share >= 0)
+        lines << figureText(m_input.colourBy, look.value)
+                + (look.isStale ? QStringLiteral(" (of an earlier state)") : QString());
+    if (look.warns)
+        lines << QStringLiteral("values overflow or are NaN here");
+    if (look.castsInside > 0)
+        lines << QStringLiteral("%1 inserted casts %2")
+                     .arg(look.castsInside)
+                     .arg(item.ref.isBlock ? QStringLiteral("within") : QStringLiteral("at its parameters"));
+    if (item.ref.isBlock)
+        lines << (item.isFrame ? QStringLiteral("double click folds") : QStringLiteral("double click opens"));
+    return lines.join(QStringLiteral("<br>"));
+}
+
+bool Canvas::event(QEvent *event)
+{
+    if (event->type() == QEvent::ToolTip) {
+        const auto *help = static_cast<QHelpEvent *>(event);
+        const ItemIndex item = itemAt(help->pos());
+        if (item != kNoItem && m_input.looks)
+            QToolTip::showText(help->globalPos(), toolTipOf(item), this);
+        else
+            QToolTip::hideText();
+        return true;
+    }
+    if (event->type() == QEvent::NativeGesture) {
+        const auto *gesture = static_cast<QNativeGestureEvent *>(event);
+        if (gesture->gestureType() == Qt::ZoomNativeGesture) {
+            Camera camera = m_camera;
+            camera.zoomAt(gesture->position(), camera.scale * (1 + gesture->value()));
+            moveCamera(camera);
+            return true;
+        }
+    }
+    return QWidget::event(event);
+}
+
+} // namespace halftone::widgets

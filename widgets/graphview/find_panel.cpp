@@ -1,0 +1,164 @@
+#include "widgets/graphview/find_panel.h"
+
+#include "widgets/common/formatters.h"
+
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListView>
+#include <QStringListModel>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+namespace halftone::widgets {
+namespace {
+
+constexpr std::size_t kMostRows = 20'000;
+
+} // namespace
+
+FindPanel::FindPanel(DocumentController *controller, QWidget *parent)
+    : QWidget(parent)
+    , m_controller(controller)
+    , m_text(new QLineEdit(this))
+    , m_count(new QLabel(this))
+    , m_list(new QListView(this))
+    , m_model(new QStringListModel(this))
+{
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(8, 8, 8, 8);
+    column->setSpacing(4);
+    auto *top = new QHBoxLayout;
+    top->setSpacing(4);
+    m_text->setPlaceholderText(tr("Find nodes"));
+    m_text->setAccessibleName(tr("Find nodes"));
+    m_text->setToolTip(FindQuery::help());
+    m_text->setClearButtonEnabled(true);
+    m_text->installEventFilter(this);
+    auto *close = new QToolButton(this);
+    close->setText(QString(QChar(0x2715)));
+    close->setAutoRaise(true);
+    close->setAccessibleName(tr("Close the find panel"));
+    close->setToolTip(tr("Close (Esc)"));
+    top->addWidget(m_text, 1);
+    top->addWidget(close);
+    column->addLayout(top);
+    m_count->setWordWrap(true);
+    m_count->setEnabled(true);
+    column->addWidget(m_count);
+    m_list->setModel(m_model);
+    m_list->setUniformItemSizes(true);
+    m_list->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    m_list->setTextElideMode(Qt::ElideMiddle);
+    m_list->setAccessibleName(tr("Nodes found"));
+    column->addWidget(m_list, 1);
+    setMinimumWidth(fontMetrics().averageCharWidth() * 34);
+    tellCount();
+
+    connect(m_text, &QLineEdit::textChanged, this, &FindPanel::search);
+    connect(close, &QToolButton::clicked, this, &FindPanel::closed);
+    connect(m_list, &QListView::clicked, this, [this](const QModelIndex &index) {
+        m_at = index.row();
+        Q_EMIT nodeChosen(m_found[static_cast<std::size_t>(m_at)]);
+    });
+    connect(m_list, &QListView::activated, this, [this](const QModelIndex &index) {
+        m_at = index.row();
+        Q_EMIT nodeActivated(m_found[static_cast<std::size_t>(m_at)]);
+    });
+}
+
+void FindPanel::open()
+{
+    show();
+    m_text->setFocus(Qt::ShortcutFocusReason);
+    m_text->selectAll();
+    search();
+}
+
+void FindPanel::setText(const QString &text)
+{
+    m_text->setText(text);
+}
+
+void FindPanel::refresh()
+{
+    if (isVisible())
+        search();
+}
+
+void FindPanel::search()
+{
+    m_found.clear();
+    m_at = -1;
+    QStringList rows;
+    const auto &snapshot = m_controller->snapshot();
+    const FindQuery query = FindQuery::parse(m_text->text());
+    if (snapshot)
+        m_found = query.run(*snapshot, m_controller->figures());
+    for (std::size_t k = 0; k < std::min(m_found.size(), kMostRows); ++k) {
+        const graph::NodeDef &node = snapshot->graph().node(m_found[k]);
+        rows << plain(node.name) + QStringLiteral("  —  ")
+                + (node.isVariable() ? tr("variable") : plain(node.op));
+    }
+    m_model->setStringList(rows);
+    if (!query.error().isEmpty())
+        m_count->setText(query.error());
+    else
+        tellCount();
+    Q_EMIT foundChanged();
+}
+
+void FindPanel::tellCount()
+{
+    if (m_text->text().isEmpty())
+        m_count->setText(FindQuery::help());
+    else if (m_found.empty())
+        m_count->setText(tr("Nothing found."));
+    else
+        m_count->setText(m_at < 0 ? tr("%1 found").arg(m_found.size())
+                                  : tr("%1 of %2").arg(m_at + 1).arg(m_found.size()));
+}
+
+std::optional<graph::NodeId> FindPanel::next(bool backward)
+{
+    if (m_found.empty())
+        return std::nullopt;
+    const int count = static_cast<int>(m_found.size());
+    m_at = m_at < 0 ? (backward ? count - 1 : 0) : (m_at + (backward ? count - 1 : 1)) % count;
+    m_list->setCurrentIndex(m_model->index(m_at));
+    tellCount();
+    return m_found[static_cast<std::size_t>(m_at)];
+}
+
+bool FindPanel::eventFilter(QObject *watched, QEvent *event)
+{
+    if (watched == m_text && event->type() == QEvent::KeyPress) {
+        const auto *key = static_cast<QKeyEvent *>(event);
+        if (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) {
+            if (const auto node = next((key->modifiers() & Qt::ShiftModifier) != 0))
+                Q_EMIT nodeActivated(*node);
+            return true;
+        }
+        if (key->key() == Qt::Key_Down && !m_found.empty()) {
+            m_list->setFocus();
+            m_list->setCurrentIndex(m_model->index(std::max(0, m_at)));
+            return true;
+        }
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+void FindPanel::keyPressEvent(QKeyEvent *event)
+{
+    if (event->key() == Qt::Key_Escape) {
+        Q_EMIT closed();
+    } else if (event->key() == Qt::Key_F3) {
+        if (const auto node = next((event->modifiers() & Qt::ShiftModifier) != 0))
+            Q_EMIT nodeActivated(*node);
+    } else {
+        QWidget::keyPressEvent(event);
+    }
+}
+
+} // namespace halftone::widgets

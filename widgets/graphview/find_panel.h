@@ -1,0 +1,56 @@
+#pragma once
+
+#include "widgets/common/document_controller.h"
+#include "widgets/graphview/find_query.h"
+
+#include <QWidget>
+
+#include <optional>
+#include <vector>
+
+class QLabel;
+class QLineEdit;
+class QListView;
+class QStringListModel;
+
+namespace halftone::widgets {
+
+/// Finds nodes by what is typed, while it is typed.
+class FindPanel : public QWidget
+{
+    Q_OBJECT
+
+public:
+    explicit FindPanel(DocumentController *controller, QWidget *parent = nullptr);
+
+    void open(); ///< shows it, the text selected
+    void setText(const QString &text);
+    const std::vector<graph::NodeId> &found() const { return m_found; }
+    /// Goes round. Nothing when nothing is found.
+    std::optional<graph::NodeId> next(bool backward);
+    void refresh(); ///< another snapshot or other figures
+
+Q_SIGNALS:
+    void foundChanged();
+    void nodeChosen(halftone::graph::NodeId node); ///< by one click or a key: select it
+    void nodeActivated(halftone::graph::NodeId node); ///< by two, or Return: show it
+    void closed();
+
+protected:
+    void keyPressEvent(QKeyEvent *event) override;
+    bool eventFilter(QObject *watched, QEvent *event) override;
+
+private:
+    void search();
+    void tellCount();
+
+    DocumentController *m_controller;
+    QLineEdit *m_text;
+    QLabel *m_count;
+    QListView *m_list;
+    QStringListModel *m_model;
+    std::vector<graph::NodeId> m_found;
+    int m_at = -1; ///< in m_found
+};
+
+} // namespace halftone::widgets

@@ -1,0 +1,170 @@
+#include "core/base/atomic_file.h"
+#include "core/layout/svg_writer.h"
+#include "widgets/graphview/canvas.h"
+#include "widgets/graphview/graph_view.h"
+#include "widgets/graphview/scene_painter.h"
+
+#include <QBuffer>
+#include <QFileInfo>
+#include <QFontMetricsF>
+#include <QImage>
+#include <QPainter>
+#include <QPdfWriter>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+/// Pictures of the whole graph as files.
+namespace halftone::widgets {
+namespace {
+
+constexpr double kMargin = 16; ///< around the picture
+constexpr double kMostPixels = 64e6; ///< of a PNG: 256 MB while it is made
+constexpr double kMostSide = 30000;
+
+std::string hex(const QColor &colour)
+{
+    return colour.name().toStdString();
+}
+
+layout::SvgPattern svgPattern(Qt::BrushStyle pattern)
+{
+    switch (pattern) {
+    case Qt::BDiagPattern:
+        return layout::SvgPattern::Diagonal;
+    case Qt::Dense5Pattern:
+        return layout::SvgPattern::Dots;
+    case Qt::DiagCrossPattern:
+        return layout::SvgPattern::CrossHatch;
+    default:
+        return layout::SvgPattern::Plain;
+    }
+}
+
+layout::SvgItem svgItem(const SceneItem &item, const ItemLook &look, ColourBy colourBy, const Tones &tones)
+{
+    const Tone &tone = tones.of(look);
+    layout::SvgItem result;
+    result.kind = item.isFrame ? layout::SvgItem::Kind::Frame
+        : item.ref.isBlock     ? layout::SvgItem::Kind::Folded
+        : item.isVariable      ? layout::SvgItem::Kind::Variable
+                               : layout::SvgItem::Kind::Node;
+    result.rect = {item.rect.x(), item.rect.y(), item.rect.width(), item.rect.height()};
+    result.title = item.name.toStdString();
+    result.detail = item.detail.toStdString();
+    result.warns = look.warns && !item.ref.isBlock;
+    const bool isNode = result.kind == layout::SvgItem::Kind::Node;
+    if (isNode && !tone.isOutlined) {
+        result.band = hex(tone.band);
+        result.badgeText = hex(readableOn(tone.band));
+    }
+    if (isNode)
+        result.badge = tone.badge.toStdString();
+    result.pattern = svgPattern(tone.pattern);
+    result.body = hex(item.isFrame ? tones.frame(item.depth) : isNode ? tone.body : tones.ground());
+    result.border = hex(isNode ? tone.border : tones.line());
+    if (isNode && colourBy != ColourBy::Precision && look.share >= 0) {
+        const QColor body = tones.scale(look.share);
+        result.body = hex(body);
+        result.titleColour = hex(readableOn(body));
+        result.detail += " · " + figureText(colourBy, look.value).toStdString();
+    }
+    double total = 0;
+    for (const std::uint32_t count : look.mix)
+        total += count;
+    for (std::size_t k = 0; k < look.mix.size() && item.ref.isBlock; ++k) {
+        if (look.mix[k] > 0)
+            result.mix.emplace_back(hex(tones.of(kMixTypes[k]).band), look.mix[k] / total);
+    }
+    return result;
+}
+
+std::string svgText(const PaintInput &input, const Tones &tones, double lineHeight)
+{
+    layout::SvgPicture picture;
+    const Scene &scene = *input.scene;
+    picture.size = {scene.size().width(), scene.size().height()};
+    picture.title = "Graph of "
+        + input.snapshot->source->symbolPath.substr(input.snapshot->source->symbolPath.rfind('/') + 1);
+    picture.ground = hex(tones.ground());
+    picture.text = hex(tones.text());
+    picture.secondText = hex(tones.secondText());
+    picture.line = hex(tones.line());
+    picture.lineHeight = lineHeight;
+    for (ItemIndex k = 0; k < scene.items().size(); ++k)
+        picture.items.push_back(svgItem(scene.items()[k], input.looks->items[k], input.colourBy, tones));
+    for (std::uint32_t k = 0; k < scene.edges().size(); ++k) {
+        layout::Polyline line;
+        for (const QPointF &point : scene.edges()[k].line)
+            line.push_back({point.x(), point.y()});
+        const CastMark &mark = input.looks->casts[k];
+        if (mark.count > 0) {
+            const QPointF at = alongLine(scene.edges()[k].line, 0.5);
+            picture.casts.push_back({{at.x(), at.y()}, hex(tones.of(mark.type).band), mark.isShared});
+        }
+        picture.edges.push_back(std::move(line));
+    }
+    return layout::svgOf(picture);
+}
+
+Result<void> writeFile(const QString &path, std::string_view bytes)
+{
+    HALFTONE_TRY(AtomicFile file, AtomicFile::create(path.toStdString()));
+    HALFTONE_CHECK(file.write(bytes));
+    return file.commit();
+}
+
+} // namespace
+
+Result<void> GraphView::exportTo(const QString &path)
+{
+    if (!m_scene)
+        return badCall(path.toStdString(), "no graph is shown", "an opened model");
+    const PaintInput &input = m_right->input();
+    const QString ending = QFileInfo(path).suffix().toLower();
+    const QSizeF size = m_scene->size() + QSizeF(2 * kMargin, 2 * kMargin);
+    if (ending == QStringLiteral("svg"))
+        return writeFile(path, svgText(input, Tones(palette()), QFontMetricsF(font()).height()));
+    if (ending != QStringLiteral("png") && ending != QStringLiteral("pdf"))
+        return badCall(path.toStdString(), "\"" + ending.toStdString() + "\" is no kind of picture",
+                       "svg, png or pdf");
+
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    Emphasis nothing;
+    PaintInput whole = input;
+    whole.emphasis = &nothing;
+    ScenePainter scenePainter(palette(), font());
+    Camera camera;
+    camera.origin = {-kMargin, -kMargin};
+    if (ending == QStringLiteral("png")) {
+        camera.scale = std::min({2.0, std::sqrt(kMostPixels / (size.width() * size.height())),
+                                 kMostSide / std::max(size.width(), size.height())});
+        QImage image((size * camera.scale).toSize().expandedTo({1, 1}), QImage::Format_RGB32);
+        if (image.isNull())
+            return unsupported(path.toStdString(), "no memory for a picture of this size", "svg or pdf");
+        image.fill(scenePainter.tones().ground());
+        QPainter painter(&image);
+        scenePainter.paint(painter, image.rect(), camera, whole);
+        painter.end();
+        image.save(&buffer, "PNG");
+    } else {
+        // Points of the page are the scene's pixels, as far as a page may be large (200 inches by the format's limit).
+        const double scale = std::min(1.0, 14000 / std::max(size.width(), size.height()));
+        QPdfWriter pdf(&buffer);
+        pdf.setResolution(72);
+        pdf.setCreator(QStringLiteral("Halftone"));
+        pdf.setPageMargins({});
+        pdf.setPageSize(QPageSize(size * scale, QPageSize::Point, {}, QPageSize::ExactMatch));
+        QPainter painter(&pdf);
+        painter.scale(scale, scale);
+        painter.fillRect(QRectF(QPointF(), size), scenePainter.tones().ground());
+        scenePainter.paint(painter, QRectF(QPointF(), size), camera, whole);
+        painter.end();
+    }
+    return writeFile(path, std::string_view(bytes.constData(), static_cast<std::size_t>(bytes.size())));
+}
+
+} // namespace halftone::widgets

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "widgets/graphview/looks.h"
+
+#include <QWidget>
+
+#include <optional>
+#include <vector>
+
+namespace halftone::widgets {
+
+class Canvas;
+
+/// What the colours mean, with counts, in the lower left corner of a canvas.
+class Legend : public QWidget
+{
+    Q_OBJECT
+
+public:
+    explicit Legend(Canvas *canvas);
+
+    /// Counts the operators of each precision. casts: inserted ones; nothing for the original.
+    void show(const Scene &scene, const Looks &looks, ColourBy colourBy, std::optional<std::size_t> casts);
+    void place();
+
+protected:
+    void paintEvent(QPaintEvent *event) override;
+
+private:
+    struct Row
+    {
+        tensor::DType type = tensor::DType::Unknown;
+        std::size_t count = 0;
+    };
+
+    QSize wantedSize() const;
+    QString castsText() const;
+    int lineHeight() const;
+
+    Canvas *m_canvas;
+    ColourBy m_colourBy = ColourBy::Precision;
+    std::vector<Row> m_rows;
+    std::optional<std::size_t> m_casts;
+    bool m_hasFigures = false;
+    bool m_isStale = false;
+    double m_low = 0;
+    double m_high = 0;
+};
+
+} // namespace halftone::widgets

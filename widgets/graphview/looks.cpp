@@ -1,0 +1,220 @@
+#include "widgets/graphview/looks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <unordered_map>
+
+namespace halftone::widgets {
+namespace {
+
+using graph::NodeId;
+using tensor::DType;
+
+/// A node's figure and whether it is bad news by itself.
+struct NodeFigure
+{
+    double value = std::numeric_limits<double>::quiet_NaN();
+    bool isKnown = false;
+    bool warns = false;
+};
+
+DType sourcePrecision(const graph::Graph &graph, const passes::TypeMap &types, NodeId node)
+{
+    for (const DType type : types.outputs(node)) {
+        if (tensor::isFloat(type))
+            return type;
+    }
+    for (const graph::Entry &input : graph.inputs(node)) {
+        if (tensor::isFloat(types.of(input)))
+            return types.of(input);
+    }
+    return types.outputs(node).empty() ? DType::Unknown : types.outputs(node).front();
+}
+
+std::size_t mixIndex(DType type)
+{
+    const DType kind = type == DType::U8 ? DType::I8 : type;
+    const auto place = std::ranges::find(kMixTypes, kind);
+    return place == kMixTypes.end() ? kMixTypes.size() - 1
+                                    : static_cast<std::size_t>(place - kMixTypes.begin());
+}
+
+/// Figures by NodeId for one way of colouring.
+class NodeFigureTable
+{
+public:
+    NodeFigureTable(const Scene &scene, const session::Figures &figures, ColourBy colourBy, bool converted)
+        : m_figures(figures)
+        , m_colourBy(colourBy)
+        , m_converted(converted)
+    {
+        if (colourBy == ColourBy::Overflow && figures.calibration)
+            takeRanges(scene, *figures.calibration);
+    }
+
+    NodeFigure of(NodeId node) const
+    {
+        NodeFigure figure;
+        const session::NodeFigures *known = node < m_figures.nodes.size() ? &m_figures.nodes[node] : nullptr;
+        if (m_converted && known && known->cumulative)
+            figure.warns = known->cumulative->overflow > 0 || known->cumulative->nan > 0;
+        if (m_colourBy == ColourBy::Error && m_converted && known && known->cumulative) {
+            figure.value = known->cumulative->sqnrDb;
+            figure.isKnown = true;
+        } else if (m_colourBy == ColourBy::Latency && known && (m_converted ? known->mixed : known->fp32)) {
+            const session::NodeLatency &latency = m_converted ? *known->mixed : *known->fp32;
+            figure.value = latency.microseconds / (1 + latency.fusedWith);
+            figure.isKnown = true;
+        } else if (m_colourBy == ColourBy::Overflow && node < m_absMax.size() && m_absMax[node] >= 0) {
+            figure.value = m_absMax[node];
+            figure.isKnown = true;
+        }
+        return figure;
+    }
+
+private:
+    void takeRanges(const Scene &scene, const session::CalibrateOutcome &calibration)
+    {
+        std::unordered_map<std::string_view, double> byNode;
+        for (const calibration::CalibratedTensor &tensor : calibration.tensors) {
+            if (!tensor.isParameter) {
+                double &most = byNode.emplace(tensor.node, 0).first->second;
+                most = std::max(most, tensor.statistics.absMax);
+            }
+        }
+        m_absMax.assign(scene.graph().nodeCount(), -1);
+        for (NodeId id = 0; id < m_absMax.size(); ++id) {
+            const auto place = byNode.find(scene.graph().node(id).name);
+            if (place != byNode.end())
+                m_absMax[id] = place->second;
+        }
+    }
+
+    const session::Figures &m_figures;
+    ColourBy m_colourBy;
+    bool m_converted;
+    std::vector<double> m_absMax; ///< by NodeId; negative: not known
+};
+
+/// The bad end of several figures: the lowest SQNR, the largest range; times add up.
+double joined(ColourBy colourBy, double a, double b)
+{
+    switch (colourBy) {
+    case ColourBy::Error:
+        return std::isnan(a) || std::isnan(b) ? std::numeric_limits<double>::quiet_NaN() : std::min(a, b);
+    case ColourBy::Latency:
+        return a + b;
+    default:
+        return std::max(a, b);
+    }
+}
+
+/// Where a figure stands on a scale of its kind: SQNR from 80 dB (harmless) to 0; ranges from 1 to float16's largest
+/// number, both as a person reads them, by logarithm; times against the slowest item shown.
+double shareOf(ColourBy colourBy, double value, double slowest)
+{
+    switch (colourBy) {
+    case ColourBy::Error:
+        return std::isnan(value) ? 1 : std::clamp(1 - value / 80, 0.0, 1.0);
+    case ColourBy::Latency:
+        return slowest > 0 ? std::clamp(value / slowest, 0.0, 1.0) : 0;
+    case ColourBy::Overflow:
+        return value <= 1 ? 0 : std::clamp(std::log(value) / std::log(65504.0), 0.0, 1.0);
+    case ColourBy::Precision:
+        break;
+    }
+    return -1;
+}
+
+void markCasts(const Scene &scene, const passes::Conversion &conversion, Looks &looks)
+{
+    for (const passes::InsertedCast &cast : conversion.casts) {
+        bool isFirst = true;
+        for (const passes::Reader &reader : cast.readers) {
+            if (reader.node == passes::kNoNode) {
+                const ItemIndex item = scene.itemOf(cast.tensor.node);
+                if (item != kNoItem)
+                    ++looks.items[item].castsAtHeads;
+            } else if (const std::uint32_t edge = scene.edgeOf(reader.node, reader.input); edge != kNoItem) {
+                CastMark &mark = looks.casts[edge];
+                if (mark.count++ == 0) {
+                    mark.type = cast.type;
+                    mark.isShared = !isFirst;
+                }
+            } else if (const ItemIndex item = scene.itemOf(reader.node); item != kNoItem && isFirst) {
+                ++looks.items[item].castsInside;
+            }
+            isFirst = false;
+        }
+    }
+    for (const passes::StoredParameter &stored : conversion.parameters) {
+        const ItemIndex item = scene.itemOf(stored.variable);
+        if (item != kNoItem)
+            looks.items[item].isStoredNarrow = true;
+    }
+}
+
+} // namespace
+
+Looks looksOf(const Scene &scene, const session::Snapshot &snapshot, const session::Figures &figures,
+              ColourBy colourBy, bool converted, const passes::TypeMap &types)
+{
+    Looks looks;
+    looks.items.resize(scene.items().size());
+    looks.casts.resize(scene.edges().size());
+    const bool hasConversion = converted && snapshot.converted;
+    const NodeFigureTable table(scene, figures, colourBy, converted);
+    const bool isStale = colourBy == ColourBy::Latency ? figures.latencyRevision != snapshot.revision
+        : colourBy == ColourBy::Overflow               ? false
+                                                       : figures.comparisonRevision != snapshot.revision;
+    double slowest = 0;
+    for (ItemIndex k = 0; k < looks.items.size(); ++k) {
+        ItemLook &look = looks.items[k];
+        look.isStale = isStale;
+        bool isKnown = false;
+        for (const NodeId node : scene.nodesOf(k)) {
+            const DType type
+                = hasConversion ? snapshot.precisionOf(node) : sourcePrecision(scene.graph(), types, node);
+            if (!scene.graph().isVariable(node))
+                ++look.mix[mixIndex(type)];
+            look.type = type;
+            look.follows = hasConversion && type == DType::Unknown
+                && snapshot.converted->assignment.requested(node) == policy::Request::Follow;
+            const NodeFigure figure = table.of(node);
+            look.warns = look.warns || figure.warns;
+            if (figure.isKnown) {
+                look.value = isKnown ? joined(colourBy, look.value, figure.value) : figure.value;
+                isKnown = true;
+            }
+        }
+        look.share = isKnown ? 0 : -1;
+        looks.hasFigures = looks.hasFigures || isKnown;
+        if (isKnown && !scene.items()[k].isFrame)
+            slowest = std::max(slowest, look.value);
+    }
+    for (ItemLook &look : looks.items) {
+        if (look.share >= 0)
+            look.share = static_cast<float>(shareOf(colourBy, look.value, slowest));
+    }
+    looks.low = colourBy == ColourBy::Error ? 80 : colourBy == ColourBy::Overflow ? 1 : 0;
+    looks.high = colourBy == ColourBy::Error ? 0 : colourBy == ColourBy::Overflow ? 65504 : slowest;
+    if (hasConversion)
+        markCasts(scene, snapshot.converted->conversion, looks);
+    return looks;
+}
+
+DType typeOnWire(const session::Snapshot &snapshot, const layout::Wire &wire, bool converted,
+                 const passes::TypeMap &types)
+{
+    if (!converted || !snapshot.converted)
+        return types.of(wire.from);
+    const passes::Conversion &conversion = snapshot.converted->conversion;
+    const NodeId reader = conversion.fromSource[wire.reader];
+    if (reader == passes::kNoNode || wire.input >= conversion.graph.inputs(reader).size())
+        return DType::Unknown;
+    return conversion.types.of(conversion.graph.inputs(reader)[wire.input]);
+}
+
+} // namespace halftone::widgets

@@ -1,0 +1,153 @@
+#include "widgets/graphview/minimap.h"
+
+#include "widgets/graphview/canvas.h"
+
+#include <QMouseEvent>
+#include <QPainter>
+
+#include <algorithm>
+
+namespace halftone::widgets {
+namespace {
+
+constexpr int kMargin = 12;
+constexpr int kPadding = 5;
+
+} // namespace
+
+Minimap::Minimap(Canvas *canvas)
+    : QWidget(canvas)
+    , m_canvas(canvas)
+{
+    setAccessibleName(tr("Overview of the graph"));
+    setCursor(Qt::PointingHandCursor);
+    hide();
+}
+
+void Minimap::refresh()
+{
+    m_picture = {};
+    place();
+}
+
+void Minimap::place()
+{
+    const Scene *scene = m_canvas->input().scene;
+    if (!scene || scene->size().isEmpty()) {
+        hide();
+        return;
+    }
+    const int line = fontMetrics().height();
+    const double most = std::clamp(m_canvas->height() * 0.45, 4.0 * line, 18.0 * line);
+    const double aspect = scene->size().width() / scene->size().height();
+    const double height = aspect < 1 ? most : std::max(3.0 * line, most / aspect);
+    const double width = std::clamp(height * aspect, 4.0 * line, 0.8 * most);
+    const QSize size(static_cast<int>(width) + 2 * kPadding, static_cast<int>(height) + 2 * kPadding);
+    if (size != this->size())
+        m_picture = {};
+    setGeometry(m_canvas->width() - size.width() - kMargin, m_canvas->height() - size.height() - kMargin,
+                size.width(), size.height());
+    follow();
+}
+
+void Minimap::follow()
+{
+    const Scene *scene = m_canvas->input().scene;
+    if (!scene)
+        return;
+    const QRectF seen = m_canvas->camera().toScene(QRectF(m_canvas->rect()));
+    setVisible(!seen.contains(QRectF(QPointF(), scene->size())));
+    update();
+}
+
+QRectF Minimap::inner() const
+{
+    return QRectF(rect()).adjusted(kPadding, kPadding, -kPadding, -kPadding);
+}
+
+QPointF Minimap::toScene(const QPointF &map) const
+{
+    const QSizeF size = m_canvas->input().scene->size();
+    return {(map.x() - inner().left()) / inner().width() * size.width(),
+            (map.y() - inner().top()) / inner().height() * size.height()};
+}
+
+void Minimap::render()
+{
+    m_picture = QPixmap(size() * devicePixelRatioF());
+    m_picture.setDevicePixelRatio(devicePixelRatioF());
+    const PaintInput &input = m_canvas->input();
+    const Tones tones(palette());
+    QPainter painter(&m_picture);
+    painter.fillRect(rect(), tones.frame(1));
+    const QRectF field = inner();
+    const double x = field.width() / input.scene->size().width();
+    const double y = field.height() / input.scene->size().height();
+    for (ItemIndex k = 0; k < input.scene->items().size(); ++k) {
+        const SceneItem &item = input.scene->items()[k];
+        const ItemLook &look = input.looks->items[k];
+        if (item.isFrame)
+            continue;
+        const QRectF box(field.left() + item.rect.left() * x, field.top() + item.rect.top() * y,
+                         std::max(1.5, item.rect.width() * x), std::max(1.0, item.rect.height() * y));
+        const Tone &tone = tones.of(look);
+        QColor colour = tone.isOutlined || item.isVariable ? tone.border : tone.band;
+        if (input.colourBy != ColourBy::Precision)
+            colour = look.share < 0 ? tones.frame(4) : tones.scale(look.share);
+        if (item.ref.isBlock && input.colourBy == ColourBy::Precision) {
+            double total = 0;
+            for (const std::uint32_t count : look.mix)
+                total += count;
+            double left = box.left();
+            for (std::size_t m = 0; m < look.mix.size() && total > 0; ++m) {
+                const double width = box.width() * look.mix[m] / total;
+                painter.fillRect(QRectF(left, box.top(), width, box.height()), tones.of(kMixTypes[m]).band);
+                left += width;
+            }
+        } else {
+            painter.fillRect(box, colour);
+        }
+    }
+}
+
+void Minimap::paintEvent(QPaintEvent *)
+{
+    const Scene *scene = m_canvas->input().scene;
+    if (!scene || !m_canvas->input().looks)
+        return;
+    if (m_picture.isNull())
+        render();
+    QPainter painter(this);
+    painter.drawPixmap(0, 0, m_picture);
+    const QRectF seen = m_canvas->camera().toScene(QRectF(m_canvas->rect()));
+    const QRectF field = inner();
+    const double x = field.width() / scene->size().width();
+    const double y = field.height() / scene->size().height();
+    QRectF frame(field.left() + seen.left() * x, field.top() + seen.top() * y, seen.width() * x,
+                 seen.height() * y);
+    frame = frame.intersected(QRectF(rect()).adjusted(1, 1, -1, -1));
+    if (frame.height() < 4)
+        frame.adjust(0, -2, 0, 2);
+    QColor accent = palette().color(QPalette::Highlight);
+    painter.setPen(QPen(accent, 1.5));
+    accent.setAlpha(36);
+    painter.setBrush(accent);
+    painter.drawRect(frame);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(palette().color(QPalette::Mid), 1));
+    painter.drawRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5));
+}
+
+void Minimap::mousePressEvent(QMouseEvent *event)
+{
+    if (event->button() == Qt::LeftButton && m_canvas->input().scene)
+        Q_EMIT placeWanted(toScene(event->position()));
+}
+
+void Minimap::mouseMoveEvent(QMouseEvent *event)
+{
+    if ((event->buttons() & Qt::LeftButton) != 0 && m_canvas->input().scene)
+        Q_EMIT placeWanted(toScene(event->position()));
+}
+
+} // namespace halftone::widgets

@@ -1,0 +1,233 @@
+#include "widgets/graphview/scene.h"
+
+#include "widgets/common/formatters.h"
+
+#include <algorithm>
+
+namespace halftone::widgets {
+namespace {
+
+using graph::NodeId;
+
+constexpr double kBand = 256; ///< height of a band of the index
+constexpr std::size_t kMostBands = 1 << 16;
+
+std::uint64_t keyOf(const layout::ItemRef &ref)
+{
+    return (std::uint64_t{ref.isBlock} << 32) | ref.id;
+}
+
+std::uint64_t keyOf(NodeId reader, std::uint32_t input)
+{
+    return (std::uint64_t{reader} << 32) | input;
+}
+
+QRectF toQt(const layout::Rect &rect)
+{
+    return {rect.x, rect.y, rect.width, rect.height};
+}
+
+} // namespace
+
+layout::ItemSizes itemSizes(const graph::Graph &graph, const layout::BlockTree &tree, double lineHeight)
+{
+    layout::ItemSizes sizes;
+    const double line = std::max(8.0, lineHeight);
+    sizes.nodes.assign(graph.nodeCount(), {10.5 * line, 2.4 * line});
+    for (NodeId id = 0; id < graph.nodeCount(); ++id) {
+        if (graph.isVariable(id))
+            sizes.nodes[id] = {8.5 * line, 1.7 * line};
+    }
+    sizes.foldedBlocks.assign(tree.blocks.size(), {12.5 * line, 3.6 * line});
+    sizes.frameHeader = 2.2 * line;
+    sizes.framePadding = line;
+    return sizes;
+}
+
+Scene::Scene(std::shared_ptr<const io::LoadedModel> source, std::shared_ptr<const layout::BlockTree> tree,
+             std::vector<char> open, layout::Picture picture)
+    : m_source(std::move(source))
+    , m_tree(std::move(tree))
+    , m_open(std::move(open))
+    , m_size(picture.size.width, picture.size.height)
+    , m_note(plain(picture.note))
+    , m_itemOfNode(m_source->model.graph.nodeCount(), kNoItem)
+{
+    m_bandCount
+        = std::clamp(static_cast<std::size_t>(m_size.height() / kBand) + 1, std::size_t{1}, kMostBands);
+    addItems(picture);
+    addEdges(picture);
+    m_itemBands = banded(m_items.size(), [this](std::size_t k) { return m_items[k].rect; });
+    m_edgeBands = banded(m_edges.size(), [this](std::size_t k) { return m_edges[k].bounds; });
+}
+
+const graph::Graph &Scene::graph() const
+{
+    return m_source->model.graph;
+}
+
+void Scene::addItems(const layout::Picture &picture)
+{
+    std::vector<char> isHead(graph().nodeCount(), 0);
+    for (const graph::Entry &head : graph().heads())
+        isHead[head.node] = 1;
+    for (const layout::PlacedItem &placed : picture.items) {
+        const auto index = static_cast<ItemIndex>(m_items.size());
+        SceneItem item;
+        item.ref = placed.item;
+        item.rect = toQt(placed.rect);
+        item.isFrame = placed.isFrame;
+        item.depth = placed.depth;
+        item.firstNode = static_cast<std::uint32_t>(m_nodes.size());
+        if (placed.item.isBlock) {
+            const layout::Block &block = m_tree->blocks[placed.item.id];
+            item.name = plain(block.name);
+            item.detail = QStringLiteral("%1 operators").arg(block.operators);
+            const std::vector<NodeId> nodes = layout::nodesIn(*m_tree, placed.item.id);
+            m_nodes.insert(m_nodes.end(), nodes.begin(), nodes.end());
+        } else {
+            const graph::NodeDef &node = graph().node(placed.item.id);
+            item.name = plain(node.name);
+            item.isVariable = node.isVariable();
+            item.detail = item.isVariable ? QStringLiteral("input") : plain(node.op);
+            m_nodes.push_back(placed.item.id);
+        }
+        item.nodeCount = static_cast<std::uint32_t>(m_nodes.size()) - item.firstNode;
+        for (std::uint32_t k = item.firstNode; k < m_nodes.size(); ++k) {
+            item.isHead = item.isHead || (!item.isFrame && isHead[m_nodes[k]] != 0);
+            if (!item.isFrame)
+                m_itemOfNode[m_nodes[k]] = index;
+        }
+        m_itemOfRef.emplace(keyOf(item.ref), index);
+        m_items.push_back(std::move(item));
+    }
+    for (NodeId id = 0; id < m_itemOfNode.size(); ++id) {
+        if (m_itemOfNode[id] == kNoItem)
+            m_itemOfNode[id] = m_itemOfNode[m_tree->boxOf[id]];
+    }
+}
+
+void Scene::addEdges(layout::Picture &picture)
+{
+    std::vector<std::vector<std::uint32_t>> into(m_items.size());
+    std::vector<std::vector<std::uint32_t>> outOf(m_items.size());
+    for (layout::PlacedEdge &placed : picture.edges) {
+        const auto index = static_cast<std::uint32_t>(m_edges.size());
+        SceneEdge edge;
+        edge.from = placed.from;
+        edge.to = placed.to;
+        for (const layout::Point &point : placed.line)
+            edge.line << QPointF(point.x, point.y);
+        edge.bounds = edge.line.boundingRect().adjusted(-1, -1, 1, 1);
+        edge.wires = std::move(placed.wires);
+        for (const layout::Wire &wire : edge.wires)
+            m_edgeOfWire.emplace(keyOf(wire.reader, wire.input), index);
+        into[edge.to].push_back(index);
+        outOf[edge.from].push_back(index);
+        m_edges.push_back(std::move(edge));
+    }
+    const auto flat = [](const std::vector<std::vector<std::uint32_t>> &lists) {
+        Lists result;
+        for (const auto &list : lists) {
+            result.first.push_back(static_cast<std::uint32_t>(result.values.size()));
+            result.values.insert(result.values.end(), list.begin(), list.end());
+        }
+        result.first.push_back(static_cast<std::uint32_t>(result.values.size()));
+        return result;
+    };
+    m_into = flat(into);
+    m_outOf = flat(outOf);
+}
+
+std::pair<std::size_t, std::size_t> Scene::bandsOf(const QRectF &area) const
+{
+    const double height = std::max(1.0, m_size.height()) / static_cast<double>(m_bandCount);
+    const auto band = [&](double y) {
+        return static_cast<std::size_t>(std::clamp(y / height, 0.0, static_cast<double>(m_bandCount - 1)));
+    };
+    return {band(area.top()), band(area.bottom())};
+}
+
+Scene::Lists Scene::banded(std::size_t count, const std::function<QRectF(std::size_t)> &bounds) const
+{
+    std::vector<std::vector<std::uint32_t>> bands(m_bandCount);
+    for (std::size_t k = 0; k < count; ++k) {
+        const auto [first, last] = bandsOf(bounds(k));
+        for (std::size_t band = first; band <= last; ++band)
+            bands[band].push_back(static_cast<std::uint32_t>(k));
+    }
+    Lists lists;
+    for (const auto &band : bands) {
+        lists.first.push_back(static_cast<std::uint32_t>(lists.values.size()));
+        lists.values.insert(lists.values.end(), band.begin(), band.end());
+    }
+    lists.first.push_back(static_cast<std::uint32_t>(lists.values.size()));
+    return lists;
+}
+
+std::span<const NodeId> Scene::nodesOf(ItemIndex item) const
+{
+    return std::span(m_nodes).subspan(m_items[item].firstNode, m_items[item].nodeCount);
+}
+
+ItemIndex Scene::itemOf(const layout::ItemRef &ref) const
+{
+    const auto place = m_itemOfRef.find(keyOf(ref));
+    return place == m_itemOfRef.end() ? kNoItem : place->second;
+}
+
+std::uint32_t Scene::edgeOf(NodeId reader, std::uint32_t input) const
+{
+    const auto place = m_edgeOfWire.find(keyOf(reader, input));
+    return place == m_edgeOfWire.end() ? kNoItem : place->second;
+}
+
+std::span<const std::uint32_t> Scene::edgesInto(ItemIndex item) const
+{
+    return m_into.at(item);
+}
+
+std::span<const std::uint32_t> Scene::edgesOutOf(ItemIndex item) const
+{
+    return m_outOf.at(item);
+}
+
+void Scene::itemsIn(const QRectF &area, std::vector<ItemIndex> &found) const
+{
+    found.clear();
+    const auto [first, last] = bandsOf(area);
+    for (std::size_t band = first; band <= last; ++band)
+        for (const std::uint32_t k : m_itemBands.at(band))
+            if (m_items[k].rect.intersects(area))
+                found.push_back(k);
+    std::ranges::sort(found);
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+}
+
+void Scene::edgesIn(const QRectF &area, std::vector<std::uint32_t> &found) const
+{
+    found.clear();
+    const auto [first, last] = bandsOf(area);
+    for (std::size_t band = first; band <= last; ++band)
+        for (const std::uint32_t k : m_edgeBands.at(band))
+            if (m_edges[k].bounds.intersects(area))
+                found.push_back(k);
+    std::ranges::sort(found);
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+}
+
+ItemIndex Scene::itemAt(const QPointF &place) const
+{
+    ItemIndex best = kNoItem;
+    const auto [first, last] = bandsOf(QRectF(place, QSizeF(0, 0)));
+    for (std::size_t band = first; band <= last; ++band) {
+        for (const std::uint32_t k : m_itemBands.at(band)) {
+            if (m_items[k].rect.contains(place)
+                && (best == kNoItem || m_items[k].depth >= m_items[best].depth))
+                best = k;
+        }
+    }
+    return best;
+}
+
+} // namespace halftone::widgets

@@ -1,0 +1,499 @@
+#include "widgets/graphview/scene_painter.h"
+
+#include "widgets/common/formatters.h"
+
+#include <QFontInfo>
+#include <QFontMetricsF>
+#include <QPainter>
+#include <QPainterPath>
+
+#include <algorithm>
+#include <cmath>
+
+namespace halftone::widgets {
+namespace {
+
+constexpr double kDetail = 0.86; ///< size of second text against the first
+constexpr double kSmallest = 6.5; ///< pixels of text that is still drawn
+constexpr double kFar = 0.22; ///< scale below which items are plain fields
+constexpr double kEdgeText = 0.85; ///< scale from which edges say what they carry
+constexpr double kDiamond = 10;
+
+} // namespace
+
+QPointF alongLine(const QPolygonF &line, double share)
+{
+    double length = 0;
+    for (qsizetype k = 1; k < line.size(); ++k)
+        length += QLineF(line[k - 1], line[k]).length();
+    double left = length * share;
+    for (qsizetype k = 1; k < line.size(); ++k) {
+        const QLineF part(line[k - 1], line[k]);
+        if (part.length() >= left && part.length() > 0)
+            return part.pointAt(left / part.length());
+        left -= part.length();
+    }
+    return line.isEmpty() ? QPointF() : line.back();
+}
+
+QString figureText(ColourBy colourBy, double value)
+{
+    switch (colourBy) {
+    case ColourBy::Error:
+        return std::isnan(value) ? decibels(value) : decibels(value) + QStringLiteral(" dB");
+    case ColourBy::Latency:
+        return microseconds(value) + QStringLiteral(" µs");
+    case ColourBy::Overflow:
+        return QStringLiteral("≤ ") + significant(value);
+    case ColourBy::Precision:
+        break;
+    }
+    return {};
+}
+
+ScenePainter::ScenePainter(const QPalette &palette, const QFont &font)
+    : m_tones(palette)
+    , m_font(font)
+    , m_pixels(QFontInfo(font).pixelSize())
+{
+}
+
+QFont ScenePainter::scaledFont(double share) const
+{
+    QFont font = m_font;
+    font.setPixelSize(std::max(1, static_cast<int>(std::lround(m_pixels * share * m_camera.scale))));
+    return font;
+}
+
+bool ScenePainter::isReadable(double share) const
+{
+    return m_pixels * share * m_camera.scale >= kSmallest;
+}
+
+void ScenePainter::drawLabel(QPainter &painter, ItemIndex item, int part, const QString &text,
+                             const QFont &font, const QPointF &where, qreal room)
+{
+    if (room < 8 || text.isEmpty())
+        return;
+    Label &label = m_labels[(std::uint64_t{item} << 3) | static_cast<std::uint64_t>(part)];
+    if (label.source != text || std::abs(label.width - room) > 0.5) {
+        label.source = text;
+        label.width = room;
+        label.text.setTextFormat(Qt::PlainText);
+        label.text.setPerformanceHint(QStaticText::AggressiveCaching);
+        label.text.setText(QFontMetricsF(font).elidedText(text, Qt::ElideMiddle, room));
+        label.text.prepare(QTransform(), font);
+    }
+    painter.setFont(font);
+    painter.drawStaticText(QPointF(where.x(), where.y() - label.text.size().height() / 2), label.text);
+}
+
+void ScenePainter::paint(QPainter &painter, const QRectF &area, const Camera &camera, const PaintInput &input)
+{
+    m_camera = camera;
+    m_area = area;
+    const int pixels = scaledFont(1).pixelSize();
+    if (m_labelled != input.scene || m_labelPixels != pixels || m_labels.size() > 20'000) {
+        m_labels.clear();
+        m_labelled = input.scene;
+        m_labelPixels = pixels;
+    }
+    const QRectF seen = camera.toScene(area).adjusted(-20, -20, 20, 20);
+    input.scene->itemsIn(seen, m_items);
+    input.scene->edgesIn(seen, m_edges);
+    const bool isFar = camera.scale < kFar;
+    painter.setRenderHint(QPainter::Antialiasing, !isFar);
+    paintFrames(painter, input);
+    if (isFar) {
+        paintFarEdges(painter, input);
+        for (const ItemIndex item : m_items)
+            paintFarItem(painter, input, item);
+        return;
+    }
+    paintEdges(painter, input);
+    for (const ItemIndex item : m_items) {
+        if (!input.scene->items()[item].isFrame)
+            paintItem(painter, input, item);
+    }
+    if (input.converted)
+        paintCasts(painter, input);
+    if (camera.scale >= kEdgeText)
+        paintEdgeLabels(painter, input);
+}
+
+void ScenePainter::paintFrames(QPainter &painter, const PaintInput &input)
+{
+    const double radius = 5 * std::min(1.0, m_camera.scale);
+    const bool hasText = isReadable(1);
+    for (const ItemIndex index : m_items) {
+        const SceneItem &item = input.scene->items()[index];
+        if (!item.isFrame)
+            continue;
+        const QRectF rect = m_camera.toView(item.rect);
+        const bool isFaded = input.emphasis->isFaded(index);
+        const QColor border = blended(m_tones.ground(), m_tones.text(), 0.28);
+        painter.setPen(QPen(isFaded ? m_tones.faded(border) : border, 1));
+        painter.setBrush(m_tones.frame(item.depth));
+        painter.drawRoundedRect(rect, radius, radius);
+        if (hasText) {
+            const double line = m_pixels * m_camera.scale;
+            QFont bold = scaledFont(1);
+            bold.setBold(true);
+            const QString title = QChar(0x25be) + QStringLiteral(" ") + item.name;
+            const qreal room = rect.width() - 1.4 * line;
+            const qreal used = std::min(room, QFontMetricsF(bold).horizontalAdvance(title) + 2);
+            // The title stays in sight while the frame is.
+            const qreal y = std::clamp(m_area.top() + line, rect.top() + 1.1 * line,
+                                       std::max(rect.top() + 1.1 * line, rect.bottom() - 1.4 * line));
+            painter.setPen(isFaded ? m_tones.faded(m_tones.text()) : m_tones.text());
+            drawLabel(painter, index, 0, title, bold, {rect.left() + 0.7 * line, y}, used);
+            painter.setPen(isFaded ? m_tones.faded(m_tones.secondText()) : m_tones.secondText());
+            drawLabel(painter, index, 1, item.detail, scaledFont(kDetail),
+                      {rect.left() + 1.3 * line + used, y}, room - used - 0.6 * line);
+        }
+        if (input.emphasis->isFound(index))
+            paintRings(painter, input, index, rect);
+    }
+}
+
+void ScenePainter::paintFarEdges(QPainter &painter, const PaintInput &input)
+{
+    // Single lines without joins, all in two calls: what is a pixel long does not show.
+    std::vector<QLineF> plain;
+    std::vector<QLineF> onPath;
+    for (const std::uint32_t index : m_edges) {
+        const SceneEdge &edge = input.scene->edges()[index];
+        if (edge.line.size() < 2 || edge.bounds.height() * m_camera.scale < 1.5)
+            continue;
+        std::vector<QLineF> &lines = input.emphasis->isEdgeOnPath(index) ? onPath : plain;
+        for (qsizetype k = 1; k < edge.line.size(); ++k)
+            lines.emplace_back(m_camera.toView(edge.line[k - 1]), m_camera.toView(edge.line[k]));
+    }
+    const bool isFaded = !input.emphasis->edgeOnPath.empty();
+    painter.setPen(QPen(isFaded ? m_tones.faded(m_tones.line()) : m_tones.line(), 0));
+    painter.drawLines(plain.data(), static_cast<int>(plain.size()));
+    painter.setPen(QPen(m_tones.text(), 0));
+    painter.drawLines(onPath.data(), static_cast<int>(onPath.size()));
+}
+
+void ScenePainter::paintEdges(QPainter &painter, const PaintInput &input)
+{
+    const double scale = std::min(1.0, m_camera.scale);
+    const double head = 6 * scale;
+    for (const bool isTop : {false, true}) {
+        for (const std::uint32_t index : m_edges) {
+            if (input.emphasis->isEdgeOnPath(index) != isTop)
+                continue;
+            const SceneEdge &edge = input.scene->edges()[index];
+            QPolygonF line;
+            line.reserve(edge.line.size());
+            for (const QPointF &point : edge.line)
+                line << m_camera.toView(point);
+            const QColor colour = isTop              ? m_tones.text()
+                : input.emphasis->isEdgeFaded(index) ? m_tones.faded(m_tones.line())
+                                                     : m_tones.line();
+            painter.setPen(QPen(colour, isTop ? 1.6 : 1.1));
+            painter.setBrush(Qt::NoBrush);
+            painter.drawPolyline(line);
+            if (m_camera.scale >= 0.4 && line.size() >= 2) {
+                const QPointF tip = line.back();
+                painter.setPen(Qt::NoPen);
+                painter.setBrush(colour);
+                const QPointF arrow[]
+                    = {tip, tip + QPointF(-head / 2, -head), tip + QPointF(head / 2, -head)};
+                painter.drawPolygon(arrow, 3);
+            }
+        }
+    }
+}
+
+void ScenePainter::diamond(QPainter &painter, const QPointF &centre, const Tone &tone, bool isHollow,
+                           bool isFaded)
+{
+    const double half = kDiamond / 2 * std::clamp(m_camera.scale, 0.5, 1.4);
+    const QPointF corners[] = {centre + QPointF(0, -half), centre + QPointF(half, 0),
+                               centre + QPointF(0, half), centre + QPointF(-half, 0)};
+    const QColor fill = isFaded ? m_tones.faded(tone.band) : tone.band;
+    painter.setPen(QPen(isHollow ? fill : m_tones.ground(), isHollow ? 1.6 : 1));
+    painter.setBrush(isHollow ? m_tones.ground() : fill);
+    painter.drawPolygon(corners, 4);
+}
+
+void ScenePainter::paintCasts(QPainter &painter, const PaintInput &input)
+{
+    for (const std::uint32_t index : m_edges) {
+        const CastMark &mark = input.looks->casts[index];
+        if (mark.count == 0)
+            continue;
+        const SceneEdge &edge = input.scene->edges()[index];
+        const QPointF centre = m_camera.toView(alongLine(edge.line, 0.5));
+        const bool isFaded = input.emphasis->isEdgeFaded(index);
+        diamond(painter, centre, m_tones.of(mark.type), mark.isShared, isFaded);
+        if (mark.count > 1 && isReadable(kDetail)) {
+            painter.setFont(scaledFont(kDetail));
+            painter.setPen(isFaded ? m_tones.faded(m_tones.text()) : m_tones.text());
+            painter.drawText(centre + QPointF(kDiamond * 0.8, 4) * m_camera.scale,
+                             QString::number(mark.count));
+        }
+    }
+}
+
+void ScenePainter::paintEdgeLabels(QPainter &painter, const PaintInput &input)
+{
+    if (!input.snapshot)
+        return;
+    const QFont font = scaledFont(kDetail * 0.92);
+    painter.setFont(font);
+    const QFontMetricsF metrics(font);
+    for (const std::uint32_t index : m_edges) {
+        const SceneEdge &edge = input.scene->edges()[index];
+        const QRectF bounds = m_camera.toView(edge.bounds);
+        if (edge.wires.empty() || bounds.height() < 1.5 * metrics.height())
+            continue;
+        const layout::Wire &wire = edge.wires.front();
+        QString text = shortType(typeOnWire(*input.snapshot, wire, input.converted, *input.types));
+        if (input.snapshot->shapes && input.snapshot->shapes->of(wire.from).hasRank())
+            text += QChar(' ') + shapeText(input.snapshot->shapes->of(wire.from));
+        if (edge.wires.size() > 1)
+            text += QStringLiteral(" +%1").arg(edge.wires.size() - 1);
+        // Beside the line, just above its end, where several lines of one source have parted.
+        const QPointF end = m_camera.toView(alongLine(edge.line, 0.62));
+        QRectF box(end + QPointF(7, -metrics.height() / 2),
+                   QSizeF(metrics.horizontalAdvance(text), metrics.height()));
+        if (input.scene->itemAt(m_camera.toScene(box.center())) != kNoItem
+            && !input.scene->items()[input.scene->itemAt(m_camera.toScene(box.center()))].isFrame)
+            continue;
+        const bool isFaded = input.emphasis->isEdgeFaded(index);
+        painter.setPen(isFaded ? m_tones.faded(m_tones.secondText()) : m_tones.secondText());
+        painter.drawText(box, Qt::AlignVCenter | Qt::TextDontClip, text);
+    }
+}
+
+QColor ScenePainter::bodyOf(const PaintInput &input, const ItemLook &look, bool isFaded) const
+{
+    QColor body = m_tones.of(look).body;
+    if (input.colourBy != ColourBy::Precision) {
+        body = look.share < 0 ? m_tones.ground() : m_tones.scale(look.share);
+        if (look.isStale)
+            body = blended(m_tones.ground(), body, 0.35);
+    }
+    return isFaded ? m_tones.faded(body) : body;
+}
+
+void ScenePainter::paintFarItem(QPainter &painter, const PaintInput &input, ItemIndex index)
+{
+    const SceneItem &item = input.scene->items()[index];
+    const ItemLook &look = input.looks->items[index];
+    QRectF rect = m_camera.toView(item.rect);
+    if (item.isFrame)
+        return;
+    rect.setWidth(std::max(rect.width(), 2.0));
+    rect.setHeight(std::max(rect.height(), 1.0));
+    const bool isFaded = input.emphasis->isFaded(index);
+    const Tone &tone = m_tones.of(look);
+    QColor colour = input.colourBy != ColourBy::Precision || item.isVariable ? bodyOf(input, look, isFaded)
+        : isFaded                                                            ? m_tones.faded(tone.band)
+                                                                             : tone.band;
+    if (item.ref.isBlock && input.colourBy == ColourBy::Precision) {
+        paintMix(painter, rect, look, isFaded);
+    } else {
+        if (colour == m_tones.ground())
+            colour = isFaded ? m_tones.faded(tone.border) : tone.border;
+        painter.fillRect(rect, colour);
+    }
+    if (input.emphasis->isSelected(index) || input.emphasis->isFound(index))
+        paintRings(painter, input, index, rect);
+    if (look.warns)
+        painter.fillRect(QRectF(rect.right(), rect.top(), 3, std::max(3.0, rect.height())), m_tones.amber());
+}
+
+void ScenePainter::paintMix(QPainter &painter, const QRectF &bar, const ItemLook &look, bool isFaded)
+{
+    double total = 0;
+    for (const std::uint32_t count : look.mix)
+        total += count;
+    if (total == 0)
+        return;
+    double left = bar.left();
+    for (std::size_t k = 0; k < look.mix.size(); ++k) {
+        if (look.mix[k] == 0)
+            continue;
+        const Tone &tone = m_tones.of(kMixTypes[k]);
+        const QRectF part(left, bar.top(), bar.width() * look.mix[k] / total, bar.height());
+        const QColor fill = tone.isOutlined ? tone.border : tone.band;
+        painter.fillRect(part, isFaded ? m_tones.faded(fill) : fill);
+        if (tone.pattern != Qt::SolidPattern && bar.height() >= 5)
+            painter.fillRect(part,
+                             QBrush(blended(fill, m_tones.ground(), isFaded ? 0.7 : 0.45), tone.pattern));
+        left += part.width();
+    }
+}
+
+void ScenePainter::paintBadge(QPainter &painter, const QRectF &body, const Tone &tone, bool isFaded,
+                              qreal &right)
+{
+    const QFont font = scaledFont(kDetail * 0.92);
+    const QFontMetricsF metrics(font);
+    const qreal pad = 4 * m_camera.scale;
+    const QSizeF size(metrics.horizontalAdvance(tone.badge) + 2 * pad, metrics.height() + pad / 2);
+    const QRectF box(QPointF(right - size.width(), body.center().y() - size.height() / 2), size);
+    const QColor fill = isFaded ? m_tones.faded(tone.band) : tone.band;
+    painter.setFont(font);
+    if (tone.isOutlined) {
+        painter.setPen(QPen(fill, 1));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRoundedRect(box, pad, pad);
+        painter.setPen(isFaded ? m_tones.faded(m_tones.secondText()) : m_tones.secondText());
+    } else {
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(fill);
+        painter.drawRoundedRect(box, pad, pad);
+        painter.setPen(readableOn(fill));
+    }
+    painter.drawText(box, Qt::AlignCenter, tone.badge);
+    right = box.left() - pad;
+}
+
+QString ScenePainter::detailOf(const PaintInput &input, const SceneItem &item, const ItemLook &look) const
+{
+    QString text = item.detail;
+    if (input.converted && look.castsInside > 0)
+        text += (look.castsInside == 1 ? QStringLiteral(" · %1 cast") : QStringLiteral(" · %1 casts"))
+                    .arg(look.castsInside);
+    if (input.converted && look.isStoredNarrow && !item.ref.isBlock)
+        text += QStringLiteral(" · 16-bit weights");
+    return text;
+}
+
+void ScenePainter::paintStub(QPainter &painter, const QRectF &rect, const ItemLook &look, bool isFaded)
+{
+    const double length = 14 * m_camera.scale;
+    const QColor colour = isFaded ? m_tones.faded(m_tones.line()) : m_tones.line();
+    const QPointF from(rect.center().x(), rect.bottom());
+    painter.setPen(QPen(colour, 1.1));
+    painter.drawLine(from, from + QPointF(0, length));
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(colour);
+    painter.drawEllipse(from + QPointF(0, length), 3 * m_camera.scale, 3 * m_camera.scale);
+    if (look.castsAtHeads > 0)
+        diamond(painter, from + QPointF(0, length / 2), m_tones.of(tensor::DType::F32), false, isFaded);
+}
+
+void ScenePainter::paintWarning(QPainter &painter, const QPointF &centre)
+{
+    const double half = 7 * std::clamp(m_camera.scale, 0.6, 1.4);
+    const QPointF corners[] = {centre + QPointF(0, -half), centre + QPointF(half, half * 0.75),
+                               centre + QPointF(-half, half * 0.75)};
+    painter.setPen(QPen(m_tones.ground(), 1));
+    painter.setBrush(m_tones.isDark() ? m_tones.amber() : QColor(0xff, 0xb0, 0x00));
+    painter.drawPolygon(corners, 3);
+    painter.setPen(QPen(QColor(0x20, 0x18, 0x00), std::max(1.0, half / 4)));
+    painter.drawLine(centre + QPointF(0, -half * 0.35), centre + QPointF(0, half * 0.2));
+    painter.drawPoint(centre + QPointF(0, half * 0.52));
+}
+
+void ScenePainter::paintRings(QPainter &painter, const PaintInput &input, ItemIndex index, const QRectF &rect)
+{
+    const double radius = 4 * std::min(1.0, m_camera.scale);
+    painter.setBrush(Qt::NoBrush);
+    if (input.emphasis->isFound(index)) {
+        painter.setPen(QPen(m_tones.amber(), 2, Qt::DashLine));
+        painter.drawRoundedRect(rect.adjusted(-4.5, -4.5, 4.5, 4.5), radius + 3, radius + 3);
+    }
+    if (input.emphasis->isSelected(index)) {
+        painter.setPen(QPen(m_tones.accent(), 2));
+        painter.drawRoundedRect(rect.adjusted(-1.5, -1.5, 1.5, 1.5), radius, radius);
+    }
+}
+
+void ScenePainter::paintItem(QPainter &painter, const PaintInput &input, ItemIndex index)
+{
+    const SceneItem &item = input.scene->items()[index];
+    const ItemLook &look = input.looks->items[index];
+    const Tone &tone = m_tones.of(look);
+    const bool isFaded = input.emphasis->isFaded(index);
+    const auto shown = [&](const QColor &colour) { return isFaded ? m_tones.faded(colour) : colour; };
+    const QRectF rect = m_camera.toView(item.rect);
+    const double scale = m_camera.scale;
+    const double radius = item.isVariable ? rect.height() / 2 : 3 * std::min(1.0, scale);
+    const bool isBlock = item.ref.isBlock;
+    const bool isByPrecision = input.colourBy == ColourBy::Precision;
+    const QColor body
+        = isByPrecision && (isBlock || item.isVariable) ? m_tones.ground() : bodyOf(input, look, isFaded);
+    const QColor border = shown(isBlock || item.isVariable ? m_tones.line() : tone.border);
+
+    if (item.isHead)
+        paintStub(painter, rect, look, isFaded);
+    if (isBlock) { // a second sheet behind the first one
+        painter.setPen(QPen(border, 1));
+        painter.setBrush(m_tones.frame(0));
+        painter.drawRoundedRect(rect.translated(3 * scale, 3 * scale), radius, radius);
+    }
+    painter.setPen(QPen(border, 1, look.follows ? Qt::DashLine : Qt::SolidLine));
+    painter.setBrush(body);
+    painter.drawRoundedRect(rect, radius, radius);
+
+    double left = rect.left() + 8 * scale;
+    if (!isBlock && !item.isVariable) {
+        const QRectF band(rect.left() + 0.5, rect.top() + 0.5, 8 * scale, rect.height() - 1);
+        if (!tone.isOutlined) {
+            painter.fillRect(band, shown(tone.band));
+            if (tone.pattern != Qt::SolidPattern)
+                painter.fillRect(band,
+                                 QBrush(blended(shown(tone.band), m_tones.ground(), 0.55), tone.pattern));
+        }
+        left = band.right() + 6 * scale;
+    }
+    qreal right = rect.right() - 6 * scale;
+    const double line = m_pixels * scale;
+    const QColor first = body == m_tones.ground() || isByPrecision ? m_tones.text() : readableOn(body);
+    const QColor second = body == m_tones.ground() || isByPrecision ? m_tones.secondText()
+                                                                    : blended(readableOn(body), body, 0.2);
+    double nameY = rect.center().y() - 0.62 * line;
+    double detailY = rect.center().y() + 0.62 * line;
+    if (isBlock) {
+        nameY = rect.top() + 0.85 * line;
+        detailY = rect.top() + 2 * line;
+        paintMix(painter,
+                 QRectF(rect.left() + 1, rect.bottom() - 0.75 * line, rect.width() - 2, 0.75 * line - 1),
+                 look, isFaded);
+    }
+    if (item.isVariable)
+        nameY = rect.center().y();
+    if (isReadable(kDetail) && !isBlock && (!item.isVariable || look.type != tensor::DType::Unknown)) {
+        if (isByPrecision || look.share < 0) {
+            paintBadge(painter, rect, tone, isFaded, right);
+        } else {
+            const QFont font = scaledFont(1);
+            const QString figure = figureText(input.colourBy, look.value);
+            const qreal width = QFontMetricsF(font).horizontalAdvance(figure);
+            painter.setFont(font);
+            painter.setPen(shown(look.isStale ? second : first));
+            painter.drawText(QRectF(right - width, rect.top(), width, rect.height()),
+                             Qt::AlignVCenter | Qt::TextDontClip, figure);
+            right -= width + 6 * scale;
+        }
+    }
+    if (isReadable(1)) {
+        QFont font = scaledFont(1);
+        font.setBold(isBlock);
+        painter.setPen(shown(first));
+        drawLabel(painter, index, 0, item.name, font, {left, nameY}, right - left);
+    }
+    if (isReadable(kDetail) && !item.isVariable) {
+        const bool tellsWarning = look.warns && !isBlock;
+        QString detail = tellsWarning ? QStringLiteral("overflows in ") + shortType(look.type)
+                                      : detailOf(input, item, look);
+        if (isBlock && !isByPrecision && look.share >= 0)
+            detail += QStringLiteral(" · ") + figureText(input.colourBy, look.value);
+        painter.setPen(shown(tellsWarning && isByPrecision ? m_tones.amber() : second));
+        drawLabel(painter, index, 1, detail, scaledFont(kDetail), {left, detailY}, right - left);
+    }
+    if (input.converted && look.castsInside > 0 && !isBlock)
+        diamond(painter, {rect.left(), rect.bottom() - 6 * scale}, m_tones.of(look.type), false, isFaded);
+    if (look.warns)
+        paintWarning(painter, rect.topRight());
+    paintRings(painter, input, index, rect);
+}
+
+} // namespace halftone::widgets

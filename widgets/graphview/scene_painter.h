@@ -1,0 +1,89 @@
+#pragma once
+
+#include "widgets/graphview/camera.h"
+#include "widgets/graphview/emphasis.h"
+#include "widgets/graphview/looks.h"
+#include "widgets/graphview/tones.h"
+
+#include <QFont>
+#include <QStaticText>
+
+#include <unordered_map>
+#include <vector>
+
+class QPainter;
+
+namespace halftone::widgets {
+
+/// All that a picture is drawn from; none of it is owned.
+struct PaintInput
+{
+    const Scene *scene = nullptr;
+    const Looks *looks = nullptr;
+    const Emphasis *emphasis = nullptr;
+    const session::Snapshot *snapshot = nullptr;
+    const passes::TypeMap *types = nullptr; ///< of the source
+    ColourBy colourBy = ColourBy::Precision;
+    bool converted = true;
+};
+
+/// Draws the visible part of a scene with as much detail as its scale can show: from coloured dots over boxes to names,
+/// operators and the types on edges. Keeps laid out text between calls.
+class ScenePainter
+{
+public:
+    ScenePainter(const QPalette &palette, const QFont &font);
+
+    const Tones &tones() const { return m_tones; }
+    /// area  of the view, in view coordinates
+    void paint(QPainter &painter, const QRectF &area, const Camera &camera, const PaintInput &input);
+
+private:
+    struct Label
+    {
+        QString source;
+        QStaticText text;
+        qreal width = 0;
+    };
+
+    void paintFrames(QPainter &painter, const PaintInput &input);
+    void paintEdges(QPainter &painter, const PaintInput &input);
+    void paintFarEdges(QPainter &painter, const PaintInput &input);
+    void paintCasts(QPainter &painter, const PaintInput &input);
+    void paintEdgeLabels(QPainter &painter, const PaintInput &input);
+    void paintItem(QPainter &painter, const PaintInput &input, ItemIndex index);
+    void paintFarItem(QPainter &painter, const PaintInput &input, ItemIndex index);
+    void paintMix(QPainter &painter, const QRectF &bar, const ItemLook &look, bool isFaded);
+    void paintBadge(QPainter &painter, const QRectF &body, const Tone &tone, bool isFaded, qreal &right);
+    void paintStub(QPainter &painter, const QRectF &rect, const ItemLook &look, bool isFaded);
+    void paintRings(QPainter &painter, const PaintInput &input, ItemIndex index, const QRectF &rect);
+    void paintWarning(QPainter &painter, const QPointF &centre);
+    void diamond(QPainter &painter, const QPointF &centre, const Tone &tone, bool isHollow, bool isFaded);
+    QString detailOf(const PaintInput &input, const SceneItem &item, const ItemLook &look) const;
+    QColor bodyOf(const PaintInput &input, const ItemLook &look, bool isFaded) const;
+    /// Left-aligned and elided in the middle; where: the middle of its left end.
+    void drawLabel(QPainter &painter, ItemIndex item, int part, const QString &text, const QFont &font,
+                   const QPointF &where, qreal room);
+    QFont scaledFont(double share) const;
+    bool isReadable(double share) const;
+
+    Tones m_tones;
+    QFont m_font;
+    double m_pixels; ///< of m_font
+    const Scene *m_labelled = nullptr; ///< that m_labels belong to
+    int m_labelPixels = 0;
+    std::unordered_map<std::uint64_t, Label> m_labels;
+
+    Camera m_camera; ///< of the picture being drawn
+    QRectF m_area;
+    std::vector<ItemIndex> m_items;
+    std::vector<std::uint32_t> m_edges;
+};
+
+/// A figure with its unit, as nodes and read-outs show it.
+QString figureText(ColourBy colourBy, double value);
+
+/// The place a share of the way along a line.
+QPointF alongLine(const QPolygonF &line, double share);
+
+} // namespace halftone::widgets

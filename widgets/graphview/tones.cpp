@@ -1,0 +1,68 @@
+#include "widgets/graphview/tones.h"
+
+#include "widgets/common/precision_palette.h"
+
+#include <cmath>
+
+namespace halftone::widgets {
+namespace {
+
+double luminance(const QColor &colour)
+{
+    const auto linear
+        = [](double c) { return c <= 0.03928 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
+    return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF())
+        + 0.0722 * linear(colour.blueF());
+}
+
+Tone toneOf(const PrecisionLook &look, const QColor &ground)
+{
+    Tone tone;
+    tone.band = look.colour;
+    tone.body = look.outlined ? ground : look.tint;
+    tone.border = look.outlined ? look.colour : blended(look.colour, ground, 0.25);
+    tone.badge = look.badge;
+    tone.pattern = look.pattern;
+    tone.isOutlined = look.outlined;
+    return tone;
+}
+
+} // namespace
+
+QColor blended(const QColor &a, const QColor &b, double share)
+{
+    const auto channel = [share](int x, int y) { return static_cast<int>(std::lround(x + (y - x) * share)); };
+    return {channel(a.red(), b.red()), channel(a.green(), b.green()), channel(a.blue(), b.blue())};
+}
+
+QColor readableOn(const QColor &ground)
+{
+    const double l = luminance(ground);
+    return (l + 0.05) / 0.05 > 1.05 / (l + 0.05) ? QColor(0x10, 0x12, 0x16) : QColor(Qt::white);
+}
+
+Tones::Tones(const QPalette &palette)
+    : m_isDark(widgets::isDark(palette))
+    , m_ground(palette.color(QPalette::Base))
+    , m_text(palette.color(QPalette::Text))
+    , m_secondText(blended(m_text, m_ground, 0.32))
+    , m_line(blended(m_ground, m_text, 0.5))
+    , m_accent(palette.color(QPalette::Highlight))
+    , m_amber(m_isDark ? QColor(0xff, 0xb7, 0x2b) : QColor(0xb8, 0x6e, 0x00))
+{
+    for (std::size_t k = 0; k < m_byType.size(); ++k)
+        m_byType[k] = toneOf(precisionLook(static_cast<tensor::DType>(k), m_isDark), m_ground);
+    m_following = toneOf(followingLook(m_isDark), m_ground);
+}
+
+QColor Tones::frame(std::uint32_t depth) const
+{
+    return blended(m_ground, m_text, 0.03 + 0.02 * std::min(depth, 4U));
+}
+
+QColor Tones::scale(float share) const
+{
+    return sequentialColour(static_cast<double>(share), m_isDark);
+}
+
+} // namespace halftone::widgets

@@ -1,0 +1,89 @@
+#include "widgets/graphview/view_bar.h"
+
+#include <QAbstractButton>
+#include <QButtonGroup>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QToolButton>
+
+#include <cmath>
+
+namespace halftone::widgets {
+
+ViewBar::ViewBar(QWidget *parent)
+    : QWidget(parent)
+    , m_colourBy(new QComboBox(this))
+    , m_sides(new QButtonGroup(this))
+{
+    auto *row = new QHBoxLayout(this);
+    row->setContentsMargins(8, 4, 8, 4);
+    row->setSpacing(4);
+    auto *label = new QLabel(tr("Colour &by"), this);
+    label->setBuddy(m_colourBy);
+    m_colourBy->addItems({tr("precision"), tr("error"), tr("latency"), tr("overflow risk")});
+    m_colourBy->setAccessibleName(tr("Colour by"));
+    m_colourBy->setToolTip(tr("What the colours of the graph tell"));
+    row->addWidget(label);
+    row->addWidget(m_colourBy);
+    row->addSpacing(12);
+    const QString names[] = {tr("Original"), tr("Converted"), tr("Side by side")};
+    const QString tips[]
+        = {tr("The model as it was loaded"), tr("The converted model, with the casts that were inserted"),
+           tr("Both, moving in step; diamonds and 16-bit weights are what the conversion changed")};
+    for (int side = 0; side < 3; ++side) {
+        auto *choice = new QToolButton(this);
+        choice->setText(names[side]);
+        choice->setToolTip(tips[side]);
+        choice->setCheckable(true);
+        choice->setAutoRaise(true);
+        m_sides->addButton(choice, side);
+        row->addWidget(choice);
+    }
+    row->addStretch(1);
+    row->addWidget(button(tr("Fold"), tr("Fold all blocks"), &ViewBar::foldWanted));
+    row->addWidget(button(tr("Unfold"), tr("Open all blocks"), &ViewBar::unfoldWanted));
+    row->addSpacing(12);
+    row->addWidget(button(QString(QChar(0x2212)), tr("Zoom out (Ctrl+-)"), &ViewBar::zoomOutWanted));
+    m_scale = button(QStringLiteral("100 %"), tr("Zoom to 100 % (Ctrl+0)"), &ViewBar::zoomToFullWanted);
+    m_scale->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("0.25 % ")) + 12);
+    row->addWidget(m_scale);
+    row->addWidget(button(QStringLiteral("+"), tr("Zoom in (Ctrl++)"), &ViewBar::zoomInWanted));
+    row->addWidget(button(tr("Fit"), tr("Show the whole graph (Space)"), &ViewBar::fitWanted));
+    row->addSpacing(12);
+    row->addWidget(button(tr("Find"), tr("Find nodes (Ctrl+F)"), &ViewBar::findWanted));
+
+    connect(m_colourBy, &QComboBox::activated, this,
+            [this](int index) { Q_EMIT colourByChosen(static_cast<ColourBy>(index)); });
+    connect(m_sides, &QButtonGroup::idClicked, this,
+            [this](int id) { Q_EMIT sidesChosen(static_cast<Sides>(id)); });
+}
+
+QToolButton *ViewBar::button(const QString &text, const QString &tip, void (ViewBar::*signal)())
+{
+    auto *made = new QToolButton(this);
+    made->setText(text);
+    made->setToolTip(tip);
+    made->setAccessibleName(tip.section(QStringLiteral(" ("), 0, 0));
+    made->setAutoRaise(true);
+    connect(made, &QToolButton::clicked, this, signal);
+    return made;
+}
+
+void ViewBar::show(ColourBy colourBy, Sides sides)
+{
+    m_colourBy->setCurrentIndex(static_cast<int>(colourBy));
+    m_sides->button(static_cast<int>(sides))->setChecked(true);
+}
+
+void ViewBar::showScale(double scale)
+{
+    const double percent = 100 * scale;
+    m_scale->setText(QString::number(percent, 'f',
+                                     percent < 1        ? 2
+                                         : percent < 10 ? 1
+                                                        : 0)
+                     + QStringLiteral(" %"));
+}
+
+} // namespace halftone::widgets
