@@ -1,5 +1,4 @@
 #include "core/calibration/calibrated.h"
-#include "core/calibration/int8_error.h"
 #include "core/runtime/reference/elements.h"
 
 #include <algorithm>
@@ -21,49 +20,38 @@ std::vector<float> floatsOf(const Tensor &tensor)
     return values;
 }
 
-std::string noteOn(const TensorStatistics &statistics)
-{
-    std::string note;
-    const std::uint64_t infinite = statistics.positiveInfinite + statistics.negativeInfinite;
-    if (statistics.nan + infinite > 0)
-        note = std::to_string(statistics.nan) + " NaN and " + std::to_string(infinite)
-            + " infinite values left out";
-    if (statistics.absMax == 0)
-        note += std::string(note.empty() ? "" : "; ")
-            + (statistics.finite() > 0 ? "all values are zero" : "no finite value");
-    return note;
-}
-
-Result<CalibratedArray> calibrate(std::string name, const Batches &batches, CodeType codes,
+Result<CalibratedArray> calibrate(std::string name, const Batches &batches, const ThresholdOptions &options,
                                   const Progress &progress)
 {
     Collector collector;
+    std::vector<float> values;
     for (const Tensor &batch : batches) {
         if (progress.stopped())
             return Error{Errc::Cancelled, {}, {}, "stopped", {}};
-        progress.tell(0.5, name);
-        collector.add(floatsOf(batch));
+        const std::vector<float> part = floatsOf(batch);
+        collector.add(part);
+        values.insert(values.end(), part.begin(), part.end());
     }
-    CalibratedArray array{std::move(name), collector.statistics(), 0, {}, {}};
-    const TensorStatistics &statistics = array.statistics;
-    const bool isOneSided = codes == CodeType::Uint8 || codes == CodeType::Auto;
-    array.threshold = statistics.absMax;
-    Int8Error error(array.threshold,
-                    isOneSided && statistics.min >= 0 ? CodeRange::OneSided : CodeRange::Symmetric);
-    for (const Tensor &batch : batches) {
-        if (progress.stopped())
-            return Error{Errc::Cancelled, {}, {}, "stopped", {}};
-        error.add(floatsOf(batch));
-    }
-    array.sqnrDb = error.sqnrDb();
-    array.note = noteOn(statistics);
+    CalibratedArray array{std::move(name), collector.statistics(), {}};
+    array.threshold = chooseThreshold(array.statistics, values, options, progress.stop);
+    if (progress.stopped())
+        return Error{Errc::Cancelled, {}, {}, "stopped", {}};
     return array;
 }
 
 } // namespace
 
+ChannelRange calibratedRange(const TensorStatistics &statistics, const Threshold &threshold)
+{
+    const auto value = static_cast<float>(threshold.value);
+    if (threshold.method == ThresholdMethod::MinMax)
+        return {static_cast<float>(statistics.min), static_cast<float>(statistics.max)};
+    return {statistics.min >= 0 ? 0 : -value, value};
+}
+
 Result<std::vector<CalibratedArray>> calibrateArrays(std::span<const io::NamedTensor> arrays,
-                                                     const std::string &batches, CodeType codes,
+                                                     const std::string &batches,
+                                                     const ThresholdOptions &options,
                                                      const Progress &progress)
 {
     std::vector<std::pair<std::string, Batches>> groups;
@@ -86,7 +74,8 @@ Result<std::vector<CalibratedArray>> calibrateArrays(std::span<const io::NamedTe
     }
     std::vector<CalibratedArray> calibrated;
     for (auto &[name, parts] : groups) {
-        HALFTONE_TRY(CalibratedArray array, calibrate(name, parts, codes, progress));
+        progress.tell(static_cast<double>(calibrated.size()) / static_cast<double>(groups.size()), name);
+        HALFTONE_TRY(CalibratedArray array, calibrate(name, parts, options, progress));
         calibrated.push_back(std::move(array));
     }
     return calibrated;

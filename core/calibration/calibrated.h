@@ -2,7 +2,7 @@
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/calibration/collector.h"
+#include "core/calibration/thresholds.h"
 #include "core/io/npz.h"
 
 #include <optional>
@@ -21,32 +21,27 @@ struct CalibratedTensor
     bool isParameter = false;
     TensorStatistics statistics;
     /// Of weights of convolutions and fully connected layers, one an output channel; else empty.
-    std::vector<ChannelRange> channels;
+    std::vector<ChannelRange> channels{};
+    Threshold threshold{};
 };
 
-/// Types of int8 codes that a range may be meant for.
-enum class CodeType
-{
-    Int8,
-    Uint8,
-    Auto ///< uint8 where no value is negative
-};
+/// The range that a symbol is given for a tensor: all values where nothing is clipped, else 0..t or -t..t.
+ChannelRange calibratedRange(const TensorStatistics &statistics, const Threshold &threshold);
 
-/// A bare array, and what int8 with a range from its smallest to its largest value loses.
+/// A bare array and its threshold.
 struct CalibratedArray
 {
     std::string name;
     TensorStatistics statistics;
-    double threshold = 0; ///< the largest |x|
-    std::optional<double> sqnrDb; ///< at the threshold; nothing for zeros
-    std::string note; ///< what a person should know; may be empty
+    Threshold threshold;
 };
 
-/// Statistics of every array of floating point. `batches`, if not empty: only of the arrays of that name and a number from
+/// Statistics and threshold of every array of floating point. `batches`, if not empty: only of the arrays of that name and a number from
 /// 0 on, which are batches of one array of that name.
 /// fails: BadInput when there is no such array (where = its name); Cancelled
 Result<std::vector<CalibratedArray>> calibrateArrays(std::span<const io::NamedTensor> arrays,
-                                                     const std::string &batches, CodeType codes,
+                                                     const std::string &batches,
+                                                     const ThresholdOptions &options,
                                                      const Progress &progress = {});
 
 } // namespace halftone::calibration

@@ -77,6 +77,8 @@ void Collector::addBlock(std::span<const float> values)
         if (odd + zeros < values.size())
             m_smallest = m_smallest == 0 ? smallest : std::min(m_smallest, smallest);
     }
+    if (m_detail == Detail::Ranges)
+        return;
     countExponents(values);
     addMoments(values);
     addLosses<ToFloat16>(values, m_fp16);

@@ -61,10 +61,22 @@ struct TensorStatistics
     std::uint64_t finite() const { return count - nan - positiveInfinite - negativeInfinite; }
 };
 
+/// How much is collected.
+enum class Detail
+{
+    Ranges, ///< counts, range and histogram
+    Formats, ///< also moments, exponents and what 16-bit formats lose
+};
+
 /// Collects the statistics of one tensor in one pass over its batches. Some 70 kB, however many values there are.
 class Collector
 {
 public:
+    explicit Collector(Detail detail = Detail::Formats)
+        : m_detail(detail)
+    {
+    }
+
     void add(std::span<const float> values);
     TensorStatistics statistics() const;
 
@@ -92,6 +104,7 @@ private:
     static void addLosses(std::span<const float> values, Losses &losses);
     FormatLoss lossOf(const Losses &losses, int smallestNormal, int mantissaBits) const;
 
+    Detail m_detail;
     std::uint64_t m_count = 0;
     std::uint64_t m_nan = 0;
     std::uint64_t m_positiveInfinite = 0;

@@ -1,9 +1,21 @@
 #include "core/calibration/histogram.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 
 namespace halftone::calibration {
+
+Histogram Histogram::ofParts(double limit, std::vector<std::uint64_t> counts, bool isCoarsened)
+{
+    Histogram histogram;
+    histogram.m_limit = limit;
+    histogram.m_counts = std::move(counts);
+    histogram.m_width = limit > 0 ? histogram.binWidth() : 0;
+    histogram.m_isCoarsened = isCoarsened;
+    return histogram;
+}
 
 void Histogram::add(std::span<const float> values, float absMax)
 {
@@ -19,38 +31,64 @@ void Histogram::add(std::span<const float> values, float absMax)
         m_limit = absMax;
         m_counts.assign(kFirstBins, 0);
         m_counts[kFirstBins / 2] = m_zerosBefore;
+        m_beganWithZeros = m_zerosBefore > 0;
         m_zerosBefore = 0;
+        m_width = binWidth();
     } else if (absMax > m_limit) {
         grow(absMax);
     }
-    const double scale = static_cast<double>(m_counts.size()) / (2 * m_limit);
+    count(values);
+}
+
+void Histogram::count(std::span<const float> values)
+{
+    constexpr std::size_t kBlock = 512;
+    std::array<std::uint32_t, kBlock> bins;
+    const double scale = 1 / m_width;
     const auto last = static_cast<double>(m_counts.size() - 1);
-    for (const float value : values) {
-        if (!std::isfinite(value))
-            continue;
-        const double at = std::clamp((value + m_limit) * scale, 0.0, last);
-        ++m_counts[static_cast<std::size_t>(at)];
+    const double limit = m_limit;
+    const double width = m_width;
+    const auto largest = std::numeric_limits<float>::max();
+    for (std::size_t at = 0; at < values.size(); at += kBlock) {
+        const std::span<const float> block = values.subspan(at, std::min(kBlock, values.size() - at));
+        std::uint32_t odd = 0;
+        // The estimate is off by one at most; the edges decide.
+        for (std::size_t i = 0; i < block.size(); ++i) {
+            const double value = std::abs(block[i]) <= largest ? double{block[i]} : 0;
+            odd += std::abs(block[i]) <= largest ? 0U : 1U;
+            const double raw = (value + limit) * scale;
+            const double kept = raw < last ? raw : last;
+            const auto k = static_cast<std::int32_t>(kept);
+            const auto lower = static_cast<float>(-limit + k * width);
+            const auto upper = static_cast<float>(-limit + (k + 1) * width);
+            const auto x = static_cast<float>(value);
+            const std::int32_t down = x < lower ? 1 : 0;
+            const std::int32_t up = x >= upper && kept < last ? 1 : 0;
+            bins[i] = static_cast<std::uint32_t>(k - down + up);
+        }
+        for (std::size_t i = 0; i < block.size(); ++i)
+            ++m_counts[bins[i]];
+        if (odd > 0) // they were counted as zeros
+            m_counts[m_counts.size() / 2] -= odd;
     }
 }
 
 void Histogram::grow(double absMax)
 {
-    const auto widthNow = [this] { return 2 * m_limit / static_cast<double>(m_counts.size()); };
-    const auto wanted = [&] { return std::floor((absMax - m_limit) / widthNow()) + 1; };
+    const auto wanted = [&] { return std::floor((absMax - m_limit) / m_width) + 1; };
     while (absMax > m_limit && static_cast<double>(m_counts.size()) + 2 * wanted() > kMostBins)
         coarsen();
     if (absMax <= m_limit)
         return;
-    const double width = widthNow();
     const auto more = static_cast<std::size_t>(wanted());
     m_counts.insert(m_counts.begin(), more, 0);
     m_counts.insert(m_counts.end(), more, 0);
-    m_limit += static_cast<double>(more) * width;
+    m_limit += static_cast<double>(more) * m_width;
+    m_width = binWidth();
 }
 
 void Histogram::coarsen()
 {
-    const double width = 2 * m_limit / static_cast<double>(m_counts.size());
     // An odd number of groups of three: 3, 9, 15, …
     const std::size_t padding = (9 - m_counts.size() % 6) % 6 / 2;
     m_counts.insert(m_counts.begin(), padding, 0);
@@ -59,7 +97,8 @@ void Histogram::coarsen()
     for (std::size_t k = 0; k < merged.size(); ++k)
         merged[k] = m_counts[3 * k] + m_counts[3 * k + 1] + m_counts[3 * k + 2];
     m_counts = std::move(merged);
-    m_limit = 1.5 * width * static_cast<double>(m_counts.size());
+    m_limit = 1.5 * m_width * static_cast<double>(m_counts.size());
+    m_width = binWidth();
     m_isCoarsened = true;
 }
 

@@ -8,13 +8,14 @@
 namespace halftone::calibration {
 
 /// Counts of values in equal bins over [-limit, limit], whose number is odd, so that one bin is centred on zero. Grows as
-/// MXNet's calibration does (spec: calibration-int8, section 4.1): bins of the same width are added on both sides.
+/// MXNet's calibration does (spec: calibration-int8, section 4.1): bins of the same width are added on both sides. Edges
+/// are those of NumPy's histogram of float32 values: rounded to float32, and the upper one belongs to the next bin.
 class Histogram
 {
 public:
     static constexpr std::size_t kFirstBins = 8001;
     /// Where growing would need more, three bins become one first. MXNet's own result is kept up to here.
-    static constexpr std::size_t kMostBins = 65535;
+    static constexpr std::size_t kMostBins = std::size_t{1} << 20;
 
     /// NaN and infinities are left out. `absMax`: the largest finite |x| among them. Zeros that come before anything
     /// else are kept in mind and counted once a range is known.
@@ -23,16 +24,33 @@ public:
     /// 0 until a value other than zero was added; there are no bins then.
     double limit() const { return m_limit; }
     std::span<const std::uint64_t> counts() const { return m_counts; }
+    double binWidth() const { return 2 * m_limit / static_cast<double>(m_counts.size()); }
+    /// Lower edge of bin `k`; that of the bin behind the last one is the limit.
+    float edge(std::size_t k) const
+    {
+        return k == m_counts.size() ? static_cast<float>(m_limit)
+                                    : static_cast<float>(-m_limit + static_cast<double>(k) * m_width);
+    }
     std::uint64_t zerosBefore() const { return m_zerosBefore; } ///< while limit() is 0
+    /// The first batch was nothing but zeros, and a later one was not: MXNet gives up there.
+    bool beganWithZeros() const { return m_beganWithZeros; }
     bool isCoarsened() const { return m_isCoarsened; }
 
+    bool operator==(const Histogram &) const = default;
+
+    /// A histogram from its parts, as a table holds them. Needs: an odd number of counts, or none, and then limit 0.
+    static Histogram ofParts(double limit, std::vector<std::uint64_t> counts, bool isCoarsened);
+
 private:
+    void count(std::span<const float> values);
     void grow(double absMax);
     void coarsen();
 
     double m_limit = 0;
+    double m_width = 0; ///< of a bin
     std::vector<std::uint64_t> m_counts;
     std::uint64_t m_zerosBefore = 0;
+    bool m_beganWithZeros = false;
     bool m_isCoarsened = false;
 };
 

@@ -26,6 +26,7 @@ public:
 
     void add(std::span<const float> values); ///< NaN and infinities are left out
     std::optional<double> sqnrDb() const;
+    double noise() const { return m_noise; } ///< sum of squares
 
 private:
     double m_threshold;
