@@ -1,0 +1,95 @@
+#pragma once
+
+#include "core/base/result.h"
+#include "core/graph/model.h"
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace halftone::passes {
+
+/// Which of MXNet's two families of int8 operators is written (spec: calibration-int8, section 2).
+enum class QuantizedForm : std::uint8_t
+{
+    Onednn, ///< fused: `_sg_mkldnn_conv`, `_sg_mkldnn_fully_connected`; what quantize_model_mkldnn gives
+    Plain, ///< one operator for one: `_contrib_quantized_*`; what quantize_model gives
+};
+
+enum class QuantizedCodes : std::uint8_t
+{
+    Int8,
+    UInt8,
+    Auto ///< uint8 where the calibrated range begins at 0 or above
+};
+
+struct QuantizeOptions
+{
+    QuantizedForm form = QuantizedForm::Onednn;
+    QuantizedCodes codes = QuantizedCodes::Auto;
+    /// Everything that can be; otherwise convolutions and fully connected layers, and what lies between two of those.
+    bool isFull = false;
+    bool perChannel = false; ///< weights of fully connected layers; those of fused convolutions always are
+    bool isCalibrated = true; ///< false: ranges are found at run time, from every batch anew
+    /// Ranges are widened so that the runtime's 127.5 and 255.5 levels become 127 and 255.
+    bool isNeutral = false;
+    std::vector<std::string> excludedNames; ///< nodes; a node inside a fused one excludes the whole
+    std::vector<std::string> excludedOps;
+    std::vector<std::string> quantizedOps; ///< only these; empty: all that have an int8 form
+};
+
+struct QuantizedRange
+{
+    float low = 0;
+    float high = 0;
+};
+using QuantizedRanges = std::unordered_map<std::string, QuantizedRange>;
+
+/// A tensor whose range the quantized model holds.
+struct ObservedTensor
+{
+    std::string name; ///< in the graph that is quantized: of a fused node where there is one
+    std::string source; ///< of the same values in the given graph (mxnet::entryName)
+
+    bool operator==(const ObservedTensor &) const = default;
+};
+
+struct SkippedNode
+{
+    std::string name;
+    std::string op;
+    std::string why;
+};
+
+struct QuantizedThreshold
+{
+    ObservedTensor tensor;
+    QuantizedRange range;
+};
+
+struct QuantizedModel
+{
+    graph::Model model;
+    std::vector<std::string> quantized; ///< nodes of the source (or fused ones) that have int8 forms now
+    std::vector<SkippedNode> skipped;
+    std::vector<QuantizedThreshold> thresholds;
+    std::vector<std::string> notes;
+};
+
+/// The tensors whose ranges quantize() will ask for, in the graph's order; parameters' ranges it finds itself.
+/// fails: as quantize()
+Result<std::vector<ObservedTensor>> tensorsToObserve(const graph::Model &model,
+                                                     const QuantizeOptions &options);
+
+/// A float32 model as MXNet 1.9.1's quantization writes it: same names, operators, attributes and wiring, weights and
+/// biases quantized in the parameters, ranges in the symbol. Left out of MXNet's ways are its defects: a range that begins
+/// at zero stays one-sided for a fused ReLU, fully connected layers with other readers are not fused, ranges that six
+/// digits behind the point would lose are written with nine significant ones.
+/// ranges  by ObservedTensor::source; a tensor without one is left to the run time, with a note
+/// fails   BadInput for a model without parameters, a parameter that is not float32, an attribute that does not read;
+///         BadCall for an excluded name or operator that is none (where = the option)
+Result<QuantizedModel> quantize(const graph::Model &model, const QuantizeOptions &options,
+                                const QuantizedRanges &ranges);
+
+} // namespace halftone::passes

@@ -1,0 +1,251 @@
+#include "core/passes/quantize_choice.h"
+
+#include "core/base/text.h"
+#include "core/dialect/mxnet/op_info.h"
+#include "core/dialect/mxnet/read_operator.h"
+#include "core/graph/traverse.h"
+
+#include <queue>
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace halftone::passes {
+namespace {
+
+using graph::Graph;
+using graph::NodeDef;
+using graph::NodeId;
+namespace mx = dialect::mxnet;
+
+std::string_view canonical(const NodeDef &node)
+{
+    const mx::OpInfo *op = mx::findOp(node.op);
+    return op ? std::string_view(op->name) : std::string_view(node.op);
+}
+
+/// May a node become int8, and must it where it may?
+struct Ability
+{
+    enum class Kind
+    {
+        None,
+        Support, ///< it gains nothing by itself
+        Must
+    } kind
+        = Kind::None;
+    std::string why; ///< None
+};
+
+Ability cannot(std::string why)
+{
+    return {Ability::Kind::None, std::move(why)};
+}
+
+Ability abilityOf(const ops::Operator &op, const NodeDef &node, const QuantizeOptions &options)
+{
+    using Kind = Ability::Kind;
+    if (const auto *conv = op.getIf<ops::Conv>()) {
+        if (conv->layout != ops::Layout::ChannelsFirst)
+            return cannot("int8 convolutions want the channels first");
+        if (conv->kernel.size() != 2 && conv->kernel.size() != 3)
+            return cannot("int8 convolutions have two or three spatial axes");
+        return {Kind::Must, {}};
+    }
+    if (op.is<ops::FullyConnected>())
+        return {Kind::Must, {}};
+    if (const auto *pool = op.getIf<ops::Pool>()) {
+        if (pool->layout != ops::Layout::ChannelsFirst)
+            return cannot("int8 pooling wants the channels first");
+        const bool isKnown = pool->kind == ops::Pool::Kind::Max || pool->kind == ops::Pool::Kind::Average;
+        return isKnown ? Ability{Kind::Support, {}} : cannot("int8 pooling takes maxima or averages");
+    }
+    if (const auto *activation = op.getIf<ops::Activation>())
+        return activation->kind == ops::UnaryKind::Relu
+            ? Ability{Kind::Support, {}}
+            : cannot("of the activations only ReLU has an int8 form");
+    if (const auto *concat = op.getIf<ops::Concat>())
+        return concat->axis > 0 && !concat->rnnParameters
+            ? Ability{Kind::Support, {}}
+            : cannot("int8 concatenation is along an axis from 1 on");
+    if (const auto *norm = op.getIf<ops::BatchNorm>()) {
+        if (!options.isCalibrated)
+            return cannot("int8 BatchNorm needs calibrated ranges");
+        return norm->axis == 1 ? Ability{Kind::Support, {}}
+                               : cannot("int8 BatchNorm wants the channels first");
+    }
+    if (const auto *embedding = op.getIf<ops::Embedding>())
+        return embedding->dtype == tensor::DType::F32 ? Ability{Kind::Support, {}}
+                                                      : cannot("the table is not float32");
+    const std::string_view name = canonical(node);
+    if (name == "elemwise_add" || name == "elemwise_mul" || name == "Flatten")
+        return {Kind::Support, {}};
+    return cannot("no int8 form");
+}
+
+class Choosing
+{
+public:
+    Choosing(const FusedGraph &fused, const QuantizeOptions &options)
+        : m_fused(fused)
+        , m_graph(fused.graph)
+        , m_options(options)
+        , m_abilities(fused.graph.nodeCount())
+        , m_order(graph::postOrder(fused.graph))
+    {
+    }
+
+    Result<QuantizedChoice> run()
+    {
+        for (const NodeId id : m_order) {
+            if (m_graph.isVariable(id))
+                continue;
+            HALFTONE_TRY(m_abilities[id], abilityAt(id));
+        }
+        if (!m_options.isFull)
+            keepBetween();
+        QuantizedChoice choice;
+        choice.isQuantized.resize(m_graph.nodeCount());
+        for (const NodeId id : m_order) {
+            choice.isQuantized[id] = m_abilities[id].kind != Ability::Kind::None;
+            if (!m_graph.isVariable(id) && !choice.isQuantized[id])
+                choice.skipped.push_back({m_graph.node(id).name, std::string(mainOperator(m_graph.node(id))),
+                                          m_abilities[id].why});
+        }
+        return choice;
+    }
+
+private:
+    Result<Ability> abilityAt(NodeId id) const
+    {
+        const NodeDef &node = m_graph.node(id);
+        const auto &names = m_options.excludedNames;
+        const auto isNamed
+            = [&](const std::string &name) { return std::ranges::find(names, name) != names.end(); };
+        if (isNamed(node.name))
+            return cannot("excluded by name");
+        for (const std::string &member : m_fused.members[id]) {
+            if (isNamed(member))
+                return cannot("holds " + member + ", which is excluded by name");
+        }
+        const auto holds = [&](const std::vector<std::string> &list) {
+            return std::ranges::any_of(list, [&](const std::string &op) {
+                const mx::OpInfo *info = mx::findOp(op);
+                const std::string_view name = info ? std::string_view(info->name) : std::string_view(op);
+                return name == canonical(node) || name == mainOperator(node);
+            });
+        };
+        if (holds(m_options.excludedOps))
+            return cannot("excluded operator");
+        const NodeDef *inner = &node;
+        if (!m_fused.members[id].empty()) {
+            const Graph &body = *node.subgraphs[0];
+            for (NodeId k = 0; k < body.nodeCount(); ++k) {
+                if (!body.isVariable(k)) {
+                    inner = &body.node(k);
+                    break;
+                }
+            }
+        }
+        HALFTONE_TRY(const ops::Operator op, mx::readOperator(*inner));
+        Ability ability = abilityOf(op, *inner, m_options);
+        if (ability.kind != Ability::Kind::None && !m_options.quantizedOps.empty()
+            && !holds(m_options.quantizedOps))
+            return cannot("not in the list of int8 operators");
+        return ability;
+    }
+
+    /// Of those that gain nothing by themselves only those stay that a path of int8 nodes joins to one that gains, both
+    /// up and down.
+    void keepBetween()
+    {
+        std::vector<std::vector<NodeId>> readers(m_graph.nodeCount());
+        for (const NodeId id : m_order) {
+            for (const graph::Entry &entry : m_graph.inputs(id))
+                readers[entry.node].push_back(id);
+        }
+        const auto spread = [&](auto &&neighbours) {
+            std::vector<bool> reached(m_graph.nodeCount());
+            std::queue<NodeId> open;
+            for (const NodeId id : m_order) {
+                if (m_abilities[id].kind == Ability::Kind::Must)
+                    open.push(id);
+            }
+            while (!open.empty()) {
+                const NodeId id = open.front();
+                open.pop();
+                for (const NodeId next : neighbours(id)) {
+                    if (m_abilities[next].kind == Ability::Kind::Support && !reached[next]) {
+                        reached[next] = true;
+                        open.push(next);
+                    }
+                }
+            }
+            return reached;
+        };
+        const std::vector<bool> before = spread([&](NodeId id) {
+            std::vector<NodeId> inputs;
+            for (const graph::Entry &entry : m_graph.inputs(id))
+                inputs.push_back(entry.node);
+            return inputs;
+        });
+        const std::vector<bool> after = spread([&](NodeId id) { return readers[id]; });
+        for (const NodeId id : m_order) {
+            if (m_abilities[id].kind == Ability::Kind::Support && !(before[id] && after[id]))
+                m_abilities[id] = cannot("not between two int8 convolutions or fully connected layers");
+        }
+    }
+
+    const FusedGraph &m_fused;
+    const Graph &m_graph;
+    const QuantizeOptions &m_options;
+    std::vector<Ability> m_abilities; ///< by NodeId
+    std::vector<NodeId> m_order;
+};
+
+Result<void> checkNames(const FusedGraph &fused, const Graph &original, const QuantizeOptions &options)
+{
+    std::unordered_set<std::string_view> known;
+    for (const Graph *graph : {&original, &fused.graph}) {
+        for (NodeId id = 0; id < graph->nodeCount(); ++id) {
+            if (!graph->isVariable(id))
+                known.insert(graph->node(id).name);
+        }
+    }
+    const std::vector<std::string_view> names(known.begin(), known.end());
+    for (const std::string &name : options.excludedNames) {
+        if (!known.contains(name))
+            return badCall("--exclude", '"' + name + "\" is no node" + didYouMean(nearestNames(name, names)));
+    }
+    std::vector<std::string_view> ops;
+    for (const mx::OpInfo &op : mx::allOps())
+        ops.push_back(op.name);
+    for (const auto &[option, list] :
+         {std::pair("--exclude-op", &options.excludedOps), std::pair("int8_ops", &options.quantizedOps)}) {
+        for (const std::string &op : *list) {
+            if (!mx::findOp(op))
+                return badCall(option, '"' + op + "\" is no operator" + didYouMean(nearestNames(op, ops)));
+        }
+    }
+    return {};
+}
+
+} // namespace
+
+std::string_view mainOperator(const NodeDef &node)
+{
+    if (node.op == "_sg_mkldnn_conv")
+        return "Convolution";
+    if (node.op == "_sg_mkldnn_fully_connected")
+        return "FullyConnected";
+    return canonical(node);
+}
+
+Result<QuantizedChoice> chooseQuantized(const FusedGraph &fused, const Graph &original,
+                                        const QuantizeOptions &options)
+{
+    HALFTONE_CHECK(checkNames(fused, original, options));
+    return Choosing(fused, options).run();
+}
+
+} // namespace halftone::passes

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "core/base/result.h"
+#include "core/passes/quantize.h"
+#include "core/passes/quantize_fuse.h"
+
+#include <string_view>
+
+namespace halftone::passes {
+
+/// Which nodes get int8 forms.
+struct QuantizedChoice
+{
+    std::vector<bool> isQuantized; ///< by NodeId of the fused graph
+    std::vector<SkippedNode> skipped; ///< operators that stay as they are, in the graph's order
+};
+
+/// The canonical name of a node's operator, for a fused node that of its first member.
+std::string_view mainOperator(const graph::NodeDef &node);
+
+/// `original`: the given graph, whose names may be excluded too.
+/// fails: as quantize()
+Result<QuantizedChoice> chooseQuantized(const FusedGraph &fused, const graph::Graph &original,
+                                        const QuantizeOptions &options);
+
+} // namespace halftone::passes

@@ -1,0 +1,111 @@
+#include "core/passes/quantize_params.h"
+
+#include "core/graph/traverse.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <unordered_map>
+
+namespace halftone::passes {
+namespace {
+
+using graph::NodeId;
+using tensor::Array;
+using tensor::DType;
+using tensor::Shape;
+using tensor::Tensor;
+
+/// Longest dot product of int8 and uint8 that an int32 holds: 2^31 / (128 · 255).
+constexpr std::int64_t kLongestDot = 65793;
+
+Array scalar(std::string name, float value)
+{
+    std::vector<std::byte> bytes(sizeof value);
+    std::memcpy(bytes.data(), &value, sizeof value);
+    Array array;
+    array.name = std::move(name);
+    array.shape = Shape{1};
+    array.values = Tensor::owning(DType::F32, array.shape, std::move(bytes));
+    return array;
+}
+
+Result<std::vector<Array>> codesOf(const Array &source, const OfflineParameter &parameter)
+{
+    if (source.storage != tensor::Storage::Dense || source.values.dtype() != DType::F32)
+        return badInput(parameter.name, std::string(tensor::nameOf(source.values.dtype())),
+                        "a dense float32 array");
+    const std::vector<float> values = source.values.values<float>();
+    float largest = 0;
+    for (const float value : values) {
+        if (!std::isfinite(value))
+            return badInput(parameter.name, "NaN or infinity", "finite values");
+        largest = std::max(largest, std::abs(value));
+    }
+    const float scale = largest > 0 ? 127 / largest : 0;
+    std::vector<std::byte> bytes(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const float code = std::nearbyint(values[i] * scale);
+        bytes[i] = static_cast<std::byte>(static_cast<std::int8_t>(std::clamp(code, -127.0F, 127.0F)));
+    }
+    Array array;
+    array.name = "arg:" + parameter.codes;
+    array.shape = source.shape;
+    array.values = Tensor::owning(DType::I8, source.shape, std::move(bytes));
+    return std::vector<Array>{std::move(array), scalar("arg:" + parameter.codes + "_min", -largest),
+                              scalar("arg:" + parameter.codes + "_max", largest)};
+}
+
+void noteLongSums(const graph::Graph &graph,
+                  const std::unordered_map<std::string_view, const Array *> &stored,
+                  std::vector<std::string> &notes)
+{
+    for (NodeId id = 0; id < graph.nodeCount(); ++id) {
+        const graph::NodeDef &node = graph.node(id);
+        const bool isProduct = node.op == "_contrib_quantized_conv"
+            || node.op == "_contrib_quantized_fully_connected" || node.op.starts_with("_sg_mkldnn_");
+        if (!isProduct || graph.inputs(id).size() < 2)
+            continue;
+        const auto weight = stored.find(graph.node(graph.inputs(id)[1].node).name);
+        if (weight == stored.end() || weight->second->shape.rank() == 0 || weight->second->shape[0] == 0)
+            continue;
+        const std::int64_t length
+            = weight->second->shape.elementCount().value_or(0) / weight->second->shape[0];
+        if (length > kLongestDot)
+            notes.push_back(node.name + " sums " + std::to_string(length)
+                            + " products, which may overflow 32 bits");
+    }
+}
+
+} // namespace
+
+Result<std::vector<Array>> quantizedParameters(const graph::Model &model, const graph::Graph &quantized,
+                                               const std::vector<OfflineParameter> &offline,
+                                               std::vector<std::string> &notes)
+{
+    std::unordered_map<std::string_view, const Array *> stored;
+    for (const Array &array : model.parameters)
+        stored.insert_or_assign(graph::variableOf(array.name), &array);
+    std::unordered_map<std::string_view, const OfflineParameter *> codes;
+    for (const OfflineParameter &parameter : offline)
+        codes.emplace(parameter.codes, &parameter);
+    std::vector<Array> arrays;
+    for (const NodeId id : graph::postOrder(quantized)) {
+        const graph::NodeDef &node = quantized.node(id);
+        if (!node.isVariable())
+            continue;
+        if (const auto parameter = codes.find(node.name); parameter != codes.end()) {
+            HALFTONE_TRY(std::vector<Array> parts,
+                         codesOf(*stored.at(parameter->second->name), *parameter->second));
+            std::ranges::move(parts, std::back_inserter(arrays));
+        } else if (const auto array = stored.find(node.name); array != stored.end()) {
+            arrays.push_back(*array->second);
+        }
+    }
+    for (const Array &array : arrays)
+        stored.insert_or_assign(graph::variableOf(array.name), &array);
+    noteLongSums(quantized, stored, notes);
+    return arrays;
+}
+
+} // namespace halftone::passes
