@@ -12,7 +12,7 @@ using graph::NodeId;
 
 constexpr std::size_t kLeastNodes = 4; ///< fewer are no block
 constexpr std::size_t kMostChildren = 24; ///< more are gathered
-constexpr std::size_t kFewChildren = 12; ///< up to here structure is left alone
+constexpr std::size_t kFewChildren = 24; ///< up to here structure is left alone
 constexpr std::size_t kChain = 9; ///< about as many nodes of a chain make a block
 constexpr std::size_t kMostParts = 64; ///< of a name that are looked at
 
@@ -102,16 +102,20 @@ private:
         return name.size() > prefix ? name.substr(0, endOfPart(name, prefix)) : std::string_view();
     }
 
-    /// The end of the run of equal keys that begins at `first`; up to two others within it are taken along.
+    /// The end of the run of equal keys that begins at `first`; up to two others within it are taken along. A run of one
+    /// operator alone ("relu_1, relu_2") is none: such names count, they do not group.
     std::size_t endOfRun(std::size_t first, std::size_t last, std::size_t prefix) const
     {
         const std::string_view key = keyAt(first, prefix);
         std::size_t end = first + 1;
+        bool isMixed = false;
         for (std::size_t k = end; k < last && k < end + 3; ++k) {
-            if (keyAt(k, prefix) == key)
-                end = k + 1;
+            if (keyAt(k, prefix) != key)
+                continue;
+            end = k + 1;
+            isMixed = isMixed || m_graph.opOf(m_order[k]) != m_graph.opOf(m_order[first]);
         }
-        return end;
+        return isMixed ? end : first + 1;
     }
 
     std::vector<Span> byNames(std::size_t first, std::size_t last, std::size_t prefix, std::size_t depth)

@@ -35,10 +35,11 @@ class Drawing
 {
 public:
     Drawing(const graph::Graph &graph, const BlockTree &tree, const std::vector<char> &open,
-            const ItemSizes &sizes)
+            const ItemSizes &sizes, const Gaps &gaps)
         : m_graph(graph)
         , m_tree(tree)
         , m_sizes(sizes)
+        , m_gaps(gaps)
         , m_items(visibleItems(tree, open))
         , m_levels(tree.blocks.size())
         , m_isSeen(tree.blocks.size(), 0)
@@ -104,7 +105,8 @@ public:
             const bool isFrame = child.isBlock && m_isSeen[child.id] != 0;
             m_picture.items.push_back({child, rect, isFrame, depth});
             if (isFrame) {
-                m_levels[child.id].origin = {rect.x + m_sizes.framePadding, rect.y + m_sizes.frameHeader};
+                m_levels[child.id].origin = {rect.x + m_sizes.framePadding,
+                                             rect.y + headerOf(m_levels[child.id])};
                 stack.emplace_back(child.id, 0);
             } else {
                 indexOfVisible[visible++] = static_cast<std::uint32_t>(m_picture.items.size() - 1);
@@ -206,7 +208,31 @@ private:
         const Size inner = m_levels[item.id].layout.size;
         const Size folded = m_sizes.foldedBlocks[item.id]; // the frame's title needs as much room
         return {std::max(folded.width, inner.width + 2 * m_sizes.framePadding),
-                inner.height + m_sizes.frameHeader + m_sizes.framePadding};
+                inner.height + headerOf(m_levels[item.id]) + footOf(m_levels[item.id])};
+    }
+
+    /// A row of ports keeps a gap to what is inside, which is room for the title too.
+    double headerOf(const Level &level) const
+    {
+        return level.topPorts.empty() ? m_sizes.frameHeader : std::max(0.0, m_sizes.frameHeader - m_gaps.row);
+    }
+    double footOf(const Level &level) const
+    {
+        return level.bottomPorts.empty() ? m_sizes.framePadding
+                                         : std::max(0.0, m_sizes.framePadding - m_gaps.row);
+    }
+
+    /// Where the only edge into or out of a frame is; in the middle of everything else.
+    double portOf(const ItemRef &item, bool isTop) const
+    {
+        const double middle = sizeOf(item).width / 2;
+        if (!item.isBlock || m_isSeen[item.id] == 0)
+            return middle;
+        const Level &level = m_levels[item.id];
+        const auto &ports = isTop ? level.topPorts : level.bottomPorts;
+        if (ports.size() != 1)
+            return middle;
+        return m_sizes.framePadding + level.layout.nodes[level.placeOf[ports.begin()->second]].centreX();
     }
 
     /// Top ports, children, bottom ports.
@@ -225,6 +251,13 @@ private:
         for (const auto &[source, number] : level.bottomPorts) {
             level.placeOf[number] = static_cast<std::uint32_t>(piece.nodes.size());
             piece.nodes.push_back(kPort);
+        }
+        for (const Size &node : piece.nodes)
+            piece.enter.push_back(node.width / 2);
+        piece.leave = piece.enter;
+        for (std::uint32_t k = 0; k < level.children.size(); ++k) {
+            piece.enter[level.placeOf[k]] = portOf(level.children[k], true);
+            piece.leave[level.placeOf[k]] = portOf(level.children[k], false);
         }
         piece.tops = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(level.topPorts.size()));
         piece.bottoms = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(level.bottomPorts.size()));
@@ -256,6 +289,7 @@ private:
     const graph::Graph &m_graph;
     const BlockTree &m_tree;
     const ItemSizes &m_sizes;
+    const Gaps &m_gaps;
     std::vector<ItemRef> m_items; ///< to be seen
     std::vector<Level> m_levels; ///< by BlockId
     std::vector<char> m_isSeen; ///< by BlockId: open, and all around it
@@ -272,7 +306,7 @@ Result<Picture> layoutGraph(const graph::Graph &graph, const BlockTree &tree, co
                             const ItemSizes &sizes, const LayoutOptions &options, PieceCache &cache,
                             const Progress &progress)
 {
-    Drawing drawing(graph, tree, open, sizes);
+    Drawing drawing(graph, tree, open, sizes, options.gaps);
     HALFTONE_CHECK(drawing.layOut(options, cache, progress));
     return drawing.picture();
 }

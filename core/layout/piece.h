@@ -21,6 +21,10 @@ struct Piece
 
     std::vector<Size> nodes;
     std::vector<Edge> edges;
+    /// Where edges come into a node and leave it, from its left border; in a chain these places stand below one another.
+    /// Empty: in the middle.
+    std::vector<double> enter;
+    std::vector<double> leave;
     std::uint32_t tops = 1; ///< so many of the first nodes are in the top row
     std::uint32_t bottoms = 1; ///< so many of the last nodes are in the bottom row
 

@@ -31,8 +31,11 @@ PieceLayout plainPair(const Piece &piece, const Gaps &gaps)
 {
     PieceLayout layout;
     double y = 0;
-    for (const Size &node : piece.nodes) {
-        layout.nodes.push_back({-node.width / 2, y, node.width, node.height});
+    for (std::size_t k = 0; k < piece.nodes.size(); ++k) {
+        const Size &node = piece.nodes[k];
+        const std::vector<double> &places = k == 0 ? piece.leave : piece.enter;
+        layout.nodes.push_back(
+            {places.empty() ? -node.width / 2 : -places[k], y, node.width, node.height});
         y += node.height + gaps.row;
     }
     for (const Piece::Edge &edge : piece.edges)
@@ -68,6 +71,10 @@ std::vector<Part> cutAtWaists(const Piece &graph)
         part.piece.nodes.assign(graph.nodes.begin() + part.first, graph.nodes.begin() + part.last + 1);
         for (const std::uint32_t e : part.edges)
             part.piece.edges.push_back({graph.edges[e].from - part.first, graph.edges[e].to - part.first});
+        if (!graph.enter.empty()) {
+            part.piece.enter.assign(graph.enter.begin() + part.first, graph.enter.begin() + part.last + 1);
+            part.piece.leave.assign(graph.leave.begin() + part.first, graph.leave.begin() + part.last + 1);
+        }
         part.piece.tops = part.first == 0 ? graph.tops : 1;
         part.piece.bottoms = part.last + 1 == count ? graph.bottoms : 1;
     }

@@ -21,8 +21,7 @@ namespace halftone::widgets {
 namespace {
 
 constexpr std::size_t kFirstView = 64; ///< so many boxes are shown before anything is folded
-constexpr double kLegible
-    = 0.62; ///< scale below which a first view does not go: it begins at the top instead
+constexpr double kLegible = 0.8; ///< scale below which a first view does not go: it begins at the top instead
 constexpr int kFadeMs = 120;
 constexpr double kMargin = 28; ///< around a fitted picture, in view coordinates
 
@@ -158,7 +157,7 @@ void GraphView::startLayout(std::shared_ptr<const layout::BlockTree> tree, std::
                 result.types = sourceTypes(*snapshot);
             }
             layout::LayoutOptions options;
-            options.gaps = {1.5 * lineHeight, 2.1 * lineHeight};
+            options.gaps = {1.5 * lineHeight, 1.9 * lineHeight};
             auto picture = layout::layoutGraph(graph, *tree, open, itemSizes(graph, *tree, lineHeight),
                                                options, *cache, Progress{stop, {}});
             if (picture.ok())

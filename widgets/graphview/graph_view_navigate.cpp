@@ -17,6 +17,7 @@ namespace {
 
 constexpr double kZoomStep = 1.25;
 constexpr double kMargin = 28;
+constexpr double kLegible = 0.8; ///< least scale of a node that is shown
 constexpr double kFitAtMost = 1; ///< small graphs are not blown up
 
 } // namespace
@@ -122,7 +123,7 @@ void GraphView::showNode(graph::NodeId node)
         open[block] = 1;
     rememberView();
     if (open == m_scene->open()) {
-        centreOn(m_scene->itemOf(node), 0.62);
+        centreOn(m_scene->itemOf(node), kLegible);
         return;
     }
     m_showAfter = node;

@@ -110,7 +110,7 @@ QSize Legend::wantedSize() const
     int rows = static_cast<int>(m_rows.size());
     if (m_casts) {
         ++rows;
-        width = std::max(width, metrics.horizontalAdvance(castsText()) + 2 * line);
+        width = std::max(width, metrics.horizontalAdvance(castsText()) + 3 * line);
     }
     return {width + 2 * kPadding, std::max(1, rows) * line + 2 * kPadding};
 }

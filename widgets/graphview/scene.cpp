@@ -33,13 +33,13 @@ layout::ItemSizes itemSizes(const graph::Graph &graph, const layout::BlockTree &
 {
     layout::ItemSizes sizes;
     const double line = std::max(8.0, lineHeight);
-    sizes.nodes.assign(graph.nodeCount(), {10.5 * line, 2.4 * line});
+    sizes.nodes.assign(graph.nodeCount(), {12.5 * line, 2.5 * line});
     for (NodeId id = 0; id < graph.nodeCount(); ++id) {
         if (graph.isVariable(id))
             sizes.nodes[id] = {8.5 * line, 1.7 * line};
     }
-    sizes.foldedBlocks.assign(tree.blocks.size(), {12.5 * line, 3.6 * line});
-    sizes.frameHeader = 2.2 * line;
+    sizes.foldedBlocks.assign(tree.blocks.size(), {14 * line, 3.6 * line});
+    sizes.frameHeader = 2.4 * line;
     sizes.framePadding = line;
     return sizes;
 }

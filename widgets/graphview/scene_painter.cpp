@@ -19,6 +19,18 @@ constexpr double kFar = 0.22; ///< scale below which items are plain fields
 constexpr double kEdgeText = 0.85; ///< scale from which edges say what they carry
 constexpr double kDiamond = 10;
 
+/// All but perhaps the number of examples is known.
+bool isTelling(const tensor::Shape &shape)
+{
+    if (!shape.hasRank())
+        return false;
+    for (std::size_t axis = 1; axis < shape.rank(); ++axis) {
+        if (shape[axis] < 0)
+            return false;
+    }
+    return shape.rank() > 1 || shape.isComplete();
+}
+
 } // namespace
 
 QPointF alongLine(const QPolygonF &line, double share)
@@ -119,6 +131,38 @@ void ScenePainter::paint(QPainter &painter, const QRectF &area, const Camera &ca
         paintCasts(painter, input);
     if (camera.scale >= kEdgeText)
         paintEdgeLabels(painter, input);
+    paintTitlesAbove(painter, input);
+}
+
+/// The names of frames whose titles have left the view, so that one knows where one is.
+void ScenePainter::paintTitlesAbove(QPainter &painter, const PaintInput &input)
+{
+    if (!isReadable(1))
+        return;
+    QFont bold = scaledFont(1);
+    bold.setBold(true);
+    const QFontMetricsF metrics(bold);
+    double y = m_area.top();
+    for (const ItemIndex index : m_items) {
+        const SceneItem &item = input.scene->items()[index];
+        const QRectF rect = m_camera.toView(item.rect);
+        if (!item.isFrame || rect.top() + metrics.height() > y || rect.bottom() < y + 3 * metrics.height())
+            continue;
+        const double room
+            = std::min(rect.right(), m_area.right()) - std::max(rect.left(), m_area.left()) - 16;
+        const QString title = metrics.elidedText(item.name, Qt::ElideMiddle, room);
+        const QRectF pill(std::max(rect.left(), m_area.left()), y, metrics.horizontalAdvance(title) + 16,
+                          metrics.height() + 6);
+        QColor ground = m_tones.frame(item.depth);
+        ground.setAlpha(235);
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(ground);
+        painter.drawRoundedRect(pill, 3, 3);
+        painter.setFont(bold);
+        painter.setPen(m_tones.text());
+        painter.drawText(pill, Qt::AlignCenter, title);
+        y = pill.bottom();
+    }
 }
 
 void ScenePainter::paintFrames(QPainter &painter, const PaintInput &input)
@@ -142,9 +186,7 @@ void ScenePainter::paintFrames(QPainter &painter, const PaintInput &input)
             const QString title = QChar(0x25be) + QStringLiteral(" ") + item.name;
             const qreal room = rect.width() - 1.4 * line;
             const qreal used = std::min(room, QFontMetricsF(bold).horizontalAdvance(title) + 2);
-            // The title stays in sight while the frame is.
-            const qreal y = std::clamp(m_area.top() + line, rect.top() + 1.1 * line,
-                                       std::max(rect.top() + 1.1 * line, rect.bottom() - 1.4 * line));
+            const qreal y = rect.top() + 1.1 * line;
             painter.setPen(isFaded ? m_tones.faded(m_tones.text()) : m_tones.text());
             drawLabel(painter, index, 0, title, bold, {rect.left() + 0.7 * line, y}, used);
             painter.setPen(isFaded ? m_tones.faded(m_tones.secondText()) : m_tones.secondText());
@@ -252,17 +294,15 @@ void ScenePainter::paintEdgeLabels(QPainter &painter, const PaintInput &input)
             continue;
         const layout::Wire &wire = edge.wires.front();
         QString text = shortType(typeOnWire(*input.snapshot, wire, input.converted, *input.types));
-        if (input.snapshot->shapes && input.snapshot->shapes->of(wire.from).hasRank())
+        if (input.snapshot->shapes && isTelling(input.snapshot->shapes->of(wire.from)))
             text += QChar(' ') + shapeText(input.snapshot->shapes->of(wire.from));
         if (edge.wires.size() > 1)
             text += QStringLiteral(" +%1").arg(edge.wires.size() - 1);
-        // Beside the line, just above its end, where several lines of one source have parted.
-        const QPointF end = m_camera.toView(alongLine(edge.line, 0.62));
-        QRectF box(end + QPointF(7, -metrics.height() / 2),
-                   QSizeF(metrics.horizontalAdvance(text), metrics.height()));
-        if (input.scene->itemAt(m_camera.toScene(box.center())) != kNoItem
-            && !input.scene->items()[input.scene->itemAt(m_camera.toScene(box.center()))].isFrame)
-            continue;
+        // Beside the line just above its end, where lines of one source have parted and frames have no title.
+        const QPointF tip = m_camera.toView(edge.line.back());
+        const QRectF box(QPointF(tip.x() + 6 * m_camera.scale,
+                                 tip.y() - 0.3 * m_pixels * m_camera.scale - metrics.height()),
+                         QSizeF(metrics.horizontalAdvance(text), metrics.height()));
         const bool isFaded = input.emphasis->isEdgeFaded(index);
         painter.setPen(isFaded ? m_tones.faded(m_tones.secondText()) : m_tones.secondText());
         painter.drawText(box, Qt::AlignVCenter | Qt::TextDontClip, text);
@@ -329,14 +369,13 @@ void ScenePainter::paintMix(QPainter &painter, const QRectF &bar, const ItemLook
     }
 }
 
-void ScenePainter::paintBadge(QPainter &painter, const QRectF &body, const Tone &tone, bool isFaded,
-                              qreal &right)
+void ScenePainter::paintBadge(QPainter &painter, qreal middle, const Tone &tone, bool isFaded, qreal &right)
 {
     const QFont font = scaledFont(kDetail * 0.92);
     const QFontMetricsF metrics(font);
     const qreal pad = 4 * m_camera.scale;
     const QSizeF size(metrics.horizontalAdvance(tone.badge) + 2 * pad, metrics.height() + pad / 2);
-    const QRectF box(QPointF(right - size.width(), body.center().y() - size.height() / 2), size);
+    const QRectF box(QPointF(right - size.width(), middle - size.height() / 2), size);
     const QColor fill = isFaded ? m_tones.faded(tone.band) : tone.band;
     painter.setFont(font);
     if (tone.isOutlined) {
@@ -357,7 +396,7 @@ void ScenePainter::paintBadge(QPainter &painter, const QRectF &body, const Tone 
 QString ScenePainter::detailOf(const PaintInput &input, const SceneItem &item, const ItemLook &look) const
 {
     QString text = item.detail;
-    if (input.converted && look.castsInside > 0)
+    if (input.converted && look.castsInside > 0 && item.ref.isBlock)
         text += (look.castsInside == 1 ? QStringLiteral(" · %1 cast") : QStringLiteral(" · %1 casts"))
                     .arg(look.castsInside);
     if (input.converted && look.isStoredNarrow && !item.ref.isBlock)
@@ -444,7 +483,8 @@ void ScenePainter::paintItem(QPainter &painter, const PaintInput &input, ItemInd
         }
         left = band.right() + 6 * scale;
     }
-    qreal right = rect.right() - 6 * scale;
+    const qreal end = rect.right() - 6 * scale;
+    qreal right = end; // of the name
     const double line = m_pixels * scale;
     const QColor first = body == m_tones.ground() || isByPrecision ? m_tones.text() : readableOn(body);
     const QColor second = body == m_tones.ground() || isByPrecision ? m_tones.secondText()
@@ -462,14 +502,14 @@ void ScenePainter::paintItem(QPainter &painter, const PaintInput &input, ItemInd
         nameY = rect.center().y();
     if (isReadable(kDetail) && !isBlock && (!item.isVariable || look.type != tensor::DType::Unknown)) {
         if (isByPrecision || look.share < 0) {
-            paintBadge(painter, rect, tone, isFaded, right);
+            paintBadge(painter, nameY, tone, isFaded, right);
         } else {
             const QFont font = scaledFont(1);
             const QString figure = figureText(input.colourBy, look.value);
             const qreal width = QFontMetricsF(font).horizontalAdvance(figure);
             painter.setFont(font);
             painter.setPen(shown(look.isStale ? second : first));
-            painter.drawText(QRectF(right - width, rect.top(), width, rect.height()),
+            painter.drawText(QRectF(right - width, nameY - line, width, 2 * line),
                              Qt::AlignVCenter | Qt::TextDontClip, figure);
             right -= width + 6 * scale;
         }
@@ -487,7 +527,7 @@ void ScenePainter::paintItem(QPainter &painter, const PaintInput &input, ItemInd
         if (isBlock && !isByPrecision && look.share >= 0)
             detail += QStringLiteral(" · ") + figureText(input.colourBy, look.value);
         painter.setPen(shown(tellsWarning && isByPrecision ? m_tones.amber() : second));
-        drawLabel(painter, index, 1, detail, scaledFont(kDetail), {left, detailY}, right - left);
+        drawLabel(painter, index, 1, detail, scaledFont(kDetail), {left, detailY}, end - left);
     }
     if (input.converted && look.castsInside > 0 && !isBlock)
         diamond(painter, {rect.left(), rect.bottom() - 6 * scale}, m_tones.of(look.type), false, isFaded);

@@ -54,7 +54,8 @@ private:
     void paintItem(QPainter &painter, const PaintInput &input, ItemIndex index);
     void paintFarItem(QPainter &painter, const PaintInput &input, ItemIndex index);
     void paintMix(QPainter &painter, const QRectF &bar, const ItemLook &look, bool isFaded);
-    void paintBadge(QPainter &painter, const QRectF &body, const Tone &tone, bool isFaded, qreal &right);
+    void paintTitlesAbove(QPainter &painter, const PaintInput &input);
+    void paintBadge(QPainter &painter, qreal middle, const Tone &tone, bool isFaded, qreal &right);
     void paintStub(QPainter &painter, const QRectF &rect, const ItemLook &look, bool isFaded);
     void paintRings(QPainter &painter, const PaintInput &input, ItemIndex index, const QRectF &rect);
     void paintWarning(QPainter &painter, const QPointF &centre);

@@ -103,6 +103,7 @@ class TestBlockTree : public QObject
 private Q_SLOTS:
     void aRunOfNodesWithACommonPrefixIsABlockOfThatName();
     void whatAllNamesBeginWithIsNoBlock();
+    void namesThatOnlyCountOneOperatorAreNoBlock();
     void fewerThanFourNodesAreNoBlock();
     void namelessResidualPartsFoldBetweenTheirWaists();
     void everyNodeIsInOneBlockAndCountsAgree();
@@ -128,7 +129,7 @@ void TestBlockTree::whatAllNamesBeginWithIsNoBlock()
     auto x = g.variable("data");
     for (const char *name :
          {"net0_a_1", "net0_a_2", "net0_a_3", "net0_a_4", "net0_b_1", "net0_b_2", "net0_b_3", "net0_b_4"})
-        x = g.op("exp", name, {x});
+        x = g.op(std::string_view(name).ends_with('1') ? "exp" : "log", name, {x});
     const graph::Graph graph = g.withHeads({x});
     const layout::BlockTree tree = layout::foldGraph(graph, allDrawn(graph));
     QCOMPARE(tree.blocks.size(), std::size_t{3});
@@ -136,12 +137,22 @@ void TestBlockTree::whatAllNamesBeginWithIsNoBlock()
     QCOMPARE(tree.blocks[2].name, std::string("b"));
 }
 
+void TestBlockTree::namesThatOnlyCountOneOperatorAreNoBlock()
+{
+    test::GraphBuilder g;
+    auto x = g.variable("data");
+    for (int k = 0; k < 8; ++k) // relu_0, conv0, relu_1, conv1, …
+        x = g.op("conv", "conv" + std::to_string(k), {g.op("relu", "relu_" + std::to_string(k), {x})});
+    const graph::Graph graph = g.withHeads({x});
+    QCOMPARE(layout::foldGraph(graph, allDrawn(graph)).blocks.size(), std::size_t{1});
+}
+
 void TestBlockTree::fewerThanFourNodesAreNoBlock()
 {
     test::GraphBuilder g;
     auto x = g.variable("data");
     for (const char *name : {"a_1", "a_2", "a_3", "b_1", "b_2", "b_3"})
-        x = g.op("exp", name, {x});
+        x = g.op(std::string_view(name).ends_with('1') ? "exp" : "log", name, {x});
     const graph::Graph graph = g.withHeads({x});
     QCOMPARE(layout::foldGraph(graph, allDrawn(graph)).blocks.size(), std::size_t{1});
 }
@@ -155,14 +166,14 @@ void TestBlockTree::namelessResidualPartsFoldBetweenTheirWaists()
         return g.op(type, "n" + std::to_string(count++), std::move(inputs));
     };
     x = op("Convolution", {x}); // n0
-    for (int k = 0; k < 4; ++k) {
+    for (int k = 0; k < 8; ++k) {
         const auto branch = op("Convolution", {op("relu", {op("Convolution", {x})})});
         x = op("elemwise_add", {branch, x});
     }
     const graph::Graph graph = g.withHeads({x});
     const layout::BlockTree tree = layout::foldGraph(graph, allDrawn(graph));
-    QCOMPARE(tree.blocks.size(), std::size_t{5});
-    for (std::size_t k = 1; k <= 4; ++k) {
+    QCOMPARE(tree.blocks.size(), std::size_t{9});
+    for (std::size_t k = 1; k <= 8; ++k) {
         QCOMPARE(tree.blocks[k].operators, std::size_t{4});
         QCOMPARE(tree.blocks[k].name, "n" + std::to_string(4 * k - 3) + " … n" + std::to_string(4 * k));
     }

@@ -1,0 +1,92 @@
+#pragma once
+
+#include "core/session/document.h"
+#include "widgets/common/document_controller.h"
+#include "widgets/graphview/graph_view.h"
+
+#include <QFile>
+#include <QSignalSpy>
+#include <QString>
+#include <QTemporaryDir>
+#include <QTest>
+
+namespace halftone::test {
+
+/// A residual network of `blocks` times five operators as symbol JSON.
+inline QByteArray residualSymbol(int blocks)
+{
+    QStringList nodes{QString::fromLatin1(R"({"op":"null","name":"data","inputs":[]})")};
+    int last = 0;
+    const auto add
+        = [&](const QString &op, const QString &name, const QList<int> &inputs, const QString &attrs) {
+              QStringList ends;
+              for (const int input : inputs)
+                  ends << QStringLiteral("[%1,0,0]").arg(input);
+              nodes << QString::fromLatin1(R"({"op":"%1","name":"%2","attrs":{%3},"inputs":[%4]})")
+                           .arg(op, name, attrs, ends.join(','));
+              return static_cast<int>(nodes.size()) - 1;
+          };
+    const QString conv = QString::fromLatin1(
+        R"json("kernel":"(3, 3)","pad":"(1, 1)","num_filter":"8","no_bias":"True")json");
+    for (int k = 0; k < blocks; ++k) {
+        const QString name = QStringLiteral("stage%1_unit%2_").arg(k / 50).arg(k);
+        const int w1 = add("null", name + "conv1_weight", {}, {});
+        int x = add("Convolution", name + "conv1", {last, w1}, conv);
+        x = add("Activation", name + "relu1", {x}, QString::fromLatin1(R"("act_type":"relu")"));
+        const int w2 = add("null", name + "conv2_weight", {}, {});
+        x = add("Convolution", name + "conv2", {x, w2}, conv);
+        x = add("elemwise_add", name + "add", {x, last}, {});
+        last = add("softmax", name + "soft", {x}, {});
+    }
+    return QString::fromLatin1(
+               R"({"nodes":[%1],"arg_nodes":[0],"heads":[[%2,0,0]],"attrs":{"mxnet_version":["int",10901]}})")
+        .arg(nodes.join(",\n"))
+        .arg(last)
+        .toUtf8();
+}
+
+/// A controller with a model, and the view of it in a window of 1600 x 1000 (off screen).
+struct OpenedGraph
+{
+    QTemporaryDir folder;
+    widgets::DocumentController controller;
+    std::unique_ptr<widgets::GraphView> view;
+
+    void open(const QString &path)
+    {
+        auto document = session::Document::open(path.toStdString());
+        QVERIFY2(document.ok(), document.ok() ? "" : document.error().message().c_str());
+        if (!view) {
+            view = std::make_unique<widgets::GraphView>(&controller);
+            view->resize(1600, 1000);
+            view->show();
+            QVERIFY(QTest::qWaitForWindowExposed(view.get()));
+        }
+        controller.setDocument(std::move(document).value());
+        QVERIFY(settle());
+    }
+    void openSample() { open(QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json")); }
+    void openResidual(int blocks)
+    {
+        const QString path = folder.filePath(QStringLiteral("long-symbol.json"));
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(residualSymbol(blocks));
+        file.close();
+        open(path);
+    }
+    bool settle()
+    {
+        return QTest::qWaitFor([this] { return !view->isBusy(); }, 20000) && view->scene() != nullptr;
+    }
+    graph::NodeId node(const std::string &name) const
+    {
+        const graph::Graph &graph = controller.snapshot()->graph();
+        for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+            if (graph.node(id).name == name)
+                return id;
+        qFatal("no node %s", name.c_str());
+    }
+};
+
+} // namespace halftone::test

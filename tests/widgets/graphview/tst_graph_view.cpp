@@ -1,0 +1,446 @@
+#include "tests/widgets/graphview/graph_fixture.h"
+#include "widgets/graphview/canvas.h"
+#include "widgets/graphview/find_panel.h"
+#include "widgets/graphview/minimap.h"
+
+#include <QAbstractButton>
+#include <QComboBox>
+#include <QFileInfo>
+#include <QImage>
+#include <QLineEdit>
+#include <QMimeData>
+#include <QXmlStreamReader>
+
+#include <algorithm>
+
+using namespace halftone;
+using graph::NodeId;
+using widgets::ItemIndex;
+
+class TestGraphView : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void everyDrawnNodeOfTheSampleIsShown();
+    void aClickSelectsAndControlTogglesAndTheGroundClears();
+    void aChoiceElsewhereIsShownHere();
+    void theRubberBandSelectsWhatItTouches();
+    void whatLeadsToAndFromTheChosenNodeStandsOut();
+    void aDoubleClickOpensABlockAndKeepsItInPlace();
+    void backspaceFoldsTheBlockAround();
+    void backAndForwardRestoreFoldingAndPlace();
+    void arrowsWalkAlongEdges();
+    void showingANodeOpensItsBlocksAndCentresIt();
+    void anEditRecoloursWithoutANewLayout();
+    void castsAreMarkedOnTheEdgesThatTheConversionNames();
+    void aBlockCountsItsOperatorsByPrecision();
+    void bothSidesMoveInStep();
+    void theWheelScrollsAndWithControlZoomsUnderThePointer();
+    void leftDragOnTheGroundPans();
+    void aDragCarriesTheNamesOfTheChosenNodes();
+    void theMenuIsAskedForWithTheClickedNodeChosen();
+    void findMarksAndWalksThroughWhatItFinds();
+    void theNewestDocumentWins();
+    void closingTheDocumentLeavesAnEmptyView();
+    void exportsAreWholeFilesOfTheirKind();
+    void everyControlHasAnAccessibleName();
+
+private:
+    static QPoint viewPlaceOf(const widgets::GraphView &view, ItemIndex item)
+    {
+        return view.canvas()->camera().toView(view.scene()->items()[item].rect.center()).toPoint();
+    }
+    /// A block that is folded; the view is made to have one.
+    static ItemIndex foldedBlock(test::OpenedGraph &opened)
+    {
+        opened.view->foldAll();
+        opened.settle();
+        const auto &items = opened.view->scene()->items();
+        const auto place = std::ranges::find_if(items, [](const auto &item) { return item.ref.isBlock; });
+        return static_cast<ItemIndex>(place - items.begin());
+    }
+};
+
+void TestGraphView::everyDrawnNodeOfTheSampleIsShown()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    const auto &items = opened.view->scene()->items();
+    const auto shown = std::ranges::count_if(items, [](const auto &item) { return !item.ref.isBlock; });
+    QCOMPARE(shown, 30); // 29 operators and the picture
+    QVERIFY(
+        std::ranges::any_of(items, [](const auto &item) { return item.isFrame && item.name == "stage1"; }));
+    QCOMPARE(opened.view->scene()->itemOf(opened.node("fc_weight")),
+             opened.view->scene()->itemOf(opened.node("fc")));
+}
+
+void TestGraphView::aClickSelectsAndControlTogglesAndTheGroundClears()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    opened.view->fit();
+    const auto *scene = opened.view->scene();
+    const NodeId pool = opened.node("pool");
+    const NodeId flat = opened.node("flat");
+    QTest::mouseClick(opened.view->canvas(), Qt::LeftButton, {},
+                      viewPlaceOf(*opened.view, scene->itemOf(pool)));
+    QCOMPARE(opened.controller.selection().nodes(), std::vector<NodeId>{pool});
+    QTest::mouseClick(opened.view->canvas(), Qt::LeftButton, Qt::ControlModifier,
+                      viewPlaceOf(*opened.view, scene->itemOf(flat)));
+    QCOMPARE(opened.controller.selection().nodes(), (std::vector<NodeId>{pool, flat}));
+    QTest::mouseClick(opened.view->canvas(), Qt::LeftButton, Qt::ControlModifier,
+                      viewPlaceOf(*opened.view, scene->itemOf(pool)));
+    QCOMPARE(opened.controller.selection().nodes(), std::vector<NodeId>{flat});
+    QTest::mouseClick(opened.view->canvas(), Qt::LeftButton, {}, {3, 500});
+    QVERIFY(opened.controller.selection().nodes().empty());
+}
+
+void TestGraphView::aChoiceElsewhereIsShownHere()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    const NodeId node = opened.node("stem_conv");
+    opened.controller.selection().set(node);
+    QVERIFY(opened.view->emphasis().isSelected(opened.view->scene()->itemOf(node)));
+    QVERIFY(opened.view->canvas()->accessibleDescription().contains("stem_conv"));
+    opened.controller.selection().clear();
+    QVERIFY(!opened.view->emphasis().isSelected(opened.view->scene()->itemOf(node)));
+}
+
+void TestGraphView::theRubberBandSelectsWhatItTouches()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    opened.view->fit();
+    auto *canvas = opened.view->canvas();
+    QTest::mousePress(canvas, Qt::LeftButton, Qt::ShiftModifier, {2, 2});
+    QTest::mouseMove(canvas, {400, 400});
+    QTest::mouseRelease(canvas, Qt::LeftButton, Qt::ShiftModifier,
+                        {canvas->width() - 2, canvas->height() - 2});
+    QCOMPARE(opened.controller.selection().nodes().size(), std::size_t{30});
+}
+
+void TestGraphView::whatLeadsToAndFromTheChosenNodeStandsOut()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    opened.controller.selection().set(opened.node("stage2_shortcut_conv"));
+    const auto *scene = opened.view->scene();
+    const auto isFaded
+        = [&](const char *name) { return opened.view->emphasis().isFaded(scene->itemOf(opened.node(name))); };
+    QVERIFY(!isFaded("data") && !isFaded("stage1_relu") && !isFaded("stage2_add") && !isFaded("prob"));
+    QVERIFY(isFaded("stage2_a_conv") && isFaded("stage2_b_bn"));
+}
+
+void TestGraphView::aDoubleClickOpensABlockAndKeepsItInPlace()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    const ItemIndex block = foldedBlock(opened);
+    const auto ref = opened.view->scene()->items()[block].ref;
+    const QPointF before
+        = opened.view->canvas()->camera().toView(opened.view->scene()->items()[block].rect.topLeft());
+    QTest::mouseDClick(opened.view->canvas(), Qt::LeftButton, {}, viewPlaceOf(*opened.view, block));
+    QVERIFY(opened.settle());
+    const ItemIndex frame = opened.view->scene()->itemOf(ref);
+    QVERIFY(opened.view->scene()->items()[frame].isFrame);
+    const QPointF after
+        = opened.view->canvas()->camera().toView(opened.view->scene()->items()[frame].rect.topLeft());
+    QVERIFY(std::abs(after.y() - before.y()) < 1);
+}
+
+void TestGraphView::backspaceFoldsTheBlockAround()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    opened.controller.selection().set(opened.node("stage1_b_conv"));
+    QTest::keyClick(opened.view->canvas(), Qt::Key_Backspace);
+    QVERIFY(opened.settle());
+    const ItemIndex item = opened.view->scene()->itemOf(opened.node("stage1_b_conv"));
+    QCOMPARE(opened.view->scene()->items()[item].name, QString("stage1"));
+    QCOMPARE(opened.controller.selection().nodes().size(), std::size_t{7});
+}
+
+void TestGraphView::backAndForwardRestoreFoldingAndPlace()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    const auto open = opened.view->openBlocks();
+    const auto camera = opened.view->canvas()->camera();
+    opened.view->foldAll();
+    QVERIFY(opened.settle());
+    QVERIFY(opened.view->openBlocks() != open);
+    QVERIFY(opened.view->canGoBack());
+    while (opened.view->canGoBack()) {
+        opened.view->back();
+        QVERIFY(opened.settle());
+    }
+    QCOMPARE(opened.view->openBlocks(), open);
+    QVERIFY(opened.view->canvas()->camera() == camera);
+    while (opened.view->canGoForward()) {
+        opened.view->forward();
+        QVERIFY(opened.settle());
+    }
+    QVERIFY(opened.view->openBlocks() != open);
+}
+
+void TestGraphView::arrowsWalkAlongEdges()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    auto &selection = opened.controller.selection();
+    const auto press = [&](Qt::Key key) { QTest::keyClick(opened.view->canvas(), key); };
+    selection.set(opened.node("pool"));
+    press(Qt::Key_Down);
+    QCOMPARE(*selection.current(), opened.node("flat"));
+    press(Qt::Key_Up);
+    press(Qt::Key_Up);
+    QCOMPARE(*selection.current(), opened.node("stage2_relu"));
+    press(Qt::Key_End);
+    QCOMPARE(*selection.current(), opened.node("prob"));
+    press(Qt::Key_Down);
+    QCOMPARE(*selection.current(), opened.node("prob"));
+    press(Qt::Key_Home);
+    QCOMPARE(*selection.current(), opened.node("data"));
+}
+
+void TestGraphView::showingANodeOpensItsBlocksAndCentresIt()
+{
+    test::OpenedGraph opened;
+    opened.openResidual(200);
+    opened.view->foldAll();
+    QVERIFY(opened.settle());
+    const NodeId node = opened.node("stage2_unit123_conv2");
+    Q_EMIT opened.controller.selection().shownRequested(node);
+    QVERIFY(opened.settle());
+    const ItemIndex item = opened.view->scene()->itemOf(node);
+    QVERIFY(!opened.view->scene()->items()[item].ref.isBlock);
+    const QPoint place = viewPlaceOf(*opened.view, item);
+    QVERIFY((place - opened.view->canvas()->rect().center()).manhattanLength() < 4);
+}
+
+void TestGraphView::anEditRecoloursWithoutANewLayout()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    const auto *scene = opened.view->scene();
+    const ItemIndex item = scene->itemOf(opened.node("stem_conv"));
+    QVERIFY(tensor::isHalf(opened.view->looks().items[item].type));
+    QSignalSpy settled(opened.view.get(), &widgets::GraphView::settled);
+    QVERIFY(opened.controller.apply(policy::OverrideNodes{{"stem_conv"}, tensor::DType::F32}));
+    QCOMPARE(opened.view->looks().items[item].type, tensor::DType::F32);
+    QCOMPARE(opened.view->scene(), scene);
+    QVERIFY(!opened.view->isBusy());
+    QTest::qWait(50);
+    QCOMPARE(settled.count(), 0);
+}
+
+void TestGraphView::castsAreMarkedOnTheEdgesThatTheConversionNames()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    const auto &conversion = opened.controller.snapshot()->converted->conversion;
+    std::size_t marked = 0;
+    for (const auto &cast : conversion.casts) {
+        for (const auto &reader : cast.readers) {
+            if (reader.node == passes::kNoNode)
+                continue;
+            const auto edge = opened.view->scene()->edgeOf(reader.node, reader.input);
+            if (edge != widgets::kNoItem) {
+                QVERIFY(opened.view->looks().casts[edge].count > 0);
+                ++marked;
+            }
+        }
+    }
+    std::size_t marks = 0;
+    for (const auto &mark : opened.view->looks().casts)
+        marks += mark.count;
+    QVERIFY(marked > 0);
+    QCOMPARE(marks, marked);
+    opened.view->setSides(widgets::Sides::Original);
+    QVERIFY(
+        std::ranges::none_of(opened.view->looks().casts, [](const auto &mark) { return mark.count > 0; }));
+    const ItemIndex item = opened.view->scene()->itemOf(opened.node("stem_conv"));
+    QCOMPARE(opened.view->looks().items[item].type, tensor::DType::F32);
+}
+
+void TestGraphView::aBlockCountsItsOperatorsByPrecision()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    const ItemIndex block = foldedBlock(opened);
+    std::map<tensor::DType, std::uint32_t> expected;
+    for (const NodeId node : opened.view->scene()->nodesOf(block))
+        ++expected[opened.controller.snapshot()->precisionOf(node)];
+    const auto &mix = opened.view->looks().items[block].mix;
+    for (std::size_t k = 0; k + 1 < mix.size(); ++k)
+        QCOMPARE(mix[k], expected[widgets::kMixTypes[k]]);
+}
+
+void TestGraphView::bothSidesMoveInStep()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    opened.view->setSides(widgets::Sides::Both);
+    const auto canvases = opened.view->findChildren<widgets::Canvas *>();
+    QCOMPARE(canvases.size(), 2);
+    QVERIFY(canvases[0]->isVisible() && canvases[1]->isVisible());
+    QVERIFY(canvases[0]->input().converted != canvases[1]->input().converted);
+    opened.view->zoomIn();
+    QVERIFY(canvases[0]->camera() == canvases[1]->camera());
+    QTest::keyClick(canvases[0], Qt::Key_PageDown);
+    QVERIFY(canvases[0]->camera() == canvases[1]->camera());
+}
+
+void TestGraphView::theWheelScrollsAndWithControlZoomsUnderThePointer()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    auto *canvas = opened.view->canvas();
+    const auto before = canvas->camera();
+    const QPointF at(300, 200);
+    const auto wheel = [&](Qt::KeyboardModifiers modifiers) {
+        QWheelEvent event(at, canvas->mapToGlobal(at), {}, {0, 120}, Qt::NoButton, modifiers,
+                          Qt::NoScrollPhase, false);
+        QCoreApplication::sendEvent(canvas, &event);
+    };
+    wheel(Qt::NoModifier);
+    QCOMPARE(canvas->camera().scale, before.scale);
+    QVERIFY(canvas->camera().origin.y() < before.origin.y());
+    const QPointF under = canvas->camera().toScene(at);
+    wheel(Qt::ControlModifier);
+    QVERIFY(canvas->camera().scale > before.scale);
+    QVERIFY((canvas->camera().toScene(at) - under).manhattanLength() < 1e-6);
+}
+
+void TestGraphView::leftDragOnTheGroundPans()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    auto *canvas = opened.view->canvas();
+    const auto before = canvas->camera();
+    QTest::mousePress(canvas, Qt::LeftButton, {}, {5, 300});
+    QTest::mouseMove(canvas, {45, 330});
+    QTest::mouseMove(canvas, {65, 360});
+    QTest::mouseRelease(canvas, Qt::LeftButton, {}, {65, 360});
+    const QPointF moved = (before.origin - canvas->camera().origin) * before.scale;
+    QVERIFY((moved - QPointF(60, 60)).manhattanLength() < 1);
+}
+
+void TestGraphView::aDragCarriesTheNamesOfTheChosenNodes()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    const auto mime
+        = widgets::nodesMime(opened.controller.snapshot()->graph(), {opened.node("pool"), opened.node("fc")});
+    QCOMPARE(mime->data("application/x-halftone-nodes"), QByteArray("pool\nfc"));
+}
+
+void TestGraphView::theMenuIsAskedForWithTheClickedNodeChosen()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    opened.view->fit();
+    QSignalSpy asked(opened.view.get(), &widgets::GraphView::nodesMenuRequested);
+    const NodeId node = opened.node("fc");
+    const QPoint at = viewPlaceOf(*opened.view, opened.view->scene()->itemOf(node));
+    QContextMenuEvent event(QContextMenuEvent::Mouse, at, opened.view->canvas()->mapToGlobal(at));
+    QCoreApplication::sendEvent(opened.view->canvas(), &event);
+    QCOMPARE(asked.count(), 1);
+    QCOMPARE(opened.controller.selection().nodes(), std::vector<NodeId>{node});
+}
+
+void TestGraphView::findMarksAndWalksThroughWhatItFinds()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    QTest::keyClick(opened.view->canvas(), Qt::Key_F, Qt::ControlModifier);
+    QVERIFY(opened.view->findPanel()->isVisible());
+    QTest::keyClicks(opened.view->findPanel()->findChild<QLineEdit *>(), "op:conv");
+    QCOMPARE(opened.view->findPanel()->found().size(), std::size_t{6});
+    QVERIFY(opened.view->emphasis().isFound(opened.view->scene()->itemOf(opened.node("stem_conv"))));
+    opened.view->findNext();
+    QCOMPARE(*opened.controller.selection().current(), opened.node("stem_conv"));
+    opened.view->findNext();
+    QCOMPARE(*opened.controller.selection().current(), opened.node("stage1_a_conv"));
+    opened.view->findPrevious();
+    opened.view->findPrevious();
+    QCOMPARE(*opened.controller.selection().current(), opened.node("stage2_shortcut_conv"));
+    QTest::keyClick(opened.view->findPanel(), Qt::Key_Escape);
+    QVERIFY(!opened.view->findPanel()->isVisible());
+}
+
+void TestGraphView::theNewestDocumentWins()
+{
+    test::OpenedGraph opened;
+    opened.openResidual(300);
+    QSignalSpy settled(opened.view.get(), &widgets::GraphView::settled);
+    for (int k = 0; k < 10; ++k) {
+        opened.view->unfoldAll();
+        auto document = session::Document::open(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json");
+        opened.controller.setDocument(std::move(document).value());
+    }
+    QVERIFY(opened.settle());
+    QTest::qWait(100);
+    QCOMPARE(settled.count(), 1);
+    QCOMPARE(&opened.view->scene()->graph(), &opened.controller.snapshot()->graph());
+}
+
+void TestGraphView::closingTheDocumentLeavesAnEmptyView()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    opened.controller.selection().set(opened.node("fc"));
+    opened.controller.setDocument(nullptr);
+    QVERIFY(!opened.view->isBusy());
+    QVERIFY(opened.view->scene() == nullptr);
+    opened.view->grab();
+    QTest::keyClick(opened.view->canvas(), Qt::Key_Down);
+    opened.view->fit();
+    opened.openSample();
+    QVERIFY(opened.view->scene() != nullptr);
+}
+
+void TestGraphView::exportsAreWholeFilesOfTheirKind()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    const QString base = opened.folder.filePath("graph.");
+    for (const char *ending : {"svg", "png", "pdf"})
+        QVERIFY(opened.view->exportTo(base + ending).ok());
+    QFile svg(base + "svg");
+    QVERIFY(svg.open(QIODevice::ReadOnly));
+    const QByteArray text = svg.readAll();
+    QXmlStreamReader reader(text);
+    while (!reader.atEnd())
+        reader.readNext();
+    QVERIFY2(!reader.hasError(), qPrintable(reader.errorString()));
+    for (const char *name : {"pixel_square", "stage1", "prob", "Convolution"})
+        QVERIFY(text.contains(name));
+    const QImage image(base + "png");
+    QVERIFY(image.width() > opened.view->scene()->size().width());
+    QFile pdf(base + "pdf");
+    QVERIFY(pdf.open(QIODevice::ReadOnly));
+    QVERIFY(pdf.readAll().startsWith("%PDF"));
+    QCOMPARE(opened.view->exportTo(base + "bmp").error().code, Errc::BadCall);
+    QVERIFY(!opened.view->exportTo(opened.folder.filePath("no/such/folder.svg")).ok());
+}
+
+void TestGraphView::everyControlHasAnAccessibleName()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    opened.view->setSides(widgets::Sides::Both);
+    opened.view->showFind();
+    for (const QWidget *widget : opened.view->findChildren<QWidget *>()) {
+        if (!widget->isVisible() || widget->focusPolicy() == Qt::NoFocus)
+            continue;
+        const auto *button = qobject_cast<const QAbstractButton *>(widget);
+        QVERIFY2(!widget->accessibleName().isEmpty() || (button && !button->text().isEmpty()),
+                 widget->metaObject()->className());
+    }
+}
+
+QTEST_MAIN(TestGraphView)
+#include "tst_graph_view.moc"

@@ -1,0 +1,160 @@
+#include "tests/widgets/graphview/graph_fixture.h"
+#include "widgets/graphview/canvas.h"
+
+#include <QElapsedTimer>
+#include <QImage>
+#include <QPainter>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+using namespace halftone;
+
+namespace {
+
+#ifdef NDEBUG
+constexpr double kSlack = 1;
+#else
+constexpr double kSlack = 4; // unoptimised
+#endif
+
+double quantile(std::vector<double> values, double q)
+{
+    std::ranges::sort(values);
+    return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
+}
+
+/// Milliseconds of each of `count` calls.
+std::vector<double> timed(int count, const std::function<void(int)> &work)
+{
+    std::vector<double> times;
+    for (int k = 0; k < count; ++k) {
+        QElapsedTimer timer;
+        timer.start();
+        work(k);
+        times.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
+    }
+    return times;
+}
+
+/// Paints the whole canvas at 1600 x 1000 on the raster engine, as a repaint of the window does.
+void paintCanvas(widgets::Canvas &canvas, QImage &image)
+{
+    QPainter painter(&image);
+    canvas.render(&painter, {}, {}, QWidget::DrawWindowBackground);
+}
+
+} // namespace
+
+/// Prints frame and recolouring times; limits are those of the product in an optimised build.
+class TestGraphViewSpeed : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void tenThousandNodesOpenToAFirstPictureInTwoSeconds();
+    void panningHoldsFrameTimes_data();
+    void panningHoldsFrameTimes();
+    void anEditIsRecolouredAndPaintedInTime_data();
+    void anEditIsRecolouredAndPaintedInTime();
+};
+
+void TestGraphViewSpeed::tenThousandNodesOpenToAFirstPictureInTwoSeconds()
+{
+    test::OpenedGraph opened;
+    QElapsedTimer timer;
+    timer.start();
+    opened.openResidual(2000);
+    QImage image(1600, 1000, QImage::Format_RGB32);
+    paintCanvas(*opened.view->canvas(), image);
+    qInfo("10,001 operators: first picture after %lld ms", static_cast<long long>(timer.elapsed()));
+    QVERIFY(static_cast<double>(timer.elapsed()) < 2000 * kSlack);
+}
+
+void TestGraphViewSpeed::panningHoldsFrameTimes_data()
+{
+    QTest::addColumn<int>("blocks");
+    QTest::addColumn<double>("scale");
+    for (const int blocks : {200, 2000})
+        for (const double scale : {0.005, 0.05, 0.15, 0.23, 0.5, 1.0})
+            QTest::addRow("%d nodes at %g %%", 5 * blocks, 100 * scale) << blocks << scale;
+}
+
+void TestGraphViewSpeed::panningHoldsFrameTimes()
+{
+    QFETCH(int, blocks);
+    QFETCH(double, scale);
+    static test::OpenedGraph *opened = nullptr; // one for all rows of a size
+    static int openedBlocks = 0;
+    if (openedBlocks != blocks) {
+        delete opened;
+        opened = new test::OpenedGraph;
+        opened->openResidual(blocks);
+        opened->view->unfoldAll();
+        QVERIFY(opened->settle());
+        openedBlocks = blocks;
+    }
+    auto &canvas = *opened->view->canvas();
+    QImage image(canvas.size(), QImage::Format_RGB32);
+    widgets::Camera camera;
+    camera.scale = scale;
+    const QSizeF size = opened->view->scene()->size();
+    camera.origin
+        = {size.width() / 2 - 800 / scale, std::min(0.3 * size.height(), size.height() - 1000 / scale)};
+    canvas.setCamera(camera);
+    const auto times = timed(120, [&](int) {
+        camera.origin += QPointF(1.5, 11) / scale;
+        canvas.setCamera(camera);
+        paintCanvas(canvas, image);
+    });
+    qInfo("pan, %d operators at %g %%: median %.2f ms, p99 %.2f ms", 5 * blocks, 100 * scale,
+          quantile(times, 0.5), quantile(times, 0.99));
+    QVERIFY(quantile(times, 0.99) < 16.7 * kSlack);
+    if (blocks == 2000 && scale == 1.0) {
+        delete opened;
+        opened = nullptr;
+        openedBlocks = 0;
+    }
+}
+
+void TestGraphViewSpeed::anEditIsRecolouredAndPaintedInTime_data()
+{
+    QTest::addColumn<int>("blocks");
+    QTest::addColumn<bool>("unfolded");
+    QTest::addColumn<double>("limit");
+    QTest::newRow("1,000 operators, folded") << 200 << false << 16.0;
+    QTest::newRow("1,000 operators, unfolded") << 200 << true << 16.0;
+    QTest::newRow("10,000 operators, folded") << 2000 << false << 50.0;
+    QTest::newRow("10,000 operators, unfolded") << 2000 << true << 50.0;
+}
+
+void TestGraphViewSpeed::anEditIsRecolouredAndPaintedInTime()
+{
+    QFETCH(int, blocks);
+    QFETCH(bool, unfolded);
+    QFETCH(double, limit);
+    test::OpenedGraph opened;
+    opened.openResidual(blocks);
+    if (unfolded) {
+        opened.view->unfoldAll();
+        QVERIFY(opened.settle());
+    }
+    opened.view->fit();
+    QImage image(1600, 1000, QImage::Format_RGB32);
+    std::vector<double> times;
+    for (int k = 0; k < 20; ++k) {
+        // The view alone: converting is the session's part.
+        const auto one = timed(1, [&](int) {
+            Q_EMIT opened.controller.snapshotChanged();
+            paintCanvas(*opened.view->canvas(), image);
+        });
+        times.push_back(one.front());
+    }
+    qInfo("recolour and paint, %d operators %s: median %.2f ms, p95 %.2f ms", 5 * blocks,
+          unfolded ? "unfolded" : "folded", quantile(times, 0.5), quantile(times, 0.95));
+    QVERIFY(quantile(times, 0.95) < limit * kSlack);
+}
+
+QTEST_MAIN(TestGraphViewSpeed)
+#include "tst_graph_view_speed.moc"
