@@ -48,7 +48,8 @@ DetailSection errorSection(const session::Snapshot &snapshot, const session::Fig
     const session::NodeFigures &known = figures.nodes[node];
     if (!known.cumulative && !known.isolated)
         return section;
-    const bool isStale = figures.comparisonRevision != snapshot.revision;
+    const bool isStale = figures.comparisonRevision != snapshot.revision
+        || (known.isolated && figures.isolatedRevision != snapshot.revision);
     const auto add = [&](const QString &label, const QString &value, bool isWarning) {
         section.rows.push_back({label, value, {}, isWarning, isStale, {}});
     };

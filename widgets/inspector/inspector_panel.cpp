@@ -16,6 +16,18 @@ QString coloured(const QString &text, const QColor &colour)
     return QStringLiteral("<span style=\"color:%1\">%2</span>").arg(colour.name(), text);
 }
 
+/// Rich text knows no transparency, which palettes give to their secondary colour.
+QColor secondary(const QPalette &palette)
+{
+    const QColor over = palette.color(QPalette::PlaceholderText);
+    const QColor under = palette.color(QPalette::Base);
+    const auto channel = [&](int x, int y) {
+        return static_cast<int>(static_cast<float>(y) + static_cast<float>(x - y) * over.alphaF());
+    };
+    return QColor(channel(over.red(), under.red()), channel(over.green(), under.green()),
+                  channel(over.blue(), under.blue()));
+}
+
 QColor amber(const QPalette &palette)
 {
     return isDark(palette) ? QColor(0xff, 0xc1, 0x4d) : QColor(0x8a, 0x5a, 0x00);
@@ -29,7 +41,7 @@ QString valueHtml(const DetailRow &row, const QPalette &palette)
     if (row.isWarning)
         text = coloured(QStringLiteral("\u26a0 ") + text, amber(palette));
     else if (row.isStale)
-        text = coloured(text, palette.color(QPalette::PlaceholderText));
+        text = coloured(text, secondary(palette));
     if (row.precision) {
         const PrecisionLook look = precisionLook(*row.precision, isDark(palette));
         text = coloured(QString(QChar(look.outlined ? 0x25a1 : 0x25a0)), look.colour)
@@ -40,7 +52,7 @@ QString valueHtml(const DetailRow &row, const QPalette &palette)
 
 QString labelHtml(const DetailRow &row, const QPalette &palette)
 {
-    return coloured(row.label.toHtmlEscaped(), palette.color(QPalette::PlaceholderText));
+    return coloured(row.label.toHtmlEscaped(), secondary(palette));
 }
 
 } // namespace
@@ -50,9 +62,8 @@ QString detailsHtml(const Details &details, const QPalette &palette)
     QString html = QStringLiteral("<p style=\"margin:0; font-size:large; font-weight:600\">%1</p>")
                        .arg(details.title.toHtmlEscaped());
     if (!details.subtitle.isEmpty())
-        html
-            += QStringLiteral("<p style=\"margin:0\">%1</p>")
-                   .arg(coloured(details.subtitle.toHtmlEscaped(), palette.color(QPalette::PlaceholderText)));
+        html += QStringLiteral("<p style=\"margin:0\">%1</p>")
+                    .arg(coloured(details.subtitle.toHtmlEscaped(), secondary(palette)));
     for (const DetailSection &section : details.sections) {
         if (section.rows.empty())
             continue;
@@ -115,8 +126,7 @@ void InspectorPanel::refresh()
 {
     if (!m_controller->snapshot()) {
         m_shown.clear();
-        setHtml(coloured(tr("Open a model to see what it is made of."),
-                         palette().color(QPalette::PlaceholderText)));
+        setHtml(coloured(tr("Open a model to see what it is made of."), secondary(palette())));
         return;
     }
     const bool isSame = m_shown == m_controller->selection().nodes();

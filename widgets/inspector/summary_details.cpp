@@ -87,7 +87,7 @@ DetailSection parametersOf(const session::Snapshot &snapshot)
         text += QStringLiteral(" \u2192 ") + bytesText(after);
     section.rows.push_back({QStringLiteral("parameters"),
                             QStringLiteral("%1 in %2, %3")
-                                .arg(QLocale::c().toString(static_cast<qulonglong>(values)))
+                                .arg(QLocale(QLocale::English).toString(static_cast<qulonglong>(values)))
                                 .arg(counted(source.parameters.size(), "array", "arrays"), text),
                             {},
                             false,

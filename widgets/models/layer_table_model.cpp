@@ -58,6 +58,13 @@ bool isLatency(int column)
     return column == Model::Fp32Us || column == Model::MixedUs || column == Model::UsChange;
 }
 
+bool isIsolated(int column)
+{
+    using Model = LayerTableModel;
+    return column == Model::IsolatedSqnr || column == Model::IsolatedRelativeL2
+        || column == Model::IsolatedMaxAbs;
+}
+
 bool isError(int column)
 {
     using Model = LayerTableModel;
@@ -295,6 +302,8 @@ QString LayerTableModel::text(graph::NodeId node, int column) const
 
 bool LayerTableModel::isStale(int column) const
 {
+    if (isIsolated(column))
+        return m_figures.isolatedRevision != m_snapshot->revision;
     if (isError(column))
         return m_figures.comparisonRevision != m_snapshot->revision;
     return isLatency(column) && m_figures.latencyRevision != m_snapshot->revision;

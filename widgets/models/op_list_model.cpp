@@ -183,11 +183,22 @@ int OpListModel::columnCount(const QModelIndex &) const
     return ColumnCount;
 }
 
+std::size_t OpListModel::nodesOf(ListId list) const
+{
+    std::size_t nodes = 0;
+    for (const ListEntry &entry : entries(list))
+        nodes += entry.nodes;
+    return nodes;
+}
+
 QString OpListModel::listToolTip(ListId list) const
 {
     if (!m_snapshot)
         return {};
-    return meaning(list, m_snapshot->policy->target);
+    return meaning(list, m_snapshot->policy->target)
+        + QStringLiteral("\n%1 entries shown, which decide for %2 nodes")
+              .arg(entries(list).size())
+              .arg(nodesOf(list));
 }
 
 QVariant OpListModel::listData(ListId list, int column, int role) const
@@ -197,7 +208,7 @@ QVariant OpListModel::listData(ListId list, int column, int role) const
     case Qt::DisplayRole:
         if (column == Name)
             return titleOf(list, target);
-        return column == Nodes ? QVariant(static_cast<int>(entries(list).size())) : QVariant();
+        return column == Nodes ? QVariant(static_cast<qulonglong>(nodesOf(list))) : QVariant();
     case Qt::ToolTipRole:
         return listToolTip(list);
     case Qt::AccessibleTextRole:

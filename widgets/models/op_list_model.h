@@ -76,6 +76,7 @@ private:
     QVariant listData(ListId list, int column, int role) const;
     QVariant entryData(ListId list, const ListEntry &entry, int column, int role) const;
     QString listToolTip(ListId list) const;
+    std::size_t nodesOf(ListId list) const; ///< that its entries decide for
     std::vector<ListEntry> &entries(ListId list) { return m_entries[static_cast<std::size_t>(list)]; }
     const std::vector<ListEntry> &entries(ListId list) const
     {

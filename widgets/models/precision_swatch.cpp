@@ -35,6 +35,7 @@ QIcon precisionSwatch(tensor::DType type, const QPalette &palette, int side)
         paintPrecisionSwatch(painter, QRectF(0, 0, side, side), type, palette);
         painter.end();
         icon.addPixmap(pixmap);
+        icon.addPixmap(pixmap, QIcon::Selected); // not tinted: the colour is what it says
     }
     return icon;
 }

@@ -75,7 +75,8 @@ ConditionRow::ConditionRow(const dialect::mxnet::OpInfo *info, const policy::Con
     remove->setAccessibleName(tr("Remove this condition"));
     m_attribute->setAccessibleName(tr("Attribute"));
     m_values->setAccessibleName(tr("Values"));
-    m_offer->setText(tr("Values"));
+    m_offer->setText(tr("Values \u25be"));
+    m_offer->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
     m_offer->setPopupMode(QToolButton::InstantPopup);
     m_offer->setToolTip(tr("The values that this attribute can have"));
     m_offer->setMenu(new QMenu(m_offer));

@@ -26,9 +26,10 @@ protected:
             const int side = option->fontMetrics.ascent();
             option->features |= QStyleOptionViewItem::HasDecoration;
             option->decorationSize = QSize(side, side);
+            // Lists that stand for no precision keep the room, so that all titles begin at one place.
             option->icon = precision.isValid()
                 ? precisionSwatch(static_cast<tensor::DType>(precision.toInt()), option->palette, side)
-                : precisionSwatch(tensor::DType::Unknown, option->palette, side);
+                : QIcon();
         }
         const bool isSecondary = index.parent().isValid() && index.column() == OpListModel::Origin;
         if (index.data(OpListModel::IdleRole).toBool())

@@ -1,21 +1,18 @@
 #include "widgets/oplists/op_lists_panel.h"
 
-#include "core/base/atomic_file.h"
 #include "core/policy/op_lists.h"
-#include "core/policy/policy_json.h"
 #include "widgets/common/formatters.h"
 #include "widgets/oplists/conditions_dialog.h"
+#include "widgets/oplists/move_menus.h"
 #include "widgets/oplists/mxnet_call.h"
 #include "widgets/oplists/op_list_view.h"
 #include "widgets/oplists/pattern_dialog.h"
+#include "widgets/oplists/policy_dialogs.h"
 
 #include <QAction>
 #include <QCheckBox>
 #include <QClipboard>
 #include <QComboBox>
-#include <QFile>
-#include <QFileDialog>
-#include <QFileInfo>
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -27,19 +24,6 @@
 #include <algorithm>
 
 namespace halftone::widgets {
-namespace {
-
-struct ListKey
-{
-    ListId list;
-    Qt::Key key;
-};
-
-constexpr ListKey kKeys[]{{ListId::Target, Qt::Key_T},   {ListId::Fp32, Qt::Key_F},
-                          {ListId::Widest, Qt::Key_W},   {ListId::Conditional, Qt::Key_C},
-                          {ListId::Excluded, Qt::Key_X}, {ListId::Neutral, Qt::Key_N}};
-
-} // namespace
 
 OpListsPanel::OpListsPanel(DocumentController *controller, QWidget *parent)
     : QWidget(parent)
@@ -152,7 +136,7 @@ void OpListsPanel::addKeys()
         connect(action, &QAction::triggered, this, slot);
         m_view->addAction(action);
     };
-    for (const ListKey &one : kKeys) {
+    for (const ListKey &one : kListKeys) {
         addKey(tr("To %1").arg(titleOf(one.list, tensor::DType::F16)), QKeySequence(one.key),
                [this, list = one.list] { moveSelected(list); });
     }
@@ -269,47 +253,21 @@ void OpListsPanel::move(const ListPayload &payload, ListId to, const QPoint &pla
         apply(*wanted.choices.front().edit);
         return;
     }
-    auto *const menu = new QMenu(this);
-    menu->setObjectName(QStringLiteral("moveChoice"));
-    menu->setAttribute(Qt::WA_DeleteOnClose);
-    for (const MoveChoice &choice : wanted.choices) {
-        QAction *const action = menu->addAction(
-            choice.edit ? choice.label : choice.label + QStringLiteral(" (%1)").arg(choice.why));
-        action->setEnabled(choice.edit.has_value());
-        if (!choice.edit)
-            continue;
-        connect(action, &QAction::triggered, this, [this, edit = *choice.edit] { apply(edit); });
-        connect(action, &QAction::hovered, this, [this, choice] {
+    makeChoiceMenu(
+        wanted, this, [this](const policy::Edit &edit) { apply(edit); },
+        [this](const MoveChoice &choice) {
             showMessage(consequence(choice.subject, m_controller->effectOf(*choice.edit)));
-        });
-    }
-    menu->addSeparator();
-    menu->addAction(tr("Cancel"));
-    menu->popup(place);
+        })
+        ->popup(place);
 }
 
 QMenu *OpListsPanel::moveMenu(const ListPayload &payload, QWidget *parent)
 {
-    auto *const menu = new QMenu(tr("&Move to"), parent);
-    const auto &snapshot = m_controller->snapshot();
-    if (!snapshot)
-        return menu;
-    for (const ListKey &one : kKeys) {
-        const ListMove wanted = moveTo(*snapshot, payload, one.list);
-        QAction *const action
-            = menu->addAction(titleOf(one.list, snapshot->policy->target) + QLatin1Char('\t')
-                              + QKeySequence(one.key).toString(QKeySequence::NativeText));
-        action->setEnabled(wanted.isPossible());
-        action->setToolTip(wanted.refusal);
-        if (!wanted.isPossible())
-            continue;
-        connect(action, &QAction::triggered, this,
-                [this, payload, list = one.list] { move(payload, list, QCursor::pos()); });
-        connect(action, &QAction::hovered, this,
-                [this, payload, list = one.list] { preview(payload, list); });
-    }
-    menu->setToolTipsVisible(true);
-    return menu;
+    if (!m_controller->snapshot())
+        return new QMenu(tr("&Move to"), parent);
+    return makeMoveMenu(
+        newest(), payload, parent, [this, payload](ListId list) { move(payload, list, QCursor::pos()); },
+        [this, payload](ListId list) { preview(payload, list); });
 }
 
 void OpListsPanel::moveSelected(ListId to)
@@ -429,44 +387,19 @@ void OpListsPanel::copyMxnetCall()
 
 void OpListsPanel::loadPolicy()
 {
-    auto *const dialog = new QFileDialog(this, tr("Load policy"), {}, tr("Policies (*.json);;All files (*)"));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setFileMode(QFileDialog::ExistingFile);
-    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString &path) {
-        QFile file(path);
-        if (!file.open(QIODevice::ReadOnly)) {
-            showMessage(tr("%1: %2").arg(path, file.errorString()));
-            return;
-        }
-        const QByteArray text = file.read(static_cast<qint64>(policy::kLongestPolicy) + 1);
-        auto read
-            = policy::readPolicy(std::string_view(text.constData(), static_cast<std::size_t>(text.size())));
-        if (!read.ok()) {
-            showMessage(plain(inFile(std::move(read).error(), path.toStdString()).message()));
-            return;
-        }
-        apply(policy::ReplacePolicy{std::move(read).value(),
-                                    tr("Load %1").arg(QFileInfo(path).fileName()).toStdString()});
+    askForPolicy(this, [this](const QString &name, Result<policy::Policy> read) {
+        if (read.ok())
+            apply(policy::ReplacePolicy{std::move(read).value(), tr("Load %1").arg(name).toStdString()});
+        else
+            showMessage(plain(read.error().message()));
     });
-    dialog->open();
 }
 
 void OpListsPanel::savePolicy()
 {
-    auto *const dialog = new QFileDialog(this, tr("Save policy"), {}, tr("Policies (*.json);;All files (*)"));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setDefaultSuffix(QStringLiteral("policy.json"));
-    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString &path) {
-        const auto write = [&]() -> Result<void> {
-            HALFTONE_TRY(AtomicFile file, AtomicFile::create(path.toStdString()));
-            HALFTONE_CHECK(file.write(policy::writePolicy(m_controller->document()->policy())));
-            return file.commit();
-        };
-        const Result<void> written = write();
-        showMessage(written.ok() ? tr("Saved as %1.").arg(path) : plain(written.error().message()));
-    });
-    dialog->open();
+    if (m_controller->document())
+        askWhereToSave(this, m_controller->document()->policy(),
+                       [this](const QString &said) { showMessage(said); });
 }
 
 void OpListsPanel::resetLists()

@@ -4,7 +4,24 @@
 #include "widgets/models/layer_table_model.h"
 #include "widgets/models/precision_swatch.h"
 
+#include <QApplication>
+#include <QPainter>
+
 namespace halftone::widgets {
+
+/// With room on both sides, so that a number does not touch the text of the next column.
+void LayerDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option,
+                          const QModelIndex &index) const
+{
+    QStyleOptionViewItem cell = option;
+    initStyleOption(&cell, index);
+    const QStyle *const style = option.widget ? option.widget->style() : QApplication::style();
+    style->drawPrimitive(QStyle::PE_PanelItemViewItem, &cell, painter, option.widget);
+    const int room = option.fontMetrics.averageCharWidth() / 2;
+    QStyleOptionViewItem inner = option;
+    inner.rect.adjust(room, 0, -room, 0);
+    QStyledItemDelegate::paint(painter, inner, index);
+}
 
 void LayerDelegate::initStyleOption(QStyleOptionViewItem *option, const QModelIndex &index) const
 {

@@ -1,8 +1,8 @@
 #include "widgets/tables/layers_table.h"
 
-#include "core/base/atomic_file.h"
 #include "widgets/common/formatters.h"
 #include "widgets/models/csv_field.h"
+#include "widgets/models/write_file.h"
 #include "widgets/tables/layer_delegate.h"
 
 #include <QAction>
@@ -16,6 +16,7 @@
 #include <QMenu>
 #include <QMessageBox>
 #include <QScopedValueRollback>
+#include <QStackedLayout>
 #include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -47,6 +48,8 @@ LayersTable::LayersTable(DocumentController *controller, QWidget *parent)
     , m_view(new QTableView(this))
     , m_filter(new QLineEdit(this))
     , m_count(new QLabel(this))
+    , m_empty(new QLabel(this))
+    , m_stack(new QStackedLayout)
     , m_pin(new QToolButton(this))
 {
     m_proxy->setSourceModel(m_model);
@@ -80,7 +83,8 @@ void LayersTable::build()
     m_pin->setToolTip(
         tr("Keeps the present state and shows later ones against it, in columns marked A and \u0394"));
     auto *const columns = new QToolButton(this);
-    columns->setText(tr("Columns"));
+    columns->setText(tr("Columns \u25be"));
+    columns->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
     columns->setAutoRaise(true);
     columns->setPopupMode(QToolButton::InstantPopup);
     auto *const columnMenu = new QMenu(columns);
@@ -155,7 +159,12 @@ void LayersTable::build()
     layout->setContentsMargins(4, 4, 4, 4);
     layout->setSpacing(4);
     layout->addLayout(top);
-    layout->addWidget(m_view, 1);
+    m_empty->setAlignment(Qt::AlignCenter);
+    m_empty->setForegroundRole(QPalette::PlaceholderText);
+    m_empty->setWordWrap(true);
+    m_stack->addWidget(m_empty);
+    m_stack->addWidget(m_view);
+    layout->addLayout(m_stack, 1);
 }
 
 QMenu *LayersTable::makeColumnMenu(QWidget *parent)
@@ -214,10 +223,16 @@ void LayersTable::refreshFilter()
 
 void LayersTable::showCount()
 {
-    if (!m_controller->snapshot()) {
-        m_count->setText(tr("no model"));
+    const bool isOpen = m_controller->snapshot() != nullptr;
+    const bool isNothing = isOpen && m_proxy->rowCount() == 0;
+    m_empty->setText(!isOpen         ? tr("Open a model to see its layers.")
+                         : isNothing ? tr("No layer is as the filter asks.")
+                                     : QString());
+    m_stack->setCurrentWidget(isOpen && !isNothing ? static_cast<QWidget *>(m_view) : m_empty);
+    m_filter->setEnabled(isOpen);
+    m_count->setVisible(isOpen);
+    if (!isOpen)
         return;
-    }
     if (const QString &error = m_proxy->query().error(); !error.isEmpty()) {
         m_count->setText(QStringLiteral("\u26a0 ") + error);
         return;
@@ -361,12 +376,7 @@ void LayersTable::exportCsv()
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setDefaultSuffix(QStringLiteral("csv"));
     connect(dialog, &QFileDialog::fileSelected, this, [this](const QString &path) {
-        const auto write = [&]() -> Result<void> {
-            HALFTONE_TRY(AtomicFile file, AtomicFile::create(path.toStdString()));
-            HALFTONE_CHECK(file.write(csv().toStdString()));
-            return file.commit();
-        };
-        if (const Result<void> written = write(); !written.ok())
+        if (const Result<void> written = writeFile(path, csv().toUtf8()); !written.ok())
             QMessageBox::warning(this, tr("Export the layers"), plain(written.error().message()));
     });
     dialog->open();

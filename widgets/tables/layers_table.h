@@ -9,6 +9,7 @@
 class QAction;
 class QLabel;
 class QLineEdit;
+class QStackedLayout;
 class QMenu;
 class QTableView;
 class QToolButton;
@@ -60,6 +61,8 @@ private:
     QTableView *m_view;
     QLineEdit *m_filter;
     QLabel *m_count;
+    QLabel *m_empty; ///< words in place of a table without rows
+    QStackedLayout *m_stack;
     QToolButton *m_pin;
     bool m_isSyncing = false; ///< one side of the selection is following the other
 };

@@ -5,6 +5,7 @@
 #include "core/session/figures.h"
 #include "tests/support/build_graph.h"
 
+#include <QRegularExpression>
 #include <QString>
 #include <QtTest>
 
@@ -13,6 +14,13 @@
 
 /// The bundled sample, and figures for it, for the tests of what shows them.
 namespace halftone::test {
+
+/// For init(): warnings are failures, but for the one that the offscreen platform gives for every window.
+inline void failOnWarnings()
+{
+    QTest::failOnWarning(
+        QRegularExpression(QStringLiteral("^(?!This plugin does not support propagateSizeHints)")));
+}
 
 inline const std::string kSampleFolder = HALFTONE_SOURCE_DIR "/resources/sample/";
 
@@ -43,7 +51,7 @@ inline session::Figures comparedFigures(const session::Snapshot &snapshot, std::
     if (!compared.ok())
         return figures;
     figures.comparison = std::make_shared<const session::CompareOutcome>(std::move(compared).value());
-    figures.comparisonRevision = snapshot.revision;
+    figures.comparisonRevision = figures.isolatedRevision = snapshot.revision;
     session::gatherByNode(figures, snapshot.graph());
     return figures;
 }

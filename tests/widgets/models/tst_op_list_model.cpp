@@ -25,6 +25,8 @@ private:
     }
 
 private Q_SLOTS:
+    void init() { test::failOnWarnings(); }
+
     void listsAreThereWithoutAModel()
     {
         OpListModel model;
@@ -79,7 +81,7 @@ private Q_SLOTS:
         const std::vector<std::string> ops{"Convolution", "BatchNorm", "softmax", "square",
                                            "RNN",         "Pooling",   "exp"};
         const std::vector<std::string> nodes{"fc", "stem_conv", "prob", "/stage1/", "/stage/", "absent"};
-        for (int round = 0; round < 200; ++round) {
+        for (int round = 0; round < 100; ++round) {
             const std::size_t kind = random.below(6);
             if (kind < 3)
                 (void)document

@@ -1,0 +1,158 @@
+#include "tests/widgets/models/sample_document.h"
+#include "widgets/oplists/mxnet_call.h"
+
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QtTest>
+
+#include <algorithm>
+
+using namespace halftone;
+using namespace halftone::widgets;
+
+class TestMxnetCall : public QObject
+{
+    Q_OBJECT
+
+private:
+    static QString callAfter(const std::vector<policy::Edit> &edits)
+    {
+        const auto document = test::openSample();
+        for (const policy::Edit &edit : edits) {
+            if (!document->apply(edit).ok())
+                qFatal("the edit was refused");
+        }
+        return mxnetCall(*test::snapshotOf(*document));
+    }
+
+    /// The keyword arguments of the call, as Python itself reads them.
+    static QJsonObject argumentsIn(const QString &program)
+    {
+        static const char *const kReader
+            = "import ast, json, sys\n"
+              "tree = ast.parse(sys.stdin.read())\n"
+              "call = [n for n in ast.walk(tree) if isinstance(n, ast.Call)\n"
+              "        and isinstance(n.func, ast.Attribute) and n.func.attr == 'convert_model'][0]\n"
+              "print(json.dumps({k.arg: ast.literal_eval(k.value) for k in call.keywords}))\n";
+        QProcess python;
+        python.start(QStringLiteral("python3"), {QStringLiteral("-c"), QLatin1String(kReader)});
+        python.write(program.toUtf8());
+        python.closeWriteChannel();
+        if (!python.waitForFinished(20000) || python.exitCode() != 0)
+            qFatal("Python refuses the program: %s", python.readAllStandardError().constData());
+        return QJsonDocument::fromJson(python.readAllStandardOutput()).object();
+    }
+
+    static QStringList strings(const QJsonValue &list)
+    {
+        QStringList texts;
+        for (const QJsonValue &one : list.toArray())
+            texts << one.toString();
+        return texts;
+    }
+
+private Q_SLOTS:
+    void initTestCase()
+    {
+        QProcess python;
+        python.start(QStringLiteral("python3"), {QStringLiteral("--version")});
+        if (!python.waitForFinished(20000))
+            QSKIP("needs python3 to read the program");
+    }
+
+    void untouchedListsAreLeftToMxnet()
+    {
+        const QJsonObject arguments = argumentsIn(callAfter({}));
+        QCOMPARE(arguments.keys(), QStringList({"target_dtype"}));
+        QCOMPARE(arguments["target_dtype"].toString(), QStringLiteral("float16"));
+    }
+
+    void theTargetTypeIsSaid()
+    {
+        QCOMPARE(argumentsIn(callAfter({policy::SetTarget{tensor::DType::BF16}}))["target_dtype"].toString(),
+                 QStringLiteral("bfloat16"));
+    }
+
+    // MXNet 1.9.1's float16 target list is Convolution, Deconvolution, FullyConnected, RNN (resources/oplists).
+    void aMovedOperatorLeavesOneListAndJoinsTheOther()
+    {
+        const QJsonObject arguments
+            = argumentsIn(callAfter({policy::MoveOperators{{"Convolution"}, policy::List::Fp32}}));
+        QCOMPARE(strings(arguments["target_dtype_ops"]),
+                 QStringList({"Deconvolution", "FullyConnected", "RNN"}));
+        const QStringList fp32 = strings(arguments["fp32_ops"]);
+        QCOMPARE(fp32.count(QStringLiteral("Convolution")), 1);
+        QVERIFY(fp32.contains(QStringLiteral("softmax")));
+        QVERIFY(!arguments.contains(QStringLiteral("conditional_fp32_ops")));
+    }
+
+    void aNeutralOperatorIsInNoList()
+    {
+        const QJsonObject arguments
+            = argumentsIn(callAfter({policy::MoveOperators{{"Convolution"}, policy::List::Neutral}}));
+        QVERIFY(!strings(arguments["target_dtype_ops"]).contains(QStringLiteral("Convolution")));
+        QVERIFY(!arguments.contains(QStringLiteral("fp32_ops")));
+    }
+
+    void conditionsAreTriples()
+    {
+        const QJsonObject arguments = argumentsIn(
+            callAfter({policy::SetConditions{"Activation", {{"Activation", "act_type", {"relu", "tanh"}}}}}));
+        bool isFound = false;
+        for (const QJsonValue &rule : arguments["conditional_fp32_ops"].toArray()) {
+            const QJsonArray triple = rule.toArray();
+            if (triple.at(0).toString() != QStringLiteral("Activation"))
+                continue;
+            isFound = true;
+            QCOMPARE(triple.at(1).toString(), QStringLiteral("act_type"));
+            QCOMPARE(strings(triple.at(2)), QStringList({"relu", "tanh"}));
+        }
+        QVERIFY(isFound);
+    }
+
+    void patternsAndOverridesBecomeNames()
+    {
+        const QString call = callAfter({policy::ExcludeNames{{"/^stage1_.*conv$/"}},
+                                        policy::OverrideNodes{{"fc"}, tensor::DType::F32},
+                                        policy::OverrideNodes{{"prob"}, tensor::DType::F16}});
+        QCOMPARE(strings(argumentsIn(call)["excluded_sym_names"]),
+                 QStringList({"fc", "stage1_a_conv", "stage1_b_conv"}));
+        QVERIFY(call.contains(QStringLiteral("# MXNet cannot hold the single node prob to float16.")));
+    }
+
+    void whatMxnetCannotMoveIsExcludedOrSaid()
+    {
+        // elemwise_add stands in the widest list, which MXNet keeps to itself.
+        const QString toFp32 = callAfter({policy::MoveOperators{{"elemwise_add"}, policy::List::Fp32}});
+        QCOMPARE(strings(argumentsIn(toFp32)["excluded_sym_names"]),
+                 QStringList({"stage1_add", "stage2_add"}));
+        QVERIFY(!strings(argumentsIn(toFp32)["fp32_ops"]).contains(QStringLiteral("elemwise_add")));
+        const QString toTarget = callAfter({policy::MoveOperators{{"elemwise_add"}, policy::List::Target}});
+        QVERIFY(toTarget.contains(QStringLiteral("# MXNet cannot move elemwise_add to float16.")));
+        QVERIFY(!argumentsIn(toTarget).contains(QStringLiteral("target_dtype_ops")));
+        const QString toWidest = callAfter({policy::MoveOperators{{"softmax"}, policy::List::Widest}});
+        QVERIFY(toWidest.contains(QStringLiteral("softmax does not come to it")));
+        argumentsIn(toWidest);
+    }
+
+    void namesAreQuotedForPython()
+    {
+        const QString odd = QStringLiteral("a'b\\c\n\u00e9");
+        test::GraphBuilder builder;
+        const graph::Entry input = builder.variable("x");
+        auto model = std::make_shared<io::LoadedModel>();
+        model->model = builder.model({builder.op("exp", odd.toStdString(), {input})});
+        model->symbolPath = "it's.json";
+        const auto policy = std::make_shared<policy::Policy>();
+        policy->excludedNames = {odd.toStdString()};
+        const auto snapshot = session::Document::derive({1, model, nullptr, policy}, nullptr);
+        QVERIFY(snapshot.ok());
+        QCOMPARE(strings(argumentsIn(mxnetCall(*snapshot.value()))["excluded_sym_names"]),
+                 QStringList({odd}));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestMxnetCall)
+#include "tst_mxnet_call.moc"

@@ -1,0 +1,297 @@
+#include "tests/widgets/models/sample_document.h"
+#include "widgets/oplists/conditions_dialog.h"
+#include "widgets/oplists/op_list_view.h"
+#include "widgets/oplists/op_lists_panel.h"
+#include "widgets/oplists/pattern_dialog.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QCheckBox>
+#include <QClipboard>
+#include <QComboBox>
+#include <QDragEnterEvent>
+#include <QDragMoveEvent>
+#include <QDropEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QMimeData>
+#include <QPushButton>
+#include <QtTest>
+
+#include <memory>
+
+using namespace halftone;
+using namespace halftone::widgets;
+
+class TestOpListsPanel : public QObject
+{
+    Q_OBJECT
+
+private:
+    struct Shown
+    {
+        Shown()
+            : panel(&controller)
+        {
+            controller.setDocument(test::openSample());
+            panel.resize(300, 900);
+            panel.show();
+            if (!QTest::qWaitForWindowExposed(&panel))
+                qFatal("no window");
+        }
+
+        const session::Snapshot &snapshot() { return *controller.snapshot(); }
+        QPoint placeOf(ListId list)
+        {
+            return panel.view()->visualRect(panel.model()->listIndex(list)).center();
+        }
+        void choose(ListId list, const std::string &name)
+        {
+            panel.view()->setCurrentIndex(panel.model()->indexOf(list, name));
+            panel.view()->setFocus();
+        }
+        void enter(const QMimeData &mime, ListId over)
+        {
+            QDragEnterEvent entered(placeOf(over), Qt::MoveAction, &mime, Qt::LeftButton, Qt::NoModifier);
+            QApplication::sendEvent(panel.view()->viewport(), &entered);
+            QDragMoveEvent moved(placeOf(over), Qt::MoveAction, &mime, Qt::LeftButton, Qt::NoModifier);
+            QApplication::sendEvent(panel.view()->viewport(), &moved);
+        }
+        void drop(const QMimeData &mime, ListId to)
+        {
+            enter(mime, to);
+            QDropEvent dropped(placeOf(to), Qt::MoveAction, &mime, Qt::LeftButton, Qt::NoModifier);
+            QApplication::sendEvent(panel.view()->viewport(), &dropped);
+        }
+        QMenu *choiceMenu() { return panel.findChild<QMenu *>(QStringLiteral("moveChoice")); }
+
+        DocumentController controller;
+        OpListsPanel panel;
+    };
+
+    static std::unique_ptr<QMimeData> mimeOf(const ListPayload &payload)
+    {
+        auto mime = std::make_unique<QMimeData>();
+        writePayload(payload, *mime);
+        return mime;
+    }
+
+private Q_SLOTS:
+    void init() { test::failOnWarnings(); }
+
+    void anEmptyPanelSaysWhatToDo()
+    {
+        DocumentController controller;
+        const OpListsPanel panel(&controller);
+        QVERIFY(panel.message().contains(QStringLiteral("Open a model")));
+    }
+
+    void everyControlHasAName()
+    {
+        const Shown shown;
+        for (const QWidget *widget : shown.panel.findChildren<QWidget *>()) {
+            if (widget->focusPolicy() == Qt::NoFocus || !widget->isVisibleTo(&shown.panel))
+                continue;
+            const auto *const box = qobject_cast<const QAbstractButton *>(widget);
+            const bool isNamed = !widget->accessibleName().isEmpty() || (box && !box->text().isEmpty());
+            QVERIFY2(isNamed || qobject_cast<const QLineEdit *>(widget->parentWidget())
+                         || widget->parentWidget()->inherits("QComboBox") || widget->inherits("QScrollBar"),
+                     widget->metaObject()->className());
+        }
+    }
+
+    void theConsequenceOfAHoveredDropIsWhatTheDropDoes()
+    {
+        Shown shown;
+        const auto mime = mimeOf({{"Convolution"}, {}});
+        shown.enter(*mime, ListId::Fp32);
+        const std::size_t before = shown.snapshot().castCount();
+        const QString said = shown.panel.message();
+        QVERIFY2(said.startsWith(QStringLiteral("6 Convolution to fp32: casts %1 to ").arg(before)),
+                 qPrintable(said));
+        shown.drop(*mime, ListId::Fp32);
+        QCOMPARE(listOf(*shown.snapshot().rules, "Convolution"), ListId::Fp32);
+        QVERIFY2(said.contains(QStringLiteral(" to %1;").arg(shown.snapshot().castCount())),
+                 qPrintable(said));
+    }
+
+    void listsThatCannotTakeADropSayWhy()
+    {
+        Shown shown;
+        const auto mime = mimeOf({{"softmax"}, {}});
+        shown.enter(*mime, ListId::Fp32);
+        QCOMPARE(shown.panel.message(), QStringLiteral("Not to fp32: softmax is in fp32 already"));
+        const OpListModel *const model = shown.panel.model();
+        QCOMPARE(model->listIndex(ListId::Fp32).data(OpListModel::TakesDropRole), QVariant(false));
+        QCOMPARE(model->listIndex(ListId::Target).data(OpListModel::TakesDropRole), QVariant(true));
+        QDragLeaveEvent left;
+        QApplication::sendEvent(shown.panel.view()->viewport(), &left);
+        QVERIFY(!model->listIndex(ListId::Fp32).data(OpListModel::TakesDropRole).isValid());
+    }
+
+    void nodesDroppedOnExcludedAreExcludedAtOnce()
+    {
+        Shown shown;
+        shown.drop(*mimeOf({{}, {"stem_conv", "fc"}}), ListId::Excluded);
+        QCOMPARE(shown.snapshot().policy->excludedNames, (std::vector<std::string>{"stem_conv", "fc"}));
+        QVERIFY(!shown.choiceMenu());
+    }
+
+    void nodesDroppedOnAnotherListAskWhatIsMeant()
+    {
+        Shown shown;
+        shown.drop(*mimeOf({{}, {"stem_conv"}}), ListId::Fp32);
+        QMenu *const menu = shown.choiceMenu();
+        QVERIFY(menu);
+        QCOMPARE(menu->actions().front()->text(), QStringLiteral("Only the node stem_conv"));
+        QCOMPARE(menu->actions().at(1)->text(), QStringLiteral("All 6 Convolution"));
+        QVERIFY(shown.snapshot().policy->nodeOverrides.empty());
+        menu->actions().front()->trigger();
+        QCOMPARE(shown.snapshot().policy->nodeOverrides.at("stem_conv"), tensor::DType::F32);
+        QCOMPARE(shown.snapshot().precisionOf(test::nodeNamed(shown.snapshot().graph(), "stem_conv")),
+                 tensor::DType::F32);
+        menu->close();
+    }
+
+    void keysMoveWhatIsChosen_data()
+    {
+        QTest::addColumn<int>("key");
+        QTest::addColumn<int>("list");
+        QTest::newRow("T") << int(Qt::Key_T) << int(ListId::Target);
+        QTest::newRow("W") << int(Qt::Key_W) << int(ListId::Widest);
+        QTest::newRow("N") << int(Qt::Key_N) << int(ListId::Neutral);
+        QTest::newRow("Del") << int(Qt::Key_Delete) << int(ListId::Neutral);
+    }
+
+    void keysMoveWhatIsChosen()
+    {
+        QFETCH(const int, key);
+        QFETCH(const int, list);
+        Shown shown;
+        shown.choose(ListId::Fp32, "softmax");
+        QTest::keyClick(shown.panel.view(), static_cast<Qt::Key>(key));
+        QCOMPARE(int(listOf(*shown.snapshot().rules, "softmax")), list);
+        QVERIFY(shown.panel.model()->indexOf(static_cast<ListId>(list), "softmax").isValid());
+    }
+
+    void severalOperatorsMoveInOneStep()
+    {
+        Shown shown;
+        QItemSelectionModel *const selection = shown.panel.view()->selectionModel();
+        for (const char *op : {"Convolution", "FullyConnected"})
+            selection->select(shown.panel.model()->indexOf(ListId::Target, op),
+                              QItemSelectionModel::Select | QItemSelectionModel::Rows);
+        shown.panel.view()->setFocus();
+        QTest::keyClick(shown.panel.view(), Qt::Key_F);
+        QCOMPARE(listOf(*shown.snapshot().rules, "Convolution"), ListId::Fp32);
+        QCOMPARE(listOf(*shown.snapshot().rules, "FullyConnected"), ListId::Fp32);
+        shown.controller.undo();
+        QVERIFY(!shown.controller.document()->canUndo());
+    }
+
+    void excludingAnOperatorExcludesItsNodes()
+    {
+        Shown shown;
+        shown.choose(ListId::Target, "FullyConnected");
+        QTest::keyClick(shown.panel.view(), Qt::Key_X);
+        QCOMPARE(shown.snapshot().policy->excludedNames, std::vector<std::string>{"fc"});
+        shown.choose(ListId::Excluded, "fc");
+        QTest::keyClick(shown.panel.view(), Qt::Key_Delete);
+        QVERIFY(shown.snapshot().policy->excludedNames.empty());
+    }
+
+    void conditionsAreEditedInPlace()
+    {
+        Shown shown;
+        shown.choose(ListId::Conditional, "Activation");
+        QTest::keyClick(shown.panel.view(), Qt::Key_Return);
+        auto *const dialog = shown.panel.findChild<ConditionsDialog *>();
+        QVERIFY(dialog);
+        QCOMPARE(dialog->rules(), (ConditionsDialog::Rules{{"Activation", "act_type", {"softrelu"}}}));
+        auto *const values = dialog->findChildren<QLineEdit *>().front();
+        values->setText(QStringLiteral("relu; softrelu"));
+        dialog->accept();
+        QCOMPARE(shown.snapshot().rules->conditions.at("Activation").front().values,
+                 (std::vector<std::string>{"relu", "softrelu"}));
+        QCOMPARE(shown.snapshot().precisionOf(test::nodeNamed(shown.snapshot().graph(), "stem_relu")),
+                 tensor::DType::F32);
+    }
+
+    void aConditionThatCannotBeIsSaid()
+    {
+        ConditionsDialog dialog("Activation", {{"Activation", "act_type", {"relo"}}}, {});
+        bool isSaid = false;
+        for (const QLabel *label : dialog.findChildren<QLabel *>())
+            isSaid = isSaid || label->text().contains(QStringLiteral("act_type is never \"relo\""));
+        QVERIFY(isSaid);
+    }
+
+    void aPatternCountsBeforeItExcludes()
+    {
+        Shown shown;
+        PatternDialog dialog(shown.controller.snapshot(),
+                             [&](const policy::Edit &edit) { return shown.controller.effectOf(edit); });
+        QVERIFY(!dialog.edit());
+        dialog.setPattern(QStringLiteral("stage1_.*conv$"));
+        bool isCounted = false;
+        for (const QLabel *label : dialog.findChildren<QLabel *>())
+            isCounted = isCounted || label->text() == QStringLiteral("2 nodes match:");
+        QVERIFY(isCounted);
+        QVERIFY(shown.controller.apply(dialog.edit().value()));
+        QCOMPARE(shown.snapshot().policy->excludedNames, std::vector<std::string>{"/stage1_.*conv$/"});
+        dialog.setPattern(QStringLiteral("("));
+        QVERIFY(!dialog.edit());
+    }
+
+    void targetAndVersionAreEdits()
+    {
+        Shown shown;
+        auto *const target = shown.panel.findChildren<QComboBox *>().front();
+        target->setCurrentIndex(1);
+        Q_EMIT target->activated(1);
+        QCOMPARE(shown.snapshot().policy->target, tensor::DType::BF16);
+        QCOMPARE(shown.panel.model()->listIndex(ListId::Target).data().toString(),
+                 QStringLiteral("bfloat16"));
+        shown.controller.undo();
+        QCOMPARE(target->currentIndex(), 0);
+    }
+
+    void theSwitchShowsTheBuiltInListsInFull()
+    {
+        Shown shown;
+        QVERIFY(!shown.panel.model()->indexOf(ListId::Target, "RNN").isValid());
+        shown.panel.findChild<QCheckBox *>()->setChecked(true);
+        QVERIFY(shown.panel.model()->indexOf(ListId::Target, "RNN").isValid());
+    }
+
+    void theMxnetCallGoesToTheClipboard()
+    {
+        Shown shown;
+        shown.panel.copyMxnetCall();
+        QVERIFY(QGuiApplication::clipboard()->text().contains(QStringLiteral("amp.convert_model(")));
+    }
+
+    void resetTakesAllListEditsBack()
+    {
+        Shown shown;
+        QVERIFY(shown.controller.apply(policy::MoveOperators{{"softmax"}, policy::List::Target}));
+        QVERIFY(shown.controller.apply(policy::ExcludeNames{{"fc"}}));
+        QVERIFY(shown.controller.apply(policy::SetMode{policy::Mode::Mxnet}));
+        shown.panel.resetLists();
+        policy::Policy wanted;
+        wanted.mode = policy::Mode::Mxnet;
+        QVERIFY(*shown.snapshot().policy == wanted);
+    }
+
+    void enterOnAnOperatorChoosesItsNodes()
+    {
+        Shown shown;
+        shown.choose(ListId::Widest, "elemwise_add");
+        QTest::keyClick(shown.panel.view(), Qt::Key_Return);
+        QCOMPARE(shown.controller.selection().nodes().size(), std::size_t{2});
+    }
+};
+
+QTEST_MAIN(TestOpListsPanel)
+#include "tst_op_lists_panel.moc"

@@ -1,0 +1,208 @@
+#include "core/session/calibrate.h"
+#include "tests/widgets/models/sample_document.h"
+#include "widgets/plots/custom_plot.h"
+#include "widgets/plots/error_plot.h"
+#include "widgets/plots/histogram_bins.h"
+#include "widgets/plots/histogram_plot.h"
+#include "widgets/plots/latency_plot.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <numeric>
+
+using namespace halftone;
+using namespace halftone::widgets;
+
+class TestPlots : public QObject
+{
+    Q_OBJECT
+
+private:
+    DocumentController m_controller;
+    session::Figures m_figures;
+
+    graph::NodeId node(const char *name) const
+    {
+        return test::nodeNamed(m_controller.snapshot()->graph(), name);
+    }
+    template <class Plot>
+    std::unique_ptr<Plot> shown()
+    {
+        auto plot = std::make_unique<Plot>(&m_controller);
+        plot->resize(900, 320);
+        plot->show();
+        if (!QTest::qWaitForWindowExposed(plot.get()))
+            qFatal("no window");
+        QCoreApplication::processEvents();
+        return plot;
+    }
+
+private Q_SLOTS:
+    void initTestCase()
+    {
+        m_controller.setDocument(test::openSample());
+        QVERIFY(m_controller.snapshot());
+        m_figures = test::comparedFigures(*m_controller.snapshot(), 4);
+        QVERIFY(m_figures.comparison);
+        session::CalibrateOptions options;
+        options.backend = "reference";
+        options.examples.inputs = test::kSampleFolder + "digits-test.npz";
+        options.examples.examples = 4;
+        auto calibrated = session::calibrateModel(m_controller.snapshot()->source->model,
+                                                  m_controller.snapshot()->source->symbolPath, options, {});
+        QVERIFY(calibrated.ok());
+        m_figures.calibration
+            = std::make_shared<const session::CalibrateOutcome>(std::move(calibrated).value());
+        auto latency = std::make_shared<session::LatencyFigures>();
+        latency->fp32.layers.push_back({{}, 20, 15});
+        m_figures.latency = latency;
+        m_figures.latencyRevision = m_controller.snapshot()->revision;
+        for (const char *fused : {"stem_conv", "stem_bn"})
+            m_figures.nodes[node(fused)].fp32 = session::NodeLatency{20, 0, 1};
+    }
+
+    void init()
+    {
+        test::failOnWarnings();
+        m_controller.setFigures(m_figures);
+        m_controller.selection().clear();
+    }
+
+    void emptyPlotsSayWhichStepFillsThem()
+    {
+        m_controller.setFigures({});
+        QVERIFY(shown<ErrorPlot>()->emptyText().contains(QStringLiteral("errors")));
+        QVERIFY(shown<LatencyPlot>()->emptyText().contains(QStringLiteral("latency")));
+        QVERIFY(shown<HistogramPlot>()->emptyText().contains(QStringLiteral("Calibrate")));
+        m_controller.setFigures(m_figures);
+        QVERIFY(shown<HistogramPlot>()->emptyText().contains(QStringLiteral("Choose a layer")));
+    }
+
+    void errorsAreDrawnAtTheirLayer()
+    {
+        const auto plot = shown<ErrorPlot>();
+        QVERIFY(plot->emptyText().isEmpty());
+        const QCPGraph *const cumulative = plot->plot()->graph(0);
+        QCOMPARE(cumulative->dataCount(), 29);
+        // prob is the last of 29 operators.
+        const double sqnr = m_figures.nodes[node("prob")].cumulative->sqnrDb;
+        QCOMPARE(cumulative->data()->at(28)->key, 29.0);
+        QCOMPARE(cumulative->data()->at(28)->value, sqnr);
+    }
+
+    void aClickChoosesTheLayerUnderIt()
+    {
+        const auto plot = shown<ErrorPlot>();
+        plot->plot()->replot();
+        // stem_conv is the seventh operator.
+        const QPoint place(static_cast<int>(plot->plot()->xAxis->coordToPixel(7)),
+                           plot->plot()->axisRect()->center().y());
+        QTest::mouseClick(plot->plot(), Qt::LeftButton, {}, place);
+        QCOMPARE(m_controller.selection().current(), std::optional(node("stem_conv")));
+        QTest::mouseMove(plot->plot(), place + QPoint(1, 1));
+        QTRY_VERIFY(plot->readOut().startsWith(QStringLiteral("stem_conv: cumulative ")));
+    }
+
+    void whatIsFusedIsDrawnOnce()
+    {
+        const auto plot = shown<LatencyPlot>();
+        const auto *const bars = qobject_cast<QCPBars *>(plot->plot()->plottable(0));
+        QVERIFY(bars);
+        QCOMPARE(bars->dataCount(), 1);
+        QCOMPARE(bars->data()->at(0)->value, 20.0);
+        QVERIFY(plot->csv().contains(QStringLiteral("stem_bn,20,,1")));
+    }
+
+    void theHistogramFollowsTheChosenLayer()
+    {
+        const auto plot = shown<HistogramPlot>();
+        m_controller.selection().set(node("stem_conv"));
+        QVERIFY(plot->emptyText().isEmpty());
+        QVERIFY(plot->csv().contains(QStringLiteral("stem_conv_output,value,")));
+        m_controller.selection().set(node("prob"));
+        QVERIFY(plot->csv().contains(QStringLiteral("prob_output,exponent,")));
+        m_controller.selection().set(node("stem_conv_weight"));
+        QVERIFY(plot->csv().contains(QStringLiteral("stem_conv_weight,value,")));
+    }
+
+    void theExportedHistogramHoldsEveryFiniteValue()
+    {
+        const auto plot = shown<HistogramPlot>();
+        m_controller.selection().set(node("stem_conv"));
+        double values = 0;
+        for (const QString &line : plot->csv().split(QStringLiteral("\r\n"))) {
+            const QStringList fields = line.split(QLatin1Char(','));
+            if (fields.value(1) == QStringLiteral("value"))
+                values += fields.last().toDouble();
+        }
+        // 4 pictures, 16 channels, 8 by 8.
+        QCOMPARE(values, 4.0 * 16 * 8 * 8);
+    }
+
+    void joinedBinsKeepTheCount()
+    {
+        calibration::Histogram histogram;
+        std::vector<float> values(10001);
+        std::iota(values.begin(), values.end(), -5000.0F);
+        histogram.add(values, 5000);
+        for (const std::size_t most : {1U, 7U, 400U, 100000U}) {
+            const auto bins = drawnBins(histogram, -5000, 5000, most);
+            QVERIFY(bins.size() <= most);
+            double count = 0;
+            for (const DrawnBin &bin : bins)
+                count += bin.count;
+            QCOMPARE(count, 10001.0);
+        }
+        QVERIFY(drawnBins(histogram, 1, 1, 10).empty());
+        QVERIFY(drawnBins(calibration::Histogram(), -1, 1, 10).empty());
+        // Only what lies in the range, give or take the bins at its edges.
+        double count = 0;
+        for (const DrawnBin &bin : drawnBins(histogram, 100, 200, 400))
+            count += bin.count;
+        QVERIFY(count >= 101 && count <= 105);
+    }
+
+    void exportsArePicturesDocumentsAndFigures()
+    {
+        const auto plot = shown<ErrorPlot>();
+        const QTemporaryDir folder;
+        const auto write
+            = [&](const char *name) { return plot->exportTo(folder.filePath(QLatin1String(name))); };
+        const auto start = [&](const char *name) {
+            QFile file(folder.filePath(QLatin1String(name)));
+            return file.open(QIODevice::ReadOnly) ? file.read(8) : QByteArray();
+        };
+        QVERIFY(write("p.png").ok());
+        QVERIFY(start("p.png").startsWith("\x89PNG"));
+        QVERIFY(write("p.pdf").ok());
+        QVERIFY(start("p.pdf").startsWith("%PDF"));
+        QVERIFY(write("p.csv").ok());
+        QVERIFY(start("p.csv").startsWith("name,sqn"));
+        QVERIFY(!write("p.gif").ok());
+        QVERIFY(!write("nowhere/p.png").ok());
+    }
+
+    void keysZoomPanAndShowAll()
+    {
+        const auto plot = shown<ErrorPlot>();
+        const QCPRange whole = plot->plot()->xAxis->range();
+        QTest::keyClick(plot.get(), Qt::Key_Plus);
+        QVERIFY(plot->plot()->xAxis->range().size() < whole.size());
+        QTest::keyClick(plot.get(), Qt::Key_Right);
+        QTest::keyClick(plot.get(), Qt::Key_Home);
+        QCOMPARE(plot->plot()->xAxis->range(), whole);
+    }
+
+    void theZoomStaysWhenFiguresChange()
+    {
+        const auto plot = shown<ErrorPlot>();
+        QTest::keyClick(plot.get(), Qt::Key_Plus);
+        const QCPRange zoomed = plot->plot()->xAxis->range();
+        m_controller.setFigures(m_figures);
+        QCOMPARE(plot->plot()->xAxis->range(), zoomed);
+    }
+};
+
+QTEST_MAIN(TestPlots)
+#include "tst_plots.moc"

@@ -1,0 +1,157 @@
+#include "tests/widgets/models/sample_document.h"
+#include "widgets/tables/layers_table.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QToolButton>
+#include <QtTest>
+
+using namespace halftone;
+using namespace halftone::widgets;
+
+class TestLayersTable : public QObject
+{
+    Q_OBJECT
+
+private:
+    struct Shown
+    {
+        Shown()
+            : table(&controller)
+        {
+            controller.setDocument(test::openSample());
+            session::Figures figures;
+            figures.nodes.resize(controller.snapshot()->graph().nodeCount());
+            figures.comparisonRevision = controller.snapshot()->revision;
+            tensor::ErrorFigures error;
+            error.sqnrDb = 12.3456789;
+            error.relativeL2 = 0.25;
+            figures.nodes[node("prob")].cumulative = error;
+            controller.setFigures(figures);
+            table.resize(1200, 400);
+            table.show();
+        }
+        graph::NodeId node(const char *name) const
+        {
+            return test::nodeNamed(controller.snapshot()->graph(), name);
+        }
+        int rowOf(const char *name) const
+        {
+            return table.proxy()
+                ->mapFromSource(table.model()->index(table.model()->rowOf(node(name)), 0))
+                .row();
+        }
+
+        DocumentController controller;
+        LayersTable table;
+    };
+
+private Q_SLOTS:
+    void init() { test::failOnWarnings(); }
+
+    void choosingRowsChoosesNodes()
+    {
+        Shown shown;
+        shown.table.view()->selectRow(shown.rowOf("fc"));
+        QCOMPARE(shown.controller.selection().nodes(), std::vector{shown.node("fc")});
+        QCOMPARE(shown.controller.selection().current().value(), shown.node("fc"));
+    }
+
+    void nodesChosenElsewhereAreChosenHere()
+    {
+        Shown shown;
+        shown.controller.selection().set(
+            {shown.node("stem_conv"), shown.node("prob"), shown.node("fc_weight")}, shown.node("prob"));
+        const QItemSelectionModel *const selection = shown.table.view()->selectionModel();
+        QCOMPARE(selection->selectedRows().size(), 2);
+        QVERIFY(selection->isRowSelected(shown.rowOf("stem_conv")));
+        QCOMPARE(selection->currentIndex().row(), shown.rowOf("prob"));
+        // The variable, which has no row, stays chosen.
+        QCOMPARE(shown.controller.selection().nodes().size(), std::size_t{3});
+    }
+
+    void theSelectionSurvivesSortingAndFiltering()
+    {
+        Shown shown;
+        shown.controller.selection().set(shown.node("prob"));
+        shown.table.view()->sortByColumn(LayerTableModel::Sqnr, Qt::DescendingOrder);
+        QCOMPARE(shown.rowOf("prob"), 0);
+        QVERIFY(shown.table.view()->selectionModel()->isRowSelected(0));
+        shown.table.setFilterText(QStringLiteral("conv"));
+        QCOMPARE(shown.controller.selection().nodes(), std::vector{shown.node("prob")});
+        shown.table.setFilterText({});
+        QVERIFY(shown.table.view()->selectionModel()->isRowSelected(shown.rowOf("prob")));
+    }
+
+    void aDoubleClickAsksToShowTheNode()
+    {
+        Shown shown;
+        QSignalSpy asked(&shown.controller.selection(), &Selection::shownRequested);
+        Q_EMIT shown.table.view()->doubleClicked(shown.table.proxy()->index(shown.rowOf("pool"), 2));
+        QCOMPARE(asked.count(), 1);
+        QCOMPARE(asked.front().front().value<graph::NodeId>(), shown.node("pool"));
+    }
+
+    void copyingGivesTheShownColumnsOfTheChosenRows()
+    {
+        Shown shown;
+        shown.table.view()->selectRow(shown.rowOf("prob"));
+        shown.table.view()->setFocus();
+        shown.table.copy();
+        const QStringList lines = QGuiApplication::clipboard()->text().split(QLatin1Char('\n'));
+        QCOMPARE(lines.size(), 2);
+        QVERIFY2(lines[0].startsWith(QStringLiteral("name\toperator\tprecision\tSQNR dB\t")),
+                 qPrintable(lines[0]));
+        QVERIFY2(lines[1].startsWith(QStringLiteral("prob\tsoftmax\tf32\t12.3\t")), qPrintable(lines[1]));
+        shown.table.view()->setColumnHidden(LayerTableModel::Operator, true);
+        QVERIFY(shown.table.tsv().startsWith(QStringLiteral("name\tprecision\t")));
+    }
+
+    void theExportHasAllShownRowsWithAllDigits()
+    {
+        Shown shown;
+        shown.table.setFilterText(QStringLiteral("prob"));
+        const QStringList lines = shown.table.csv().split(QStringLiteral("\r\n"));
+        QCOMPARE(lines.size(), 3);
+        QVERIFY(lines[1].startsWith(QStringLiteral("prob,softmax,f32,12.3456789,,0.25,")));
+        QVERIFY(lines[2].isEmpty());
+    }
+
+    void pinningShowsTheColumnsOfTheBaseline()
+    {
+        Shown shown;
+        QVERIFY(shown.table.view()->isColumnHidden(LayerTableModel::SqnrChange));
+        shown.table.pinBaseline(true);
+        QVERIFY(!shown.table.view()->isColumnHidden(LayerTableModel::SqnrChange));
+        QVERIFY(shown.controller.apply(policy::ExcludeNames{{"fc"}}));
+        QVERIFY(shown.table.model()->hasBaseline());
+        shown.controller.setDocument(test::openSample());
+        QVERIFY(!shown.table.model()->hasBaseline());
+        QVERIFY(shown.table.view()->isColumnHidden(LayerTableModel::SqnrChange));
+    }
+
+    void columnsAreRemembered()
+    {
+        Shown first;
+        first.table.view()->setColumnHidden(LayerTableModel::MaxAbs, true);
+        first.table.view()->setColumnHidden(LayerTableModel::Nan, false);
+        Shown second;
+        QVERIFY(second.table.restoreColumns(first.table.saveColumns()));
+        QVERIFY(second.table.view()->isColumnHidden(LayerTableModel::MaxAbs));
+        QVERIFY(!second.table.view()->isColumnHidden(LayerTableModel::Nan));
+        QVERIFY(!second.table.restoreColumns("nonsense"));
+    }
+
+    void closingEmptiesTheTable()
+    {
+        Shown shown;
+        shown.controller.selection().set(shown.node("prob"));
+        shown.controller.setDocument(nullptr);
+        QCOMPARE(shown.table.proxy()->rowCount(), 0);
+    }
+};
+
+QTEST_MAIN(TestLayersTable)
+#include "tst_layers_table.moc"

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "core/session/snapshot.h"
+#include "widgets/models/list_moves.h"
+
+#include <functional>
+
+class QMenu;
+class QWidget;
+
+namespace halftone::widgets {
+
+struct ListKey
+{
+    ListId list;
+    Qt::Key key;
+};
+
+/// The key that moves to each list.
+inline constexpr ListKey kListKeys[]{{ListId::Target, Qt::Key_T},   {ListId::Fp32, Qt::Key_F},
+                                     {ListId::Widest, Qt::Key_W},   {ListId::Conditional, Qt::Key_C},
+                                     {ListId::Excluded, Qt::Key_X}, {ListId::Neutral, Qt::Key_N}};
+
+/// Asks which of its choices a move means. preview: called for the choice under the cursor.
+QMenu *makeChoiceMenu(const ListMove &move, QWidget *parent, std::function<void(const policy::Edit &)> apply,
+                      std::function<void(const MoveChoice &)> preview);
+
+/// "Move to", with the lists that cannot take the payload greyed and saying why.
+QMenu *makeMoveMenu(const session::Snapshot &snapshot, const ListPayload &payload, QWidget *parent,
+                    std::function<void(ListId)> move, std::function<void(ListId)> preview);
+
+} // namespace halftone::widgets

@@ -1,0 +1,81 @@
+#pragma once
+
+#include "core/base/result.h"
+#include "widgets/common/document_controller.h"
+
+#include <QPointF>
+#include <QWidget>
+
+class QCPAxis;
+class QCPAxisRect;
+class QCustomPlot;
+class QLabel;
+class QStackedLayout;
+class QToolButton;
+
+namespace halftone::widgets {
+
+/// What all plots share: the drawing in the palette's colours, zoom by wheel, pan by drag, a line of text for what is under
+/// the cursor, export, and words in place of an empty drawing. Keys: + and - zoom, arrows pan, Home shows everything.
+class PlotPanel : public QWidget
+{
+    Q_OBJECT
+
+public:
+    PlotPanel(DocumentController *controller, const QString &name, QWidget *parent);
+
+    QCustomPlot *plot() const { return m_plot; }
+    QString emptyText() const; ///< why nothing is drawn; empty when something is
+    QString readOut() const; ///< the line of text
+
+    /// As .png, .pdf or .csv, by the name's ending. fails: another ending, and what the file system says.
+    Result<void> exportTo(const QString &path);
+    virtual QString csv() const = 0;
+
+public Q_SLOTS:
+    void fit();
+    void exportAs(); ///< asks where to
+    void refresh();
+
+protected:
+    virtual void rebuild() = 0; ///< the drawing, or showEmpty(); axes keep their ranges unless fitted
+    virtual void fitAxes() = 0;
+    virtual QString summary() const { return {}; } ///< the line while the cursor is elsewhere
+    /// `place` in the plot's pixels; "" for nothing there.
+    virtual QString textAt(const QPointF &place) const = 0;
+    virtual void pick(const QPointF &place) = 0; ///< a click
+
+    void showEmpty(const QString &why);
+    void showPlot();
+    void replot();
+    void styleAxisRect(QCPAxisRect *rect);
+
+    DocumentController *controller() const { return m_controller; }
+    QColor firstColour() const; ///< of the source, and of what is cumulative
+    QColor secondColour() const; ///< of what is converted, and of what is isolated
+    QColor markColour() const; ///< of the chosen layer
+
+    void changeEvent(QEvent *event) override;
+    void keyPressEvent(QKeyEvent *event) override;
+    bool eventFilter(QObject *watched, QEvent *event) override;
+    void showEvent(QShowEvent *event) override;
+
+private:
+    void build(const QString &name);
+    void stylePlot();
+    void zoom(double factor);
+    void pan(double x, double y);
+
+    DocumentController *m_controller;
+    QStackedLayout *m_stack = nullptr;
+    QLabel *m_empty = nullptr;
+    QLabel *m_readOut = nullptr;
+    QToolButton *m_fit = nullptr;
+    QToolButton *m_export = nullptr;
+    QCustomPlot *m_plot = nullptr;
+    QPoint m_pressed;
+    bool m_isFitted = false; ///< the axes have been set for what is drawn
+    bool m_isOutdated = true; ///< changed while hidden
+};
+
+} // namespace halftone::widgets
