@@ -98,6 +98,31 @@ def cases():
     yield "dequantize", C.dequantize(v("data", dtype="int8"), v("low"), v("high")), {"data": RANDOM.randint(-128, 128, (3, 4)).astype("int8"), **limits}
     yield "div_sqrt_dim", C.div_sqrt_dim(data), {"data": values}
     yield "arange_like", C.arange_like(data, axis=1, start=2, step=0.5), {"data": values}
+    yield "linalg_syevd", S.Group(list(L.syevd(data))), {"data": positive(2, 4) - 2 * np.eye(4, dtype="float32") + uniform(1, 1, 1)}
+    yield "linalg_gelqf", S.Group(list(L.gelqf(data))), {"data": uniform(2, 3, 5)}
+    cube = uniform(2, 3, 4)
+    yield "eye", S.broadcast_add(S.eye(3, 5, 1), data), {"data": uniform(3, 5)}
+    yield "index_array", C.index_array(data), {"data": uniform(2, 3)}
+    yield "index_array_axes", C.index_array(data, axes=(2, 0)), {"data": cube}
+    yield "ravel_multi_index", S.ravel_multi_index(data, shape=(4, 5, 6)), {"data": np.array([[0, 3, 2], [4, 0, 1], [5, 2, 3]], "float32")}
+    yield "unravel_index", S.unravel_index(data, shape=(4, 5, 6)), {"data": np.array([0, 29, 61, 119, 7, 100], "float32")}
+    yield "diag_vector", S.diag(data, k=-1), {"data": uniform(3)}
+    yield "diag", S.diag(data, k=1), {"data": uniform(4, 5)}
+    yield "diag_axes", S.diag(data, k=-1, axis1=2, axis2=1), {"data": cube}
+    yield ("slice_assign", getattr(S, "_internal")._slice_assign(data, v("part"), begin=(0, 2), end=(2, None), step=(1, -2)),
+           {"data": uniform(3, 4), "part": uniform(2, 2)})
+    yield "slice_assign_scalar", getattr(S, "_internal")._slice_assign_scalar(data, scalar=2.5, begin=(1, -3), end=(3, -1)), {"data": uniform(3, 4)}
+    spread = np.array([[-1.5, -1, -0.25, 0, 0.3], [0.5, 0.99, 1, 1.01, 0.5]], "float32")
+    yield "histogram_range", S.Group(list(getattr(S, "_internal")._histogram(data, bin_cnt=4, range=(-1, 1)))), {"data": spread}
+    yield ("histogram_bounds", S.Group(list(getattr(S, "_internal")._histogram(data, v("bounds")))),
+           {"data": spread, "bounds": np.array([-1, 0, 0.5, 1], "float32")})
+    yield "cumsum", S.np.cumsum(data.as_np_ndarray(), axis=1).as_nd_ndarray(), {"data": cube}
+    yield "cumsum_all", S.np.cumsum(data.as_np_ndarray()).as_nd_ndarray(), {"data": uniform(2, 3)}
+    yield "quadratic", C.quadratic(data, a=2, b=-1, c=0.5), {"data": uniform(2, 3)}
+    yield "all_finite", S.Group([S.all_finite(data), S.multi_all_finite(data, v("other"), num_arrays=2)]), {
+        "data": uniform(2, 3), "other": np.array([1, np.inf], "float32")}
+    yield "khatri_rao", S.khatri_rao(data, v("other"), num_args=2), {"data": uniform(2, 3), "other": uniform(4, 3)}
+    yield "svm_output", S.SVMOutput(data, v("label")), {"data": uniform(3, 4), "label": np.zeros(3, "float32")}
 
 
 def main():

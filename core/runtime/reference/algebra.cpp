@@ -1,3 +1,4 @@
+#include "core/runtime/reference/decomposition.h"
 #include "core/runtime/reference/kernels.h"
 
 #include <algorithm>
@@ -273,8 +274,26 @@ Result<void> compute(const ops::LinearAlgebra &op, const Arrays<Real> &arrays)
         if (arrays.out[o])
             std::fill_n(arrays.out[o], arrays.outCount(o), Real(0));
     }
+    const auto put = [&arrays](std::size_t output, const std::vector<double> &values, std::size_t matrix) {
+        if (arrays.out[output] == nullptr)
+            return;
+        std::ranges::transform(values, arrays.out[output] + matrix * values.size(),
+                               [](double value) { return static_cast<Real>(value); });
+    };
     for (std::size_t n = 0; n < matrices && !arrays.workers.stopped(); ++n) {
         const Matrix a(arrays.in[0] + n * step, dims);
+        if (op.kind == Kind::SymmetricEigen) {
+            const Eigen eigen = symmetricEigen(a.values, a.rows, op.lower);
+            put(0, eigen.vectors, n);
+            put(1, eigen.values, n);
+            continue;
+        }
+        if (op.kind == Kind::LowerOrthogonal) {
+            const LowerOrthogonal factors = lowerOrthogonal(a.values, a.rows, a.columns);
+            put(0, factors.orthogonal, n);
+            put(1, factors.lower, n);
+            continue;
+        }
         if (givesNumbers) {
             putNumbers(op, a, n, arrays);
             continue;
@@ -284,8 +303,7 @@ Result<void> compute(const ops::LinearAlgebra &op, const Arrays<Real> &arrays)
                      hasTwo ? triangular(
                          op, a, Matrix(arrays.in[1] + n * (arrays.inCount(1) / matrices), arrays.inDims(1)))
                             : squareResult(op, a));
-        std::ranges::transform(result.values, arrays.out[0] + n * result.values.size(),
-                               [](double value) { return static_cast<Real>(value); });
+        put(0, result.values, n);
     }
     return {};
 }

@@ -68,6 +68,12 @@ template <class Real> Result<void> compute(const ops::CtcLoss &, const Arrays<Re
 template <class Real> Result<void> compute(const ops::Quantize &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Requantize &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Dequantize &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Quadratic &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::AllFinite &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::CumulativeSum &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Histogram &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::BatchNormRelu &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::ColumnKronecker &, const Arrays<Real> &);
 
 Result<void> move(const ops::ShapeOf &, const RawArrays &);
 Result<void> move(const ops::Fill &, const RawArrays &);
@@ -110,6 +116,15 @@ Result<void> move(const ops::SpaceToDepth &, const RawArrays &);
 Result<void> move(const ops::Concat &, const RawArrays &);
 Result<void> move(const ops::Stack &, const RawArrays &);
 Result<void> move(const ops::Split &, const RawArrays &);
+Result<void> move(const ops::Eye &, const RawArrays &);
+Result<void> move(const ops::Linspace &, const RawArrays &);
+Result<void> move(const ops::IndexArray &, const RawArrays &);
+Result<void> move(const ops::FlatIndex &, const RawArrays &);
+Result<void> move(const ops::Diagonal &, const RawArrays &);
+Result<void> move(const ops::SliceAssign &, const RawArrays &);
+Result<void> move(const ops::ScatterAssign &, const RawArrays &);
+Result<void> move(const ops::SvmOutput &, const RawArrays &);
+Result<void> move(const ops::SparsityPenalty &, const RawArrays &);
 // clang-format on
 
 } // namespace halftone::runtime::reference

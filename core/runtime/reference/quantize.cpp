@@ -58,6 +58,13 @@ void putRange(DType type, const Range &range, const Arrays<Real> &arrays)
         arrays.out[2][0] = static_cast<Real>(isSigned ? range.magnitude() : range.high);
 }
 
+/// Sums of 32 bits that become uint8 though some are negative: the codes count from the low end, as MXNet's first uint8
+/// scheme had it. Its oneDNN kernels lose what is negative, and with it the result.
+bool countsFromLow(DType type, const Range &range)
+{
+    return type == DType::U8 && range.low < 0 && range.high > range.low;
+}
+
 template <class Real>
 Range givenRange(const Arrays<Real> &arrays)
 {
@@ -93,7 +100,8 @@ Result<void> compute(const ops::Quantize &op, const Arrays<Real> &arrays)
     if (arrays.out[0])
         quantizeTo(type, codesOf(type, !op.rangeIsInput) / range.magnitude(), arrays.in[0], count,
                    arrays.out[0]);
-    putRange(type, range, arrays);
+    // Codes of uint8 hold nothing negative, and their range says so.
+    putRange(type, type == DType::U8 && range.low < 0 ? Range{0, range.magnitude()} : range, arrays);
     return {};
 }
 
@@ -113,9 +121,16 @@ Result<void> compute(const ops::Requantize &op, const Arrays<Real> &arrays)
         const Range sums = rangeOf(arrays.in[0], count);
         range = {sums.low * step, sums.high * step};
     }
-    if (arrays.out[0])
-        quantizeTo(type, step * codesOf(type, false) / range.magnitude(), arrays.in[0], count, arrays.out[0]);
     putRange(type, range, arrays);
+    if (arrays.out[0] && countsFromLow(type, range)) {
+        const double scale = 255 / (range.high - range.low);
+        for (std::size_t i = 0; i < count; ++i) {
+            const double code = (static_cast<double>(arrays.in[0][i]) * step - range.low) * scale;
+            arrays.out[0][i] = static_cast<Real>(std::clamp(std::nearbyint(code), 0.0, 255.0));
+        }
+    } else if (arrays.out[0]) {
+        quantizeTo(type, step * codesOf(type, false) / range.magnitude(), arrays.in[0], count, arrays.out[0]);
+    }
     return {};
 }
 
@@ -124,9 +139,12 @@ Result<void> compute(const ops::Dequantize &, const Arrays<Real> &arrays)
 {
     const DType type = arrays.operation.inputs[0].dtype;
     const double codes = type == DType::I32 ? std::numeric_limits<std::int32_t>::max() : codesOf(type, true);
-    const double step = givenRange(arrays).magnitude() / codes;
+    const Range range = givenRange(arrays);
+    const bool isShifted = countsFromLow(type, range);
+    const double step = isShifted ? (range.high - range.low) / 255 : range.magnitude() / codes;
+    const double first = isShifted ? range.low : 0;
     for (std::size_t i = 0; i < arrays.inCount(0); ++i)
-        arrays.out[0][i] = static_cast<Real>(static_cast<double>(arrays.in[0][i]) * step);
+        arrays.out[0][i] = static_cast<Real>(static_cast<double>(arrays.in[0][i]) * step + first);
     return {};
 }
 

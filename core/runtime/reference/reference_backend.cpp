@@ -3,6 +3,7 @@
 #include "core/ops/infer_shape.h"
 #include "core/runtime/reference/elements.h"
 #include "core/runtime/reference/kernels.h"
+#include "core/runtime/reference/quantized.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,0 +1,191 @@
+#include "core/runtime/fused_int8.h"
+
+#include "core/runtime/reference/elements.h"
+#include "core/runtime/reference/kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <thread>
+
+namespace halftone::runtime {
+namespace {
+
+using namespace reference;
+using tensor::DType;
+
+double applied(const ElementFunction &function, double x)
+{
+    using Kind = ElementFunction::Kind;
+    switch (function.kind) {
+    case Kind::Relu:
+        return x > 0 ? x : double{function.alpha} * x;
+    case Kind::Elu:
+        return x > 0 ? x : double{function.alpha} * std::expm1(x);
+    case Kind::Sigmoid:
+        return 1 / (1 + std::exp(-x));
+    case Kind::Tanh:
+        return std::tanh(x);
+    case Kind::Softplus:
+        return x > 30 ? x : std::log1p(std::exp(x));
+    case Kind::GeluErf:
+        return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
+    case Kind::Abs:
+        return std::abs(x);
+    case Kind::Square:
+        return x * x;
+    case Kind::Sqrt:
+        return std::sqrt(x);
+    case Kind::Exp:
+        return std::exp(x);
+    case Kind::Log:
+        return std::log(x);
+    case Kind::Round:
+        return std::nearbyint(x);
+    case Kind::Linear:
+        return double{function.alpha} * x + double{function.beta};
+    case Kind::Clip:
+        return std::min(std::max(x, double{function.alpha}), double{function.beta});
+    case Kind::Power:
+        return double{function.alpha} * std::pow(x, double{function.beta});
+    case Kind::HardSigmoid:
+        return std::clamp(double{function.alpha} * x + double{function.beta}, 0.0, 1.0);
+    }
+    return x;
+}
+
+class ReferenceFusedInt8 final : public Kernel
+{
+public:
+    ReferenceFusedInt8(const FusedInt8 &op, Operation operation, unsigned threads)
+        : m_op(op)
+        , m_operation(std::move(operation))
+        , m_workers(threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency()))
+    {
+    }
+
+    std::string name() const override { return "reference"; }
+    void setStop(std::stop_token stop) override { m_workers.setStop(std::move(stop)); }
+
+    Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
+    {
+        const DType dataType = m_operation.inputs[0].dtype;
+        const double dataScale
+            = scaleOfRange(dataType, real(inputs[m_op.ends()]), real(inputs[m_op.ends() + 1]));
+        const CodedWeights weights = codeWeights(m_op, m_operation.inputs, inputs, dataScale);
+        std::vector<double> sums = products(inputs[0], weights);
+        addBias(sums, weights);
+        finish(sums, weights, dataScale, inputs, outputs);
+        return {};
+    }
+
+private:
+    static double real(const std::byte *bytes)
+    {
+        float value = 0;
+        std::memcpy(&value, bytes, sizeof value);
+        return double{value};
+    }
+
+    std::vector<double> products(const std::byte *data, const CodedWeights &weights) const
+    {
+        const TensorDesc &result = m_operation.outputs[0];
+        Operation inner;
+        inner.inputs = {{DType::F64, m_operation.inputs[0].shape}, {DType::F64, m_operation.inputs[1].shape}};
+        inner.outputs = {{DType::F64, result.shape}};
+        std::vector<double> from(static_cast<std::size_t>(*m_operation.inputs[0].shape.elementCount()));
+        widen(m_operation.inputs[0].dtype, data, from.size(), from.data());
+        const std::vector<double> codes(weights.codes.begin(), weights.codes.end());
+        std::vector<double> sums(static_cast<std::size_t>(*result.shape.elementCount()));
+        const Arrays<double> arrays{inner, m_workers, {from.data(), codes.data()}, {sums.data()}};
+        // The kernels of reals refuse nothing that shapes have not refused before.
+        if (m_op.conv) {
+            ops::Conv conv = *m_op.conv;
+            conv.hasBias = false;
+            inner.op = conv;
+            (void)compute(conv, arrays);
+        } else {
+            ops::FullyConnected full = m_op.full;
+            full.hasBias = false;
+            inner.op = full;
+            (void)compute(full, arrays);
+        }
+        return sums;
+    }
+
+    /// Channel of the element at `i` of the result.
+    std::size_t channelOf(std::size_t i) const
+    {
+        const auto dims = m_operation.outputs[0].shape.dims();
+        if (m_op.conv)
+            return i / extent(dims, 2, dims.size()) % static_cast<std::size_t>(dims[1]);
+        return i % static_cast<std::size_t>(dims.back());
+    }
+
+    void addBias(std::vector<double> &sums, const CodedWeights &weights) const
+    {
+        for (std::size_t i = 0; i < sums.size() && !weights.bias.empty(); ++i)
+            sums[i] += weights.bias[channelOf(i)];
+    }
+
+    void finish(const std::vector<double> &sums, const CodedWeights &weights, double dataScale,
+                std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) const
+    {
+        constexpr double kSums = 2147483647.0;
+        const DType type = m_operation.outputs[0].dtype;
+        const bool isSum = type == DType::I32;
+        double low = m_op.range.low.value_or(0);
+        double high = m_op.range.high.value_or(0);
+        if (isSum) {
+            high = kSums / (dataScale * weights.scaleOf(0));
+            low = -high;
+        }
+        // Codes for 1 of the result.
+        const double scale = m_op.realOutput ? 1
+            : isSum                          ? dataScale * weights.scaleOf(0)
+                                             : scaleOfRange(type, low, high);
+        std::vector<double> addend;
+        double addendStep = 0;
+        if (m_op.hasSum) {
+            const TensorDesc &desc = m_operation.inputs[m_op.addend()];
+            addend.resize(sums.size());
+            widen(desc.dtype, inputs[m_op.addend()], addend.size(), addend.data());
+            addendStep = scale
+                / scaleOfRange(desc.dtype, real(inputs[m_op.addendEnds()]),
+                               real(inputs[m_op.addendEnds() + 1]));
+        }
+        const double least = type == DType::U8 ? 0 : isSum ? -kSums - 1 : -128;
+        const double most = type == DType::U8 ? 255 : isSum ? kSums : 127;
+        const auto function = m_op.activation ? elementFunction(*m_op.activation) : std::nullopt;
+        std::vector<double> result(sums.size());
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+            double value = sums[i] / (dataScale * weights.scaleOf(channelOf(i)));
+            if (m_op.hasSum)
+                value += addend[i] * addendStep / scale;
+            if (function)
+                value = applied(*function, value);
+            value *= scale;
+            result[i] = m_op.realOutput ? value : std::clamp(std::nearbyint(value), least, most);
+        }
+        if (outputs[0])
+            narrow(result.data(), result.size(), type, outputs[0]);
+        for (const auto &[k, end] : {std::pair(std::size_t{1}, low), std::pair(std::size_t{2}, high)}) {
+            const auto value = static_cast<float>(end);
+            if (k < outputs.size() && outputs[k])
+                std::memcpy(outputs[k], &value, sizeof value);
+        }
+    }
+
+    FusedInt8 m_op;
+    Operation m_operation;
+    Workers m_workers;
+};
+
+} // namespace
+
+std::unique_ptr<Kernel> referenceFusedInt8(const FusedInt8 &op, Operation operation, unsigned threads)
+{
+    return std::make_unique<ReferenceFusedInt8>(op, std::move(operation), threads);
+}
+
+} // namespace halftone::runtime

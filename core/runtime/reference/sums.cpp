@@ -1,0 +1,137 @@
+#include "core/base/text.h"
+#include "core/runtime/reference/axis_walk.h"
+#include "core/runtime/reference/kernels.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+/// Small operators that calculate.
+namespace halftone::runtime::reference {
+namespace {
+
+/// "(low, high)".
+Result<std::pair<double, double>> rangeOf(const std::string &text)
+{
+    const std::size_t comma = text.find(',');
+    double low = 0;
+    double high = 0;
+    const auto read = [](std::string_view part, double &value) {
+        part = trimmed(part);
+        return std::from_chars(part.data(), part.data() + part.size(), value).ec == std::errc();
+    };
+    if (text.size() < 2 || comma == std::string::npos
+        || !read(std::string_view(text).substr(1, comma - 1), low)
+        || !read(std::string_view(text).substr(comma + 1, text.size() - comma - 2), high) || !(low < high))
+        return badInput("range", '"' + text + '"', "(low, high)");
+    return std::pair(low, high);
+}
+
+} // namespace
+
+template <class Real>
+Result<void> compute(const ops::Quadratic &op, const Arrays<Real> &arrays)
+{
+    const auto a = static_cast<Real>(op.a);
+    const auto b = static_cast<Real>(op.b);
+    const auto c = static_cast<Real>(op.c);
+    std::transform(arrays.in[0], arrays.in[0] + arrays.inCount(0), arrays.out[0],
+                   [=](Real x) { return a * x * x + b * x + c; });
+    return {};
+}
+
+template <class Real>
+Result<void> compute(const ops::AllFinite &, const Arrays<Real> &arrays)
+{
+    bool isFinite = true;
+    for (std::size_t i = 0; i < arrays.in.size(); ++i)
+        isFinite = isFinite && std::all_of(arrays.in[i], arrays.in[i] + arrays.inCount(i), [](Real x) {
+                       return std::isfinite(x);
+                   });
+    arrays.out[0][0] = isFinite ? Real(1) : Real(0);
+    return {};
+}
+
+template <class Real>
+Result<void> compute(const ops::CumulativeSum &op, const Arrays<Real> &arrays)
+{
+    const std::int64_t all = static_cast<std::int64_t>(arrays.inCount(0));
+    const DimSpan dims = op.axis ? arrays.inDims(0) : DimSpan(&all, 1);
+    const AxisView view(dims, op.axis ? fromFront(*op.axis, dims.size()) : 0);
+    for (std::size_t line = 0; line < view.lines(); ++line) {
+        Real sum = 0;
+        for (std::size_t i = 0; i < view.length; ++i) {
+            const std::size_t at = view.begin(line) + i * view.inner;
+            sum += arrays.in[0][at];
+            arrays.out[0][at] = sum;
+        }
+    }
+    return {};
+}
+
+/// A value counts in the last interval whose lower bound it reaches; the last interval holds its upper bound, too.
+template <class Real>
+Result<void> compute(const ops::Histogram &op, const Arrays<Real> &arrays)
+{
+    const std::size_t bins = arrays.outCount(0);
+    std::vector<Real> bounds(bins + 1);
+    if (op.bins) {
+        HALFTONE_TRY(const auto range, rangeOf(op.range));
+        for (std::size_t k = 0; k <= bins; ++k)
+            bounds[k] = static_cast<Real>(range.first
+                                          + static_cast<double>(k) * (range.second - range.first)
+                                              / static_cast<double>(bins));
+    } else {
+        std::copy_n(arrays.in[1], bounds.size(), bounds.begin());
+    }
+    std::vector<Real> counts(bins, Real(0));
+    for (std::size_t i = 0; i < arrays.inCount(0); ++i) {
+        const Real x = arrays.in[0][i];
+        if (!(x >= bounds.front() && x <= bounds.back()))
+            continue;
+        const auto above = std::ranges::upper_bound(bounds, x) - bounds.begin();
+        counts[std::min(static_cast<std::size_t>(above - 1), bins - 1)] += 1;
+    }
+    if (arrays.out[0])
+        std::ranges::copy(counts, arrays.out[0]);
+    if (arrays.out.size() > 1 && arrays.out[1])
+        std::ranges::copy(bounds, arrays.out[1]);
+    return {};
+}
+
+template <class Real>
+Result<void> compute(const ops::BatchNormRelu &op, const Arrays<Real> &arrays)
+{
+    HALFTONE_CHECK(compute(op.norm, arrays));
+    std::for_each(arrays.out[0], arrays.out[0] + arrays.outCount(0),
+                  [](Real &x) { x = x < 0 ? Real(0) : x; });
+    if (arrays.out.size() > 3 && arrays.out[3])
+        std::fill_n(arrays.out[3], arrays.outCount(3), Real(0));
+    return {};
+}
+
+template <class Real>
+Result<void> compute(const ops::ColumnKronecker &, const Arrays<Real> &arrays)
+{
+    const auto columns = static_cast<std::size_t>(arrays.outDims(0)[1]);
+    for (std::size_t i = 0; i < arrays.outCount(0); ++i) {
+        std::size_t row = i / columns;
+        Real product = 1;
+        for (std::size_t k = arrays.in.size(); k-- > 0;) {
+            const auto rows = static_cast<std::size_t>(arrays.inDims(k)[0]);
+            product *= arrays.in[k][row % rows * columns + i % columns];
+            row /= rows;
+        }
+        arrays.out[0][i] = product;
+    }
+    return {};
+}
+
+HALFTONE_BOTH(Quadratic)
+HALFTONE_BOTH(AllFinite)
+HALFTONE_BOTH(CumulativeSum)
+HALFTONE_BOTH(Histogram)
+HALFTONE_BOTH(BatchNormRelu)
+HALFTONE_BOTH(ColumnKronecker)
+
+} // namespace halftone::runtime::reference
