@@ -2,13 +2,17 @@
 
 #include "core/dialect/mxnet/entry_name.h"
 #include "core/runtime/backends.h"
+#include "core/runtime/buffer.h"
 #include "core/runtime/join.h"
 #include "core/runtime/random_params.h"
 #include "core/runtime/shown_outputs.h"
 
 #include <algorithm>
 #include <chrono>
-#include <future>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
 #include <unordered_set>
 
 namespace halftone::session {
@@ -18,6 +22,9 @@ using graph::Entry;
 using graph::NodeId;
 using tensor::Tensor;
 namespace mx = dialect::mxnet;
+
+/// Each holds packed weights of its own.
+constexpr std::size_t kMostWorkers = 8;
 
 /// Collects values under their names, batch after batch.
 class Outputs
@@ -75,86 +82,170 @@ std::vector<std::string> sourceOutputNames(const graph::Graph &graph)
 
 namespace {
 
+/// How the examples are cut into batches.
+struct BatchPlan
+{
+    std::size_t batches = 1;
+    std::size_t step = 0; ///< examples of a batch; 0: all at once
+    std::size_t count = 0;
+
+    std::size_t begin(std::size_t k) const { return k * step; }
+    std::size_t length(std::size_t k) const { return step == 0 ? 0 : std::min(step, count - begin(k)); }
+};
+
+Result<BatchPlan> batchPlan(const ExampleSource &source, const RunSettings &settings)
+{
+    const std::size_t wanted = settings.batch > 0 ? settings.batch : source.usualBatch();
+    const std::size_t count = source.count().value_or(0);
+    if (!source.count() || (wanted == 0 && settings.examples.examples == 0))
+        return BatchPlan{};
+    if (count == 0)
+        return badInput("--inputs", "no examples", "one or more");
+    const std::size_t step = wanted == 0 ? count : wanted;
+    return BatchPlan{(count + step - 1) / step, step, count};
+}
+
+/// What one batch gave.
+struct BatchOutcome
+{
+    std::vector<Tensor> heads;
+    std::vector<std::pair<std::string, Tensor>> values; ///< of all nodes, if wanted
+    std::map<std::string, std::size_t> kernels;
+    double seconds = 0;
+};
+
+/// Batches shared out among workers, each with an interpreter of its own: kernels that need not wait for one another use
+/// a machine better than threads that share each kernel.
 class ModelRun
 {
 public:
     ModelRun(const graph::Graph &graph, const RunSettings &settings, const ExampleSource &source,
-             runtime::Interpreter interpreter)
+             std::vector<runtime::Interpreter> interpreters)
         : m_graph(graph)
         , m_settings(settings)
         , m_source(source)
-        , m_interpreter(std::move(interpreter))
-        , m_names(sourceOutputNames(graph))
+        , m_interpreters(std::move(interpreters))
         , m_shown(runtime::shownOutputs(graph))
-        , m_count(source.labels())
     {
     }
 
-    Result<RunOutcome> run(const Progress &progress)
+    Result<RunOutcome> run(const BatchPlan &plan, const Progress &progress)
     {
-        const std::size_t wanted = m_settings.batch > 0 ? m_settings.batch : m_source.usualBatch();
-        const std::size_t count = m_source.count().value_or(0);
-        const bool whole = !m_source.count() || (wanted == 0 && m_settings.examples.examples == 0);
-        const std::size_t step = whole ? 0 : wanted == 0 ? count : wanted;
-        if (!whole && count == 0)
-            return badInput("--inputs", "no examples", "one or more");
-        const std::size_t batches = whole ? 1 : (count + step - 1) / step;
-        const auto load = [&](std::size_t k) {
-            return m_source.batch(k * step, std::min(step, whole ? 0 : count - k * step));
-        };
-        // The next batch is read while this one is computed.
-        auto next = std::async(std::launch::async, load, std::size_t{0});
-        for (std::size_t k = 0; k < batches; ++k) {
-            HALFTONE_TRY(const runtime::Feed feed, next.get());
-            if (k + 1 < batches)
-                next = std::async(std::launch::async, load, k + 1);
-            HALFTONE_CHECK(runBatch(feed, k, batches, k * step, progress));
+        std::vector<std::optional<Result<BatchOutcome>>> outcomes(plan.batches);
+        runAll(plan, outcomes, progress);
+        const std::vector<std::string> names = sourceOutputNames(m_graph);
+        AccuracyCount count(m_source.labels());
+        Outputs outputs;
+        RunOutcome outcome;
+        for (std::size_t k = 0; k < plan.batches; ++k) {
+            if (!outcomes[k]) // given up after an earlier one failed, or stopped
+                return Error{Errc::Cancelled, {}, {}, "stopped", {}};
+            HALFTONE_TRY(BatchOutcome batch, std::move(*outcomes[k]));
+            outcome.seconds += batch.seconds / static_cast<double>(m_interpreters.size());
+            if (k == 0)
+                outcome.kernels = std::move(batch.kernels);
+            for (std::size_t i = 0; i < batch.heads.size() && !m_settings.allNodes; ++i)
+                outputs.add(names[i], batch.heads[i]);
+            for (auto &[name, value] : batch.values)
+                outputs.add(name, std::move(value));
+            if (!batch.heads.empty())
+                count.add(batch.heads[0], plan.begin(k));
         }
-        m_outcome.batches = batches;
-        m_outcome.accuracy = m_count.result();
-        HALFTONE_TRY(m_outcome.outputs, m_outputs.join());
-        return std::move(m_outcome);
+        outcome.batches = plan.batches;
+        outcome.accuracy = count.result();
+        HALFTONE_TRY(outcome.outputs, outputs.join());
+        return outcome;
     }
 
 private:
-    Result<void> runBatch(const runtime::Feed &feed, std::size_t batch, std::size_t batches,
-                          std::size_t first, const Progress &progress)
+    /// What the workers tell the thread that waits for them.
+    struct Shared
     {
-        runtime::RunOptions options;
-        options.progress.stop = progress.stop;
-        options.progress.report = [&](double share, std::string_view what) {
-            progress.tell((static_cast<double>(batch) + share) / static_cast<double>(batches), what);
-        };
-        options.tap = [&](const runtime::NodeValue &value) { return tap(value, batch == 0); };
-        const auto start = std::chrono::steady_clock::now();
-        HALFTONE_TRY(const std::vector<Tensor> heads, m_interpreter.run(feed, options));
-        m_outcome.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-        for (std::size_t i = 0; i < heads.size() && !m_settings.allNodes; ++i)
-            m_outputs.add(m_names[i], heads[i]);
-        if (!heads.empty())
-            m_count.add(heads[0], first);
-        return {};
+        std::mutex mutex;
+        std::condition_variable changed;
+        std::size_t next = 0;
+        std::size_t done = 0;
+        std::size_t working = 0;
+        bool failed = false;
+        std::vector<double> shares; ///< by worker: of its batch
+        std::string node; ///< that somebody computed last
+    };
+
+    void runAll(const BatchPlan &plan, std::vector<std::optional<Result<BatchOutcome>>> &outcomes,
+                const Progress &progress)
+    {
+        Shared shared;
+        shared.working = m_interpreters.size();
+        shared.shares.resize(m_interpreters.size());
+        std::vector<std::jthread> workers;
+        for (std::size_t worker = 0; worker < m_interpreters.size(); ++worker)
+            workers.emplace_back([&, worker] { work(worker, plan, shared, outcomes, progress.stop); });
+        constexpr std::chrono::milliseconds kBetweenReports(40);
+        std::unique_lock lock(shared.mutex);
+        while (shared.working > 0) {
+            shared.changed.wait_for(lock, kBetweenReports);
+            double share = static_cast<double>(shared.done);
+            for (const double part : shared.shares)
+                share += part;
+            const std::string node = shared.node;
+            lock.unlock();
+            progress.tell(std::min(share / static_cast<double>(plan.batches), 1.0), node);
+            lock.lock();
+        }
     }
 
-    Result<void> tap(const runtime::NodeValue &value, bool firstBatch)
+    void work(std::size_t worker, const BatchPlan &plan, Shared &shared,
+              std::vector<std::optional<Result<BatchOutcome>>> &outcomes, const std::stop_token &stop)
+    {
+        std::unique_lock lock(shared.mutex);
+        while (shared.next < plan.batches && !shared.failed && !stop.stop_requested()) {
+            const std::size_t k = shared.next++;
+            lock.unlock();
+            Result<BatchOutcome> outcome = runBatch(worker, plan, k, shared, stop);
+            lock.lock();
+            shared.failed = shared.failed || !outcome.ok();
+            shared.shares[worker] = 0;
+            ++shared.done;
+            outcomes[k] = std::move(outcome);
+        }
+        --shared.working;
+        shared.changed.notify_all();
+    }
+
+    Result<BatchOutcome> runBatch(std::size_t worker, const BatchPlan &plan, std::size_t k, Shared &shared,
+                                  const std::stop_token &stop)
+    {
+        HALFTONE_TRY(const runtime::Feed feed, m_source.batch(plan.begin(k), plan.length(k)));
+        BatchOutcome outcome;
+        runtime::RunOptions options;
+        options.progress.stop = stop;
+        options.progress.report = [&](double share, std::string_view what) {
+            const std::lock_guard lock(shared.mutex);
+            shared.shares[worker] = share;
+            shared.node = what;
+        };
+        options.tap = [&](const runtime::NodeValue &value) { return tap(value, k == 0, outcome); };
+        const auto start = std::chrono::steady_clock::now();
+        HALFTONE_TRY(outcome.heads, m_interpreters[worker].run(feed, options));
+        outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        return outcome;
+    }
+
+    Result<void> tap(const runtime::NodeValue &value, bool firstBatch, BatchOutcome &outcome) const
     {
         if (firstBatch)
-            ++m_outcome.kernels[std::string(value.kernel)];
+            ++outcome.kernels[std::string(value.kernel)];
         for (std::size_t k = 0;
              m_settings.allNodes && k < std::min(m_shown[value.node], value.outputs.size()); ++k)
-            m_outputs.add(runtime::valueName(m_graph, value.node, k), value.outputs[k]);
+            outcome.values.emplace_back(runtime::valueName(m_graph, value.node, k), value.outputs[k]);
         return {};
     }
 
     const graph::Graph &m_graph;
     const RunSettings &m_settings;
     const ExampleSource &m_source;
-    runtime::Interpreter m_interpreter;
-    std::vector<std::string> m_names;
+    std::vector<runtime::Interpreter> m_interpreters;
     std::vector<std::size_t> m_shown;
-    AccuracyCount m_count;
-    Outputs m_outputs;
-    RunOutcome m_outcome;
 };
 
 /// The shapes of the first batch, from which those of random parameters follow.
@@ -176,11 +267,24 @@ Result<RunOutcome> runModel(const graph::Model &model, const std::string &symbol
                             const RunSettings &settings, const Progress &progress)
 {
     const unsigned threads = settings.threads > 0 ? settings.threads : runtime::machineThreads();
-    HALFTONE_TRY(const runtime::BackendChain backends, runtime::backendChain(settings.backend, threads));
     HALFTONE_TRY(const auto source, openExamples(settings.examples, model.graph, symbolPath));
-    HALFTONE_TRY(const graph::Model complete, filled(model, settings, *source));
-    HALFTONE_TRY(runtime::Interpreter interpreter, runtime::Interpreter::create(complete, backends));
-    return ModelRun(complete.graph, settings, *source, std::move(interpreter)).run(progress);
+    HALFTONE_TRY(const BatchPlan plan, batchPlan(*source, settings));
+    HALFTONE_TRY(graph::Model complete, filled(model, settings, *source));
+    for (tensor::Array &array : complete.parameters) { // once, for all interpreters to share
+        if (array.storage == tensor::Storage::Dense && array.shape.hasRank()) {
+            HALFTONE_TRY(array.values, runtime::aligned(array.values));
+        }
+    }
+    const std::size_t workers = std::min({plan.batches, std::size_t{threads}, kMostWorkers});
+    HALFTONE_TRY(
+        const runtime::BackendChain backends,
+        runtime::backendChain(settings.backend, std::max(1U, threads / static_cast<unsigned>(workers))));
+    std::vector<runtime::Interpreter> interpreters;
+    for (std::size_t k = 0; k < workers; ++k) {
+        HALFTONE_TRY(runtime::Interpreter interpreter, runtime::Interpreter::create(complete, backends));
+        interpreters.push_back(std::move(interpreter));
+    }
+    return ModelRun(complete.graph, settings, *source, std::move(interpreters)).run(plan, progress);
 }
 
 } // namespace halftone::session

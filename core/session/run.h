@@ -28,7 +28,8 @@ struct RunSettings
 struct RunOutcome
 {
     std::vector<io::NamedTensor> outputs; ///< batches joined along the first axis
-    double seconds = 0; ///< spent in the network alone
+    double seconds
+        = 0; ///< spent in the network alone; where batches run side by side, their sum over their number
     std::size_t batches = 0;
     std::map<std::string, std::size_t> kernels; ///< how many nodes each kernel computed
     std::optional<Accuracy> accuracy; ///< of the first head, where there are labels

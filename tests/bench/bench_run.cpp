@@ -22,6 +22,58 @@ double now()
         .count();
 }
 
+using Plan = std::unique_ptr<runtime::LatencyPlan>;
+
+/// A plan of `model`, and the milliseconds that types, shapes and plan took.
+Result<std::pair<Plan, double>> timedPlan(const graph::Model &model, const policy::Policy &policy, int size,
+                                          const runtime::PlanOptions &options)
+{
+    const double before = now();
+    std::unordered_map<std::string, tensor::Shape> known;
+    for (const tensor::Array &array : model.parameters)
+        known.emplace(graph::variableOf(array.name), array.shape);
+    known["data"] = tensor::Shape({1, 3, size, size});
+    HALFTONE_TRY(const passes::ShapeMap shapes, passes::inferShapes(model.graph, known));
+    std::vector<policy::Warning> warnings;
+    HALFTONE_TRY(const auto variables, passes::classifyVariables(model, policy, warnings));
+    std::vector<tensor::DType> variableTypes;
+    for (const auto &variable : variables)
+        variableTypes.push_back(variable.type);
+    HALFTONE_TRY(const passes::TypeMap types, passes::inferTypes(model.graph, variableTypes));
+    HALFTONE_TRY(Plan plan, runtime::makeLatencyPlan(model, types, shapes, options));
+    return std::pair(std::move(plan), now() - before);
+}
+
+/// The plan after an edit: the convolution in the middle of the network takes another type.
+Result<void> benchEdit(const graph::Model &source, policy::Policy policy, int size,
+                       const runtime::PlanOptions &options)
+{
+    std::vector<std::string> convolutions;
+    for (graph::NodeId id = 0; id < source.graph.nodeCount(); ++id)
+        if (source.graph.node(id).op == "Convolution")
+            convolutions.push_back(source.graph.node(id).name);
+    if (convolutions.empty())
+        return {};
+    const bool isWide = policy.target == tensor::DType::F32;
+    if (isWide) {
+        policy.target = tensor::DType::BF16;
+        policy.targetOps.emplace();
+    }
+    const std::size_t middle = convolutions.size() / 2;
+    for (const std::size_t at : {middle, middle + 1, middle - 1}) {
+        policy::Policy edited = policy;
+        edited.nodeOverrides[convolutions[at % convolutions.size()]]
+            = isWide ? tensor::DType::BF16 : tensor::DType::F32;
+        const double before = now();
+        HALFTONE_TRY(const passes::ConvertedModel converted, passes::convertModel(source, edited, false));
+        const double seconds = now() - before;
+        HALFTONE_TRY(const auto made, timedPlan(converted.model, edited, size, options));
+        std::printf("edit of %s: plan %.1f ms (conversion %.1f ms)\n",
+                    convolutions[at % convolutions.size()].c_str(), made.second, seconds);
+    }
+    return {};
+}
+
 Result<void> bench(int argc, char **argv)
 {
     const std::string target = argc > 2 ? argv[2] : "float32";
@@ -31,38 +83,27 @@ Result<void> bench(int argc, char **argv)
     HALFTONE_TRY(const io::LoadedModel loaded, io::loadModel(argv[1], {}));
     graph::Model model = loaded.model;
     policy::Policy policy;
+    policy.target = *tensor::dtypeNamed(target);
     if (target != "float32") {
-        policy.target = *tensor::dtypeNamed(target);
         HALFTONE_TRY(passes::ConvertedModel converted, passes::convertModel(model, policy, false));
         model = converted.model;
     }
-    std::unordered_map<std::string, tensor::Shape> known;
-    for (const tensor::Array &array : model.parameters)
-        known.emplace(graph::variableOf(array.name), array.shape);
     const int size = argc > 5 ? std::atoi(argv[5]) : 224;
-    known["data"] = tensor::Shape({1, 3, size, size});
-    HALFTONE_TRY(const passes::ShapeMap shapes, passes::inferShapes(model.graph, known));
-    std::vector<policy::Warning> warnings;
-    HALFTONE_TRY(const auto variables, passes::classifyVariables(model, policy, warnings));
-    std::vector<tensor::DType> variableTypes;
-    for (const auto &variable : variables)
-        variableTypes.push_back(variable.type);
-    HALFTONE_TRY(const passes::TypeMap types, passes::inferTypes(model.graph, variableTypes));
     options.cache = std::make_shared<runtime::PlanCache>();
-    double before = now();
-    HALFTONE_TRY(auto plan, runtime::makeLatencyPlan(model, types, shapes, options));
-    std::printf("plan %.1f ms", now() - before);
-    before = now();
-    HALFTONE_TRY(plan, runtime::makeLatencyPlan(model, types, shapes, options));
-    std::printf(", again %.1f ms, arena %.1f MB, constants %.1f MB, %zu steps\n", now() - before,
+    HALFTONE_TRY(auto first, timedPlan(model, policy, size, options));
+    std::printf("plan %.1f ms", first.second);
+    HALFTONE_TRY(auto second, timedPlan(model, policy, size, options));
+    const Plan plan = std::move(second.first);
+    std::printf(", again %.1f ms, arena %.1f MB, constants %.1f MB, %zu steps\n", second.second,
                 static_cast<double>(plan->arenaBytes()) / 1e6,
                 static_cast<double>(plan->constantBytes()) / 1e6, plan->steps().size());
+    HALFTONE_CHECK(benchEdit(loaded.model, policy, size, options));
     auto input = plan->input(0);
     for (std::size_t k = 0; k < input.size() / 4; ++k)
         reinterpret_cast<float *>(input.data())[k] = static_cast<float>(k % 255) / 128 - 1;
     std::vector<double> times;
     for (int k = 0; k < repeats; ++k) {
-        before = now();
+        const double before = now();
         HALFTONE_CHECK(plan->run());
         times.push_back(now() - before);
     }

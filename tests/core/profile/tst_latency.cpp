@@ -1,8 +1,14 @@
+#include "core/passes/infer_shapes.h"
+#include "core/passes/infer_types.h"
 #include "core/profile/latency.h"
+#include "core/runtime/backends.h"
+#include "core/runtime/random_params.h"
+#include "tests/support/build_graph.h"
 
 #include <QTest>
 
 #include <chrono>
+#include <cmath>
 #include <thread>
 
 using namespace halftone;
@@ -57,6 +63,56 @@ private:
     std::vector<runtime::PlanStep> m_steps;
 };
 
+/// Four stages of bottlenecks with normalisations and sums, of ResNet-50's widths: some milliseconds.
+graph::Model residualNetwork()
+{
+    test::GraphBuilder g;
+    const auto layer = [&g](const std::string &name, graph::Entry x, int filters, int kernel, int stride) {
+        const std::string k = std::to_string(kernel);
+        const std::string p = std::to_string(kernel / 2);
+        const std::string s = std::to_string(stride);
+        x = g.op("Convolution", name, {x, g.variable(name + "_weight")},
+                 {{"kernel", "(" + k + ", " + k + ")"},
+                  {"pad", "(" + p + ", " + p + ")"},
+                  {"stride", "(" + s + ", " + s + ")"},
+                  {"num_filter", std::to_string(filters)},
+                  {"no_bias", "True"}});
+        return g.op("BatchNorm", name + "_bn",
+                    {x, g.variable(name + "_gamma"), g.variable(name + "_beta"), g.variable(name + "_mean"),
+                     g.variable(name + "_var")},
+                    {{"fix_gamma", "False"}});
+    };
+    const auto relu = [&g](const std::string &name, graph::Entry x) {
+        return g.op("Activation", name, {x}, {{"act_type", "relu"}});
+    };
+    graph::Entry x = relu("stem_relu", layer("stem", g.variable("data"), 64, 7, 2));
+    for (int stage = 0; stage < 4; ++stage) {
+        const std::string name = "stage" + std::to_string(stage);
+        const int width = 64 << stage;
+        const graph::Entry shortcut = layer(name + "_down", x, 4 * width, 1, 2);
+        x = relu(name + "_relu0", layer(name + "_a", x, width, 1, 2));
+        x = relu(name + "_relu1", layer(name + "_b", x, width, 3, 1));
+        x = layer(name + "_c", x, 4 * width, 1, 1);
+        x = relu(name + "_out", g.op("elemwise_add", name + "_sum", {x, shortcut}));
+    }
+    return g.model({g.op("Pooling", "pool", {x},
+                         {{"global_pool", "True"}, {"kernel", "(1, 1)"}, {"pool_type", "avg"}})});
+}
+
+Result<std::unique_ptr<runtime::LatencyPlan>> planOf(const graph::Model &bare, const tensor::Shape &data)
+{
+    HALFTONE_TRY(const graph::Model model, runtime::withRandomParameters(bare, {{"data", data}}, 1));
+    std::unordered_map<std::string, tensor::Shape> known{{"data", data}};
+    for (const tensor::Array &array : model.parameters)
+        known.emplace(graph::variableOf(array.name), array.shape);
+    HALFTONE_TRY(const passes::ShapeMap shapes, passes::inferShapes(model.graph, known));
+    const std::vector<tensor::DType> variables(model.graph.nodeCount(), tensor::DType::F32);
+    HALFTONE_TRY(const passes::TypeMap types, passes::inferTypes(model.graph, variables));
+    runtime::PlanOptions options;
+    options.threads = 1;
+    return runtime::makeLatencyPlan(model, types, shapes, options);
+}
+
 } // namespace
 
 class LatencyTest : public QObject
@@ -67,6 +123,7 @@ private Q_SLOTS:
     void quantilesInterpolate();
     void theIntervalHoldsTheMedianAndNarrows();
     void everyStepIsARowAndCastsAreSummed();
+    void layersTogetherTakeAsLongAsTheWhole();
     void theFasterPlanHasTheSmallerRatio();
     void aStoppedMeasurementSaysSo();
 };
@@ -106,6 +163,29 @@ void LatencyTest::everyStepIsARowAndCastsAreSummed()
     QCOMPARE(latency.value().peakBytes, std::size_t{12});
     QVERIFY(latency.value().minMs >= 0.3 && latency.value().minMs <= latency.value().medianMs
             && latency.value().medianMs <= latency.value().p95Ms);
+}
+
+/// Nothing is forgotten and the clock between the steps costs next to nothing: within 5 %.
+void LatencyTest::layersTogetherTakeAsLongAsTheWhole()
+{
+    const auto chain = runtime::backendChain("cpu", 1);
+    QVERIFY(chain.ok());
+    if (chain.value().size() < 2)
+        QSKIP("this build has no oneDNN");
+    auto plan = planOf(residualNetwork(), {1, 3, 224, 224});
+    QVERIFY2(plan.ok(), plan.ok() ? "" : plan.error().message().c_str());
+    profile::fillInputs(*plan.value(), 1);
+    // Other programs may take the processor during a measurement; during all of five they don't.
+    QString seen;
+    for (int attempt = 0; attempt < 5; ++attempt) {
+        const auto latency = profile::measureLatency(*plan.value(), {5, 60});
+        QVERIFY(latency.ok());
+        const double ratio = latency.value().sumOfLayersMs / latency.value().medianMs;
+        if (std::abs(ratio - 1) <= 0.05)
+            return;
+        seen += QString::number(ratio) + ' ';
+    }
+    QFAIL(qPrintable(seen));
 }
 
 void LatencyTest::theFasterPlanHasTheSmallerRatio()

@@ -1,4 +1,5 @@
 #include "core/io/model_io.h"
+#include "core/runtime/backends.h"
 #include "core/runtime/interpreter.h"
 #include "core/runtime/random_params.h"
 #include "core/runtime/reference/reference_backend.h"
@@ -95,6 +96,36 @@ private Q_SLOTS:
             QCOMPARE(heads.value()[0].values<float>(),
                      std::vector<float>(static_cast<std::size_t>(2 * batch), 4.0F));
         }
+    }
+
+    void aParameterThatIsFedCountsInsteadOfTheStoredOne()
+    {
+        graph::Model model = smallModel();
+        model.hasParameters = true;
+        model.parameters.push_back({"arg:w", tensor::Storage::Dense, Shape{2, 2}, constant({2, 2}, 1), {}});
+        const auto chain = runtime::backendChain("cpu", 1); // its kernels pack what is stored
+        QVERIFY(chain.ok());
+        auto interpreter = runtime::Interpreter::create(model, chain.value());
+        QVERIFY(interpreter.ok());
+        const runtime::Feed stored{{"x", constant({1, 2}, 1)}};
+        const runtime::Feed other{{"x", constant({1, 2}, 1)}, {"w", constant({2, 2}, 3)}};
+        for (int k = 0; k < 2; ++k) {
+            QCOMPARE(interpreter.value().run(stored).value()[0].values<float>(), (std::vector<float>{4, 4}));
+            QCOMPARE(interpreter.value().run(other).value()[0].values<float>(), (std::vector<float>{12, 12}));
+        }
+    }
+
+    void anInputOfTheWrongShapeIsBlamedAndNoParameter()
+    {
+        graph::Model model = smallModel();
+        model.hasParameters = true;
+        model.parameters.push_back({"arg:w", tensor::Storage::Dense, Shape{2, 2}, constant({2, 2}, 1), {}});
+        auto interpreter = interpreterOf(model);
+        const auto heads = interpreter.run({{"x", constant({1, 3}, 1)}});
+        QVERIFY(!heads.ok());
+        QCOMPARE(heads.error().code, Errc::BadInput);
+        QCOMPARE(heads.error().where, std::string("x"));
+        QVERIFY2(heads.error().found.find("(1, 3)") != std::string::npos, heads.error().message().c_str());
     }
 
     void tapsSeeEveryNodeInOrderAndMayStopTheRun()

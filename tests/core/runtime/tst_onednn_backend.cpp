@@ -1,4 +1,5 @@
 #include "core/runtime/backends.h"
+#include "core/runtime/buffer.h"
 #include "core/runtime/reference/reference_backend.h"
 #include "core/tensor/convert.h"
 
@@ -41,18 +42,22 @@ Outcome run(const runtime::Backend &backend, const Operation &operation, const s
     auto kernel = backend.prepare(operation);
     if (!kernel.ok())
         qFatal("%s", kernel.error().message().c_str());
+    std::vector<Tensor> aligned;
     std::vector<const std::byte *> from;
-    for (const Tensor &input : inputs)
-        from.push_back(input.bytes().data());
-    const runtime::TensorDesc &result = operation.outputs[0];
-    std::vector<std::byte> bytes(static_cast<std::size_t>(*result.shape.elementCount())
-                                 * tensor::sizeOf(result.dtype));
-    std::byte *to = bytes.data();
-    const auto done = kernel.value()->run(from, std::span(&to, 1));
+    for (const Tensor &input : inputs) {
+        aligned.push_back(runtime::aligned(input).value());
+        from.push_back(aligned.back().bytes().data());
+    }
+    std::vector<runtime::Buffer> results;
+    std::vector<std::byte *> to;
+    for (const runtime::TensorDesc &desc : operation.outputs) {
+        results.push_back(runtime::allocate(desc).value());
+        to.push_back(results.back().bytes);
+    }
+    const auto done = kernel.value()->run(from, to);
     if (!done.ok())
         qFatal("%s", done.error().message().c_str());
-    const Tensor wide
-        = tensor::castTo(Tensor::owning(result.dtype, result.shape, std::move(bytes)), DType::F32).value();
+    const Tensor wide = tensor::castTo(results[0].tensor, DType::F32).value();
     return {wide.values<float>(), kernel.value()->name()};
 }
 
@@ -77,6 +82,9 @@ private Q_SLOTS:
     void sumsOfIntegersAreExact();
     void poolingCountsWhatTheConventionCounts_data();
     void poolingCountsWhatTheConventionCounts();
+    void aNormalisationWhoseStatisticsNobodyReadsIsTaken_data();
+    void aNormalisationWhoseStatisticsNobodyReadsIsTaken();
+    void aKernelFollowsTheMemoryOfItsValues();
     void whatOneDnnLacksIsRefusedWithAReason();
     void threadsSleepBetweenKernels();
 
@@ -145,6 +153,9 @@ void OneDnnBackendTest::sumsOfIntegersAreExact()
     const Outcome got = run(*m_backend, operation, inputs);
     const Outcome wanted = run(*m_definition, operation, inputs);
     QCOMPARE(got.values, wanted.values);
+    operation.constants = inputs; // weights and bias are packed ahead
+    operation.constants[0] = {};
+    QCOMPARE(run(*m_backend, operation, inputs).values, wanted.values);
     QVERIFY2(got.kernel.starts_with("oneDNN"), got.kernel.c_str());
 }
 
@@ -178,6 +189,55 @@ void OneDnnBackendTest::poolingCountsWhatTheConventionCounts()
     const Outcome wanted = run(*m_definition, operation, inputs);
     for (std::size_t k = 0; k < wanted.values.size(); ++k) // 10 epsilon, as benchdnn has it for pooling
         QVERIFY(std::abs(got.values[k] - wanted.values[k]) <= 10 * 1.2e-7F * std::abs(wanted.values[k]));
+}
+
+void OneDnnBackendTest::aNormalisationWhoseStatisticsNobodyReadsIsTaken_data()
+{
+    QTest::addColumn<bool>("fixGamma");
+    QTest::newRow("with gamma") << false;
+    QTest::newRow("gamma fixed") << true;
+}
+
+void OneDnnBackendTest::aNormalisationWhoseStatisticsNobodyReadsIsTaken()
+{
+    QFETCH(bool, fixGamma);
+    const std::vector<Tensor> inputs{integers({2, 5, 3, 7}, DType::F32, -9, 9, 7),
+                                     integers({5}, DType::F32, 1, 4, 3), integers({5}, DType::F32, -2, 2, 1),
+                                     integers({5}, DType::F32, -2, 2, 2), integers({5}, DType::F32, 1, 9, 2)};
+    ops::BatchNorm norm;
+    norm.fixGamma = fixGamma;
+    Operation operation = operationOf(norm, inputs, {2, 5, 3, 7}, DType::F32);
+    operation.outputs.push_back({DType::F32, Shape{5}});
+    operation.outputs.push_back({DType::F32, Shape{5}});
+    QVERIFY(!m_backend->prepare(operation).ok()); // oneDNN does not give them
+    operation.readOutputs = 1;
+    const Outcome got = run(*m_backend, operation, inputs);
+    const Outcome wanted = run(*m_definition, operation, inputs);
+    for (std::size_t k = 0; k < wanted.values.size(); ++k) // two roundings more than the definition
+        QVERIFY(std::abs(got.values[k] - wanted.values[k])
+                <= 8 * 1.2e-7F * (std::abs(wanted.values[k]) + 9.0F));
+}
+
+void OneDnnBackendTest::aKernelFollowsTheMemoryOfItsValues()
+{
+    const std::vector<Tensor> inputs{integers({1, 3, 4, 5}, DType::F32, -9, 9, 7)};
+    for (const bool isView : {false, true}) {
+        const ops::Operator op
+            = isView ? ops::Operator(ops::Flatten{}) : ops::Operator(ops::Unary{ops::UnaryKind::Relu});
+        const Operation operation
+            = operationOf(op, inputs, isView ? Shape{1, 60} : inputs[0].shape(), DType::F32);
+        const auto kernel = m_backend->prepare(operation);
+        QVERIFY(kernel.ok());
+        for (int k = 0; k < 3; ++k) {
+            const Tensor data
+                = runtime::aligned(integers(inputs[0].shape(), DType::F32, -9 + k, 9, 7 + 2 * k)).value();
+            const runtime::Buffer result = runtime::allocate(operation.outputs[0]).value();
+            const std::byte *from = data.bytes().data();
+            std::byte *to = result.bytes;
+            QVERIFY(kernel.value()->run(std::span(&from, 1), std::span(&to, 1)).ok());
+            QCOMPARE(result.tensor.values<float>(), run(*m_definition, operation, {data}).values);
+        }
+    }
 }
 
 void OneDnnBackendTest::whatOneDnnLacksIsRefusedWithAReason()
