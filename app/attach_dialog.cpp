@@ -83,7 +83,6 @@ QLineEdit *AttachDialog::addPath(QFormLayout *form, const QString &label, const 
         layout->addWidget(folder);
     }
     form->addRow(label, row);
-    form->labelForField(row);
     return edit;
 }
 

@@ -5,6 +5,7 @@
 #include <QDialog>
 
 class QDialogButtonBox;
+class QFormLayout;
 class QLineEdit;
 class QSpinBox;
 

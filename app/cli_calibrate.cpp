@@ -158,6 +158,9 @@ void addCalibrate(CLI::App &app, Action &chosen)
                      "How pictures become inputs; default: preprocess.json beside the model")
         ->type_name("FILE.json");
     command->add_option("--examples", options->examples, "Only the first N")->type_name("N");
+    command
+        ->add_option("--labels", settings.examples.labels, "Pictures in the order of this file (column file)")
+        ->type_name("FILE");
     command->add_option("--batch", options->batch, "N examples at a time")->type_name("N");
     command->add_option("--layers", settings.layers, "Only tensors of such names; may be repeated")
         ->type_name("PATTERN");

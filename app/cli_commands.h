@@ -23,6 +23,7 @@ void addCompare(CLI::App &app, Action &chosen);
 void addCalibrate(CLI::App &app, Action &chosen);
 void addQuantize(CLI::App &app, Action &chosen);
 void addLayout(CLI::App &app, Action &chosen);
+void addReport(CLI::App &app, Action &chosen);
 void addBackends(CLI::App &app, Action &chosen);
 
 } // namespace halftone::cli

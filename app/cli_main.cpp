@@ -96,6 +96,7 @@ int run(int argc, char **argv)
     cli::addCalibrate(app, chosen);
     cli::addQuantize(app, chosen);
     cli::addLayout(app, chosen);
+    cli::addReport(app, chosen);
     cli::addBackends(app, chosen);
     try {
         app.parse(argc, argv);

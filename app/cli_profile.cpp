@@ -3,6 +3,7 @@
 #include "app/cli_output.h"
 #include "core/base/text.h"
 #include "core/passes/infer_types.h"
+#include "core/passes/inline_fused.h"
 #include "core/passes/variables.h"
 #include "core/profile/latency.h"
 #include "core/runtime/backends.h"
@@ -29,6 +30,7 @@ struct Options
     bool hasSeed = false;
     bool versusFp32 = false;
     bool quantized = false;
+    std::string table; ///< of ranges, for `quantized`
     bool json = false;
 };
 
@@ -78,6 +80,7 @@ struct TypedModel
 Result<TypedModel> typed(graph::Model model, const Shapes &known, const policy::Policy &policy)
 {
     TypedModel typed{std::move(model), {}, {}};
+    typed.model.graph = passes::inlineFused(typed.model.graph);
     HALFTONE_TRY(typed.shapes, passes::inferShapes(typed.model.graph, known));
     std::vector<policy::Warning> warnings;
     HALFTONE_TRY(const std::vector<passes::Variable> variables,
@@ -154,8 +157,8 @@ Result<void> setBatch(const Options &options, session::Session &session)
 
 Result<Profile> measure(const Options &options, const std::stop_token &stop)
 {
-    if (options.quantized)
-        return unsupported("--quantized", "this build has no int8 plans");
+    if (!options.table.empty() && !options.quantized)
+        return badCall("--table", "without --quantized", "both");
     if (options.repeats < 1 || options.warmup < 0 || options.threads < 0 || options.threads > 1024)
         return badCall("--repeats, --warmup, --threads", "a number out of range");
     const auto threads
@@ -175,7 +178,14 @@ Result<Profile> measure(const Options &options, const std::stop_token &stop)
     planOptions.fallback = chain.front().get();
     planOptions.cache = std::make_shared<runtime::PlanCache>();
     graph::Model model = source;
-    if (converts(options.policy)) {
+    Shapes knownHere = known;
+    if (options.quantized) {
+        if (converts(options.policy))
+            return badCall("--quantized", "together with a policy", "one of both");
+        HALFTONE_TRY(model,
+                     session::quantizedForProfile(source, known, options.table, threads, progress(stop)));
+        knownHere = session.inputShapes(); // parameters have other shapes and names in int8
+    } else if (converts(options.policy)) {
         auto converted = passes::convertModel(source, policy, options.policy.strict, progress(stop));
         if (!converted.ok())
             return options.policy.located(converted.error());
@@ -184,7 +194,7 @@ Result<Profile> measure(const Options &options, const std::stop_token &stop)
     }
     const profile::LatencySettings settings{static_cast<std::size_t>(options.warmup),
                                             static_cast<std::size_t>(options.repeats)};
-    HALFTONE_TRY(const TypedModel wanted, typed(std::move(model), known, policy));
+    HALFTONE_TRY(const TypedModel wanted, typed(std::move(model), knownHere, policy));
     warnOfEmulation(wanted, result.backend);
     HALFTONE_TRY(const std::unique_ptr<runtime::LatencyPlan> plan, planOf(wanted, planOptions));
     HALFTONE_TRY(result.latency, profile::measureLatency(*plan, settings, progress(stop)));
@@ -289,7 +299,10 @@ void addProfile(CLI::App &app, Action &chosen)
     command->add_option("--random-params", options->seed, "Draw the parameters that the model lacks")
         ->type_name("SEED");
     command->add_flag("--versus-fp32", options->versusFp32, "Also the model as it is, in turns");
-    command->add_flag("--quantized", options->quantized, "In int8");
+    command->add_flag("--quantized", options->quantized,
+                      "In int8; the ranges come from random values, for speed only, or from --table");
+    command->add_option("--table", options->table, "With --quantized: ranges that 'calibrate --out' wrote")
+        ->type_name("T.json");
     command->add_flag("--json", options->json, "Print as JSON");
     command->callback([command, options, &chosen] {
         options->hasSeed = command->count("--random-params") > 0;

@@ -177,6 +177,10 @@ void addQuantize(CLI::App &app, Action &chosen)
                      "How pictures become inputs; default: preprocess.json beside the model")
         ->type_name("FILE.json");
     command->add_option("--examples", options->examples, "Only the first N")->type_name("N");
+    command
+        ->add_option("--labels", calibrate.examples.labels,
+                     "Pictures in the order of this file (column file)")
+        ->type_name("FILE");
     command->add_option("--batch", options->batch, "N examples at a time")->type_name("N");
     const auto choice = [command](const char *name, std::string &value, std::vector<std::string> values,
                                   const char *help) {

@@ -407,10 +407,10 @@ void MainWindow::dropEvent(QDropEvent *event)
         applyPolicyWhenOpen(path);
     else if ((path.endsWith(u".npz", Qt::CaseInsensitive) || QFileInfo(path).isDir())
              && m_controller.isOpen()) {
-        session::ExampleOptions data;
-        data.inputs = path.toStdString();
-        data.examples = QFileInfo(path).isDir() ? m_preferences.pictures : 0;
-        m_jobs->setData(data);
+        session::ExampleOptions examples;
+        examples.inputs = path.toStdString();
+        examples.examples = QFileInfo(path).isDir() ? m_preferences.pictures : 0;
+        m_jobs->setData(examples);
     } else {
         open(path);
     }

@@ -46,7 +46,7 @@ public:
     /// A policy file for the document that is open, or about to be.
     void applyPolicyWhenOpen(const QString &path);
     /// Data likewise, in place of what the session says.
-    void attachWhenOpen(const session::ExampleOptions &data);
+    void attachWhenOpen(const session::ExampleOptions &examples);
     /// "graph", "lists", "layers", "calibration" or "latency": brings that panel to the front. false: no such view.
     bool showView(const QString &name);
     /// Nothing is being read, laid out or computed.

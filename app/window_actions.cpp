@@ -8,6 +8,7 @@
 #include "core/base/mapped_file.h"
 #include "core/policy/policy_json.h"
 #include "core/session/export.h"
+#include "core/session/graph_picture.h"
 #include "widgets/common/formatters.h"
 #include "widgets/graphview/graph_view.h"
 #include "widgets/models/list_moves.h"
@@ -150,23 +151,22 @@ void MainWindow::buildViewMenu()
 
     QMenu *const colours = menu->addMenu(tr("&Colour by"));
     auto *const colourGroup = new QActionGroup(this);
-    const std::pair<QString, GraphView::ColourBy> kinds[]
-        = {{tr("&Precision"), GraphView::ColourBy::Precision},
-           {tr("&Error"), GraphView::ColourBy::Error},
-           {tr("&Latency"), GraphView::ColourBy::Latency},
-           {tr("&Overflow"), GraphView::ColourBy::Overflow}};
+    const std::pair<QString, widgets::ColourBy> kinds[] = {{tr("&Precision"), widgets::ColourBy::Precision},
+                                                           {tr("&Error"), widgets::ColourBy::Error},
+                                                           {tr("&Latency"), widgets::ColourBy::Latency},
+                                                           {tr("&Overflow"), widgets::ColourBy::Overflow}};
     for (const auto &[text, by] : kinds) {
         QAction *const action = colours->addAction(text);
         action->setCheckable(true);
-        action->setChecked(by == GraphView::ColourBy::Precision);
+        action->setChecked(by == widgets::ColourBy::Precision);
         colourGroup->addAction(action);
         connect(action, &QAction::triggered, m_graph, [this, by = by] { m_graph->setColourBy(by); });
     }
     QMenu *const sides = menu->addMenu(tr("&Graphs"));
     auto *const sideGroup = new QActionGroup(this);
-    const std::pair<QString, GraphView::Sides> which[] = {{tr("&Original"), GraphView::Sides::Original},
-                                                          {tr("&Converted"), GraphView::Sides::Converted},
-                                                          {tr("&Side by Side"), GraphView::Sides::Both}};
+    const std::pair<QString, widgets::Sides> which[] = {{tr("&Original"), widgets::Sides::Original},
+                                                        {tr("&Converted"), widgets::Sides::Converted},
+                                                        {tr("&Side by Side"), widgets::Sides::Both}};
     for (const auto &[text, shown] : which) {
         QAction *const action = sides->addAction(text);
         action->setCheckable(true);
@@ -324,10 +324,10 @@ void MainWindow::updateActions()
     };
     step(m_undo, tr("&Undo"), open && document->canUndo(), open ? document->undoText() : std::string());
     step(m_redo, tr("&Redo"), open && document->canRedo(), open ? document->redoText() : std::string());
-    const auto &data = m_jobs->data();
-    m_data->setText(data ? QFileInfo(plain(data->inputs)).fileName() : tr("attach …"));
-    m_data->setToolTip(data ? plain(data->inputs)
-                            : tr("An .npz or a folder of pictures, for errors and ranges"));
+    const auto &attached = m_jobs->data();
+    m_data->setText(attached ? QFileInfo(plain(attached->inputs)).fileName() : tr("attach …"));
+    m_data->setToolTip(attached ? plain(attached->inputs)
+                                : tr("An .npz or a folder of pictures, for errors and ranges"));
     if (!open)
         return;
     const policy::Policy &policy = document->policy();
@@ -411,12 +411,12 @@ void MainWindow::applyPolicyWhenOpen(const QString &path)
         policy::ReplacePolicy{std::move(policy).value(), "Load " + QFileInfo(path).fileName().toStdString()});
 }
 
-void MainWindow::attachWhenOpen(const session::ExampleOptions &data)
+void MainWindow::attachWhenOpen(const session::ExampleOptions &examples)
 {
     if (m_controller.isOpen() && !m_files->isOpening())
-        m_jobs->setData(data);
+        m_jobs->setData(examples);
     else
-        m_dataWhenOpen = data;
+        m_dataWhenOpen = examples;
 }
 
 void MainWindow::exportAll()
@@ -431,7 +431,9 @@ void MainWindow::exportAll()
     if (dialog.exec() != QDialog::Accepted)
         return;
     QApplication::setOverrideCursor(Qt::WaitCursor);
-    const auto written = session::exportAll(snapshot, m_controller.figures(), dialog.options());
+    const auto picture = session::graphPicture(snapshot);
+    const auto written = session::exportAll(snapshot, m_controller.figures(), dialog.options(),
+                                            picture.ok() ? picture.value() : std::string());
     QApplication::restoreOverrideCursor();
     if (!written.ok()) {
         m_noticeBar->showNotice(tr("Not exported: %1").arg(plain(written.error().message())));
@@ -511,7 +513,8 @@ std::map<std::string, std::string> MainWindow::viewState() const
 {
     return {{"live_errors", m_liveErrors->isChecked() ? "on" : "off"},
             {"live_latency", m_liveLatency->isChecked() ? "on" : "off"},
-            {"graph", m_graph->viewState()}};
+            {"colour_by", std::to_string(static_cast<int>(m_graph->colourBy()))},
+            {"sides", std::to_string(static_cast<int>(m_graph->sides()))}};
 }
 
 void MainWindow::restoreViewState(const std::map<std::string, std::string> &state)
@@ -524,7 +527,16 @@ void MainWindow::restoreViewState(const std::map<std::string, std::string> &stat
         m_liveErrors->setChecked(value("live_errors") == "on");
     if (!value("live_latency").empty())
         m_liveLatency->setChecked(value("live_latency") == "on");
-    m_graph->restoreViewState(value("graph"));
+    const auto number = [&value](const char *key, int most) {
+        const QString text = plain(value(key));
+        bool isNumber = false;
+        const int index = text.toInt(&isNumber);
+        return isNumber && index >= 0 && index <= most ? std::optional(index) : std::nullopt;
+    };
+    if (const auto colour = number("colour_by", static_cast<int>(widgets::ColourBy::Overflow)))
+        m_graph->setColourBy(static_cast<widgets::ColourBy>(*colour));
+    if (const auto sides = number("sides", static_cast<int>(widgets::Sides::Both)))
+        m_graph->setSides(static_cast<widgets::Sides>(*sides));
 }
 
 } // namespace halftone::app

@@ -1,9 +1,17 @@
 #include "core/session/quantize.h"
 
 #include "core/base/mapped_file.h"
+#include "core/dialect/mxnet/entry_name.h"
 #include "core/report/calibration_json.h"
+#include "core/runtime/backends.h"
+#include "core/runtime/buffer.h"
+#include "core/runtime/shown_outputs.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstring>
+#include <random>
+#include <unordered_set>
 #include <utility>
 
 namespace halftone::session {
@@ -25,6 +33,61 @@ Result<passes::QuantizedRanges> rangesOf(const std::string &table)
     passes::QuantizedRanges ranges;
     for (const report::NamedRange &range : read.value())
         ranges[range.name] = {range.low, range.high};
+    return ranges;
+}
+
+/// Uniform in [-1, 1), the same in every process.
+Result<tensor::Tensor> randomValues(const tensor::Shape &shape)
+{
+    HALFTONE_TRY(const runtime::Buffer buffer, runtime::allocate({tensor::DType::F32, shape}));
+    std::mt19937 engine(1);
+    constexpr float kScale = 1.0F / (1U << 31);
+    for (std::size_t i = 0; i < buffer.tensor.elementCount(); ++i) {
+        const float value = static_cast<float>(engine()) * kScale - 1;
+        std::memcpy(buffer.bytes + i * sizeof value, &value, sizeof value);
+    }
+    return buffer.tensor;
+}
+
+Result<passes::QuantizedRanges>
+rangesOnRandomValues(const graph::Model &model, const passes::QuantizeOptions &options,
+                     const std::unordered_map<std::string, tensor::Shape> &inputs, unsigned threads,
+                     const Progress &progress)
+{
+    HALFTONE_TRY(const std::vector<passes::ObservedTensor> observed,
+                 passes::tensorsToObserve(model, options));
+    std::unordered_set<std::string> wanted;
+    for (const passes::ObservedTensor &tensor : observed)
+        wanted.insert(tensor.source);
+    HALFTONE_TRY(const runtime::BackendChain backends, runtime::backendChain("cpu", threads));
+    HALFTONE_TRY(runtime::Interpreter interpreter, runtime::Interpreter::create(model, backends));
+    passes::QuantizedRanges ranges;
+    const auto take = [&](const std::string &name, const tensor::Tensor &value) {
+        if (!wanted.contains(name) || value.dtype() != tensor::DType::F32 || value.elementCount() == 0)
+            return;
+        const std::vector<float> values = value.values<float>();
+        const auto [low, high] = std::ranges::minmax_element(values);
+        ranges[name] = {*low, *high};
+    };
+    runtime::Feed feed;
+    for (const std::string &name : interpreter.inputs()) {
+        const auto shape = inputs.find(name);
+        if (shape == inputs.end() || !shape->second.isComplete())
+            return badInput(name, "its shape is not known", "--shape for every input");
+        HALFTONE_TRY(feed[name], randomValues(shape->second));
+        take(name, feed[name]);
+    }
+    const std::vector<std::size_t> shown = runtime::shownOutputs(model.graph);
+    runtime::RunOptions run;
+    run.progress = progress;
+    run.tap = [&](const runtime::NodeValue &value) -> Result<void> {
+        for (std::uint32_t k = 0; k < std::min(shown[value.node], value.outputs.size()); ++k)
+            take(dialect::mxnet::entryName(model.graph, {value.node, k, 0}), value.outputs[k]);
+        return {};
+    };
+    const auto heads = interpreter.run(feed, run);
+    if (!heads.ok())
+        return heads.error();
     return ranges;
 }
 
@@ -63,6 +126,21 @@ Result<QuantizeOutcome> quantizeModel(const graph::Model &model, const std::stri
     }
     outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return outcome;
+}
+
+Result<graph::Model> quantizedForProfile(const graph::Model &model,
+                                         const std::unordered_map<std::string, tensor::Shape> &inputs,
+                                         const std::string &table, unsigned threads, const Progress &progress)
+{
+    const passes::QuantizeOptions options;
+    passes::QuantizedRanges ranges;
+    if (!table.empty()) {
+        HALFTONE_TRY(ranges, rangesOf(table));
+    } else {
+        HALFTONE_TRY(ranges, rangesOnRandomValues(model, options, inputs, threads, progress));
+    }
+    HALFTONE_TRY(passes::QuantizedModel quantized, passes::quantize(model, options, ranges));
+    return std::move(quantized.model);
 }
 
 } // namespace halftone::session

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace halftone::session {
@@ -32,5 +33,13 @@ struct QuantizeOutcome
 /// fails: as calibrateModel(), passes::quantize() and report::readCalibrationTable()
 Result<QuantizeOutcome> quantizeModel(const graph::Model &model, const std::string &symbolPath,
                                       const QuantizeSettings &settings, const Progress &progress);
+
+/// `model` in int8 for timing alone: the ranges come from one run on random values, or from a table.
+/// inputs  shapes by name; those of parameters are passed over
+/// fails   as quantizeModel() and runtime::Interpreter
+Result<graph::Model> quantizedForProfile(const graph::Model &model,
+                                         const std::unordered_map<std::string, tensor::Shape> &inputs,
+                                         const std::string &table, unsigned threads,
+                                         const Progress &progress);
 
 } // namespace halftone::session

@@ -1,0 +1,138 @@
+#include "core/session/graph_picture.h"
+
+#include "core/layout/drawn_nodes.h"
+#include "core/layout/graph_layout.h"
+#include "core/layout/svg_writer.h"
+
+#include <map>
+
+namespace halftone::session {
+namespace {
+
+using layout::SvgItem;
+using layout::SvgPattern;
+
+constexpr std::size_t kFirstView = 64; ///< so many boxes the window shows before it folds
+constexpr layout::Size kNode{168, 44};
+constexpr layout::Size kFolded{200, 64};
+constexpr const char *kGrey = "#70747a";
+
+struct Look
+{
+    const char *colour;
+    const char *tint;
+    const char *badge;
+    SvgPattern pattern;
+};
+
+/// Colours as the window's light theme has them: Okabe and Ito's.
+Look lookOf(tensor::DType type)
+{
+    switch (type) {
+    case tensor::DType::F32:
+        return {"#0072B2", "#dbebf4", "f32", SvgPattern::Plain};
+    case tensor::DType::F16:
+        return {"#D55E00", "#f9e8db", "f16", SvgPattern::Diagonal};
+    case tensor::DType::BF16:
+        return {"#CC79A7", "#f8ecf3", "b16", SvgPattern::Dots};
+    case tensor::DType::I8:
+        return {"#009E73", "#dbf1eb", "i8", SvgPattern::CrossHatch};
+    case tensor::DType::U8:
+        return {"#009E73", "#dbf1eb", "u8", SvgPattern::CrossHatch};
+    default:
+        return {kGrey, "#ffffff", "?", SvgPattern::Plain};
+    }
+}
+
+SvgItem nodeItem(const Snapshot &snapshot, graph::NodeId id, const layout::Rect &rect)
+{
+    const graph::NodeDef &node = snapshot.graph().node(id);
+    SvgItem item;
+    item.kind = node.isVariable() ? SvgItem::Kind::Variable : SvgItem::Kind::Node;
+    item.rect = rect;
+    item.title = node.name;
+    item.detail = node.isVariable() ? "" : node.op;
+    const Look look = lookOf(node.isVariable() ? tensor::DType::Unknown : snapshot.precisionOf(id));
+    item.badge = node.isVariable() ? "" : look.badge;
+    item.band = look.colour;
+    item.badgeText = "#ffffff";
+    item.body = look.tint;
+    item.border = look.colour;
+    item.pattern = look.pattern;
+    return item;
+}
+
+SvgItem blockItem(const Snapshot &snapshot, const layout::BlockTree &tree, const layout::PlacedItem &placed)
+{
+    const layout::Block &block = tree.blocks[placed.item.id];
+    SvgItem item;
+    item.kind = placed.isFrame ? SvgItem::Kind::Frame : SvgItem::Kind::Folded;
+    item.rect = placed.rect;
+    item.title = block.name;
+    item.detail = std::to_string(block.operators) + (block.operators == 1 ? " operator" : " operators");
+    item.band = item.border = kGrey;
+    item.body = placed.isFrame ? "#f5f6f8" : "#ffffff";
+    std::map<std::string, std::size_t> counts;
+    for (const graph::NodeId id : layout::nodesIn(tree, placed.item.id))
+        if (!snapshot.graph().isVariable(id))
+            ++counts[lookOf(snapshot.precisionOf(id)).colour];
+    for (const auto &[colour, count] : counts)
+        if (block.operators > 0)
+            item.mix.emplace_back(colour, static_cast<double>(count) / static_cast<double>(block.operators));
+    return item;
+}
+
+layout::Point middleOf(const layout::Polyline &line)
+{
+    const layout::Point &a = line[(line.size() - 1) / 2];
+    const layout::Point &b = line[line.size() / 2];
+    return {(a.x + b.x) / 2, (a.y + b.y) / 2};
+}
+
+/// Which reads of the source go through an inserted cast, and the type it gives.
+std::map<std::pair<graph::NodeId, std::uint32_t>, const passes::InsertedCast *>
+castReads(const Snapshot &snapshot)
+{
+    std::map<std::pair<graph::NodeId, std::uint32_t>, const passes::InsertedCast *> reads;
+    for (const passes::InsertedCast &cast : snapshot.converted->conversion.casts)
+        for (const passes::Reader &reader : cast.readers)
+            reads.emplace(std::pair(reader.node, reader.input), &cast);
+    return reads;
+}
+
+} // namespace
+
+Result<std::string> graphPicture(const Snapshot &snapshot, const Progress &progress)
+{
+    const graph::Model &model = snapshot.source->model;
+    const std::vector<char> drawn = layout::drawnNodes(model);
+    const layout::BlockTree tree = layout::foldGraph(model.graph, drawn);
+    layout::ItemSizes sizes;
+    sizes.nodes.assign(model.graph.nodeCount(), kNode);
+    sizes.foldedBlocks.assign(tree.blocks.size(), kFolded);
+    layout::PieceCache cache;
+    HALFTONE_TRY(const layout::Picture placed,
+                 layout::layoutGraph(model.graph, tree, layout::openWithin(tree, kFirstView), sizes, {},
+                                     cache, progress));
+    layout::SvgPicture picture;
+    picture.size = placed.size;
+    picture.title = "Graph coloured by precision";
+    for (const layout::PlacedItem &item : placed.items)
+        picture.items.push_back(item.item.isBlock ? blockItem(snapshot, tree, item)
+                                                  : nodeItem(snapshot, item.item.id, item.rect));
+    const auto reads = castReads(snapshot);
+    for (const layout::PlacedEdge &edge : placed.edges) {
+        for (const layout::Wire &wire : edge.wires) {
+            const auto read = reads.find({wire.reader, wire.input});
+            if (read == reads.end() || edge.line.empty())
+                continue;
+            picture.casts.push_back(
+                {middleOf(edge.line), lookOf(read->second->type).colour, read->second->readers.size() > 1});
+            break; // one mark a line
+        }
+        picture.edges.push_back(edge.line);
+    }
+    return layout::svgOf(picture);
+}
+
+} // namespace halftone::session

@@ -1,0 +1,99 @@
+#include "core/session/report_data.h"
+
+#include "core/base/mapped_file.h"
+#include "core/policy/policy_json.h"
+#include "core/policy/policy_options.h"
+#include "core/session/document.h"
+#include "core/session/export.h"
+#include "core/session/figures.h"
+#include "core/session/graph_picture.h"
+
+namespace halftone::session {
+namespace {
+
+struct Opened
+{
+    std::unique_ptr<Document> document;
+    std::optional<ExampleOptions> data;
+};
+
+Result<Opened> openPath(const ReportRequest &request)
+{
+    Opened opened;
+    io::LoadOptions options;
+    options.params = request.params;
+    if (!request.path.ends_with(".halftone")) {
+        HALFTONE_TRY(opened.document, Document::open(request.path, options));
+        return opened;
+    }
+    HALFTONE_TRY(const SessionFile file, readSession(request.path));
+    options.params = file.paramsPath;
+    HALFTONE_TRY(opened.document, Document::open(file.symbolPath, options));
+    opened.document->setHistory(file.history);
+    opened.data = file.data;
+    return opened;
+}
+
+Result<void> takePolicy(const ReportRequest &request, Document &document)
+{
+    policy::Policy policy = document.policy();
+    if (!request.policyPath.empty()) {
+        HALFTONE_TRY(const auto mapped, MappedFile::open(request.policyPath));
+        auto read = policy::readPolicy(mapped->text());
+        if (!read.ok())
+            return inFile(std::move(read).error(), request.policyPath);
+        policy = std::move(read).value();
+    }
+    if (!request.target.empty())
+        HALFTONE_CHECK(policy::setTarget(policy, request.target));
+    return document.apply(policy::ReplacePolicy{std::move(policy), "report"});
+}
+
+Result<void> takeShapes(const ExampleOptions &data, Document &document)
+{
+    const io::LoadedModel &source = document.session().source();
+    HALFTONE_TRY(const auto examples, openExamples(data, source.model.graph, source.symbolPath));
+    HALFTONE_TRY(const runtime::Feed feed, examples->batch(0, examples->count() ? 1 : 0));
+    for (const auto &[name, tensor] : feed)
+        HALFTONE_CHECK(document.setInputShape(name, tensor.shape()));
+    return {};
+}
+
+} // namespace
+
+Result<std::string> makeReport(const ReportRequest &request, const Progress &progress)
+{
+    HALFTONE_TRY(Opened opened, openPath(request));
+    if (request.data)
+        opened.data = request.data;
+    HALFTONE_CHECK(takePolicy(request, *opened.document));
+    if (opened.data)
+        HALFTONE_CHECK(takeShapes(*opened.data, *opened.document));
+    HALFTONE_TRY(const std::shared_ptr<const Snapshot> snapshot,
+                 Document::derive(opened.document->request(), nullptr, progress));
+    if (snapshot->error)
+        return *snapshot->error;
+    Figures figures;
+    if (opened.data) {
+        CompareOptions options;
+        options.examples = *opened.data;
+        options.threads = request.threads;
+        options.settings.isolated = true;
+        HALFTONE_TRY(CompareOutcome outcome,
+                     opened.document->session().compare(*snapshot->converted, options, progress));
+        figures.comparison = std::make_shared<const CompareOutcome>(std::move(outcome));
+        figures.comparisonRevision = figures.isolatedRevision = snapshot->revision;
+    }
+    if (request.latency) {
+        LatencyMeter meter;
+        LatencyOptions options;
+        options.threads = request.threads;
+        HALFTONE_TRY(LatencyFigures latency, meter.measure(*snapshot, options, progress));
+        figures.latency = std::make_shared<const LatencyFigures>(std::move(latency));
+        figures.latencyRevision = snapshot->revision;
+    }
+    HALFTONE_TRY(const std::string picture, graphPicture(*snapshot, progress));
+    return reportPage(*snapshot, figures, picture);
+}
+
+} // namespace halftone::session

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/session/examples.h"
+
+#include <optional>
+#include <string>
+
+namespace halftone::session {
+
+/// What a report is to be made of.
+struct ReportRequest
+{
+    std::string path; ///< a model or a session file
+    std::string params; ///< as io::LoadOptions::params; for a model
+    std::string policyPath; ///< in place of the session's; empty: that, or the built-in lists
+    std::string target; ///< "float16" or "bfloat16"; empty: as the policy says
+    std::optional<ExampleOptions> data; ///< in place of the session's
+    unsigned threads = 0; ///< 0: as many as the machine has
+    bool latency = false; ///< measure too
+};
+
+/// Opens, converts, compares (where there are data), measures (if wanted) and gives reportPage().
+/// fails: what those refuse; Cancelled
+Result<std::string> makeReport(const ReportRequest &request, const Progress &progress = {});
+
+} // namespace halftone::session
