@@ -267,6 +267,8 @@ void EntryMaker::addOverrides()
     const auto &overrides = m_snapshot.policy->nodeOverrides;
     if (overrides.empty())
         return;
+    const std::vector<std::string> &names = m_snapshot.policy->excludedNames;
+    const std::unordered_set<std::string_view> excluded(names.begin(), names.end());
     std::unordered_map<std::string, std::vector<graph::NodeId>> nodesOf;
     for (graph::NodeId id = 0; id < m_graph.nodeCount(); ++id) {
         if (overrides.contains(m_graph.node(id).name))
@@ -285,8 +287,7 @@ void EntryMaker::addOverrides()
         if (entry.idle.isEmpty() && !nodes.empty()) {
             const ListId list = listOf(rules(), m_graph.node(nodes.front()).op);
             const bool isTarget = type == m_snapshot.policy->target;
-            const bool isExcluded = std::ranges::find(m_snapshot.policy->excludedNames, name)
-                != m_snapshot.policy->excludedNames.end();
+            const bool isExcluded = excluded.contains(name);
             if (!isExcluded && list == (isTarget ? ListId::Target : ListId::Fp32))
                 entry.idle = QStringLiteral("its operator is in that list already");
         }

@@ -156,10 +156,10 @@ std::vector<std::string> Mover::allOperators() const
 std::vector<std::string> Mover::excludedAmong(const std::vector<std::string> &nodes) const
 {
     std::vector<std::string> found;
-    const auto &excluded = m_snapshot.policy->excludedNames;
-    std::ranges::copy_if(nodes, std::back_inserter(found), [&](const std::string &name) {
-        return std::ranges::find(excluded, name) != excluded.end();
-    });
+    const auto &names = m_snapshot.policy->excludedNames;
+    const std::unordered_set<std::string_view> excluded(names.begin(), names.end());
+    std::ranges::copy_if(nodes, std::back_inserter(found),
+                         [&](const std::string &name) { return excluded.contains(name); });
     return found;
 }
 

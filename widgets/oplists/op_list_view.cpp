@@ -31,13 +31,10 @@ protected:
                 ? precisionSwatch(static_cast<tensor::DType>(precision.toInt()), option->palette, side)
                 : QIcon();
         }
-        const bool isSecondary = index.parent().isValid() && index.column() == OpListModel::Origin;
-        if (index.data(OpListModel::IdleRole).toBool())
-            option->palette.setColor(QPalette::Text,
-                                     option->palette.color(QPalette::Disabled, QPalette::Text));
-        else if (isSecondary)
+        const bool isIdle = index.data(OpListModel::IdleRole).toBool();
+        if (isIdle || (index.parent().isValid() && index.column() == OpListModel::Origin))
             option->palette.setColor(QPalette::Text, option->palette.color(QPalette::PlaceholderText));
-        if (index.data(OpListModel::IdleRole).toBool() && index.column() == OpListModel::Name)
+        if (isIdle && index.column() == OpListModel::Name)
             option->font.setItalic(true);
     }
 };

@@ -68,7 +68,8 @@ void OpListsPanel::build()
     m_message->setWordWrap(true);
     m_message->setTextFormat(Qt::PlainText);
     m_message->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-    m_message->setMinimumHeight(3 * fontMetrics().lineSpacing());
+    m_message->setFixedHeight(
+        4 * fontMetrics().lineSpacing()); // the lists must not move while something is dragged
     m_message->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     m_message->setAccessibleName(tr("What a move would do"));
     m_view->setContextMenuPolicy(Qt::CustomContextMenu);
@@ -182,6 +183,7 @@ void OpListsPanel::showMessage(const QString &text)
 {
     m_message->setForegroundRole(QPalette::WindowText);
     m_message->setText(text);
+    m_message->setToolTip(text); // whatever its length
 }
 
 void OpListsPanel::showHint()

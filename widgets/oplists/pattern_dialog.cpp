@@ -107,7 +107,10 @@ void PatternDialog::match()
     if (m_matches.size() > kMostShown)
         shown << tr("and %1 more").arg(m_matches.size() - kMostShown);
     m_names->addItems(shown);
-    m_ok->setEnabled(edit().has_value());
+    const bool isChange = edit().has_value();
+    m_ok->setEnabled(isChange);
+    if (!m_matches.empty() && !isChange)
+        m_effect->setText(tr("They are so already."));
     m_ok->setText(m_matches.empty() ? tr("Change nothing") : tr("Change %1 nodes").arg(m_matches.size()));
     if (m_matches.size() == 1)
         m_ok->setText(tr("Change 1 node"));
@@ -124,17 +127,14 @@ std::optional<policy::Edit> PatternDialog::edit() const
 {
     if (m_matches.empty())
         return std::nullopt;
-    switch (static_cast<Action>(m_action->currentData().toInt())) {
-    case Exclude:
+    const auto action = static_cast<Action>(m_action->currentData().toInt());
+    if (action == Exclude)
         return policy::ExcludeNames{{'/' + m_pattern->text().toStdString() + '/'}};
-    case ToTarget:
-        return policy::OverrideNodes{m_matches, m_snapshot->policy->target};
-    case ToFp32:
-        return policy::OverrideNodes{m_matches, tensor::DType::F32};
-    case AsListsSay:
-        break;
-    }
-    return policy::OverrideNodes{m_matches, std::nullopt};
+    const ListId list = action == ToTarget ? ListId::Target
+        : action == ToFp32                 ? ListId::Fp32
+                                           : ListId::Neutral;
+    const ListMove move = moveTo(*m_snapshot, {{}, m_matches}, list);
+    return move.choices.empty() ? std::nullopt : move.choices.front().edit; // of the nodes alone
 }
 
 } // namespace halftone::widgets

@@ -97,8 +97,9 @@ void ErrorPlot::rebuild()
     m_cumulative->setScatterStyle(isDense ? QCPScatterStyle()
                                           : QCPScatterStyle(QCPScatterStyle::ssDisc, first, first, 5));
     m_isolated->setPen(QPen(second, 1.5));
-    m_isolated->setScatterStyle(QCPScatterStyle(
-        isDense ? QCPScatterStyle::ssDot : QCPScatterStyle::ssTriangle, second, Qt::NoBrush, 7));
+    m_isolated->setScatterStyle(
+        isDense ? QCPScatterStyle(QCPScatterStyle::ssDot, second, 2)
+                : QCPScatterStyle(QCPScatterStyle::ssTriangle, QPen(second, 1.5), QBrush(Qt::NoBrush), 7));
 
     const double threshold = figures.comparison->comparison.threshold;
     const QColor text = palette().color(QPalette::Text);

@@ -108,13 +108,14 @@ void HistogramPlot::rebuild()
         plot()->removeItem(mark);
     m_marks.clear();
     m_bands.clear();
+    m_rangeMarks.clear();
     fillExponents();
     if (m_tensor->name != before)
         fitAxes();
     showPlot();
-    fillValues();
     addRangeMark(-kFloat16Max);
     addRangeMark(kFloat16Max);
+    fillValues();
     replot();
 }
 
@@ -136,26 +137,39 @@ void HistogramPlot::fillValues()
     m_values->setPen(Qt::NoPen);
     m_values->setBrush(firstColour());
     plot()->yAxis->setRange(0.5, highest * 3);
+    placeRangeMarks();
 }
 
 void HistogramPlot::addRangeMark(double value)
 {
-    auto *const line = new QCPItemStraightLine(plot());
-    line->point1->setCoords(value, 1);
-    line->point2->setCoords(value, 10);
-    line->setPen(QPen(precisionLook(tensor::DType::F16, isDark(palette())).colour, 1.5, Qt::DashLine));
-    line->setSelectable(false);
-    auto *const text = new QCPItemText(plot());
-    text->position->setTypeX(QCPItemPosition::ptPlotCoords);
-    text->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
-    text->position->setCoords(value, 0.02);
-    text->setPositionAlignment((value < 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignTop);
-    text->setText(
+    RangeMark mark{new QCPItemStraightLine(plot()), new QCPItemText(plot()), value};
+    mark.line->point1->setCoords(value, 1);
+    mark.line->point2->setCoords(value, 10);
+    mark.line->setPen(QPen(precisionLook(tensor::DType::F16, isDark(palette())).colour, 1.5, Qt::DashLine));
+    mark.line->setSelectable(false);
+    mark.text->position->setTypeX(QCPItemPosition::ptPlotCoords);
+    mark.text->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
+    mark.text->position->setCoords(value, 0.02);
+    mark.text->setText(
         tr(" f16 ends at %1 ").arg(value < 0 ? QStringLiteral("\u221265504") : QStringLiteral("65504")));
-    text->setColor(palette().color(QPalette::Text));
-    text->setFont(font());
-    text->setSelectable(false);
-    m_marks.insert(m_marks.end(), {line, text});
+    mark.text->setColor(palette().color(QPalette::Text));
+    mark.text->setFont(font());
+    mark.text->setSelectable(false);
+    m_marks.insert(m_marks.end(), {static_cast<QCPAbstractItem *>(mark.line), mark.text});
+    m_rangeMarks.push_back(mark);
+}
+
+/// Marks outside of what is shown are hidden; the text stands on the side that has more room.
+void HistogramPlot::placeRangeMarks()
+{
+    const QCPRange range = plot()->xAxis->range();
+    for (const RangeMark &mark : m_rangeMarks) {
+        const bool isShown = range.contains(mark.value);
+        mark.line->setVisible(isShown);
+        mark.text->setVisible(isShown);
+        const bool isLeft = mark.value < range.center();
+        mark.text->setPositionAlignment((isLeft ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignTop);
+    }
 }
 
 /// A field from the lowest to the highest power of two of a format.

@@ -9,6 +9,7 @@ class QCPAbstractItem;
 class QCPAxisRect;
 class QCPBars;
 class QCPItemRect;
+class QCPItemStraightLine;
 class QCPItemText;
 
 namespace halftone::widgets {
@@ -37,6 +38,7 @@ private:
     void fillExponents();
     void addBand(int lowest, int highest, double row, const QString &text, const QColor &colour);
     void placeBands();
+    void placeRangeMarks();
     void addRangeMark(double value);
     const calibration::CalibratedTensor *chosen() const;
     QString whyEmpty() const;
@@ -54,6 +56,14 @@ private:
     };
     std::vector<QCPAbstractItem *> m_marks;
     std::vector<Band> m_bands;
+    /// An end of float16's range.
+    struct RangeMark
+    {
+        QCPItemStraightLine *line = nullptr;
+        QCPItemText *text = nullptr;
+        double value = 0;
+    };
+    std::vector<RangeMark> m_rangeMarks;
     const calibration::CalibratedTensor *m_tensor = nullptr; ///< of the calibration outcome in m_kept
     std::shared_ptr<const session::CalibrateOutcome> m_kept;
     bool m_isFilling = false;

@@ -23,7 +23,11 @@ LayerPlot::LayerPlot(DocumentController *controller, const QString &name, QWidge
     // Above the drawing, where it hides nothing.
     plot()->axisRect()->insetLayout()->take(plot()->legend);
     plot()->plotLayout()->insertRow(0);
-    plot()->plotLayout()->addElement(0, 0, plot()->legend);
+    auto *const row = new QCPLayoutGrid;
+    row->addElement(0, 0, plot()->legend);
+    row->addElement(0, 1, new QCPLayoutElement); // takes the room that is left
+    row->setColumnStretchFactor(0, 0.001);
+    plot()->plotLayout()->addElement(0, 0, row);
     plot()->plotLayout()->setRowStretchFactor(0, 0.001);
     plot()->plotLayout()->setRowSpacing(0);
     plot()->legend->setFillOrder(QCPLayoutGrid::foColumnsFirst);

@@ -130,6 +130,7 @@ void LayersTable::build()
         const int width = column == LayerTableModel::Name ? 28 * unit
             : column == LayerTableModel::Operator         ? 18 * unit
             : LayerTableModel::isNumber(column)           ? 12 * unit
+            : column == LayerTableModel::Precision        ? 19 * unit
                                                           : 14 * unit;
         m_view->setColumnWidth(column, std::max(width, fontMetrics().horizontalAdvance(title) + 4 * unit));
         m_view->setColumnHidden(column, std::ranges::find(kFirstColumns, column) == kFirstColumns.end());
