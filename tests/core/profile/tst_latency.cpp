@@ -172,18 +172,23 @@ void LatencyTest::layersTogetherTakeAsLongAsTheWhole()
     QVERIFY(chain.ok());
     if (chain.value().size() < 2)
         QSKIP("this build has no oneDNN");
-    auto plan = planOf(residualNetwork(), {1, 3, 224, 224});
+    auto plan = planOf(residualNetwork(), {1, 3, 128, 128});
     QVERIFY2(plan.ok(), plan.ok() ? "" : plan.error().message().c_str());
     profile::fillInputs(*plan.value(), 1);
-    // Other programs may take the processor during a measurement; during all of five they don't.
+    // Another program that takes the processor stretches most of the whole runs and few of the single steps; then the
+    // shortest ones, which nobody interrupted, are what can be compared.
     QString seen;
-    for (int attempt = 0; attempt < 5; ++attempt) {
-        const auto latency = profile::measureLatency(*plan.value(), {5, 60});
+    for (int attempt = 0; attempt < 8; ++attempt) {
+        const auto latency = profile::measureLatency(*plan.value(), {5, 100});
         QVERIFY(latency.ok());
+        double shortest = 0;
+        for (const profile::LayerLatency &layer : latency.value().layers)
+            shortest += layer.minUs / 1e3;
         const double ratio = latency.value().sumOfLayersMs / latency.value().medianMs;
-        if (std::abs(ratio - 1) <= 0.05)
+        const double best = shortest / latency.value().minMs;
+        if (std::abs(ratio - 1) <= 0.05 || std::abs(best - 1) <= 0.05)
             return;
-        seen += QString::number(ratio) + ' ';
+        seen += QString::number(ratio) + " (shortest " + QString::number(best) + ") ";
     }
     QFAIL(qPrintable(seen));
 }

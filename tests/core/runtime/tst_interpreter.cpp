@@ -228,14 +228,15 @@ private Q_SLOTS:
         std::stop_source stop;
         runtime::RunOptions options;
         options.progress.stop = stop.get_token();
+        const runtime::Feed feed{{"x", constant({16, 256, 128, 128}, 1)},
+                                 {"w", constant({256, 256, 3, 3}, 1)}};
         std::chrono::steady_clock::time_point asked;
         std::jthread later([&] {
             std::this_thread::sleep_for(std::chrono::milliseconds(300));
             asked = std::chrono::steady_clock::now();
             stop.request_stop();
         });
-        const auto heads = interpreter.run(
-            {{"x", constant({16, 256, 128, 128}, 1)}, {"w", constant({256, 256, 3, 3}, 1)}}, options);
+        const auto heads = interpreter.run(feed, options);
         const auto ended = std::chrono::steady_clock::now();
         later.join();
         QVERIFY(!heads.ok());
