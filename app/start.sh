@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds Halftone and shows it at work: bash app/start.sh [MODEL]
-# MODEL is P-symbol.json with P-NNNN.params beside it; without it the sample in resources/sample is taken.
+# Builds Halftone and opens its window: bash app/start.sh [MODEL]
+# MODEL is P-symbol.json with P-NNNN.params beside it; without it the sample in resources/sample is taken. Where there is no
+# display, the command line shows the model at work, and the window is drawn into build/window.png.
 set -euo pipefail
 
 model=${1:+$(realpath -- "$1")}
@@ -14,8 +15,12 @@ model=${model:-resources/sample/digits-symbol.json}
 install_packages "${build_packages[@]}"
 prepare_onednn
 configure release -DHALFTONE_TESTS=OFF -DHALFTONE_BENCH=OFF
-[[ -x build/release/halftone-cli ]] || echo "Building (a few minutes the first time) …"
-run_quietly build/logs/build-release.log cmake --build build/release --target halftone-cli
+[[ -x build/release/halftone ]] || echo "Building (some minutes the first time) …"
+run_quietly build/logs/build-release.log cmake --build build/release --target halftone-cli halftone
+
+if [[ -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]]; then
+    exec build/release/halftone "$model"
+fi
 
 cli=build/release/halftone-cli
 name=$(basename "$model" -symbol.json)
@@ -29,7 +34,17 @@ for target in float16 bfloat16; do
     echo "== Converted to $target"
     "$cli" convert "$model" --target "$target" --cast-params --out "$out/$name-$target"
 done
-[[ $model == resources/sample/digits-symbol.json ]] || exit 0 # what follows needs labelled data
+
+# draw_window: the window as a picture, at the end, since its place is the last thing to read.
+draw_window() {
+    echo
+    build/release/halftone "$model" --screenshot build/window.png --size 1600x1000
+    echo "No display: the window is drawn in build/window.png"
+}
+if [[ $model != resources/sample/digits-symbol.json ]]; then # what follows needs labelled data
+    draw_window
+    exit 0
+fi
 
 # compare_with TITLE OPTION...: the accuracy beside float32's and the five layers that lose most.
 compare_with() {
@@ -44,3 +59,4 @@ compare_with 'Everything in bfloat16' --policy resources/sample/all-float16.poli
 echo
 echo "== Latency in bfloat16 against float32"
 "$cli" profile "$model" --target bfloat16 --shape data=1,1,8,8 --versus-fp32
+draw_window
