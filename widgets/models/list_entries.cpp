@@ -5,10 +5,7 @@
 #include "core/policy/wording.h"
 #include "widgets/common/formatters.h"
 
-#include <QStringList>
-
 #include <algorithm>
-#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -19,23 +16,6 @@ using policy::List;
 using policy::Rule;
 
 constexpr std::array kPolicyLists{List::Target, List::Fp32, List::Widest, List::Conditional, List::Neutral};
-
-ListId listIdOf(List list)
-{
-    switch (list) {
-    case List::Target:
-        return ListId::Target;
-    case List::Fp32:
-        return ListId::Fp32;
-    case List::Widest:
-        return ListId::Widest;
-    case List::Conditional:
-        return ListId::Conditional;
-    case List::Neutral:
-        break;
-    }
-    return ListId::Neutral;
-}
 
 bool isDecidedByList(Rule rule)
 {
@@ -87,6 +67,8 @@ private:
     void addConditions(const std::string &op, const policy::Rules::Place &place, const OpUse &use);
     void addOverrides();
     void addExclusions();
+    using NodesOfNames = std::unordered_map<std::string, std::vector<graph::NodeId>>;
+    NodesOfNames excludedNodes() const;
     QString whyIdle(const std::string &name, const std::vector<graph::NodeId> &nodes) const;
     void add(ListId list, ListEntry entry);
     /// The built-in list that holds the operator; nothing where none does.
@@ -295,19 +277,47 @@ void EntryMaker::addOverrides()
     }
 }
 
-void EntryMaker::addExclusions()
+/// Which nodes each excluded name or pattern means. The conversion has looked that up already; again it is only looked up
+/// for names that decide nothing there.
+EntryMaker::NodesOfNames EntryMaker::excludedNodes() const
 {
     const std::vector<std::string> &names = m_snapshot.policy->excludedNames;
-    if (names.empty())
-        return;
-    std::unordered_map<std::string, std::vector<graph::NodeId>> nodesOf;
+    NodesOfNames nodesOf;
+    if (m_snapshot.converted) {
+        const policy::Assignment &assignment = m_snapshot.converted->assignment;
+        std::unordered_map<std::string_view, std::vector<graph::NodeId>> byEntry;
+        for (graph::NodeId id = 0; id < assignment.nodes.size(); ++id) {
+            if (assignment.rule(id) == Rule::ExcludedName)
+                byEntry[assignment.entry(id)].push_back(id);
+        }
+        for (const std::string &name : names) {
+            const auto found = byEntry.find(policy::entryText("excluded_sym_names", name));
+            if (found != byEntry.end())
+                nodesOf.emplace(name, found->second);
+        }
+    }
+    const auto isKnown = [&](const std::string &name) { return nodesOf.contains(name); };
+    if (std::ranges::all_of(names, isKnown))
+        return nodesOf;
+    nodesOf.clear();
+    for (const std::string &name : names)
+        nodesOf[name];
     std::vector<policy::Warning> told;
     if (const auto matched = policy::matchNames(*m_snapshot.policy, m_graph, told); matched.ok()) {
         for (const auto &[id, entry] : matched.value().excluded)
             nodesOf[entry].push_back(id);
     }
+    return nodesOf;
+}
+
+void EntryMaker::addExclusions()
+{
+    const std::vector<std::string> &names = m_snapshot.policy->excludedNames;
+    if (names.empty())
+        return;
+    const NodesOfNames nodesOf = excludedNodes();
     for (const std::string &name : names) {
-        const std::vector<graph::NodeId> &nodes = nodesOf[name];
+        const std::vector<graph::NodeId> &nodes = nodesOf.at(name);
         ListEntry entry;
         entry.kind = isPattern(name) ? ListEntry::Kind::Pattern : ListEntry::Kind::Node;
         entry.name = name;
@@ -333,81 +343,11 @@ void EntryMaker::addExclusions()
     }
 }
 
-int rankOf(const ListEntry &entry)
-{
-    if (entry.kind == ListEntry::Kind::Node || entry.kind == ListEntry::Kind::Pattern)
-        return 1;
-    return entry.inModel ? 0 : 2;
-}
-
 } // namespace
-
-QString ListEntry::text() const
-{
-    if (kind != Kind::Condition)
-        return plain(name);
-    QStringList values;
-    for (const std::string &value : rule.values)
-        values << plain(value);
-    return plain(name) + QStringLiteral(" \u00b7 ") + plain(rule.attribute) + QStringLiteral(" = ")
-        + values.join(QStringLiteral(", "));
-}
-
-bool isBefore(const ListEntry &a, const ListEntry &b)
-{
-    if (const int x = rankOf(a), y = rankOf(b); x != y)
-        return x < y;
-    if (const int order = plain(a.name).compare(plain(b.name), Qt::CaseInsensitive); order != 0)
-        return order < 0;
-    return std::tie(a.name, a.kind, a.ruleIndex) < std::tie(b.name, b.kind, b.ruleIndex);
-}
 
 ListEntries listEntries(const session::Snapshot &snapshot, const ListFilter &filter)
 {
     return EntryMaker(snapshot, filter).make();
-}
-
-QString titleOf(ListId list, tensor::DType target)
-{
-    switch (list) {
-    case ListId::Target:
-        return plain(std::string(tensor::nameOf(target)));
-    case ListId::Fp32:
-        return QStringLiteral("fp32");
-    case ListId::Widest:
-        return QStringLiteral("widest");
-    case ListId::Conditional:
-        return QStringLiteral("conditional");
-    case ListId::Excluded:
-        return QStringLiteral("excluded");
-    case ListId::Neutral:
-        break;
-    }
-    return QStringLiteral("neutral");
-}
-
-policy::List policyList(ListId list)
-{
-    switch (list) {
-    case ListId::Target:
-        return List::Target;
-    case ListId::Fp32:
-    case ListId::Excluded:
-        return List::Fp32;
-    case ListId::Widest:
-        return List::Widest;
-    case ListId::Conditional:
-        return List::Conditional;
-    case ListId::Neutral:
-        break;
-    }
-    return List::Neutral;
-}
-
-ListId listOf(const policy::Rules &rules, const std::string &op)
-{
-    const auto place = rules.places.find(op);
-    return place == rules.places.end() ? ListId::Neutral : listIdOf(place->second.list);
 }
 
 } // namespace halftone::widgets

@@ -69,6 +69,7 @@ ListEntries listEntries(const session::Snapshot &snapshot, const ListFilter &fil
 bool isBefore(const ListEntry &a, const ListEntry &b);
 
 QString titleOf(ListId list, tensor::DType target); ///< "float16", "fp32", "widest", …
+ListId listIdOf(policy::List list);
 policy::List policyList(ListId list); ///< needs: not Excluded
 /// The list an operator stands in; Neutral where none names it.
 ListId listOf(const policy::Rules &rules, const std::string &op);

@@ -1,0 +1,102 @@
+#include "widgets/common/formatters.h"
+#include "widgets/models/list_entries.h"
+
+#include <QStringList>
+
+#include <tuple>
+
+namespace halftone::widgets {
+namespace {
+
+using policy::List;
+
+int rankOf(const ListEntry &entry)
+{
+    if (entry.kind == ListEntry::Kind::Node || entry.kind == ListEntry::Kind::Pattern)
+        return 1;
+    return entry.inModel ? 0 : 2;
+}
+
+} // namespace
+
+QString ListEntry::text() const
+{
+    if (kind != Kind::Condition)
+        return plain(name);
+    QStringList values;
+    for (const std::string &value : rule.values)
+        values << plain(value);
+    return plain(name) + QStringLiteral(" \u00b7 ") + plain(rule.attribute) + QStringLiteral(" = ")
+        + values.join(QStringLiteral(", "));
+}
+
+bool isBefore(const ListEntry &a, const ListEntry &b)
+{
+    if (const int x = rankOf(a), y = rankOf(b); x != y)
+        return x < y;
+    if (const int order = plain(a.name).compare(plain(b.name), Qt::CaseInsensitive); order != 0)
+        return order < 0;
+    return std::tie(a.name, a.kind, a.ruleIndex) < std::tie(b.name, b.kind, b.ruleIndex);
+}
+
+ListId listIdOf(List list)
+{
+    switch (list) {
+    case List::Target:
+        return ListId::Target;
+    case List::Fp32:
+        return ListId::Fp32;
+    case List::Widest:
+        return ListId::Widest;
+    case List::Conditional:
+        return ListId::Conditional;
+    case List::Neutral:
+        break;
+    }
+    return ListId::Neutral;
+}
+
+QString titleOf(ListId list, tensor::DType target)
+{
+    switch (list) {
+    case ListId::Target:
+        return plain(std::string(tensor::nameOf(target)));
+    case ListId::Fp32:
+        return QStringLiteral("fp32");
+    case ListId::Widest:
+        return QStringLiteral("widest");
+    case ListId::Conditional:
+        return QStringLiteral("conditional");
+    case ListId::Excluded:
+        return QStringLiteral("excluded");
+    case ListId::Neutral:
+        break;
+    }
+    return QStringLiteral("neutral");
+}
+
+policy::List policyList(ListId list)
+{
+    switch (list) {
+    case ListId::Target:
+        return List::Target;
+    case ListId::Fp32:
+    case ListId::Excluded:
+        return List::Fp32;
+    case ListId::Widest:
+        return List::Widest;
+    case ListId::Conditional:
+        return List::Conditional;
+    case ListId::Neutral:
+        break;
+    }
+    return List::Neutral;
+}
+
+ListId listOf(const policy::Rules &rules, const std::string &op)
+{
+    const auto place = rules.places.find(op);
+    return place == rules.places.end() ? ListId::Neutral : listIdOf(place->second.list);
+}
+
+} // namespace halftone::widgets
