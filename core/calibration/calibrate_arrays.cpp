@@ -1,4 +1,5 @@
 #include "core/calibration/calibrated.h"
+#include "core/calibration/entropy.h"
 #include "core/runtime/reference/elements.h"
 
 #include <algorithm>
@@ -43,8 +44,12 @@ Result<CalibratedArray> calibrate(std::string name, const Batches &batches, cons
 
 ChannelRange calibratedRange(const TensorStatistics &statistics, const Threshold &threshold)
 {
-    const auto value = static_cast<float>(threshold.value);
-    if (threshold.method == ThresholdMethod::MinMax)
+    // What was zero throughout gets the range that MXNet's search gives it, half of its levels of a histogram over -0.5..0.5,
+    // rather than none, in which anything else would saturate.
+    const std::size_t levels = threshold.range == CodeRange::OneSided ? kUnsignedLevels : kSignedLevels;
+    const double nominal = (static_cast<double>(levels) / 2) / static_cast<double>(Histogram::kFirstBins);
+    const auto value = static_cast<float>(statistics.absMax > 0 ? threshold.value : nominal);
+    if (threshold.keepsEnds)
         return {static_cast<float>(statistics.min), static_cast<float>(statistics.max)};
     return {statistics.min >= 0 ? 0 : -value, value};
 }

@@ -135,6 +135,7 @@ Threshold minMax(const TensorStatistics &statistics, const ThresholdOptions &opt
     Threshold threshold;
     threshold.value = statistics.absMax;
     threshold.range = codeRangeOf(statistics, options.codes);
+    threshold.keepsEnds = options.method == ThresholdMethod::MinMax;
     threshold.note = noteOn(statistics);
     return threshold;
 }
@@ -144,11 +145,15 @@ void takeEntropy(Threshold &threshold, const TensorStatistics &statistics, const
 {
     const std::size_t levels
         = statistics.min >= 0 && options.codes != CodeType::Int8 ? kUnsignedLevels : kSignedLevels;
-    if (statistics.finite() - statistics.zeros < levels / 2) {
+    const std::uint64_t values = statistics.finite() - statistics.zeros;
+    if (values < levels / 4) {
         addNote(threshold.note,
-                "minmax, since entropy needs " + std::to_string(levels / 2) + " values other than zero");
+                "minmax, since entropy needs " + std::to_string(levels / 4) + " values other than zero");
         return;
     }
+    if (values < levels / 2)
+        addNote(threshold.note,
+                "chosen from as few as " + std::to_string(values) + " values other than zero");
     const auto choice = chooseByEntropy(statistics.histogram, levels, stop);
     if (!choice) {
         addNote(threshold.note, "minmax, since no divergence is finite");

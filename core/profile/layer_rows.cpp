@@ -12,8 +12,31 @@ namespace halftone::profile {
 using graph::NodeId;
 using tensor::Tensor;
 
+namespace {
+
+/// Reals for code 1 of a node's first output, where that is codes with the ends of their range behind (spec:
+/// calibration-int8, section 3); else 1.
+float codeStep(const Tensor &reference, std::span<const Tensor> outputs)
+{
+    using tensor::DType;
+    const DType type = outputs[0].dtype();
+    const double codes = type == DType::I8 ? 127.5
+        : type == DType::U8                ? 255.5
+        : type == DType::I32               ? 2147483647.0
+                                           : 0;
+    if (outputs.size() != 3 || codes == 0 || !tensor::isFloat(reference.dtype())
+        || outputs[1].dtype() != DType::F32 || outputs[1].elementCount() != 1
+        || outputs[2].elementCount() != 1)
+        return 1;
+    const double low = double{outputs[1].values<float>()[0]};
+    const double high = double{outputs[2].values<float>()[0]};
+    return static_cast<float>(std::max(std::abs(low), std::abs(high)) / codes);
+}
+
+} // namespace
+
 std::optional<std::uint64_t> addErrors(const Tensor &reference, const Tensor &other,
-                                       tensor::ErrorMetrics &metrics)
+                                       tensor::ErrorMetrics &metrics, float step)
 {
     if (reference.shape() != other.shape())
         return std::nullopt;
@@ -31,6 +54,8 @@ std::optional<std::uint64_t> addErrors(const Tensor &reference, const Tensor &ot
         const std::size_t length = std::min(kChunk, count - at);
         widen(reference, at, std::span(r).first(length));
         widen(other, at, std::span(x).first(length));
+        if (step != 1)
+            std::ranges::transform(x, x.begin(), [step](float value) { return value * step; });
         metrics.add(std::span(r).first(length), std::span(x).first(length));
         notFinite += static_cast<std::uint64_t>(
             std::count_if(r.begin(), r.begin() + static_cast<std::ptrdiff_t>(length),
@@ -71,7 +96,8 @@ void LayerRows::addCumulative(NodeId node, std::span<const Tensor> reference, st
         row.known.dtype = other[k].dtype();
         if (!row.cumulative)
             row.cumulative = std::make_unique<tensor::ErrorMetrics>();
-        const auto notFinite = addErrors(reference[k], other[k], *row.cumulative);
+        const float step = k == 0 ? codeStep(reference[k], other) : 1;
+        const auto notFinite = addErrors(reference[k], other[k], *row.cumulative, step);
         row.known.notFinite += notFinite.value_or(0);
         row.known.shapesDiffer = row.known.shapesDiffer || !notFinite;
     }

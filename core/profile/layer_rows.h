@@ -14,8 +14,9 @@ namespace halftone::profile {
 
 /// Adds the errors of one tensor's values. Gives the number of reference values that are NaN or infinite; nothing, and no
 /// errors, when the shapes differ.
+/// step  reals for 1 of `other`, which may be codes
 std::optional<std::uint64_t> addErrors(const tensor::Tensor &reference, const tensor::Tensor &other,
-                                       tensor::ErrorMetrics &metrics);
+                                       tensor::ErrorMetrics &metrics, float step = 1);
 
 /// The figures of every shown output of every node that the heads need, in topological order.
 class LayerRows

@@ -44,6 +44,25 @@ Result<ComparedModels> pairByName(const graph::Model &reference, const graph::Mo
         if (!other.graph.isVariable(id))
             names.emplace(other.graph.node(id).name, id);
     }
+    // An int8 form stands for the node that it was made from, a fused one for the last that it holds.
+    std::unordered_map<std::string_view, std::string_view> fused;
+    for (NodeId id = 0; id < other.graph.nodeCount(); ++id) {
+        std::string_view name = other.graph.node(id).name;
+        const auto &bodies = other.graph.node(id).subgraphs;
+        const bool isFused = other.graph.node(id).op.starts_with("_sg_") && bodies.size() == 1
+            && !bodies[0]->heads().empty();
+        for (const std::string_view prefix : {"quantized_", "requantize_"}) {
+            if (!name.starts_with(prefix))
+                continue;
+            name.remove_prefix(prefix.size());
+            if (isFused)
+                name = fused.emplace(name, bodies[0]->node(bodies[0]->heads()[0].node).name).first->second;
+            else if (const auto last = fused.find(name); last != fused.end())
+                name = last->second;
+            names.insert_or_assign(name, id); // of sums and what rescales them the latter, which comes later
+            break;
+        }
+    }
     for (NodeId id = 0; id < reference.graph.nodeCount(); ++id) {
         const auto found
             = reference.graph.isVariable(id) ? names.end() : names.find(reference.graph.node(id).name);

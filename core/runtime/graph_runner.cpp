@@ -125,7 +125,13 @@ Result<void> GraphRunner::readOperators()
         if (node.subgraphs.empty() && given < needed)
             return badInput(node.name, node.op + " with " + std::to_string(given) + " inputs",
                             std::to_string(needed));
-        if (!node.subgraphs.empty()) {
+        HALFTONE_TRY(const std::optional<FusedInt8> fused, readFusedInt8(node));
+        if (fused) {
+            if (given != fused->inputCount())
+                return badInput(node.name, node.op + " with " + std::to_string(given) + " inputs",
+                                std::to_string(fused->inputCount()));
+            m_fusedInt8.emplace(id, *fused);
+        } else if (!node.subgraphs.empty()) {
             if (m_depth >= passes::kMaxBodyDepth)
                 return unsupported(node.name,
                                    "bodies nested deeper than " + std::to_string(passes::kMaxBodyDepth));
@@ -299,6 +305,16 @@ Result<GraphRunner::Prepared *> GraphRunner::prepare(NodeId id, Operation operat
         if (prepared.operation.inputs == operation.inputs && prepared.operation.outputs == operation.outputs
             && std::ranges::equal(prepared.operation.constants, operation.constants, areSame))
             return &prepared;
+    }
+    if (const auto fused = m_fusedInt8.find(id); fused != m_fusedInt8.end()) {
+        auto kernel = fusedInt8Kernel(fused->second, operation, m_backends);
+        if (!kernel.ok())
+            return atNode(id, std::move(kernel).error());
+        if (kept.size() == kKernelsPerNode)
+            kept.erase(kept.begin());
+        std::string name = kernel.value()->name();
+        kept.push_back({std::move(operation), std::move(kernel).value(), std::move(name)});
+        return &kept.back();
     }
     Error refusal = unsupported({}, "no backend");
     for (const auto &backend : m_backends) {

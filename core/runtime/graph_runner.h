@@ -3,6 +3,7 @@
 #include "core/ops/operator.h"
 #include "core/passes/infer_shapes.h"
 #include "core/passes/infer_types.h"
+#include "core/runtime/fused_int8.h"
 #include "core/runtime/interpreter.h"
 
 #include <cstdint>
@@ -111,6 +112,7 @@ private:
     std::vector<std::size_t> m_shown; ///< by NodeId: how many outputs somebody may read
     std::vector<bool> m_isLabel; ///< by NodeId
     std::vector<std::uint32_t> m_readers; ///< by NodeId: inputs and heads that read the node
+    std::map<graph::NodeId, FusedInt8> m_fusedInt8; ///< nodes whose body says what is computed on codes
     std::vector<std::vector<Prepared>> m_prepared; ///< by NodeId; the latest last
     std::map<graph::NodeId, std::vector<std::unique_ptr<GraphRunner>>> m_bodies;
     std::vector<TensorDesc> m_settingKey; ///< of the variables

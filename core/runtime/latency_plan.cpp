@@ -1,5 +1,6 @@
 #include "core/runtime/latency_plan.h"
 
+#include "core/runtime/int8_ranges.h"
 #include "core/runtime/simplify.h"
 
 #ifdef HALFTONE_HAS_ONEDNN
@@ -31,6 +32,7 @@ Result<std::unique_ptr<LatencyPlan>> makeLatencyPlan(const graph::Model &model, 
         complete.cache = std::make_shared<PlanCache>();
     complete.cache->beginPlan();
     HALFTONE_TRY(PlanGraph graph, buildPlanGraph(model, types, shapes));
+    settleRanges(graph);
     HALFTONE_CHECK(simplify(graph, complete.fallback, *complete.cache));
     return onednn::makePlan(std::move(graph), complete);
 #else

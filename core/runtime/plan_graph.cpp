@@ -79,9 +79,15 @@ private:
     {
         const graph::NodeDef &def = m_graph.node(id);
         HALFTONE_TRY(ops::Operator op, dialect::mxnet::readOperator(def));
-        if (op.is<ops::Opaque>() || op.is<ops::ControlFlow>())
+        HALFTONE_TRY(std::optional<FusedInt8> fused, readFusedInt8(def));
+        if (fused && fused->inputCount() != m_graph.inputs(id).size())
+            return badInput(def.name, std::to_string(m_graph.inputs(id).size()) + " inputs",
+                            std::to_string(fused->inputCount()));
+        if (!fused && (op.is<ops::Opaque>() || op.is<ops::ControlFlow>()))
             return unsupported(def.name, "operator " + def.op + " has no place in a latency plan");
         PlanNode node{std::make_shared<const ops::Operator>(std::move(op)), def.op, {def.name}, {}, {}, {}};
+        if (fused)
+            node.fused = std::make_shared<const FusedInt8>(std::move(*fused));
         for (const graph::Entry &input : m_graph.inputs(id))
             node.inputs.push_back(m_first[input.node] + input.output);
         m_first[id] = static_cast<ValueId>(m_plan.values.size());
@@ -130,6 +136,8 @@ Result<std::unique_ptr<Kernel>> prepareNode(const PlanGraph &graph, const PlanNo
         operation.inputs.push_back(graph.desc(value));
     for (const ValueId value : node.outputs)
         operation.outputs.push_back(graph.desc(value));
+    if (node.fused)
+        return referenceFusedInt8(*node.fused, std::move(operation), 0);
     return backend.prepare(operation);
 }
 

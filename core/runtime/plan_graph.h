@@ -6,6 +6,7 @@
 #include "core/passes/infer_shapes.h"
 #include "core/passes/type_map.h"
 #include "core/runtime/backend.h"
+#include "core/runtime/fused_int8.h"
 #include "core/tensor/tensor.h"
 
 #include <cstdint>
@@ -52,6 +53,7 @@ struct PlanNode
     std::vector<ValueId> inputs;
     std::vector<ValueId> outputs;
     std::vector<PostOp> post;
+    std::shared_ptr<const FusedInt8> fused = {}; ///< what is computed where `op` is opaque
 };
 
 /// What a latency plan computes: a graph of typed operators in execution order, free to be rewritten, in which every

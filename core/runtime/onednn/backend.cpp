@@ -2,6 +2,7 @@
 
 #include "core/runtime/buffer.h"
 #include "core/runtime/half_loops.h"
+#include "core/runtime/int8_ranges.h"
 #include "core/runtime/onednn/lower.h"
 #include "core/runtime/onednn/quiet_waits.h"
 
@@ -104,10 +105,13 @@ private:
     int m_threads = 0;
 };
 
-Result<std::unique_ptr<Kernel>> prepareWide(const Operation &operation, int threads)
+Result<std::unique_ptr<Kernel>> prepareWide(const Operation &operation, int threads,
+                                            std::shared_ptr<const FusedInt8> fused = {})
 {
     const ThreadScope scope(threads);
-    const PlanGraph graph = singleNode(operation);
+    PlanGraph graph = singleNode(operation);
+    graph.nodes[0].fused = std::move(fused);
+    settleRanges(graph);
     Emitter emitter(graph, nullptr, Format::Blocked);
     HALFTONE_CHECK(emitter.begin());
     HALFTONE_CHECK(lower(emitter, graph.nodes[0]));
@@ -175,6 +179,53 @@ private:
     std::vector<std::shared_ptr<std::byte>> m_buffers; ///< inputs, then outputs; null where none is needed
 };
 
+/// The ranges of codes come with them, and are the same from run to run where they are calibrated: a program is made for
+/// those that come first, and again when others come.
+class FusedInt8Kernel final : public Kernel
+{
+public:
+    FusedInt8Kernel(const FusedInt8 &op, Operation operation, int threads)
+        : m_op(std::make_shared<const FusedInt8>(op))
+        , m_operation(std::move(operation))
+        , m_threads(threads)
+    {
+        m_operation.constants.resize(m_operation.inputs.size());
+        m_ends = {op.ends(), op.ends() + 1};
+        if (op.hasSum)
+            m_ends.insert(m_ends.end(), {op.addendEnds(), op.addendEnds() + 1});
+        std::erase_if(m_ends, [this](std::size_t end) { return m_operation.isConstant(end); });
+    }
+
+    std::string name() const override { return m_kernel ? m_kernel->name() : "oneDNN int8"; }
+
+    Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
+    {
+        std::vector<float> values;
+        for (const std::size_t end : m_ends)
+            std::memcpy(&values.emplace_back(), inputs[end], sizeof(float));
+        if (!m_kernel || values != m_values) {
+            for (const std::size_t end : m_ends) {
+                std::vector<std::byte> bytes(inputs[end], inputs[end] + sizeof(float));
+                m_operation.constants[end]
+                    = tensor::Tensor::owning(DType::F32, tensor::Shape{1}, std::move(bytes));
+            }
+            auto kernel = prepareWide(m_operation, m_threads, m_op);
+            m_kernel = kernel.ok() ? std::move(kernel).value()
+                                   : referenceFusedInt8(*m_op, m_operation, static_cast<unsigned>(m_threads));
+            m_values = std::move(values);
+        }
+        return m_kernel->run(inputs, outputs);
+    }
+
+private:
+    std::shared_ptr<const FusedInt8> m_op;
+    Operation m_operation;
+    int m_threads = 0;
+    std::vector<std::size_t> m_ends; ///< inputs that hold ranges and are no constants
+    std::vector<float> m_values; ///< of those, that the kernel was made for
+    std::unique_ptr<Kernel> m_kernel;
+};
+
 class OneDnnBackend final : public Backend
 {
 public:
@@ -223,6 +274,17 @@ private:
 };
 
 } // namespace
+
+Result<std::unique_ptr<Kernel>> fusedInt8Kernel(const FusedInt8 &op, const Operation &operation, int threads)
+{
+    const std::size_t weights = op.codedWeights ? op.inputCount() : op.addend();
+    for (std::size_t k = 1; k < weights; ++k) {
+        const bool isParameter = k < op.addend() || (op.codedWeights && k >= op.weightEnds());
+        if (isParameter && !operation.isConstant(k))
+            return unsupported("plan", "weights that are only known at run time");
+    }
+    return std::unique_ptr<Kernel>(std::make_unique<FusedInt8Kernel>(op, operation, threads));
+}
 
 std::shared_ptr<const Backend> onednnBackend(int threads, Waits waits)
 {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/runtime/backend.h"
+#include "core/runtime/fused_int8.h"
 
 #include <memory>
 
@@ -17,5 +18,8 @@ enum class Waits
 /// elsewhere; float16 emulated. Emulated means: inputs are widened, float32 computes, results are rounded to nearest
 /// even. threads  0: as many as there are cores
 std::shared_ptr<const Backend> onednnBackend(int threads = 0, Waits waits = Waits::Busy);
+
+/// One fused int8 node. fails: Unsupported where a parameter is no constant
+Result<std::unique_ptr<Kernel>> fusedInt8Kernel(const FusedInt8 &op, const Operation &operation, int threads);
 
 } // namespace halftone::runtime::onednn

@@ -145,7 +145,11 @@ Result<Place> Emitter::read(ValueId value)
 
 Result<Place> Emitter::packConstant(ValueId value, const Desc &view, const Desc &desc)
 {
-    const tensor::Tensor &tensor = *m_graph.values[value].constant;
+    return constant(*m_graph.values[value].constant, view, desc);
+}
+
+Result<Place> Emitter::constant(const tensor::Tensor &tensor, const Desc &view, const Desc &desc)
+{
     std::shared_ptr<const Packed> packed;
     if (m_cache != nullptr) {
         HALFTONE_TRY(packed, m_cache->get<Packed>("pack" + textOf(view) + textOf(desc), {tensor}, [&] {

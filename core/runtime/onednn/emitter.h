@@ -46,6 +46,8 @@ public:
     Result<Place> readPlain(ValueId value);
     /// The elements of `value` in another order: `view` describes its plain bytes.
     Result<Place> readThrough(ValueId value, const Desc &view, const Desc &desc);
+    /// A tensor that is no value of the graph; `view` describes its bytes. Kept in the cache.
+    Result<Place> constant(const tensor::Tensor &tensor, const Desc &view, const Desc &desc);
     /// Where `value` is going to be written; part of a concatenation's result where that can be.
     Place write(ValueId value, const Desc &desc);
     /// In plain layout; a type that oneDNN lacks as bytes.

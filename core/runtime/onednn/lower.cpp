@@ -69,6 +69,13 @@ Result<void> lower(Emitter &emitter, const PlanNode &node)
     for (const ValueId value : node.outputs) // kernels of no elements exist in no library
         if (emitter.desc(value).shape.isComplete() && emitter.desc(value).shape.elementCount() == 0)
             return unsupported("plan", "an empty tensor");
+    if (node.fused)
+        return lowerFusedInt8(emitter, node);
+    const auto int8
+        = lowerFirst(emitter, node, &lowerQuantize, &lowerDequantize, &lowerInt8Pool, &lowerInt8Relu,
+                     &lowerInt8Concat, &lowerInt8Binary, &lowerInt8BatchNorm, &lowerInt8Flatten);
+    if (int8)
+        return *int8;
     const auto done = lowerFirst(emitter, node, &lowerConv, &lowerDeconv, &lowerFullyConnected, &lowerMatMul,
                                  &lowerPool, &lowerBatchNorm, &lowerLayerNorm, &lowerLrn, &lowerSoftmax,
                                  &lowerSoftmaxActivation, &lowerBinary, &lowerAddN, &lowerCast, &lowerConcat,

@@ -25,6 +25,32 @@ Result<void> lowerBinary(Emitter &emitter, const PlanNode &node, const ops::Bina
 Result<void> lowerAddN(Emitter &emitter, const PlanNode &node, const ops::AddN &sum);
 Result<void> lowerCast(Emitter &emitter, const PlanNode &node, const ops::Cast &cast);
 Result<void> lowerConcat(Emitter &emitter, const PlanNode &node, const ops::Concat &concat);
+/// Operators on codes whose ranges are constants (lower_int8*.cpp).
+Result<void> lowerFusedInt8(Emitter &emitter, const PlanNode &node);
+Result<void> lowerQuantize(Emitter &emitter, const PlanNode &node, const ops::Quantize &quantize);
+Result<void> lowerDequantize(Emitter &emitter, const PlanNode &node, const ops::Dequantize &dequantize);
+Result<void> lowerInt8Pool(Emitter &emitter, const PlanNode &node, const ops::Quantized<ops::Pool> &pool);
+Result<void> lowerInt8Relu(Emitter &emitter, const PlanNode &node,
+                           const ops::Quantized<ops::Activation> &activation);
+Result<void> lowerInt8Concat(Emitter &emitter, const PlanNode &node,
+                             const ops::Quantized<ops::Concat> &concat);
+Result<void> lowerInt8Binary(Emitter &emitter, const PlanNode &node,
+                             const ops::Quantized<ops::Binary> &binary);
+Result<void> lowerInt8BatchNorm(Emitter &emitter, const PlanNode &node,
+                                const ops::Quantized<ops::BatchNorm> &norm);
+Result<void> lowerInt8Flatten(Emitter &emitter, const PlanNode &node,
+                              const ops::Quantized<ops::Flatten> &flatten);
+/// The extents of a window as oneDNN wants them.
+struct PoolWindow
+{
+    Dims kernel;
+    Dims stride;
+    Dims padBegin;
+    Dims padEnd;
+    bool reachesBeyond = false; ///< a window covers more than the padding at the end
+};
+Result<PoolWindow> poolWindow(const ops::Pool &pool, const Dims &from, const Dims &to);
+
 /// Operators that leave the elements in their order: no step at all.
 Result<void> lowerView(Emitter &emitter, const PlanNode &node);
 Result<void> lowerTranspose(Emitter &emitter, const PlanNode &node, const Dims &axes);

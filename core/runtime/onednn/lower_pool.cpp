@@ -4,21 +4,11 @@
 #include <algorithm>
 
 namespace halftone::runtime::onednn {
-namespace {
 
 using dnnl::algorithm;
 using dnnl::prop_kind;
 
-struct PoolWindow
-{
-    Dims kernel;
-    Dims stride;
-    Dims padBegin;
-    Dims padEnd;
-    bool reachesBeyond = false; ///< a window covers more than the padding at the end
-};
-
-Result<PoolWindow> windowOf(const ops::Pool &pool, const Dims &from, const Dims &to)
+Result<PoolWindow> poolWindow(const ops::Pool &pool, const Dims &from, const Dims &to)
 {
     PoolWindow window;
     if (pool.global) {
@@ -42,8 +32,6 @@ Result<PoolWindow> windowOf(const ops::Pool &pool, const Dims &from, const Dims 
     return window;
 }
 
-} // namespace
-
 Result<void> lowerPool(Emitter &emitter, const PlanNode &node, const ops::Pool &pool)
 {
     using Kind = ops::Pool::Kind;
@@ -59,7 +47,7 @@ Result<void> lowerPool(Emitter &emitter, const PlanNode &node, const ops::Pool &
     const Dims to = dimsOf(emitter.desc(node.outputs[0]).shape);
     if (from.size() < 3 || from.size() > 5 || to.size() != from.size())
         return unsupported("plan", "pooling over other than 1 to 3 axes");
-    HALFTONE_TRY(const PoolWindow window, windowOf(pool, from, to));
+    HALFTONE_TRY(const PoolWindow window, poolWindow(pool, from, to));
     // Beyond the padding there is nothing to count, for oneDNN it would be padding.
     if (pool.kind == Kind::Average && pool.countPadding && window.reachesBeyond)
         return unsupported("pooling_convention", "an average whose window reaches beyond the padding");

@@ -137,7 +137,10 @@ private:
         double low = m_op.range.low.value_or(0);
         double high = m_op.range.high.value_or(0);
         if (isSum) {
-            high = kSums / (dataScale * weights.scaleOf(0));
+            // MXNet's ranges of sums count 127 and 255 levels, though its oneDNN operators spend half a level more.
+            const auto wider = [](DType codes) { return codesOfData(codes) / (codesOfData(codes) - 0.5); };
+            high = kSums / (dataScale * weights.scaleOf(0)) * wider(m_operation.inputs[0].dtype)
+                * wider(DType::I8);
             low = -high;
         }
         // Codes for 1 of the result.

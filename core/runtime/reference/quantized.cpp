@@ -163,9 +163,15 @@ Result<void> compute(const ops::Quantized<ops::Activation> &op, const Arrays<Rea
     if (op.op.kind != ops::UnaryKind::Relu)
         return unsupported({}, "an int8 activation other than ReLU");
     const Ends ends = endsAt(arrays, 1);
-    const double zero = std::nearbyint(-shiftOf(arrays.operation.inputs[0].dtype, ends));
-    for (std::size_t i = 0; arrays.out[0] && i < arrays.inCount(0); ++i)
-        arrays.out[0][i] = std::max(arrays.in[0][i], static_cast<Real>(zero));
+    const DType from = arrays.operation.inputs[0].dtype;
+    const DType to = arrays.operation.outputs[0].dtype; // MXNet says int8, whatever comes in
+    const double shift = shiftOf(from, ends);
+    const double factor = from == to ? 1 : scaleOf(to, ends) / scaleOf(from, ends);
+    const double back = from == to ? shift : 0;
+    for (std::size_t i = 0; arrays.out[0] && i < arrays.inCount(0); ++i) {
+        const double code = std::max(static_cast<double>(arrays.in[0][i]) + shift, 0.0);
+        arrays.out[0][i] = static_cast<Real>(saturated(to, code * factor - back));
+    }
     putEnds(arrays, ends);
     return {};
 }

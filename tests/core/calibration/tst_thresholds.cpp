@@ -163,7 +163,7 @@ private Q_SLOTS:
         Threshold threshold;
         threshold.value = 3;
         QCOMPARE(calibratedRange(statistics, threshold).min, -1.0F); // minmax
-        threshold.method = ThresholdMethod::Mse;
+        threshold.keepsEnds = false;
         QCOMPARE(calibratedRange(statistics, threshold).min, -3.0F);
         QCOMPARE(calibratedRange(statistics, threshold).max, 3.0F);
         statistics = statisticsOf({0.0F, 4.0F});

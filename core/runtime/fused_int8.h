@@ -1,0 +1,83 @@
+#pragma once
+
+#include "core/base/result.h"
+#include "core/graph/graph.h"
+#include "core/ops/op_linear.h"
+#include "core/ops/op_norm.h"
+#include "core/ops/op_quantized.h"
+#include "core/runtime/backend.h"
+#include "core/runtime/element_function.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace halftone::runtime {
+
+/// A convolution or fully connected layer on codes with what MXNet's oneDNN backend has fused into it (`_sg_mkldnn_conv`,
+/// `_sg_onednn_fully_connected`, …). Inputs: data, weight[, bias][, gamma, beta, mean, variance][, addend], then low and
+/// high of each that is codes. Outputs: the result, low, high; or the result alone, as reals.
+struct FusedInt8
+{
+    std::optional<ops::Conv> conv; ///< otherwise `full`
+    ops::FullyConnected full;
+    std::optional<ops::BatchNorm> norm;
+    bool hasSum = false;
+    std::optional<ops::Operator>
+        activation; ///< a function of one element; behind the sum, where there is one
+    ops::CalibratedRange range; ///< of the result; empty: the result is sums of 32 bits
+    bool realOutput = false;
+    bool codedWeights = false; ///< weight and bias are codes with ranges; else reals that are quantized here
+
+    bool hasBias() const { return conv ? conv->hasBias : full.hasBias; }
+    bool isCalibrated() const { return range.low && range.high; }
+
+    // Places of the inputs.
+    std::size_t bias() const { return 2; }
+    std::size_t gamma() const { return hasBias() ? 3 : 2; }
+    std::size_t addend() const { return gamma() + (norm ? 4 : 0); }
+    std::size_t ends() const { return addend() + (hasSum ? 1 : 0); } ///< low of the data; its high follows
+    std::size_t weightEnds() const { return ends() + 2; } ///< with coded weights; those of the bias follow
+    std::size_t addendEnds() const { return ends() + 2; }
+    std::size_t inputCount() const
+    {
+        return ends() + 2 + (codedWeights ? (hasBias() ? 4 : 2) : 0) + (hasSum ? 2 : 0);
+    }
+
+    bool operator==(const FusedInt8 &) const = default;
+};
+
+/// Reads a node. Nothing for other nodes, fused ones on reals included.
+/// fails: BadInput for a body that is none of the above, naming the node
+Result<std::optional<FusedInt8>> readFusedInt8(const graph::NodeDef &node);
+
+/// Weights of FusedInt8 as a kernel computes with them.
+struct CodedWeights
+{
+    std::vector<std::int8_t> codes; ///< as the weight lies
+    std::vector<double> scales; ///< codes for 1, by output channel, or one for all
+    std::vector<std::int32_t> bias; ///< by output channel, in the scale of the sums; empty: none
+
+    double scaleOf(std::size_t channel) const { return scales.size() == 1 ? scales[0] : scales[channel]; }
+};
+
+/// Codes that stand for amax: 127.5 or 255.5, as MXNet's oneDNN operators have it.
+double codesOfData(tensor::DType type);
+/// Codes for 1 of a range; for an empty one the largest that MXNet has.
+double scaleOfRange(tensor::DType type, double low, double high);
+
+/// Folds BatchNorm and quantizes weights and bias (spec: calibration-int8, section 3).
+/// inputs     bytes of all inputs, dense
+/// dataScale  codes for 1 of the data
+CodedWeights codeWeights(const FusedInt8 &op, const std::vector<TensorDesc> &descs,
+                         std::span<const std::byte *const> inputs, double dataScale);
+
+/// A kernel of the first backend of the chain that has one.
+Result<std::unique_ptr<Kernel>> fusedInt8Kernel(const FusedInt8 &op, const Operation &operation,
+                                                std::span<const std::shared_ptr<const Backend>> backends);
+
+/// The kernel of the reference backend: sums in 64-bit reals, which hold every sum of codes exactly.
+std::unique_ptr<Kernel> referenceFusedInt8(const FusedInt8 &op, Operation operation, unsigned threads);
+
+} // namespace halftone::runtime

@@ -1,0 +1,132 @@
+#include "core/runtime/int8_ranges.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace halftone::runtime {
+namespace {
+
+struct Ends
+{
+    float low = 0;
+    float high = 0;
+};
+
+std::optional<Ends> endsOf(const ops::CalibratedRange &range)
+{
+    if (!range.low || !range.high)
+        return std::nullopt;
+    return Ends{static_cast<float>(*range.low), static_cast<float>(*range.high)};
+}
+
+class Settling
+{
+public:
+    explicit Settling(PlanGraph &graph)
+        : m_graph(graph)
+    {
+    }
+
+    void run()
+    {
+        for (const PlanNode &node : m_graph.nodes) {
+            if (node.outputs.size() != 3)
+                continue;
+            if (const auto ends = resultOf(node)) {
+                set(node.outputs[1], ends->low);
+                set(node.outputs[2], ends->high);
+            }
+        }
+    }
+
+private:
+    std::optional<float> constantOf(ValueId value) const
+    {
+        const PlanValue &known = m_graph.values[value];
+        if (!known.constant || known.desc.dtype != tensor::DType::F32
+            || known.constant->bytes().size() != sizeof(float))
+            return std::nullopt;
+        float number = 0;
+        std::memcpy(&number, known.constant->bytes().data(), sizeof number);
+        return number;
+    }
+
+    std::optional<Ends> inputEnds(const PlanNode &node, std::size_t low) const
+    {
+        if (low + 1 >= node.inputs.size())
+            return std::nullopt;
+        const auto a = constantOf(node.inputs[low]);
+        const auto b = constantOf(node.inputs[low + 1]);
+        return a && b ? std::optional(Ends{*a, *b}) : std::nullopt;
+    }
+
+    /// int8 codes of quantize and requantize say a symmetric range.
+    std::optional<Ends> coded(const PlanNode &node, std::optional<Ends> ends) const
+    {
+        if (ends && m_graph.desc(node.outputs[0]).dtype == tensor::DType::I8) {
+            const float most = std::max(std::abs(ends->low), std::abs(ends->high));
+            return Ends{-most, most};
+        }
+        return ends;
+    }
+
+    std::optional<Ends> resultOf(const PlanNode &node) const
+    {
+        if (node.fused)
+            return endsOf(node.fused->range);
+        const ops::Operator &op = *node.op;
+        if (const auto *quantize = op.getIf<ops::Quantize>()) {
+            const auto ends
+                = coded(node, quantize->rangeIsInput ? inputEnds(node, 1) : endsOf(quantize->range));
+            if (ends && ends->low < 0 && m_graph.desc(node.outputs[0]).dtype == tensor::DType::U8)
+                return Ends{0, std::max(-ends->low, std::abs(ends->high))}; // nothing negative is left
+            return ends;
+        }
+        if (const auto *requantize = op.getIf<ops::Requantize>())
+            return coded(node, endsOf(requantize->range));
+        if (const auto *norm = op.getIf<ops::Quantized<ops::BatchNorm>>())
+            return endsOf(norm->range);
+        if (const auto *binary = op.getIf<ops::Quantized<ops::Binary>>())
+            return endsOf(binary->range);
+        if (const auto *concat = op.getIf<ops::Quantized<ops::Concat>>())
+            return joined(node, static_cast<std::size_t>(concat->op.inputs));
+        if (op.is<ops::Quantized<ops::Pool>>() || op.is<ops::Quantized<ops::Activation>>()
+            || op.is<ops::Quantized<ops::Flatten>>())
+            return inputEnds(node, 1);
+        if (op.is<ops::Quantized<ops::Embedding>>())
+            return inputEnds(node, 2);
+        return std::nullopt;
+    }
+
+    std::optional<Ends> joined(const PlanNode &node, std::size_t parts) const
+    {
+        Ends all;
+        for (std::size_t k = 0; k < parts; ++k) {
+            const auto ends = inputEnds(node, parts + 2 * k);
+            if (!ends)
+                return std::nullopt;
+            all = {std::min(all.low, ends->low), std::max(all.high, ends->high)};
+        }
+        return all;
+    }
+
+    void set(ValueId value, float number)
+    {
+        std::vector<std::byte> bytes(sizeof number);
+        std::memcpy(bytes.data(), &number, sizeof number);
+        m_graph.values[value].constant
+            = tensor::Tensor::owning(tensor::DType::F32, tensor::Shape{1}, std::move(bytes));
+    }
+
+    PlanGraph &m_graph;
+};
+
+} // namespace
+
+void settleRanges(PlanGraph &graph)
+{
+    Settling(graph).run();
+}
+
+} // namespace halftone::runtime

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "core/runtime/plan_graph.h"
+
+namespace halftone::runtime {
+
+/// The ends of a calibrated range are known before anything runs: they become constants, and with them the scales of
+/// whoever reads the codes. Operators that pass a range on are followed. What is not calibrated stays to be computed.
+void settleRanges(PlanGraph &graph);
+
+} // namespace halftone::runtime

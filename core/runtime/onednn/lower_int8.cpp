@@ -1,0 +1,316 @@
+#include "core/ops/window.h"
+#include "core/runtime/onednn/int8_scales.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace halftone::runtime::onednn {
+namespace {
+
+using dnnl::algorithm;
+using dnnl::prop_kind;
+
+/// Weights and bias of a fused node, and the scales of what it reads and writes.
+struct Int8Product
+{
+    tensor::Tensor codes; ///< int8
+    std::vector<float> weightSteps; ///< reals for code 1, by output channel or one
+    std::vector<float> bias; ///< reals; empty: none
+    double dataScale = 1; ///< codes for 1
+    double resultScale = 1; ///< codes for 1; 1 for a result of reals
+};
+
+Result<std::shared_ptr<const CodedWeights>> codedWeights(Emitter &emitter, const PlanNode &node,
+                                                         double dataScale)
+{
+    const FusedInt8 &op = *node.fused;
+    std::vector<TensorDesc> descs;
+    std::vector<std::vector<std::byte>> aligned(node.inputs.size());
+    std::vector<const std::byte *> bytes;
+    std::vector<tensor::Tensor> sources;
+    for (std::size_t k = 0; k < node.inputs.size(); ++k) {
+        const PlanValue &value = emitter.graph().values[node.inputs[k]];
+        descs.push_back(value.desc);
+        const bool isParameter = (k > 0 && k < op.ends() && !(op.hasSum && k == op.addend()))
+            || (op.codedWeights && k >= op.weightEnds());
+        if (isParameter && !value.constant)
+            return unsupported("plan", "weights that are only known at run time");
+        if (isParameter) {
+            const auto stored = value.constant->bytes();
+            aligned[k].assign(stored.begin(), stored.end());
+            sources.push_back(*value.constant);
+        }
+        bytes.push_back(aligned[k].data());
+    }
+    const auto make = [&]() -> Result<std::shared_ptr<const CodedWeights>> {
+        return std::make_shared<const CodedWeights>(codeWeights(op, descs, bytes, dataScale));
+    };
+    if (!emitter.cache())
+        return make();
+    return emitter.cache()->get<CodedWeights>(
+        "int8 weights " + std::to_string(dataScale) + (op.norm ? " norm" : ""), sources, make);
+}
+
+Result<Int8Product> productOf(Emitter &emitter, const PlanNode &node)
+{
+    const FusedInt8 &op = *node.fused;
+    if (emitter.desc(node.outputs[0]).dtype == tensor::DType::I32)
+        return unsupported("plan", "sums of 32 bits, whose range is only known at run time");
+    Int8Product product;
+    HALFTONE_TRY(product.dataScale,
+                 codeScale(emitter, node.inputs[0], node.inputs[op.ends()], node.inputs[op.ends() + 1]));
+    if (!op.realOutput) {
+        HALFTONE_TRY(product.resultScale, resultScale(emitter, node));
+    }
+    HALFTONE_TRY(const std::shared_ptr<const CodedWeights> weights,
+                 codedWeights(emitter, node, product.dataScale));
+    for (const double scale : weights->scales)
+        product.weightSteps.push_back(static_cast<float>(1 / scale));
+    for (std::size_t c = 0; c < weights->bias.size(); ++c)
+        product.bias.push_back(
+            static_cast<float>(weights->bias[c] / (product.dataScale * weights->scaleOf(c))));
+    // Aliases the cache's bytes, so that what is packed from them is told by where they lie.
+    const auto *const data = reinterpret_cast<const std::byte *>(weights->codes.data());
+    product.codes = tensor::Tensor(tensor::DType::I8, emitter.desc(node.inputs[1]).shape,
+                                   {data, weights->codes.size()}, weights);
+    return product;
+}
+
+/// Post-operations and scales. Everything between the sums and the result is in units of `unit` reals.
+struct Int8Attributes
+{
+    dnnl::primitive_attr attributes;
+    Program::Arguments arguments;
+    std::optional<Place> sum; ///< the result overwrites the addend
+    double unit = 1;
+};
+
+/// f(k·x) = k·f(x) for k > 0.
+bool isHomogeneous(const Eltwise &function)
+{
+    return function.algorithm == algorithm::eltwise_relu;
+}
+
+Result<Int8Attributes> attributesOf(Emitter &emitter, const PlanNode &node, const Desc &result)
+{
+    const FusedInt8 &op = *node.fused;
+    Int8Attributes made;
+    made.attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    std::optional<Eltwise> function;
+    if (op.activation) {
+        function = eltwiseOf(*op.activation);
+        if (!function)
+            return unsupported("plan", "oneDNN lacks this activation");
+    }
+    dnnl::post_ops chain;
+    if (op.hasSum) {
+        const ValueId addend = node.inputs[op.addend()];
+        HALFTONE_TRY(
+            const double scale,
+            codeScale(emitter, addend, node.inputs[op.addendEnds()], node.inputs[op.addendEnds() + 1]));
+        const auto type = dnnlType(emitter.desc(addend).dtype);
+        const auto layout = withType(result, type.value_or(Type::undef));
+        HALFTONE_TRY(const Place place, emitter.readAs(addend, layout));
+        const bool fits = layout.get_size() == result.get_size();
+        if (fits && emitter.mayOverwrite(addend, place)) {
+            chain.append_sum(static_cast<float>(1 / scale), 0, *type);
+            made.sum = place;
+        } else if (!function || isHomogeneous(*function)) {
+            made.unit = 1 / scale; // oneDNN adds a tensor as it is
+            chain.append_binary(algorithm::binary_add, place.desc);
+            made.arguments.emplace_back(DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, place);
+        } else {
+            return unsupported("plan", "a sum that cannot overwrite its addend, before this activation");
+        }
+    }
+    if (function)
+        chain.append_eltwise(function->algorithm, function->alpha, function->beta);
+    made.attributes.set_post_ops(chain);
+    return made;
+}
+
+/// Says which scales there are; their values come with the arguments.
+void setScales(dnnl::primitive_attr &attributes, const Int8Product &product, bool isGrouped, bool hasResult)
+{
+    attributes.set_scales_mask(DNNL_ARG_SRC, 0);
+    attributes.set_scales_mask(DNNL_ARG_WEIGHTS, product.weightSteps.size() == 1 ? 0 : isGrouped ? 3 : 1);
+    if (hasResult)
+        attributes.set_scales_mask(DNNL_ARG_DST, 0);
+}
+
+Result<void> addScales(Emitter &emitter, const Int8Product &product, double unit, bool hasResult,
+                       Program::Arguments &arguments)
+{
+    HALFTONE_TRY(const Place data, floats(emitter, {static_cast<float>(1 / product.dataScale / unit)}));
+    arguments.emplace_back(DNNL_ARG_ATTR_SCALES | DNNL_ARG_SRC, data);
+    HALFTONE_TRY(const Place weights, floats(emitter, product.weightSteps));
+    arguments.emplace_back(DNNL_ARG_ATTR_SCALES | DNNL_ARG_WEIGHTS, weights);
+    if (hasResult) {
+        HALFTONE_TRY(const Place result,
+                     floats(emitter, {static_cast<float>(1 / product.resultScale / unit)}));
+        arguments.emplace_back(DNNL_ARG_ATTR_SCALES | DNNL_ARG_DST, result);
+    }
+    return {};
+}
+
+Result<void> addBias(Emitter &emitter, const Int8Product &product, double unit, Program::Arguments &arguments)
+{
+    if (product.bias.empty())
+        return {};
+    std::vector<float> bias = product.bias;
+    for (float &value : bias)
+        value = static_cast<float>(value / unit);
+    HALFTONE_TRY(const Place place, floats(emitter, bias));
+    arguments.emplace_back(DNNL_ARG_BIAS, place);
+    return {};
+}
+
+bool isSlow(const char *kernel)
+{
+    const std::string_view name(kernel);
+    return name.starts_with("ref") || name.starts_with("gemm");
+}
+
+struct ConvChoice
+{
+    dnnl::convolution_forward::primitive_desc descriptor{nullptr};
+    Int8Attributes attributes;
+};
+
+Result<ConvChoice> chooseConv(Emitter &emitter, const PlanNode &node, const Int8Product &product)
+{
+    const ops::Conv &conv = *node.fused->conv;
+    const Dims from = dimsOf(emitter.desc(node.inputs[0]).shape);
+    const Dims to = dimsOf(emitter.desc(node.outputs[0]).shape);
+    Dims weights = dimsOf(emitter.desc(node.inputs[1]).shape);
+    if (conv.groups > 1) {
+        weights[0] /= conv.groups;
+        weights.insert(weights.begin(), conv.groups);
+    }
+    HALFTONE_TRY(const ops::Window window, ops::makeWindow(conv.kernel, conv.stride, conv.dilate, conv.pad));
+    Dims dilate = window.dilate;
+    Dims padEnd = window.padEnd;
+    for (std::size_t k = 0; k < dilate.size(); ++k) {
+        --dilate[k];
+        const auto reach = (window.kernel[k] - 1) * window.dilate[k] + 1;
+        padEnd[k] = (to[2 + k] - 1) * window.stride[k] + reach - from[2 + k] - window.padBegin[k];
+    }
+    const auto sourceType = dnnlType(emitter.desc(node.inputs[0]).dtype);
+    const auto resultType = dnnlType(emitter.desc(node.outputs[0]).dtype);
+    if (!sourceType || !resultType)
+        return unsupported("plan", "a type that oneDNN lacks");
+    const Desc bias = product.bias.empty() ? Desc() : Desc(Dims{to[1]}, Type::f32, Tag::a);
+    const auto describe
+        = [&](const Desc &source, const Desc &result, const dnnl::primitive_attr &attributes) {
+              return dnnl::convolution_forward::primitive_desc(
+                  cpu(), prop_kind::forward_inference, algorithm::convolution_direct, source,
+                  Desc(weights, Type::s8, Tag::any), bias, result, window.stride, dilate, window.padBegin,
+                  padEnd, attributes, true);
+          };
+    for (const bool isFixed : {true, false}) {
+        const Desc source = isFixed ? codeLayout(from, *sourceType) : Desc(from, *sourceType, Tag::any);
+        Desc result = isFixed ? codeLayout(to, *resultType) : Desc(to, *resultType, Tag::any);
+        if (!isFixed) { // the addend wants to know where the result lies
+            dnnl::primitive_attr bare;
+            setScales(bare, product, conv.groups > 1, !node.fused->realOutput);
+            const auto free = describe(source, result, bare);
+            if (!free)
+                break;
+            result = free.dst_desc();
+        }
+        ConvChoice choice;
+        HALFTONE_TRY(choice.attributes, attributesOf(emitter, node, result));
+        setScales(choice.attributes.attributes, product, conv.groups > 1, !node.fused->realOutput);
+        choice.descriptor = describe(source, result, choice.attributes.attributes);
+        if (choice.descriptor && (!isFixed || !isSlow(choice.descriptor.impl_info_str())))
+            return choice;
+    }
+    return unsupported("plan", "oneDNN has no int8 convolution for these shapes");
+}
+
+Place resultPlace(Emitter &emitter, ValueId value, const Desc &desc, const Int8Attributes &attributes)
+{
+    if (!attributes.sum)
+        return emitter.write(value, desc);
+    const Place place{desc, attributes.sum->buffer};
+    emitter.replace(value, place);
+    return place;
+}
+
+Result<void> lowerInt8Conv(Emitter &emitter, const PlanNode &node)
+{
+    const FusedInt8 &op = *node.fused;
+    if (op.conv->layout != ops::Layout::ChannelsFirst)
+        return unsupported("layout", "channels last");
+    HALFTONE_TRY(const Int8Product product, productOf(emitter, node));
+    HALFTONE_TRY(const ConvChoice choice, chooseConv(emitter, node, product));
+    const auto &descriptor = choice.descriptor;
+    HALFTONE_TRY(const Place source, emitter.readAs(node.inputs[0], descriptor.src_desc()));
+    const Desc weightDesc = descriptor.weights_desc();
+    HALFTONE_TRY(const Place weights,
+                 emitter.constant(product.codes, plainDesc(weightDesc.get_dims(), Type::s8), weightDesc));
+    Program::Arguments arguments{{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights}};
+    HALFTONE_CHECK(addBias(emitter, product, choice.attributes.unit, arguments));
+    HALFTONE_CHECK(addScales(emitter, product, choice.attributes.unit, !op.realOutput, arguments));
+    arguments.insert(arguments.end(), choice.attributes.arguments.begin(), choice.attributes.arguments.end());
+    arguments.emplace_back(DNNL_ARG_DST,
+                           resultPlace(emitter, node.outputs[0], descriptor.dst_desc(), choice.attributes));
+    HALFTONE_TRY(const dnnl::convolution_forward primitive,
+                 attempt(node.members[0], [&] { return dnnl::convolution_forward(descriptor); }));
+    emitter.add(primitive, descriptor.impl_info_str(), std::move(arguments), descriptor.scratchpad_desc());
+    return {};
+}
+
+Result<void> lowerInt8Full(Emitter &emitter, const PlanNode &node)
+{
+    const FusedInt8 &op = *node.fused;
+    HALFTONE_TRY(const Int8Product product, productOf(emitter, node));
+    Dims from = dimsOf(emitter.desc(node.inputs[0]).shape);
+    if (!op.full.flatten && from.size() > 2) {
+        dnnl::memory::dim rows = 1;
+        for (std::size_t k = 0; k + 1 < from.size(); ++k)
+            rows *= from[k];
+        from = {rows, from.back()};
+    }
+    if (from.size() == 1)
+        from.push_back(1);
+    const auto sourceType = dnnlType(emitter.desc(node.inputs[0]).dtype);
+    const auto resultType = dnnlType(emitter.desc(node.outputs[0]).dtype);
+    if (from.size() > 5 || !sourceType || !resultType)
+        return unsupported("plan", "oneDNN has no inner product for this");
+    Dims weightDims = from;
+    weightDims[0] = emitter.desc(node.inputs[1]).shape[0];
+    const Dims to{from[0], weightDims[0]};
+    const Desc bias = product.bias.empty() ? Desc() : Desc(Dims{to[1]}, Type::f32, Tag::a);
+    HALFTONE_TRY(Int8Attributes attributes, attributesOf(emitter, node, plainDesc(to, *resultType)));
+    setScales(attributes.attributes, product, false, !op.realOutput);
+    const dnnl::inner_product_forward::primitive_desc descriptor(
+        cpu(), prop_kind::forward_inference, Desc(from, *sourceType, Tag::any),
+        Desc(weightDims, Type::s8, Tag::any), bias, plainDesc(to, *resultType), attributes.attributes, true);
+    if (!descriptor)
+        return unsupported("plan", "oneDNN has no int8 inner product for these types");
+    HALFTONE_TRY(const Place source, emitter.readAs(node.inputs[0], descriptor.src_desc()));
+    const Desc weightDesc = descriptor.weights_desc();
+    HALFTONE_TRY(const Place weights,
+                 emitter.constant(product.codes, plainDesc(weightDims, Type::s8), weightDesc));
+    Program::Arguments arguments{{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights}};
+    HALFTONE_CHECK(addBias(emitter, product, 1, arguments));
+    HALFTONE_CHECK(addScales(emitter, product, 1, !op.realOutput, arguments));
+    const Dims given = dimsOf(emitter.desc(node.outputs[0]).shape);
+    Place result = emitter.write(node.outputs[0], plainDesc(given, *resultType));
+    result.desc = descriptor.dst_desc();
+    arguments.emplace_back(DNNL_ARG_DST, result);
+    HALFTONE_TRY(const dnnl::inner_product_forward primitive,
+                 attempt(node.members[0], [&] { return dnnl::inner_product_forward(descriptor); }));
+    emitter.add(primitive, descriptor.impl_info_str(), std::move(arguments), descriptor.scratchpad_desc());
+    return {};
+}
+
+} // namespace
+
+Result<void> lowerFusedInt8(Emitter &emitter, const PlanNode &node)
+{
+    return node.fused->conv ? lowerInt8Conv(emitter, node) : lowerInt8Full(emitter, node);
+}
+
+} // namespace halftone::runtime::onednn

@@ -1,0 +1,156 @@
+#include "tests/support/files.h"
+
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+using nlohmann::json;
+
+namespace {
+
+const QString kSample = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json");
+const QString kDigits = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-test.npz");
+
+struct Outcome
+{
+    int code = -1;
+    QByteArray out;
+    QByteArray err;
+
+    json document() const { return json::parse(out.toStdString()); }
+};
+
+Outcome call(const QStringList &arguments)
+{
+    QProcess process;
+    process.start(QStringLiteral(HALFTONE_CLI), arguments);
+    process.closeWriteChannel();
+    if (!process.waitForFinished(50'000))
+        qFatal("no end within 50 s");
+    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
+            process.readAllStandardOutput(), process.readAllStandardError()};
+}
+
+double top1(const QString &symbol)
+{
+    QTemporaryDir folder;
+    const Outcome run
+        = call({"run", symbol, "--inputs", kDigits, "--out", folder.filePath("o.npz"), "--json"});
+    if (run.code != 0)
+        qFatal("%s", run.err.constData());
+    return run.document()["accuracy"]["top1"];
+}
+
+} // namespace
+
+class TestCliQuantize : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void theSampleKeepsItsAccuracyInInt8_data()
+    {
+        QTest::addColumn<QString>("form");
+        QTest::addColumn<QString>("method");
+        for (const char *form : {"onednn", "plain"}) {
+            for (const char *method : {"naive", "entropy", "percentile", "mse"})
+                QTest::addRow("%s %s", form, method) << form << method;
+        }
+    }
+
+    void theSampleKeepsItsAccuracyInInt8()
+    {
+        QFETCH(QString, form);
+        QFETCH(QString, method);
+        QTemporaryDir folder;
+        const QString prefix = folder.filePath("int8");
+        // The energy of a picture reaches 10^6: whoever divides by it stays in float32 by itself.
+        const Outcome made = call({"quantize", kSample, "--inputs", kDigits, "--examples", "64", "--form",
+                                   form, "--calib", method, "--out", prefix, "--json"});
+        QVERIFY2(made.code == 0, made.err.constData());
+        const json report = made.document();
+        QCOMPARE(report["examples"], 64);
+        QVERIFY(report["quantized"].size() > 4);
+        for (const json &node : report["skipped"])
+            QVERIFY(!node["why"].get<std::string>().empty());
+        for (const json &threshold : report["thresholds"]) {
+            QVERIFY(threshold.contains("sqnr_db"));
+            QVERIFY(threshold.contains("sqnr_db_minmax"));
+        }
+        QVERIFY(top1(prefix + "-symbol.json") > top1(kSample) - 0.03);
+    }
+
+    void aTableGivesWhatTheSameCalibrationGives()
+    {
+        QTemporaryDir folder;
+        const QString table = folder.filePath("t.json");
+        QCOMPARE(call({"calibrate", kSample, "--inputs", kDigits, "--method", "entropy", "--dtype", "auto",
+                       "--out", table})
+                     .code,
+                 0);
+        const auto quantized = [&](const QStringList &how) {
+            const QString prefix = folder.filePath("q");
+            const Outcome made = call(QStringList{"quantize", kSample, "--out", prefix} + how);
+            if (made.code != 0)
+                qFatal("%s", made.err.constData());
+            return halftone::test::readFile((prefix + "-symbol.json").toStdString());
+        };
+        QCOMPARE(quantized({"--table", table}), quantized({"--inputs", kDigits, "--calib", "entropy"}));
+    }
+
+    void badCallsSayWhatIsWrong()
+    {
+        const std::pair<QStringList, const char *> calls[] = {
+            {{"--calib", "entropy"}, "--inputs"},
+            {{"--table", "t.json", "--calib", "mse"}, "--table"},
+            {{"--exclude", "no_such_node"}, "no_such_node"},
+            {{"--exclude-op", "Convolutoin"}, "Convolution"},
+            {{"--percentile", "0", "--inputs", kDigits}, "--percentile"},
+        };
+        QTemporaryDir folder;
+        for (const auto &[options, word] : calls) {
+            const Outcome outcome
+                = call(QStringList{"quantize", kSample, "--out", folder.filePath("q")} + options);
+            QCOMPARE(outcome.code, 2);
+            QVERIFY2(outcome.err.contains(word), outcome.err.constData());
+            QCOMPARE(outcome.err.count('\n'), 1);
+        }
+        const Outcome broken = call({"quantize", kSample, "--out", folder.filePath("q"), "--table", kSample});
+        QCOMPARE(broken.code, 1);
+    }
+
+    void int8ModelsAreComparedLayerByLayer()
+    {
+        QTemporaryDir folder;
+        const QString prefix = folder.filePath("int8");
+        QCOMPARE(call({"quantize", kSample, "--inputs", kDigits, "--out", prefix}).code, 0);
+        const Outcome compared
+            = call({"compare", kSample, "--against", prefix + "-symbol.json", "--inputs", kDigits, "--json"});
+        QVERIFY2(compared.code == 0, compared.err.constData());
+        std::size_t codes = 0;
+        for (const json &layer : compared.document()["layers"]) {
+            if (layer["dtype"] != "int8" && layer["dtype"] != "uint8")
+                continue;
+            ++codes;
+            QVERIFY2(layer["sqnr_db"].is_number() && layer["sqnr_db"].get<double>() > 15,
+                     layer["name"].get<std::string>().c_str());
+        }
+        QVERIFY(codes >= 4);
+    }
+
+    void latencyIsMeasuredInInt8()
+    {
+        const Outcome outcome = call(
+            {"profile", kSample, "--shape", "data=1,1,8,8", "--quantized", "--repeats", "3", "--json"});
+        if (outcome.code == 3)
+            QSKIP("this build has no latency plans");
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        std::size_t codes = 0;
+        for (const json &layer : outcome.document()["layers"])
+            codes += layer["dtype"] == "uint8" || layer["dtype"] == "int8" ? 1 : 0;
+        QVERIFY(codes >= 4);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCliQuantize)
+#include "tst_cli_quantize.moc"
