@@ -18,8 +18,7 @@ namespace halftone::test {
 /// For init(): warnings are failures, but for those of the offscreen platform about what windows cannot do there.
 inline void failOnWarnings()
 {
-    QTest::failOnWarning(
-        QRegularExpression(QStringLiteral("^(?!This plugin does not support )")));
+    QTest::failOnWarning(QRegularExpression(QStringLiteral("^(?!This plugin does not support )")));
 }
 
 inline const std::string kSampleFolder = HALFTONE_SOURCE_DIR "/resources/sample/";
