@@ -2,6 +2,7 @@
 #include "app/cli_options.h"
 #include "app/cli_output.h"
 #include "core/base/atomic_file.h"
+#include "core/base/text.h"
 #include "core/session/report_data.h"
 
 #include <memory>

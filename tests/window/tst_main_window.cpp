@@ -1,0 +1,365 @@
+#include "app/suggestion.h"
+#include "app/summary.h"
+#include "core/session/export.h"
+#include "core/session/graph_picture.h"
+#include "tests/window/window_fixture.h"
+
+#include <QAccessible>
+#include <QAction>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QLabel>
+#include <QProcess>
+#include <QPushButton>
+#include <QRandomGenerator>
+#include <QStatusBar>
+
+using namespace halftone;
+using app::MainWindow;
+
+namespace {
+
+QJsonObject jsonOf(const QStringList &arguments)
+{
+    QProcess program;
+    program.start(QStringLiteral(HALFTONE_CLI), arguments);
+    if (!program.waitForFinished(120000) || program.exitCode() != 0)
+        qFatal("halftone-cli: %s", program.readAllStandardError().constData());
+    return QJsonDocument::fromJson(program.readAllStandardOutput()).object();
+}
+
+QAction *actionNamed(const MainWindow &window, const QString &text)
+{
+    const auto actions = window.findChildren<QAction *>();
+    for (QAction *action : actions)
+        if (QString(action->text()).remove('&').startsWith(text))
+            return action;
+    return nullptr;
+}
+
+void dropFile(MainWindow &window, const QString &path)
+{
+    QMimeData mime;
+    mime.setUrls({QUrl::fromLocalFile(path)});
+    QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
+    QCoreApplication::sendEvent(&window, &enter);
+    QVERIFY(enter.isAccepted());
+    QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
+    QCoreApplication::sendEvent(&window, &drop);
+}
+
+} // namespace
+
+class TestMainWindow : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void theSampleShowsWhatOverflowsAndAButtonThatMendsIt();
+    void figuresEqualTheCommandLines();
+    void latencyIsNotShownForWhatIsEmulated();
+    void aFailedOpenSaysWhyAndLeavesWhatWasOpen();
+    void aDroppedFileOpens();
+    void undoTakesBackAllOfManyEdits();
+    void anExportedModelIsTheConvertedOne();
+    void aSessionComesBackAsItWasSaved();
+    void aChangedModelIsToldWhenItsSessionOpens();
+    void unsavedWorkOfAKilledProgramIsOffered();
+    void aClosedDocumentLeavesNoJournal();
+    void controlsHaveAccessibleNames();
+};
+
+void TestMainWindow::theSampleShowsWhatOverflowsAndAButtonThatMendsIt()
+{
+    MainWindow window;
+    window.openSample();
+    QVERIFY(settle(window));
+    const auto &bar = window.suggestionBar();
+    QVERIFY2(bar.text().startsWith("energy (sum) overflows in float16"), qPrintable(bar.text()));
+
+    auto *const mend = bar.findChild<QPushButton *>();
+    QTest::mouseClick(mend, Qt::LeftButton);
+    QVERIFY(settleAfterEdit(window));
+    const session::Snapshot &snapshot = *window.controller().snapshot();
+    QCOMPARE(snapshot.precisionOf(test::nodeNamed(snapshot.graph(), "energy")), tensor::DType::F32);
+    QCOMPARE(window.controller().figures().comparison->other->top1,
+             window.controller().figures().comparison->reference->top1);
+    QVERIFY(bar.text().isEmpty());
+}
+
+void TestMainWindow::figuresEqualTheCommandLines()
+{
+    const QString policy
+        = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/all-float16-but-sum.policy.json");
+    MainWindow window;
+    window.open(test::kSampleModel);
+    window.applyPolicyWhenOpen(policy);
+    QVERIFY(settle(window));
+    session::ExampleOptions data;
+    data.inputs = test::kSampleData.toStdString();
+    window.jobs().setData(data);
+    QVERIFY(settleAfterEdit(window));
+
+    const QJsonObject report = jsonOf({"compare", test::kSampleModel, "--policy", policy, "--inputs",
+                                       test::kSampleData, "--effect", "both", "--json"});
+    const session::Snapshot &snapshot = *window.controller().snapshot();
+    const session::Figures &figures = window.controller().figures();
+    const QJsonArray layers = report["layers"].toArray();
+    int compared = 0;
+    for (const auto &value : layers) {
+        const QJsonObject layer = value.toObject();
+        const graph::NodeId node = test::nodeNamed(snapshot.graph(), layer["name"].toString().toStdString());
+        if (node == passes::kNoNode || !figures.nodes[node].cumulative)
+            continue;
+        ++compared;
+        QCOMPARE(figures.nodes[node].cumulative->maxAbs, layer["max_abs"].toDouble());
+        if (layer["sqnr_db"].isDouble())
+            QCOMPARE(figures.nodes[node].cumulative->sqnrDb, layer["sqnr_db"].toDouble());
+        QCOMPARE(double(figures.nodes[node].cumulative->overflow), layer["overflow"].toDouble());
+    }
+    QVERIFY(compared > 20);
+    QCOMPARE(figures.comparison->other->top1, report["top1"].toObject()["mixed"].toDouble());
+
+    const QJsonObject converted = jsonOf({"convert", test::kSampleModel, "--policy", policy, "--out",
+                                          QDir::tempPath() + "/halftone-window-test", "--json"});
+    QCOMPARE(double(snapshot.castCount()),
+             converted["casts"].toDouble() + converted["multicasts"].toDouble());
+}
+
+void TestMainWindow::latencyIsNotShownForWhatIsEmulated()
+{
+    MainWindow window;
+    window.openSample();
+    window.jobs().setErrorsWanted(false);
+    window.jobs().setLatencyWanted(true);
+    QVERIFY(settle(window));
+    const auto &latency = window.controller().figures().latency;
+    if (!latency)
+        QSKIP("this build has no latency plans");
+    QVERIFY(!latency->native); // no machine here computes in float16
+    QVERIFY(
+        app::summaryOf(*window.controller().snapshot(), window.controller().figures()).contains("emulated"));
+}
+
+void TestMainWindow::aFailedOpenSaysWhyAndLeavesWhatWasOpen()
+{
+    const QTemporaryDir folder;
+    const QString bad = folder.filePath("bad-symbol.json");
+    QFile file(bad);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write("{\"nodes\": 7}");
+    file.close();
+
+    MainWindow window;
+    window.open(bad);
+    QVERIFY(settle(window));
+    QVERIFY(!window.controller().isOpen());
+    QVERIFY2(window.failure().startsWith(bad), qPrintable(window.failure()));
+
+    window.openSample();
+    QVERIFY(settle(window));
+    const auto before = window.controller().snapshot();
+    window.open(bad);
+    QVERIFY(settle(window));
+    QVERIFY(!window.failure().isEmpty());
+    QVERIFY(window.controller().snapshot() == before);
+}
+
+void TestMainWindow::aDroppedFileOpens()
+{
+    MainWindow window;
+    dropFile(window, test::kSampleModel);
+    QVERIFY(settle(window));
+    QVERIFY(window.controller().isOpen());
+    dropFile(window, test::kSampleData);
+    QVERIFY(settleAfterEdit(window));
+    QVERIFY(window.jobs().data().has_value());
+    QVERIFY(window.controller().figures().comparison != nullptr);
+}
+
+void TestMainWindow::undoTakesBackAllOfManyEdits()
+{
+    MainWindow window;
+    window.open(test::kSampleModel);
+    window.jobs().setErrorsWanted(false);
+    QVERIFY(settle(window));
+    widgets::DocumentController &controller = window.controller();
+    const graph::Graph &graph = controller.snapshot()->graph();
+    const policy::Policy first = controller.document()->policy();
+    QRandomGenerator random(7);
+    int done = 0;
+    while (done < 500) {
+        const graph::NodeDef &node
+            = graph.node(static_cast<graph::NodeId>(random.bounded(int(graph.nodeCount()))));
+        if (node.isVariable())
+            continue;
+        const std::uint64_t before = controller.document()->revision();
+        switch (random.bounded(5)) {
+        case 0:
+            controller.apply(policy::ExcludeNames{{node.name}});
+            break;
+        case 1:
+            controller.apply(policy::IncludeNames{{node.name}});
+            break;
+        case 2:
+            controller.apply(policy::OverrideNodes{{node.name}, tensor::DType::F32});
+            break;
+        case 3:
+            controller.apply(policy::SetTarget{random.bounded(2) ? tensor::DType::F16 : tensor::DType::BF16});
+            break;
+        default:
+            controller.apply(policy::MoveOperators{{node.op}, static_cast<policy::List>(random.bounded(3))});
+        }
+        done += controller.document()->revision() != before ? 1 : 0;
+    }
+    const policy::Policy last = controller.document()->policy();
+    for (int i = 0; i < 500; ++i)
+        controller.undo();
+    QVERIFY(controller.document()->policy() == first);
+    QVERIFY(!controller.document()->canUndo());
+    for (int i = 0; i < 500; ++i)
+        controller.redo();
+    QVERIFY(controller.document()->policy() == last);
+}
+
+void TestMainWindow::anExportedModelIsTheConvertedOne()
+{
+    const QTemporaryDir folder;
+    MainWindow window;
+    window.openSample();
+    QVERIFY(settle(window));
+    const session::Snapshot &snapshot = *window.controller().snapshot();
+    session::ExportOptions options;
+    options.prefix = folder.filePath("out").toStdString();
+    const auto picture = session::graphPicture(snapshot);
+    QVERIFY(picture.ok());
+    const auto written
+        = session::exportAll(snapshot, window.controller().figures(), options, picture.value());
+    QVERIFY2(written.ok(), written.ok() ? "" : written.error().message().c_str());
+    QCOMPARE(written.value(), session::filesOf(options));
+    const QJsonObject info = jsonOf({"info", folder.filePath("out-symbol.json"), "--json"});
+    QCOMPARE(info["ops"].toObject()["amp_cast"].toInt(), int(snapshot.castCount()));
+    QFile page(folder.filePath("out.html"));
+    QVERIFY(page.open(QIODevice::ReadOnly));
+    const QByteArray html = page.readAll();
+    QVERIFY(html.contains("<svg") && html.contains("pixel_square") && html.contains("energy"));
+    QVERIFY(!html.contains("http://")
+            || html.indexOf("http://") == html.indexOf("http://www.w3.org/2000/svg"));
+
+    options.prefix = snapshot.source->symbolPath.substr(0, snapshot.source->symbolPath.size() - 12);
+    QVERIFY(!session::exportAll(snapshot, {}, options, {}).ok()); // never over the source
+}
+
+void TestMainWindow::aSessionComesBackAsItWasSaved()
+{
+    const QTemporaryDir folder;
+    const QString path = folder.filePath("a.halftone");
+    policy::Policy saved;
+    {
+        MainWindow window;
+        window.openSample();
+        QVERIFY(settle(window));
+        QVERIFY(!window.files().isModified());
+        window.controller().apply(policy::ExcludeNames{{"stem_conv"}});
+        window.controller().apply(policy::ExcludeNames{{"stem_bn"}});
+        window.controller().undo();
+        QVERIFY(window.files().isModified());
+        saved = window.controller().document()->policy();
+        QVERIFY(window.files().save(path).ok());
+        QVERIFY(!window.files().isModified());
+    }
+    MainWindow window;
+    window.open(path);
+    QVERIFY(settle(window));
+    QVERIFY(window.controller().isOpen());
+    QVERIFY(window.controller().document()->policy() == saved);
+    QVERIFY(window.controller().document()->canUndo());
+    QVERIFY(window.controller().document()->canRedo());
+    QVERIFY(window.jobs().data().has_value());
+    QVERIFY(!window.files().isModified());
+}
+
+void TestMainWindow::aChangedModelIsToldWhenItsSessionOpens()
+{
+    const QTemporaryDir folder;
+    for (const char *name : {"digits-symbol.json", "digits-0000.params"})
+        QVERIFY(QFile::copy(QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/") + name,
+                            folder.filePath(name)));
+    const QString path = folder.filePath("a.halftone");
+    MainWindow window;
+    window.open(folder.filePath("digits-symbol.json"));
+    QVERIFY(settle(window));
+    QVERIFY(window.files().save(path).ok());
+    QFile symbol(folder.filePath("digits-symbol.json"));
+    QVERIFY(symbol.setPermissions(QFile::ReadOwner | QFile::WriteOwner));
+    QVERIFY(symbol.open(QIODevice::Append));
+    symbol.write("\n");
+    symbol.close();
+    QSignalSpy warned(&window.files(), &app::DocumentFiles::warned);
+    window.open(path);
+    QVERIFY(settle(window));
+    QCOMPARE(warned.count(), 1);
+}
+
+void TestMainWindow::unsavedWorkOfAKilledProgramIsOffered()
+{
+    const QString journal = app::journalFolder() + "/left.journal";
+    session::Journal::Head head;
+    head.state.symbolPath = test::kSampleModel.toStdString();
+    policy::Policy edited;
+    edited.excludedNames = {"stem_conv"};
+    head.state.history = {{{policy::Policy(), ""}}, 0};
+    {
+        auto begun = session::Journal::create(journal.toStdString(), head);
+        QVERIFY(begun.ok() && begun.value().edited({edited, "Exclude stem_conv"}).ok());
+    }
+    QCOMPARE(app::DocumentFiles::leftJournals(), QStringList{journal});
+    MainWindow window;
+    window.files().recover(journal);
+    QVERIFY(settle(window));
+    QVERIFY(window.controller().document()->policy() == edited);
+    QVERIFY(window.files().isModified());
+    app::DocumentFiles::discardJournal(journal);
+}
+
+void TestMainWindow::aClosedDocumentLeavesNoJournal()
+{
+    {
+        MainWindow window;
+        window.openSample();
+        QVERIFY(settle(window));
+        QVERIFY(app::DocumentFiles::leftJournals().isEmpty()); // held by this very program
+        window.files().close();
+        QVERIFY(!window.controller().isOpen());
+    }
+    QVERIFY(app::DocumentFiles::leftJournals().isEmpty());
+}
+
+void TestMainWindow::controlsHaveAccessibleNames()
+{
+    MainWindow window;
+    window.openSample();
+    QVERIFY(settle(window));
+    QStringList nameless;
+    const auto widgets = window.findChildren<QWidget *>();
+    for (const QWidget *widget : widgets) {
+        if (widget->focusPolicy() == Qt::NoFocus || !widget->isVisibleTo(&window))
+            continue;
+        QAccessibleInterface *const face
+            = QAccessible::queryAccessibleInterface(const_cast<QWidget *>(widget));
+        if (face && face->text(QAccessible::Name).isEmpty() && widget->accessibleName().isEmpty())
+            nameless << QString::fromLatin1(widget->metaObject()->className()) + ' ' + widget->objectName();
+    }
+    QVERIFY2(nameless.isEmpty(), qPrintable(nameless.join(", ")));
+}
+
+int main(int argc, char **argv)
+{
+    const test::PrivateHome home;
+    QApplication application(argc, argv);
+    TestMainWindow test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+#include "tst_main_window.moc"

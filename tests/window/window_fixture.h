@@ -1,0 +1,61 @@
+#pragma once
+
+#include "app/document_files.h"
+#include "app/main_window.h"
+#include "app/notice_bar.h"
+#include "app/settings.h"
+#include "widgets/graphview/graph_view.h"
+#include "widgets/oplists/op_lists_panel.h"
+
+#include <QFile>
+#include <QRegularExpression>
+#include <QSettings>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QtTest>
+
+namespace halftone::test {
+
+inline const QString kSampleModel
+    = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json");
+inline const QString kSampleData = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-test.npz");
+
+/// Settings, recent files and journals in a folder of their own, gone with it. Make one before the application object.
+class PrivateHome
+{
+public:
+    PrivateHome()
+    {
+        qputenv("HOME", m_folder.path().toLocal8Bit());
+        for (const char *name : {"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"})
+            qputenv(name, m_folder.path().toLocal8Bit());
+        QFile::setPermissions(m_folder.path(), QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+        QCoreApplication::setApplicationName(QStringLiteral("halftone"));
+        QCoreApplication::setOrganizationName(QStringLiteral("halftone"));
+    }
+
+private:
+    QTemporaryDir m_folder;
+};
+
+inline bool settle(const app::MainWindow &window, int milliseconds = 60000)
+{
+    return QTest::qWaitFor([&window] { return window.isSettled(); }, milliseconds);
+}
+
+/// Waits for the jobs of an edit: they begin with the event loop.
+inline bool settleAfterEdit(const app::MainWindow &window)
+{
+    QTest::qWait(10);
+    return settle(window);
+}
+
+inline graph::NodeId nodeNamed(const graph::Graph &graph, std::string_view name)
+{
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+        if (graph.node(id).name == name)
+            return id;
+    return passes::kNoNode;
+}
+
+} // namespace halftone::test
