@@ -43,6 +43,7 @@ struct BlockTree
     /// By NodeId, for a node that is not drawn: the one whose box stands for it (the reader of a parameter). A drawn node
     /// stands for itself.
     std::vector<graph::NodeId> boxOf;
+    std::size_t commonPrefix = 0; ///< characters that the names of all operators begin with, in whole parts
 };
 
 /// Folds by names first (a run of nodes whose names share their beginning up to "_", "/" or "."), then by structure:

@@ -298,6 +298,7 @@ private:
     BlockTree numbered() const
     {
         BlockTree result;
+        result.commonPrefix = m_rootPrefix;
         result.blockOf = m_tree.blockOf;
         result.boxOf = m_tree.boxOf;
         result.blocks.push_back(m_tree.blocks[kRoot]);

@@ -105,8 +105,8 @@ public:
             const bool isFrame = child.isBlock && m_isSeen[child.id] != 0;
             m_picture.items.push_back({child, rect, isFrame, depth});
             if (isFrame) {
-                m_levels[child.id].origin = {rect.x + m_sizes.framePadding,
-                                             rect.y + headerOf(m_levels[child.id])};
+                m_levels[child.id].origin
+                    = {rect.x + m_sizes.framePadding, rect.y + headerOf(m_levels[child.id])};
                 stack.emplace_back(child.id, 0);
             } else {
                 indexOfVisible[visible++] = static_cast<std::uint32_t>(m_picture.items.size() - 1);

@@ -34,8 +34,7 @@ PieceLayout plainPair(const Piece &piece, const Gaps &gaps)
     for (std::size_t k = 0; k < piece.nodes.size(); ++k) {
         const Size &node = piece.nodes[k];
         const std::vector<double> &places = k == 0 ? piece.leave : piece.enter;
-        layout.nodes.push_back(
-            {places.empty() ? -node.width / 2 : -places[k], y, node.width, node.height});
+        layout.nodes.push_back({places.empty() ? -node.width / 2 : -places[k], y, node.width, node.height});
         y += node.height + gaps.row;
     }
     for (const Piece::Edge &edge : piece.edges)

@@ -21,9 +21,7 @@ namespace halftone::widgets {
 namespace {
 
 constexpr std::size_t kFirstView = 64; ///< so many boxes are shown before anything is folded
-constexpr double kLegible = 0.8; ///< scale below which a first view does not go: it begins at the top instead
 constexpr int kFadeMs = 120;
-constexpr double kMargin = 28; ///< around a fitted picture, in view coordinates
 
 } // namespace
 
@@ -103,7 +101,7 @@ GraphView::~GraphView() = default;
 void GraphView::connectCanvas(Canvas *canvas)
 {
     connect(canvas, &Canvas::cameraMoved, this, [this](const Camera &camera) {
-        m_wasFitted = false;
+        m_keep = Keep::Nothing;
         setCamera(camera);
     });
     connect(canvas, &Canvas::itemClicked, this, &GraphView::clickItem);
@@ -126,16 +124,16 @@ void GraphView::openDocument()
     m_anchor.reset();
     m_cameraAfter.reset();
     m_showAfter.reset();
-    if (!m_controller->snapshot()) {
-        m_scene.reset();
-        m_left->setInput({});
-        m_right->setInput({});
-        m_legend->hide();
-        m_right->setMessage(tr("No model is open."));
+    // The picture of another model says nothing of this one: a click on it would choose the wrong nodes.
+    m_left->setInput({});
+    m_right->setInput({});
+    m_legend->hide();
+    m_emphasis = {};
+    m_scene.reset();
+    m_shown.reset();
+    m_right->setMessage(m_controller->snapshot() ? tr("Laying out the graph…") : tr("No model is open."));
+    if (!m_controller->snapshot())
         return;
-    }
-    if (!m_scene)
-        m_right->setMessage(tr("Laying out the graph…"));
     startLayout(nullptr, {}, std::nullopt, true);
 }
 
@@ -186,16 +184,10 @@ void GraphView::take(Layouted layouted)
     if (m_cameraAfter) {
         setCamera(*std::exchange(m_cameraAfter, std::nullopt));
     } else if (m_fitsAfter) {
-        fit();
-        m_history.clear();
-        if (m_camera.scale < kLegible) { // too much for one glance: the beginning, legible
-            Camera camera;
-            camera.scale = kLegible;
-            camera.origin
-                = {m_scene->size().width() / 2 - m_right->width() / (2 * kLegible), -kMargin / kLegible};
-            setCamera(camera);
-        }
-        m_wasFitted = true;
+        if (isNew)
+            showFirst();
+        else
+            fitCamera();
     } else if (m_anchor && m_scene->itemOf(m_anchor->item) != kNoItem) {
         const QRectF rect = m_scene->items()[m_scene->itemOf(m_anchor->item)].rect;
         Camera camera = m_camera;
@@ -203,7 +195,7 @@ void GraphView::take(Layouted layouted)
         setCamera(camera);
     }
     if (m_showAfter)
-        centreOn(m_scene->itemOf(*std::exchange(m_showAfter, std::nullopt)), kLegible);
+        centreOn(m_scene->itemOf(*std::exchange(m_showAfter, std::nullopt)));
     Q_EMIT settled();
 }
 
@@ -257,6 +249,7 @@ void GraphView::recolour()
     const auto &snapshot = m_controller->snapshot();
     if (!m_scene || !snapshot || m_types.nodeCount() != m_scene->graph().nodeCount())
         return;
+    m_shown = snapshot;
     const session::Figures &figures = m_controller->figures();
     const bool showsConverted = m_sides != Sides::Original;
     m_looks = looksOf(*m_scene, *snapshot, figures, m_colourBy, showsConverted, m_types);
@@ -290,7 +283,7 @@ void GraphView::feedCanvases()
     PaintInput input{m_scene.get(),
                      &m_looks,
                      &m_emphasis,
-                     m_controller->snapshot().get(),
+                     m_shown.get(),
                      &m_types,
                      m_colourBy,
                      m_sides != Sides::Original};
@@ -335,7 +328,12 @@ int GraphView::animationMs() const
 
 void GraphView::resizeEvent(QResizeEvent *)
 {
+    layout()->activate(); // the canvases have their size
     m_legend->place();
+    if (m_keep == Keep::First)
+        showFirst();
+    else if (m_keep == Keep::Fitted)
+        fitCamera();
 }
 
 void GraphView::changeEvent(QEvent *event)

@@ -53,7 +53,7 @@ public:
     bool canGoBack() const { return m_history.canGoBack(); }
     bool canGoForward() const { return m_history.canGoForward(); }
 
-    /// Which blocks are open, by the names of the nodes they begin with, for a session file. Kept across layouts.
+    /// Which blocks are open, by BlockId; empty before the first layout.
     std::vector<char> openBlocks() const;
 
 public Q_SLOTS:
@@ -100,6 +100,14 @@ private:
         QPointF view;
     };
 
+    /// What the camera keeps to when the view's size changes.
+    enum class Keep
+    {
+        Nothing,
+        Fitted,
+        First, ///< as a model is first shown
+    };
+
     void connectCanvas(Canvas *canvas);
     void openDocument();
     void startLayout(std::shared_ptr<const layout::BlockTree> tree, std::vector<char> open,
@@ -110,10 +118,12 @@ private:
     void emphasise();
     void feedCanvases();
     void setCamera(const Camera &camera);
+    void fitCamera();
+    void showFirst();
     void zoomBy(double factor);
     void rememberView();
     void goTo(const View &view);
-    void centreOn(ItemIndex item, double leastScale);
+    void centreOn(ItemIndex item);
     void reveal(ItemIndex item);
     void clickItem(ItemIndex item, Qt::KeyboardModifiers modifiers);
     void openOrClose(ItemIndex item);
@@ -138,6 +148,7 @@ private:
 
     std::shared_ptr<layout::PieceCache> m_cache;
     std::shared_ptr<const Scene> m_scene;
+    std::shared_ptr<const session::Snapshot> m_shown; ///< that the colours are of
     passes::TypeMap m_types; ///< of the source
     Looks m_looks;
     Looks m_originalLooks;
@@ -150,7 +161,7 @@ private:
     std::optional<Camera> m_cameraAfter;
     std::optional<graph::NodeId> m_showAfter;
     bool m_fitsAfter = false;
-    bool m_wasFitted = false; ///< keep fitted while the window is resized
+    Keep m_keep = Keep::Nothing;
     LatestJob m_job; ///< last: ends first
 };
 

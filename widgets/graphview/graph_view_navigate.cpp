@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kZoomStep = 1.25;
 constexpr double kMargin = 28;
-constexpr double kLegible = 0.8; ///< least scale of a node that is shown
+constexpr double kLegible = 0.8; ///< least scale of a node that is shown, and of a first view
 constexpr double kFitAtMost = 1; ///< small graphs are not blown up
 
 } // namespace
@@ -47,9 +47,14 @@ void GraphView::setCamera(const Camera &camera)
 
 void GraphView::fit()
 {
+    rememberView();
+    fitCamera();
+}
+
+void GraphView::fitCamera()
+{
     if (!m_scene || m_scene->size().isEmpty())
         return;
-    rememberView();
     const QSizeF room(std::max(40.0, m_right->width() - 2 * kMargin),
                       std::max(40.0, m_right->height() - 2 * kMargin));
     Camera camera;
@@ -58,14 +63,28 @@ void GraphView::fit()
                               Camera::kLeast, Camera::kMost);
     camera.centreOn({m_scene->size().width() / 2, m_scene->size().height() / 2}, m_right->size());
     setCamera(camera);
-    m_wasFitted = true;
+    m_keep = Keep::Fitted;
+}
+
+/// All of it, or what is too much for one glance from the top.
+void GraphView::showFirst()
+{
+    fitCamera();
+    if (m_scene && m_camera.scale < kLegible) {
+        Camera camera;
+        camera.scale = kLegible;
+        camera.centreOn({m_scene->size().width() / 2, 0}, m_right->size());
+        camera.origin.setY(-kMargin / kLegible);
+        setCamera(camera);
+    }
+    m_keep = Keep::First;
 }
 
 void GraphView::zoomBy(double factor)
 {
     Camera camera = m_camera;
     camera.zoomAt(QRectF(m_right->rect()).center(), camera.scale * factor);
-    m_wasFitted = false;
+    m_keep = Keep::Nothing;
     setCamera(camera);
 }
 
@@ -104,7 +123,7 @@ void GraphView::forward()
 
 void GraphView::goTo(const View &view)
 {
-    m_wasFitted = false;
+    m_keep = Keep::Nothing;
     if (view.open == m_scene->open()) {
         setCamera(view.camera);
         return;
@@ -123,20 +142,20 @@ void GraphView::showNode(graph::NodeId node)
         open[block] = 1;
     rememberView();
     if (open == m_scene->open()) {
-        centreOn(m_scene->itemOf(node), kLegible);
+        centreOn(m_scene->itemOf(node));
         return;
     }
     m_showAfter = node;
     startLayout(m_scene->sharedTree(), std::move(open), std::nullopt, false);
 }
 
-void GraphView::centreOn(ItemIndex item, double leastScale)
+void GraphView::centreOn(ItemIndex item)
 {
     if (item == kNoItem)
         return;
-    m_wasFitted = false;
+    m_keep = Keep::Nothing;
     Camera camera = m_camera;
-    camera.scale = std::max(camera.scale, leastScale);
+    camera.scale = std::max(camera.scale, kLegible);
     camera.centreOn(m_scene->items()[item].rect.center(), m_right->size());
     setCamera(camera);
 }

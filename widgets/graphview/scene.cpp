@@ -11,6 +11,7 @@ using graph::NodeId;
 
 constexpr double kBand = 256; ///< height of a band of the index
 constexpr std::size_t kMostBands = 1 << 16;
+constexpr qsizetype kLongName = 18; ///< characters; more may not fit a box
 
 std::uint64_t keyOf(const layout::ItemRef &ref)
 {
@@ -92,6 +93,10 @@ void Scene::addItems(const layout::Picture &picture)
             item.detail = item.isVariable ? QStringLiteral("input") : plain(node.op);
             m_nodes.push_back(placed.item.id);
         }
+        const auto prefix = static_cast<qsizetype>(m_tree->commonPrefix);
+        item.label = item.name;
+        if (!item.ref.isBlock && !item.isVariable && prefix > 3 && item.name.size() > kLongName)
+            item.label = QChar(0x2026) + item.name.mid(prefix);
         item.nodeCount = static_cast<std::uint32_t>(m_nodes.size()) - item.firstNode;
         for (std::uint32_t k = item.firstNode; k < m_nodes.size(); ++k) {
             item.isHead = item.isHead || (!item.isFrame && isHead[m_nodes[k]] != 0);

@@ -29,6 +29,7 @@ struct SceneItem
     bool isHead = false; ///< an output of the model comes from it
     std::uint32_t depth = 0;
     QString name;
+    QString label; ///< the name, or what tells it from the others where all begin alike and it is long
     QString detail; ///< the operator; of a block how many operators
     std::uint32_t firstNode = 0; ///< of its nodes, see Scene::nodesOf()
     std::uint32_t nodeCount = 0;

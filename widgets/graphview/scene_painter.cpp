@@ -52,7 +52,7 @@ QString figureText(ColourBy colourBy, double value)
 {
     switch (colourBy) {
     case ColourBy::Error:
-        return std::isnan(value) ? decibels(value) : decibels(value) + QStringLiteral(" dB");
+        return std::isfinite(value) || value > 0 ? decibels(value) + QStringLiteral(" dB") : decibels(value);
     case ColourBy::Latency:
         return microseconds(value) + QStringLiteral(" µs");
     case ColourBy::Overflow:
@@ -296,8 +296,10 @@ void ScenePainter::paintEdgeLabels(QPainter &painter, const PaintInput &input)
         QString text = shortType(typeOnWire(*input.snapshot, wire, input.converted, *input.types));
         if (input.snapshot->shapes && isTelling(input.snapshot->shapes->of(wire.from)))
             text += QChar(' ') + shapeText(input.snapshot->shapes->of(wire.from));
-        if (edge.wires.size() > 1)
-            text += QStringLiteral(" +%1").arg(edge.wires.size() - 1);
+        const auto others = std::ranges::count_if(
+            edge.wires, [&](const layout::Wire &other) { return other.from != wire.from; });
+        if (others > 0) // further tensors go the same way
+            text += QStringLiteral(" +%1").arg(others);
         // Beside the line just above its end, where lines of one source have parted and frames have no title.
         const QPointF tip = m_camera.toView(edge.line.back());
         const QRectF box(QPointF(tip.x() + 6 * m_camera.scale,
@@ -518,7 +520,7 @@ void ScenePainter::paintItem(QPainter &painter, const PaintInput &input, ItemInd
         QFont font = scaledFont(1);
         font.setBold(isBlock);
         painter.setPen(shown(first));
-        drawLabel(painter, index, 0, item.name, font, {left, nameY}, right - left);
+        drawLabel(painter, index, 0, item.label, font, {left, nameY}, right - left);
     }
     if (isReadable(kDetail) && !item.isVariable) {
         const bool tellsWarning = look.warns && !isBlock;

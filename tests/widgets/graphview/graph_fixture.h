@@ -50,17 +50,19 @@ struct OpenedGraph
 {
     QTemporaryDir folder;
     widgets::DocumentController controller;
-    std::unique_ptr<widgets::GraphView> view;
+    QWidget window; ///< without a layout: the offscreen platform warns of size hints
+    widgets::GraphView *view = nullptr;
 
     void open(const QString &path)
     {
         auto document = session::Document::open(path.toStdString());
         QVERIFY2(document.ok(), document.ok() ? "" : document.error().message().c_str());
         if (!view) {
-            view = std::make_unique<widgets::GraphView>(&controller);
-            view->resize(1600, 1000);
-            view->show();
-            QVERIFY(QTest::qWaitForWindowExposed(view.get()));
+            view = new widgets::GraphView(&controller, &window);
+            window.resize(1600, 1000);
+            view->resize(window.size());
+            window.show();
+            QVERIFY(QTest::qWaitForWindowExposed(&window));
         }
         controller.setDocument(std::move(document).value());
         QVERIFY(settle());

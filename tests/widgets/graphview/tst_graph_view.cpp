@@ -227,7 +227,7 @@ void TestGraphView::anEditRecoloursWithoutANewLayout()
     const auto *scene = opened.view->scene();
     const ItemIndex item = scene->itemOf(opened.node("stem_conv"));
     QVERIFY(tensor::isHalf(opened.view->looks().items[item].type));
-    QSignalSpy settled(opened.view.get(), &widgets::GraphView::settled);
+    QSignalSpy settled(opened.view, &widgets::GraphView::settled);
     QVERIFY(opened.controller.apply(policy::OverrideNodes{{"stem_conv"}, tensor::DType::F32}));
     QCOMPARE(opened.view->looks().items[item].type, tensor::DType::F32);
     QCOMPARE(opened.view->scene(), scene);
@@ -342,7 +342,7 @@ void TestGraphView::theMenuIsAskedForWithTheClickedNodeChosen()
     test::OpenedGraph opened;
     opened.openSample();
     opened.view->fit();
-    QSignalSpy asked(opened.view.get(), &widgets::GraphView::nodesMenuRequested);
+    QSignalSpy asked(opened.view, &widgets::GraphView::nodesMenuRequested);
     const NodeId node = opened.node("fc");
     const QPoint at = viewPlaceOf(*opened.view, opened.view->scene()->itemOf(node));
     QContextMenuEvent event(QContextMenuEvent::Mouse, at, opened.view->canvas()->mapToGlobal(at));
@@ -375,7 +375,7 @@ void TestGraphView::theNewestDocumentWins()
 {
     test::OpenedGraph opened;
     opened.openResidual(300);
-    QSignalSpy settled(opened.view.get(), &widgets::GraphView::settled);
+    QSignalSpy settled(opened.view, &widgets::GraphView::settled);
     for (int k = 0; k < 10; ++k) {
         opened.view->unfoldAll();
         auto document = session::Document::open(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json");
