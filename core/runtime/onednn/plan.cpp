@@ -168,23 +168,28 @@ Result<std::unique_ptr<Plan>> build(PlanGraph graph, const PlanOptions &options,
     }
 }
 
-/// What the better layout depends on: the convolutions' shapes, and whether most of them compute in 16 bit. An edit that
-/// changes one layer's type leaves the answer standing. Empty without convolutions.
+/// What the better layout depends on: the convolutions' weights, the inputs' shapes, and whether most of them compute in
+/// 16 bit. An edit that changes one layer's type leaves the answer standing, even where casts keep a stride from sinking
+/// into the layer before and convolutions get other pictures. Empty without convolutions.
 std::string geometry(const PlanGraph &graph)
 {
-    std::string key;
-    std::size_t convolutions = 0;
+    std::vector<std::string> weights;
     std::size_t narrow = 0;
     for (const PlanNode &node : graph.nodes) {
-        const auto *conv = node.op->getIf<ops::Conv>();
-        if (conv == nullptr)
+        if (!node.op->is<ops::Conv>())
             continue;
-        ++convolutions;
         narrow += tensor::isHalf(graph.desc(node.inputs[0]).dtype) ? 1 : 0;
-        key += graph.desc(node.inputs[0]).shape.toString() + graph.desc(node.inputs[1]).shape.toString()
-            + graph.desc(node.outputs[0]).shape.toString();
+        weights.push_back(graph.desc(node.inputs[1]).shape.toString());
     }
-    return convolutions == 0 ? key : "layout" + std::to_string(2 * narrow > convolutions) + key;
+    if (weights.empty())
+        return {};
+    std::ranges::sort(weights); // fusion may change their order
+    std::string key = "layout" + std::to_string(2 * narrow > weights.size());
+    for (const std::string &shape : weights)
+        key += shape;
+    for (const ValueId input : graph.inputs)
+        key += graph.desc(input).shape.toString();
+    return key;
 }
 
 /// The best of a few runs, in microseconds.
