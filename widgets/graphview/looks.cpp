@@ -169,14 +169,18 @@ Looks looksOf(const Scene &scene, const session::Snapshot &snapshot, const sessi
     const bool isStale = colourBy == ColourBy::Latency ? figures.latencyRevision != snapshot.revision
         : colourBy == ColourBy::Overflow               ? false
                                                        : figures.comparisonRevision != snapshot.revision;
+    std::vector<DType> precision(scene.graph().nodeCount(),
+                                 DType::Unknown); // a node is in all frames around it
+    for (NodeId node = 0; node < precision.size(); ++node)
+        precision[node]
+            = hasConversion ? snapshot.precisionOf(node) : sourcePrecision(scene.graph(), types, node);
     double slowest = 0;
     for (ItemIndex k = 0; k < looks.items.size(); ++k) {
         ItemLook &look = looks.items[k];
         look.isStale = isStale;
         bool isKnown = false;
         for (const NodeId node : scene.nodesOf(k)) {
-            const DType type
-                = hasConversion ? snapshot.precisionOf(node) : sourcePrecision(scene.graph(), types, node);
+            const DType type = precision[node];
             if (!scene.graph().isVariable(node))
                 ++look.mix[mixIndex(type)];
             look.type = type;

@@ -175,6 +175,10 @@ void ScenePainter::paintFrames(QPainter &painter, const PaintInput &input)
             continue;
         const QRectF rect = m_camera.toView(item.rect);
         const bool isFaded = input.emphasis->isFaded(index);
+        if (m_camera.scale < kFar) {
+            painter.fillRect(rect, m_tones.frame(item.depth));
+            continue;
+        }
         const QColor border = blended(m_tones.ground(), m_tones.text(), 0.28);
         painter.setPen(QPen(isFaded ? m_tones.faded(border) : border, 1));
         painter.setBrush(m_tones.frame(item.depth));
