@@ -5,18 +5,17 @@
 #include "tests/window/window_fixture.h"
 
 #include <QAccessible>
-#include <QAction>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QLabel>
 #include <QProcess>
 #include <QPushButton>
 #include <QRandomGenerator>
-#include <QStatusBar>
 
 using namespace halftone;
 using app::MainWindow;
+using test::settle;
+using test::settleAfterEdit;
 
 namespace {
 
@@ -27,15 +26,6 @@ QJsonObject jsonOf(const QStringList &arguments)
     if (!program.waitForFinished(120000) || program.exitCode() != 0)
         qFatal("halftone-cli: %s", program.readAllStandardError().constData());
     return QJsonDocument::fromJson(program.readAllStandardOutput()).object();
-}
-
-QAction *actionNamed(const MainWindow &window, const QString &text)
-{
-    const auto actions = window.findChildren<QAction *>();
-    for (QAction *action : actions)
-        if (QString(action->text()).remove('&').startsWith(text))
-            return action;
-    return nullptr;
 }
 
 void dropFile(MainWindow &window, const QString &path)

@@ -6,6 +6,8 @@
 #include <QLineEdit>
 #include <QRandomGenerator>
 
+#include <array>
+
 using namespace halftone;
 using app::MainWindow;
 
@@ -77,6 +79,16 @@ private:
         return {int(m_random.bounded(widget->width())), int(m_random.bounded(widget->height()))};
     }
 
+    Qt::Key anyKey()
+    {
+        constexpr std::array kKeys{Qt::Key_Space,     Qt::Key_Tab,    Qt::Key_Return, Qt::Key_Escape,
+                                   Qt::Key_Backspace, Qt::Key_Delete, Qt::Key_Up,     Qt::Key_Down,
+                                   Qt::Key_Left,      Qt::Key_Right,  Qt::Key_Home,   Qt::Key_PageDown,
+                                   Qt::Key_F3,        Qt::Key_Plus,   Qt::Key_Minus};
+        return m_random.bounded(2) ? Qt::Key(Qt::Key_A + m_random.bounded(26))
+                                   : kKeys[m_random.bounded(quint32(kKeys.size()))];
+    }
+
     void hit(MainWindow &window)
     {
         QWidget *const widget = anyWidget(window);
@@ -108,10 +120,7 @@ private:
         }
         case 6:
         case 7:
-            QTest::keyClick(widget,
-                            Qt::Key(m_random.bounded(2) ? 0x20 + m_random.bounded(0x40)
-                                                        : Qt::Key_Escape + m_random.bounded(0x18)),
-                            modifiers);
+            QTest::keyClick(widget, anyKey(), modifiers);
             break;
         case 8:
             trigger(window);

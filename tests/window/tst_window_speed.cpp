@@ -95,6 +95,9 @@ private Q_SLOTS:
             timer.start();
             window.controller().apply(
                 policy::MoveOperators{{"Convolution"}, i % 2 ? policy::List::Target : policy::List::Fp32});
+            // On long models the conversion comes from a job.
+            while (window.controller().snapshot()->revision != window.controller().document()->revision())
+                QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
             window.graphView().canvas()->repaint();
             times.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
             QTest::qWait(5);
