@@ -5,7 +5,7 @@
 export CCACHE_DIR="$PWD/build/ccache" CCACHE_MAXSIZE=2G
 
 readonly build_packages=(g++ cmake ninja-build ccache pkg-config nlohmann-json3-dev libcli11-dev libzip-dev libstb-dev
-    libjpeg62-turbo-dev qt6-base-dev qt6-svg-dev libqcustomplot-dev graphviz fonts-dejavu-core)
+    libjpeg62-turbo-dev qt6-base-dev qt6-svg-dev qt6-qpa-plugins libqcustomplot-dev graphviz fonts-dejavu-core)
 readonly test_packages=(libbenchmark-dev xvfb xdotool imagemagick clang clang-format libclang-rt-14-dev shellcheck)
 
 fail() {

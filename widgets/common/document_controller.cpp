@@ -4,6 +4,19 @@
 
 namespace halftone::widgets {
 
+namespace {
+
+/// Above it an edit is converted beside the window's thread: some 5 ms of work.
+constexpr std::size_t kQuickNodes = 10000;
+
+bool isQuick(const session::Document::Request &request)
+{
+    return request.source->model.graph.nodeCount() <= kQuickNodes
+        && !request.policy->castParams.value_or(false);
+}
+
+} // namespace
+
 DocumentController::DocumentController(QObject *parent)
     : QObject(parent)
 {
@@ -13,6 +26,7 @@ DocumentController::~DocumentController() = default;
 
 void DocumentController::setDocument(std::unique_ptr<session::Document> document)
 {
+    m_deriving.cancel();
     m_document = std::move(document);
     m_snapshot.reset();
     m_figures = {};
@@ -32,8 +46,10 @@ bool DocumentController::apply(const policy::Edit &edit)
         Q_EMIT editRefused(plain(applied.error().message()));
         return false;
     }
-    if (m_document->revision() != before)
-        derive();
+    if (m_document->revision() == before)
+        return true;
+    Q_EMIT edited();
+    derive();
     return true;
 }
 
@@ -42,6 +58,7 @@ void DocumentController::undo()
     if (!m_document || !m_document->canUndo())
         return;
     m_document->undo();
+    Q_EMIT undone();
     derive();
 }
 
@@ -50,6 +67,7 @@ void DocumentController::redo()
     if (!m_document || !m_document->canRedo())
         return;
     m_document->redo();
+    Q_EMIT redone();
     derive();
 }
 
@@ -84,7 +102,25 @@ void DocumentController::setFigures(session::Figures figures)
 
 void DocumentController::derive()
 {
-    m_snapshot = session::Document::derive(m_document->request(), m_snapshot.get()).value();
+    const session::Document::Request request = m_document->request();
+    if (isQuick(request)) {
+        m_deriving.cancel();
+        take(session::Document::derive(request, m_snapshot.get()).value());
+        return;
+    }
+    m_deriving.start(
+        [request, before = m_snapshot](std::stop_token stop) {
+            return session::Document::derive(request, before.get(), Progress{std::move(stop), {}});
+        },
+        [this](Result<std::shared_ptr<const session::Snapshot>> derived) {
+            if (derived.ok())
+                take(std::move(derived).value());
+        });
+}
+
+void DocumentController::take(std::shared_ptr<const session::Snapshot> snapshot)
+{
+    m_snapshot = std::move(snapshot);
     Q_EMIT snapshotChanged();
 }
 

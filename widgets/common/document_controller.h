@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/session/document.h"
+#include "widgets/common/latest_job.h"
 #include "widgets/common/selection.h"
 
 #include <QObject>
@@ -33,6 +34,7 @@ public:
     const session::Figures &figures() const { return m_figures; }
     Selection &selection() { return m_selection; }
 
+    /// The snapshot follows at once where converting is quick, else from a job.
     bool apply(const policy::Edit &edit); ///< false, after editRefused(): nothing has changed
     void undo();
     void redo();
@@ -48,14 +50,20 @@ Q_SIGNALS:
     void snapshotChanged(); ///< another conversion of the same document
     void figuresChanged();
     void editRefused(const QString &why);
+    /// What the history has done, for whoever writes it down: at once, the snapshot may follow later.
+    void edited();
+    void undone();
+    void redone();
 
 private:
     void derive();
+    void take(std::shared_ptr<const session::Snapshot> snapshot);
 
     std::unique_ptr<session::Document> m_document;
     std::shared_ptr<const session::Snapshot> m_snapshot;
     session::Figures m_figures;
     Selection m_selection;
+    LatestJob m_deriving;
 };
 
 } // namespace halftone::widgets
