@@ -225,19 +225,23 @@ bool DocumentFiles::isModified() const
         || (m_jobs->data() && inputsOf(m_jobs->data()) != inputsOf(m_savedData));
 }
 
+/// The new one is there before the old one goes: at no moment is there none.
 void DocumentFiles::beginJournal()
 {
-    endJournal();
-    m_journalPath
+    const QString path
         = journalFolder() + '/' + QUuid::createUuid().toString(QUuid::WithoutBraces) + kJournalEnding;
-    m_journalLock = std::make_unique<QLockFile>(m_journalPath + kLockEnding);
-    m_journalLock->setStaleLockTime(0); // held as long as this program lives
-    m_journalLock->tryLock();
-    auto journal = session::Journal::create(utf8(m_journalPath), {state(), utf8(m_sessionPath)});
-    if (journal.ok())
-        m_journal = std::move(journal).value();
-    else
+    auto lock = std::make_unique<QLockFile>(path + kLockEnding);
+    lock->setStaleLockTime(0); // held as long as this program lives
+    lock->tryLock();
+    auto journal = session::Journal::create(utf8(path), {state(), utf8(m_sessionPath)});
+    endJournal();
+    if (!journal.ok()) {
         journalFailed(journal.error());
+        return;
+    }
+    m_journal = std::move(journal).value();
+    m_journalPath = path;
+    m_journalLock = std::move(lock);
 }
 
 void DocumentFiles::endJournal()

@@ -63,7 +63,7 @@ private Q_SLOTS:
             program.start(QCoreApplication::applicationFilePath(), {kEditing, session});
             QVERIFY(program.waitForStarted());
             QVERIFY2(program.waitForReadyRead(60000), program.readAllStandardError().constData());
-            QTest::qSleep(int(random.bounded(120)));
+            QTest::qSleep(int(random.bounded(400)));
             ::kill(static_cast<pid_t>(program.processId()), SIGKILL);
             QVERIFY(program.waitForFinished());
             const QList<QByteArray> lines = program.readAllStandardOutput().trimmed().split('\n');
@@ -71,11 +71,16 @@ private Q_SLOTS:
             longest = std::max(longest, told);
 
             const QStringList left = app::DocumentFiles::leftJournals();
-            QCOMPARE(left.size(), 1);
-            const auto head = session::Journal::read(left.first().toStdString());
-            QVERIFY2(head.ok(), head.ok() ? "" : head.error().message().c_str());
-            const session::History &history = head.value().state.history;
-            const int kept = lastStep(history.entries[history.current].policy);
+            QVERIFY(left.size() == 1 || left.size() == 2); // a new one begins when a session is saved
+            int kept = 0;
+            for (const QString &journal : left) {
+                const auto head = session::Journal::read(journal.toStdString());
+                if (!head.ok() && left.size() == 2)
+                    continue; // of which the first lines are not there yet
+                QVERIFY2(head.ok(), head.ok() ? "" : head.error().message().c_str());
+                const session::History &history = head.value().state.history;
+                kept = std::max(kept, lastStep(history.entries[history.current].policy));
+            }
             QVERIFY2(kept >= told && kept <= told + 1,
                      qPrintable(QStringLiteral("%1 of %2").arg(kept).arg(told)));
             if (QFile::exists(session)) {
@@ -83,7 +88,8 @@ private Q_SLOTS:
                 QVERIFY2(saved.ok(), saved.ok() ? "" : saved.error().message().c_str());
                 QCOMPARE(lastStep(saved.value().history.entries.back().policy) % 7, 0);
             }
-            app::DocumentFiles::discardJournal(left.first());
+            for (const QString &journal : left)
+                app::DocumentFiles::discardJournal(journal);
         }
         qInfo("%d kills, up to %d edits before one", kills, longest);
     }
