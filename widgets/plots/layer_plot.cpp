@@ -24,10 +24,10 @@ LayerPlot::LayerPlot(DocumentController *controller, const QString &name, QWidge
     plot()->axisRect()->insetLayout()->take(plot()->legend);
     plot()->plotLayout()->insertRow(0);
     auto *const row = new QCPLayoutGrid;
+    plot()->plotLayout()->addElement(0, 0, row); // first of all: what it takes in is told of the plot
     row->addElement(0, 0, plot()->legend);
     row->addElement(0, 1, new QCPLayoutElement); // takes the room that is left
     row->setColumnStretchFactor(0, 0.001);
-    plot()->plotLayout()->addElement(0, 0, row);
     plot()->plotLayout()->setRowStretchFactor(0, 0.001);
     plot()->plotLayout()->setRowSpacing(0);
     plot()->legend->setFillOrder(QCPLayoutGrid::foColumnsFirst);
