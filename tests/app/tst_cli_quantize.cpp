@@ -128,7 +128,8 @@ private Q_SLOTS:
             = call({"compare", kSample, "--against", prefix + "-symbol.json", "--inputs", kDigits, "--json"});
         QVERIFY2(compared.code == 0, compared.err.constData());
         std::size_t codes = 0;
-        for (const json &layer : compared.document()["layers"]) {
+        const json report = compared.document();
+        for (const json &layer : report["layers"]) {
             if (layer["dtype"] != "int8" && layer["dtype"] != "uint8")
                 continue;
             ++codes;
@@ -146,7 +147,8 @@ private Q_SLOTS:
             QSKIP("this build has no latency plans");
         QVERIFY2(outcome.code == 0, outcome.err.constData());
         std::size_t codes = 0;
-        for (const json &layer : outcome.document()["layers"])
+        const json report = outcome.document();
+        for (const json &layer : report["layers"])
             codes += layer["dtype"] == "uint8" || layer["dtype"] == "int8" ? 1 : 0;
         QVERIFY(codes >= 4);
     }

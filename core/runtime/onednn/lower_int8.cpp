@@ -284,9 +284,18 @@ Result<void> lowerInt8Full(Emitter &emitter, const PlanNode &node)
     const Desc bias = product.bias.empty() ? Desc() : Desc(Dims{to[1]}, Type::f32, Tag::a);
     HALFTONE_TRY(Int8Attributes attributes, attributesOf(emitter, node, plainDesc(to, *resultType)));
     setScales(attributes.attributes, product, false, !op.realOutput);
-    const dnnl::inner_product_forward::primitive_desc descriptor(
-        cpu(), prop_kind::forward_inference, Desc(from, *sourceType, Tag::any),
-        Desc(weightDims, Type::s8, Tag::any), bias, plainDesc(to, *resultType), attributes.attributes, true);
+    const auto describe = [&](const Desc &source) {
+        return dnnl::inner_product_forward::primitive_desc(
+            cpu(), prop_kind::forward_inference, source, Desc(weightDims, Type::s8, Tag::any), bias,
+            plainDesc(to, *resultType), attributes.attributes, true);
+    };
+    // The weights are packed for the data as they lie.
+    HALFTONE_TRY(const Place lies, emitter.read(node.inputs[0]));
+    dnnl::inner_product_forward::primitive_desc descriptor(nullptr);
+    if (lies.desc.get_dims() == from)
+        descriptor = describe(lies.desc);
+    if (!descriptor || isSlow(descriptor.impl_info_str()))
+        descriptor = describe(Desc(from, *sourceType, Tag::any));
     if (!descriptor)
         return unsupported("plan", "oneDNN has no int8 inner product for these types");
     HALFTONE_TRY(const Place source, emitter.readAs(node.inputs[0], descriptor.src_desc()));
