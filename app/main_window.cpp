@@ -62,6 +62,7 @@ MainWindow::MainWindow(QWidget *parent)
     buildToolBar();
     buildStatusBar();
     connectAll();
+    drawIcons();
     resize(fontMetrics().averageCharWidth() * 200, fontMetrics().height() * 56);
     resetLayout();
     m_firstLayout = saveState(kLayoutVersion);
@@ -98,6 +99,7 @@ void MainWindow::buildPanels()
 
     m_lists = new widgets::OpListsPanel(&m_controller);
     m_inspector = new widgets::InspectorPanel(&m_controller);
+    m_inspector->setMinimumWidth(30 * fontMetrics().averageCharWidth());
     m_layers = new widgets::LayersTable(&m_controller);
     m_errorPlot = new widgets::ErrorPlot(&m_controller);
     m_latencyPlot = new widgets::LatencyPlot(&m_controller);
@@ -151,8 +153,22 @@ void MainWindow::resetLayout()
     }
     firstBelow->raise();
     const int character = fontMetrics().averageCharWidth();
-    resizeDocks({m_docks[0], m_docks[1]}, {36 * character, 40 * character}, Qt::Horizontal);
-    resizeDocks({firstBelow}, {14 * fontMetrics().height()}, Qt::Vertical);
+    resizeDocks({m_docks[0], m_docks[1]}, {38 * character, 46 * character}, Qt::Horizontal);
+    resizeDocks({firstBelow}, {17 * fontMetrics().height()}, Qt::Vertical);
+}
+
+void MainWindow::setDocksShown(bool shown)
+{
+    if (shown == m_docksShown)
+        return;
+    m_docksShown = shown;
+    if (shown) {
+        restoreState(m_openLayout, kLayoutVersion);
+        return;
+    }
+    m_openLayout = saveState(kLayoutVersion);
+    for (QDockWidget *dock : m_docks)
+        dock->hide();
 }
 
 void MainWindow::restoreLayout()
@@ -286,13 +302,26 @@ bool MainWindow::showView(const QString &name)
     if (name == u"graph")
         return true;
     for (QDockWidget *dock : m_docks) {
-        if (dock->objectName() == name) {
+        if (dock->objectName() != name)
+            continue;
+        if (m_docksShown) {
             dock->show();
             dock->raise();
-            return true;
         }
+        return true;
     }
     return false;
+}
+
+void MainWindow::chooseSomething()
+{
+    const auto &snapshot = m_controller.snapshot();
+    if (!snapshot || m_controller.selection().current())
+        return;
+    graph::NodeId node = m_suggestion ? m_suggestion->node : 0;
+    while (!m_suggestion && node + 1 < snapshot->graph().nodeCount() && snapshot->graph().isVariable(node))
+        ++node;
+    m_controller.selection().set(node);
 }
 
 void MainWindow::documentShown()
@@ -302,8 +331,9 @@ void MainWindow::documentShown()
     m_suggestion.reset();
     m_dismissed.reset();
     m_pages->setCurrentWidget(m_controller.isOpen() ? static_cast<QWidget *>(m_graph) : m_start);
+    setDocksShown(m_controller.isOpen());
     for (QDockWidget *dock : m_docks)
-        dock->setEnabled(m_controller.isOpen() || dock->widget() == m_log);
+        dock->toggleViewAction()->setEnabled(m_controller.isOpen());
     if (!m_controller.isOpen())
         m_start->refresh();
     updateTitle();
@@ -384,7 +414,7 @@ void MainWindow::closeEvent(QCloseEvent *event)
     }
     QSettings settings;
     settings.setValue(QStringLiteral("geometry"), saveGeometry());
-    settings.setValue(QStringLiteral("layout"), saveState(kLayoutVersion));
+    settings.setValue(QStringLiteral("layout"), m_docksShown ? saveState(kLayoutVersion) : m_openLayout);
     m_jobs->cancel();
     m_files->close();
     event->accept();
@@ -419,8 +449,8 @@ void MainWindow::dropEvent(QDropEvent *event)
 void MainWindow::changeEvent(QEvent *event)
 {
     QMainWindow::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange && m_start)
-        update();
+    if (event->type() == QEvent::PaletteChange && m_cancel)
+        drawIcons();
 }
 
 } // namespace halftone::app

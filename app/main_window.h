@@ -49,6 +49,8 @@ public:
     void attachWhenOpen(const session::ExampleOptions &examples);
     /// "graph", "lists", "layers", "calibration" or "latency": brings that panel to the front. false: no such view.
     bool showView(const QString &name);
+    /// Chooses what a suggestion is about, else the first operator, if nothing is chosen.
+    void chooseSomething();
     /// Nothing is being read, laid out or computed.
     bool isSettled() const;
     /// Why the last file did not open; empty when it did.
@@ -80,6 +82,8 @@ private:
     void buildStatusBar();
     void connectAll();
     void resetLayout();
+    void setDocksShown(bool shown); ///< hidden while nothing is open, since they would be empty
+    void drawIcons();
     void restoreLayout();
 
     QAction *add(QMenu *menu, const QString &text, const QKeySequence &keys, void (MainWindow::*slot)());
@@ -135,8 +139,12 @@ private:
     QPlainTextEdit *m_log = nullptr;
     std::vector<QDockWidget *> m_docks;
     QByteArray m_firstLayout;
+    QByteArray m_openLayout; ///< as it was when the docks were hidden
+    bool m_docksShown = true;
 
     QMenu *m_recentMenu = nullptr;
+    QAction *m_open = nullptr;
+    QAction *m_save = nullptr;
     QAction *m_undo = nullptr;
     QAction *m_redo = nullptr;
     QAction *m_cancel = nullptr;

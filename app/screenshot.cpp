@@ -49,7 +49,10 @@ int takeScreenshot(MainWindow &window, const QString &path, const QString &view)
     if (!window.failure().isEmpty())
         return fail(window.failure(), 1);
     window.showView(view);
+    if (view == u"calibration")
+        window.chooseSomething();
     QApplication::processEvents();
+    waitUntilSettled(window);
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly) || !window.grab().save(&file, "PNG") || !file.commit())
         return fail(QObject::tr("%1: %2").arg(path, file.errorString()), 1);

@@ -1,6 +1,7 @@
 #include "app/start_page.h"
 
 #include "app/document_files.h"
+#include "app/icons.h"
 #include "app/settings.h"
 
 #include <QApplication>
@@ -91,13 +92,13 @@ StartPage::StartPage(QWidget *parent)
 
     auto *const open = new QCommandLinkButton(tr("Open a model …"),
                                               tr("NAME-symbol.json, or a .halftone session"), column);
-    open->setIcon(style()->standardIcon(QStyle::SP_DialogOpenButton));
+    open->setIcon(lineIcon(Glyph::Open, palette()));
     connect(open, &QCommandLinkButton::clicked, this, &StartPage::openRequested);
     layout->addWidget(open);
     auto *const sample = new QCommandLinkButton(
         tr("Try the sample"),
         tr("A small network with labelled data, in which one operator overflows in float16"), column);
-    sample->setIcon(style()->standardIcon(QStyle::SP_MediaPlay));
+    sample->setIcon(lineIcon(Glyph::Play, palette()));
     connect(sample, &QCommandLinkButton::clicked, this, &StartPage::sampleRequested);
     layout->addWidget(sample);
     layout->addSpacing(8);

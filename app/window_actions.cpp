@@ -2,6 +2,7 @@
 #include "app/document_files.h"
 #include "app/export_dialog.h"
 #include "app/help_dialogs.h"
+#include "app/icons.h"
 #include "app/main_window.h"
 #include "app/notice_bar.h"
 #include "app/preferences_dialog.h"
@@ -66,17 +67,15 @@ void MainWindow::buildActions()
 void MainWindow::buildFileMenu()
 {
     QMenu *const menu = menuBar()->addMenu(tr("&File"));
-    add(menu, tr("&Open …"), QKeySequence::Open, &MainWindow::chooseFile)
-        ->setIcon(style()->standardIcon(QStyle::SP_DialogOpenButton));
+    m_open = add(menu, tr("&Open …"), QKeySequence::Open, &MainWindow::chooseFile);
     m_recentMenu = menu->addMenu(tr("Open &Recent"));
     connect(menu, &QMenu::aboutToShow, this, &MainWindow::fillRecentMenu);
     fillRecentMenu();
     add(menu, tr("Open the Sa&mple"), {}, &MainWindow::openSample);
     m_documentActions.push_back(add(menu, tr("Re&load"), Qt::Key_F5, &MainWindow::reload));
     menu->addSeparator();
-    QAction *const saving = add(menu, tr("&Save Session"), QKeySequence::Save, &MainWindow::save);
-    saving->setIcon(style()->standardIcon(QStyle::SP_DialogSaveButton));
-    m_documentActions.push_back(saving);
+    m_save = add(menu, tr("&Save Session"), QKeySequence::Save, &MainWindow::save);
+    m_documentActions.push_back(m_save);
     m_documentActions.push_back(
         add(menu, tr("Save Session &As …"), Qt::CTRL | Qt::SHIFT | Qt::Key_S, &MainWindow::saveAs));
     menu->addSeparator();
@@ -115,11 +114,9 @@ void MainWindow::buildEditMenu()
     QMenu *const menu = menuBar()->addMenu(tr("&Edit"));
     m_undo = menu->addAction(tr("&Undo"), &m_controller, &widgets::DocumentController::undo);
     m_undo->setShortcut(QKeySequence::Undo);
-    m_undo->setIcon(style()->standardIcon(QStyle::SP_ArrowBack));
     m_redo = menu->addAction(tr("&Redo"), &m_controller, &widgets::DocumentController::redo);
     m_redo->setShortcuts(
         {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)});
-    m_redo->setIcon(style()->standardIcon(QStyle::SP_ArrowForward));
     menu->addSeparator();
     QAction *const find = menu->addAction(tr("&Find …"), m_graph, &widgets::GraphView::showFind);
     find->setShortcut(QKeySequence::Find);
@@ -235,8 +232,7 @@ void MainWindow::buildRunMenu()
     QAction *const again = menu->addAction(tr("Compute &Again"), m_jobs, &LiveJobs::runAgain);
     again->setShortcut(Qt::SHIFT | Qt::Key_F5);
     m_documentActions.push_back(again);
-    m_cancel = menu->addAction(style()->standardIcon(QStyle::SP_BrowserStop), tr("&Stop"), m_jobs,
-                               &LiveJobs::cancel);
+    m_cancel = menu->addAction(tr("&Stop"), m_jobs, &LiveJobs::cancel);
     m_cancel->setShortcut(Qt::Key_Escape);
     m_cancel->setEnabled(false);
 }
@@ -248,19 +244,22 @@ void MainWindow::buildHelpMenu()
     add(menu, tr("&About Halftone"), {}, &MainWindow::showAbout);
 }
 
+void MainWindow::drawIcons()
+{
+    m_open->setIcon(lineIcon(Glyph::Open, palette()));
+    m_save->setIcon(lineIcon(Glyph::Save, palette()));
+    m_undo->setIcon(lineIcon(Glyph::Undo, palette()));
+    m_redo->setIcon(lineIcon(Glyph::Redo, palette()));
+    m_cancel->setIcon(lineIcon(Glyph::Stop, palette()));
+}
+
 void MainWindow::buildToolBar()
 {
     QToolBar *const bar = addToolBar(tr("Tools"));
     bar->setObjectName(QStringLiteral("tools"));
     bar->setMovable(false);
-    const auto inMenu = [this](const QString &menu, int index) {
-        for (QAction *top : menuBar()->actions())
-            if (QString(top->text()).remove('&') == menu)
-                return top->menu()->actions().value(index);
-        return static_cast<QAction *>(nullptr);
-    };
-    bar->addAction(inMenu(tr("File"), 0));
-    bar->addAction(inMenu(tr("File"), 5));
+    bar->addAction(m_open);
+    bar->addAction(m_save);
     bar->addSeparator();
     bar->addAction(m_undo);
     bar->addAction(m_redo);

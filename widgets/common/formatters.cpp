@@ -57,7 +57,7 @@ QString decibels(double value)
         return QStringLiteral("failed");
     if (std::isinf(value))
         return value > 0 ? QString(QChar(0x221e)) : QStringLiteral("failed");
-    return QString::number(value, 'f', 1);
+    return QString::number(std::abs(value) < 0.05 ? 0.0 : value, 'f', 1); // no "-0.0"
 }
 
 QString microseconds(double value)

@@ -78,7 +78,8 @@ QString detailsHtml(const Details &details, const QPalette &palette)
             if (!hasLabels)
                 html += QStringLiteral("<tr><td>%1</td></tr>").arg(valueHtml(row, palette));
             else
-                html += QStringLiteral("<tr><td width=\"34%\">%1</td><td>%2</td></tr>")
+                html += QStringLiteral("<tr><td style=\"white-space:nowrap; padding-right:8px\">%1</td><td "
+                                       "width=\"90%\">%2</td></tr>")
                             .arg(labelHtml(row, palette), valueHtml(row, palette));
         }
         html += QStringLiteral("</table>");
