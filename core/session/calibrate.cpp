@@ -101,7 +101,11 @@ public:
         HALFTONE_CHECK(addParameters(progress));
         m_pool.wait();
         for (auto &[entry, collected] : m_tensors) {
-            m_pool.submit([&collected = collected, &threshold = m_threshold, &progress] {
+            // Parameters are quantized by their largest magnitude, whatever the method is.
+            calibration::ThresholdOptions threshold = m_threshold;
+            if (collected.tensor.isParameter)
+                threshold.method = calibration::ThresholdMethod::MinMax;
+            m_pool.submit([&collected = collected, threshold, &progress] {
                 collected.tensor.statistics = collected.collector.statistics();
                 collected.tensor.threshold
                     = calibration::chooseThreshold(collected.tensor.statistics, threshold, progress.stop);
