@@ -296,12 +296,13 @@ QStringList DocumentFiles::leftJournals()
 QString DocumentFiles::describeJournal(const QString &journalPath)
 {
     const auto head = session::Journal::read(utf8(journalPath));
-    if (!head.ok())
+    if (!head.ok() || head.value().steps == 0)
         return {};
-    const auto &history = head.value().state.history;
     const QString model = QFileInfo(plain(head.value().state.symbolPath)).fileName();
     const QString when = QLocale().toString(QFileInfo(journalPath).lastModified(), QLocale::ShortFormat);
-    return tr("%1, %2 edits, %3").arg(model).arg(history.current).arg(when);
+    const std::size_t steps = head.value().steps;
+    const QString counted = steps == 1 ? tr("1 edit") : tr("%1 edits").arg(steps);
+    return tr("%1, %2, %3").arg(model, counted, when);
 }
 
 void DocumentFiles::discardJournal(const QString &journalPath)

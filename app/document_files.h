@@ -47,7 +47,7 @@ public:
 
     /// Journals of programs that are gone, newest first.
     static QStringList leftJournals();
-    /// "digits-symbol.json, 3 steps, yesterday 17:03"; empty for what is no journal.
+    /// "digits-symbol.json, 3 edits, 21/11/26 17:03"; empty for what is no journal or holds no edit.
     static QString describeJournal(const QString &journalPath);
     static void discardJournal(const QString &journalPath);
 

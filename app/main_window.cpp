@@ -152,9 +152,22 @@ void MainWindow::resetLayout()
         }
     }
     firstBelow->raise();
+    sizeDocks();
+}
+
+void MainWindow::sizeDocks()
+{
     const int character = fontMetrics().averageCharWidth();
     resizeDocks({m_docks[0], m_docks[1]}, {38 * character, 46 * character}, Qt::Horizontal);
-    resizeDocks({firstBelow}, {17 * fontMetrics().height()}, Qt::Vertical);
+    resizeDocks({m_docks[2]}, {height() * 3 / 10}, Qt::Vertical);
+}
+
+/// Sizes of docks given before the window has its own are lost.
+void MainWindow::showEvent(QShowEvent *event)
+{
+    QMainWindow::showEvent(event);
+    if (m_sizesDocks && m_docksShown)
+        sizeDocks();
 }
 
 void MainWindow::setDocksShown(bool shown)
@@ -164,6 +177,9 @@ void MainWindow::setDocksShown(bool shown)
     m_docksShown = shown;
     if (shown) {
         restoreState(m_openLayout, kLayoutVersion);
+        if (m_sizesDocks)
+            sizeDocks();
+        m_sizesDocks = m_sizesDocks && !isVisible();
         return;
     }
     m_openLayout = saveState(kLayoutVersion);
@@ -175,7 +191,7 @@ void MainWindow::restoreLayout()
 {
     const QSettings settings;
     restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
-    restoreState(settings.value(QStringLiteral("layout")).toByteArray(), kLayoutVersion);
+    m_sizesDocks = !restoreState(settings.value(QStringLiteral("layout")).toByteArray(), kLayoutVersion);
 }
 
 void MainWindow::buildStatusBar()

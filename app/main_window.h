@@ -68,6 +68,7 @@ protected:
     void dragEnterEvent(QDragEnterEvent *event) override;
     void dropEvent(QDropEvent *event) override;
     void changeEvent(QEvent *event) override;
+    void showEvent(QShowEvent *event) override;
 
 private:
     void buildPanels();
@@ -82,6 +83,7 @@ private:
     void buildStatusBar();
     void connectAll();
     void resetLayout();
+    void sizeDocks();
     void setDocksShown(bool shown); ///< hidden while nothing is open, since they would be empty
     void drawIcons();
     void restoreLayout();
@@ -141,6 +143,7 @@ private:
     QByteArray m_firstLayout;
     QByteArray m_openLayout; ///< as it was when the docks were hidden
     bool m_docksShown = true;
+    bool m_sizesDocks = false; ///< once there is a window with its real size: no layout was saved
 
     QMenu *m_recentMenu = nullptr;
     QAction *m_open = nullptr;

@@ -128,8 +128,7 @@ void StartPage::refresh()
     for (const QString &path : DocumentFiles::leftJournals()) {
         const QString text = DocumentFiles::describeJournal(path);
         if (text.isEmpty())
-            DocumentFiles::discardJournal(
-                path); // killed before its first lines were whole: nothing to bring back
+            DocumentFiles::discardJournal(path); // nothing to bring back
         else
             addJournal(path, text);
     }

@@ -135,6 +135,7 @@ Result<Journal::Head> Journal::read(const std::string &path)
         auto replayed = replay(step, head.state.history, where);
         if (!replayed.ok())
             return inFile(std::move(replayed).error(), path);
+        ++head.steps;
     }
     return head;
 }

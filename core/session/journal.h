@@ -18,6 +18,7 @@ public:
     {
         SessionFile state; ///< what the steps go on from
         std::string sessionPath; ///< empty: never saved
+        std::size_t steps = 0; ///< that read() found; not written
 
         bool operator==(const Head &) const = default;
     };

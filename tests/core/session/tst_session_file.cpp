@@ -137,6 +137,7 @@ private Q_SLOTS:
         QVERIFY(journal.value().undone().ok());
         QVERIFY(journal.value().edited({next, "Exclude conv7"}).ok());
         head.state.history = {{head.state.history.entries[0], {next, "Exclude conv7"}}, 1};
+        head.steps = 4;
         QVERIFY(Journal::read(path).value() == head);
     }
 
