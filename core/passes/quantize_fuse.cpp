@@ -255,7 +255,8 @@ private:
         setFlags(def->attributes, chain);
         def->subgraphs.push_back(std::move(body));
         m_emitted[chain.nodes.back()] = m_result.graph.add(std::move(def), inputs);
-        note(members.back(), std::move(members));
+        std::string last = members.back();
+        note(std::move(last), std::move(members));
     }
 
     static void setFlags(graph::Attributes &attributes, const Chain &chain)
