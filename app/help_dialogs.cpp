@@ -1,5 +1,6 @@
 #include "app/help_dialogs.h"
 
+#include "app/settings.h"
 #include "core/runtime/backends.h"
 #include "widgets/common/formatters.h"
 
@@ -79,6 +80,20 @@ QDialog *dialog(QWidget *window, const QString &title, QWidget *content)
 }
 
 } // namespace
+
+void showGuide(QWidget *window)
+{
+    auto *const text = new QTextBrowser;
+    const QString path = helpPath(QStringLiteral("guide.html"));
+    if (path.isEmpty())
+        text->setPlainText(tr("The guide is not part of this installation."));
+    else
+        text->setSource(QUrl::fromLocalFile(path));
+    text->setAccessibleName(tr("Guide"));
+    QDialog *const box = dialog(window, tr("Guide"), text);
+    box->resize(box->fontMetrics().averageCharWidth() * 130, box->fontMetrics().height() * 44);
+    box->open();
+}
 
 void showShortcutSheet(QWidget *window)
 {

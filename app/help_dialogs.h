@@ -4,6 +4,8 @@ class QWidget;
 
 namespace halftone::app {
 
+/// The first steps, with pictures.
+void showGuide(QWidget *window);
 /// All keys, read from the actions of `window`, and those of the graph.
 void showShortcutSheet(QWidget *window);
 /// Versions, and the licences of the libraries.

@@ -102,6 +102,7 @@ private:
     void exportPicture();
     void attachData();
     void showPreferences();
+    void showGuidePage();
     void showShortcuts();
     void showAbout();
     void fillRecentMenu();

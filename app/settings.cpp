@@ -42,6 +42,18 @@ QPalette themed(bool dark)
     return palette;
 }
 
+/// Installed, or where this was built.
+QString resourcePath(const QString &file)
+{
+    const QStringList folders{QCoreApplication::applicationDirPath() + QStringLiteral("/../share/halftone/"),
+                              QStringLiteral(HALFTONE_RESOURCE_DIR "/")};
+    for (const QString &folder : folders) {
+        if (QFileInfo::exists(folder + file))
+            return QDir::cleanPath(folder + file);
+    }
+    return {};
+}
+
 } // namespace
 
 Preferences loadPreferences()
@@ -114,14 +126,12 @@ QString journalFolder()
 
 QString samplePath(const QString &file)
 {
-    const QStringList folders{QCoreApplication::applicationDirPath()
-                                  + QStringLiteral("/../share/halftone/sample/"),
-                              QStringLiteral(HALFTONE_SAMPLE_DIR "/")};
-    for (const QString &folder : folders) {
-        if (QFileInfo::exists(folder + file))
-            return QDir::cleanPath(folder + file);
-    }
-    return {};
+    return resourcePath(QStringLiteral("sample/") + file);
+}
+
+QString helpPath(const QString &file)
+{
+    return resourcePath(QStringLiteral("help/") + file);
 }
 
 } // namespace halftone::app

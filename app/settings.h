@@ -38,5 +38,7 @@ QString journalFolder();
 
 /// The bundled model; empty when the installation lacks it.
 QString samplePath(const QString &file);
+/// A page or picture of the guide, likewise.
+QString helpPath(const QString &file);
 
 } // namespace halftone::app

@@ -240,7 +240,8 @@ void MainWindow::buildRunMenu()
 void MainWindow::buildHelpMenu()
 {
     QMenu *const menu = menuBar()->addMenu(tr("&Help"));
-    add(menu, tr("&Shortcuts"), Qt::Key_F1, &MainWindow::showShortcuts);
+    add(menu, tr("&Guide"), Qt::Key_F1, &MainWindow::showGuidePage);
+    add(menu, tr("&Shortcuts"), Qt::SHIFT | Qt::Key_F1, &MainWindow::showShortcuts);
     add(menu, tr("&About Halftone"), {}, &MainWindow::showAbout);
 }
 
@@ -474,6 +475,11 @@ void MainWindow::showPreferences()
     savePreferences(m_preferences);
     applyTheme(m_preferences.theme);
     m_jobs->setSettings(m_preferences.jobs);
+}
+
+void MainWindow::showGuidePage()
+{
+    showGuide(this);
 }
 
 void MainWindow::showShortcuts()
