@@ -27,7 +27,7 @@ prepare_mxnet() {
 
 check_style() {
     shellcheck -x app/*.sh tests/*.sh tests/*/*.sh .ci/run
-    find app core tests \( -name '*.cpp' -o -name '*.h' \) -exec clang-format --dry-run -Werror {} +
+    find app core tests widgets \( -name '*.cpp' -o -name '*.h' \) -exec clang-format --dry-run -Werror {} +
 }
 
 install_packages "${build_packages[@]}" "${test_packages[@]}"

@@ -44,7 +44,8 @@ struct Threshold
     ThresholdMethod method = ThresholdMethod::MinMax; ///< that gave it: MinMax after a fall-back
     double value = 0;
     CodeRange range = CodeRange::Symmetric;
-    bool keepsEnds = true; ///< asked for as minmax: the range of codes is that of the values, not -t..t or 0..t
+    bool keepsEnds
+        = true; ///< asked for as minmax: the range of codes is that of the values, not -t..t or 0..t
     std::optional<double> divergence; ///< of entropy; the largest float where none was finite
     std::optional<double> sqnrDb; ///< of codes with this threshold; nothing for zeros
     std::optional<double> sqnrDbMinMax; ///< of codes that clip nothing

@@ -167,9 +167,11 @@ private Q_SLOTS:
         row(R"({"conditional_fp32_ops": [["A", true]]})",
             "conditional_fp32_ops[0][1]: true, expected an attribute's name");
         row(R"({"moves": [["exp", "neutral"]]})",
-            "moves[0][1]: \"neutral\", expected target_dtype_ops, fp32_ops, widest_dtype_ops or fp16_fp32_ops");
+            "moves[0][1]: \"neutral\", expected target_dtype_ops, fp32_ops, widest_dtype_ops or "
+            "fp16_fp32_ops");
         row(R"({"moves": [["exp"]]})",
-            "moves[0][1]: the end of the list, expected target_dtype_ops, fp32_ops, widest_dtype_ops or fp16_fp32_ops");
+            "moves[0][1]: the end of the list, expected target_dtype_ops, fp32_ops, widest_dtype_ops or "
+            "fp16_fp32_ops");
         row(R"({"node_overrides": {"conv0": "float17"}})",
             "node_overrides[\"conv0\"]: \"float17\", expected an element type, such as float16 "
             "or int32");
