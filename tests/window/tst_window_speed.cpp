@@ -17,7 +17,7 @@ namespace {
 #ifdef NDEBUG
 constexpr double kSlack = 1;
 #else
-constexpr double kSlack = 5; // unoptimised
+constexpr double kSlack = 10; // unoptimised
 #endif
 
 double quantile(std::vector<double> values, double q)

@@ -6,13 +6,21 @@ namespace halftone::widgets {
 
 namespace {
 
-/// Above it an edit is converted beside the window's thread: some 5 ms of work.
+/// Above them an edit is converted beside the window's thread: some 5 ms of work.
 constexpr std::size_t kQuickNodes = 10000;
+constexpr std::int64_t kQuickParameters = 1000000;
 
 bool isQuick(const session::Document::Request &request)
 {
-    return request.source->model.graph.nodeCount() <= kQuickNodes
-        && !request.policy->castParams.value_or(false);
+    const graph::Model &model = request.source->model;
+    if (model.graph.nodeCount() > kQuickNodes)
+        return false;
+    if (!request.policy->castParams.value_or(false))
+        return true;
+    std::int64_t values = 0;
+    for (const tensor::Array &array : model.parameters)
+        values += array.shape.elementCount().value_or(0);
+    return values <= kQuickParameters;
 }
 
 } // namespace
