@@ -28,7 +28,8 @@ std::vector<std::string> filesOf(const ExportOptions &options)
     std::vector<std::string> files;
     if (options.model) {
         files.push_back(symbolOf(options.prefix));
-        files.push_back(options.prefix + "-0000.params");
+        if (options.parameters)
+            files.push_back(options.prefix + "-0000.params");
     }
     if (options.policy)
         files.push_back(options.prefix + ".policy.json");

@@ -14,11 +14,12 @@ struct ExportOptions
 {
     std::string prefix;
     bool model = true;
+    bool parameters = true; ///< does the model have any?
     bool policy = true;
     bool report = true;
 };
 
-/// The files that exportAll() will write; for a model without parameters one less.
+/// The files that exportAll() will write.
 std::vector<std::string> filesOf(const ExportOptions &options);
 
 /// The self-contained page that `report` writes too. Figures of another revision are left out.
