@@ -18,9 +18,11 @@
 
 namespace halftone::app {
 
-ExportDialog::ExportDialog(const QString &prefix, const std::vector<std::string> &source, QWidget *parent)
+ExportDialog::ExportDialog(const QString &prefix, const std::vector<std::string> &source, bool hasParameters,
+                           QWidget *parent)
     : QDialog(parent)
     , m_source(source)
+    , m_hasParameters(hasParameters)
 {
     setWindowTitle(tr("Export"));
     auto *const layout = new QVBoxLayout(this);
@@ -99,6 +101,7 @@ session::ExportOptions ExportDialog::options() const
     session::ExportOptions options;
     options.prefix = m_prefix->text().toStdString();
     options.model = m_model->isChecked();
+    options.parameters = m_hasParameters;
     options.policy = m_policy->isChecked();
     options.report = m_report->isChecked();
     return options;

@@ -18,7 +18,8 @@ class ExportDialog : public QDialog
 
 public:
     /// source  the model's files, which are never written over
-    ExportDialog(const QString &prefix, const std::vector<std::string> &source, QWidget *parent = nullptr);
+    ExportDialog(const QString &prefix, const std::vector<std::string> &source, bool hasParameters,
+                 QWidget *parent = nullptr);
 
     session::ExportOptions options() const;
 
@@ -26,6 +27,7 @@ private:
     void refresh();
 
     std::vector<std::string> m_source;
+    bool m_hasParameters;
     QLineEdit *m_prefix = nullptr;
     QCheckBox *m_model = nullptr;
     QCheckBox *m_policy = nullptr;

@@ -427,7 +427,8 @@ void MainWindow::exportAll()
     name = name.endsWith(u"-symbol.json") ? name.chopped(12) : source.completeBaseName();
     const QString type = QString::fromUtf8(tensor::nameOf(snapshot.policy->target).data());
     ExportDialog dialog(source.absolutePath() + '/' + name + '-' + type,
-                        {snapshot.source->symbolPath, snapshot.source->paramsPath}, this);
+                        {snapshot.source->symbolPath, snapshot.source->paramsPath},
+                        snapshot.source->model.hasParameters, this);
     if (dialog.exec() != QDialog::Accepted)
         return;
     QApplication::setOverrideCursor(Qt::WaitCursor);
