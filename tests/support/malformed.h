@@ -32,6 +32,12 @@ std::string checkMalformed(const std::string &kind,
 
 /// Highest memory use of this process so far, in bytes.
 std::size_t peakMemory();
+/// Does that tell of the program alone? A sanitizer's shadow, and what it keeps of freed memory, would be counted.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kIsMemoryOurs = false;
+#else
+inline constexpr bool kIsMemoryOurs = true;
+#endif
 
 /// Runs `work` on a thread whose stack is small enough that recursion over a million levels cannot pass
 /// unseen.

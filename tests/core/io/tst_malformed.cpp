@@ -12,11 +12,6 @@ using test::MalformedCase;
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kIsMemoryOurs = false; // a sanitizer's shadow would be counted
-#else
-constexpr bool kIsMemoryOurs = true;
-#endif
 constexpr std::size_t kMostMemory = std::size_t{64} << 20;
 
 Result<void> readSymbol(const MalformedCase &one)
@@ -71,7 +66,7 @@ private Q_SLOTS:
         QCOMPARE(QString::fromStdString(test::checkMalformed("symbol", readSymbol)), QString());
         QCOMPARE(QString::fromStdString(test::checkMalformed("params", readParams)), QString());
         QCOMPARE(QString::fromStdString(test::checkMalformed("model", readModel)), QString());
-        QVERIFY(!kIsMemoryOurs || test::peakMemory() - before < kMostMemory);
+        QVERIFY(!test::kIsMemoryOurs || test::peakMemory() - before < kMostMemory);
     }
 
     void aMillionOpenBracketsAreAnErrorOnASmallStack_data()

@@ -158,7 +158,7 @@ private Q_SLOTS:
         const std::size_t before = test::peakMemory();
         QVERIFY(interpreter.run(feed).ok());
         // Fed, copied to where it is aligned, read and written; all values together are 640 MB.
-        QVERIFY(test::peakMemory() - before < 6 * kBytes);
+        QVERIFY(!test::kIsMemoryOurs || test::peakMemory() - before < 6 * kBytes);
     }
 
     void whatOneBackendRefusesTheNextComputes()
