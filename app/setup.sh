@@ -4,9 +4,9 @@
 # Where compilers' results are kept, so that a second build folder costs little.
 export CCACHE_DIR="$PWD/build/ccache" CCACHE_MAXSIZE=2G
 
-readonly build_packages=(g++ cmake ninja-build ccache pkg-config nlohmann-json3-dev libcli11-dev libzip-dev libstb-dev
+readonly build_packages=(g++ cmake ninja-build ccache pkg-config python3-venv nlohmann-json3-dev libcli11-dev libzip-dev libstb-dev
     libjpeg62-turbo-dev qt6-base-dev qt6-svg-dev qt6-qpa-plugins libqcustomplot-dev graphviz fonts-dejavu-core)
-readonly test_packages=(libbenchmark-dev xvfb xdotool imagemagick clang clang-format libclang-rt-14-dev shellcheck)
+readonly test_packages=(python3-dev libbenchmark-dev xvfb xdotool imagemagick clang clang-format libclang-rt-14-dev shellcheck)
 
 fail() {
     printf 'error: %s\n' "$*" >&2
