@@ -107,7 +107,10 @@ Result<Versus> measureVersus(runtime::LatencyPlan &plan, runtime::LatencyPlan &o
         others.push_back(otherMs);
         ratios.push_back((isOtherFirst ? second : first) / std::max(otherMs, 1e-9));
     }
-    return Versus{quantile(others, 0.5), quantile(ratios, 0.5), medianInterval(ratios, seed)};
+    std::array<double, 2> interval = medianInterval(ratios, seed);
+    interval[0] *= 1 - kPlacement;
+    interval[1] *= 1 + kPlacement;
+    return Versus{quantile(others, 0.5), quantile(ratios, 0.5), interval};
 }
 
 void fillInputs(runtime::LatencyPlan &plan, std::uint64_t seed)
