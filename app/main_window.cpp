@@ -33,7 +33,6 @@ namespace {
 
 using widgets::plain;
 
-constexpr int kLayoutVersion = 1;
 constexpr int kMostLogLines = 2000;
 
 QString timeLeft(double seconds)

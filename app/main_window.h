@@ -71,6 +71,8 @@ protected:
     void showEvent(QShowEvent *event) override;
 
 private:
+    static constexpr int kLayoutVersion = 1; ///< of saved layouts: another set of docks is another version
+
     void buildPanels();
     void buildActions();
     void buildFileMenu();

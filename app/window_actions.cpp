@@ -37,8 +37,6 @@ namespace {
 
 using widgets::plain;
 
-constexpr int kLayoutVersion = 1;
-
 const QString kModelFilter
     = QStringLiteral("Models and sessions (*-symbol.json *.json *.halftone);;All files (*)");
 const QString kSessionFilter = QStringLiteral("Sessions (*.halftone)");

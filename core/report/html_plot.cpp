@@ -37,12 +37,24 @@ double niceStep(double range)
     return power * (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10);
 }
 
-/// Long names keep their beginning and end, where they differ.
+bool isInsideCharacter(char byte)
+{
+    return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
+}
+
+/// Long names keep their beginning and end, where they differ. UTF-8 characters are kept whole.
 std::string shortened(const std::string &name)
 {
     constexpr std::size_t kMost = 46;
-    return name.size() <= kMost ? name
-                                : name.substr(0, kMost / 2) + "…" + name.substr(name.size() - kMost / 2);
+    if (name.size() <= kMost)
+        return name;
+    std::size_t first = kMost / 2;
+    while (first > 0 && isInsideCharacter(name[first]))
+        --first;
+    std::size_t last = name.size() - kMost / 2;
+    while (last < name.size() && isInsideCharacter(name[last]))
+        ++last;
+    return name.substr(0, first) + "…" + name.substr(last);
 }
 
 } // namespace

@@ -43,6 +43,18 @@ private Q_SLOTS:
         QVERIFY(svg.find("cy=\"nan") == std::string::npos && svg.find("cy=\"inf") == std::string::npos);
     }
 
+    void longNamesAreCutBetweenCharacters()
+    {
+        QString name;
+        for (int i = 0; i < 40; ++i)
+            name += QChar(0x00e4); // two bytes each
+        for (const char *before : {"", "x"}) {
+            const std::string svg = barPlot({{before + name.toStdString(), 1, "float32"}}, "us", 1);
+            QCOMPARE(QString::fromStdString(svg).toStdString(), svg);
+            QVERIFY(svg.find("…") != std::string::npos);
+        }
+    }
+
     void nothingIsAPlotToo()
     {
         QVERIFY(linePlot({}, "dB").ends_with("</svg>\n"));
