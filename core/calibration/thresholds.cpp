@@ -3,19 +3,12 @@
 #include "core/calibration/entropy.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 namespace halftone::calibration {
 namespace {
-
-constexpr std::array<std::pair<ThresholdMethod, std::string_view>, 4> kNames{
-    {{ThresholdMethod::MinMax, "minmax"},
-     {ThresholdMethod::Entropy, "entropy"},
-     {ThresholdMethod::Percentile, "percentile"},
-     {ThresholdMethod::Mse, "mse"}}};
 
 constexpr int kMseSteps = 256;
 
@@ -217,17 +210,6 @@ void refuseZero(Threshold &threshold, double absMax)
 }
 
 } // namespace
-
-std::string_view nameOf(ThresholdMethod method)
-{
-    return std::ranges::find(kNames, method, &std::pair<ThresholdMethod, std::string_view>::first)->second;
-}
-
-std::optional<ThresholdMethod> thresholdMethodNamed(std::string_view name)
-{
-    const auto found = std::ranges::find(kNames, name, &std::pair<ThresholdMethod, std::string_view>::second);
-    return found == kNames.end() ? std::nullopt : std::optional(found->first);
-}
 
 CodeRange codeRangeOf(const TensorStatistics &statistics, CodeType codes)
 {

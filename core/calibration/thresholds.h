@@ -2,26 +2,18 @@
 
 #include "core/calibration/collector.h"
 #include "core/calibration/int8_error.h"
+#include "core/policy/threshold_choice.h"
 
 #include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
-#include <string_view>
 
 namespace halftone::calibration {
 
-/// How the largest value that int8 codes stand for is chosen (spec: calibration-int8, section 4).
-enum class ThresholdMethod
-{
-    MinMax, ///< the largest |x|: nothing is clipped
-    Entropy, ///< least Kullback–Leibler divergence, as MXNet 1.9.1 finds it
-    Percentile, ///< of |x|
-    Mse, ///< least square error of 256 thresholds, equal parts of the largest |x|
-};
-
-std::string_view nameOf(ThresholdMethod method); ///< "minmax", "entropy", "percentile", "mse"
-std::optional<ThresholdMethod> thresholdMethodNamed(std::string_view name);
+using policy::nameOf;
+using policy::ThresholdMethod;
+using policy::thresholdMethodNamed;
 
 /// Types of int8 codes that a range may be meant for.
 enum class CodeType

@@ -115,6 +115,7 @@ Result<void> Converter::visit(NodeId id)
     const policy::Rule rule = m_assignment.rule(id);
     switch (policy::requestOf(rule)) {
     case Request::Fp32:
+    case Request::Int8:
         readFp32(id, rule == policy::Rule::Conditional);
         commit(id);
         placeAll(id, Side::Fp32);

@@ -307,6 +307,7 @@ void Planner::decide(NodeId id)
     }
     switch (request) {
     case Request::Fp32:
+    case Request::Int8:
         asFp32(id);
         return;
     case Request::Target:

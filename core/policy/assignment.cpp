@@ -6,6 +6,7 @@
 #include "core/policy/wording.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -32,6 +33,8 @@ Rule ruleOf(List list)
         return Rule::WidestList;
     case List::Conditional:
         return Rule::ConditionUnmet;
+    case List::Int8:
+        return Rule::Int8List;
     case List::Neutral:
         break;
     }
@@ -196,12 +199,45 @@ void decideNamed(const graph::Graph &graph, const NamedNodes &named, Assignment 
         if (fresh)
             at->second = addEntry(made.entries, entryText("excluded_sym_names", text));
         made.nodes[node] = {Rule::ExcludedName, at->second};
+        made.otherwise.erase(node);
     }
     for (const auto &[node, type] : named.overrides) {
-        const Rule rule = type == tensor::DType::F32 ? Rule::OverrideFp32 : Rule::OverrideTarget;
+        const Rule rule = type == tensor::DType::F32 ? Rule::OverrideFp32
+            : type == tensor::DType::I8              ? Rule::OverrideInt8
+                                                     : Rule::OverrideTarget;
         const std::string text
             = entryText("node_overrides", graph.node(node).name) + " = " + std::string(nameOf(type));
+        // An exclusion holds where int8 cannot be.
+        if (rule == Rule::OverrideInt8)
+            made.otherwise.try_emplace(node, made.nodes[node]);
+        else
+            made.otherwise.erase(node);
         made.nodes[node] = {rule, addEntry(made.entries, text)};
+    }
+}
+
+/// Over all that the other lists say, before names.
+void decideInt8(const graph::Graph &graph, const Rules &rules, Assignment &made)
+{
+    if (rules.int8.empty())
+        return;
+    std::vector<std::optional<Decision>> ops; // by OpIndex
+    for (const std::string &op : graph.operatorNames()) {
+        const auto place = rules.int8.find(op);
+        if (place == rules.int8.end()) {
+            ops.emplace_back();
+            continue;
+        }
+        const auto &[list, entry, source] = place->second;
+        ops.emplace_back(Decision{
+            Rule::Int8List,
+            addEntry(made.entries, entryText(nameOf(list), entry) + " (" + std::string(source) + ')')});
+    }
+    for (graph::NodeId id = 0; id < made.nodes.size(); ++id) {
+        if (const auto &decision = ops[graph.opOf(id)]) {
+            made.otherwise.emplace(id, made.nodes[id]);
+            made.nodes[id] = *decision;
+        }
     }
 }
 
@@ -222,6 +258,9 @@ Request requestOf(Rule rule)
         return Request::Target;
     case Rule::WidestList:
         return Request::Widest;
+    case Rule::OverrideInt8:
+    case Rule::Int8List:
+        return Request::Int8;
     case Rule::ConditionUnmet:
     case Rule::NeutralList:
     case Rule::Unlisted:
@@ -237,9 +276,12 @@ std::string_view nameOf(Rule rule)
         return "variable";
     case Rule::OverrideFp32:
     case Rule::OverrideTarget:
+    case Rule::OverrideInt8:
         return "override";
     case Rule::ExcludedName:
         return "excluded-name";
+    case Rule::Int8List:
+        return "int8-list";
     case Rule::Fp32List:
         return "fp32-list";
     case Rule::TargetList:
@@ -269,6 +311,8 @@ std::string_view nameOf(Request request)
         return "widest";
     case Request::Follow:
         return "follow";
+    case Request::Int8:
+        return "int8";
     case Request::Nothing:
         break;
     }
@@ -287,8 +331,17 @@ Assignment assign(const graph::Graph &graph, const Rules &rules, const NamedNode
     made.nodes.resize(graph.nodeCount());
     for (graph::NodeId id = 0; id < made.nodes.size(); ++id)
         made.nodes[id] = decider.decide(*ops[graph.opOf(id)], graph.node(id));
+    decideInt8(graph, rules, made);
     decideNamed(graph, named, made);
     return made;
+}
+
+Assignment withoutInt8(Assignment assignment)
+{
+    for (const auto &[node, decision] : assignment.otherwise)
+        assignment.nodes[node] = decision;
+    assignment.otherwise.clear();
+    return assignment;
 }
 
 } // namespace halftone::policy

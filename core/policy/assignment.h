@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace halftone::policy {
@@ -17,7 +18,9 @@ enum class Rule : std::uint8_t
     Variable,
     OverrideFp32,
     OverrideTarget,
+    OverrideInt8,
     ExcludedName, ///< also of variables: their value then counts as float32
+    Int8List,
     Fp32List,
     TargetList,
     WidestList,
@@ -35,11 +38,12 @@ enum class Request : std::uint8_t
     Target,
     Widest,
     Follow, ///< as the inputs come
+    Int8, ///< codes where the node can be quantized; what it reads as reals is float32
 };
 
 Request requestOf(Rule rule);
 std::string_view nameOf(Rule rule); ///< "fp32-list", "excluded-name", …: as reports call it
-std::string_view nameOf(Request request); ///< "fp32", "target", "widest", "follow"; "" for Nothing
+std::string_view nameOf(Request request); ///< "fp32", "target", "widest", "follow", "int8"; "" for Nothing
 
 struct Decision
 {
@@ -54,11 +58,16 @@ struct Assignment
     /// What decided, as text for reports: `fp32_ops: "softmax" (built-in float16 1.9.1)`. Index 0 is empty:
     /// nothing named the node.
     std::vector<std::string> entries;
+    /// Of nodes asked for int8: what holds where they cannot be quantized.
+    std::unordered_map<graph::NodeId, Decision> otherwise;
 
     Rule rule(graph::NodeId id) const { return nodes[id].rule; }
     Request requested(graph::NodeId id) const { return requestOf(nodes[id].rule); }
     const std::string &entry(graph::NodeId id) const { return entries[nodes[id].entry]; }
 };
+
+/// Every node as if no int8 were asked for.
+Assignment withoutInt8(Assignment assignment);
 
 /// Decides for every node of `graph`; bodies of control flow are not looked into. A fused operator that no list names
 /// takes the decision of its body's operators: fp32 (a condition counts) before target before widest before neutral; its

@@ -1,11 +1,15 @@
 #include "core/policy/edits.h"
 
 #include "core/dialect/mxnet/op_info.h"
+#include "core/policy/int8_forms.h"
 #include "core/policy/op_lists.h"
 #include "core/policy/pattern.h"
 #include "core/policy/wording.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
 
 namespace halftone::policy {
 namespace {
@@ -37,6 +41,8 @@ std::string_view shortName(List list)
         return "widest";
     case List::Conditional:
         return "conditional";
+    case List::Int8:
+        return "int8";
     case List::Neutral:
         break;
     }
@@ -53,6 +59,13 @@ void addNew(std::vector<T> &all, const T &one)
 std::string someOf(const std::vector<std::string> &names, const char *many)
 {
     return names.size() == 1 ? names.front() : std::to_string(names.size()) + ' ' + many;
+}
+
+std::string shortNumber(double value)
+{
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.4g", value);
+    return text.data();
 }
 
 /// Makes the edits one by one; what they make is checked as a whole afterwards.
@@ -76,6 +89,9 @@ public:
         if (edit.to == List::Conditional)
             return badInput("conditional_fp32_ops", "an operator without a condition",
                             "an attribute and its values");
+        if (edit.to == List::Int8)
+            return addInt8(edit.ops);
+        dropInt8(edit.ops);
         for (const std::string &op : edit.ops)
             dropMoves(canonical(op));
         std::vector<Warning> warnings;
@@ -101,6 +117,7 @@ public:
         std::erase_if(rules, isOps);
         std::erase_if(m_policy.addedConditions, isOps);
         if (!edit.rules.empty()) {
+            dropInt8({op});
             // It may stand in one of those lists only.
             takeOut(m_policy.targetOps, lists->target, op);
             takeOut(m_policy.fp32Ops, lists->fp32, op);
@@ -171,6 +188,30 @@ public:
         return {};
     }
 
+    Result<void> operator()(const SetThresholds &edit)
+    {
+        std::optional<ThresholdChoice> choice = edit.choice;
+        if (choice && choice->value) {
+            if (!(*choice->value > 0) || !std::isfinite(*choice->value))
+                return badInput("thresholds", std::to_string(*choice->value), "a number above 0");
+            choice->method = kDefaultThresholdMethod; // not asked
+        }
+        for (const std::string &tensor : edit.tensors) {
+            if (choice)
+                m_policy.thresholds.insert_or_assign(tensor, *choice);
+            else
+                m_policy.thresholds.erase(tensor);
+        }
+        return {};
+    }
+
+    Result<void> operator()(const SetThresholdMethod &edit)
+    {
+        m_policy.thresholdMethod
+            = edit.method == kDefaultThresholdMethod ? std::nullopt : std::optional(edit.method);
+        return {};
+    }
+
     Result<void> operator()(const ReplacePolicy &edit)
     {
         m_policy = edit.policy;
@@ -185,6 +226,30 @@ private:
     void dropMoves(const std::string &op)
     {
         std::erase_if(m_policy.moves, [&op](const Move &move) { return canonical(move.op) == op; });
+    }
+
+    Result<void> addInt8(const std::vector<std::string> &ops)
+    {
+        std::vector<std::string> now = m_policy.int8Ops.value_or(std::vector<std::string>());
+        for (const std::string &op : ops) {
+            const std::string name = canonical(op);
+            if (!hasInt8Form(name))
+                return badInput("int8_ops", inQuotes(op), "an operator with an int8 form");
+            if (std::ranges::none_of(now, [&](const std::string &one) { return canonical(one) == name; }))
+                now.push_back(name);
+        }
+        m_policy.int8Ops = std::move(now);
+        return {};
+    }
+
+    void dropInt8(const std::vector<std::string> &ops)
+    {
+        if (!m_policy.int8Ops)
+            return;
+        for (const std::string &op : ops)
+            takeOut(m_policy.int8Ops, {}, canonical(op));
+        if (m_policy.int8Ops->empty())
+            m_policy.int8Ops.reset();
     }
 
     static void takeOut(Names &given, const std::vector<std::string> &builtIn, const std::string &op)
@@ -246,6 +311,17 @@ struct Describer
     std::string operator()(const SetCastParams &edit) const
     {
         return edit.on ? "Store parameters in 16 bit" : "Store parameters as they are";
+    }
+    std::string operator()(const SetThresholds &edit) const
+    {
+        return "Threshold of " + someOf(edit.tensors, "tensors")
+            + (!edit.choice             ? std::string(" as the policy says")
+                   : edit.choice->value ? " to " + shortNumber(*edit.choice->value)
+                                        : " by " + std::string(nameOf(edit.choice->method)));
+    }
+    std::string operator()(const SetThresholdMethod &edit) const
+    {
+        return "Thresholds by " + std::string(nameOf(edit.method));
     }
     std::string operator()(const ReplacePolicy &edit) const { return edit.what; }
 };

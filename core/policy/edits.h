@@ -13,7 +13,8 @@
 namespace halftone::policy {
 
 /// Operators to another list, whole operator classes at once; with List::Neutral out of all lists. Not List::Conditional:
-/// that needs an attribute (SetConditions).
+/// that needs an attribute (SetConditions). List::Int8 lies over the others: an operator keeps its place when it comes, and
+/// leaves for any other list.
 struct MoveOperators
 {
     std::vector<std::string> ops; ///< canonical names
@@ -37,7 +38,7 @@ struct IncludeNames
     std::vector<std::string> names; ///< as excluded_sym_names has them
 };
 
-/// Single nodes to float32 or the target type whatever the lists say; nothing: as the lists say.
+/// Single nodes to float32, int8 or the target type whatever the lists say; nothing: as the lists say.
 struct OverrideNodes
 {
     std::vector<std::string> nodes;
@@ -64,6 +65,18 @@ struct SetCastParams
     bool on = false;
 };
 
+/// How the int8 codes of tensors are scaled; nothing: as the policy's method says.
+struct SetThresholds
+{
+    std::vector<std::string> tensors; ///< as CalibratedTensor::name
+    std::optional<ThresholdChoice> choice;
+};
+
+struct SetThresholdMethod
+{
+    ThresholdMethod method = kDefaultThresholdMethod;
+};
+
 /// Another policy altogether, such as one read from a file, or the built-in one.
 struct ReplacePolicy
 {
@@ -71,11 +84,13 @@ struct ReplacePolicy
     std::string what; ///< for the undo text: "Load tuned.json"
 };
 
-using Edit = std::variant<MoveOperators, SetConditions, ExcludeNames, IncludeNames, OverrideNodes, SetTarget,
-                          SetMode, SetListVersion, SetCastParams, ReplacePolicy>;
+using Edit
+    = std::variant<MoveOperators, SetConditions, ExcludeNames, IncludeNames, OverrideNodes, SetTarget,
+                   SetMode, SetListVersion, SetCastParams, SetThresholds, SetThresholdMethod, ReplacePolicy>;
 
 /// `policy` as it is after the edit. Names that are there already are not added twice.
-/// fails: BadInput for an edit that resolve() would refuse, such as an unknown operator.
+/// fails: BadInput for an edit that resolve() would refuse, such as an unknown operator; for an operator without an int8
+/// form in int8_ops; for a threshold that is not above 0.
 Result<Policy> applyEdit(const Policy &policy, const Edit &edit);
 
 /// For menus and the undo list: "Convolution to fp32", "Exclude 3 nodes".

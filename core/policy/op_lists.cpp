@@ -53,6 +53,8 @@ std::string_view nameOf(List list)
         return "widest_dtype_ops";
     case List::Conditional:
         return "conditional_fp32_ops";
+    case List::Int8:
+        return "int8_ops";
     case List::Neutral:
         break;
     }
@@ -61,7 +63,7 @@ std::string_view nameOf(List list)
 
 const std::vector<std::string> &OpLists::names(List list) const
 {
-    assert(list != List::Conditional);
+    assert(list != List::Conditional && list != List::Int8);
     return list == List::Target ? target
         : list == List::Fp32    ? fp32
         : list == List::Widest  ? widest
@@ -72,7 +74,7 @@ bool OpLists::holds(List list, std::string_view op) const
 {
     if (list == List::Conditional)
         return std::ranges::find(conditional, op, &ConditionalRule::op) != conditional.end();
-    return std::ranges::find(names(list), op) != names(list).end();
+    return list != List::Int8 && std::ranges::find(names(list), op) != names(list).end();
 }
 
 Result<const OpLists *> builtInLists(tensor::DType target, std::string_view version)

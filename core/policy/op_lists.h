@@ -24,7 +24,7 @@ struct OpLists
     std::vector<std::string> neutral; ///< MXNet's fp16_fp32_ops
     std::vector<ConditionalRule> conditional;
 
-    /// The names of one list. Needs: a list of names, that is not List::Conditional.
+    /// The names of one list. Needs: a list that MXNet has and that is not List::Conditional.
     const std::vector<std::string> &names(List list) const;
     /// Does the list hold that very text (for Conditional: as a rule's operator)?
     bool holds(List list, std::string_view op) const;

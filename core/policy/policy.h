@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/policy/threshold_choice.h"
 #include "core/tensor/dtype.h"
 
 #include <cstdint>
@@ -64,8 +65,11 @@ struct Policy
     std::map<std::string, tensor::DType> nodeOverrides;
     std::map<std::string, tensor::DType> inputDtypes;
     std::optional<std::vector<std::string>> dataNames;
-    std::optional<std::vector<std::string>>
-        int8Ops; ///< operators that the quantizer takes; absent: its own list
+    /// Operators that compute in int8 where they can; what stands in the lists above holds where they cannot. Absent: in a
+    /// conversion none, in a quantization of the whole model all that have an int8 form.
+    std::optional<std::vector<std::string>> int8Ops;
+    std::optional<ThresholdMethod> thresholdMethod; ///< of int8 ranges; absent: kDefaultThresholdMethod
+    std::map<std::string, ThresholdChoice> thresholds; ///< by tensor, as CalibratedTensor::name has it
     std::optional<bool>
         castParams; ///< store parameters in the target type where all their readers want it; absent: no
     /// Absent: true. False (mode typed only): data that all their readers want in the target type come in it, and outputs

@@ -64,6 +64,17 @@ constexpr Word kLists{
     "1.9.1, 2.0.0b1 or master",
 };
 
+constexpr Word kThresholdMethod{
+    [](Policy &policy, std::string_view word) {
+        policy.thresholdMethod = thresholdMethodNamed(word);
+        return policy.thresholdMethod.has_value();
+    },
+    [](const Policy &policy) {
+        return policy.thresholdMethod ? nameOf(*policy.thresholdMethod) : std::string_view();
+    },
+    kThresholdMethods,
+};
+
 constexpr std::array kFields{
     PolicyField{"target_dtype", kTarget},
     PolicyField{"mode", kMode},
@@ -83,6 +94,8 @@ constexpr std::array kFields{
     PolicyField{"keep_io_types", &Policy::keepIoTypes},
     PolicyField{"share", &Policy::share},
     PolicyField{"int8_ops", &Policy::int8Ops},
+    PolicyField{"threshold_method", kThresholdMethod},
+    PolicyField{"thresholds", &Policy::thresholds},
 };
 
 } // namespace

@@ -23,6 +23,7 @@ struct PolicyField
     using Types = std::map<std::string, tensor::DType> Policy::*;
     using Flag = std::optional<bool> Policy::*;
     using Moves = std::vector<Policy::Move> Policy::*;
+    using Thresholds = std::map<std::string, ThresholdChoice> Policy::*;
     /// A text with a few allowed values; null when a value is none of them. `get` gives "" for the default.
     struct Word
     {
@@ -32,7 +33,7 @@ struct PolicyField
     };
 
     std::string_view key;
-    std::variant<Word, Names, PlainNames, Conditions, PlainConditions, Types, Flag, Moves> member;
+    std::variant<Word, Names, PlainNames, Conditions, PlainConditions, Types, Flag, Moves, Thresholds> member;
 };
 
 /// In the order in which they are written.

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_set>
 
 namespace halftone::policy {
@@ -29,8 +30,11 @@ public:
     bool null() override;
     bool boolean(bool value) override;
     bool number_integer(number_integer_t value) override { return refuse(std::to_string(value)); }
-    bool number_unsigned(number_unsigned_t value) override { return refuse(std::to_string(value)); }
-    bool number_float(number_float_t, const string_t &text) override { return refuse(text); }
+    bool number_unsigned(number_unsigned_t value) override
+    {
+        return number(static_cast<double>(value), std::to_string(value));
+    }
+    bool number_float(number_float_t value, const string_t &text) override { return number(value, text); }
     bool string(string_t &text) override;
     bool binary(binary_t &) override { return refuse("bytes"); }
     bool start_object(std::size_t) override { return open(Form::Object, "an object"); }
@@ -55,6 +59,7 @@ private:
     bool open(Form form, std::string found);
     bool setType(const std::string &text);
     bool setMoveList(const std::string &text);
+    bool number(double value, const std::string &text);
     template <class T>
     void give(T value);
 
@@ -64,14 +69,21 @@ private:
     std::vector<Level> m_levels;
     const PolicyField *m_field = nullptr;
     std::unordered_set<std::string_view> m_keys;
-    std::string m_name; ///< the member of an object of types
+    std::string m_name; ///< the member of an object whose members the person names
 
     // The value under way.
     std::vector<std::string> m_names;
     std::vector<ConditionalRule> m_rules;
     std::map<std::string, tensor::DType> m_types;
     std::vector<Policy::Move> m_moves;
+    std::map<std::string, ThresholdChoice> m_thresholds;
 };
+
+/// An object whose members the person names.
+bool isNamed(Slot slot)
+{
+    return slot == Slot::Types || slot == Slot::Thresholds;
+}
 
 /// The slot that the next value would fill.
 Slot Reader::nextSlot() const
@@ -89,7 +101,7 @@ std::string Reader::path() const
         return "the policy";
     std::string path(m_field ? m_field->key : "the policy");
     for (std::size_t i = 1; i < m_levels.size(); ++i) {
-        if (m_levels[i].slot == Slot::Types)
+        if (isNamed(m_levels[i].slot))
             path += '[' + inQuotes(m_name) + ']';
         else
             path = indexed(path, m_levels[i].count);
@@ -146,6 +158,13 @@ bool Reader::string(string_t &text)
         break;
     case Slot::Type:
         return setType(text);
+    case Slot::Threshold: {
+        const auto method = thresholdMethodNamed(text);
+        if (!method)
+            return refuse(inQuotes(text));
+        m_thresholds[m_name] = {*method, std::nullopt};
+        return true;
+    }
     case Slot::MoveOp:
         m_moves.back().op = std::move(text);
         break;
@@ -166,6 +185,14 @@ bool Reader::setType(const std::string &text)
     if (!type)
         return refuse(inQuotes(text));
     m_types[m_name] = *type;
+    return true;
+}
+
+bool Reader::number(double value, const std::string &text)
+{
+    if (nextSlot() != Slot::Threshold || !(value > 0) || !std::isfinite(value))
+        return refuse(text);
+    m_thresholds[m_name] = {kDefaultThresholdMethod, value};
     return true;
 }
 
@@ -196,9 +223,10 @@ bool Reader::open(Form form, std::string found)
 
 bool Reader::key(string_t &text)
 {
-    if (m_levels.back().slot == Slot::Types) {
+    if (isNamed(m_levels.back().slot)) {
         m_name = std::move(text);
-        return !m_types.contains(m_name) || fail(path(), "the name stands there twice");
+        return !(m_types.contains(m_name) || m_thresholds.contains(m_name))
+            || fail(path(), "the name stands there twice");
     }
     const auto fields = policyFields();
     const auto at = std::ranges::find(fields, text, &PolicyField::key);
@@ -228,6 +256,8 @@ bool Reader::end_object()
 {
     if (m_levels.back().slot == Slot::Types)
         give(std::exchange(m_types, {}));
+    else if (m_levels.back().slot == Slot::Thresholds)
+        give(std::exchange(m_thresholds, {}));
     m_levels.pop_back();
     return true;
 }

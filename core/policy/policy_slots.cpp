@@ -24,6 +24,8 @@ constexpr std::array kSlots{
     SlotFacts{Form::List, "[operator, list]"},
     SlotFacts{Form::Text, "an operator's name"},
     SlotFacts{Form::Text, "target_dtype_ops, fp32_ops, widest_dtype_ops or fp16_fp32_ops"},
+    SlotFacts{Form::Object, "an object of {tensor: threshold}"},
+    SlotFacts{Form::Threshold, "a number above 0, or one of minmax, entropy, percentile, mse"},
     SlotFacts{Form::Nothing, "the end of the list"},
 };
 
@@ -46,6 +48,7 @@ Slot slotOf(const PolicyField &field)
         Slot operator()(PolicyField::PlainConditions) const { return Slot::Conditions; }
         Slot operator()(PolicyField::Types) const { return Slot::Types; }
         Slot operator()(PolicyField::Moves) const { return Slot::Moves; }
+        Slot operator()(PolicyField::Thresholds) const { return Slot::Thresholds; }
     };
     return std::visit(Visitor(), field.member);
 }
@@ -66,6 +69,8 @@ Slot slotWithin(Slot outer, std::size_t index)
         return Slot::ConditionValue;
     case Slot::Types:
         return Slot::Type;
+    case Slot::Thresholds:
+        return Slot::Threshold;
     case Slot::Moves:
         return Slot::Move;
     case Slot::Move:

@@ -28,6 +28,8 @@ enum class Slot : std::uint8_t
     Move,
     MoveOp,
     MoveList,
+    Thresholds,
+    Threshold,
     Surplus, ///< behind the last element of a condition or move
 };
 
@@ -38,6 +40,7 @@ enum class Form : std::uint8_t
     Flag,
     List,
     Object,
+    Threshold, ///< a text or a number
     Nothing
 };
 

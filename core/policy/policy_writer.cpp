@@ -42,6 +42,14 @@ Json toJson(const std::map<std::string, tensor::DType> &types)
     return json;
 }
 
+Json toJson(const std::map<std::string, ThresholdChoice> &thresholds)
+{
+    Json json = Json::object();
+    for (const auto &[name, choice] : thresholds)
+        json[name] = choice.value ? Json(*choice.value) : Json(nameOf(choice.method));
+    return json;
+}
+
 /// null for a member that has its default value.
 template <class T>
 Json toJson(const std::optional<T> &value)

@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "core/dialect/mxnet/op_info.h"
 #include "core/policy/condition_check.h"
+#include "core/policy/int8_forms.h"
 #include "core/policy/op_lists.h"
 #include "core/policy/policy_fields.h"
 #include "core/policy/wording.h"
@@ -81,6 +82,7 @@ private:
     Result<void> placePasted();
     Result<void> placeConditions(const std::vector<ConditionalRule> &rules, std::string_view source);
     Result<void> place(const Named &named, List list, std::string_view source, const std::string &where);
+    Result<void> placeInt8(const std::vector<std::string> &names);
     Result<void> move(const Policy::Move &move);
     Result<Named> named(std::string_view entry, List list, const std::string &where);
     Result<void> checkOverrides() const;
@@ -226,6 +228,19 @@ Result<void> Resolver::placeConditions(const std::vector<ConditionalRule> &rules
     return {};
 }
 
+Result<void> Resolver::placeInt8(const std::vector<std::string> &names)
+{
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        HALFTONE_TRY(const Named op, named(names[i], List::Int8, indexed(nameOf(List::Int8), i)));
+        if (hasInt8Form(op.op))
+            m_rules.int8.try_emplace(op.op, Rules::Place{List::Int8, op.entry, kGiven});
+        else
+            warn(entryText(nameOf(List::Int8), names[i]),
+                 "has no int8 form and stays as the other lists say");
+    }
+    return {};
+}
+
 Result<void> Resolver::move(const Policy::Move &move)
 {
     const List list = listOf(move.to);
@@ -242,9 +257,9 @@ Result<void> Resolver::move(const Policy::Move &move)
 Result<void> Resolver::checkOverrides() const
 {
     for (const auto &[name, type] : m_policy.nodeOverrides) {
-        if (type != tensor::DType::F32 && type != m_policy.target)
+        if (type != tensor::DType::F32 && type != tensor::DType::I8 && type != m_policy.target)
             return badInput("node_overrides[" + inQuotes(name) + ']', std::string(nameOf(type)),
-                            "float32 or " + std::string(nameOf(m_policy.target)));
+                            "float32, int8 or " + std::string(nameOf(m_policy.target)));
     }
     return {};
 }
@@ -280,6 +295,8 @@ Result<Rules> Resolver::resolve()
     HALFTONE_CHECK(placeConditions(m_policy.addedConditions, kAdded));
     for (const Policy::Move &one : m_policy.moves)
         HALFTONE_CHECK(move(one));
+    if (m_policy.int8Ops)
+        HALFTONE_CHECK(placeInt8(*m_policy.int8Ops));
     return std::move(m_rules);
 }
 

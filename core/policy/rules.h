@@ -12,17 +12,19 @@
 namespace halftone::policy {
 
 /// The list an operator stands in. An operator stands in one of the first three, or may have conditional
-/// rules, or is neutral.
+/// rules, or is neutral. Int8 is a list over the others: an operator in it keeps its place, which holds where it cannot be
+/// quantized.
 enum class List : std::uint8_t
 {
     Target,
     Fp32,
     Widest,
     Conditional,
-    Neutral
+    Neutral,
+    Int8
 };
 
-std::string_view nameOf(List list); ///< "target_dtype_ops", "fp32_ops", …: as policy files call it
+std::string_view nameOf(List list); ///< "target_dtype_ops", "int8_ops", …: as policy files call it
 
 /// Something worth telling that does not stop the conversion unless `strict` makes it an error.
 struct Warning
@@ -47,6 +49,8 @@ struct Rules
     /// By canonical operator name. Operators that are absent are neutral ("in no list"). An operator has
     /// List::Conditional exactly when `conditions` has rules for it.
     std::unordered_map<std::string, Place> places;
+    /// Operators to be quantized, by canonical name, whatever their place.
+    std::unordered_map<std::string, Place> int8;
     /// By canonical operator name; values as written.
     std::unordered_map<std::string, std::vector<ConditionalRule>> conditions;
 };
@@ -66,9 +70,10 @@ struct Rules
 /// - addedConditions join the conditional rules; last, each move takes its operator out of wherever it
 /// stands,
 ///   its conditions included.
+/// - An operator of int8_ops without an int8 form (hasInt8Form) has no effect and a warning.
 ///
 /// fails: Errc::BadInput for an operator in two lists, an unknown operator, a bad conditional rule, a bad
-/// target type, an override to another type than float32 or the target, a target operator without inputs, a
+/// target type, an override to another type than float32, int8 or the target, a target operator without inputs, a
 /// widest operator without inputs or one that writes to its inputs.
 Result<Rules> resolve(const Policy &policy, std::vector<Warning> &warnings);
 

@@ -374,6 +374,10 @@ QString reasonText(Rule rule)
         return QStringLiteral("this node is held to fp32");
     case Rule::OverrideTarget:
         return QStringLiteral("this node is held to the target type");
+    case Rule::OverrideInt8:
+        return QStringLiteral("this node is held to int8");
+    case Rule::Int8List:
+        return QStringLiteral("its operator is in the int8 list");
     case Rule::ExcludedName:
         return QStringLiteral("this node is excluded");
     case Rule::Fp32List:
@@ -405,6 +409,8 @@ QString requestText(Rule rule, tensor::DType target)
         return QStringLiteral("the widest type of its inputs");
     case policy::Request::Follow:
         return QStringLiteral("nothing: as its inputs come");
+    case policy::Request::Int8:
+        return QStringLiteral("int8");
     case policy::Request::Nothing:
         break;
     }

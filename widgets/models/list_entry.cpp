@@ -50,6 +50,7 @@ ListId listIdOf(List list)
         return ListId::Widest;
     case List::Conditional:
         return ListId::Conditional;
+    case List::Int8:
     case List::Neutral:
         break;
     }
