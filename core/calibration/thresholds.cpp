@@ -1,8 +1,10 @@
 #include "core/calibration/thresholds.h"
 
 #include "core/calibration/entropy.h"
+#include "core/calibration/folded_histogram.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -10,100 +12,9 @@
 namespace halftone::calibration {
 namespace {
 
-constexpr int kMseSteps = 256;
-
 void addNote(std::string &note, std::string_view more)
 {
     note += (note.empty() ? "" : "; ") + std::string(more);
-}
-
-/// Both sides of a histogram together: counts of |x| in bins of one width, the first of half that and without the zeros.
-class Folded
-{
-public:
-    explicit Folded(const TensorStatistics &statistics)
-        : m_zeros(static_cast<double>(statistics.zeros))
-        , m_width(statistics.histogram.limit() > 0 ? statistics.histogram.binWidth() : 0)
-    {
-        const auto counts = statistics.histogram.counts();
-        if (counts.empty())
-            return;
-        const std::size_t middle = counts.size() / 2;
-        m_counts.resize(middle + 1);
-        m_counts[0] = std::max(0.0, static_cast<double>(counts[middle]) - m_zeros);
-        for (std::size_t k = 1; k <= middle; ++k)
-            m_counts[k] = static_cast<double>(counts[middle - k]) + static_cast<double>(counts[middle + k]);
-    }
-
-    std::size_t size() const { return m_counts.size(); }
-    double width() const { return m_width; }
-    double zeros() const { return m_zeros; }
-    double count(std::size_t k) const { return m_counts[k]; }
-    double lower(std::size_t k) const { return k == 0 ? 0 : (static_cast<double>(k) - 0.5) * m_width; }
-    double upper(std::size_t k) const { return (static_cast<double>(k) + 0.5) * m_width; }
-
-    double total() const
-    {
-        double sum = m_zeros;
-        for (const double count : m_counts)
-            sum += count;
-        return sum;
-    }
-
-    /// Of squares, values lying evenly in their bins.
-    double signal() const
-    {
-        double sum = 0;
-        for (std::size_t k = 0; k < size(); ++k) {
-            if (m_counts[k] > 0)
-                sum += m_counts[k] * (cube(upper(k)) - cube(lower(k))) / (3 * (upper(k) - lower(k)));
-        }
-        return sum;
-    }
-
-    /// Of squares of what codes of that step, up to `threshold`, lose.
-    double noise(double threshold, double step) const
-    {
-        double sum = 0;
-        double below = 0;
-        for (std::size_t k = 0; k < size(); ++k) {
-            const double above = rounding(std::min(upper(k), threshold), step);
-            if (m_counts[k] > 0) {
-                double lost = above - below;
-                if (upper(k) > threshold)
-                    lost += (cube(upper(k) - threshold) - cube(std::max(lower(k) - threshold, 0.0))) / 3;
-                sum += m_counts[k] * lost / (upper(k) - lower(k));
-            }
-            below = above;
-        }
-        return sum;
-    }
-
-private:
-    static double cube(double x) { return x * x * x; }
-
-    /// Integral from 0 to x of the squared distance from the nearest multiple of `step`.
-    static double rounding(double x, double step)
-    {
-        const double steps = std::floor(x / step + 0.5);
-        return steps * cube(step) / 12 + cube(x - steps * step) / 3;
-    }
-
-    std::vector<double> m_counts;
-    double m_zeros;
-    double m_width;
-};
-
-double levelsOf(CodeRange range)
-{
-    return range == CodeRange::Symmetric ? 127 : 255;
-}
-
-std::optional<double> decibels(double signal, double noise)
-{
-    if (!(signal > 0))
-        return std::nullopt;
-    return noise > 0 ? 10 * std::log10(signal / noise) : std::numeric_limits<double>::infinity();
 }
 
 std::string noteOn(const TensorStatistics &statistics)
@@ -161,7 +72,7 @@ void takeEntropy(Threshold &threshold, const TensorStatistics &statistics, const
 }
 
 /// The percentile lies in the bin that the rank falls into.
-void takePercentile(Threshold &threshold, const Folded &folded, double percentile)
+void takePercentile(Threshold &threshold, const FoldedHistogram &folded, double percentile)
 {
     const double rank = percentile / 100 * (folded.total() - 1) + 1;
     double seen = folded.zeros();
@@ -218,23 +129,12 @@ CodeRange codeRangeOf(const TensorStatistics &statistics, CodeType codes)
 
 std::optional<double> sqnrFromHistogram(const TensorStatistics &statistics, double threshold, CodeRange range)
 {
-    const Folded folded(statistics);
-    if (!(threshold > 0))
-        return std::nullopt;
-    return decibels(folded.signal(), folded.noise(threshold, threshold / levelsOf(range)));
+    return FoldedHistogram(statistics).sqnrDb(threshold, range);
 }
 
 double clippedShare(const TensorStatistics &statistics, double threshold)
 {
-    const Folded folded(statistics);
-    double clipped = 0;
-    for (std::size_t k = 0; k < folded.size(); ++k) {
-        const double beyond = folded.upper(k) - std::max(folded.lower(k), threshold);
-        if (beyond > 0)
-            clipped += folded.count(k) * beyond / (folded.upper(k) - folded.lower(k));
-    }
-    const double total = folded.total();
-    return total > 0 && threshold < statistics.absMax ? clipped / total : 0;
+    return FoldedHistogram(statistics).clippedShare(threshold);
 }
 
 Threshold chooseThreshold(const TensorStatistics &statistics, const ThresholdOptions &options,
@@ -243,10 +143,9 @@ Threshold chooseThreshold(const TensorStatistics &statistics, const ThresholdOpt
     Threshold threshold = minMax(statistics, options);
     if (statistics.absMax == 0)
         return threshold;
-    const Folded folded(statistics);
+    const FoldedHistogram folded(statistics);
     const double levels = levelsOf(threshold.range);
-    const double signal = folded.signal();
-    threshold.sqnrDbMinMax = decibels(signal, folded.noise(threshold.value, threshold.value / levels));
+    threshold.sqnrDbMinMax = folded.sqnrDb(threshold.value, threshold.range);
     switch (options.method) {
     case ThresholdMethod::MinMax:
         break;
@@ -264,7 +163,7 @@ Threshold chooseThreshold(const TensorStatistics &statistics, const ThresholdOpt
         threshold.errorBound = folded.width();
         break;
     }
-    threshold.sqnrDb = decibels(signal, folded.noise(threshold.value, threshold.value / levels));
+    threshold.sqnrDb = folded.sqnrDb(threshold.value, threshold.range);
     return threshold;
 }
 

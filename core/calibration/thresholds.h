@@ -15,6 +15,9 @@ using policy::nameOf;
 using policy::ThresholdMethod;
 using policy::thresholdMethodNamed;
 
+/// Thresholds that mse tries: the largest |x| times k / kMseSteps.
+inline constexpr int kMseSteps = 256;
+
 /// Types of int8 codes that a range may be meant for.
 enum class CodeType
 {

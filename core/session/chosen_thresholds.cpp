@@ -1,0 +1,66 @@
+#include "core/session/chosen_thresholds.h"
+
+namespace halftone::session {
+
+using calibration::CalibratedTensor;
+using calibration::CodeRange;
+using calibration::CodeType;
+using calibration::Threshold;
+using calibration::ThresholdMethod;
+
+policy::ThresholdChoice choiceFor(const policy::Policy &policy, const CalibratedTensor &tensor)
+{
+    if (tensor.isParameter)
+        return {ThresholdMethod::MinMax, std::nullopt};
+    if (const auto own = policy.thresholds.find(tensor.name); own != policy.thresholds.end())
+        return own->second;
+    return {policy.thresholdMethod.value_or(policy::kDefaultThresholdMethod), std::nullopt};
+}
+
+Threshold thresholdBy(const policy::ThresholdChoice &choice, const CalibratedTensor &tensor,
+                      const std::stop_token &stop)
+{
+    const Threshold &calibrated = tensor.threshold;
+    if (choice.value) {
+        Threshold threshold = calibrated;
+        threshold.value = *choice.value;
+        threshold.keepsEnds = false;
+        threshold.divergence.reset();
+        threshold.errorBound = 0;
+        threshold.note.clear();
+        threshold.sqnrDb
+            = calibration::sqnrFromHistogram(tensor.statistics, threshold.value, threshold.range);
+        return threshold;
+    }
+    // What it fell back to would say so; percentiles may have been other ones.
+    if (choice.method == calibrated.method && choice.method != ThresholdMethod::Percentile
+        && calibrated.note.empty())
+        return calibrated;
+    calibration::ThresholdOptions options;
+    options.method = choice.method;
+    options.codes = calibrated.range == CodeRange::OneSided ? CodeType::Auto : CodeType::Int8;
+    return calibration::chooseThreshold(tensor.statistics, options, stop);
+}
+
+std::shared_ptr<const std::vector<ChosenThreshold>>
+chosenThresholds(std::span<const CalibratedTensor> tensors, const policy::Policy &policy,
+                 std::span<const ChosenThreshold> before, const std::stop_token &stop)
+{
+    auto chosen = std::make_shared<std::vector<ChosenThreshold>>();
+    chosen->reserve(tensors.size());
+    for (std::size_t k = 0; k < tensors.size(); ++k) {
+        if (stop.stop_requested())
+            return nullptr;
+        const policy::ThresholdChoice choice = choiceFor(policy, tensors[k]);
+        if (k < before.size() && before[k].choice == choice) {
+            chosen->push_back(before[k]);
+            continue;
+        }
+        Threshold threshold = thresholdBy(choice, tensors[k], stop);
+        const double clipped = calibration::clippedShare(tensors[k].statistics, threshold.value);
+        chosen->push_back({choice, std::move(threshold), clipped});
+    }
+    return stop.stop_requested() ? nullptr : chosen;
+}
+
+} // namespace halftone::session

@@ -1,0 +1,156 @@
+#include "core/session/tensor_risk.h"
+
+#include "core/dialect/mxnet/entry_name.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <unordered_map>
+
+namespace halftone::session {
+namespace {
+
+using calibration::CalibratedTensor;
+using calibration::FormatLoss;
+using calibration::TensorStatistics;
+using tensor::DType;
+
+/// Where int8 codes begin to be worth looking at, in dB, and what a threshold may lose against minmax.
+constexpr double kGoodSqnr = 40;
+constexpr double kBadLoss = 20;
+
+std::string formatted(const char *format, double value)
+{
+    std::array<char, 40> text{};
+    std::snprintf(text.data(), text.size(), format, value);
+    return text.data();
+}
+
+std::string countOf(std::uint64_t count, const char *one, const char *many)
+{
+    return std::to_string(count) + ' ' + (count == 1 ? one : many);
+}
+
+struct Finding
+{
+    double severity = 0;
+    std::string words;
+};
+
+/// What the rules say of values in a 16-bit type; severity 0: nothing.
+Finding findingOf(const TensorStatistics &statistics, DType type)
+{
+    const FormatLoss &loss = type == DType::BF16 ? statistics.bf16 : statistics.fp16;
+    const std::string name(tensor::nameOf(type));
+    if (loss.overflow > 0)
+        return {2 + static_cast<double>(loss.overflow) / static_cast<double>(statistics.count),
+                countOf(loss.overflow, "value overflows ", "values overflow ") + name};
+    Finding worst;
+    const auto take = [&worst](double severity, const std::string &words) {
+        if (severity > worst.severity)
+            worst = {std::min(severity, 1.999), words};
+    };
+    if (statistics.count == 0)
+        return worst;
+    const double underflow = static_cast<double>(loss.underflow) / static_cast<double>(statistics.count);
+    if (underflow > kMostUnderflow)
+        take(1 + underflow, formatted("%.3g", 100 * underflow) + " % become zero in " + name);
+    // A constant has no spread that the spacing could hide.
+    const double spacing = statistics.deviation > 0 ? loss.ulpAtAbsMax / statistics.deviation : 0;
+    if (spacing > kMostSpacing)
+        take(1 + std::min(0.9, spacing / 2),
+             name + " is too coarse: steps of " + formatted("%.3g", loss.ulpAtAbsMax)
+                 + " against a spread of " + formatted("%.3g", statistics.deviation));
+    if (type == DType::F16 && statistics.absMax > kHeadRoomMax)
+        take(1.05, "less than 2 bits of head room in " + name);
+    return worst;
+}
+
+/// What nodes write and read every tensor, by its name.
+std::unordered_map<std::string, std::vector<graph::NodeId>> usersByTensor(const graph::Graph &graph)
+{
+    std::unordered_map<std::string, std::vector<graph::NodeId>> users;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        for (const graph::Entry &entry : graph.inputs(id)) {
+            auto &nodes = users[dialect::mxnet::entryName(graph, entry)];
+            if (nodes.empty() && !graph.isVariable(entry.node))
+                nodes.push_back(entry.node);
+            if (nodes.empty() || nodes.back() != id)
+                nodes.push_back(id);
+        }
+    }
+    for (const graph::Entry &head : graph.heads()) {
+        if (!graph.isVariable(head.node))
+            users.try_emplace(dialect::mxnet::entryName(graph, head), 1, head.node);
+    }
+    return users;
+}
+
+std::string actionFor(const graph::Graph &graph, const std::vector<graph::NodeId> &nodes)
+{
+    if (nodes.size() <= 2) {
+        std::string names = graph.node(nodes.front()).name;
+        if (nodes.size() == 2)
+            names += " and " + graph.node(nodes.back()).name;
+        return "Keep " + names + " in fp32";
+    }
+    return "Keep these " + std::to_string(nodes.size()) + " nodes in fp32";
+}
+
+} // namespace
+
+TensorRisk riskOf(const CalibratedTensor &tensor, const calibration::Threshold &chosen, DType target)
+{
+    const TensorStatistics &statistics = tensor.statistics;
+    if (const std::uint64_t odd = statistics.count - statistics.finite(); odd > 0)
+        return {4, countOf(odd, "value is", "values are") + " NaN or infinite in float32"};
+    if (Finding finding = findingOf(statistics, target); finding.severity > 0)
+        return {finding.severity, std::move(finding.words)};
+    if (!chosen.sqnrDb)
+        return {};
+    const double shortfall = std::clamp((kGoodSqnr - *chosen.sqnrDb) / kGoodSqnr, 0.0, 0.999);
+    const double lost = chosen.sqnrDbMinMax && std::isfinite(*chosen.sqnrDbMinMax)
+        ? std::clamp((*chosen.sqnrDbMinMax - *chosen.sqnrDb) / kBadLoss, 0.0, 0.999)
+        : 0;
+    if (lost > shortfall)
+        return {lost, formatted("%.1f", *chosen.sqnrDbMinMax - *chosen.sqnrDb) + " dB below minmax in int8"};
+    return {shortfall, shortfall > 0.25 ? formatted("%.1f", *chosen.sqnrDb) + " dB in int8" : std::string()};
+}
+
+std::vector<TensorAdvice> adviceFor(const Snapshot &snapshot, const CalibrateOutcome &calibration)
+{
+    std::vector<TensorAdvice> all;
+    if (!snapshot.converted || snapshot.error)
+        return all;
+    const graph::Graph &graph = snapshot.graph();
+    const auto users = usersByTensor(graph);
+    for (std::size_t k = 0; k < calibration.tensors.size(); ++k) {
+        const CalibratedTensor &tensor = calibration.tensors[k];
+        const auto found = users.find(tensor.name);
+        if (found == users.end())
+            continue;
+        for (const DType type : {DType::F16, DType::BF16}) {
+            TensorAdvice advice;
+            std::ranges::copy_if(found->second, std::back_inserter(advice.nodes),
+                                 [&](graph::NodeId node) { return snapshot.precisionOf(node) == type; });
+            const Finding finding = findingOf(tensor.statistics, type);
+            if (advice.nodes.empty() || finding.severity == 0)
+                continue;
+            advice.tensor = k;
+            advice.isHard = finding.severity >= 2;
+            advice.text = tensor.name + ": " + finding.words + " (largest magnitude "
+                + formatted("%.4g", tensor.statistics.absMax) + ')';
+            advice.action = actionFor(graph, advice.nodes);
+            policy::ExcludeNames edit;
+            for (const graph::NodeId node : advice.nodes)
+                edit.names.push_back(graph.node(node).name);
+            advice.edit = std::move(edit);
+            all.push_back(std::move(advice));
+        }
+    }
+    std::ranges::stable_sort(all, std::greater<>(), &TensorAdvice::isHard);
+    return all;
+}
+
+} // namespace halftone::session

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "core/policy/edits.h"
+#include "core/session/snapshot.h"
+
+#include <string>
+#include <vector>
+
+/// What the statistics of a tensor warn of (spec: calibration-int8, section 5).
+namespace halftone::session {
+
+/// Share of values that may round to zero in 16 bit, the largest |x| that leaves two bits of head room in float16, and the
+/// share of the spread that float16's spacing may take, before it is worth a warning.
+inline constexpr double kMostUnderflow = 0.01;
+inline constexpr double kHeadRoomMax = 16384;
+inline constexpr double kMostSpacing = 0.1;
+
+/// How much a tensor is at risk in the target type or in int8.
+struct TensorRisk
+{
+    /// Orders tensors: 2 and more for values that the target type cannot hold, 1 to 2 for a warning of the target type, below that
+    /// how bad the int8 codes are (0: as good as lossless).
+    double severity = 0;
+    std::string words; ///< "450 values overflow float16", "21.3 dB in int8"; empty: nothing to say
+
+    bool isHard() const { return severity >= 2; }
+    bool isWarning() const { return severity >= 1; }
+};
+
+/// chosen  its threshold for int8 codes
+/// target  float16 or bfloat16, whose rules are asked
+TensorRisk riskOf(const calibration::CalibratedTensor &tensor, const calibration::Threshold &chosen,
+                  tensor::DType target);
+
+/// Something that a tensor's statistics say should be mended in the lists, and the edit that does it.
+struct TensorAdvice
+{
+    std::size_t tensor = 0; ///< index into CalibrateOutcome::tensors
+    bool isHard = false; ///< the values cannot be held; otherwise a warning
+    std::vector<graph::NodeId> nodes; ///< that compute in the type and read or write the tensor; never empty
+    std::string text; ///< "energy_output reaches 1.2e+06: 450 values become infinite in float16"
+    std::string action; ///< "Keep energy in fp32"
+    policy::Edit edit;
+};
+
+/// For every tensor that a node of a 16-bit type reads or writes and whose values break a rule there; hard ones first, each in
+/// the network's order.
+std::vector<TensorAdvice> adviceFor(const Snapshot &snapshot, const CalibrateOutcome &calibration);
+
+} // namespace halftone::session
