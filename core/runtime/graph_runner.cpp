@@ -417,7 +417,7 @@ void GraphRunner::setConvertible(std::vector<NodeId> variables)
     m_convertible = std::move(variables);
 }
 
-Result<GraphRunner::State> GraphRunner::start(std::vector<Tensor> variables)
+Result<GraphRunner::State> GraphRunner::start(std::vector<Tensor> variables, Prepare prepare)
 {
     State state;
     HALFTONE_TRY(state.setting, settingOf(variables));
@@ -425,7 +425,8 @@ Result<GraphRunner::State> GraphRunner::start(std::vector<Tensor> variables)
     state.isOwn.resize(m_graph.nodeCount());
     state.readers = m_readers;
     HALFTONE_CHECK(bindVariables(*state.setting, std::move(variables), state.values));
-    HALFTONE_CHECK(prepareAll(*state.setting, state.values));
+    if (prepare == Prepare::Ahead)
+        HALFTONE_CHECK(prepareAll(*state.setting, state.values));
     skipVariables(state);
     return state;
 }
@@ -450,6 +451,25 @@ Result<NodeValue> GraphRunner::step(State &state, const RunOptions &options)
     ++state.next;
     skipVariables(state);
     return NodeValue{id, state.values[id], kernel};
+}
+
+void GraphRunner::give(State &state, std::vector<Tensor> outputs) const
+{
+    const NodeId id = m_order[state.next];
+    state.values[id] = std::move(outputs);
+    release(id, state);
+    ++state.next;
+    skipVariables(state);
+}
+
+std::vector<TensorDesc> GraphRunner::outputsOf(const State &state, NodeId id) const
+{
+    std::vector<TensorDesc> descs;
+    const auto types = state.setting->types.outputs(id);
+    const std::vector<Shape> &shapes = state.setting->shapes.byNode[id];
+    for (std::size_t k = 0; k < types.size(); ++k)
+        descs.push_back({types[k], k < shapes.size() ? shapes[k] : Shape()});
+    return descs;
 }
 
 std::size_t GraphRunner::nextBytes(const State &state) const

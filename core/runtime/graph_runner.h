@@ -59,12 +59,14 @@ public:
     Result<std::vector<tensor::Tensor>> run(std::vector<tensor::Tensor> variables, const RunOptions &options);
 
     /// The same at the caller's pace.
-    Result<State> start(std::vector<tensor::Tensor> variables);
+    Result<State> start(std::vector<tensor::Tensor> variables, Prepare prepare = Prepare::Ahead);
     bool isDone(const State &state) const { return state.next == m_order.size(); }
     graph::NodeId nextNode(const State &state) const { return m_order[state.next]; }
     std::size_t nextBytes(const State &state) const; ///< of the next node's outputs; 0 where shapes are open
+    std::vector<TensorDesc> outputsOf(const State &state, graph::NodeId id) const;
     double shareDone(const State &state) const;
     Result<NodeValue> step(State &state, const RunOptions &options);
+    void give(State &state, std::vector<tensor::Tensor> outputs) const;
     std::vector<tensor::Tensor> heads(const State &state) const;
     void replace(State &state, graph::NodeId id, std::vector<tensor::Tensor> outputs) const;
 

@@ -139,11 +139,11 @@ struct Execution::Inside
     GraphRunner::State state;
 };
 
-Result<Execution> Interpreter::start(const Feed &feed)
+Result<Execution> Interpreter::start(const Feed &feed, Prepare prepare)
 {
     HALFTONE_TRY(std::vector<Tensor> variables, m_impl->variables(feed));
     GraphRunner &runner = m_impl->runner();
-    HALFTONE_TRY(GraphRunner::State state, runner.start(std::move(variables)));
+    HALFTONE_TRY(GraphRunner::State state, runner.start(std::move(variables), prepare));
     return Execution(std::unique_ptr<Execution::Inside>(new Execution::Inside{runner, std::move(state)}));
 }
 
@@ -178,6 +178,11 @@ std::size_t Execution::nextBytes() const
     return m_inside->runner.nextBytes(m_inside->state);
 }
 
+std::vector<TensorDesc> Execution::outputsOf(NodeId node) const
+{
+    return m_inside->runner.outputsOf(m_inside->state, node);
+}
+
 double Execution::shareDone() const
 {
     return m_inside->runner.shareDone(m_inside->state);
@@ -186,6 +191,11 @@ double Execution::shareDone() const
 Result<NodeValue> Execution::step(const Progress &progress)
 {
     return m_inside->runner.step(m_inside->state, {{}, progress});
+}
+
+void Execution::give(std::vector<Tensor> outputs)
+{
+    m_inside->runner.give(m_inside->state, std::move(outputs));
 }
 
 std::vector<Tensor> Execution::heads() const

@@ -50,9 +50,13 @@ public:
     graph::NodeId node() const; ///< which step() will compute. Needs: not done
     std::vector<tensor::Tensor> inputs() const; ///< that it will read
     std::size_t nextBytes() const; ///< of its outputs; 0 where a shape depends on values
+    /// What a node gives, with the hidden outputs; a shape that depends on values is open.
+    std::vector<TensorDesc> outputsOf(graph::NodeId node) const;
     double shareDone() const;
     /// fails: as Interpreter::run.
     Result<NodeValue> step(const Progress &progress = {});
+    /// Takes these for what step() would compute. Needs: of the types and shapes that outputsOf(node()) tells.
+    void give(std::vector<tensor::Tensor> outputs);
     /// The heads' values, in order. Needs: done
     std::vector<tensor::Tensor> heads() const;
 
@@ -70,6 +74,13 @@ private:
     explicit Execution(std::unique_ptr<Inside> inside);
 
     std::unique_ptr<Inside> m_inside;
+};
+
+/// When a run's kernels are settled: all of them before the first node, or each when its node is computed.
+enum class Prepare
+{
+    Ahead,
+    WhenComputed
 };
 
 /// The comparison plan: runs a graph node by node and shows every value. Nothing is fused, values of 16 bit are
@@ -97,7 +108,7 @@ public:
     Result<std::vector<tensor::Tensor>> run(const Feed &feed, const RunOptions &options = {});
 
     /// The same up to the first node. fails: as run().
-    Result<Execution> start(const Feed &feed);
+    Result<Execution> start(const Feed &feed, Prepare prepare = Prepare::Ahead);
 
 private:
     class Impl;
