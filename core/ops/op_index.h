@@ -60,7 +60,8 @@ struct Diagonal
     bool operator==(const Diagonal &) const = default;
 };
 
-/// Places in a shape as numbers of rows, and back: (axes, n) to (n), or any shape to (axes, shape…).
+/// Places in a shape as numbers of rows, and back: (axes, n) to (n), or any shape to (axes, shape…). MXNet 1.9.1 gives the
+/// latter (axes, first extent) and writes beyond it where there are more axes; this is MXNet 2's.
 struct FlatIndex
 {
     bool unravel = false;
@@ -99,12 +100,13 @@ struct Eye
     bool operator==(const Eye &) const = default;
 };
 
-/// `count` numbers from start to stop.
+/// `count` numbers at even distances from start to stop.
 struct Linspace
 {
     double start = 0;
     std::optional<double> stop{};
     std::int64_t count = 0;
+    bool endpoint = true; ///< stop is the last of them, otherwise the one that would follow
     DType dtype = DType::F32;
     std::string device{};
 

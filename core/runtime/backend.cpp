@@ -15,4 +15,12 @@ std::string_view nameOf(Support support)
     return "no";
 }
 
+std::uint64_t seedOf(std::string_view nodeName)
+{
+    std::uint64_t hash = 14695981039346656037ULL;
+    for (const char c : nodeName)
+        hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+    return hash;
+}
+
 } // namespace halftone::runtime

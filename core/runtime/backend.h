@@ -7,6 +7,7 @@
 #include "core/tensor/tensor.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -38,6 +39,8 @@ struct Operation
     std::vector<tensor::Tensor> constants = {};
     /// Nobody reads the outputs from here on: hidden ones, which a kernel may leave as they are.
     std::size_t readOutputs = ~std::size_t{0};
+    /// Where an operator that draws random numbers begins: the same seed, the same numbers.
+    std::uint64_t seed = 0;
 
     bool isConstant(std::size_t input) const
     {
@@ -72,6 +75,10 @@ public:
     /// not to be used. Short ones need not.
     virtual void setStop(std::stop_token) { }
 };
+
+/// The seed of a node: its name's FNV-1a hash (Fowler, Noll and Vo), so that a node draws the same numbers in every run and
+/// in every conversion of its model, and others than its neighbours.
+std::uint64_t seedOf(std::string_view nodeName);
 
 /// A way to compute. Backends know no sibling.
 class Backend

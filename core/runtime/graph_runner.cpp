@@ -70,6 +70,21 @@ Result<Tensor> zeros(const TensorDesc &desc)
     return buffer.tensor;
 }
 
+/// Fills in what only values tell: how many slices a mask lets through.
+void closeShapes(const ops::Operator &op, std::span<const Tensor> inputs, std::vector<Shape> &outputs)
+{
+    const auto *mask = op.getIf<ops::BooleanMask>();
+    if (!mask || outputs.empty() || !outputs[0].hasRank() || inputs.size() < 2)
+        return;
+    std::vector<double> values(inputs[1].elementCount());
+    reference::widen(inputs[1].dtype(), inputs[1].bytes().data(), values.size(), values.data());
+    std::vector<std::int64_t> dims(outputs[0].dims().begin(), outputs[0].dims().end());
+    const auto rank = static_cast<std::int64_t>(dims.size());
+    dims[static_cast<std::size_t>(mask->axis < 0 ? mask->axis + rank : mask->axis)]
+        = std::ranges::count_if(values, [](double value) { return value != 0; });
+    outputs[0] = Shape(std::move(dims));
+}
+
 } // namespace
 
 GraphRunner::GraphRunner(const graph::Graph &graph, const BackendChain &backends, int depth)
@@ -286,7 +301,8 @@ Result<void> GraphRunner::prepareAll(const Setting &setting, const Values &value
                             {},
                             describe(setting.shapes.byNode[id], setting.types.outputs(id)),
                             constantsOf(id, values),
-                            m_shown[id]};
+                            m_shown[id],
+                            seedOf(m_graph.node(id).name)};
         bool known = !operation.outputs.empty();
         for (const Entry &entry : m_graph.inputs(id)) {
             operation.inputs.push_back({setting.types.of(entry), setting.shapes.of(entry)});
@@ -361,7 +377,8 @@ Result<std::vector<Tensor>> GraphRunner::runKernel(NodeId id, const State &state
                                                    std::string_view &kernel)
 {
     const Setting &setting = *state.setting;
-    Operation operation{m_ops[id], m_graph.node(id).op, {}, {}, constantsOf(id, state.values), m_shown[id]};
+    Operation operation{m_ops[id],   m_graph.node(id).op,          {}, {}, constantsOf(id, state.values),
+                        m_shown[id], seedOf(m_graph.node(id).name)};
     std::vector<Shape> inputShapes;
     std::vector<const std::byte *> from;
     for (const Tensor &input : inputs) {
@@ -374,6 +391,7 @@ Result<std::vector<Tensor>> GraphRunner::runKernel(NodeId id, const State &state
     if (operation.outputs.empty()) { // depends on values: on what a body made, say
         std::vector<Shape> shapes(types.size());
         HALFTONE_CHECK(ops::inferShapes(m_ops[id], inputShapes, shapes));
+        closeShapes(m_ops[id], inputs, shapes);
         operation.outputs = describe(shapes, types);
         if (operation.outputs.empty())
             return unsupported({}, operation.opName + " gives an output of open shape");

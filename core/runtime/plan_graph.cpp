@@ -132,6 +132,7 @@ Result<std::unique_ptr<Kernel>> prepareNode(const PlanGraph &graph, const PlanNo
                                             const Backend &backend)
 {
     Operation operation{*node.op, node.opName, {}, {}};
+    operation.seed = seedOf(node.members.empty() ? node.opName : node.members.front());
     for (const ValueId value : node.inputs)
         operation.inputs.push_back(graph.desc(value));
     for (const ValueId value : node.outputs)

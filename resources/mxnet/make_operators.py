@@ -217,7 +217,7 @@ EXTRA = {
     "_sg_onednn_selfatt_qk_split": {"attributes": FUSED_2, "open": True},
     "_sg_onednn_selfatt_valatt": {"attributes": FUSED_2, "open": True},
     "add_n": {"attributes": {"num_args": "int"}}, "khatri_rao": {"attributes": {"num_args": "int"}},
-    "_linspace": {"attributes": {"num": "int"}}, "Custom": {"open": True}, "_CachedOp": {"open": True}, "_CustomFunction": {"open": True}, "_NDArray": {"open": True},
+    "_linspace": {"attributes": {"num": "int", "endpoint": "bool = 1"}}, "Custom": {"open": True}, "_CachedOp": {"open": True}, "_CustomFunction": {"open": True}, "_NDArray": {"open": True},
     "_Native": {"open": True}, "_split_v2_backward": {"open": True}, "_broadcast_backward": {"open": True},
     "_sg_mkldnn_selfatt_qk": {"attributes": dict(FUSED_1, heads="int"), "open": True},
     "_sg_mkldnn_selfatt_valatt": {"attributes": dict(FUSED_1, heads="int"), "open": True},

@@ -123,6 +123,52 @@ def cases():
         "data": uniform(2, 3), "other": np.array([1, np.inf], "float32")}
     yield "khatri_rao", S.khatri_rao(data, v("other"), num_args=2), {"data": uniform(2, 3), "other": uniform(4, 3)}
     yield "svm_output", S.SVMOutput(data, v("label")), {"data": uniform(3, 4), "label": np.zeros(3, "float32")}
+    corners = boxes(1, 8) / 10
+    classes = np.array([[[1], [0], [-1]], [[2], [-1], [-1]]], "float32")
+    labels = np.concatenate([classes, np.where(classes < 0, -1, boxes(2, 3) / 10)], -1).astype("float32")
+    detector = {"anchors": corners, "labels": labels, "scores": uniform(2, 4, 8)}
+    for name, options in ("box_target", {}), ("box_target_mining", {"negative_mining_ratio": 2, "negative_mining_thresh": 0.4, "overlap_threshold": 0.6}):
+        yield name, S.Group(list(C.MultiBoxTarget(v("anchors"), v("labels"), v("scores"), **options))), detector
+    scores = uniform(2, 3, 4)
+    yield "bipartite_matching", S.Group(list(C.bipartite_matching(data, threshold=-0.5))), {"data": scores}
+    yield "bipartite_matching_ascending", S.Group(list(C.bipartite_matching(data, threshold=0.4, is_ascend=True, topk=1))), {"data": scores}
+    rois = np.array([[0, 1, 0.4, 5, 6.6], [1, -3, 2, 2, 9]], "float32")
+    features = {"data": uniform(2, 8, 7, 6), "rois": rois}
+    yield "psroi_pooling", C.PSROIPooling(data, v("rois"), spatial_scale=0.75, output_dim=2, pooled_size=3, group_size=2), features
+    sensitive = dict(spatial_scale=0.75, output_dim=2, pooled_size=3, group_size=2, sample_per_part=2)
+    yield "deformable_psroi_pooling", C.DeformablePSROIPooling(data, v("rois"), v("offsets"), part_size=2, trans_std=0.2, **sensitive), {
+        **features, "offsets": uniform(2, 4, 2, 2)}
+    turned = np.array([[0, 3, 3, 4, 2, 30], [1, 0.5, 5, 7, 0.2, -110]], "float32")
+    yield "rroi_align", C.RROIAlign(data, v("rois"), pooled_size=(2, 3), spatial_scale=0.9), {"data": uniform(2, 3, 6, 7), "rois": turned}
+    yield "im2col", S.im2col(data, kernel=(3, 2), stride=(2, 1), dilate=(1, 2), pad=(1, 1)), {"data": uniform(2, 2, 5, 4)}
+    yield "col2im", S.col2im(data, output_size=(5, 4), kernel=(3, 2), stride=(2, 1), dilate=(1, 2), pad=(1, 1)), {"data": uniform(2, 12, 12)}
+    picture = RANDOM.randint(0, 256, (5, 6, 3)).astype("uint8")
+    byte, image = v("data", dtype="uint8"), S.image
+    yield "image_to_tensor", image.to_tensor(byte), {"data": picture}
+    yield "image_normalize", image.normalize(data, mean=(0.1, 0.2, 0.3), std=(0.5, 0.25, 2)), {"data": uniform(2, 3, 2, 3)}
+    yield "image_resize_nearest", image.resize(byte, size=(4, 7), interp=0), {"data": picture}
+    pixels = uniform(2, 5, 6, 1)
+    for name, interp, size in ("linear", 1, (4, 8)), ("cubic", 2, (4, 8)), ("area", 3, (4, 2)), ("area_grows", 3, (9, 7)), ("lanczos", 4, (9, 4)):
+        yield "image_resize_" + name, image.resize(data, size=size, interp=interp), {"data": pixels}
+    yield "image_resize_ratio", image.resize(data, size=3, keep_ratio=True), {"data": pixels}
+    yield "image_crop", image.crop(byte, x=2, y=1, width=3, height=4), {"data": picture}
+    # Of an odd number of rows MXNet 1.9.1 leaves the middle one unwritten.
+    yield "image_flips", S.Group([image.flip_left_right(byte), image.flip_top_bottom(byte)]), {"data": picture[:4]}
+    yield "boolean_mask", C.boolean_mask(data, v("mask"), axis=0) * 2, {"data": uniform(4, 3), "mask": np.array([0, 1, 0.5, 0], "float32")}
+    yield "linspace", S.broadcast_add(getattr(S, "_internal")._linspace(start=1, stop=2, num=5, endpoint=False), data), {"data": uniform(2, 5)}
+    counts, spans = np.array([[0, 1, 5], [3, 0, 2]], "float32"), uniform(2, 3, low=0.1, high=4)
+    pairs = {"a": np.array([0.5, 2], "float32"), "b": np.array([1.5, 3], "float32")}
+    chances = {"a": np.array([2, 3], "float32"), "b": np.array([0.3, 0.6], "float32")}
+    for name, samples, parameters in (("uniform", spans, pairs), ("normal", spans, pairs), ("gamma", spans, pairs), ("exponential", spans, pairs),
+                                      ("poisson", counts, pairs), ("negative_binomial", counts, chances),
+                                      ("generalized_negative_binomial", counts, pairs)):
+        names = ["a"] if name in ("exponential", "poisson") else ["a", "b"]
+        density = getattr(getattr(S, "_internal"), "_random_pdf_" + name)
+        yield "pdf_" + name, S.Group([density(data, *(v(n) for n in names), is_log=log) for log in (False, True)]), {
+            "data": samples, **{n: parameters[n] for n in names}}
+    shares = uniform(2, 3, 4, low=0.1, high=1)
+    yield "pdf_dirichlet", getattr(S, "_internal")._random_pdf_dirichlet(data, v("a")), {
+        "data": shares / shares.sum(-1, keepdims=True), "a": uniform(2, 4, low=0.5, high=3)}
 
 
 def main():

@@ -64,6 +64,7 @@ void describe(OperatorFields &f, ops::Linspace &op)
     f.real("start", op.start);
     f.optionalReal("stop", op.stop);
     f.integer("num", op.count);
+    f.boolean("endpoint", op.endpoint);
     f.dtype("dtype", op.dtype);
     f.text("ctx", op.device);
 }

@@ -74,6 +74,18 @@ template <class Real> Result<void> compute(const ops::CumulativeSum &, const Arr
 template <class Real> Result<void> compute(const ops::Histogram &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::BatchNormRelu &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::ColumnKronecker &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::BoxTarget &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::BoxMatch &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::PositionPool &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::RotatedRoiAlign &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Unfold &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Fold &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Fourier &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Picture &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Random &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::RandomSample &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Multinomial &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Density &, const Arrays<Real> &);
 
 Result<void> move(const ops::ShapeOf &, const RawArrays &);
 Result<void> move(const ops::Fill &, const RawArrays &);
@@ -123,6 +135,8 @@ Result<void> move(const ops::FlatIndex &, const RawArrays &);
 Result<void> move(const ops::Diagonal &, const RawArrays &);
 Result<void> move(const ops::SliceAssign &, const RawArrays &);
 Result<void> move(const ops::ScatterAssign &, const RawArrays &);
+Result<void> move(const ops::BooleanMask &, const RawArrays &);
+Result<void> move(const ops::Shuffle &, const RawArrays &);
 Result<void> move(const ops::SvmOutput &, const RawArrays &);
 Result<void> move(const ops::SparsityPenalty &, const RawArrays &);
 // clang-format on

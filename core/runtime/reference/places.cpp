@@ -53,7 +53,8 @@ Result<void> move(const ops::Eye &op, const RawArrays &arrays)
 Result<void> move(const ops::Linspace &op, const RawArrays &arrays)
 {
     const double stop = op.stop.value_or(op.start);
-    const double step = op.count > 1 ? (stop - op.start) / static_cast<double>(op.count - 1) : 0;
+    const std::int64_t steps = op.endpoint ? op.count - 1 : op.count;
+    const double step = steps > 0 ? (stop - op.start) / static_cast<double>(steps) : 0;
     return fill(arrays, [&](std::size_t i) { return op.start + static_cast<double>(i) * step; });
 }
 

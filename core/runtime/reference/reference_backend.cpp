@@ -187,4 +187,9 @@ std::shared_ptr<const Backend> referenceBackend(const ReferenceOptions &options)
     return std::make_shared<const ReferenceBackend>(options);
 }
 
+bool hasReferenceKernel(const ops::Operator &op)
+{
+    return ops::visit([]<class Op>(const Op &) { return Computes<Op, float> || Moves<Op>; }, op);
+}
+
 } // namespace halftone::runtime

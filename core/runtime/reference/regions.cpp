@@ -1,9 +1,13 @@
+#include "core/runtime/reference/regions.h"
+
 #include "core/runtime/reference/kernels.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
+#include <span>
 #include <tuple>
 
 namespace halftone::runtime::reference {
@@ -71,6 +75,16 @@ Real interpolated(const Real *plane, std::int64_t height, std::int64_t width, Re
         + down * ((1 - along) * plane[bottom * width + left] + along * plane[bottom * width + right]);
 }
 
+/// How many points stand along a bin's side.
+template <class Real>
+std::int64_t pointsOf(std::int64_t ratio, Real bin)
+{
+    // A hostile region would ask for any number of points.
+    constexpr Real kMost = 4096;
+    const Real wanted = ratio > 0 ? static_cast<Real>(ratio) : std::ceil(bin);
+    return static_cast<std::int64_t>(std::fmin(std::fmax(wanted, Real(0)), kMost));
+}
+
 /// Mean of points spread evenly over a bin.
 template <class Real>
 struct AlignedBins
@@ -92,14 +106,8 @@ struct AlignedBins
         }
         binWidth = width / static_cast<Real>(op.pooledSize[1]);
         binHeight = height / static_cast<Real>(op.pooledSize[0]);
-        const auto points = [&](Real bin) {
-            // A hostile region would ask for any number of points.
-            constexpr Real kMost = 4096;
-            const Real wanted = op.sampleRatio > 0 ? static_cast<Real>(op.sampleRatio) : std::ceil(bin);
-            return static_cast<std::int64_t>(std::fmin(std::fmax(wanted, Real(0)), kMost));
-        };
-        pointsX = points(binWidth);
-        pointsY = points(binHeight);
+        pointsX = pointsOf(op.sampleRatio, binWidth);
+        pointsY = pointsOf(op.sampleRatio, binHeight);
     }
 
     Real value(const Real *plane, std::int64_t height, std::int64_t width, std::int64_t y,
@@ -132,11 +140,7 @@ Result<void> poolRegions(const ops::RoiPool &op, const Arrays<Real> &arrays)
             std::fill_n(to, out[1] * bins, Real(0));
             continue;
         }
-        if (!(region[0] < static_cast<Real>(in[0]))
-            || !std::all_of(region, region + 5, [](Real x) { return std::abs(x) < Real(1e9); }))
-            return badInput("input 1",
-                            "region " + std::to_string(r) + " of picture " + std::to_string(region[0]),
-                            "a picture from 0 to " + std::to_string(in[0] - 1) + " and finite corners");
+        HALFTONE_CHECK(needPicture(std::span(region, 5), r, in[0]));
         const Real *picture = arrays.in[0] + static_cast<std::int64_t>(region[0]) * in[1] * in[2] * in[3];
         const Bins grid(op, region);
         arrays.workers.share(
@@ -165,6 +169,75 @@ Result<void> compute(const ops::RoiPool &op, const Arrays<Real> &arrays)
                                               : poolRegions<Real, AlignedBins<Real>>(op, arrays);
 }
 
+namespace {
+
+/// Mean of points spread evenly over the bins of a region that is turned about its centre.
+template <class Real>
+struct RotatedBins
+{
+    Real centerX, centerY, width, height, cosine, sine;
+    std::int64_t rows, columns, pointsX, pointsY;
+
+    RotatedBins(const ops::RotatedRoiAlign &op, const Real *region)
+        : rows(op.pooledSize[0])
+        , columns(op.pooledSize[1])
+    {
+        const auto scale = static_cast<Real>(op.spatialScale);
+        centerX = region[1] * scale;
+        centerY = region[2] * scale;
+        width = std::max(region[3] * scale, Real(1));
+        height = std::max(region[4] * scale, Real(1));
+        const Real angle = region[5] * std::numbers::pi_v<Real> / 180;
+        cosine = std::cos(angle);
+        sine = std::sin(angle);
+        pointsX = pointsOf(op.sampleRatio, width / static_cast<Real>(columns));
+        pointsY = pointsOf(op.sampleRatio, height / static_cast<Real>(rows));
+    }
+
+    Real value(const Real *plane, std::int64_t planeHeight, std::int64_t planeWidth, std::int64_t bin) const
+    {
+        const auto place
+            = [](Real length, std::int64_t bins, std::int64_t at, std::int64_t points, std::int64_t i) {
+                  const Real step = length / static_cast<Real>(bins);
+                  return -length / 2 + static_cast<Real>(at) * step
+                      + (static_cast<Real>(i) + Real(0.5)) * step / static_cast<Real>(points);
+              };
+        Real sum = 0;
+        for (std::int64_t j = 0; j < pointsY; ++j) {
+            const Real y = place(height, rows, bin / columns, pointsY, j);
+            for (std::int64_t i = 0; i < pointsX; ++i) {
+                const Real x = place(width, columns, bin % columns, pointsX, i);
+                sum += interpolated(plane, planeHeight, planeWidth, y * cosine - x * sine + centerY,
+                                    x * cosine + y * sine + centerX);
+            }
+        }
+        return sum / static_cast<Real>(pointsX * pointsY);
+    }
+};
+
+} // namespace
+
+/// Ma and others, "Arbitrary-Oriented Scene Text Detection via Rotation Proposals" (IEEE Transactions on Multimedia, 2018).
+template <class Real>
+Result<void> compute(const ops::RotatedRoiAlign &op, const Arrays<Real> &arrays)
+{
+    const DimSpan in = arrays.inDims(0);
+    const DimSpan out = arrays.outDims(0);
+    const std::int64_t bins = out[2] * out[3];
+    const std::int64_t plane = in[2] * in[3];
+    for (std::int64_t r = 0; r < out[0] && !arrays.workers.stopped(); ++r) {
+        const Real *region = arrays.in[1] + r * 6;
+        HALFTONE_CHECK(needPicture(std::span(region, 6), r, in[0]));
+        const Real *picture = arrays.in[0] + static_cast<std::int64_t>(region[0]) * in[1] * plane;
+        const RotatedBins<Real> grid(op, region);
+        for (std::int64_t i = 0; i < out[1] * bins; ++i)
+            arrays.out[0][r * out[1] * bins + i]
+                = grid.value(picture + i / bins * plane, in[2], in[3], i % bins);
+    }
+    return {};
+}
+
 HALFTONE_BOTH(RoiPool)
+HALFTONE_BOTH(RotatedRoiAlign)
 
 } // namespace halftone::runtime::reference

@@ -67,7 +67,8 @@ QString difference(const Tensor &got, const Tensor &want, double relative, doubl
 /// Operators whose results jump where inputs are near each other, or that take no 16-bit type at all.
 bool jumps(const std::string &name)
 {
-    for (const char *part : {"argmax", "topk", "cast_int", "multibox", "one_hot", "amp_multicast"}) {
+    for (const char *part : {"argmax", "topk", "cast_int", "multibox", "one_hot", "amp_multicast",
+                             "box_target", "bipartite", "psroi", "rroi"}) {
         if (name.find(part) != std::string::npos)
             return true;
     }
