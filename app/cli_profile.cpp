@@ -2,10 +2,8 @@
 #include "app/cli_options.h"
 #include "app/cli_output.h"
 #include "core/base/text.h"
-#include "core/passes/infer_types.h"
-#include "core/passes/inline_fused.h"
-#include "core/passes/variables.h"
 #include "core/profile/latency.h"
+#include "core/profile/typed_model.h"
 #include "core/runtime/backends.h"
 #include "core/runtime/random_params.h"
 
@@ -69,51 +67,10 @@ Result<graph::Model> sourceModel(const Options &options, const session::Session 
     return runtime::withRandomParameters(model, session.inputShapes(), options.seed);
 }
 
-/// A model in which every type and shape is known.
-struct TypedModel
-{
-    graph::Model model;
-    passes::TypeMap types;
-    passes::ShapeMap shapes;
-};
-
-Result<TypedModel> typed(graph::Model model, const Shapes &known, const policy::Policy &policy)
-{
-    TypedModel typed{std::move(model), {}, {}};
-    typed.model.graph = passes::inlineFused(typed.model.graph);
-    HALFTONE_TRY(typed.shapes, passes::inferShapes(typed.model.graph, known));
-    std::vector<policy::Warning> warnings;
-    HALFTONE_TRY(const std::vector<passes::Variable> variables,
-                 passes::classifyVariables(typed.model, policy, warnings));
-    std::vector<tensor::DType> ofVariables;
-    for (const passes::Variable &variable : variables)
-        ofVariables.push_back(variable.type);
-    HALFTONE_TRY(typed.types, passes::inferTypes(typed.model.graph, ofVariables));
-    return typed;
-}
-
-Result<std::unique_ptr<runtime::LatencyPlan>> planOf(const TypedModel &typed,
-                                                     const runtime::PlanOptions &options)
-{
-    HALFTONE_TRY(std::unique_ptr<runtime::LatencyPlan> plan,
-                 runtime::makeLatencyPlan(typed.model, typed.types, typed.shapes, options));
-    profile::fillInputs(*plan, 1);
-    return plan;
-}
-
 /// An emulated type has no honest latency: whoever asks for one is told before anything runs.
-void warnOfEmulation(const TypedModel &typed, const runtime::BackendInfo &backend)
+void warnOfEmulation(const profile::TypedModel &typed, const runtime::BackendInfo &backend)
 {
-    for (const auto &[type, support] : backend.dtypes) {
-        if (support != runtime::Support::Emulated)
-            continue;
-        std::size_t layers = 0;
-        for (graph::NodeId id = 0; id < typed.model.graph.nodeCount(); ++id) {
-            const std::span<const tensor::DType> outputs = typed.types.outputs(id);
-            layers += !typed.model.graph.isVariable(id) && !outputs.empty() && outputs[0] == type ? 1 : 0;
-        }
-        if (layers == 0)
-            continue;
+    for (const auto &[type, layers] : profile::emulatedLayers(typed, backend)) {
         const std::string text = "warning: this machine has no fast path for "
             + std::string(tensor::nameOf(type)) + ": " + counted(layers, "layer is", "layers are")
             + " emulated, and the times say nothing about a machine that has one\n";
@@ -194,13 +151,15 @@ Result<Profile> measure(const Options &options, const std::stop_token &stop)
     }
     const profile::LatencySettings settings{static_cast<std::size_t>(options.warmup),
                                             static_cast<std::size_t>(options.repeats)};
-    HALFTONE_TRY(const TypedModel wanted, typed(std::move(model), knownHere, policy));
+    HALFTONE_TRY(const profile::TypedModel wanted, profile::typedModel(std::move(model), knownHere, policy));
     warnOfEmulation(wanted, result.backend);
-    HALFTONE_TRY(const std::unique_ptr<runtime::LatencyPlan> plan, planOf(wanted, planOptions));
+    HALFTONE_TRY(const std::unique_ptr<runtime::LatencyPlan> plan,
+                 profile::measurablePlan(wanted, planOptions));
     HALFTONE_TRY(result.latency, profile::measureLatency(*plan, settings, progress(stop)));
     if (options.versusFp32) {
-        HALFTONE_TRY(const TypedModel plain, typed(source, known, policy::Policy()));
-        HALFTONE_TRY(const std::unique_ptr<runtime::LatencyPlan> wide, planOf(plain, planOptions));
+        HALFTONE_TRY(const profile::TypedModel plain, profile::typedModel(source, known, policy::Policy()));
+        HALFTONE_TRY(const std::unique_ptr<runtime::LatencyPlan> wide,
+                     profile::measurablePlan(plain, planOptions));
         HALFTONE_TRY(result.versus, profile::measureVersus(*plan, *wide, settings, 1, progress(stop)));
     }
     return result;

@@ -1,8 +1,7 @@
 #include "core/session/figures.h"
 
-#include "core/passes/infer_types.h"
-#include "core/passes/variables.h"
 #include "core/profile/latency.h"
+#include "core/profile/typed_model.h"
 #include "core/runtime/backends.h"
 #include "core/runtime/plan_cache.h"
 
@@ -35,17 +34,8 @@ Result<Shapes> shapesOfVariables(const Snapshot &snapshot)
 Result<Plan> planOf(const graph::Model &model, const Shapes &known, const policy::Policy &policy,
                     const runtime::PlanOptions &options)
 {
-    HALFTONE_TRY(const passes::ShapeMap shapes, passes::inferShapes(model.graph, known));
-    std::vector<policy::Warning> warnings;
-    HALFTONE_TRY(const std::vector<passes::Variable> variables,
-                 passes::classifyVariables(model, policy, warnings));
-    std::vector<tensor::DType> types;
-    for (const passes::Variable &variable : variables)
-        types.push_back(variable.type);
-    HALFTONE_TRY(const passes::TypeMap inferred, passes::inferTypes(model.graph, types));
-    HALFTONE_TRY(Plan plan, runtime::makeLatencyPlan(model, inferred, shapes, options));
-    profile::fillInputs(*plan, 1);
-    return plan;
+    HALFTONE_TRY(const profile::TypedModel typed, profile::typedModel(model, known, policy));
+    return profile::measurablePlan(typed, options);
 }
 
 bool isNative(tensor::DType type)

@@ -1,0 +1,103 @@
+#include "tests/support/call_cli.h"
+
+#include <QElapsedTimer>
+#include <QProcess>
+#include <QtTest>
+
+using namespace halftone;
+using test::callCli;
+using test::CliOutcome;
+
+namespace {
+
+const QString kSample = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json");
+
+QStringList profileOf(const QString &shape, const QStringList &more)
+{
+    return QStringList{"profile", kSample, "--shape", shape, "--repeats", "3", "--warmup", "1"} + more;
+}
+
+} // namespace
+
+class TestCliProfile : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase();
+    void aBatchStandsForTheFirstAxisOfEveryShape();
+    void aBatchThatIsNoNumberOfExamplesIsRefused_data();
+    void aBatchThatIsNoNumberOfExamplesIsRefused();
+    void whoAsksForAnEmulatedTypeIsToldBeforeAnythingIsMeasured();
+    void aNativeTypeIsNotWarnedOf();
+};
+
+void TestCliProfile::initTestCase()
+{
+    if (callCli(profileOf("data=1,1,8,8", {})).code == 3)
+        QSKIP("this build has no backend that measures");
+}
+
+void TestCliProfile::aBatchStandsForTheFirstAxisOfEveryShape()
+{
+    const auto bytesOf = [](const QString &shape, const QStringList &more) {
+        const CliOutcome outcome = callCli(profileOf(shape, QStringList{"--json"} + more));
+        if (outcome.code != 0)
+            qFatal("%s", outcome.err.constData());
+        return outcome.json().at("peak_bytes").get<double>();
+    };
+    const double batched = bytesOf("data=1,1,8,8", {"--batch", "64"});
+    QCOMPARE(batched, bytesOf("data=64,1,8,8", {}));
+    QVERIFY(batched > bytesOf("data=1,1,8,8", {}));
+}
+
+void TestCliProfile::aBatchThatIsNoNumberOfExamplesIsRefused_data()
+{
+    QTest::addColumn<QStringList>("arguments");
+    QTest::newRow("negative") << profileOf("data=1,1,8,8", {"--batch", "-1"});
+    QTest::newRow("beyond all memory") << profileOf("data=1,1,8,8", {"--batch", "99999999999"});
+    QTest::newRow("no shape to put it in") << QStringList{"profile", kSample, "--batch", "4"};
+}
+
+void TestCliProfile::aBatchThatIsNoNumberOfExamplesIsRefused()
+{
+    QFETCH(QStringList, arguments);
+    const CliOutcome outcome = callCli(arguments);
+    QCOMPARE(outcome.code, 2);
+    QVERIFY2(outcome.err.contains("--batch"), outcome.err.constData());
+}
+
+void TestCliProfile::whoAsksForAnEmulatedTypeIsToldBeforeAnythingIsMeasured()
+{
+    if (callCli({"backends", "--json"}).out.contains("\"float16\": \"native\""))
+        QSKIP("this machine computes in float16");
+    // So many runs never end: what is read here was said before them.
+    QProcess program;
+    program.start(
+        QStringLiteral(HALFTONE_CLI),
+        {"profile", kSample, "--shape", "data=256,1,8,8", "--target", "float16", "--repeats", "100000000"});
+    QVERIFY(program.waitForStarted());
+    QByteArray told;
+    QElapsedTimer clock;
+    clock.start();
+    while (!told.contains('\n') && clock.elapsed() < 30000 && program.state() == QProcess::Running) {
+        program.waitForReadyRead(1000);
+        told += program.readAllStandardError();
+    }
+    const bool stillRuns = program.state() == QProcess::Running;
+    program.kill();
+    program.waitForFinished();
+    QVERIFY(stillRuns);
+    QVERIFY2(told.contains("no fast path for float16") && told.contains("emulated"), told.constData());
+    QVERIFY(program.readAllStandardOutput().isEmpty());
+}
+
+void TestCliProfile::aNativeTypeIsNotWarnedOf()
+{
+    const CliOutcome outcome = callCli(profileOf("data=1,1,8,8", {}));
+    QCOMPARE(outcome.code, 0);
+    QVERIFY2(!outcome.err.contains("warning"), outcome.err.constData());
+}
+
+QTEST_GUILESS_MAIN(TestCliProfile)
+#include "tst_cli_profile.moc"
