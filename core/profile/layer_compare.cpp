@@ -2,10 +2,10 @@
 
 #include "core/profile/layer_rows.h"
 #include "core/profile/lowered_layer.h"
-#include "core/runtime/reference/elements.h"
+#include "core/profile/output_rows.h"
+#include "core/profile/value_spans.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <unordered_map>
 
@@ -17,62 +17,6 @@ using passes::kNoNode;
 using runtime::Execution;
 using tensor::DType;
 using tensor::Tensor;
-
-std::size_t bytesOf(std::span<const Tensor> values)
-{
-    std::size_t bytes = 0;
-    for (const Tensor &value : values)
-        bytes += value.bytes().size();
-    return bytes;
-}
-
-bool areSame(std::span<const Tensor> a, std::span<const Tensor> b)
-{
-    return std::ranges::equal(a, b, [](const Tensor &x, const Tensor &y) {
-        return x.shape() == y.shape() && x.dtype() == y.dtype() && std::ranges::equal(x.bytes(), y.bytes());
-    });
-}
-
-std::vector<DType> typesOf(std::span<const Tensor> values)
-{
-    std::vector<DType> types;
-    for (const Tensor &value : values)
-        types.push_back(value.dtype());
-    return types;
-}
-
-/// What a head's values are, by the operator that makes them.
-Scores scoresOf(const graph::Graph &graph, graph::Entry head)
-{
-    while (graph.node(head.node).op == "amp_cast" && !graph.inputs(head.node).empty())
-        head = graph.inputs(head.node)[0];
-    const std::string &op = graph.node(head.node).op;
-    const bool isSoftmax = op == "softmax" || op == "SoftmaxOutput" || op == "Softmax"
-        || op == "SoftmaxActivation" || op == "_npx_softmax";
-    return isSoftmax ? Scores::Probabilities : Scores::Logits;
-}
-
-double halfOfTheBits(std::span<const LayerErrors> layers)
-{
-    constexpr double kDecibelsPerBit = 6.0206; // 20 log10(2)
-    int bits = 24;
-    for (const LayerErrors &layer : layers) {
-        if (layer.dtype == DType::F16)
-            bits = std::min(bits, 11);
-        else if (layer.dtype == DType::BF16)
-            bits = std::min(bits, 8);
-    }
-    return kDecibelsPerBit * bits / 2;
-}
-
-bool hasDiverged(const LayerErrors &layer, double threshold)
-{
-    const auto &figures = layer.cumulative;
-    if (layer.shapesDiffer)
-        return true;
-    return figures && figures->count > 0
-        && (figures->nan > 0 || figures->overflow > 0 || figures->sqnrDb < threshold);
-}
 
 /// Values that one side has and the other one has not come to.
 class Waiting
@@ -117,9 +61,8 @@ public:
                                                 const runtime::BackendChain &backends,
                                                 const CompareSettings &settings)
     {
-        if (settings.isolated && models.types.nodeCount() != models.other.graph.nodeCount())
-            return unsupported("--effect", "single layers cannot be lowered without a conversion",
-                               "cumulative");
+        if (settings.isolated)
+            HALFTONE_CHECK(needTypes(models));
         HALFTONE_TRY(runtime::Interpreter reference,
                      runtime::Interpreter::create(models.reference, backends));
         HALFTONE_TRY(runtime::Interpreter other, runtime::Interpreter::create(models.other, backends));
@@ -156,36 +99,18 @@ public:
     void forget()
     {
         m_rows = LayerRows(m_models.reference.graph);
-        m_outputs = outputsOf(m_models.reference.graph);
+        m_outputs = OutputRows(m_models.reference.graph);
         m_peak = 0;
     }
 
     Comparison result() const
     {
-        Comparison result;
-        result.layers = m_rows.layers();
-        for (std::size_t k = 0; k < m_outputs.size(); ++k)
-            result.outputs.push_back(
-                {m_outputs[k].metrics.figures(), m_outputs[k].agreement.result(), m_outputs[k].shapesDiffer});
-        result.threshold = m_settings.threshold.value_or(halfOfTheBits(result.layers));
+        Comparison result = conclude(m_rows.layers(), m_outputs.outputs(), m_settings.threshold);
         result.peakBytes = m_peak;
-        for (std::size_t k = 0; k < result.layers.size(); ++k) {
-            if (!result.firstUnclean && result.layers[k].notFinite > 0)
-                result.firstUnclean = k;
-            if (!result.firstDivergence && hasDiverged(result.layers[k], result.threshold))
-                result.firstDivergence = k;
-        }
         return result;
     }
 
 private:
-    struct Output
-    {
-        tensor::ErrorMetrics metrics;
-        ClassAgreement agreement;
-        bool shapesDiffer = false;
-    };
-
     Impl(const ComparedModels &models, const runtime::BackendChain &backends, const CompareSettings &settings,
          runtime::Interpreter reference, runtime::Interpreter other)
         : m_models(models)
@@ -194,20 +119,12 @@ private:
         , m_reference(std::move(reference))
         , m_other(std::move(other))
         , m_rows(models.reference.graph)
-        , m_outputs(outputsOf(models.reference.graph))
+        , m_outputs(models.reference.graph)
     {
         for (NodeId id = 0; id < m_models.counterpart.size(); ++id) {
             if (m_models.counterpart[id] != kNoNode && !m_models.reference.graph.isVariable(id))
                 m_answersTo[m_models.counterpart[id]].push_back(id);
         }
-    }
-
-    static std::vector<Output> outputsOf(const graph::Graph &graph)
-    {
-        std::vector<Output> outputs;
-        for (const graph::Entry &head : graph.heads())
-            outputs.push_back({{}, ClassAgreement(scoresOf(graph, head)), false});
-        return outputs;
     }
 
     /// Is there room for `more` bytes beside those held? Remembers the most that was.
@@ -253,7 +170,7 @@ private:
             }
         }
         m_heads = {reference.heads(), other.heads()};
-        addOutputs();
+        m_outputs.add(m_heads);
         return Room::Enough;
     }
 
@@ -263,7 +180,7 @@ private:
         if (counterpart == kNoNode)
             return;
         if (const auto *there = ofOther.find(counterpart); there != nullptr) {
-            m_rows.addCumulative(value.node, value.outputs, *there);
+            m_rows.of(value.node).addCumulative(value.outputs, *there);
             ofOther.read(counterpart);
         } else {
             ofReference.put(value.node, shown(value, value.node), 1);
@@ -278,7 +195,7 @@ private:
         std::size_t toCome = 0;
         for (const NodeId node : found->second) {
             if (const auto *there = ofReference.find(node); there != nullptr) {
-                m_rows.addCumulative(node, *there, value.outputs);
+                m_rows.of(node).addCumulative(*there, value.outputs);
                 ofReference.read(node);
             } else {
                 ++toCome;
@@ -286,37 +203,6 @@ private:
         }
         if (toCome > 0)
             ofOther.put(value.node, shown(value, found->second.front()), toCome);
-    }
-
-    void addOutputs()
-    {
-        for (std::size_t k = 0; k < m_outputs.size(); ++k) {
-            const Tensor &reference = m_heads.reference[k];
-            const Tensor &other = m_heads.other[k];
-            Output &output = m_outputs[k];
-            if (!addErrors(reference, other, output.metrics)) {
-                output.shapesDiffer = true;
-            } else if (reference.shape().rank() == 2 && reference.shape()[1] > 1) {
-                addAgreement(reference, other, output.agreement);
-            }
-        }
-    }
-
-    static void addAgreement(const Tensor &reference, const Tensor &other, ClassAgreement &agreement)
-    {
-        const auto rows = static_cast<std::size_t>(reference.shape()[0]);
-        const auto classes = static_cast<std::size_t>(reference.shape()[1]);
-        std::vector<float> r(classes);
-        std::vector<float> x(classes);
-        const auto row = [&](const Tensor &tensor, std::size_t at, std::vector<float> &out) {
-            const std::size_t offset = at * classes * tensor::sizeOf(tensor.dtype());
-            runtime::reference::widen(tensor.dtype(), tensor.bytes().data() + offset, classes, out.data());
-        };
-        for (std::size_t at = 0; at < rows; ++at) {
-            row(reference, at, r);
-            row(other, at, x);
-            agreement.add(r, x);
-        }
     }
 
     /// Steps to the end. `held`: bytes that others hold meanwhile.
@@ -365,9 +251,9 @@ private:
     Result<Room> addLowered(const Execution &run, const runtime::NodeValue &value,
                             std::vector<Tensor> lowered, std::size_t held, const Progress &progress)
     {
-        m_rows.addIsolated(value.node, value.outputs, lowered);
+        m_rows.of(value.node).addIsolated(value.outputs, lowered);
         if (areSame(value.outputs, lowered)) {
-            m_rows.addIsolatedAtOutputs(value.node, m_heads.reference, m_heads.reference);
+            m_rows.of(value.node).addIsolatedAtOutputs(m_heads.reference, m_heads.reference);
             return Room::Enough;
         }
         const bool sameShapes
@@ -378,7 +264,7 @@ private:
         rest.replace(value.node, std::move(lowered));
         HALFTONE_TRY(const Room room, finish(rest, held, {progress.stop, {}}));
         if (room == Room::Enough)
-            m_rows.addIsolatedAtOutputs(value.node, m_heads.reference, rest.heads());
+            m_rows.of(value.node).addIsolatedAtOutputs(m_heads.reference, rest.heads());
         return room;
     }
 
@@ -404,7 +290,7 @@ private:
     std::unordered_map<NodeId, std::vector<NodeId>> m_answersTo; ///< by the other's node: the reference's
     std::map<NodeId, std::optional<LoweredLayer>> m_lowered; ///< by the reference's node
     LayerRows m_rows;
-    std::vector<Output> m_outputs;
+    OutputRows m_outputs;
     Heads m_heads;
     std::size_t m_fixed = 0; ///< bytes of the batch's inputs
     std::size_t m_peak = 0;

@@ -64,24 +64,16 @@ std::optional<std::uint64_t> addErrors(const Tensor &reference, const Tensor &ot
     return notFinite;
 }
 
-LayerRows::LayerRows(const graph::Graph &graph)
-    : m_shown(runtime::shownOutputs(graph))
-    , m_first(graph.nodeCount())
+NodeRows::NodeRows(NodeId node, std::size_t shownOutputs)
+    : m_rows(shownOutputs)
 {
-    std::vector<NodeId> needed = graph::postOrder(graph);
-    std::ranges::sort(needed); // NodeIds are in topological order
-    for (const NodeId id : needed) {
-        m_first[id] = m_rows.size();
-        for (std::uint32_t k = 0; !graph.isVariable(id) && k < m_shown[id]; ++k) {
-            Row row;
-            row.known.node = id;
-            row.known.output = k;
-            m_rows.push_back(std::move(row));
-        }
+    for (std::uint32_t k = 0; k < m_rows.size(); ++k) {
+        m_rows[k].known.node = node;
+        m_rows[k].known.output = k;
     }
 }
 
-void LayerRows::add(Row &row, Metrics &metrics, const Tensor &reference, const Tensor &other)
+void NodeRows::add(Row &row, Metrics &metrics, const Tensor &reference, const Tensor &other)
 {
     if (!metrics)
         metrics = std::make_unique<tensor::ErrorMetrics>();
@@ -89,10 +81,10 @@ void LayerRows::add(Row &row, Metrics &metrics, const Tensor &reference, const T
     row.known.shapesDiffer = row.known.shapesDiffer || !notFinite;
 }
 
-void LayerRows::addCumulative(NodeId node, std::span<const Tensor> reference, std::span<const Tensor> other)
+void NodeRows::addCumulative(std::span<const Tensor> reference, std::span<const Tensor> other)
 {
-    for (std::size_t k = 0; k < std::min({m_shown[node], reference.size(), other.size()}); ++k) {
-        Row &row = m_rows[m_first[node] + k];
+    for (std::size_t k = 0; k < std::min({m_rows.size(), reference.size(), other.size()}); ++k) {
+        Row &row = m_rows[k];
         row.known.dtype = other[k].dtype();
         if (!row.cumulative)
             row.cumulative = std::make_unique<tensor::ErrorMetrics>();
@@ -103,39 +95,86 @@ void LayerRows::addCumulative(NodeId node, std::span<const Tensor> reference, st
     }
 }
 
-void LayerRows::addIsolated(NodeId node, std::span<const Tensor> reference, std::span<const Tensor> lowered)
+void NodeRows::addIsolated(std::span<const Tensor> reference, std::span<const Tensor> lowered)
 {
-    for (std::size_t k = 0; k < std::min({m_shown[node], reference.size(), lowered.size()}); ++k) {
-        Row &row = m_rows[m_first[node] + k];
-        add(row, row.isolated, reference[k], lowered[k]);
-    }
+    for (std::size_t k = 0; k < std::min({m_rows.size(), reference.size(), lowered.size()}); ++k)
+        add(m_rows[k], m_rows[k].isolated, reference[k], lowered[k]);
 }
 
-void LayerRows::addIsolatedAtOutputs(NodeId node, std::span<const Tensor> reference,
-                                     std::span<const Tensor> other)
+void NodeRows::addIsolatedAtOutputs(std::span<const Tensor> reference, std::span<const Tensor> other)
 {
-    Row &row = m_rows[m_first[node]];
+    if (m_rows.empty())
+        return;
+    Row &row = m_rows.front();
     for (std::size_t k = 0; k < std::min(reference.size(), other.size()); ++k)
         add(row, row.atOutputs, reference[k], other[k]);
 }
 
-std::optional<LayerErrors> LayerRows::firstUnclean() const
+LayerErrors NodeRows::layerOf(const Row &row)
+{
+    LayerErrors layer = row.known;
+    if (row.cumulative)
+        layer.cumulative = row.cumulative->figures();
+    if (row.isolated)
+        layer.isolated = row.isolated->figures();
+    if (row.atOutputs)
+        layer.isolatedAtOutputs = row.atOutputs->figures();
+    return layer;
+}
+
+void NodeRows::settle()
+{
+    for (Row &row : m_rows) {
+        row.known = layerOf(row);
+        for (Metrics *const metrics : {&row.cumulative, &row.isolated, &row.atOutputs})
+            metrics->reset();
+    }
+}
+
+std::vector<LayerErrors> NodeRows::layers() const
+{
+    std::vector<LayerErrors> layers;
+    for (const Row &row : m_rows)
+        layers.push_back(layerOf(row));
+    return layers;
+}
+
+std::optional<LayerErrors> NodeRows::firstUnclean() const
 {
     const auto row
         = std::ranges::find_if(m_rows, [](const Row &candidate) { return candidate.known.notFinite > 0; });
     return row == m_rows.end() ? std::nullopt : std::optional(row->known);
 }
 
+LayerRows::LayerRows(const graph::Graph &graph)
+    : m_shown(runtime::shownOutputs(graph))
+    , m_place(graph.nodeCount())
+{
+    std::vector<NodeId> needed = graph::postOrder(graph);
+    std::ranges::sort(needed); // NodeIds are in topological order
+    for (const NodeId id : needed) {
+        if (graph.isVariable(id))
+            continue;
+        m_place[id] = m_nodes.size();
+        m_nodes.emplace_back(id, m_shown[id]);
+    }
+}
+
+std::optional<LayerErrors> LayerRows::firstUnclean() const
+{
+    for (const NodeRows &node : m_nodes) {
+        if (auto unclean = node.firstUnclean())
+            return unclean;
+    }
+    return std::nullopt;
+}
+
 std::vector<LayerErrors> LayerRows::layers() const
 {
-    const auto figures
-        = [](const Metrics &metrics) { return metrics ? std::optional(metrics->figures()) : std::nullopt; };
     std::vector<LayerErrors> layers;
-    for (const Row &row : m_rows) {
-        layers.push_back(row.known);
-        layers.back().cumulative = figures(row.cumulative);
-        layers.back().isolated = figures(row.isolated);
-        layers.back().isolatedAtOutputs = figures(row.atOutputs);
+    for (const NodeRows &node : m_nodes) {
+        const std::vector<LayerErrors> rows = node.layers();
+        layers.insert(layers.end(), rows.begin(), rows.end());
     }
     return layers;
 }

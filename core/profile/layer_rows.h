@@ -18,22 +18,21 @@ namespace halftone::profile {
 std::optional<std::uint64_t> addErrors(const tensor::Tensor &reference, const tensor::Tensor &other,
                                        tensor::ErrorMetrics &metrics, float step = 1);
 
-/// The figures of every shown output of every node that the heads need, in topological order.
-class LayerRows
+/// The figures of one node's shown outputs.
+class NodeRows
 {
 public:
-    explicit LayerRows(const graph::Graph &graph);
+    NodeRows(graph::NodeId node, std::size_t shownOutputs);
 
-    std::size_t shownOutputs(graph::NodeId node) const { return m_shown[node]; }
-    void addCumulative(graph::NodeId node, std::span<const tensor::Tensor> reference,
-                       std::span<const tensor::Tensor> other);
-    void addIsolated(graph::NodeId node, std::span<const tensor::Tensor> reference,
-                     std::span<const tensor::Tensor> lowered);
-    void addIsolatedAtOutputs(graph::NodeId node, std::span<const tensor::Tensor> reference,
+    void addCumulative(std::span<const tensor::Tensor> reference, std::span<const tensor::Tensor> other);
+    void addIsolated(std::span<const tensor::Tensor> reference, std::span<const tensor::Tensor> lowered);
+    void addIsolatedAtOutputs(std::span<const tensor::Tensor> reference,
                               std::span<const tensor::Tensor> other);
+    /// Nothing is added any more: gives free what only adding needs.
+    void settle();
 
     std::vector<LayerErrors> layers() const;
-    /// The first layer with NaN or infinities in the reference, without errors.
+    /// The first row with NaN or infinities in the reference, without errors.
     std::optional<LayerErrors> firstUnclean() const;
 
 private:
@@ -44,11 +43,30 @@ private:
         LayerErrors known;
         Metrics cumulative, isolated, atOutputs;
     };
-    void add(Row &row, Metrics &metrics, const tensor::Tensor &reference, const tensor::Tensor &other);
+    static void add(Row &row, Metrics &metrics, const tensor::Tensor &reference, const tensor::Tensor &other);
+    static LayerErrors layerOf(const Row &row);
 
+    std::vector<Row> m_rows; ///< by output
+};
+
+/// The figures of every shown output of every node that the heads need, in topological order.
+class LayerRows
+{
+public:
+    explicit LayerRows(const graph::Graph &graph);
+
+    std::size_t shownOutputs(graph::NodeId node) const { return m_shown[node]; }
+    /// Needs: a node that the heads need and that is no variable.
+    NodeRows &of(graph::NodeId node) { return m_nodes[m_place[node]]; }
+
+    std::vector<LayerErrors> layers() const;
+    /// The first layer with NaN or infinities in the reference, without errors.
+    std::optional<LayerErrors> firstUnclean() const;
+
+private:
     std::vector<std::size_t> m_shown; ///< by NodeId
-    std::vector<std::size_t> m_first; ///< by NodeId: its first row
-    std::vector<Row> m_rows;
+    std::vector<std::size_t> m_place; ///< by NodeId: in m_nodes
+    std::vector<NodeRows> m_nodes;
 };
 
 } // namespace halftone::profile

@@ -1,5 +1,7 @@
 #include "core/profile/lowered_layer.h"
 
+#include <algorithm>
+
 namespace halftone::profile {
 namespace {
 
@@ -21,19 +23,42 @@ Entry castTo(graph::Graph &graph, const Entry &value, DType from, DType to, cons
 
 } // namespace
 
+Result<void> needTypes(const ComparedModels &models)
+{
+    if (models.types.nodeCount() != models.other.graph.nodeCount())
+        return unsupported("--effect", "single layers cannot be lowered without a conversion", "cumulative");
+    return {};
+}
+
+std::optional<LoweredForm> loweredForm(const ComparedModels &models, NodeId node,
+                                       std::span<const DType> inputs, std::span<const DType> outputs)
+{
+    const NodeId lowered = models.counterpart[node];
+    const auto lowerInputs = models.other.graph.inputs(lowered);
+    if (lowerInputs.size() != inputs.size())
+        return std::nullopt;
+    LoweredForm form{models.other.graph.sharedNode(lowered), {}, {}};
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const DType type = models.types.of(lowerInputs[i]);
+        form.inputs.push_back(type == DType::Unknown ? inputs[i] : type);
+    }
+    const auto types = models.types.outputs(lowered);
+    for (std::size_t k = 0; k < outputs.size(); ++k)
+        form.outputs.push_back(k < types.size() && types[k] != DType::Unknown ? types[k] : outputs[k]);
+    const bool isLowered
+        = !std::ranges::equal(form.inputs, inputs) || !std::ranges::equal(form.outputs, outputs);
+    return isLowered ? std::optional(std::move(form)) : std::nullopt;
+}
+
 Result<std::optional<LoweredLayer>> LoweredLayer::create(const ComparedModels &models, NodeId node,
                                                          std::span<const DType> inputs,
                                                          std::span<const DType> outputs,
                                                          const runtime::BackendChain &backends)
 {
-    const NodeId lowered = models.counterpart[node];
-    const graph::Graph &other = models.other.graph;
-    const graph::NodeDefPtr &def = other.sharedNode(lowered);
-    const auto lowerInputs = other.inputs(lowered);
-    if (lowerInputs.size() != inputs.size())
+    const std::optional<LoweredForm> form = loweredForm(models, node, inputs, outputs);
+    if (!form)
         return std::optional<LoweredLayer>();
     graph::Graph graph;
-    bool isLowered = false;
     std::vector<std::string> names;
     std::vector<Entry> entries;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -42,24 +67,16 @@ Result<std::optional<LoweredLayer>> LoweredLayer::create(const ComparedModels &m
         const NodeId variable = graph.add(std::make_shared<graph::NodeDef>(graph::NodeDef{
                                               std::string(graph::kVariableOp), names.back(), none, {}}),
                                           {});
-        const DType type = models.types.of(lowerInputs[i]);
-        const DType wanted = type == DType::Unknown ? inputs[i] : type;
-        isLowered = isLowered || wanted != inputs[i];
-        entries.push_back(castTo(graph, {variable, 0, 0}, inputs[i], wanted, names.back() + "_cast"));
+        entries.push_back(
+            castTo(graph, {variable, 0, 0}, inputs[i], form->inputs[i], names.back() + "_cast"));
     }
-    const NodeId layer = graph.add(def, entries);
+    const NodeId layer = graph.add(form->node, entries);
     std::vector<Entry> heads;
-    const auto lowerOutputs = models.types.outputs(lowered);
-    for (std::uint32_t k = 0; k < outputs.size(); ++k) {
-        const DType type
-            = k < lowerOutputs.size() && lowerOutputs[k] != DType::Unknown ? lowerOutputs[k] : outputs[k];
-        isLowered = isLowered || type != outputs[k];
-        heads.push_back(castTo(graph, {layer, k, 0}, type, outputs[k], "output" + std::to_string(k)));
-    }
-    if (!isLowered)
-        return std::optional<LoweredLayer>();
+    for (std::uint32_t k = 0; k < outputs.size(); ++k)
+        heads.push_back(
+            castTo(graph, {layer, k, 0}, form->outputs[k], outputs[k], "output" + std::to_string(k)));
     graph.setHeads(std::move(heads));
-    graph.setMetadata(other.metadata());
+    graph.setMetadata(models.other.graph.metadata());
     HALFTONE_TRY(runtime::Interpreter interpreter,
                  runtime::Interpreter::create({std::move(graph), {}, false}, backends));
     LoweredLayer made(std::move(interpreter));

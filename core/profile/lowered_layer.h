@@ -6,12 +6,28 @@
 
 namespace halftone::profile {
 
+/// How the other model computes a node of the reference.
+struct LoweredForm
+{
+    graph::NodeDefPtr node;
+    std::vector<tensor::DType> inputs; ///< types that it computes in
+    std::vector<tensor::DType> outputs;
+};
+
+/// Nothing when the other model computes the node in the same types. `inputs`, `outputs`: the types in the reference.
+std::optional<LoweredForm> loweredForm(const ComparedModels &models, graph::NodeId node,
+                                       std::span<const tensor::DType> inputs,
+                                       std::span<const tensor::DType> outputs);
+
+/// fails: Unsupported for models whose types are not known, so that single layers cannot be lowered.
+Result<void> needTypes(const ComparedModels &models);
+
 /// One node of the reference as the other model has it, with casts before and behind it: takes and gives values of the
 /// reference's types.
 class LoweredLayer
 {
 public:
-    /// Nothing when the other model computes the node in the same types. `inputs`, `outputs`: the types in the reference.
+    /// Nothing where there is no loweredForm().
     static Result<std::optional<LoweredLayer>> create(const ComparedModels &models, graph::NodeId node,
                                                       std::span<const tensor::DType> inputs,
                                                       std::span<const tensor::DType> outputs,

@@ -2,6 +2,7 @@
 
 #include "core/runtime/backends.h"
 #include "core/runtime/shown_outputs.h"
+#include "core/session/compare_parts.h"
 #include "core/session/run.h"
 
 #include <algorithm>
@@ -23,11 +24,10 @@ public:
         , m_source(source)
         , m_limit(options.settings.memoryLimit)
         , m_count(source.count().value_or(0))
+        , m_batch(batchOf(options, source))
         , m_reference(source.labels())
         , m_other(source.labels())
     {
-        const std::size_t wanted = options.batch > 0 ? options.batch : source.usualBatch();
-        m_batch = !source.count() ? 0 : wanted > 0 ? std::min(wanted, m_count) : m_count;
     }
 
     Result<void> run(const Progress &progress)
@@ -78,10 +78,7 @@ private:
         HALFTONE_TRY(const runtime::Feed feed, m_source.batch(first, number));
         HALFTONE_TRY(const Room room, m_compare.add(feed, part));
         if (const auto unclean = m_compare.firstUnclean())
-            return badInput(runtime::valueName(m_graph, unclean->node, unclean->output),
-                            "the float32 run itself gives " + std::to_string(unclean->notFinite)
-                                + " NaN or infinite values, first here: no comparison means anything",
-                            "finite values");
+            return uncleanReference(m_graph, *unclean);
         const LayerCompare::Heads &heads = m_compare.heads();
         if (room == Room::Enough && !heads.reference.empty()) {
             m_reference.add(heads.reference[0], first);
@@ -104,12 +101,35 @@ private:
     const ExampleSource &m_source;
     std::size_t m_limit;
     std::size_t m_count;
-    std::size_t m_batch = 0;
+    std::size_t m_batch;
     AccuracyCount m_reference;
     AccuracyCount m_other;
 };
 
 } // namespace
+
+std::size_t batchOf(const CompareOptions &options, const ExampleSource &source)
+{
+    if (!source.count())
+        return 0;
+    const std::size_t wanted = options.batch > 0 ? options.batch : source.usualBatch();
+    return wanted > 0 ? std::min(wanted, *source.count()) : *source.count();
+}
+
+Error uncleanReference(const graph::Graph &reference, const profile::LayerErrors &unclean)
+{
+    return badInput(runtime::valueName(reference, unclean.node, unclean.output),
+                    "the float32 run itself gives " + std::to_string(unclean.notFinite)
+                        + " NaN or infinite values, first here: no comparison means anything",
+                    "finite values");
+}
+
+void tellModels(CompareOutcome &outcome, profile::ComparedModels models)
+{
+    outcome.unmatched = profile::unmatchedNodes(models);
+    outcome.outputs = sourceOutputNames(models.reference.graph);
+    outcome.models = std::move(models);
+}
 
 Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::string &symbolPath,
                                      const CompareOptions &options, const Progress &progress)
@@ -123,9 +143,7 @@ Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::
     HALFTONE_CHECK(comparing.run(progress));
     CompareOutcome outcome;
     comparing.tell(outcome);
-    outcome.unmatched = profile::unmatchedNodes(models);
-    outcome.outputs = sourceOutputNames(models.reference.graph);
-    outcome.models = std::move(models);
+    tellModels(outcome, std::move(models));
     outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return outcome;
 }

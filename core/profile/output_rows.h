@@ -1,0 +1,33 @@
+#pragma once
+
+#include "core/profile/layer_compare.h"
+
+#include <vector>
+
+/// Inside of LayerCompare and KeptCompare: the figures of the heads, and what follows from all figures.
+namespace halftone::profile {
+
+/// The figures of every head that are being collected.
+class OutputRows
+{
+public:
+    explicit OutputRows(const graph::Graph &reference);
+
+    void add(const LayerCompare::Heads &heads); ///< of one batch
+    std::vector<OutputErrors> outputs() const;
+
+private:
+    struct Output
+    {
+        tensor::ErrorMetrics metrics;
+        ClassAgreement agreement;
+        bool shapesDiffer = false;
+    };
+    std::vector<Output> m_outputs; ///< by head
+};
+
+/// The whole of it: finds the threshold, where settings give none, and the first layers that diverge or are unclean.
+Comparison conclude(std::vector<LayerErrors> layers, std::vector<OutputErrors> outputs,
+                    std::optional<double> threshold);
+
+} // namespace halftone::profile

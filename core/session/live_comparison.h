@@ -1,0 +1,35 @@
+#pragma once
+
+#include "core/session/compare.h"
+#include "core/session/snapshot.h"
+
+#include <memory>
+
+namespace halftone::session {
+
+/// Compares one model over one set of data again after every edit. Values of both models are kept within the memory limit,
+/// so that an edit computes only what lies behind the nodes that it changed, and an undone one next to nothing. Beyond the
+/// limit every comparison is a whole one. For one thread at a time.
+class LiveComparison
+{
+public:
+    LiveComparison();
+    ~LiveComparison();
+    LiveComparison(const LiveComparison &) = delete;
+    LiveComparison &operator=(const LiveComparison &) = delete;
+
+    /// The source against its conversion, with the figures of compareModels() bit for bit. Examples are read once, as long as
+    /// source and options (but for `isolated`) are those of the last call. Needs: a conversion.
+    /// fails: as compareModels().
+    Result<CompareOutcome> compare(const Snapshot &snapshot, const CompareOptions &options,
+                                   const Progress &progress = {});
+
+    /// Nodes that the last comparison computed; 0 for a whole one, which is not counted.
+    std::size_t computedNodes() const;
+
+private:
+    struct Kept;
+    std::unique_ptr<Kept> m_kept;
+};
+
+} // namespace halftone::session
