@@ -9,9 +9,11 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 
 extern char **environ;
 
@@ -37,6 +39,16 @@ public:
     }
 
     void kill() const { ::kill(m_pid, SIGKILL); }
+    /// Processor time that it has used; 0 where the system does not tell.
+    std::chrono::milliseconds computed() const
+    {
+        clockid_t clock{};
+        timespec used{};
+        if (::clock_getcpuclockid(m_pid, &clock) != 0 || ::clock_gettime(clock, &used) != 0)
+            return {};
+        return std::chrono::duration_cast<std::chrono::milliseconds>(
+            std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec));
+    }
     /// Its exit code; waits for its end.
     int wait()
     {
@@ -127,13 +139,48 @@ bool wouldBlock()
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
 
+/// Watches a program's limits.
+class Watch
+{
+public:
+    Watch(const Child &child, const ChildLimits &limits)
+        : m_child(child)
+        , m_limits(limits)
+        , m_deadline(Clock::now() + limits.waiting)
+    {
+    }
+
+    /// The limit that it has gone beyond; empty: none.
+    std::string exceeded(std::size_t written) const
+    {
+        const auto ms = [](std::chrono::milliseconds time) { return std::to_string(time.count()) + " ms"; };
+        if (m_child.computed() >= m_limits.computing)
+            return ms(m_limits.computing) + " of computing";
+        if (Clock::now() >= m_deadline)
+            return ms(m_limits.waiting) + " of waiting";
+        return written > m_limits.output ? std::to_string(m_limits.output >> 20) + " MB" : std::string();
+    }
+
+    /// Before this time it cannot go beyond a limit of time.
+    int sleepMs() const
+    {
+        const auto left
+            = std::min(std::chrono::duration_cast<std::chrono::milliseconds>(m_deadline - Clock::now()),
+                       m_limits.computing - m_child.computed());
+        return static_cast<int>(std::max<std::chrono::milliseconds::rep>(left.count(), 0)) + 1;
+    }
+
+private:
+    const Child &m_child;
+    const ChildLimits &m_limits;
+    Clock::time_point m_deadline;
+};
+
 } // namespace
 
 Result<ChildOutcome> runChild(const std::vector<std::string> &command, std::string_view input,
-                              std::chrono::milliseconds timeLimit, std::size_t mostOutput,
-                              const std::stop_token &stop)
+                              const ChildLimits &limits, const std::stop_token &stop)
 {
-    const Clock::time_point deadline = Clock::now() + timeLimit;
     Channel channel;
     if (!channel.open())
         return unsupported(command.front(), std::strerror(errno), "a channel to the program");
@@ -143,20 +190,20 @@ Result<ChildOutcome> runChild(const std::vector<std::string> &command, std::stri
     Child child(pid);
     channel.theirs.close();
     const StopSignal stopped(stop);
+    const Watch watch(child, limits);
 
     ChildOutcome outcome;
     bool writing = true;
     for (bool reading = true; reading;) {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
-        if (left.count() <= 0 || outcome.output.size() > mostOutput) {
-            outcome.timedOut = true;
+        outcome.exceeded = watch.exceeded(outcome.output.size());
+        if (!outcome.exceeded.empty()) {
             child.kill();
             break;
         }
         pollfd polled[2]
             = {{channel.ours.number(), static_cast<short>(writing ? POLLIN | POLLOUT : POLLIN), 0},
                {stopped.number(), POLLIN, 0}};
-        if (::poll(polled, 2, static_cast<int>(left.count())) < 0 && errno != EINTR)
+        if (::poll(polled, 2, watch.sleepMs()) < 0 && errno != EINTR)
             break;
         if (stop.stop_requested()) {
             child.kill();

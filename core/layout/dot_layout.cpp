@@ -13,7 +13,6 @@ namespace halftone::layout {
 namespace {
 
 constexpr double kPointsPerInch = 72;
-constexpr std::size_t kMostOutput = std::size_t{256} << 20;
 constexpr double kFlat = 0.4; ///< a bend that is nearer to the straight line is left out
 
 std::string inches(double points)
@@ -202,20 +201,17 @@ std::vector<std::optional<PieceLayout>> readPlain(std::string_view plain,
 }
 
 Result<DotOutcome> dotLayout(const std::string &program, std::span<const Piece *const> pieces,
-                             const Gaps &gaps, std::chrono::milliseconds timeLimit,
-                             const std::stop_token &stop)
+                             const Gaps &gaps, const ChildLimits &limits, const std::stop_token &stop)
 {
     std::string input;
     for (const Piece *piece : pieces)
         input += dotText(*piece, gaps);
-    HALFTONE_TRY(const ChildOutcome child,
-                 runChild({program, "-Tplain"}, input, timeLimit, kMostOutput, stop));
+    HALFTONE_TRY(const ChildOutcome child, runChild({program, "-Tplain"}, input, limits, stop));
     DotOutcome outcome;
     outcome.pieces = readPlain(child.output, pieces);
     if (std::ranges::any_of(outcome.pieces, [](const auto &piece) { return !piece.has_value(); }))
-        outcome.note = child.timedOut
-            ? program + " took longer than " + std::to_string(timeLimit.count()) + " ms"
-            : program + " ended with code " + std::to_string(child.exitCode);
+        outcome.note = child.exceeded.empty() ? program + " ended with code " + std::to_string(child.exitCode)
+                                              : program + " wanted more than " + child.exceeded;
     return outcome;
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/layout/child_process.h"
 #include "core/layout/piece.h"
 
-#include <chrono>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -30,7 +30,6 @@ struct DotOutcome
 /// Lays all pieces out in one run of Graphviz's `program`, a child process that does not outlive the call.
 /// fails: Unsupported when it cannot be started; Cancelled
 Result<DotOutcome> dotLayout(const std::string &program, std::span<const Piece *const> pieces,
-                             const Gaps &gaps, std::chrono::milliseconds timeLimit,
-                             const std::stop_token &stop);
+                             const Gaps &gaps, const ChildLimits &limits, const std::stop_token &stop);
 
 } // namespace halftone::layout

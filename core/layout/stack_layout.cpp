@@ -112,6 +112,8 @@ PieceLayout stacked(const Piece &graph, const std::vector<Part> &parts)
     return whole;
 }
 
+const std::string kPlainKey = "plain "; ///< before the key of a layout without Graphviz
+
 class Stacking
 {
 public:
@@ -133,7 +135,7 @@ public:
         for (const auto &[key, part] : m_open) {
             if (m_progress.stopped())
                 return Error{Errc::Cancelled, {}, {}, "cancelled", {}};
-            if (m_cache.find(key) == nullptr)
+            if (!m_found.contains(key))
                 layOutPlainly(*part);
         }
         for (std::vector<Part> &parts : m_parts) {
@@ -161,10 +163,15 @@ private:
                 part.key = dotText(part.piece, m_options.gaps);
                 if (m_found.contains(part.key) || m_known.contains(part.key))
                     continue;
-                if (LayoutPtr layout = m_cache.find(part.key))
+                if (LayoutPtr layout = m_cache.find(part.key)) {
                     m_found.emplace(part.key, std::move(layout));
-                else if (m_known.emplace(part.key, m_open.size()).second)
+                } else if (LayoutPtr plain
+                           = isTooHeavy(part) ? m_cache.find(kPlainKey + part.key) : nullptr) {
+                    m_found.emplace(part.key, std::move(plain));
+                    notePlain(part);
+                } else if (m_known.emplace(part.key, m_open.size()).second) {
                     m_open.emplace_back(part.key, &part);
+                }
             }
         }
     }
@@ -174,7 +181,7 @@ private:
         std::vector<const Piece *> asked;
         std::vector<std::size_t> which;
         for (std::size_t k = 0; k < m_open.size(); ++k) {
-            if (m_open[k].second->piece.weight() <= m_options.heaviest) {
+            if (!isTooHeavy(*m_open[k].second)) {
                 asked.push_back(&m_open[k].second->piece);
                 which.push_back(k);
             }
@@ -182,8 +189,7 @@ private:
         if (asked.empty() || m_options.program.empty())
             return {};
         m_progress.tell(0.1, "laying out");
-        auto outcome
-            = dotLayout(m_options.program, asked, m_options.gaps, m_options.timeLimit, m_progress.stop);
+        auto outcome = dotLayout(m_options.program, asked, m_options.gaps, m_options.limits, m_progress.stop);
         if (!outcome.ok()) {
             if (outcome.error().code == Errc::Cancelled)
                 return std::move(outcome).error();
@@ -198,15 +204,25 @@ private:
         return {};
     }
 
-    void layOutPlainly(const Part &part)
+    bool isTooHeavy(const Part &part) const { return part.piece.weight() > m_options.heaviest; }
+
+    void notePlain(const Part &part)
     {
-        if (m_found.contains(part.key))
-            return;
         ++m_outcome.plainPieces;
         if (m_outcome.note.empty() && !m_options.program.empty())
             m_outcome.note = "a part of " + std::to_string(part.piece.nodes.size())
                 + " nodes is too large for " + m_options.program;
-        keep(part.key, layeredLayout(part.piece, m_options.gaps, m_progress.stop));
+    }
+
+    /// What Graphviz has not finished is asked of it again the next time, what is too large for it is not.
+    void layOutPlainly(const Part &part)
+    {
+        notePlain(part);
+        auto layout
+            = std::make_shared<const PieceLayout>(layeredLayout(part.piece, m_options.gaps, m_progress.stop));
+        if (isTooHeavy(part))
+            m_cache.insert(kPlainKey + part.key, layout);
+        m_found.emplace(part.key, std::move(layout));
     }
 
     void keep(const std::string &key, PieceLayout layout)

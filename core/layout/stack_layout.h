@@ -2,6 +2,7 @@
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
+#include "core/layout/child_process.h"
 #include "core/layout/piece.h"
 
 #include <chrono>
@@ -19,7 +20,8 @@ struct LayoutOptions
 {
     Gaps gaps;
     std::string program = "dot"; ///< Graphviz's; "" for the plain fall-back alone
-    std::chrono::milliseconds timeLimit{1200}; ///< for Graphviz, in one call of stackLayouts()
+    /// For Graphviz, in one call of stackLayouts(). A loaded machine, which makes it wait, is no reason to do without it.
+    ChildLimits limits{std::chrono::milliseconds(1200), std::chrono::seconds(10), std::size_t{256} << 20};
     std::size_t heaviest = 3000; ///< Piece::weight() above which Graphviz is not asked
 };
 

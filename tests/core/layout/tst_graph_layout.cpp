@@ -118,23 +118,30 @@ bool isSame(const layout::Picture &a, const layout::Picture &b)
     return true;
 }
 
-/// A program that takes all input, says who it is and never answers.
-QString sleeper(const QTemporaryDir &folder)
+/// A program in place of Graphviz's.
+QString script(const QTemporaryDir &folder, const QByteArray &lines)
 {
     const QString path = folder.filePath("slow-dot");
     QFile file(path);
     if (!file.open(QIODevice::WriteOnly))
         qFatal("no script");
-    file.write("#!/bin/sh\necho $$ > " + folder.filePath("pid").toUtf8() + "\nexec sleep 600\n");
+    file.write("#!/bin/sh\n" + lines);
     file.close();
     file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
     return path;
 }
 
+/// One that takes all input, says who it is and never answers.
+QString sleeper(const QTemporaryDir &folder)
+{
+    return script(folder, "echo $$ > " + folder.filePath("pid").toUtf8() + "\nexec sleep 600\n");
+}
+
 bool isRunning(const QTemporaryDir &folder)
 {
     QFile file(folder.filePath("pid"));
-    return file.open(QIODevice::ReadOnly) && QFile::exists("/proc/" + file.readAll().trimmed());
+    const QByteArray id = file.open(QIODevice::ReadOnly) ? file.readAll().trimmed() : QByteArray();
+    return !id.isEmpty() && QFile::exists("/proc/" + id);
 }
 
 layout::Piece pieceOf(const graph::Graph &graph)
@@ -165,6 +172,7 @@ private Q_SLOTS:
     void withoutGraphvizThePlainLayoutServesAndSaysSo();
     void graphvizThatAnswersNonsenseIsNotBelieved();
     void graphvizThatHangsIsKilledAtTheTimeLimit();
+    void onlyItsOwnTimeCountsAgainstGraphviz();
     void cancellingKillsTheChildAtOnce();
     void tenThousandNodesAreLaidOutInTwoSeconds();
     void aPieceOfFiveThousandNodesNeverGoesToGraphviz();
@@ -187,7 +195,7 @@ void TestGraphLayout::nothingOverlapsAndEdgesLeadDown()
     QFETCH(bool, allOpen);
     layout::LayoutOptions options;
     options.program = program.toStdString();
-    options.timeLimit = std::chrono::seconds(20);
+    options.limits.computing = options.limits.waiting = std::chrono::seconds(20);
     for (std::uint32_t seed = 0; seed < 25; ++seed) {
         const graph::Graph graph = randomGraph(seed, 2 + seed * 4);
         Folded folded(graph);
@@ -205,7 +213,7 @@ void TestGraphLayout::theSamePictureComesTwice()
     for (const char *program : {"dot", ""}) {
         layout::LayoutOptions options;
         options.program = program;
-        options.timeLimit = std::chrono::seconds(20);
+        options.limits.computing = options.limits.waiting = std::chrono::seconds(20);
         Folded one(graph);
         Folded other(graph);
         const auto open = layout::allOpen(one.tree);
@@ -287,7 +295,7 @@ void TestGraphLayout::graphvizThatHangsIsKilledAtTheTimeLimit()
     const QTemporaryDir folder;
     layout::LayoutOptions options;
     options.program = sleeper(folder).toStdString();
-    options.timeLimit = std::chrono::milliseconds(300);
+    options.limits.waiting = std::chrono::milliseconds(300);
     const graph::Graph graph = randomGraph(5, 20);
     layout::PieceCache cache;
     const layout::Piece piece = pieceOf(graph);
@@ -297,8 +305,35 @@ void TestGraphLayout::graphvizThatHangsIsKilledAtTheTimeLimit()
     QVERIFY(outcome.ok());
     QVERIFY(timer.elapsed() < 1500);
     QCOMPARE(outcome.value().plainPieces, outcome.value().pieces);
-    QVERIFY(outcome.value().note.find("300 ms") != std::string::npos);
+    QVERIFY(outcome.value().note.find("300 ms of waiting") != std::string::npos);
     QVERIFY(!isRunning(folder));
+}
+
+void TestGraphLayout::onlyItsOwnTimeCountsAgainstGraphviz()
+{
+    const QTemporaryDir folder;
+    const layout::Piece piece = pieceOf(randomGraph(5, 20));
+    layout::PieceCache cache;
+    layout::LayoutOptions options;
+    options.limits.computing = std::chrono::milliseconds(300);
+    options.program = script(folder, "sleep 1\nexec dot -Tplain\n").toStdString(); // as on a loaded machine
+    const auto late = layout::stackLayouts(std::span(&piece, 1), options, cache);
+    QVERIFY(late.ok());
+    QCOMPARE(late.value().plainPieces, std::size_t{0});
+    QVERIFY(late.value().note.empty());
+
+    layout::PieceCache empty;
+    options.program = script(folder, "while :; do :; done\n").toStdString();
+    QElapsedTimer timer;
+    timer.start();
+    const auto busy = layout::stackLayouts(std::span(&piece, 1), options, empty);
+    QVERIFY(busy.ok());
+    QVERIFY(timer.elapsed() < options.limits.waiting.count());
+    QCOMPARE(busy.value().plainPieces, busy.value().pieces);
+    QVERIFY2(busy.value().note.find("300 ms of computing") != std::string::npos, busy.value().note.c_str());
+    // Asked again with more time, it does what it could not.
+    options.program = "dot";
+    QCOMPARE(layout::stackLayouts(std::span(&piece, 1), options, empty).value().plainPieces, std::size_t{0});
 }
 
 void TestGraphLayout::cancellingKillsTheChildAtOnce()
@@ -306,7 +341,7 @@ void TestGraphLayout::cancellingKillsTheChildAtOnce()
     const QTemporaryDir folder;
     layout::LayoutOptions options;
     options.program = sleeper(folder).toStdString();
-    options.timeLimit = std::chrono::minutes(5);
+    options.limits.waiting = std::chrono::minutes(5);
     const layout::Piece piece = pieceOf(randomGraph(5, 20));
     layout::PieceCache cache;
     std::stop_source stop;
