@@ -1,9 +1,10 @@
 #include "core/calibration/collector.h"
 
-#include "core/tensor/bfloat16.h"
+#include "core/calibration/block_loops.h"
 #include "core/tensor/float16.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -11,78 +12,41 @@
 namespace halftone::calibration {
 namespace {
 
-constexpr std::size_t kBlock = 2048;
 constexpr float kLargest = std::numeric_limits<float>::max();
-constexpr std::uint32_t kMagnitude = 0x7FFFFFFFU;
-constexpr std::uint32_t kInfinity = 0x7F800000U;
-
-struct ToFloat16
-{
-    static constexpr std::uint32_t kLargest = 0x477FE000U; ///< 65504
-    static float rounded(float value) { return tensor::floatFromFloat16(tensor::float16FromFloat(value)); }
-};
-
-struct ToBFloat16
-{
-    static constexpr std::uint32_t kLargest = 0x7F7F0000U;
-    static float rounded(float value) { return tensor::floatFromBfloat16(tensor::bfloat16FromFloat(value)); }
-};
-
-std::uint32_t magnitudeOf(float value)
-{
-    return std::bit_cast<std::uint32_t>(value) & kMagnitude;
-}
+constexpr std::size_t kFields = 256; ///< values of float32's exponent field
+constexpr std::size_t kInfiniteField = kFields - 1;
 
 } // namespace
 
 void Collector::add(std::span<const float> values)
 {
-    float absMax = 0;
-    for (const float value : values) {
-        const float magnitude = std::abs(value);
-        absMax = magnitude > absMax && magnitude <= kLargest ? magnitude : absMax;
-    }
-    m_histogram.add(values, absMax);
-    for (std::size_t at = 0; at < values.size(); at += kBlock)
-        addBlock(values.subspan(at, std::min(kBlock, values.size() - at)));
+    m_histogram.add(values, largestMagnitude(values));
+    for (std::size_t at = 0; at < values.size(); at += kMostValues)
+        addBlock(values.subspan(at, std::min(kMostValues, values.size() - at)));
     m_count += values.size();
 }
 
 void Collector::addBlock(std::span<const float> values)
 {
-    float low = kLargest;
-    float high = -kLargest;
-    float smallest = kLargest;
-    std::uint32_t zeros = 0;
-    std::uint32_t negatives = 0;
-    std::uint32_t odd = 0;
-    for (const float value : values) {
-        const float magnitude = std::abs(value);
-        const bool isFinite = magnitude <= kLargest;
-        odd += isFinite ? 0U : 1U;
-        zeros += magnitude == 0 ? 1U : 0U;
-        negatives += isFinite && value < 0 ? 1U : 0U;
-        low = isFinite && value < low ? value : low;
-        high = isFinite && value > high ? value : high;
-        smallest = magnitude > 0 && magnitude < smallest ? magnitude : smallest;
-    }
-    m_zeros += zeros;
-    m_negatives += negatives;
-    if (odd > 0)
+    const ValueCounts counts = countValues(values);
+    m_zeros += counts.zeros;
+    m_negatives += counts.negatives;
+    if (counts.odd > 0)
         countOddities(values);
-    if (odd < values.size()) {
-        m_min = m_hasFinite ? std::min(m_min, low) : low;
-        m_max = m_hasFinite ? std::max(m_max, high) : high;
-        m_hasFinite = true;
-        if (odd + zeros < values.size())
-            m_smallest = m_smallest == 0 ? smallest : std::min(m_smallest, smallest);
-    }
+    if (counts.odd == values.size())
+        return;
+    m_min = m_hasFinite ? std::min(m_min, counts.low) : counts.low;
+    m_max = m_hasFinite ? std::max(m_max, counts.high) : counts.high;
+    m_hasFinite = true;
+    if (counts.odd + counts.zeros < values.size())
+        m_smallest = m_smallest == 0 ? counts.smallest : std::min(m_smallest, counts.smallest);
     if (m_detail == Detail::Ranges)
         return;
     countExponents(values);
-    addMoments(values);
-    addLosses<ToFloat16>(values, m_fp16);
-    addLosses<ToBFloat16>(values, m_bf16);
+    addMoments(values, counts);
+    const FormatLosses losses = formatLosses(values, counts);
+    m_fp16.add(losses.fp16);
+    m_bf16.add(losses.bf16);
 }
 
 void Collector::countOddities(std::span<const float> values)
@@ -96,37 +60,39 @@ void Collector::countOddities(std::span<const float> values)
 
 void Collector::countExponents(std::span<const float> values)
 {
+    // Neighbours often have the same exponent: counters of their own need not wait for one another.
+    constexpr std::size_t kTables = 4;
+    std::array<std::uint8_t, kMostValues> fields;
+    exponentFields(values, fields);
+    std::array<std::array<std::uint32_t, kFields>, kTables> counts{};
+    for (std::size_t i = 0; i < values.size(); ++i)
+        ++counts[i % kTables][fields[i]];
+    const auto countOf = [&counts](std::size_t field) {
+        std::uint64_t count = 0;
+        for (const auto &table : counts)
+            count += table[field];
+        return count;
+    };
+    for (std::size_t field = 1; field < kInfiniteField; ++field)
+        m_exponents.counts[field - 127 - static_cast<std::size_t>(ExponentCounts::kLowest)] += countOf(field);
+    if (countOf(0) == 0)
+        return;
     for (const float value : values) {
-        const std::uint32_t magnitude = magnitudeOf(value);
-        if (magnitude == 0 || magnitude >= kInfinity)
-            continue;
-        const auto field = static_cast<int>(magnitude >> 23);
         // A subnormal number is its mantissa times 2^-149.
-        const int exponent = field > 0 ? field - 127 : std::bit_width(magnitude) - 1 - 149;
-        ++m_exponents.counts[static_cast<std::size_t>(exponent - ExponentCounts::kLowest)];
+        const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(value) & 0x7FFFFFFFU;
+        if (magnitude > 0 && magnitude < 1U << 23)
+            ++m_exponents.counts[static_cast<std::size_t>(std::bit_width(magnitude) - 1)];
     }
 }
 
 /// Blocks are joined as in Chan, Golub and LeVeque (1983): no difference of large sums, which would lose a spread that is
 /// small beside the mean.
-void Collector::addMoments(std::span<const float> values)
+void Collector::addMoments(std::span<const float> values, const ValueCounts &counts)
 {
-    double sum = 0;
-    std::uint64_t count = 0;
-    for (const float value : values) {
-        const bool isFinite = std::abs(value) <= kLargest;
-        sum += isFinite ? double{value} : 0;
-        count += isFinite ? 1 : 0;
-    }
-    if (count == 0)
-        return;
+    const std::size_t count = values.size() - counts.odd;
     const auto blockCount = static_cast<double>(count);
-    const double mean = sum / blockCount;
-    double squares = 0;
-    for (const float value : values) {
-        const double distance = std::abs(value) <= kLargest ? value - mean : 0;
-        squares += distance * distance;
-    }
+    const double mean = counts.sum / blockCount;
+    const double squares = squaresAround(values, mean);
     const auto before = static_cast<double>(m_moments);
     const double shift = mean - m_mean;
     m_moments += count;
@@ -135,30 +101,18 @@ void Collector::addMoments(std::span<const float> values)
     m_squares += squares + shift * shift * before * blockCount / all;
 }
 
-template <class Format>
-void Collector::addLosses(std::span<const float> values, Losses &losses)
+void Collector::Losses::add(const LossSums &block)
 {
-    for (const float value : values) {
-        const float rounded = Format::rounded(value);
-        const std::uint32_t magnitude = magnitudeOf(value);
-        const bool isFinite = magnitude < kInfinity;
-        const bool overflows = isFinite && magnitudeOf(rounded) >= kInfinity;
-        const bool isKept = isFinite && !overflows;
-        const bool isRelative = isKept && magnitude > 0;
-        const double signal = isKept ? double{value} : 0;
-        const double error = isKept ? std::abs(double{rounded} - double{value}) : 0;
-        const double relative = isRelative ? error / std::abs(double{value}) : 0;
-        losses.aboveMax += isFinite && magnitude > Format::kLargest ? 1 : 0;
-        losses.overflow += overflows ? 1 : 0;
-        losses.underflow += isRelative && rounded == 0 ? 1 : 0;
-        losses.relatives += isRelative ? 1 : 0;
-        losses.kept += isKept ? 1 : 0;
-        losses.relativeSum += relative;
-        losses.maxRelative = relative > losses.maxRelative ? relative : losses.maxRelative;
-        losses.maxAbs = error > losses.maxAbs ? error : losses.maxAbs;
-        losses.signal += signal * signal;
-        losses.noise += error * error;
-    }
+    aboveMax += block.aboveMax;
+    overflow += block.overflow;
+    underflow += block.underflow;
+    relatives += block.relatives;
+    kept += block.kept;
+    relativeSum += block.relativeSum;
+    maxRelative = std::max(maxRelative, block.maxRelative);
+    maxAbs = std::max(maxAbs, double{block.maxAbs});
+    signal += block.signal;
+    noise += block.noise;
 }
 
 FormatLoss Collector::lossOf(const Losses &losses, int smallestNormal, int mantissaBits) const

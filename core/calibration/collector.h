@@ -11,6 +11,9 @@
 
 namespace halftone::calibration {
 
+struct LossSums;
+struct ValueCounts;
+
 /// Counts of floor(log2|x|) of finite values other than zero, from kLowest to kLowest + size - 1.
 struct ExponentCounts
 {
@@ -94,14 +97,14 @@ private:
         double signal = 0;
         double noise = 0;
         std::uint64_t kept = 0;
+
+        void add(const LossSums &block);
     };
 
     void addBlock(std::span<const float> values);
     void countOddities(std::span<const float> values);
     void countExponents(std::span<const float> values);
-    void addMoments(std::span<const float> values);
-    template <class Format>
-    static void addLosses(std::span<const float> values, Losses &losses);
+    void addMoments(std::span<const float> values, const ValueCounts &counts);
     FormatLoss lossOf(const Losses &losses, int smallestNormal, int mantissaBits) const;
 
     Detail m_detail;

@@ -1,8 +1,16 @@
 #include "core/calibration/entropy.h"
 
+#include "core/calibration/vector_log.h"
+#include "core/calibration/vector_loops.h"
+
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <span>
+#include <utility>
+#include <vector>
 
 namespace halftone::calibration {
 namespace {
@@ -39,6 +47,8 @@ public:
         : m_levels(levels)
         , m_bins(counts.size())
         , m_sums(counts.size() + 1)
+        , m_counts(counts.size() + 1)
+        , m_filled(counts.size() + 1)
     {
         for (std::size_t j = 0; j < m_bins; ++j) {
             const double count = static_cast<float>(counts[j]);
@@ -52,6 +62,8 @@ public:
                 next.inverse2 += 1 / (count * count);
             }
             m_sums[j + 1] = next;
+            m_counts[j + 1] = next.count;
+            m_filled[j + 1] = next.filled;
         }
     }
 
@@ -137,10 +149,11 @@ private:
         const double lowered = double{kEpsilon} * (static_cast<double>(slice.size()) - spread) / spread;
         if (spread == 0 || lowered >= 1)
             return kInfinite;
-        double cross = 0;
-        double crossed = 0;
-        double candidateTotal = 0;
-        for (std::size_t k = 0; k < m_levels; ++k) {
+        const Cross inner = crossOfInner(slice.begin, width, m_levels, taken, lowered);
+        double cross = inner.sum;
+        double crossed = inner.mass;
+        double candidateTotal = inner.total;
+        for (const std::size_t k : {std::size_t{0}, m_levels - 1}) {
             const Group group = groupAt(k);
             if (group.filled == 0)
                 continue;
@@ -154,85 +167,226 @@ private:
         return (self - cross) / total() + std::log(candidateTotal / total());
     }
 
+    /// Of groups that lie within the slice with all their bins: every one has as many reference bins as counts.
+    struct Cross
+    {
+        double sum = 0; ///< Σ mass · ln(level)
+        double mass = 0;
+        double total = 0;
+    };
+
+    Cross crossOfInner(std::size_t begin, std::size_t width, std::size_t levels, double taken,
+                       double lowered) const
+    {
+        return runFastest<InnerCross>(m_counts.data() + begin, m_filled.data() + begin, width, levels, taken,
+                                      lowered);
+    }
+
+    struct InnerCross
+    {
+        [[gnu::always_inline]] static inline Cross run(const double *counts, const double *filled,
+                                                       std::size_t width, std::size_t levels, double taken,
+                                                       double lowered)
+        {
+            double sum = 0;
+            double massOfAll = 0;
+            double totalOfAll = 0;
+#pragma omp simd reduction(+ : sum, massOfAll, totalOfAll)
+            for (std::size_t k = 1; k < levels - 1; ++k) {
+                const double total = counts[(k + 1) * width] - counts[k * width];
+                const double bins = filled[(k + 1) * width] - filled[k * width];
+                const bool isFilled = bins > 0;
+                const double mass = isFilled ? total - bins * taken : 0;
+                const double level = isFilled ? total / bins - lowered : 1;
+                sum += mass * vectorLog(level);
+                massOfAll += mass;
+                totalOfAll += isFilled ? total : 0;
+            }
+            return {sum, massOfAll, totalOfAll};
+        }
+    };
+
     std::size_t m_levels;
     std::size_t m_bins;
     std::vector<Sums> m_sums;
+    std::vector<double> m_counts; ///< of m_sums, where vectors find them
+    std::vector<double> m_filled;
 };
 
-/// Takes from bins with counts what those without are given. False where that is not possible.
-bool smooth(std::vector<float> &bins)
+/// The distribution that a candidate keeps and what quantizing makes of it, both smoothed, but not yet of sum 1.
+struct Smoothed
 {
-    const auto empty = static_cast<std::size_t>(std::ranges::count(bins, 0.0F));
-    const std::size_t filled = bins.size() - empty;
-    if (filled == 0)
-        return false;
-    const float taken = kEpsilon * static_cast<float>(empty) / static_cast<float>(filled);
-    if (taken >= 1)
-        return false;
-    for (float &bin : bins)
-        bin = bin == 0 ? kEpsilon : bin - taken;
-    return true;
-}
+    std::vector<float> reference;
+    std::vector<float> candidate;
+    bool isDefined = false;
+};
 
-float sequentialSum(std::span<const float> values)
+/// Takes from bins with counts what those without are given.
+struct Smooth
 {
-    float sum = 0;
-    for (const float value : values)
-        sum += value;
-    return sum;
-}
-
-/// What quantizing makes of the slice: every group's mean over its bins with counts.
-std::vector<float> quantized(std::span<const float> slice, std::span<const float> reference,
-                             std::size_t levels)
-{
-    std::vector<float> spread(slice.size());
-    const std::size_t width = slice.size() / levels;
-    for (std::size_t k = 0; k < levels; ++k) {
-        const std::size_t from = k * width;
-        const std::size_t to = k + 1 == levels ? slice.size() : from + width;
-        double total = 0;
-        std::size_t filled = 0;
-        for (std::size_t j = from; j < to; ++j) {
-            total += double{slice[j]};
-            filled += slice[j] != 0 ? 1 : 0;
-        }
-        const float level = filled > 0 ? static_cast<float>(total) / static_cast<float>(filled) : 0;
-        for (std::size_t j = from; j < to; ++j)
-            spread[j] = reference[j] != 0 ? level : 0;
+    [[gnu::always_inline]] static inline bool run(float *bins, std::size_t size)
+    {
+        std::uint32_t empty = 0;
+#pragma omp simd reduction(+ : empty)
+        for (std::size_t j = 0; j < size; ++j)
+            empty += bins[j] == 0 ? 1U : 0U;
+        const std::size_t filled = size - empty;
+        const float taken
+            = filled > 0 ? kEpsilon * static_cast<float>(empty) / static_cast<float>(filled) : 1.0F;
+        if (taken >= 1)
+            return false;
+#pragma omp simd
+        for (std::size_t j = 0; j < size; ++j)
+            bins[j] = bins[j] == 0 ? kEpsilon : bins[j] - taken;
+        return true;
     }
-    return spread;
+};
+
+/// p ln(p / q) of every bin, in place of p. Rounded from double, since logarithms of float32 are no faster.
+struct Terms
+{
+    [[gnu::always_inline]] static inline void run(float *reference, const float *candidate, std::size_t size,
+                                                  float referenceSum, float candidateSum)
+    {
+#pragma omp simd
+        for (std::size_t j = 0; j < size; ++j) {
+            const float p = reference[j] / referenceSum;
+            const float q = candidate[j] / candidateSum;
+            const float ratio = p / q;
+            const bool isNormal
+                = ratio >= std::numeric_limits<float>::min() && ratio <= std::numeric_limits<float>::max();
+            const auto log = static_cast<float>(vectorLog(isNormal ? double{ratio} : 1.0));
+            reference[j] = isNormal ? p * log : std::numeric_limits<float>::quiet_NaN();
+        }
+    }
+};
+
+/// MXNet's divergences of many candidates. Its sums are strictly sequential, so that a single one waits for every addition;
+/// several go side by side.
+class ExactDivergence
+{
+public:
+    static constexpr std::size_t kLanes = 8;
+
+    ExactDivergence(std::span<const std::uint64_t> counts, std::size_t levels)
+        : m_levels(levels)
+        , m_counts(counts.size())
+        , m_sums(counts.size() + 1)
+        , m_filled(counts.size() + 1)
+    {
+        float fromLeft = 0;
+        for (std::size_t j = 0; j < counts.size(); ++j) {
+            m_counts[j] = static_cast<float>(counts[j]);
+            fromLeft += m_counts[j];
+            m_fromLeft.push_back(fromLeft);
+            m_sums[j + 1] = m_sums[j] + double{m_counts[j]};
+            m_filled[j + 1] = m_filled[j] + (m_counts[j] != 0 ? 1 : 0);
+        }
+    }
+
+    /// Infinite where a divergence is not defined. Needs: at most kLanes candidates.
+    void operator()(std::span<const std::size_t> candidates, std::span<float> divergences)
+    {
+        for (std::size_t l = 0; l < kLanes; ++l) {
+            if (l < candidates.size())
+                fill(m_lanes[l], candidates[l]);
+            else
+                m_lanes[l].isDefined = false;
+            if (!m_lanes[l].isDefined) {
+                m_lanes[l].reference.clear();
+                m_lanes[l].candidate.clear();
+            }
+        }
+        const auto referenceSums = sums(&Smoothed::reference);
+        const auto candidateSums = sums(&Smoothed::candidate);
+        for (std::size_t l = 0; l < kLanes; ++l) {
+            Smoothed &lane = m_lanes[l];
+            runFastest<Terms>(lane.reference.data(), std::as_const(lane.candidate).data(),
+                              lane.reference.size(), referenceSums[l], candidateSums[l]);
+        }
+        const auto terms = sums(&Smoothed::reference);
+        for (std::size_t l = 0; l < candidates.size(); ++l) {
+            const bool isDefined = m_lanes[l].isDefined && std::isfinite(terms[l]);
+            divergences[l] = isDefined ? terms[l] : std::numeric_limits<float>::infinity();
+        }
+    }
+
+private:
+    /// Sequential within a lane.
+    std::array<float, kLanes> sums(std::vector<float> Smoothed::*bins) const
+    {
+        std::array<float, kLanes> sums{};
+        std::array<const float *, kLanes> lanes{};
+        std::size_t common = std::numeric_limits<std::size_t>::max();
+        for (std::size_t l = 0; l < kLanes; ++l) {
+            lanes[l] = (m_lanes[l].*bins).data();
+            common = std::min(common, (m_lanes[l].*bins).size());
+        }
+        for (std::size_t j = 0; j < common; ++j) {
+            for (std::size_t l = 0; l < kLanes; ++l)
+                sums[l] += lanes[l][j];
+        }
+        for (std::size_t l = 0; l < kLanes; ++l) {
+            for (std::size_t j = common; j < (m_lanes[l].*bins).size(); ++j)
+                sums[l] += lanes[l][j];
+        }
+        return sums;
+    }
+
+    void fill(Smoothed &lane, std::size_t candidate)
+    {
+        const Slice slice = sliceOf(m_counts.size(), candidate);
+        const std::size_t size = slice.size();
+        const float *const kept = m_counts.data() + slice.begin;
+        lane.reference.assign(kept, kept + size);
+        lane.reference.front() = m_fromLeft[slice.begin];
+        lane.reference.back() = 0;
+        for (std::size_t j = slice.end - 1; j < m_counts.size(); ++j)
+            lane.reference.back() += m_counts[j];
+        lane.candidate.resize(size);
+        const std::size_t width = size / m_levels;
+        for (std::size_t k = 0; k < m_levels; ++k) {
+            // MXNet's asymmetry: the leftmost bin is not quantized.
+            const std::size_t from = k * width;
+            const std::size_t counted = std::max<std::size_t>(from, 1);
+            const std::size_t to = k + 1 == m_levels ? size : from + width;
+            const double total = m_sums[slice.begin + to] - m_sums[slice.begin + counted];
+            const double filled = m_filled[slice.begin + to] - m_filled[slice.begin + counted];
+            const float level = filled > 0 ? static_cast<float>(total) / static_cast<float>(filled) : 0;
+            for (std::size_t j = from; j < to; ++j)
+                lane.candidate[j] = lane.reference[j] != 0 ? level : 0;
+        }
+        lane.isDefined = runFastest<Smooth>(lane.reference.data(), size)
+            && runFastest<Smooth>(lane.candidate.data(), size);
+    }
+
+    std::size_t m_levels;
+    std::vector<float> m_counts;
+    std::vector<float> m_fromLeft; ///< sequential sums of the counts up to a bin, that one included
+    std::vector<double> m_sums; ///< of the counts before a bin
+    std::vector<double> m_filled;
+    std::array<Smoothed, kLanes> m_lanes;
+};
+
+/// The divergences of candidates in the order given. Fewer when stopped.
+std::vector<float> exactDivergences(const Histogram &histogram, std::size_t levels,
+                                    std::span<const std::size_t> candidates, const std::stop_token &stop)
+{
+    ExactDivergence exact(histogram.counts(), levels);
+    std::vector<float> divergences(candidates.size());
+    for (std::size_t at = 0; at < candidates.size() && !stop.stop_requested();
+         at += ExactDivergence::kLanes) {
+        const std::size_t size = std::min(ExactDivergence::kLanes, candidates.size() - at);
+        exact(candidates.subspan(at, size), std::span(divergences).subspan(at, size));
+    }
+    return divergences;
 }
 
 } // namespace
 
 float entropyDivergence(const Histogram &histogram, std::size_t levels, std::size_t candidate)
 {
-    const auto counts = histogram.counts();
-    const Slice slice = sliceOf(counts.size(), candidate);
-    std::vector<float> kept(slice.size());
-    for (std::size_t j = slice.begin; j < slice.end; ++j)
-        kept[j - slice.begin] = static_cast<float>(counts[j]);
-    std::vector<float> reference = kept;
-    reference.front() = 0;
-    reference.back() = 0;
-    for (std::size_t j = 0; j <= slice.begin; ++j)
-        reference.front() += static_cast<float>(counts[j]);
-    for (std::size_t j = slice.end - 1; j < counts.size(); ++j)
-        reference.back() += static_cast<float>(counts[j]);
-    kept.front() = 0; // MXNet's asymmetry: the leftmost bin is not quantized
-    std::vector<float> candidateBins = quantized(kept, reference, levels);
-    if (!smooth(reference) || !smooth(candidateBins))
-        return std::numeric_limits<float>::infinity();
-    const float referenceSum = sequentialSum(reference);
-    const float candidateSum = sequentialSum(candidateBins);
-    float divergence = 0;
-    for (std::size_t j = 0; j < reference.size(); ++j) {
-        const float p = reference[j] / referenceSum;
-        const float q = candidateBins[j] / candidateSum;
-        divergence += p * std::log(p / q);
-    }
-    return std::isfinite(divergence) ? divergence : std::numeric_limits<float>::infinity();
+    return exactDivergences(histogram, levels, std::span(&candidate, 1), {}).front();
 }
 
 DivergenceCurve divergenceCurve(const Histogram &histogram, std::size_t levels, const std::stop_token &stop)
@@ -243,11 +397,15 @@ DivergenceCurve divergenceCurve(const Histogram &histogram, std::size_t levels, 
         return curve;
     const QuickDivergence quick(histogram.counts(), levels);
     curve.divergences.reserve(last - curve.first + 1);
+    std::vector<std::size_t> rest; // where the quick way gives nothing
     for (std::size_t k = curve.first; k <= last && !stop.stop_requested(); ++k) {
-        const double value = quick(k);
-        curve.divergences.push_back(std::isnan(value) ? double{entropyDivergence(histogram, levels, k)}
-                                                      : value);
+        curve.divergences.push_back(quick(k));
+        if (std::isnan(curve.divergences.back()))
+            rest.push_back(k);
     }
+    const std::vector<float> exact = exactDivergences(histogram, levels, rest, stop);
+    for (std::size_t i = 0; i < rest.size(); ++i)
+        curve.divergences[rest[i] - curve.first] = double{exact[i]};
     return curve;
 }
 
@@ -271,22 +429,19 @@ std::optional<EntropyChoice> chooseByEntropy(const Histogram &histogram, std::si
         return chosen(curve.first + static_cast<std::size_t>(least - curve.divergences.begin()), *least,
                       false);
     const double bound = *least + kAbsoluteMargin + kRelativeMargin * std::abs(*least);
-    float best = std::numeric_limits<float>::infinity();
-    std::size_t place = 0;
+    std::vector<std::size_t> candidates;
     for (std::size_t k = 0; k < curve.divergences.size(); ++k) {
-        if (!(curve.divergences[k] <= bound))
-            continue;
-        if (stop.stop_requested())
-            return std::nullopt;
-        const float exact = entropyDivergence(histogram, levels, curve.first + k);
-        if (exact < best) {
-            best = exact;
-            place = k;
-        }
+        if (curve.divergences[k] <= bound)
+            candidates.push_back(curve.first + k);
     }
+    const std::vector<float> exact = exactDivergences(histogram, levels, candidates, stop);
+    if (stop.stop_requested())
+        return std::nullopt;
+    const auto smallest = std::ranges::min_element(exact); // the first of equals, as MXNet takes it
+    const float best = smallest == exact.end() ? std::numeric_limits<float>::infinity() : *smallest;
     if (!std::isfinite(best))
         return std::nullopt;
-    return chosen(curve.first + place, double{best}, true);
+    return chosen(candidates[static_cast<std::size_t>(smallest - exact.begin())], double{best}, true);
 }
 
 } // namespace halftone::calibration

@@ -1,5 +1,7 @@
 #include "core/calibration/histogram.h"
 
+#include "core/calibration/block_loops.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -42,34 +44,23 @@ void Histogram::add(std::span<const float> values, float absMax)
 
 void Histogram::count(std::span<const float> values)
 {
-    constexpr std::size_t kBlock = 512;
-    std::array<std::uint32_t, kBlock> bins;
-    const double scale = 1 / m_width;
-    const auto last = static_cast<double>(m_counts.size() - 1);
-    const double limit = m_limit;
-    const double width = m_width;
-    const auto largest = std::numeric_limits<float>::max();
-    for (std::size_t at = 0; at < values.size(); at += kBlock) {
-        const std::span<const float> block = values.subspan(at, std::min(kBlock, values.size() - at));
-        std::uint32_t odd = 0;
-        // The estimate is off by one at most; the edges decide.
+    std::array<std::uint32_t, kMostValues> bins;
+    const BinGrid grid{m_limit, m_width, m_counts.size()};
+    const auto middle = static_cast<std::uint32_t>(m_counts.size() / 2);
+    for (std::size_t at = 0; at < values.size(); at += kMostValues) {
+        const std::span<const float> block = values.subspan(at, std::min(kMostValues, values.size() - at));
+        const std::uint32_t odd = binsOf(block, grid, bins);
+        // Zeros are many behind a ReLU, and adding to one counter over and over is slow: they are counted as those that
+        // are left over.
+        std::size_t others = 0;
         for (std::size_t i = 0; i < block.size(); ++i) {
-            const double value = std::abs(block[i]) <= largest ? double{block[i]} : 0;
-            odd += std::abs(block[i]) <= largest ? 0U : 1U;
-            const double raw = (value + limit) * scale;
-            const double kept = raw < last ? raw : last;
-            const auto k = static_cast<std::int32_t>(kept);
-            const auto lower = static_cast<float>(-limit + k * width);
-            const auto upper = static_cast<float>(-limit + (k + 1) * width);
-            const auto x = static_cast<float>(value);
-            const std::int32_t down = x < lower ? 1 : 0;
-            const std::int32_t up = x >= upper && kept < last ? 1 : 0;
-            bins[i] = static_cast<std::uint32_t>(k - down + up);
+            const std::uint32_t bin = bins[i];
+            bins[others] = bin;
+            others += bin != middle ? 1 : 0;
         }
-        for (std::size_t i = 0; i < block.size(); ++i)
+        for (std::size_t i = 0; i < others; ++i)
             ++m_counts[bins[i]];
-        if (odd > 0) // they were counted as zeros
-            m_counts[m_counts.size() / 2] -= odd;
+        m_counts[middle] += block.size() - others - odd;
     }
 }
 

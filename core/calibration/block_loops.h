@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+/// The loops over values behind the collector, each compiled for the vector units there may be. They take at most
+/// kMostValues values at a time, so that these stay in the nearest cache from one loop to the next.
+namespace halftone::calibration {
+
+inline constexpr std::size_t kMostValues = 2048;
+
+/// What a look at each value tells. Of finite values, where nothing else is said.
+struct ValueCounts
+{
+    float low = 0; ///< the largest float without any
+    float high = 0; ///< the lowest float without any
+    float smallest = 0; ///< least |x| > 0; the largest float without any
+    std::uint32_t zeros = 0;
+    std::uint32_t negatives = 0;
+    std::uint32_t odd = 0; ///< NaN and infinite
+    double sum = 0;
+};
+
+/// Sums of what a 16-bit format loses. Of finite values that stay finite, where nothing else is said.
+struct LossSums
+{
+    std::uint32_t aboveMax = 0; ///< finite, beyond the format's largest number
+    std::uint32_t overflow = 0; ///< finite values that become infinite
+    std::uint32_t underflow = 0; ///< values other than zero that become zero
+    std::uint32_t kept = 0;
+    std::uint32_t relatives = 0; ///< kept values other than zero
+    float maxAbs = 0;
+    double maxRelative = 0;
+    double relativeSum = 0;
+    double signal = 0;
+    double noise = 0;
+};
+
+struct FormatLosses
+{
+    LossSums fp16;
+    LossSums bf16;
+};
+
+/// Equal bins over [-limit, limit]; edges rounded to float32, as Histogram has them.
+struct BinGrid
+{
+    double limit = 0;
+    double width = 0;
+    std::size_t bins = 0;
+};
+
+/// The largest finite |x|; 0 without any. However many values.
+float largestMagnitude(std::span<const float> values);
+
+ValueCounts countValues(std::span<const float> values);
+/// Sum of squared distances of the finite values from `mean`.
+double squaresAround(std::span<const float> values, double mean);
+/// counts  what countValues() said of these values
+FormatLosses formatLosses(std::span<const float> values, const ValueCounts &counts);
+/// Bits 23 to 30 of each value: the exponent field.
+void exponentFields(std::span<const float> values, std::span<std::uint8_t> fields);
+/// The bin of every value, that of zero for NaN and infinities; gives how many of those there are.
+std::uint32_t binsOf(std::span<const float> values, const BinGrid &grid, std::span<std::uint32_t> bins);
+
+} // namespace halftone::calibration

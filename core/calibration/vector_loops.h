@@ -1,0 +1,38 @@
+#pragma once
+
+/// Loops compiled for the vector units there may be. Their files tell the compiler that it may add the lanes of a sum side by
+/// side where `#pragma omp simd` says so (CMakeLists.txt).
+namespace halftone::calibration {
+
+#ifdef __x86_64__
+/// Needs: Loop::run(arguments…), always inlined.
+template <class Loop, class... Arguments>
+[[gnu::target("avx2,fma")]] auto runAvx2(Arguments... arguments)
+{
+    return Loop::run(arguments...);
+}
+
+template <class Loop, class... Arguments>
+[[gnu::target("avx512f,avx512bw,avx512vl,avx512dq")]] auto runAvx512(Arguments... arguments)
+{
+    return Loop::run(arguments...);
+}
+#endif
+
+/// A loop with the widest instructions that this machine has.
+template <class Loop, class... Arguments>
+auto runFastest(Arguments... arguments)
+{
+#ifdef __x86_64__
+    static const bool hasAvx512 = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")
+        && __builtin_cpu_supports("avx512dq");
+    static const bool hasAvx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (hasAvx512)
+        return runAvx512<Loop, Arguments...>(arguments...);
+    if (hasAvx2)
+        return runAvx2<Loop, Arguments...>(arguments...);
+#endif
+    return Loop::run(arguments...);
+}
+
+} // namespace halftone::calibration
