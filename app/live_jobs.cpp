@@ -235,6 +235,10 @@ void LiveJobs::calibrate()
     options.examples = *m_data;
     options.backend = m_settings.backend;
     options.threads = m_settings.threads;
+    // As a conversion would choose, so that nothing has to be searched for again.
+    options.threshold.codes = calibration::CodeType::Auto;
+    options.threshold.method
+        = m_controller->document()->policy().thresholdMethod.value_or(policy::kDefaultThresholdMethod);
     m_job.start(
         [this, options, snapshot = m_controller->snapshot()](std::stop_token stop) {
             return session::calibrateModel(snapshot->source->model, snapshot->source->symbolPath, options,

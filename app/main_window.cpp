@@ -4,12 +4,13 @@
 #include "app/notice_bar.h"
 #include "app/start_page.h"
 #include "app/summary.h"
+#include "widgets/calibration/calibration_panel.h"
 #include "widgets/common/formatters.h"
 #include "widgets/graphview/graph_view.h"
 #include "widgets/inspector/inspector_panel.h"
 #include "widgets/oplists/op_lists_panel.h"
+#include "widgets/plots/calibration_plot.h"
 #include "widgets/plots/error_plot.h"
-#include "widgets/plots/histogram_plot.h"
 #include "widgets/plots/latency_plot.h"
 #include "widgets/tables/layers_table.h"
 
@@ -102,7 +103,9 @@ void MainWindow::buildPanels()
     m_layers = new widgets::LayersTable(&m_controller);
     m_errorPlot = new widgets::ErrorPlot(&m_controller);
     m_latencyPlot = new widgets::LatencyPlot(&m_controller);
-    m_histogram = new widgets::HistogramPlot(&m_controller);
+    auto *const thresholds = new widgets::ThresholdEditor(&m_controller, this);
+    m_calibration = new widgets::CalibrationPanel(&m_controller, thresholds,
+                                                  new widgets::CalibrationPlot(&m_controller, thresholds));
     m_log = new QPlainTextEdit;
     m_log->setReadOnly(true);
     m_log->setMaximumBlockCount(kMostLogLines);
@@ -115,7 +118,7 @@ void MainWindow::buildPanels()
     addDock(tr("Layers"), QStringLiteral("layers"), m_layers, Qt::BottomDockWidgetArea);
     addDock(tr("Error"), QStringLiteral("error"), m_errorPlot, Qt::BottomDockWidgetArea);
     addDock(tr("Latency"), QStringLiteral("latency"), m_latencyPlot, Qt::BottomDockWidgetArea);
-    addDock(tr("Calibration"), QStringLiteral("calibration"), m_histogram, Qt::BottomDockWidgetArea);
+    addDock(tr("Calibration"), QStringLiteral("calibration"), m_calibration, Qt::BottomDockWidgetArea);
     addDock(tr("Messages"), QStringLiteral("messages"), m_log, Qt::BottomDockWidgetArea);
 }
 

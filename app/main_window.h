@@ -17,9 +17,9 @@ class QStackedWidget;
 class QToolButton;
 
 namespace halftone::widgets {
+class CalibrationPanel;
 class ErrorPlot;
 class GraphView;
-class HistogramPlot;
 class InspectorPanel;
 class LatencyPlot;
 class LayersTable;
@@ -61,6 +61,7 @@ public:
     DocumentFiles &files() { return *m_files; }
     widgets::GraphView &graphView() { return *m_graph; }
     widgets::OpListsPanel &lists() { return *m_lists; }
+    widgets::CalibrationPanel &calibration() { return *m_calibration; }
     const NoticeBar &suggestionBar() const { return *m_suggestionBar; }
 
 protected:
@@ -140,7 +141,7 @@ private:
     widgets::LayersTable *m_layers = nullptr;
     widgets::ErrorPlot *m_errorPlot = nullptr;
     widgets::LatencyPlot *m_latencyPlot = nullptr;
-    widgets::HistogramPlot *m_histogram = nullptr;
+    widgets::CalibrationPanel *m_calibration = nullptr;
     QPlainTextEdit *m_log = nullptr;
     std::vector<QDockWidget *> m_docks;
     QByteArray m_firstLayout;

@@ -1,5 +1,7 @@
 #include "app/suggestion.h"
 
+#include "core/session/tensor_risk.h"
+
 namespace halftone::app {
 namespace {
 
@@ -8,12 +10,8 @@ std::string countOf(std::uint64_t count, const char *one, const char *many)
     return std::to_string(count) + ' ' + (count == 1 ? one : many);
 }
 
-} // namespace
-
-std::optional<Suggestion> suggestionFor(const session::Snapshot &snapshot, const session::Figures &figures)
+std::optional<Suggestion> fromComparison(const session::Snapshot &snapshot, const session::Figures &figures)
 {
-    if (!figures.comparison || figures.comparisonRevision != snapshot.revision || !snapshot.converted)
-        return std::nullopt;
     const graph::Graph &graph = snapshot.graph();
     for (const profile::LayerErrors &layer : figures.comparison->comparison.layers) {
         if (!layer.cumulative || (layer.cumulative->overflow == 0 && layer.cumulative->nan == 0))
@@ -34,6 +32,32 @@ std::optional<Suggestion> suggestionFor(const session::Snapshot &snapshot, const
         return suggestion;
     }
     return std::nullopt;
+}
+
+std::optional<Suggestion> fromStatistics(const session::Snapshot &snapshot,
+                                         const session::CalibrateOutcome &calibration)
+{
+    std::vector<session::TensorAdvice> advice = session::adviceFor(snapshot, calibration);
+    if (advice.empty() || !advice.front().isHard)
+        return std::nullopt;
+    session::TensorAdvice &first = advice.front();
+    return Suggestion{first.nodes.front(), std::move(first.text), std::move(first.action),
+                      std::move(first.edit)};
+}
+
+} // namespace
+
+std::optional<Suggestion> suggestionFor(const session::Snapshot &snapshot, const session::Figures &figures)
+{
+    if (!snapshot.converted)
+        return std::nullopt;
+    if (figures.comparison) {
+        if (figures.comparisonRevision != snapshot.revision)
+            return std::nullopt; // the newer one is on its way
+        if (auto suggestion = fromComparison(snapshot, figures))
+            return suggestion;
+    }
+    return figures.calibration ? fromStatistics(snapshot, *figures.calibration) : std::nullopt;
 }
 
 } // namespace halftone::app

@@ -18,7 +18,8 @@ struct Suggestion
 };
 
 /// The first operator, in the network's order, that overflows or gives NaN where the reference is finite: its own
-/// rounding is at fault, not that of those before it. Nothing when there is none, or the figures are not of this snapshot.
+/// rounding is at fault, not that of those before it. Else, from the statistics alone, the first tensor with values that the
+/// type of its nodes cannot hold. Nothing when there is none, or a comparison is not of this snapshot.
 std::optional<Suggestion> suggestionFor(const session::Snapshot &snapshot, const session::Figures &figures);
 
 } // namespace halftone::app

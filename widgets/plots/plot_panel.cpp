@@ -126,11 +126,16 @@ void PlotPanel::showEmpty(const QString &why)
 void PlotPanel::showPlot()
 {
     m_stack->setCurrentIndex(1);
-    m_readOut->setText(summary());
+    showSummary();
     if (!m_isFitted) {
         fitAxes();
         m_isFitted = true;
     }
+}
+
+void PlotPanel::showSummary()
+{
+    m_readOut->setText(summary());
 }
 
 void PlotPanel::replot()
@@ -223,7 +228,7 @@ void PlotPanel::changeEvent(QEvent *event)
 bool PlotPanel::eventFilter(QObject *watched, QEvent *event)
 {
     if (watched == m_plot && event->type() == QEvent::Leave)
-        m_readOut->setText(summary());
+        showSummary();
     return QWidget::eventFilter(watched, event);
 }
 

@@ -47,6 +47,7 @@ protected:
 
     void showEmpty(const QString &why);
     void showPlot();
+    void showSummary(); ///< in the line of text
     void replot();
     void styleAxisRect(QCPAxisRect *rect);
 

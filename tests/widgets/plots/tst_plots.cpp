@@ -1,9 +1,7 @@
-#include "core/session/calibrate.h"
 #include "tests/widgets/models/sample_document.h"
 #include "widgets/plots/custom_plot.h"
 #include "widgets/plots/error_plot.h"
 #include "widgets/plots/histogram_bins.h"
-#include "widgets/plots/histogram_plot.h"
 #include "widgets/plots/latency_plot.h"
 
 #include <QTemporaryDir>
@@ -45,15 +43,6 @@ private Q_SLOTS:
         QVERIFY(m_controller.snapshot());
         m_figures = test::comparedFigures(*m_controller.snapshot(), 4);
         QVERIFY(m_figures.comparison);
-        session::CalibrateOptions options;
-        options.backend = "reference";
-        options.examples.inputs = test::kSampleFolder + "digits-test.npz";
-        options.examples.examples = 4;
-        auto calibrated = session::calibrateModel(m_controller.snapshot()->source->model,
-                                                  m_controller.snapshot()->source->symbolPath, options, {});
-        QVERIFY(calibrated.ok());
-        m_figures.calibration
-            = std::make_shared<const session::CalibrateOutcome>(std::move(calibrated).value());
         auto latency = std::make_shared<session::LatencyFigures>();
         latency->fp32.layers.push_back({{}, 20, 15});
         m_figures.latency = latency;
@@ -74,9 +63,6 @@ private Q_SLOTS:
         m_controller.setFigures({});
         QVERIFY(shown<ErrorPlot>()->emptyText().contains(QStringLiteral("errors")));
         QVERIFY(shown<LatencyPlot>()->emptyText().contains(QStringLiteral("latency")));
-        QVERIFY(shown<HistogramPlot>()->emptyText().contains(QStringLiteral("Calibrate")));
-        m_controller.setFigures(m_figures);
-        QVERIFY(shown<HistogramPlot>()->emptyText().contains(QStringLiteral("Choose a layer")));
     }
 
     void errorsAreDrawnAtTheirLayer()
@@ -112,32 +98,6 @@ private Q_SLOTS:
         QCOMPARE(bars->dataCount(), 1);
         QCOMPARE(bars->data()->at(0)->value, 20.0);
         QVERIFY(plot->csv().contains(QStringLiteral("stem_bn,20,,1")));
-    }
-
-    void theHistogramFollowsTheChosenLayer()
-    {
-        const auto plot = shown<HistogramPlot>();
-        m_controller.selection().set(node("stem_conv"));
-        QVERIFY(plot->emptyText().isEmpty());
-        QVERIFY(plot->csv().contains(QStringLiteral("stem_conv_output,value,")));
-        m_controller.selection().set(node("prob"));
-        QVERIFY(plot->csv().contains(QStringLiteral("prob_output,exponent,")));
-        m_controller.selection().set(node("stem_conv_weight"));
-        QVERIFY(plot->csv().contains(QStringLiteral("stem_conv_weight,value,")));
-    }
-
-    void theExportedHistogramHoldsEveryFiniteValue()
-    {
-        const auto plot = shown<HistogramPlot>();
-        m_controller.selection().set(node("stem_conv"));
-        double values = 0;
-        for (const QString &line : plot->csv().split(QStringLiteral("\r\n"))) {
-            const QStringList fields = line.split(QLatin1Char(','));
-            if (fields.value(1) == QStringLiteral("value"))
-                values += fields.last().toDouble();
-        }
-        // 4 pictures, 16 channels, 8 by 8.
-        QCOMPARE(values, 4.0 * 16 * 8 * 8);
     }
 
     void joinedBinsKeepTheCount()

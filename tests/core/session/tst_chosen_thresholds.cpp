@@ -1,0 +1,98 @@
+#include "core/session/chosen_thresholds.h"
+
+#include <QTest>
+
+#include <cmath>
+#include <random>
+
+using namespace halftone;
+using policy::ThresholdChoice;
+using policy::ThresholdMethod;
+
+namespace {
+
+calibration::CalibratedTensor tensorNamed(const char *name)
+{
+    std::mt19937 engine(3);
+    std::normal_distribution<float> draw;
+    std::vector<float> values(5000);
+    for (float &value : values)
+        value = draw(engine);
+    calibration::Collector collector;
+    collector.add(values);
+    calibration::CalibratedTensor tensor;
+    tensor.name = name;
+    tensor.statistics = collector.statistics();
+    tensor.threshold = calibration::chooseThreshold(tensor.statistics, {});
+    return tensor;
+}
+
+} // namespace
+
+class TstChosenThresholds : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void theTensorsOwnChoiceComesBeforeThePolicysMethod()
+    {
+        const auto tensor = tensorNamed("a_output");
+        policy::Policy policy;
+        QCOMPARE(session::choiceFor(policy, tensor).method, ThresholdMethod::Mse);
+        policy.thresholdMethod = ThresholdMethod::Entropy;
+        QCOMPARE(session::choiceFor(policy, tensor).method, ThresholdMethod::Entropy);
+        policy.thresholds["a_output"] = {ThresholdMethod::Percentile, std::nullopt};
+        QCOMPARE(session::choiceFor(policy, tensor).method, ThresholdMethod::Percentile);
+        QCOMPARE(session::choiceFor(policy, tensorNamed("b_output")).method, ThresholdMethod::Entropy);
+    }
+
+    void parametersAreScaledByTheirLargestMagnitude()
+    {
+        auto tensor = tensorNamed("w");
+        tensor.isParameter = true;
+        policy::Policy policy;
+        policy.thresholdMethod = ThresholdMethod::Entropy;
+        policy.thresholds["w"] = {ThresholdMethod::Mse, 0.5};
+        QVERIFY(session::choiceFor(policy, tensor)
+                == (ThresholdChoice{ThresholdMethod::MinMax, std::nullopt}));
+    }
+
+    void aThresholdByHandIsTakenAsItIs()
+    {
+        const auto tensor = tensorNamed("a_output");
+        const auto threshold = session::thresholdBy({ThresholdMethod::Mse, 1.25}, tensor);
+        QCOMPARE(threshold.value, 1.25);
+        QCOMPARE(threshold.sqnrDb,
+                 calibration::sqnrFromHistogram(tensor.statistics, 1.25, calibration::CodeRange::Symmetric));
+        QVERIFY(!threshold.divergence);
+        const auto range = calibration::calibratedRange(tensor.statistics, threshold);
+        QCOMPARE(range.min, -1.25F);
+        QCOMPARE(range.max, 1.25F);
+    }
+
+    void whatIsChosenAsBeforeIsTakenOver()
+    {
+        const std::vector<calibration::CalibratedTensor> tensors{tensorNamed("a_output"),
+                                                                 tensorNamed("b_output")};
+        policy::Policy policy;
+        auto before = *session::chosenThresholds(tensors, policy);
+        QCOMPARE(before.size(), std::size_t{2});
+        before[0].clipped = before[1].clipped = 42; // to be told apart from what is computed
+        policy.thresholds["b_output"] = {ThresholdMethod::MinMax, std::nullopt};
+        const auto after = session::chosenThresholds(tensors, policy, before);
+        QCOMPARE((*after)[0].clipped, 42.0);
+        QCOMPARE((*after)[1].clipped, 0.0);
+        QCOMPARE((*after)[1].threshold.value, tensors[1].statistics.absMax);
+    }
+
+    void aStoppedChoiceIsNone()
+    {
+        const std::vector<calibration::CalibratedTensor> tensors{tensorNamed("a_output")};
+        std::stop_source stop;
+        stop.request_stop();
+        QVERIFY(!session::chosenThresholds(tensors, {}, {}, stop.get_token()));
+    }
+};
+
+QTEST_GUILESS_MAIN(TstChosenThresholds)
+#include "tst_chosen_thresholds.moc"

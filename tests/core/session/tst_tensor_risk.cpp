@@ -1,0 +1,149 @@
+#include "core/session/document.h"
+#include "core/session/tensor_risk.h"
+
+#include <QTest>
+
+#include <algorithm>
+
+using namespace halftone;
+using session::riskOf;
+using session::TensorRisk;
+using tensor::DType;
+
+namespace {
+
+const std::string kSample = HALFTONE_SOURCE_DIR "/resources/sample/";
+
+calibration::CalibratedTensor tensorOf(const std::vector<float> &values)
+{
+    calibration::Collector collector;
+    collector.add(values);
+    calibration::CalibratedTensor tensor;
+    tensor.statistics = collector.statistics();
+    tensor.threshold = calibration::chooseThreshold(tensor.statistics, {});
+    return tensor;
+}
+
+TensorRisk riskOfValues(const std::vector<float> &values, DType target = DType::F16)
+{
+    const auto tensor = tensorOf(values);
+    return riskOf(tensor, tensor.threshold, target);
+}
+
+std::vector<float> ramp(float from, float step, int count)
+{
+    std::vector<float> values;
+    for (int k = 0; k < count; ++k)
+        values.push_back(from + step * static_cast<float>(k));
+    return values;
+}
+
+} // namespace
+
+class TstTensorRisk : public QObject
+{
+    Q_OBJECT
+
+private:
+    std::unique_ptr<session::Document> m_document;
+    session::CalibrateOutcome m_calibration;
+
+    std::shared_ptr<const session::Snapshot> snapshot() const
+    {
+        return session::Document::derive(m_document->request(), nullptr).value();
+    }
+
+private Q_SLOTS:
+    void initTestCase()
+    {
+        auto opened = session::Document::open(kSample + "digits-symbol.json");
+        QVERIFY(opened.ok());
+        m_document = std::move(opened).value();
+        session::CalibrateOptions options;
+        options.backend = "reference";
+        options.examples.inputs = kSample + "digits-test.npz";
+        options.examples.examples = 8;
+        auto calibrated = m_document->session().calibrate(options);
+        QVERIFY(calibrated.ok());
+        m_calibration = std::move(calibrated).value();
+    }
+
+    void aValueThatFloat16CannotHoldIsAHardRisk()
+    {
+        QVERIFY(riskOfValues({1, 65520}).isHard());
+        QVERIFY(riskOfValues({1, 65520}).words.find("1 value overflows float16") != std::string::npos);
+        QVERIFY(!riskOfValues({1, 65519}).isHard());
+        QVERIFY(!riskOfValues({1, 65520}, DType::BF16).isHard());
+        QVERIFY(riskOfValues({1, 3.4e38F}, DType::BF16).isHard());
+    }
+
+    void theWarningsBeginWhereTheRulesSay()
+    {
+        // 2 of 100 values below half of float16's least subnormal.
+        std::vector<float> values = ramp(0.5F, 0.01F, 98);
+        values.insert(values.end(), 2, 1e-9F);
+        QVERIFY(riskOfValues(values).words.find("2 % become zero in float16") != std::string::npos);
+        values = ramp(0.5F, 0.01F, 100);
+        values.push_back(1e-9F);
+        QVERIFY(!riskOfValues(values).isWarning()); // 1 of 101
+        // Head room: two bits below 65536.
+        QVERIFY(riskOfValues(ramp(-16385, 32770, 2)).isWarning());
+        QVERIFY(!riskOfValues(ramp(-16384, 32768, 2)).isWarning());
+        // Around 2048 float16 has steps of 2; the spread of 0.29 is lost in them.
+        QVERIFY(riskOfValues(ramp(2048, 0.01F, 100)).words.find("too coarse") != std::string::npos);
+        QVERIFY(!riskOfValues(ramp(2048, 1, 100)).isWarning());
+    }
+
+    void codesThatAreWorseAreMoreAtRisk()
+    {
+        auto tensor = tensorOf(ramp(-1, 0.001F, 2000));
+        const auto severityAt = [&](double sqnr, double minMax) {
+            tensor.threshold.sqnrDb = sqnr;
+            tensor.threshold.sqnrDbMinMax = minMax;
+            return riskOf(tensor, tensor.threshold, DType::F16).severity;
+        };
+        QVERIFY(severityAt(10, 10) > severityAt(20, 20));
+        QVERIFY(severityAt(35, 45) > severityAt(35, 35));
+        QVERIFY(severityAt(50, 50) == 0);
+        QVERIFY(severityAt(-20, 40) < 1); // a rule that is broken comes first
+    }
+
+    void valuesThatAreNotFiniteComeFirst()
+    {
+        QVERIFY(riskOfValues({1, std::numeric_limits<float>::quiet_NaN()}).severity
+                > riskOfValues({1, 70000}).severity);
+    }
+
+    void theAdviceMendsWhatItIsAbout()
+    {
+        QVERIFY(m_document
+                    ->apply(policy::MoveOperators{{"sum", "square", "_mul_scalar", "_plus_scalar"},
+                                                  policy::List::Target})
+                    .ok());
+        const auto all = session::adviceFor(*snapshot(), m_calibration);
+        QVERIFY(!all.empty());
+        const session::TensorAdvice &advice = all.front();
+        QVERIFY(advice.isHard);
+        QCOMPARE(m_calibration.tensors[advice.tensor].name, std::string("energy_output"));
+        QVERIFY(advice.text.find("8 values overflow float16") != std::string::npos);
+        QVERIFY(m_document->apply(advice.edit).ok());
+        const auto after = snapshot();
+        for (const graph::NodeId node : advice.nodes)
+            QCOMPARE(after->precisionOf(node), DType::F32);
+        for (const session::TensorAdvice &left : session::adviceFor(*after, m_calibration))
+            QVERIFY(left.tensor != advice.tensor);
+        m_document->undo();
+        QCOMPARE(session::adviceFor(*snapshot(), m_calibration).size(), all.size());
+    }
+
+    void theBuiltInListsNeedNoHardAdvice()
+    {
+        while (m_document->canUndo())
+            m_document->undo();
+        for (const session::TensorAdvice &advice : session::adviceFor(*snapshot(), m_calibration))
+            QVERIFY2(!advice.isHard, advice.text.c_str());
+    }
+};
+
+QTEST_GUILESS_MAIN(TstTensorRisk)
+#include "tst_tensor_risk.moc"

@@ -1,0 +1,258 @@
+#include "widgets/calibration/calibration_panel.h"
+
+#include "widgets/calibration/method_choices.h"
+#include "widgets/calibration/tensor_delegate.h"
+#include "widgets/calibration/tensor_proxy.h"
+#include "widgets/calibration/tensor_table_model.h"
+#include "widgets/calibration/threshold_bar.h"
+#include "widgets/common/formatters.h"
+#include "widgets/models/csv_field.h"
+#include "widgets/models/threshold_editor.h"
+#include "widgets/models/write_file.h"
+
+#include <QComboBox>
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMessageBox>
+#include <QScopedValueRollback>
+#include <QSplitter>
+#include <QStackedLayout>
+#include <QTableView>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <array>
+
+namespace halftone::widgets {
+CalibrationPanel::CalibrationPanel(DocumentController *controller, ThresholdEditor *editor, QWidget *plots,
+                                   QWidget *parent)
+    : QWidget(parent)
+    , m_controller(controller)
+    , m_editor(editor)
+    , m_plots(plots)
+    , m_bar(new ThresholdBar(controller, editor, this))
+    , m_model(new TensorTableModel(this))
+    , m_proxy(new TensorProxy(this))
+{
+    m_proxy->setSourceModel(m_model);
+    m_empty = new QLabel(this);
+    m_empty->setAlignment(Qt::AlignCenter);
+    m_empty->setWordWrap(true);
+    m_empty->setForegroundRole(QPalette::PlaceholderText);
+    m_splitter = new QSplitter(Qt::Horizontal, this);
+    m_splitter->setChildrenCollapsible(false);
+    m_splitter->addWidget(buildTable());
+    auto *const side = new QWidget(this);
+    auto *const column = new QVBoxLayout(side);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_bar);
+    column->addWidget(m_plots, 1);
+    m_splitter->addWidget(side);
+    m_splitter->setStretchFactor(0, 2);
+    m_splitter->setStretchFactor(1, 3);
+    m_stack = new QStackedLayout(this);
+    m_stack->addWidget(m_empty);
+    m_stack->addWidget(m_splitter);
+    connectAll();
+    takeCalibration();
+}
+
+QWidget *CalibrationPanel::buildTable()
+{
+    auto *const side = new QWidget(this);
+    m_filter = new QLineEdit(side);
+    m_filter->setPlaceholderText(tr("Filter: part of a name, a risk or a method"));
+    m_filter->setClearButtonEnabled(true);
+    m_filter->setAccessibleName(tr("Filter tensors"));
+    m_count = new QLabel(side);
+    m_count->setAccessibleName(tr("Number of tensors shown"));
+    m_methodOfAll = new QComboBox(side);
+    m_methodOfAll->setAccessibleName(tr("Method of all tensors"));
+    m_methodOfAll->setToolTip(tr("How thresholds are chosen where a tensor has no choice of its own"));
+    addMethods(*m_methodOfAll);
+    auto *const methodName = new QLabel(tr("method"), side);
+    methodName->setBuddy(m_methodOfAll);
+    auto *const save = new QToolButton(side);
+    save->setText(tr("Export\u2026"));
+    save->setAutoRaise(true);
+    save->setToolTip(tr("Writes the rows that are shown as CSV"));
+    connect(save, &QToolButton::clicked, this, &CalibrationPanel::exportCsv);
+
+    m_view = new QTableView(side);
+    m_view->setModel(m_proxy);
+    m_view->setItemDelegate(new TensorDelegate(this));
+    m_view->setAccessibleName(tr("Tensors"));
+    m_view->setSortingEnabled(true);
+    m_view->sortByColumn(TensorTableModel::Risk, Qt::DescendingOrder);
+    m_view->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_view->setSelectionMode(QAbstractItemView::SingleSelection);
+    m_view->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    m_view->setShowGrid(false);
+    m_view->setAlternatingRowColors(true);
+    m_view->setWordWrap(false);
+    m_view->setTabKeyNavigation(false);
+    m_view->setTextElideMode(Qt::ElideMiddle);
+    m_view->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+    m_view->verticalHeader()->hide();
+    m_view->verticalHeader()->setDefaultSectionSize(fontMetrics().lineSpacing() + 6);
+    m_view->horizontalHeader()->setHighlightSections(false);
+    m_view->horizontalHeader()->setSectionsMovable(true);
+    const int unit = fontMetrics().averageCharWidth();
+    const std::array<int, TensorTableModel::ColumnCount> widths{22, 28, 11, 11, 10, 12, 11, 13};
+    for (std::size_t column = 0; column < widths.size(); ++column)
+        m_view->setColumnWidth(static_cast<int>(column), widths[column] * unit);
+
+    auto *const top = new QHBoxLayout;
+    top->setSpacing(4);
+    top->addWidget(m_filter, 1);
+    top->addWidget(m_count);
+    top->addWidget(methodName);
+    top->addWidget(m_methodOfAll);
+    top->addWidget(save);
+    auto *const layout = new QVBoxLayout(side);
+    layout->setContentsMargins(4, 4, 0, 4);
+    layout->setSpacing(4);
+    layout->addLayout(top);
+    layout->addWidget(m_view, 1);
+    return side;
+}
+
+void CalibrationPanel::connectAll()
+{
+    connect(m_editor, &ThresholdEditor::calibrationChanged, this, &CalibrationPanel::takeCalibration);
+    connect(m_editor, &ThresholdEditor::chosenChanged, this, &CalibrationPanel::takeChosen);
+    connect(m_editor, &ThresholdEditor::tensorChanged, this, &CalibrationPanel::showRow);
+    connect(m_controller, &DocumentController::documentChanged, this, &CalibrationPanel::takeCalibration);
+    connect(m_filter, &QLineEdit::textChanged, this, &CalibrationPanel::setFilterText);
+    connect(m_methodOfAll, &QComboBox::activated, this, [this](int index) {
+        m_editor->setMethodOfAll(kThresholdMethods[static_cast<std::size_t>(index)]);
+    });
+    connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+            &CalibrationPanel::chooseRow);
+    connect(m_view, &QTableView::doubleClicked, this, [this] {
+        const auto *const tensor = m_editor->tensor();
+        if (const auto node = tensor ? m_editor->nodeOf(*tensor) : std::nullopt)
+            Q_EMIT m_controller->selection().shownRequested(*node);
+    });
+}
+
+QString CalibrationPanel::emptyText() const
+{
+    return m_stack->currentWidget() == m_empty ? m_empty->text() : QString();
+}
+
+void CalibrationPanel::takeCalibration()
+{
+    {
+        const QScopedValueRollback<bool> guard(m_isSyncing, true);
+        m_model->setCalibration(m_editor->calibration());
+    }
+    const bool isThere = m_editor->calibration() != nullptr;
+    m_empty->setText(!m_controller->isOpen() ? tr("Open a model to calibrate it.")
+                         : isThere           ? QString()
+                                   : tr("Attach data (Ctrl+D): their ranges are collected, and every "
+                                        "tensor is listed here with its threshold."));
+    m_stack->setCurrentWidget(isThere ? static_cast<QWidget *>(m_splitter) : m_empty);
+    takeChosen();
+}
+
+void CalibrationPanel::takeChosen()
+{
+    if (const policy::Policy *const policy = m_editor->policy()) {
+        const QScopedValueRollback<bool> guard(m_isSyncing, true);
+        m_model->setChosen(m_editor->chosen(), *policy, m_editor->isChoosing());
+        const auto method = std::ranges::find(
+            kThresholdMethods, policy->thresholdMethod.value_or(policy::kDefaultThresholdMethod));
+        m_methodOfAll->setCurrentIndex(static_cast<int>(method - kThresholdMethods.begin()));
+    }
+    showCount();
+    showRow();
+}
+
+void CalibrationPanel::setFilterText(const QString &text)
+{
+    m_filter->setText(text);
+    {
+        const QScopedValueRollback<bool> guard(m_isSyncing, true);
+        m_proxy->setFilterFixedString(text);
+    }
+    showCount();
+    showRow();
+}
+
+void CalibrationPanel::showCount()
+{
+    const int all = m_model->rowCount();
+    const int shown = m_proxy->rowCount();
+    QString text = shown == all ? tr("%1 tensors").arg(all) : tr("%1 of %2 tensors").arg(shown).arg(all);
+    if (m_editor->isChoosing())
+        text = tr("choosing thresholds \u2026");
+    m_count->setText(text);
+}
+
+void CalibrationPanel::chooseRow(const QModelIndex &index)
+{
+    if (m_isSyncing || !index.isValid())
+        return;
+    const QScopedValueRollback<bool> guard(m_isSyncing, true);
+    m_editor->choose(static_cast<std::size_t>(m_proxy->mapToSource(index).row()));
+}
+
+/// The table follows the tensor that is shown.
+void CalibrationPanel::showRow()
+{
+    if (m_isSyncing)
+        return;
+    const QScopedValueRollback<bool> guard(m_isSyncing, true);
+    const auto index = m_editor->index();
+    const QModelIndex row
+        = index ? m_proxy->mapFromSource(m_model->index(static_cast<int>(*index), 0)) : QModelIndex();
+    if (!row.isValid()) {
+        m_view->clearSelection();
+        return;
+    }
+    m_view->selectionModel()->setCurrentIndex(
+        row, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+    m_view->scrollTo(row);
+}
+
+QString CalibrationPanel::csv() const
+{
+    QStringList fields;
+    for (int column = 0; column < TensorTableModel::ColumnCount; ++column)
+        fields << csvField(m_proxy->headerData(column, Qt::Horizontal).toString());
+    QString text = fields.join(QLatin1Char(',')) + QStringLiteral("\r\n");
+    for (int row = 0; row < m_proxy->rowCount(); ++row) {
+        fields.clear();
+        for (int column = 0; column < TensorTableModel::ColumnCount; ++column) {
+            const QModelIndex index = m_proxy->index(row, column);
+            const QVariant value = index.data(TensorTableModel::SortRole);
+            fields << (TensorTableModel::isNumber(column)
+                           ? (value.isValid() ? QString::number(value.toDouble(), 'g', 17) : QString())
+                           : csvField(index.data().toString()));
+        }
+        text += fields.join(QLatin1Char(',')) + QStringLiteral("\r\n");
+    }
+    return text;
+}
+
+void CalibrationPanel::exportCsv()
+{
+    auto *const dialog = new QFileDialog(this, tr("Export the tensors"), QStringLiteral("tensors.csv"),
+                                         tr("Comma-separated values (*.csv);;All files (*)"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(QStringLiteral("csv"));
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString &path) {
+        if (const Result<void> written = writeFile(path, csv().toUtf8()); !written.ok())
+            QMessageBox::warning(this, tr("Export the tensors"), plain(written.error().message()));
+    });
+    dialog->open();
+}
+
+} // namespace halftone::widgets

@@ -1,0 +1,22 @@
+#include "widgets/calibration/tensor_delegate.h"
+
+#include "widgets/calibration/tensor_table_model.h"
+#include "widgets/common/precision_palette.h"
+
+namespace halftone::widgets {
+
+void TensorDelegate::initStyleOption(QStyleOptionViewItem *option, const QModelIndex &index) const
+{
+    QStyledItemDelegate::initStyleOption(option, index);
+    if (index.data(TensorTableModel::OwnRole).toBool())
+        option->font.setBold(true);
+    if (index.data(TensorTableModel::WarningRole).toBool()) {
+        option->text = QStringLiteral("\u26a0 ") + option->text;
+        option->palette.setColor(
+            QPalette::Text, isDark(option->palette) ? QColor(0xff, 0xc1, 0x4d) : QColor(0x8a, 0x5a, 0x00));
+    }
+    if (index.data(TensorTableModel::StaleRole).toBool())
+        option->palette.setColor(QPalette::Text, option->palette.color(QPalette::PlaceholderText));
+}
+
+} // namespace halftone::widgets

@@ -1,0 +1,198 @@
+#include "widgets/calibration/tensor_table_model.h"
+
+#include "widgets/common/formatters.h"
+#include "widgets/models/threshold_words.h"
+
+namespace halftone::widgets {
+
+void TensorTableModel::setCalibration(std::shared_ptr<const session::CalibrateOutcome> calibration)
+{
+    beginResetModel();
+    m_calibration = std::move(calibration);
+    m_chosen.reset();
+    m_risks.clear();
+    m_isStale = false;
+    endResetModel();
+}
+
+void TensorTableModel::setChosen(Chosen chosen, const policy::Policy &policy, bool stale)
+{
+    if (!m_calibration)
+        return;
+    const bool isNew = chosen != m_chosen || policy.target != m_policy.target;
+    m_chosen = std::move(chosen);
+    m_policy = policy;
+    m_isStale = stale;
+    if (isNew) {
+        m_risks.clear();
+        for (std::size_t k = 0; m_chosen && k < m_chosen->size(); ++k)
+            m_risks.push_back(
+                session::riskOf(m_calibration->tensors[k], (*m_chosen)[k].threshold, policy.target));
+    }
+    if (rowCount() > 0)
+        Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
+}
+
+int TensorTableModel::rowCount(const QModelIndex &parent) const
+{
+    return parent.isValid() || !m_calibration ? 0 : static_cast<int>(m_calibration->tensors.size());
+}
+
+int TensorTableModel::columnCount(const QModelIndex &parent) const
+{
+    return parent.isValid() ? 0 : ColumnCount;
+}
+
+const calibration::CalibratedTensor &TensorTableModel::tensorAt(int row) const
+{
+    return m_calibration->tensors[static_cast<std::size_t>(row)];
+}
+
+const calibration::Threshold *TensorTableModel::thresholdAt(int row) const
+{
+    return m_chosen ? &(*m_chosen)[static_cast<std::size_t>(row)].threshold : nullptr;
+}
+
+QVariant TensorTableModel::number(int row, int column) const
+{
+    const auto &statistics = tensorAt(row).statistics;
+    if (column == Overflow)
+        return QVariant::fromValue<quint64>(statistics.fp16.overflow);
+    const calibration::Threshold *const threshold = thresholdAt(row);
+    if (!threshold || statistics.absMax == 0)
+        return {};
+    const auto optional
+        = [](const std::optional<double> &value) { return value ? QVariant(*value) : QVariant(); };
+    switch (column) {
+    case Threshold:
+        return threshold->value;
+    case Sqnr:
+        return optional(threshold->sqnrDb);
+    case MinMaxSqnr:
+        return optional(threshold->sqnrDbMinMax);
+    case Clipped:
+        return 100 * (*m_chosen)[static_cast<std::size_t>(row)].clipped;
+    default:
+        return {};
+    }
+}
+
+QString TensorTableModel::methodAt(int row) const
+{
+    if (tensorAt(row).isParameter)
+        return tr("largest");
+    if (!m_chosen)
+        return {};
+    const session::ChosenThreshold &chosen = (*m_chosen)[static_cast<std::size_t>(row)];
+    if (chosen.choice.value)
+        return tr("by hand");
+    const QString method = methodText(chosen.choice.method);
+    return chosen.threshold.method == chosen.choice.method
+        ? method
+        : tr("%1 (%2)").arg(methodText(chosen.threshold.method), method);
+}
+
+QString TensorTableModel::text(int row, int column) const
+{
+    switch (column) {
+    case Name:
+        return plain(tensorAt(row).name);
+    case Risk: {
+        if (m_risks.empty())
+            return {};
+        const session::TensorRisk &risk = m_risks[static_cast<std::size_t>(row)];
+        return risk.words.empty() ? tr("low") : plain(risk.words);
+    }
+    case Method:
+        return methodAt(row);
+    default:
+        break;
+    }
+    const QVariant value = number(row, column);
+    if (!value.isValid())
+        return QStringLiteral("\u2013");
+    switch (column) {
+    case Threshold:
+        return significant(value.toDouble(), 4);
+    case Clipped:
+        return significant(value.toDouble());
+    case Overflow:
+        return QString::number(value.toULongLong());
+    default:
+        return decibels(value.toDouble());
+    }
+}
+
+QString TensorTableModel::toolTip(int row, int column) const
+{
+    const calibration::CalibratedTensor &tensor = tensorAt(row);
+    const calibration::TensorStatistics &values = tensor.statistics;
+    switch (column) {
+    case Name:
+        return tr("%1 of %2: %3 values, %4 \u2026 %5")
+            .arg(tensor.isParameter ? tr("parameter") : tr("output"),
+                 tensor.op == "null" ? plain(tensor.node)
+                                     : tr("%1 (%2)").arg(plain(tensor.node), plain(tensor.op)))
+            .arg(values.count)
+            .arg(significant(values.min, 4), significant(values.max, 4));
+    case Method:
+        if (tensor.isParameter)
+            return tr("Parameters are scaled by their largest magnitude");
+        return thresholdAt(row) ? plain(thresholdAt(row)->note) : QString();
+    case Risk:
+        return text(row, Risk);
+    default:
+        return {};
+    }
+}
+
+QVariant TensorTableModel::data(const QModelIndex &index, int role) const
+{
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid))
+        return {};
+    const int row = index.row();
+    const int column = index.column();
+    switch (role) {
+    case Qt::DisplayRole:
+        return text(row, column);
+    case Qt::ToolTipRole:
+        return toolTip(row, column);
+    case Qt::TextAlignmentRole:
+        return QVariant((isNumber(column) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    case SortRole:
+        if (column == Risk)
+            return m_risks.empty() ? QVariant() : m_risks[static_cast<std::size_t>(row)].severity;
+        return isNumber(column) ? number(row, column) : QVariant(text(row, column));
+    case StaleRole:
+        return m_isStale && column != Name && column != Overflow;
+    case WarningRole:
+        return column == Risk && !m_risks.empty() && m_risks[static_cast<std::size_t>(row)].isWarning();
+    case OwnRole:
+        return column == Method && m_policy.thresholds.contains(tensorAt(row).name);
+    default:
+        return {};
+    }
+}
+
+QVariant TensorTableModel::headerData(int section, Qt::Orientation orientation, int role) const
+{
+    if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount)
+        return {};
+    if (role == Qt::TextAlignmentRole)
+        return QVariant((isNumber(section) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    static const std::array<std::pair<const char *, const char *>, ColumnCount> kTitles{
+        {{QT_TR_NOOP("tensor"), QT_TR_NOOP("As MXNet lists it")},
+         {QT_TR_NOOP("risk"), QT_TR_NOOP("What the values put at risk in the target type, else in int8")},
+         {QT_TR_NOOP("method"), QT_TR_NOOP("How the threshold is chosen")},
+         {QT_TR_NOOP("threshold"), QT_TR_NOOP("The largest value that int8 codes stand for")},
+         {QT_TR_NOOP("SQNR dB"), QT_TR_NOOP("Signal to noise of int8 codes with the threshold")},
+         {QT_TR_NOOP("minmax dB"), QT_TR_NOOP("Signal to noise of int8 codes that clip nothing")},
+         {QT_TR_NOOP("clipped %"), QT_TR_NOOP("Values beyond the threshold")},
+         {QT_TR_NOOP("f16 overflow"), QT_TR_NOOP("Values that become infinite in float16")}}};
+    const auto &[title, help] = kTitles[static_cast<std::size_t>(section)];
+    if (role == Qt::DisplayRole)
+        return tr(title);
+    return role == Qt::ToolTipRole ? QVariant(tr(help)) : QVariant();
+}
+
+} // namespace halftone::widgets

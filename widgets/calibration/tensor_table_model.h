@@ -1,0 +1,70 @@
+#pragma once
+
+#include "core/session/calibrate.h"
+#include "core/session/chosen_thresholds.h"
+#include "core/session/tensor_risk.h"
+
+#include <QAbstractTableModel>
+
+#include <memory>
+#include <vector>
+
+namespace halftone::widgets {
+
+/// Every calibrated tensor, in the network's order, with its threshold and what is at risk.
+class TensorTableModel : public QAbstractTableModel
+{
+    Q_OBJECT
+
+public:
+    enum Column
+    {
+        Name,
+        Risk, ///< in words; sorted by severity
+        Method,
+        Threshold,
+        Sqnr, ///< dB, of int8 codes with the threshold
+        MinMaxSqnr, ///< dB, of codes that clip nothing
+        Clipped, ///< per cent of the finite values
+        Overflow, ///< values that float16 cannot hold
+        ColumnCount
+    };
+    enum Role
+    {
+        SortRole = Qt::UserRole, ///< a number or text; invalid where there is no figure
+        StaleRole, ///< bool: of an earlier policy
+        WarningRole, ///< bool: a rule is broken
+        OwnRole ///< bool: the policy names this tensor
+    };
+    using Chosen = std::shared_ptr<const std::vector<session::ChosenThreshold>>;
+
+    using QAbstractTableModel::QAbstractTableModel;
+
+    static bool isNumber(int column) { return column >= Threshold; }
+
+    /// Null: no rows.
+    void setCalibration(std::shared_ptr<const session::CalibrateOutcome> calibration);
+    /// chosen  null: not known yet. stale: of an earlier policy than `policy`
+    void setChosen(Chosen chosen, const policy::Policy &policy, bool stale);
+
+    int rowCount(const QModelIndex &parent = {}) const override;
+    int columnCount(const QModelIndex &parent = {}) const override;
+    QVariant data(const QModelIndex &index, int role = Qt::DisplayRole) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
+
+private:
+    const calibration::CalibratedTensor &tensorAt(int row) const;
+    const calibration::Threshold *thresholdAt(int row) const; ///< null: not known yet
+    QVariant number(int row, int column) const; ///< invalid: none
+    QString text(int row, int column) const;
+    QString methodAt(int row) const;
+    QString toolTip(int row, int column) const;
+
+    std::shared_ptr<const session::CalibrateOutcome> m_calibration;
+    Chosen m_chosen;
+    policy::Policy m_policy;
+    std::vector<session::TensorRisk> m_risks; ///< by row; empty: not known yet
+    bool m_isStale = false;
+};
+
+} // namespace halftone::widgets

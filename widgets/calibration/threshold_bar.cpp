@@ -1,0 +1,217 @@
+#include "widgets/calibration/threshold_bar.h"
+
+#include "widgets/calibration/method_choices.h"
+#include "widgets/common/formatters.h"
+#include "widgets/models/threshold_editor.h"
+#include "widgets/models/threshold_words.h"
+
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+
+#include <algorithm>
+#include <cmath>
+
+namespace halftone::widgets {
+namespace {
+
+/// Rows of the method's choice behind the methods.
+constexpr int kByHand = static_cast<int>(kThresholdMethods.size());
+constexpr int kAsPolicy = kByHand + 1;
+
+} // namespace
+
+ThresholdBar::ThresholdBar(DocumentController *controller, ThresholdEditor *editor, QWidget *parent)
+    : QWidget(parent)
+    , m_controller(controller)
+    , m_editor(editor)
+{
+    build();
+    connect(editor, &ThresholdEditor::tensorChanged, this, &ThresholdBar::showTensor);
+    connect(editor, &ThresholdEditor::moved, this, &ThresholdBar::showMoved);
+    connect(editor, &ThresholdEditor::chosenChanged, this, &ThresholdBar::showMoved);
+    connect(controller, &DocumentController::snapshotChanged, this, [this] {
+        showErrors();
+        showAdvice();
+    });
+    connect(controller, &DocumentController::edited, this, &ThresholdBar::showErrors);
+    connect(controller, &DocumentController::figuresChanged, this, &ThresholdBar::showErrors);
+    showTensor();
+}
+
+void ThresholdBar::build()
+{
+    m_name = new QLabel(this);
+    m_name->setTextFormat(Qt::PlainText);
+    m_name->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    QFont bold = font();
+    bold.setBold(true);
+    m_name->setFont(bold);
+    m_method = new QComboBox(this);
+    m_method->setAccessibleName(tr("Method of this tensor"));
+    addMethods(*m_method);
+    m_method->addItem(tr("by hand"));
+    m_method->addItem(tr("as the policy"));
+    m_method->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    m_value = new QDoubleSpinBox(this);
+    m_value->setAccessibleName(tr("Threshold"));
+    m_value->setToolTip(tr("The largest value that int8 codes stand for"));
+    m_value->setKeyboardTracking(false);
+    m_value->setDecimals(9);
+    m_value->setRange(0, 1e38);
+    m_value->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
+    m_value->setButtonSymbols(QAbstractSpinBox::NoButtons);
+    m_value->setAlignment(Qt::AlignRight);
+    m_value->setFixedWidth(15 * fontMetrics().averageCharWidth());
+    m_errors = new QLabel(this);
+    m_errors->setAccessibleName(tr("Error of this layer and of the output"));
+    m_errors->setTextFormat(Qt::PlainText);
+    m_mend = new QPushButton(this);
+    connect(m_mend, &QPushButton::clicked, this, &ThresholdBar::takeAdvice);
+
+    connect(m_method, &QComboBox::activated, this, &ThresholdBar::chooseMethod);
+    connect(m_value, &QDoubleSpinBox::editingFinished, this, &ThresholdBar::takeValue);
+
+    auto *const row = new QHBoxLayout(this);
+    row->setSpacing(4);
+    row->setContentsMargins(4, 4, 4, 0);
+    row->addWidget(m_name, 1);
+    row->addWidget(m_mend);
+    row->addWidget(m_errors);
+    row->addWidget(m_method);
+    row->addWidget(m_value);
+}
+
+void ThresholdBar::takeValue()
+{
+    // What is shown is rounded: leaving it is no edit.
+    const double shown = m_value->valueFromText(m_value->textFromValue(m_editor->value()));
+    if (m_value->value() > 0 && m_value->value() != shown)
+        m_editor->setByHand(m_value->value());
+    else
+        showMoved();
+}
+
+void ThresholdBar::showTensor()
+{
+    const auto *const tensor = m_editor->tensor();
+    m_name->setText(tensor ? plain(tensor->name) : tr("no tensor chosen"));
+    m_name->setToolTip(m_name->text());
+    const bool canChoose = tensor && !tensor->isParameter && tensor->statistics.absMax > 0;
+    m_method->setEnabled(canChoose);
+    m_value->setEnabled(canChoose);
+    m_method->setToolTip(tensor && tensor->isParameter
+                             ? tr("Parameters are scaled by their largest magnitude")
+                             : tr("How this tensor's threshold is chosen"));
+    showMoved();
+    showErrors();
+    showAdvice();
+}
+
+void ThresholdBar::showMoved()
+{
+    const auto *const tensor = m_editor->tensor();
+    const policy::ThresholdChoice choice = m_editor->choice();
+    int row = kAsPolicy;
+    if (m_editor->isMoving() || choice.value)
+        row = kByHand;
+    else if (m_editor->isOwnChoice())
+        row = static_cast<int>(std::ranges::find(kThresholdMethods, choice.method)
+                               - kThresholdMethods.begin());
+    const policy::Policy *const policy = m_editor->policy();
+    const auto usual = policy && policy->thresholdMethod ? *policy->thresholdMethod
+                                                         : policy::kDefaultThresholdMethod;
+    m_method->setItemText(kAsPolicy, tr("as the policy (%1)").arg(methodText(usual)));
+    m_method->setCurrentIndex(tensor && tensor->isParameter ? 0 : row);
+    if (!tensor)
+        m_method->setCurrentIndex(-1);
+    const QSignalBlocker blocker(m_value);
+    // Six digits after those that count.
+    const double value = m_editor->value();
+    m_value->setDecimals(value > 0 ? std::clamp(5 - static_cast<int>(std::floor(std::log10(value))), 0, 12)
+                                   : 6);
+    m_value->setValue(value);
+}
+
+void ThresholdBar::chooseMethod(int index)
+{
+    if (index == kByHand)
+        m_editor->setByHand(m_editor->value());
+    else if (index == kAsPolicy)
+        m_editor->setMethod(std::nullopt);
+    else
+        m_editor->setMethod(kThresholdMethods[static_cast<std::size_t>(index)]);
+    showMoved();
+}
+
+QString ThresholdBar::errorText() const
+{
+    return m_errors->text();
+}
+
+bool ThresholdBar::isErrorStale() const
+{
+    const auto &snapshot = m_controller->snapshot();
+    return snapshot && m_controller->document()
+        && (m_controller->figures().comparisonRevision != snapshot->revision
+            || m_controller->document()->revision() != snapshot->revision);
+}
+
+void ThresholdBar::showErrors()
+{
+    const session::Figures &figures = m_controller->figures();
+    const auto *const tensor = m_editor->tensor();
+    const auto node = tensor ? m_editor->nodeOf(*tensor) : std::nullopt;
+    QStringList parts;
+    const auto add = [&parts](const QString &of, const tensor::ErrorFigures &error) {
+        const QString value = decibels(error.sqnrDb);
+        parts << (value == QLatin1String("failed") ? tr("%1 failed").arg(of) : tr("%1 %2 dB").arg(of, value));
+    };
+    if (figures.comparison && node && *node < figures.nodes.size()) {
+        if (figures.nodes[*node].cumulative)
+            add(tr("layer"), *figures.nodes[*node].cumulative);
+        for (const profile::OutputErrors &output : figures.comparison->comparison.outputs) {
+            add(tr("output"), output.figures);
+            break; // the first one is what is scored
+        }
+    }
+    m_errors->setText(parts.join(QStringLiteral(" \u00b7 ")));
+    m_errors->setToolTip(
+        tr("Signal to error of this layer and of the first output, as converted; dimmed until the "
+           "newest edit has been compared"));
+    m_errors->setForegroundRole(isErrorStale() ? QPalette::PlaceholderText : QPalette::WindowText);
+}
+
+void ThresholdBar::showAdvice()
+{
+    const auto &snapshot = m_controller->snapshot();
+    if (m_advised != snapshot || m_advisedOn != m_editor->calibration()) {
+        m_advised = snapshot;
+        m_advisedOn = m_editor->calibration();
+        m_allAdvice = m_advised && m_advisedOn ? session::adviceFor(*m_advised, *m_advisedOn)
+                                               : std::vector<session::TensorAdvice>();
+    }
+    const auto found = std::ranges::find(m_allAdvice, m_editor->index(), &session::TensorAdvice::tensor);
+    m_advice = found == m_allAdvice.end() ? nullptr : &*found;
+    m_mend->setVisible(m_advice != nullptr);
+    if (!m_advice)
+        return;
+    m_mend->setText(plain((m_advice->isHard ? "\u26a0 " : "") + m_advice->action));
+    m_mend->setToolTip(plain(m_advice->text));
+    m_mend->setAccessibleDescription(m_mend->toolTip());
+}
+
+QString ThresholdBar::adviceText() const
+{
+    return m_advice ? plain(m_advice->text) : QString();
+}
+
+void ThresholdBar::takeAdvice()
+{
+    if (m_advice)
+        m_controller->apply(policy::Edit(m_advice->edit)); // a copy: the advice is replaced
+}
+
+} // namespace halftone::widgets

@@ -1,0 +1,174 @@
+#include "widgets/plots/value_chart.h"
+
+#include "widgets/common/formatters.h"
+#include "widgets/common/precision_palette.h"
+#include "widgets/models/threshold_words.h"
+#include "widgets/plots/custom_plot.h"
+#include "widgets/plots/histogram_bins.h"
+
+#include <QFontMetrics>
+
+#include <algorithm>
+#include <cmath>
+
+namespace halftone::widgets {
+namespace {
+
+constexpr double kFloat16Max = 65504;
+constexpr std::size_t kMostBins = 400;
+constexpr double kLowestCount = 0.5;
+
+} // namespace
+
+ValueChart::ValueChart(QCPAxisRect *rect)
+    : m_rect(rect)
+    , m_bars(new QCPBars(rect->axis(QCPAxis::atBottom), rect->axis(QCPAxis::atLeft)))
+    , m_marks(rect)
+    , m_clipped(new QCPItemText(rect->parentPlot()))
+{
+    m_bars->setBaseValue(kLowestCount);
+    m_bars->setPen(Qt::NoPen);
+    for (std::size_t side = 0; side < m_shades.size(); ++side) {
+        m_shades[side] = new QCPItemRect(rect->parentPlot());
+        m_lines[side] = new QCPItemStraightLine(rect->parentPlot());
+        for (QCPAbstractItem *item :
+             {static_cast<QCPAbstractItem *>(m_shades[side]), static_cast<QCPAbstractItem *>(m_lines[side])})
+            anchor(item, rect, Place::Coords, Place::Share);
+        m_shades[side]->setPen(Qt::NoPen);
+    }
+    anchor(m_clipped, rect, Place::Coords, Place::Share);
+    m_clipped->setPadding(QMargins(4, 1, 4, 1));
+    clear();
+}
+
+void ValueChart::clear()
+{
+    m_tensor = nullptr;
+    m_marks.clear();
+    m_bars->data()->clear();
+    setThreshold(0, 0);
+}
+
+void ValueChart::show(const calibration::CalibratedTensor &tensor, const session::ThresholdStudy *study,
+                      const ChartLook &look)
+{
+    m_tensor = &tensor;
+    m_bars->setBrush(look.bars);
+    for (std::size_t side = 0; side < m_shades.size(); ++side) {
+        QColor fill = look.warning;
+        fill.setAlphaF(look.isDark ? 0.3F : 0.22F);
+        m_shades[side]->setBrush(fill);
+        m_lines[side]->setPen(QPen(look.accent, 2));
+    }
+    m_clipped->setFont(look.font);
+    m_clipped->setColor(look.text);
+    QColor ground = look.ground;
+    ground.setAlpha(225);
+    m_clipped->setBrush(ground);
+    m_clipped->setPen(Qt::NoPen);
+    addMarks(study, look);
+}
+
+void ValueChart::addMarks(const session::ThresholdStudy *study, const ChartLook &look)
+{
+    m_marks.clear();
+    const QPen end(precisionLook(tensor::DType::F16, look.isDark).colour, 1.5, Qt::DashLine);
+    m_marks.add(-kFloat16Max, QStringLiteral("\u221265504"), end, look);
+    m_marks.add(kFloat16Max, QStringLiteral("65504"), end, look);
+    if (!study)
+        return;
+    QColor faint = look.text;
+    faint.setAlphaF(0.55F);
+    // Where all values are negative the threshold that clips them is seen on that side alone.
+    const double side = hasSide(1) ? 1 : -1;
+    for (const session::ThresholdMark &mark : study->marks())
+        m_marks.add(side * mark.threshold.value, markText(mark), QPen(faint, 1, Qt::DotLine), look);
+}
+
+bool ValueChart::hasSide(int sign) const
+{
+    if (!m_tensor)
+        return false;
+    return sign > 0 ? m_tensor->statistics.max > 0 : m_tensor->statistics.min < 0;
+}
+
+void ValueChart::setThreshold(double threshold, double clipped)
+{
+    m_threshold = threshold;
+    const double far = m_tensor ? 4 * std::max(m_tensor->statistics.absMax, threshold) : 1;
+    for (std::size_t side = 0; side < m_shades.size(); ++side) {
+        const int sign = side == 0 ? -1 : 1;
+        const bool isShown = threshold > 0 && hasSide(sign);
+        m_lines[side]->setVisible(isShown);
+        m_shades[side]->setVisible(isShown);
+        m_lines[side]->point1->setCoords(sign * threshold, 0);
+        m_lines[side]->point2->setCoords(sign * threshold, 1);
+        m_shades[side]->topLeft->setCoords(sign > 0 ? threshold : -far, 0);
+        m_shades[side]->bottomRight->setCoords(sign > 0 ? far : -threshold, 1);
+    }
+    const double at = hasSide(1) ? threshold : -threshold;
+    const QCPAxis *const axis = m_rect->axis(QCPAxis::atBottom);
+    m_clipped->setVisible(threshold > 0 && m_tensor && axis->range().contains(at));
+    if (!m_clipped->visible())
+        return;
+    m_clipped->setText(clippedText(clipped));
+    const int width = QFontMetrics(m_clipped->font()).horizontalAdvance(m_clipped->text()) + 12;
+    const double x = axis->coordToPixel(at);
+    const bool isRight = at > 0 ? x + width < m_rect->right() : x - width < m_rect->left();
+    m_clipped->setPositionAlignment((isRight ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignBottom);
+    m_clipped->position->setCoords(at, 0.92);
+}
+
+void ValueChart::fit()
+{
+    const calibration::TensorStatistics &values = m_tensor->statistics;
+    const double room = std::max((values.max - values.min) * 0.06, values.absMax * 0.01);
+    double lower = values.min - room;
+    double upper = values.max + room;
+    // The end of float16's range is shown when the values come near it.
+    if (values.absMax > kFloat16Max / 4) {
+        if (values.min < 0)
+            lower = std::min(lower, -kFloat16Max * 1.1);
+        if (values.max > 0) {
+            lower = std::min(lower, 0.0);
+            upper = std::max(upper, kFloat16Max * 1.1);
+        }
+    }
+    m_rect->axis(QCPAxis::atBottom)->setRange(lower, upper);
+}
+
+void ValueChart::fillBars()
+{
+    if (!m_tensor)
+        return;
+    const QCPRange range = m_rect->axis(QCPAxis::atBottom)->range();
+    QVector<double> x, y;
+    double width = 0;
+    m_highest = 1;
+    for (const DrawnBin &bin :
+         drawnBins(m_tensor->statistics.histogram, range.lower, range.upper, kMostBins)) {
+        x << bin.centre;
+        y << bin.count;
+        width = std::max(width, bin.width);
+        m_highest = std::max(m_highest, bin.count);
+    }
+    m_bars->setWidth(width);
+    m_bars->setData(x, y, true);
+    m_marks.place();
+    m_rect->axis(QCPAxis::atLeft)
+        ->setRange(kLowestCount, upperLimit(kLowestCount, m_highest, m_rect, m_marks.height()));
+}
+
+QString ValueChart::textAt(double x) const
+{
+    if (!m_tensor)
+        return {};
+    const auto bin = std::ranges::find_if(*m_bars->data(), [&](const QCPBarsData &one) {
+        return std::abs(one.key - x) <= m_bars->width() / 2;
+    });
+    const double count = bin == m_bars->data()->end() ? 0 : bin->value;
+    return QObject::tr("%1: %2 values near %3")
+        .arg(plain(m_tensor->name), QString::number(count, 'f', 0), significant(x));
+}
+
+} // namespace halftone::widgets
