@@ -7,6 +7,7 @@ ones, one scale for each output channel.
 """
 import argparse
 import csv
+import itertools
 import json
 import subprocess
 import tempfile
@@ -19,6 +20,7 @@ parser.add_argument("models", type=Path, nargs="+")
 parser.add_argument("--calibrate", type=int, default=64)
 parser.add_argument("--methods", default="naive,entropy,percentile,mse")
 parser.add_argument("--granularities", default="tensor,channel")
+parser.add_argument("--corrected", default="no,yes", help="with the layers' biases as they are, and corrected for mean errors")
 parser.add_argument("--score", type=int, default=0, help="how many pictures score; default all others")
 arguments = parser.parse_args()
 
@@ -53,9 +55,12 @@ with tempfile.TemporaryDirectory() as folder, open(arguments.pictures / "labels.
         print(f"{model.parent.name}: float32 {fp32:.2f} %", flush=True)
         for granularity, options in (("tensor", ["--form", "plain", "--mode", "full"]),
                                      ("channel", ["--form", "onednn", "--granularity", "channel"])):
-            for method in arguments.methods.split(",") if granularity in arguments.granularities.split(",") else []:
+            chosen = granularity in arguments.granularities.split(",")
+            for method, corrected in itertools.product(arguments.methods.split(","), arguments.corrected.split(",")) if chosen else []:
                 prefix = Path(folder) / "int8"
                 call("quantize", model, "--inputs", arguments.pictures, "--preprocess", preprocess, "--labels",
-                     Path(folder) / "calibrate.csv", "--batch", 8, "--calib", method, "--dtype", "auto", "--out", prefix, "--json", *options)
+                     Path(folder) / "calibrate.csv", "--batch", 8, "--calib", method, "--dtype", "auto", "--out", prefix, "--json", *options,
+                     *(["--correct-biases"] if corrected == "yes" else []))
                 got = top1(f"{prefix}-symbol.json", preprocess)
-                print(f"  {granularity:8} {method:11} {got:6.2f} %  {got - fp32:+6.2f}", flush=True)
+                biases = "biases corrected" if corrected == "yes" else ""
+                print(f"  {granularity:8} {method:11} {biases:17} {got:6.2f} %  {got - fp32:+6.2f}", flush=True)

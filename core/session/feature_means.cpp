@@ -1,0 +1,173 @@
+#include "core/session/feature_means.h"
+
+#include "core/dialect/mxnet/entry_name.h"
+#include "core/runtime/backends.h"
+#include "core/runtime/reference/elements.h"
+#include "core/runtime/shown_outputs.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace halftone::session {
+namespace {
+
+using graph::NodeId;
+using tensor::Tensor;
+
+/// How a layer sees its data.
+struct Wanted
+{
+    bool isColumns = false; ///< the features are what lies behind the first axes; otherwise axis 1
+    std::size_t features = 0; ///< columns of the weight; 0: as many as axis 1 has
+    std::vector<double> real;
+    std::vector<double> coded;
+    std::size_t places = 0; ///< summed, a feature
+};
+
+/// What int8 codes of a range make of a value (spec: calibration-int8, section 3).
+class Codes
+{
+public:
+    Codes(const passes::QuantizedRange &range, passes::QuantizedCodes codes)
+    {
+        const bool isOneSided = codes != passes::QuantizedCodes::Int8 && range.low >= 0;
+        const float largest = std::max(std::abs(range.low), std::abs(range.high));
+        m_scale = largest > 0 ? (isOneSided ? 255.5F : 127.5F) / largest : 0;
+        m_lowest = isOneSided ? 0.0F : -128.0F;
+        m_highest = isOneSided ? 255.0F : 127.0F;
+    }
+
+    double decoded(float value) const
+    {
+        return m_scale > 0
+            ? double{std::clamp(std::nearbyint(value * m_scale), m_lowest, m_highest)} / double{m_scale}
+            : double{value};
+    }
+
+private:
+    float m_scale = 0;
+    float m_lowest = 0;
+    float m_highest = 0;
+};
+
+class Averaging
+{
+public:
+    Averaging(const passes::QuantizedRanges &ranges, passes::QuantizedCodes codes)
+        : m_ranges(ranges)
+        , m_codes(codes)
+    {
+    }
+
+    std::unordered_map<std::string, Wanted> &wanted() { return m_wanted; }
+
+    void take(const std::string &name, const Tensor &value)
+    {
+        const auto found = m_wanted.find(name);
+        if (found == m_wanted.end() || value.dtype() != tensor::DType::F32 || value.shape().rank() < 2
+            || value.elementCount() == 0)
+            return;
+        Wanted &wanted = found->second;
+        const std::size_t features
+            = wanted.isColumns ? wanted.features : static_cast<std::size_t>(value.shape()[1]);
+        const std::size_t count = value.elementCount();
+        if (features == 0 || count % features != 0
+            || (!wanted.real.empty() && wanted.real.size() != features))
+            return;
+        std::size_t inner = 1; // elements of one feature that follow each other
+        for (std::size_t axis = 2; !wanted.isColumns && axis < value.shape().rank(); ++axis)
+            inner *= static_cast<std::size_t>(value.shape()[axis]);
+        wanted.real.resize(features);
+        wanted.coded.resize(features);
+        const auto range = m_ranges.find(name);
+        const Codes codes(range == m_ranges.end() ? passes::QuantizedRange{} : range->second, m_codes);
+        const std::vector<float> values = value.values<float>();
+        for (std::size_t at = 0; at < count; at += inner) {
+            double real = 0;
+            double coded = 0;
+            for (std::size_t i = at; i < at + inner; ++i) {
+                const float x = std::isfinite(values[i]) ? values[i] : 0;
+                real += double{x};
+                coded += codes.decoded(x);
+            }
+            wanted.real[at / inner % features] += real;
+            wanted.coded[at / inner % features] += coded;
+        }
+        wanted.places += count / features;
+    }
+
+    std::unordered_map<std::string, passes::FeatureMeans> means() const
+    {
+        std::unordered_map<std::string, passes::FeatureMeans> all;
+        for (const auto &[name, wanted] : m_wanted) {
+            if (wanted.places == 0)
+                continue;
+            passes::FeatureMeans &means = all[name];
+            for (std::size_t k = 0; k < wanted.real.size(); ++k) {
+                means.real.push_back(wanted.real[k] / static_cast<double>(wanted.places));
+                means.coded.push_back(wanted.coded[k] / static_cast<double>(wanted.places));
+            }
+        }
+        return all;
+    }
+
+private:
+    const passes::QuantizedRanges &m_ranges;
+    passes::QuantizedCodes m_codes;
+    std::unordered_map<std::string, Wanted> m_wanted; ///< by the tensor's name
+};
+
+} // namespace
+
+Result<std::unordered_map<std::string, passes::FeatureMeans>>
+featureMeans(const graph::Model &model, const std::string &symbolPath,
+             const std::vector<passes::Int8Product> &products, const passes::QuantizedRanges &ranges,
+             passes::QuantizedCodes codes, const CalibrateOptions &options, const Progress &progress)
+{
+    Averaging averaging(ranges, codes);
+    std::unordered_map<std::string_view, const tensor::Array *> stored;
+    for (const tensor::Array &array : model.parameters)
+        stored.insert_or_assign(graph::variableOf(array.name), &array);
+    for (const passes::Int8Product &product : products) {
+        Wanted wanted;
+        if (model.graph.node(product.node).op == "FullyConnected") {
+            const auto weight = stored.find(model.graph.node(model.graph.inputs(product.node)[1].node).name);
+            if (weight == stored.end() || weight->second->shape.rank() != 2)
+                continue;
+            wanted.isColumns = true;
+            wanted.features = static_cast<std::size_t>(weight->second->shape[1]);
+        }
+        averaging.wanted().emplace(product.data, std::move(wanted));
+    }
+    const unsigned threads = options.threads > 0 ? options.threads : runtime::machineThreads();
+    HALFTONE_TRY(const runtime::BackendChain backends, runtime::backendChain(options.backend, threads));
+    HALFTONE_TRY(const auto source, openExamples(options.examples, model.graph, symbolPath));
+    HALFTONE_TRY(runtime::Interpreter interpreter, runtime::Interpreter::create(model, backends));
+    const std::vector<std::size_t> shown = runtime::shownOutputs(model.graph);
+    const std::size_t count = source->count().value_or(0);
+    const std::size_t usual = options.batch > 0 ? options.batch : source->usualBatch();
+    const std::size_t batch = source->count() ? (usual > 0 ? usual : count) : 0;
+    const std::size_t batches = batch == 0 ? 1 : (count + batch - 1) / batch;
+    for (std::size_t k = 0; k < batches; ++k) {
+        const std::size_t number = batch == 0 ? 0 : std::min(batch, count - k * batch);
+        HALFTONE_TRY(const runtime::Feed feed, source->batch(k * batch, number));
+        for (const auto &[name, value] : feed)
+            averaging.take(name, value);
+        runtime::RunOptions run;
+        run.progress = {progress.stop, [&](double done, std::string_view) {
+                            progress.tell((static_cast<double>(k) + done) / static_cast<double>(batches),
+                                          "averaging what int8 layers read");
+                        }};
+        run.tap = [&](const runtime::NodeValue &value) -> Result<void> {
+            for (std::uint32_t i = 0; i < std::min(shown[value.node], value.outputs.size()); ++i)
+                averaging.take(dialect::mxnet::entryName(model.graph, {value.node, i, 0}), value.outputs[i]);
+            return {};
+        };
+        const auto heads = interpreter.run(feed, run);
+        if (!heads.ok())
+            return heads.error();
+    }
+    return averaging.means();
+}
+
+} // namespace halftone::session
