@@ -1,5 +1,7 @@
 #include "core/layout/svg_writer.h"
 
+#include "core/base/markup.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -16,31 +18,6 @@ std::string number(double value)
     const double rounded = std::round(value * 100) / 100;
     const auto end = std::to_chars(text.data(), text.data() + text.size(), rounded == 0 ? 0 : rounded);
     return std::string(text.data(), end.ptr);
-}
-
-/// Safe in text and in attributes; control characters, which XML 1.0 cannot hold, become spaces.
-std::string escaped(const std::string &text)
-{
-    std::string result;
-    for (const char c : text) {
-        switch (c) {
-        case '&':
-            result += "&amp;";
-            break;
-        case '<':
-            result += "&lt;";
-            break;
-        case '>':
-            result += "&gt;";
-            break;
-        case '"':
-            result += "&quot;";
-            break;
-        default:
-            result += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-        }
-    }
-    return result;
 }
 
 /// Where the characters of a UTF-8 text begin, and its end.
@@ -101,7 +78,7 @@ private:
             = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\""
             + width + "\" height=\"" + height + "\" viewBox=\"0 0 " + width + ' ' + height
             + "\" font-family=\"sans-serif\" font-size=\"" + number(m_em) + "\">\n<title>"
-            + escaped(m_picture.title)
+            + markupText(m_picture.title)
             + "</title>\n<defs>\n"
               "<pattern id=\"diagonal\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\"><path "
               "d=\"M-1,5L5,-1\" "
@@ -143,7 +120,7 @@ private:
             m_svg += " font-weight=\"bold\"";
         if (anchor)
             m_svg += std::string(" text-anchor=\"") + anchor + '"';
-        m_svg += '>' + escaped(what) + "</text>\n";
+        m_svg += '>' + markupText(what) + "</text>\n";
     }
 
     void band(const Rect &r, const std::string &colour, SvgPattern pattern)

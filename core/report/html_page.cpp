@@ -1,5 +1,6 @@
 #include "core/report/html_page.h"
 
+#include "core/base/markup.h"
 #include "core/report/html_plot.h"
 
 #include <algorithm>
@@ -56,8 +57,8 @@ public:
     {
         m_html = "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "
                  "content=\"width=device-width\"><title>"
-            + escaped(m_content.title) + "</title><style>" + std::string(kStyle) + "</style>\n<h1>"
-            + escaped(m_content.title) + "</h1><p class=\"faint\">Mixed precision, target "
+            + markupText(m_content.title) + "</title><style>" + std::string(kStyle) + "</style>\n<h1>"
+            + markupText(m_content.title) + "</h1><p class=\"faint\">Mixed precision, target "
             + std::string(nameOf(m_converted.policy.target)) + "</p>\n";
         facts();
         graph();
@@ -70,12 +71,12 @@ public:
     }
 
 private:
-    void section(const std::string &title) { m_html += "<h2>" + escaped(title) + "</h2>\n"; }
+    void section(const std::string &title) { m_html += "<h2>" + markupText(title) + "</h2>\n"; }
     void fact(const std::string &value, const std::string &what)
     {
-        m_html += "<div><b>" + escaped(value) + "</b>" + escaped(what) + "</div>";
+        m_html += "<div><b>" + markupText(value) + "</b>" + markupText(what) + "</div>";
     }
-    void missing(const std::string &what) { m_html += "<p class=\"faint\">" + escaped(what) + "</p>\n"; }
+    void missing(const std::string &what) { m_html += "<p class=\"faint\">" + markupText(what) + "</p>\n"; }
 
     void facts()
     {
@@ -123,9 +124,9 @@ private:
         }
         m_html += "<table><tr><th>decided by<th>operators\n";
         for (const auto &[rule, ops] : byRule) {
-            m_html += "<tr><td>" + escaped(rule) + "<td>";
+            m_html += "<tr><td>" + markupText(rule) + "<td>";
             for (bool first = true; const auto &[op, count] : ops) {
-                m_html += (first ? "" : ", ") + escaped(op) + "&nbsp;" + std::to_string(count);
+                m_html += (first ? "" : ", ") + markupText(op) + "&nbsp;" + std::to_string(count);
                 first = false;
             }
             m_html += '\n';
@@ -148,7 +149,7 @@ private:
         if (m_content.comparison->firstDivergence) {
             const auto &first = m_content.comparison->layers[*m_content.comparison->firstDivergence];
             m_html += "<p>First below " + number(m_content.comparison->threshold, "%.1f dB") + ": <b>"
-                + escaped(m_source.node(first.node).name) + "</b></p>\n";
+                + markupText(m_source.node(first.node).name) + "</b></p>\n";
         }
     }
 
@@ -205,10 +206,10 @@ private:
     {
         const graph::NodeDef &node = m_source.node(id);
         const std::string type(nameOf(m_converted.conversion.precisionOf(id)));
-        m_html += "<tr><td>" + escaped(node.name) + "<td>" + escaped(node.op) + "<td><span class=\"badge "
-            + type + "\">" + type + "</span><td>"
-            + escaped(m_content.shapes ? m_content.shapes->of({id, 0, 0}).toString() : "?") + "<td>"
-            + escaped(m_converted.assignment.entry(id)) + "<td class=n>";
+        m_html += "<tr><td>" + markupText(node.name) + "<td>" + markupText(node.op)
+            + "<td><span class=\"badge " + type + "\">" + type + "</span><td>"
+            + markupText(m_content.shapes ? m_content.shapes->of({id, 0, 0}).toString() : "?") + "<td>"
+            + markupText(m_converted.assignment.entry(id)) + "<td class=n>";
         const tensor::ErrorFigures *const all = errors && errors->cumulative ? &*errors->cumulative : nullptr;
         m_html += (all ? decibels(all->sqnrDb) : "") + "<td class=n>"
             + (errors && errors->isolated ? decibels(errors->isolated->sqnrDb) : "") + "<td class=n>"

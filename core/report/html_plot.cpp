@@ -1,5 +1,7 @@
 #include "core/report/html_plot.h"
 
+#include "core/base/markup.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -59,36 +61,6 @@ std::string shortened(const std::string &name)
 
 } // namespace
 
-std::string escaped(std::string_view text)
-{
-    std::string result;
-    for (const char sign : text) {
-        switch (sign) {
-        case '&':
-            result += "&amp;";
-            break;
-        case '<':
-            result += "&lt;";
-            break;
-        case '>':
-            result += "&gt;";
-            break;
-        case '"':
-            result += "&quot;";
-            break;
-        case '\'':
-            result += "&#39;";
-            break;
-        default:
-            if (static_cast<unsigned char>(sign) < 0x20 && sign != '\t' && sign != '\n')
-                result += "\xEF\xBF\xBD";
-            else
-                result += sign;
-        }
-    }
-    return result;
-}
-
 std::string linePlot(const std::vector<Mark> &marks, const std::string &axis)
 {
     double least = 0;
@@ -107,7 +79,7 @@ std::string linePlot(const std::vector<Mark> &marks, const std::string &axis)
     };
     const double spacing
         = (kWidth - kLeft - kEdge) / static_cast<double>(std::max<std::size_t>(marks.size(), 2) - 1);
-    std::string svg = open(kHeight) + "<title>" + escaped(axis) + "</title>";
+    std::string svg = open(kHeight) + "<title>" + markupText(axis) + "</title>";
     for (double value = std::ceil(least / step) * step; value <= most + step / 2; value += step)
         svg += "<path stroke=\"var(--line)\" d=\"M" + number(kLeft) + ' ' + number(y(value)) + 'H'
             + number(kWidth - kEdge) + "\"/><text text-anchor=\"end\" x=\"" + number(kLeft - 6) + "\" y=\""
@@ -121,11 +93,11 @@ std::string linePlot(const std::vector<Mark> &marks, const std::string &axis)
         dots += "<circle r=\"3\" cx=\"" + number(x) + "\" cy=\"" + number(y(marks[i].value)) + "\" "
             + (finite ? "fill=\"var(--f32)\""
                       : "fill=\"var(--ground)\" stroke=\"var(--f16)\" stroke-width=\"2\"")
-            + "><title>" + escaped(marks[i].name) + ": " + number(marks[i].value, "%.1f")
+            + "><title>" + markupText(marks[i].name) + ": " + number(marks[i].value, "%.1f")
             + "</title></circle>";
     }
     svg += "<path fill=\"none\" stroke=\"var(--f32)\" d=\"" + path + "\"/>" + dots + "<text x=\""
-        + number(kLeft) + "\" y=\"11\">" + escaped(axis) + "</text></svg>\n";
+        + number(kLeft) + "\" y=\"11\">" + markupText(axis) + "</text></svg>\n";
     return svg;
 }
 
@@ -137,16 +109,16 @@ std::string barPlot(std::vector<Bar> bars, const std::string &axis, std::size_t 
     const double longest = bars.empty() ? 1 : std::max(bars.front().value, 1e-9);
     const double height = kRow * static_cast<double>(bars.size() + 2);
     std::string svg
-        = open(height) + "<text x=\"" + number(kNameWidth) + "\" y=\"12\">" + escaped(axis) + "</text>";
+        = open(height) + "<text x=\"" + number(kNameWidth) + "\" y=\"12\">" + markupText(axis) + "</text>";
     for (std::size_t i = 0; i < bars.size(); ++i) {
         const double top = kRow * static_cast<double>(i + 1);
         const double width = std::max(1.0, bars[i].value / longest * (kWidth - kNameWidth - 80));
         svg += "<text text-anchor=\"end\" x=\"" + number(kNameWidth - 8) + "\" y=\"" + number(top + 13)
-            + "\">" + escaped(shortened(bars[i].name)) + "</text><rect class=\"" + escaped(bars[i].style)
-            + "\" fill=\"currentColor\" x=\"" + number(kNameWidth) + "\" y=\"" + number(top + 3)
-            + "\" height=\"" + number(kRow - 5) + "\" width=\"" + number(width) + "\"/><text x=\""
-            + number(kNameWidth + width + 6) + "\" y=\"" + number(top + 13) + "\">" + number(bars[i].value)
-            + "</text>";
+            + "\">" + markupText(shortened(bars[i].name)) + "</text><rect class=\""
+            + markupText(bars[i].style) + "\" fill=\"currentColor\" x=\"" + number(kNameWidth) + "\" y=\""
+            + number(top + 3) + "\" height=\"" + number(kRow - 5) + "\" width=\"" + number(width)
+            + "\"/><text x=\"" + number(kNameWidth + width + 6) + "\" y=\"" + number(top + 13) + "\">"
+            + number(bars[i].value) + "</text>";
     }
     if (left > 0)
         svg += "<text x=\"" + number(kNameWidth) + "\" y=\"" + number(height - 4) + "\">and "

@@ -1,14 +1,10 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 /// Plain plots as <svg> elements, for pages that run no script.
 namespace halftone::report {
-
-/// `text` with & < > " ' as entities and control characters as U+FFFD.
-std::string escaped(std::string_view text);
 
 struct Mark
 {
