@@ -185,4 +185,15 @@ Result<std::unique_ptr<ExampleSource>> openExamples(const ExampleOptions &option
     return Arrays::open(options, graph);
 }
 
+Result<std::vector<std::pair<std::string, tensor::Shape>>>
+shapesOfOne(const ExampleOptions &options, const graph::Graph &graph, const std::string &symbolPath)
+{
+    HALFTONE_TRY(const auto source, openExamples(options, graph, symbolPath));
+    HALFTONE_TRY(const runtime::Feed feed, source->batch(0, source->count() ? 1 : 0));
+    std::vector<std::pair<std::string, tensor::Shape>> shapes;
+    for (const auto &[name, tensor] : feed)
+        shapes.emplace_back(name, tensor.shape());
+    return shapes;
+}
+
 } // namespace halftone::session

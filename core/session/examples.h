@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace halftone::session {
@@ -47,5 +48,9 @@ protected:
 /// the examples; BadCall for pictures without a preprocess file.
 Result<std::unique_ptr<ExampleSource>> openExamples(const ExampleOptions &options, const graph::Graph &graph,
                                                     const std::string &symbolPath);
+
+/// The shapes that one example gives the inputs, so that those of the rest of the network follow. fails: as openExamples().
+Result<std::vector<std::pair<std::string, tensor::Shape>>>
+shapesOfOne(const ExampleOptions &options, const graph::Graph &graph, const std::string &symbolPath);
 
 } // namespace halftone::session

@@ -1,7 +1,6 @@
 #include "core/session/graph_picture.h"
 
-#include "core/layout/drawn_nodes.h"
-#include "core/layout/graph_layout.h"
+#include "core/layout/first_view.h"
 #include "core/layout/svg_writer.h"
 
 #include <map>
@@ -12,9 +11,6 @@ namespace {
 using layout::SvgItem;
 using layout::SvgPattern;
 
-constexpr std::size_t kFirstView = 64; ///< so many boxes the window shows before it folds
-constexpr layout::Size kNode{168, 44};
-constexpr layout::Size kFolded{200, 64};
 constexpr const char *kGrey = "#70747a";
 
 struct Look
@@ -104,21 +100,13 @@ castReads(const Snapshot &snapshot)
 
 Result<std::string> graphPicture(const Snapshot &snapshot, const Progress &progress)
 {
-    const graph::Model &model = snapshot.source->model;
-    const std::vector<char> drawn = layout::drawnNodes(model);
-    const layout::BlockTree tree = layout::foldGraph(model.graph, drawn);
-    layout::ItemSizes sizes;
-    sizes.nodes.assign(model.graph.nodeCount(), kNode);
-    sizes.foldedBlocks.assign(tree.blocks.size(), kFolded);
-    layout::PieceCache cache;
-    HALFTONE_TRY(const layout::Picture placed,
-                 layout::layoutGraph(model.graph, tree, layout::openWithin(tree, kFirstView), sizes, {},
-                                     cache, progress));
+    HALFTONE_TRY(const layout::FirstView view, layout::firstView(snapshot.source->model, true, progress));
+    const layout::Picture &placed = view.picture;
     layout::SvgPicture picture;
     picture.size = placed.size;
     picture.title = "Graph coloured by precision";
     for (const layout::PlacedItem &item : placed.items)
-        picture.items.push_back(item.item.isBlock ? blockItem(snapshot, tree, item)
+        picture.items.push_back(item.item.isBlock ? blockItem(snapshot, view.tree, item)
                                                   : nodeItem(snapshot, item.item.id, item.rect));
     const auto reads = castReads(snapshot);
     for (const layout::PlacedEdge &edge : placed.edges) {

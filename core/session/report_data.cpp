@@ -52,10 +52,9 @@ Result<void> takePolicy(const ReportRequest &request, Document &document)
 Result<void> takeShapes(const ExampleOptions &data, Document &document)
 {
     const io::LoadedModel &source = document.session().source();
-    HALFTONE_TRY(const auto examples, openExamples(data, source.model.graph, source.symbolPath));
-    HALFTONE_TRY(const runtime::Feed feed, examples->batch(0, examples->count() ? 1 : 0));
-    for (const auto &[name, tensor] : feed)
-        HALFTONE_CHECK(document.setInputShape(name, tensor.shape()));
+    HALFTONE_TRY(const auto shapes, shapesOfOne(data, source.model.graph, source.symbolPath));
+    for (const auto &[name, shape] : shapes)
+        HALFTONE_CHECK(document.setInputShape(name, shape));
     return {};
 }
 
