@@ -60,6 +60,20 @@ Result<void> replay(const Json &step, History &history, const std::string &where
     return {};
 }
 
+Result<void> takeView(const Json &json, std::map<std::string, std::string> &view, const std::string &where)
+{
+    if (!json.is_object())
+        return badInput(where + ".view", json.type_name(), "texts by name");
+    std::map<std::string, std::string> taken;
+    for (const auto &[name, value] : json.items()) {
+        if (!value.is_string())
+            return badInput(where + ".view." + name, value.type_name(), "a text");
+        taken.emplace(name, value.get<std::string>());
+    }
+    view = std::move(taken);
+    return {};
+}
+
 } // namespace
 
 Journal::Journal(FileDescriptor file, std::string path)
@@ -109,6 +123,11 @@ Result<void> Journal::redone()
     return append("{\"redo\":1}\n");
 }
 
+Result<void> Journal::viewChanged(const std::map<std::string, std::string> &view)
+{
+    return append(lineOf({{"view", view}}));
+}
+
 Result<Journal::Head> Journal::read(const std::string &path)
 {
     HALFTONE_TRY(const auto mapped, MappedFile::open(path));
@@ -132,10 +151,12 @@ Result<Journal::Head> Journal::read(const std::string &path)
             head.sessionPath = step["session"].get<std::string>();
             continue;
         }
-        auto replayed = replay(step, head.state.history, where);
+        const bool isView = step.is_object() && step.contains("view");
+        auto replayed = isView ? takeView(step["view"], head.state.view, where)
+                               : replay(step, head.state.history, where);
         if (!replayed.ok())
             return inFile(std::move(replayed).error(), path);
-        ++head.steps;
+        head.steps += isView ? 0 : 1;
     }
     return head;
 }

@@ -4,13 +4,14 @@
 #include "core/base/result.h"
 #include "core/session/session_file.h"
 
+#include <map>
 #include <string>
 
 namespace halftone::session {
 
 /// Every step of a history, written down as it is made, so that a killed program loses at most the last one. Lines of
-/// JSON: the session as it was (session_file.h), where it was saved, then one for each edit, undo and redo. A torn last
-/// line counts as not written.
+/// JSON: the session as it was (session_file.h), where it was saved, then one for each edit, undo and redo, and for each new
+/// state of the view. A torn last line counts as not written.
 class Journal
 {
 public:
@@ -18,7 +19,7 @@ public:
     {
         SessionFile state; ///< what the steps go on from
         std::string sessionPath; ///< empty: never saved
-        std::size_t steps = 0; ///< that read() found; not written
+        std::size_t steps = 0; ///< edits, undos and redos that read() found; not written
 
         bool operator==(const Head &) const = default;
     };
@@ -28,8 +29,9 @@ public:
     Result<void> edited(const HistoryEntry &entry); ///< what could be redone is gone
     Result<void> undone();
     Result<void> redone();
+    Result<void> viewChanged(const std::map<std::string, std::string> &view);
 
-    /// The head with the history as the journal's steps leave it. fails: BadInput for what is no journal.
+    /// The head with the history and the view as the journal's steps leave them. fails: BadInput for what is no journal.
     static Result<Head> read(const std::string &path);
 
 private:

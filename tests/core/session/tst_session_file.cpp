@@ -141,6 +141,32 @@ private Q_SLOTS:
         QVERIFY(Journal::read(path).value() == head);
     }
 
+    void theViewIsTheLastOneNoted()
+    {
+        const QTemporaryDir folder;
+        const std::string path = folder.filePath("a.journal").toStdString();
+        Journal::Head head;
+        head.state = example(folder.path());
+        auto journal = Journal::create(path, head);
+        QVERIFY(journal.ok());
+        QVERIFY(journal.value().viewChanged({{"open_blocks", "3 0"}}).ok());
+        QVERIFY(journal.value().undone().ok());
+        QVERIFY(journal.value().viewChanged({{"open_blocks", "3 0 1"}, {"sides", "2"}}).ok());
+        const auto read = Journal::read(path);
+        QVERIFY2(read.ok(), read.ok() ? "" : read.error().message().c_str());
+        QCOMPARE(read.value().state.view,
+                 (std::map<std::string, std::string>{{"open_blocks", "3 0 1"}, {"sides", "2"}}));
+        QCOMPARE(read.value().steps, std::size_t{1});
+        for (const char *broken : {"{\"view\":3}\n", "{\"view\":{\"sides\":2}}\n", "{\"view\":[\"a\"]}\n"}) {
+            QFile file(QString::fromStdString(path));
+            QVERIFY(file.open(QIODevice::Append));
+            file.write(broken);
+            file.close();
+            QVERIFY2(!Journal::read(path).ok(), broken);
+            QVERIFY(Journal::create(path, head).ok());
+        }
+    }
+
     void cutAnywhereAJournalLosesItsLastStepAtMost()
     {
         const QTemporaryDir folder;
