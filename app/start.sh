@@ -57,6 +57,15 @@ compare_with 'float16, but sum in float32,' --policy resources/sample/all-float1
 compare_with 'Everything in bfloat16' --policy resources/sample/all-float16.policy.json --target bfloat16
 
 echo
+echo "== int8, calibrated on pictures that do not score"
+"$cli" quantize "$model" --inputs resources/sample/digits-calibration.npz --correct-biases --out "$out/$name-int8"
+echo
+"$cli" compare "$model" --against "$out/$name-int8-symbol.json" --inputs resources/sample/digits-test.npz --worst 5
+
+echo
 echo "== Latency in bfloat16 against float32"
 "$cli" profile "$model" --target bfloat16 --shape data=1,1,8,8 --versus-fp32
+echo
+echo "== Latency in int8 against float32"
+"$cli" profile "$model" --quantized --shape data=1,1,8,8 --versus-fp32
 draw_window
