@@ -4,6 +4,8 @@ namespace halftone::passes {
 
 tensor::DType Conversion::precisionOf(graph::NodeId source) const
 {
+    if (isInt8(source))
+        return tensor::DType::I8;
     const graph::NodeId id = fromSource[source];
     if (id == kNoNode)
         return tensor::DType::Unknown;
@@ -22,6 +24,10 @@ CastCounts Conversion::castCounts() const
 {
     CastCounts counts;
     for (const InsertedCast &cast : casts) {
+        if (cast.kind != CastKind::Cast) {
+            ++(cast.kind == CastKind::Quantize ? counts.quantizes : counts.dequantizes);
+            continue;
+        }
         const bool isMulticast = cast.type == tensor::DType::Unknown;
         counts.multicasts += isMulticast ? 1 : 0;
         counts.casts += isMulticast ? 0 : 1;

@@ -4,6 +4,7 @@
 #include "core/passes/type_map.h"
 #include "core/tensor/dtype.h"
 
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
@@ -27,13 +28,22 @@ struct Reader
     bool operator==(const Reader &) const = default;
 };
 
+/// What an inserted node does to the values that pass through it.
+enum class CastKind : std::uint8_t
+{
+    Cast,
+    Quantize, ///< `_contrib_quantize_v2`
+    Dequantize ///< `_contrib_dequantize`; a cast behind it is another entry
+};
+
 /// One inserted cast and the edges that need it.
 struct InsertedCast
 {
-    graph::NodeId cast = 0; ///< the amp_cast or amp_multicast in the converted graph
+    graph::NodeId cast = 0; ///< the amp_cast, amp_multicast or what `kind` says, in the converted graph
     graph::Entry tensor; ///< what it casts, in the source graph (a multicast: its first input)
     tensor::DType type = tensor::DType::Unknown; ///< Unknown for a multicast, which decides by itself
     std::vector<Reader> readers; ///< at least one; the first one needed it first
+    CastKind kind = CastKind::Cast;
 };
 
 /// A node that is gone because another one computes the same.
@@ -79,6 +89,10 @@ struct CastCounts
     std::size_t casts = 0; ///< amp_casts
     std::size_t multicasts = 0;
     std::size_t shared = 0; ///< further readers of amp_casts, beyond the one that each was made for
+    std::size_t quantizes = 0;
+    std::size_t dequantizes = 0;
+
+    std::size_t all() const { return casts + multicasts + quantizes + dequantizes; }
 };
 
 struct ConvertedBody;
@@ -101,9 +115,13 @@ struct Conversion
     /// Parameters, in the source graph, that say their type in `__dtype__` because a cast that reads them does not tell it.
     std::vector<graph::NodeId> markedParameters;
     std::vector<NodeNote> notes;
+    /// By source NodeId, of nodes that compute in int8: the one whose value the fused node gives, itself where it is that or
+    /// alone; kNoNode for others. Only that one has a copy in `fromSource`. Empty: nothing is int8.
+    std::vector<graph::NodeId> int8Group;
 
-    /// The precision that a source node computes in now: the type of its first floating output, else of its
-    /// first floating input; Unknown when neither is known or the node is gone.
+    bool isInt8(graph::NodeId source) const { return !int8Group.empty() && int8Group[source] != kNoNode; }
+    /// The precision that a source node computes in now: I8 in an int8 operator, else the type of its first floating output,
+    /// else of its first floating input; Unknown when neither is known or the node is gone.
     tensor::DType precisionOf(graph::NodeId source) const;
 
     /// Of the graph itself; those in bodies are counted there.

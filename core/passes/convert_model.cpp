@@ -2,9 +2,11 @@
 
 #include "core/passes/convert_mxnet.h"
 #include "core/passes/convert_typed.h"
+#include "core/passes/quantize_asked.h"
 #include "core/passes/share_nodes.h"
 #include "core/passes/variables.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace halftone::passes {
@@ -42,53 +44,141 @@ void judgeFusedByTheirBodies(policy::Rules &rules)
     });
 }
 
+/// A policy looked at: what it says of a model.
+struct Decided
+{
+    policy::Rules rules;
+    policy::Assignment assignment;
+};
+
+Result<Decided> decide(const graph::Model &source, const policy::Policy &policy,
+                       std::vector<policy::Warning> &warnings)
+{
+    auto resolved = policy::resolve(policy, warnings);
+    if (!resolved.ok())
+        return inFile(std::move(resolved).error(), kPolicyName);
+    Decided decided{std::move(resolved).value(), {}};
+    if (policy.mode != policy::Mode::Mxnet)
+        judgeFusedByTheirBodies(decided.rules);
+    const auto named = policy::matchNames(policy, source.graph, warnings);
+    if (!named.ok())
+        return inFile(named.error(), kPolicyName);
+    decided.assignment = policy::assign(source.graph, decided.rules, named.value());
+    return decided;
+}
+
+/// What is left in floating point.
+Result<Conversion> convertFloats(const graph::Graph &graph, const Decided &decided,
+                                 std::span<const Variable> variables, const policy::Policy &policy,
+                                 const ShapeMap *shapes, const Progress &progress)
+{
+    const bool castsParameters = policy.castParams.value_or(false);
+    if (policy.mode == policy::Mode::Mxnet) {
+        HALFTONE_TRY(Conversion conversion,
+                     convertMxnet(graph, decided.assignment, variables,
+                                  {decided.rules.target, castsParameters}, progress));
+        if (policy.share.value_or(false))
+            shareConverted(graph, conversion);
+        return conversion;
+    }
+    const auto assignBody = [&](const graph::Graph &body) {
+        std::vector<policy::Warning> told; // of the names that are not in this body
+        const auto inBody = policy::matchNames(policy, body, told);
+        return withoutInt8(policy::assign(body, decided.rules, inBody.value()));
+    };
+    return convertTyped(graph, decided.assignment, variables,
+                        {decided.rules.target, castsParameters, policy.keepIoTypes.value_or(true),
+                         policy.share.value_or(true), shapes, assignBody},
+                        progress);
+}
+
+bool asksForInt8(const policy::Assignment &assignment)
+{
+    return !assignment.otherwise.empty();
+}
+
+/// "asked for int8, stays bfloat16: its parameter w is float16"
+void noteRefused(const std::vector<NodeNote> &refused, Conversion &conversion)
+{
+    for (const NodeNote &note : refused)
+        conversion.notes.push_back({note.node,
+                                    "asked for int8, stays "
+                                        + std::string(tensor::nameOf(conversion.precisionOf(note.node)))
+                                        + ": " + note.text});
+}
+
+/// The part in int8 becomes a model of its own, of which the floating part is then converted like any other.
+Result<void> convertWithInt8(const graph::Model &source, const Decided &decided, const policy::Policy &policy,
+                             const ShapeMap *shapes, const QuantizedRanges *ranges, const Progress &progress,
+                             ConvertedModel &result)
+{
+    HALFTONE_TRY(const AskedQuantization asked, quantizeAsked(source, decided.assignment, ranges));
+    std::vector<policy::Warning> told; // of the source's variables already
+    const graph::Model &model = asked.part ? asked.part->model : source;
+    HALFTONE_TRY(const std::vector<Variable> variables, classifyVariables(model, policy, told));
+    const Decided here{decided.rules, asked.part ? asked.part->assignment : withoutInt8(decided.assignment)};
+    const ShapeMap shapesHere = asked.part && shapes ? shapesOfPart(*asked.part, *shapes) : ShapeMap();
+    HALFTONE_TRY(result.conversion,
+                 convertFloats(model.graph, here, variables, policy,
+                               asked.part && shapes ? &shapesHere : shapes, progress));
+    HALFTONE_TRY(CastParameters cast, castParams(model.parameters, model.graph, result.conversion, progress));
+    result.parameters = std::move(cast.changes);
+    result.model = {result.conversion.graph, std::move(cast.arrays), source.hasParameters};
+    if (asked.part) {
+        tellOfSource(source.graph, *asked.part, result.conversion);
+        for (const std::string &note : asked.part->notes)
+            result.warnings.push_back({"int8_ops", note});
+    }
+    noteRefused(asked.refused, result.conversion);
+    return {};
+}
+
 } // namespace
 
+Result<std::vector<std::string>> rangesToFind(const graph::Model &source, const policy::Policy &policy)
+{
+    std::vector<policy::Warning> told;
+    HALFTONE_TRY(const Decided decided, decide(source, policy, told));
+    std::vector<std::string> names;
+    if (!asksForInt8(decided.assignment))
+        return names;
+    std::vector<NodeNote> refused;
+    const QuantizeOptions options = optionsForAsked(source, decided.assignment, refused);
+    if (std::ranges::find(options.asked, true) == options.asked.end())
+        return names;
+    HALFTONE_TRY(const std::vector<ObservedTensor> observed, tensorsToObserve(source, options));
+    for (const ObservedTensor &tensor : observed)
+        names.push_back(tensor.source);
+    return names;
+}
+
 Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Policy &policy, bool strict,
-                                    const Progress &progress, const ShapeMap *shapes)
+                                    const Progress &progress, const ShapeMap *shapes,
+                                    const QuantizedRanges *ranges)
 {
     const auto start = std::chrono::steady_clock::now();
     ConvertedModel result;
     result.policy = policy;
-    auto resolved = policy::resolve(policy, result.warnings);
-    if (!resolved.ok())
-        return inFile(std::move(resolved).error(), kPolicyName);
-    policy::Rules rules = std::move(resolved).value();
-    if (policy.mode != policy::Mode::Mxnet)
-        judgeFusedByTheirBodies(rules);
-    const auto named = policy::matchNames(policy, source.graph, result.warnings);
-    if (!named.ok())
-        return inFile(named.error(), kPolicyName);
+    HALFTONE_TRY(Decided decided, decide(source, policy, result.warnings));
     HALFTONE_TRY(const std::vector<Variable> variables, classifyVariables(source, policy, result.warnings));
     if (strict && !result.warnings.empty())
         return badInput(result.warnings.front().entry, result.warnings.front().text);
-    result.assignment = policy::assign(source.graph, rules, named.value());
-    const bool castsParameters = policy.castParams.value_or(false);
-    if (policy.mode == policy::Mode::Mxnet) {
+    if (asksForInt8(decided.assignment)) {
+        HALFTONE_CHECK(convertWithInt8(source, decided, policy, shapes, ranges, progress, result));
+    } else {
         HALFTONE_TRY(result.conversion,
-                     convertMxnet(source.graph, result.assignment, variables, {rules.target, castsParameters},
-                                  progress));
-        if (policy.share.value_or(false))
-            shareConverted(source.graph, result.conversion);
+                     convertFloats(source.graph, decided, variables, policy, shapes, progress));
+        HALFTONE_TRY(CastParameters cast,
+                     castParams(source.parameters, source.graph, result.conversion, progress));
+        result.parameters = std::move(cast.changes);
+        result.model = {result.conversion.graph, std::move(cast.arrays), source.hasParameters};
+    }
+    result.assignment = std::move(decided.assignment);
+    if (policy.mode == policy::Mode::Mxnet) {
         warnOfBodies(source.graph, result.warnings);
         if (policy.keepIoTypes == false)
             result.warnings.push_back({"keep_io_types", "false has no effect in mode \"mxnet\""});
-    } else {
-        const auto assignBody = [&](const graph::Graph &body) {
-            std::vector<policy::Warning> told; // of the names that are not in this body
-            const auto inBody = policy::matchNames(policy, body, told);
-            return policy::assign(body, rules, inBody.value());
-        };
-        HALFTONE_TRY(result.conversion,
-                     convertTyped(source.graph, result.assignment, variables,
-                                  {rules.target, castsParameters, policy.keepIoTypes.value_or(true),
-                                   policy.share.value_or(true), shapes, assignBody},
-                                  progress));
     }
-    HALFTONE_TRY(CastParameters cast,
-                 castParams(source.parameters, source.graph, result.conversion, progress));
-    result.parameters = std::move(cast.changes);
-    result.model = {result.conversion.graph, std::move(cast.arrays), source.hasParameters};
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
     warnOfLosses(result.parameters, result.warnings);

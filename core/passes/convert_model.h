@@ -6,6 +6,7 @@
 #include "core/passes/cast_params.h"
 #include "core/passes/conversion.h"
 #include "core/passes/infer_shapes.h"
+#include "core/passes/quantize.h"
 #include "core/policy/assignment.h"
 #include "core/policy/policy.h"
 
@@ -30,12 +31,19 @@ struct ConvertedModel
 };
 
 /// The whole way from a model and a policy to a converted model: policy checked, variables told apart, a decision for
-/// every node, casts inserted, parameters cast.
+/// every node, what is asked for in int8 quantized, casts inserted, parameters cast.
 ///
 /// strict  a warning is an error
 /// shapes  of the source graph, so that casts can move to where fewer bytes are; null: unknown
+/// ranges  of tensors that become codes, by name (mxnet::entryName); those that are missing are found at run time, with a
+///         warning; null: all
 /// fails   BadInput for what is wrong with the policy or the model; Cancelled
 Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Policy &policy, bool strict,
-                                    const Progress &progress = {}, const ShapeMap *shapes = nullptr);
+                                    const Progress &progress = {}, const ShapeMap *shapes = nullptr,
+                                    const QuantizedRanges *ranges = nullptr);
+
+/// The tensors whose ranges the conversion will ask for: in the order of the graph, parameters left out.
+/// fails: as convertModel()
+Result<std::vector<std::string>> rangesToFind(const graph::Model &source, const policy::Policy &policy);
 
 } // namespace halftone::passes

@@ -80,8 +80,11 @@ public:
     std::vector<std::string> &quantized() { return m_quantized; }
     const std::vector<std::string> &missing() const { return m_missing; }
     std::size_t longTexts() const { return m_longTexts; }
+    std::vector<QuantizedOrigin> &origins() { return m_origins; }
 
 private:
+    using Kind = QuantizedOrigin::Kind;
+
     bool isFused(NodeId id) const { return !m_fused.members[id].empty(); }
 
     /// Is input `i` of an int8 node read as real numbers?
@@ -93,10 +96,18 @@ private:
             return i > 0 && !(hasSum && i + 1 == m_source.inputs(id).size());
         }
         if (op == "FullyConnected")
-            return isFused(id) && m_options.perChannel && i > 0;
+            return isFused(id) && isPerChannel(id) && i > 0;
         if (op == "BatchNorm")
             return i > 0;
         return op == "Embedding" && i == 0;
+    }
+
+    /// A scale a channel cannot be passed on, so the node must rescale by itself: by a range that it knows.
+    bool isPerChannel(NodeId id) const
+    {
+        const bool needsRange = m_options.isCalibrated || !m_options.asked.empty();
+        return m_options.perChannel
+            && (!needsRange || !m_ranges || m_ranges->contains(tensorOf({id, 0, 0}).source));
     }
 
     static bool givesSums(std::string_view op)
@@ -139,13 +150,25 @@ private:
     }
 
     NodeId add(std::string op, std::string name, graph::Attributes attributes,
-               const std::vector<Entry> &inputs)
+               const std::vector<Entry> &inputs, QuantizedOrigin origin)
     {
         auto def = std::make_shared<NodeDef>();
         def->op = std::move(op);
         def->name = std::move(name);
         def->attributes = std::move(attributes);
-        return m_graph.add(std::move(def), inputs);
+        return add(std::move(def), inputs, std::move(origin));
+    }
+
+    NodeId add(graph::NodeDefPtr def, const std::vector<Entry> &inputs, QuantizedOrigin origin,
+               const std::vector<NodeId> &dependencies = {})
+    {
+        m_origins.push_back(std::move(origin));
+        return m_graph.add(std::move(def), inputs, dependencies);
+    }
+
+    QuantizedOrigin originOf(Kind kind, const Entry &entry) const
+    {
+        return {kind, m_fused.origins[entry.node], entry.output, {}};
     }
 
     std::string outType() const
@@ -162,10 +185,10 @@ private:
         if (!node && m_codes[entry.node]) {
             const Codes &codes = *m_codes[entry.node];
             node = add("_contrib_dequantize", m_source.node(entry.node).name + "_dequantize", {},
-                       {codes.code, codes.low, codes.high});
+                       {codes.code, codes.low, codes.high}, originOf(Kind::Dequantize, entry));
         }
         if (!node) // a variable that is read for the first time
-            node = m_graph.add(m_source.sharedNode(entry.node), {});
+            node = add(m_source.sharedNode(entry.node), {}, originOf(Kind::Copy, entry));
         return {*node, entry.output, entry.version};
     }
 
@@ -181,7 +204,9 @@ private:
         if (node.isVariable() && m_parameters.contains(node.name)) {
             const std::string name = node.name + "_quantize";
             const auto variable = [&](const std::string &suffix) {
-                return Entry{add(std::string(graph::kVariableOp), name + suffix, {}, {}), 0, 0};
+                return Entry{
+                    add(std::string(graph::kVariableOp), name + suffix, {}, {}, originOf(Kind::Codes, entry)),
+                    0, 0};
             };
             m_offline.push_back({node.name, name});
             return m_quantizers[place] = {variable(""), variable("_min"), variable("_max")};
@@ -193,7 +218,8 @@ private:
         const Entry input = real(entry);
         if (const auto range = observe(entry))
             setRange(attributes, *range);
-        const NodeId id = add("_contrib_quantize_v2", name + "_quantize", std::move(attributes), {input});
+        const NodeId id = add("_contrib_quantize_v2", name + "_quantize", std::move(attributes), {input},
+                              originOf(Kind::Quantize, entry));
         return m_quantizers[place] = {{id, 0, 0}, {id, 1, 0}, {id, 2, 0}};
     }
 
@@ -202,7 +228,12 @@ private:
         std::vector<Entry> inputs;
         for (const Entry &entry : m_source.inputs(id))
             inputs.push_back(real(entry));
-        m_reals[id] = m_graph.add(m_source.sharedNode(id), inputs);
+        std::vector<NodeId> dependencies;
+        for (const NodeId dependency : m_source.controlDependencies(id))
+            dependencies.push_back(m_codes[dependency] ? m_codes[dependency]->code.node
+                                                       : real({dependency, 0, 0}).node);
+        m_reals[id] = add(m_source.sharedNode(id), inputs,
+                          {Kind::Copy, m_fused.origins[id], 0, m_fused.reads[id]}, dependencies);
     }
 
     std::string operatorOf(NodeId id, std::string_view op) const
@@ -244,11 +275,16 @@ private:
         def->name = "quantized_" + node.name;
         if (isFused(id)) {
             def->attributes.set("quantized", op == "Convolution" ? "true" : "True");
-            if (op == "FullyConnected" && m_options.perChannel)
+            if (op == "FullyConnected" && isPerChannel(id))
                 def->attributes.set("channel_wise_quantize", "True");
         }
         m_quantized.push_back(node.name);
         finish(id, op, std::move(def), inputs);
+    }
+
+    QuantizedOrigin int8Origin(NodeId id) const
+    {
+        return {Kind::Int8, m_fused.origins[id], 0, m_fused.reads[id]};
     }
 
     void finish(NodeId id, std::string_view op, std::shared_ptr<NodeDef> def,
@@ -262,18 +298,18 @@ private:
             const bool mayBeReal = op == "FullyConnected" || op == "elemwise_mul";
             if (mayBeReal && m_hasRealReadersOnly[id]) {
                 def->attributes.set("enable_float_output", "True");
-                m_reals[id] = m_graph.add(std::move(def), inputs);
+                m_reals[id] = add(std::move(def), inputs, int8Origin(id));
                 return;
             }
             setRange(def->attributes, *range);
         }
-        NodeId last = m_graph.add(std::move(def), inputs);
+        NodeId last = add(std::move(def), inputs, int8Origin(id));
         if (isSum && !(range && takesRange)) {
             graph::Attributes attributes{{"out_type", outType()}};
             if (range)
                 setRange(attributes, *range);
             last = add("_contrib_requantize", "requantize_" + m_source.node(id).name, std::move(attributes),
-                       {{last, 0, 0}, {last, 1, 0}, {last, 2, 0}});
+                       {{last, 0, 0}, {last, 1, 0}, {last, 2, 0}}, originOf(Kind::Requantize, {id, 0, 0}));
         }
         m_codes[id] = Codes{{last, 0, 0}, {last, 1, 0}, {last, 2, 0}};
     }
@@ -290,6 +326,7 @@ private:
     std::vector<bool> m_hasRealReadersOnly; ///< by source NodeId
     std::map<std::pair<NodeId, std::uint32_t>, Codes> m_quantizers; ///< of values that are real
     std::vector<OfflineParameter> m_offline;
+    std::vector<QuantizedOrigin> m_origins; ///< by NodeId of m_graph
     std::vector<ObservedTensor> m_observed;
     std::vector<std::string> m_quantized;
     std::vector<std::string> m_missing;
@@ -308,7 +345,7 @@ Result<Prepared> prepare(const graph::Model &model, const QuantizeOptions &optio
 {
     Prepared prepared;
     if (options.form == QuantizedForm::Onednn) {
-        HALFTONE_TRY(prepared.fused, fuseForQuantization(model.graph));
+        HALFTONE_TRY(prepared.fused, fuseForQuantization(model.graph, {options.asked, options.apart}));
     } else {
         prepared.fused = unfused(model.graph);
     }
@@ -360,6 +397,8 @@ Result<QuantizedModel> quantize(const graph::Model &model, const QuantizeOptions
     result.model.graph = std::move(quantizing.graph());
     result.quantized = std::move(quantizing.quantized());
     result.skipped = std::move(prepared.choice.skipped);
+    result.origins = std::move(quantizing.origins());
+    result.dropped = std::move(prepared.fused.dropped);
     if (!quantizing.missing().empty())
         result.notes.push_back("no calibrated range, so found at run time: " + joined(quantizing.missing()));
     if (quantizing.longTexts() > 0)

@@ -2,6 +2,7 @@
 
 #include "core/base/result.h"
 #include "core/graph/model.h"
+#include "core/passes/conversion.h"
 
 #include <cstdint>
 #include <string>
@@ -37,6 +38,10 @@ struct QuantizeOptions
     std::vector<std::string> excludedNames; ///< nodes; a node inside a fused one excludes the whole
     std::vector<std::string> excludedOps;
     std::vector<std::string> quantizedOps; ///< only these; empty: all that have an int8 form
+    /// By NodeId of the given graph: only these, whatever their operators, and what is fused with them; empty: all.
+    std::vector<bool> asked;
+    /// By NodeId of the given graph: these are not fused with others; empty: none.
+    std::vector<bool> apart;
 };
 
 struct QuantizedRange
@@ -60,6 +65,28 @@ struct SkippedNode
     std::string name;
     std::string op;
     std::string why;
+    graph::NodeId node = kNoNode; ///< in the given graph; of a fused one its first
+};
+
+/// Where a node of a quantized graph comes from.
+struct QuantizedOrigin
+{
+    enum class Kind : std::uint8_t
+    {
+        Copy, ///< a node of the given graph as it was
+        Int8, ///< the int8 form of nodes
+        Quantize,
+        Requantize,
+        Dequantize,
+        Codes ///< a variable of a parameter's codes or of their range
+    };
+    Kind kind = Kind::Copy;
+    /// In the given graph, in order: the nodes that it stands for; of the other kinds the one whose value it converts, for a
+    /// fused one all of that.
+    std::vector<graph::NodeId> nodes;
+    std::uint32_t output = 0; ///< of Quantize and Dequantize: which output of the last node
+    std::vector<Reader>
+        reads; ///< of Copy and Int8, by input as far as they are values: inputs of the given graph's nodes
 };
 
 struct QuantizedThreshold
@@ -75,6 +102,8 @@ struct QuantizedModel
     std::vector<SkippedNode> skipped;
     std::vector<QuantizedThreshold> thresholds;
     std::vector<std::string> notes;
+    std::vector<QuantizedOrigin> origins; ///< by NodeId of `model`
+    std::vector<MergedNode> dropped; ///< identities of the given graph that are gone, into what they pass on
 };
 
 /// The tensors whose ranges quantize() will ask for, in the graph's order; parameters' ranges it finds itself.

@@ -4,6 +4,7 @@
 #include "core/dialect/mxnet/op_info.h"
 #include "core/dialect/mxnet/read_operator.h"
 #include "core/graph/traverse.h"
+#include "core/policy/int8_forms.h"
 
 #include <queue>
 
@@ -45,6 +46,9 @@ Ability cannot(std::string why)
 Ability abilityOf(const ops::Operator &op, const NodeDef &node, const QuantizeOptions &options)
 {
     using Kind = Ability::Kind;
+    const std::string_view name = canonical(node);
+    if (!policy::hasInt8Form(name))
+        return cannot("no int8 form");
     if (const auto *conv = op.getIf<ops::Conv>()) {
         if (conv->layout != ops::Layout::ChannelsFirst)
             return cannot("int8 convolutions want the channels first");
@@ -77,10 +81,7 @@ Ability abilityOf(const ops::Operator &op, const NodeDef &node, const QuantizeOp
     if (const auto *embedding = op.getIf<ops::Embedding>())
         return embedding->dtype == tensor::DType::F32 ? Ability{Kind::Support, {}}
                                                       : cannot("the table is not float32");
-    const std::string_view name = canonical(node);
-    if (name == "elemwise_add" || name == "elemwise_mul" || name == "Flatten")
-        return {Kind::Support, {}};
-    return cannot("no int8 form");
+    return {Kind::Support, {}};
 }
 
 class Choosing
@@ -110,7 +111,7 @@ public:
             choice.isQuantized[id] = m_abilities[id].kind != Ability::Kind::None;
             if (!m_graph.isVariable(id) && !choice.isQuantized[id])
                 choice.skipped.push_back({m_graph.node(id).name, std::string(mainOperator(m_graph.node(id))),
-                                          m_abilities[id].why});
+                                          m_abilities[id].why, m_fused.origins[id].front()});
         }
         return choice;
     }
@@ -119,6 +120,8 @@ private:
     Result<Ability> abilityAt(NodeId id) const
     {
         const NodeDef &node = m_graph.node(id);
+        if (!m_options.asked.empty() && !m_options.asked[m_fused.origins[id].front()])
+            return cannot("not asked for");
         const auto &names = m_options.excludedNames;
         const auto isNamed
             = [&](const std::string &name) { return std::ranges::find(names, name) != names.end(); };

@@ -7,6 +7,7 @@
 #include "core/passes/rebuild.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 namespace halftone::passes {
@@ -34,19 +35,54 @@ bool isIdentity(const NodeDef &node)
     return op == "Dropout" && mx::attributeValue(*info, node.attributes, "mode") == "training";
 }
 
-Graph withoutIdentities(const Graph &source)
+/// A graph without identities.
+struct Clean
+{
+    Graph graph;
+    std::vector<NodeId> origin; ///< by NodeId: in the given graph
+    std::vector<MergedNode> dropped;
+};
+
+/// Nodes that one of `asked` reads, directly or through identities.
+std::vector<bool> readByAsked(const Graph &source, const std::vector<NodeId> &order,
+                              const std::vector<bool> &asked)
+{
+    std::vector<bool> read(source.nodeCount());
+    for (auto id = order.rbegin(); id != order.rend(); ++id) {
+        if (source.isVariable(*id))
+            continue;
+        if (!asked[*id] && !(read[*id] && isIdentity(source.node(*id))))
+            continue;
+        for (const Entry &entry : source.inputs(*id))
+            read[entry.node] = true;
+    }
+    return read;
+}
+
+Clean withoutIdentities(const Graph &source, const FuseLimits &limits)
 {
     Rebuild rebuild(source);
+    Clean clean;
+    std::vector<bool> isHead(source.nodeCount());
+    for (const Entry &head : source.heads())
+        isHead[head.node] = true;
+    const std::vector<bool> isRead
+        = limits.asked.empty() ? std::vector<bool>() : readByAsked(source, rebuild.order(), limits.asked);
     for (const NodeId id : rebuild.order()) {
         const auto inputs = source.inputs(id);
-        const bool isHead = std::ranges::any_of(source.heads(), [&](const Entry &e) { return e.node == id; });
-        if (isIdentity(source.node(id)) && !isHead && inputs.size() == 1
-            && !source.isVariable(inputs[0].node))
+        const bool mayGo
+            = (isRead.empty() || isRead[id]) && (limits.apart.empty() || !limits.apart[id]) && !isHead[id];
+        if (mayGo && isIdentity(source.node(id)) && inputs.size() == 1
+            && !source.isVariable(inputs[0].node)) {
             rebuild.replace(id, {rebuild.now(inputs[0])});
-        else
+            clean.dropped.push_back({id, inputs[0].node});
+        } else {
             rebuild.keep(id);
+            clean.origin.push_back(id);
+        }
     }
-    return rebuild.finish();
+    clean.graph = rebuild.finish();
+    return clean;
 }
 
 /// A chain of nodes that become one.
@@ -63,20 +99,22 @@ struct Chain
 class Fusing
 {
 public:
-    explicit Fusing(const Graph &graph)
-        : m_graph(graph)
-        , m_readers(graph.nodeCount())
-        , m_isHead(graph.nodeCount())
-        , m_chainOf(graph.nodeCount(), kNone)
+    Fusing(const Clean &clean, const FuseLimits &limits)
+        : m_clean(clean)
+        , m_graph(clean.graph)
+        , m_limits(limits)
+        , m_readers(m_graph.nodeCount())
+        , m_isHead(m_graph.nodeCount())
+        , m_chainOf(m_graph.nodeCount(), kNone)
     {
-        for (const NodeId id : graph::postOrder(graph)) {
-            for (const Entry &entry : graph.inputs(id)) {
+        for (const NodeId id : graph::postOrder(m_graph)) {
+            for (const Entry &entry : m_graph.inputs(id)) {
                 auto &readers = m_readers[entry.node];
                 if (readers.empty() || readers.back() != id)
                     readers.push_back(id);
             }
         }
-        for (const Entry &head : graph.heads())
+        for (const Entry &head : m_graph.heads())
             m_isHead[head.node] = true;
     }
 
@@ -115,6 +153,8 @@ private:
         if (m_isHead[id] || m_readers[id].size() != 1 || m_chainOf[m_readers[id][0]] != kNone)
             return std::nullopt;
         const NodeId reader = m_readers[id][0];
+        if (isApart(reader))
+            return std::nullopt;
         const auto inputs = m_graph.inputs(reader);
         const auto reads = [&](const Entry &entry) { return entry.node == id; };
         const bool isOne
@@ -122,10 +162,36 @@ private:
         return isOne ? std::optional(reader) : std::nullopt;
     }
 
+    bool isAsked(NodeId id) const { return m_limits.asked.empty() || m_limits.asked[m_clean.origin[id]]; }
+    bool isApart(NodeId id) const { return !m_limits.apart.empty() && m_limits.apart[m_clean.origin[id]]; }
+
+    /// Will the node's value be there as codes, since it is asked for or ends in a chain that is?
+    bool givesCodes(NodeId id) const
+    {
+        constexpr int kLongestChain = 4;
+        for (int k = 0; k < kLongestChain && !m_graph.isVariable(id); ++k) {
+            if (isAsked(id))
+                return true;
+            const std::string_view op = canonical(m_graph.node(id));
+            if (isApart(id) || (op != "BatchNorm" && op != "Activation" && op != "elemwise_add"))
+                return false;
+            id = m_graph.inputs(id)[0].node;
+        }
+        return false;
+    }
+
+    /// An addition of a value that is real would only bring a quantization of that value.
+    bool mayAdd(NodeId add, NodeId before) const
+    {
+        return isAsked(add) || std::ranges::all_of(m_graph.inputs(add), [&](const Entry &entry) {
+                   return entry.node == before || givesCodes(entry.node);
+               });
+    }
+
     Result<std::optional<Chain>> convChain(NodeId id) const
     {
         const NodeDef &node = m_graph.node(id);
-        if (m_graph.isVariable(id) || canonical(node) != "Convolution")
+        if (m_graph.isVariable(id) || !isAsked(id) || canonical(node) != "Convolution")
             return std::optional<Chain>();
         HALFTONE_TRY(const ops::Operator op, mx::readOperator(node));
         const auto *conv = op.getIf<ops::Conv>();
@@ -138,7 +204,7 @@ private:
             chain.hasBatchNorm = true;
             next = onlyReader(*next);
         }
-        if (next && canonical(m_graph.node(*next)) == "elemwise_add") {
+        if (next && canonical(m_graph.node(*next)) == "elemwise_add" && mayAdd(*next, chain.nodes.back())) {
             take(chain, *next, "add_");
             chain.hasSum = true;
             next = onlyReader(*next);
@@ -159,7 +225,7 @@ private:
 
     Result<std::optional<Chain>> fullChain(NodeId id) const
     {
-        if (m_graph.isVariable(id) || canonical(m_graph.node(id)) != "FullyConnected")
+        if (m_graph.isVariable(id) || !isAsked(id) || canonical(m_graph.node(id)) != "FullyConnected")
             return std::optional<Chain>();
         Chain chain{{id}, "sg_mkldnn_fully_connected_", false};
         if (const std::optional<NodeId> next = onlyReader(id)) {
@@ -207,16 +273,26 @@ private:
             return;
         }
         std::vector<Entry> inputs;
-        for (const Entry &entry : m_graph.inputs(id))
+        std::vector<Reader> reads;
+        for (const Entry &entry : m_graph.inputs(id)) {
+            reads.push_back({m_clean.origin[id], static_cast<std::uint32_t>(inputs.size())});
             inputs.push_back(now(entry));
-        m_emitted[id] = m_result.graph.add(m_graph.sharedNode(id), inputs);
-        note(m_graph.node(id).name, {});
+        }
+        m_emitted[id] = m_result.graph.add(m_graph.sharedNode(id), inputs, dependenciesOf(id));
+        m_result.sources.push_back(m_graph.node(id).name);
+        m_result.members.emplace_back();
+        m_result.origins.push_back({m_clean.origin[id]});
+        m_result.reads.push_back(std::move(reads));
     }
 
-    void note(std::string source, std::vector<std::string> members)
+    std::vector<NodeId> dependenciesOf(NodeId id) const
     {
-        m_result.sources.push_back(std::move(source));
-        m_result.members.push_back(std::move(members));
+        std::vector<NodeId> dependencies;
+        for (const NodeId dependency : m_graph.controlDependencies(id)) {
+            if (m_chainOf[dependency] == kNone) // a fused node may come later
+                dependencies.push_back(m_emitted[dependency]);
+        }
+        return dependencies;
     }
 
     void emit(const Chain &chain)
@@ -225,9 +301,12 @@ private:
         std::vector<Entry> inputs;
         std::vector<std::string> members;
         std::unordered_map<std::string, int> names;
-        const auto variable = [&](const Entry &entry) {
+        std::vector<Reader> reads;
+        std::vector<NodeId> origins;
+        const auto variable = [&](const Entry &entry, const Reader &reader) {
             const Entry outer = now(entry);
             inputs.push_back(outer);
+            reads.push_back(reader);
             auto def = std::make_shared<NodeDef>();
             def->op = graph::kVariableOp;
             def->name = mx::entryName(m_result.graph, outer);
@@ -237,15 +316,20 @@ private:
         std::optional<NodeId> before;
         Entry value;
         for (const NodeId id : chain.nodes) {
-            std::vector<Entry> sources(m_graph.inputs(id).begin(), m_graph.inputs(id).end());
+            std::vector<std::uint32_t> places(m_graph.inputs(id).size());
+            std::iota(places.begin(), places.end(), 0U);
             // The value that passes through the chain comes first, also in a sum.
-            if (before && sources[0].node != *before)
-                std::ranges::reverse(sources);
-            std::vector<Entry> reads;
-            for (const Entry &entry : sources)
-                reads.push_back(before && entry.node == *before ? value : variable(entry));
-            value = {body->add(m_graph.sharedNode(id), reads), 0, 0};
+            if (before && m_graph.inputs(id)[0].node != *before)
+                std::ranges::reverse(places);
+            std::vector<Entry> values;
+            for (const std::uint32_t place : places) {
+                const Entry &entry = m_graph.inputs(id)[place];
+                values.push_back(
+                    before && entry.node == *before ? value : variable(entry, {m_clean.origin[id], place}));
+            }
+            value = {body->add(m_graph.sharedNode(id), values), 0, 0};
             members.push_back(m_graph.node(id).name);
+            origins.push_back(m_clean.origin[id]);
             before = id;
         }
         body->setHeads({value});
@@ -255,8 +339,10 @@ private:
         setFlags(def->attributes, chain);
         def->subgraphs.push_back(std::move(body));
         m_emitted[chain.nodes.back()] = m_result.graph.add(std::move(def), inputs);
-        std::string last = members.back();
-        note(std::move(last), std::move(members));
+        m_result.sources.push_back(members.back());
+        m_result.members.push_back(std::move(members));
+        m_result.origins.push_back(std::move(origins));
+        m_result.reads.push_back(std::move(reads));
     }
 
     static void setFlags(graph::Attributes &attributes, const Chain &chain)
@@ -271,7 +357,9 @@ private:
             attributes.set("with_eltwise", "True");
     }
 
+    const Clean &m_clean;
     const Graph &m_graph;
+    const FuseLimits &m_limits;
     std::vector<std::vector<NodeId>> m_readers; ///< by NodeId, each once
     std::vector<bool> m_isHead;
     std::vector<std::size_t> m_chainOf; ///< by NodeId
@@ -289,16 +377,23 @@ FusedGraph unfused(const Graph &graph)
     for (const NodeId id : rebuild.order()) {
         rebuild.keep(id);
         result.sources.push_back(graph.node(id).name);
+        result.origins.push_back({id});
+        std::vector<Reader> reads;
+        for (std::uint32_t i = 0; i < graph.inputs(id).size(); ++i)
+            reads.push_back({id, i});
+        result.reads.push_back(std::move(reads));
     }
     result.members.resize(result.sources.size());
     result.graph = rebuild.finish();
     return result;
 }
 
-Result<FusedGraph> fuseForQuantization(const Graph &graph)
+Result<FusedGraph> fuseForQuantization(const Graph &graph, const FuseLimits &limits)
 {
-    const Graph clean = withoutIdentities(graph);
-    return Fusing(clean).run();
+    Clean clean = withoutIdentities(graph, limits);
+    HALFTONE_TRY(FusedGraph fused, Fusing(clean, limits).run());
+    fused.dropped = std::move(clean.dropped);
+    return fused;
 }
 
 } // namespace halftone::passes

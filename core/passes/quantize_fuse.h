@@ -2,6 +2,7 @@
 
 #include "core/base/result.h"
 #include "core/graph/graph.h"
+#include "core/passes/conversion.h"
 
 #include <string>
 #include <vector>
@@ -15,6 +16,17 @@ struct FusedGraph
     /// By NodeId: names, in the given graph, of the node's outputs' values; the node's own but for fused ones.
     std::vector<std::string> sources;
     std::vector<std::vector<std::string>> members; ///< by NodeId: names of the nodes in a fused one
+    std::vector<std::vector<graph::NodeId>> origins; ///< by NodeId: nodes of the given graph in it, in order
+    std::vector<std::vector<Reader>>
+        reads; ///< by NodeId: which input of the given graph each of its inputs is
+    std::vector<MergedNode> dropped; ///< identities that are gone, into what they pass on
+};
+
+/// Which nodes of a given graph may be fused, by NodeId; an empty list says nothing.
+struct FuseLimits
+{
+    std::vector<bool> asked; ///< only these begin a fused node
+    std::vector<bool> apart; ///< these stay nodes of their own
 };
 
 /// What the heads need, as it is.
@@ -23,8 +35,9 @@ FusedGraph unfused(const graph::Graph &graph);
 /// Convolutions become `_sg_mkldnn_conv` with the BatchNorm, the addition and the activation that follow, fully connected
 /// layers `_sg_mkldnn_fully_connected` with their activation, named and numbered as MXNet 1.9.1's backend does for
 /// quantization; identities and Dropout between operators are gone. A node is fused only where nothing else, heads
-/// included, reads the one before.
+/// included, reads the one before. With `limits.asked` identities go only where such a node reads them, and an addition is
+/// fused only where it is asked for itself or adds what is int8 anyway.
 /// fails: BadInput for an attribute that does not read, naming the node
-Result<FusedGraph> fuseForQuantization(const graph::Graph &graph);
+Result<FusedGraph> fuseForQuantization(const graph::Graph &graph, const FuseLimits &limits = {});
 
 } // namespace halftone::passes

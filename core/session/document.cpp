@@ -20,6 +20,8 @@ std::size_t nodesNamed(const Snapshot &snapshot, const policy::Edit &edit, const
     };
     if (const auto *const moved = std::get_if<policy::MoveOperators>(&edit))
         return count(moved->ops, &graph::NodeDef::op);
+    if (const auto *const thresholds = std::get_if<policy::SetThresholds>(&edit))
+        return thresholds->tensors.size();
     if (const auto *const conditions = std::get_if<policy::SetConditions>(&edit))
         return count(std::vector{conditions->op}, &graph::NodeDef::op);
     if (const auto *const overridden = std::get_if<policy::OverrideNodes>(&edit))
@@ -135,8 +137,39 @@ void Document::setHistory(const History &history)
 
 Document::Request Document::request() const
 {
-    return {m_revision, m_session.sharedSource(), m_shapes, m_states[m_current].policy};
+    return {m_revision, m_session.sharedSource(), m_shapes, m_states[m_current].policy, m_calibration};
 }
+
+bool Document::setCalibration(std::shared_ptr<const CalibrateOutcome> calibration)
+{
+    if (m_calibration == calibration)
+        return false;
+    m_calibration = std::move(calibration);
+    if (!asksForInt8(policy()))
+        return false;
+    m_revision = m_nextRevision++;
+    return true;
+}
+
+namespace {
+
+Result<passes::ConvertedModel> convertedBy(const Document::Request &request, RangeCache *cache,
+                                           const Progress &progress)
+{
+    const graph::Model &model = request.source->model;
+    passes::QuantizedRanges ranges;
+    if (request.calibration && cache && asksForInt8(*request.policy)) {
+        HALFTONE_TRY(const std::vector<std::string> names, passes::rangesToFind(model, *request.policy));
+        if (request.isRough) {
+            ranges = cache->roughRanges(names);
+        } else {
+            HALFTONE_TRY(ranges, cache->ranges(names, *request.policy, progress));
+        }
+    }
+    return passes::convertModel(model, *request.policy, false, progress, request.shapes.get(), &ranges);
+}
+
+} // namespace
 
 Result<std::shared_ptr<const Snapshot>> Document::derive(const Request &request, const Snapshot *before,
                                                          const Progress &progress)
@@ -146,14 +179,20 @@ Result<std::shared_ptr<const Snapshot>> Document::derive(const Request &request,
     snapshot->source = request.source;
     snapshot->shapes = request.shapes;
     snapshot->policy = request.policy;
+    snapshot->calibration = request.calibration;
+    if (request.calibration && asksForInt8(*request.policy)) {
+        const bool isKnown = before && before->ranges && before->ranges->calibration() == request.calibration;
+        snapshot->ranges = isKnown ? before->ranges : std::make_shared<RangeCache>(request.calibration);
+    } else if (before) {
+        snapshot->ranges = before->ranges;
+    }
     std::vector<policy::Warning> warnings;
     const auto lists = policy::builtInLists(request.policy->target, request.policy->listVersion);
     if (lists.ok())
         snapshot->builtIn = lists.value();
     auto rules = policy::resolve(*request.policy, warnings);
-    auto converted = rules.ok()
-        ? passes::convertModel(request.source->model, *request.policy, false, progress, request.shapes.get())
-        : Result<passes::ConvertedModel>(rules.error());
+    auto converted = rules.ok() ? convertedBy(request, snapshot->ranges.get(), progress)
+                                : Result<passes::ConvertedModel>(rules.error());
     if (!converted.ok()) {
         if (converted.error().code == Errc::Cancelled)
             return converted.error();
@@ -179,8 +218,10 @@ EditEffect Document::effectOf(const Snapshot &snapshot, const policy::Edit &edit
         return effect;
     }
     effect.nodesNamed = nodesNamed(snapshot, edit, policy.value());
-    const Request request{snapshot.revision, snapshot.source, snapshot.shapes,
-                          std::make_shared<const policy::Policy>(std::move(policy).value())};
+    const Request request{
+        snapshot.revision,    snapshot.source,
+        snapshot.shapes,      std::make_shared<const policy::Policy>(std::move(policy).value()),
+        snapshot.calibration, true};
     const auto derived = derive(request, &snapshot, progress);
     if (!derived.ok() || derived.value()->error) {
         effect.error = derived.ok() ? derived.value()->error : derived.error();

@@ -41,6 +41,10 @@ public:
     std::string undoText() const; ///< of the edit that undo() takes back; "" if there is none
     std::string redoText() const;
 
+    /// The statistics that ranges of int8 operators come from; null: none. true: the policy has such operators, so that a new
+    /// revision begins.
+    bool setCalibration(std::shared_ptr<const CalibrateOutcome> calibration);
+
     History history() const;
     /// Needs: a history with an entry and a current one among them.
     void setHistory(const History &history);
@@ -52,6 +56,8 @@ public:
         std::shared_ptr<const io::LoadedModel> source;
         std::shared_ptr<const passes::ShapeMap> shapes;
         std::shared_ptr<const policy::Policy> policy;
+        std::shared_ptr<const CalibrateOutcome> calibration; ///< null: ranges are found at run time
+        bool isRough = false; ///< ranges only have to be there
     };
     Request request() const;
     /// A policy that cannot be applied gives a snapshot with `error` and the conversion of `before` (null: none).
@@ -75,6 +81,7 @@ private:
     Session m_session;
     std::shared_ptr<const passes::ShapeMap> m_shapes;
     std::vector<std::string> m_notes;
+    std::shared_ptr<const CalibrateOutcome> m_calibration;
     std::vector<State> m_states;
     std::size_t m_current = 0;
     std::uint64_t m_revision = 1;

@@ -6,6 +6,7 @@
 #include "core/runtime/backends.h"
 #include "core/runtime/buffer.h"
 #include "core/runtime/shown_outputs.h"
+#include "core/session/feature_means.h"
 
 #include <algorithm>
 #include <chrono>
@@ -24,18 +25,6 @@ calibration::CodeType codeTypeOf(passes::QuantizedCodes codes)
                                                  : calibration::CodeType::Auto;
 }
 
-Result<passes::QuantizedRanges> rangesOf(const std::string &table)
-{
-    HALFTONE_TRY(const auto mapped, MappedFile::open(table));
-    auto read = report::readCalibrationTable(mapped->text());
-    if (!read.ok())
-        return inFile(std::move(read).error(), table);
-    passes::QuantizedRanges ranges;
-    for (const report::NamedRange &range : read.value())
-        ranges[range.name] = {range.low, range.high};
-    return ranges;
-}
-
 /// Uniform in [-1, 1), the same in every process.
 Result<tensor::Tensor> randomValues(const tensor::Shape &shape)
 {
@@ -49,16 +38,26 @@ Result<tensor::Tensor> randomValues(const tensor::Shape &shape)
     return buffer.tensor;
 }
 
+} // namespace
+
+Result<passes::QuantizedRanges> rangesInTable(const std::string &path)
+{
+    HALFTONE_TRY(const auto mapped, MappedFile::open(path));
+    auto read = report::readCalibrationTable(mapped->text());
+    if (!read.ok())
+        return inFile(std::move(read).error(), path);
+    passes::QuantizedRanges ranges;
+    for (const report::NamedRange &range : read.value())
+        ranges[range.name] = {range.low, range.high};
+    return ranges;
+}
+
 Result<passes::QuantizedRanges>
-rangesOnRandomValues(const graph::Model &model, const passes::QuantizeOptions &options,
+rangesOnRandomValues(const graph::Model &model, const std::vector<std::string> &names,
                      const std::unordered_map<std::string, tensor::Shape> &inputs, unsigned threads,
                      const Progress &progress)
 {
-    HALFTONE_TRY(const std::vector<passes::ObservedTensor> observed,
-                 passes::tensorsToObserve(model, options));
-    std::unordered_set<std::string> wanted;
-    for (const passes::ObservedTensor &tensor : observed)
-        wanted.insert(tensor.source);
+    const std::unordered_set<std::string> wanted(names.begin(), names.end());
     HALFTONE_TRY(const runtime::BackendChain backends, runtime::backendChain("cpu", threads));
     HALFTONE_TRY(runtime::Interpreter interpreter, runtime::Interpreter::create(model, backends));
     passes::QuantizedRanges ranges;
@@ -91,8 +90,6 @@ rangesOnRandomValues(const graph::Model &model, const passes::QuantizeOptions &o
     return ranges;
 }
 
-} // namespace
-
 Result<QuantizeOutcome> quantizeModel(const graph::Model &model, const std::string &symbolPath,
                                       const QuantizeSettings &settings, const Progress &progress)
 {
@@ -100,7 +97,7 @@ Result<QuantizeOutcome> quantizeModel(const graph::Model &model, const std::stri
     QuantizeOutcome outcome;
     passes::QuantizedRanges ranges;
     if (settings.options.isCalibrated && !settings.table.empty()) {
-        HALFTONE_TRY(ranges, rangesOf(settings.table));
+        HALFTONE_TRY(ranges, rangesInTable(settings.table));
     } else if (settings.options.isCalibrated) {
         HALFTONE_TRY(const std::vector<passes::ObservedTensor> observed,
                      passes::tensorsToObserve(model, settings.options));
@@ -120,6 +117,16 @@ Result<QuantizeOutcome> quantizeModel(const graph::Model &model, const std::stri
         }
     }
     HALFTONE_TRY(outcome.quantized, passes::quantize(model, settings.options, ranges));
+    if (settings.correctsBiases) {
+        const auto products = passes::int8Products(model.graph, outcome.quantized.model.graph);
+        HALFTONE_TRY(const auto means, featureMeans(model, symbolPath, products, ranges, settings.options.codes,
+                                                    settings.calibrate, progress));
+        HALFTONE_TRY(const passes::CorrectedBiases corrected, passes::correctBiases(model, products, means));
+        HALFTONE_TRY(outcome.quantized, passes::quantize(corrected.model, settings.options, ranges));
+        outcome.correctedBiases = corrected.corrected;
+        outcome.quantized.notes.insert(outcome.quantized.notes.end(), corrected.notes.begin(),
+                                       corrected.notes.end());
+    }
     for (const calibration::CalibratedTensor &tensor : outcome.tensors) {
         if (!tensor.threshold.note.empty())
             outcome.quantized.notes.push_back(tensor.name + ": " + tensor.threshold.note);
@@ -135,9 +142,14 @@ Result<graph::Model> quantizedForProfile(const graph::Model &model,
     const passes::QuantizeOptions options;
     passes::QuantizedRanges ranges;
     if (!table.empty()) {
-        HALFTONE_TRY(ranges, rangesOf(table));
+        HALFTONE_TRY(ranges, rangesInTable(table));
     } else {
-        HALFTONE_TRY(ranges, rangesOnRandomValues(model, options, inputs, threads, progress));
+        HALFTONE_TRY(const std::vector<passes::ObservedTensor> observed,
+                     passes::tensorsToObserve(model, options));
+        std::vector<std::string> names;
+        for (const passes::ObservedTensor &tensor : observed)
+            names.push_back(tensor.source);
+        HALFTONE_TRY(ranges, rangesOnRandomValues(model, names, inputs, threads, progress));
     }
     HALFTONE_TRY(passes::QuantizedModel quantized, passes::quantize(model, options, ranges));
     return std::move(quantized.model);

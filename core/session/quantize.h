@@ -18,6 +18,8 @@ struct QuantizeSettings
     /// How ranges are found, where options.isCalibrated and there is no table. Its code type follows options.codes.
     CalibrateOptions calibrate;
     std::string table; ///< a file that `calibrate --out` wrote; empty: the calibration data are run
+    /// Takes the mean errors of int8 layers out of their biases; needs calibration data, which are run once more.
+    bool correctsBiases = false;
 };
 
 struct QuantizeOutcome
@@ -26,6 +28,7 @@ struct QuantizeOutcome
     /// What was observed for this, in the order of quantized.thresholds; empty with a table.
     std::vector<calibration::CalibratedTensor> tensors;
     std::size_t examples = 0; ///< that the ranges come from
+    std::size_t correctedBiases = 0; ///< layers
     double seconds = 0;
 };
 
@@ -33,6 +36,18 @@ struct QuantizeOutcome
 /// fails: as calibrateModel(), passes::quantize() and report::readCalibrationTable()
 Result<QuantizeOutcome> quantizeModel(const graph::Model &model, const std::string &symbolPath,
                                       const QuantizeSettings &settings, const Progress &progress);
+
+/// The ranges in a file that `calibrate --out` wrote, by tensor.
+/// fails: what the file system says; BadInput for what is no such table
+Result<passes::QuantizedRanges> rangesInTable(const std::string &path);
+
+/// Of the tensors of those names, from one run on random values: for timing alone.
+/// inputs  shapes by name; those of parameters are passed over
+/// fails   BadInput for an input of unknown shape; as runtime::Interpreter
+Result<passes::QuantizedRanges>
+rangesOnRandomValues(const graph::Model &model, const std::vector<std::string> &names,
+                     const std::unordered_map<std::string, tensor::Shape> &inputs, unsigned threads,
+                     const Progress &progress);
 
 /// `model` in int8 for timing alone: the ranges come from one run on random values, or from a table.
 /// inputs  shapes by name; those of parameters are passed over

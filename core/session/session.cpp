@@ -75,14 +75,23 @@ Result<passes::ShapeMap> Session::shapes(std::vector<std::string> &notes) const
     return passes::unknownShapes(graph);
 }
 
-Result<std::shared_ptr<const passes::ConvertedModel>> Session::convert(const policy::Policy &policy,
-                                                                       bool strict, const Progress &progress,
-                                                                       const passes::ShapeMap *shapes) const
+Result<std::shared_ptr<const passes::ConvertedModel>>
+Session::convert(const policy::Policy &policy, bool strict, const Progress &progress,
+                 const passes::ShapeMap *shapes, const passes::QuantizedRanges *ranges) const
 {
-    auto converted = passes::convertModel(m_source->model, policy, strict, progress, shapes);
+    auto converted = passes::convertModel(m_source->model, policy, strict, progress, shapes, ranges);
     if (!converted.ok())
         return inFile(std::move(converted).error(), m_source->symbolPath);
     return std::make_shared<const passes::ConvertedModel>(std::move(converted).value());
+}
+
+Result<passes::QuantizedRanges> Session::rangesFor(const policy::Policy &policy, const RangeSource &source,
+                                                   const Progress &progress) const
+{
+    auto ranges = session::rangesFor(m_source->model, m_source->symbolPath, policy, source, progress);
+    if (!ranges.ok())
+        return located(std::move(ranges).error());
+    return ranges;
 }
 
 Result<passes::Rewritten> Session::rewrite(const graph::Model &model, const passes::RewritePass &pass,

@@ -9,6 +9,7 @@
 #include "core/policy/policy.h"
 #include "core/session/calibrate.h"
 #include "core/session/compare.h"
+#include "core/session/int8_ranges.h"
 #include "core/session/quantize.h"
 #include "core/session/run.h"
 
@@ -46,9 +47,14 @@ public:
     Result<passes::ShapeMap> shapes(std::vector<std::string> &notes) const;
 
     /// shapes  what shapes() gave, for casts that move to where fewer bytes are; null: unknown
+    /// ranges  of tensors that become int8; null: found at run time
     Result<std::shared_ptr<const passes::ConvertedModel>>
     convert(const policy::Policy &policy, bool strict, const Progress &progress = {},
-            const passes::ShapeMap *shapes = nullptr) const;
+            const passes::ShapeMap *shapes = nullptr, const passes::QuantizedRanges *ranges = nullptr) const;
+
+    /// What convert() needs for int8 operators; see session::rangesFor().
+    Result<passes::QuantizedRanges> rangesFor(const policy::Policy &policy, const RangeSource &source,
+                                              const Progress &progress = {}) const;
 
     /// Runs a pass on `model` (the source's, or what another pass made of it).
     Result<passes::Rewritten> rewrite(const graph::Model &model, const passes::RewritePass &pass,

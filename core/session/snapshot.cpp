@@ -12,9 +12,9 @@ std::size_t Snapshot::castCount() const
     if (!converted)
         return 0;
     const passes::Conversion &conversion = converted->conversion;
-    std::size_t casts = conversion.castCounts().casts + conversion.castCounts().multicasts;
+    std::size_t casts = conversion.castCounts().all();
     for (const passes::ConvertedBody &body : conversion.bodies)
-        casts += body.conversion.castCounts().casts + body.conversion.castCounts().multicasts;
+        casts += body.conversion.castCounts().all();
     return casts;
 }
 

@@ -8,6 +8,7 @@
 #include "core/profile/latency.h"
 #include "core/session/calibrate.h"
 #include "core/session/compare.h"
+#include "core/session/int8_ranges.h"
 
 #include <cstdint>
 #include <memory>
@@ -28,6 +29,10 @@ struct Snapshot
     /// The newest conversion that succeeded: of this policy unless `error` says why there is none.
     std::shared_ptr<const passes::ConvertedModel> converted;
     std::optional<Error> error;
+    std::shared_ptr<const CalibrateOutcome>
+        calibration; ///< where the ranges of int8 operators come from; null: none
+    std::shared_ptr<RangeCache>
+        ranges; ///< what was chosen from it so far; null before the first int8 operator
 
     const graph::Graph &graph() const { return source->model.graph; }
     /// What a node of the source computes in, as Conversion::precisionOf().

@@ -15,8 +15,11 @@ bool isQuick(const session::Document::Request &request)
     const graph::Model &model = request.source->model;
     if (model.graph.nodeCount() > kQuickNodes)
         return false;
-    if (!request.policy->castParams.value_or(false))
+    const bool isInt8 = session::asksForInt8(*request.policy);
+    if (!request.policy->castParams.value_or(false) && !isInt8)
         return true;
+    if (isInt8 && request.calibration) // thresholds may have to be searched for
+        return false;
     std::int64_t values = 0;
     for (const tensor::Array &array : model.parameters)
         values += array.shape.elementCount().value_or(0);
@@ -105,7 +108,10 @@ session::EditEffect DocumentController::effectOf(const policy::Edit &edit) const
 void DocumentController::setFigures(session::Figures figures)
 {
     m_figures = std::move(figures);
+    const bool isStale = m_document && m_document->setCalibration(m_figures.calibration);
     Q_EMIT figuresChanged();
+    if (isStale)
+        derive();
 }
 
 void DocumentController::derive()

@@ -126,6 +126,7 @@ private:
                 readOriginal(id);
             break;
         case Request::Fp32:
+        case Request::Int8:
         case Request::Nothing:
             readOriginal(id);
             break;

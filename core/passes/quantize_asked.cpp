@@ -1,0 +1,277 @@
+#include "core/passes/quantize_asked.h"
+
+#include "core/dialect/mxnet/entry_name.h"
+#include "core/dialect/mxnet/op_info.h"
+#include "core/dialect/mxnet/read_operator.h"
+#include "core/graph/traverse.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace halftone::passes {
+namespace {
+
+using graph::Entry;
+using graph::Graph;
+using graph::NodeId;
+using policy::Request;
+using policy::Rule;
+namespace mx = dialect::mxnet;
+
+using Arrays = std::unordered_map<std::string_view, const tensor::Array *>;
+
+Arrays arraysOf(const graph::Model &model)
+{
+    Arrays arrays;
+    for (const tensor::Array &array : model.parameters)
+        arrays.insert_or_assign(graph::variableOf(array.name), &array);
+    return arrays;
+}
+
+bool isDecidedByName(Rule rule)
+{
+    return rule == Rule::OverrideFp32 || rule == Rule::OverrideTarget || rule == Rule::ExcludedName;
+}
+
+/// Why the node's parameters cannot become codes; empty if they can.
+std::string badParameter(const Graph &graph, NodeId id, const Arrays &arrays)
+{
+    for (const Entry &entry : graph.inputs(id)) {
+        const auto found = arrays.find(graph.node(entry.node).name);
+        if (!graph.isVariable(entry.node) || found == arrays.end())
+            continue;
+        const tensor::Array &array = *found->second;
+        if (array.storage != tensor::Storage::Dense)
+            return "its parameter " + graph.node(entry.node).name + " is sparse";
+        if (array.values.dtype() != tensor::DType::F32)
+            return "its parameter " + graph.node(entry.node).name + " is "
+                + std::string(tensor::nameOf(array.values.dtype()));
+    }
+    return {};
+}
+
+/// Does the node only pass on values of its inputs, so that codes go through it unharmed?
+bool passesOn(const graph::NodeDef &node)
+{
+    const mx::OpInfo *const info = mx::findOp(node.op);
+    if (!info)
+        return false;
+    if (info->name == "Flatten")
+        return true;
+    if (info->name != "Pooling" && info->name != "Activation" && info->name != "Concat")
+        return false;
+    const auto op = mx::readOperator(node);
+    if (!op.ok())
+        return false;
+    if (const auto *pool = op.value().getIf<ops::Pool>())
+        return pool->kind == ops::Pool::Kind::Max;
+    if (const auto *activation = op.value().getIf<ops::Activation>())
+        return activation->kind == ops::UnaryKind::Relu;
+    return op.value().is<ops::Concat>();
+}
+
+/// Nobody has chosen another precision for the node: MXNet's own fp32 lists name operators without a 16-bit kernel, which
+/// says nothing against codes.
+bool mayFollow(const policy::Assignment &assignment, NodeId id)
+{
+    const Request request = assignment.requested(id);
+    if (request == Request::Follow || request == Request::Widest)
+        return true;
+    return assignment.rule(id) == Rule::Fp32List
+        && assignment.entry(id).find("(built-in") != std::string::npos;
+}
+
+/// Adds to `asked` what only passes values on from int8 nodes to int8 nodes and has no precision of its own.
+void addBetween(const Graph &graph, const policy::Assignment &assignment, const QuantizeOptions &options,
+                std::vector<bool> &asked)
+{
+    const std::vector<NodeId> order = graph::postOrder(graph);
+    std::vector<std::vector<NodeId>> readers(graph.nodeCount());
+    std::vector<bool> isHead(graph.nodeCount());
+    for (const Entry &head : graph.heads())
+        isHead[head.node] = true;
+    for (const NodeId id : order) {
+        for (const Entry &entry : graph.inputs(id))
+            readers[entry.node].push_back(id);
+    }
+    std::vector<bool> joins = asked;
+    std::vector<NodeId> candidates;
+    for (const NodeId id : order) {
+        if (!mayFollow(assignment, id) || isHead[id] || !passesOn(graph.node(id)))
+            continue;
+        candidates.push_back(id);
+        joins[id] = true;
+    }
+    // What is fused behind a convolution gives codes as well.
+    std::vector<bool> givesCodes = joins;
+    for (const NodeId id : order) {
+        const mx::OpInfo *const info = graph.isVariable(id) ? nullptr : mx::findOp(graph.node(id).op);
+        const bool mayBeFused = info && !options.apart[id]
+            && (info->name == "BatchNorm" || info->name == "Activation" || info->name == "elemwise_add");
+        if (mayBeFused && !givesCodes[id])
+            givesCodes[id] = givesCodes[graph.inputs(id)[0].node];
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (const NodeId id : candidates) {
+            const bool stays = joins[id]
+                && std::ranges::all_of(graph.inputs(id), [&](const Entry &e) { return givesCodes[e.node]; })
+                && std::ranges::all_of(readers[id], [&](NodeId reader) { return joins[reader]; });
+            if (stays || !joins[id])
+                continue;
+            joins[id] = givesCodes[id] = false;
+            changed = true;
+        }
+    }
+    asked = std::move(joins);
+}
+
+policy::Assignment assignmentOf(const policy::Assignment &source, const QuantizedModel &quantized)
+{
+    const policy::Assignment floats = withoutInt8(source);
+    policy::Assignment made;
+    made.entries = source.entries;
+    for (NodeId id = 0; id < quantized.origins.size(); ++id) {
+        const QuantizedOrigin &origin = quantized.origins[id];
+        using Kind = QuantizedOrigin::Kind;
+        if (origin.kind == Kind::Copy)
+            made.nodes.push_back(floats.nodes[origin.nodes.front()]);
+        else
+            made.nodes.push_back({origin.kind == Kind::Codes ? Rule::Variable : Rule::Int8List, 0});
+    }
+    return made;
+}
+
+std::vector<NodeId> askedNodes(const Graph &graph, const policy::Assignment &assignment)
+{
+    std::vector<NodeId> nodes;
+    for (const NodeId id : graph::postOrder(graph)) {
+        if (assignment.requested(id) == Request::Int8)
+            nodes.push_back(id);
+    }
+    return nodes;
+}
+
+/// Fused nodes that could not be quantized: those that they were made for.
+std::vector<NodeId> fusedInVain(const graph::Model &source, const QuantizedModel &quantized)
+{
+    std::vector<NodeId> nodes;
+    for (NodeId id = 0; id < quantized.origins.size(); ++id) {
+        const QuantizedOrigin &origin = quantized.origins[id];
+        const NodeId first = origin.nodes.front();
+        if (origin.kind == QuantizedOrigin::Kind::Copy
+            && quantized.model.graph.node(id).op != source.graph.node(first).op)
+            nodes.push_back(first);
+    }
+    return nodes;
+}
+
+/// A BatchNorm of its own needs the range of what it gives.
+void refuseUncalibrated(const Graph &graph, const QuantizedRanges &ranges, QuantizeOptions &options,
+                        std::unordered_map<NodeId, std::string> &reasons)
+{
+    for (NodeId id = 0; id < options.asked.size(); ++id) {
+        const mx::OpInfo *const info
+            = options.asked[id] && !graph.isVariable(id) ? mx::findOp(graph.node(id).op) : nullptr;
+        if (!info || info->name != "BatchNorm" || ranges.contains(mx::entryName(graph, {id, 0, 0})))
+            continue;
+        options.asked[id] = false;
+        reasons.emplace(id, "int8 BatchNorm needs calibrated ranges");
+    }
+}
+
+} // namespace
+
+QuantizeOptions optionsForAsked(const graph::Model &source, const policy::Assignment &assignment,
+                                std::vector<NodeNote> &refused)
+{
+    const Graph &graph = source.graph;
+    QuantizeOptions options;
+    options.isFull = true;
+    options.perChannel = true;
+    options.asked.assign(graph.nodeCount(), false);
+    options.apart.assign(graph.nodeCount(), false);
+    const Arrays arrays = arraysOf(source);
+    for (NodeId id = 0; id < graph.nodeCount(); ++id) {
+        options.apart[id] = isDecidedByName(assignment.rule(id));
+        if (assignment.requested(id) != Request::Int8)
+            continue;
+        std::string why = source.hasParameters ? badParameter(graph, id, arrays)
+                                               : std::string("the parameters are not loaded");
+        options.asked[id] = why.empty();
+        if (!why.empty())
+            refused.push_back({id, std::move(why)});
+    }
+    addBetween(graph, assignment, options, options.asked);
+    return options;
+}
+
+Result<AskedQuantization> quantizeAsked(const graph::Model &source, const policy::Assignment &assignment,
+                                        const QuantizedRanges *ranges)
+{
+    AskedQuantization made;
+    const QuantizedRanges none;
+    const QuantizedRanges &known = ranges ? *ranges : none;
+    QuantizeOptions options = optionsForAsked(source, assignment, made.refused);
+    options.isCalibrated = !known.empty();
+    std::unordered_map<NodeId, std::string> reasons;
+    for (NodeNote &note : made.refused)
+        reasons.emplace(note.node, std::move(note.text));
+    made.refused.clear();
+    refuseUncalibrated(source.graph, known, options, reasons);
+    QuantizedModel quantized;
+    bool any = false;
+    for (bool again = true; again;) {
+        again = false;
+        any = std::ranges::find(options.asked, true) != options.asked.end();
+        if (!any)
+            break;
+        HALFTONE_TRY(quantized, quantize(source, options, known));
+        for (const SkippedNode &skipped : quantized.skipped)
+            reasons.try_emplace(skipped.node, skipped.why);
+        for (const NodeId id : fusedInVain(source, quantized)) {
+            options.asked[id] = false;
+            again = true;
+        }
+    }
+    std::vector<bool> isInt8(source.graph.nodeCount());
+    for (const QuantizedOrigin &origin : quantized.origins) {
+        if (origin.kind != QuantizedOrigin::Kind::Int8)
+            continue;
+        for (const NodeId id : origin.nodes)
+            isInt8[id] = true;
+    }
+    for (const NodeId id : askedNodes(source.graph, assignment)) {
+        if (!isInt8[id])
+            made.refused.push_back({id, reasons.contains(id) ? reasons.at(id) : "it cannot be quantized"});
+    }
+    if (!any || std::ranges::find(isInt8, true) == isInt8.end())
+        return made;
+    QuantizedPart part;
+    part.assignment = assignmentOf(assignment, quantized);
+    part.model = std::move(quantized.model);
+    part.origins = std::move(quantized.origins);
+    part.dropped = std::move(quantized.dropped);
+    part.notes = std::move(quantized.notes);
+    if (!options.isCalibrated)
+        part.notes.emplace_back("no calibrated ranges: int8 operators find them at run time, in every batch");
+    made.part = std::move(part);
+    return made;
+}
+
+ShapeMap shapesOfPart(const QuantizedPart &part, const ShapeMap &source)
+{
+    ShapeMap shapes;
+    for (const QuantizedOrigin &origin : part.origins) {
+        const auto &of = source.byNode[origin.nodes.back()];
+        if (origin.kind == QuantizedOrigin::Kind::Copy)
+            shapes.byNode.push_back(of);
+        else if (origin.kind == QuantizedOrigin::Kind::Codes || origin.output >= of.size())
+            shapes.byNode.emplace_back();
+        else
+            shapes.byNode.push_back({of[origin.output]});
+    }
+    return shapes;
+}
+
+} // namespace halftone::passes

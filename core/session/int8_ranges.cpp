@@ -1,0 +1,143 @@
+#include "core/session/int8_ranges.h"
+
+#include "core/passes/convert_model.h"
+#include "core/session/chosen_thresholds.h"
+#include "core/session/quantize.h"
+
+#include <algorithm>
+
+namespace halftone::session {
+namespace {
+
+using calibration::CalibratedTensor;
+using calibration::CodeType;
+using calibration::Threshold;
+
+passes::QuantizedRange rangeOf(const CalibratedTensor &tensor, const Threshold &threshold)
+{
+    const calibration::ChannelRange range = calibration::calibratedRange(tensor.statistics, threshold);
+    return {range.min, range.max};
+}
+
+/// The threshold of a choice for codes of type auto, whatever type the tensor was calibrated for.
+Threshold chosenFor(const policy::ThresholdChoice &choice, const CalibratedTensor &tensor,
+                    const std::stop_token &stop)
+{
+    const calibration::CodeRange codes = calibration::codeRangeOf(tensor.statistics, CodeType::Auto);
+    if (tensor.threshold.range == codes)
+        return thresholdBy(choice, tensor, stop);
+    if (!choice.value)
+        return calibration::chooseThreshold(tensor.statistics, {choice.method, CodeType::Auto}, stop);
+    Threshold threshold = thresholdBy(choice, tensor, stop);
+    threshold.range = codes;
+    return threshold;
+}
+
+} // namespace
+
+bool asksForInt8(const policy::Policy &policy)
+{
+    return (policy.int8Ops && !policy.int8Ops->empty())
+        || std::ranges::any_of(policy.nodeOverrides,
+                               [](const auto &one) { return one.second == tensor::DType::I8; });
+}
+
+RangeCache::RangeCache(std::shared_ptr<const CalibrateOutcome> calibration)
+    : m_calibration(std::move(calibration))
+{
+    for (std::size_t k = 0; k < m_calibration->tensors.size(); ++k)
+        m_index.emplace(m_calibration->tensors[k].name, k);
+}
+
+Result<passes::QuantizedRanges> RangeCache::ranges(const std::vector<std::string> &names,
+                                                   const policy::Policy &policy, const Progress &progress)
+{
+    passes::QuantizedRanges ranges;
+    for (std::size_t done = 0; done < names.size(); ++done) {
+        if (progress.stopped())
+            return Error{Errc::Cancelled, {}, {}, "stopped", {}};
+        progress.tell(static_cast<double>(done) / static_cast<double>(names.size()), "choosing thresholds");
+        const auto found = m_index.find(names[done]);
+        if (found == m_index.end())
+            continue;
+        const CalibratedTensor &tensor = m_calibration->tensors[found->second];
+        const policy::ThresholdChoice choice = choiceFor(policy, tensor);
+        if (choice.value) {
+            ranges[tensor.name] = rangeOf(tensor, chosenFor(choice, tensor, progress.stop));
+            continue;
+        }
+        const Key key{found->second, choice.method};
+        {
+            const std::lock_guard lock(m_mutex);
+            if (const auto known = m_chosen.find(key); known != m_chosen.end()) {
+                ranges[tensor.name] = rangeOf(tensor, known->second);
+                continue;
+            }
+        }
+        Threshold threshold = chosenFor(choice, tensor, progress.stop);
+        if (progress.stopped()) // a search that was broken off has found nothing
+            return Error{Errc::Cancelled, {}, {}, "stopped", {}};
+        ranges[tensor.name] = rangeOf(tensor, threshold);
+        const std::lock_guard lock(m_mutex);
+        m_chosen.insert_or_assign(key, std::move(threshold));
+    }
+    return ranges;
+}
+
+passes::QuantizedRanges RangeCache::roughRanges(const std::vector<std::string> &names) const
+{
+    passes::QuantizedRanges ranges;
+    for (const std::string &name : names) {
+        const auto found = m_index.find(name);
+        if (found == m_index.end())
+            continue;
+        const calibration::TensorStatistics &statistics = m_calibration->tensors[found->second].statistics;
+        ranges[name] = {static_cast<float>(statistics.min), static_cast<float>(statistics.max)};
+    }
+    return ranges;
+}
+
+Result<passes::QuantizedRanges> rangesFor(const graph::Model &model, const std::string &symbolPath,
+                                          const policy::Policy &policy, const RangeSource &source,
+                                          const Progress &progress)
+{
+    passes::QuantizedRanges ranges;
+    if (!asksForInt8(policy))
+        return ranges;
+    if (!source.table.empty())
+        return rangesInTable(source.table);
+    const bool hasData = !source.calibrate.examples.inputs.empty();
+    if (!hasData && source.randomInputs == nullptr)
+        return ranges;
+    HALFTONE_TRY(const std::vector<std::string> names, passes::rangesToFind(model, policy));
+    if (names.empty())
+        return ranges;
+    if (!hasData)
+        return rangesOnRandomValues(model, names, *source.randomInputs, source.calibrate.threads, progress);
+    CalibrateOptions options = source.calibrate;
+    options.threshold.codes = CodeType::Auto;
+    options.threshold.method = policy.thresholdMethod.value_or(policy::kDefaultThresholdMethod);
+    options.rangesOnly = true;
+    options.tensors = names;
+    HALFTONE_TRY(CalibrateOutcome outcome, calibrateModel(model, symbolPath, options, progress));
+    RangeCache cache(std::make_shared<const CalibrateOutcome>(std::move(outcome)));
+    // A percentile of the call's own is known to the calibration alone.
+    for (const CalibratedTensor &tensor : cache.calibration()->tensors) {
+        const bool isOwn = policy.thresholds.contains(tensor.name);
+        if (!isOwn)
+            ranges[tensor.name] = rangeOf(tensor, tensor.threshold);
+    }
+    HALFTONE_TRY(const passes::QuantizedRanges chosen, [&] {
+        std::vector<std::string> own;
+        for (const std::string &name : names) {
+            if (policy.thresholds.contains(name))
+                own.push_back(name);
+        }
+        return cache.ranges(own, policy, progress);
+    }());
+    for (const auto &[name, range] : chosen)
+        ranges[name] = range;
+    return ranges;
+}
+
+} // namespace halftone::session

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/passes/quantize.h"
+#include "core/policy/policy.h"
+#include "core/session/calibrate.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace halftone::session {
+
+/// Does a conversion by the policy quantize anything?
+bool asksForInt8(const policy::Policy &policy);
+
+/// Thresholds of one calibration as policies choose them, each searched for once. Safe from any thread.
+class RangeCache
+{
+public:
+    /// Needs: not null.
+    explicit RangeCache(std::shared_ptr<const CalibrateOutcome> calibration);
+
+    const std::shared_ptr<const CalibrateOutcome> &calibration() const { return m_calibration; }
+
+    /// The ranges of those of the named tensors that were calibrated, as the policy says (choiceFor()), with uint8 codes where
+    /// no value is negative. fails: Cancelled
+    Result<passes::QuantizedRanges> ranges(const std::vector<std::string> &names,
+                                           const policy::Policy &policy, const Progress &progress = {});
+    /// The same with the largest magnitudes, which need no search: for what only the structure is wanted of.
+    passes::QuantizedRanges roughRanges(const std::vector<std::string> &names) const;
+
+private:
+    using Key = std::pair<std::size_t, policy::ThresholdMethod>;
+
+    std::shared_ptr<const CalibrateOutcome> m_calibration;
+    std::unordered_map<std::string_view, std::size_t> m_index; ///< into the calibration's tensors
+    std::mutex m_mutex;
+    std::map<Key, calibration::Threshold> m_chosen;
+};
+
+/// Where the command line takes the ranges of a conversion from; the first that is there.
+struct RangeSource
+{
+    std::string table; ///< a file that `calibrate --out` wrote
+    CalibrateOptions calibrate; ///< with examples.inputs: these are run
+    /// Shapes of inputs, of which random values are run once: for speed alone.
+    const std::unordered_map<std::string, tensor::Shape> *randomInputs = nullptr;
+};
+
+/// The ranges of the tensors that a conversion of `model` needs; none when the policy asks for no int8 or there is no source.
+/// fails: as calibrateModel(), passes::rangesToFind() and report::readCalibrationTable()
+Result<passes::QuantizedRanges> rangesFor(const graph::Model &model, const std::string &symbolPath,
+                                          const policy::Policy &policy, const RangeSource &source,
+                                          const Progress &progress);
+
+} // namespace halftone::session
