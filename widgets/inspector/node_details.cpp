@@ -125,16 +125,33 @@ DetailSection NodeDetails::precision() const
     const policy::Assignment &assignment = m_snapshot.converted->assignment;
     const Rule rule = assignment.rule(m_node);
     const tensor::DType target = m_snapshot.converted->policy.target;
-    const bool isGone = conversion()->fromSource[m_node] == passes::kNoNode;
-    section.rows.push_back({QStringLiteral("because"), reasonText(rule), {}, false, false, {}});
+    const bool isInt8 = conversion()->isInt8(m_node);
+    const bool isGone = conversion()->fromSource[m_node] == passes::kNoNode && !isInt8;
+    // What follows an int8 operator goes with it whatever its own list says.
+    const bool follows = isInt8 && policy::requestOf(rule) != policy::Request::Int8;
+    section.rows.push_back(
+        {QStringLiteral("because"),
+         follows ? QStringLiteral("it goes with the int8 operators beside it") : reasonText(rule),
+         {},
+         false,
+         false,
+         {}});
+    if (isInt8 && conversion()->int8Group[m_node] != m_node)
+        section.rows.push_back({QStringLiteral("fused into"),
+                                plain(m_graph.node(conversion()->int8Group[m_node]).name),
+                                {},
+                                false,
+                                false,
+                                {}});
     if (!assignment.entry(m_node).empty())
         section.rows.push_back(
             {QStringLiteral("entry"), plain(assignment.entry(m_node)), {}, false, false, {}});
     const policy::Request request = policy::requestOf(rule);
     const tensor::DType asked = request == policy::Request::Fp32 ? tensor::DType::F32
         : request == policy::Request::Target                     ? target
+        : request == policy::Request::Int8                       ? tensor::DType::I8
                                                                  : tensor::DType::Unknown;
-    const bool differs = asked != tensor::DType::Unknown && now != asked && !isGone;
+    const bool differs = asked != tensor::DType::Unknown && now != asked && !isGone && !follows;
     QString text = requestText(rule, target);
     if (differs)
         text += QStringLiteral(", but got %1").arg(typeName(now));

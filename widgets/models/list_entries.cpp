@@ -20,8 +20,8 @@ constexpr std::array kPolicyLists{List::Target, List::Fp32, List::Widest, List::
 bool isDecidedByList(Rule rule)
 {
     return rule == Rule::Fp32List || rule == Rule::TargetList || rule == Rule::WidestList
-        || rule == Rule::Conditional || rule == Rule::ConditionUnmet || rule == Rule::NeutralList
-        || rule == Rule::Unlisted;
+        || rule == Rule::Int8List || rule == Rule::Conditional || rule == Rule::ConditionUnmet
+        || rule == Rule::NeutralList || rule == Rule::Unlisted;
 }
 
 bool isPattern(const std::string &name)
@@ -71,6 +71,13 @@ private:
     NodesOfNames excludedNodes() const;
     QString whyIdle(const std::string &name, const std::vector<graph::NodeId> &nodes) const;
     void add(ListId list, ListEntry entry);
+    /// Where an override to a type is shown.
+    ListId listOfType(tensor::DType type) const
+    {
+        return type == tensor::DType::I8        ? ListId::Int8
+            : type == m_snapshot.policy->target ? ListId::Target
+                                                : ListId::Fp32;
+    }
     /// The built-in list that holds the operator; nothing where none does.
     std::optional<List> builtInList(const std::string &op) const;
     std::string conditionEntry(const policy::Rules::Place &place, const policy::ConditionalRule &rule) const;
@@ -161,6 +168,8 @@ void EntryMaker::addOperators()
         if (m_filter.everyOperator || place.source != builtIn)
             show(op);
     }
+    for (const auto &[op, place] : rules().int8)
+        show(op);
     if (m_filter.everyOperator) {
         for (const dialect::mxnet::OpInfo &op : dialect::mxnet::allOps())
             show(op.name);
@@ -171,7 +180,8 @@ void EntryMaker::addOperator(const std::string &op)
 {
     const auto at = rules().places.find(op);
     const bool isListed = at != rules().places.end();
-    const List list = isListed ? at->second.list : List::Neutral;
+    const bool isInt8 = rules().int8.contains(op);
+    const List list = isInt8 ? List::Int8 : isListed ? at->second.list : List::Neutral;
     const auto counted = m_uses.find(op);
     const OpUse use = counted == m_uses.end() ? OpUse() : counted->second;
     if (list == List::Conditional && isListed && rules().conditions.contains(op)) {
@@ -185,7 +195,10 @@ void EntryMaker::addOperator(const std::string &op)
     // An operator of a replaced list that the model lacks and that stands where it always stood is not worth a line.
     if (!entry.isOwn && use.nodes == 0 && !m_filter.everyOperator)
         return;
-    if (entry.isOwn)
+    if (isInt8)
+        entry.origin = QStringLiteral("own; where it cannot be int8: %1")
+                           .arg(titleOf(listBelowInt8(rules(), op), m_snapshot.policy->target));
+    else if (entry.isOwn)
         entry.origin = QStringLiteral("own; built-in: %1")
                            .arg(home ? titleOf(listIdOf(*home), m_snapshot.policy->target)
                                      : QStringLiteral("in no list"));
@@ -268,12 +281,11 @@ void EntryMaker::addOverrides()
         entry.nodes = entry.idle.isEmpty() ? nodes.size() : 0;
         if (entry.idle.isEmpty() && !nodes.empty()) {
             const ListId list = listOf(rules(), m_graph.node(nodes.front()).op);
-            const bool isTarget = type == m_snapshot.policy->target;
             const bool isExcluded = excluded.contains(name);
-            if (!isExcluded && list == (isTarget ? ListId::Target : ListId::Fp32))
+            if (!isExcluded && list == listOfType(type))
                 entry.idle = QStringLiteral("its operator is in that list already");
         }
-        add(type == m_snapshot.policy->target ? ListId::Target : ListId::Fp32, std::move(entry));
+        add(listOfType(type), std::move(entry));
     }
 }
 

@@ -17,6 +17,7 @@ namespace halftone::widgets {
 enum class ListId : std::uint8_t
 {
     Target,
+    Int8, ///< over the others: an operator in it is shown here alone
     Fp32,
     Widest,
     Conditional,
@@ -24,7 +25,7 @@ enum class ListId : std::uint8_t
     Neutral
 };
 
-inline constexpr std::array kAllLists{ListId::Target,      ListId::Fp32,     ListId::Widest,
+inline constexpr std::array kAllLists{ListId::Target,      ListId::Int8,     ListId::Fp32,   ListId::Widest,
                                       ListId::Conditional, ListId::Excluded, ListId::Neutral};
 
 /// One line of a list.
@@ -71,7 +72,9 @@ bool isBefore(const ListEntry &a, const ListEntry &b);
 QString titleOf(ListId list, tensor::DType target); ///< "float16", "fp32", "widest", …
 ListId listIdOf(policy::List list);
 policy::List policyList(ListId list); ///< needs: not Excluded
-/// The list an operator stands in; Neutral where none names it.
+/// The list an operator stands in, int8 before any other; Neutral where none names it.
 ListId listOf(const policy::Rules &rules, const std::string &op);
+/// The list that holds where it cannot be int8.
+ListId listBelowInt8(const policy::Rules &rules, const std::string &op);
 
 } // namespace halftone::widgets

@@ -51,6 +51,7 @@ ListId listIdOf(List list)
     case List::Conditional:
         return ListId::Conditional;
     case List::Int8:
+        return ListId::Int8;
     case List::Neutral:
         break;
     }
@@ -62,6 +63,8 @@ QString titleOf(ListId list, tensor::DType target)
     switch (list) {
     case ListId::Target:
         return plain(std::string(tensor::nameOf(target)));
+    case ListId::Int8:
+        return QStringLiteral("int8");
     case ListId::Fp32:
         return QStringLiteral("fp32");
     case ListId::Widest:
@@ -81,6 +84,8 @@ policy::List policyList(ListId list)
     switch (list) {
     case ListId::Target:
         return List::Target;
+    case ListId::Int8:
+        return List::Int8;
     case ListId::Fp32:
     case ListId::Excluded:
         return List::Fp32;
@@ -95,6 +100,11 @@ policy::List policyList(ListId list)
 }
 
 ListId listOf(const policy::Rules &rules, const std::string &op)
+{
+    return rules.int8.contains(op) ? ListId::Int8 : listBelowInt8(rules, op);
+}
+
+ListId listBelowInt8(const policy::Rules &rules, const std::string &op)
 {
     const auto place = rules.places.find(op);
     return place == rules.places.end() ? ListId::Neutral : listIdOf(place->second.list);

@@ -1,6 +1,7 @@
 #include "widgets/models/list_moves.h"
 
 #include "core/dialect/mxnet/op_info.h"
+#include "core/policy/int8_forms.h"
 #include "widgets/common/formatters.h"
 
 #include <algorithm>
@@ -115,6 +116,11 @@ private:
     ListMove askForNodes() const;
     MoveChoice operatorChoice(const std::vector<std::string> &ops) const;
     MoveChoice nodeChoice() const;
+    static QString withoutInt8Form(const std::vector<std::string> &ops)
+    {
+        return QStringLiteral("%1 %2 no int8 form")
+            .arg(named(ops), QLatin1String(ops.size() == 1 ? "has" : "have"));
+    }
     std::vector<std::string> excludedAmong(const std::vector<std::string> &nodes) const;
     std::vector<std::string> overriddenAmong(const std::vector<std::string> &nodes) const;
 
@@ -223,6 +229,15 @@ MoveChoice Mover::operatorChoice(const std::vector<std::string> &ops) const
     std::vector<std::string> moving;
     std::ranges::copy_if(ops, std::back_inserter(moving),
                          [this](const std::string &op) { return listOf(*m_snapshot.rules, op) != m_to; });
+    if (m_to == ListId::Int8) {
+        const std::vector<std::string> all = moving;
+        std::erase_if(moving, [](const std::string &op) { return !policy::hasInt8Form(op); });
+        if (moving.empty() && !all.empty()) {
+            choice.label = QStringLiteral("All %1").arg(named(all));
+            choice.why = withoutInt8Form(all);
+            return choice;
+        }
+    }
     if (moving.empty()) {
         choice.label = QStringLiteral("All %1").arg(named(ops));
         choice.why = QStringLiteral("%1 %2 in %3 already")
@@ -262,8 +277,16 @@ MoveChoice Mover::nodeChoice() const
     std::vector<policy::Edit> edits;
     if (const std::vector<std::string> excluded = excludedAmong(m_nodes); !excluded.empty())
         edits.emplace_back(policy::IncludeNames{excluded});
-    if (m_to == ListId::Target || m_to == ListId::Fp32) {
-        const tensor::DType type = m_to == ListId::Fp32 ? tensor::DType::F32 : m_snapshot.policy->target;
+    if (m_to == ListId::Target || m_to == ListId::Fp32 || m_to == ListId::Int8) {
+        std::vector<std::string> formless = m_opsOfNodes;
+        std::erase_if(formless, [](const std::string &op) { return policy::hasInt8Form(op); });
+        if (m_to == ListId::Int8 && !formless.empty()) {
+            choice.why = withoutInt8Form(formless);
+            return choice;
+        }
+        const tensor::DType type = m_to == ListId::Fp32 ? tensor::DType::F32
+            : m_to == ListId::Int8                      ? tensor::DType::I8
+                                                        : m_snapshot.policy->target;
         const auto &overrides = m_snapshot.policy->nodeOverrides;
         const bool areHeld = std::ranges::all_of(m_nodes, [&](const std::string &name) {
             const auto at = overrides.find(name);
@@ -282,7 +305,7 @@ MoveChoice Mover::nodeChoice() const
             choice.why = QStringLiteral("the lists decide for it already");
     } else {
         edits.clear();
-        choice.why = QStringLiteral("a single node can be held to %1 or fp32 only")
+        choice.why = QStringLiteral("a single node can be held to %1, int8 or fp32 only")
                          .arg(titleOf(ListId::Target, m_snapshot.policy->target));
     }
     choice.edit = asOne(m_snapshot, std::move(edits), choice.subject);
@@ -297,6 +320,19 @@ ListMove Mover::askForNodes() const
     if (std::ranges::none_of(move.choices, [](const MoveChoice &one) { return one.edit.has_value(); }))
         move.refusal = move.choices.back().why;
     return move;
+}
+
+policy::Edit withoutInt8(const session::Snapshot &snapshot, const std::vector<std::string> &ops)
+{
+    policy::Policy policy = *snapshot.policy;
+    std::erase_if(*policy.int8Ops, [&](const std::string &one) {
+        const dialect::mxnet::OpInfo *const info = dialect::mxnet::findOp(one);
+        return std::ranges::find(ops, info ? info->name : one) != ops.end();
+    });
+    if (policy.int8Ops->empty())
+        policy.int8Ops.reset();
+    const QString what = named(ops) + QStringLiteral(" no longer int8");
+    return policy::ReplacePolicy{std::move(policy), what.toStdString()};
 }
 
 /// The conditions of each operator without those among `entries`.
@@ -353,6 +389,7 @@ std::optional<policy::Edit> removalOf(const session::Snapshot &snapshot,
 {
     std::vector<policy::Edit> edits;
     policy::MoveOperators moved{{}, policy::List::Neutral};
+    std::vector<std::string> noLongerInt8;
     policy::OverrideNodes freed;
     policy::IncludeNames included;
     for (const auto &[list, entry] : entries) {
@@ -360,9 +397,14 @@ std::optional<policy::Edit> removalOf(const session::Snapshot &snapshot,
             included.names.push_back(entry.name);
         else if (entry.kind == ListEntry::Kind::Node)
             freed.nodes.push_back(entry.name);
+        else if (list == ListId::Int8)
+            noLongerInt8.push_back(entry.name);
         else if (entry.kind == ListEntry::Kind::Operator && list != ListId::Neutral)
             moved.ops.push_back(entry.name);
     }
+    // Their place in the other lists comes to hold again.
+    if (!noLongerInt8.empty())
+        edits.emplace_back(withoutInt8(snapshot, noLongerInt8));
     if (!moved.ops.empty())
         edits.emplace_back(std::move(moved));
     if (!freed.nodes.empty())

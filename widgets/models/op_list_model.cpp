@@ -18,6 +18,9 @@ QString meaning(ListId list, tensor::DType target)
     switch (list) {
     case ListId::Target:
         return QStringLiteral("These operators compute in %1.").arg(titleOf(list, target));
+    case ListId::Int8:
+        return QStringLiteral(
+            "These operators compute in int8 where they can be quantized, else as their other list says.");
     case ListId::Fp32:
         return QStringLiteral("These operators compute in float32.");
     case ListId::Widest:
@@ -223,6 +226,8 @@ QVariant OpListModel::listData(ListId list, int column, int role) const
     case PrecisionRole:
         if (list == ListId::Target)
             return static_cast<int>(target);
+        if (list == ListId::Int8)
+            return static_cast<int>(tensor::DType::I8);
         return list == ListId::Fp32 || list == ListId::Excluded
             ? QVariant(static_cast<int>(tensor::DType::F32))
             : QVariant();

@@ -17,9 +17,10 @@ struct ListKey
 };
 
 /// The key that moves to each list.
-inline constexpr ListKey kListKeys[]{{ListId::Target, Qt::Key_T},   {ListId::Fp32, Qt::Key_F},
-                                     {ListId::Widest, Qt::Key_W},   {ListId::Conditional, Qt::Key_C},
-                                     {ListId::Excluded, Qt::Key_X}, {ListId::Neutral, Qt::Key_N}};
+inline constexpr ListKey kListKeys[]{{ListId::Target, Qt::Key_T},      {ListId::Int8, Qt::Key_I},
+                                     {ListId::Fp32, Qt::Key_F},        {ListId::Widest, Qt::Key_W},
+                                     {ListId::Conditional, Qt::Key_C}, {ListId::Excluded, Qt::Key_X},
+                                     {ListId::Neutral, Qt::Key_N}};
 
 /// Asks which of its choices a move means. preview: called for the choice under the cursor.
 QMenu *makeChoiceMenu(const ListMove &move, QWidget *parent, std::function<void(const policy::Edit &)> apply,

@@ -198,6 +198,9 @@ QStringList CallWriter::conditions() const
 
 void CallWriter::noteWhatIsLost()
 {
+    if (!m_rules.int8.empty())
+        m_notes << QStringLiteral(
+            "Operators in int8 are no matter of amp.convert_model: export the model, or quantize it before.");
     std::set<std::string> toWidest;
     std::set<std::string> fromWidest;
     for (const auto &[op, place] : m_rules.places) {

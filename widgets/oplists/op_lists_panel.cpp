@@ -197,8 +197,9 @@ void OpListsPanel::showHint()
     else if (m_view->selectedEntries().isEmpty())
         m_message->setText(tr("Drag operators between the lists, or nodes from the graph onto one."));
     else
-        m_message->setText(tr("T %1, F fp32, W widest, C conditional, X exclude, N neutral, Del remove")
-                               .arg(titleOf(ListId::Target, snapshot->policy->target)));
+        m_message->setText(
+            tr("T %1, I int8, F fp32, W widest, C conditional, X exclude, N neutral, Del remove")
+                .arg(titleOf(ListId::Target, snapshot->policy->target)));
 }
 
 QString OpListsPanel::previewOf(const ListMove &move, ListId to) const
@@ -418,6 +419,7 @@ void OpListsPanel::resetLists()
     reset.moves.clear();
     reset.addedConditions.clear();
     reset.nodeOverrides.clear();
+    reset.int8Ops.reset();
     apply(policy::ReplacePolicy{std::move(reset), tr("Reset lists").toStdString()});
 }
 
