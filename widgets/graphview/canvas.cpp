@@ -9,6 +9,7 @@
 #include <QMouseEvent>
 #include <QNativeGestureEvent>
 #include <QPainter>
+#include <QTimer>
 #include <QToolTip>
 #include <QVariantAnimation>
 #include <QWheelEvent>
@@ -20,6 +21,8 @@ namespace {
 
 constexpr double kZoomStep = 1.2; ///< for one notch of a wheel
 constexpr int kMargin = 12;
+constexpr int kMarkMs = 1500;
+constexpr double kMarkGap = 6; ///< between an item and the ring around it
 constexpr double kTitle = 30; ///< height of a frame's title, in the scene
 
 } // namespace
@@ -28,6 +31,7 @@ Canvas::Canvas(QWidget *parent)
     : QWidget(parent)
     , m_minimap(new Minimap(this))
     , m_fading(new QVariantAnimation(this))
+    , m_marking(new QTimer(this))
 {
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(false);
@@ -42,6 +46,12 @@ Canvas::Canvas(QWidget *parent)
         m_beforeShare = value.toDouble();
         update();
     });
+    m_marking->setSingleShot(true);
+    m_marking->setInterval(kMarkMs);
+    connect(m_marking, &QTimer::timeout, this, [this] {
+        m_marked = kNoItem;
+        update();
+    });
     connect(m_fading, &QVariantAnimation::finished, this, [this] { m_before = {}; });
 }
 
@@ -49,6 +59,8 @@ Canvas::~Canvas() = default;
 
 void Canvas::setInput(const PaintInput &input)
 {
+    if (input.scene != m_input.scene)
+        m_marked = kNoItem;
     m_input = input;
     m_minimap->refresh();
     update();
@@ -124,6 +136,24 @@ void Canvas::paintCaption(QPainter &painter)
     painter.drawText(box, Qt::AlignCenter, m_caption);
 }
 
+void Canvas::mark(ItemIndex item)
+{
+    m_marked = item;
+    m_marking->start();
+    update();
+}
+
+void Canvas::paintMark(QPainter &painter)
+{
+    if (m_marked == kNoItem || m_marked >= m_input.scene->items().size())
+        return;
+    const QRectF ring = m_camera.toView(m_input.scene->items()[m_marked].rect)
+                            .adjusted(-kMarkGap, -kMarkGap, kMarkGap, kMarkGap);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(palette().color(QPalette::Highlight), 4));
+    painter.drawRoundedRect(ring, kMarkGap, kMarkGap);
+}
+
 void Canvas::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);
@@ -136,6 +166,7 @@ void Canvas::paintEvent(QPaintEvent *)
     }
     paintOn(painter, rect(), m_camera);
     painter.setRenderHint(QPainter::Antialiasing);
+    paintMark(painter);
     paintCaption(painter);
     if (m_gesture == Gesture::Band) {
         QColor accent = palette().color(QPalette::Highlight);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+class QTimer;
 class QVariantAnimation;
 
 namespace halftone::widgets {
@@ -35,6 +36,9 @@ public:
     void setCamera(const Camera &camera);
     /// Draws now, over the new picture, what was there before, and lets it vanish within `ms`.
     void fadeFromPresent(int ms);
+    /// Draws a ring around an item for a moment, so that the eye finds it.
+    void mark(ItemIndex item);
+    ItemIndex marked() const { return m_marked; }
     Minimap *minimap() const { return m_minimap; }
     /// Draws as on screen into any painter.
     void paintOn(QPainter &painter, const QRectF &area, const Camera &camera);
@@ -75,6 +79,7 @@ private:
     void moveCamera(const Camera &camera);
     QString toolTipOf(ItemIndex item) const;
     void paintCaption(QPainter &painter);
+    void paintMark(QPainter &painter);
 
     PaintInput m_input;
     std::unique_ptr<ScenePainter> m_painter; ///< made again when palette or font change
@@ -85,6 +90,8 @@ private:
     QPixmap m_before; ///< fading
     double m_beforeShare = 0;
     QVariantAnimation *m_fading;
+    ItemIndex m_marked = kNoItem;
+    QTimer *m_marking; ///< runs as long as m_marked is to be seen
     Gesture m_gesture = Gesture::None;
     QPointF m_pressed;
     QPointF m_last;

@@ -1,11 +1,13 @@
 #include "widgets/graphview/graph_view.h"
 
 #include "core/layout/drawn_nodes.h"
+#include "core/layout/first_view.h"
 #include "widgets/common/formatters.h"
 #include "widgets/graphview/canvas.h"
 #include "widgets/graphview/find_panel.h"
 #include "widgets/graphview/legend.h"
 #include "widgets/graphview/minimap.h"
+#include "widgets/graphview/plain_note.h"
 #include "widgets/graphview/view_bar.h"
 #include "widgets/models/source_types.h"
 
@@ -20,8 +22,8 @@
 namespace halftone::widgets {
 namespace {
 
-constexpr std::size_t kFirstView = 64; ///< so many boxes are shown before anything is folded
 constexpr int kFadeMs = 120;
+constexpr int kPatience = 10; ///< times the usual limits of a layout, when a person asks for it again
 
 } // namespace
 
@@ -41,12 +43,14 @@ GraphView::GraphView(DocumentController *controller, QWidget *parent)
     , m_right(new Canvas(m_splitter))
     , m_find(new FindPanel(controller, this))
     , m_legend(nullptr)
+    , m_plainNote(new PlainNote(this))
     , m_cache(std::make_shared<layout::PieceCache>())
 {
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(m_bar);
+    column->addWidget(m_plainNote);
     auto *row = new QHBoxLayout;
     row->setSpacing(0);
     row->addWidget(m_splitter, 1);
@@ -72,6 +76,7 @@ GraphView::GraphView(DocumentController *controller, QWidget *parent)
     connect(m_bar, &ViewBar::foldWanted, this, &GraphView::foldAll);
     connect(m_bar, &ViewBar::unfoldWanted, this, &GraphView::unfoldAll);
     connect(m_bar, &ViewBar::findWanted, this, &GraphView::showFind);
+    connect(m_plainNote, &PlainNote::tryAgainWanted, this, &GraphView::layOutAgain);
     connect(m_find, &FindPanel::foundChanged, this, &GraphView::emphasise);
     connect(m_find, &FindPanel::closed, this, &GraphView::hideFind);
     connect(m_find, &FindPanel::nodeChosen, this, [this](graph::NodeId node) {
@@ -104,7 +109,13 @@ void GraphView::connectCanvas(Canvas *canvas)
         m_keep = Keep::Nothing;
         setCamera(camera);
     });
-    connect(canvas, &Canvas::itemClicked, this, &GraphView::clickItem);
+    connect(canvas, &Canvas::itemClicked, this,
+            [this, canvas](ItemIndex item, Qt::KeyboardModifiers modifiers) {
+                if ((modifiers & Qt::AltModifier) != 0)
+                    showCounterpartOf(item, canvas);
+                else
+                    clickItem(item, modifiers);
+            });
     connect(canvas, &Canvas::itemDoubleClicked, this, &GraphView::openOrClose);
     connect(canvas, &Canvas::groundClicked, this, [this] { m_controller->selection().clear(); });
     connect(canvas, &Canvas::bandSelected, this, &GraphView::selectArea);
@@ -128,6 +139,7 @@ void GraphView::openDocument()
     m_left->setInput({});
     m_right->setInput({});
     m_legend->hide();
+    m_plainNote->hide();
     m_emphasis = {};
     m_scene.reset();
     m_shown.reset();
@@ -145,17 +157,25 @@ void GraphView::startLayout(std::shared_ptr<const layout::BlockTree> tree, std::
     const QFontMetricsF metrics(font());
     m_job.start(
         [snapshot = m_controller->snapshot(), tree = std::move(tree), open = std::move(open), cache = m_cache,
-         lineHeight = metrics.height()](const std::stop_token &stop) mutable {
+         lineHeight = metrics.height(),
+         isPatient = std::exchange(m_isPatient, false)](const std::stop_token &stop) mutable {
             Layouted result;
             const graph::Graph &graph = snapshot->graph();
             if (!tree) {
                 tree = std::make_shared<const layout::BlockTree>(
                     layout::foldGraph(graph, layout::drawnNodes(snapshot->source->model)));
-                open = layout::openWithin(*tree, kFirstView);
+                if (open.size() != tree->blocks.size())
+                    open = layout::openWithin(*tree, layout::kFirstView);
+                open[layout::kRoot] = 1;
                 result.types = sourceTypes(*snapshot);
             }
             layout::LayoutOptions options;
             options.gaps = {1.5 * lineHeight, 1.9 * lineHeight};
+            if (isPatient) {
+                options.limits.computing *= kPatience;
+                options.limits.waiting *= kPatience;
+                options.heaviest *= kPatience;
+            }
             auto picture = layout::layoutGraph(graph, *tree, open, itemSizes(graph, *tree, lineHeight),
                                                options, *cache, Progress{stop, {}});
             if (picture.ok())
@@ -179,6 +199,7 @@ void GraphView::take(Layouted layouted)
         m_types = std::move(*layouted.types);
     m_scene = std::move(layouted.scene);
     m_right->setMessage({});
+    m_plainNote->showNote(m_scene->note());
     recolour();
     emphasise();
     if (m_cameraAfter) {
@@ -197,51 +218,6 @@ void GraphView::take(Layouted layouted)
     if (m_showAfter)
         centreOn(m_scene->itemOf(*std::exchange(m_showAfter, std::nullopt)));
     Q_EMIT settled();
-}
-
-std::vector<char> GraphView::openBlocks() const
-{
-    return m_scene ? m_scene->open() : std::vector<char>();
-}
-
-void GraphView::setFolding(std::vector<char> open, std::optional<layout::ItemRef> anchor)
-{
-    if (!m_scene || open == m_scene->open())
-        return;
-    rememberView();
-    std::optional<Anchor> kept;
-    if (anchor) {
-        const ItemIndex item = m_scene->itemOf(*anchor);
-        if (item != kNoItem) {
-            const QRectF rect = m_scene->items()[item].rect;
-            kept = Anchor{*anchor, m_camera.toView(QPointF(rect.center().x(), rect.top()))};
-        }
-    }
-    startLayout(m_scene->sharedTree(), std::move(open), kept, !kept);
-}
-
-void GraphView::setBlockOpen(layout::BlockId block, bool isOpen)
-{
-    if (!m_scene || block == layout::kRoot || block >= m_scene->open().size())
-        return;
-    std::vector<char> open = m_scene->open();
-    open[block] = isOpen ? 1 : 0;
-    setFolding(std::move(open), layout::ItemRef{true, block});
-}
-
-void GraphView::foldAll()
-{
-    if (!m_scene)
-        return;
-    std::vector<char> open(m_scene->open().size(), 0);
-    open.front() = 1;
-    setFolding(std::move(open), std::nullopt);
-}
-
-void GraphView::unfoldAll()
-{
-    if (m_scene)
-        setFolding(layout::allOpen(m_scene->tree()), std::nullopt);
 }
 
 void GraphView::recolour()

@@ -23,6 +23,7 @@ namespace halftone::widgets {
 class Canvas;
 class FindPanel;
 class Legend;
+class PlainNote;
 class ViewBar;
 
 /// What a drag of nodes carries: "application/x-halftone-nodes", their names in UTF-8, one a line; also as plain text.
@@ -50,11 +51,16 @@ public:
     const Emphasis &emphasis() const { return m_emphasis; }
     Canvas *canvas() const { return m_right; } ///< of the converted side, or the only one
     FindPanel *findPanel() const { return m_find; }
+    Canvas *originalCanvas() const { return m_left; } ///< seen when both are side by side
     bool canGoBack() const { return m_history.canGoBack(); }
     bool canGoForward() const { return m_history.canGoForward(); }
 
     /// Which blocks are open, by BlockId; empty before the first layout.
     std::vector<char> openBlocks() const;
+    /// Those that were open when a session was saved, in place of those that a model is first shown with; of another model, or
+    /// folded in another way: nothing happens.
+    void restoreOpenBlocks(std::vector<char> open);
+    const PlainNote &plainNote() const { return *m_plainNote; }
 
 public Q_SLOTS:
     void setColourBy(halftone::widgets::ColourBy colourBy);
@@ -71,6 +77,9 @@ public Q_SLOTS:
     void findPrevious();
     void foldAll();
     void unfoldAll();
+    void layOutAgain(); ///< with ten times as much time for Graphviz
+    /// Side by side, the current node's place in the other graph than the one with the focus is shown and marked.
+    void showCounterpart();
     /// Opens the blocks around a node and brings it to the middle.
     void showNode(halftone::graph::NodeId node);
 
@@ -86,6 +95,7 @@ Q_SIGNALS:
     void colourByChanged(halftone::widgets::ColourBy colourBy);
     void sidesChanged(halftone::widgets::Sides sides);
     void cameraChanged();
+    void counterpartShown(const QString &what); ///< which node, and what it computes in on both sides
 
 protected:
     void resizeEvent(QResizeEvent *event) override;
@@ -125,6 +135,8 @@ private:
     void goTo(const View &view);
     void centreOn(ItemIndex item);
     void reveal(ItemIndex item);
+    void revealIn(const Canvas &canvas, ItemIndex item);
+    void showCounterpartOf(ItemIndex item, const Canvas *clicked);
     void clickItem(ItemIndex item, Qt::KeyboardModifiers modifiers);
     void openOrClose(ItemIndex item);
     void goUp();
@@ -145,6 +157,7 @@ private:
     Canvas *m_right;
     FindPanel *m_find;
     Legend *m_legend;
+    PlainNote *m_plainNote;
 
     std::shared_ptr<layout::PieceCache> m_cache;
     std::shared_ptr<const Scene> m_scene;
@@ -161,6 +174,7 @@ private:
     std::optional<Camera> m_cameraAfter;
     std::optional<graph::NodeId> m_showAfter;
     bool m_fitsAfter = false;
+    bool m_isPatient = false; ///< for the next layout
     Keep m_keep = Keep::Nothing;
     LatestJob m_job; ///< last: ends first
 };

@@ -5,13 +5,11 @@
 #include "widgets/graphview/view_bar.h"
 #include "widgets/graphview/walk.h"
 
-#include <QDrag>
-#include <QMimeData>
-#include <QPainter>
+#include <QLayout>
 
 #include <algorithm>
 
-/// How a person moves about: camera, history, keys, selection.
+/// How a person moves about: camera, history, keys.
 namespace halftone::widgets {
 namespace {
 
@@ -21,20 +19,6 @@ constexpr double kLegible = 0.8; ///< least scale of a node that is shown, and o
 constexpr double kFitAtMost = 1; ///< small graphs are not blown up
 
 } // namespace
-
-std::unique_ptr<QMimeData> nodesMime(const graph::Graph &graph, const std::vector<graph::NodeId> &nodes)
-{
-    QByteArray names;
-    for (const graph::NodeId node : nodes) {
-        if (!names.isEmpty())
-            names += '\n';
-        names += QByteArray::fromStdString(graph.node(node).name);
-    }
-    auto mime = std::make_unique<QMimeData>();
-    mime->setData(QStringLiteral("application/x-halftone-nodes"), names);
-    mime->setText(QString::fromUtf8(names));
-    return mime;
-}
 
 void GraphView::setCamera(const Camera &camera)
 {
@@ -162,117 +146,52 @@ void GraphView::centreOn(ItemIndex item)
 
 void GraphView::reveal(ItemIndex item)
 {
+    revealIn(*m_right, item);
+}
+
+void GraphView::revealIn(const Canvas &canvas, ItemIndex item)
+{
     if (item == kNoItem)
         return;
     const QRectF rect = m_camera.toView(m_scene->items()[item].rect);
-    const QRectF room = QRectF(m_right->rect()).adjusted(kMargin, kMargin, -kMargin, -kMargin);
+    const QRectF room = QRectF(canvas.rect()).adjusted(kMargin, kMargin, -kMargin, -kMargin);
     const QPointF shift(rect.right() > room.right() ? rect.right() - room.right()
                                                     : std::min(0.0, rect.left() - room.left()),
                         rect.bottom() > room.bottom() ? rect.bottom() - room.bottom()
                                                       : std::min(0.0, rect.top() - room.top()));
     if (shift.isNull())
         return;
+    m_keep = Keep::Nothing;
     Camera camera = m_camera;
     camera.origin += shift / camera.scale;
     setCamera(camera);
 }
 
-void GraphView::clickItem(ItemIndex item, Qt::KeyboardModifiers modifiers)
+/// Both sides show the same places: the counterpart of a node is the node itself in the other canvas, as far as that one is
+/// wide enough.
+void GraphView::showCounterpartOf(ItemIndex item, const Canvas *clicked)
 {
-    Selection &selection = m_controller->selection();
-    const auto nodes = m_scene->nodesOf(item);
-    if ((modifiers & (Qt::ControlModifier | Qt::ShiftModifier)) == 0) {
-        selection.set({nodes.begin(), nodes.end()}, nodes.front());
-        return;
-    }
-    std::vector<graph::NodeId> chosen = selection.nodes();
-    const bool removes = (modifiers & Qt::ControlModifier) != 0
-        && std::ranges::all_of(nodes, [&](graph::NodeId node) { return selection.contains(node); });
-    if (removes)
-        std::erase_if(chosen,
-                      [&](graph::NodeId node) { return std::ranges::find(nodes, node) != nodes.end(); });
-    else
-        chosen.insert(chosen.end(), nodes.begin(), nodes.end());
-    std::optional<graph::NodeId> current = nodes.front();
-    if (removes)
-        current = chosen.empty() ? std::nullopt : std::optional(chosen.back());
-    selection.set(std::move(chosen), current);
-}
-
-void GraphView::openOrClose(ItemIndex item)
-{
-    const SceneItem &chosen = m_scene->items()[item];
-    if (chosen.ref.isBlock)
-        setBlockOpen(chosen.ref.id, !chosen.isFrame);
-    else
-        showNode(chosen.ref.id);
-}
-
-void GraphView::goUp()
-{
-    const ItemIndex item = currentItem();
     if (item == kNoItem)
         return;
-    const SceneItem &current = m_scene->items()[item];
-    const layout::BlockId block = current.ref.isBlock ? m_scene->tree().blocks[current.ref.id].parent
-                                                      : m_scene->tree().blockOf[current.ref.id];
-    if (block == layout::kRoot || block == layout::kNoBlock)
-        return;
-    const std::vector<graph::NodeId> nodes = layout::nodesIn(m_scene->tree(), block);
-    m_controller->selection().set(nodes, nodes.front());
-    setBlockOpen(block, false);
+    clickItem(item, Qt::NoModifier);
+    const bool isOriginal = clicked == m_left || m_sides == Sides::Original;
+    setSides(Sides::Both);
+    layout()->activate(); // the canvases have their sizes
+    Canvas *const other = isOriginal ? m_right : m_left;
+    revealIn(*other, item);
+    other->mark(item);
+    const SceneItem &shown = m_scene->items()[item];
+    if (shown.ref.isBlock || item >= m_originalLooks.items.size()) // no colours yet
+        Q_EMIT counterpartShown(tr("%1, in both graphs").arg(shown.name));
+    else
+        Q_EMIT counterpartShown(tr("%1: %2 in the original, %3 in the converted graph")
+                                    .arg(shown.name, shortType(m_originalLooks.items[item].type),
+                                         shortType(m_looks.items[item].type)));
 }
 
-void GraphView::selectArea(const QRectF &area, bool adds)
+void GraphView::showCounterpart()
 {
-    if (!m_scene)
-        return;
-    std::vector<ItemIndex> items;
-    m_scene->itemsIn(area, items);
-    std::vector<graph::NodeId> nodes
-        = adds ? m_controller->selection().nodes() : std::vector<graph::NodeId>();
-    for (const ItemIndex item : items) {
-        if (!m_scene->items()[item].isFrame) {
-            const auto own = m_scene->nodesOf(item);
-            nodes.insert(nodes.end(), own.begin(), own.end());
-        }
-    }
-    const auto current = nodes.empty() ? std::nullopt : std::optional(nodes.back());
-    m_controller->selection().set(std::move(nodes), current);
-}
-
-void GraphView::dragItem(ItemIndex item)
-{
-    if (!m_emphasis.isSelected(item))
-        clickItem(item, Qt::NoModifier);
-    std::vector<graph::NodeId> nodes;
-    for (const graph::NodeId node : m_controller->selection().nodes()) {
-        if (!m_scene->graph().isVariable(node))
-            nodes.push_back(node);
-    }
-    if (nodes.empty())
-        return;
-    const QString text = nodes.size() == 1 ? plain(m_scene->graph().node(nodes.front()).name)
-                                           : tr("%1 nodes").arg(nodes.size());
-    QPixmap label(QSize(fontMetrics().horizontalAdvance(text) + 16, fontMetrics().height() + 8)
-                  * devicePixelRatioF());
-    label.setDevicePixelRatio(devicePixelRatioF());
-    label.fill(palette().color(QPalette::Highlight));
-    QPainter painter(&label);
-    painter.setPen(palette().color(QPalette::HighlightedText));
-    painter.drawText(QRectF(QPointF(), label.deviceIndependentSize()), Qt::AlignCenter, text);
-    painter.end();
-    auto *drag = new QDrag(this); // Qt deletes it when the drag is over
-    drag->setMimeData(nodesMime(m_scene->graph(), nodes).release());
-    drag->setPixmap(label);
-    drag->exec(Qt::CopyAction | Qt::MoveAction, Qt::CopyAction);
-}
-
-ItemIndex GraphView::currentItem() const
-{
-    const auto current = m_controller->selection().current();
-    return m_scene && current && *current < m_scene->graph().nodeCount() ? m_scene->itemOf(*current)
-                                                                         : kNoItem;
+    showCounterpartOf(currentItem(), m_left->hasFocus() ? m_left : m_right);
 }
 
 void GraphView::walk(int key, bool extends)
@@ -345,7 +264,9 @@ void GraphView::handleKey(int key, Qt::KeyboardModifiers modifiers)
         break;
     case Qt::Key_Return:
     case Qt::Key_Enter:
-        if (const ItemIndex item = currentItem(); item != kNoItem)
+        if ((modifiers & Qt::AltModifier) != 0)
+            showCounterpart();
+        else if (const ItemIndex item = currentItem(); item != kNoItem)
             openOrClose(item);
         break;
     case Qt::Key_Backspace:
@@ -393,20 +314,6 @@ void GraphView::findNext()
 void GraphView::findPrevious()
 {
     step(true);
-}
-
-void GraphView::describeCurrent()
-{
-    const ItemIndex item = currentItem();
-    QString text;
-    if (item != kNoItem && item < m_looks.items.size()) {
-        const SceneItem &current = m_scene->items()[item];
-        text = current.name + QStringLiteral(", ") + current.detail;
-        if (const tensor::DType type = m_looks.items[item].type;
-            type != tensor::DType::Unknown && !current.ref.isBlock)
-            text += tr(", computes in %1").arg(shortType(type));
-    }
-    m_right->setAccessibleDescription(text);
 }
 
 } // namespace halftone::widgets

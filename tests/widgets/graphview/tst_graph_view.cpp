@@ -2,6 +2,7 @@
 #include "widgets/graphview/canvas.h"
 #include "widgets/graphview/find_panel.h"
 #include "widgets/graphview/minimap.h"
+#include "widgets/graphview/plain_note.h"
 
 #include <QAbstractButton>
 #include <QComboBox>
@@ -9,6 +10,8 @@
 #include <QImage>
 #include <QLineEdit>
 #include <QMimeData>
+#include <QPushButton>
+#include <QSplitter>
 #include <QXmlStreamReader>
 
 #include <algorithm>
@@ -36,6 +39,9 @@ private Q_SLOTS:
     void castsAreMarkedOnTheEdgesThatTheConversionNames();
     void aBlockCountsItsOperatorsByPrecision();
     void bothSidesMoveInStep();
+    void altAndAClickShowTheSameNodeInTheOtherGraph();
+    void blocksThatWereOpenOpenAgain();
+    void aPlainDrawingSaysWhyAndIsTriedAgain();
     void theWheelScrollsAndWithControlZoomsUnderThePointer();
     void leftDragOnTheGroundPans();
     void aDragCarriesTheNamesOfTheChosenNodes();
@@ -291,6 +297,96 @@ void TestGraphView::bothSidesMoveInStep()
     QVERIFY(canvases[0]->camera() == canvases[1]->camera());
     QTest::keyClick(canvases[0], Qt::Key_PageDown);
     QVERIFY(canvases[0]->camera() == canvases[1]->camera());
+}
+
+void TestGraphView::altAndAClickShowTheSameNodeInTheOtherGraph()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    opened.view->unfoldAll();
+    QVERIFY(opened.settle());
+    const NodeId node = opened.node("stem_conv");
+    opened.view->showNode(node);
+    QVERIFY(opened.settle());
+    QSignalSpy told(opened.view, &widgets::GraphView::counterpartShown);
+    const auto *scene = opened.view->scene();
+    const ItemIndex item = scene->itemOf(node);
+    QTest::mouseClick(opened.view->canvas(), Qt::LeftButton, Qt::AltModifier,
+                      viewPlaceOf(*opened.view, item));
+    QCOMPARE(opened.view->sides(), widgets::Sides::Both);
+    auto *const original = opened.view->originalCanvas();
+    QCOMPARE(original->marked(), item);
+    QCOMPARE(opened.view->canvas()->marked(), widgets::kNoItem);
+    QCOMPARE(opened.controller.selection().nodes(), std::vector<NodeId>{node});
+    QVERIFY2(told.value(0).value(0).toString().startsWith("stem_conv: f32 in the original"),
+             qPrintable(told.value(0).value(0).toString()));
+    // Out of sight in the other canvas, which is narrower: brought there.
+    const auto isSeen = [&](const widgets::Canvas *canvas) {
+        return QRectF(canvas->rect()).contains(canvas->camera().toView(scene->items()[item].rect));
+    };
+    QVERIFY(isSeen(original));
+    QTRY_COMPARE_WITH_TIMEOUT(original->marked(), widgets::kNoItem, 5000);
+
+    opened.view->findChild<QSplitter *>()->setSizes({1300, 300});
+    QTest::qWait(10);
+    widgets::Camera camera = original->camera();
+    camera.origin.rx() = scene->items()[item].rect.left() - 700 / camera.scale;
+    Q_EMIT original->cameraMoved(camera);
+    QVERIFY(isSeen(original) && !isSeen(opened.view->canvas()));
+    QTest::mouseClick(original, Qt::LeftButton, Qt::AltModifier,
+                      original->camera().toView(scene->items()[item].rect.center()).toPoint());
+    QVERIFY(isSeen(opened.view->canvas()));
+    QCOMPARE(opened.view->canvas()->marked(), item);
+}
+
+void TestGraphView::blocksThatWereOpenOpenAgain()
+{
+    test::OpenedGraph opened;
+    opened.openResidual(60);
+    const std::vector<char> first = opened.view->openBlocks();
+    opened.view->foldAll();
+    QVERIFY(opened.settle());
+    const std::vector<char> folded = opened.view->openBlocks();
+    QVERIFY(folded != first);
+    opened.view->restoreOpenBlocks(first);
+    QVERIFY(opened.settle());
+    QCOMPARE(opened.view->openBlocks(), first);
+    opened.view->restoreOpenBlocks({1, 1}); // of another model
+    QVERIFY(opened.settle());
+    QCOMPARE(opened.view->openBlocks(), first);
+
+    auto document = session::Document::open(opened.folder.filePath("long-symbol.json").toStdString());
+    opened.controller.setDocument(std::move(document).value());
+    opened.view->restoreOpenBlocks(folded); // before its first picture
+    QVERIFY(opened.settle());
+    QCOMPARE(opened.view->openBlocks(), folded);
+}
+
+void TestGraphView::aPlainDrawingSaysWhyAndIsTriedAgain()
+{
+    const QTemporaryDir folder;
+    QFile dot(folder.filePath("dot"));
+    QVERIFY(dot.open(QIODevice::WriteOnly));
+    dot.write("#!/bin/sh\nexit 3\n");
+    dot.close();
+    dot.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    const QByteArray path = qgetenv("PATH");
+    qputenv("PATH", folder.path().toLocal8Bit() + ':' + path);
+    test::OpenedGraph opened;
+    opened.openSample();
+    qputenv("PATH", path);
+    QVERIFY2(opened.view->plainNote().text().contains("dot ended with code 3"),
+             qPrintable(opened.view->plainNote().text()));
+    const auto before = opened.view->scene()->items();
+    const auto buttons = opened.view->plainNote().findChildren<QPushButton *>();
+    QCOMPARE(buttons.size(), 1);
+    QTest::mouseClick(buttons[0], Qt::LeftButton);
+    QVERIFY(opened.settle());
+    QCOMPARE(opened.view->plainNote().text(), QString());
+    QVERIFY(std::ranges::any_of(opened.view->scene()->items(), [&](const auto &item) {
+        return item.rect
+            != before[static_cast<std::size_t>(&item - opened.view->scene()->items().data())].rect;
+    }));
 }
 
 void TestGraphView::theWheelScrollsAndWithControlZoomsUnderThePointer()
