@@ -151,6 +151,12 @@ Result<std::unique_ptr<Kernel>> fusedInt8Kernel(const FusedInt8 &op, const Opera
     return referenceFusedInt8(op, operation, threads);
 }
 
+ops::CalibratedRange codeLimits(const ops::CalibratedRange &range, tensor::DType type)
+{
+    const double most = std::max(std::abs(*range.low), std::abs(*range.high));
+    return {type == tensor::DType::U8 ? 0 : -most, most};
+}
+
 CodedWeights codeWeights(const FusedInt8 &op, const std::vector<TensorDesc> &descs,
                          std::span<const std::byte *const> inputs, double dataScale)
 {

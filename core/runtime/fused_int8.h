@@ -27,6 +27,8 @@ struct FusedInt8
     std::optional<ops::Operator>
         activation; ///< a function of one element; behind the sum, where there is one
     ops::CalibratedRange range; ///< of the result; empty: the result is sums of 32 bits
+    /// What the result is cut to before it is coded, where its codes count in a wider range; empty: nothing.
+    ops::CalibratedRange limits{};
     bool realOutput = false;
     bool codedWeights = false; ///< weight and bias are codes with ranges; else reals that are quantized here
 
@@ -66,6 +68,10 @@ struct CodedWeights
 double codesOfData(tensor::DType type);
 /// Codes for 1 of a range; for an empty one the largest that MXNet has.
 double scaleOfRange(tensor::DType type, double low, double high);
+
+/// The least and the largest real that codes of a range stand for: int8 is symmetric, uint8 begins at 0.
+/// Needs: both ends
+ops::CalibratedRange codeLimits(const ops::CalibratedRange &range, tensor::DType type);
 
 /// Folds BatchNorm and quantizes weights and bias (spec: calibration-int8, section 3).
 /// inputs     bytes of all inputs, dense

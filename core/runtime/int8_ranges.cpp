@@ -1,5 +1,7 @@
 #include "core/runtime/int8_ranges.h"
 
+#include "core/runtime/plan_edit.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -26,6 +28,27 @@ public:
     explicit Settling(PlanGraph &graph)
         : m_graph(graph)
     {
+    }
+
+    /// Parts of a concatenation that are coded right before it are coded in its range, so that they need only be copied.
+    /// They are cut to their own range as before.
+    void shareRanges()
+    {
+        const PlanUses uses(m_graph);
+        for (const PlanNode &node : m_graph.nodes) {
+            const auto *concat = node.op->getIf<ops::Quantized<ops::Concat>>();
+            if (concat == nullptr || !constantOf(node.outputs[1]) || !constantOf(node.outputs[2]))
+                continue;
+            const auto parts = static_cast<std::size_t>(concat->op.inputs);
+            for (std::size_t k = 0; k < parts; ++k) {
+                const ValueId part = node.inputs[k];
+                const std::uint32_t producer = uses.producer[part];
+                if (producer != kNoPlanNode && uses.hasOneReader(part)
+                    && m_graph.desc(part).dtype == m_graph.desc(node.outputs[0]).dtype)
+                    widen(m_graph.nodes[producer], *constantOf(node.outputs[1]),
+                          *constantOf(node.outputs[2]));
+            }
+        }
     }
 
     void run()
@@ -111,6 +134,21 @@ private:
         return all;
     }
 
+    void widen(PlanNode &producer, float low, float high)
+    {
+        if (!producer.fused || !producer.fused->isCalibrated() || producer.outputs.size() != 3)
+            return;
+        const auto own = endsOf(producer.fused->range);
+        if (!own || (own->low == low && own->high == high))
+            return;
+        FusedInt8 wide = *producer.fused;
+        wide.limits = codeLimits(wide.range, m_graph.desc(producer.outputs[0]).dtype);
+        wide.range = {low, high};
+        producer.fused = std::make_shared<const FusedInt8>(std::move(wide));
+        set(producer.outputs[1], low);
+        set(producer.outputs[2], high);
+    }
+
     void set(ValueId value, float number)
     {
         std::vector<std::byte> bytes(sizeof number);
@@ -126,7 +164,9 @@ private:
 
 void settleRanges(PlanGraph &graph)
 {
-    Settling(graph).run();
+    Settling settling(graph);
+    settling.run();
+    settling.shareRanges();
 }
 
 } // namespace halftone::runtime

@@ -128,6 +128,7 @@ Result<void> simplify(PlanGraph &graph, const Backend *backend, PlanCache &cache
 {
     removeIdentities(graph);
     removeUnused(graph);
+    fuseDequantize(graph);
     foldCasts(graph);
     HALFTONE_CHECK(foldBatchNorms(graph, cache));
     HALFTONE_CHECK(foldConstants(graph, backend, cache));

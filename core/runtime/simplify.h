@@ -24,8 +24,12 @@ Result<void> foldBatchNorms(PlanGraph &graph, PlanCache &cache);
 /// A constant border of zeros becomes the padding of the convolution that reads it.
 void foldPads(PlanGraph &graph);
 
-/// Where a cast is the only reader of a float operator, the operator writes the cast's type.
+/// Where a cast is the only reader of a float operator, or of one that makes reals of codes, that writes the cast's type; what is
+/// quantized is read as it was before it was widened.
 void foldCasts(PlanGraph &graph);
+
+/// A layer on codes whose only reader makes reals of its result writes reals itself, cut to what the codes could say.
+void fuseDequantize(PlanGraph &graph);
 
 /// Average pooling goes before a 1 × 1 convolution that feeds it: both are linear, and there is less to convolve.
 void poolBeforeConvolution(PlanGraph &graph);

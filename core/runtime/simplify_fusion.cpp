@@ -128,13 +128,67 @@ private:
     std::vector<bool> m_gone;
 };
 
+/// Does it make reals of codes?
+bool readsCodes(const PlanNode &node)
+{
+    return node.op->is<ops::Dequantize>() || (node.fused && node.fused->realOutput);
+}
+
 /// Operators whose kernels write another float type than they read, rounding once.
 bool writesAnyFloat(const PlanNode &node)
 {
-    return isProduct(*node.op);
+    return isProduct(*node.op) || readsCodes(node);
+}
+
+/// What is quantized need not be widened before.
+void quantizeWithoutCasts(PlanGraph &graph)
+{
+    const PlanUses uses(graph);
+    std::vector<bool> gone(graph.nodes.size());
+    for (PlanNode &node : graph.nodes) {
+        if (!node.op->is<ops::Quantize>())
+            continue;
+        const std::uint32_t before = uses.producer[node.inputs[0]];
+        if (before == kNoPlanNode || !graph.nodes[before].op->is<ops::Cast>()
+            || !uses.hasOneReader(node.inputs[0]))
+            continue;
+        const PlanNode &cast = graph.nodes[before];
+        if (graph.desc(cast.inputs[0]).dtype != DType::BF16
+            || graph.desc(cast.outputs[0]).dtype != DType::F32)
+            continue;
+        adoptMembers(node, cast);
+        node.inputs[0] = cast.inputs[0];
+        gone[before] = true;
+    }
+    eraseNodes(graph, gone);
 }
 
 } // namespace
+
+void fuseDequantize(PlanGraph &graph)
+{
+    const PlanUses uses(graph);
+    std::vector<bool> gone(graph.nodes.size());
+    for (std::size_t k = 0; k < graph.nodes.size(); ++k) {
+        const PlanNode &node = graph.nodes[k];
+        const std::uint32_t before
+            = node.op->is<ops::Dequantize>() ? uses.producer[node.inputs[0]] : kNoPlanNode;
+        if (before == kNoPlanNode || !uses.hasOneReader(node.inputs[0]))
+            continue;
+        PlanNode &layer = graph.nodes[before];
+        if (!layer.fused || layer.fused->realOutput || !layer.fused->isCalibrated())
+            continue;
+        FusedInt8 real = *layer.fused;
+        real.realOutput = true;
+        if (!real.limits.high) // what the codes could say
+            real.limits = codeLimits(real.range, graph.desc(layer.outputs[0]).dtype);
+        layer.fused = std::make_shared<const FusedInt8>(std::move(real));
+        layer.members.insert(layer.members.end(), node.members.begin(), node.members.end());
+        layer.outputs = {node.outputs[0]};
+        gone[k] = true;
+    }
+    eraseNodes(graph, gone);
+}
 
 void fusePostOps(PlanGraph &graph)
 {
@@ -158,8 +212,9 @@ void foldCasts(PlanGraph &graph)
         const DType data = graph.desc(graph.nodes[before].inputs[0]).dtype;
         // The kernel computes in float32 and rounds once. A bfloat16 result that is widened later keeps more bits than
         // was asked for, which is no loss; float16 is emulated one operator at a time.
-        const bool isNative = (from == DType::F32 && to == DType::BF16 && data == DType::BF16)
-            || (from == DType::BF16 && to == DType::F32);
+        const bool fromCodes = readsCodes(graph.nodes[before]);
+        const bool isNative = (from == DType::F32 && to == DType::BF16 && (data == DType::BF16 || fromCodes))
+            || (from == DType::BF16 && to == DType::F32 && !fromCodes);
         if (!isNative)
             continue;
         PlanNode &layer = graph.nodes[before];
@@ -168,6 +223,7 @@ void foldCasts(PlanGraph &graph)
         gone[k] = true;
     }
     eraseNodes(graph, gone);
+    quantizeWithoutCasts(graph);
 }
 
 } // namespace halftone::runtime

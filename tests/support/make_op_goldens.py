@@ -169,6 +169,49 @@ def cases():
     shares = uniform(2, 3, 4, low=0.1, high=1)
     yield "pdf_dirichlet", getattr(S, "_internal")._random_pdf_dirichlet(data, v("a")), {
         "data": shares / shares.sum(-1, keepdims=True), "a": uniform(2, 4, low=0.5, high=3)}
+    def codes(*shape, kind="int8"):
+        return RANDOM.randint(-127 if kind == "int8" else 0, 128 if kind == "int8" else 256, shape).astype(kind)
+
+    def ends(**ranges):
+        return {side + "_" + n: np.array([value], "float32") for n, pair in ranges.items() for side, value in zip(("min", "max"), pair)}
+
+    def coded(kind, name):
+        return v(name, dtype=kind)
+
+    def limits_of(*names):
+        return [v(side + "_" + n) for n in names for side in ("min", "max")]
+
+    two = {"a": (-1.5, 1.5), "b": (-0.75, 0.75)}
+    plane = codes(2, 4, 5, 6, kind="uint8")
+    # quantized_conv is not here: MXNet 1.9.1's takes uint8 alone, reports half the range and adds the bias unscaled.
+    full = {"data": codes(3, 8), "weight": codes(4, 8), "bias": codes(4)}
+    yield ("quantized_fully_connected", S.Group(list(C.quantized_fully_connected(*(coded("int8", n) for n in full), *limits_of(*full), num_hidden=4))),
+           {**full, **ends(data=(-2, 2), weight=(-0.5, 0.5), bias=(-1, 1))})
+    for pool, options in ("max", {}), ("avg", {"pad": (1, 1)}):
+        yield ("quantized_pooling_" + pool, S.Group(list(C.quantized_pooling(coded("uint8", "data"), *limits_of("data"), kernel=(3, 3), stride=(2, 2),
+                                                                             pool_type=pool, **options))), {"data": plane, **ends(data=(0, 2))})
+    signed = {"data": codes(2, 4, 3, 3)}
+    yield "quantized_act", S.Group(list(C.quantized_act(coded("int8", "data"), *limits_of("data"), act_type="relu"))), {**signed, **ends(data=(-2, 2))}
+    yield "quantized_flatten", S.Group(list(C.quantized_flatten(coded("int8", "data"), *limits_of("data")))), {**signed, **ends(data=(-2, 2))}
+    joined = {"a": codes(2, 3, 2, 2), "b": codes(2, 4, 2, 2)}
+    yield ("quantized_concat", S.Group(list(C.quantized_concat(coded("int8", "a"), coded("int8", "b"), *limits_of("a", "b"), num_args=2, dim=1))),
+           {**joined, **ends(**two)})
+    pair = {"a": codes(2, 3, 4), "b": codes(2, 3, 4)}
+    both = coded("int8", "a"), coded("int8", "b"), *limits_of("a", "b")
+    yield "quantized_add", S.Group(list(C.quantized_elemwise_add(*both))), {**pair, **ends(**two)}
+    yield ("quantized_add_calibrated", S.Group(list(C.quantized_elemwise_add(*both, min_calib_range=-2.0, max_calib_range=2.0))),
+           {**pair, **ends(**two)})
+    yield "quantized_mul", S.Group(list(C.quantized_elemwise_mul(*both))), {**pair, **ends(**two)}
+    yield ("quantized_mul_calibrated", S.Group(list(C.quantized_elemwise_mul(*both, min_calib_range=-1.0, max_calib_range=1.0))),
+           {**pair, **ends(**two)})
+    yield ("quantized_mul_real", C.quantized_elemwise_mul(*both, enable_float_output=True)[0], {**pair, **ends(**two)})
+    yield ("quantized_embedding", S.Group(list(C.quantized_embedding(data, coded("int8", "weight"), *limits_of("weight"), input_dim=5, output_dim=3))),
+           {"data": np.array([[4, 0], [2, 1]], "float32"), "weight": codes(5, 3), **ends(weight=(-1, 1))})
+    # MXNet adds epsilon twice, which a small one does not show.
+    norm = {"gamma": uniform(4, low=0.5, high=1.5), "beta": uniform(4), "mean": uniform(4), "var": uniform(4, low=0.5, high=2)}
+    yield ("quantized_batch_norm", S.Group(list(C.quantized_batch_norm(coded("int8", "data"), *(v(n) for n in norm), *limits_of("data"), eps=1e-5,
+                                                                       fix_gamma=False, min_calib_range=-3.0, max_calib_range=3.0))),
+           {**signed, **norm, **ends(data=(-2, 2))})
 
 
 def main():
@@ -181,7 +224,8 @@ def main():
         with open(folder + "/model-symbol.json", "w") as file:
             json.dump(json.loads(symbol.tojson()), file, separators=(",", ":"))
         arrays = {n: mx.nd.array(a, dtype=a.dtype) for n, a in inputs.items()}
-        outputs = symbol.bind(mx.cpu(), {n: arrays[n] for n in symbol.list_arguments()}, grad_req="null").forward(is_train=False)
+        outputs = symbol.bind(mx.cpu(), {n: arrays[n] for n in symbol.list_arguments()}, grad_req="null",
+                              aux_states={n: arrays[n] for n in symbol.list_auxiliary_states()}).forward(is_train=False)
         np.savez(folder + "/inputs.npz", **inputs)
         np.savez(folder + "/expected-fp32.npz", **{n: o.asnumpy() for n, o in zip(symbol.list_outputs(), outputs)})
 

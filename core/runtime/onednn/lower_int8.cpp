@@ -123,8 +123,17 @@ Result<Int8Attributes> attributesOf(Emitter &emitter, const PlanNode &node, cons
             return unsupported("plan", "a sum that cannot overwrite its addend, before this activation");
         }
     }
-    if (function)
+    if (op.limits.low && op.limits.high) { // cutting at 0 is ReLU already
+        const bool isRelu
+            = function && function->algorithm == algorithm::eltwise_relu && function->alpha == 0;
+        if (function && !isRelu)
+            chain.append_eltwise(function->algorithm, function->alpha, function->beta);
+        const double low = isRelu ? std::max(*op.limits.low, 0.0) : *op.limits.low;
+        chain.append_eltwise(algorithm::eltwise_clip, static_cast<float>(low / made.unit),
+                             static_cast<float>(*op.limits.high / made.unit));
+    } else if (function) {
         chain.append_eltwise(function->algorithm, function->alpha, function->beta);
+    }
     made.attributes.set_post_ops(chain);
     return made;
 }

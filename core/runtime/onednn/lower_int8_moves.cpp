@@ -1,4 +1,5 @@
 #include "core/runtime/onednn/int8_scales.h"
+#include "core/runtime/onednn/join_rows.h"
 
 #include <algorithm>
 #include <cmath>
@@ -47,8 +48,9 @@ Result<Type> codeType(const Emitter &emitter, ValueId value)
 Result<void> lowerQuantize(Emitter &emitter, const PlanNode &node, const ops::Quantize &quantize)
 {
     HALFTONE_TRY(const Type type, codeType(emitter, node.outputs[0]));
-    if (quantize.rangeIsInput || emitter.desc(node.inputs[0]).dtype != tensor::DType::F32)
-        return unsupported("plan", "quantizing by a given range, or what is not float32");
+    HALFTONE_CHECK(floatType(emitter, node.inputs[0]));
+    if (quantize.rangeIsInput)
+        return unsupported("plan", "quantizing by a given range");
     HALFTONE_TRY(const double scale, resultScale(emitter, node));
     HALFTONE_TRY(const Place source, emitter.read(node.inputs[0]));
     const Dims dims = dimsOf(emitter.desc(node.outputs[0]).shape);
@@ -62,9 +64,10 @@ Result<void> lowerDequantize(Emitter &emitter, const PlanNode &node, const ops::
     HALFTONE_CHECK(codeType(emitter, node.inputs[0]));
     if (dequantize.dtype != tensor::DType::F32)
         return unsupported("plan", "dequantizing to other than float32");
+    HALFTONE_TRY(const Type type, floatType(emitter, node.outputs[0]));
     HALFTONE_TRY(const double scale, codeScale(emitter, node.inputs[0], node.inputs[1], node.inputs[2]));
     HALFTONE_TRY(const Place source, emitter.read(node.inputs[0]));
-    return rescale(emitter, node, source, emitter.write(node.outputs[0], withType(source.desc, Type::f32)),
+    return rescale(emitter, node, source, emitter.write(node.outputs[0], withType(source.desc, type)),
                    1 / scale);
 }
 
@@ -125,6 +128,29 @@ Result<void> lowerInt8Relu(Emitter &emitter, const PlanNode &node,
     return {};
 }
 
+namespace {
+
+/// A concatenation of channels whose parts count as the whole does. Codes lie with their channels last.
+Result<void> copyParts(Emitter &emitter, const PlanNode &node, std::size_t parts, const Place &result)
+{
+    const Dims to = result.desc.get_dims();
+    std::vector<std::size_t> widths;
+    std::vector<BufferId> buffers;
+    for (std::size_t k = 0; k < parts; ++k) {
+        const Dims dims = dimsOf(emitter.desc(node.inputs[k]).shape);
+        HALFTONE_TRY(const Place part,
+                     emitter.readAs(node.inputs[k], codeLayout(dims, result.desc.get_data_type())));
+        widths.push_back(static_cast<std::size_t>(dims[1]));
+        buffers.push_back(part.buffer);
+    }
+    const std::size_t rows
+        = result.desc.get_size() / static_cast<std::size_t>(std::max<std::int64_t>(to[1], 1));
+    emitter.addKernel(joinRowsKernel(rows, std::move(widths)), std::move(buffers), {result.buffer});
+    return {};
+}
+
+} // namespace
+
 Result<void> lowerInt8Concat(Emitter &emitter, const PlanNode &node,
                              const ops::Quantized<ops::Concat> &concat)
 {
@@ -143,6 +169,13 @@ Result<void> lowerInt8Concat(Emitter &emitter, const PlanNode &node,
         factors.push_back(scale / own);
     }
     const Place result = emitter.write(whole, codeLayout(to, type));
+    const bool onlyCopies = std::ranges::all_of(factors, [](double factor) { return factor == 1; })
+        && std::ranges::all_of(node.inputs.begin(), node.inputs.begin() + static_cast<std::ptrdiff_t>(parts),
+                               [&](ValueId part) {
+                                   return emitter.desc(part).dtype == emitter.desc(whole).dtype;
+                               });
+    if (onlyCopies && axis == 1)
+        return copyParts(emitter, node, parts, result);
     Dims offset(to.size(), 0);
     for (std::size_t k = 0; k < parts; ++k) {
         const Dims dims = dimsOf(emitter.desc(node.inputs[k]).shape);

@@ -167,6 +167,8 @@ private:
                 value += addend[i] * addendStep / scale;
             if (function)
                 value = applied(*function, value);
+            value = std::min(std::max(value, m_op.limits.low.value_or(-HUGE_VAL)),
+                             m_op.limits.high.value_or(HUGE_VAL));
             value *= scale;
             result[i] = m_op.realOutput ? value : std::clamp(std::nearbyint(value), least, most);
         }

@@ -323,7 +323,8 @@ void multiply(const ops::Quantized<ops::Binary> &op, const Arrays<Real> &arrays)
     for (std::size_t i = 0; i < arrays.outCount(0); ++i) {
         const double value
             = static_cast<double>(arrays.in[0][i]) * static_cast<double>(arrays.in[1][i]) * factor;
-        arrays.out[0][i] = static_cast<Real>(op.realOutput ? value : saturated(type, value));
+        // MXNet cuts a product's code where others are rounded.
+        arrays.out[0][i] = static_cast<Real>(op.realOutput ? value : saturated(type, std::trunc(value)));
     }
 }
 
