@@ -1,5 +1,6 @@
 #include "core/io/model_io.h"
 #include "core/io/npz.h"
+#include "core/runtime/backends.h"
 #include "core/runtime/interpreter.h"
 #include "core/runtime/reference/elements.h"
 #include "core/runtime/reference/reference_backend.h"
@@ -40,12 +41,17 @@ runtime::Feed feedOf(const std::string &npz)
     return feed;
 }
 
-Result<std::vector<Tensor>> runCase(const std::string &folder, const runtime::Feed &feed, bool inDouble)
+Result<std::vector<Tensor>> runCase(const std::string &folder, const runtime::Feed &feed,
+                                    const runtime::BackendChain &backends)
 {
     HALFTONE_TRY(const io::LoadedModel loaded, io::loadModel(folder + "/model-symbol.json", {{}, true}));
-    HALFTONE_TRY(auto interpreter,
-                 runtime::Interpreter::create(loaded.model, {runtime::referenceBackend({2, inDouble})}));
+    HALFTONE_TRY(auto interpreter, runtime::Interpreter::create(loaded.model, backends));
     return interpreter.run(feed);
+}
+
+runtime::BackendChain reference(bool inDouble)
+{
+    return {runtime::referenceBackend({2, inDouble})};
 }
 
 /// What is wrong with `got`, or nothing.
@@ -105,8 +111,10 @@ void TestReferenceOps::mxnetGivesTheSame()
     const std::string path = folder.toStdString();
     const runtime::Feed feed = feedOf(path + "/inputs.npz");
     const auto want = io::readNpz(path + "/expected-fp32.npz").value();
-    for (const bool inDouble : {false, true}) {
-        const auto got = runCase(path, feed, inDouble);
+    const auto cpu = runtime::backendChain("cpu", 2); // without oneDNN the reference alone
+    QVERIFY(cpu.ok());
+    for (const runtime::BackendChain &backends : {reference(false), reference(true), cpu.value()}) {
+        const auto got = runCase(path, feed, backends);
         QVERIFY2(got.ok(), got.ok() ? "" : got.error().message().c_str());
         QCOMPARE(got.value().size(), want.size());
         for (std::size_t i = 0; i < want.size(); ++i) {
@@ -133,12 +141,12 @@ void TestReferenceOps::halfPrecisionIsTheExactResultRoundedOnce()
             narrow[name] = stays ? tensor : converted(tensor, type);
             wide[name] = stays ? tensor : converted(narrow[name], DType::F32);
         }
-        const auto got = runCase(path, narrow, false);
+        const auto got = runCase(path, narrow, reference(false));
         if (!got.ok()) { // MXNet's type rules keep some operators, or their statistics, in float32
             QVERIFY2(got.error().message().find("types") != std::string::npos, got.error().message().c_str());
             continue;
         }
-        const auto exact = runCase(path, wide, true);
+        const auto exact = runCase(path, wide, reference(true));
         QVERIFY(exact.ok());
         // One rounding: half a unit in the last place; chains of a few operators round as often.
         const double unit = type == DType::F16 ? std::ldexp(1, -11) : std::ldexp(1, -8);
