@@ -1,3 +1,4 @@
+#include "app/cli_calibration_options.h"
 #include "app/cli_commands.h"
 #include "app/cli_options.h"
 #include "app/cli_output.h"
@@ -5,7 +6,6 @@
 #include "core/base/text.h"
 #include "core/report/calibration_json.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <memory>
@@ -16,16 +16,12 @@ namespace {
 struct Options
 {
     ModelOptions model;
-    session::CalibrateOptions settings;
+    CalibrationOptions calibration;
     std::string array; ///< .npz
     std::string batches;
     std::string method = "minmax";
     std::string dtype = "int8";
     std::string out;
-    std::int64_t examples = 0;
-    std::int64_t batch = 0;
-    std::int64_t threads = 0;
-    double percentile = 99.99;
     bool json = false;
 };
 
@@ -38,23 +34,12 @@ std::string formatted(const char *format, double value)
 
 Result<void> takeOptions(Options &options)
 {
-    const std::pair<std::string_view, std::int64_t> counts[]
-        = {{"--examples", options.examples}, {"--batch", options.batch}, {"--threads", options.threads}};
-    for (const auto &[name, count] : counts) {
-        if (count < 0 || count > (std::int64_t{1} << 30))
-            return badCall(std::string(name), std::to_string(count), "a positive number");
-    }
-    if (!(options.percentile > 0 && options.percentile <= 100))
-        return badCall("--percentile", formatted("%g", options.percentile), "a number above 0, at most 100");
-    options.settings.examples.examples = static_cast<std::size_t>(options.examples);
-    options.settings.batch = static_cast<std::size_t>(options.batch);
-    options.settings.threads = static_cast<unsigned>(std::min<std::int64_t>(options.threads, 1024));
+    HALFTONE_CHECK(options.calibration.take());
     using calibration::CodeType;
-    options.settings.threshold.codes = options.dtype == "int8" ? CodeType::Int8
-        : options.dtype == "uint8"                             ? CodeType::Uint8
-                                                               : CodeType::Auto;
-    options.settings.threshold.method = *calibration::thresholdMethodNamed(options.method);
-    options.settings.threshold.percentile = options.percentile;
+    options.calibration.settings.threshold.codes = options.dtype == "int8" ? CodeType::Int8
+        : options.dtype == "uint8"                                         ? CodeType::Uint8
+                                                                           : CodeType::Auto;
+    options.calibration.settings.threshold.method = *calibration::thresholdMethodNamed(options.method);
     return {};
 }
 
@@ -111,14 +96,15 @@ Result<void> calibrateFile(const Options &options, const std::stop_token &stop)
     if (!options.model.model.empty())
         return badCall("--array", "together with a model", "one of both");
     HALFTONE_TRY(const std::vector<io::NamedTensor> file, io::readNpz(options.array));
-    auto calibrated
-        = calibration::calibrateArrays(file, options.batches, options.settings.threshold, progress(stop));
+    auto calibrated = calibration::calibrateArrays(file, options.batches,
+                                                   options.calibration.settings.threshold, progress(stop));
     if (!calibrated.ok())
         return inFile(std::move(calibrated).error(), options.array);
     Table table(kHeader);
     for (const calibration::CalibratedArray &array : calibrated.value())
         table.add(rowOf(array.name, array.statistics, array.threshold));
-    return tell(report::arraysJson(calibrated.value(), options.settings.threshold.method), table, options);
+    return tell(report::arraysJson(calibrated.value(), options.calibration.settings.threshold.method), table,
+                options);
 }
 
 Result<void> calibrate(Options options, const std::stop_token &stop)
@@ -126,19 +112,19 @@ Result<void> calibrate(Options options, const std::stop_token &stop)
     HALFTONE_CHECK(takeOptions(options));
     if (!options.array.empty())
         return calibrateFile(options, stop);
-    if (options.model.model.empty() || options.settings.examples.inputs.empty())
+    if (options.model.model.empty() || options.calibration.settings.examples.inputs.empty())
         return badCall("calibrate", "MODEL or --inputs is missing",
                        "calibrate MODEL --inputs F.npz, or calibrate --array F.npz");
     HALFTONE_TRY(const session::Session session, options.model.open());
     HALFTONE_TRY(const session::CalibrateOutcome outcome,
-                 session.calibrate(options.settings, progress(stop)));
+                 session.calibrate(options.calibration.settings, progress(stop)));
     Table table(kHeader);
     for (const calibration::CalibratedTensor &tensor : outcome.tensors)
         table.add(rowOf(tensor.name, tensor.statistics, tensor.threshold));
     if (!options.json)
         print("examples  " + std::to_string(outcome.examples) + "\n\n");
-    return tell(report::calibrationJson(outcome.tensors, options.settings.threshold.method, outcome.examples,
-                                        outcome.seconds),
+    return tell(report::calibrationJson(outcome.tensors, options.calibration.settings.threshold.method,
+                                        outcome.examples, outcome.seconds),
                 table, options);
 }
 
@@ -147,22 +133,13 @@ Result<void> calibrate(Options options, const std::stop_token &stop)
 void addCalibrate(CLI::App &app, Action &chosen)
 {
     const auto options = std::make_shared<Options>();
-    session::CalibrateOptions &settings = options->settings;
     CLI::App *command = app.add_subcommand("calibrate", "Statistics of a model's tensors, or of bare arrays");
     options->model.addTo(*command);
     command->get_option("MODEL")->required(false);
-    command->add_option("--inputs", settings.examples.inputs, "Arrays by input name, or a folder of pictures")
-        ->type_name("F.npz|DIR");
+    options->calibration.addTo(*command, "--method");
     command
-        ->add_option("--preprocess", settings.examples.preprocess,
-                     "How pictures become inputs; default: preprocess.json beside the model")
-        ->type_name("FILE.json");
-    command->add_option("--examples", options->examples, "Only the first N")->type_name("N");
-    command
-        ->add_option("--labels", settings.examples.labels, "Pictures in the order of this file (column file)")
-        ->type_name("FILE");
-    command->add_option("--batch", options->batch, "N examples at a time")->type_name("N");
-    command->add_option("--layers", settings.layers, "Only tensors of such names; may be repeated")
+        ->add_option("--layers", options->calibration.settings.layers,
+                     "Only tensors of such names; may be repeated")
         ->type_name("PATTERN");
     command->add_option("--array", options->array, "Arrays instead of a model")->type_name("F.npz");
     command->add_option("--batches", options->batches, "With --array: PREFIX0, PREFIX1, … are one tensor")
@@ -172,14 +149,10 @@ void addCalibrate(CLI::App &app, Action &chosen)
                      "How thresholds are chosen: minmax (default), entropy, percentile or mse")
         ->check(CLI::IsMember({"minmax", "entropy", "percentile", "mse"}))
         ->type_name("METHOD");
-    command->add_option("--percentile", options->percentile, "With --method percentile; default 99.99")
-        ->type_name("P");
     command->add_option("--dtype", options->dtype, "int8 (default), uint8 or auto")
         ->check(CLI::IsMember({"int8", "uint8", "auto"}))
         ->type_name("DTYPE");
     command->add_option("--out", options->out, "Write the table as JSON")->type_name("T.json");
-    command->add_option("--backend", settings.backend, "cpu (default), reference or cuda")->type_name("NAME");
-    command->add_option("--threads", options->threads, "Default: as many as the machine has")->type_name("N");
     command->add_flag("--json", options->json, "Print the table as JSON");
     command->callback([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return calibrate(*options, stop); };

@@ -2,19 +2,13 @@
 #include "app/cli_options.h"
 #include "app/cli_output.h"
 #include "core/base/text.h"
-#include "core/layout/drawn_nodes.h"
-#include "core/layout/graph_layout.h"
+#include "core/layout/first_view.h"
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
 
 namespace halftone::cli {
 namespace {
-
-constexpr std::size_t kFirstView = 64; ///< so many boxes the window shows before it folds
-constexpr layout::Size kNode{168, 44};
-constexpr layout::Size kFolded{200, 64};
 
 struct Options
 {
@@ -90,22 +84,13 @@ Result<void> layOut(const Options &options, const std::stop_token &stop)
     if (session.source().symbolPath.empty())
         return badInput(options.model.model, "parameters alone", "a model with a graph");
     const auto begin = std::chrono::steady_clock::now();
-    const std::vector<char> drawn = layout::drawnNodes(model);
-    const bool isFolded = options.fold == "auto";
-    const layout::BlockTree tree
-        = isFolded ? layout::foldGraph(model.graph, drawn) : layout::flatTree(model.graph, drawn);
-    layout::ItemSizes sizes;
-    sizes.nodes.assign(model.graph.nodeCount(), kNode);
-    sizes.foldedBlocks.assign(tree.blocks.size(), kFolded);
-    layout::PieceCache cache;
-    HALFTONE_TRY(const layout::Picture picture,
-                 layout::layoutGraph(model.graph, tree, layout::openWithin(tree, kFirstView), sizes, {},
-                                     cache, progress(stop)));
+    HALFTONE_TRY(const layout::FirstView view,
+                 layout::firstView(model, options.fold == "auto", progress(stop)));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     if (options.json)
-        printJson(pictureJson(model.graph, tree, picture, took.count()));
+        printJson(pictureJson(model.graph, view.tree, view.picture, took.count()));
     else
-        printPicture(model.graph, tree, picture, took.count());
+        printPicture(model.graph, view.tree, view.picture, took.count());
     return {};
 }
 

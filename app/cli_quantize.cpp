@@ -1,10 +1,10 @@
+#include "app/cli_calibration_options.h"
 #include "app/cli_commands.h"
 #include "app/cli_options.h"
 #include "app/cli_output.h"
 #include "core/base/text.h"
 #include "core/report/json_number.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <map>
@@ -16,7 +16,8 @@ namespace {
 struct Options
 {
     ModelOptions model;
-    session::QuantizeSettings settings;
+    session::QuantizeSettings settings; ///< its calibration comes from `calibration`
+    CalibrationOptions calibration;
     std::string out;
     std::string form = "onednn";
     std::string dtype = "auto";
@@ -24,10 +25,6 @@ struct Options
     std::string mode = "smart";
     std::string granularity = "tensor";
     std::string levels = "mxnet";
-    double percentile = 99.99;
-    std::int64_t examples = 0;
-    std::int64_t batch = 0;
-    std::int64_t threads = 0;
     bool json = false;
 };
 
@@ -35,14 +32,8 @@ Result<void> takeOptions(Options &options)
 {
     session::CalibrateOptions &calibrate = options.settings.calibrate;
     passes::QuantizeOptions &quantize = options.settings.options;
-    const std::pair<std::string_view, std::int64_t> counts[]
-        = {{"--examples", options.examples}, {"--batch", options.batch}, {"--threads", options.threads}};
-    for (const auto &[name, count] : counts) {
-        if (count < 0 || count > (std::int64_t{1} << 30))
-            return badCall(std::string(name), std::to_string(count), "a positive number");
-    }
-    if (!(options.percentile > 0 && options.percentile <= 100))
-        return badCall("--percentile", std::to_string(options.percentile), "a number above 0, at most 100");
+    HALFTONE_CHECK(options.calibration.take());
+    calibrate = options.calibration.settings;
     const bool hasTable = !options.settings.table.empty();
     const bool hasData = !calibrate.examples.inputs.empty();
     if (hasTable && (hasData || !options.calib.empty()))
@@ -52,15 +43,13 @@ Result<void> takeOptions(Options &options)
         options.calib = hasTable || hasData ? "mse" : "none";
     if (options.calib != "none" && !hasTable && !hasData)
         return badCall("--calib", options.calib + " without data", "--inputs F.npz|DIR, or --table T.json");
+    if (options.settings.correctsBiases && !hasData)
+        return badCall("--correct-biases", "no data", "--inputs F.npz|DIR: mean errors are measured there");
     quantize.isCalibrated = options.calib != "none";
     if (quantize.isCalibrated)
         calibrate.threshold.method
             = calibration::thresholdMethodNamed(options.calib == "naive" ? "minmax" : options.calib)
                   .value_or(calibration::ThresholdMethod::Mse);
-    calibrate.threshold.percentile = options.percentile;
-    calibrate.examples.examples = static_cast<std::size_t>(options.examples);
-    calibrate.batch = static_cast<std::size_t>(options.batch);
-    calibrate.threads = static_cast<unsigned>(std::min<std::int64_t>(options.threads, 1024));
     quantize.form = options.form == "plain" ? passes::QuantizedForm::Plain : passes::QuantizedForm::Onednn;
     quantize.codes = options.dtype == "int8" ? passes::QuantizedCodes::Int8
         : options.dtype == "uint8"           ? passes::QuantizedCodes::UInt8
@@ -102,6 +91,7 @@ Json reportOf(const Options &options, const session::QuantizeOutcome &outcome,
     return {{"form", options.form},
             {"calib", options.settings.table.empty() ? options.calib : "table"},
             {"examples", outcome.examples},
+            {"corrected_biases", outcome.correctedBiases},
             {"quantized", outcome.quantized.quantized},
             {"skipped", std::move(skipped)},
             {"thresholds", std::move(thresholds)},
@@ -124,6 +114,8 @@ void printSummary(const Options &options, const session::QuantizeOutcome &outcom
                   ? std::string("found at run time")
                   : options.calib + " on " + counted(outcome.examples, "example", "examples")});
     head.add({"int8", counted(outcome.quantized.quantized.size(), "node", "nodes")});
+    if (options.settings.correctsBiases)
+        head.add({"biases", counted(outcome.correctedBiases, "layer", "layers") + " corrected"});
     head.add({"skipped", counted(outcome.quantized.skipped.size(), "node", "nodes")});
     head.add({"time", seconds.data()});
     print(head.toString() + '\n');
@@ -160,7 +152,6 @@ void addQuantize(CLI::App &app, Action &chosen)
 {
     const auto options = std::make_shared<Options>();
     session::QuantizeSettings &settings = options->settings;
-    session::CalibrateOptions &calibrate = settings.calibrate;
     CLI::App *command = app.add_subcommand("quantize", "Write a model in int8, as MXNet's quantization does");
     options->model.addTo(*command);
     command->add_option("--out", options->out, "Write P-symbol.json and P-0000.params")
@@ -168,28 +159,13 @@ void addQuantize(CLI::App &app, Action &chosen)
         ->required();
     command->add_option("--table", settings.table, "Ranges that 'calibrate --out' wrote")
         ->type_name("T.json");
-    command
-        ->add_option("--inputs", calibrate.examples.inputs,
-                     "Calibrate on these: arrays by input name, or pictures")
-        ->type_name("F.npz|DIR");
-    command
-        ->add_option("--preprocess", calibrate.examples.preprocess,
-                     "How pictures become inputs; default: preprocess.json beside the model")
-        ->type_name("FILE.json");
-    command->add_option("--examples", options->examples, "Only the first N")->type_name("N");
-    command
-        ->add_option("--labels", calibrate.examples.labels,
-                     "Pictures in the order of this file (column file)")
-        ->type_name("FILE");
-    command->add_option("--batch", options->batch, "N examples at a time")->type_name("N");
+    options->calibration.addTo(*command, "--calib");
     const auto choice = [command](const char *name, std::string &value, std::vector<std::string> values,
                                   const char *help) {
         command->add_option(name, value, help)->check(CLI::IsMember(std::move(values)))->type_name("NAME");
     };
     choice("--calib", options->calib, {"none", "naive", "entropy", "percentile", "mse"},
            "none, naive, entropy, percentile or mse (default with --inputs)");
-    command->add_option("--percentile", options->percentile, "With --calib percentile; default 99.99")
-        ->type_name("P");
     choice("--dtype", options->dtype, {"int8", "uint8", "auto"}, "Of data: int8, uint8 or auto (default)");
     choice("--form", options->form, {"onednn", "plain"}, "onednn (default; fused operators) or plain");
     choice("--mode", options->mode, {"full", "smart"},
@@ -207,9 +183,8 @@ void addQuantize(CLI::App &app, Action &chosen)
         ->add_option("--int8-op", settings.options.quantizedOps,
                      "Quantize only such operators; may be repeated")
         ->type_name("OP");
-    command->add_option("--backend", calibrate.backend, "For calibration: cpu (default), reference or cuda")
-        ->type_name("NAME");
-    command->add_option("--threads", options->threads, "Default: as many as the machine has")->type_name("N");
+    command->add_flag("--correct-biases", settings.correctsBiases,
+                      "Take the mean errors of int8 layers, measured on --inputs, out of their biases");
     command->add_flag("--json", options->json, "Print the report as JSON");
     command->callback([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return quantize(*options, stop); };
