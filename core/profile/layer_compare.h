@@ -48,8 +48,8 @@ struct CompareSettings
     /// reference's values before it are used again.
     bool isolated = false;
     std::size_t memoryLimit = std::size_t{1} << 30; ///< bytes of inputs and values of nodes held at a time
-    /// SQNR in dB below which a layer counts as diverged. Nothing: half of the significant bits of the narrowest float
-    /// type among the other's values, 6.02 dB each (33 dB for float16, 24 for bfloat16, 72 for float32).
+    /// SQNR in dB below which a layer counts as diverged. Nothing: half of the significant bits of the narrowest
+    /// type of real numbers among the other's values, 6.02 dB each (33 dB for float16, 24 for bfloat16 and int8, 72 for float32).
     std::optional<double> threshold;
 };
 

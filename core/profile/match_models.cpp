@@ -12,7 +12,24 @@ using passes::kNoNode;
 
 bool isCast(const graph::NodeDef &node)
 {
-    return node.op == "amp_cast" || node.op == "amp_multicast";
+    return node.op == "amp_cast" || node.op == "amp_multicast" || node.op == "_contrib_quantize_v2"
+        || node.op == "_contrib_requantize" || node.op == "_contrib_dequantize";
+}
+
+/// Names of nodes inside the fused nodes among `matched`: their values are part of another one's.
+std::unordered_set<std::string_view> fusedNames(const graph::Graph &graph,
+                                                const std::unordered_set<NodeId> &matched)
+{
+    std::unordered_set<std::string_view> names;
+    for (const NodeId id : matched) {
+        if (!graph.node(id).op.starts_with("_sg_"))
+            continue;
+        for (const auto &body : graph.node(id).subgraphs) {
+            for (NodeId k = 0; k < body->nodeCount(); ++k)
+                names.insert(body->node(k).name);
+        }
+    }
+    return names;
 }
 
 } // namespace
@@ -77,13 +94,22 @@ Unmatched unmatchedNodes(const ComparedModels &models)
     Unmatched unmatched;
     std::unordered_set<NodeId> matched;
     const graph::Graph &reference = models.reference.graph;
+    const graph::Graph &other = models.other.graph;
     for (NodeId id = 0; id < reference.nodeCount(); ++id) {
         if (models.counterpart[id] != kNoNode)
             matched.insert(models.counterpart[id]);
-        else if (!reference.isVariable(id))
-            unmatched.reference.push_back(reference.node(id).name);
     }
-    const graph::Graph &other = models.other.graph;
+    for (NodeId id = 0; id < other.nodeCount(); ++id) {
+        // What is only there to be rescaled stands for its source together with what rescales it.
+        if (matched.contains(id) && other.node(id).op == "_contrib_requantize")
+            matched.insert(other.inputs(id)[0].node);
+    }
+    const std::unordered_set<std::string_view> fused = fusedNames(other, matched);
+    for (NodeId id = 0; id < reference.nodeCount(); ++id) {
+        const std::string &name = reference.node(id).name;
+        if (models.counterpart[id] == kNoNode && !reference.isVariable(id) && !fused.contains(name))
+            unmatched.reference.push_back(name);
+    }
     for (NodeId id = 0; id < other.nodeCount(); ++id) {
         if (!other.isVariable(id) && !matched.contains(id) && !isCast(other.node(id)))
             unmatched.other.push_back(other.node(id).name);

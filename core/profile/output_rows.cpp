@@ -30,7 +30,7 @@ double halfOfTheBits(std::span<const LayerErrors> layers)
     for (const LayerErrors &layer : layers) {
         if (layer.dtype == DType::F16)
             bits = std::min(bits, 11);
-        else if (layer.dtype == DType::BF16)
+        else if (layer.dtype == DType::BF16 || layer.dtype == DType::I8 || layer.dtype == DType::U8)
             bits = std::min(bits, 8);
     }
     return kDecibelsPerBit * bits / 2;

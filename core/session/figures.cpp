@@ -50,6 +50,33 @@ bool isNative(tensor::DType type)
     return false;
 }
 
+/// Int8 operators have names of their own; their steps are told by the names of the source's nodes in them.
+void nameSources(const Snapshot &snapshot, profile::Latency &latency)
+{
+    const passes::Conversion &conversion = snapshot.converted->conversion;
+    std::unordered_map<std::string_view, std::vector<std::string>> members;
+    for (graph::NodeId id = 0; id < conversion.int8Group.size(); ++id) {
+        if (!conversion.isInt8(id))
+            continue;
+        graph::NodeId node = conversion.fromSource[conversion.int8Group[id]];
+        if (node == passes::kNoNode) // another one computes the same
+            continue;
+        if (conversion.graph.node(node).op == "_contrib_requantize")
+            node = conversion.graph.inputs(node)[0].node;
+        members[conversion.graph.node(node).name].push_back(snapshot.graph().node(id).name);
+    }
+    for (profile::LayerLatency &layer : latency.layers) {
+        std::vector<std::string> names;
+        for (std::string &name : layer.step.nodes) {
+            if (const auto found = members.find(name); found != members.end())
+                names.insert(names.end(), found->second.begin(), found->second.end());
+            else
+                names.push_back(std::move(name));
+        }
+        layer.step.nodes = std::move(names);
+    }
+}
+
 using Ids = std::unordered_map<std::string_view, graph::NodeId>;
 
 void gatherLatency(const profile::Latency &latency, const Ids &ids, std::vector<NodeFigures> &nodes,
@@ -119,6 +146,7 @@ Result<LatencyFigures> LatencyMeter::measure(const Snapshot &snapshot, const Lat
         return figures;
     HALFTONE_TRY(const Plan mixed, planOf(snapshot.converted->model, known, *snapshot.policy, planOptions));
     HALFTONE_TRY(figures.mixed, profile::measureLatency(*mixed, options.settings, part(0.4, 0.3)));
+    nameSources(snapshot, figures.mixed);
     HALFTONE_TRY(figures.versus,
                  profile::measureVersus(*mixed, *m_kept->wide, options.settings, 1, part(0.7, 0.3)));
     return figures;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs check_exports.py and check_int8.py with the MXNet that tests/run.sh installed: interop.sh BUILD_ROOT HALFTONE_CLI. 77 tells ctest that it was skipped.
+# Runs check_exports.py, check_int8.py and check_mixed.py with the MXNet that tests/run.sh installed: interop.sh BUILD_ROOT HALFTONE_CLI. 77 tells ctest that it was skipped.
 set -euo pipefail
 
 python=$1/mxnet/bin/python
@@ -12,4 +12,5 @@ networks=$1/networks
 rm -rf "$networks"
 "$python" "$here/make_networks.py" "$networks"
 MXNET_SUBGRAPH_BACKEND=NONE "$python" "$here/check_exports.py" "$2" "$networks"
-exec "$python" "$here/check_int8.py" "$2" "$here/../data/int8"
+"$python" "$here/check_int8.py" "$2" "$here/../data/int8"
+exec "$python" "$here/check_mixed.py" "$2" "$here/../data/int8"

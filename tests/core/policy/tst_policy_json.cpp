@@ -29,6 +29,10 @@ Policy everything()
     policy.inputDtypes = {{"ids", DType::I32}, {"data", DType::F32}};
     policy.dataNames = {"data", "ids"};
     policy.int8Ops = {"Convolution"};
+    policy.thresholdMethod = ThresholdMethod::Entropy;
+    policy.thresholds = {{"conv0_output", {kDefaultThresholdMethod, 3.5}},
+                         {"data", {kDefaultThresholdMethod, 0.1}},
+                         {"relu1_output", {ThresholdMethod::Percentile, std::nullopt}}};
     policy.castParams = true;
     policy.keepIoTypes = true;
     policy.share = false;
@@ -66,9 +70,27 @@ private Q_SLOTS:
             "moves": [["softmax", "target_dtype_ops"], ["exp", "fp32_ops"], ["dot", "widest_dtype_ops"]],
             "excluded_sym_names": ["conv0", "\u002ffc.\u002f", "Gr\u00f6\u00dfe"],
             "node_overrides": {"a=b": "float32", "c": "bf16"}, "input_dtypes": {"ids": "int32", "data": "fp32"},
-            "data_names": ["data", "ids"], "cast_optional_params": true, "keep_io_types": true, "share": false, "int8_ops": ["Convolution"]})");
+            "data_names": ["data", "ids"], "cast_optional_params": true, "keep_io_types": true, "share": false, "int8_ops": ["Convolution"],
+            "threshold_method": "entropy", "thresholds": {"conv0_output": 3.5, "data": 1e-1, "relu1_output": "percentile"}})");
         QVERIFY2(policy.ok(), policy.ok() ? "" : policy.error().message().c_str());
         QVERIFY(policy.value() == everything());
+    }
+
+    void aThresholdIsANumberAboveZeroOrAMethod()
+    {
+        const char *const expected = "a number above 0, or one of minmax, entropy, percentile, mse";
+        for (const char *text : {"0", "-1", "1e999", "true", "null", "\"naive\"", "[1]", "{}"}) {
+            const std::string error = errorOf(R"({"thresholds": {"a": 1, "b": )" + std::string(text) + "}}");
+            QVERIFY2(error != "no error", text);
+            QVERIFY2(QString::fromStdString(error).contains("thresholds[\"b\"]")
+                         || std::string(text) == "1e999", // refused by the parser
+                     error.c_str());
+            if (std::string(text) != "1e999")
+                QVERIFY2(QString::fromStdString(error).contains(expected), error.c_str());
+        }
+        QVERIFY(errorOf(R"({"thresholds": {"a": 1, "a": 2}})") != "no error");
+        QVERIFY(errorOf(R"({"threshold_method": "kl"})") != "no error");
+        QCOMPARE(readPolicy(R"({"thresholds": {"a": 2}})").value().thresholds.at("a").value, 2.0);
     }
 
     void whatIsWrittenReadsAsTheSame()

@@ -141,6 +141,41 @@ private Q_SLOTS:
         }
     }
 
+    void onlyInt8OperatorsMakeACalibrationAnotherRevision()
+    {
+        const auto document = sample();
+        const auto calibrate = [] { return std::make_shared<const session::CalibrateOutcome>(); };
+        const std::uint64_t before = document->revision();
+        QVERIFY(!document->setCalibration(calibrate()));
+        QCOMPARE(document->revision(), before);
+        QVERIFY(document->apply(policy::MoveOperators{{"Convolution"}, policy::List::Int8}).ok());
+        const auto known = calibrate();
+        QVERIFY(document->setCalibration(known));
+        const std::uint64_t after = document->revision();
+        QVERIFY(!document->setCalibration(known));
+        QCOMPARE(document->revision(), after);
+        const auto snapshot = derived(*document);
+        QVERIFY(!snapshot->error);
+        QCOMPARE(snapshot->calibration, known);
+        // What was chosen once is not searched for again.
+        const auto next = Document::derive(document->request(), snapshot.get()).value();
+        QCOMPARE(next->ranges, snapshot->ranges);
+    }
+
+    void thresholdEditsAreTakenBack()
+    {
+        const auto document = sample();
+        const policy::Policy first = document->policy();
+        QVERIFY(document->apply(policy::SetThresholds{{"data"}, policy::ThresholdChoice{{}, 2.5}}).ok());
+        QCOMPARE(document->undoText(), std::string("Threshold of data to 2.5"));
+        QVERIFY(document->apply(policy::SetThresholdMethod{policy::ThresholdMethod::Entropy}).ok());
+        QVERIFY(!document->apply(policy::SetThresholds{{"data"}, policy::ThresholdChoice{{}, 0.0}}).ok());
+        QVERIFY(!document->apply(policy::MoveOperators{{"softmax"}, policy::List::Int8}).ok());
+        document->undo();
+        QVERIFY(document->apply(policy::SetThresholds{{"data"}, std::nullopt}).ok());
+        QVERIFY(document->policy() == first);
+    }
+
     void conditionsTakeAnOperatorOutOfItsOtherList()
     {
         const auto document = sample();
