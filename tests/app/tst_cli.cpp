@@ -1,36 +1,18 @@
+#include "tests/support/call_cli.h"
 #include "tests/support/files.h"
 
 #include <signal.h>
 
-#include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
+
+using halftone::test::callCli;
+using halftone::test::CliOutcome;
 
 namespace {
 
 const QString kAmp = QStringLiteral(HALFTONE_TEST_DATA "/amp/");
 const QString kSample = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json");
-
-struct Outcome
-{
-    int code = -1;
-    QByteArray out;
-    QByteArray err;
-
-    nlohmann::json json() const { return nlohmann::json::parse(out.toStdString()); }
-    QByteArray lastLine() const { return err.trimmed().split('\n').last(); }
-};
-
-Outcome run(const QStringList &arguments)
-{
-    QProcess process;
-    process.start(QStringLiteral(HALFTONE_CLI), arguments);
-    process.closeWriteChannel();
-    if (!process.waitForFinished(30'000))
-        qFatal("no end within 30 s");
-    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
-            process.readAllStandardOutput(), process.readAllStandardError()};
-}
 
 QStringList filesIn(const QTemporaryDir &folder)
 {
@@ -89,7 +71,7 @@ void TestCli::helpAndVersionEndWithZero_data()
 void TestCli::helpAndVersionEndWithZero()
 {
     QFETCH(QStringList, arguments);
-    const Outcome outcome = run(arguments);
+    const CliOutcome outcome = callCli(arguments);
     QCOMPARE(outcome.code, 0);
     QVERIFY(!outcome.out.isEmpty());
     QCOMPARE(outcome.err, QByteArray());
@@ -120,7 +102,7 @@ void TestCli::aBadCallEndsWithTwoAndOneLine()
 {
     QFETCH(QStringList, arguments);
     QFETCH(QByteArray, part);
-    const Outcome outcome = run(arguments);
+    const CliOutcome outcome = callCli(arguments);
     QCOMPARE(outcome.code, 2);
     QCOMPARE(outcome.out, QByteArray());
     QCOMPARE(outcome.err.count('\n'), 1);
@@ -144,7 +126,7 @@ void TestCli::badInputEndsWithOneAndNamesFileAndPlace()
     QTemporaryDir folder;
     const QString path = folder.filePath("bad-symbol.json");
     write(path, symbol);
-    const Outcome outcome = run({"info", path, "--json"});
+    const CliOutcome outcome = callCli({"info", path, "--json"});
     QCOMPARE(outcome.code, 1);
     QCOMPARE(outcome.out, QByteArray());
     QVERIFY2(outcome.lastLine().startsWith("error: " + path.toUtf8() + ": ")
@@ -162,14 +144,14 @@ void TestCli::whatThisBuildCannotDoEndsWithThree_data()
 void TestCli::whatThisBuildCannotDoEndsWithThree()
 {
     QFETCH(QStringList, arguments);
-    const Outcome outcome = run(arguments);
+    const CliOutcome outcome = callCli(arguments);
     QCOMPARE(outcome.code, 3);
     QVERIFY2(outcome.lastLine().startsWith("error: "), outcome.err.constData());
 }
 
 void TestCli::infoPrintsOneJsonDocument()
 {
-    const Outcome outcome = run({"info", kAmp + "cnn_fp16/model-symbol.json", "--json"});
+    const CliOutcome outcome = callCli({"info", kAmp + "cnn_fp16/model-symbol.json", "--json"});
     QCOMPARE(outcome.code, 0);
     const auto info = outcome.json();
     QCOMPARE(info.at("inputs").at(0).at("name").get<std::string>(), std::string("data"));
@@ -180,7 +162,7 @@ void TestCli::infoPrintsOneJsonDocument()
 
 void TestCli::infoOfABareParameterFileListsItsArrays()
 {
-    const auto info = run({"info", kAmp + "cnn_fp16/model-0000.params", "--json"}).json();
+    const auto info = callCli({"info", kAmp + "cnn_fp16/model-0000.params", "--json"}).json();
     QCOMPARE(info.at("format").get<std::string>(), std::string("mxnet-params"));
     QCOMPARE(info.at("arrays").size(), std::size_t{12});
     QCOMPARE(info.at("arrays").at(0).at("storage").get<std::string>(), std::string("default"));
@@ -189,26 +171,27 @@ void TestCli::infoOfABareParameterFileListsItsArrays()
 void TestCli::infoShowsShapesThatFollowFromAnInput()
 {
     const auto info
-        = run({"info", kAmp + "cnn_fp16/model-symbol.json", "--shape", "data=7,3,12,12", "--json"}).json();
+        = callCli({"info", kAmp + "cnn_fp16/model-symbol.json", "--shape", "data=7,3,12,12", "--json"})
+              .json();
     QCOMPARE(info.at("outputs").at(0).at("shape").at(0).get<int>(), 7);
 }
 
 void TestCli::listsPrintsWhatTheReferenceHas()
 {
-    const auto lists = run({"lists", "--json"}).json();
+    const auto lists = callCli({"lists", "--json"}).json();
     QCOMPARE(lists.at("target_dtype_ops"),
              (nlohmann::json{"Convolution", "Deconvolution", "FullyConnected", "RNN"}));
-    QCOMPARE(run({"lists", "--target", "bf16", "--json"}).json().at("target_dtype_ops"),
+    QCOMPARE(callCli({"lists", "--target", "bf16", "--json"}).json().at("target_dtype_ops"),
              (nlohmann::json{"Convolution", "FullyConnected"}));
-    QVERIFY(run({"lists"}).out.contains("fp32_ops (136)"));
+    QVERIFY(callCli({"lists"}).out.contains("fp32_ops (136)"));
 }
 
 void TestCli::convertWritesAModelAndSaysWhyEveryNodeIsAsItIs()
 {
     QTemporaryDir folder;
-    const Outcome outcome
-        = run({"convert", kAmp + "cnn_fp16/model-symbol.json", "--out", folder.filePath("m"), "--report",
-               folder.filePath("r.json"), "--json", "--exclude", "s2_conv"});
+    const CliOutcome outcome
+        = callCli({"convert", kAmp + "cnn_fp16/model-symbol.json", "--out", folder.filePath("m"), "--report",
+                   folder.filePath("r.json"), "--json", "--exclude", "s2_conv"});
     QCOMPARE(outcome.code, 0);
     QCOMPARE(filesIn(folder), (QStringList{"m-0000.params", "m-symbol.json", "r.json"}));
     const auto report = outcome.json();
@@ -239,7 +222,7 @@ void TestCli::everyCastCarriesTheEdgeThatNeededIt()
 {
     QTemporaryDir folder;
     const auto report
-        = run({"convert", kAmp + "cast_dedup/model-symbol.json", "--out", folder.filePath("m"), "--json"})
+        = callCli({"convert", kAmp + "cast_dedup/model-symbol.json", "--out", folder.filePath("m"), "--json"})
               .json();
     const auto source = halftone::test::readJson((kAmp + "cast_dedup/model-symbol.json").toStdString());
     QCOMPARE(report.at("cast_nodes").size(),
@@ -262,11 +245,11 @@ void TestCli::everyCastCarriesTheEdgeThatNeededIt()
 void TestCli::castParamsStoresHalfAsManyBytes()
 {
     QTemporaryDir folder;
-    const auto report = run({"convert", kAmp + "cnn_bf16_castparams/model-symbol.json", "--target",
-                             "bfloat16", "--cast-params", "--out", folder.filePath("m"), "--json"})
+    const auto report = callCli({"convert", kAmp + "cnn_bf16_castparams/model-symbol.json", "--target",
+                                 "bfloat16", "--cast-params", "--out", folder.filePath("m"), "--json"})
                             .json();
     QCOMPARE(report.at("params").size(), std::size_t{4});
-    const auto info = run({"info", folder.filePath("m-0000.params"), "--json"}).json();
+    const auto info = callCli({"info", folder.filePath("m-0000.params"), "--json"}).json();
     QCOMPARE(info.at("params").at("dtypes").at("bfloat16").get<int>(), 4);
     QCOMPARE(info.at("params").at("dtypes").at("float32").get<int>(), 8);
 }
@@ -275,12 +258,12 @@ void TestCli::typesAndShapesComeFromADataExample()
 {
     QTemporaryDir folder;
     const QString sample = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-test.npz");
-    const Outcome outcome
-        = run({"convert", kSample, "--inputs", sample, "--out", folder.filePath("m"), "--json"});
+    const CliOutcome outcome
+        = callCli({"convert", kSample, "--inputs", sample, "--out", folder.filePath("m"), "--json"});
     QVERIFY2(outcome.code == 0, outcome.err.constData());
     for (const auto &node : outcome.json().at("nodes"))
         QVERIFY(!node.at("shape").is_null());
-    const Outcome wrong = run(
+    const CliOutcome wrong = callCli(
         {"convert", kAmp + "cnn_fp16/model-symbol.json", "--inputs", sample, "--out", folder.filePath("n")});
     QCOMPARE(wrong.code, 1);
 }
@@ -289,8 +272,8 @@ void TestCli::optionsWinOverThePolicyFile()
 {
     QTemporaryDir folder;
     write(folder.filePath("p.json"), R"({"target_dtype": "bfloat16", "mode": "mxnet"})");
-    const auto report = run({"convert", kSample, "--policy", folder.filePath("p.json"), "--target", "fp16",
-                             "--out", folder.filePath("m"), "--json"})
+    const auto report = callCli({"convert", kSample, "--policy", folder.filePath("p.json"), "--target",
+                                 "fp16", "--out", folder.filePath("m"), "--json"})
                             .json();
     QCOMPARE(report.at("target").get<std::string>(), std::string("float16"));
 }
@@ -299,12 +282,12 @@ void TestCli::strictTurnsAWarningIntoAnError()
 {
     QTemporaryDir folder;
     const QStringList call{"convert", kSample, "--exclude", "no_such_node", "--out", folder.filePath("m")};
-    const Outcome lenient = run(call);
+    const CliOutcome lenient = callCli(call);
     QCOMPARE(lenient.code, 0);
     QVERIFY(lenient.err.contains("warning: ") && lenient.err.contains("no_such_node"));
     QTemporaryDir other;
-    const Outcome strict = run(QStringList{"convert", kSample, "--exclude", "no_such_node", "--out",
-                                           other.filePath("m"), "--strict"});
+    const CliOutcome strict = callCli(QStringList{"convert", kSample, "--exclude", "no_such_node", "--out",
+                                                  other.filePath("m"), "--strict"});
     QCOMPARE(strict.code, 1);
     QVERIFY(strict.err.contains("no_such_node"));
     QCOMPARE(filesIn(other), QStringList());
@@ -313,9 +296,9 @@ void TestCli::strictTurnsAWarningIntoAnError()
 void TestCli::aFailedConversionLeavesNothingBehind()
 {
     QTemporaryDir folder;
-    QCOMPARE(run({"convert", kSample, "--target-op", "NoSuchOp", "--out", folder.filePath("m")}).code, 1);
+    QCOMPARE(callCli({"convert", kSample, "--target-op", "NoSuchOp", "--out", folder.filePath("m")}).code, 1);
     QCOMPARE(filesIn(folder), QStringList());
-    QCOMPARE(run({"convert", kSample, "--out", folder.filePath("missing/m")}).code, 1);
+    QCOMPARE(callCli({"convert", kSample, "--out", folder.filePath("missing/m")}).code, 1);
 }
 
 void TestCli::theSourceIsNeverWrittenOver()
@@ -324,8 +307,8 @@ void TestCli::theSourceIsNeverWrittenOver()
     for (const char *name : {"model-symbol.json", "model-0000.params"})
         QVERIFY(QFile::copy(kAmp + "cnn_fp16/" + name, folder.filePath(name)));
     const std::string before = halftone::test::readFile(folder.filePath("model-symbol.json").toStdString());
-    const Outcome outcome
-        = run({"convert", folder.filePath("model-symbol.json"), "--out", folder.filePath("model")});
+    const CliOutcome outcome
+        = callCli({"convert", folder.filePath("model-symbol.json"), "--out", folder.filePath("model")});
     QCOMPARE(outcome.code, 2);
     QCOMPARE(halftone::test::readFile(folder.filePath("model-symbol.json").toStdString()), before);
 }
@@ -333,7 +316,7 @@ void TestCli::theSourceIsNeverWrittenOver()
 void TestCli::loadAndSaveKeepTheParametersByteForByte()
 {
     QTemporaryDir folder;
-    QCOMPARE(run({"rewrite", kSample, "--pass", "share", "--out", folder.filePath("m")}).code, 0);
+    QCOMPARE(callCli({"rewrite", kSample, "--pass", "share", "--out", folder.filePath("m")}).code, 0);
     QString params = kSample;
     params.replace("-symbol.json", "-0000.params");
     QCOMPARE(halftone::test::readFile(folder.filePath("m-0000.params").toStdString()),
@@ -345,40 +328,41 @@ void TestCli::strippingGivesTheFloat32ParametersBackWhenTheyAreThere()
     QTemporaryDir folder;
     QString params = kSample;
     params.replace("-symbol.json", "-0000.params");
-    QCOMPARE(run({"convert", kSample, "--cast-params", "--out", folder.filePath("low")}).code, 0);
+    QCOMPARE(callCli({"convert", kSample, "--cast-params", "--out", folder.filePath("low")}).code, 0);
     const QStringList strip{"rewrite", folder.filePath("low-symbol.json"),
                             "--pass",  "strip-casts",
                             "--out",   folder.filePath("back")};
-    const Outcome rounded = run(strip);
+    const CliOutcome rounded = callCli(strip);
     QVERIFY(rounded.err.contains("stay rounded"));
     QVERIFY(halftone::test::readFile(folder.filePath("back-0000.params").toStdString())
             != halftone::test::readFile(params.toStdString()));
-    const Outcome restored = run(strip + QStringList{"--fp32-params", params});
+    const CliOutcome restored = callCli(strip + QStringList{"--fp32-params", params});
     QVERIFY2(restored.code == 0, restored.err.constData());
     QVERIFY(!restored.err.contains("stay rounded"));
     QCOMPARE(halftone::test::readFile(folder.filePath("back-0000.params").toStdString()),
              halftone::test::readFile(params.toStdString()));
-    const Outcome wrong
-        = run(strip + QStringList{"--fp32-params", kAmp + "cnn_fp16/model-0000.params"}); // another network
+    const CliOutcome wrong = callCli(
+        strip + QStringList{"--fp32-params", kAmp + "cnn_fp16/model-0000.params"}); // another network
     QVERIFY(wrong.code == 1 && wrong.err.contains("another shape"));
 }
 
 void TestCli::theReportTellsEveryAction()
 {
     QTemporaryDir folder;
-    const auto once = run({"convert", kSample, "--out", folder.filePath("a"), "--json"}).json();
+    const auto once = callCli({"convert", kSample, "--out", folder.filePath("a"), "--json"}).json();
     QCOMPARE(once.at("mode").get<std::string>(), std::string("typed"));
     QCOMPARE(once.at("multicasts").get<int>(), 0);
     const QString twins = QStringLiteral(HALFTONE_SOURCE_DIR "/tests/data/cse/same_two_inputs-symbol.json");
     const QStringList merging{"convert", twins, "--no-params", "--json", "--out", folder.filePath("t")};
-    QVERIFY(!run(merging).json().at("merged").empty());
-    QVERIFY(run(merging + QStringList{"--no-share"}).json().at("merged").empty());
-    QVERIFY(run(merging + QStringList{"--mode", "mxnet"}).json().at("merged").empty());
-    QVERIFY(!run(merging + QStringList{"--mode", "mxnet", "--share"}).json().at("merged").empty());
+    QVERIFY(!callCli(merging).json().at("merged").empty());
+    QVERIFY(callCli(merging + QStringList{"--no-share"}).json().at("merged").empty());
+    QVERIFY(callCli(merging + QStringList{"--mode", "mxnet"}).json().at("merged").empty());
+    QVERIFY(!callCli(merging + QStringList{"--mode", "mxnet", "--share"}).json().at("merged").empty());
     for (const char *key : {"casts_folded", "casts_moved", "merged", "heads_copied", "bodies"})
         QVERIFY2(once.contains(key), key);
     const auto twice
-        = run({"convert", folder.filePath("a-symbol.json"), "--out", folder.filePath("b"), "--json"}).json();
+        = callCli({"convert", folder.filePath("a-symbol.json"), "--out", folder.filePath("b"), "--json"})
+              .json();
     QCOMPARE(twice.at("casts_folded").size(), once.at("casts").get<std::size_t>());
     QCOMPARE(twice.at("casts"), once.at("casts"));
     QCOMPARE(halftone::test::readFile(folder.filePath("a-symbol.json").toStdString()),
@@ -388,11 +372,11 @@ void TestCli::theReportTellsEveryAction()
 void TestCli::rewriteRunsPassesInOrderAndNamesThem()
 {
     QTemporaryDir folder;
-    QVERIFY(run({"rewrite", "--list"}).out.contains("strip-casts"));
+    QVERIFY(callCli({"rewrite", "--list"}).out.contains("strip-casts"));
     const QString converted = folder.filePath("m");
-    QCOMPARE(run({"convert", kAmp + "cnn_fp16/model-symbol.json", "--out", converted}).code, 0);
-    const auto rewritten = run({"rewrite", converted + "-symbol.json", "--pass", "strip-casts", "--pass",
-                                "share", "--out", folder.filePath("s"), "--json"})
+    QCOMPARE(callCli({"convert", kAmp + "cnn_fp16/model-symbol.json", "--out", converted}).code, 0);
+    const auto rewritten = callCli({"rewrite", converted + "-symbol.json", "--pass", "strip-casts", "--pass",
+                                    "share", "--out", folder.filePath("s"), "--json"})
                                .json();
     QCOMPARE(rewritten.at("passes").at(0).at("name").get<std::string>(), std::string("strip-casts"));
     QCOMPARE(rewritten.at("passes").at(0).at("changed").get<int>(),

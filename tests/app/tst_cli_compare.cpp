@@ -1,3 +1,4 @@
+#include "tests/support/call_cli.h"
 #include "tests/support/files.h"
 
 #include <signal.h>
@@ -7,31 +8,14 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+using halftone::test::callCli;
+using halftone::test::CliOutcome;
+
 namespace {
 
 const QString kFolder = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/");
 const QString kModel = kFolder + "digits-symbol.json";
 const QString kData = kFolder + "digits-test.npz";
-
-struct Outcome
-{
-    int code = -1;
-    QByteArray out;
-    QByteArray err;
-
-    nlohmann::json json() const { return nlohmann::json::parse(out.toStdString()); }
-};
-
-Outcome run(const QStringList &arguments)
-{
-    QProcess process;
-    process.start(QStringLiteral(HALFTONE_CLI), arguments);
-    process.closeWriteChannel();
-    if (!process.waitForFinished(50'000))
-        qFatal("no end within 50 s");
-    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
-            process.readAllStandardOutput(), process.readAllStandardError()};
-}
 
 QStringList comparing(const QStringList &more)
 {
@@ -48,11 +32,12 @@ private Q_SLOTS:
     /// 9.78 % and 99.33 % are what resources/sample/emulate.py finds with NumPy alone.
     void theSampleIsRuinedAndMended()
     {
-        const auto ruined = run(comparing({"--policy", kFolder + "all-float16.policy.json"})).json();
+        const auto ruined = callCli(comparing({"--policy", kFolder + "all-float16.policy.json"})).json();
         QCOMPARE(ruined.at("first_divergence").get<std::string>(), std::string("energy"));
         QCOMPARE(qRound(1e4 * ruined.at("top1").at("fp32").get<double>()), 9933);
         QCOMPARE(qRound(1e4 * ruined.at("top1").at("mixed").get<double>()), 978);
-        const auto mended = run(comparing({"--policy", kFolder + "all-float16-but-sum.policy.json"})).json();
+        const auto mended
+            = callCli(comparing({"--policy", kFolder + "all-float16-but-sum.policy.json"})).json();
         QVERIFY(mended.at("first_divergence").is_null());
         QCOMPARE(qRound(1e4 * mended.at("top1").at("mixed").get<double>()), 9933);
         QCOMPARE(mended.at("top1").at("agree").get<double>(), 1.0);
@@ -63,7 +48,7 @@ private Q_SLOTS:
     {
         QTemporaryDir folder;
         const QString csv = folder.filePath("layers.csv");
-        const auto report = run(comparing({"--examples", "8", "--effect", "both", "--csv", csv})).json();
+        const auto report = callCli(comparing({"--examples", "8", "--effect", "both", "--csv", csv})).json();
         for (const auto &layer : report.at("layers")) {
             for (const char *key : {"name", "op", "dtype", "max_abs", "mean_abs", "rel_l2", "cosine",
                                     "sqnr_db", "overflow", "nan", "isolated", "isolated_at_output"})
@@ -78,13 +63,13 @@ private Q_SLOTS:
 
     void memoryIsALimitAndTellsWhenItIsTooSmall()
     {
-        const auto wide = run(comparing({})).json();
-        const auto narrow = run(comparing({"--memory", "1"})).json();
+        const auto wide = callCli(comparing({})).json();
+        const auto narrow = callCli(comparing({"--memory", "1"})).json();
         QVERIFY(wide.at("peak_bytes").get<int>() > 1 << 20);
         QVERIFY(narrow.at("peak_bytes").get<int>() <= 1 << 20);
         QVERIFY(narrow.at("batch").get<int>() < wide.at("batch").get<int>());
         QCOMPARE(narrow.at("top1"), wide.at("top1"));
-        const Outcome none = run(comparing({"--memory", "0"}));
+        const CliOutcome none = callCli(comparing({"--memory", "0"}));
         QCOMPARE(none.code, 3);
         QVERIFY(none.err.contains("--memory"));
     }
@@ -102,8 +87,8 @@ private Q_SLOTS:
                         "arg_nodes": [0], "heads": [[3, 0, 0]]})");
         model.close();
         for (const char *effect : {"cumulative", "both"}) {
-            const Outcome outcome = run({"compare", model.fileName(), "--inputs", kData, "--effect", effect,
-                                         "--examples", "4", "--json"});
+            const CliOutcome outcome = callCli({"compare", model.fileName(), "--inputs", kData, "--effect",
+                                                effect, "--examples", "4", "--json"});
             QCOMPARE(outcome.code, 1);
             QVERIFY2(outcome.err.contains("the_log") && outcome.err.contains("NaN or infinite"),
                      outcome.err.constData());
@@ -114,17 +99,17 @@ private Q_SLOTS:
     void anotherModelIsMatchedByName()
     {
         QTemporaryDir folder;
-        QCOMPARE(run({"convert", kModel, "--out", folder.filePath("low")}).code, 0);
+        QCOMPARE(callCli({"convert", kModel, "--out", folder.filePath("low")}).code, 0);
         const QString other = folder.filePath("low-symbol.json");
-        const auto report = run(comparing({"--examples", "20", "--against", other})).json();
+        const auto report = callCli(comparing({"--examples", "20", "--against", other})).json();
         QVERIFY(report.at("unmatched").at("model").empty());
         QVERIFY(report.at("unmatched").at("other").empty());
-        const auto own = run(comparing({"--examples", "20"})).json();
+        const auto own = callCli(comparing({"--examples", "20"})).json();
         QCOMPARE(report.at("layers").size(), own.at("layers").size());
         for (std::size_t k = 0; k < own.at("layers").size(); ++k)
             QCOMPARE(report.at("layers")[k].at("rmse"), own.at("layers")[k].at("rmse"));
-        QCOMPARE(run(comparing({"--against", other, "--effect", "isolated"})).code, 2);
-        QCOMPARE(run(comparing({"--against", folder.filePath("none-symbol.json")})).code, 1);
+        QCOMPARE(callCli(comparing({"--against", other, "--effect", "isolated"})).code, 2);
+        QCOMPARE(callCli(comparing({"--against", folder.filePath("none-symbol.json")})).code, 1);
     }
 
     void calibrateCollectsChosenTensors()
@@ -132,7 +117,8 @@ private Q_SLOTS:
         QTemporaryDir folder;
         const QString out = folder.filePath("t.json");
         const QStringList call{"calibrate", kModel, "--inputs", kFolder + "digits-calibration.npz", "--json"};
-        const Outcome outcome = run(call + QStringList{"--layers", "stem_conv|energy_output", "--out", out});
+        const CliOutcome outcome
+            = callCli(call + QStringList{"--layers", "stem_conv|energy_output", "--out", out});
         QVERIFY2(outcome.code == 0, outcome.err.constData());
         const auto report = outcome.json();
         QCOMPARE(halftone::test::readJson(out.toStdString()), report);
@@ -145,23 +131,23 @@ private Q_SLOTS:
         QVERIFY(tensors.at("stem_conv_weight").at("channels").size() > 1);
         QCOMPARE(tensors.at("stem_conv_output").at("histogram").at("counts").size(),
                  tensors.at("stem_conv_output").at("histogram").at("bins").get<std::size_t>());
-        QCOMPARE(run(call + QStringList{"--layers", "no_such"}).code, 2);
-        QCOMPARE(run(call + QStringList{"--layers", "(("}).code, 2);
-        QCOMPARE(run(call + QStringList{"--method", "no_such"}).code, 2);
+        QCOMPARE(callCli(call + QStringList{"--layers", "no_such"}).code, 2);
+        QCOMPARE(callCli(call + QStringList{"--layers", "(("}).code, 2);
+        QCOMPARE(callCli(call + QStringList{"--method", "no_such"}).code, 2);
     }
 
     void calibrateTakesBareArrays()
     {
-        const auto report = run({"calibrate", "--array", kData, "--json"}).json();
+        const auto report = callCli({"calibrate", "--array", kData, "--json"}).json();
         const auto &array = report.at("arrays").at(0);
         QCOMPARE(array.at("name").get<std::string>(), std::string("data"));
         QCOMPARE(array.at("max").get<double>(), 255.0);
         QVERIFY(array.at("fp16").contains("overflow") && array.at("note").is_null());
-        const Outcome none = run({"calibrate", "--array", kData, "--batches", "batch_"});
+        const CliOutcome none = callCli({"calibrate", "--array", kData, "--batches", "batch_"});
         QCOMPARE(none.code, 1);
         QVERIFY(none.err.contains("batch_0"));
-        QCOMPARE(run({"calibrate", kModel, "--array", kData}).code, 2);
-        QCOMPARE(run({"calibrate", kModel}).code, 2);
+        QCOMPARE(callCli({"calibrate", kModel, "--array", kData}).code, 2);
+        QCOMPARE(callCli({"calibrate", kModel}).code, 2);
     }
 
     void aComparisonIsCancelledWithinASecond()

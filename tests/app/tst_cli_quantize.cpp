@@ -1,9 +1,11 @@
+#include "tests/support/call_cli.h"
 #include "tests/support/files.h"
 
-#include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
 
+using halftone::test::callCli;
+using halftone::test::CliOutcome;
 using nlohmann::json;
 
 namespace {
@@ -11,34 +13,14 @@ namespace {
 const QString kSample = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json");
 const QString kDigits = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-test.npz");
 
-struct Outcome
-{
-    int code = -1;
-    QByteArray out;
-    QByteArray err;
-
-    json document() const { return json::parse(out.toStdString()); }
-};
-
-Outcome call(const QStringList &arguments)
-{
-    QProcess process;
-    process.start(QStringLiteral(HALFTONE_CLI), arguments);
-    process.closeWriteChannel();
-    if (!process.waitForFinished(50'000))
-        qFatal("no end within 50 s");
-    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
-            process.readAllStandardOutput(), process.readAllStandardError()};
-}
-
 double top1(const QString &symbol)
 {
     QTemporaryDir folder;
-    const Outcome run
-        = call({"run", symbol, "--inputs", kDigits, "--out", folder.filePath("o.npz"), "--json"});
+    const CliOutcome run
+        = callCli({"run", symbol, "--inputs", kDigits, "--out", folder.filePath("o.npz"), "--json"});
     if (run.code != 0)
         qFatal("%s", run.err.constData());
-    return run.document()["accuracy"]["top1"];
+    return run.json()["accuracy"]["top1"];
 }
 
 } // namespace
@@ -65,10 +47,10 @@ private Q_SLOTS:
         QTemporaryDir folder;
         const QString prefix = folder.filePath("int8");
         // The energy of a picture reaches 10^6: whoever divides by it stays in float32 by itself.
-        const Outcome made = call({"quantize", kSample, "--inputs", kDigits, "--examples", "64", "--form",
-                                   form, "--calib", method, "--out", prefix, "--json"});
+        const CliOutcome made = callCli({"quantize", kSample, "--inputs", kDigits, "--examples", "64",
+                                         "--form", form, "--calib", method, "--out", prefix, "--json"});
         QVERIFY2(made.code == 0, made.err.constData());
-        const json report = made.document();
+        const json report = made.json();
         QCOMPARE(report["examples"], 64);
         QVERIFY(report["quantized"].size() > 4);
         for (const json &node : report["skipped"])
@@ -84,13 +66,13 @@ private Q_SLOTS:
     {
         QTemporaryDir folder;
         const QString table = folder.filePath("t.json");
-        QCOMPARE(call({"calibrate", kSample, "--inputs", kDigits, "--method", "entropy", "--dtype", "auto",
-                       "--out", table})
+        QCOMPARE(callCli({"calibrate", kSample, "--inputs", kDigits, "--method", "entropy", "--dtype", "auto",
+                          "--out", table})
                      .code,
                  0);
         const auto quantized = [&](const QStringList &how) {
             const QString prefix = folder.filePath("q");
-            const Outcome made = call(QStringList{"quantize", kSample, "--out", prefix} + how);
+            const CliOutcome made = callCli(QStringList{"quantize", kSample, "--out", prefix} + how);
             if (made.code != 0)
                 qFatal("%s", made.err.constData());
             return halftone::test::readFile((prefix + "-symbol.json").toStdString());
@@ -109,13 +91,14 @@ private Q_SLOTS:
         };
         QTemporaryDir folder;
         for (const auto &[options, word] : calls) {
-            const Outcome outcome
-                = call(QStringList{"quantize", kSample, "--out", folder.filePath("q")} + options);
+            const CliOutcome outcome
+                = callCli(QStringList{"quantize", kSample, "--out", folder.filePath("q")} + options);
             QCOMPARE(outcome.code, 2);
             QVERIFY2(outcome.err.contains(word), outcome.err.constData());
             QCOMPARE(outcome.err.count('\n'), 1);
         }
-        const Outcome broken = call({"quantize", kSample, "--out", folder.filePath("q"), "--table", kSample});
+        const CliOutcome broken
+            = callCli({"quantize", kSample, "--out", folder.filePath("q"), "--table", kSample});
         QCOMPARE(broken.code, 1);
     }
 
@@ -123,12 +106,12 @@ private Q_SLOTS:
     {
         QTemporaryDir folder;
         const QString prefix = folder.filePath("int8");
-        QCOMPARE(call({"quantize", kSample, "--inputs", kDigits, "--out", prefix}).code, 0);
-        const Outcome compared
-            = call({"compare", kSample, "--against", prefix + "-symbol.json", "--inputs", kDigits, "--json"});
+        QCOMPARE(callCli({"quantize", kSample, "--inputs", kDigits, "--out", prefix}).code, 0);
+        const CliOutcome compared = callCli(
+            {"compare", kSample, "--against", prefix + "-symbol.json", "--inputs", kDigits, "--json"});
         QVERIFY2(compared.code == 0, compared.err.constData());
         std::size_t codes = 0;
-        const json report = compared.document();
+        const json report = compared.json();
         for (const json &layer : report["layers"]) {
             if (layer["dtype"] != "int8" && layer["dtype"] != "uint8")
                 continue;
@@ -141,13 +124,13 @@ private Q_SLOTS:
 
     void latencyIsMeasuredInInt8()
     {
-        const Outcome outcome = call(
+        const CliOutcome outcome = callCli(
             {"profile", kSample, "--shape", "data=1,1,8,8", "--quantized", "--repeats", "3", "--json"});
         if (outcome.code == 3)
             QSKIP("this build has no latency plans");
         QVERIFY2(outcome.code == 0, outcome.err.constData());
         std::size_t codes = 0;
-        const json report = outcome.document();
+        const json report = outcome.json();
         for (const json &layer : report["layers"])
             codes += layer["dtype"] == "uint8" || layer["dtype"] == "int8" ? 1 : 0;
         QVERIFY(codes >= 4);

@@ -1,7 +1,7 @@
 #include "core/io/npz.h"
+#include "tests/support/call_cli.h"
 #include "tests/support/files.h"
 
-#include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -14,38 +14,20 @@ using nlohmann::json;
 using tensor::DType;
 using tensor::Shape;
 using tensor::Tensor;
+using test::callCli;
+using test::CliOutcome;
 
 namespace {
 
 const QString kSample = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json");
 const QString kDigits = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-test.npz");
 
-struct Outcome
-{
-    int code = -1;
-    QByteArray out;
-    QByteArray err;
-
-    json document() const { return json::parse(out.toStdString()); }
-};
-
-Outcome call(const QStringList &arguments)
-{
-    QProcess process;
-    process.start(QStringLiteral(HALFTONE_CLI), arguments);
-    process.closeWriteChannel();
-    if (!process.waitForFinished(50'000))
-        qFatal("no end within 50 s");
-    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
-            process.readAllStandardOutput(), process.readAllStandardError()};
-}
-
 /// The arrays that a run writes.
 std::vector<io::NamedTensor> outputsOf(QStringList arguments)
 {
     QTemporaryDir folder;
     const QString out = folder.filePath("out.npz");
-    const Outcome outcome = call(arguments << "--out" << out);
+    const CliOutcome outcome = callCli(arguments << "--out" << out);
     if (outcome.code != 0)
         qFatal("%s", outcome.err.constData());
     return io::readNpz(out.toStdString()).value();
@@ -133,15 +115,15 @@ void TestCliRun::theSampleIsAsAccurateAsNumpySays()
     QTemporaryDir folder;
     QString model = kSample;
     if (!policy.isEmpty()) {
-        QCOMPARE(
-            call(QStringList{"convert", kSample, "--mode", "mxnet", "--out", folder.filePath("m")} + policy)
-                .code,
-            0);
+        QCOMPARE(callCli(QStringList{"convert", kSample, "--mode", "mxnet", "--out", folder.filePath("m")}
+                         + policy)
+                     .code,
+                 0);
         model = folder.filePath("m-symbol.json");
     }
-    const Outcome outcome = call({"run", model, "--inputs", kDigits, "--labels", kDigits, "--json"});
+    const CliOutcome outcome = callCli({"run", model, "--inputs", kDigits, "--labels", kDigits, "--json"});
     QVERIFY2(outcome.code == 0, outcome.err.constData());
-    const json report = outcome.document();
+    const json report = outcome.json();
     QVERIFY(report.at("seconds").get<double>() > 0);
     const json &accuracy = report.at("accuracy");
     QCOMPARE(accuracy.at("examples").get<int>(), 450);
@@ -185,8 +167,8 @@ void TestCliRun::headsKeepTheirNamesThroughAConversion()
     QFETCH(QString, target);
     QTemporaryDir folder;
     // The last product in the target type: a cast stands behind the head, or the head itself is of 16 bit.
-    const Outcome converted = call({"convert", kSample, "--mode", mode, "--target", target, "--target-op",
-                                    "softmax", "--out", folder.filePath("m")});
+    const CliOutcome converted = callCli({"convert", kSample, "--mode", mode, "--target", target,
+                                          "--target-op", "softmax", "--out", folder.filePath("m")});
     QVERIFY2(converted.code == 0, converted.err.constData());
     const auto source = namesOf(outputsOf(runOfTheSample()));
     const auto names = namesOf(outputsOf({"run", folder.filePath("m-symbol.json"), "--inputs", kDigits}));
@@ -199,7 +181,7 @@ void TestCliRun::batchesGiveWhatTheWholeGives()
     const auto batches = outputsOf(runOfTheSample({"--batch", "64"})); // seven, and two over
     QCOMPARE(batches[0].tensor.shape(), whole[0].tensor.shape());
     QVERIFY(furthest(whole[0].tensor, batches[0].tensor) < 1e-5);
-    QCOMPARE(call(runOfTheSample({"--batch", "64", "--json"})).document().at("batches").get<int>(), 8);
+    QCOMPARE(callCli(runOfTheSample({"--batch", "64", "--json"})).json().at("batches").get<int>(), 8);
 }
 
 void TestCliRun::examplesTakesTheFirstOnes()
@@ -257,8 +239,8 @@ void TestCliRun::badInputIsOneLine()
     writeZeros(folder.filePath("name.npz"), "dat", Shape{2, 1, 8, 8});
     writeZeros(folder.filePath("labels.npz"), "labels", Shape{2});
     const QString out = folder.filePath("out.npz");
-    const Outcome outcome
-        = call({"run", kSample, "--inputs", folder.filePath(inputs), "--out", out, "--json"});
+    const CliOutcome outcome
+        = callCli({"run", kSample, "--inputs", folder.filePath(inputs), "--out", out, "--json"});
     QVERIFY2(outcome.code == 1, outcome.err.constData());
     QCOMPARE(outcome.out, QByteArray());
     QCOMPARE(outcome.err.count('\n'), 1);
@@ -274,8 +256,8 @@ void TestCliRun::anUnknownOperatorEndsWithThreeAndItsName()
                         {"op": "my_operator", "name": "mine", "inputs": [[0, 0, 0]]}],
               "arg_nodes": [0], "heads": [[1, 0, 0]], "attrs": {"mxnet_version": ["int", 10901]}})");
     writeZeros(folder.filePath("in.npz"), "data", Shape{2, 3});
-    const Outcome outcome = call({"run", folder.filePath("m-symbol.json"), "--no-params", "--inputs",
-                                  folder.filePath("in.npz"), "--json"});
+    const CliOutcome outcome = callCli({"run", folder.filePath("m-symbol.json"), "--no-params", "--inputs",
+                                        folder.filePath("in.npz"), "--json"});
     QCOMPARE(outcome.code, 3);
     const QByteArray last = outcome.err.trimmed().split('\n').last();
     QVERIFY2(last.startsWith("error: ") && last.contains("mine") && last.contains("my_operator"),
@@ -284,7 +266,7 @@ void TestCliRun::anUnknownOperatorEndsWithThreeAndItsName()
 
 void TestCliRun::anAbsentBackendEndsWithThree()
 {
-    const Outcome outcome = call(runOfTheSample({"--backend", "cuda"}));
+    const CliOutcome outcome = callCli(runOfTheSample({"--backend", "cuda"}));
     if (outcome.code == 0)
         QSKIP("this machine has it");
     QCOMPARE(outcome.code, 3);
@@ -293,7 +275,7 @@ void TestCliRun::anAbsentBackendEndsWithThree()
 
 void TestCliRun::backendsTellWhatTheMachineHas()
 {
-    const json backends = call({"backends", "--json"}).document().at("backends");
+    const json backends = callCli({"backends", "--json"}).json().at("backends");
     std::vector<std::string> names;
     for (const json &backend : backends) {
         names.push_back(backend.at("name").get<std::string>());
@@ -305,17 +287,17 @@ void TestCliRun::backendsTellWhatTheMachineHas()
     }
     for (const char *name : {"cpu", "reference"})
         QVERIFY2(std::ranges::count(names, name) == 1, name);
-    QVERIFY(call({"backends"}).out.contains("reference"));
+    QVERIFY(callCli({"backends"}).out.contains("reference"));
 }
 
 void TestCliRun::aProfileHasTheKeysOfItsContract()
 {
-    const Outcome outcome = call({"profile", kSample, "--shape", "data=1,1,8,8", "--target", "bfloat16",
-                                  "--versus-fp32", "--repeats", "20", "--warmup", "2", "--json"});
+    const CliOutcome outcome = callCli({"profile", kSample, "--shape", "data=1,1,8,8", "--target", "bfloat16",
+                                        "--versus-fp32", "--repeats", "20", "--warmup", "2", "--json"});
     if (outcome.code == 3)
         QSKIP("this build has no backend that measures");
     QVERIFY2(outcome.code == 0, outcome.err.constData());
-    const json profile = outcome.document();
+    const json profile = outcome.json();
     for (const char *key : {"backend", "device", "native", "median_ms", "min_ms", "p95_ms", "layers",
                             "casts_us", "sum_of_layers_ms", "peak_bytes", "versus"})
         QVERIFY2(profile.contains(key), key);
@@ -339,12 +321,12 @@ void TestCliRun::aModelIsAsFastAsItself()
     // One interval in twenty misses by its nature; three in a row would be a bias.
     QByteArray seen;
     for (int attempt = 0; attempt < 3; ++attempt) {
-        const Outcome outcome = call({"profile", kSample, "--shape", "data=8,1,8,8", "--versus-fp32",
-                                      "--repeats", "200", "--threads", "1", "--json"});
+        const CliOutcome outcome = callCli({"profile", kSample, "--shape", "data=8,1,8,8", "--versus-fp32",
+                                            "--repeats", "200", "--threads", "1", "--json"});
         if (outcome.code == 3)
             QSKIP("this build has no backend that measures");
         QVERIFY2(outcome.code == 0, outcome.err.constData());
-        const json interval = outcome.document().at("versus").at("ci95");
+        const json interval = outcome.json().at("versus").at("ci95");
         if (interval.at(0).get<double>() <= 1 && interval.at(1).get<double>() >= 1)
             return;
         seen += QByteArray::fromStdString(interval.dump());

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <QProcess>
+#include <QStringList>
+
+/// For tests of the command line; HALFTONE_CLI is the program.
+namespace halftone::test {
+
+struct CliOutcome
+{
+    int code = -1; ///< -1: it crashed
+    QByteArray out;
+    QByteArray err;
+
+    nlohmann::json json() const { return nlohmann::json::parse(out.toStdString()); }
+    QByteArray lastLine() const { return err.trimmed().split('\n').last(); }
+};
+
+/// Without input; the test ends when the program does not.
+inline CliOutcome callCli(const QStringList &arguments)
+{
+    constexpr int kMostMs = 50'000;
+    QProcess process;
+    process.start(QStringLiteral(HALFTONE_CLI), arguments);
+    process.closeWriteChannel();
+    if (!process.waitForFinished(kMostMs))
+        qFatal("no end within 50 s");
+    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
+            process.readAllStandardOutput(), process.readAllStandardError()};
+}
+
+} // namespace halftone::test
