@@ -166,7 +166,9 @@ void DocumentFiles::show(Loaded loaded)
     m_savedData = loaded.data;
     m_controller->setDocument(std::move(loaded.document));
     m_jobs->setData(loaded.data);
-    beginJournal();
+    SessionFile first = state();
+    first.view = loaded.view; // which the window is yet to take on
+    beginJournal(first);
     addRecentFile(m_sessionPath.isEmpty() ? m_symbolPath : m_sessionPath);
     if (!loaded.warning.isEmpty())
         Q_EMIT warned(loaded.warning);
@@ -205,7 +207,7 @@ Result<void> DocumentFiles::save(const QString &path)
     m_sessionPath = QFileInfo(path).absoluteFilePath();
     m_savedPolicy = m_controller->document()->policy();
     m_savedData = file.data;
-    beginJournal(); // what came before lies in the session file
+    beginJournal(file); // what came before lies in the session file
     addRecentFile(m_sessionPath);
     Q_EMIT modifiedChanged();
     return {};
@@ -226,14 +228,14 @@ bool DocumentFiles::isModified() const
 }
 
 /// The new one is there before the old one goes: at no moment is there none.
-void DocumentFiles::beginJournal()
+void DocumentFiles::beginJournal(const SessionFile &state)
 {
     const QString path
         = journalFolder() + '/' + QUuid::createUuid().toString(QUuid::WithoutBraces) + kJournalEnding;
     auto lock = std::make_unique<QLockFile>(path + kLockEnding);
     lock->setStaleLockTime(0); // held as long as this program lives
     lock->tryLock();
-    auto journal = session::Journal::create(utf8(path), {state(), utf8(m_sessionPath)});
+    auto journal = session::Journal::create(utf8(path), {state, utf8(m_sessionPath)});
     endJournal();
     if (!journal.ok()) {
         journalFailed(journal.error());
@@ -241,6 +243,7 @@ void DocumentFiles::beginJournal()
     }
     m_journal = std::move(journal).value();
     m_journalPath = path;
+    m_notedView = state.view;
     m_journalLock = std::move(lock);
 }
 
@@ -272,6 +275,19 @@ void DocumentFiles::noteEdit()
             journalFailed(noted.error());
     }
     Q_EMIT modifiedChanged();
+}
+
+void DocumentFiles::noteView()
+{
+    if (!m_journal || !viewState)
+        return;
+    auto view = viewState();
+    if (view == m_notedView)
+        return;
+    const auto noted = m_journal->viewChanged(view);
+    m_notedView = std::move(view);
+    if (!noted.ok())
+        journalFailed(noted.error());
 }
 
 void DocumentFiles::journalFailed(const Error &error)

@@ -44,6 +44,8 @@ public:
 
     /// What the window wants kept in the session file.
     std::function<std::map<std::string, std::string>()> viewState;
+    /// What viewState() gives may have changed: it is kept against a crash too.
+    void noteView();
 
     /// Journals of programs that are gone, newest first.
     static QStringList leftJournals();
@@ -64,7 +66,7 @@ private:
     void load(std::function<Result<Loaded>()> work, const QString &path);
     void show(Loaded loaded);
     session::SessionFile state() const;
-    void beginJournal();
+    void beginJournal(const session::SessionFile &state);
     void endJournal();
     void note(Result<void> (session::Journal::*step)());
     void noteEdit();
@@ -78,6 +80,7 @@ private:
     std::optional<session::ExampleOptions> m_savedData;
     std::optional<session::Journal> m_journal;
     QString m_journalPath;
+    std::map<std::string, std::string> m_notedView;
     std::unique_ptr<QLockFile> m_journalLock;
     widgets::LatestJob m_opening;
 };

@@ -58,6 +58,7 @@ std::vector<Row> rowsOf(QMainWindow *window)
                                    {tr("Space"), tr("fit the whole graph")},
                                    {tr("Ctrl+wheel"), tr("zoom")},
                                    {tr("Double click"), tr("open or fold a block")},
+                                   {tr("Alt+click, Alt+Return"), tr("the same node in the other graph")},
                                    {tr("F3, Shift+F3"), tr("next and previous find")},
                                    {tr("Alt+Left, Alt+Right"), tr("back and forward")}};
     for (const auto &[keys, what] : inGraph)

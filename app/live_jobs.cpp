@@ -1,7 +1,6 @@
 #include "app/live_jobs.h"
 
 #include "core/session/calibrate.h"
-#include "core/session/compare.h"
 #include "widgets/common/formatters.h"
 
 #include <atomic>
@@ -11,21 +10,8 @@ namespace halftone::app {
 namespace {
 
 using Shapes = std::vector<std::pair<std::string, tensor::Shape>>;
-using session::Snapshot;
 
 constexpr int kPollMs = 50;
-
-/// The shapes of one example, so that the rest of the network's follow.
-Result<Shapes> shapesOf(const session::ExampleOptions &options, const Snapshot &snapshot)
-{
-    HALFTONE_TRY(const auto source,
-                 session::openExamples(options, snapshot.graph(), snapshot.source->symbolPath));
-    HALFTONE_TRY(const runtime::Feed feed, source->batch(0, source->count() ? 1 : 0));
-    Shapes shapes;
-    for (const auto &[name, tensor] : feed)
-        shapes.emplace_back(name, tensor.shape());
-    return shapes;
-}
 
 } // namespace
 
@@ -40,6 +26,7 @@ LiveJobs::LiveJobs(widgets::DocumentController *controller, QObject *parent)
     : QObject(parent)
     , m_controller(controller)
     , m_shared(std::make_shared<Shared>())
+    , m_comparison(std::make_shared<session::LiveComparison>())
     , m_meter(std::make_shared<session::LatencyMeter>())
 {
     m_poll.setInterval(kPollMs);
@@ -50,6 +37,7 @@ LiveJobs::LiveJobs(widgets::DocumentController *controller, QObject *parent)
         m_job.cancel();
         m_data.reset();
         m_calibrated = false;
+        m_comparison = std::make_shared<session::LiveComparison>();
         m_meter = std::make_shared<session::LatencyMeter>();
         restart();
     });
@@ -63,6 +51,7 @@ void LiveJobs::setData(std::optional<session::ExampleOptions> data)
     m_job.cancel();
     m_calibrated = false;
     m_comparedRevision = m_isolatedRevision = 0;
+    m_comparison = std::make_shared<session::LiveComparison>();
     if (!data || !m_controller->snapshot()) {
         m_data.reset();
         m_controller->setFigures({});
@@ -71,19 +60,21 @@ void LiveJobs::setData(std::optional<session::ExampleOptions> data)
         return;
     }
     setBusy(true);
-    m_opening.start([options = *data, snapshot = m_controller->snapshot()](
-                        std::stop_token) { return shapesOf(options, *snapshot); },
-                    [this, data](Result<Shapes> shapes) {
-                        setBusy(false);
-                        if (!shapes.ok()) {
-                            Q_EMIT failed(widgets::plain(shapes.error().message()));
-                            return;
-                        }
-                        m_data = data;
-                        Q_EMIT dataChanged();
-                        if (!m_controller->setInputShapes(shapes.value()))
-                            restart(); // otherwise the changed snapshot has done it
-                    });
+    m_opening.start(
+        [options = *data, snapshot = m_controller->snapshot()](std::stop_token) {
+            return session::shapesOfOne(options, snapshot->graph(), snapshot->source->symbolPath);
+        },
+        [this, data](Result<Shapes> shapes) {
+            setBusy(false);
+            if (!shapes.ok()) {
+                Q_EMIT failed(widgets::plain(shapes.error().message()));
+                return;
+            }
+            m_data = data;
+            Q_EMIT dataChanged();
+            if (!m_controller->setInputShapes(shapes.value()))
+                restart(); // otherwise the changed snapshot has done it
+        });
 }
 
 void LiveJobs::setErrorsWanted(bool wanted)
@@ -118,6 +109,7 @@ void LiveJobs::runAgain()
 {
     m_comparedRevision = m_isolatedRevision = m_measuredRevision = 0;
     m_calibrated = false;
+    m_comparison = std::make_shared<session::LiveComparison>(); // data may be others by now
     restart();
 }
 
@@ -203,11 +195,10 @@ void LiveJobs::compare(bool isolated)
     options.settings.memoryLimit = m_settings.memoryLimit;
     options.settings.isolated = isolated;
     m_job.start(
-        [this, options, snapshot = m_controller->snapshot(), isolated](std::stop_token stop) {
-            return session::compareModels(
-                profile::convertedPair(snapshot->source->model, snapshot->converted->model,
-                                       snapshot->converted->conversion),
-                snapshot->source->symbolPath, options,
+        [this, options, snapshot = m_controller->snapshot(), live = m_comparison,
+         isolated](std::stop_token stop) {
+            return live->compare(
+                *snapshot, options,
                 progressTo(std::move(stop), isolated ? "each layer alone" : "comparing layers"));
         },
         [this, isolated,

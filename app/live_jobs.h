@@ -2,6 +2,7 @@
 
 #include "core/session/examples.h"
 #include "core/session/figures.h"
+#include "core/session/live_comparison.h"
 #include "widgets/common/document_controller.h"
 #include "widgets/common/latest_job.h"
 
@@ -82,6 +83,7 @@ private:
     std::uint64_t m_measuredRevision = 0;
 
     std::shared_ptr<Shared> m_shared;
+    std::shared_ptr<session::LiveComparison> m_comparison;
     std::shared_ptr<session::LatencyMeter> m_meter;
     QTimer m_poll;
     QElapsedTimer m_clock;

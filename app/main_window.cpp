@@ -35,6 +35,7 @@ namespace {
 using widgets::plain;
 
 constexpr int kMostLogLines = 2000;
+constexpr int kMessageMs = 6000; ///< so long a message covers the summary
 
 QString timeLeft(double seconds)
 {
@@ -296,6 +297,11 @@ void MainWindow::connectAll()
             m_dismissed = plain(m_suggestion->text);
     });
     connect(m_graph, &widgets::GraphView::nodesMenuRequested, this, &MainWindow::showNodesMenu);
+    connect(m_graph, &widgets::GraphView::counterpartShown, this,
+            [this](const QString &what) { statusBar()->showMessage(what, kMessageMs); });
+    connect(m_graph, &widgets::GraphView::settled, m_files, &DocumentFiles::noteView);
+    connect(m_graph, &widgets::GraphView::colourByChanged, m_files, &DocumentFiles::noteView);
+    connect(m_graph, &widgets::GraphView::sidesChanged, m_files, &DocumentFiles::noteView);
 }
 
 void MainWindow::open(const QString &path, const QString &params)

@@ -22,6 +22,15 @@ int fail(const QString &text, int code)
     return code;
 }
 
+QtMessageHandler defaultHandler = nullptr;
+
+/// Leaves out what the offscreen platform says of every window: what it cannot do does not show in a picture.
+void leaveOutPlatformWarnings(QtMsgType type, const QMessageLogContext &context, const QString &text)
+{
+    if (!text.startsWith(u"This plugin does not support"))
+        defaultHandler(type, context, text);
+}
+
 void waitUntilSettled(const MainWindow &window)
 {
     QElapsedTimer calm;
@@ -39,6 +48,7 @@ void waitUntilSettled(const MainWindow &window)
 
 int takeScreenshot(MainWindow &window, const QString &path, const QString &view)
 {
+    defaultHandler = qInstallMessageHandler(leaveOutPlatformWarnings);
     if (!window.showView(view))
         return fail(
             QObject::tr("--view: %1, expected graph, lists, layers, calibration or latency").arg(view), 2);

@@ -513,34 +513,4 @@ void MainWindow::showNodesMenu(const QPoint &place)
     menu.exec(place);
 }
 
-std::map<std::string, std::string> MainWindow::viewState() const
-{
-    return {{"live_errors", m_liveErrors->isChecked() ? "on" : "off"},
-            {"live_latency", m_liveLatency->isChecked() ? "on" : "off"},
-            {"colour_by", std::to_string(static_cast<int>(m_graph->colourBy()))},
-            {"sides", std::to_string(static_cast<int>(m_graph->sides()))}};
-}
-
-void MainWindow::restoreViewState(const std::map<std::string, std::string> &state)
-{
-    const auto value = [&state](const char *key) {
-        const auto found = state.find(key);
-        return found == state.end() ? std::string() : found->second;
-    };
-    if (!value("live_errors").empty())
-        m_liveErrors->setChecked(value("live_errors") == "on");
-    if (!value("live_latency").empty())
-        m_liveLatency->setChecked(value("live_latency") == "on");
-    const auto number = [&value](const char *key, int most) {
-        const QString text = plain(value(key));
-        bool isNumber = false;
-        const int index = text.toInt(&isNumber);
-        return isNumber && index >= 0 && index <= most ? std::optional(index) : std::nullopt;
-    };
-    if (const auto colour = number("colour_by", static_cast<int>(widgets::ColourBy::Overflow)))
-        m_graph->setColourBy(static_cast<widgets::ColourBy>(*colour));
-    if (const auto sides = number("sides", static_cast<int>(widgets::Sides::Both)))
-        m_graph->setSides(static_cast<widgets::Sides>(*sides));
-}
-
 } // namespace halftone::app
