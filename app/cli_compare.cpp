@@ -22,6 +22,7 @@ struct Options
 {
     ModelOptions model;
     PolicyOptions policy;
+    RangeOptions ranges;
     session::CompareOptions compare;
     std::string effect = "cumulative";
     std::string against;
@@ -224,10 +225,20 @@ Result<session::CompareOutcome> outcomeOf(const Options &options, session::Sessi
 {
     if (!options.against.empty())
         return session.compareAgainst(options.against, options.compare, progress(stop));
-    HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
+    HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
+    options.ranges.apply(policy);
     std::vector<std::string> notes = session.source().notes;
     HALFTONE_TRY(const passes::ShapeMap shapes, session.shapes(notes));
-    const auto converted = session.convert(policy, options.policy.strict, progress(stop), &shapes);
+    session::RangeSource source{options.ranges.table, {}, nullptr};
+    source.calibrate.examples = options.compare.examples;
+    source.calibrate.backend = options.compare.backend;
+    source.calibrate.threads = options.compare.threads;
+    source.calibrate.batch = options.compare.batch;
+    const auto ranges = session.rangesFor(policy, source, progress(stop));
+    if (!ranges.ok())
+        return options.policy.located(ranges.error());
+    const auto converted
+        = session.convert(policy, options.policy.strict, progress(stop), &shapes, &ranges.value());
     if (!converted.ok())
         return options.policy.located(converted.error());
     tellWarnings(converted.value()->warnings);
@@ -268,6 +279,7 @@ void addCompare(CLI::App &app, Action &chosen)
     CLI::App *command = app.add_subcommand("compare", "What a conversion costs in accuracy, layer by layer");
     options->model.addTo(*command);
     options->policy.addTo(*command);
+    options->ranges.addTo(*command);
     command->remove_option(command->get_option("--inputs")); // here it is the data to compare on
     command->add_option("--inputs", compared.examples.inputs, "Arrays by input name, or a folder of pictures")
         ->type_name("F.npz|DIR")

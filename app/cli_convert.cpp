@@ -1,3 +1,4 @@
+#include "app/cli_calibration_options.h"
 #include "app/cli_commands.h"
 #include "app/cli_options.h"
 #include "app/cli_output.h"
@@ -17,6 +18,8 @@ struct Options
 {
     ModelOptions model;
     PolicyOptions policy;
+    CalibrationOptions calibration; ///< for int8 operators
+    RangeOptions ranges;
     std::string out;
     std::string report;
     bool json = false;
@@ -27,7 +30,8 @@ std::string operatorsByPrecision(const graph::Graph &source, const ConvertedMode
 {
     std::map<std::string, std::map<std::string, std::size_t>> counts;
     for (graph::NodeId id = 0; id < source.nodeCount(); ++id) {
-        if (!source.isVariable(id) && converted.conversion.fromSource[id] != passes::kNoNode)
+        if (!source.isVariable(id)
+            && (converted.conversion.fromSource[id] != passes::kNoNode || converted.conversion.isInt8(id)))
             ++counts[std::string(tensor::nameOf(converted.conversion.precisionOf(id)))][source.node(id).op];
     }
     Table table({"precision", "operators", ""});
@@ -54,6 +58,9 @@ std::string castsLine(const ConvertedModel &converted)
     text += " inserted, which serve " + counted(counts.shared, "further reader", "further readers");
     if (counts.multicasts > 0)
         text += "; " + counted(counts.multicasts, "multicast", "multicasts");
+    if (counts.quantizes + counts.dequantizes > 0)
+        text += "; " + counted(counts.quantizes, "quantization", "quantizations") + " to int8, "
+            + std::to_string(counts.dequantizes) + " back";
     std::size_t inBodies = 0;
     for (const passes::ConvertedBody &body : converted.conversion.bodies)
         inBodies += body.conversion.castCounts().casts;
@@ -97,16 +104,28 @@ Result<void> writeReport(const std::string &path, const std::string &report)
     return file.commit();
 }
 
-Result<void> convert(const Options &options, const std::stop_token &stop)
+Result<void> convert(Options options, const std::stop_token &stop)
 {
+    HALFTONE_CHECK(options.calibration.take());
+    const std::string &data = options.calibration.settings.examples.inputs;
+    if (data.ends_with(".npz"))
+        options.policy.example = data; // its types and shapes as well
     if (options.out.ends_with(".onnx"))
         return unsupported("--out", "this build writes no ONNX",
                            "a prefix for P-symbol.json and P-0000.params");
     HALFTONE_TRY(session::Session session, options.model.open());
-    HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
+    HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
+    options.ranges.apply(policy);
+    if (!session::asksForInt8(policy) && !data.empty() && options.policy.example.empty())
+        return badCall("--inputs", "pictures", "F.npz, or operators in int8 to calibrate");
     std::vector<std::string> notes = session.source().notes;
     HALFTONE_TRY(const passes::ShapeMap shapes, session.shapes(notes));
-    const auto conversion = session.convert(policy, options.policy.strict, progress(stop), &shapes);
+    const auto ranges = session.rangesFor(
+        policy, {options.ranges.table, options.calibration.settings, nullptr}, progress(stop));
+    if (!ranges.ok())
+        return options.policy.located(ranges.error());
+    const auto conversion
+        = session.convert(policy, options.policy.strict, progress(stop), &shapes, &ranges.value());
     if (!conversion.ok())
         return options.policy.located(conversion.error());
     const auto &converted = conversion.value();
@@ -135,6 +154,13 @@ void addConvert(CLI::App &app, Action &chosen)
     CLI::App *command = app.add_subcommand("convert", "Convert a model to mixed precision and write it");
     options->model.addTo(*command);
     options->policy.addTo(*command);
+    command->remove_option(command->get_option("--inputs")); // more than an example here
+    options->calibration.addTo(*command, "--calib");
+    options->ranges.addTo(*command);
+    command->get_option("--inputs")
+        ->description(
+            "Take the types and shapes of the inputs from arrays; with operators in int8 also their "
+            "ranges, or from pictures");
     command->add_option("--out", options->out, "Write P-symbol.json and, with parameters, P-0000.params")
         ->type_name("P")
         ->required();

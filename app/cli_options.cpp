@@ -56,6 +56,26 @@ Result<session::Session> ModelOptions::open() const
     return session;
 }
 
+void RangeOptions::addTo(CLI::App &command)
+{
+    command
+        .add_option(
+            "--table", table,
+            "Ranges of int8 operators, as 'calibrate --out' wrote them; without it they come from --inputs")
+        ->type_name("T.json");
+    command
+        .add_option("--calib", method,
+                    "How ranges come from --inputs: minmax, entropy, percentile or mse (default)")
+        ->check(CLI::IsMember({"minmax", "entropy", "percentile", "mse"}))
+        ->type_name("METHOD");
+}
+
+void RangeOptions::apply(policy::Policy &policy) const
+{
+    if (!method.empty())
+        policy.thresholdMethod = policy::thresholdMethodNamed(method);
+}
+
 void PolicyOptions::addTo(CLI::App &command)
 {
     constexpr const char *kGroup = "Policy";
@@ -73,10 +93,14 @@ void PolicyOptions::addTo(CLI::App &command)
     option("--fp32-op", fp32Ops, "Move an operator to the fp32 list", "OP");
     option("--widest-op", widestOps, "Move an operator to the widest list", "OP");
     option("--neutral-op", neutralOps, "Take an operator out of all lists", "OP");
+    option("--int8-op", int8Ops,
+           "Compute an operator in int8 where it can be; may be repeated. Its list holds where it cannot",
+           "OP");
     option("--conditional", conditionals, "Keep an operator in fp32 when an attribute has a value",
            "OP:ATTR=V1,V2");
     option("--exclude", excluded, "Keep a node in fp32, by name or /pattern/", "NAME");
-    option("--override", overrides, "Set the precision of one node", "NODE=DTYPE");
+    option("--override", overrides, "Set the precision of one node: float32, the target type or int8",
+           "NODE=DTYPE");
     option("--input", inputs, "The type of an input", "NAME=DTYPE");
     option("--inputs", example, "Take the types and shapes of the inputs from a data example", "F.npz");
     command
@@ -126,6 +150,12 @@ Result<void> PolicyOptions::apply(policy::Policy &policy) const
                                   std::pair(&widestOps, To::Widest), std::pair(&neutralOps, To::Neutral)}) {
         for (const std::string &op : *ops)
             HALFTONE_CHECK(policy::addMove(policy, op, to));
+    }
+    for (const std::string &op : int8Ops) {
+        if (!policy.int8Ops)
+            policy.int8Ops.emplace();
+        if (std::ranges::find(*policy.int8Ops, op) == policy.int8Ops->end())
+            policy.int8Ops->push_back(op);
     }
     using Add = Result<void> (*)(policy::Policy &, std::string_view);
     const std::pair<const std::vector<std::string> *, Add> additions[]

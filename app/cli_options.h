@@ -24,6 +24,16 @@ struct ModelOptions
     Result<session::Session> open() const;
 };
 
+/// Where ranges of int8 operators come from besides data: shared by the commands that convert.
+struct RangeOptions
+{
+    std::string table;
+    std::string method; ///< of thresholds; wins over the policy's
+
+    void addTo(CLI::App &command);
+    void apply(policy::Policy &policy) const;
+};
+
 /// The policy file and the options that refine it (spec: cli, "Policy").
 struct PolicyOptions
 {
@@ -32,6 +42,7 @@ struct PolicyOptions
     std::string mode;
     std::string lists;
     std::vector<std::string> targetOps, fp32Ops, widestOps, neutralOps;
+    std::vector<std::string> int8Ops;
     std::vector<std::string> conditionals;
     std::vector<std::string> excluded;
     std::vector<std::string> overrides;

@@ -46,7 +46,7 @@ using Shapes = std::unordered_map<std::string, tensor::Shape>;
 bool converts(const PolicyOptions &policy)
 {
     return !policy.file.empty() || !policy.target.empty() || !policy.targetOps.empty()
-        || !policy.overrides.empty();
+        || !policy.int8Ops.empty() || !policy.overrides.empty();
 }
 
 /// The shapes of all variables, by name: a converted graph has the same ones.
@@ -114,8 +114,6 @@ Result<void> setBatch(const Options &options, session::Session &session)
 
 Result<Profile> measure(const Options &options, const std::stop_token &stop)
 {
-    if (!options.table.empty() && !options.quantized)
-        return badCall("--table", "without --quantized", "both");
     if (options.repeats < 1 || options.warmup < 0 || options.threads < 0 || options.threads > 1024)
         return badCall("--repeats, --warmup, --threads", "a number out of range");
     const auto threads
@@ -124,6 +122,8 @@ Result<Profile> measure(const Options &options, const std::stop_token &stop)
     HALFTONE_TRY(result.backend, backendNamed(options.backend, threads));
     HALFTONE_TRY(session::Session session, options.model.open());
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
+    if (!options.table.empty() && !options.quantized && !session::asksForInt8(policy))
+        return badCall("--table", "without --quantized or operators in int8", "both");
     HALFTONE_CHECK(setBatch(options, session));
     std::vector<std::string> notes;
     HALFTONE_TRY(const passes::ShapeMap shapes, session.shapes(notes));
@@ -143,11 +143,18 @@ Result<Profile> measure(const Options &options, const std::stop_token &stop)
                      session::quantizedForProfile(source, known, options.table, threads, progress(stop)));
         knownHere = session.inputShapes(); // parameters have other shapes and names in int8
     } else if (converts(options.policy)) {
-        auto converted = passes::convertModel(source, policy, options.policy.strict, progress(stop));
+        session::RangeSource ranged{options.table, {}, &known};
+        ranged.calibrate.threads = threads;
+        HALFTONE_TRY(const passes::QuantizedRanges ranges,
+                     session::rangesFor(source, session.source().symbolPath, policy, ranged, progress(stop)));
+        auto converted
+            = passes::convertModel(source, policy, options.policy.strict, progress(stop), nullptr, &ranges);
         if (!converted.ok())
             return options.policy.located(converted.error());
         tellWarnings(converted.value().warnings);
         model = converted.value().model;
+        if (session::asksForInt8(policy))
+            knownHere = session.inputShapes(); // parameters have other shapes and names in int8
     }
     const profile::LatencySettings settings{static_cast<std::size_t>(options.warmup),
                                             static_cast<std::size_t>(options.repeats)};
@@ -260,7 +267,7 @@ void addProfile(CLI::App &app, Action &chosen)
     command->add_flag("--versus-fp32", options->versusFp32, "Also the model as it is, in turns");
     command->add_flag("--quantized", options->quantized,
                       "In int8; the ranges come from random values, for speed only, or from --table");
-    command->add_option("--table", options->table, "With --quantized: ranges that 'calibrate --out' wrote")
+    command->add_option("--table", options->table, "Ranges of what is int8, as 'calibrate --out' wrote them")
         ->type_name("T.json");
     command->add_flag("--json", options->json, "Print as JSON");
     command->callback([command, options, &chosen] {

@@ -35,6 +35,8 @@ Json nodeJson(const graph::Graph &source, NodeId id, const passes::ConvertedMode
         {"assigned", precision == tensor::DType::Unknown ? Json(nullptr) : Json(tensor::nameOf(precision))},
         {"rule", policy::nameOf(assignment.rule(id))},
         {"entry", assignment.entry(id)}};
+    if (converted.conversion.isInt8(id) && converted.conversion.int8Group[id] != id)
+        row["fused_into"] = source.node(converted.conversion.int8Group[id]).name;
     return row;
 }
 
@@ -45,6 +47,13 @@ Json readerJson(const graph::Graph &source, const passes::Reader &reader)
     return {{"node", source.node(reader.node).name}, {"input", reader.input}};
 }
 
+std::string_view kindOf(passes::CastKind kind)
+{
+    return kind == passes::CastKind::Quantize  ? "quantize"
+        : kind == passes::CastKind::Dequantize ? "dequantize"
+                                               : "cast";
+}
+
 Json castJson(const graph::Graph &source, const passes::InsertedCast &cast,
               const passes::Conversion &conversion)
 {
@@ -52,6 +61,7 @@ Json castJson(const graph::Graph &source, const passes::InsertedCast &cast,
     for (const passes::Reader &reader : cast.readers)
         readers.push_back(readerJson(source, reader));
     return {{"name", conversion.graph.node(cast.cast).name},
+            {"kind", kindOf(cast.kind)},
             {"dtype", cast.type == tensor::DType::Unknown ? Json(nullptr) : Json(tensor::nameOf(cast.type))},
             {"tensor", mx::entryName(source, cast.tensor)},
             {"consumers", cast.readers.size()},
@@ -115,7 +125,7 @@ std::string conversionJson(const graph::Graph &source, const passes::ConvertedMo
     const passes::CastCounts counts = conversion.castCounts();
     Json nodes = Json::array();
     for (NodeId id = 0; id < source.nodeCount(); ++id) {
-        if (conversion.fromSource[id] == passes::kNoNode)
+        if (conversion.fromSource[id] == passes::kNoNode && !conversion.isInt8(id))
             continue;
         nodes.push_back(nodeJson(source, id, converted));
         if (shapes != nullptr)
@@ -138,6 +148,8 @@ std::string conversionJson(const graph::Graph &source, const passes::ConvertedMo
                 {"casts", counts.casts},
                 {"multicasts", counts.multicasts},
                 {"casts_shared", counts.shared},
+                {"quantizes", counts.quantizes},
+                {"dequantizes", counts.dequantizes},
                 {"cast_nodes", castsJson(source, conversion)}};
     addActions(report, source, conversion);
     report["nodes"] = std::move(nodes);

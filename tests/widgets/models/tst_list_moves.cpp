@@ -53,6 +53,55 @@ private Q_SLOTS:
         QCOMPARE(listOf(*snapshot().rules, "Convolution"), ListId::Fp32);
     }
 
+    void int8LiesOverTheOtherLists()
+    {
+        const ListMove move = moveTo(snapshot(), {{"Convolution"}, {}}, ListId::Int8);
+        QVERIFY(move.isPossible());
+        QCOMPARE(move.choices[0].subject, QStringLiteral("6 Convolution to int8"));
+        QVERIFY(m_controller.effectOf(*move.choices[0].edit).nodesChanged >= 6);
+        QVERIFY(m_controller.apply(*move.choices[0].edit));
+        QCOMPARE(listOf(*snapshot().rules, "Convolution"), ListId::Int8);
+        QCOMPARE(listBelowInt8(*snapshot().rules, "Convolution"), ListId::Target);
+        for (graph::NodeId id = 0; id < snapshot().graph().nodeCount(); ++id) {
+            if (snapshot().graph().node(id).op == "Convolution")
+                QCOMPARE(snapshot().precisionOf(id), tensor::DType::I8);
+        }
+        // Back where it came from: the list below holds again.
+        ListEntry entry;
+        entry.name = "Convolution";
+        const auto removal = removalOf(snapshot(), {{ListId::Int8, entry}});
+        QVERIFY(removal && m_controller.apply(*removal));
+        QCOMPARE(*snapshot().policy == policy::Policy(), true);
+    }
+
+    void movingElsewhereLeavesInt8()
+    {
+        QVERIFY(m_controller.apply(*moveTo(snapshot(), {{"Convolution"}, {}}, ListId::Int8).choices[0].edit));
+        const ListMove back = moveTo(snapshot(), {{"Convolution"}, {}}, ListId::Target);
+        QVERIFY(back.isPossible());
+        QVERIFY(m_controller.apply(*back.choices[0].edit));
+        QVERIFY(!snapshot().policy->int8Ops);
+        QCOMPARE(listOf(*snapshot().rules, "Convolution"), ListId::Target);
+    }
+
+    void whatHasNoInt8FormIsRefusedByName()
+    {
+        QCOMPARE(moveTo(snapshot(), {{"softmax"}, {}}, ListId::Int8).refusal,
+                 QStringLiteral("softmax has no int8 form"));
+        const ListMove mixed = moveTo(snapshot(), {{"softmax", "Convolution"}, {}}, ListId::Int8);
+        QVERIFY(mixed.isPossible());
+        QCOMPARE(mixed.choices[0].subject, QStringLiteral("6 Convolution to int8"));
+        QVERIFY(!moveTo(snapshot(), {{}, {"energy"}}, ListId::Int8).isPossible());
+    }
+
+    void aNodeOnInt8IsItselfOrItsOperator()
+    {
+        const ListMove move = moveTo(snapshot(), {{}, {"stem_conv"}}, ListId::Int8);
+        QCOMPARE(move.choices.size(), std::size_t{2});
+        QVERIFY(m_controller.apply(*move.choices[0].edit));
+        QCOMPARE(snapshot().policy->nodeOverrides.at("stem_conv"), tensor::DType::I8);
+    }
+
     void whatIsThereAlreadyIsRefusedWithAReason()
     {
         QCOMPARE(moveTo(snapshot(), {{"softmax"}, {}}, ListId::Fp32).refusal,

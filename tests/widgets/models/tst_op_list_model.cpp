@@ -142,7 +142,7 @@ private Q_SLOTS:
     {
         OpListModel model;
         QVERIFY(!model.listIndex(ListId::Fp32).data(OpListModel::TakesDropRole).isValid());
-        model.markTargets(std::array{false, true, false, false, false, false});
+        model.markTargets(std::array{false, false, true, false, false, false, false});
         QCOMPARE(model.listIndex(ListId::Fp32).data(OpListModel::TakesDropRole), QVariant(true));
         QCOMPARE(model.listIndex(ListId::Target).data(OpListModel::TakesDropRole), QVariant(false));
         model.markTargets(std::nullopt);
