@@ -93,6 +93,8 @@ private:
         fact(std::to_string(lowered) + " of " + std::to_string(ops),
              "operators in " + std::string(nameOf(m_converted.policy.target)));
         fact(std::to_string(casts.casts + casts.multicasts), "casts");
+        if (casts.quantizes + casts.dequantizes > 0)
+            fact(std::to_string(casts.quantizes + casts.dequantizes), "conversions from and to int8");
         if (m_content.top1)
             fact(number(m_content.top1->first * 100, "%.1f") + " → "
                      + number(m_content.top1->second * 100, "%.1f %%"),
