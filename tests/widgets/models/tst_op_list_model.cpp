@@ -31,7 +31,7 @@ private Q_SLOTS:
     {
         OpListModel model;
         const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
-        QCOMPARE(model.rowCount(), 6);
+        QCOMPARE(model.rowCount(), 7);
         model.setSnapshot(nullptr);
         QCOMPARE(model.rowCount(model.listIndex(ListId::Target)), 0);
     }
