@@ -1,5 +1,8 @@
 #include "core/session/chosen_thresholds.h"
 
+#include "core/runtime/backends.h"
+#include "core/session/calibrate_pool.h"
+
 namespace halftone::session {
 
 using calibration::CalibratedTensor;
@@ -46,19 +49,29 @@ std::shared_ptr<const std::vector<ChosenThreshold>>
 chosenThresholds(std::span<const CalibratedTensor> tensors, const policy::Policy &policy,
                  std::span<const ChosenThreshold> before, const std::stop_token &stop)
 {
-    auto chosen = std::make_shared<std::vector<ChosenThreshold>>();
-    chosen->reserve(tensors.size());
+    auto chosen = std::make_shared<std::vector<ChosenThreshold>>(tensors.size());
+    std::vector<std::size_t> left;
     for (std::size_t k = 0; k < tensors.size(); ++k) {
+        (*chosen)[k].choice = choiceFor(policy, tensors[k]);
+        if (k < before.size() && before[k].choice == (*chosen)[k].choice)
+            (*chosen)[k] = before[k];
+        else
+            left.push_back(k);
+    }
+    const auto choose = [&](std::size_t k) {
+        ChosenThreshold &one = (*chosen)[k];
         if (stop.stop_requested())
-            return nullptr;
-        const policy::ThresholdChoice choice = choiceFor(policy, tensors[k]);
-        if (k < before.size() && before[k].choice == choice) {
-            chosen->push_back(before[k]);
-            continue;
-        }
-        Threshold threshold = thresholdBy(choice, tensors[k], stop);
-        const double clipped = calibration::clippedShare(tensors[k].statistics, threshold.value);
-        chosen->push_back({choice, std::move(threshold), clipped});
+            return;
+        one.threshold = thresholdBy(one.choice, tensors[k], stop);
+        one.clipped = calibration::clippedShare(tensors[k].statistics, one.threshold.value);
+    };
+    if (left.size() == 1) {
+        choose(left.front()); // as after most edits: no threads for that
+    } else if (!left.empty()) {
+        TaskPool pool(runtime::machineThreads());
+        for (const std::size_t k : left)
+            pool.submit([&choose, k] { choose(k); });
+        pool.wait();
     }
     return stop.stop_requested() ? nullptr : chosen;
 }

@@ -53,6 +53,7 @@ CalibrationPanel::CalibrationPanel(DocumentController *controller, ThresholdEdit
     column->addWidget(m_bar);
     column->addWidget(m_plots, 1);
     m_splitter->addWidget(side);
+    m_splitter->setSizes({4000, 6000}); // shares: the drawings need the room
     m_splitter->setStretchFactor(0, 2);
     m_splitter->setStretchFactor(1, 3);
     m_stack = new QStackedLayout(this);

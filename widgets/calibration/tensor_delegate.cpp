@@ -8,6 +8,8 @@ namespace halftone::widgets {
 void TensorDelegate::initStyleOption(QStyleOptionViewItem *option, const QModelIndex &index) const
 {
     QStyledItemDelegate::initStyleOption(option, index);
+    if (index.column() != TensorTableModel::Name)
+        option->textElideMode = Qt::ElideRight;
     if (index.data(TensorTableModel::OwnRole).toBool())
         option->font.setBold(true);
     if (index.data(TensorTableModel::WarningRole).toBool()) {

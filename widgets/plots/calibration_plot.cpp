@@ -55,6 +55,8 @@ CalibrationPlot::CalibrationPlot(DocumentController *controller, ThresholdEditor
     m_curveRect->axis(QCPAxis::atBottom)->setLabel(tr("threshold"));
     m_curveRect->axis(QCPAxis::atLeft)->setLabel(tr("divergence (KL)"));
     m_curveRect->axis(QCPAxis::atRight)->setLabel(tr("int8 SQNR in dB"));
+    m_curveRect->axis(QCPAxis::atBottom)->ticker()->setTickCount(3);
+    m_curveRect->axis(QCPAxis::atBottom)->setNumberPrecision(3);
     arrange();
     m_handles = {new ThresholdHandle(editor, m_valueRect, 1, plot()),
                  new ThresholdHandle(editor, m_valueRect, -1, plot()),

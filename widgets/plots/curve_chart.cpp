@@ -93,9 +93,7 @@ void CurveChart::show(const session::ThresholdStudy *study, const ChartLook &loo
             setPoint(m_mostSqnr, threshold.value, threshold.sqnrDb);
         else
             continue;
-        m_marks.add(threshold.value,
-                    QStringLiteral("%1 %2").arg(markText(mark), significant(threshold.value)),
-                    QPen(faint, 1, Qt::DotLine), look);
+        m_marks.add(threshold.value, markText(mark), QPen(faint, 1, Qt::DotLine), look);
     }
     fitValues();
 }

@@ -90,7 +90,7 @@ void ExponentChart::show(const calibration::CalibratedTensor &tensor, DType assi
     const auto colour = [&](DType type) { return precisionLook(type, look.isDark).colour; };
     styleBand(Float32, QStringLiteral("f32, b16"), colour(DType::BF16), look);
     styleBand(Float16, QStringLiteral("f16"), colour(DType::F16), look);
-    styleBand(Subnormal, QObject::tr("subnormal"), colour(DType::F16), look);
+    styleBand(Subnormal, QObject::tr("sub"), colour(DType::F16), look);
     styleBand(Int8, QStringLiteral("i8"), colour(DType::I8), look);
     fillBars();
 }

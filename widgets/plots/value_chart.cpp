@@ -79,8 +79,7 @@ void ValueChart::addMarks(const session::ThresholdStudy *study, const ChartLook 
         return;
     QColor faint = look.text;
     faint.setAlphaF(0.55F);
-    // Where all values are negative the threshold that clips them is seen on that side alone.
-    const double side = hasSide(1) ? 1 : -1;
+    const double side = wordSide();
     for (const session::ThresholdMark &mark : study->marks())
         m_marks.add(side * mark.threshold.value, markText(mark), QPen(faint, 1, Qt::DotLine), look);
 }
@@ -90,6 +89,12 @@ bool ValueChart::hasSide(int sign) const
     if (!m_tensor)
         return false;
     return sign > 0 ? m_tensor->statistics.max > 0 : m_tensor->statistics.min < 0;
+}
+
+/// Where the values reach further, so that every threshold is in sight there.
+int ValueChart::wordSide() const
+{
+    return m_tensor && -m_tensor->statistics.min > m_tensor->statistics.max ? -1 : 1;
 }
 
 void ValueChart::setThreshold(double threshold, double clipped)
@@ -106,7 +111,7 @@ void ValueChart::setThreshold(double threshold, double clipped)
         m_shades[side]->topLeft->setCoords(sign > 0 ? threshold : -far, 0);
         m_shades[side]->bottomRight->setCoords(sign > 0 ? far : -threshold, 1);
     }
-    const double at = hasSide(1) ? threshold : -threshold;
+    const double at = wordSide() * threshold;
     const QCPAxis *const axis = m_rect->axis(QCPAxis::atBottom);
     m_clipped->setVisible(threshold > 0 && m_tensor && axis->range().contains(at));
     if (!m_clipped->visible())

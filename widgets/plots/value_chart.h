@@ -31,6 +31,7 @@ public:
     QString textAt(double x) const;
 
 private:
+    int wordSide() const;
     void addMarks(const session::ThresholdStudy *study, const ChartLook &look);
 
     QCPAxisRect *m_rect;

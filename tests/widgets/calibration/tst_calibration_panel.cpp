@@ -18,6 +18,12 @@ using namespace halftone;
 using namespace halftone::widgets;
 using policy::ThresholdMethod;
 
+namespace {
+
+constexpr int kMostMs = 60000; ///< for thresholds of all tensors, without optimization and beside other tests
+
+} // namespace
+
 class TestCalibrationPanel : public QObject
 {
     Q_OBJECT
@@ -68,7 +74,7 @@ private Q_SLOTS:
         m_panel->resize(1200, 320);
         m_panel->show();
         QVERIFY(QTest::qWaitForWindowExposed(m_panel.get()));
-        QTRY_VERIFY(m_editor->chosen() && !m_editor->isChoosing());
+        QTRY_VERIFY_WITH_TIMEOUT(m_editor->chosen() && !m_editor->isChoosing(), kMostMs);
     }
 
     void cleanup()
@@ -85,7 +91,7 @@ private Q_SLOTS:
         m_panel->setFilterText(QStringLiteral("conv"));
         m_panel->view()->sortByColumn(TensorTableModel::Sqnr, Qt::AscendingOrder);
         m_editor->setMethodOfAll(ThresholdMethod::Entropy);
-        QTRY_VERIFY(!m_editor->isChoosing());
+        QTRY_VERIFY_WITH_TIMEOUT(!m_editor->isChoosing(), kMostMs);
         m_controller->setFigures({});
         m_controller->setFigures(m_figures);
         m_controller->setDocument(nullptr);
@@ -121,7 +127,7 @@ private Q_SLOTS:
     {
         // As `calibrate --json --method entropy --dtype auto` prints them.
         m_editor->setMethodOfAll(ThresholdMethod::Entropy);
-        QTRY_VERIFY(!m_editor->isChoosing());
+        QTRY_VERIFY_WITH_TIMEOUT(!m_editor->isChoosing(), kMostMs);
         session::CalibrateOptions options;
         options.backend = "reference";
         options.examples.inputs = test::kSampleFolder + "digits-test.npz";
@@ -185,10 +191,10 @@ private Q_SLOTS:
         QCOMPARE(edits.count(), 1);
         QCOMPARE(policy().thresholds.at(name).method, ThresholdMethod::Entropy);
         QVERIFY(!policy().thresholds.at(name).value);
-        QTRY_COMPARE(cell("stem_conv_output", TensorTableModel::Method).toString(),
-                     QStringLiteral("entropy"));
+        QTRY_COMPARE_WITH_TIMEOUT(cell("stem_conv_output", TensorTableModel::Method).toString(),
+                                  QStringLiteral("entropy"), kMostMs);
         QVERIFY(cell("stem_conv_output", TensorTableModel::Method, TensorTableModel::OwnRole).toBool());
-        QTRY_VERIFY(!m_editor->isChoosing());
+        QTRY_VERIFY_WITH_TIMEOUT(!m_editor->isChoosing(), kMostMs);
         const double entropy = m_editor->value();
         choose(4); // by hand: as it is
         QCOMPARE(policy().thresholds.at(name).value, std::optional(entropy));
@@ -214,7 +220,7 @@ private Q_SLOTS:
         QTest::keyClicks(box, QLocale().toString(1.25));
         QTest::keyClick(box, Qt::Key_Return);
         QCOMPARE(policy().thresholds.at("stem_conv_output").value, std::optional(1.25));
-        QTRY_VERIFY(!m_editor->isChoosing());
+        QTRY_VERIFY_WITH_TIMEOUT(!m_editor->isChoosing(), kMostMs);
         QCOMPARE(cell("stem_conv_output", TensorTableModel::Method).toString(), QStringLiteral("by hand"));
         QCOMPARE(cell("stem_conv_output", TensorTableModel::Sqnr, TensorTableModel::SortRole).toDouble(),
                  *calibration::sqnrFromHistogram(m_editor->tensor()->statistics, 1.25,

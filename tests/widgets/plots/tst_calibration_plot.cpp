@@ -1,4 +1,5 @@
 #include "tests/widgets/models/calibrated_sample.h"
+#include "widgets/models/threshold_words.h"
 #include "widgets/plots/calibration_plot.h"
 #include "widgets/plots/custom_plot.h"
 #include "widgets/plots/threshold_handle.h"
@@ -14,6 +15,12 @@
 using namespace halftone;
 using namespace halftone::widgets;
 
+namespace {
+
+constexpr int kMostMs = 60000; ///< for a study, without optimization and beside other tests
+
+} // namespace
+
 class TestCalibrationPlot : public QObject
 {
     Q_OBJECT
@@ -28,8 +35,8 @@ private:
     void choose(const char *name)
     {
         m_editor->choose(test::tensorNamed(*m_figures.calibration, name));
-        QTRY_VERIFY(m_editor->study());
-        QTRY_VERIFY(!m_editor->isChoosing());
+        QTRY_VERIFY_WITH_TIMEOUT(m_editor->study(), kMostMs);
+        QTRY_VERIFY_WITH_TIMEOUT(!m_editor->isChoosing(), kMostMs);
         QTRY_VERIFY(handle().isVisible());
     }
     ThresholdHandle &handle(std::size_t k = 0) const { return *m_plot->handles()[k]; }
@@ -153,10 +160,7 @@ private Q_SLOTS:
             moveMouse(handle(), largest * step / 64, axisOf(0));
             const double here = m_editor->value();
             const session::ThresholdFigures figures = m_editor->study()->at(here);
-            QVERIFY(
-                m_plot->readOut().startsWith(QStringLiteral("%1 % clipped")
-                                                 .arg(QString::number(100 * figures.clipped, 'f', 0).left(1)))
-                || m_plot->readOut().contains(QStringLiteral("clipped")));
+            QVERIFY(m_plot->readOut().startsWith(clippedText(figures.clipped)));
             QVERIFY(
                 m_plot->readOut().contains(QString::number(*figures.sqnrDb, 'f', 1) + QStringLiteral(" dB")));
             times.push_back(static_cast<double>(clock.nsecsElapsed()) / 1e6);
@@ -215,7 +219,7 @@ private Q_SLOTS:
     {
         choose("stem_conv_output");
         m_editor->choose(test::tensorNamed(*m_figures.calibration, "stem_conv_weight"));
-        QTRY_VERIFY(m_editor->study());
+        QTRY_VERIFY_WITH_TIMEOUT(m_editor->study(), kMostMs);
         QVERIFY(!m_editor->canMove());
         QTest::qWait(20);
         for (const ThresholdHandle *grip : m_plot->handles())
@@ -278,7 +282,7 @@ private Q_SLOTS:
         QTRY_VERIFY(rects[1]->top() > rects[0]->bottom());
         QVERIFY(rects[2]->left() > rects[1]->right());
         QVERIFY(rects[0]->width() > 500);
-        QTRY_COMPARE(handle().geometry().center().y(), rects[0]->center().y());
+        QTRY_VERIFY(std::abs(handle().geometry().center().y() - rects[0]->center().y()) <= 1);
     }
 };
 
