@@ -330,7 +330,7 @@ private Q_SLOTS:
         QCOMPARE(told(policy), std::string());
         policy.target = DType::BF16;
         QCOMPARE(told(policy),
-                 std::string("node_overrides[\"conv0\"]: float16, expected float32 or bfloat16"));
+                 std::string("node_overrides[\"conv0\"]: float16, expected float32, int8 or bfloat16"));
     }
 
     void targetAndVersionAreChecked()
