@@ -104,9 +104,9 @@ void MainWindow::buildPanels()
     m_layers = new widgets::LayersTable(&m_controller);
     m_errorPlot = new widgets::ErrorPlot(&m_controller);
     m_latencyPlot = new widgets::LatencyPlot(&m_controller);
-    auto *const thresholds = new widgets::ThresholdEditor(&m_controller, this);
-    m_calibration = new widgets::CalibrationPanel(&m_controller, thresholds,
-                                                  new widgets::CalibrationPlot(&m_controller, thresholds));
+    m_thresholds = new widgets::ThresholdEditor(&m_controller, this);
+    m_calibration = new widgets::CalibrationPanel(&m_controller, m_thresholds,
+                                                  new widgets::CalibrationPlot(&m_controller, m_thresholds));
     m_log = new QPlainTextEdit;
     m_log->setReadOnly(true);
     m_log->setMaximumBlockCount(kMostLogLines);
@@ -318,7 +318,8 @@ void MainWindow::openSample()
 
 bool MainWindow::isSettled() const
 {
-    return !m_files->isOpening() && !m_jobs->isBusy() && !m_graph->isBusy();
+    return !m_files->isOpening() && !m_jobs->isBusy() && !m_graph->isBusy() && !m_thresholds->isChoosing()
+        && !m_thresholds->isStudying();
 }
 
 bool MainWindow::showView(const QString &name)

@@ -18,6 +18,7 @@ class QToolButton;
 
 namespace halftone::widgets {
 class CalibrationPanel;
+class ThresholdEditor;
 class ErrorPlot;
 class GraphView;
 class InspectorPanel;
@@ -141,6 +142,7 @@ private:
     widgets::LayersTable *m_layers = nullptr;
     widgets::ErrorPlot *m_errorPlot = nullptr;
     widgets::LatencyPlot *m_latencyPlot = nullptr;
+    widgets::ThresholdEditor *m_thresholds = nullptr;
     widgets::CalibrationPanel *m_calibration = nullptr;
     QPlainTextEdit *m_log = nullptr;
     std::vector<QDockWidget *> m_docks;

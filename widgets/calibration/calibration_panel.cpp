@@ -76,7 +76,7 @@ QWidget *CalibrationPanel::buildTable()
     m_methodOfAll->setAccessibleName(tr("Method of all tensors"));
     m_methodOfAll->setToolTip(tr("How thresholds are chosen where a tensor has no choice of its own"));
     addMethods(*m_methodOfAll);
-    auto *const methodName = new QLabel(tr("method"), side);
+    auto *const methodName = new QLabel(tr("method of all"), side);
     methodName->setBuddy(m_methodOfAll);
     auto *const save = new QToolButton(side);
     save->setText(tr("Export\u2026"));
@@ -112,6 +112,7 @@ QWidget *CalibrationPanel::buildTable()
     top->setSpacing(4);
     top->addWidget(m_filter, 1);
     top->addWidget(m_count);
+    top->addSpacing(8);
     top->addWidget(methodName);
     top->addWidget(m_methodOfAll);
     top->addWidget(save);

@@ -28,7 +28,9 @@ void anchor(QCPAbstractItem *item, QCPAxisRect *rect, Place x, Place y)
 double upperLimit(double lowest, double highest, const QCPAxisRect *rect, int room)
 {
     const double share = std::clamp(1 - static_cast<double>(room) / std::max(1, rect->height()), 0.3, 1.0);
-    return lowest * std::pow(std::max(highest * 1.2 / lowest, 2.0), 1 / share);
+    constexpr double kLeastSpan
+        = 41; // below, the axis has no powers of ten to name and falls back to even steps
+    return lowest * std::pow(std::max(highest * 1.2 / lowest, kLeastSpan), 1 / share);
 }
 
 void LabelledMarks::clear()
