@@ -9,6 +9,7 @@
 #include <QDoubleSpinBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
 
 #include <algorithm>
@@ -57,6 +58,7 @@ void ThresholdBar::build()
     m_method->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     m_value = new QDoubleSpinBox(this);
     m_value->setAccessibleName(tr("Threshold"));
+    m_value->findChild<QLineEdit *>()->setAccessibleName(tr("Threshold"));
     m_value->setToolTip(tr("The largest value that int8 codes stand for"));
     m_value->setKeyboardTracking(false);
     m_value->setDecimals(9);
