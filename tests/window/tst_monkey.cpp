@@ -1,9 +1,12 @@
+#include "tests/widgets/graphview/graph_fixture.h"
 #include "tests/window/window_fixture.h"
 
+#include <QAbstractButton>
 #include <QAction>
-#include <QComboBox>
 #include <QElapsedTimer>
+#include <QFileDialog>
 #include <QLineEdit>
+#include <QMessageBox>
 #include <QRandomGenerator>
 
 #include <array>
@@ -12,7 +15,7 @@ using namespace halftone;
 using app::MainWindow;
 
 /// Random input, as a person who hits everything: HALFTONE_MONKEY_SECONDS of it (10), from HALFTONE_MONKEY_SEED (today's
-/// is printed). Dialogs are closed again by a timer, since they wait in a loop of their own.
+/// is printed). Dialogs wait in loops of their own, so a timer hits and closes them.
 class TestMonkey : public QObject
 {
     Q_OBJECT
@@ -26,14 +29,15 @@ private Q_SLOTS:
             : QRandomGenerator::system()->generate();
         qInfo("HALFTONE_MONKEY_SEED=%u", seed);
         m_random.seed(seed);
+        writeFiles();
         MainWindow window;
         window.resize(1400, 900);
         window.show();
         window.openSample();
         QVERIFY(test::settle(window));
-        QTimer closer;
-        connect(&closer, &QTimer::timeout, this, &TestMonkey::closeDialogs);
-        closer.start(30);
+        QTimer inDialogs;
+        connect(&inDialogs, &QTimer::timeout, this, &TestMonkey::hitDialog);
+        inDialogs.start(30);
         QElapsedTimer clock;
         clock.start();
         while (clock.elapsed() < 1000 * (seconds > 0 ? seconds : 10)) {
@@ -43,9 +47,13 @@ private Q_SLOTS:
             if (!window.controller().isOpen() && m_events % 200 == 0)
                 window.openSample();
         }
-        closeDialogs();
+        m_isOver = true;
+        QVERIFY(QTest::qWaitFor([] { return !QApplication::activeModalWidget(); }, 10000));
         QVERIFY(test::settle(window));
-        qInfo("%d events in %lld s", m_events, static_cast<long long>(clock.elapsed() / 1000));
+        qInfo(
+            "%d events and %d in dialogs, %d storms of undo, %d changes of theme, %d files opened, in %lld s",
+            m_events, m_inDialogs, m_storms, m_themes, m_opened,
+            static_cast<long long>(clock.elapsed() / 1000));
         // Whatever it is now, going back to the start gives a document that converts.
         while (window.controller().isOpen() && window.controller().document()->canUndo())
             window.controller().undo();
@@ -55,18 +63,63 @@ private Q_SLOTS:
     }
 
 private:
-    static void closeDialogs()
+    /// Models and what is none, in a folder of their own, where saving does no harm.
+    void writeFiles()
     {
-        if (QWidget *const popup = QApplication::activePopupWidget())
-            popup->close();
-        if (QWidget *const modal = QApplication::activeModalWidget())
-            modal->close();
+        const auto write = [this](const QString &name, const QByteArray &content) {
+            QFile file(m_folder.filePath(name));
+            QVERIFY(file.open(QIODevice::WriteOnly));
+            file.write(content);
+            m_files << file.fileName();
+        };
+        write(QStringLiteral("long-symbol.json"), test::residualSymbol(40));
+        write(QStringLiteral("torn-symbol.json"), test::residualSymbol(3).chopped(60));
+        write(QStringLiteral("bytes.params"), QByteArray("\x12\x01\0\0\0\0\0\0\xff\xff\xff\xff", 12));
+        write(QStringLiteral("no.halftone"), "{\"halftone\":1,\"model\":{\"symbol\":\"none.json\"}}");
+        write(QStringLiteral("empty.halftone"), {});
+        m_files << m_folder.filePath(QStringLiteral("missing-symbol.json")) << m_folder.path();
+        for (const char *name : {"digits-symbol.json", "digits-0000.params"})
+            QVERIFY(QFile::copy(QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/") + name,
+                                m_folder.filePath(QString::fromLatin1(name))));
+        m_files << m_folder.filePath(QStringLiteral("digits-symbol.json"));
     }
 
-    QWidget *anyWidget(MainWindow &window)
+    /// A few hits into the dialog that waits, then Esc. Nothing is hit where files could be written over or taken away.
+    void hitDialog()
+    {
+        if (QWidget *const popup = QApplication::activePopupWidget()) {
+            if (m_random.bounded(2) == 0)
+                QTest::keyClick(popup, m_random.bounded(2) ? Qt::Key_Down : Qt::Key_Up);
+            popup->close();
+        }
+        QWidget *const modal = QApplication::activeModalWidget();
+        if (!modal)
+            return;
+        ++m_inDialogs;
+        if (auto *const question = qobject_cast<QMessageBox *>(modal)) {
+            const auto buttons = question->buttons();
+            if (!buttons.isEmpty() && !m_isOver)
+                buttons[m_random.bounded(buttons.size())]->click();
+            else
+                question->reject();
+            return;
+        }
+        const bool isLeft = m_isOver || qobject_cast<QFileDialog *>(modal)
+            || modal->inherits("halftone::app::ExportDialog");
+        const QPointer<QWidget> dialog = modal;
+        for (int hits = isLeft ? 0 : int(m_random.bounded(4)); hits > 0 && dialog; --hits)
+            hitWidget(anyWidget(*dialog));
+        if (!dialog || QApplication::activeModalWidget() != dialog)
+            return; // another one lies over it by now
+        QTest::keyClick(dialog, Qt::Key_Escape);
+        if (dialog && dialog->isVisible())
+            dialog->close();
+    }
+
+    QWidget *anyWidget(QWidget &window)
     {
         const auto widgets = window.findChildren<QWidget *>();
-        for (int tries = 0; tries < 20; ++tries) {
+        for (int tries = 0; tries < 20 && !widgets.isEmpty(); ++tries) {
             QWidget *const widget = widgets[m_random.bounded(widgets.size())];
             if (widget->isVisible() && widget->isEnabled() && widget->width() > 2 && widget->height() > 2)
                 return widget;
@@ -76,7 +129,8 @@ private:
 
     QPoint anywhere(const QWidget *widget)
     {
-        return {int(m_random.bounded(widget->width())), int(m_random.bounded(widget->height()))};
+        return {int(m_random.bounded(std::max(1, widget->width()))),
+                int(m_random.bounded(std::max(1, widget->height())))};
     }
 
     Qt::Key anyKey()
@@ -89,28 +143,32 @@ private:
                                    : kKeys[m_random.bounded(quint32(kKeys.size()))];
     }
 
-    void hit(MainWindow &window)
+    Qt::KeyboardModifiers anyModifiers()
     {
-        QWidget *const widget = anyWidget(window);
+        return m_random.bounded(6) == 0 ? Qt::ControlModifier
+            : m_random.bounded(6) == 0  ? Qt::ShiftModifier
+            : m_random.bounded(20) == 0 ? Qt::AltModifier
+                                        : Qt::NoModifier;
+    }
+
+    void hitWidget(QWidget *widget)
+    {
         const auto button = m_random.bounded(8) == 0 ? Qt::RightButton : Qt::LeftButton;
-        const Qt::KeyboardModifiers modifiers = m_random.bounded(6) == 0 ? Qt::ControlModifier
-            : m_random.bounded(6) == 0                                   ? Qt::ShiftModifier
-                                                                         : Qt::NoModifier;
-        switch (m_random.bounded(10)) {
+        const Qt::KeyboardModifiers modifiers = anyModifiers();
+        switch (m_random.bounded(7)) {
         case 0:
         case 1:
-        case 2:
             QTest::mouseClick(widget, button, modifiers, anywhere(widget));
             break;
-        case 3:
+        case 2:
             QTest::mouseDClick(widget, Qt::LeftButton, modifiers, anywhere(widget));
             break;
-        case 4:
+        case 3:
             QTest::mousePress(widget, Qt::LeftButton, modifiers, anywhere(widget));
             QTest::mouseMove(widget, anywhere(widget));
             QTest::mouseRelease(widget, Qt::LeftButton, modifiers, anywhere(widget));
             break;
-        case 5: {
+        case 4: {
             const QPoint place = anywhere(widget);
             QWheelEvent wheel(place, widget->mapToGlobal(place), {},
                               QPoint(0, m_random.bounded(2) ? 120 : -120), Qt::NoButton, modifiers,
@@ -118,32 +176,113 @@ private:
             QCoreApplication::sendEvent(widget, &wheel);
             break;
         }
-        case 6:
-        case 7:
-            QTest::keyClick(widget, anyKey(), modifiers);
-            break;
-        case 8:
-            trigger(window);
-            break;
         default:
-            window.resize(700 + int(m_random.bounded(900)), 400 + int(m_random.bounded(700)));
+            QTest::keyClick(widget, anyKey(), modifiers);
         }
     }
 
-    /// Actions but for those that ask for files, end the program or start another job of a hundred runs.
+    void hit(MainWindow &window)
+    {
+        switch (m_random.bounded(40)) {
+        case 0:
+        case 1:
+        case 2:
+            trigger(window);
+            break;
+        case 3:
+            window.resize(700 + int(m_random.bounded(900)), 400 + int(m_random.bounded(700)));
+            break;
+        case 4:
+        case 5:
+            showPanel(window);
+            break;
+        case 6:
+            find(window);
+            break;
+        case 7:
+            storm(window);
+            break;
+        default:
+            hitRarely(window);
+        }
+    }
+
+    /// What takes longer than a hit, now and then; else a hit.
+    void hitRarely(MainWindow &window)
+    {
+        switch (m_random.bounded(400)) {
+        case 0:
+        case 1:
+            ++m_themes;
+            app::applyTheme(m_random.bounded(2) ? app::Theme::Dark : app::Theme::Light);
+            break;
+        case 2:
+        case 3:
+            ++m_opened;
+            window.open(m_files[m_random.bounded(m_files.size())]);
+            break;
+        case 4:
+            ++m_opened;
+            window.openSample();
+            break;
+        default:
+            hitWidget(anyWidget(window));
+        }
+    }
+
+    void showPanel(MainWindow &window)
+    {
+        const char *const panels[]
+            = {"lists", "inspector", "layers", "error", "latency", "calibration", "messages"};
+        window.showView(QString::fromLatin1(panels[m_random.bounded(quint32(std::size(panels)))]));
+        if (window.controller().isOpen() && m_random.bounded(2)) {
+            const auto count = quint32(window.controller().snapshot()->graph().nodeCount());
+            window.controller().selection().set(graph::NodeId(m_random.bounded(count)));
+        }
+    }
+
+    void find(MainWindow &window)
+    {
+        const char *const queries[]
+            = {"conv", "/stage[12]/", "error > 0.01", "time > 100 us", "/((((((a*)*)*", "type = f16",
+               "",     "\xC3\xBC > 3"};
+        window.graphView().showFind();
+        const auto lines = window.graphView().findChildren<QLineEdit *>();
+        if (!lines.isEmpty())
+            lines.front()->setText(QString::fromUtf8(queries[m_random.bounded(quint32(std::size(queries)))]));
+        m_random.bounded(2) ? window.graphView().findNext() : window.graphView().findPrevious();
+        if (m_random.bounded(3) == 0)
+            window.graphView().hideFind();
+    }
+
+    void storm(MainWindow &window)
+    {
+        ++m_storms;
+        for (int steps = int(m_random.bounded(60)); steps > 0; --steps)
+            m_random.bounded(3) ? window.controller().undo() : window.controller().redo();
+    }
+
+    /// Any action but the end of the program. Closing is rare, since all else waits for the next model then.
     void trigger(MainWindow &window)
     {
         const auto actions = window.findChildren<QAction *>();
         QAction *const action = actions[m_random.bounded(actions.size())];
         const QString text = QString(action->text()).remove('&');
-        if (!action->isEnabled() || text.contains(QStringLiteral("…")) || text.contains("Quit")
-            || text.contains("Close") || text.contains("Save") || text.contains("Export"))
+        if (!action->isEnabled() || text.contains("Quit")
+            || (text.contains("Close") && m_random.bounded(20) > 0))
             return;
         action->trigger();
     }
 
     QRandomGenerator m_random;
+    QTemporaryDir m_folder;
+    QStringList m_files;
+    bool m_isOver = false;
     int m_events = 0;
+    int m_inDialogs = 0;
+    int m_storms = 0;
+    int m_themes = 0;
+    int m_opened = 0;
 };
 
 int main(int argc, char **argv)

@@ -5,6 +5,7 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QMenu>
 #include <QProcess>
 
 using namespace halftone;
@@ -88,7 +89,75 @@ private Q_SLOTS:
         QVERIFY(window.suggestionBar().text().isEmpty());
     }
 
+    void nodesAreDraggedFromTheGraphOntoLists()
+    {
+        MainWindow window;
+        window.setGeometry(0, 0, 1500, 950);
+        window.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&window));
+        window.openSample();
+        QVERIFY(test::settle(window));
+        window.graphView().unfoldAll();
+        QVERIFY(test::settle(window));
+        const graph::Graph &graph = window.controller().snapshot()->graph();
+        const graph::NodeId conv = test::nodeNamed(graph, "stem_conv");
+        const graph::NodeId other = test::nodeNamed(graph, "stage1_a_conv");
+        QVERIFY(other != passes::kNoNode);
+        window.graphView().showNode(conv);
+        QVERIFY(test::settle(window));
+        const auto precision
+            = [&window](graph::NodeId node) { return window.controller().snapshot()->precisionOf(node); };
+        const auto policy = [&window] { return window.controller().document()->policy(); };
+        const policy::Policy first = policy();
+        QCOMPARE(precision(conv), tensor::DType::F16);
+
+        drag(placeOf(window, conv), placeOf(window, window.lists().model()->listIndex(ListId::Excluded)));
+        QTRY_COMPARE_WITH_TIMEOUT(policy().excludedNames, std::vector<std::string>{"stem_conv"}, 5000);
+        QTRY_COMPARE_WITH_TIMEOUT(precision(conv), tensor::DType::F32, 5000);
+        QCOMPARE(precision(other), tensor::DType::F16);
+        QVERIFY(test::settleAfterEdit(window));
+        keys({"ctrl+z"});
+        QTRY_VERIFY_WITH_TIMEOUT(policy() == first, 5000);
+        QVERIFY(test::settleAfterEdit(window));
+
+        drag(placeOf(window, conv), placeOf(window, window.lists().model()->listIndex(ListId::Fp32)));
+        choose(0); // this node
+        QTRY_COMPARE_WITH_TIMEOUT(precision(conv), tensor::DType::F32, 5000);
+        QCOMPARE(precision(other), tensor::DType::F16);
+        QCOMPARE(policy().nodeOverrides.size(), std::size_t{1});
+        QVERIFY(test::settleAfterEdit(window));
+        keys({"ctrl+z"});
+        QTRY_VERIFY_WITH_TIMEOUT(policy() == first, 5000);
+        QVERIFY(test::settleAfterEdit(window));
+
+        drag(placeOf(window, conv), placeOf(window, window.lists().model()->listIndex(ListId::Fp32)));
+        choose(1); // all of its operator
+        QTRY_COMPARE_WITH_TIMEOUT(precision(other), tensor::DType::F32, 5000);
+        QCOMPARE(precision(conv), tensor::DType::F32);
+        QCOMPARE(window.controller().snapshot()->rules->places.at("Convolution").list, policy::List::Fp32);
+        QVERIFY(test::settleAfterEdit(window));
+    }
+
 private:
+    static QPoint placeOf(MainWindow &window, graph::NodeId node)
+    {
+        const auto *const canvas = window.graphView().canvas();
+        const auto *const scene = window.graphView().scene();
+        const QRectF rect = canvas->camera().toView(scene->items()[scene->itemOf(node)].rect);
+        return canvas->mapToGlobal(rect.center().toPoint());
+    }
+
+    /// An entry of the menu that a drop has opened, with the mouse.
+    static void choose(int entry)
+    {
+        QTRY_VERIFY_WITH_TIMEOUT(qobject_cast<QMenu *>(QApplication::activePopupWidget()), 5000);
+        const auto *const menu = qobject_cast<QMenu *>(QApplication::activePopupWidget());
+        QVERIFY(menu->actions().size() > entry);
+        const QPoint place = menu->mapToGlobal(menu->actionGeometry(menu->actions()[entry]).center());
+        run({"mousemove", QString::number(place.x()), QString::number(place.y()), "sleep", "0.2", "click",
+             "1"});
+    }
+
     static QPoint placeOf(MainWindow &window, const QModelIndex &index)
     {
         widgets::OpListView *const view = window.lists().view();
