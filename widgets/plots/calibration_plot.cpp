@@ -57,6 +57,7 @@ CalibrationPlot::CalibrationPlot(DocumentController *controller, ThresholdEditor
     m_curveRect->axis(QCPAxis::atRight)->setLabel(tr("int8 SQNR in dB"));
     m_curveRect->axis(QCPAxis::atBottom)->ticker()->setTickCount(3);
     m_curveRect->axis(QCPAxis::atBottom)->setNumberPrecision(3);
+    m_valueRect->axis(QCPAxis::atBottom)->setNumberPrecision(4);
     arrange();
     m_handles = {new ThresholdHandle(editor, m_valueRect, 1, plot()),
                  new ThresholdHandle(editor, m_valueRect, -1, plot()),

@@ -71,6 +71,8 @@ void LabelledMarks::place()
     std::ranges::sort(m_marks, std::greater<>(), &Mark::at);
     std::vector<double> taken; // by row: where its leftmost word begins
     m_rows = 0;
+    // What is drawn keeps half of the height; words that find no row then are left out, their lines are not.
+    const auto most = static_cast<std::size_t>(std::max(1, m_rect->height() / (2 * std::max(1, m_line))));
     for (const Mark &mark : m_marks) {
         const bool isShown = axis->range().contains(mark.at);
         mark.line->setVisible(isShown);
@@ -84,10 +86,13 @@ void LabelledMarks::place()
         std::size_t row = 0;
         while (row < taken.size() && from + mark.width > taken[row])
             ++row;
-        if (row == taken.size())
+        const bool hasRoom = row < most;
+        mark.text->setVisible(hasRoom);
+        if (hasRoom && row == taken.size())
             taken.push_back(0);
-        taken[row] = from;
-        const double top = static_cast<double>(row) * m_line / std::max(1, m_rect->height());
+        if (hasRoom)
+            taken[row] = from;
+        const double top = static_cast<double>(hasRoom ? row : 0) * m_line / std::max(1, m_rect->height());
         mark.line->start->setCoords(mark.at, top);
         mark.line->end->setCoords(mark.at, 1);
         mark.text->position->setCoords(mark.at, top);

@@ -159,6 +159,8 @@ void ValueChart::fillBars()
     }
     m_bars->setWidth(width);
     m_bars->setData(x, y, true);
+    constexpr int kTickWidth = 90; // of a number, in pixels, with some room
+    m_rect->axis(QCPAxis::atBottom)->ticker()->setTickCount(std::clamp(m_rect->width() / kTickWidth, 2, 6));
     m_marks.place();
     m_rect->axis(QCPAxis::atLeft)
         ->setRange(kLowestCount, upperLimit(kLowestCount, m_highest, m_rect, m_marks.height()));
