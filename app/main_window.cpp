@@ -161,7 +161,7 @@ void MainWindow::resetLayout()
 void MainWindow::sizeDocks()
 {
     const int character = fontMetrics().averageCharWidth();
-    resizeDocks({m_docks[0], m_docks[1]}, {38 * character, 46 * character}, Qt::Horizontal);
+    resizeDocks({m_docks[0], m_docks[1]}, {46 * character, 46 * character}, Qt::Horizontal);
     resizeDocks({m_docks[2]}, {height() * 3 / 10}, Qt::Vertical);
 }
 
