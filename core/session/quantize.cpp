@@ -119,8 +119,9 @@ Result<QuantizeOutcome> quantizeModel(const graph::Model &model, const std::stri
     HALFTONE_TRY(outcome.quantized, passes::quantize(model, settings.options, ranges));
     if (settings.correctsBiases) {
         const auto products = passes::int8Products(model.graph, outcome.quantized.model.graph);
-        HALFTONE_TRY(const auto means, featureMeans(model, symbolPath, products, ranges, settings.options.codes,
-                                                    settings.calibrate, progress));
+        HALFTONE_TRY(const auto means,
+                     featureMeans(model, symbolPath, products, ranges, settings.options.codes,
+                                  settings.calibrate, progress));
         HALFTONE_TRY(const passes::CorrectedBiases corrected, passes::correctBiases(model, products, means));
         HALFTONE_TRY(outcome.quantized, passes::quantize(corrected.model, settings.options, ranges));
         outcome.correctedBiases = corrected.corrected;
