@@ -1,6 +1,7 @@
 #include "widgets/calibration/threshold_bar.h"
 
 #include "widgets/calibration/method_choices.h"
+#include "widgets/common/elided_label.h"
 #include "widgets/common/formatters.h"
 #include "widgets/models/threshold_editor.h"
 #include "widgets/models/threshold_words.h"
@@ -44,9 +45,7 @@ ThresholdBar::ThresholdBar(DocumentController *controller, ThresholdEditor *edit
 
 void ThresholdBar::build()
 {
-    m_name = new QLabel(this);
-    m_name->setTextFormat(Qt::PlainText);
-    m_name->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_name = new ElidedLabel(this);
     QFont bold = font();
     bold.setBold(true);
     m_name->setFont(bold);

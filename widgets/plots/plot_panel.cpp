@@ -1,5 +1,6 @@
 #include "widgets/plots/plot_panel.h"
 
+#include "widgets/common/elided_label.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/precision_palette.h"
 #include "widgets/models/write_file.h"
@@ -59,9 +60,7 @@ void PlotPanel::build(const QString &name)
     m_empty->setAlignment(Qt::AlignCenter);
     m_empty->setWordWrap(true);
     m_empty->setForegroundRole(QPalette::PlaceholderText);
-    m_readOut = new QLabel(this);
-    m_readOut->setTextFormat(Qt::PlainText);
-    m_readOut->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_readOut = new ElidedLabel(this);
     m_readOut->setAccessibleName(tr("Under the cursor"));
     m_fit = new QToolButton(this);
     m_fit->setText(tr("Show all"));
