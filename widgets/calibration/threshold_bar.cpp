@@ -122,8 +122,8 @@ void ThresholdBar::showMoved()
         row = static_cast<int>(std::ranges::find(kThresholdMethods, choice.method)
                                - kThresholdMethods.begin());
     const policy::Policy *const policy = m_editor->policy();
-    const auto usual = policy && policy->thresholdMethod ? *policy->thresholdMethod
-                                                         : policy::kDefaultThresholdMethod;
+    const auto usual
+        = policy && policy->thresholdMethod ? *policy->thresholdMethod : policy::kDefaultThresholdMethod;
     m_method->setItemText(kAsPolicy, tr("as the policy (%1)").arg(methodText(usual)));
     m_method->setCurrentIndex(tensor && tensor->isParameter ? 0 : row);
     if (!tensor)
