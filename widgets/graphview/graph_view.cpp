@@ -223,8 +223,13 @@ void GraphView::take(Layouted layouted)
 void GraphView::recolour()
 {
     const auto &snapshot = m_controller->snapshot();
-    if (!m_scene || !snapshot || m_types.nodeCount() != m_scene->graph().nodeCount())
+    if (!m_scene || !snapshot)
         return;
+    if (m_types.nodeCount() != m_scene->graph().nodeCount()) {
+        m_left->setInput({}); // they may hold a scene that is gone
+        m_right->setInput({});
+        return;
+    }
     m_shown = snapshot;
     const session::Figures &figures = m_controller->figures();
     const bool showsConverted = m_sides != Sides::Original;
@@ -268,6 +273,8 @@ void GraphView::feedCanvases()
         input.looks = &m_originalLooks;
         input.converted = false;
         m_left->setInput(input);
+    } else {
+        m_left->setInput({}); // hidden, but its camera follows: it must not keep a scene that is gone
     }
 }
 
