@@ -87,6 +87,14 @@ void FindPanel::refresh()
         search();
 }
 
+void FindPanel::forget()
+{
+    m_found.clear();
+    m_at = -1;
+    m_model->setStringList({});
+    refresh();
+}
+
 void FindPanel::search()
 {
     m_found.clear();

@@ -29,6 +29,7 @@ public:
     /// Goes round. Nothing when nothing is found.
     std::optional<graph::NodeId> next(bool backward);
     void refresh(); ///< another snapshot or other figures
+    void forget(); ///< another model: what was found are nodes of the one before
 
 Q_SIGNALS:
     void foundChanged();

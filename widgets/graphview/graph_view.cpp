@@ -143,6 +143,7 @@ void GraphView::openDocument()
     m_emphasis = {};
     m_scene.reset();
     m_shown.reset();
+    m_find->forget();
     m_right->setMessage(m_controller->snapshot() ? tr("Laying out the graph…") : tr("No model is open."));
     if (!m_controller->snapshot())
         return;
