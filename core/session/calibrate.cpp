@@ -5,8 +5,8 @@
 #include "core/policy/pattern.h"
 #include "core/runtime/backends.h"
 #include "core/runtime/reference/elements.h"
-#include "core/runtime/shown_outputs.h"
 #include "core/session/calibrate_pool.h"
+#include "core/session/walk_examples.h"
 
 #include <algorithm>
 #include <array>
@@ -78,37 +78,22 @@ void addValues(const Tensor &tensor, calibration::Collector &collector)
 class Calibrating
 {
 public:
-    Calibrating(const graph::Model &model, const ExampleSource &source, const CalibrateOptions &options,
-                Choice choice, runtime::Interpreter interpreter)
+    Calibrating(const graph::Model &model, const CalibrateOptions &options, Choice choice)
         : m_model(model)
-        , m_source(source)
         , m_choice(std::move(choice))
-        , m_interpreter(std::move(interpreter))
-        , m_shown(runtime::shownOutputs(model.graph))
         , m_threshold(options.threshold)
         , m_detail(options.rangesOnly ? calibration::Detail::Ranges : calibration::Detail::Formats)
         , m_pool(options.threads > 0 ? options.threads : runtime::machineThreads())
     {
-        const std::size_t count = source.count().value_or(0);
-        const std::size_t wanted = options.batch > 0 ? options.batch : source.usualBatch();
-        m_batch = !source.count() ? 0 : wanted > 0 ? wanted : count;
     }
 
-    Result<CalibrateOutcome> run(const Progress &progress)
+    Result<CalibrateOutcome> run(const std::string &symbolPath, const CalibrateOptions &options,
+                                 const Progress &progress)
     {
-        const std::size_t count = m_source.count().value_or(0);
-        if (m_source.count() && count == 0)
-            return badInput("--inputs", "no examples", "one or more");
-        const std::size_t batches = m_batch == 0 ? 1 : (count + m_batch - 1) / m_batch;
-        for (std::size_t k = 0; k < batches; ++k) {
-            const std::size_t number = m_batch == 0 ? 0 : std::min(m_batch, count - k * m_batch);
-            HALFTONE_TRY(const runtime::Feed feed, m_source.batch(k * m_batch, number));
-            const Progress part{progress.stop, [&](double done, std::string_view what) {
-                                    progress.tell(
-                                        (static_cast<double>(k) + done) / static_cast<double>(batches), what);
-                                }};
-            HALFTONE_CHECK(runBatch(feed, part));
-        }
+        const ExampleViewer viewer{[this](const Entry &entry, const Tensor &value) { take(entry, value); },
+                                   // Batches of one tensor are added one after another.
+                                   [this] { m_pool.wait(); }};
+        HALFTONE_TRY(const std::size_t count, walkExamples(m_model, symbolPath, options, viewer, progress));
         HALFTONE_CHECK(addParameters(progress));
         m_pool.wait();
         for (auto &[entry, collected] : m_tensors) {
@@ -158,26 +143,6 @@ private:
         // In one piece: the first batch as a whole settles the histogram's range.
         m_pool.submit([&collector = found->second.collector, value] { addValues(value, collector); },
                       value.bytes().size());
-    }
-
-    Result<void> runBatch(const runtime::Feed &feed, const Progress &progress)
-    {
-        for (const NodeId id : graph::postOrder(m_model.graph)) {
-            const auto fed
-                = m_model.graph.isVariable(id) ? feed.find(m_model.graph.node(id).name) : feed.end();
-            if (fed != feed.end())
-                take({id, 0, 0}, fed->second);
-        }
-        runtime::RunOptions options;
-        options.progress = progress;
-        options.tap = [this](const runtime::NodeValue &value) -> Result<void> {
-            for (std::uint32_t k = 0; k < std::min(m_shown[value.node], value.outputs.size()); ++k)
-                take({value.node, k, 0}, value.outputs[k]);
-            return {};
-        };
-        const auto heads = m_interpreter.run(feed, options);
-        m_pool.wait(); // batches of one tensor are added one after another
-        return heads.ok() ? Result<void>() : heads.error();
     }
 
     /// Weights once, not once a batch.
@@ -231,11 +196,7 @@ private:
     }
 
     const graph::Model &m_model;
-    const ExampleSource &m_source;
     Choice m_choice;
-    runtime::Interpreter m_interpreter;
-    std::vector<std::size_t> m_shown;
-    std::size_t m_batch = 0;
     calibration::ThresholdOptions m_threshold;
     calibration::Detail m_detail;
     std::map<std::pair<NodeId, std::uint32_t>, Collected> m_tensors;
@@ -248,13 +209,9 @@ Result<CalibrateOutcome> calibrateModel(const graph::Model &model, const std::st
                                         const CalibrateOptions &options, const Progress &progress)
 {
     const auto start = std::chrono::steady_clock::now();
-    const unsigned threads = options.threads > 0 ? options.threads : runtime::machineThreads();
     HALFTONE_TRY(Choice choice, Choice::read(options.layers, options.tensors));
-    HALFTONE_TRY(const runtime::BackendChain backends, runtime::backendChain(options.backend, threads));
-    HALFTONE_TRY(const auto source, openExamples(options.examples, model.graph, symbolPath));
-    HALFTONE_TRY(runtime::Interpreter interpreter, runtime::Interpreter::create(model, backends));
-    Calibrating calibrating(model, *source, options, std::move(choice), std::move(interpreter));
-    HALFTONE_TRY(CalibrateOutcome outcome, calibrating.run(progress));
+    Calibrating calibrating(model, options, std::move(choice));
+    HALFTONE_TRY(CalibrateOutcome outcome, calibrating.run(symbolPath, options, progress));
     outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return outcome;
 }

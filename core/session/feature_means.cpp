@@ -1,9 +1,7 @@
 #include "core/session/feature_means.h"
 
 #include "core/dialect/mxnet/entry_name.h"
-#include "core/runtime/backends.h"
-#include "core/runtime/reference/elements.h"
-#include "core/runtime/shown_outputs.h"
+#include "core/session/walk_examples.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +9,6 @@
 namespace halftone::session {
 namespace {
 
-using graph::NodeId;
 using tensor::Tensor;
 
 /// How a layer sees its data.
@@ -139,34 +136,15 @@ featureMeans(const graph::Model &model, const std::string &symbolPath,
         }
         averaging.wanted().emplace(product.data, std::move(wanted));
     }
-    const unsigned threads = options.threads > 0 ? options.threads : runtime::machineThreads();
-    HALFTONE_TRY(const runtime::BackendChain backends, runtime::backendChain(options.backend, threads));
-    HALFTONE_TRY(const auto source, openExamples(options.examples, model.graph, symbolPath));
-    HALFTONE_TRY(runtime::Interpreter interpreter, runtime::Interpreter::create(model, backends));
-    const std::vector<std::size_t> shown = runtime::shownOutputs(model.graph);
-    const std::size_t count = source->count().value_or(0);
-    const std::size_t usual = options.batch > 0 ? options.batch : source->usualBatch();
-    const std::size_t batch = source->count() ? (usual > 0 ? usual : count) : 0;
-    const std::size_t batches = batch == 0 ? 1 : (count + batch - 1) / batch;
-    for (std::size_t k = 0; k < batches; ++k) {
-        const std::size_t number = batch == 0 ? 0 : std::min(batch, count - k * batch);
-        HALFTONE_TRY(const runtime::Feed feed, source->batch(k * batch, number));
-        for (const auto &[name, value] : feed)
-            averaging.take(name, value);
-        runtime::RunOptions run;
-        run.progress = {progress.stop, [&](double done, std::string_view) {
-                            progress.tell((static_cast<double>(k) + done) / static_cast<double>(batches),
-                                          "averaging what int8 layers read");
-                        }};
-        run.tap = [&](const runtime::NodeValue &value) -> Result<void> {
-            for (std::uint32_t i = 0; i < std::min(shown[value.node], value.outputs.size()); ++i)
-                averaging.take(dialect::mxnet::entryName(model.graph, {value.node, i, 0}), value.outputs[i]);
-            return {};
-        };
-        const auto heads = interpreter.run(feed, run);
-        if (!heads.ok())
-            return heads.error();
-    }
+    const ExampleViewer viewer{[&](const graph::Entry &entry, const Tensor &value) {
+        averaging.take(dialect::mxnet::entryName(model.graph, entry), value);
+    }};
+    const Progress telling{progress.stop, [&progress](double done, std::string_view) {
+                               progress.tell(done, "averaging what int8 layers read");
+                           }};
+    const auto walked = walkExamples(model, symbolPath, options, viewer, telling);
+    if (!walked.ok())
+        return walked.error();
     return averaging.means();
 }
 
