@@ -2,6 +2,7 @@
 
 #include "core/calibration/vector_loops.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -153,7 +154,7 @@ HALFTONE_INLINE LossSums lossesBy(const float *values, std::size_t size, const d
     if (magnitudeOf(largest) > Rule::kLargestBits || magnitudeOf(counts.smallest) <= Rule::kUnderflowBits) {
         sums = countLosses<Rule>(values, size);
     } else {
-        sums.kept = static_cast<std::uint32_t>(size) - counts.odd;
+        sums.kept = size - counts.odd;
         sums.relatives = sums.kept - counts.zeros;
     }
     float maxAbs = 0;
@@ -252,6 +253,20 @@ struct BinsOfValues
 #undef HALFTONE_INLINE
 
 } // namespace
+
+void LossSums::add(const LossSums &block)
+{
+    aboveMax += block.aboveMax;
+    overflow += block.overflow;
+    underflow += block.underflow;
+    relatives += block.relatives;
+    kept += block.kept;
+    relativeSum += block.relativeSum;
+    maxRelative = std::max(maxRelative, block.maxRelative);
+    maxAbs = std::max(maxAbs, block.maxAbs);
+    signal += block.signal;
+    noise += block.noise;
+}
 
 float largestMagnitude(std::span<const float> values)
 {

@@ -26,16 +26,18 @@ struct ValueCounts
 /// Sums of what a 16-bit format loses. Of finite values that stay finite, where nothing else is said.
 struct LossSums
 {
-    std::uint32_t aboveMax = 0; ///< finite, beyond the format's largest number
-    std::uint32_t overflow = 0; ///< finite values that become infinite
-    std::uint32_t underflow = 0; ///< values other than zero that become zero
-    std::uint32_t kept = 0;
-    std::uint32_t relatives = 0; ///< kept values other than zero
+    std::uint64_t aboveMax = 0; ///< finite, beyond the format's largest number
+    std::uint64_t overflow = 0; ///< finite values that become infinite
+    std::uint64_t underflow = 0; ///< values other than zero that become zero
+    std::uint64_t kept = 0;
+    std::uint64_t relatives = 0; ///< kept values other than zero
     float maxAbs = 0;
     double maxRelative = 0;
     double relativeSum = 0;
     double signal = 0;
     double noise = 0;
+
+    void add(const LossSums &block);
 };
 
 struct FormatLosses

@@ -1,6 +1,5 @@
 #include "core/calibration/collector.h"
 
-#include "core/calibration/block_loops.h"
 #include "core/tensor/float16.h"
 
 #include <algorithm>
@@ -101,21 +100,7 @@ void Collector::addMoments(std::span<const float> values, const ValueCounts &cou
     m_squares += squares + shift * shift * before * blockCount / all;
 }
 
-void Collector::Losses::add(const LossSums &block)
-{
-    aboveMax += block.aboveMax;
-    overflow += block.overflow;
-    underflow += block.underflow;
-    relatives += block.relatives;
-    kept += block.kept;
-    relativeSum += block.relativeSum;
-    maxRelative = std::max(maxRelative, block.maxRelative);
-    maxAbs = std::max(maxAbs, double{block.maxAbs});
-    signal += block.signal;
-    noise += block.noise;
-}
-
-FormatLoss Collector::lossOf(const Losses &losses, int smallestNormal, int mantissaBits) const
+FormatLoss Collector::lossOf(const LossSums &losses, int smallestNormal, int mantissaBits) const
 {
     FormatLoss loss;
     loss.aboveMax = losses.aboveMax;
@@ -124,7 +109,7 @@ FormatLoss Collector::lossOf(const Losses &losses, int smallestNormal, int manti
     for (int exponent = ExponentCounts::kLowest; exponent < smallestNormal; ++exponent)
         loss.subnormal += m_exponents.at(exponent);
     loss.maxRelative = losses.maxRelative;
-    loss.maxAbs = losses.maxAbs;
+    loss.maxAbs = double{losses.maxAbs};
     if (losses.relatives > 0)
         loss.meanRelative = losses.relativeSum / static_cast<double>(losses.relatives);
     if (losses.kept > 0)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/calibration/block_loops.h"
 #include "core/calibration/histogram.h"
 
 #include <array>
@@ -10,9 +11,6 @@
 #include <vector>
 
 namespace halftone::calibration {
-
-struct LossSums;
-struct ValueCounts;
 
 /// Counts of floor(log2|x|) of finite values other than zero, from kLowest to kLowest + size - 1.
 struct ExponentCounts
@@ -84,28 +82,11 @@ public:
     TensorStatistics statistics() const;
 
 private:
-    /// Sums of what a format loses.
-    struct Losses
-    {
-        std::uint64_t aboveMax = 0;
-        std::uint64_t overflow = 0;
-        std::uint64_t underflow = 0;
-        std::uint64_t relatives = 0;
-        double relativeSum = 0;
-        double maxRelative = 0;
-        double maxAbs = 0;
-        double signal = 0;
-        double noise = 0;
-        std::uint64_t kept = 0;
-
-        void add(const LossSums &block);
-    };
-
     void addBlock(std::span<const float> values);
     void countOddities(std::span<const float> values);
     void countExponents(std::span<const float> values);
     void addMoments(std::span<const float> values, const ValueCounts &counts);
-    FormatLoss lossOf(const Losses &losses, int smallestNormal, int mantissaBits) const;
+    FormatLoss lossOf(const LossSums &losses, int smallestNormal, int mantissaBits) const;
 
     Detail m_detail;
     std::uint64_t m_count = 0;
@@ -122,8 +103,8 @@ private:
     double m_squares = 0; ///< of the distances from the mean
     std::uint64_t m_moments = 0; ///< values in them
     ExponentCounts m_exponents;
-    Losses m_fp16;
-    Losses m_bf16;
+    LossSums m_fp16;
+    LossSums m_bf16;
     Histogram m_histogram;
 };
 
