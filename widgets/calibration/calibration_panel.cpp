@@ -6,17 +6,14 @@
 #include "widgets/calibration/tensor_table_model.h"
 #include "widgets/calibration/threshold_bar.h"
 #include "widgets/common/formatters.h"
-#include "widgets/models/csv_field.h"
+#include "widgets/models/table_csv.h"
 #include "widgets/models/threshold_editor.h"
-#include "widgets/models/write_file.h"
 
 #include <QComboBox>
-#include <QFileDialog>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
-#include <QMessageBox>
 #include <QScopedValueRollback>
 #include <QSplitter>
 #include <QStackedLayout>
@@ -225,36 +222,14 @@ void CalibrationPanel::showRow()
 
 QString CalibrationPanel::csv() const
 {
-    QStringList fields;
-    for (int column = 0; column < TensorTableModel::ColumnCount; ++column)
-        fields << csvField(m_proxy->headerData(column, Qt::Horizontal).toString());
-    QString text = fields.join(QLatin1Char(',')) + QStringLiteral("\r\n");
-    for (int row = 0; row < m_proxy->rowCount(); ++row) {
-        fields.clear();
-        for (int column = 0; column < TensorTableModel::ColumnCount; ++column) {
-            const QModelIndex index = m_proxy->index(row, column);
-            const QVariant value = index.data(TensorTableModel::SortRole);
-            fields << (TensorTableModel::isNumber(column)
-                           ? (value.isValid() ? QString::number(value.toDouble(), 'g', 17) : QString())
-                           : csvField(index.data().toString()));
-        }
-        text += fields.join(QLatin1Char(',')) + QStringLiteral("\r\n");
-    }
-    return text;
+    return tableCsv(*m_proxy,
+                    {TensorTableModel::ColumnCount, TensorTableModel::SortRole, &TensorTableModel::isNumber});
 }
 
 void CalibrationPanel::exportCsv()
 {
-    auto *const dialog = new QFileDialog(this, tr("Export the tensors"), QStringLiteral("tensors.csv"),
-                                         tr("Comma-separated values (*.csv);;All files (*)"));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setDefaultSuffix(QStringLiteral("csv"));
-    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString &path) {
-        if (const Result<void> written = writeFile(path, csv().toUtf8()); !written.ok())
-            QMessageBox::warning(this, tr("Export the tensors"), plain(written.error().message()));
-    });
-    dialog->open();
+    widgets::exportCsv(this, tr("Export the tensors"), QStringLiteral("tensors.csv"),
+                       [this] { return csv(); });
 }
 
 } // namespace halftone::widgets

@@ -1,20 +1,17 @@
 #include "widgets/tables/layers_table.h"
 
 #include "widgets/common/formatters.h"
-#include "widgets/models/csv_field.h"
-#include "widgets/models/write_file.h"
+#include "widgets/models/table_csv.h"
 #include "widgets/tables/layer_delegate.h"
 
 #include <QAction>
 #include <QClipboard>
-#include <QFileDialog>
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
-#include <QMessageBox>
 #include <QScopedValueRollback>
 #include <QStackedLayout>
 #include <QTableView>
@@ -319,24 +316,10 @@ void LayersTable::showSelection()
 
 QString LayersTable::csv() const
 {
-    QStringList titles;
-    for (int column = 0; column < LayerTableModel::ColumnCount; ++column) {
-        if (!LayerTableModel::isBaselineColumn(column) || m_model->hasBaseline())
-            titles << csvField(m_proxy->headerData(column, Qt::Horizontal).toString());
-    }
-    QString text = titles.join(QLatin1Char(',')) + QStringLiteral("\r\n");
-    for (int row = 0; row < m_proxy->rowCount(); ++row) {
-        QStringList fields;
-        for (int column = 0; column < titles.size(); ++column) {
-            const QModelIndex index = m_proxy->index(row, column);
-            const QVariant value = index.data(LayerTableModel::SortRole);
-            fields << (LayerTableModel::isNumber(column)
-                           ? (value.isValid() ? QString::number(value.toDouble(), 'g', 9) : QString())
-                           : csvField(index.data().toString()));
-        }
-        text += fields.join(QLatin1Char(',')) + QStringLiteral("\r\n");
-    }
-    return text;
+    const int columns
+        = m_model->hasBaseline() ? LayerTableModel::ColumnCount : LayerTableModel::BaselinePrecision;
+    constexpr int kDigits = 9;
+    return tableCsv(*m_proxy, {columns, LayerTableModel::SortRole, &LayerTableModel::isNumber, kDigits});
 }
 
 QString LayersTable::tsv() const
@@ -371,16 +354,7 @@ void LayersTable::copy()
 
 void LayersTable::exportCsv()
 {
-    auto *const dialog = new QFileDialog(this, tr("Export the layers"), QStringLiteral("layers.csv"),
-                                         tr("Comma-separated values (*.csv);;All files (*)"));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setDefaultSuffix(QStringLiteral("csv"));
-    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString &path) {
-        if (const Result<void> written = writeFile(path, csv().toUtf8()); !written.ok())
-            QMessageBox::warning(this, tr("Export the layers"), plain(written.error().message()));
-    });
-    dialog->open();
+    widgets::exportCsv(this, tr("Export the layers"), QStringLiteral("layers.csv"), [this] { return csv(); });
 }
 
 QByteArray LayersTable::saveColumns() const
