@@ -35,7 +35,9 @@ std::optional<LoweredForm> loweredForm(const ComparedModels &models, NodeId node
 {
     const NodeId lowered = models.counterpart[node];
     const auto lowerInputs = models.other.graph.inputs(lowered);
-    if (lowerInputs.size() != inputs.size())
+    // An int8 form is another operator, and stands for several nodes: it is none of this layer alone.
+    const bool isSameOperator = models.other.graph.node(lowered).op == models.reference.graph.node(node).op;
+    if (!isSameOperator || lowerInputs.size() != inputs.size())
         return std::nullopt;
     LoweredForm form{models.other.graph.sharedNode(lowered), {}, {}};
     for (std::size_t i = 0; i < inputs.size(); ++i) {

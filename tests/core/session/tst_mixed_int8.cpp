@@ -1,5 +1,6 @@
 #include "core/passes/convert_model.h"
 #include "core/passes/quantize.h"
+#include "core/profile/lowered_layer.h"
 #include "core/runtime/backends.h"
 #include "core/runtime/interpreter.h"
 #include "tests/support/build_graph.h"
@@ -385,6 +386,24 @@ private Q_SLOTS:
         QCOMPARE(test::linesOf(converted.conversion.graph),
                  test::linesOf(convert(model, bf16()).conversion.graph));
         QVERIFY(noteOn(converted, idOf(model.graph, "conv0")).ends_with("the parameters are not loaded"));
+    }
+
+    /// Without ranges a requantize of three inputs stands for a layer of three inputs, but is not that layer.
+    void anInt8FormIsNoLayerToLowerAlone()
+    {
+        Network n;
+        const auto first = n.full("fc0", n.builder().variable("data"), 4, 6);
+        const graph::Model model = n.model({n.full("fc1", first, 6, 2)});
+        const auto converted = convert(model, bf16({{"FullyConnected"}}));
+        const profile::ComparedModels pair
+            = profile::convertedPair(model, converted.model, converted.conversion);
+        const std::vector<DType> inputs(3, DType::F32);
+        const std::vector<DType> outputs(1, DType::F32);
+        for (const char *name : {"fc0", "fc1"}) {
+            const NodeId id = idOf(model.graph, name);
+            QVERIFY(converted.conversion.isInt8(id));
+            QVERIFY(!profile::loweredForm(pair, id, inputs, outputs));
+        }
     }
 
     void parametersOfAnotherTypeStayReal()
