@@ -129,7 +129,11 @@ void LiveJobs::next()
         return;
     }
     const std::uint64_t now = snapshot->revision;
-    if (m_errorsWanted && m_data && m_comparedRevision != now)
+    // int8 operators take their ranges from the statistics, and are converted anew when these come.
+    const bool needsRanges = !snapshot->converted->conversion.int8Group.empty();
+    if (needsRanges && m_data && !m_calibrated)
+        calibrate();
+    else if (m_errorsWanted && m_data && m_comparedRevision != now)
         compare(false);
     else if (m_errorsWanted && m_data && m_isolatedRevision != now)
         compare(true);
