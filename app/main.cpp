@@ -5,6 +5,7 @@
 #include <QCommandLineParser>
 #include <QFileInfo>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace {
@@ -27,14 +28,14 @@ QSize sizeOf(const QString &text)
     return fits ? size : QSize();
 }
 
-/// Is a display there, or is the program told to do without?
-bool needsOffscreen(int count, char **arguments)
+/// What is asked for works without a display.
+bool needsNoDisplay(int count, char **arguments)
 {
-    for (int i = 1; i < count; ++i) {
-        if (QByteArray(arguments[i]).startsWith("--screenshot"))
-            return true;
-    }
-    return false;
+    return std::any_of(arguments + std::min(count, 1), arguments + count, [](const char *text) {
+        const QByteArray argument(text);
+        return argument.startsWith("--screenshot") || argument.startsWith("--help") || argument == "-h"
+            || argument == "--version" || argument == "-v";
+    });
 }
 
 } // namespace
@@ -42,7 +43,7 @@ bool needsOffscreen(int count, char **arguments)
 int main(int argc, char **argv)
 {
     using namespace halftone::app;
-    if (needsOffscreen(argc, argv) && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+    if (needsNoDisplay(argc, argv) && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
         qputenv("QT_QPA_PLATFORM", "offscreen");
     QApplication::setHighDpiScaleFactorRoundingPolicy(Qt::HighDpiScaleFactorRoundingPolicy::PassThrough);
     QApplication::setStyle(QStringLiteral("fusion"));
