@@ -43,8 +43,9 @@ Result<void> takeOptions(Options &options)
         options.calib = hasTable || hasData ? "mse" : "none";
     if (options.calib != "none" && !hasTable && !hasData)
         return badCall("--calib", options.calib + " without data", "--inputs F.npz|DIR, or --table T.json");
-    if (options.settings.correctsBiases && !hasData)
-        return badCall("--correct-biases", "no data", "--inputs F.npz|DIR: mean errors are measured there");
+    if (options.settings.correctsBiases && (!hasData || options.calib == "none"))
+        return badCall("--correct-biases", hasData ? "--calib none" : "no data",
+                       "--inputs F.npz|DIR and a method: mean errors are measured with calibrated ranges");
     quantize.isCalibrated = options.calib != "none";
     if (quantize.isCalibrated)
         calibrate.threshold.method
