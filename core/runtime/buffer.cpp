@@ -2,10 +2,26 @@
 
 #include "core/base/checked_math.h"
 
+#include <sys/mman.h>
+
 #include <cstdint>
 #include <cstring>
 
 namespace halftone::runtime {
+namespace {
+
+/// In huge pages, where the system has them, memory that is touched for the first time costs a fraction.
+void wantHugePages(std::byte *data, std::size_t bytes)
+{
+    constexpr std::uintptr_t kHugePage = std::uintptr_t{2} << 20;
+    const auto address = reinterpret_cast<std::uintptr_t>(data);
+    const std::uintptr_t begin = (address + kHugePage - 1) / kHugePage * kHugePage;
+    const std::uintptr_t end = (address + bytes) / kHugePage * kHugePage;
+    if (begin < end) // where it cannot be done, small pages do
+        madvise(data + (begin - address), end - begin, MADV_HUGEPAGE);
+}
+
+} // namespace
 
 Result<Buffer> allocate(const TensorDesc &desc)
 {
@@ -22,6 +38,7 @@ Result<Buffer> allocate(const TensorDesc &desc)
     const std::shared_ptr<std::byte[]> owner(new std::byte[size + kAlignment]);
     const auto address = reinterpret_cast<std::uintptr_t>(owner.get());
     std::byte *const data = owner.get() + (kAlignment - address % kAlignment) % kAlignment;
+    wantHugePages(data, size);
     return Buffer{tensor::Tensor(desc.dtype, desc.shape, std::span(data, size), owner), data};
 }
 

@@ -121,7 +121,7 @@ Result<std::unique_ptr<Program>> Emitter::finish(Ports ports)
         for (const BufferId buffer : *buffers)
             if (ports == Ports::Outside && !m_program->isConstant(buffer))
                 m_program->makeOutside(buffer);
-    HALFTONE_CHECK(m_program->finish());
+    HALFTONE_CHECK(m_program->finish(ports == Ports::Outside ? Arena::Lent : Arena::Own));
     return std::move(m_program);
 }
 

@@ -1,16 +1,13 @@
 #include "core/runtime/onednn/program.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
+#include <optional>
 
 namespace halftone::runtime::onednn {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 constexpr std::size_t roundedUp(std::size_t bytes, std::size_t unit)
 {
@@ -18,17 +15,6 @@ constexpr std::size_t roundedUp(std::size_t bytes, std::size_t unit)
 }
 
 } // namespace
-
-std::shared_ptr<std::byte> allocatePages(std::size_t bytes)
-{
-    const std::size_t unit = bytes >= kHugePage ? kHugePage : std::size_t{4096};
-    const std::size_t rounded = std::max(roundedUp(bytes, unit), unit);
-    void *memory = std::aligned_alloc(unit, rounded);
-    if (memory == nullptr)
-        return nullptr;
-    madvise(memory, rounded, MADV_HUGEPAGE); // where it cannot be done, small pages do
-    return {static_cast<std::byte *>(memory), [](std::byte *start) { std::free(start); }};
-}
 
 BufferId Program::addBuffer(std::size_t bytes)
 {
@@ -149,7 +135,7 @@ std::byte *Program::address(BufferId buffer) const
     const Buffer &whole = m_buffers[part.whole];
     if (whole.isOutside)
         return whole.outside + (part.whole == buffer ? 0 : part.offset);
-    return m_arena.get() + whole.offset + (part.whole == buffer ? 0 : part.offset);
+    return m_arenaAt + whole.offset + (part.whole == buffer ? 0 : part.offset);
 }
 
 Result<void> Program::prepare(Step &step)
@@ -170,13 +156,18 @@ Result<void> Program::prepare(Step &step)
         for (const auto &[argument, place] : step.arguments)
             bind(argument, place.desc, address(place.buffer));
         if (step.scratchBytes > 0)
-            bind(DNNL_ARG_SCRATCHPAD, step.scratchpad, m_arena.get() + m_scratchOffset);
+            bind(DNNL_ARG_SCRATCHPAD, step.scratchpad, m_arenaAt + m_scratchOffset);
         return true;
     });
     return bound.ok() ? Result<void>() : bound.error();
 }
 
-Result<void> Program::finish()
+Error Program::noMemory() const
+{
+    return unsupported("plan", std::to_string(m_arenaBytes) + " bytes of memory for intermediate values");
+}
+
+Result<void> Program::finish(Arena arena)
 {
     assignOffsets();
     m_scratchOffset = m_arenaBytes = roundedUp(m_arenaBytes, 4096);
@@ -184,9 +175,14 @@ Result<void> Program::finish()
     for (const Step &step : m_steps)
         scratch = std::max(scratch, step.scratchBytes);
     m_arenaBytes += scratch;
-    m_arena = allocatePages(m_arenaBytes);
-    if (m_arena == nullptr)
-        return unsupported("plan", std::to_string(m_arenaBytes) + " bytes of memory for intermediate values");
+    std::optional<ScratchLease> lease;
+    if (arena == Arena::Lent)
+        lease.emplace(m_arenaBytes); // so that a lack of memory is told before a run
+    else
+        m_arena = allocatePages(m_arenaBytes);
+    m_arenaAt = lease ? lease->data() : m_arena.get();
+    if (m_arenaAt == nullptr)
+        return noMemory();
     for (std::size_t k = 0; k < m_steps.size(); ++k) {
         HALFTONE_CHECK(prepare(m_steps[k]));
         const auto use = [this, k](BufferId buffer) {
@@ -217,6 +213,23 @@ void Program::movePlaces(Step &step, BufferId whole)
             step.writesTo[k] = address(step.outputs[k]);
 }
 
+void Program::moveArena(std::byte *at)
+{
+    if (m_arenaAt == at)
+        return;
+    m_arenaAt = at;
+    for (Step &step : m_steps) {
+        for (std::size_t k = 0; k < step.arguments.size(); ++k)
+            dnnl_memory_set_data_handle(step.memories[k].get(), address(step.arguments[k].second.buffer));
+        if (step.scratchBytes > 0)
+            dnnl_memory_set_data_handle(step.memories.back().get(), m_arenaAt + m_scratchOffset);
+        for (std::size_t k = 0; k < step.inputs.size(); ++k)
+            step.readsFrom[k] = address(step.inputs[k]);
+        for (std::size_t k = 0; k < step.outputs.size(); ++k)
+            step.writesTo[k] = address(step.outputs[k]);
+    }
+}
+
 void Program::place(BufferId buffer, std::byte *at)
 {
     Buffer &whole = m_buffers[m_buffers[buffer].whole];
@@ -243,6 +256,13 @@ Result<void> Program::runStep(std::size_t k)
 
 Result<void> Program::run(const Progress &progress)
 {
+    std::optional<ScratchLease> lease;
+    if (m_arena == nullptr) {
+        lease.emplace(m_arenaBytes);
+        if (lease->data() == nullptr)
+            return noMemory();
+        moveArena(lease->data());
+    }
     for (std::size_t k = 0; k < m_steps.size(); ++k) {
         if (progress.stopped())
             return Error{Errc::Cancelled, {}, {}, "cancelled", {}};
@@ -262,7 +282,7 @@ void Program::poison()
     kept.emplace_back(m_arenaBytes, m_arenaBytes);
     for (const auto &[begin, end] : kept) {
         if (begin > at)
-            std::memset(m_arena.get() + at, 0xFF, begin - at); // NaN in every float type
+            std::memset(m_arenaAt + at, 0xFF, begin - at); // NaN in every float type
         at = std::max(at, end);
     }
 }

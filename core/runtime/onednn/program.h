@@ -2,7 +2,9 @@
 
 #include "core/runtime/latency_plan.h"
 #include "core/runtime/onednn/dnnl_common.h"
+#include "core/runtime/onednn/scratch.h"
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -19,9 +21,12 @@ struct Place
     BufferId buffer = 0;
 };
 
-/// Memory aligned to a page, in huge pages where the system has them: weights are read once a run, each page of them
-/// costing a walk of the page table.
-std::shared_ptr<std::byte> allocatePages(std::size_t bytes);
+/// Where intermediate values lie.
+enum class Arena : std::uint8_t
+{
+    Own, ///< in memory of the program's own
+    Lent, ///< in a ScratchLease that is taken for each run; for programs that keep nothing between runs
+};
 
 /// A sequence of primitives and kernels over one arena. First steps and buffers are added, then finish() gives every
 /// buffer its address (two share one when their lives don't overlap), then it runs as often as wanted.
@@ -49,7 +54,7 @@ public:
     void add(PlanStep step, std::unique_ptr<Kernel> kernel, std::vector<BufferId> inputs,
              std::vector<BufferId> outputs);
 
-    Result<void> finish();
+    Result<void> finish(Arena arena = Arena::Own);
 
     const std::vector<PlanStep> &steps() const { return m_info; }
     std::byte *address(BufferId buffer) const;
@@ -98,6 +103,8 @@ private:
     void assignOffsets();
     Result<void> prepare(Step &step);
     void movePlaces(Step &step, BufferId whole);
+    void moveArena(std::byte *at);
+    Error noMemory() const;
 
     std::vector<Buffer> m_buffers;
     std::vector<PlanStep> m_info;
@@ -105,7 +112,8 @@ private:
     std::size_t m_arenaBytes = 0;
     std::size_t m_constantBytes = 0;
     std::size_t m_scratchOffset = 0;
-    std::shared_ptr<std::byte> m_arena;
+    std::shared_ptr<std::byte> m_arena; ///< null when it is lent
+    std::byte *m_arenaAt = nullptr;
     dnnl::stream m_stream;
 };
 

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+namespace halftone::runtime::onednn {
+
+/// Memory aligned to a page, in huge pages where the system has them: weights are read once a run, each page of them
+/// costing a walk of the page table. Null where there is none.
+std::shared_ptr<std::byte> allocatePages(std::size_t bytes);
+
+/// What a kernel needs while it runs and not afterwards. Kernels that run one after another on a thread are lent the same
+/// memory, which so stays small and in the caches; it grows to what the neediest asks for and goes with the thread.
+class ScratchLease
+{
+public:
+    explicit ScratchLease(std::size_t bytes);
+    ~ScratchLease();
+    ScratchLease(const ScratchLease &) = delete;
+    ScratchLease &operator=(const ScratchLease &) = delete;
+
+    /// Null where there is not so much memory.
+    std::byte *data() const { return m_memory.get(); }
+
+private:
+    std::shared_ptr<std::byte> m_memory;
+    bool m_isShared = false; ///< not so within another lease
+};
+
+} // namespace halftone::runtime::onednn
