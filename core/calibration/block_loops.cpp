@@ -23,21 +23,6 @@ HALFTONE_INLINE std::uint32_t magnitudeOf(float value)
     return std::bit_cast<std::uint32_t>(value) & kMagnitude;
 }
 
-struct LargestMagnitude
-{
-    HALFTONE_INLINE static float run(const float *values, std::size_t size)
-    {
-        float largest = 0;
-#pragma omp simd reduction(max : largest)
-        for (std::size_t i = 0; i < size; ++i) {
-            const float magnitude = std::abs(values[i]);
-            const float finite = magnitude <= kLargest ? magnitude : 0;
-            largest = finite > largest ? finite : largest;
-        }
-        return largest;
-    }
-};
-
 struct CountValues
 {
     HALFTONE_INLINE static ValueCounts run(const float *values, std::size_t size)
@@ -221,35 +206,6 @@ struct ExponentFields
     }
 };
 
-struct BinsOfValues
-{
-    HALFTONE_INLINE static std::uint32_t run(const float *values, std::size_t size, const BinGrid &grid,
-                                             std::uint32_t *bins)
-    {
-        const double scale = 1 / grid.width;
-        const auto last = static_cast<double>(grid.bins - 1);
-        const double limit = grid.limit;
-        const double width = grid.width;
-        std::uint32_t odd = 0;
-        // The estimate is off by one at most; the edges decide.
-#pragma omp simd reduction(+ : odd)
-        for (std::size_t i = 0; i < size; ++i) {
-            const bool isFinite = std::abs(values[i]) <= kLargest;
-            const float x = isFinite ? values[i] : 0;
-            odd += isFinite ? 0U : 1U;
-            const double raw = (double{x} + limit) * scale;
-            const double kept = raw < last ? raw : last;
-            const auto k = static_cast<std::int32_t>(kept);
-            const auto lower = static_cast<float>(-limit + k * width);
-            const auto upper = static_cast<float>(-limit + (k + 1) * width);
-            const std::int32_t down = x < lower ? 1 : 0;
-            const std::int32_t up = x >= upper && kept < last ? 1 : 0;
-            bins[i] = static_cast<std::uint32_t>(k - down + up);
-        }
-        return odd;
-    }
-};
-
 #undef HALFTONE_INLINE
 
 } // namespace
@@ -266,11 +222,6 @@ void LossSums::add(const LossSums &block)
     maxAbs = std::max(maxAbs, block.maxAbs);
     signal += block.signal;
     noise += block.noise;
-}
-
-float largestMagnitude(std::span<const float> values)
-{
-    return runFastest<LargestMagnitude>(values.data(), values.size());
 }
 
 ValueCounts countValues(std::span<const float> values)
@@ -291,11 +242,6 @@ FormatLosses formatLosses(std::span<const float> values, const ValueCounts &coun
 void exponentFields(std::span<const float> values, std::span<std::uint8_t> fields)
 {
     runFastest<ExponentFields>(values.data(), values.size(), fields.data());
-}
-
-std::uint32_t binsOf(std::span<const float> values, const BinGrid &grid, std::span<std::uint32_t> bins)
-{
-    return runFastest<BinsOfValues>(values.data(), values.size(), grid, bins.data());
 }
 
 } // namespace halftone::calibration

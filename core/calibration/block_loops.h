@@ -46,17 +46,6 @@ struct FormatLosses
     LossSums bf16;
 };
 
-/// Equal bins over [-limit, limit]; edges rounded to float32, as Histogram has them.
-struct BinGrid
-{
-    double limit = 0;
-    double width = 0;
-    std::size_t bins = 0;
-};
-
-/// The largest finite |x|; 0 without any. However many values.
-float largestMagnitude(std::span<const float> values);
-
 ValueCounts countValues(std::span<const float> values);
 /// Sum of squared distances of the finite values from `mean`.
 double squaresAround(std::span<const float> values, double mean);
@@ -64,7 +53,5 @@ double squaresAround(std::span<const float> values, double mean);
 FormatLosses formatLosses(std::span<const float> values, const ValueCounts &counts);
 /// Bits 23 to 30 of each value: the exponent field.
 void exponentFields(std::span<const float> values, std::span<std::uint8_t> fields);
-/// The bin of every value, that of zero for NaN and infinities; gives how many of those there are.
-std::uint32_t binsOf(std::span<const float> values, const BinGrid &grid, std::span<std::uint32_t> bins);
 
 } // namespace halftone::calibration

@@ -19,13 +19,14 @@ constexpr std::size_t kInfiniteField = kFields - 1;
 
 void Collector::add(std::span<const float> values)
 {
-    m_histogram.add(values, largestMagnitude(values));
+    float absMax = 0;
     for (std::size_t at = 0; at < values.size(); at += kMostValues)
-        addBlock(values.subspan(at, std::min(kMostValues, values.size() - at)));
+        absMax = std::max(absMax, addBlock(values.subspan(at, std::min(kMostValues, values.size() - at))));
+    m_histogram.add(values, absMax);
     m_count += values.size();
 }
 
-void Collector::addBlock(std::span<const float> values)
+float Collector::addBlock(std::span<const float> values)
 {
     const ValueCounts counts = countValues(values);
     m_zeros += counts.zeros;
@@ -33,19 +34,21 @@ void Collector::addBlock(std::span<const float> values)
     if (counts.odd > 0)
         countOddities(values);
     if (counts.odd == values.size())
-        return;
+        return 0;
+    const float absMax = std::max(std::abs(counts.low), std::abs(counts.high));
     m_min = m_hasFinite ? std::min(m_min, counts.low) : counts.low;
     m_max = m_hasFinite ? std::max(m_max, counts.high) : counts.high;
     m_hasFinite = true;
     if (counts.odd + counts.zeros < values.size())
         m_smallest = m_smallest == 0 ? counts.smallest : std::min(m_smallest, counts.smallest);
     if (m_detail == Detail::Ranges)
-        return;
+        return absMax;
     countExponents(values);
     addMoments(values, counts);
     const FormatLosses losses = formatLosses(values, counts);
     m_fp16.add(losses.fp16);
     m_bf16.add(losses.bf16);
+    return absMax;
 }
 
 void Collector::countOddities(std::span<const float> values)

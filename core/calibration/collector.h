@@ -82,7 +82,8 @@ public:
     TensorStatistics statistics() const;
 
 private:
-    void addBlock(std::span<const float> values);
+    /// Gives the largest finite |x|, or 0.
+    float addBlock(std::span<const float> values);
     void countOddities(std::span<const float> values);
     void countExponents(std::span<const float> values);
     void addMoments(std::span<const float> values, const ValueCounts &counts);

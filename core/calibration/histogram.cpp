@@ -1,6 +1,6 @@
 #include "core/calibration/histogram.h"
 
-#include "core/calibration/block_loops.h"
+#include "core/calibration/bin_values.h"
 
 #include <algorithm>
 #include <array>
@@ -44,23 +44,14 @@ void Histogram::add(std::span<const float> values, float absMax)
 
 void Histogram::count(std::span<const float> values)
 {
-    std::array<std::uint32_t, kMostValues> bins;
+    std::array<std::uint32_t, kMostValues + kBinsAhead> bins;
     const BinGrid grid{m_limit, m_width, m_counts.size()};
-    const auto middle = static_cast<std::uint32_t>(m_counts.size() / 2);
     for (std::size_t at = 0; at < values.size(); at += kMostValues) {
         const std::span<const float> block = values.subspan(at, std::min(kMostValues, values.size() - at));
-        const std::uint32_t odd = binsOf(block, grid, bins);
-        // Zeros are many behind a ReLU, and adding to one counter over and over is slow: they are counted as those that
-        // are left over.
-        std::size_t others = 0;
-        for (std::size_t i = 0; i < block.size(); ++i) {
-            const std::uint32_t bin = bins[i];
-            bins[others] = bin;
-            others += bin != middle ? 1 : 0;
-        }
-        for (std::size_t i = 0; i < others; ++i)
+        const BinnedValues binned = outerBins(block, grid, bins.data());
+        for (std::size_t i = 0; i < binned.outer; ++i)
             ++m_counts[bins[i]];
-        m_counts[middle] += block.size() - others - odd;
+        m_counts[m_counts.size() / 2] += block.size() - binned.outer - binned.odd;
     }
 }
 

@@ -17,6 +17,13 @@ template <class Loop, class... Arguments>
 {
     return Loop::run(arguments...);
 }
+
+inline bool hasAvx512()
+{
+    static const bool hasAvx512 = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")
+        && __builtin_cpu_supports("avx512dq");
+    return hasAvx512;
+}
 #endif
 
 /// A loop with the widest instructions that this machine has.
@@ -24,10 +31,8 @@ template <class Loop, class... Arguments>
 auto runFastest(Arguments... arguments)
 {
 #ifdef __x86_64__
-    static const bool hasAvx512 = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")
-        && __builtin_cpu_supports("avx512dq");
     static const bool hasAvx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    if (hasAvx512)
+    if (hasAvx512())
         return runAvx512<Loop, Arguments...>(arguments...);
     if (hasAvx2)
         return runAvx2<Loop, Arguments...>(arguments...);
