@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -69,7 +70,24 @@ public:
 
     double total() const { return m_sums[m_bins].count; }
 
-    double operator()(std::size_t candidate) const
+    double operator()(std::size_t candidate) const { return parts(candidate).divergence(total()); }
+
+    /// With other sums of the two distributions than the true ones.
+    double normalisedBy(std::size_t candidate, double referenceSum, double candidateSum) const
+    {
+        return total() / referenceSum * (parts(candidate).mean + std::log(candidateSum / referenceSum));
+    }
+
+private:
+    struct Parts
+    {
+        double mean = 0; ///< of ln(reference / candidate), neither of them normalised
+        double candidateTotal = 1;
+
+        double divergence(double total) const { return mean + std::log(candidateTotal / total); }
+    };
+
+    Parts parts(std::size_t candidate) const
     {
         const Slice slice = sliceOf(m_bins, candidate);
         const auto size = static_cast<double>(slice.size());
@@ -80,9 +98,9 @@ public:
         const double filled = inner.filled + (first > 0 ? 1 : 0) + (last > 0 ? 1 : 0);
         const double taken = double{kEpsilon} * (size - filled) / filled;
         if (filled == 0 || taken >= 1)
-            return kInfinite;
+            return {kInfinite};
         if (taken > kSeriesLimit)
-            return std::nan("");
+            return {std::nan("")};
         // (x - e) ln (x - e) as a series in e, summed over the bins.
         double self = inner.xLogX - taken * (inner.log + inner.filled) + taken * taken / 2 * inner.inverse
             + taken * taken * taken / 6 * inner.inverse2;
@@ -92,7 +110,6 @@ public:
         return against(slice, first, last, filled, taken, self);
     }
 
-private:
     struct Sums
     {
         double count = 0;
@@ -112,8 +129,8 @@ private:
     }
 
     /// self: Σ P ln P of the smoothed reference, not normalised
-    double against(const Slice &slice, double first, double last, double filled, double taken,
-                   double self) const
+    Parts against(const Slice &slice, double first, double last, double filled, double taken,
+                  double self) const
     {
         const std::size_t width = slice.size() / m_levels;
         const double begun = between(slice.begin, slice.begin + 1).count;
@@ -148,7 +165,7 @@ private:
         }
         const double lowered = double{kEpsilon} * (static_cast<double>(slice.size()) - spread) / spread;
         if (spread == 0 || lowered >= 1)
-            return kInfinite;
+            return {kInfinite};
         const Cross inner = crossOfInner(slice.begin, width, m_levels, taken, lowered);
         double cross = inner.sum;
         double crossed = inner.mass;
@@ -164,7 +181,7 @@ private:
             candidateTotal += level * group.referenceFilled;
         }
         cross += (total() - crossed) * std::log(double{kEpsilon});
-        return (self - cross) / total() + std::log(candidateTotal / total());
+        return {(self - cross) / total(), candidateTotal};
     }
 
     /// Of groups that lie within the slice with all their bins: every one has as many reference bins as counts.
@@ -284,8 +301,14 @@ public:
         }
     }
 
-    /// Infinite where a divergence is not defined. Needs: at most kLanes candidates.
-    void operator()(std::span<const std::size_t> candidates, std::span<float> divergences)
+    struct Sums
+    {
+        std::array<float, kLanes> reference{};
+        std::array<float, kLanes> candidate{};
+    };
+
+    /// What the distributions of some candidates are divided by; meaningless where one is not defined. Needs: at most kLanes.
+    Sums sumsOf(std::span<const std::size_t> candidates)
     {
         for (std::size_t l = 0; l < kLanes; ++l) {
             if (l < candidates.size())
@@ -297,17 +320,24 @@ public:
                 m_lanes[l].candidate.clear();
             }
         }
-        const auto referenceSums = sums(&Smoothed::reference);
-        const auto candidateSums = sums(&Smoothed::candidate);
+        return {sums(&Smoothed::reference), sums(&Smoothed::candidate)};
+    }
+
+    bool isDefined(std::size_t lane) const { return m_lanes[lane].isDefined; }
+
+    /// Infinite where a divergence is not defined. Needs: at most kLanes candidates.
+    void operator()(std::span<const std::size_t> candidates, std::span<float> divergences)
+    {
+        const Sums norms = sumsOf(candidates);
         for (std::size_t l = 0; l < kLanes; ++l) {
             Smoothed &lane = m_lanes[l];
             runFastest<Terms>(lane.reference.data(), std::as_const(lane.candidate).data(),
-                              lane.reference.size(), referenceSums[l], candidateSums[l]);
+                              lane.reference.size(), norms.reference[l], norms.candidate[l]);
         }
         const auto terms = sums(&Smoothed::reference);
         for (std::size_t l = 0; l < candidates.size(); ++l) {
-            const bool isDefined = m_lanes[l].isDefined && std::isfinite(terms[l]);
-            divergences[l] = isDefined ? terms[l] : std::numeric_limits<float>::infinity();
+            const bool isFinite = m_lanes[l].isDefined && std::isfinite(terms[l]);
+            divergences[l] = isFinite ? terms[l] : std::numeric_limits<float>::infinity();
         }
     }
 
@@ -369,10 +399,9 @@ private:
 };
 
 /// The divergences of candidates in the order given. Fewer when stopped.
-std::vector<float> exactDivergences(const Histogram &histogram, std::size_t levels,
-                                    std::span<const std::size_t> candidates, const std::stop_token &stop)
+std::vector<float> exactDivergences(ExactDivergence &exact, std::span<const std::size_t> candidates,
+                                    const std::stop_token &stop)
 {
-    ExactDivergence exact(histogram.counts(), levels);
     std::vector<float> divergences(candidates.size());
     for (std::size_t at = 0; at < candidates.size() && !stop.stop_requested();
          at += ExactDivergence::kLanes) {
@@ -382,11 +411,83 @@ std::vector<float> exactDivergences(const Histogram &histogram, std::size_t leve
     return divergences;
 }
 
+/// Infinite where not defined; NaN where the quick way gives nothing.
+std::vector<double> quickDivergences(const QuickDivergence &quick, std::size_t first, std::size_t last,
+                                     const std::stop_token &stop)
+{
+    std::vector<double> divergences;
+    divergences.reserve(last - first + 1);
+    for (std::size_t k = first; k <= last && !stop.stop_requested(); ++k)
+        divergences.push_back(quick(k));
+    return divergences;
+}
+
+void fillGaps(DivergenceCurve &curve, ExactDivergence &exact, const std::stop_token &stop)
+{
+    std::vector<std::size_t> gaps;
+    for (std::size_t k = 0; k < curve.divergences.size(); ++k) {
+        if (std::isnan(curve.divergences[k]))
+            gaps.push_back(curve.first + k);
+    }
+    const std::vector<float> divergences = exactDivergences(exact, gaps, stop);
+    for (std::size_t i = 0; i < gaps.size(); ++i)
+        curve.divergences[gaps[i] - curve.first] = double{divergences[i]};
+}
+
+/// The candidates whose divergence is the least one, or near it.
+std::vector<std::size_t> nearLeast(std::span<const std::size_t> candidates,
+                                   std::span<const double> divergences, double absolute, double relative)
+{
+    const double least = *std::ranges::min_element(divergences);
+    const double bound = least + absolute + relative * std::abs(least);
+    std::vector<std::size_t> near;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        if (divergences[i] <= bound)
+            near.push_back(candidates[i]);
+    }
+    return near;
+}
+
+/// Those candidates that MXNet's float32 sums could find least. What a sequential sum of many counts loses is divided by
+/// and shifts a divergence by far more than its own sum's rounding does; so the two sums that are divided by are made first.
+std::vector<std::size_t> finalists(const DivergenceCurve &curve, const QuickDivergence &quick,
+                                   ExactDivergence &exact, std::size_t bins, const std::stop_token &stop)
+{
+    constexpr double kNormsOff = 1e-4; // of sums over some thousands of bins
+    constexpr double kNormsOffRelative = 2e-3;
+    // A bound on n sequential additions, twice; and the rounding of the single terms.
+    const double sumOff = 2 * static_cast<double>(bins) * 0x1p-24;
+    constexpr double kTermsOff = 1e-6;
+    std::vector<std::size_t> all(curve.divergences.size());
+    std::iota(all.begin(), all.end(), curve.first);
+    const std::vector<std::size_t> candidates
+        = nearLeast(all, curve.divergences, kNormsOff, kNormsOffRelative + sumOff);
+    std::vector<double> refined;
+    for (std::size_t at = 0; at < candidates.size() && !stop.stop_requested();
+         at += ExactDivergence::kLanes) {
+        const auto lanes
+            = std::span(candidates).subspan(at, std::min(ExactDivergence::kLanes, candidates.size() - at));
+        const ExactDivergence::Sums sums = exact.sumsOf(lanes);
+        for (std::size_t l = 0; l < lanes.size(); ++l) {
+            const double divergence
+                = quick.normalisedBy(lanes[l], double{sums.reference[l]}, double{sums.candidate[l]});
+            const bool isGap = std::isnan(divergence);
+            refined.push_back(!exact.isDefined(l) ? kInfinite
+                                  : isGap         ? curve.divergences[lanes[l] - curve.first]
+                                                  : divergence);
+        }
+    }
+    if (stop.stop_requested())
+        return {};
+    return nearLeast(candidates, refined, kTermsOff, sumOff);
+}
+
 } // namespace
 
 float entropyDivergence(const Histogram &histogram, std::size_t levels, std::size_t candidate)
 {
-    return exactDivergences(histogram, levels, std::span(&candidate, 1), {}).front();
+    ExactDivergence exact(histogram.counts(), levels);
+    return exactDivergences(exact, std::span(&candidate, 1), {}).front();
 }
 
 DivergenceCurve divergenceCurve(const Histogram &histogram, std::size_t levels, const std::stop_token &stop)
@@ -395,53 +496,45 @@ DivergenceCurve divergenceCurve(const Histogram &histogram, std::size_t levels, 
     const std::size_t last = histogram.counts().size() / 2;
     if (histogram.limit() == 0 || last < curve.first)
         return curve;
-    const QuickDivergence quick(histogram.counts(), levels);
-    curve.divergences.reserve(last - curve.first + 1);
-    std::vector<std::size_t> rest; // where the quick way gives nothing
-    for (std::size_t k = curve.first; k <= last && !stop.stop_requested(); ++k) {
-        curve.divergences.push_back(quick(k));
-        if (std::isnan(curve.divergences.back()))
-            rest.push_back(k);
-    }
-    const std::vector<float> exact = exactDivergences(histogram, levels, rest, stop);
-    for (std::size_t i = 0; i < rest.size(); ++i)
-        curve.divergences[rest[i] - curve.first] = double{exact[i]};
+    curve.divergences
+        = quickDivergences(QuickDivergence(histogram.counts(), levels), curve.first, last, stop);
+    ExactDivergence exact(histogram.counts(), levels);
+    fillGaps(curve, exact, stop);
     return curve;
 }
 
 std::optional<EntropyChoice> chooseByEntropy(const Histogram &histogram, std::size_t levels,
                                              const std::stop_token &stop)
 {
-    // What strictly sequential float32 sums over some thousands of bins may be off by.
-    constexpr double kAbsoluteMargin = 1e-4;
-    constexpr double kRelativeMargin = 2e-3;
-    const DivergenceCurve curve = divergenceCurve(histogram, levels, stop);
-    if (curve.divergences.empty() || stop.stop_requested())
+    DivergenceCurve curve{levels / 2, {}};
+    const std::size_t bins = histogram.counts().size();
+    if (histogram.limit() == 0 || bins / 2 < curve.first)
+        return std::nullopt;
+    const QuickDivergence quick(histogram.counts(), levels);
+    ExactDivergence exact(histogram.counts(), levels);
+    curve.divergences = quickDivergences(quick, curve.first, bins / 2, stop);
+    fillGaps(curve, exact, stop);
+    if (stop.stop_requested())
         return std::nullopt;
     const auto least = std::ranges::min_element(curve.divergences);
     if (!std::isfinite(*least))
         return std::nullopt;
     const auto chosen = [&](std::size_t candidate, double divergence, bool isExact) {
-        const std::size_t edge = histogram.counts().size() / 2 + candidate + 1;
-        return EntropyChoice{candidate, double{histogram.edge(edge)}, divergence, isExact};
+        return EntropyChoice{candidate, double{histogram.edge(bins / 2 + candidate + 1)}, divergence,
+                             isExact};
     };
-    if (histogram.counts().size() > kExactBins)
+    if (bins > kExactBins)
         return chosen(curve.first + static_cast<std::size_t>(least - curve.divergences.begin()), *least,
                       false);
-    const double bound = *least + kAbsoluteMargin + kRelativeMargin * std::abs(*least);
-    std::vector<std::size_t> candidates;
-    for (std::size_t k = 0; k < curve.divergences.size(); ++k) {
-        if (curve.divergences[k] <= bound)
-            candidates.push_back(curve.first + k);
-    }
-    const std::vector<float> exact = exactDivergences(histogram, levels, candidates, stop);
+    const std::vector<std::size_t> candidates = finalists(curve, quick, exact, bins, stop);
+    const std::vector<float> divergences = exactDivergences(exact, candidates, stop);
     if (stop.stop_requested())
         return std::nullopt;
-    const auto smallest = std::ranges::min_element(exact); // the first of equals, as MXNet takes it
-    const float best = smallest == exact.end() ? std::numeric_limits<float>::infinity() : *smallest;
+    const auto smallest = std::ranges::min_element(divergences); // the first of equals, as MXNet takes it
+    const float best = smallest == divergences.end() ? std::numeric_limits<float>::infinity() : *smallest;
     if (!std::isfinite(best))
         return std::nullopt;
-    return chosen(candidates[static_cast<std::size_t>(smallest - exact.begin())], double{best}, true);
+    return chosen(candidates[static_cast<std::size_t>(smallest - divergences.begin())], double{best}, true);
 }
 
 } // namespace halftone::calibration

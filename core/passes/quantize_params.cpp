@@ -37,16 +37,19 @@ Result<std::vector<Array>> codesOf(const Array &source, const OfflineParameter &
                         "a dense float32 array");
     const std::vector<float> values = source.values.values<float>();
     float largest = 0;
+    bool isFinite = true;
     for (const float value : values) {
-        if (!std::isfinite(value))
-            return badInput(parameter.name, "NaN or infinity", "finite values");
+        isFinite &= std::isfinite(value);
         largest = std::max(largest, std::abs(value));
     }
+    if (!isFinite)
+        return badInput(parameter.name, "NaN or infinity", "finite values");
     const float scale = largest > 0 ? 127 / largest : 0;
     std::vector<std::byte> bytes(values.size());
+    constexpr float kToEven = 12582912; // 1.5 · 2^23: behind the sum with it there is no place for a fraction
     for (std::size_t i = 0; i < values.size(); ++i) {
-        const float code = std::nearbyint(values[i] * scale);
-        bytes[i] = static_cast<std::byte>(static_cast<std::int8_t>(std::clamp(code, -127.0F, 127.0F)));
+        const float code = std::clamp(values[i] * scale, -127.0F, 127.0F) + kToEven - kToEven;
+        bytes[i] = static_cast<std::byte>(static_cast<std::int8_t>(code));
     }
     Array array;
     array.name = "arg:" + parameter.codes;

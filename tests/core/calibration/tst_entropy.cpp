@@ -3,6 +3,7 @@
 #include <QTest>
 
 #include <cmath>
+#include <limits>
 
 using namespace halftone::calibration;
 
@@ -78,6 +79,36 @@ private Q_SLOTS:
                      (std::string(recorded.shape) + " " + std::to_string(recorded.bins) + " "
                       + std::to_string(recorded.levels) + " " + std::to_string(choice->divergence))
                          .c_str());
+        }
+    }
+
+    /// So many counts that float32 sums lose the small ones, and divergences that lie close together.
+    void theChoiceIsTheLeastOfAllCandidatesInSequentialSums()
+    {
+        for (const char *shape : {"bell", "sparse", "relu", "tails", "flat"}) {
+            for (const std::uint64_t scale : {1ULL, 5'000ULL, 3'000'000ULL}) {
+                std::vector<std::uint64_t> counts = countsOf(shape, 1501);
+                for (std::size_t k = 0; k < counts.size(); ++k)
+                    counts[k] = counts[k] * (k % 7 == 0 ? 1 : scale);
+                const Histogram histogram = Histogram::ofParts(1, counts, false);
+                for (const std::size_t levels : {std::size_t{31}, kSignedLevels, kUnsignedLevels}) {
+                    std::size_t best = 0;
+                    float least = std::numeric_limits<float>::infinity();
+                    for (std::size_t k = levels / 2; k <= counts.size() / 2; ++k) {
+                        const float divergence = entropyDivergence(histogram, levels, k);
+                        if (divergence < least) {
+                            least = divergence;
+                            best = k;
+                        }
+                    }
+                    const auto choice = chooseByEntropy(histogram, levels);
+                    QCOMPARE(choice.has_value(), std::isfinite(least));
+                    if (choice) {
+                        QCOMPARE(choice->candidate, best);
+                        QCOMPARE(choice->divergence, double{least});
+                    }
+                }
+            }
         }
     }
 
