@@ -5,7 +5,7 @@
 #include "core/policy/pattern.h"
 #include "core/runtime/backends.h"
 #include "core/runtime/reference/elements.h"
-#include "core/session/calibrate_pool.h"
+#include "core/session/task_pool.h"
 #include "core/session/walk_examples.h"
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -65,7 +66,8 @@ std::vector<float> floatsOf(const Tensor &tensor)
     return values;
 }
 
-/// In place where they are float32 already, which nearly all are.
+/// In one piece, since the first batch as a whole settles the histogram's range. In place where they are float32 already,
+/// which nearly all are.
 void addValues(const Tensor &tensor, calibration::Collector &collector)
 {
     const std::byte *const bytes = tensor.bytes().data();
@@ -90,9 +92,10 @@ public:
     Result<CalibrateOutcome> run(const std::string &symbolPath, const CalibrateOptions &options,
                                  const Progress &progress)
     {
-        const ExampleViewer viewer{[this](const Entry &entry, const Tensor &value) { take(entry, value); },
-                                   // Batches of one tensor are added one after another.
-                                   [this] { m_pool.wait(); }};
+        const ExampleViewer viewer = [this](const Entry &entry, const Tensor &value) {
+            if (Collected *const collected = collectedOf(entry, value, false))
+                addValues(value, collected->collector);
+        };
         HALFTONE_TRY(const std::size_t count, walkExamples(m_model, symbolPath, options, viewer, progress));
         HALFTONE_CHECK(addParameters(progress));
         m_pool.wait();
@@ -126,23 +129,23 @@ private:
         calibration::Collector collector;
     };
 
-    void take(const Entry &entry, const Tensor &value, bool isParameter = false)
+    /// Where a tensor's values are collected; null when nobody asked for it.
+    Collected *collectedOf(const Entry &entry, const Tensor &value, bool isParameter)
     {
         if (!tensor::isFloat(value.dtype()))
-            return;
+            return nullptr;
+        const std::lock_guard lock(m_mutex);
         const auto place = std::pair(entry.node, entry.output);
         auto found = m_tensors.find(place);
         if (found == m_tensors.end()) {
             std::string name = mx::entryName(m_model.graph, entry);
             if (!m_choice.takes(name))
-                return;
+                return nullptr;
             const graph::NodeDef &node = m_model.graph.node(entry.node);
             found = m_tensors.emplace(place, Collected{{}, calibration::Collector(m_detail)}).first;
             found->second.tensor = {std::move(name), node.name, node.op, isParameter, {}};
         }
-        // In one piece: the first batch as a whole settles the histogram's range.
-        m_pool.submit([&collector = found->second.collector, value] { addValues(value, collector); },
-                      value.bytes().size());
+        return &found->second;
     }
 
     /// Weights once, not once a batch.
@@ -157,8 +160,11 @@ private:
             const auto array
                 = m_model.graph.isVariable(id) ? stored.find(m_model.graph.node(id).name) : stored.end();
             if (array != stored.end() && array->second->storage == tensor::Storage::Dense
-                && array->second->shape.hasRank())
-                take({id, 0, 0}, array->second->values, true);
+                && array->second->shape.hasRank()) {
+                const Tensor &values = array->second->values;
+                if (Collected *const collected = collectedOf({id, 0, 0}, values, true))
+                    m_pool.submit([collected, values] { addValues(values, collected->collector); });
+            }
         }
         for (NodeId id = 0; id < m_model.graph.nodeCount(); ++id) {
             const auto inputs = m_model.graph.inputs(id);
@@ -199,6 +205,7 @@ private:
     Choice m_choice;
     calibration::ThresholdOptions m_threshold;
     calibration::Detail m_detail;
+    std::mutex m_mutex; ///< of the map, not of what it holds
     std::map<std::pair<NodeId, std::uint32_t>, Collected> m_tensors;
     TaskPool m_pool; ///< last: its tasks use the others
 };

@@ -1,7 +1,7 @@
 #include "core/session/chosen_thresholds.h"
 
 #include "core/runtime/backends.h"
-#include "core/session/calibrate_pool.h"
+#include "core/session/task_pool.h"
 
 namespace halftone::session {
 

@@ -136,9 +136,9 @@ featureMeans(const graph::Model &model, const std::string &symbolPath,
         }
         averaging.wanted().emplace(product.data, std::move(wanted));
     }
-    const ExampleViewer viewer{[&](const graph::Entry &entry, const Tensor &value) {
+    const ExampleViewer viewer = [&](const graph::Entry &entry, const Tensor &value) {
         averaging.take(dialect::mxnet::entryName(model.graph, entry), value);
-    }};
+    };
     const Progress telling{progress.stop, [&progress](double done, std::string_view) {
                                progress.tell(done, "averaging what int8 layers read");
                            }};

@@ -1,4 +1,4 @@
-#include "core/session/calibrate_pool.h"
+#include "core/session/task_pool.h"
 
 #include <utility>
 

@@ -11,17 +11,16 @@
 
 namespace halftone::session {
 
-/// Who is shown what a run computes.
-struct ExampleViewer
-{
-    /// Inputs first, then every output that a person may see, in the order of execution.
-    std::function<void(const graph::Entry &, const tensor::Tensor &)> see;
-    std::function<void()> batchDone{}; ///< may be empty
-};
+/// Shown what a run computes: inputs and every output that a person may see. One entry's values come one after another,
+/// batch by batch, in order; those of different nodes may come at once, each on a thread of its own.
+using ExampleViewer = std::function<void(const graph::Entry &, const tensor::Tensor &)>;
 
-/// Runs the float32 model over its examples once, batch after batch, keeping no values. Gives how many examples there were; 0
-/// where the arrays have no axis of examples.
-/// fails: what reading the examples refuses, also where there are none; what runtime::Interpreter refuses; Cancelled
+/// Runs the float32 model over its examples once, keeping no values. Batches run side by side, each on its share of the
+/// threads: there is then no waiting between the parts of an operator, and what a batch computed is still in the caches
+/// when it is looked at. Progress is told by the calling thread.
+/// Gives how many examples there were; 0 where the arrays have no axis of examples.
+/// fails: what reading the examples refuses, also where there are none; what runtime::Interpreter refuses; Cancelled. The
+/// first batch in order that fails says why.
 Result<std::size_t> walkExamples(const graph::Model &model, const std::string &symbolPath,
                                  const CalibrateOptions &options, const ExampleViewer &viewer,
                                  const Progress &progress);

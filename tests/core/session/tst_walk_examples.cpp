@@ -1,0 +1,167 @@
+#include "core/io/npz.h"
+#include "core/session/walk_examples.h"
+#include "tests/support/build_graph.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+
+using namespace halftone;
+using session::CalibrateOptions;
+using tensor::DType;
+using tensor::Tensor;
+
+namespace {
+
+/// Shows what it is given: the first output is 2·data + 1, the second takes rows of a table of 3 by the indices in `at`.
+graph::Model network()
+{
+    test::GraphBuilder g;
+    const graph::Entry data = g.variable("data");
+    const graph::Entry twice = g.op("_mul_scalar", "twice", {data}, {{"scalar", "2"}});
+    const graph::Entry one = g.op("_plus_scalar", "one", {twice}, {{"scalar", "1"}});
+    const graph::Entry picked
+        = g.op("take", "picked", {one, g.variable("at")}, {{"axis", "1"}, {"mode", "raise"}});
+    return g.model({one, picked});
+}
+
+constexpr std::size_t kExamples = 23;
+constexpr std::size_t kWidth = 3;
+
+Tensor tensorOf(tensor::Shape shape, const std::vector<float> &values)
+{
+    return Tensor::owning(DType::F32, std::move(shape),
+                          {reinterpret_cast<const std::byte *>(values.data()),
+                           reinterpret_cast<const std::byte *>(values.data() + values.size())});
+}
+
+} // namespace
+
+class TstWalkExamples : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir m_folder;
+
+    /// Examples 0, 1, 2, …, each of one number three times; all take the column 1 but for one.
+    std::string examples(std::size_t wrong = kExamples, float column = 1)
+    {
+        std::vector<float> data;
+        std::vector<float> at;
+        for (std::size_t k = 0; k < kExamples; ++k) {
+            data.insert(data.end(), kWidth, static_cast<float>(k));
+            at.push_back(k == wrong ? column : 1);
+        }
+        const std::string path = m_folder.filePath(QString::number(wrong) + ".npz").toStdString();
+        const io::NamedTensor arrays[]
+            = {{"data", tensorOf({std::int64_t{kExamples}, std::int64_t{kWidth}}, data)},
+               {"at", tensorOf({std::int64_t{kExamples}}, at)}};
+        if (!io::writeNpz(arrays, path).ok())
+            qFatal("cannot write %s", path.c_str());
+        return path;
+    }
+
+    static CalibrateOptions optionsOf(const std::string &inputs, std::size_t batch, unsigned threads)
+    {
+        CalibrateOptions options;
+        options.examples.inputs = inputs;
+        options.backend = "reference";
+        options.batch = batch;
+        options.threads = threads;
+        return options;
+    }
+
+private Q_SLOTS:
+    void everyEntryIsShownBatchByBatchWhateverTheThreads()
+    {
+        const graph::Model model = network();
+        const std::string inputs = examples();
+        for (const auto &[batch, threads] : std::vector<std::pair<std::size_t, unsigned>>{
+                 {4, 1}, {4, 2}, {3, 4}, {1, 16}, {0, 3}, {23, 3}}) {
+            std::mutex mutex;
+            std::map<std::string, std::vector<float>> seen;
+            std::map<std::string, int> inside;
+            bool overlaps = false;
+            const auto count
+                = session::walkExamples(model, {}, optionsOf(inputs, batch, threads),
+                                        [&](const graph::Entry &entry, const Tensor &value) {
+                                            const std::string &name = model.graph.node(entry.node).name;
+                                            {
+                                                const std::lock_guard lock(mutex);
+                                                overlaps |= ++inside[name] > 1;
+                                            }
+                                            const std::vector<float> values = value.values<float>();
+                                            const std::lock_guard lock(mutex);
+                                            seen[name].insert(seen[name].end(), values.begin(), values.end());
+                                            --inside[name];
+                                        },
+                                        {});
+            QVERIFY2(count.ok(), count.ok() ? "" : count.error().message().c_str());
+            QCOMPARE(count.value(), kExamples);
+            QVERIFY(!overlaps);
+            QCOMPARE(seen.size(), std::size_t{5}); // data, at, twice, one, picked
+            for (std::size_t k = 0; k < kExamples; ++k) {
+                QCOMPARE(seen["data"].at(k * kWidth), static_cast<float>(k));
+                QCOMPARE(seen["one"].at(k * kWidth + 1), 2 * static_cast<float>(k) + 1);
+            }
+            QCOMPARE(seen["one"].size(), kExamples * kWidth);
+        }
+    }
+
+    void aBatchThatFailsEndsTheWalkAndSaysWhy()
+    {
+        const graph::Model model = network();
+        const std::string inputs = examples(13, 7);
+        for (const unsigned threads : {1U, 2U, 8U}) {
+            const auto count = session::walkExamples(model, {}, optionsOf(inputs, 2, threads),
+                                                     [](const graph::Entry &, const Tensor &) {}, {});
+            QVERIFY(!count.ok());
+            QCOMPARE(count.error().code, Errc::BadInput);
+            QCOMPARE(count.error().where, std::string("picked"));
+        }
+    }
+
+    void aStopEndsAllBatches()
+    {
+        const graph::Model model = network();
+        const std::string inputs = examples();
+        for (const unsigned threads : {1U, 2U, 8U}) {
+            std::stop_source source;
+            std::atomic<int> shown = 0;
+            const auto count = session::walkExamples(model, {}, optionsOf(inputs, 2, threads),
+                                                     [&](const graph::Entry &, const Tensor &) {
+                                                         if (++shown == 7)
+                                                             source.request_stop();
+                                                     },
+                                                     {source.get_token(), {}});
+            QVERIFY(!count.ok());
+            QCOMPARE(count.error().code, Errc::Cancelled);
+        }
+    }
+
+    void theSharesToldGrowToOne()
+    {
+        const graph::Model model = network();
+        const std::string inputs = examples();
+        std::vector<double> shares;
+        const auto caller = std::this_thread::get_id();
+        bool isElsewhere = false;
+        const auto count = session::walkExamples(model, {}, optionsOf(inputs, 3, 4),
+                                                 [](const graph::Entry &, const Tensor &) {},
+                                                 {{}, [&](double share, std::string_view) {
+                                                      shares.push_back(share);
+                                                      isElsewhere |= std::this_thread::get_id() != caller;
+                                                  }});
+        QVERIFY(count.ok());
+        QVERIFY(!isElsewhere);
+        QVERIFY(!shares.empty());
+        QVERIFY(std::ranges::is_sorted(shares));
+        QVERIFY(shares.back() <= 1);
+    }
+};
+
+QTEST_GUILESS_MAIN(TstWalkExamples)
+#include "tst_walk_examples.moc"
