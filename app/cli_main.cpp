@@ -122,7 +122,7 @@ void keepFreedMemory()
 #ifdef __GLIBC__
     mallopt(M_ARENA_MAX, 1); // the other arenas give back whole heaps whatever the thresholds are
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
-    mallopt(M_TRIM_THRESHOLD, 1 << 29);
+    mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 #endif
 }
 
