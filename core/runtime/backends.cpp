@@ -72,11 +72,12 @@ Result<BackendChain> backendChain(std::string_view name, unsigned threads)
     if (!found->available)
         return unsupported("--backend", std::string(name) + ": " + found->why);
     BackendChain chain;
+    const auto reference = referenceBackend({threads, false});
 #ifdef HALFTONE_HAS_ONEDNN
     if (name == "cpu")
-        chain.push_back(onednn::onednnBackend(static_cast<int>(threads), onednn::Waits::Quiet));
+        chain.push_back(onednn::onednnBackend(static_cast<int>(threads), onednn::Waits::Quiet, reference));
 #endif
-    chain.push_back(referenceBackend({threads, false}));
+    chain.push_back(reference);
     return chain;
 }
 

@@ -77,6 +77,15 @@ std::int32_t clamped(double value)
     return static_cast<std::int32_t>(std::clamp(value, -kLargestCode, kLargestCode));
 }
 
+/// Codes of weights for 1 as the sums of a plain operator count them, whose range passes through a float32.
+double plainScale(double scale, double dataScale)
+{
+    const double codes = codesOfData(DType::I8);
+    const double whole = scale * (codes - 0.5) / codes;
+    const auto most = static_cast<float>(kLargestCode / (dataScale * whole));
+    return kLargestCode / double{most} / dataScale;
+}
+
 /// Weights and bias that are codes already.
 CodedWeights withGivenCodes(const FusedInt8 &op, const std::vector<TensorDesc> &descs,
                             std::span<const std::byte *const> inputs, double dataScale)
@@ -84,13 +93,22 @@ CodedWeights withGivenCodes(const FusedInt8 &op, const std::vector<TensorDesc> &
     const auto end = [&](std::size_t place) { return double{copied<float>(inputs[place], 1)[0]}; };
     CodedWeights weights;
     weights.codes = copied<std::int8_t>(inputs[1], static_cast<std::size_t>(*descs[1].shape.elementCount()));
-    weights.scales = {scaleOfRange(DType::I8, end(op.weightEnds()), end(op.weightEnds() + 1))};
+    const double scale = scaleOfRange(DType::I8, end(op.weightEnds()), end(op.weightEnds() + 1));
+    weights.scales = {op.isPlain ? plainScale(scale, dataScale) : scale};
     if (!op.hasBias())
         return weights;
     const auto count = static_cast<std::size_t>(*descs[op.bias()].shape.elementCount());
-    const double biasScale = scaleOfRange(DType::I8, end(op.weightEnds() + 2), end(op.weightEnds() + 3));
-    const double factor = dataScale * weights.scales[0] / biasScale;
-    for (const std::int8_t code : copied<std::int8_t>(inputs[op.bias()], count))
+    const double most = std::max(std::abs(end(op.weightEnds() + 2)), std::abs(end(op.weightEnds() + 3)));
+    const std::vector<std::int8_t> codes = copied<std::int8_t>(inputs[op.bias()], count);
+    if (op.isPlain) { // a bias counts half a code more than the sums do; in the order of the plain operator
+        const double scaleOfData = scaleOfRange(descs[0].dtype, end(op.ends()), end(op.ends() + 1));
+        const double factor = scaleOfData * scale * most / codesOfData(DType::I8);
+        for (const std::int8_t code : codes)
+            weights.bias.push_back(clamped(std::trunc(code * factor)));
+        return weights;
+    }
+    const double factor = dataScale * scale / scaleOfRange(DType::I8, -most, most);
+    for (const std::int8_t code : codes)
         weights.bias.push_back(clamped(std::round(code * factor)));
     return weights;
 }
@@ -106,6 +124,22 @@ double scaleOfRange(DType type, double low, double high)
 {
     const double amax = std::max(std::abs(low), std::abs(high));
     return amax > 0 ? codesOfData(type) / amax : kLargestCode;
+}
+
+bool FusedInt8::keepsCodes(DType resultType) const
+{
+    if (!requantized || realOutput || resultType != requantized->type || !isCalibrated())
+        return false;
+    const auto function = activation ? elementFunction(*activation) : std::nullopt;
+    const bool isRelu = function && function->kind == ElementFunction::Kind::Relu && function->alpha == 0;
+    return (!activation || isRelu)
+        && std::max(std::abs(*range.low), std::abs(*range.high)) == requantized->most;
+}
+
+double FusedInt8::dataScale(DType type, double low, double high) const
+{
+    const double codes = codesOfData(type);
+    return scaleOfRange(type, low, high) * (isPlain ? (codes - 0.5) / codes : 1);
 }
 
 Result<std::optional<FusedInt8>> readFusedInt8(const graph::NodeDef &node)
@@ -149,6 +183,30 @@ Result<std::unique_ptr<Kernel>> fusedInt8Kernel(const FusedInt8 &op, const Opera
     (void)backends;
 #endif
     return referenceFusedInt8(op, operation, threads);
+}
+
+std::shared_ptr<const FusedInt8> plainProduct(const ops::Operator &op)
+{
+    FusedInt8 product;
+    product.isPlain = true;
+    product.codedWeights = true;
+    if (const auto *conv = op.getIf<ops::Quantized<ops::Conv>>())
+        product.conv = conv->op;
+    else if (const auto *full = op.getIf<ops::Quantized<ops::FullyConnected>>(); full && !full->realOutput)
+        product.full = full->op;
+    else
+        return nullptr;
+    return std::make_shared<const FusedInt8>(std::move(product));
+}
+
+std::optional<Requantized> requantizedTo(const ops::Requantize &op, DType type)
+{
+    if (!op.range.low || !op.range.high || (type != DType::I8 && type != DType::U8))
+        return std::nullopt;
+    const double most = std::max(std::abs(*op.range.low), std::abs(*op.range.high));
+    if (!(most > 0) || !std::isfinite(most) || (type == DType::U8 && *op.range.low < 0))
+        return std::nullopt;
+    return Requantized{type, most};
 }
 
 ops::CalibratedRange codeLimits(const ops::CalibratedRange &range, tensor::DType type)

@@ -15,8 +15,19 @@
 
 namespace halftone::runtime {
 
+/// Codes of 8 bits that sums become first, as `_contrib_requantize` makes them.
+struct Requantized
+{
+    tensor::DType type = tensor::DType::I8;
+    double most
+        = 0; ///< what 127 (of uint8: 255) stands for when codes are made; afterwards it is half a code more
+
+    double scale() const { return (type == tensor::DType::U8 ? 255 : 127) / most; } ///< codes for 1
+    bool operator==(const Requantized &) const = default;
+};
+
 /// A convolution or fully connected layer on codes with what MXNet's oneDNN backend has fused into it (`_sg_mkldnn_conv`,
-/// `_sg_onednn_fully_connected`, …). Inputs: data, weight[, bias][, gamma, beta, mean, variance][, addend], then low and
+/// `_sg_onednn_fully_connected`, …), or one of its plain ones with the operators that follow it. Inputs: data, weight[, bias][, gamma, beta, mean, variance][, addend], then low and
 /// high of each that is codes. Outputs: the result, low, high; or the result alone, as reals.
 struct FusedInt8
 {
@@ -31,9 +42,17 @@ struct FusedInt8
     ops::CalibratedRange limits{};
     bool realOutput = false;
     bool codedWeights = false; ///< weight and bias are codes with ranges; else reals that are quantized here
+    /// Of MXNet's plain operators: a range of sums counts 127 and 255 codes, not half a code more, and a bias is cut, not
+    /// rounded. Coded weights only.
+    bool isPlain = false;
+    std::optional<Requantized> requantized{}; ///< before the activation; of plain ones only
 
     bool hasBias() const { return conv ? conv->hasBias : full.hasBias; }
     bool isCalibrated() const { return range.low && range.high; }
+    /// Is the result, of that type, the requantized codes, or ReLU of them? Then they need not be rounded twice.
+    bool keepsCodes(tensor::DType resultType) const;
+    /// Codes of the data for 1, as the sums count them.
+    double dataScale(tensor::DType type, double low, double high) const;
 
     // Places of the inputs.
     std::size_t bias() const { return 2; }
@@ -53,6 +72,12 @@ struct FusedInt8
 /// Reads a node. Nothing for other nodes, fused ones on reals included.
 /// fails: BadInput for a body that is none of the above, naming the node
 Result<std::optional<FusedInt8>> readFusedInt8(const graph::NodeDef &node);
+
+/// What a plain product computes, as sums of 32 bits; null for other operators.
+std::shared_ptr<const FusedInt8> plainProduct(const ops::Operator &op);
+
+/// Nothing where the range is to be found at run time, is empty, or begins below zero though the codes cannot.
+std::optional<Requantized> requantizedTo(const ops::Requantize &op, tensor::DType type);
 
 /// Weights of FusedInt8 as a kernel computes with them.
 struct CodedWeights

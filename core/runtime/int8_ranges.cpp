@@ -9,11 +9,20 @@
 namespace halftone::runtime {
 namespace {
 
+using tensor::DType;
+
 struct Ends
 {
     float low = 0;
     float high = 0;
 };
+
+constexpr double kLargestSum = 2147483647.0; ///< of 32 bits
+
+double magnitude(const Ends &ends)
+{
+    return std::max(std::abs(double{ends.low}), std::abs(double{ends.high}));
+}
 
 std::optional<Ends> endsOf(const ops::CalibratedRange &range)
 {
@@ -30,8 +39,6 @@ public:
     {
     }
 
-    /// Parts of a concatenation that are coded right before it are coded in its range, so that they need only be copied.
-    /// They are cut to their own range as before.
     void shareRanges()
     {
         const PlanUses uses(m_graph);
@@ -67,7 +74,7 @@ private:
     std::optional<float> constantOf(ValueId value) const
     {
         const PlanValue &known = m_graph.values[value];
-        if (!known.constant || known.desc.dtype != tensor::DType::F32
+        if (!known.constant || known.desc.dtype != DType::F32
             || known.constant->bytes().size() != sizeof(float))
             return std::nullopt;
         float number = 0;
@@ -87,7 +94,7 @@ private:
     /// int8 codes of quantize and requantize say a symmetric range.
     std::optional<Ends> coded(const PlanNode &node, std::optional<Ends> ends) const
     {
-        if (ends && m_graph.desc(node.outputs[0]).dtype == tensor::DType::I8) {
+        if (ends && m_graph.desc(node.outputs[0]).dtype == DType::I8) {
             const float most = std::max(std::abs(ends->low), std::abs(ends->high));
             return Ends{-most, most};
         }
@@ -102,7 +109,7 @@ private:
         if (const auto *quantize = op.getIf<ops::Quantize>()) {
             const auto ends
                 = coded(node, quantize->rangeIsInput ? inputEnds(node, 1) : endsOf(quantize->range));
-            if (ends && ends->low < 0 && m_graph.desc(node.outputs[0]).dtype == tensor::DType::U8)
+            if (ends && ends->low < 0 && m_graph.desc(node.outputs[0]).dtype == DType::U8)
                 return Ends{0, std::max(-ends->low, std::abs(ends->high))}; // nothing negative is left
             return ends;
         }
@@ -111,7 +118,11 @@ private:
         if (const auto *norm = op.getIf<ops::Quantized<ops::BatchNorm>>())
             return endsOf(norm->range);
         if (const auto *binary = op.getIf<ops::Quantized<ops::Binary>>())
-            return endsOf(binary->range);
+            return binary->range.low ? endsOf(binary->range) : summed(node, binary->op.kind);
+        if (const auto *conv = op.getIf<ops::Quantized<ops::Conv>>())
+            return product(node, conv->op.hasBias);
+        if (const auto *full = op.getIf<ops::Quantized<ops::FullyConnected>>())
+            return product(node, full->op.hasBias);
         if (const auto *concat = op.getIf<ops::Quantized<ops::Concat>>())
             return joined(node, static_cast<std::size_t>(concat->op.inputs));
         if (op.is<ops::Quantized<ops::Pool>>() || op.is<ops::Quantized<ops::Activation>>()
@@ -134,6 +145,30 @@ private:
         return all;
     }
 
+    /// Of sums of 32 bits (spec: calibration-int8, section 3).
+    std::optional<Ends> product(const PlanNode &node, bool hasBias) const
+    {
+        const std::size_t low = hasBias ? 3 : 2;
+        const DType type = m_graph.desc(node.inputs[0]).dtype;
+        const auto data = inputEnds(node, low);
+        const auto weight = inputEnds(node, low + 2);
+        if (!data || !weight || (type == DType::U8 && data->low < 0))
+            return std::nullopt;
+        const double most
+            = magnitude(*data) / (type == DType::U8 ? 255 : 127) * (magnitude(*weight) / 127) * kLargestSum;
+        return Ends{static_cast<float>(-most), static_cast<float>(most)};
+    }
+
+    std::optional<Ends> summed(const PlanNode &node, ops::BinaryKind kind) const
+    {
+        const auto left = inputEnds(node, 2);
+        const auto right = inputEnds(node, 4);
+        if (kind != ops::BinaryKind::Add || !left || !right)
+            return std::nullopt;
+        const auto both = static_cast<float>(magnitude(*left) + magnitude(*right));
+        return Ends{-both, both};
+    }
+
     void widen(PlanNode &producer, float low, float high)
     {
         if (!producer.fused || !producer.fused->isCalibrated() || producer.outputs.size() != 3)
@@ -142,7 +177,10 @@ private:
         if (!own || (own->low == low && own->high == high))
             return;
         FusedInt8 wide = *producer.fused;
-        wide.limits = codeLimits(wide.range, m_graph.desc(producer.outputs[0]).dtype);
+        if (!wide.requantized) // whose codes are cut, and rounded twice as before
+            wide.limits = codeLimits(wide.range, m_graph.desc(producer.outputs[0]).dtype);
+        else if (!wide.keepsCodes(m_graph.desc(producer.outputs[0]).dtype))
+            return;
         wide.range = {low, high};
         producer.fused = std::make_shared<const FusedInt8>(std::move(wide));
         set(producer.outputs[1], low);
@@ -154,7 +192,7 @@ private:
         std::vector<std::byte> bytes(sizeof number);
         std::memcpy(bytes.data(), &number, sizeof number);
         m_graph.values[value].constant
-            = tensor::Tensor::owning(tensor::DType::F32, tensor::Shape{1}, std::move(bytes));
+            = tensor::Tensor::owning(DType::F32, tensor::Shape{1}, std::move(bytes));
     }
 
     PlanGraph &m_graph;
@@ -164,9 +202,12 @@ private:
 
 void settleRanges(PlanGraph &graph)
 {
-    Settling settling(graph);
-    settling.run();
-    settling.shareRanges();
+    Settling(graph).run();
+}
+
+void shareRanges(PlanGraph &graph)
+{
+    Settling(graph).shareRanges();
 }
 
 } // namespace halftone::runtime

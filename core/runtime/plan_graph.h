@@ -40,7 +40,9 @@ OperatorPtr share(Op op);
 /// Something done to a node's result before it is written.
 struct PostOp
 {
-    OperatorPtr op; ///< a function of one element, or Binary with `operand` as the other side
+    /// A function of one element, or Binary with `operand` as the other side; Requantize behind a sum of codes, whose
+    /// results are then those of Requantize.
+    OperatorPtr op;
     ValueId operand = kNoValue;
 };
 

@@ -1,5 +1,6 @@
 #include "core/runtime/simplify.h"
 
+#include "core/runtime/int8_ranges.h"
 #include "core/runtime/plan_edit.h"
 #include "core/tensor/convert.h"
 
@@ -128,6 +129,8 @@ Result<void> simplify(PlanGraph &graph, const Backend *backend, PlanCache &cache
 {
     removeIdentities(graph);
     removeUnused(graph);
+    fuseRequantize(graph);
+    shareRanges(graph);
     fuseDequantize(graph);
     foldCasts(graph);
     HALFTONE_CHECK(foldBatchNorms(graph, cache));

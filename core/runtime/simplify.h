@@ -28,6 +28,11 @@ void foldPads(PlanGraph &graph);
 /// quantized is read as it was before it was widened.
 void foldCasts(PlanGraph &graph);
 
+/// MXNet's plain operators on codes: a product, its calibrated requantization, ReLU, and, between dequantize and
+/// quantize, one function of an element become one node, as far as each result has one reader; so do a sum of codes and its
+/// requantization. Every rounding stays. Needs: settled ranges
+void fuseRequantize(PlanGraph &graph);
+
 /// A layer on codes whose only reader makes reals of its result writes reals itself, cut to what the codes could say.
 void fuseDequantize(PlanGraph &graph);
 

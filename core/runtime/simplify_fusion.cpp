@@ -176,8 +176,8 @@ void fuseDequantize(PlanGraph &graph)
         if (before == kNoPlanNode || !uses.hasOneReader(node.inputs[0]))
             continue;
         PlanNode &layer = graph.nodes[before];
-        if (!layer.fused || layer.fused->realOutput || !layer.fused->isCalibrated())
-            continue;
+        if (!layer.fused || layer.fused->isPlain || layer.fused->realOutput || !layer.fused->isCalibrated())
+            continue; // plain ones have all that they take: see fuseRequantize()
         FusedInt8 real = *layer.fused;
         real.realOutput = true;
         if (!real.limits.high) // what the codes could say

@@ -226,11 +226,82 @@ private:
     std::unique_ptr<Kernel> m_kernel;
 };
 
+/// An operator of MXNet's int8 forms: a program is made for the ranges that come first, and again when others come.
+class RangedKernel final : public Kernel
+{
+public:
+    /// fallback  what computes with ranges that oneDNN cannot count in
+    RangedKernel(Operation operation, std::vector<std::size_t> ends, int threads,
+                 std::unique_ptr<Kernel> fallback)
+        : m_operation(std::move(operation))
+        , m_ends(std::move(ends))
+        , m_threads(threads)
+        , m_fallback(std::move(fallback))
+    {
+        m_operation.constants.resize(m_operation.inputs.size());
+    }
+
+    std::string name() const override { return m_kernel ? m_kernel->name() : "oneDNN int8"; }
+
+    Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
+    {
+        std::vector<float> values;
+        for (const std::size_t end : m_ends)
+            std::memcpy(&values.emplace_back(), inputs[end], sizeof(float));
+        if (values != m_values) {
+            auto kernel = prepare(values);
+            m_kernel = kernel.ok() ? std::move(kernel).value() : nullptr;
+            m_values = std::move(values);
+        }
+        return (m_kernel ? *m_kernel : *m_fallback).run(inputs, outputs);
+    }
+
+    Result<std::unique_ptr<Kernel>> prepare(std::span<const float> values)
+    {
+        for (std::size_t k = 0; k < m_ends.size(); ++k) {
+            const auto bytes = std::as_bytes(values.subspan(k, 1));
+            m_operation.constants[m_ends[k]] = tensor::Tensor::owning(
+                DType::F32, m_operation.inputs[m_ends[k]].shape, {bytes.begin(), bytes.end()});
+        }
+        return prepareWide(m_operation, m_threads);
+    }
+
+private:
+    Operation m_operation;
+    std::vector<std::size_t> m_ends; ///< inputs that hold ranges and are no constants
+    int m_threads = 0;
+    std::unique_ptr<Kernel> m_fallback;
+    std::vector<float> m_values; ///< of those, that the kernel was made for
+    std::unique_ptr<Kernel> m_kernel; ///< null: the fallback computes
+};
+
+template <class... Ops>
+bool isOneOf(const ops::Operator &op)
+{
+    return (op.is<Ops>() || ...);
+}
+
+/// Where an int8 operator reads ranges that are only known at run time.
+std::vector<std::size_t> openEnds(const Operation &operation)
+{
+    using namespace ops;
+    std::vector<std::size_t> ends;
+    if (!isOneOf<Requantize, Dequantize, Quantized<Conv>, Quantized<FullyConnected>, Quantized<Pool>,
+                 Quantized<Activation>, Quantized<BatchNorm>, Quantized<Concat>, Quantized<Binary>>(
+            operation.op))
+        return ends;
+    for (std::size_t k = 1; k < operation.inputs.size(); ++k)
+        if (operation.inputs[k] == TensorDesc{DType::F32, tensor::Shape{1}} && !operation.isConstant(k))
+            ends.push_back(k);
+    return ends;
+}
+
 class OneDnnBackend final : public Backend
 {
 public:
-    OneDnnBackend(int threads, Waits waits)
+    OneDnnBackend(int threads, Waits waits, std::shared_ptr<const Backend> fallback)
         : m_threads(threads)
+        , m_fallback(std::move(fallback))
     {
         if (waits == Waits::Quiet && threads != 1)
             m_quiet.emplace();
@@ -247,6 +318,8 @@ public:
 
     Result<std::unique_ptr<Kernel>> prepare(const Operation &operation) const override
     {
+        if (auto ends = m_fallback ? openEnds(operation) : std::vector<std::size_t>(); !ends.empty())
+            return prepareRanged(operation, std::move(ends));
         Operation wide = operation;
         bool emulates = false;
         for (auto *descs : {&wide.inputs, &wide.outputs}) {
@@ -269,7 +342,22 @@ public:
     }
 
 private:
+    Result<std::unique_ptr<Kernel>> prepareRanged(const Operation &operation,
+                                                  std::vector<std::size_t> ends) const
+    {
+        HALFTONE_TRY(std::unique_ptr<Kernel> fallback, m_fallback->prepare(operation));
+        std::vector<float> some; // lows and highs follow each other
+        for (std::size_t k = 0; k < ends.size(); ++k)
+            some.push_back(k % 2 == 0 ? 0 : 1);
+        auto kernel
+            = std::make_unique<RangedKernel>(operation, std::move(ends), m_threads, std::move(fallback));
+        if (const auto tried = kernel->prepare(some); !tried.ok())
+            return tried.error();
+        return std::unique_ptr<Kernel>(std::move(kernel));
+    }
+
     int m_threads = 0;
+    std::shared_ptr<const Backend> m_fallback;
     std::optional<QuietWaits> m_quiet;
 };
 
@@ -286,9 +374,10 @@ Result<std::unique_ptr<Kernel>> fusedInt8Kernel(const FusedInt8 &op, const Opera
     return std::unique_ptr<Kernel>(std::make_unique<FusedInt8Kernel>(op, operation, threads));
 }
 
-std::shared_ptr<const Backend> onednnBackend(int threads, Waits waits)
+std::shared_ptr<const Backend> onednnBackend(int threads, Waits waits,
+                                             std::shared_ptr<const Backend> fallback)
 {
-    return std::make_shared<OneDnnBackend>(threads, waits);
+    return std::make_shared<OneDnnBackend>(threads, waits, std::move(fallback));
 }
 
 } // namespace halftone::runtime::onednn

@@ -19,7 +19,7 @@ std::optional<double> constantAt(const Emitter &emitter, ValueId value)
 
 } // namespace
 
-Result<double> codeScale(const Emitter &emitter, ValueId codes, ValueId low, ValueId high)
+Result<Int8Ends> codeEnds(const Emitter &emitter, ValueId codes, ValueId low, ValueId high)
 {
     const auto a = constantAt(emitter, low);
     const auto b = constantAt(emitter, high);
@@ -27,7 +27,13 @@ Result<double> codeScale(const Emitter &emitter, ValueId codes, ValueId low, Val
         return unsupported("plan", "a range that is only known at run time");
     if (emitter.desc(codes).dtype == tensor::DType::U8 && *a < 0)
         return unsupported("plan", "codes of uint8 that count from below zero");
-    return scaleOfRange(emitter.desc(codes).dtype, *a, *b);
+    return Int8Ends{*a, *b};
+}
+
+Result<double> codeScale(const Emitter &emitter, ValueId codes, ValueId low, ValueId high)
+{
+    HALFTONE_TRY(const Int8Ends ends, codeEnds(emitter, codes, low, high));
+    return scaleOfRange(emitter.desc(codes).dtype, ends.low, ends.high);
 }
 
 Result<double> resultScale(const Emitter &emitter, const PlanNode &node)
@@ -47,6 +53,30 @@ Result<Place> floats(Emitter &emitter, const std::vector<float> &values)
                                                    tensor::Shape(std::vector<std::int64_t>{count}),
                                                    std::move(bytes)),
                             desc, desc);
+}
+
+dnnl::primitive_attr userScratchpad()
+{
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    return attributes;
+}
+
+Result<void> rescale(Emitter &emitter, const PlanNode &node, const Place &from, const Place &to,
+                     double factor)
+{
+    dnnl::primitive_attr attributes = userScratchpad();
+    attributes.set_scales_mask(DNNL_ARG_SRC, 0);
+    const dnnl::reorder::primitive_desc descriptor(cpu(), from.desc, cpu(), to.desc, attributes, true);
+    if (!descriptor)
+        return unsupported("plan", "oneDNN has no reorder with a scale for this");
+    HALFTONE_TRY(const Place scale, floats(emitter, {static_cast<float>(factor)}));
+    HALFTONE_TRY(const dnnl::reorder primitive,
+                 attempt(node.members[0], [&] { return dnnl::reorder(descriptor); }));
+    emitter.add(primitive, descriptor.impl_info_str(),
+                {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}, {DNNL_ARG_ATTR_SCALES | DNNL_ARG_FROM, scale}},
+                descriptor.scratchpad_desc());
+    return {};
 }
 
 Desc codeLayout(const Dims &dims, Type type)

@@ -7,14 +7,28 @@
 /// What the int8 lowerings share.
 namespace halftone::runtime::onednn {
 
-/// Codes for 1 of a tensor of codes, from the two inputs of the node that hold its range.
+struct Int8Ends
+{
+    double low = 0;
+    double high = 0;
+};
+
+/// The ends of the range of a tensor of codes, from the two inputs of the node that hold its range.
 /// fails  Unsupported where the range is only known at run time
+Result<Int8Ends> codeEnds(const Emitter &emitter, ValueId codes, ValueId low, ValueId high);
+/// Codes for 1 of it. fails: the same
 Result<double> codeScale(const Emitter &emitter, ValueId codes, ValueId low, ValueId high);
 /// The same of a node's result, whose range is its outputs 1 and 2.
 Result<double> resultScale(const Emitter &emitter, const PlanNode &node);
 
 /// Floats that a primitive reads at run time: scales, a bias.
 Result<Place> floats(Emitter &emitter, const std::vector<float> &values);
+
+dnnl::primitive_attr userScratchpad();
+
+/// Copies with a factor: what lies in `from` times `factor`, rounded and saturated to the type of `to`.
+Result<void> rescale(Emitter &emitter, const PlanNode &node, const Place &from, const Place &to,
+                     double factor);
 
 /// The channels last where there are such, else row-major: how tensors of codes lie.
 Desc codeLayout(const Dims &dims, Type type);

@@ -71,9 +71,9 @@ Result<void> lower(Emitter &emitter, const PlanNode &node)
             return unsupported("plan", "an empty tensor");
     if (node.fused)
         return lowerFusedInt8(emitter, node);
-    const auto int8
-        = lowerFirst(emitter, node, &lowerQuantize, &lowerDequantize, &lowerInt8Pool, &lowerInt8Relu,
-                     &lowerInt8Concat, &lowerInt8Binary, &lowerInt8BatchNorm, &lowerInt8Flatten);
+    const auto int8 = lowerFirst(emitter, node, &lowerQuantize, &lowerDequantize, &lowerInt8Pool,
+                                 &lowerInt8Relu, &lowerInt8Concat, &lowerInt8Binary, &lowerInt8BatchNorm,
+                                 &lowerInt8Flatten, &lowerInt8Sums, &lowerInt8FullSums, &lowerRequantize);
     if (int8)
         return *int8;
     const auto done = lowerFirst(emitter, node, &lowerConv, &lowerDeconv, &lowerFullyConnected, &lowerMatMul,

@@ -27,6 +27,10 @@ Result<void> lowerCast(Emitter &emitter, const PlanNode &node, const ops::Cast &
 Result<void> lowerConcat(Emitter &emitter, const PlanNode &node, const ops::Concat &concat);
 /// Operators on codes whose ranges are constants (lower_int8*.cpp).
 Result<void> lowerFusedInt8(Emitter &emitter, const PlanNode &node);
+Result<void> lowerInt8Sums(Emitter &emitter, const PlanNode &node, const ops::Quantized<ops::Conv> &conv);
+Result<void> lowerInt8FullSums(Emitter &emitter, const PlanNode &node,
+                               const ops::Quantized<ops::FullyConnected> &full);
+Result<void> lowerRequantize(Emitter &emitter, const PlanNode &node, const ops::Requantize &requantize);
 Result<void> lowerQuantize(Emitter &emitter, const PlanNode &node, const ops::Quantize &quantize);
 Result<void> lowerDequantize(Emitter &emitter, const PlanNode &node, const ops::Dequantize &dequantize);
 Result<void> lowerInt8Pool(Emitter &emitter, const PlanNode &node, const ops::Quantized<ops::Pool> &pool);

@@ -2,6 +2,7 @@
 #include "core/runtime/onednn/int8_scales.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace halftone::runtime::onednn {
@@ -14,10 +15,13 @@ using dnnl::prop_kind;
 struct Int8Product
 {
     tensor::Tensor codes; ///< int8
-    std::vector<float> weightSteps; ///< reals for code 1, by output channel or one
-    std::vector<float> bias; ///< reals; empty: none
+    std::vector<float>
+        weightSteps; ///< reals for code 1, by output channel or one; empty: sums stay what they are
+    std::vector<float> bias; ///< reals, or in the scale of the sums; empty: none
     double dataScale = 1; ///< codes for 1
-    double resultScale = 1; ///< codes for 1; 1 for a result of reals
+    double sumStep = 1; ///< what 1 stands for before the post-operations
+    double resultScale = 1; ///< codes for 1
+    bool hasResultScale = false; ///< not for reals, nor for the sums themselves
 };
 
 Result<std::shared_ptr<const CodedWeights>> codedWeights(Emitter &emitter, const PlanNode &node,
@@ -32,7 +36,7 @@ Result<std::shared_ptr<const CodedWeights>> codedWeights(Emitter &emitter, const
         const PlanValue &value = emitter.graph().values[node.inputs[k]];
         descs.push_back(value.desc);
         const bool isParameter = (k > 0 && k < op.ends() && !(op.hasSum && k == op.addend()))
-            || (op.codedWeights && k >= op.weightEnds());
+            || (op.codedWeights && k >= op.weightEnds()) || (op.isPlain && k >= op.ends());
         if (isParameter && !value.constant)
             return unsupported("plan", "weights that are only known at run time");
         if (isParameter) {
@@ -47,28 +51,41 @@ Result<std::shared_ptr<const CodedWeights>> codedWeights(Emitter &emitter, const
     };
     if (!emitter.cache())
         return make();
-    return emitter.cache()->get<CodedWeights>(
-        "int8 weights " + std::to_string(dataScale) + (op.norm ? " norm" : ""), sources, make);
+    return emitter.cache()->get<CodedWeights>("int8 weights "
+                                                  + std::to_string(std::bit_cast<std::uint64_t>(dataScale))
+                                                  + (op.norm ? " norm" : "") + (op.isPlain ? " plain" : ""),
+                                              sources, make);
 }
 
 Result<Int8Product> productOf(Emitter &emitter, const PlanNode &node)
 {
     const FusedInt8 &op = *node.fused;
-    if (emitter.desc(node.outputs[0]).dtype == tensor::DType::I32)
+    const tensor::DType type = emitter.desc(node.outputs[0]).dtype;
+    const bool isSum = type == tensor::DType::I32;
+    if (isSum && !op.isPlain)
         return unsupported("plan", "sums of 32 bits, whose range is only known at run time");
     Int8Product product;
-    HALFTONE_TRY(product.dataScale,
-                 codeScale(emitter, node.inputs[0], node.inputs[op.ends()], node.inputs[op.ends() + 1]));
-    if (!op.realOutput) {
+    product.hasResultScale = !op.realOutput && !isSum;
+    HALFTONE_TRY(const Int8Ends ends,
+                 codeEnds(emitter, node.inputs[0], node.inputs[op.ends()], node.inputs[op.ends() + 1]));
+    product.dataScale = op.dataScale(emitter.desc(node.inputs[0]).dtype, ends.low, ends.high);
+    if (product.hasResultScale) {
         HALFTONE_TRY(product.resultScale, resultScale(emitter, node));
     }
     HALFTONE_TRY(const std::shared_ptr<const CodedWeights> weights,
                  codedWeights(emitter, node, product.dataScale));
-    for (const double scale : weights->scales)
-        product.weightSteps.push_back(static_cast<float>(1 / scale));
-    for (std::size_t c = 0; c < weights->bias.size(); ++c)
-        product.bias.push_back(
-            static_cast<float>(weights->bias[c] / (product.dataScale * weights->scaleOf(c))));
+    if (op.isPlain) { // whole numbers, which float32 holds exactly up to 2^24
+        product.bias.assign(weights->bias.begin(), weights->bias.end());
+        product.sumStep = 1 / (product.dataScale * weights->scales[0]);
+        if (op.keepsCodes(type))
+            product.resultScale = op.requantized->scale() * product.sumStep;
+    } else {
+        for (const double scale : weights->scales)
+            product.weightSteps.push_back(static_cast<float>(1 / scale));
+        for (std::size_t c = 0; c < weights->bias.size(); ++c)
+            product.bias.push_back(
+                static_cast<float>(weights->bias[c] / (product.dataScale * weights->scaleOf(c))));
+    }
     // Aliases the cache's bytes, so that what is packed from them is told by where they lie.
     const auto *const data = reinterpret_cast<const std::byte *>(weights->codes.data());
     product.codes = tensor::Tensor(tensor::DType::I8, emitter.desc(node.inputs[1]).shape,
@@ -76,13 +93,14 @@ Result<Int8Product> productOf(Emitter &emitter, const PlanNode &node)
     return product;
 }
 
-/// Post-operations and scales. Everything between the sums and the result is in units of `unit` reals.
+/// Post-operations and scales.
 struct Int8Attributes
 {
     dnnl::primitive_attr attributes;
     Program::Arguments arguments;
     std::optional<Place> sum; ///< the result overwrites the addend
-    double unit = 1;
+    double unit = 1; ///< reals that 1 stands for before the post-operations
+    double resultUnit = 1; ///< and behind them
 };
 
 /// f(k·x) = k·f(x) for k > 0.
@@ -91,7 +109,41 @@ bool isHomogeneous(const Eltwise &function)
     return function.algorithm == algorithm::eltwise_relu;
 }
 
-Result<Int8Attributes> attributesOf(Emitter &emitter, const PlanNode &node, const Desc &result)
+/// Rounds to codes first, as two operators would, and goes on with these.
+Int8Attributes afterRequantizing(const FusedInt8 &op, const std::optional<Eltwise> &function, double sumStep)
+{
+    const Requantized &codes = *op.requantized;
+    const bool isSigned = codes.type == tensor::DType::I8;
+    const double step = codes.most / codesOfData(codes.type);
+    Int8Attributes made;
+    made.attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    double low = isSigned ? -128 : 0;
+    double high = isSigned ? 127 : 255;
+    dnnl::post_ops chain;
+    chain.append_eltwise(algorithm::eltwise_linear, static_cast<float>(codes.scale() * sumStep), 0);
+    chain.append_eltwise(algorithm::eltwise_round, 0, 0);
+    const bool isClip = function && function->algorithm == algorithm::eltwise_clip;
+    const bool isRelu = function && function->algorithm == algorithm::eltwise_relu && function->alpha == 0;
+    if (isClip) { // of codes as well
+        high = std::clamp(function->beta / step, low, high);
+        low = std::clamp(function->alpha / step, low, high);
+    } else if (isRelu) {
+        low = 0;
+    }
+    chain.append_eltwise(algorithm::eltwise_clip, static_cast<float>(low), static_cast<float>(high));
+    const bool isLater = function && !isClip && !isRelu;
+    if (isLater || op.realOutput)
+        chain.append_eltwise(algorithm::eltwise_linear, static_cast<float>(step), 0);
+    else
+        made.resultUnit = step;
+    if (isLater)
+        chain.append_eltwise(function->algorithm, function->alpha, function->beta);
+    made.attributes.set_post_ops(chain);
+    return made;
+}
+
+Result<Int8Attributes> attributesOf(Emitter &emitter, const PlanNode &node, const Desc &result,
+                                    double sumStep)
 {
     const FusedInt8 &op = *node.fused;
     Int8Attributes made;
@@ -102,6 +154,8 @@ Result<Int8Attributes> attributesOf(Emitter &emitter, const PlanNode &node, cons
         if (!function)
             return unsupported("plan", "oneDNN lacks this activation");
     }
+    if (op.requantized && !op.keepsCodes(emitter.desc(node.outputs[0]).dtype))
+        return afterRequantizing(op, function, sumStep);
     dnnl::post_ops chain;
     if (op.hasSum) {
         const ValueId addend = node.inputs[op.addend()];
@@ -116,7 +170,7 @@ Result<Int8Attributes> attributesOf(Emitter &emitter, const PlanNode &node, cons
             chain.append_sum(static_cast<float>(1 / scale), 0, *type);
             made.sum = place;
         } else if (!function || isHomogeneous(*function)) {
-            made.unit = 1 / scale; // oneDNN adds a tensor as it is
+            made.unit = made.resultUnit = 1 / scale; // oneDNN adds a tensor as it is
             chain.append_binary(algorithm::binary_add, place.desc);
             made.arguments.emplace_back(DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, place);
         } else {
@@ -134,29 +188,38 @@ Result<Int8Attributes> attributesOf(Emitter &emitter, const PlanNode &node, cons
     } else if (function) {
         chain.append_eltwise(function->algorithm, function->alpha, function->beta);
     }
+    if (op.realOutput && made.resultUnit != 1) {
+        chain.append_eltwise(algorithm::eltwise_linear, static_cast<float>(made.resultUnit), 0);
+        made.resultUnit = 1;
+    }
     made.attributes.set_post_ops(chain);
     return made;
 }
 
 /// Says which scales there are; their values come with the arguments.
-void setScales(dnnl::primitive_attr &attributes, const Int8Product &product, bool isGrouped, bool hasResult)
+void setScales(dnnl::primitive_attr &attributes, const Int8Product &product, bool isGrouped)
 {
-    attributes.set_scales_mask(DNNL_ARG_SRC, 0);
-    attributes.set_scales_mask(DNNL_ARG_WEIGHTS, product.weightSteps.size() == 1 ? 0 : isGrouped ? 3 : 1);
-    if (hasResult)
+    if (!product.weightSteps.empty()) {
+        attributes.set_scales_mask(DNNL_ARG_SRC, 0);
+        attributes.set_scales_mask(DNNL_ARG_WEIGHTS, product.weightSteps.size() == 1 ? 0 : isGrouped ? 3 : 1);
+    }
+    if (product.hasResultScale)
         attributes.set_scales_mask(DNNL_ARG_DST, 0);
 }
 
-Result<void> addScales(Emitter &emitter, const Int8Product &product, double unit, bool hasResult,
+Result<void> addScales(Emitter &emitter, const Int8Product &product, const Int8Attributes &units,
                        Program::Arguments &arguments)
 {
-    HALFTONE_TRY(const Place data, floats(emitter, {static_cast<float>(1 / product.dataScale / unit)}));
-    arguments.emplace_back(DNNL_ARG_ATTR_SCALES | DNNL_ARG_SRC, data);
-    HALFTONE_TRY(const Place weights, floats(emitter, product.weightSteps));
-    arguments.emplace_back(DNNL_ARG_ATTR_SCALES | DNNL_ARG_WEIGHTS, weights);
-    if (hasResult) {
+    if (!product.weightSteps.empty()) {
+        HALFTONE_TRY(const Place data,
+                     floats(emitter, {static_cast<float>(1 / product.dataScale / units.unit)}));
+        arguments.emplace_back(DNNL_ARG_ATTR_SCALES | DNNL_ARG_SRC, data);
+        HALFTONE_TRY(const Place weights, floats(emitter, product.weightSteps));
+        arguments.emplace_back(DNNL_ARG_ATTR_SCALES | DNNL_ARG_WEIGHTS, weights);
+    }
+    if (product.hasResultScale) {
         HALFTONE_TRY(const Place result,
-                     floats(emitter, {static_cast<float>(1 / product.resultScale / unit)}));
+                     floats(emitter, {static_cast<float>(1 / product.resultScale / units.resultUnit)}));
         arguments.emplace_back(DNNL_ARG_ATTR_SCALES | DNNL_ARG_DST, result);
     }
     return {};
@@ -221,15 +284,15 @@ Result<ConvChoice> chooseConv(Emitter &emitter, const PlanNode &node, const Int8
         Desc result = isFixed ? codeLayout(to, *resultType) : Desc(to, *resultType, Tag::any);
         if (!isFixed) { // the addend wants to know where the result lies
             dnnl::primitive_attr bare;
-            setScales(bare, product, conv.groups > 1, !node.fused->realOutput);
+            setScales(bare, product, conv.groups > 1);
             const auto free = describe(source, result, bare);
             if (!free)
                 break;
             result = free.dst_desc();
         }
         ConvChoice choice;
-        HALFTONE_TRY(choice.attributes, attributesOf(emitter, node, result));
-        setScales(choice.attributes.attributes, product, conv.groups > 1, !node.fused->realOutput);
+        HALFTONE_TRY(choice.attributes, attributesOf(emitter, node, result, product.sumStep));
+        setScales(choice.attributes.attributes, product, conv.groups > 1);
         choice.descriptor = describe(source, result, choice.attributes.attributes);
         if (choice.descriptor && (!isFixed || !isSlow(choice.descriptor.impl_info_str())))
             return choice;
@@ -260,7 +323,7 @@ Result<void> lowerInt8Conv(Emitter &emitter, const PlanNode &node)
                  emitter.constant(product.codes, plainDesc(weightDesc.get_dims(), Type::s8), weightDesc));
     Program::Arguments arguments{{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights}};
     HALFTONE_CHECK(addBias(emitter, product, choice.attributes.unit, arguments));
-    HALFTONE_CHECK(addScales(emitter, product, choice.attributes.unit, !op.realOutput, arguments));
+    HALFTONE_CHECK(addScales(emitter, product, choice.attributes, arguments));
     arguments.insert(arguments.end(), choice.attributes.arguments.begin(), choice.attributes.arguments.end());
     arguments.emplace_back(DNNL_ARG_DST,
                            resultPlace(emitter, node.outputs[0], descriptor.dst_desc(), choice.attributes));
@@ -291,8 +354,9 @@ Result<void> lowerInt8Full(Emitter &emitter, const PlanNode &node)
     weightDims[0] = emitter.desc(node.inputs[1]).shape[0];
     const Dims to{from[0], weightDims[0]};
     const Desc bias = product.bias.empty() ? Desc() : Desc(Dims{to[1]}, Type::f32, Tag::a);
-    HALFTONE_TRY(Int8Attributes attributes, attributesOf(emitter, node, plainDesc(to, *resultType)));
-    setScales(attributes.attributes, product, false, !op.realOutput);
+    HALFTONE_TRY(Int8Attributes attributes,
+                 attributesOf(emitter, node, plainDesc(to, *resultType), product.sumStep));
+    setScales(attributes.attributes, product, false);
     const auto describe = [&](const Desc &source) {
         return dnnl::inner_product_forward::primitive_desc(
             cpu(), prop_kind::forward_inference, source, Desc(weightDims, Type::s8, Tag::any), bias,
@@ -312,8 +376,8 @@ Result<void> lowerInt8Full(Emitter &emitter, const PlanNode &node)
     HALFTONE_TRY(const Place weights,
                  emitter.constant(product.codes, plainDesc(weightDims, Type::s8), weightDesc));
     Program::Arguments arguments{{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights}};
-    HALFTONE_CHECK(addBias(emitter, product, 1, arguments));
-    HALFTONE_CHECK(addScales(emitter, product, 1, !op.realOutput, arguments));
+    HALFTONE_CHECK(addBias(emitter, product, attributes.unit, arguments));
+    HALFTONE_CHECK(addScales(emitter, product, attributes, arguments));
     const Dims given = dimsOf(emitter.desc(node.outputs[0]).shape);
     Place result = emitter.write(node.outputs[0], plainDesc(given, *resultType));
     result.desc = descriptor.dst_desc();

@@ -10,31 +10,6 @@ namespace {
 using dnnl::algorithm;
 using dnnl::prop_kind;
 
-dnnl::primitive_attr userScratchpad()
-{
-    dnnl::primitive_attr attributes;
-    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    return attributes;
-}
-
-/// Copies with a factor: what lies in `from` times `factor`, rounded and saturated to the type of `to`.
-Result<void> rescale(Emitter &emitter, const PlanNode &node, const Place &from, const Place &to,
-                     double factor)
-{
-    dnnl::primitive_attr attributes = userScratchpad();
-    attributes.set_scales_mask(DNNL_ARG_SRC, 0);
-    const dnnl::reorder::primitive_desc descriptor(cpu(), from.desc, cpu(), to.desc, attributes, true);
-    if (!descriptor)
-        return unsupported("plan", "oneDNN has no reorder with a scale for this");
-    HALFTONE_TRY(const Place scale, floats(emitter, {static_cast<float>(factor)}));
-    HALFTONE_TRY(const dnnl::reorder primitive,
-                 attempt(node.members[0], [&] { return dnnl::reorder(descriptor); }));
-    emitter.add(primitive, descriptor.impl_info_str(),
-                {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}, {DNNL_ARG_ATTR_SCALES | DNNL_ARG_FROM, scale}},
-                descriptor.scratchpad_desc());
-    return {};
-}
-
 Result<Type> codeType(const Emitter &emitter, ValueId value)
 {
     const auto type = dnnlType(emitter.desc(value).dtype);
@@ -198,8 +173,22 @@ Result<void> lowerInt8Binary(Emitter &emitter, const PlanNode &node,
     if (binary.op.kind != ops::BinaryKind::Add || node.outputs.size() != 3)
         return unsupported("plan", "a product of codes");
     HALFTONE_TRY(const Type type, codeType(emitter, node.outputs[0]));
-    HALFTONE_TRY(const double scale, resultScale(emitter, node));
+    HALFTONE_TRY(double scale, resultScale(emitter, node));
+    if (!node.post.empty()) { // sums of 32 bits in between, whose steps are too fine to tell
+        const auto *requantize = node.post[0].op->getIf<ops::Requantize>();
+        const auto codes = requantize == nullptr
+            ? std::nullopt
+            : requantizedTo(*requantize, emitter.desc(node.outputs[0]).dtype);
+        if (!codes || node.post.size() != 1)
+            return unsupported("plan", "a sum of codes with this behind it");
+        scale = codes->scale();
+    }
+    const bool isMixed
+        = node.post.empty() && emitter.desc(node.inputs[0]).dtype != emitter.desc(node.inputs[1]).dtype;
     const Dims dims = dimsOf(emitter.desc(node.outputs[0]).shape);
+    for (std::size_t k = 0; k < 2; ++k)
+        if (dimsOf(emitter.desc(node.inputs[k]).shape) != dims)
+            return unsupported("plan", "a sum of codes of several shapes");
     dnnl::primitive_attr attributes = userScratchpad();
     Program::Arguments arguments;
     std::vector<Desc> descs;
@@ -207,10 +196,15 @@ Result<void> lowerInt8Binary(Emitter &emitter, const PlanNode &node,
         HALFTONE_TRY(const Type from, codeType(emitter, node.inputs[k]));
         HALFTONE_TRY(const double own,
                      codeScale(emitter, node.inputs[k], node.inputs[2 + 2 * k], node.inputs[3 + 2 * k]));
-        if (dimsOf(emitter.desc(node.inputs[k]).shape) != dims)
-            return unsupported("plan", "a sum of codes of several shapes");
-        HALFTONE_TRY(const Place place, emitter.readAs(node.inputs[k], codeLayout(dims, from)));
-        HALFTONE_TRY(const Place factor, floats(emitter, {static_cast<float>(scale / own)}));
+        HALFTONE_TRY(Place place, emitter.readAs(node.inputs[k], codeLayout(dims, from)));
+        double step = scale / own;
+        if (isMixed && from == Type::u8) { // MXNet makes int8 of it first
+            const Place halved = emitter.temporary(codeLayout(dims, Type::s8));
+            HALFTONE_CHECK(rescale(emitter, node, place, halved, step));
+            place = halved;
+            step = 1;
+        }
+        HALFTONE_TRY(const Place factor, floats(emitter, {static_cast<float>(step)}));
         const int argument = k == 0 ? DNNL_ARG_SRC_0 : DNNL_ARG_SRC_1;
         attributes.set_scales_mask(argument, 0);
         arguments.emplace_back(argument, place);

@@ -79,9 +79,26 @@ private:
     int m_threads = 0;
 };
 
+/// A sum of codes and Requantize behind it become two nodes.
+void unfuseRequantize(PlanGraph &graph, std::size_t k)
+{
+    PlanNode &sum = graph.nodes[k];
+    PlanNode requantize{std::move(sum.post[0].op), "_contrib_requantize", sum.members, {}, sum.outputs, {}};
+    sum.post.clear();
+    const std::string name = graph.values[sum.outputs[0]].name;
+    const tensor::Shape shape = graph.desc(sum.outputs[0]).shape;
+    sum.outputs
+        = {graph.addValue({tensor::DType::I32, shape}, name), graph.addValue({tensor::DType::F32, {1}}, name),
+           graph.addValue({tensor::DType::F32, {1}}, name)};
+    requantize.inputs = sum.outputs;
+    graph.nodes.insert(graph.nodes.begin() + static_cast<std::ptrdiff_t>(k) + 1, std::move(requantize));
+}
+
 /// The node's post-operations become nodes of their own.
 void unfuse(PlanGraph &graph, std::size_t k)
 {
+    if (graph.nodes[k].post[0].op->is<ops::Requantize>())
+        return unfuseRequantize(graph, k);
     PlanNode bare = std::move(graph.nodes[k]);
     std::vector<PostOp> posts = std::move(bare.post);
     bare.post.clear();

@@ -54,6 +54,15 @@ double applied(const ElementFunction &function, double x)
     return x;
 }
 
+/// `value` as the codes say it.
+double requantized(const Requantized &codes, double value)
+{
+    const bool isSigned = codes.type == DType::I8;
+    const double code = std::clamp(std::nearbyint(value * codes.scale()), isSigned ? -128.0 : 0.0,
+                                   isSigned ? 127.0 : 255.0);
+    return code * codes.most / codesOfData(codes.type);
+}
+
 class ReferenceFusedInt8 final : public Kernel
 {
 public:
@@ -71,7 +80,7 @@ public:
     {
         const DType dataType = m_operation.inputs[0].dtype;
         const double dataScale
-            = scaleOfRange(dataType, real(inputs[m_op.ends()]), real(inputs[m_op.ends() + 1]));
+            = m_op.dataScale(dataType, real(inputs[m_op.ends()]), real(inputs[m_op.ends() + 1]));
         const CodedWeights weights = codeWeights(m_op, m_operation.inputs, inputs, dataScale);
         std::vector<double> sums = products(inputs[0], weights);
         addBias(sums, weights);
@@ -163,6 +172,8 @@ private:
         std::vector<double> result(sums.size());
         for (std::size_t i = 0; i < sums.size(); ++i) {
             double value = sums[i] / (dataScale * weights.scaleOf(channelOf(i)));
+            if (m_op.requantized)
+                value = requantized(*m_op.requantized, value);
             if (m_op.hasSum)
                 value += addend[i] * addendStep / scale;
             if (function)

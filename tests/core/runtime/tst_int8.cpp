@@ -10,6 +10,7 @@
 #include <QtTest>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -95,6 +96,115 @@ void addRuns()
         QTest::newRow((model + '/' + variant).c_str())
             << QString::fromStdString(model) << QString::fromStdString(variant);
     }
+}
+
+using runtime::TensorDesc;
+
+tensor::Tensor constantOf(DType type, const tensor::Shape &shape, std::vector<std::byte> bytes)
+{
+    return tensor::Tensor::owning(type, shape, std::move(bytes));
+}
+
+tensor::Tensor numberOf(float value)
+{
+    const auto bytes = std::as_bytes(std::span(&value, 1));
+    return constantOf(DType::F32, {1}, {bytes.begin(), bytes.end()});
+}
+
+std::vector<std::byte> codesOf(std::size_t count)
+{
+    std::vector<std::byte> codes(count);
+    for (std::size_t i = 0; i < count; ++i)
+        codes[i] = static_cast<std::byte>(i * 37 + 11);
+    return codes;
+}
+
+/// A plain int8 operator whose data's range is open.
+runtime::Operation int8Operation(int which)
+{
+    const TensorDesc end{DType::F32, {1}};
+    const TensorDesc picture{DType::U8, {1, 16, 5, 5}};
+    runtime::Operation operation;
+    if (which == 0) {
+        operation.op = ops::Quantized<ops::Conv>{
+            ops::Conv{.kernel = {3, 3}, .pad = {{1, 1}, {1, 1}}, .outputChannels = 24}};
+        operation.inputs
+            = {picture, {DType::I8, {24, 16, 3, 3}}, {DType::I8, {24}}, end, end, end, end, end, end};
+        operation.outputs = {{DType::I32, {1, 24, 5, 5}}, end, end};
+        operation.constants.resize(9);
+        operation.constants[1] = constantOf(DType::I8, {24, 16, 3, 3}, codesOf(24 * 16 * 9));
+        operation.constants[2] = constantOf(DType::I8, {24}, codesOf(24));
+        for (std::size_t k = 5; k < 9; ++k)
+            operation.constants[k] = numberOf((k % 2 == 0 ? 1.0F : -1.0F) * static_cast<float>(k));
+    } else if (which == 1) {
+        operation.op = ops::Requantize{ops::QuantizedType::Int8, {-1.0, 2.0}};
+        operation.inputs = {{DType::I32, {1, 16, 5, 5}}, end, end};
+        operation.outputs = {{DType::I8, {1, 16, 5, 5}}, end, end};
+    } else if (which == 2) {
+        operation.op = ops::Dequantize{};
+        operation.inputs = {picture, end, end};
+        operation.outputs = {{DType::F32, {1, 16, 5, 5}}};
+    } else { // of different types; the first one becomes int8 before
+        operation.op = ops::Quantized<ops::Binary>{ops::Binary{ops::BinaryKind::Add}, {-1.0, 1.0}};
+        operation.inputs = {picture, {DType::I8, {1, 16, 5, 5}}, end, end, end, end};
+        operation.outputs = {{DType::I8, {1, 16, 5, 5}}, end, end};
+    }
+    operation.opName = "int8";
+    return operation;
+}
+
+/// What a kernel gives for codes of all kinds, and sums up to the ends of 32 bits.
+std::vector<std::vector<std::byte>> resultsOf(runtime::Kernel &kernel, const runtime::Operation &operation,
+                                              float low, float high)
+{
+    std::vector<std::vector<std::byte>> inputs;
+    bool isHigh = false;
+    for (std::size_t k = 0; k < operation.inputs.size(); ++k) {
+        const TensorDesc &desc = operation.inputs[k];
+        const auto count = static_cast<std::size_t>(*desc.shape.elementCount());
+        if (operation.isConstant(k)) {
+            const auto bytes = operation.constants[k].bytes();
+            inputs.emplace_back(bytes.begin(), bytes.end());
+        } else if (desc.dtype == DType::F32) {
+            const auto bytes = std::as_bytes(std::span(isHigh ? &high : &low, 1));
+            inputs.emplace_back(bytes.begin(), bytes.end());
+            isHigh = !isHigh;
+        } else {
+            inputs.push_back(codesOf(count * tensor::sizeOf(desc.dtype)));
+        }
+    }
+    if (operation.inputs[0].dtype == DType::I32) {
+        const std::array<std::int32_t, 4> ends{2147483647, -2147483647, 0, 1 << 30};
+        std::memcpy(inputs[0].data(), ends.data(), sizeof ends);
+    }
+    std::vector<std::vector<std::byte>> outputs;
+    std::vector<const std::byte *> from;
+    std::vector<std::byte *> to;
+    for (const auto &input : inputs)
+        from.push_back(input.data());
+    for (const TensorDesc &desc : operation.outputs)
+        outputs.emplace_back(static_cast<std::size_t>(*desc.shape.elementCount())
+                             * tensor::sizeOf(desc.dtype));
+    for (auto &output : outputs)
+        to.push_back(output.data());
+    const auto done = kernel.run(from, to);
+    if (!done.ok())
+        qFatal("%s", done.error().message().c_str());
+    return outputs;
+}
+
+std::vector<float> valuesIn(const std::vector<std::byte> &bytes)
+{
+    std::vector<float> values(bytes.size() / sizeof(float));
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+}
+
+/// Reals that differ by float32's rounding alone.
+bool isCloseTo(const std::vector<std::byte> &a, const std::vector<std::byte> &b)
+{
+    return std::ranges::equal(valuesIn(a), valuesIn(b),
+                              [](float x, float y) { return std::abs(x - y) <= 1e-6F * std::abs(y); });
 }
 
 } // namespace
@@ -194,6 +304,40 @@ private Q_SLOTS:
         QCOMPARE(weights.codes, (std::vector<std::int8_t>{127, -64, 127, 64}));
         QCOMPARE(weights.bias,
                  (std::vector<std::int32_t>{3258, -26061})); // 0.1 · 127.5 · 255.5, -0.2 · 510 · 255.5
+    }
+
+    void kernelsFollowRangesFromRunToRun_data()
+    {
+        QTest::addColumn<int>("op");
+        QTest::newRow("conv") << 0;
+        QTest::newRow("requantize") << 1;
+        QTest::newRow("dequantize") << 2;
+        QTest::newRow("add") << 3;
+    }
+    /// The processor's kernels are made for the ranges of one run; each run is compared with the reference kernels.
+    void kernelsFollowRangesFromRunToRun()
+    {
+        QFETCH(int, op);
+        const auto chain = runtime::backendChain("cpu", 2).value();
+        if (chain.size() < 2)
+            QSKIP("this build has no oneDNN");
+        const runtime::Operation operation = int8Operation(op);
+        const auto fast = chain[0]->prepare(operation);
+        const auto reference = chain[1]->prepare(operation);
+        QVERIFY2(fast.ok(), fast.ok() ? "" : fast.error().message().c_str());
+        QVERIFY(reference.ok());
+        // The third makes codes of uint8 count from below zero, which only the reference kernel can.
+        for (const auto &[low, high] :
+             {std::pair(0.0F, 3.0F), std::pair(0.0F, 0.75F), std::pair(-1.0F, 3.0F)}) {
+            const auto wanted = resultsOf(*reference.value(), operation, low, high);
+            const auto got = resultsOf(*fast.value(), operation, low, high);
+            for (std::size_t k = 0; k < wanted.size(); ++k) {
+                if (operation.outputs[k].dtype != DType::F32)
+                    QCOMPARE(got[k], wanted[k]);
+                else
+                    QVERIFY(isCloseTo(got[k], wanted[k]));
+            }
+        }
     }
 
     void anEmptyRangeHasMxnetsLargestScale()
