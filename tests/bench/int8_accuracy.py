@@ -2,8 +2,10 @@
 """Top-1 accuracy in int8, by method and granularity: int8_accuracy.py CLI PICTURES MODEL-symbol.json… [--calibrate 64]
 
 PICTURES is a folder with labels.csv (columns file, class_index) and the pictures; some, evenly spread over the names,
-calibrate, the others score. Granularities: "tensor" are MXNet's plain operators, one scale for all weights of a layer; "channel" the fused
-ones, one scale for each output channel.
+calibrate, the others score. Forms and granularities: "plain" are MXNet's plain operators, one scale for all weights of a layer;
+"onednn-tensor" the fused ones, whose convolutions have one scale for each output channel and whose fully connected layers have one for
+all; "onednn-channel" the same with one for each output channel there, too. The last table shows, by model, what each loses against
+float32 in points, and which method is best.
 """
 import argparse
 import csv
@@ -13,13 +15,19 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+FORMS = {
+    "plain": ["--form", "plain", "--mode", "full"],
+    "onednn-tensor": ["--form", "onednn", "--granularity", "tensor"],
+    "onednn-channel": ["--form", "onednn", "--granularity", "channel"],
+}
+
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("cli", type=Path)
 parser.add_argument("pictures", type=Path)
 parser.add_argument("models", type=Path, nargs="+")
 parser.add_argument("--calibrate", type=int, default=64)
 parser.add_argument("--methods", default="naive,entropy,percentile,mse")
-parser.add_argument("--granularities", default="tensor,channel")
+parser.add_argument("--forms", default=",".join(FORMS))
 parser.add_argument("--corrected", default="no,yes", help="with the layers' biases as they are, and corrected for mean errors")
 parser.add_argument("--score", type=int, default=0, help="how many pictures score; default all others")
 arguments = parser.parse_args()
@@ -49,18 +57,25 @@ with tempfile.TemporaryDirectory() as folder, open(arguments.pictures / "labels.
                       "--out", Path(folder) / "out.npz", "--batch", 4, "--json")
         return 100 * report["accuracy"]["top1"]
 
+    losses = {}  # by model, form, biases and method
     for model in arguments.models:
         preprocess = model.parent / "preprocess.json"
         fp32 = top1(model, preprocess)
         print(f"{model.parent.name}: float32 {fp32:.2f} %", flush=True)
-        for granularity, options in (("tensor", ["--form", "plain", "--mode", "full"]),
-                                     ("channel", ["--form", "onednn", "--granularity", "channel"])):
-            chosen = granularity in arguments.granularities.split(",")
-            for method, corrected in itertools.product(arguments.methods.split(","), arguments.corrected.split(",")) if chosen else []:
-                prefix = Path(folder) / "int8"
-                call("quantize", model, "--inputs", arguments.pictures, "--preprocess", preprocess, "--labels",
-                     Path(folder) / "calibrate.csv", "--batch", 8, "--calib", method, "--dtype", "auto", "--out", prefix, "--json", *options,
-                     *(["--correct-biases"] if corrected == "yes" else []))
-                got = top1(f"{prefix}-symbol.json", preprocess)
-                biases = "biases corrected" if corrected == "yes" else ""
-                print(f"  {granularity:8} {method:11} {biases:17} {got:6.2f} %  {got - fp32:+6.2f}", flush=True)
+        for form, corrected, method in itertools.product(arguments.forms.split(","), arguments.corrected.split(","),
+                                                         arguments.methods.split(",")):
+            prefix = Path(folder) / "int8"
+            call("quantize", model, "--inputs", arguments.pictures, "--preprocess", preprocess, "--labels", Path(folder) / "calibrate.csv",
+                 "--batch", 8, "--calib", method, "--dtype", "auto", "--out", prefix, "--json", *FORMS[form],
+                 *(["--correct-biases"] if corrected == "yes" else []))
+            got = top1(f"{prefix}-symbol.json", preprocess)
+            biases = "biases corrected" if corrected == "yes" else ""
+            losses[model.parent.name, form, corrected, method] = got - fp32
+            print(f"  {form:15} {method:11} {biases:17} {got:6.2f} %  {got - fp32:+6.2f}", flush=True)
+
+    methods = arguments.methods.split(",")
+    print(f"\n{'top-1 against float32, in points':50} " + " ".join(f"{method:>10}" for method in methods) + "  best")
+    for model, form, corrected in dict.fromkeys(key[:3] for key in losses):
+        row = [losses[model, form, corrected, method] for method in methods]
+        name = f"{model}, {form}{', biases corrected' if corrected == 'yes' else ''}"
+        print(f"{name:50} " + " ".join(f"{loss:+10.2f}" for loss in row) + f"  {max(row):+.2f}")
