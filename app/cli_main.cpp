@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <exception>
+#include <limits>
 #include <thread>
 
 #ifdef __GLIBC__

@@ -131,80 +131,131 @@ HALFTONE_INLINE LossSums countLosses(const float *values, std::size_t size)
 }
 
 template <class Rule>
-HALFTONE_INLINE LossSums lossesBy(const float *values, std::size_t size, const double *inverses,
-                                  const ValueCounts &counts)
+HALFTONE_INLINE LossSums countsOf(const float *values, std::size_t size, const ValueCounts &counts)
 {
     const float largest = counts.high > -counts.low ? counts.high : -counts.low;
+    if (magnitudeOf(largest) > Rule::kLargestBits || magnitudeOf(counts.smallest) <= Rule::kUnderflowBits)
+        return countLosses<Rule>(values, size);
     LossSums sums;
-    if (magnitudeOf(largest) > Rule::kLargestBits || magnitudeOf(counts.smallest) <= Rule::kUnderflowBits) {
-        sums = countLosses<Rule>(values, size);
-    } else {
-        sums.kept = size - counts.odd;
-        sums.relatives = sums.kept - counts.zeros;
-    }
-    float maxAbs = 0;
-    double maxRelative = 0;
-    double relativeSum = 0;
-    double signal = 0;
-    double noise = 0;
-#pragma omp simd reduction(+ : relativeSum, signal, noise) reduction(max : maxAbs, maxRelative)
-    for (std::size_t i = 0; i < size; ++i) {
-        const std::uint32_t magnitude = magnitudeOf(values[i]);
-        const std::uint32_t kept = magnitude < Rule::kOverflowBits ? magnitude : 0;
-        const float value = std::bit_cast<float>(kept);
-        const float error = std::abs(Rule::rounded(kept) - value); // exact: at most 24 bits
-        const double relative = double{error} * inverses[i];
-        maxAbs = error > maxAbs ? error : maxAbs;
-        maxRelative = relative > maxRelative ? relative : maxRelative;
-        relativeSum += relative;
-        signal += double{value} * double{value};
-        noise += double{error} * double{error};
-    }
-    sums.maxAbs = maxAbs;
-    sums.maxRelative = maxRelative;
-    sums.relativeSum = relativeSum;
-    sums.signal = signal;
-    sums.noise = noise;
+    sums.kept = size - counts.odd;
+    sums.relatives = sums.kept - counts.zeros;
     return sums;
 }
 
-/// 1 / x within 1e-14, by Newton's iteration from a difference of exponents: a division of doubles takes several times as
-/// long as all of these multiplications.
-HALFTONE_INLINE double inverseOf(double x)
-{
-    constexpr std::uint64_t kGuess = 0x7FDE623822FC16E6U; // leaves 12 %
-    double y = std::bit_cast<double>(kGuess - std::bit_cast<std::uint64_t>(x));
-    for (int step = 0; step < 4; ++step)
-        y = y * (2 - x * y);
-    return y;
-}
-
+/// Both formats at once: they share a value's inverse, and mostly its square.
 struct LossesOfFormats
 {
     HALFTONE_INLINE static FormatLosses run(const float *values, std::size_t size, const ValueCounts &counts)
     {
-        std::array<double, kMostValues> inverses;
-#pragma omp simd
+        FormatLosses losses{countsOf<Float16Rule>(values, size, counts),
+                            countsOf<BFloat16Rule>(values, size, counts)};
+        float maxAbs = 0;
+        float maxAbsB = 0;
+        double maxRelative = 0;
+        double maxRelativeB = 0;
+        double relativeSum = 0;
+        double relativeSumB = 0;
+        double noise = 0;
+        double noiseB = 0;
+        double signal = 0; // of what bfloat16 keeps, and so nearly always float16
+#pragma omp simd reduction(+ : relativeSum, relativeSumB, noise, noiseB, signal)                                      \
+    reduction(max : maxAbs, maxAbsB, maxRelative, maxRelativeB)
         for (std::size_t i = 0; i < size; ++i) {
             const std::uint32_t magnitude = magnitudeOf(values[i]);
-            const bool isRelative = magnitude > 0 && magnitude < kInfinity;
-            const double inverse = inverseOf(std::bit_cast<float>(isRelative ? magnitude : 0x3F800000U));
-            inverses[i] = isRelative ? inverse : 0;
+            const std::uint32_t keptB = magnitude < BFloat16Rule::kOverflowBits ? magnitude : 0;
+            const std::uint32_t kept = magnitude < Float16Rule::kOverflowBits ? magnitude : 0;
+            const float value = std::bit_cast<float>(keptB);
+            // Exact: at most 24 bits.
+            const float error = std::abs(Float16Rule::rounded(kept) - std::bit_cast<float>(kept));
+            const float errorB = std::abs(BFloat16Rule::rounded(keptB) - value);
+            const double inverse = 1 / double{std::bit_cast<float>(keptB > 0 ? keptB : 0x3F800000U)};
+            const double relative = double{error} * inverse; // the errors of zeros are zeros
+            const double relativeB = double{errorB} * inverse;
+            maxAbs = error > maxAbs ? error : maxAbs;
+            maxAbsB = errorB > maxAbsB ? errorB : maxAbsB;
+            maxRelative = relative > maxRelative ? relative : maxRelative;
+            maxRelativeB = relativeB > maxRelativeB ? relativeB : maxRelativeB;
+            relativeSum += relative;
+            relativeSumB += relativeB;
+            signal += double{value} * double{value};
+            noise += double{error} * double{error};
+            noiseB += double{errorB} * double{errorB};
         }
-        return {lossesBy<Float16Rule>(values, size, inverses.data(), counts),
-                lossesBy<BFloat16Rule>(values, size, inverses.data(), counts)};
+        losses.fp16.maxAbs = maxAbs;
+        losses.fp16.maxRelative = maxRelative;
+        losses.fp16.relativeSum = relativeSum;
+        losses.fp16.noise = noise;
+        losses.fp16.signal = losses.fp16.kept == losses.bf16.kept ? signal : keptSquares(values, size);
+        losses.bf16.maxAbs = maxAbsB;
+        losses.bf16.maxRelative = maxRelativeB;
+        losses.bf16.relativeSum = relativeSumB;
+        losses.bf16.noise = noiseB;
+        losses.bf16.signal = signal;
+        return losses;
+    }
+
+private:
+    /// Of what float16 keeps.
+    HALFTONE_INLINE static double keptSquares(const float *values, std::size_t size)
+    {
+        double signal = 0;
+#pragma omp simd reduction(+ : signal)
+        for (std::size_t i = 0; i < size; ++i) {
+            const std::uint32_t magnitude = magnitudeOf(values[i]);
+            const float value = std::bit_cast<float>(magnitude < Float16Rule::kOverflowBits ? magnitude : 0);
+            signal += double{value} * double{value};
+        }
+        return signal;
     }
 };
 
-struct ExponentFields
+/// Field after field, all values at once: where the fields are few, as they are in most blocks, that is faster than adding
+/// to a counter for each value.
+struct CountFields
 {
-    HALFTONE_INLINE static void run(const float *values, std::size_t size, std::uint8_t *fields)
+    static constexpr std::size_t kLanes = 64;
+
+    HALFTONE_INLINE static void run(const float *values, std::size_t size, std::uint32_t first,
+                                    std::uint32_t last, std::uint32_t *counts)
     {
+        std::array<std::uint8_t, kMostValues> fields;
 #pragma omp simd
         for (std::size_t i = 0; i < size; ++i)
             fields[i] = static_cast<std::uint8_t>(magnitudeOf(values[i]) >> 23);
+        const std::size_t whole = (size + kLanes - 1) / kLanes * kLanes;
+        for (std::size_t i = size; i < whole; ++i)
+            fields[i] = kInfinity >> 23; // which is not counted
+        for (std::uint32_t field = first; field <= last; ++field) {
+            const auto wanted = static_cast<std::uint8_t>(field);
+            std::array<std::uint8_t, kLanes> lanes{}; // at most kMostValues / kLanes each
+            for (std::size_t i = 0; i < whole; i += kLanes) {
+#pragma omp simd
+                for (std::size_t l = 0; l < kLanes; ++l)
+                    lanes[l] = static_cast<std::uint8_t>(lanes[l] + (fields[i + l] == wanted ? 1 : 0));
+            }
+            std::uint32_t sum = 0;
+#pragma omp simd reduction(+ : sum)
+            for (std::size_t l = 0; l < kLanes; ++l)
+                sum += lanes[l];
+            counts[field] = sum;
+        }
     }
 };
+
+std::array<std::uint32_t, kExponentFields> countEachField(std::span<const float> values)
+{
+    // Neighbours often have the same exponent: counters of their own need not wait for one another.
+    constexpr std::size_t kTables = 4;
+    std::array<std::array<std::uint32_t, kExponentFields>, kTables> tables{};
+    for (std::size_t i = 0; i < values.size(); ++i)
+        ++tables[i % kTables][magnitudeOf(values[i]) >> 23];
+    std::array<std::uint32_t, kExponentFields> counts{};
+    for (const auto &table : tables) {
+        for (std::size_t field = 0; field < kExponentFields; ++field)
+            counts[field] += table[field];
+    }
+    return counts;
+}
 
 #undef HALFTONE_INLINE
 
@@ -239,9 +290,19 @@ FormatLosses formatLosses(std::span<const float> values, const ValueCounts &coun
     return runFastest<LossesOfFormats>(values.data(), values.size(), counts);
 }
 
-void exponentFields(std::span<const float> values, std::span<std::uint8_t> fields)
+std::array<std::uint32_t, kExponentFields> countExponentFields(std::span<const float> values,
+                                                               const ValueCounts &counts)
 {
-    runFastest<ExponentFields>(values.data(), values.size(), fields.data());
+    constexpr std::uint32_t kFewFields = 48;
+    const std::uint32_t first = magnitudeOf(counts.smallest) >> 23;
+    const std::uint32_t last = std::max(magnitudeOf(counts.low), magnitudeOf(counts.high)) >> 23;
+    std::array<std::uint32_t, kExponentFields> fields{};
+    if (counts.zeros + counts.odd == values.size())
+        return fields;
+    if (first == 0 || last - first >= kFewFields)
+        return countEachField(values);
+    runFastest<CountFields>(values.data(), values.size(), first, last, fields.data());
+    return fields;
 }
 
 } // namespace halftone::calibration

@@ -10,6 +10,7 @@
 namespace halftone::calibration {
 
 inline constexpr std::size_t kMostValues = 2048;
+inline constexpr std::size_t kExponentFields = 256; ///< values of float32's exponent field
 
 /// What a look at each value tells. Of finite values, where nothing else is said.
 struct ValueCounts
@@ -51,7 +52,9 @@ ValueCounts countValues(std::span<const float> values);
 double squaresAround(std::span<const float> values, double mean);
 /// counts  what countValues() said of these values
 FormatLosses formatLosses(std::span<const float> values, const ValueCounts &counts);
-/// Bits 23 to 30 of each value: the exponent field.
-void exponentFields(std::span<const float> values, std::span<std::uint8_t> fields);
+/// How many values have each exponent field: bits 23 to 30. That of zeros and subnormal numbers, 0, and that of NaN and
+/// infinities, 255, are left at 0 unless a value is subnormal. counts  what countValues() said of these values
+std::array<std::uint32_t, kExponentFields> countExponentFields(std::span<const float> values,
+                                                               const ValueCounts &counts);
 
 } // namespace halftone::calibration

@@ -12,8 +12,7 @@ namespace halftone::calibration {
 namespace {
 
 constexpr float kLargest = std::numeric_limits<float>::max();
-constexpr std::size_t kFields = 256; ///< values of float32's exponent field
-constexpr std::size_t kInfiniteField = kFields - 1;
+constexpr std::size_t kInfiniteField = kExponentFields - 1;
 
 } // namespace
 
@@ -43,7 +42,7 @@ float Collector::addBlock(std::span<const float> values)
         m_smallest = m_smallest == 0 ? counts.smallest : std::min(m_smallest, counts.smallest);
     if (m_detail == Detail::Ranges)
         return absMax;
-    countExponents(values);
+    countExponents(values, counts);
     addMoments(values, counts);
     const FormatLosses losses = formatLosses(values, counts);
     m_fp16.add(losses.fp16);
@@ -60,24 +59,12 @@ void Collector::countOddities(std::span<const float> values)
     }
 }
 
-void Collector::countExponents(std::span<const float> values)
+void Collector::countExponents(std::span<const float> values, const ValueCounts &counts)
 {
-    // Neighbours often have the same exponent: counters of their own need not wait for one another.
-    constexpr std::size_t kTables = 4;
-    std::array<std::uint8_t, kMostValues> fields;
-    exponentFields(values, fields);
-    std::array<std::array<std::uint32_t, kFields>, kTables> counts{};
-    for (std::size_t i = 0; i < values.size(); ++i)
-        ++counts[i % kTables][fields[i]];
-    const auto countOf = [&counts](std::size_t field) {
-        std::uint64_t count = 0;
-        for (const auto &table : counts)
-            count += table[field];
-        return count;
-    };
+    const auto fields = countExponentFields(values, counts);
     for (std::size_t field = 1; field < kInfiniteField; ++field)
-        m_exponents.counts[field - 127 - static_cast<std::size_t>(ExponentCounts::kLowest)] += countOf(field);
-    if (countOf(0) == 0)
+        m_exponents.counts[field - 127 - static_cast<std::size_t>(ExponentCounts::kLowest)] += fields[field];
+    if (fields[0] == 0)
         return;
     for (const float value : values) {
         // A subnormal number is its mantissa times 2^-149.

@@ -85,7 +85,7 @@ private:
     /// Gives the largest finite |x|, or 0.
     float addBlock(std::span<const float> values);
     void countOddities(std::span<const float> values);
-    void countExponents(std::span<const float> values);
+    void countExponents(std::span<const float> values, const ValueCounts &counts);
     void addMoments(std::span<const float> values, const ValueCounts &counts);
     FormatLoss lossOf(const LossSums &losses, int smallestNormal, int mantissaBits) const;
 
