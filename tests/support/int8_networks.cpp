@@ -138,4 +138,20 @@ graph::Model mixedNetwork()
     return n.classified(n.op("exp", "exp", {x}));
 }
 
+graph::Model forkedNetwork()
+{
+    Network n;
+    const auto cast = [&n](const std::string &name, graph::Entry x, const char *type) {
+        return n.op("amp_cast", name, {x}, {{"dtype", type}});
+    };
+    const graph::Entry x = n.maxPool("stem_pool", n.relu("stem_relu", n.conv("stem", n.data(), 32, 3)));
+    graph::Entry narrow = n.op(
+        "Convolution", "narrow",
+        {cast("data_cast", x, "bfloat16"), cast("weight_cast", n.variable("narrow_weight"), "bfloat16")},
+        {{"kernel", "(3, 3)"}, {"pad", "(1, 1)"}, {"num_filter", "32"}, {"no_bias", "True"}});
+    narrow = cast("widen", n.relu("narrow_relu", narrow), "float32");
+    const graph::Entry coded = n.relu("coded_relu", n.conv("coded", x, 32, 3));
+    return n.classified(n.op("elemwise_mul", "product", {coded, narrow}));
+}
+
 } // namespace halftone::test

@@ -12,5 +12,7 @@ graph::Model clippedNetwork(); ///< the same with clip(0, 6) instead of ReLU
 graph::Model fireNetwork(); ///< concatenations and max pooling
 /// int8, bfloat16 and int8 again, with float32 at the end.
 graph::Model mixedNetwork();
+/// What int8 max pooling gives is read by an int8 convolution and by a bfloat16 one.
+graph::Model forkedNetwork();
 
 } // namespace halftone::test

@@ -127,7 +127,19 @@ Result<std::unique_ptr<Program>> Emitter::finish(Ports ports)
 
 Result<Place> Emitter::read(ValueId value)
 {
-    if (!m_locations[value].isSet) {
+    if (isDeferred(value)) {
+        Location &location = m_locations[value];
+        const Type type = *dnnlType(m_graph.desc(value).dtype);
+        const auto copy = std::ranges::find_if(
+            location.copies, [type](const Place &place) { return place.desc.get_data_type() == type; });
+        if (copy == location.copies.end()) {
+            HALFTONE_TRY(location.place,
+                         computeDeferred(value, withType(location.deferred->codes.desc, type)));
+        } else {
+            location.place = *copy;
+        }
+        location.isSet = true;
+    } else if (!m_locations[value].isSet) {
         if (!m_graph.isConstant(value))
             return unsupported(m_graph.values[value].name, "a value that nothing computes");
         const tensor::Tensor &tensor = *m_graph.values[value].constant;
@@ -174,6 +186,15 @@ Result<Place> Emitter::readAs(ValueId value, const Desc &desc)
         HALFTONE_TRY(const Place packed, packConstant(value, plainDesc(desc.get_dims(), *type), desc));
         m_locations[value].copies.push_back(packed);
         return packed;
+    }
+    if (isDeferred(value) && desc.get_dims() == m_locations[value].deferred->codes.desc.get_dims()) {
+        // Rounded once, as float32 would be that is cast; what is to be widened is rounded before.
+        const tensor::DType own = m_graph.desc(value).dtype;
+        if (own == dtypeOf(desc.get_data_type()) || own == tensor::DType::F32) {
+            HALFTONE_TRY(const Place copy, computeDeferred(value, desc));
+            m_locations[value].copies.push_back(copy);
+            return copy;
+        }
     }
     HALFTONE_TRY(Place place, read(value));
     if (place.desc == desc)
@@ -247,11 +268,16 @@ Place Emitter::writeOver(ValueId value, const Desc &desc, ValueId source, const 
 
 void Emitter::alias(ValueId value, Place place)
 {
-    // Whoever else has this memory may not lose it, and neither may this value.
-    for (Location &location : m_locations)
-        if (location.isSet && m_program->wholeOf(location.place.buffer) == m_program->wholeOf(place.buffer))
-            location.isShared = true;
+    share(place.buffer);
     m_locations[value] = {std::move(place), {}, true, true};
+}
+
+/// Whoever has this memory may not lose it any more.
+void Emitter::share(BufferId buffer)
+{
+    for (Location &location : m_locations)
+        if (location.isSet && m_program->wholeOf(location.place.buffer) == m_program->wholeOf(buffer))
+            location.isShared = true;
 }
 
 void Emitter::replace(ValueId value, Place place)

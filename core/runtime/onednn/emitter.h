@@ -56,12 +56,19 @@ public:
     Place writeOver(ValueId value, const Desc &desc, ValueId source, const Place &place);
     /// `value` is what lies there already, beside what lay there before.
     void alias(ValueId value, Place place);
+    /// `value` is `factor` times the codes in `place`, which an input of the current node are. Whoever reads it makes the
+    /// step, from the codes to the layout that it wants; so does each cast of it.
+    void defer(ValueId value, const Place &place, double factor);
+    /// The same for a cast of `source`. false: that was not deferred, or is computed already
+    bool deferCast(ValueId value, ValueId source);
     /// `value` takes the place of a value that nobody reads any more: see mayOverwrite().
     void replace(ValueId value, Place place);
     /// Does any node or output read `value`?
     bool isRead(ValueId value) const { return !m_uses.readers[value].empty() || m_uses.isOutput[value]; }
     /// May a step of the current node overwrite `value`, which lies in `place`?
     bool mayOverwrite(ValueId value, const Place &place) const;
+    /// Is `value` written where the whole will be that it is a part of, if its layout lets it?
+    bool isPartOfConcat(ValueId value) const { return m_slots[value].whole != kNoValue; }
     /// Memory for a part of a step alone.
     Place temporary(const Desc &desc);
 
@@ -81,12 +88,20 @@ public:
     BufferId outputBuffer(std::size_t k) const { return m_outputs[k]; }
 
 private:
+    struct Deferred
+    {
+        Place codes;
+        double factor = 1;
+        std::size_t node = 0;
+    };
+
     struct Location
     {
         Place place;
         std::vector<Place> copies; ///< in other layouts
         bool isShared = false; ///< its memory is another value's too
         bool isSet = false;
+        std::optional<Deferred> deferred{};
     };
 
     /// A value that is to be written into the result of a concatenation along the channels.
@@ -100,6 +115,9 @@ private:
     /// Row-major; a type that oneDNN lacks is carried as bytes, which only kernels read.
     Desc plainDescOf(ValueId value) const;
     std::optional<Place> writeIntoConcat(ValueId value, const Desc &desc);
+    bool isDeferred(ValueId value) const { return m_locations[value].deferred && !m_locations[value].isSet; }
+    void share(BufferId buffer);
+    Result<Place> computeDeferred(ValueId value, const Desc &desc);
     Result<Place> packConstant(ValueId value, const Desc &view, const Desc &desc);
     PlanStep info(const char *kernel, StepKind kind) const;
 

@@ -118,6 +118,8 @@ Result<void> lowerCast(Emitter &emitter, const PlanNode &node, const ops::Cast &
     HALFTONE_TRY(const Type from, floatType(emitter, node.inputs[0]));
     HALFTONE_TRY(const Type to, floatType(emitter, node.outputs[0]));
     (void)from;
+    if (to == Type::bf16 && emitter.deferCast(node.outputs[0], node.inputs[0]))
+        return {};
     HALFTONE_TRY(const Place source, emitter.read(node.inputs[0]));
     const Place result = emitter.write(node.outputs[0], withType(source.desc, to));
     return emitter.reorder(source, result, StepKind::Cast);

@@ -42,6 +42,10 @@ Result<void> lowerDequantize(Emitter &emitter, const PlanNode &node, const ops::
     HALFTONE_TRY(const Type type, floatType(emitter, node.outputs[0]));
     HALFTONE_TRY(const double scale, codeScale(emitter, node.inputs[0], node.inputs[1], node.inputs[2]));
     HALFTONE_TRY(const Place source, emitter.read(node.inputs[0]));
+    if (!emitter.isPartOfConcat(node.outputs[0])) {
+        emitter.defer(node.outputs[0], source, 1 / scale);
+        return {};
+    }
     return rescale(emitter, node, source, emitter.write(node.outputs[0], withType(source.desc, type)),
                    1 / scale);
 }

@@ -5,6 +5,8 @@
 #include "core/runtime/backends.h"
 #include "core/runtime/fused_int8.h"
 #include "core/runtime/latency_plan.h"
+#include "core/tensor/bfloat16.h"
+#include "tests/support/build_graph.h"
 #include "tests/support/files.h"
 
 #include <QtTest>
@@ -336,6 +338,40 @@ private Q_SLOTS:
                     QCOMPARE(got[k], wanted[k]);
                 else
                     QVERIFY(isCloseTo(got[k], wanted[k]));
+            }
+        }
+    }
+
+    void codesBecomeTheBfloat16OfTheirFloat32()
+    {
+        if (!hasLatencyPlans())
+            QSKIP("this build has no oneDNN");
+        for (const float most : {1.0F, 3.7F, 0.0123F, 5e4F}) {
+            test::GraphBuilder g;
+            const std::string end = std::to_string(most);
+            const graph::Entry codes
+                = g.op("_contrib_quantize_v2", "codes", {g.variable("data")},
+                       {{"out_type", "int8"}, {"min_calib_range", '-' + end}, {"max_calib_range", end}});
+            const graph::Entry reals
+                = g.op("_contrib_dequantize", "reals", {codes, {codes.node, 1}, {codes.node, 2}});
+            const graph::Model model
+                = g.model({g.op("amp_cast", "narrow", {reals}, {{"dtype", "bfloat16"}})});
+            const auto plan = planOf(model, {1, 256, 1, 1});
+            const double step = std::stod(end) / 127.5;
+            for (int code = -128; code < 128; ++code) {
+                const auto value = static_cast<float>(code * step);
+                std::memcpy(plan->input(0).data() + static_cast<std::size_t>(code + 128) * sizeof value,
+                            &value, sizeof value);
+            }
+            QVERIFY(plan->run().ok());
+            QCOMPARE(plan->steps().size(), std::size_t{2});
+            for (int code = -128; code < 128; ++code) {
+                const float real = static_cast<float>(code) * static_cast<float>(step);
+                std::uint16_t bits = 0;
+                std::memcpy(&bits,
+                            plan->output(0).data() + static_cast<std::size_t>(code + 128) * sizeof bits,
+                            sizeof bits);
+                QCOMPARE(bits, tensor::bfloat16FromFloat(real));
             }
         }
     }

@@ -40,12 +40,14 @@ graph::Model parameterised(const graph::Model &bare)
     return model;
 }
 
-graph::Model quantized(const graph::Model &bare, passes::QuantizedForm form)
+graph::Model quantized(const graph::Model &bare, passes::QuantizedForm form,
+                       std::vector<std::string> excluded = {})
 {
     const graph::Model model = parameterised(bare);
     passes::QuantizeOptions options;
     options.form = form;
     options.isFull = form == passes::QuantizedForm::Plain;
+    options.excludedNames = std::move(excluded);
     std::vector<std::string> names;
     for (const passes::ObservedTensor &tensor : passes::tensorsToObserve(model, options).value())
         names.push_back(tensor.source);
@@ -58,7 +60,8 @@ graph::Model quantized(const graph::Model &bare, passes::QuantizedForm form)
     return std::move(made).value().model;
 }
 
-std::unique_ptr<runtime::LatencyPlan> planOf(const graph::Model &model)
+std::unique_ptr<runtime::LatencyPlan> planOf(const graph::Model &model,
+                                             runtime::PlanLayout layout = runtime::PlanLayout::Measured)
 {
     static const auto fallback = runtime::backendChain("reference", 2).value();
     const auto typed = profile::typedModel(model, kPicture, {});
@@ -66,6 +69,7 @@ std::unique_ptr<runtime::LatencyPlan> planOf(const graph::Model &model)
         qFatal("%s", typed.error().message().c_str());
     runtime::PlanOptions options;
     options.threads = 2;
+    options.layout = layout;
     options.fallback = fallback.front().get();
     auto plan = profile::measurablePlan(typed.value(), options);
     if (!plan.ok())
@@ -281,6 +285,23 @@ private Q_SLOTS:
         QCOMPARE(steps["cast"], 0);
         QVERIFY(steps["reorder"]
                 <= 1); // codes lie with their channels last, the Deconvolution's data may not
+    }
+
+    void codesBecomeBfloat16InTheLayoutThatTheConvolutionWants()
+    {
+        for (const auto layout : {runtime::PlanLayout::Blocked, runtime::PlanLayout::ChannelsLast}) {
+            const auto plan = planOf(quantized(test::forkedNetwork(), passes::QuantizedForm::Onednn,
+                                               {"narrow", "narrow_relu", "product"}),
+                                     layout);
+            std::map<std::string, int> steps;
+            for (const PlanStep &step : plan->steps())
+                ++steps[step.kind == StepKind::Compute ? step.op : std::string(runtime::nameOf(step.kind))];
+            QCOMPARE(steps["_contrib_dequantize"], 1);
+            QCOMPARE(steps["cast"], 0);
+            QCOMPARE(steps["_contrib_quantized_pooling"], 1);
+            // The product's two sides may lie differently; what is made of codes need not be moved.
+            QVERIFY(steps["reorder"] <= 1);
+        }
     }
 
     void twoRunsGiveTheSameBits()

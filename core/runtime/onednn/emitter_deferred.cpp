@@ -1,0 +1,34 @@
+#include "core/runtime/onednn/int8_scales.h"
+
+#include <utility>
+
+namespace halftone::runtime::onednn {
+
+void Emitter::defer(ValueId value, const Place &place, double factor)
+{
+    share(place.buffer); // it is read later than its readers' places in the graph say
+    m_locations[value] = {{}, {}, false, false, Deferred{place, factor, m_node}};
+}
+
+bool Emitter::deferCast(ValueId value, ValueId source)
+{
+    if (!isDeferred(source) || m_graph.desc(source).dtype != tensor::DType::F32 || isPartOfConcat(value))
+        return false;
+    const Deferred deferred = *m_locations[source].deferred;
+    share(deferred.codes.buffer);
+    m_locations[value] = {{}, {}, false, false, deferred};
+    return true;
+}
+
+Result<Place> Emitter::computeDeferred(ValueId value, const Desc &desc)
+{
+    const Deferred deferred = *m_locations[value].deferred;
+    const Place result = temporary(desc);
+    const std::size_t reader = std::exchange(m_node, deferred.node);
+    const auto done = rescale(*this, m_graph.nodes[deferred.node], deferred.codes, result, deferred.factor);
+    m_node = reader;
+    HALFTONE_CHECK(done);
+    return result;
+}
+
+} // namespace halftone::runtime::onednn
