@@ -56,10 +56,14 @@ struct Isolated
 
 bool areSame(const LoweredForm &a, const LoweredForm &b)
 {
+    if (a.int8 || b.int8)
+        return a.int8 && b.int8 && profile::areSame(*a.int8, *b.int8);
     return a.inputs == b.inputs && a.outputs == b.outputs
         && (a.node == b.node
             || (a.node->op == b.node->op && a.node->attributes == b.node->attributes
-                && a.node->subgraphs == b.node->subgraphs));
+                && std::ranges::equal(a.node->subgraphs, b.node->subgraphs, [](const auto &x, const auto &y) {
+                       return x == y || profile::areSame(*x, *y);
+                   })));
 }
 
 std::size_t bytesOf(const Feed &feed)
@@ -112,7 +116,8 @@ private:
     Result<void> addCumulative(const Run &run);
     std::optional<LayerErrors> firstUnclean(const Run &run) const;
     Result<void> addIsolated(Execution execution, Run &run);
-    Result<void> addLayer(const Execution &before, Collected &collected, Run &run);
+    Result<void> addLayer(const Execution &before, std::span<const Tensor> inputs, Collected &collected,
+                          Run &run);
     Result<LoweredLayer *> loweredLayer(NodeId node, std::span<const Tensor> inputs, Run &run);
     Result<std::vector<Tensor>> headsWith(Execution rest, std::vector<Tensor> lowered, Run &run);
 
@@ -223,8 +228,9 @@ bool KeptCompare::Impl::makeRoom(const Run &run)
     need(m_model.graph, run.reference);
     need(run.models.other.graph, run.lowered);
     const std::size_t heads = run.reference.headBytes + run.lowered.headBytes;
-    const std::size_t streamed
-        = m_feedBytes + 2 * (run.reference.allBytes + run.lowered.allBytes + around) + heads;
+    const std::size_t streamed = m_feedBytes + 2 * (run.reference.allBytes + run.lowered.allBytes + around)
+        + run.reference.allBytes // what int8 layers read, for a while
+        + heads;
     const std::size_t kept = m_feedBytes + m_batches.size() * values + run.reference.allBytes + 2 * around;
     if (std::max(streamed, kept) > run.memoryLimit)
         return false;
@@ -348,13 +354,17 @@ std::optional<LayerErrors> KeptCompare::Impl::firstUnclean(const Run &run) const
 Result<void> KeptCompare::Impl::addIsolated(Execution execution, Run &run)
 {
     const Values &values = m_values[run.batch];
+    Int8Reads reads(run.models);
     while (!execution.isDone()) {
         const NodeId node = execution.node();
+        if (reads.isPart(node))
+            reads.keep(node, execution.inputs());
         if (const auto wanted = run.alone.find(node); wanted != run.alone.end()) {
-            Collected &collected = m_isolated.at(node)[wanted->second].collected;
+            auto &[form, collected] = m_isolated.at(node)[wanted->second];
+            const std::vector<Tensor> inputs = form.int8 ? reads.take(node) : execution.inputs();
             if (collected.batches == run.batch) {
                 run.tell(node);
-                HALFTONE_CHECK(addLayer(execution, collected, run));
+                HALFTONE_CHECK(addLayer(execution, inputs, collected, run));
                 settle(collected);
             }
         }
@@ -364,15 +374,16 @@ Result<void> KeptCompare::Impl::addIsolated(Execution execution, Run &run)
 }
 
 /// `before` stands before the layer. Adds all figures or none.
-Result<void> KeptCompare::Impl::addLayer(const Execution &before, Collected &collected, Run &run)
+Result<void> KeptCompare::Impl::addLayer(const Execution &before, std::span<const Tensor> inputs,
+                                         Collected &collected, Run &run)
 {
     const NodeId node = before.node();
-    const std::vector<Tensor> inputs = before.inputs();
     HALFTONE_TRY(LoweredLayer *const layer, loweredLayer(node, inputs, run));
-    HALFTONE_TRY(const std::vector<Tensor> lowered, layer->run(inputs, run.progress));
+    const std::vector<Tensor> &outputs = m_values[run.batch].at(run.reference.keys[node]);
+    HALFTONE_TRY(std::vector<Tensor> lowered, layer->run(inputs, run.progress));
+    lowered = completed(std::move(lowered), outputs);
     ++m_computed;
     ++run.done;
-    const std::vector<Tensor> &outputs = m_values[run.batch].at(run.reference.keys[node]);
     const std::vector<Tensor> &heads = run.heads[run.batch].reference;
     std::vector<Tensor> changed;
     if (profile::areSame(outputs, lowered)) {

@@ -118,6 +118,7 @@ private:
         , m_settings(settings)
         , m_reference(std::move(reference))
         , m_other(std::move(other))
+        , m_reads(m_models)
         , m_rows(models.reference.graph)
         , m_outputs(models.reference.graph)
     {
@@ -219,14 +220,16 @@ private:
     Result<Room> runIsolated(const runtime::Feed &feed, const Progress &progress)
     {
         HALFTONE_TRY(Execution run, m_reference.start(feed));
+        m_reads.clear();
         const std::size_t heads = bytesOf(m_heads.reference) + bytesOf(m_heads.other);
         while (!run.isDone()) {
             const NodeId node = run.node();
             progress.tell(run.shareDone(), m_models.reference.graph.node(node).name);
             std::vector<Tensor> inputs;
-            if (m_models.counterpart[node] != kNoNode)
+            if (m_models.counterpart[node] != kNoNode || m_reads.isPart(node))
                 inputs = run.inputs();
-            if (!hasRoom(heads + bytesOf(inputs) + run.ownBytes(), run.nextBytes()))
+            m_reads.keep(node, inputs);
+            if (!hasRoom(heads + m_reads.bytes() + bytesOf(inputs) + run.ownBytes(), run.nextBytes()))
                 return Room::TooSmall;
             HALFTONE_TRY(const runtime::NodeValue value, run.step(progress));
             if (m_models.counterpart[node] == kNoNode)
@@ -234,12 +237,15 @@ private:
             HALFTONE_TRY(LoweredLayer *const layer, loweredLayer(node, inputs, value.outputs));
             if (layer == nullptr)
                 continue;
+            if (layer->isInt8())
+                inputs = m_reads.take(node);
             // The layer's casts copy its inputs and outputs.
-            const std::size_t held = heads + run.ownBytes();
+            const std::size_t held = heads + m_reads.bytes() + run.ownBytes();
             if (!hasRoom(held, 2 * bytesOf(inputs) + 2 * bytesOf(value.outputs)))
                 return Room::TooSmall;
             HALFTONE_TRY(std::vector<Tensor> lowered, layer->run(inputs, progress));
             inputs.clear();
+            lowered = completed(std::move(lowered), value.outputs);
             HALFTONE_TRY(const Room room, addLowered(run, value, std::move(lowered), held, progress));
             if (room == Room::TooSmall)
                 return room;
@@ -289,6 +295,7 @@ private:
     runtime::Interpreter m_other;
     std::unordered_map<NodeId, std::vector<NodeId>> m_answersTo; ///< by the other's node: the reference's
     std::map<NodeId, std::optional<LoweredLayer>> m_lowered; ///< by the reference's node
+    Int8Reads m_reads;
     LayerRows m_rows;
     OutputRows m_outputs;
     Heads m_heads;

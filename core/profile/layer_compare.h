@@ -24,6 +24,8 @@ struct ComparedModels
     std::vector<graph::NodeId> counterpart;
     /// Of `other`; isolated effects need it. Empty: types are not known.
     passes::TypeMap types;
+    /// As passes::Conversion::int8Group.
+    std::vector<graph::NodeId> int8Group = {};
 };
 
 /// `source` against what a conversion made of it: nodes are matched by the conversion's own map, merged ones to those that

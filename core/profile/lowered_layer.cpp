@@ -33,9 +33,14 @@ Result<void> needTypes(const ComparedModels &models)
 std::optional<LoweredForm> loweredForm(const ComparedModels &models, NodeId node,
                                        std::span<const DType> inputs, std::span<const DType> outputs)
 {
+    if (!models.int8Group.empty() && models.int8Group[node] != passes::kNoNode) {
+        auto layer = outputs.empty() || outputs[0] != DType::F32 ? std::nullopt : int8Layer(models, node);
+        if (!layer)
+            return std::nullopt;
+        return LoweredForm{{}, {}, {}, std::make_shared<const Int8Layer>(std::move(*layer))};
+    }
     const NodeId lowered = models.counterpart[node];
     const auto lowerInputs = models.other.graph.inputs(lowered);
-    // An int8 form is another operator, and stands for several nodes: it is none of this layer alone.
     const bool isSameOperator = models.other.graph.node(lowered).op == models.reference.graph.node(node).op;
     if (!isSameOperator || lowerInputs.size() != inputs.size())
         return std::nullopt;
@@ -60,6 +65,15 @@ Result<std::optional<LoweredLayer>> LoweredLayer::create(const ComparedModels &m
     const std::optional<LoweredForm> form = loweredForm(models, node, inputs, outputs);
     if (!form)
         return std::optional<LoweredLayer>();
+    if (form->int8) {
+        HALFTONE_TRY(runtime::Interpreter interpreter,
+                     runtime::Interpreter::create(form->int8->model, backends));
+        LoweredLayer made(std::move(interpreter));
+        made.m_isInt8 = true;
+        for (std::size_t k = 0; k < form->int8->reads.size(); ++k)
+            made.m_names.push_back(inputName(k));
+        return std::optional<LoweredLayer>(std::move(made));
+    }
     graph::Graph graph;
     std::vector<std::string> names;
     std::vector<Entry> entries;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/profile/layer_compare.h"
+#include "core/profile/int8_layer.h"
 
 #include <span>
 
@@ -12,9 +12,12 @@ struct LoweredForm
     graph::NodeDefPtr node;
     std::vector<tensor::DType> inputs; ///< types that it computes in
     std::vector<tensor::DType> outputs;
+    /// In place of the others, for the node whose value an int8 layer gives: see int8Layer().
+    std::shared_ptr<const Int8Layer> int8 = {};
 };
 
-/// Nothing when the other model computes the node in the same types. `inputs`, `outputs`: the types in the reference.
+/// Nothing when the other model computes the node in the same types, and for a node inside an int8 layer that does not give
+/// its value. `inputs`, `outputs`: the types in the reference.
 std::optional<LoweredForm> loweredForm(const ComparedModels &models, graph::NodeId node,
                                        std::span<const tensor::DType> inputs,
                                        std::span<const tensor::DType> outputs);
@@ -33,6 +36,8 @@ public:
                                                       std::span<const tensor::DType> outputs,
                                                       const runtime::BackendChain &backends);
 
+    /// Does it read what Int8Reads keeps, not the node's inputs? Then it gives the node's first output alone.
+    bool isInt8() const { return m_isInt8; }
     /// fails: what running refuses. where = the node
     Result<std::vector<tensor::Tensor>> run(std::span<const tensor::Tensor> inputs, const Progress &progress);
 
@@ -44,6 +49,7 @@ private:
 
     runtime::Interpreter m_interpreter;
     std::vector<std::string> m_names; ///< of the inputs
+    bool m_isInt8 = false;
 };
 
 } // namespace halftone::profile

@@ -37,7 +37,7 @@ std::unordered_set<std::string_view> fusedNames(const graph::Graph &graph,
 ComparedModels convertedPair(const graph::Model &source, const graph::Model &converted,
                              const passes::Conversion &conversion)
 {
-    ComparedModels models{source, converted, conversion.fromSource, conversion.types};
+    ComparedModels models{source, converted, conversion.fromSource, conversion.types, conversion.int8Group};
     std::unordered_map<NodeId, NodeId> into;
     for (const passes::MergedNode &merged : conversion.merged)
         into.emplace(merged.node, merged.into);

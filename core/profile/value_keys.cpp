@@ -25,15 +25,32 @@ bool areSame(const tensor::Tensor &a, const tensor::Tensor &b)
     return a.bytes().data() == b.bytes().data() || std::ranges::equal(a.bytes(), b.bytes());
 }
 
+bool areSame(const std::vector<std::shared_ptr<const graph::Graph>> &a,
+             const std::vector<std::shared_ptr<const graph::Graph>> &b)
+{
+    return std::ranges::equal(
+        a, b, [](const auto &x, const auto &y) { return x == y || profile::areSame(*x, *y); });
+}
+
 bool areSame(const graph::NodeDefPtr &a, const graph::NodeDefPtr &b)
 {
     if (a == b)
         return true;
-    return a->op == b->op && a->attributes == b->attributes && a->subgraphs == b->subgraphs
+    return a->op == b->op && a->attributes == b->attributes && areSame(a->subgraphs, b->subgraphs)
         && (isCast(*a) || a->name == b->name);
 }
 
 } // namespace
+
+bool areSame(const graph::Graph &a, const graph::Graph &b)
+{
+    if (a.nodeCount() != b.nodeCount() || !std::ranges::equal(a.heads(), b.heads()))
+        return false;
+    for (graph::NodeId id = 0; id < a.nodeCount(); ++id)
+        if (!areSame(a.sharedNode(id), b.sharedNode(id)) || !std::ranges::equal(a.inputs(id), b.inputs(id)))
+            return false;
+    return true;
+}
 
 bool Computation::operator==(const Computation &other) const
 {

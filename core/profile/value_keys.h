@@ -11,6 +11,9 @@
 
 namespace halftone::profile {
 
+/// The same nodes with the same names and wiring, in the same order; names of inserted casts mean nothing.
+bool areSame(const graph::Graph &a, const graph::Graph &b);
+
 /// Everything that decides the bits that a node of a run gives, for one batch of inputs.
 struct Computation
 {
@@ -26,7 +29,7 @@ struct Computation
 };
 
 /// Numbers computations: equal ones, also those of different graphs, get the same number as long as they are remembered,
-/// and no number is given twice. Bodies of control flow are equal only when they are the same object.
+/// and no number is given twice.
 class ValueKeys
 {
 public:

@@ -33,4 +33,13 @@ inline std::vector<tensor::DType> typesOf(std::span<const tensor::Tensor> values
     return types;
 }
 
+/// `lowered`, and for outputs that it lacks, which are hidden ones, those of the reference.
+inline std::vector<tensor::Tensor> completed(std::vector<tensor::Tensor> lowered,
+                                             std::span<const tensor::Tensor> outputs)
+{
+    for (std::size_t k = lowered.size(); k < outputs.size(); ++k)
+        lowered.push_back(outputs[k]);
+    return lowered;
+}
+
 } // namespace halftone::profile

@@ -162,13 +162,13 @@ void editAtRandom(Document &document, std::mt19937 &random)
     };
     const char *const ops[] = {"FullyConnected", "BatchNorm", "Activation", "elemwise_add", "softmax"};
     const char *const kinds[] = {"fc", "bn", "act"};
-    const policy::List lists[]
-        = {policy::List::Target, policy::List::Fp32, policy::List::Widest, policy::List::Neutral};
-    const std::optional<DType> types[] = {DType::F32, document.policy().target, std::nullopt};
+    const policy::List lists[] = {policy::List::Target, policy::List::Fp32, policy::List::Widest,
+                                  policy::List::Neutral, policy::List::Int8};
+    const std::optional<DType> types[] = {DType::F32, document.policy().target, std::nullopt, DType::I8};
     const std::string node = kinds[below(3)] + std::to_string(below(8));
     switch (below(8)) {
     case 0:
-        (void)document.apply(policy::MoveOperators{{ops[below(5)]}, lists[below(4)]});
+        (void)document.apply(policy::MoveOperators{{ops[below(5)]}, lists[below(5)]});
         break;
     case 1:
         (void)document.apply(policy::ExcludeNames{{node}});
@@ -187,7 +187,7 @@ void editAtRandom(Document &document, std::mt19937 &random)
         document.undo();
         break;
     default:
-        (void)document.apply(policy::OverrideNodes{{node}, types[below(3)]});
+        (void)document.apply(policy::OverrideNodes{{node}, types[below(4)]});
     }
 }
 
@@ -207,6 +207,7 @@ private Q_SLOTS:
         std::mt19937 random(11);
         std::size_t computed = 0;
         std::size_t most = 0;
+        std::size_t int8 = 0;
         for (int edit = 0; edit < 60; ++edit) {
             editAtRandom(*document, random);
             const Snapshot snapshot = derived(*document);
@@ -223,14 +224,17 @@ private Q_SLOTS:
                 const auto nodes = static_cast<std::size_t>(std::ranges::count_if(
                     got.comparison.layers, [](const auto &layer) { return layer.output == 0; }));
                 most += 2 * 3 * nodes;
-                for (const profile::LayerErrors &layer : got.comparison.layers)
+                for (const profile::LayerErrors &layer : got.comparison.layers) {
+                    int8 += layer.isolated && snapshot->converted->conversion.isInt8(layer.node) ? 1U : 0U;
                     most += layer.isolated
                         ? 3 * (nodes - static_cast<std::size_t>(&layer - got.comparison.layers.data()))
                         : 0;
+                }
             }
         }
         qInfo("%zu nodes computed, about %zu by whole comparisons", computed, most);
         QVERIFY(computed < most / 3);
+        QVERIFY(int8 > 0);
     }
 
     void anEditNearTheEndComputesOnlyWhatLiesBehind()

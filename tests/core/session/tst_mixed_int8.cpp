@@ -388,8 +388,9 @@ private Q_SLOTS:
         QVERIFY(noteOn(converted, idOf(model.graph, "conv0")).ends_with("the parameters are not loaded"));
     }
 
-    /// Without ranges a requantize of three inputs stands for a layer of three inputs, but is not that layer.
-    void anInt8FormIsNoLayerToLowerAlone()
+    /// Without ranges a requantize of three inputs stands for a layer of three inputs, but is not that layer: it reads what
+    /// is quantized for it, in a range that each batch has anew.
+    void anInt8LayerAloneReadsRealsOnce()
     {
         Network n;
         const auto first = n.full("fc0", n.builder().variable("data"), 4, 6);
@@ -402,7 +403,9 @@ private Q_SLOTS:
         for (const char *name : {"fc0", "fc1"}) {
             const NodeId id = idOf(model.graph, name);
             QVERIFY(converted.conversion.isInt8(id));
-            QVERIFY(!profile::loweredForm(pair, id, inputs, outputs));
+            const auto form = profile::loweredForm(pair, id, inputs, outputs);
+            QVERIFY(form && form->int8);
+            QCOMPARE(form->int8->reads, std::vector<graph::Entry>{model.graph.inputs(id)[0]});
         }
     }
 
