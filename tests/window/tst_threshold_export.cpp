@@ -1,0 +1,99 @@
+#include "core/session/export.h"
+#include "tests/support/call_cli.h"
+#include "tests/support/files.h"
+#include "tests/window/window_fixture.h"
+#include "widgets/models/threshold_editor.h"
+#include "widgets/plots/calibration_plot.h"
+#include "widgets/plots/custom_plot.h"
+#include "widgets/plots/threshold_handle.h"
+
+using namespace halftone;
+using app::MainWindow;
+using test::settle;
+using test::settleAfterEdit;
+using widgets::CalibrationPlot;
+using widgets::ThresholdEditor;
+using widgets::ThresholdHandle;
+
+namespace {
+
+constexpr const char *kTensor = "normalized_output"; // what the first convolution reads
+
+} // namespace
+
+/// From the mouse on a plot to the ranges in an exported symbol.
+class TestThresholdExport : public QObject
+{
+    Q_OBJECT
+
+    /// Takes the grip right of the values to half of where it is.
+    static void dragToHalf(CalibrationPlot &plot, double threshold)
+    {
+        ThresholdHandle &grip = *plot.handles().front();
+        QCPAxis *const axis = plot.plot()->axisRects().front()->axis(QCPAxis::atBottom);
+        QTest::mousePress(&grip, Qt::LeftButton, {}, grip.rect().center());
+        const QPoint inPlot(static_cast<int>(std::lround(axis->coordToPixel(threshold / 2))),
+                            grip.geometry().center().y());
+        const QPoint local = grip.mapFrom(plot.plot(), inPlot);
+        QMouseEvent move(QEvent::MouseMove, local, grip.mapToGlobal(local), Qt::NoButton, Qt::LeftButton, {});
+        QApplication::sendEvent(&grip, &move);
+        QTest::mouseRelease(&grip, Qt::LeftButton, {}, grip.rect().center());
+    }
+
+private Q_SLOTS:
+    void aDraggedThresholdGivesWhatTheCommandLineGivesForIt()
+    {
+        const QTemporaryDir folder;
+        MainWindow window;
+        window.resize(1600, 1000);
+        window.show();
+        window.openSample();
+        QVERIFY(settle(window));
+        auto &controller = window.controller();
+        QVERIFY(controller.apply(policy::MoveOperators{{"Convolution"}, policy::List::Int8}));
+        QVERIFY(settleAfterEdit(window));
+        QVERIFY(window.showView("calibration"));
+        auto *const editor = window.findChild<ThresholdEditor *>();
+        auto *const plot = window.findChild<CalibrationPlot *>();
+        QVERIFY(editor && plot);
+        const auto &calibrated = controller.figures().calibration;
+        QVERIFY(calibrated);
+        const auto tensor
+            = std::ranges::find(calibrated->tensors, kTensor, &calibration::CalibratedTensor::name);
+        QVERIFY(tensor != calibrated->tensors.end());
+        editor->choose(static_cast<std::size_t>(tensor - calibrated->tensors.begin()));
+        QTRY_VERIFY_WITH_TIMEOUT(editor->study() && !editor->isChoosing(), 60000);
+        QTRY_VERIFY(plot->handles().front()->isVisible());
+
+        const double before = editor->value();
+        dragToHalf(*plot, before);
+        const auto &thresholds = controller.document()->policy().thresholds;
+        QVERIFY(thresholds.contains(kTensor));
+        const double dragged = thresholds.at(kTensor).value.value_or(0);
+        QVERIFY2(std::abs(dragged - before / 2) < 0.1 * before, qPrintable(QString::number(dragged)));
+        QVERIFY(settleAfterEdit(window));
+
+        session::ExportOptions options;
+        options.prefix = folder.filePath("window").toStdString();
+        options.report = false;
+        const auto written = session::exportAll(*controller.snapshot(), controller.figures(), options, {});
+        QVERIFY2(written.ok(), written.ok() ? "" : written.error().message().c_str());
+        const auto converted
+            = test::callCli({"convert", test::kSampleModel, "--out", folder.filePath("cli"), "--policy",
+                             folder.filePath("window.policy.json"), "--inputs", test::kSampleData});
+        QVERIFY2(converted.code == 0, converted.err);
+        const std::string symbol = test::readFile(folder.filePath("window-symbol.json").toStdString());
+        QVERIFY(symbol.find('"' + std::to_string(dragged) + '"') != std::string::npos);
+        QCOMPARE(symbol, test::readFile(folder.filePath("cli-symbol.json").toStdString()));
+    }
+};
+
+int main(int argc, char **argv)
+{
+    const test::PrivateHome home;
+    QApplication application(argc, argv);
+    TestThresholdExport test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+#include "tst_threshold_export.moc"
