@@ -1,0 +1,88 @@
+#pragma once
+
+#include "core/profile/kept_plan.h"
+#include "core/profile/layer_rows.h"
+#include "core/profile/lowered_layer.h"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+/// Inside of KeptCompare: the figures of layers that are lowered alone.
+namespace halftone::profile {
+
+/// The figures of one node as they are added, batch after batch.
+struct KeptFigures
+{
+    NodeRows rows;
+    std::size_t batches = 0; ///< added so far
+
+    /// A batch more, of that many.
+    void settle(std::size_t all)
+    {
+        if (++batches == all)
+            rows.settle();
+    }
+};
+
+/// One batch of a comparison, whose values in the reference are all there.
+struct KeptBatch
+{
+    const ComparedModels &models;
+    const KeptPlan &reference;
+    const KeptValues &values;
+    const std::vector<tensor::Tensor> &heads; ///< of the reference
+    std::size_t index = 0;
+    const Progress &progress;
+    std::function<void(graph::NodeId)> begins; ///< with a layer
+    std::function<void()> computed; ///< a node
+};
+
+/// Keeps the figures of every form that a layer was lowered to.
+class KeptLayers
+{
+public:
+    /// Must live as long as this: `reference`. backends: kept
+    KeptLayers(const graph::Graph &reference, const runtime::BackendChain &backends, std::size_t batches);
+
+    /// What one comparison asks for.
+    struct Asked
+    {
+        std::map<graph::NodeId, std::size_t> forms; ///< which of the layer's
+        std::map<graph::NodeId, std::optional<LoweredLayer>> layers; ///< those that were run
+    };
+    Asked choose(const ComparedModels &models, const KeptPlan &reference, const KeptPlan &lowered);
+    /// About how many nodes add() will compute over all batches: behind a layer half of the rest is taken.
+    std::size_t nodesToCompute(const Asked &asked) const;
+
+    /// Adds a batch, where it is not known. `execution` stands before the first node.
+    /// fails: what running refuses; Cancelled
+    Result<void> add(runtime::Execution execution, const KeptBatch &batch, Asked &asked);
+    /// Adds the figures to the rows of a node, if it was asked for.
+    void tell(graph::NodeId node, const Asked &asked, std::span<LayerErrors> rows) const;
+
+private:
+    struct Form
+    {
+        LoweredForm form;
+        KeptFigures figures;
+    };
+
+    Result<void> addLayer(const runtime::Execution &before, std::span<const tensor::Tensor> inputs,
+                          KeptFigures &figures, const KeptBatch &batch, Asked &asked);
+    Result<LoweredLayer *> layerOf(graph::NodeId node, std::span<const tensor::Tensor> inputs,
+                                   const KeptBatch &batch, Asked &asked) const;
+    Result<std::vector<tensor::Tensor>>
+    headsWith(runtime::Execution rest, std::vector<tensor::Tensor> lowered, const KeptBatch &batch) const;
+
+    const graph::Graph &m_graph;
+    const runtime::BackendChain m_backends;
+    const std::vector<std::size_t> m_shown; ///< by NodeId
+    std::size_t m_batches = 0;
+    std::unordered_map<graph::NodeId, std::vector<Form>> m_known;
+};
+
+} // namespace halftone::profile
