@@ -3,6 +3,8 @@
 #include <QPointF>
 #include <QRectF>
 
+#include <algorithm>
+
 namespace halftone::widgets {
 
 /// Which part of the scene a view shows. View coordinates are the widget's pixels.
@@ -10,6 +12,7 @@ struct Camera
 {
     static constexpr double kLeast = 0.002;
     static constexpr double kMost = 4;
+    static constexpr double kInSight = 80; ///< pixels of the scene that stay in the view
 
     double scale = 1;
     QPointF origin; ///< of the view, in the scene
@@ -29,6 +32,17 @@ struct Camera
     void centreOn(const QPointF &scene, const QSizeF &view)
     {
         origin = scene - QPointF(view.width(), view.height()) / (2 * scale);
+    }
+
+    /// Moves back as far as needed for a piece of the scene to stay in the view, so that nobody gets lost beside it.
+    void keepInSight(const QSizeF &scene, const QSizeF &view)
+    {
+        const auto bounded = [this](double at, double sceneLength, double viewLength) {
+            const double piece = std::min({kInSight / scale, sceneLength, viewLength / scale});
+            return qBound(piece - viewLength / scale, at, sceneLength - piece);
+        };
+        origin = {bounded(origin.x(), scene.width(), view.width()),
+                  bounded(origin.y(), scene.height(), view.height())};
     }
 
     bool operator==(const Camera &) const = default;

@@ -61,8 +61,11 @@ void Canvas::setInput(const PaintInput &input)
 {
     if (input.scene != m_input.scene)
         m_marked = kNoItem;
+    const bool isOther
+        = input.scene != m_input.scene || input.looks != m_input.looks || input.colourBy != m_input.colourBy;
     m_input = input;
-    m_minimap->refresh();
+    if (isOther) // what is chosen does not show in it
+        m_minimap->refresh();
     update();
 }
 
@@ -87,8 +90,10 @@ void Canvas::setCamera(const Camera &camera)
     update();
 }
 
-void Canvas::moveCamera(const Camera &camera)
+void Canvas::moveCamera(Camera camera)
 {
+    if (m_input.scene)
+        camera.keepInSight(m_input.scene->size(), size());
     setCamera(camera);
     Q_EMIT cameraMoved(camera);
 }

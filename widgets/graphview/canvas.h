@@ -25,7 +25,7 @@ public:
     explicit Canvas(QWidget *parent = nullptr);
     ~Canvas() override;
 
-    /// What is drawn from now on; all of it must outlive the next call.
+    /// What is drawn from now on.
     void setInput(const PaintInput &input);
     const PaintInput &input() const { return m_input; }
     /// What stands here while there is nothing to draw.
@@ -76,7 +76,7 @@ private:
     };
 
     ItemIndex itemAt(const QPointF &view) const;
-    void moveCamera(const Camera &camera);
+    void moveCamera(Camera camera);
     QString toolTipOf(ItemIndex item) const;
     void paintCaption(QPainter &painter);
     void paintMark(QPainter &painter);

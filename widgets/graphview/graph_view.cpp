@@ -122,7 +122,7 @@ void GraphView::connectCanvas(Canvas *canvas)
     connect(canvas, &Canvas::keyWanted, this, &GraphView::handleKey);
     connect(canvas, &Canvas::dragWanted, this, &GraphView::dragItem);
     connect(canvas, &Canvas::menuWanted, this, [this](const QPoint &globalPos, ItemIndex item) {
-        if (item != kNoItem && !m_emphasis.isSelected(item))
+        if (item != kNoItem && !m_emphasis->isSelected(item))
             clickItem(item, Qt::NoModifier);
         Q_EMIT nodesMenuRequested(globalPos);
     });
@@ -140,7 +140,7 @@ void GraphView::openDocument()
     m_right->setInput({});
     m_legend->hide();
     m_plainNote->hide();
-    m_emphasis = {};
+    m_emphasis = std::make_shared<const Emphasis>();
     m_scene.reset();
     m_shown.reset();
     m_find->forget();
@@ -197,7 +197,7 @@ void GraphView::take(Layouted layouted)
         m_right->fadeFromPresent(animationMs());
     }
     if (isNew)
-        m_types = std::move(*layouted.types);
+        m_types = std::make_shared<const passes::TypeMap>(std::move(*layouted.types));
     m_scene = std::move(layouted.scene);
     m_right->setMessage({});
     m_plainNote->showNote(m_scene->note());
@@ -226,18 +226,20 @@ void GraphView::recolour()
     const auto &snapshot = m_controller->snapshot();
     if (!m_scene || !snapshot)
         return;
-    if (m_types.nodeCount() != m_scene->graph().nodeCount()) {
-        m_left->setInput({}); // they may hold a scene that is gone
+    if (m_types->nodeCount() != m_scene->graph().nodeCount()) {
+        m_left->setInput({});
         m_right->setInput({});
         return;
     }
     m_shown = snapshot;
     const session::Figures &figures = m_controller->figures();
     const bool showsConverted = m_sides != Sides::Original;
-    m_looks = looksOf(*m_scene, *snapshot, figures, m_colourBy, showsConverted, m_types);
+    m_looks = std::make_shared<const Looks>(
+        looksOf(*m_scene, *snapshot, figures, m_colourBy, showsConverted, *m_types));
     if (m_sides == Sides::Both)
-        m_originalLooks = looksOf(*m_scene, *snapshot, figures, m_colourBy, false, m_types);
-    m_legend->show(*m_scene, m_looks, m_colourBy,
+        m_originalLooks = std::make_shared<const Looks>(
+            looksOf(*m_scene, *snapshot, figures, m_colourBy, false, *m_types));
+    m_legend->show(*m_scene, *m_looks, m_colourBy,
                    showsConverted ? std::optional(snapshot->castCount()) : std::nullopt);
     feedCanvases();
 }
@@ -246,36 +248,31 @@ void GraphView::emphasise()
 {
     if (!m_scene)
         return;
-    m_emphasis = emphasisOf(*m_scene, m_controller->selection().nodes());
+    Emphasis emphasis = emphasisOf(*m_scene, m_controller->selection().nodes());
     if (m_find->isVisible() && !m_find->found().empty()) {
-        m_emphasis.found.assign(m_scene->items().size(), 0);
+        emphasis.found.assign(m_scene->items().size(), 0);
         for (const graph::NodeId node : m_find->found()) {
             const ItemIndex item = m_scene->itemOf(node);
             if (item != kNoItem)
-                m_emphasis.found[item] = 1;
+                emphasis.found[item] = 1;
         }
     }
+    m_emphasis = std::make_shared<const Emphasis>(std::move(emphasis));
     describeCurrent();
-    m_left->update();
-    m_right->update();
+    if (m_right->input().scene == m_scene) // else there is nothing to emphasise yet
+        feedCanvases();
 }
 
 void GraphView::feedCanvases()
 {
-    PaintInput input{m_scene.get(),
-                     &m_looks,
-                     &m_emphasis,
-                     m_shown.get(),
-                     &m_types,
-                     m_colourBy,
-                     m_sides != Sides::Original};
+    PaintInput input{m_scene, m_looks, m_emphasis, m_shown, m_types, m_colourBy, m_sides != Sides::Original};
     m_right->setInput(input);
     if (m_sides == Sides::Both) {
-        input.looks = &m_originalLooks;
+        input.looks = m_originalLooks;
         input.converted = false;
         m_left->setInput(input);
     } else {
-        m_left->setInput({}); // hidden, but its camera follows: it must not keep a scene that is gone
+        m_left->setInput({}); // hidden: it need not keep a scene alive
     }
 }
 

@@ -47,8 +47,8 @@ public:
     double scale() const { return m_camera.scale; }
     /// Null before the first layout.
     const Scene *scene() const { return m_scene.get(); }
-    const Looks &looks() const { return m_looks; } ///< of the converted side
-    const Emphasis &emphasis() const { return m_emphasis; }
+    const Looks &looks() const { return *m_looks; } ///< of the converted side
+    const Emphasis &emphasis() const { return *m_emphasis; }
     Canvas *canvas() const { return m_right; } ///< of the converted side, or the only one
     FindPanel *findPanel() const { return m_find; }
     Canvas *originalCanvas() const { return m_left; } ///< seen when both are side by side
@@ -162,10 +162,11 @@ private:
     std::shared_ptr<layout::PieceCache> m_cache;
     std::shared_ptr<const Scene> m_scene;
     std::shared_ptr<const session::Snapshot> m_shown; ///< that the colours are of
-    passes::TypeMap m_types; ///< of the source
-    Looks m_looks;
-    Looks m_originalLooks;
-    Emphasis m_emphasis;
+    std::shared_ptr<const passes::TypeMap> m_types; ///< of the source
+    // Never null; each is replaced, not changed, since the canvases draw from it.
+    std::shared_ptr<const Looks> m_looks = std::make_shared<const Looks>();
+    std::shared_ptr<const Looks> m_originalLooks = m_looks;
+    std::shared_ptr<const Emphasis> m_emphasis = std::make_shared<const Emphasis>();
     ColourBy m_colourBy = ColourBy::Precision;
     Sides m_sides = Sides::Converted;
     Camera m_camera;

@@ -119,9 +119,9 @@ Result<void> writeFile(const QString &path, std::string_view bytes)
 
 Result<void> GraphView::exportTo(const QString &path)
 {
-    if (!m_scene)
-        return badCall(path.toStdString(), "no graph is shown", "an opened model");
     const PaintInput &input = m_right->input();
+    if (!input.scene)
+        return badCall(path.toStdString(), "no graph is shown", "an opened model");
     const QString ending = QFileInfo(path).suffix().toLower();
     const QSizeF size = m_scene->size() + QSizeF(2 * kMargin, 2 * kMargin);
     if (ending == QStringLiteral("svg"))
@@ -133,9 +133,8 @@ Result<void> GraphView::exportTo(const QString &path)
     QByteArray bytes;
     QBuffer buffer(&bytes);
     buffer.open(QIODevice::WriteOnly);
-    Emphasis nothing;
     PaintInput whole = input;
-    whole.emphasis = &nothing;
+    whole.emphasis = std::make_shared<const Emphasis>();
     ScenePainter scenePainter(palette(), font());
     Camera camera;
     camera.origin = {-kMargin, -kMargin};

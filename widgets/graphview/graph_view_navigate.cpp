@@ -181,12 +181,12 @@ void GraphView::showCounterpartOf(ItemIndex item, const Canvas *clicked)
     revealIn(*other, item);
     other->mark(item);
     const SceneItem &shown = m_scene->items()[item];
-    if (shown.ref.isBlock || item >= m_originalLooks.items.size()) // no colours yet
+    if (shown.ref.isBlock || item >= m_originalLooks->items.size()) // no colours yet
         Q_EMIT counterpartShown(tr("%1, in both graphs").arg(shown.name));
     else
         Q_EMIT counterpartShown(tr("%1: %2 in the original, %3 in the converted graph")
-                                    .arg(shown.name, shortType(m_originalLooks.items[item].type),
-                                         shortType(m_looks.items[item].type)));
+                                    .arg(shown.name, shortType(m_originalLooks->items[item].type),
+                                         shortType(m_looks->items[item].type)));
 }
 
 void GraphView::showCounterpart()
@@ -256,6 +256,7 @@ void GraphView::handleKey(int key, Qt::KeyboardModifiers modifiers)
     case Qt::Key_PageDown: {
         Camera camera = m_camera;
         camera.origin.ry() += (key == Qt::Key_PageUp ? -0.8 : 0.8) * m_right->height() / camera.scale;
+        camera.keepInSight(m_scene->size(), m_right->size());
         setCamera(camera);
         break;
     }

@@ -32,7 +32,7 @@ void Minimap::refresh()
 
 void Minimap::place()
 {
-    const Scene *scene = m_canvas->input().scene;
+    const Scene *const scene = m_canvas->input().scene.get();
     if (!scene || scene->size().isEmpty()) {
         hide();
         return;
@@ -52,7 +52,7 @@ void Minimap::place()
 
 void Minimap::follow()
 {
-    const Scene *scene = m_canvas->input().scene;
+    const Scene *const scene = m_canvas->input().scene.get();
     if (!scene)
         return;
     const QRectF seen = m_canvas->camera().toScene(QRectF(m_canvas->rect()));
@@ -112,7 +112,7 @@ void Minimap::render()
 
 void Minimap::paintEvent(QPaintEvent *)
 {
-    const Scene *scene = m_canvas->input().scene;
+    const Scene *const scene = m_canvas->input().scene.get();
     if (!scene || !m_canvas->input().looks)
         return;
     if (m_picture.isNull())

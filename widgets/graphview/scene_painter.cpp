@@ -13,41 +13,11 @@
 namespace halftone::widgets {
 namespace {
 
-constexpr double kDetail = 0.86; ///< size of second text against the first
 constexpr double kSmallest = 6.5; ///< pixels of text that is still drawn
 constexpr double kFar = 0.22; ///< scale below which items are plain fields
 constexpr double kEdgeText = 0.85; ///< scale from which edges say what they carry
-constexpr double kDiamond = 10;
-
-/// All but perhaps the number of examples is known.
-bool isTelling(const tensor::Shape &shape)
-{
-    if (!shape.hasRank())
-        return false;
-    for (std::size_t axis = 1; axis < shape.rank(); ++axis) {
-        if (shape[axis] < 0)
-            return false;
-    }
-    return shape.rank() > 1 || shape.isComplete();
-}
 
 } // namespace
-
-QPointF alongLine(const QPolygonF &line, double share)
-{
-    double length = 0;
-    for (qsizetype k = 1; k < line.size(); ++k)
-        length += QLineF(line[k - 1], line[k]).length();
-    double left = length * share;
-    for (qsizetype k = 1; k < line.size(); ++k) {
-        const QLineF part(line[k - 1], line[k]);
-        if (part.length() >= left && part.length() > 0)
-            return part.pointAt(left / part.length());
-        left -= part.length();
-    }
-    return line.isEmpty() ? QPointF() : line.back();
-}
-
 QString figureText(ColourBy colourBy, double value)
 {
     switch (colourBy) {
@@ -194,124 +164,11 @@ void ScenePainter::paintFrames(QPainter &painter, const PaintInput &input)
             painter.setPen(isFaded ? m_tones.faded(m_tones.text()) : m_tones.text());
             drawLabel(painter, index, 0, title, bold, {rect.left() + 0.7 * line, y}, used);
             painter.setPen(isFaded ? m_tones.faded(m_tones.secondText()) : m_tones.secondText());
-            drawLabel(painter, index, 1, item.detail, scaledFont(kDetail),
+            drawLabel(painter, index, 1, item.detail, scaledFont(kDetailShare),
                       {rect.left() + 1.3 * line + used, y}, room - used - 0.6 * line);
         }
         if (input.emphasis->isFound(index))
             paintRings(painter, input, index, rect);
-    }
-}
-
-void ScenePainter::paintFarEdges(QPainter &painter, const PaintInput &input)
-{
-    // Single lines without joins, all in two calls: what is a pixel long does not show.
-    std::vector<QLineF> plain;
-    std::vector<QLineF> onPath;
-    for (const std::uint32_t index : m_edges) {
-        const SceneEdge &edge = input.scene->edges()[index];
-        if (edge.line.size() < 2 || edge.bounds.height() * m_camera.scale < 1.5)
-            continue;
-        std::vector<QLineF> &lines = input.emphasis->isEdgeOnPath(index) ? onPath : plain;
-        for (qsizetype k = 1; k < edge.line.size(); ++k)
-            lines.emplace_back(m_camera.toView(edge.line[k - 1]), m_camera.toView(edge.line[k]));
-    }
-    const bool isFaded = !input.emphasis->edgeOnPath.empty();
-    painter.setPen(QPen(isFaded ? m_tones.faded(m_tones.line()) : m_tones.line(), 0));
-    painter.drawLines(plain.data(), static_cast<int>(plain.size()));
-    painter.setPen(QPen(m_tones.text(), 0));
-    painter.drawLines(onPath.data(), static_cast<int>(onPath.size()));
-}
-
-void ScenePainter::paintEdges(QPainter &painter, const PaintInput &input)
-{
-    const double scale = std::min(1.0, m_camera.scale);
-    const double head = 6 * scale;
-    for (const bool isTop : {false, true}) {
-        for (const std::uint32_t index : m_edges) {
-            if (input.emphasis->isEdgeOnPath(index) != isTop)
-                continue;
-            const SceneEdge &edge = input.scene->edges()[index];
-            QPolygonF line;
-            line.reserve(edge.line.size());
-            for (const QPointF &point : edge.line)
-                line << m_camera.toView(point);
-            const QColor colour = isTop              ? m_tones.text()
-                : input.emphasis->isEdgeFaded(index) ? m_tones.faded(m_tones.line())
-                                                     : m_tones.line();
-            painter.setPen(QPen(colour, isTop ? 1.6 : 1.1));
-            painter.setBrush(Qt::NoBrush);
-            painter.drawPolyline(line);
-            if (m_camera.scale >= 0.4 && line.size() >= 2) {
-                const QPointF tip = line.back();
-                painter.setPen(Qt::NoPen);
-                painter.setBrush(colour);
-                const QPointF arrow[]
-                    = {tip, tip + QPointF(-head / 2, -head), tip + QPointF(head / 2, -head)};
-                painter.drawPolygon(arrow, 3);
-            }
-        }
-    }
-}
-
-void ScenePainter::diamond(QPainter &painter, const QPointF &centre, const Tone &tone, bool isHollow,
-                           bool isFaded)
-{
-    const double half = kDiamond / 2 * std::clamp(m_camera.scale, 0.5, 1.4);
-    const QPointF corners[] = {centre + QPointF(0, -half), centre + QPointF(half, 0),
-                               centre + QPointF(0, half), centre + QPointF(-half, 0)};
-    const QColor fill = isFaded ? m_tones.faded(tone.band) : tone.band;
-    painter.setPen(QPen(isHollow ? fill : m_tones.ground(), isHollow ? 1.6 : 1));
-    painter.setBrush(isHollow ? m_tones.ground() : fill);
-    painter.drawPolygon(corners, 4);
-}
-
-void ScenePainter::paintCasts(QPainter &painter, const PaintInput &input)
-{
-    for (const std::uint32_t index : m_edges) {
-        const CastMark &mark = input.looks->casts[index];
-        if (mark.count == 0)
-            continue;
-        const SceneEdge &edge = input.scene->edges()[index];
-        const QPointF centre = m_camera.toView(alongLine(edge.line, 0.5));
-        const bool isFaded = input.emphasis->isEdgeFaded(index);
-        diamond(painter, centre, m_tones.of(mark.type), mark.isShared, isFaded);
-        if (mark.count > 1 && isReadable(kDetail)) {
-            painter.setFont(scaledFont(kDetail));
-            painter.setPen(isFaded ? m_tones.faded(m_tones.text()) : m_tones.text());
-            painter.drawText(centre + QPointF(kDiamond * 0.8, 4) * m_camera.scale,
-                             QString::number(mark.count));
-        }
-    }
-}
-
-void ScenePainter::paintEdgeLabels(QPainter &painter, const PaintInput &input)
-{
-    if (!input.snapshot)
-        return;
-    const QFont font = scaledFont(kDetail * 0.92);
-    painter.setFont(font);
-    const QFontMetricsF metrics(font);
-    for (const std::uint32_t index : m_edges) {
-        const SceneEdge &edge = input.scene->edges()[index];
-        const QRectF bounds = m_camera.toView(edge.bounds);
-        if (edge.wires.empty() || bounds.height() < 1.5 * metrics.height())
-            continue;
-        const layout::Wire &wire = edge.wires.front();
-        QString text = shortType(typeOnWire(*input.snapshot, wire, input.converted, *input.types));
-        if (input.snapshot->shapes && isTelling(input.snapshot->shapes->of(wire.from)))
-            text += QChar(' ') + shapeText(input.snapshot->shapes->of(wire.from));
-        const auto others = std::ranges::count_if(
-            edge.wires, [&](const layout::Wire &other) { return other.from != wire.from; });
-        if (others > 0) // further tensors go the same way
-            text += QStringLiteral(" +%1").arg(others);
-        // Beside the line just above its end, where lines of one source have parted and frames have no title.
-        const QPointF tip = m_camera.toView(edge.line.back());
-        const QRectF box(QPointF(tip.x() + 6 * m_camera.scale,
-                                 tip.y() - 0.3 * m_pixels * m_camera.scale - metrics.height()),
-                         QSizeF(metrics.horizontalAdvance(text), metrics.height()));
-        const bool isFaded = input.emphasis->isEdgeFaded(index);
-        painter.setPen(isFaded ? m_tones.faded(m_tones.secondText()) : m_tones.secondText());
-        painter.drawText(box, Qt::AlignVCenter | Qt::TextDontClip, text);
     }
 }
 
@@ -377,7 +234,7 @@ void ScenePainter::paintMix(QPainter &painter, const QRectF &bar, const ItemLook
 
 void ScenePainter::paintBadge(QPainter &painter, qreal middle, const Tone &tone, bool isFaded, qreal &right)
 {
-    const QFont font = scaledFont(kDetail * 0.92);
+    const QFont font = scaledFont(kDetailShare * 0.92);
     const QFontMetricsF metrics(font);
     const qreal pad = 4 * m_camera.scale;
     const QSizeF size(metrics.horizontalAdvance(tone.badge) + 2 * pad, metrics.height() + pad / 2);
@@ -506,7 +363,7 @@ void ScenePainter::paintItem(QPainter &painter, const PaintInput &input, ItemInd
     }
     if (item.isVariable)
         nameY = rect.center().y();
-    if (isReadable(kDetail) && !isBlock && (!item.isVariable || look.type != tensor::DType::Unknown)) {
+    if (isReadable(kDetailShare) && !isBlock && (!item.isVariable || look.type != tensor::DType::Unknown)) {
         if (isByPrecision || look.share < 0) {
             paintBadge(painter, nameY, tone, isFaded, right);
         } else {
@@ -526,14 +383,14 @@ void ScenePainter::paintItem(QPainter &painter, const PaintInput &input, ItemInd
         painter.setPen(shown(first));
         drawLabel(painter, index, 0, item.label, font, {left, nameY}, right - left);
     }
-    if (isReadable(kDetail) && !item.isVariable) {
+    if (isReadable(kDetailShare) && !item.isVariable) {
         const bool tellsWarning = look.warns && !isBlock;
         QString detail = tellsWarning ? QStringLiteral("overflows in ") + shortType(look.type)
                                       : detailOf(input, item, look);
         if (isBlock && !isByPrecision && look.share >= 0)
             detail += QStringLiteral(" · ") + figureText(input.colourBy, look.value);
         painter.setPen(shown(tellsWarning && isByPrecision ? m_tones.amber() : second));
-        drawLabel(painter, index, 1, detail, scaledFont(kDetail), {left, detailY}, end - left);
+        drawLabel(painter, index, 1, detail, scaledFont(kDetailShare), {left, detailY}, end - left);
     }
     if (input.converted && look.castsInside > 0 && !isBlock)
         diamond(painter, {rect.left(), rect.bottom() - 6 * scale}, m_tones.of(look.type), false, isFaded);

@@ -8,6 +8,7 @@
 #include <QFont>
 #include <QStaticText>
 
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -15,14 +16,15 @@ class QPainter;
 
 namespace halftone::widgets {
 
-/// All that a picture is drawn from; none of it is owned.
+/// All that a picture is drawn from. What is given stays as it is as long as a picture holds it, so that a picture that is shown late, or not
+/// at all, never reads what is gone. Looks, emphasis and types are of the scene.
 struct PaintInput
 {
-    const Scene *scene = nullptr;
-    const Looks *looks = nullptr;
-    const Emphasis *emphasis = nullptr;
-    const session::Snapshot *snapshot = nullptr;
-    const passes::TypeMap *types = nullptr; ///< of the source
+    std::shared_ptr<const Scene> scene;
+    std::shared_ptr<const Looks> looks;
+    std::shared_ptr<const Emphasis> emphasis;
+    std::shared_ptr<const session::Snapshot> snapshot;
+    std::shared_ptr<const passes::TypeMap> types; ///< of the source
     ColourBy colourBy = ColourBy::Precision;
     bool converted = true;
 };
@@ -39,6 +41,8 @@ public:
     void paint(QPainter &painter, const QRectF &area, const Camera &camera, const PaintInput &input);
 
 private:
+    static constexpr double kDetailShare = 0.86; ///< size of second text against the first
+
     struct Label
     {
         QString source;
@@ -71,7 +75,7 @@ private:
     Tones m_tones;
     QFont m_font;
     double m_pixels; ///< of m_font
-    const Scene *m_labelled = nullptr; ///< that m_labels belong to
+    std::shared_ptr<const Scene> m_labelled; ///< that m_labels belong to
     int m_labelPixels = 0;
     std::unordered_map<std::uint64_t, Label> m_labels;
 

@@ -1,0 +1,157 @@
+#include "widgets/common/formatters.h"
+#include "widgets/graphview/scene_painter.h"
+
+#include <QFontMetricsF>
+#include <QPainter>
+
+#include <algorithm>
+
+/// Edges, the casts on them, and what they carry.
+namespace halftone::widgets {
+namespace {
+
+constexpr double kDiamond = 10;
+
+/// All but perhaps the number of examples is known.
+bool isTelling(const tensor::Shape &shape)
+{
+    if (!shape.hasRank())
+        return false;
+    for (std::size_t axis = 1; axis < shape.rank(); ++axis) {
+        if (shape[axis] < 0)
+            return false;
+    }
+    return shape.rank() > 1 || shape.isComplete();
+}
+
+} // namespace
+
+QPointF alongLine(const QPolygonF &line, double share)
+{
+    double length = 0;
+    for (qsizetype k = 1; k < line.size(); ++k)
+        length += QLineF(line[k - 1], line[k]).length();
+    double left = length * share;
+    for (qsizetype k = 1; k < line.size(); ++k) {
+        const QLineF part(line[k - 1], line[k]);
+        if (part.length() >= left && part.length() > 0)
+            return part.pointAt(left / part.length());
+        left -= part.length();
+    }
+    return line.isEmpty() ? QPointF() : line.back();
+}
+
+void ScenePainter::paintFarEdges(QPainter &painter, const PaintInput &input)
+{
+    // Single lines without joins, all in two calls: what is a pixel long does not show.
+    std::vector<QLineF> plain;
+    std::vector<QLineF> onPath;
+    for (const std::uint32_t index : m_edges) {
+        const SceneEdge &edge = input.scene->edges()[index];
+        if (edge.line.size() < 2 || edge.bounds.height() * m_camera.scale < 1.5)
+            continue;
+        std::vector<QLineF> &lines = input.emphasis->isEdgeOnPath(index) ? onPath : plain;
+        for (qsizetype k = 1; k < edge.line.size(); ++k)
+            lines.emplace_back(m_camera.toView(edge.line[k - 1]), m_camera.toView(edge.line[k]));
+    }
+    const bool isFaded = !input.emphasis->edgeOnPath.empty();
+    painter.setPen(QPen(isFaded ? m_tones.faded(m_tones.line()) : m_tones.line(), 0));
+    painter.drawLines(plain.data(), static_cast<int>(plain.size()));
+    painter.setPen(QPen(m_tones.text(), 0));
+    painter.drawLines(onPath.data(), static_cast<int>(onPath.size()));
+}
+
+void ScenePainter::paintEdges(QPainter &painter, const PaintInput &input)
+{
+    const double scale = std::min(1.0, m_camera.scale);
+    const double head = 6 * scale;
+    for (const bool isTop : {false, true}) {
+        for (const std::uint32_t index : m_edges) {
+            if (input.emphasis->isEdgeOnPath(index) != isTop)
+                continue;
+            const SceneEdge &edge = input.scene->edges()[index];
+            QPolygonF line;
+            line.reserve(edge.line.size());
+            for (const QPointF &point : edge.line)
+                line << m_camera.toView(point);
+            const QColor colour = isTop              ? m_tones.text()
+                : input.emphasis->isEdgeFaded(index) ? m_tones.faded(m_tones.line())
+                                                     : m_tones.line();
+            painter.setPen(QPen(colour, isTop ? 1.6 : 1.1));
+            painter.setBrush(Qt::NoBrush);
+            painter.drawPolyline(line);
+            if (m_camera.scale >= 0.4 && line.size() >= 2) {
+                const QPointF tip = line.back();
+                painter.setPen(Qt::NoPen);
+                painter.setBrush(colour);
+                const QPointF arrow[]
+                    = {tip, tip + QPointF(-head / 2, -head), tip + QPointF(head / 2, -head)};
+                painter.drawPolygon(arrow, 3);
+            }
+        }
+    }
+}
+
+void ScenePainter::diamond(QPainter &painter, const QPointF &centre, const Tone &tone, bool isHollow,
+                           bool isFaded)
+{
+    const double half = kDiamond / 2 * std::clamp(m_camera.scale, 0.5, 1.4);
+    const QPointF corners[] = {centre + QPointF(0, -half), centre + QPointF(half, 0),
+                               centre + QPointF(0, half), centre + QPointF(-half, 0)};
+    const QColor fill = isFaded ? m_tones.faded(tone.band) : tone.band;
+    painter.setPen(QPen(isHollow ? fill : m_tones.ground(), isHollow ? 1.6 : 1));
+    painter.setBrush(isHollow ? m_tones.ground() : fill);
+    painter.drawPolygon(corners, 4);
+}
+
+void ScenePainter::paintCasts(QPainter &painter, const PaintInput &input)
+{
+    for (const std::uint32_t index : m_edges) {
+        const CastMark &mark = input.looks->casts[index];
+        if (mark.count == 0)
+            continue;
+        const SceneEdge &edge = input.scene->edges()[index];
+        const QPointF centre = m_camera.toView(alongLine(edge.line, 0.5));
+        const bool isFaded = input.emphasis->isEdgeFaded(index);
+        diamond(painter, centre, m_tones.of(mark.type), mark.isShared, isFaded);
+        if (mark.count > 1 && isReadable(kDetailShare)) {
+            painter.setFont(scaledFont(kDetailShare));
+            painter.setPen(isFaded ? m_tones.faded(m_tones.text()) : m_tones.text());
+            painter.drawText(centre + QPointF(kDiamond * 0.8, 4) * m_camera.scale,
+                             QString::number(mark.count));
+        }
+    }
+}
+
+void ScenePainter::paintEdgeLabels(QPainter &painter, const PaintInput &input)
+{
+    if (!input.snapshot)
+        return;
+    const QFont font = scaledFont(kDetailShare * 0.92);
+    painter.setFont(font);
+    const QFontMetricsF metrics(font);
+    for (const std::uint32_t index : m_edges) {
+        const SceneEdge &edge = input.scene->edges()[index];
+        const QRectF bounds = m_camera.toView(edge.bounds);
+        if (edge.wires.empty() || bounds.height() < 1.5 * metrics.height())
+            continue;
+        const layout::Wire &wire = edge.wires.front();
+        QString text = shortType(typeOnWire(*input.snapshot, wire, input.converted, *input.types));
+        if (input.snapshot->shapes && isTelling(input.snapshot->shapes->of(wire.from)))
+            text += QChar(' ') + shapeText(input.snapshot->shapes->of(wire.from));
+        const auto others = std::ranges::count_if(
+            edge.wires, [&](const layout::Wire &other) { return other.from != wire.from; });
+        if (others > 0) // further tensors go the same way
+            text += QStringLiteral(" +%1").arg(others);
+        // Beside the line just above its end, where lines of one source have parted and frames have no title.
+        const QPointF tip = m_camera.toView(edge.line.back());
+        const QRectF box(QPointF(tip.x() + 6 * m_camera.scale,
+                                 tip.y() - 0.3 * m_pixels * m_camera.scale - metrics.height()),
+                         QSizeF(metrics.horizontalAdvance(text), metrics.height()));
+        const bool isFaded = input.emphasis->isEdgeFaded(index);
+        painter.setPen(isFaded ? m_tones.faded(m_tones.secondText()) : m_tones.secondText());
+        painter.drawText(box, Qt::AlignVCenter | Qt::TextDontClip, text);
+    }
+}
+
+} // namespace halftone::widgets
