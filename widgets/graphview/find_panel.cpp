@@ -112,6 +112,9 @@ void FindPanel::search()
     m_model->setStringList(rows);
     if (!query.error().isEmpty())
         m_count->setText(query.error());
+    else if (const QString missing = query.missing(m_controller->figures());
+             m_found.empty() && !missing.isEmpty())
+        m_count->setText(missing);
     else
         tellCount();
     Q_EMIT foundChanged();

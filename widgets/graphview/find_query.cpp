@@ -57,26 +57,33 @@ bool compares(double value, const QString &sign, double bound)
 
 QString FindQuery::help()
 {
-    return say("Name, operator or shape; /pattern/; op:conv; type:b16; shape:64x32; error > 0.01; sqnr < 30; "
-               "max_abs > 1; time > 100 us; overflow > 0");
+    return say(
+        "Name, operator or shape; /pattern/; op:conv; type = b16; shape:64x32; error > 0.01; sqnr < 30; "
+        "max_abs > 1; time > 100 us; overflow > 0");
 }
 
 FindQuery FindQuery::parse(const QString &text)
 {
     static const QRegularExpression kTerm(QStringLiteral(
-        R"((?<field>[A-Za-z_]+)\s*(?<sign>>=|<=|>|<|=)\s*(?<number>[-+0-9.eE]+)\s*(?<unit>us|µs|ms|s|dB)?(?=\s|$))"
+        R"((?<property>name|op|type|shape)\s*=\s*(?<whole>\S+))"
+        R"(|(?<field>[A-Za-z_]+)\s*(?<sign>>=|<=|>|<|=)\s*(?<number>[-+0-9.eE]+)\s*(?<unit>us|µs|ms|s|dB)?(?=\s|$))"
         R"(|/(?<pattern>(?:[^/\\]|\\.)+)/(?=\s|$)|(?<word>\S+))"));
     FindQuery query;
     for (auto terms = kTerm.globalMatch(text); terms.hasNext();) {
         const QRegularExpressionMatch term = terms.next();
-        if (!term.captured(QStringLiteral("field")).isEmpty()) {
+        if (const auto property = propertyOf(term.captured(QStringLiteral("property")))) {
+            QString whole = term.captured(QStringLiteral("whole")).toLower();
+            if (*property == Field::Shape)
+                whole.replace(QChar(0xd7), QChar('x')).replace(QChar(','), QChar('x'));
+            query.m_terms.push_back({*property, whole, std::nullopt, {}, 0, true});
+        } else if (!term.captured(QStringLiteral("field")).isEmpty()) {
             query.addComparison(
                 term.captured(QStringLiteral("field")).toLower(), term.captured(QStringLiteral("sign")),
                 term.captured(QStringLiteral("number")), term.captured(QStringLiteral("unit")));
         } else if (const QString source = term.captured(QStringLiteral("pattern")); !source.isEmpty()) {
             auto pattern = policy::Pattern::compile(source.toStdString());
             if (pattern.ok())
-                query.m_terms.push_back({Field::Pattern, source, std::move(pattern).value(), {}, 0});
+                query.m_terms.push_back({Field::Pattern, source, std::move(pattern).value(), {}, 0, false});
             else
                 query.m_error = plain(pattern.error().message());
         } else {
@@ -99,7 +106,7 @@ void FindQuery::addComparison(const QString &field, const QString &sign, const Q
         return;
     }
     bool isNumber = false;
-    Term term{place->second, {}, std::nullopt, sign, number.toDouble(&isNumber)};
+    Term term{place->second, {}, std::nullopt, sign, number.toDouble(&isNumber), false};
     if (!isNumber) {
         m_error = say("\"%1\" is no number").arg(number);
         return;
@@ -113,16 +120,24 @@ void FindQuery::addComparison(const QString &field, const QString &sign, const Q
     m_terms.push_back(std::move(term));
 }
 
+std::optional<FindQuery::Field> FindQuery::propertyOf(const QString &name)
+{
+    static const std::pair<const char *, Field> kFields[]
+        = {{"name", Field::Name}, {"op", Field::Operator}, {"type", Field::Type}, {"shape", Field::Shape}};
+    for (const auto &[known, field] : kFields) {
+        if (name == QLatin1String(known))
+            return field;
+    }
+    return std::nullopt;
+}
+
 void FindQuery::addWord(const QString &word)
 {
-    static const std::pair<const char *, Field> kFields[] = {
-        {"name:", Field::Name}, {"op:", Field::Operator}, {"type:", Field::Type}, {"shape:", Field::Shape}};
-    Term term{Field::Any, word.toLower(), std::nullopt, {}, 0};
-    for (const auto &[prefix, field] : kFields) {
-        if (term.text.startsWith(QLatin1String(prefix))) {
-            term.field = field;
-            term.text.remove(QLatin1String(prefix));
-        }
+    Term term{Field::Any, word.toLower(), std::nullopt, {}, 0, false};
+    const qsizetype colon = term.text.indexOf(QChar(':'));
+    if (const auto property = propertyOf(term.text.left(std::max<qsizetype>(colon, 0)))) {
+        term.field = *property;
+        term.text.remove(0, colon + 1);
     }
     if (term.field == Field::Shape)
         term.text.replace(QChar(0xd7), QChar('x')).replace(QChar(','), QChar('x'));
@@ -153,7 +168,10 @@ bool FindQuery::holds(const Term &term, const session::Snapshot &snapshot, const
                       NodeId node) const
 {
     const graph::NodeDef &def = snapshot.graph().node(node);
-    const auto has = [&](const QString &text) { return text.contains(term.text, Qt::CaseInsensitive); };
+    const auto has = [&](const QString &text) {
+        return term.isWhole ? text.compare(term.text, Qt::CaseInsensitive) == 0
+                            : text.contains(term.text, Qt::CaseInsensitive);
+    };
     switch (term.field) {
     case Field::Any:
         return has(plain(def.name)) || (!def.isVariable() && has(plain(def.op)))
@@ -179,6 +197,23 @@ bool FindQuery::holds(const Term &term, const session::Snapshot &snapshot, const
         return false;
     const auto value = figureOf(term.field, figures.nodes[node]);
     return value && compares(*value, term.sign, term.bound);
+}
+
+QString FindQuery::missing(const session::Figures &figures) const
+{
+    const auto lacks = [&](bool isTime) {
+        const bool isAsked = std::ranges::any_of(m_terms, [&](const Term &term) {
+            return term.field >= Field::Error && (term.field == Field::Time) == isTime;
+        });
+        return isAsked && std::ranges::none_of(figures.nodes, [&](const session::NodeFigures &node) {
+                   return isTime ? node.mixed.has_value() : node.cumulative.has_value();
+               });
+    };
+    if (lacks(false))
+        return say("No errors have been computed yet: attach data and wait for the comparison.");
+    if (lacks(true))
+        return say("No times have been measured yet: switch on \"latency\" in the tool bar.");
+    return {};
 }
 
 std::vector<NodeId> FindQuery::run(const session::Snapshot &snapshot, const session::Figures &figures) const

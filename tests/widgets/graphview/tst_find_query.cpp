@@ -75,6 +75,10 @@ void TestFindQuery::termsSelectByNameOperatorTypeShapeAndPattern_data()
     QTest::newRow("pattern over operators") << "/^soft/" << QStringList({"prob"});
     QTest::newRow("precision") << "type:f32 op:scalar"
                                << QStringList({"mean_energy", "mean_energy_plus_one"});
+    QTest::newRow("the whole operator") << "op = sum" << QStringList({"energy"});
+    QTest::newRow("the whole name") << "name=ENERGY" << QStringList({"energy"});
+    QTest::newRow("the whole precision, as the layers' filter has it")
+        << "type = f32 op:scalar" << QStringList({"mean_energy", "mean_energy_plus_one"});
 }
 
 void TestFindQuery::termsSelectByNameOperatorTypeShapeAndPattern()
@@ -109,6 +113,11 @@ void TestFindQuery::aNodeWithoutAFigureNeverMatchesOne()
 {
     QVERIFY(!found("error >= 0").contains("pool"));
     QVERIFY(!found("time < 1 s").contains("energy"));
+    // With no figure at all, it is said how to get them.
+    QVERIFY(FindQuery::parse("error > 0").missing({}).contains("errors"));
+    QVERIFY(FindQuery::parse("time > 0").missing({}).contains("times"));
+    QVERIFY(FindQuery::parse("error > 0 time > 0").missing(m_figures).isEmpty());
+    QVERIFY(FindQuery::parse("conv").missing({}).isEmpty());
 }
 
 void TestFindQuery::whatIsWrongIsSaidAndMatchesNothing_data()
