@@ -1,10 +1,10 @@
+#include "widgets/common/drag_label.h"
 #include "widgets/common/formatters.h"
 #include "widgets/graphview/canvas.h"
 #include "widgets/graphview/graph_view.h"
 
 #include <QDrag>
 #include <QMimeData>
-#include <QPainter>
 
 #include <algorithm>
 
@@ -76,10 +76,10 @@ void GraphView::describeCurrent()
 {
     const ItemIndex item = currentItem();
     QString text;
-    if (item != kNoItem && item < m_looks.items.size()) {
+    if (item != kNoItem && item < m_looks->items.size()) {
         const SceneItem &current = m_scene->items()[item];
         text = current.name + QStringLiteral(", ") + current.detail;
-        if (const tensor::DType type = m_looks.items[item].type;
+        if (const tensor::DType type = m_looks->items[item].type;
             type != tensor::DType::Unknown && !current.ref.isBlock)
             text += tr(", computes in %1").arg(shortType(type));
     }
@@ -88,7 +88,7 @@ void GraphView::describeCurrent()
 
 void GraphView::dragItem(ItemIndex item)
 {
-    if (!m_emphasis.isSelected(item))
+    if (!m_emphasis->isSelected(item))
         clickItem(item, Qt::NoModifier);
     std::vector<graph::NodeId> nodes;
     for (const graph::NodeId node : m_controller->selection().nodes()) {
@@ -99,17 +99,10 @@ void GraphView::dragItem(ItemIndex item)
         return;
     const QString text = nodes.size() == 1 ? plain(m_scene->graph().node(nodes.front()).name)
                                            : tr("%1 nodes").arg(nodes.size());
-    QPixmap label(QSize(fontMetrics().horizontalAdvance(text) + 16, fontMetrics().height() + 8)
-                  * devicePixelRatioF());
-    label.setDevicePixelRatio(devicePixelRatioF());
-    label.fill(palette().color(QPalette::Highlight));
-    QPainter painter(&label);
-    painter.setPen(palette().color(QPalette::HighlightedText));
-    painter.drawText(QRectF(QPointF(), label.deviceIndependentSize()), Qt::AlignCenter, text);
-    painter.end();
     auto *drag = new QDrag(this); // Qt deletes it when the drag is over
     drag->setMimeData(nodesMime(m_scene->graph(), nodes).release());
-    drag->setPixmap(label);
+    drag->setPixmap(dragLabel(text, *this));
+    drag->setHotSpot(kBesidePointer);
     drag->exec(Qt::CopyAction | Qt::MoveAction, Qt::CopyAction);
 }
 

@@ -20,6 +20,7 @@ ConditionsDialog::ConditionsDialog(const std::string &op, const Rules &rules,
     , m_op(op)
     , m_info(dialect::mxnet::findOp(op))
     , m_preview(std::move(preview))
+    , m_hadNone(rules.empty())
     , m_rowsLayout(new QVBoxLayout)
     , m_message(new QLabel(this))
 {
@@ -101,9 +102,13 @@ void ConditionsDialog::check()
         if (!warnings.empty())
             doubtful = plain(warnings.front().text);
     }
-    m_ok->setEnabled(wrong.isEmpty());
-    m_ok->setText(now.empty() ? tr("Remove the conditions") : tr("Apply"));
-    m_message->setText(!wrong.isEmpty()          ? wrong
+    const bool isNothing = now.empty() && m_hadNone;
+    m_ok->setEnabled(wrong.isEmpty() && !isNothing);
+    m_ok->setText(now.empty() && !m_hadNone ? tr("Remove the conditions") : tr("Apply"));
+    m_message->setText(!wrong.isEmpty() ? wrong
+                           : isNothing  ? tr("Choose an attribute and write the values for which "
+                                              "%1 stays in fp32.")
+                                             .arg(plain(m_op))
                            : !doubtful.isEmpty() ? doubtful
                            : m_preview           ? m_preview(now)
                                                  : QString());

@@ -45,6 +45,7 @@ private:
     const dialect::mxnet::OpInfo *m_info;
     std::function<QString(const Rules &)> m_preview;
     std::vector<ConditionRow *> m_rows;
+    bool m_hadNone; ///< when it was opened
     QVBoxLayout *m_rowsLayout;
     QLabel *m_message;
     QPushButton *m_ok;

@@ -1,7 +1,9 @@
 #include "widgets/oplists/op_list_view.h"
 
+#include "widgets/common/drag_label.h"
 #include "widgets/models/precision_swatch.h"
 
+#include <QDrag>
 #include <QDragEnterEvent>
 #include <QHeaderView>
 #include <QMimeData>
@@ -75,6 +77,24 @@ QModelIndexList OpListView::selectedEntries() const
             entries << index;
     }
     return entries;
+}
+
+/// Names what is dragged beside the pointer: a picture of the rows, as views make it, would cover the list under it.
+void OpListView::startDrag(Qt::DropActions actions)
+{
+    const QModelIndexList entries = selectedEntries();
+    if (entries.isEmpty())
+        return;
+    QMimeData *const carried = m_model->mimeData(entries);
+    if (!carried)
+        return;
+    auto *const drag = new QDrag(this); // Qt deletes it when the drag is over
+    drag->setMimeData(carried);
+    drag->setPixmap(dragLabel(entries.size() == 1 ? entries.front().data().toString()
+                                                  : tr("%1 entries").arg(entries.size()),
+                              *this));
+    drag->setHotSpot(kBesidePointer);
+    drag->exec(actions, Qt::MoveAction);
 }
 
 void OpListView::dragEnterEvent(QDragEnterEvent *event)

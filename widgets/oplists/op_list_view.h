@@ -25,6 +25,7 @@ Q_SIGNALS:
     void dragEnded(); ///< dropped or left
 
 protected:
+    void startDrag(Qt::DropActions actions) override;
     void dragEnterEvent(QDragEnterEvent *event) override;
     void dragMoveEvent(QDragMoveEvent *event) override;
     void dragLeaveEvent(QDragLeaveEvent *event) override;

@@ -2,7 +2,6 @@
 
 #include "core/policy/pattern.h"
 #include "widgets/common/formatters.h"
-#include "widgets/models/list_moves.h"
 
 #include <QComboBox>
 #include <QDialogButtonBox>
@@ -38,6 +37,7 @@ PatternDialog::PatternDialog(std::shared_ptr<const session::Snapshot> snapshot,
     m_pattern->setAccessibleName(tr("Pattern over the names of nodes"));
     m_action->addItem(tr("Exclude them: they stay in fp32"), Exclude);
     m_action->addItem(tr("Hold each to %1").arg(target), ToTarget);
+    m_action->addItem(tr("Hold each to int8"), ToInt8);
     m_action->addItem(tr("Hold each to fp32"), ToFp32);
     m_action->addItem(tr("As the lists say again"), AsListsSay);
     m_action->setAccessibleName(tr("What to do with the nodes"));
@@ -81,23 +81,23 @@ void PatternDialog::match()
     m_matches.clear();
     m_names->clear();
     m_effect->clear();
-    const std::string text = m_pattern->text().toStdString();
+    const std::string text = pattern();
     const graph::Graph &graph = m_snapshot->graph();
     QString message
         = tr("Write a part of the names, or a pattern. Nothing is changed before you press the button.");
     if (!text.empty()) {
-        const auto pattern = policy::Pattern::compile(text);
-        if (pattern.ok()) {
+        const auto compiled = policy::Pattern::compile(text);
+        if (compiled.ok()) {
             policy::Pattern::Scratch scratch;
             for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
-                if (!graph.isVariable(id) && pattern.value().matches(graph.node(id).name, scratch))
+                if (!graph.isVariable(id) && compiled.value().matches(graph.node(id).name, scratch))
                     m_matches.push_back(graph.node(id).name);
             }
             message = m_matches.empty() ? tr("No operator's name matches.")
                 : m_matches.size() == 1 ? tr("1 node matches:")
                                         : tr("%1 nodes match:").arg(m_matches.size());
         } else {
-            message = tr("Not a pattern: %1").arg(plain(pattern.error().message()));
+            message = tr("Not a pattern: %1").arg(plain(compiled.error().message()));
         }
     }
     m_count->setText(message);
@@ -110,7 +110,7 @@ void PatternDialog::match()
     const bool isChange = edit().has_value();
     m_ok->setEnabled(isChange);
     if (!m_matches.empty() && !isChange)
-        m_effect->setText(tr("They are so already."));
+        m_effect->setText(whyNot());
     m_ok->setText(m_matches.empty() ? tr("Change nothing") : tr("Change %1 nodes").arg(m_matches.size()));
     if (m_matches.size() == 1)
         m_ok->setText(tr("Change 1 node"));
@@ -123,17 +123,40 @@ void PatternDialog::showEffect()
         m_effect->setText(consequence(plain(policy::describe(*wanted)), m_preview(*wanted)));
 }
 
+/// Without the slashes that patterns have in policies and in the boxes for finding and filtering.
+std::string PatternDialog::pattern() const
+{
+    const QString text = m_pattern->text().trimmed();
+    const bool isBetweenSlashes = text.size() > 2 && text.startsWith(u'/') && text.endsWith(u'/');
+    return (isBetweenSlashes ? text.mid(1, text.size() - 2) : text).toStdString();
+}
+
+ListMove PatternDialog::moveOfNodes() const
+{
+    const auto action = static_cast<Action>(m_action->currentData().toInt());
+    const ListId list = action == ToTarget ? ListId::Target
+        : action == ToInt8                 ? ListId::Int8
+        : action == ToFp32                 ? ListId::Fp32
+                                           : ListId::Neutral;
+    return moveTo(*m_snapshot, {{}, m_matches}, list);
+}
+
+QString PatternDialog::whyNot() const
+{
+    const ListMove move = moveOfNodes();
+    return move.choices.empty() || move.choices.front().why.isEmpty()
+        ? tr("They are so already.")
+        : tr("Not possible: %1.").arg(move.choices.front().why);
+}
+
 std::optional<policy::Edit> PatternDialog::edit() const
 {
     if (m_matches.empty())
         return std::nullopt;
     const auto action = static_cast<Action>(m_action->currentData().toInt());
     if (action == Exclude)
-        return policy::ExcludeNames{{'/' + m_pattern->text().toStdString() + '/'}};
-    const ListId list = action == ToTarget ? ListId::Target
-        : action == ToFp32                 ? ListId::Fp32
-                                           : ListId::Neutral;
-    const ListMove move = moveTo(*m_snapshot, {{}, m_matches}, list);
+        return policy::ExcludeNames{{'/' + pattern() + '/'}};
+    const ListMove move = moveOfNodes();
     return move.choices.empty() ? std::nullopt : move.choices.front().edit; // of the nodes alone
 }
 

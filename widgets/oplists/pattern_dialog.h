@@ -2,6 +2,7 @@
 
 #include "core/policy/edits.h"
 #include "core/session/snapshot.h"
+#include "widgets/models/list_moves.h"
 
 #include <QDialog>
 #include <QTimer>
@@ -32,16 +33,20 @@ public:
     /// What the person asks for; nothing while the pattern is wrong or matches nothing.
     std::optional<policy::Edit> edit() const;
 
-    void setPattern(const QString &pattern); ///< without slashes
+    void setPattern(const QString &pattern); ///< with or without slashes around it
 
 private:
     enum Action
     {
         Exclude,
         ToTarget,
+        ToInt8,
         ToFp32,
         AsListsSay
     };
+    std::string pattern() const;
+    ListMove moveOfNodes() const;
+    QString whyNot() const; ///< there is no edit although nodes match
     void match();
     void showEffect();
 

@@ -244,6 +244,43 @@ private Q_SLOTS:
         QVERIFY(!dialog.edit());
     }
 
+    void aPatternMayStandBetweenSlashesAsEverywhereElse()
+    {
+        Shown shown;
+        PatternDialog dialog(shown.controller.snapshot(),
+                             [&](const policy::Edit &edit) { return shown.controller.effectOf(edit); });
+        dialog.setPattern(QStringLiteral("/stage1_.*conv$/"));
+        QVERIFY(shown.controller.apply(dialog.edit().value()));
+        QCOMPARE(shown.snapshot().policy->excludedNames, std::vector<std::string>{"/stage1_.*conv$/"});
+    }
+
+    void aPatternHoldsNodesToInt8AndSaysWhichCannot()
+    {
+        Shown shown;
+        PatternDialog dialog(shown.controller.snapshot(),
+                             [&](const policy::Edit &edit) { return shown.controller.effectOf(edit); });
+        auto *const action = dialog.findChild<QComboBox *>();
+        action->setCurrentIndex(action->findText(QStringLiteral("Hold each to int8")));
+        dialog.setPattern(QStringLiteral("stage1_.*conv$"));
+        QVERIFY(shown.controller.apply(dialog.edit().value()));
+        QCOMPARE(shown.snapshot().policy->nodeOverrides.at("stage1_a_conv"), tensor::DType::I8);
+        dialog.setPattern(QStringLiteral("pixel_square"));
+        QVERIFY(!dialog.edit());
+        bool isSaid = false;
+        for (const QLabel *label : dialog.findChildren<QLabel *>())
+            isSaid = isSaid || label->text().contains(QStringLiteral("square has no int8 form"));
+        QVERIFY(isSaid);
+    }
+
+    void conditionsThatWereNeverThereCannotBeRemoved()
+    {
+        ConditionsDialog dialog("Activation", {}, {});
+        for (const QPushButton *button : dialog.findChildren<QPushButton *>()) {
+            QVERIFY(!button->text().contains(QStringLiteral("Remove the conditions")));
+            QVERIFY(!button->isEnabled() || !button->text().contains(QStringLiteral("Apply")));
+        }
+    }
+
     void targetAndVersionAreEdits()
     {
         Shown shown;

@@ -1,0 +1,110 @@
+#include "core/policy/op_lists.h"
+#include "widgets/common/formatters.h"
+#include "widgets/oplists/move_menus.h"
+#include "widgets/oplists/op_list_view.h"
+#include "widgets/oplists/op_lists_panel.h"
+
+#include <QAction>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+/// What the panel consists of, and its keys.
+namespace halftone::widgets {
+
+void OpListsPanel::build()
+{
+    m_filter->setPlaceholderText(tr("Filter operators"));
+    m_filter->setClearButtonEnabled(true);
+    m_filter->setAccessibleName(tr("Filter operators"));
+    m_more->setText(QStringLiteral("\u22ee"));
+    m_more->setAccessibleName(tr("More for the lists"));
+    m_more->setToolTip(tr("More for the lists"));
+    // Not the button's own menu, which would draw an arrow over the dots.
+    connect(m_more, &QToolButton::clicked, this,
+            [this, menu = makeMoreMenu()] { menu->popup(m_more->mapToGlobal(m_more->rect().bottomLeft())); });
+    m_message->setWordWrap(true);
+    m_message->setTextFormat(Qt::PlainText);
+    m_message->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    m_message->setFixedHeight(
+        4 * fontMetrics().lineSpacing()); // the lists must not move while something is dragged
+    m_message->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    m_message->setAccessibleName(tr("What a move would do"));
+    m_view->setContextMenuPolicy(Qt::CustomContextMenu);
+    m_every->setToolTip(tr("Shows the built-in lists in full"));
+
+    auto *const top = new QHBoxLayout;
+    top->addWidget(m_filter, 1);
+    top->addWidget(m_more);
+    auto *const layout = new QVBoxLayout(this);
+    layout->setContentsMargins(4, 4, 4, 4);
+    layout->setSpacing(4);
+    layout->addLayout(top);
+    layout->addWidget(makeListRow());
+    layout->addWidget(m_view, 1);
+    layout->addWidget(m_every);
+    layout->addWidget(m_message);
+}
+
+QWidget *OpListsPanel::makeListRow()
+{
+    auto *const row = new QWidget(this);
+    auto *const layout = new QHBoxLayout(row);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(4);
+    for (const tensor::DType type : {tensor::DType::F16, tensor::DType::BF16})
+        m_target->addItem(plain(std::string(tensor::nameOf(type))), static_cast<int>(type));
+    m_target->setAccessibleName(tr("Target type"));
+    m_target->setToolTip(tr("The 16-bit type of the target list"));
+    for (const std::string_view version : policy::listVersions())
+        m_version->addItem(tr("MXNet %1").arg(plain(std::string(version))), plain(std::string(version)));
+    m_version->setAccessibleName(tr("Built-in lists"));
+    m_version->setToolTip(tr("Whose built-in lists hold where the policy has none of its own"));
+    layout->addWidget(m_target, 1);
+    layout->addWidget(m_version, 1);
+    connect(m_target, &QComboBox::activated, this, [this](int at) {
+        apply(policy::SetTarget{static_cast<tensor::DType>(m_target->itemData(at).toInt())});
+    });
+    connect(m_version, &QComboBox::activated, this, [this](int at) {
+        apply(policy::SetListVersion{m_version->itemData(at).toString().toStdString()});
+    });
+    return row;
+}
+
+QMenu *OpListsPanel::makeMoreMenu()
+{
+    auto *const menu = new QMenu(this);
+    const auto add = [&](const QString &text, void (OpListsPanel::*slot)()) {
+        m_documentActions.push_back(menu->addAction(text, this, slot));
+    };
+    add(tr("&Edit by pattern\u2026"), &OpListsPanel::editByPattern);
+    add(tr("&Copy as MXNet call"), &OpListsPanel::copyMxnetCall);
+    menu->addSeparator();
+    add(tr("&Load policy\u2026"), &OpListsPanel::loadPolicy);
+    add(tr("&Save policy\u2026"), &OpListsPanel::savePolicy);
+    add(tr("&Reset to the built-in lists"), &OpListsPanel::resetLists);
+    return menu;
+}
+
+void OpListsPanel::addKeys()
+{
+    const auto addKey = [this](const QString &text, const QKeySequence &keys, auto slot) {
+        auto *const action = new QAction(text, m_view);
+        action->setShortcut(keys);
+        action->setShortcutContext(Qt::WidgetShortcut);
+        connect(action, &QAction::triggered, this, slot);
+        m_view->addAction(action);
+    };
+    for (const ListKey &one : kListKeys) {
+        addKey(tr("To %1").arg(titleOf(one.list, tensor::DType::F16)), QKeySequence(one.key),
+               [this, list = one.list] { moveSelected(list); });
+    }
+    addKey(tr("Remove from the list"), QKeySequence::Delete, [this] { removeSelected(); });
+}
+
+} // namespace halftone::widgets
