@@ -3,8 +3,8 @@
 #include "core/policy/edits.h"
 #include "core/session/snapshot.h"
 #include "widgets/models/list_entries.h"
+#include "widgets/models/list_payload.h"
 
-#include <QMimeData>
 #include <QString>
 
 #include <optional>
@@ -13,22 +13,6 @@
 
 /// What moving operators and nodes to a list means, as edits: the same for drag, key and menu.
 namespace halftone::widgets {
-
-inline constexpr const char *kOpsMime = "application/x-halftone-ops"; ///< operator names, one a line, UTF-8
-inline constexpr const char *kNodesMime = "application/x-halftone-nodes"; ///< node names, one a line, UTF-8
-
-/// What is being moved.
-struct ListPayload
-{
-    std::vector<std::string> ops; ///< canonical
-    std::vector<std::string> nodes; ///< names of nodes
-
-    bool isEmpty() const { return ops.empty() && nodes.empty(); }
-    bool operator==(const ListPayload &) const = default;
-};
-
-ListPayload payloadOf(const QMimeData &data); ///< empty when it holds neither
-void writePayload(const ListPayload &payload, QMimeData &data);
 
 /// One thing that a move may mean.
 struct MoveChoice
