@@ -110,7 +110,7 @@ void addAccuracy(const session::Snapshot &snapshot, const session::Figures &figu
     const auto percent = [](double share) { return QString::number(100 * share, 'f', 1); };
     if (outcome.reference && outcome.other)
         add(QStringLiteral("top-1"),
-            QStringLiteral("%1 \u2192 %2 %")
+            QStringLiteral("%1\u00a0\u2192\u00a0%2\u00a0%")
                 .arg(percent(outcome.reference->top1), percent(outcome.other->top1)),
             outcome.other->top1 < outcome.reference->top1);
     for (std::size_t k = 0; k < std::min<std::size_t>(outcome.comparison.outputs.size(), 8); ++k) {
@@ -264,7 +264,7 @@ Details describeModel(const session::Snapshot &snapshot, const session::Figures 
         const passes::CastCounts counts = snapshot.converted->conversion.castCounts();
         QString text = QString::number(snapshot.castCount());
         if (counts.shared > 0)
-            text += QStringLiteral(", read %1 more times").arg(counts.shared);
+            text += QStringLiteral(" (%1 shared)").arg(counts.shared);
         first.rows.push_back({QStringLiteral("casts"), text, {}, false, false, {}});
     }
     if (snapshot.error)

@@ -1,0 +1,61 @@
+#include "core/tensor/dtype.h"
+#include "widgets/common/formatters.h"
+#include "widgets/inspector/details.h"
+
+namespace halftone::widgets {
+
+using policy::Rule;
+
+QString reasonText(Rule rule)
+{
+    switch (rule) {
+    case Rule::Variable:
+        return QStringLiteral("a variable");
+    case Rule::OverrideFp32:
+        return QStringLiteral("this node is held to fp32");
+    case Rule::OverrideTarget:
+        return QStringLiteral("this node is held to the target type");
+    case Rule::OverrideInt8:
+        return QStringLiteral("this node is held to int8");
+    case Rule::Int8List:
+        return QStringLiteral("its operator is in the int8 list");
+    case Rule::ExcludedName:
+        return QStringLiteral("this node is excluded");
+    case Rule::Fp32List:
+        return QStringLiteral("its operator is in the fp32 list");
+    case Rule::TargetList:
+        return QStringLiteral("its operator is in the target list");
+    case Rule::WidestList:
+        return QStringLiteral("its operator is in the widest list");
+    case Rule::Conditional:
+        return QStringLiteral("a condition of its operator holds");
+    case Rule::ConditionUnmet:
+        return QStringLiteral("no condition of its operator holds");
+    case Rule::NeutralList:
+        return QStringLiteral("its operator is neutral");
+    case Rule::Unlisted:
+        break;
+    }
+    return QStringLiteral("its operator is in no list");
+}
+
+QString requestText(Rule rule, tensor::DType target)
+{
+    switch (policy::requestOf(rule)) {
+    case policy::Request::Fp32:
+        return QStringLiteral("float32");
+    case policy::Request::Target:
+        return plain(std::string(tensor::nameOf(target)));
+    case policy::Request::Widest:
+        return QStringLiteral("the widest type of its inputs");
+    case policy::Request::Follow:
+        return QStringLiteral("nothing: as its inputs come");
+    case policy::Request::Int8:
+        return QStringLiteral("int8");
+    case policy::Request::Nothing:
+        break;
+    }
+    return QStringLiteral("nothing");
+}
+
+} // namespace halftone::widgets
