@@ -1,8 +1,13 @@
 #include "app/icons.h"
 
+#include <QApplication>
+#include <QIconEngine>
 #include <QPainter>
 #include <QPainterPath>
+#include <QPalette>
 #include <QPixmap>
+
+#include <algorithm>
 
 namespace halftone::app {
 namespace {
@@ -67,35 +72,68 @@ QPainterPath pathOf(Glyph glyph)
         path.lineTo(7.5, 19);
         path.closeSubpath();
         break;
+    case Glyph::Close:
+        path.moveTo(6.5, 6.5);
+        path.lineTo(17.5, 17.5);
+        path.moveTo(17.5, 6.5);
+        path.lineTo(6.5, 17.5);
+        break;
+    case Glyph::Float:
+        path.addRect(9, 5, 10, 10);
+        path.moveTo(15, 15);
+        path.lineTo(15, 19);
+        path.lineTo(5, 19);
+        path.lineTo(5, 9);
+        path.lineTo(9, 9);
+        break;
     }
     return path;
 }
 
-QPixmap drawn(const QPainterPath &path, const QColor &colour, int size)
+/// Draws the glyph in the colour that text on buttons has at that moment, so that icons follow the theme.
+class LineIconEngine : public QIconEngine
 {
-    QPixmap pixmap(size, size);
-    pixmap.fill(Qt::transparent);
-    QPainter painter(&pixmap);
-    painter.setRenderHint(QPainter::Antialiasing);
-    painter.scale(size / kGrid, size / kGrid);
-    painter.setPen(QPen(colour, kPen, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
-    painter.drawPath(path);
-    return pixmap;
-}
+public:
+    explicit LineIconEngine(Glyph glyph)
+        : m_glyph(glyph)
+    {
+    }
+
+    void paint(QPainter *painter, const QRect &rect, QIcon::Mode mode, QIcon::State) override
+    {
+        const QPalette palette = QApplication::palette();
+        painter->save();
+        painter->setRenderHint(QPainter::Antialiasing);
+        const double side = std::min(rect.width(), rect.height());
+        painter->translate(QRectF(rect).center() - QPointF(side, side) / 2);
+        painter->scale(side / kGrid, side / kGrid);
+        painter->setPen(QPen(palette.color(mode == QIcon::Disabled ? QPalette::Disabled : QPalette::Active,
+                                           QPalette::ButtonText),
+                             kPen, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+        painter->drawPath(pathOf(m_glyph));
+        painter->restore();
+    }
+
+    QPixmap pixmap(const QSize &size, QIcon::Mode mode, QIcon::State state) override
+    {
+        QPixmap pixmap(size);
+        pixmap.fill(Qt::transparent);
+        QPainter painter(&pixmap);
+        paint(&painter, QRect(QPoint(), size), mode, state);
+        return pixmap;
+    }
+
+    QIconEngine *clone() const override { return new LineIconEngine(m_glyph); }
+
+private:
+    Glyph m_glyph;
+};
 
 } // namespace
 
-QIcon lineIcon(Glyph glyph, const QPalette &palette)
+QIcon lineIcon(Glyph glyph)
 {
-    const QPainterPath path = pathOf(glyph);
-    QIcon icon;
-    for (const int size : {16, 20, 24, 32, 48, 64}) {
-        icon.addPixmap(drawn(path, palette.color(QPalette::Active, QPalette::ButtonText), size),
-                       QIcon::Normal);
-        icon.addPixmap(drawn(path, palette.color(QPalette::Disabled, QPalette::ButtonText), size),
-                       QIcon::Disabled);
-    }
-    return icon;
+    return QIcon(new LineIconEngine(glyph));
 }
 
 } // namespace halftone::app

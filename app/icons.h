@@ -1,7 +1,6 @@
 #pragma once
 
 #include <QIcon>
-#include <QPalette>
 
 namespace halftone::app {
 
@@ -13,9 +12,11 @@ enum class Glyph
     Redo,
     Stop,
     Play,
+    Close,
+    Float,
 };
 
-/// A line drawing in the palette's colour of button texts, sharp at every scale.
-QIcon lineIcon(Glyph glyph, const QPalette &palette);
+/// A line drawing, sharp at every scale, in the colour that the application's palette has for texts on buttons when it is painted.
+QIcon lineIcon(Glyph glyph);
 
 } // namespace halftone::app

@@ -1,5 +1,6 @@
 #include "app/main_window.h"
 #include "app/screenshot.h"
+#include "app/window_style.h"
 
 #include <QApplication>
 #include <QCommandLineParser>
@@ -46,7 +47,7 @@ int main(int argc, char **argv)
     if (needsNoDisplay(argc, argv) && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
         qputenv("QT_QPA_PLATFORM", "offscreen");
     QApplication::setHighDpiScaleFactorRoundingPolicy(Qt::HighDpiScaleFactorRoundingPolicy::PassThrough);
-    QApplication::setStyle(QStringLiteral("fusion"));
+    QApplication::setStyle(new WindowStyle);
     QApplication application(argc, argv);
     QApplication::setApplicationName(QStringLiteral("halftone"));
     QApplication::setOrganizationName(QStringLiteral("halftone"));

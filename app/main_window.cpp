@@ -35,7 +35,6 @@ namespace {
 using widgets::plain;
 
 constexpr int kMostLogLines = 2000;
-constexpr int kMessageMs = 6000; ///< so long a message covers the summary
 
 QString timeLeft(double seconds)
 {
@@ -63,7 +62,6 @@ MainWindow::MainWindow(QWidget *parent)
     buildToolBar();
     buildStatusBar();
     connectAll();
-    drawIcons();
     resize(fontMetrics().averageCharWidth() * 200, fontMetrics().height() * 56);
     resetLayout();
     m_firstLayout = saveState(kLayoutVersion);
@@ -98,9 +96,12 @@ void MainWindow::buildPanels()
     m_pages->addWidget(m_graph);
     setCentralWidget(centre);
 
+    // As wide as the names of most operators, and a figure with its name on one line: sizes that docks are given before the window has its own
+    // are lost, least widths are not.
     m_lists = new widgets::OpListsPanel(&m_controller);
+    m_lists->setMinimumWidth(44 * fontMetrics().averageCharWidth());
     m_inspector = new widgets::InspectorPanel(&m_controller);
-    m_inspector->setMinimumWidth(30 * fontMetrics().averageCharWidth());
+    m_inspector->setMinimumWidth(38 * fontMetrics().averageCharWidth());
     m_layers = new widgets::LayersTable(&m_controller);
     m_errorPlot = new widgets::ErrorPlot(&m_controller);
     m_latencyPlot = new widgets::LatencyPlot(&m_controller);
@@ -121,80 +122,6 @@ void MainWindow::buildPanels()
     addDock(tr("Latency"), QStringLiteral("latency"), m_latencyPlot, Qt::BottomDockWidgetArea);
     addDock(tr("Calibration"), QStringLiteral("calibration"), m_calibration, Qt::BottomDockWidgetArea);
     addDock(tr("Messages"), QStringLiteral("messages"), m_log, Qt::BottomDockWidgetArea);
-}
-
-QDockWidget *MainWindow::addDock(const QString &title, const QString &name, QWidget *panel,
-                                 Qt::DockWidgetArea area)
-{
-    auto *const dock = new QDockWidget(title, this);
-    dock->setObjectName(name);
-    dock->setWidget(panel);
-    addDockWidget(area, dock);
-    m_docks.push_back(dock);
-    return dock;
-}
-
-/// Lists left, inspector right, the rest below in tabs.
-void MainWindow::resetLayout()
-{
-    setCorner(Qt::BottomLeftCorner, Qt::BottomDockWidgetArea);
-    setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
-    QDockWidget *firstBelow = nullptr;
-    for (QDockWidget *dock : m_docks) {
-        dock->setFloating(false);
-        dock->show();
-        if (dock->objectName() == u"lists") {
-            addDockWidget(Qt::LeftDockWidgetArea, dock);
-        } else if (dock->objectName() == u"inspector") {
-            addDockWidget(Qt::RightDockWidgetArea, dock);
-        } else if (!firstBelow) {
-            addDockWidget(Qt::BottomDockWidgetArea, dock);
-            firstBelow = dock;
-        } else {
-            tabifyDockWidget(firstBelow, dock);
-        }
-    }
-    firstBelow->raise();
-    sizeDocks();
-}
-
-void MainWindow::sizeDocks()
-{
-    const int character = fontMetrics().averageCharWidth();
-    resizeDocks({m_docks[0], m_docks[1]}, {46 * character, 46 * character}, Qt::Horizontal);
-    resizeDocks({m_docks[2]}, {height() * 3 / 10}, Qt::Vertical);
-}
-
-/// Sizes of docks given before the window has its own are lost.
-void MainWindow::showEvent(QShowEvent *event)
-{
-    QMainWindow::showEvent(event);
-    if (m_sizesDocks && m_docksShown)
-        sizeDocks();
-}
-
-void MainWindow::setDocksShown(bool shown)
-{
-    if (shown == m_docksShown)
-        return;
-    m_docksShown = shown;
-    if (shown) {
-        restoreState(m_openLayout, kLayoutVersion);
-        if (m_sizesDocks)
-            sizeDocks();
-        m_sizesDocks = m_sizesDocks && !isVisible();
-        return;
-    }
-    m_openLayout = saveState(kLayoutVersion);
-    for (QDockWidget *dock : m_docks)
-        dock->hide();
-}
-
-void MainWindow::restoreLayout()
-{
-    const QSettings settings;
-    restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
-    m_sizesDocks = !restoreState(settings.value(QStringLiteral("layout")).toByteArray(), kLayoutVersion);
 }
 
 void MainWindow::buildStatusBar()
@@ -357,8 +284,8 @@ void MainWindow::documentShown()
     m_dismissed.reset();
     m_pages->setCurrentWidget(m_controller.isOpen() ? static_cast<QWidget *>(m_graph) : m_start);
     setDocksShown(m_controller.isOpen());
-    for (QDockWidget *dock : m_docks)
-        dock->toggleViewAction()->setEnabled(m_controller.isOpen());
+    for (QAction *action : m_dockActions)
+        action->setEnabled(m_controller.isOpen());
     if (!m_controller.isOpen())
         m_start->refresh();
     updateTitle();
@@ -373,13 +300,26 @@ void MainWindow::snapshotShown()
         m_noticeBar->showNotice(tr("These lists cannot be applied: %1").arg(why));
         log(why);
     }
-    if (snapshot && snapshot->converted) {
-        for (const policy::Warning &warning : snapshot->converted->warnings)
-            log(plain(warning.entry + ' ' + warning.text));
-    }
+    logWarnings();
     updateActions();
     updateSummary();
     updateSuggestion();
+}
+
+/// Those that the state before did not have: a warning that stays is told once, not after every edit.
+void MainWindow::logWarnings()
+{
+    QStringList warnings;
+    const auto &snapshot = m_controller.snapshot();
+    if (snapshot && snapshot->converted) {
+        for (const policy::Warning &warning : snapshot->converted->warnings)
+            warnings << plain(warning.entry + ' ' + warning.text);
+    }
+    for (const QString &warning : std::as_const(warnings)) {
+        if (!m_logged.contains(warning))
+            log(warning);
+    }
+    m_logged = warnings;
 }
 
 void MainWindow::updateTitle()
@@ -398,7 +338,14 @@ void MainWindow::updateSummary()
 void MainWindow::updateSuggestion()
 {
     const auto &snapshot = m_controller.snapshot();
-    m_suggestion = snapshot ? suggestionFor(*snapshot, m_controller.figures()) : std::nullopt;
+    const session::Figures &figures = m_controller.figures();
+    std::optional<Suggestion> next = snapshot ? suggestionFor(*snapshot, figures) : std::nullopt;
+    // While newer figures are on their way, what still holds stays: a bar that comes and goes would move the graph with every edit.
+    const bool isAwaited = snapshot && figures.comparison && figures.comparisonRevision != snapshot->revision;
+    if (!next && isAwaited && m_suggestion && snapshot->converted
+        && tensor::isHalf(snapshot->precisionOf(m_suggestion->node)))
+        return;
+    m_suggestion = std::move(next);
     if (m_suggestion && m_dismissed != plain(m_suggestion->text))
         m_suggestionBar->showNotice(plain(m_suggestion->text), plain(m_suggestion->action));
     else
@@ -469,13 +416,6 @@ void MainWindow::dropEvent(QDropEvent *event)
     } else {
         open(path);
     }
-}
-
-void MainWindow::changeEvent(QEvent *event)
-{
-    QMainWindow::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange && m_cancel)
-        drawIcons();
 }
 
 } // namespace halftone::app

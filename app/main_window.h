@@ -69,10 +69,10 @@ protected:
     void closeEvent(QCloseEvent *event) override;
     void dragEnterEvent(QDragEnterEvent *event) override;
     void dropEvent(QDropEvent *event) override;
-    void changeEvent(QEvent *event) override;
     void showEvent(QShowEvent *event) override;
 
 private:
+    static constexpr int kMessageMs = 6000; ///< so long a message covers the summary
     static constexpr int kLayoutVersion = 1; ///< of saved layouts: another set of docks is another version
 
     void buildPanels();
@@ -88,8 +88,8 @@ private:
     void connectAll();
     void resetLayout();
     void sizeDocks();
+    void showOrHide(QDockWidget *dock); ///< a page behind others comes to the front first
     void setDocksShown(bool shown); ///< hidden while nothing is open, since they would be empty
-    void drawIcons();
     void restoreLayout();
 
     QAction *add(QMenu *menu, const QString &text, const QKeySequence &keys, void (MainWindow::*slot)());
@@ -105,6 +105,7 @@ private:
     void exportAll();
     void exportPicture();
     void attachData();
+    void stopJobs();
     void showPreferences();
     void showGuidePage();
     void showShortcuts();
@@ -119,6 +120,7 @@ private:
     void updateSummary();
     void updateSuggestion();
     void log(const QString &text);
+    void logWarnings();
     std::map<std::string, std::string> viewState() const;
     void restoreViewState(const std::map<std::string, std::string> &state);
 
@@ -127,6 +129,7 @@ private:
     LiveJobs *m_jobs = nullptr;
     DocumentFiles *m_files = nullptr;
     QString m_failure;
+    QStringList m_logged; ///< the warnings of what is shown
     QString m_policyWhenOpen;
     std::optional<session::ExampleOptions> m_dataWhenOpen;
     std::optional<Suggestion> m_suggestion;
@@ -146,6 +149,7 @@ private:
     widgets::CalibrationPanel *m_calibration = nullptr;
     QPlainTextEdit *m_log = nullptr;
     std::vector<QDockWidget *> m_docks;
+    std::vector<QAction *> m_dockActions; ///< of each
     QByteArray m_firstLayout;
     QByteArray m_openLayout; ///< as it was when the docks were hidden
     bool m_docksShown = true;

@@ -92,13 +92,13 @@ StartPage::StartPage(QWidget *parent)
 
     auto *const open = new QCommandLinkButton(tr("Open a model …"),
                                               tr("NAME-symbol.json, or a .halftone session"), column);
-    open->setIcon(lineIcon(Glyph::Open, palette()));
+    open->setIcon(lineIcon(Glyph::Open));
     connect(open, &QCommandLinkButton::clicked, this, &StartPage::openRequested);
     layout->addWidget(open);
     auto *const sample = new QCommandLinkButton(
         tr("Try the sample"),
         tr("A small network with labelled data, in which one operator overflows in float16"), column);
-    sample->setIcon(lineIcon(Glyph::Play, palette()));
+    sample->setIcon(lineIcon(Glyph::Play));
     connect(sample, &QCommandLinkButton::clicked, this, &StartPage::sampleRequested);
     layout->addWidget(sample);
     layout->addSpacing(8);

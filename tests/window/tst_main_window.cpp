@@ -1,16 +1,22 @@
 #include "app/suggestion.h"
 #include "app/summary.h"
+#include "app/window_style.h"
 #include "core/session/export.h"
 #include "core/session/graph_picture.h"
 #include "tests/window/window_fixture.h"
 
 #include <QAccessible>
+#include <QDockWidget>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QPainter>
 #include <QProcess>
 #include <QPushButton>
 #include <QRandomGenerator>
+#include <QStatusBar>
+#include <QStyleOption>
+#include <QTreeView>
 
 using namespace halftone;
 using app::MainWindow;
@@ -59,7 +65,112 @@ private Q_SLOTS:
     void unsavedWorkOfAKilledProgramIsOffered();
     void aClosedDocumentLeavesNoJournal();
     void controlsHaveAccessibleNames();
+    void aPageBehindOthersComesToTheFrontBeforeItsKeyHidesIt();
+    void theFirstWindowShowsTheNamesOfOperatorsWhole();
+    void boxesAndIconsAreSeenOnDarkGround();
+    void theSuggestionStaysWhileFiguresAreAwaited();
+    void whatIsStoppedIsSaid();
 };
+
+void TestMainWindow::aPageBehindOthersComesToTheFrontBeforeItsKeyHidesIt()
+{
+    MainWindow window;
+    window.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&window));
+    window.openSample();
+    QVERIFY(settle(window));
+    auto *const error = window.findChild<QDockWidget *>(QStringLiteral("error"));
+    QAction *show = nullptr;
+    for (QAction *action : window.findChildren<QAction *>()) {
+        if (action->shortcut() == QKeySequence(Qt::CTRL | Qt::Key_R))
+            show = action;
+    }
+    QVERIFY(show);
+    QVERIFY(!error->isHidden() && error->visibleRegion().isEmpty()); // a tab behind Layers
+    show->trigger();
+    QTRY_VERIFY(!error->isHidden() && !error->visibleRegion().isEmpty());
+    QVERIFY(show->isChecked());
+    show->trigger();
+    QTRY_VERIFY(error->isHidden());
+    QVERIFY(!show->isChecked());
+}
+
+void TestMainWindow::theFirstWindowShowsTheNamesOfOperatorsWhole()
+{
+    QSettings().remove(QStringLiteral("layout"));
+    MainWindow window;
+    window.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&window));
+    window.openSample();
+    QVERIFY(settle(window));
+    const auto *const view = window.lists().findChild<QTreeView *>();
+    const auto at = window.lists().model()->indexOf(widgets::ListId::Target, "FullyConnected");
+    QTRY_VERIFY(view->visualRect(at).width() > view->fontMetrics().horizontalAdvance("FullyConnected") + 4);
+}
+
+void TestMainWindow::boxesAndIconsAreSeenOnDarkGround()
+{
+    const QPalette before = QApplication::palette();
+    app::applyTheme(app::Theme::Dark);
+    const app::WindowStyle style;
+    const auto strongest = [](const QImage &image) {
+        int most = 0;
+        for (int y = 0; y < image.height(); ++y)
+            for (int x = 0; x < image.width(); ++x)
+                most = std::max(most, qGray(image.pixel(x, y)));
+        return most;
+    };
+    const int ground = qGray(QApplication::palette().color(QPalette::Window).rgb());
+    QImage image(20, 20, QImage::Format_RGB32);
+    for (const QStyle::PrimitiveElement element :
+         {QStyle::PE_IndicatorCheckBox, QStyle::PE_IndicatorRadioButton}) {
+        image.fill(QApplication::palette().color(QPalette::Window));
+        QStyleOptionButton option;
+        option.rect = QRect(2, 2, 16, 16);
+        option.palette = QApplication::palette();
+        option.state = QStyle::State_Enabled | QStyle::State_Off;
+        QPainter painter(&image);
+        style.drawPrimitive(element, &option, &painter, nullptr);
+        painter.end();
+        QVERIFY(strongest(image) - ground > 80);
+    }
+    for (const QStyle::StandardPixmap icon :
+         {QStyle::SP_TitleBarCloseButton, QStyle::SP_TitleBarNormalButton}) {
+        image.fill(QApplication::palette().color(QPalette::Window));
+        QPainter painter(&image);
+        style.standardIcon(icon, nullptr, nullptr).paint(&painter, image.rect());
+        painter.end();
+        QVERIFY(strongest(image) - ground > 80);
+    }
+    QApplication::setPalette(before);
+}
+
+void TestMainWindow::theSuggestionStaysWhileFiguresAreAwaited()
+{
+    MainWindow window;
+    window.openSample();
+    QVERIFY(settle(window));
+    const QString text = window.suggestionBar().text();
+    QVERIFY(!text.isEmpty());
+    QVERIFY(window.controller().apply(policy::MoveOperators{{"Convolution"}, policy::List::Fp32}));
+    QCOMPARE(window.suggestionBar().text(), text);
+    QVERIFY(window.controller().apply(policy::MoveOperators{{"sum"}, policy::List::Fp32}));
+    QVERIFY(window.suggestionBar().text().isEmpty()); // it has been done
+    QVERIFY(settleAfterEdit(window));
+}
+
+void TestMainWindow::whatIsStoppedIsSaid()
+{
+    MainWindow window;
+    window.openSample();
+    QTRY_VERIFY(window.jobs().isBusy());
+    for (QAction *action : window.findChildren<QAction *>()) {
+        if (action->shortcut() == QKeySequence(Qt::Key_Escape))
+            action->trigger();
+    }
+    QVERIFY(!window.jobs().isBusy());
+    QVERIFY(window.statusBar()->currentMessage().contains(QStringLiteral("Compute Again")));
+}
 
 void TestMainWindow::theSampleShowsWhatOverflowsAndAButtonThatMendsIt()
 {
