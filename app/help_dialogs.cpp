@@ -16,11 +16,14 @@
 #include <QTextBrowser>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 namespace halftone::app {
 namespace {
+
+constexpr int kGuideWidth = 940; ///< pictures are 860 wide
 
 using Row = std::pair<QString, QString>;
 
@@ -49,20 +52,35 @@ std::vector<Row> rowsOf(QMainWindow *window)
     for (const QAction *menu : menus)
         if (menu->menu())
             addActions(menu->menu(), QString(menu->text()).remove('&'), rows);
-    const QString graph = tr("Graph \u203a ");
-    const std::vector<Row> inGraph{{tr("T  F  W"), tr("move the chosen operators to target, fp32, widest")},
-                                   {tr("C"), tr("conditions for the chosen operator")},
-                                   {tr("X"), tr("exclude the chosen nodes")},
-                                   {tr("Arrows"), tr("walk to neighbours")},
-                                   {tr("Backspace"), tr("up, out of a block")},
-                                   {tr("Space"), tr("fit the whole graph")},
-                                   {tr("Ctrl+wheel"), tr("zoom")},
-                                   {tr("Double click"), tr("open or fold a block")},
-                                   {tr("Alt+click, Alt+Return"), tr("the same node in the other graph")},
-                                   {tr("F3, Shift+F3"), tr("next and previous find")},
-                                   {tr("Alt+Left, Alt+Right"), tr("back and forward")}};
-    for (const auto &[keys, what] : inGraph)
-        rows.emplace_back(keys, graph + what);
+    const auto section = [&rows](const QString &place, const std::vector<Row> &keys) {
+        for (const auto &[key, what] : keys)
+            rows.emplace_back(key, place + QStringLiteral(" \u203a ") + what);
+    };
+    section(tr("Graph, lists and layers"),
+            {{tr("T, I, F, W"), tr("move what is chosen to target, int8, fp32, widest")},
+             {tr("C"), tr("conditions for the chosen operator")},
+             {tr("X"), tr("exclude the chosen nodes")}});
+    section(tr("Lists"), {{tr("Del"), tr("take what is chosen out of its list")}});
+    section(tr("Graph"),
+            {{tr("Arrows, Home, End"), tr("walk to neighbours, to the first and last node")},
+             {tr("Page Up, Page Down"), tr("scroll")},
+             {tr("Return, double click"), tr("open or fold a block")},
+             {tr("Backspace"), tr("up, out of a block")},
+             {tr("Space"), tr("fit the whole graph")},
+             {tr("Ctrl+wheel"), tr("zoom")},
+             {tr("Ctrl+A"), tr("choose all nodes")},
+             {tr("Shift+drag, Ctrl+drag"), tr("choose by a rubber band, add by one")},
+             {tr("Alt+click, Alt+Return"), tr("the same node in the other graph")},
+             {tr("F3, Shift+F3"), tr("next and previous find")},
+             {tr("Esc"), tr("close find, choose nothing")}});
+    section(tr("Layers"),
+            {{tr("Return"), tr("show the layer in the graph")}, {tr("Ctrl+C"), tr("copy the chosen rows")}});
+    section(tr("Plots"), {{tr("Arrows, +, -, Home"), tr("move, zoom, show all")}});
+    section(tr("Calibration"),
+            {{tr("Left, Right, Page Up, Page Down"),
+              tr("move the threshold; with Shift, Left and Right take larger steps")},
+             {tr("Home"), tr("threshold to the largest value")},
+             {tr("Return, Esc"), tr("keep the threshold, or put it back")}});
     return rows;
 }
 
@@ -92,7 +110,9 @@ void showGuide(QWidget *window)
         text->setSource(QUrl::fromLocalFile(path));
     text->setAccessibleName(tr("Guide"));
     QDialog *const box = dialog(window, tr("Guide"), text);
-    box->resize(box->fontMetrics().averageCharWidth() * 130, box->fontMetrics().height() * 44);
+    // As wide as the pictures of the guide, so that nothing scrolls sideways.
+    box->resize(std::max(box->fontMetrics().averageCharWidth() * 130, kGuideWidth),
+                box->fontMetrics().height() * 44);
     box->open();
 }
 
@@ -112,6 +132,9 @@ void showShortcutSheet(QWidget *window)
         table->setItem(i, 1, new QTableWidgetItem(what));
     }
     table->resizeColumnToContents(0);
+    table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    table->horizontalHeader()->setHighlightSections(false);
     table->setAccessibleName(tr("Shortcuts"));
     dialog(window, tr("Shortcuts"), table)->open();
 }
