@@ -149,10 +149,12 @@ private:
     std::optional<Ends> product(const PlanNode &node, bool hasBias) const
     {
         const std::size_t low = hasBias ? 3 : 2;
-        const DType type = m_graph.desc(node.inputs[0]).dtype;
         const auto data = inputEnds(node, low);
         const auto weight = inputEnds(node, low + 2);
-        if (!data || !weight || (type == DType::U8 && data->low < 0))
+        if (!data || !weight)
+            return std::nullopt;
+        const DType type = m_graph.desc(node.inputs[0]).dtype;
+        if (type == DType::U8 && data->low < 0)
             return std::nullopt;
         const double most
             = magnitude(*data) / (type == DType::U8 ? 255 : 127) * (magnitude(*weight) / 127) * kLargestSum;

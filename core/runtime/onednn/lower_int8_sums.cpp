@@ -15,7 +15,7 @@ Result<void> lowerSums(Emitter &emitter, const PlanNode &node)
         return unsupported("plan", "a range that is only known at run time");
     PlanNode product = node;
     product.fused = plainProduct(*node.op);
-    if (!product.fused)
+    if (!product.fused || node.inputs.size() != product.fused->inputCount())
         return unsupported("plan", "a product of codes that is no plain one");
     return lowerFusedInt8(emitter, product);
 }
