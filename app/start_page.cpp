@@ -149,7 +149,10 @@ void StartPage::addJournal(const QString &path, const QString &text)
     auto *const row = new QWidget(this);
     auto *const layout = new QHBoxLayout(row);
     layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(new QLabel(tr("Unsaved work: %1").arg(text), row), 1);
+    // On two lines where it is long: when the work was done tells one from another.
+    auto *const what = new QLabel(tr("Unsaved work: %1").arg(text), row);
+    what->setWordWrap(true);
+    layout->addWidget(what, 1);
     auto *const recover = new QPushButton(tr("Recover"), row);
     auto *const discard = new QPushButton(tr("Discard"), row);
     layout->addWidget(recover);
