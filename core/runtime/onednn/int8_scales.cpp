@@ -19,6 +19,15 @@ std::optional<double> constantAt(const Emitter &emitter, ValueId value)
 
 } // namespace
 
+bool addsExactly()
+{
+    const auto isa = static_cast<int>(dnnl::get_effective_cpu_isa());
+    const auto has = [isa](dnnl::cpu_isa wanted) {
+        return (isa & static_cast<int>(wanted)) == static_cast<int>(wanted);
+    };
+    return has(dnnl::cpu_isa::avx512_core_vnni) || has(dnnl::cpu_isa::avx2_vnni);
+}
+
 Result<Int8Ends> codeEnds(const Emitter &emitter, ValueId codes, ValueId low, ValueId high)
 {
     const auto a = constantAt(emitter, low);

@@ -7,6 +7,9 @@
 /// What the int8 lowerings share.
 namespace halftone::runtime::onednn {
 
+/// Does oneDNN add products of codes without loss? Without VNNI it adds pairs of them in 16 bits, which saturate.
+bool addsExactly();
+
 struct Int8Ends
 {
     double low = 0;

