@@ -74,8 +74,8 @@ with tempfile.TemporaryDirectory() as folder, open(arguments.pictures / "labels.
             print(f"  {form:15} {method:11} {biases:17} {got:6.2f} %  {got - fp32:+6.2f}", flush=True)
 
     methods = arguments.methods.split(",")
-    print(f"\n{'top-1 against float32, in points':50} " + " ".join(f"{method:>10}" for method in methods) + "  best")
+    print(f"\n{'top-1 against float32, in points':60} " + " ".join(f"{method:>10}" for method in methods) + "  best")
     for model, form, corrected in dict.fromkeys(key[:3] for key in losses):
         row = [losses[model, form, corrected, method] for method in methods]
         name = f"{model}, {form}{', biases corrected' if corrected == 'yes' else ''}"
-        print(f"{name:50} " + " ".join(f"{loss:+10.2f}" for loss in row) + f"  {max(row):+.2f}")
+        print(f"{name:60} " + " ".join(f"{loss:+10.2f}" for loss in row) + f"  {max(row):+.2f}")
