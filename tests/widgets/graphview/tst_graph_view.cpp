@@ -18,6 +18,7 @@
 
 using namespace halftone;
 using graph::NodeId;
+using widgets::Camera;
 using widgets::ItemIndex;
 
 class TestGraphView : public QObject
@@ -25,6 +26,7 @@ class TestGraphView : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    void aPieceOfTheGraphStaysInSight();
     void everyDrawnNodeOfTheSampleIsShown();
     void aClickSelectsAndControlTogglesAndTheGroundClears();
     void aChoiceElsewhereIsShownHere();
@@ -67,6 +69,25 @@ private:
         return static_cast<ItemIndex>(place - items.begin());
     }
 };
+
+void TestGraphView::aPieceOfTheGraphStaysInSight()
+{
+    const QSizeF scene(400, 3000);
+    const QSizeF view(800, 600);
+    for (const double scale : {0.01, 0.5, 1.0, 4.0}) {
+        for (const QPointF &origin :
+             {QPointF(-1e6, -1e6), QPointF(1e6, 1e6), QPointF(-1e6, 10), QPointF(10, 1e6)}) {
+            Camera camera{scale, origin};
+            camera.keepInSight(scene, view);
+            const QRectF seen = camera.toView(QRectF(QPointF(), scene)).intersected(QRectF(QPointF(), view));
+            QVERIFY(seen.width() > std::min(Camera::kInSight, scene.width() * scale) - 0.01);
+            QVERIFY(seen.height() > std::min(Camera::kInSight, scene.height() * scale) - 0.01);
+        }
+    }
+    Camera inside{1, {100, 500}};
+    inside.keepInSight(scene, view);
+    QCOMPARE(inside.origin, QPointF(100, 500));
+}
 
 void TestGraphView::everyDrawnNodeOfTheSampleIsShown()
 {
