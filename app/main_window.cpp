@@ -124,27 +124,6 @@ void MainWindow::buildPanels()
     addDock(tr("Messages"), QStringLiteral("messages"), m_log, Qt::BottomDockWidgetArea);
 }
 
-void MainWindow::buildStatusBar()
-{
-    m_summary = new QLabel(this);
-    m_summary->setAccessibleName(tr("Summary"));
-    m_summary->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    statusBar()->addWidget(m_summary, 1);
-    m_progressText = new QLabel(this);
-    m_progress = new QProgressBar(this);
-    m_progress->setRange(0, 100);
-    m_progress->setMaximumWidth(fontMetrics().averageCharWidth() * 24);
-    m_progress->setAccessibleName(tr("Progress"));
-    m_stop = new QToolButton(this);
-    m_stop->setAutoRaise(true);
-    m_stop->setDefaultAction(m_cancel);
-    for (QWidget *widget : {static_cast<QWidget *>(m_progressText), static_cast<QWidget *>(m_progress),
-                            static_cast<QWidget *>(m_stop)}) {
-        statusBar()->addPermanentWidget(widget);
-        widget->hide();
-    }
-}
-
 void MainWindow::connectAll()
 {
     using widgets::DocumentController;
