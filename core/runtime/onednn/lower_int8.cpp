@@ -62,7 +62,7 @@ Result<Int8Product> productOf(Emitter &emitter, const PlanNode &node)
     const FusedInt8 &op = *node.fused;
     const tensor::DType type = emitter.desc(node.outputs[0]).dtype;
     const bool isSum = type == tensor::DType::I32;
-    if (op.isPlain && !addsExactly())
+    if (!addsExactly())
         return unsupported("plan", "this processor adds products of codes in 16 bits, which may saturate");
     if (isSum && !op.isPlain)
         return unsupported("plan", "sums of 32 bits, whose range is only known at run time");
