@@ -3,6 +3,7 @@
 #include "app/settings.h"
 #include "core/base/mapped_file.h"
 #include "core/policy/policy_json.h"
+#include "core/session/saved_results.h"
 #include "widgets/common/formatters.h"
 
 #include <QDateTime>
@@ -50,6 +51,7 @@ struct DocumentFiles::Loaded
     QString sessionPath;
     std::optional<session::ExampleOptions> data;
     std::map<std::string, std::string> view;
+    std::string results; ///< of a session whose model is the same still
     QString warning;
     bool modified = false; ///< since it was saved, as what a journal brings back
 };
@@ -94,6 +96,8 @@ void DocumentFiles::open(const QString &path, const QString &params)
                 HALFTONE_TRY(const std::uint64_t hash, session::contentHash(filesOf(file)));
                 if (hash != *file.modelHash)
                     loaded.warning = QObject::tr("The model has changed since this session was saved.");
+                else
+                    loaded.results = file.results;
             }
             loaded.document->setHistory(file.history);
             loaded.data = file.data;
@@ -166,6 +170,14 @@ void DocumentFiles::show(Loaded loaded)
     m_savedData = loaded.data;
     m_controller->setDocument(std::move(loaded.document));
     m_jobs->setData(loaded.data);
+    if (!loaded.results.empty()) {
+        auto results = session::readResults(loaded.results, *m_controller->snapshot());
+        if (results.ok())
+            m_controller->setFigures(std::move(results).value());
+        else
+            loaded.warning
+                = tr("The results in this session cannot be read: %1").arg(plain(results.error().message()));
+    }
     SessionFile first = state();
     first.view = loaded.view; // which the window is yet to take on
     beginJournal(first);
@@ -203,7 +215,9 @@ Result<void> DocumentFiles::save(const QString &path)
 {
     SessionFile file = state();
     HALFTONE_TRY(file.modelHash, session::contentHash(filesOf(file)));
+    file.results = session::resultsText(*m_controller->snapshot(), m_controller->figures());
     HALFTONE_CHECK(session::writeSession(file, utf8(path)));
+    file.results.clear(); // which a journal does not keep
     m_sessionPath = QFileInfo(path).absoluteFilePath();
     m_savedPolicy = m_controller->document()->policy();
     m_savedData = file.data;

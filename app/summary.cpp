@@ -57,16 +57,17 @@ QString summaryOf(const session::Snapshot &snapshot, const session::Figures &fig
     const graph::Graph &graph = snapshot.graph();
     std::size_t ops = 0;
     std::size_t lowered = 0;
+    std::size_t coded = 0;
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
         if (graph.isVariable(id))
             continue;
         ++ops;
         lowered += snapshot.precisionOf(id) == snapshot.policy->target ? 1 : 0;
+        coded += snapshot.precisionOf(id) == tensor::DType::I8 ? 1 : 0;
     }
-    parts << tr("%1 of %2 ops in %3")
-                 .arg(lowered)
-                 .arg(ops)
-                 .arg(QString::fromUtf8(tensor::nameOf(snapshot.policy->target).data()));
+    const QString target = QString::fromUtf8(tensor::nameOf(snapshot.policy->target).data());
+    parts << (coded > 0 ? tr("%1 of %2 ops in int8, %3 in %4").arg(coded).arg(ops).arg(lowered).arg(target)
+                        : tr("%1 of %2 ops in %3").arg(lowered).arg(ops).arg(target));
     const std::size_t casts = snapshot.castCount();
     const std::size_t shared = snapshot.converted ? snapshot.converted->conversion.castCounts().shared : 0;
     parts << (casts == 1 ? tr("1 cast") : tr("%1 casts").arg(casts))

@@ -143,7 +143,7 @@ void MainWindow::exportAll()
         names << QFileInfo(plain(path)).fileName();
         log(tr("wrote %1").arg(plain(path)));
     }
-    m_noticeBar->showNotice(tr("Wrote %1").arg(names.join(QStringLiteral(", "))));
+    statusBar()->showMessage(tr("Wrote %1").arg(names.join(QStringLiteral(", "))), kMessageMs);
 }
 
 void MainWindow::exportPicture()
@@ -154,8 +154,12 @@ void MainWindow::exportPicture()
     if (path.isEmpty())
         return;
     const auto written = m_graph->exportTo(path);
-    m_noticeBar->showNotice(written.ok() ? tr("Wrote %1").arg(path)
-                                         : tr("Not exported: %1").arg(plain(written.error().message())));
+    if (!written.ok()) {
+        m_noticeBar->showNotice(tr("Not exported: %1").arg(plain(written.error().message())));
+        return;
+    }
+    statusBar()->showMessage(tr("Wrote %1").arg(path), kMessageMs);
+    log(tr("wrote %1").arg(path));
 }
 
 void MainWindow::attachData()

@@ -2,6 +2,7 @@
 #include "app/icons.h"
 #include "app/main_window.h"
 #include "app/notice_bar.h"
+#include "widgets/calibration/calibration_panel.h"
 #include "widgets/common/formatters.h"
 #include "widgets/graphview/graph_view.h"
 #include "widgets/oplists/op_lists_panel.h"
@@ -324,6 +325,7 @@ void MainWindow::updateActions()
     step(m_undo, tr("&Undo"), open && document->canUndo(), open ? document->undoText() : std::string());
     step(m_redo, tr("&Redo"), open && document->canRedo(), open ? document->redoText() : std::string());
     const auto &attached = m_jobs->data();
+    m_calibration->setDataAttached(attached.has_value());
     m_data->setText(attached ? QFileInfo(plain(attached->inputs)).fileName() : tr("attach …"));
     m_data->setToolTip(attached ? plain(attached->inputs)
                                 : tr("An .npz or a folder of pictures, for errors and ranges"));

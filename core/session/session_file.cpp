@@ -177,6 +177,8 @@ Result<SessionFile> parseSession(std::string_view text, const std::string &folde
             for (const auto &[name, value] : view->items())
                 session.view.insert_or_assign(name, reader.text(*view, name.c_str(), "view"));
     }
+    if (const Json *const results = reader.error ? nullptr : reader.member(root, "results", {}, false))
+        session.results = results->dump(-1, ' ', false, Json::error_handler_t::replace);
     if (reader.error)
         return *reader.error;
     return session;
@@ -206,6 +208,8 @@ std::string sessionText(const SessionFile &session, const std::string &folderPat
         root["data"] = std::move(data);
     }
     root["view"] = session.view;
+    if (!session.results.empty())
+        root["results"] = Json::parse(session.results);
     return root.dump(oneLine ? -1 : 1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

@@ -32,8 +32,8 @@ struct History
 };
 
 /// What a `.halftone` file holds: JSON with the keys `halftone` (format version, 1), `model` {`symbol`, `params`, `hash`},
-/// `history` [{`policy`, `what`}, …], `current`, `data` {`inputs`, `preprocess`, `labels`, `examples`} and `view` {name:
-/// text}. Paths are relative to the file's folder where they lie in it or below, else absolute.
+/// `history` [{`policy`, `what`}, …], `current`, `data` {`inputs`, `preprocess`, `labels`, `examples`}, `view` {name:
+/// text} and `results` (saved_results.h). Paths are relative to the file's folder where they lie in it or below, else absolute.
 struct SessionFile
 {
     std::string symbolPath;
@@ -43,6 +43,7 @@ struct SessionFile
     History history;
     std::optional<ExampleOptions> data;
     std::map<std::string, std::string> view; ///< what the window keeps for itself
+    std::string results; ///< of the current state, as resultsText() writes them; empty: none
 
     bool operator==(const SessionFile &) const = default;
 };

@@ -358,6 +358,7 @@ void TestMainWindow::aSessionComesBackAsItWasSaved()
     const QTemporaryDir folder;
     const QString path = folder.filePath("a.halftone");
     policy::Policy saved;
+    session::Figures results;
     {
         MainWindow window;
         window.openSample();
@@ -366,14 +367,27 @@ void TestMainWindow::aSessionComesBackAsItWasSaved()
         window.controller().apply(policy::ExcludeNames{{"stem_conv"}});
         window.controller().apply(policy::ExcludeNames{{"stem_bn"}});
         window.controller().undo();
+        QVERIFY(settleAfterEdit(window));
         QVERIFY(window.files().isModified());
         saved = window.controller().document()->policy();
+        results = window.controller().figures();
+        QVERIFY(results.comparison);
         QVERIFY(window.files().save(path).ok());
         QVERIFY(!window.files().isModified());
     }
     MainWindow window;
+    window.jobs().setErrorsWanted(false); // so that nothing is computed anew
     window.open(path);
     QVERIFY(settle(window));
+    const session::Figures &figures = window.controller().figures();
+    QVERIFY(figures.comparison);
+    QCOMPARE(figures.comparison->other->top1, results.comparison->other->top1);
+    QCOMPARE(figures.nodes.size(), results.nodes.size());
+    for (std::size_t k = 0; k < figures.nodes.size(); ++k) {
+        QCOMPARE(figures.nodes[k].cumulative.has_value(), results.nodes[k].cumulative.has_value());
+        if (figures.nodes[k].cumulative)
+            QCOMPARE(figures.nodes[k].cumulative->maxAbs, results.nodes[k].cumulative->maxAbs);
+    }
     QVERIFY(window.controller().isOpen());
     QVERIFY(window.controller().document()->policy() == saved);
     QVERIFY(window.controller().document()->canUndo());

@@ -145,6 +145,28 @@ QString CalibrationPanel::emptyText() const
     return m_stack->currentWidget() == m_empty ? m_empty->text() : QString();
 }
 
+void CalibrationPanel::setDataAttached(bool attached)
+{
+    m_hasData = attached;
+    showEmptyText();
+}
+
+void CalibrationPanel::showEmptyText()
+{
+    if (!m_controller->isOpen())
+        m_empty->setText(tr("Open a model to calibrate it."));
+    else if (m_editor->calibration())
+        m_empty->clear();
+    else if (m_hasData)
+        m_empty->setText(
+            tr("The ranges of the attached data are not collected yet. That goes by itself; when it was "
+               "stopped, Run \u203a Compute Again (Shift+F5) takes it up."));
+    else
+        m_empty->setText(
+            tr("Attach data (Ctrl+D): their ranges are collected, and every tensor is listed here "
+               "with its threshold."));
+}
+
 void CalibrationPanel::takeCalibration()
 {
     {
@@ -152,10 +174,7 @@ void CalibrationPanel::takeCalibration()
         m_model->setCalibration(m_editor->calibration());
     }
     const bool isThere = m_editor->calibration() != nullptr;
-    m_empty->setText(!m_controller->isOpen() ? tr("Open a model to calibrate it.")
-                         : isThere           ? QString()
-                                   : tr("Attach data (Ctrl+D): their ranges are collected, and every "
-                                        "tensor is listed here with its threshold."));
+    showEmptyText();
     m_stack->setCurrentWidget(isThere ? static_cast<QWidget *>(m_splitter) : m_empty);
     takeChosen();
 }

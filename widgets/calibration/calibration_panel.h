@@ -34,6 +34,9 @@ public:
     QWidget *plots() const { return m_plots; }
     ThresholdBar *bar() const { return m_bar; }
 
+    /// Are there data whose ranges are collected, or will be? An empty panel says so.
+    void setDataAttached(bool attached);
+
     QString emptyText() const; ///< why there is no table; empty when there is one
     QString csv() const; ///< the rows as shown, RFC 4180, numbers with all their digits
 
@@ -45,6 +48,7 @@ private:
     QWidget *buildTable();
     void connectAll();
     void takeCalibration();
+    void showEmptyText();
     void takeChosen();
     void showCount();
     void showRow();
@@ -63,6 +67,7 @@ private:
     QLineEdit *m_filter = nullptr;
     QLabel *m_count = nullptr;
     QComboBox *m_methodOfAll = nullptr;
+    bool m_hasData = false;
     bool m_isSyncing = false; ///< one side of the selection is following the other
 };
 

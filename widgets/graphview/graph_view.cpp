@@ -291,14 +291,25 @@ void GraphView::setSides(Sides sides)
     if (sides == m_sides)
         return;
     m_sides = sides;
+    const int before = m_right->width();
     m_bar->show(m_colourBy, m_sides);
     m_left->setVisible(sides == Sides::Both);
     m_left->setCaption(sides == Sides::Both ? tr("Original") : QString());
     m_right->setCaption(sides == Sides::Both ? tr("Converted") : QString());
     if (sides == Sides::Both)
         m_splitter->setSizes({width() / 2, width() / 2});
+    layout()->activate();
+    m_splitter->refresh(); // so that the canvases have their size
     recolour();
-    setCamera(m_camera);
+    if (m_keep == Keep::First) {
+        showFirst();
+    } else if (m_keep == Keep::Fitted) {
+        fitCamera();
+    } else { // what is in the middle stays there in a pane of another width
+        Camera camera = m_camera;
+        camera.origin.rx() += (before - m_right->width()) / (2 * camera.scale);
+        setCamera(camera);
+    }
     Q_EMIT sidesChanged(sides);
 }
 

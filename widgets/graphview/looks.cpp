@@ -156,6 +156,28 @@ void markCasts(const Scene &scene, const passes::Conversion &conversion, Looks &
     }
 }
 
+/// The type in which an int8 node gets a tensor of the source; Unknown for one that lies within it.
+DType typeInInt8(const passes::Conversion &conversion, const layout::Wire &wire)
+{
+    const NodeId whole = conversion.int8Group[wire.reader];
+    const bool isCodes = conversion.isInt8(wire.from.node);
+    const NodeId giver = isCodes ? conversion.int8Group[wire.from.node] : wire.from.node;
+    const NodeId reader = conversion.fromSource[whole];
+    const NodeId source = conversion.fromSource[giver];
+    if (giver == whole || reader == passes::kNoNode || source == passes::kNoNode)
+        return DType::Unknown;
+    const graph::Graph &graph = conversion.graph;
+    constexpr int kMostBetween = 3; // a cast, dequantize and quantize
+    for (const graph::Entry &input : graph.inputs(reader)) {
+        NodeId at = input.node;
+        for (int step = 0; step < kMostBetween && at != source && !graph.inputs(at).empty(); ++step)
+            at = graph.inputs(at)[0].node;
+        if (at == source)
+            return conversion.types.of(input);
+    }
+    return DType::Unknown;
+}
+
 } // namespace
 
 Looks looksOf(const Scene &scene, const session::Snapshot &snapshot, const session::Figures &figures,
@@ -215,6 +237,8 @@ DType typeOnWire(const session::Snapshot &snapshot, const layout::Wire &wire, bo
     if (!converted || !snapshot.converted)
         return types.of(wire.from);
     const passes::Conversion &conversion = snapshot.converted->conversion;
+    if (conversion.isInt8(wire.reader))
+        return typeInInt8(conversion, wire);
     const NodeId reader = conversion.fromSource[wire.reader];
     if (reader == passes::kNoNode || wire.input >= conversion.graph.inputs(reader).size())
         return DType::Unknown;

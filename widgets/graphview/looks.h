@@ -68,7 +68,8 @@ struct Looks
 Looks looksOf(const Scene &scene, const session::Snapshot &snapshot, const session::Figures &figures,
               ColourBy colourBy, bool converted, const passes::TypeMap &types);
 
-/// The type of the tensor on a wire: behind the cast in a converted graph.
+/// The type of the tensor on a wire: behind the cast in a converted graph. Unknown where there is none: within a fused int8
+/// operator.
 tensor::DType typeOnWire(const session::Snapshot &snapshot, const layout::Wire &wire, bool converted,
                          const passes::TypeMap &types);
 

@@ -130,24 +130,33 @@ void ScenePainter::paintEdgeLabels(QPainter &painter, const PaintInput &input)
     const QFont font = scaledFont(kDetailShare * 0.92);
     painter.setFont(font);
     const QFontMetricsF metrics(font);
+    std::vector<QRectF> written;
     for (const std::uint32_t index : m_edges) {
         const SceneEdge &edge = input.scene->edges()[index];
         const QRectF bounds = m_camera.toView(edge.bounds);
         if (edge.wires.empty() || bounds.height() < 1.5 * metrics.height())
             continue;
         const layout::Wire &wire = edge.wires.front();
-        QString text = shortType(typeOnWire(*input.snapshot, wire, input.converted, *input.types));
+        const tensor::DType type = typeOnWire(*input.snapshot, wire, input.converted, *input.types);
+        QString text = type == tensor::DType::Unknown ? QString() : shortType(type);
         if (input.snapshot->shapes && isTelling(input.snapshot->shapes->of(wire.from)))
-            text += QChar(' ') + shapeText(input.snapshot->shapes->of(wire.from));
+            text += (text.isEmpty() ? QString() : QStringLiteral(" "))
+                + shapeText(input.snapshot->shapes->of(wire.from));
         const auto others = std::ranges::count_if(
             edge.wires, [&](const layout::Wire &other) { return other.from != wire.from; });
         if (others > 0) // further tensors go the same way
             text += QStringLiteral(" +%1").arg(others);
+        if (text.isEmpty())
+            continue;
         // Beside the line just above its end, where lines of one source have parted and frames have no title.
         const QPointF tip = m_camera.toView(edge.line.back());
         const QRectF box(QPointF(tip.x() + 6 * m_camera.scale,
                                  tip.y() - 0.3 * m_pixels * m_camera.scale - metrics.height()),
                          QSizeF(metrics.horizontalAdvance(text), metrics.height()));
+        // Lines that meet would write over one another: the first one's text stays.
+        if (std::ranges::any_of(written, [&box](const QRectF &other) { return other.intersects(box); }))
+            continue;
+        written.push_back(box);
         const bool isFaded = input.emphasis->isEdgeFaded(index);
         painter.setPen(isFaded ? m_tones.faded(m_tones.secondText()) : m_tones.secondText());
         painter.drawText(box, Qt::AlignVCenter | Qt::TextDontClip, text);

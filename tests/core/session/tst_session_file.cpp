@@ -26,6 +26,7 @@ SessionFile example(const QString &folder)
     file.data->inputs = folder.toStdString() + "/data/x.npz";
     file.data->examples = 32;
     file.view = {{"graph", "zoom=1.5"}};
+    file.results = R"({"latency":{"native":true}})";
     return file;
 }
 

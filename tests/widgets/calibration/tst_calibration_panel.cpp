@@ -102,6 +102,10 @@ private Q_SLOTS:
         QVERIFY(m_panel->emptyText().isEmpty());
         m_controller->setFigures({});
         QVERIFY(m_panel->emptyText().contains(QStringLiteral("Attach data")));
+        m_panel->setDataAttached(true);
+        QVERIFY(m_panel->emptyText().contains(QStringLiteral("not collected yet")));
+        m_panel->setDataAttached(false);
+        QVERIFY(m_panel->emptyText().contains(QStringLiteral("Attach data")));
         m_controller->setDocument(nullptr);
         QVERIFY(m_panel->emptyText().contains(QStringLiteral("Open a model")));
     }

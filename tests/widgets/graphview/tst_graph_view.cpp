@@ -41,6 +41,8 @@ private Q_SLOTS:
     void castsAreMarkedOnTheEdgesThatTheConversionNames();
     void aBlockCountsItsOperatorsByPrecision();
     void bothSidesMoveInStep();
+    void whatIsInTheMiddleStaysThereSideBySide();
+    void wiresOfInt8OperatorsCarryCodes();
     void altAndAClickShowTheSameNodeInTheOtherGraph();
     void blocksThatWereOpenOpenAgain();
     void aPlainDrawingSaysWhyAndIsTriedAgain();
@@ -318,6 +320,56 @@ void TestGraphView::bothSidesMoveInStep()
     QVERIFY(canvases[0]->camera() == canvases[1]->camera());
     QTest::keyClick(canvases[0], Qt::Key_PageDown);
     QVERIFY(canvases[0]->camera() == canvases[1]->camera());
+}
+
+void TestGraphView::whatIsInTheMiddleStaysThereSideBySide()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    const auto middle = [&] {
+        const auto *canvas = opened.view->canvas();
+        return canvas->camera().toScene(QPointF(canvas->width() / 2.0, 0)).x();
+    };
+    const int whole = opened.view->canvas()->width();
+    for (const bool isMoved : {false, true}) {
+        if (isMoved) {
+            opened.view->zoomIn();
+            opened.view->showNode(opened.node("stem_conv"));
+            QVERIFY(opened.settle());
+        }
+        const double before = middle();
+        opened.view->setSides(widgets::Sides::Both);
+        QVERIFY(opened.view->canvas()->width() < 0.6 * whole);
+        QVERIFY(std::abs(middle() - before) < 2);
+        opened.view->setSides(widgets::Sides::Converted);
+        QVERIFY(std::abs(middle() - before) < 2);
+    }
+}
+
+void TestGraphView::wiresOfInt8OperatorsCarryCodes()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    QVERIFY(opened.controller.apply(policy::MoveOperators{{"Convolution"}, policy::List::Int8}));
+    QVERIFY(opened.settle());
+    const session::Snapshot &snapshot = *opened.controller.snapshot();
+    const auto typeOf = [&](const char *from, const char *to) {
+        const NodeId reader = opened.node(to);
+        const auto inputs = snapshot.graph().inputs(reader);
+        for (std::uint32_t k = 0; k < inputs.size(); ++k) {
+            if (snapshot.graph().node(inputs[k].node).name == from)
+                return widgets::typeOnWire(snapshot, {inputs[k], reader, k}, true, {});
+        }
+        return tensor::DType::F64;
+    };
+    using tensor::DType;
+    QCOMPARE(typeOf("stem_conv", "stem_bn"), DType::Unknown); // within one operator
+    QCOMPARE(typeOf("stem_bn", "stem_relu"), DType::Unknown);
+    const DType read = typeOf("normalized", "stem_conv"); // quantized on the way
+    QVERIFY(read == DType::I8 || read == DType::U8);
+    const DType between = typeOf("stem_relu", "stage1_a_conv"); // behind a ReLU
+    QVERIFY(between == DType::I8 || between == DType::U8);
+    QCOMPARE(typeOf("stage2_relu", "pool"), DType::F32);
 }
 
 void TestGraphView::altAndAClickShowTheSameNodeInTheOtherGraph()

@@ -1,0 +1,336 @@
+#include "core/session/saved_results.h"
+
+#include "core/session/figures.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <limits>
+
+namespace halftone::session {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using tensor::ErrorFigures;
+
+Json number(double value)
+{
+    if (std::isfinite(value))
+        return value;
+    return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+Json jsonOf(const ErrorFigures &figures)
+{
+    return {{"count", figures.count},
+            {"nan", figures.nan},
+            {"overflow", figures.overflow},
+            {"max_abs", number(figures.maxAbs)},
+            {"mean_abs", number(figures.meanAbs)},
+            {"rmse", number(figures.rmse)},
+            {"rel_l2", figures.relativeL2 ? number(*figures.relativeL2) : Json()},
+            {"cosine", number(figures.cosine)},
+            {"sqnr_db", number(figures.sqnrDb)},
+            {"max_rel", number(figures.maxRelative)}};
+}
+
+Json jsonOf(const std::optional<ErrorFigures> &figures)
+{
+    return figures ? jsonOf(*figures) : Json();
+}
+
+Json jsonOf(const std::optional<Accuracy> &accuracy)
+{
+    if (!accuracy)
+        return {};
+    return {{"top1", accuracy->top1}, {"top5", accuracy->top5}, {"examples", accuracy->examples}};
+}
+
+Json jsonOf(const CompareOutcome &outcome, bool hasIsolated)
+{
+    Json layers = Json::array();
+    for (const profile::LayerErrors &layer : outcome.comparison.layers) {
+        Json row{{"node", layer.node},
+                 {"output", layer.output},
+                 {"dtype", tensor::nameOf(layer.dtype)},
+                 {"cumulative", jsonOf(layer.cumulative)},
+                 {"not_finite", layer.notFinite},
+                 {"shapes_differ", layer.shapesDiffer}};
+        if (hasIsolated) {
+            row["isolated"] = jsonOf(layer.isolated);
+            row["isolated_at_outputs"] = jsonOf(layer.isolatedAtOutputs);
+        }
+        layers.push_back(std::move(row));
+    }
+    Json outputs = Json::array();
+    for (std::size_t k = 0; k < outcome.comparison.outputs.size(); ++k) {
+        const profile::OutputErrors &output = outcome.comparison.outputs[k];
+        Json row{{"name", k < outcome.outputs.size() ? outcome.outputs[k] : std::string()},
+                 {"figures", jsonOf(output.figures)},
+                 {"shapes_differ", output.shapesDiffer}};
+        if (const auto &agreement = output.agreement)
+            row["agreement"] = {{"examples", agreement->examples},
+                                {"top1", agreement->top1},
+                                {"top5", agreement->top5},
+                                {"top1_in_top5", agreement->top1InTop5},
+                                {"kl", number(agreement->divergence)}};
+        outputs.push_back(std::move(row));
+    }
+    const auto index = [](const std::optional<std::size_t> &at) { return at ? Json(*at) : Json(); };
+    return {{"examples", outcome.examples},
+            {"batch", outcome.batch},
+            {"seconds", outcome.seconds},
+            {"isolated", hasIsolated},
+            {"threshold", number(outcome.comparison.threshold)},
+            {"first_divergence", index(outcome.comparison.firstDivergence)},
+            {"first_unclean", index(outcome.comparison.firstUnclean)},
+            {"accuracy", {{"reference", jsonOf(outcome.reference)}, {"other", jsonOf(outcome.other)}}},
+            {"outputs", std::move(outputs)},
+            {"layers", std::move(layers)}};
+}
+
+Json jsonOf(const profile::Latency &latency)
+{
+    Json layers = Json::array();
+    for (const profile::LayerLatency &layer : latency.layers)
+        layers.push_back({{"nodes", layer.step.nodes},
+                          {"op", layer.step.op},
+                          {"dtype", tensor::nameOf(layer.step.dtype)},
+                          {"kernel", layer.step.kernel},
+                          {"kind", runtime::nameOf(layer.step.kind)},
+                          {"median_us", layer.medianUs},
+                          {"min_us", layer.minUs}});
+    return {{"median_ms", latency.medianMs},   {"min_ms", latency.minMs},
+            {"p95_ms", latency.p95Ms},         {"casts_us", latency.castsUs},
+            {"peak_bytes", latency.peakBytes}, {"sum_of_layers_ms", latency.sumOfLayersMs},
+            {"layers", std::move(layers)}};
+}
+
+/// Takes figures out of the parsed text; nlohmann's own errors, which name no path, become ours in readResults().
+class Reader
+{
+public:
+    explicit Reader(const Snapshot &snapshot)
+        : m_snapshot(snapshot)
+    {
+    }
+
+    std::shared_ptr<const CompareOutcome> comparison(const Json &json)
+    {
+        auto outcome = std::make_shared<CompareOutcome>();
+        const passes::ConvertedModel &converted = *m_snapshot.converted;
+        outcome->models
+            = profile::convertedPair(m_snapshot.source->model, converted.model, converted.conversion);
+        outcome->unmatched = profile::unmatchedNodes(outcome->models);
+        outcome->examples = json.at("examples").get<std::size_t>();
+        outcome->batch = json.at("batch").get<std::size_t>();
+        outcome->seconds = json.at("seconds").get<double>();
+        outcome->reference = accuracy(json.at("accuracy").at("reference"));
+        outcome->other = accuracy(json.at("accuracy").at("other"));
+        for (const Json &row : json.at("layers"))
+            outcome->comparison.layers.push_back(layer(row));
+        for (const Json &row : json.at("outputs")) {
+            outcome->outputs.push_back(row.at("name").get<std::string>());
+            outcome->comparison.outputs.push_back(output(row));
+        }
+        if (outcome->outputs.size() != m_snapshot.graph().heads().size())
+            refuse("results.comparison.outputs", json.at("outputs"), "as many as the model has");
+        outcome->comparison.threshold = real(json.at("threshold"));
+        const std::size_t layers = outcome->comparison.layers.size();
+        outcome->comparison.firstDivergence = index(json.at("first_divergence"), layers);
+        outcome->comparison.firstUnclean = index(json.at("first_unclean"), layers);
+        return outcome;
+    }
+
+    std::shared_ptr<const LatencyFigures> latency(const Json &json)
+    {
+        auto figures = std::make_shared<LatencyFigures>();
+        figures->fp32 = one(json.at("fp32"));
+        figures->mixed = one(json.at("mixed"));
+        figures->native = json.at("native").get<bool>();
+        const Json &versus = json.at("versus");
+        figures->versus.medianMs = real(versus.at("median_ms"));
+        figures->versus.ratio = real(versus.at("ratio"));
+        figures->versus.ci95 = {real(versus.at("ci95").at(0)), real(versus.at("ci95").at(1))};
+        return figures;
+    }
+
+    std::optional<Error> error;
+
+private:
+    void refuse(const char *where, const Json &found, const char *expected)
+    {
+        if (!error)
+            error = badInput(where, found.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 40),
+                             expected);
+    }
+
+    double real(const Json &json)
+    {
+        if (json.is_number())
+            return json.get<double>();
+        const std::string text = json.get<std::string>();
+        if (text == "inf")
+            return std::numeric_limits<double>::infinity();
+        if (text == "-inf")
+            return -std::numeric_limits<double>::infinity();
+        if (text != "nan")
+            refuse("results", json, "a number, \"inf\", \"-inf\" or \"nan\"");
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+
+    std::optional<std::size_t> index(const Json &json, std::size_t size)
+    {
+        if (json.is_null())
+            return std::nullopt;
+        const auto at = json.get<std::size_t>();
+        if (at < size)
+            return at;
+        refuse("results.comparison", json, "the index of a layer");
+        return std::nullopt;
+    }
+
+    std::optional<ErrorFigures> errors(const Json &json)
+    {
+        if (json.is_null())
+            return std::nullopt;
+        ErrorFigures figures;
+        figures.count = json.at("count").get<std::uint64_t>();
+        figures.nan = json.at("nan").get<std::uint64_t>();
+        figures.overflow = json.at("overflow").get<std::uint64_t>();
+        figures.maxAbs = real(json.at("max_abs"));
+        figures.meanAbs = real(json.at("mean_abs"));
+        figures.rmse = real(json.at("rmse"));
+        if (!json.at("rel_l2").is_null())
+            figures.relativeL2 = real(json.at("rel_l2"));
+        figures.cosine = real(json.at("cosine"));
+        figures.sqnrDb = real(json.at("sqnr_db"));
+        figures.maxRelative = real(json.at("max_rel"));
+        return figures;
+    }
+
+    std::optional<Accuracy> accuracy(const Json &json)
+    {
+        if (json.is_null())
+            return std::nullopt;
+        return Accuracy{json.at("top1").get<double>(), json.at("top5").get<double>(),
+                        json.at("examples").get<std::size_t>()};
+    }
+
+    tensor::DType dtype(const Json &json)
+    {
+        const auto name = json.get<std::string>();
+        const auto type = tensor::dtypeNamed(name);
+        return type ? *type : tensor::DType::Unknown;
+    }
+
+    profile::LayerErrors layer(const Json &json)
+    {
+        profile::LayerErrors layer;
+        layer.node = json.at("node").get<graph::NodeId>();
+        if (layer.node >= m_snapshot.graph().nodeCount())
+            refuse("results.comparison.layers", json.at("node"), "the number of a node");
+        layer.output = json.at("output").get<std::uint32_t>();
+        layer.dtype = dtype(json.at("dtype"));
+        layer.cumulative = errors(json.at("cumulative"));
+        layer.notFinite = json.at("not_finite").get<std::uint64_t>();
+        layer.shapesDiffer = json.at("shapes_differ").get<bool>();
+        if (json.contains("isolated")) {
+            layer.isolated = errors(json.at("isolated"));
+            layer.isolatedAtOutputs = errors(json.at("isolated_at_outputs"));
+        }
+        return layer;
+    }
+
+    profile::OutputErrors output(const Json &json)
+    {
+        profile::OutputErrors output;
+        output.figures = errors(json.at("figures")).value_or(ErrorFigures());
+        output.shapesDiffer = json.at("shapes_differ").get<bool>();
+        if (json.contains("agreement")) {
+            const Json &row = json.at("agreement");
+            output.agreement = profile::Agreement{row.at("examples").get<std::size_t>(),
+                                                  row.at("top1").get<double>(), row.at("top5").get<double>(),
+                                                  row.at("top1_in_top5").get<double>(), real(row.at("kl"))};
+        }
+        return output;
+    }
+
+    profile::Latency one(const Json &json)
+    {
+        profile::Latency latency;
+        latency.medianMs = json.at("median_ms").get<double>();
+        latency.minMs = json.at("min_ms").get<double>();
+        latency.p95Ms = json.at("p95_ms").get<double>();
+        latency.castsUs = json.at("casts_us").get<double>();
+        latency.sumOfLayersMs = json.at("sum_of_layers_ms").get<double>();
+        latency.peakBytes = json.at("peak_bytes").get<std::size_t>();
+        for (const Json &row : json.at("layers")) {
+            profile::LayerLatency layer;
+            layer.step.nodes = row.at("nodes").get<std::vector<std::string>>();
+            layer.step.op = row.at("op").get<std::string>();
+            layer.step.dtype = dtype(row.at("dtype"));
+            layer.step.kernel = row.at("kernel").get<std::string>();
+            const auto kind = row.at("kind").get<std::string>();
+            layer.step.kind = kind == runtime::nameOf(runtime::StepKind::Cast) ? runtime::StepKind::Cast
+                : kind == runtime::nameOf(runtime::StepKind::Reorder)          ? runtime::StepKind::Reorder
+                                                                               : runtime::StepKind::Compute;
+            layer.medianUs = row.at("median_us").get<double>();
+            layer.minUs = row.at("min_us").get<double>();
+            latency.layers.push_back(std::move(layer));
+        }
+        return latency;
+    }
+
+    const Snapshot &m_snapshot;
+};
+
+} // namespace
+
+std::string resultsText(const Snapshot &snapshot, const Figures &figures)
+{
+    Json results = Json::object();
+    if (figures.comparison && figures.comparisonRevision == snapshot.revision)
+        results["comparison"]
+            = jsonOf(*figures.comparison, figures.isolatedRevision == figures.comparisonRevision);
+    if (figures.latency && figures.latencyRevision == snapshot.revision) {
+        const profile::Versus &versus = figures.latency->versus;
+        results["latency"] = {{"fp32", jsonOf(figures.latency->fp32)},
+                              {"mixed", jsonOf(figures.latency->mixed)},
+                              {"native", figures.latency->native},
+                              {"versus",
+                               {{"median_ms", number(versus.medianMs)},
+                                {"ratio", number(versus.ratio)},
+                                {"ci95", {number(versus.ci95[0]), number(versus.ci95[1])}}}}};
+    }
+    return results.empty() ? std::string() : results.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<Figures> readResults(std::string_view text, const Snapshot &snapshot)
+{
+    const Json root = Json::parse(text, nullptr, false);
+    if (!root.is_object())
+        return badInput("results", root.is_discarded() ? "no JSON" : root.type_name(), "an object");
+    Figures figures;
+    Reader reader(snapshot);
+    try {
+        if (root.contains("comparison") && snapshot.converted) {
+            figures.comparison = reader.comparison(root.at("comparison"));
+            figures.comparisonRevision = snapshot.revision;
+            if (root.at("comparison").at("isolated").get<bool>())
+                figures.isolatedRevision = snapshot.revision;
+        }
+        if (root.contains("latency")) {
+            figures.latency = reader.latency(root.at("latency"));
+            figures.latencyRevision = snapshot.revision;
+        }
+    } catch (const Json::exception &exception) {
+        return badInput("results", exception.what(), "what a session holds");
+    }
+    if (reader.error)
+        return *reader.error;
+    gatherByNode(figures, snapshot.graph());
+    return figures;
+}
+
+} // namespace halftone::session

@@ -1,0 +1,160 @@
+#include "core/session/document.h"
+#include "core/session/figures.h"
+#include "core/session/live_comparison.h"
+#include "core/session/saved_results.h"
+
+#include <nlohmann/json.hpp>
+
+#include <QTest>
+
+#include <cmath>
+
+using namespace halftone;
+using session::Document;
+using session::Figures;
+
+namespace {
+
+const std::string kSample = HALFTONE_SOURCE_DIR "/resources/sample/";
+
+/// The sample with everything in float16, where sums overflow: infinities and NaN among the figures.
+std::unique_ptr<Document> overflowing()
+{
+    auto document = Document::open(kSample + "digits-symbol.json");
+    if (!document.ok())
+        qFatal("%s", document.error().message().c_str());
+    policy::Policy policy;
+    policy.targetOps = {"sum"};
+    document.value()->setHistory({{{policy, {}}}, 0});
+    return std::move(document).value();
+}
+
+Figures compared(const session::Snapshot &snapshot, bool isolated)
+{
+    session::CompareOptions options;
+    options.backend = "reference";
+    options.examples.inputs = kSample + "digits-test.npz";
+    options.examples.examples = 6;
+    options.settings.isolated = isolated;
+    session::LiveComparison live;
+    auto outcome = live.compare(snapshot, options, {});
+    if (!outcome.ok())
+        qFatal("%s", outcome.error().message().c_str());
+    Figures figures;
+    figures.comparison = std::make_shared<const session::CompareOutcome>(std::move(outcome).value());
+    figures.comparisonRevision = snapshot.revision;
+    figures.isolatedRevision = isolated ? snapshot.revision : 0;
+    profile::LayerLatency layer{
+        {{"stem_conv", "stem_bn"}, "Convolution", tensor::DType::F32, "jit", runtime::StepKind::Compute},
+        12.5,
+        11};
+    auto latency = std::make_shared<session::LatencyFigures>();
+    latency->fp32 = {1.5, 1.25, 2, {layer}, 3, 0.5, 4096};
+    latency->mixed = {1, 0.75, 1.5, {}, 0, 0.25, 2048};
+    latency->versus = {1.5, 0.625, {0.5, 0.75}};
+    figures.latency = std::move(latency);
+    figures.latencyRevision = snapshot.revision;
+    session::gatherByNode(figures, snapshot.graph());
+    return figures;
+}
+
+bool isSame(double a, double b)
+{
+    return a == b || (std::isnan(a) && std::isnan(b));
+}
+
+void compare(const std::optional<tensor::ErrorFigures> &got, const std::optional<tensor::ErrorFigures> &want)
+{
+    QCOMPARE(got.has_value(), want.has_value());
+    if (!want)
+        return;
+    QCOMPARE(got->count, want->count);
+    QCOMPARE(got->nan, want->nan);
+    QCOMPARE(got->overflow, want->overflow);
+    QVERIFY(isSame(got->maxAbs, want->maxAbs) && isSame(got->meanAbs, want->meanAbs));
+    QVERIFY(isSame(got->rmse, want->rmse) && isSame(got->cosine, want->cosine));
+    QVERIFY(isSame(got->sqnrDb, want->sqnrDb) && isSame(got->maxRelative, want->maxRelative));
+    QCOMPARE(got->relativeL2.has_value(), want->relativeL2.has_value());
+    if (want->relativeL2)
+        QVERIFY(isSame(*got->relativeL2, *want->relativeL2));
+}
+
+} // namespace
+
+class TestSavedResults : public QObject
+{
+    Q_OBJECT
+
+    std::unique_ptr<Document> m_document = overflowing();
+
+    std::shared_ptr<const session::Snapshot> m_snapshot
+        = Document::derive(m_document->request(), nullptr).value();
+
+    const session::Snapshot &snapshot() const { return *m_snapshot; }
+
+private Q_SLOTS:
+    void whatIsWrittenIsRead()
+    {
+        for (const bool isolated : {false, true}) {
+            const Figures figures = compared(snapshot(), isolated);
+            const std::string text = session::resultsText(snapshot(), figures);
+            const auto read = session::readResults(text, snapshot());
+            QVERIFY2(read.ok(), read.ok() ? "" : read.error().message().c_str());
+            const Figures &got = read.value();
+            QCOMPARE(got.comparisonRevision, snapshot().revision);
+            QCOMPARE(got.isolatedRevision, figures.isolatedRevision);
+            QCOMPARE(got.comparison->other->top1, figures.comparison->other->top1);
+            QCOMPARE(got.comparison->outputs, figures.comparison->outputs);
+            QCOMPARE(got.comparison->comparison.firstDivergence,
+                     figures.comparison->comparison.firstDivergence);
+            bool hasOverflow = false;
+            QCOMPARE(got.nodes.size(), figures.nodes.size());
+            for (std::size_t k = 0; k < got.nodes.size(); ++k) {
+                compare(got.nodes[k].cumulative, figures.nodes[k].cumulative);
+                compare(got.nodes[k].isolated, figures.nodes[k].isolated);
+                QCOMPARE(got.nodes[k].fp32.has_value(), figures.nodes[k].fp32.has_value());
+                hasOverflow |= got.nodes[k].cumulative && got.nodes[k].cumulative->overflow > 0;
+            }
+            QVERIFY(hasOverflow);
+            QCOMPARE(got.latency->fp32.layers[0].step.nodes, figures.latency->fp32.layers[0].step.nodes);
+            QCOMPARE(got.latency->versus.ci95, figures.latency->versus.ci95);
+            QCOMPARE(session::resultsText(snapshot(), got), text);
+        }
+    }
+
+    void resultsOfAnEarlierStateAreNotKept()
+    {
+        Figures figures = compared(snapshot(), false);
+        figures.comparisonRevision = figures.latencyRevision = snapshot().revision + 1;
+        QCOMPARE(session::resultsText(snapshot(), figures), std::string());
+        QCOMPARE(session::resultsText(snapshot(), {}), std::string());
+    }
+
+    /// Every value in turn is another type, or is gone.
+    void whatDoesNotFitIsRefusedAndNeverCrashes()
+    {
+        using nlohmann::ordered_json;
+        const ordered_json whole
+            = ordered_json::parse(session::resultsText(snapshot(), compared(snapshot(), true)));
+        const ordered_json flat = whole.flatten();
+        int refused = 0;
+        int tried = 0;
+        for (const auto &[pointer, value] : flat.items()) {
+            if (tried > 400)
+                break;
+            for (const ordered_json &other : {ordered_json(), ordered_json("x"), ordered_json(-1),
+                                              ordered_json::array(), ordered_json(1e300)}) {
+                ordered_json broken = whole;
+                broken[ordered_json::json_pointer(pointer)] = other;
+                refused += session::readResults(broken.dump(), snapshot()).ok() ? 0 : 1;
+                ++tried;
+            }
+        }
+        QVERIFY(refused > tried / 4);
+        for (const char *text : {"", "[]", "{", "{\"comparison\":{}}", "{\"latency\":3}"})
+            QVERIFY(!session::readResults(text, snapshot()).ok());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestSavedResults)
+#include "tst_saved_results.moc"
