@@ -167,13 +167,19 @@ DType typeInInt8(const passes::Conversion &conversion, const layout::Wire &wire)
     if (giver == whole || reader == passes::kNoNode || source == passes::kNoNode)
         return DType::Unknown;
     const graph::Graph &graph = conversion.graph;
-    constexpr int kMostBetween = 3; // a cast, dequantize and quantize
-    for (const graph::Entry &input : graph.inputs(reader)) {
-        NodeId at = input.node;
-        for (int step = 0; step < kMostBetween && at != source && !graph.inputs(at).empty(); ++step)
-            at = graph.inputs(at)[0].node;
-        if (at == source)
-            return conversion.types.of(input);
+    const auto isCode = [](DType type) { return type == DType::I8 || type == DType::U8; };
+    constexpr int kMostBetween = 4; // a product of the same operator, a cast, dequantize and quantize
+    for (graph::Entry at : graph.inputs(reader)) {
+        DType codes = DType::Unknown;
+        for (int step = 0; step <= kMostBetween; ++step) {
+            if (isCode(conversion.types.of(at)))
+                codes = conversion.types.of(at); // the last ones met lie nearest to the source
+            if (at.node == source)
+                return codes;
+            if (graph.inputs(at.node).empty())
+                break;
+            at = graph.inputs(at.node)[0];
+        }
     }
     return DType::Unknown;
 }

@@ -23,9 +23,8 @@ std::unique_ptr<Document> overflowing()
     auto document = Document::open(kSample + "digits-symbol.json");
     if (!document.ok())
         qFatal("%s", document.error().message().c_str());
-    policy::Policy policy;
-    policy.targetOps = {"sum"};
-    document.value()->setHistory({{{policy, {}}}, 0});
+    if (!document.value()->apply(policy::MoveOperators{{"sum"}, policy::List::Target}).ok())
+        qFatal("sum cannot be moved");
     return std::move(document).value();
 }
 
