@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Times entropy calibration of ResNet-50 on 32 images: MXNet's quantize_model against `halftone-cli quantize` and `calibrate`.
 
-    MXNET_PYTHON tests/bench/calibrate_resnet50.py build/release/halftone-cli [IMAGES] [THREADS]
+    MXNET_PYTHON tests/bench/calibrate_resnet50.py build/release/halftone-cli [IMAGES] [THREADS] [ROUNDS]
 
-Run with a Python that has MXNet 1.9.1. Weights are drawn at random (the time does not depend on them); both sides get the
+All take turns over the rounds, and the best round of each counts, so that noise hits all alike. Run with a Python that has MXNet 1.9.1. Weights are drawn at random (the time does not depend on them); both sides get the
 same file and the same images, in batches of 8, and as many threads.
 """
 import json
@@ -18,6 +18,7 @@ from pathlib import Path
 cli = Path(sys.argv[1]).resolve()
 images = int(sys.argv[2]) if len(sys.argv) > 2 else 32
 threads = int(sys.argv[3]) if len(sys.argv) > 3 else os.cpu_count()
+rounds = int(sys.argv[4]) if len(sys.argv) > 4 else 2
 os.environ["OMP_NUM_THREADS"] = str(threads)
 os.environ["MXNET_SUBGRAPH_BACKEND"] = "NONE"  # or tensors inside fused nodes are not observed
 
@@ -41,19 +42,28 @@ with tempfile.TemporaryDirectory() as folder:
     net.export(prefix)
     np.savez(prefix + ".npz", data=data)
     sym, args, aux = mx.model.load_checkpoint(prefix, 0)
-    batches = mx.io.NDArrayIter(data=data, batch_size=8)
-    begin = time.perf_counter()
-    quantization.quantize_model(sym, args, aux, calib_mode="entropy", calib_data=batches, num_calib_examples=images,
-                   quantized_dtype="auto", quantize_mode="full")
-    theirs = time.perf_counter() - begin
-    print(f"MXNet quantize_model, entropy, {images} images   {theirs:8.2f} s", flush=True)
     common = ["--inputs", prefix + ".npz", "--batch", "8", "--threads", str(threads), "--json"]
-    for name, call in {"quantize, plain": ["quantize", prefix + "-symbol.json", "--out", prefix + "-q", "--form", "plain",
-                                           "--calib", "entropy", "--mode", "full", *common],
-                       "calibrate, all tensors": ["calibrate", prefix + "-symbol.json", "--method", "entropy", *common]}.items():
+    calls = {"quantize, plain": ["quantize", prefix + "-symbol.json", "--out", prefix + "-q", "--form", "plain",
+                                 "--calib", "entropy", "--mode", "full", *common],
+             "calibrate, all tensors": ["calibrate", prefix + "-symbol.json", "--method", "entropy", *common]}
+    theirs = []
+    ours = {name: [] for name in calls}
+    tensors = {}
+    for _ in range(rounds):
+        batches = mx.io.NDArrayIter(data=data, batch_size=8)
         begin = time.perf_counter()
-        done = subprocess.run([cli, *call], capture_output=True, check=True)
-        ours = time.perf_counter() - begin
-        report = json.loads(done.stdout)
-        tensors = len(report.get("thresholds", report.get("tensors")))
-        print(f"halftone-cli {name:24} {ours:17.2f} s   {theirs / ours:6.1f} times as fast, {tensors} tensors", flush=True)
+        quantization.quantize_model(sym, args, aux, calib_mode="entropy", calib_data=batches, num_calib_examples=images,
+                                    quantized_dtype="auto", quantize_mode="full")
+        theirs.append(time.perf_counter() - begin)
+        for name, call in calls.items():
+            begin = time.perf_counter()
+            done = subprocess.run([cli, *call], capture_output=True, check=True)
+            ours[name].append(time.perf_counter() - begin)
+            report = json.loads(done.stdout)
+            tensors[name] = len(report.get("thresholds", report.get("tensors")))
+    best = min(theirs)
+    rows = [("MXNet quantize_model, entropy", theirs, "")] + [
+        ("halftone-cli " + name, times, f"{best / min(times):6.1f} times as fast, {tensors[name]} tensors") for name, times in ours.items()]
+    print(f"{images} images, {threads} threads, best of {rounds} rounds")
+    for name, times, rest in rows:
+        print(f"{name:36} {min(times):8.2f} s  {rest}   (all: {', '.join(f'{t:.2f}' for t in times)})")

@@ -1,5 +1,7 @@
 #include "core/runtime/onednn/emitter.h"
 
+#include "core/runtime/buffer.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -20,13 +22,13 @@ Result<std::shared_ptr<const Packed>> pack(const tensor::Tensor &tensor, const D
     auto packed = std::make_shared<Packed>();
     packed->bytes = to.get_size();
     packed->memory = allocatePages(packed->bytes);
-    // The tensor may lie in a mapped file at an odd address.
-    const std::shared_ptr<std::byte> aligned = allocatePages(tensor.bytes().size());
-    if (!packed->memory || !aligned)
+    if (!packed->memory)
         return unsupported("plan", std::to_string(packed->bytes) + " bytes of memory for weights");
-    std::memcpy(aligned.get(), tensor.bytes().data(), tensor.bytes().size());
+    // The tensor may lie in a mapped file at an odd address.
+    HALFTONE_TRY(const tensor::Tensor readable, aligned(tensor));
     const auto done = attempt("plan", [&] {
-        dnnl::memory source(from, cpu(), aligned.get());
+        // oneDNN's handles are not const; it does not write what it reads.
+        dnnl::memory source(from, cpu(), const_cast<std::byte *>(readable.bytes().data()));
         dnnl::memory target(to, cpu(), packed->memory.get());
         dnnl::stream stream(cpu());
         dnnl::reorder(source, target).execute(stream, source, target);
