@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/profile/latency.h"
 #include "core/profile/typed_model.h"
+#include "core/report/figures_object.h"
 #include "core/runtime/backends.h"
 #include "core/runtime/random_params.h"
 
@@ -177,32 +178,16 @@ Json jsonOf(const Profile &profile, const Options &options)
     Json native = Json::object();
     for (const auto &[type, support] : profile.backend.dtypes)
         native[std::string(tensor::nameOf(type))] = support == runtime::Support::Native;
-    const profile::Latency &latency = profile.latency;
-    Json layers = Json::array();
-    for (const profile::LayerLatency &layer : latency.layers)
-        layers.push_back({{"names", layer.step.nodes},
-                          {"op", layer.step.op},
-                          {"dtype", tensor::nameOf(layer.step.dtype)},
-                          {"kernel", layer.step.kernel},
-                          {"kind", runtime::nameOf(layer.step.kind)},
-                          {"median_us", layer.medianUs},
-                          {"min_us", layer.minUs}});
     Json versus;
     if (profile.versus)
         versus = {{"median_ms", profile.versus->medianMs},
                   {"ratio", profile.versus->ratio},
                   {"ci95", profile.versus->ci95}};
-    return {{"backend", options.backend},
-            {"device", profile.backend.device},
-            {"native", std::move(native)},
-            {"median_ms", latency.medianMs},
-            {"min_ms", latency.minMs},
-            {"p95_ms", latency.p95Ms},
-            {"layers", std::move(layers)},
-            {"casts_us", latency.castsUs},
-            {"sum_of_layers_ms", latency.sumOfLayersMs},
-            {"peak_bytes", latency.peakBytes},
-            {"versus", std::move(versus)}};
+    Json json{
+        {"backend", options.backend}, {"device", profile.backend.device}, {"native", std::move(native)}};
+    json.update(report::latencyObject(profile.latency));
+    json["versus"] = std::move(versus);
+    return json;
 }
 
 std::string fixed(double value, const char *unit)

@@ -1,6 +1,6 @@
 #include "core/report/comparison_report.h"
 
-#include "core/report/json_number.h"
+#include "core/report/figures_object.h"
 #include "core/runtime/shown_outputs.h"
 
 #include <algorithm>
@@ -44,25 +44,6 @@ std::string quoted(const std::string &text)
     for (const char c : text)
         result += c == '"' ? std::string("\"\"") : std::string(1, c);
     return result + '"';
-}
-
-Json figuresObject(const ErrorFigures &figures)
-{
-    return {{"max_abs", jsonNumber(figures.maxAbs)},
-            {"mean_abs", jsonNumber(figures.meanAbs)},
-            {"rmse", jsonNumber(figures.rmse)},
-            {"rel_l2", figures.relativeL2 ? jsonNumber(*figures.relativeL2) : Json()},
-            {"cosine", jsonNumber(figures.cosine)},
-            {"sqnr_db", jsonNumber(figures.sqnrDb)},
-            {"max_rel", jsonNumber(figures.maxRelative)},
-            {"overflow", figures.overflow},
-            {"nan", figures.nan},
-            {"count", figures.count}};
-}
-
-Json orNull(const std::optional<ErrorFigures> &figures)
-{
-    return figures ? figuresObject(*figures) : Json();
 }
 
 } // namespace
@@ -129,8 +110,8 @@ std::string layersJson(const graph::Graph &reference, std::span<const LayerError
                                     "overflow", "nan", "count"})
                 row[key] = nullptr;
         }
-        row["isolated"] = orNull(layer.isolated);
-        row["isolated_at_output"] = orNull(layer.isolatedAtOutputs);
+        row["isolated"] = figuresObject(layer.isolated);
+        row["isolated_at_output"] = figuresObject(layer.isolatedAtOutputs);
         row["shapes_differ"] = layer.shapesDiffer;
         rows.push_back(std::move(row));
     }

@@ -1,5 +1,6 @@
 #include "core/session/saved_results.h"
 
+#include "core/report/figures_object.h"
 #include "core/session/figures.h"
 
 #include <nlohmann/json.hpp>
@@ -12,32 +13,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using tensor::ErrorFigures;
-
-Json number(double value)
-{
-    if (std::isfinite(value))
-        return value;
-    return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
-
-Json jsonOf(const ErrorFigures &figures)
-{
-    return {{"count", figures.count},
-            {"nan", figures.nan},
-            {"overflow", figures.overflow},
-            {"max_abs", number(figures.maxAbs)},
-            {"mean_abs", number(figures.meanAbs)},
-            {"rmse", number(figures.rmse)},
-            {"rel_l2", figures.relativeL2 ? number(*figures.relativeL2) : Json()},
-            {"cosine", number(figures.cosine)},
-            {"sqnr_db", number(figures.sqnrDb)},
-            {"max_rel", number(figures.maxRelative)}};
-}
-
-Json jsonOf(const std::optional<ErrorFigures> &figures)
-{
-    return figures ? jsonOf(*figures) : Json();
-}
 
 Json jsonOf(const std::optional<Accuracy> &accuracy)
 {
@@ -53,12 +28,12 @@ Json jsonOf(const CompareOutcome &outcome, bool hasIsolated)
         Json row{{"node", layer.node},
                  {"output", layer.output},
                  {"dtype", tensor::nameOf(layer.dtype)},
-                 {"cumulative", jsonOf(layer.cumulative)},
+                 {"cumulative", report::figuresObject(layer.cumulative)},
                  {"not_finite", layer.notFinite},
                  {"shapes_differ", layer.shapesDiffer}};
         if (hasIsolated) {
-            row["isolated"] = jsonOf(layer.isolated);
-            row["isolated_at_outputs"] = jsonOf(layer.isolatedAtOutputs);
+            row["isolated"] = report::figuresObject(layer.isolated);
+            row["isolated_at_outputs"] = report::figuresObject(layer.isolatedAtOutputs);
         }
         layers.push_back(std::move(row));
     }
@@ -66,14 +41,14 @@ Json jsonOf(const CompareOutcome &outcome, bool hasIsolated)
     for (std::size_t k = 0; k < outcome.comparison.outputs.size(); ++k) {
         const profile::OutputErrors &output = outcome.comparison.outputs[k];
         Json row{{"name", k < outcome.outputs.size() ? outcome.outputs[k] : std::string()},
-                 {"figures", jsonOf(output.figures)},
+                 {"figures", report::figuresObject(output.figures)},
                  {"shapes_differ", output.shapesDiffer}};
         if (const auto &agreement = output.agreement)
             row["agreement"] = {{"examples", agreement->examples},
                                 {"top1", agreement->top1},
                                 {"top5", agreement->top5},
                                 {"top1_in_top5", agreement->top1InTop5},
-                                {"kl", number(agreement->divergence)}};
+                                {"kl", report::jsonNumber(agreement->divergence)}};
         outputs.push_back(std::move(row));
     }
     const auto index = [](const std::optional<std::size_t> &at) { return at ? Json(*at) : Json(); };
@@ -81,28 +56,11 @@ Json jsonOf(const CompareOutcome &outcome, bool hasIsolated)
             {"batch", outcome.batch},
             {"seconds", outcome.seconds},
             {"isolated", hasIsolated},
-            {"threshold", number(outcome.comparison.threshold)},
+            {"threshold", report::jsonNumber(outcome.comparison.threshold)},
             {"first_divergence", index(outcome.comparison.firstDivergence)},
             {"first_unclean", index(outcome.comparison.firstUnclean)},
             {"accuracy", {{"reference", jsonOf(outcome.reference)}, {"other", jsonOf(outcome.other)}}},
             {"outputs", std::move(outputs)},
-            {"layers", std::move(layers)}};
-}
-
-Json jsonOf(const profile::Latency &latency)
-{
-    Json layers = Json::array();
-    for (const profile::LayerLatency &layer : latency.layers)
-        layers.push_back({{"nodes", layer.step.nodes},
-                          {"op", layer.step.op},
-                          {"dtype", tensor::nameOf(layer.step.dtype)},
-                          {"kernel", layer.step.kernel},
-                          {"kind", runtime::nameOf(layer.step.kind)},
-                          {"median_us", layer.medianUs},
-                          {"min_us", layer.minUs}});
-    return {{"median_ms", latency.medianMs},   {"min_ms", latency.minMs},
-            {"p95_ms", latency.p95Ms},         {"casts_us", latency.castsUs},
-            {"peak_bytes", latency.peakBytes}, {"sum_of_layers_ms", latency.sumOfLayersMs},
             {"layers", std::move(layers)}};
 }
 
@@ -267,7 +225,7 @@ private:
         latency.peakBytes = json.at("peak_bytes").get<std::size_t>();
         for (const Json &row : json.at("layers")) {
             profile::LayerLatency layer;
-            layer.step.nodes = row.at("nodes").get<std::vector<std::string>>();
+            layer.step.nodes = row.at("names").get<std::vector<std::string>>();
             layer.step.op = row.at("op").get<std::string>();
             layer.step.dtype = dtype(row.at("dtype"));
             layer.step.kernel = row.at("kernel").get<std::string>();
@@ -295,13 +253,14 @@ std::string resultsText(const Snapshot &snapshot, const Figures &figures)
             = jsonOf(*figures.comparison, figures.isolatedRevision == figures.comparisonRevision);
     if (figures.latency && figures.latencyRevision == snapshot.revision) {
         const profile::Versus &versus = figures.latency->versus;
-        results["latency"] = {{"fp32", jsonOf(figures.latency->fp32)},
-                              {"mixed", jsonOf(figures.latency->mixed)},
-                              {"native", figures.latency->native},
-                              {"versus",
-                               {{"median_ms", number(versus.medianMs)},
-                                {"ratio", number(versus.ratio)},
-                                {"ci95", {number(versus.ci95[0]), number(versus.ci95[1])}}}}};
+        results["latency"]
+            = {{"fp32", report::latencyObject(figures.latency->fp32)},
+               {"mixed", report::latencyObject(figures.latency->mixed)},
+               {"native", figures.latency->native},
+               {"versus",
+                {{"median_ms", report::jsonNumber(versus.medianMs)},
+                 {"ratio", report::jsonNumber(versus.ratio)},
+                 {"ci95", {report::jsonNumber(versus.ci95[0]), report::jsonNumber(versus.ci95[1])}}}}};
     }
     return results.empty() ? std::string() : results.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

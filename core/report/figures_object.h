@@ -1,0 +1,47 @@
+#pragma once
+
+#include "core/profile/latency.h"
+#include "core/report/json_number.h"
+#include "core/tensor/error_metrics.h"
+
+#include <optional>
+#include <utility>
+
+namespace halftone::report {
+
+/// As `compare --json` names them; null for none.
+inline nlohmann::ordered_json figuresObject(const std::optional<tensor::ErrorFigures> &figures)
+{
+    if (!figures)
+        return {};
+    return {{"max_abs", jsonNumber(figures->maxAbs)},
+            {"mean_abs", jsonNumber(figures->meanAbs)},
+            {"rmse", jsonNumber(figures->rmse)},
+            {"rel_l2", figures->relativeL2 ? jsonNumber(*figures->relativeL2) : nlohmann::ordered_json()},
+            {"cosine", jsonNumber(figures->cosine)},
+            {"sqnr_db", jsonNumber(figures->sqnrDb)},
+            {"max_rel", jsonNumber(figures->maxRelative)},
+            {"overflow", figures->overflow},
+            {"nan", figures->nan},
+            {"count", figures->count}};
+}
+
+/// As `profile --json` names it.
+inline nlohmann::ordered_json latencyObject(const profile::Latency &latency)
+{
+    auto layers = nlohmann::ordered_json::array();
+    for (const profile::LayerLatency &layer : latency.layers)
+        layers.push_back({{"names", layer.step.nodes},
+                          {"op", layer.step.op},
+                          {"dtype", tensor::nameOf(layer.step.dtype)},
+                          {"kernel", layer.step.kernel},
+                          {"kind", runtime::nameOf(layer.step.kind)},
+                          {"median_us", layer.medianUs},
+                          {"min_us", layer.minUs}});
+    return {{"median_ms", latency.medianMs},  {"min_ms", latency.minMs},
+            {"p95_ms", latency.p95Ms},        {"layers", std::move(layers)},
+            {"casts_us", latency.castsUs},    {"sum_of_layers_ms", latency.sumOfLayersMs},
+            {"peak_bytes", latency.peakBytes}};
+}
+
+} // namespace halftone::report
