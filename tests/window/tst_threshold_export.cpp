@@ -63,7 +63,7 @@ private Q_SLOTS:
         QVERIFY(tensor != calibrated->tensors.end());
         editor->choose(static_cast<std::size_t>(tensor - calibrated->tensors.begin()));
         QTRY_VERIFY_WITH_TIMEOUT(editor->study() && !editor->isChoosing(), 60000);
-        QTRY_VERIFY(plot->handles().front()->isVisible());
+        QTRY_VERIFY_WITH_TIMEOUT(plot->handles().front()->isVisible(), 60000);
 
         const double before = editor->value();
         dragToHalf(*plot, before);
@@ -71,6 +71,8 @@ private Q_SLOTS:
         QVERIFY(thresholds.contains(kTensor));
         const double dragged = thresholds.at(kTensor).value.value_or(0);
         QVERIFY2(std::abs(dragged - before / 2) < 0.1 * before, qPrintable(QString::number(dragged)));
+        // A large conversion is derived in the background.
+        QTRY_VERIFY_WITH_TIMEOUT(controller.snapshot()->revision == controller.document()->revision(), 60000);
         QVERIFY(settleAfterEdit(window));
 
         session::ExportOptions options;
