@@ -4,7 +4,7 @@
 #include "core/base/atomic_file.h"
 #include "core/base/text.h"
 #include "core/report/comparison_report.h"
-#include "core/report/json_number.h"
+#include "core/report/json_values.h"
 #include "core/runtime/shown_outputs.h"
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/dialect/mxnet/entry_name.h"
 #include "core/passes/variables.h"
+#include "core/report/json_values.h"
 
 #include <algorithm>
 #include <map>
@@ -59,16 +60,6 @@ std::string_view nameOf(tensor::Storage storage)
     return "default";
 }
 
-Json shapeJson(const tensor::Shape &shape)
-{
-    if (!shape.hasRank())
-        return nullptr;
-    Json dims = Json::array();
-    for (const std::int64_t dim : shape.dims())
-        dims.push_back(dim < 0 ? Json(nullptr) : Json(dim));
-    return dims;
-}
-
 Json parametersJson(std::span<const tensor::Array> arrays)
 {
     const ParameterFacts facts = factsOf(arrays);
@@ -84,7 +75,7 @@ Json arraysJson(std::span<const tensor::Array> arrays)
     for (std::size_t k = 0; k < arrays.size(); ++k) {
         const tensor::Array &array = arrays[k];
         rows.push_back({{"name", array.name.empty() ? std::to_string(k) : array.name},
-                        {"shape", shapeJson(array.shape)},
+                        {"shape", report::jsonShape(array.shape)},
                         {"dtype", tensor::nameOf(array.values.dtype())},
                         {"storage", nameOf(array.storage)}});
     }
@@ -98,13 +89,13 @@ Json infoJson(const Facts &facts)
     for (NodeId id = 0; id < graph.nodeCount(); ++id) {
         if (graph.isVariable(id) && facts.variables[id].isData)
             inputs.push_back({{"name", graph.node(id).name},
-                              {"shape", shapeJson(facts.shapes.byNode[id].front())},
+                              {"shape", report::jsonShape(facts.shapes.byNode[id].front())},
                               {"dtype", tensor::nameOf(facts.variables[id].type)}});
     }
     Json outputs = Json::array();
     for (const graph::Entry &head : graph.heads())
-        outputs.push_back(
-            {{"name", dialect::mxnet::entryName(graph, head)}, {"shape", shapeJson(facts.shapes.of(head))}});
+        outputs.push_back({{"name", dialect::mxnet::entryName(graph, head)},
+                           {"shape", report::jsonShape(facts.shapes.of(head))}});
     Json notes = facts.notes;
     return {{"format", "mxnet-symbol"},
             {"symbol", facts.loaded.symbolPath},

@@ -2,9 +2,11 @@
 #include "app/cli_options.h"
 #include "app/cli_output.h"
 #include "core/base/text.h"
+#include "core/passes/variables.h"
 #include "core/profile/latency.h"
 #include "core/profile/typed_model.h"
 #include "core/report/figures_object.h"
+#include "core/report/json_values.h"
 #include "core/runtime/backends.h"
 #include "core/runtime/random_params.h"
 
@@ -39,6 +41,7 @@ struct Profile
     profile::Latency latency;
     std::optional<profile::Versus> versus;
     runtime::BackendInfo backend;
+    std::vector<std::pair<std::string, tensor::Shape>> inputs; ///< in the graph's order
 };
 
 using Shapes = std::unordered_map<std::string, tensor::Shape>;
@@ -58,6 +61,22 @@ Shapes shapesByName(const graph::Graph &graph, const passes::ShapeMap &shapes)
         if (graph.isVariable(id))
             known.emplace(graph.node(id).name, shapes.byNode[id][0]);
     return known;
+}
+
+/// What the run is fed, with shapes: a latency says nothing without them.
+Result<std::vector<std::pair<std::string, tensor::Shape>>>
+measuredInputs(const graph::Model &model, const policy::Policy &policy, const Shapes &known)
+{
+    std::vector<policy::Warning> told; // those who convert tell them
+    HALFTONE_TRY(const std::vector<passes::Variable> variables,
+                 passes::classifyVariables(model, policy, told));
+    std::vector<std::pair<std::string, tensor::Shape>> inputs;
+    for (graph::NodeId id = 0; id < model.graph.nodeCount(); ++id) {
+        const std::string &name = model.graph.node(id).name;
+        if (model.graph.isVariable(id) && variables[id].isData)
+            inputs.emplace_back(name, known.at(name));
+    }
+    return inputs;
 }
 
 Result<graph::Model> sourceModel(const Options &options, const session::Session &session)
@@ -130,6 +149,7 @@ Result<Profile> measure(const Options &options, const std::stop_token &stop)
     HALFTONE_TRY(const passes::ShapeMap shapes, session.shapes(notes));
     const Shapes known = shapesByName(session.source().model.graph, shapes);
     HALFTONE_TRY(const graph::Model source, sourceModel(options, session));
+    HALFTONE_TRY(result.inputs, measuredInputs(source, policy, known));
     HALFTONE_TRY(const runtime::BackendChain chain, runtime::backendChain("reference", threads));
     runtime::PlanOptions planOptions;
     planOptions.threads = static_cast<int>(threads);
@@ -178,13 +198,18 @@ Json jsonOf(const Profile &profile, const Options &options)
     Json native = Json::object();
     for (const auto &[type, support] : profile.backend.dtypes)
         native[std::string(tensor::nameOf(type))] = support == runtime::Support::Native;
+    Json inputs = Json::object();
+    for (const auto &[name, shape] : profile.inputs)
+        inputs[name] = report::jsonShape(shape);
     Json versus;
     if (profile.versus)
         versus = {{"median_ms", profile.versus->medianMs},
                   {"ratio", profile.versus->ratio},
                   {"ci95", profile.versus->ci95}};
-    Json json{
-        {"backend", options.backend}, {"device", profile.backend.device}, {"native", std::move(native)}};
+    Json json{{"backend", options.backend},
+              {"device", profile.backend.device},
+              {"native", std::move(native)},
+              {"inputs", std::move(inputs)}};
     json.update(report::latencyObject(profile.latency));
     json["versus"] = std::move(versus);
     return json;
@@ -202,6 +227,8 @@ void printProfile(const Profile &profile, const Options &options)
     const profile::Latency &latency = profile.latency;
     Table head;
     head.add({"backend", options.backend + ", " + profile.backend.device});
+    for (const auto &[name, shape] : profile.inputs)
+        head.add({"input", printable(name) + ' ' + shape.toString()});
     head.add({"latency",
               "median " + fixed(latency.medianMs, " ms") + ", min " + fixed(latency.minMs, " ms")
                   + ", 95 % below " + fixed(latency.p95Ms, " ms")});

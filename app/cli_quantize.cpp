@@ -3,7 +3,7 @@
 #include "app/cli_options.h"
 #include "app/cli_output.h"
 #include "core/base/text.h"
-#include "core/report/json_number.h"
+#include "core/report/json_values.h"
 
 #include <array>
 #include <cstdio>

@@ -1,6 +1,6 @@
 #include "core/report/calibration_json.h"
 
-#include "core/report/json_number.h"
+#include "core/report/json_values.h"
 
 namespace halftone::report {
 namespace {

@@ -1,6 +1,7 @@
 #include "core/report/conversion_json.h"
 
 #include "core/dialect/mxnet/entry_name.h"
+#include "core/report/json_values.h"
 
 #include <nlohmann/json.hpp>
 
@@ -12,16 +13,6 @@ namespace {
 using graph::NodeId;
 using Json = nlohmann::ordered_json;
 namespace mx = dialect::mxnet;
-
-Json shapeJson(const tensor::Shape &shape)
-{
-    if (!shape.hasRank())
-        return nullptr;
-    Json dims = Json::array();
-    for (const std::int64_t dim : shape.dims())
-        dims.push_back(dim < 0 ? Json(nullptr) : Json(dim));
-    return dims;
-}
 
 Json nodeJson(const graph::Graph &source, NodeId id, const passes::ConvertedModel &converted)
 {
@@ -130,7 +121,7 @@ std::string conversionJson(const graph::Graph &source, const passes::ConvertedMo
         nodes.push_back(nodeJson(source, id, converted));
         if (shapes != nullptr)
             nodes.back()["shape"]
-                = shapeJson(shapes->byNode[id].empty() ? tensor::Shape() : shapes->byNode[id].front());
+                = jsonShape(shapes->byNode[id].empty() ? tensor::Shape() : shapes->byNode[id].front());
     }
     Json parameters = Json::array();
     for (const passes::ParameterChange &change : converted.parameters)

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/profile/latency.h"
-#include "core/report/json_number.h"
+#include "core/report/json_values.h"
 #include "core/tensor/error_metrics.h"
 
 #include <optional>
