@@ -39,6 +39,7 @@ OpListsPanel::OpListsPanel(DocumentController *controller, QWidget *parent)
 {
     build();
     addKeys();
+    setFocusProxy(m_view);
     connect(controller, &DocumentController::documentChanged, this, &OpListsPanel::refresh);
     connect(controller, &DocumentController::snapshotChanged, this, &OpListsPanel::refresh);
     connect(controller, &DocumentController::editRefused, this, &OpListsPanel::showMessage);
@@ -58,6 +59,8 @@ void OpListsPanel::refresh()
 {
     const auto &snapshot = m_controller->snapshot();
     m_model->setSnapshot(snapshot);
+    // Now, and not in the midst of painting the few rows whose counts changed, which would leave the others as they were.
+    m_view->doItemsLayout();
     const bool isOpen = snapshot != nullptr;
     for (QWidget *widget : {static_cast<QWidget *>(m_filter), static_cast<QWidget *>(m_target),
                             static_cast<QWidget *>(m_version), static_cast<QWidget *>(m_every)})
@@ -155,7 +158,7 @@ void OpListsPanel::move(const ListPayload &payload, ListId to, const QPoint &pla
         return;
     const ListMove wanted = moveTo(newest(), payload, to);
     if (!wanted.isPossible()) {
-        showMessage(previewOf(wanted, to));
+        refuse(previewOf(wanted, to));
         return;
     }
     if (wanted.conditionsOf) {
@@ -190,6 +193,28 @@ void OpListsPanel::moveSelected(ListId to)
         return;
     move(m_model->payloadAt(chosen), to,
          m_view->viewport()->mapToGlobal(m_view->visualRect(chosen.front()).bottomLeft()));
+}
+
+void OpListsPanel::moveChosenNodes(ListId to, const QPoint &place)
+{
+    const auto &snapshot = m_controller->snapshot();
+    if (!snapshot)
+        return;
+    ListPayload payload;
+    for (const graph::NodeId node : m_controller->selection().nodes())
+        payload.nodes.push_back(snapshot->graph().node(node).name);
+    if (payload.isEmpty())
+        refuse(tr("Nothing is chosen that could be moved to a list."));
+    else
+        move(payload, to, place);
+}
+
+/// In the panel, and where everybody sees it when the panel is out of sight.
+void OpListsPanel::refuse(const QString &why)
+{
+    if (visibleRegion().isEmpty())
+        Q_EMIT m_controller->editRefused(why);
+    showMessage(why);
 }
 
 void OpListsPanel::removeSelected()

@@ -35,6 +35,8 @@ public:
     void move(const ListPayload &payload, ListId to, const QPoint &place);
     /// "Move to" for nodes or operators chosen elsewhere, such as in the graph: a submenu with the consequences.
     QMenu *moveMenu(const ListPayload &payload, QWidget *parent);
+    /// Gives `view` (the graph, the layers) the keys of the lists, for the nodes that are chosen.
+    void addKeysTo(QWidget *view);
 
 public Q_SLOTS:
     void editByPattern();
@@ -57,6 +59,8 @@ private:
     QString previewOf(const ListMove &move, ListId to) const;
     void preview(const ListPayload &payload, ListId to);
     void moveSelected(ListId to);
+    void moveChosenNodes(ListId to, const QPoint &place);
+    void refuse(const QString &why);
     void removeSelected();
     void editConditions(const std::string &op);
     void showContextMenu(const QPoint &place);

@@ -49,6 +49,9 @@ void OpListsPanel::build()
     layout->addWidget(m_view, 1);
     layout->addWidget(m_every);
     layout->addWidget(m_message);
+    const std::vector<QWidget *> order{m_filter, m_more, m_target, m_version, m_view, m_every};
+    for (std::size_t i = 1; i < order.size(); ++i)
+        setTabOrder(order[i - 1], order[i]);
 }
 
 QWidget *OpListsPanel::makeListRow()
@@ -105,6 +108,19 @@ void OpListsPanel::addKeys()
                [this, list = one.list] { moveSelected(list); });
     }
     addKey(tr("Remove from the list"), QKeySequence::Delete, [this] { removeSelected(); });
+}
+
+void OpListsPanel::addKeysTo(QWidget *view)
+{
+    for (const ListKey &one : kListKeys) {
+        auto *const action = new QAction(tr("To %1").arg(titleOf(one.list, tensor::DType::F16)), view);
+        action->setShortcut(QKeySequence(one.key));
+        action->setShortcutContext(Qt::WidgetWithChildrenShortcut); // a field that is typed in comes first
+        connect(action, &QAction::triggered, this, [this, view, list = one.list] {
+            moveChosenNodes(list, view->mapToGlobal(view->rect().center()));
+        });
+        view->addAction(action);
+    }
 }
 
 } // namespace halftone::widgets
