@@ -6,6 +6,7 @@
 #include "widgets/calibration/tensor_table_model.h"
 #include "widgets/calibration/threshold_bar.h"
 #include "widgets/common/formatters.h"
+#include "widgets/common/sort_action.h"
 #include "widgets/models/table_csv.h"
 #include "widgets/models/threshold_editor.h"
 
@@ -56,6 +57,7 @@ CalibrationPanel::CalibrationPanel(DocumentController *controller, ThresholdEdit
     m_stack = new QStackedLayout(this);
     m_stack->addWidget(m_empty);
     m_stack->addWidget(m_splitter);
+    setFocusProxy(m_view);
     connectAll();
     takeCalibration();
 }
@@ -96,6 +98,8 @@ QWidget *CalibrationPanel::buildTable()
     m_view->setTabKeyNavigation(false);
     m_view->setTextElideMode(Qt::ElideMiddle);
     m_view->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+    m_view->addAction(sortAction(m_view));
+    m_view->setContextMenuPolicy(Qt::ActionsContextMenu);
     m_view->verticalHeader()->hide();
     m_view->verticalHeader()->setDefaultSectionSize(fontMetrics().lineSpacing() + 6);
     m_view->horizontalHeader()->setHighlightSections(false);
@@ -118,6 +122,7 @@ QWidget *CalibrationPanel::buildTable()
     layout->setSpacing(4);
     layout->addLayout(top);
     layout->addWidget(m_view, 1);
+    setTabOrder(save, m_view);
     return side;
 }
 

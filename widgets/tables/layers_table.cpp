@@ -1,6 +1,7 @@
 #include "widgets/tables/layers_table.h"
 
 #include "widgets/common/formatters.h"
+#include "widgets/common/sort_action.h"
 #include "widgets/models/table_csv.h"
 #include "widgets/tables/layer_delegate.h"
 
@@ -143,7 +144,7 @@ void LayersTable::build()
         if (const auto current = m_controller->selection().current())
             Q_EMIT m_controller->selection().shownRequested(*current);
     });
-    m_view->addActions({copyAction, showAction});
+    m_view->addActions({copyAction, showAction, sortAction(m_view)});
     m_view->setContextMenuPolicy(Qt::ActionsContextMenu);
 
     auto *const top = new QHBoxLayout;
@@ -163,6 +164,8 @@ void LayersTable::build()
     m_stack->addWidget(m_empty);
     m_stack->addWidget(m_view);
     layout->addLayout(m_stack, 1);
+    setTabOrder(save, m_view);
+    setFocusProxy(m_view);
 }
 
 QMenu *LayersTable::makeColumnMenu(QWidget *parent)
