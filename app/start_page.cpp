@@ -12,6 +12,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QStyle>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -111,7 +112,17 @@ StartPage::StartPage(QWidget *parent)
     hint->setForegroundRole(QPalette::PlaceholderText);
     layout->addWidget(hint);
 
-    auto *const outer = new QVBoxLayout(this);
+    // Much unsaved work must not make the window higher than the screen.
+    auto *const scrolled = new QWidget;
+    auto *const area = new QScrollArea(this);
+    area->setFrameShape(QFrame::NoFrame);
+    area->setFocusPolicy(Qt::NoFocus);
+    area->setWidgetResizable(true);
+    area->setWidget(scrolled);
+    auto *const whole = new QVBoxLayout(this);
+    whole->setContentsMargins(0, 0, 0, 0);
+    whole->addWidget(area);
+    auto *const outer = new QVBoxLayout(scrolled);
     outer->addStretch(2);
     auto *const middle = new QHBoxLayout;
     middle->addStretch(1);
