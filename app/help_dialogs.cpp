@@ -60,7 +60,9 @@ std::vector<Row> rowsOf(QMainWindow *window)
             {{tr("T, I, F, W"), tr("move what is chosen to target, int8, fp32, widest")},
              {tr("C"), tr("conditions for the chosen operator")},
              {tr("X"), tr("exclude the chosen nodes")}});
-    section(tr("Lists"), {{tr("Del"), tr("take what is chosen out of its list")}});
+    section(tr("Lists"),
+            {{tr("Del"), tr("take what is chosen out of its list")},
+             {tr("N"), tr("make what is chosen neutral")}});
     section(tr("Graph"),
             {{tr("Arrows, Home, End"), tr("walk to neighbours, to the first and last node")},
              {tr("Page Up, Page Down"), tr("scroll")},
@@ -74,7 +76,9 @@ std::vector<Row> rowsOf(QMainWindow *window)
              {tr("F3, Shift+F3"), tr("next and previous find")},
              {tr("Esc"), tr("close find, choose nothing")}});
     section(tr("Layers"),
-            {{tr("Return"), tr("show the layer in the graph")}, {tr("Ctrl+C"), tr("copy the chosen rows")}});
+            {{tr("Return"), tr("show the layer in the graph")},
+             {tr("Ctrl+C"), tr("copy the chosen rows")},
+             {tr("S"), tr("sort by the column of the current cell; again: the other way round")}});
     section(tr("Plots"), {{tr("Arrows, +, -, Home"), tr("move, zoom, show all")}});
     section(tr("Calibration"),
             {{tr("Left, Right, Page Up, Page Down"),
@@ -125,6 +129,7 @@ void showShortcutSheet(QWidget *window)
     table->horizontalHeader()->setStretchLastSection(true);
     table->setEditTriggers(QAbstractItemView::NoEditTriggers);
     table->setShowGrid(false);
+    table->setTabKeyNavigation(false); // Tab goes on to the button
     table->setAlternatingRowColors(true);
     for (int i = 0; i < table->rowCount(); ++i) {
         const auto &[keys, what] = rows[static_cast<std::size_t>(i)];
@@ -150,6 +155,7 @@ void showAboutDialog(QWidget *window)
                             .toHtmlEscaped());
     auto *const text = new QTextBrowser;
     text->setOpenExternalLinks(true);
+    text->setAccessibleName(tr("About Halftone"));
     text->setHtml(tr("<h2>Halftone %1</h2>"
                      "<p>Mixed-precision conversion of neural networks, seen and edited.</p>"
                      "<p>Its sources are under the Apache License 2.0. This window links QCustomPlot, so the "

@@ -1,3 +1,4 @@
+#include "app/focus_mark.h"
 #include "app/main_window.h"
 #include "app/screenshot.h"
 #include "app/window_style.h"
@@ -101,6 +102,7 @@ int main(int argc, char **argv)
                    : wanted == u"light" || isPicture ? Theme::Light
                                                      : loadPreferences().theme);
 
+    const FocusMark focusMark;
     MainWindow window;
     if (parser.isSet(size))
         window.resize(sizeOf(parser.value(size)));

@@ -263,6 +263,8 @@ void MainWindow::documentShown()
     m_dismissed.reset();
     m_pages->setCurrentWidget(m_controller.isOpen() ? static_cast<QWidget *>(m_graph) : m_start);
     setDocksShown(m_controller.isOpen());
+    if (m_controller.isOpen())
+        m_graph->setFocus(Qt::OtherFocusReason); // its keys walk and edit
     for (QAction *action : m_dockActions)
         action->setEnabled(m_controller.isOpen());
     if (!m_controller.isOpen())

@@ -70,6 +70,8 @@ protected:
     void dragEnterEvent(QDragEnterEvent *event) override;
     void dropEvent(QDropEvent *event) override;
     void showEvent(QShowEvent *event) override;
+    void keyPressEvent(QKeyEvent *event) override;
+    bool focusNextPrevChild(bool next) override;
 
 private:
     static constexpr int kMessageMs = 6000; ///< so long a message covers the summary
@@ -91,6 +93,9 @@ private:
     void showOrHide(QDockWidget *dock); ///< a page behind others comes to the front first
     void setDocksShown(bool shown); ///< hidden while nothing is open, since they would be empty
     void restoreLayout();
+    std::vector<QWidget *> tabStops() const; ///< in the order of Tab
+    int focusRank(const QWidget *widget) const;
+    void goToPane(bool next);
 
     QAction *add(QMenu *menu, const QString &text, const QKeySequence &keys, void (MainWindow::*slot)());
     QDockWidget *addDock(const QString &title, const QString &name, QWidget *panel, Qt::DockWidgetArea area);

@@ -55,6 +55,7 @@ void MainWindow::showOrHide(QDockWidget *dock)
     dock->setVisible(!isInFront);
     if (!isInFront) {
         dock->raise();
+        setAttribute(Qt::WA_KeyboardFocusChange);
         dock->widget()->setFocus(Qt::ShortcutFocusReason);
     }
     // A click has turned the mark already.

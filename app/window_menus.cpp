@@ -6,6 +6,7 @@
 #include "widgets/common/formatters.h"
 #include "widgets/graphview/graph_view.h"
 #include "widgets/oplists/op_lists_panel.h"
+#include "widgets/tables/layers_table.h"
 
 #include <QActionGroup>
 #include <QCheckBox>
@@ -41,6 +42,8 @@ void MainWindow::buildActions()
     buildModelMenu();
     buildRunMenu();
     buildHelpMenu();
+    m_lists->addKeysTo(m_graph);
+    m_lists->addKeysTo(m_layers);
 }
 
 void MainWindow::buildFileMenu()
@@ -175,6 +178,13 @@ void MainWindow::buildViewMenu()
         connect(dock->toggleViewAction(), &QAction::toggled, action, &QAction::setChecked);
         m_dockActions.push_back(action);
     }
+    const auto pane = [this, menu](const QString &text, const QKeySequence &key, bool next) {
+        QAction *const action = menu->addAction(text, this, [this, next] { goToPane(next); });
+        action->setShortcut(key);
+        m_documentActions.push_back(action);
+    };
+    pane(tr("&Next Panel"), Qt::Key_F6, true);
+    pane(tr("Pre&vious Panel"), Qt::SHIFT | Qt::Key_F6, false);
     connect(menu->addAction(tr("Reset the La&yout")), &QAction::triggered, this,
             [this] { restoreState(m_firstLayout, kLayoutVersion); });
     menu->addSeparator();
@@ -283,6 +293,8 @@ void MainWindow::buildToolBar()
     m_liveLatency->setToolTip(tr("After every edit, measure both networks on this machine"));
     connect(m_liveLatency, &QCheckBox::toggled, m_jobs, &LiveJobs::setLatencyWanted);
     label(tr("live"), m_liveErrors);
+    m_liveErrors->setAccessibleName(tr("Live errors"));
+    m_liveLatency->setAccessibleName(tr("Live latency"));
     bar->addWidget(m_liveLatency);
 }
 

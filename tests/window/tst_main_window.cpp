@@ -5,7 +5,6 @@
 #include "core/session/graph_picture.h"
 #include "tests/window/window_fixture.h"
 
-#include <QAccessible>
 #include <QDockWidget>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -64,7 +63,6 @@ private Q_SLOTS:
     void aChangedModelIsToldWhenItsSessionOpens();
     void unsavedWorkOfAKilledProgramIsOffered();
     void aClosedDocumentLeavesNoJournal();
-    void controlsHaveAccessibleNames();
     void aPageBehindOthersComesToTheFrontBeforeItsKeyHidesIt();
     void theFirstWindowShowsTheNamesOfOperatorsWhole();
     void boxesAndIconsAreSeenOnDarkGround();
@@ -494,25 +492,6 @@ void TestMainWindow::aClosedDocumentLeavesNoJournal()
         QVERIFY(!window.controller().isOpen());
     }
     QVERIFY(app::DocumentFiles::leftJournals().isEmpty());
-}
-
-void TestMainWindow::controlsHaveAccessibleNames()
-{
-    MainWindow window;
-    window.openSample();
-    QVERIFY(settle(window));
-    QStringList nameless;
-    const auto widgets = window.findChildren<QWidget *>();
-    for (const QWidget *widget : widgets) {
-        const bool isInner = widget->focusProxy() != nullptr; // as the line in a spin box
-        if (widget->focusPolicy() == Qt::NoFocus || isInner || !widget->isVisibleTo(&window))
-            continue;
-        QAccessibleInterface *const face
-            = QAccessible::queryAccessibleInterface(const_cast<QWidget *>(widget));
-        if (face && face->text(QAccessible::Name).isEmpty() && widget->accessibleName().isEmpty())
-            nameless << QString::fromLatin1(widget->metaObject()->className()) + ' ' + widget->objectName();
-    }
-    QVERIFY2(nameless.isEmpty(), qPrintable(nameless.join(", ")));
 }
 
 int main(int argc, char **argv)
