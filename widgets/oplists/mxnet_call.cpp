@@ -276,6 +276,8 @@ QString CallWriter::write()
             + QLatin1Char('\n');
     text += QStringLiteral("sym, arg_params, aux_params = amp.convert_model(\n    ")
         + call.join(QStringLiteral(",\n    ")) + QStringLiteral(")\n");
+    text += QStringLiteral(
+        "# Save it with sym.save(name, remove_amp_cast=False): MXNet drops the casts otherwise.\n");
     return text;
 }
 

@@ -1,6 +1,7 @@
 #include "tests/widgets/models/sample_document.h"
 #include "widgets/oplists/mxnet_call.h"
 
+#include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -135,6 +136,74 @@ private Q_SLOTS:
         const QString toWidest = callAfter({policy::MoveOperators{{"softmax"}, policy::List::Widest}});
         QVERIFY(toWidest.contains(QStringLiteral("softmax does not come to it")));
         argumentsIn(toWidest);
+    }
+
+    void theCallGivesInMxnetWhatTheConversionGivesHere_data()
+    {
+        using Edits = std::vector<policy::Edit>;
+        QTest::addColumn<Edits>("edits");
+        const policy::SetConditions condition{"Activation", {{"Activation", "act_type", {"relu", "tanh"}}}};
+        const policy::SetConditions noCondition{"Activation", {}};
+        const policy::SetConditions twoConditions{
+            "Pooling", {{"Pooling", "pool_type", {"avg", "sum"}}, {"Pooling", "kernel", {"(8, 8)"}}}};
+        const policy::ExcludeNames excluded{{"/^stage1_.*conv$/", "prob"}};
+        const policy::MoveOperators toFp32{{"Convolution", "elemwise_add"}, policy::List::Fp32};
+        const policy::MoveOperators toTarget{{"sum", "softmax", "Pooling"}, policy::List::Target};
+        const policy::MoveOperators toNeutral{{"softmax"}, policy::List::Neutral};
+        const policy::SetCastParams stored{true};
+        for (const tensor::DType type : {tensor::DType::F16, tensor::DType::BF16}) {
+            const policy::SetTarget target{type};
+            const QByteArray name(tensor::nameOf(type).data());
+            QTest::newRow(name + ": built-in lists") << Edits{target};
+            QTest::newRow(name + ": conditions") << Edits{target, condition};
+            QTest::newRow(name + ": conditions taken back") << Edits{target, condition, noCondition};
+            QTest::newRow(name + ": two conditions of one operator") << Edits{target, twoConditions};
+            QTest::newRow(name + ": excluded") << Edits{target, excluded};
+            QTest::newRow(name + ": moved") << Edits{target, toFp32, toTarget};
+            QTest::newRow(name + ": neutral") << Edits{target, toNeutral};
+            QTest::newRow(name + ": all") << Edits{target, condition, excluded, toFp32, toTarget, stored};
+        }
+    }
+
+    void theCallGivesInMxnetWhatTheConversionGivesHere()
+    {
+        const QString python = qEnvironmentVariable(
+            "HALFTONE_MXNET_PYTHON", QStringLiteral(HALFTONE_SOURCE_DIR "/build/mxnet/bin/python"));
+        if (!QFileInfo::exists(python))
+            QSKIP("MXNet is not installed (tests/run.sh does that), and HALFTONE_MXNET_PYTHON names none");
+        QFETCH(std::vector<policy::Edit>, edits);
+        const auto document = test::openSample();
+        QVERIFY(document->apply(policy::SetMode{policy::Mode::Mxnet}).ok());
+        for (const policy::Edit &edit : edits)
+            QVERIFY(document->apply(edit).ok());
+        const auto snapshot = test::snapshotOf(*document);
+        QVERIFY(snapshot->converted != nullptr);
+
+        QStringList here;
+        const graph::Graph &graph = snapshot->converted->model.graph;
+        for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+            if (!graph.isVariable(id))
+                here << QString::fromStdString(graph.node(id).op + ' ' + graph.node(id).name);
+        }
+        here.sort(); // parallel branches may come in another order
+        QProcess program;
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        environment.insert(QStringLiteral("MXNET_SUBGRAPH_BACKEND"), QStringLiteral("NONE"));
+        program.setProcessEnvironment(environment);
+        program.start(python, {QStringLiteral("-")});
+        program.write(
+            (mxnetCall(*snapshot)
+             + QStringLiteral(
+                 "\nimport json\nprint('nodes:' + json.dumps([n['op'] + ' ' + n['name'] for "
+                 "n in json.loads(sym.tojson(remove_amp_cast=False))['nodes'] if n['op'] != 'null']))\n"))
+                .toUtf8());
+        program.closeWriteChannel();
+        QVERIFY(program.waitForFinished(120000));
+        QVERIFY2(program.exitCode() == 0, program.readAllStandardError().constData());
+        const QByteArray said = program.readAllStandardOutput();
+        QStringList there = strings(QJsonDocument::fromJson(said.mid(said.indexOf("nodes:") + 6)).array());
+        there.sort();
+        QCOMPARE(there, here);
     }
 
     void namesAreQuotedForPython()
