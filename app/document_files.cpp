@@ -171,12 +171,10 @@ void DocumentFiles::show(Loaded loaded)
     m_controller->setDocument(std::move(loaded.document));
     m_jobs->setData(loaded.data);
     if (!loaded.results.empty()) {
-        auto results = session::readResults(loaded.results, *m_controller->snapshot());
-        if (results.ok())
-            m_controller->setFigures(std::move(results).value());
-        else
+        const auto restored = m_jobs->restore(loaded.results);
+        if (!restored.ok())
             loaded.warning
-                = tr("The results in this session cannot be read: %1").arg(plain(results.error().message()));
+                = tr("The results in this session cannot be read: %1").arg(plain(restored.error().message()));
     }
     SessionFile first = state();
     first.view = loaded.view; // which the window is yet to take on

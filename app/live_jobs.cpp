@@ -1,6 +1,8 @@
 #include "app/live_jobs.h"
 
 #include "core/session/calibrate.h"
+#include "core/session/result_basis.h"
+#include "core/session/saved_results.h"
 #include "widgets/common/formatters.h"
 
 #include <atomic>
@@ -10,6 +12,12 @@ namespace halftone::app {
 namespace {
 
 using Shapes = std::vector<std::pair<std::string, tensor::Shape>>;
+
+struct Opened
+{
+    Result<Shapes> shapes;
+    std::string basis; ///< of a comparison over the data
+};
 
 constexpr int kPollMs = 50;
 
@@ -36,6 +44,7 @@ LiveJobs::LiveJobs(widgets::DocumentController *controller, QObject *parent)
         m_opening.cancel();
         m_job.cancel();
         m_data.reset();
+        m_restored.reset();
         m_calibrated = false;
         m_comparison = std::make_shared<session::LiveComparison>();
         m_meter = std::make_shared<session::LatencyMeter>();
@@ -61,18 +70,21 @@ void LiveJobs::setData(std::optional<session::ExampleOptions> data)
     }
     setBusy(true);
     m_opening.start(
-        [options = *data, snapshot = m_controller->snapshot()](std::stop_token) {
-            return session::shapesOfOne(options, snapshot->graph(), snapshot->source->symbolPath);
+        [options = compareOptions(*data), snapshot = m_controller->snapshot()](std::stop_token) {
+            const std::string &symbol = snapshot->source->symbolPath;
+            return Opened{session::shapesOfOne(options.examples, snapshot->graph(), symbol),
+                          session::comparisonBasis(options, symbol)};
         },
-        [this, data](Result<Shapes> shapes) {
+        [this, data](const Opened &opened) {
             setBusy(false);
-            if (!shapes.ok()) {
-                Q_EMIT failed(widgets::plain(shapes.error().message()));
+            if (!opened.shapes.ok()) {
+                Q_EMIT failed(widgets::plain(opened.shapes.error().message()));
                 return;
             }
             m_data = data;
+            m_basis = opened.basis;
             Q_EMIT dataChanged();
-            if (!m_controller->setInputShapes(shapes.value()))
+            if (!m_controller->setInputShapes(opened.shapes.value()))
                 restart(); // otherwise the changed snapshot has done it
         });
 }
@@ -109,6 +121,7 @@ void LiveJobs::runAgain()
 {
     m_comparedRevision = m_isolatedRevision = m_measuredRevision = 0;
     m_calibrated = false;
+    m_restored.reset();
     m_comparison = std::make_shared<session::LiveComparison>(); // data may be others by now
     restart();
 }
@@ -131,6 +144,8 @@ void LiveJobs::next()
     const std::uint64_t now = snapshot->revision;
     // int8 operators take their ranges from the statistics, and are converted anew when these come.
     const bool needsRanges = !snapshot->converted->conversion.int8Group.empty();
+    if (!needsRanges || m_calibrated)
+        takeRestored();
     if (needsRanges && m_data && !m_calibrated)
         calibrate();
     else if (m_errorsWanted && m_data && m_comparedRevision != now)
@@ -189,29 +204,86 @@ void LiveJobs::fail(const Error &error)
         Q_EMIT failed(widgets::plain(error.message()));
 }
 
-void LiveJobs::compare(bool isolated)
+session::CompareOptions LiveJobs::compareOptions(const session::ExampleOptions &examples) const
 {
-    setBusy(true);
     session::CompareOptions options;
-    options.examples = *m_data;
+    options.examples = examples;
     options.backend = m_settings.backend;
     options.threads = m_settings.threads;
     options.settings.memoryLimit = m_settings.memoryLimit;
+    return options;
+}
+
+session::LatencyOptions LiveJobs::latencyOptions() const
+{
+    session::LatencyOptions options;
+    options.threads = m_settings.threads;
+    options.settings.repeats = m_settings.repeats;
+    return options;
+}
+
+Result<void> LiveJobs::restore(const std::string &results)
+{
+    const auto &snapshot = m_controller->snapshot();
+    HALFTONE_TRY(session::Figures figures, session::readResults(results, *snapshot));
+    m_restored = Restored{results, *snapshot->policy, 0};
+    m_controller->setFigures(std::move(figures));
+    return {};
+}
+
+/// Also after an edit and its undo: the same policy, data and settings give the same figures.
+void LiveJobs::takeRestored()
+{
+    const std::shared_ptr<const session::Snapshot> snapshot = m_controller->snapshot();
+    if (!m_restored || m_restored->takenFor == snapshot->revision || m_restored->policy != *snapshot->policy)
+        return;
+    m_restored->takenFor = snapshot->revision;
+    auto read = session::readResults(m_restored->results, *snapshot);
+    if (!read.ok()) // nodes are told by number, so that what was read once is read again
+        return;
+    const session::Figures &kept = read.value();
+    session::Figures figures = m_controller->figures();
+    const bool isCompared = kept.comparison && m_data && kept.comparisonBasis == m_basis;
+    const bool isMeasured = kept.latency && kept.latencyBasis == session::latencyBasis(latencyOptions());
+    if (isCompared) {
+        figures.comparison = kept.comparison;
+        figures.comparisonBasis = kept.comparisonBasis;
+        figures.comparisonRevision = m_comparedRevision = kept.comparisonRevision;
+        figures.isolatedRevision = m_isolatedRevision = kept.isolatedRevision;
+    }
+    if (isMeasured) {
+        figures.latency = kept.latency;
+        figures.latencyBasis = kept.latencyBasis;
+        figures.latencyRevision = m_measuredRevision = kept.latencyRevision;
+    }
+    if (!isCompared && !isMeasured)
+        return;
+    session::gatherByNode(figures, snapshot->graph());
+    m_controller->setFigures(std::move(figures));
+}
+
+void LiveJobs::compare(bool isolated)
+{
+    setBusy(true);
+    session::CompareOptions options = compareOptions(*m_data);
     options.settings.isolated = isolated;
+    const auto basis = std::make_shared<std::string>(); // of the data as they are when they are read
     m_job.start(
-        [this, options, snapshot = m_controller->snapshot(), live = m_comparison,
-         isolated](std::stop_token stop) {
+        [this, options, snapshot = m_controller->snapshot(), live = m_comparison, isolated,
+         basis](std::stop_token stop) {
+            *basis = session::comparisonBasis(options, snapshot->source->symbolPath);
             return live->compare(
                 *snapshot, options,
                 progressTo(std::move(stop), isolated ? "each layer alone" : "comparing layers"));
         },
-        [this, isolated,
+        [this, isolated, basis,
          revision = m_controller->snapshot()->revision](Result<session::CompareOutcome> outcome) {
             if (!outcome.ok())
                 return fail(outcome.error());
             session::Figures figures = m_controller->figures();
             figures.comparison = std::make_shared<const session::CompareOutcome>(std::move(outcome).value());
             figures.comparisonRevision = revision;
+            figures.comparisonBasis = *basis;
             if (isolated)
                 figures.isolatedRevision = revision;
             session::gatherByNode(figures, m_controller->snapshot()->graph());
@@ -254,19 +326,19 @@ void LiveJobs::calibrate()
 void LiveJobs::measure()
 {
     setBusy(true);
-    session::LatencyOptions options;
-    options.threads = m_settings.threads;
-    options.settings.repeats = m_settings.repeats;
+    const session::LatencyOptions options = latencyOptions();
     m_job.start(
         [this, options, snapshot = m_controller->snapshot(), meter = m_meter](std::stop_token stop) {
             return meter->measure(*snapshot, options, progressTo(std::move(stop), "measuring latency"));
         },
-        [this, revision = m_controller->snapshot()->revision](Result<session::LatencyFigures> outcome) {
+        [this, options,
+         revision = m_controller->snapshot()->revision](Result<session::LatencyFigures> outcome) {
             if (!outcome.ok())
                 return fail(outcome.error());
             session::Figures figures = m_controller->figures();
             figures.latency = std::make_shared<const session::LatencyFigures>(std::move(outcome).value());
             figures.latencyRevision = revision;
+            figures.latencyBasis = session::latencyBasis(options);
             session::gatherByNode(figures, m_controller->snapshot()->graph());
             m_measuredRevision = revision;
             m_controller->setFigures(std::move(figures));

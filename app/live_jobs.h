@@ -39,6 +39,9 @@ public:
     /// Data for the open document; nothing takes them away. They are opened in the background: dataChanged() or failed().
     void setData(std::optional<session::ExampleOptions> data);
     const std::optional<session::ExampleOptions> &data() const { return m_data; }
+    /// Shows what session::resultsText() wrote for the present policy. As long as data and settings are what it was computed from, it stands for
+    /// a computation whenever the policy is that one; else it counts as stale once data or shapes come. fails: as session::readResults()
+    Result<void> restore(const std::string &results);
 
     void setErrorsWanted(bool wanted);
     void setLatencyWanted(bool wanted);
@@ -58,12 +61,21 @@ Q_SIGNALS:
 
 private:
     struct Shared; // what the working thread tells
+    struct Restored
+    {
+        std::string results;
+        policy::Policy policy; ///< to which they belong
+        std::uint64_t takenFor = 0; ///< revision
+    };
 
     void restart();
     void next();
     void setBusy(bool busy);
     void poll();
     Progress progressTo(std::stop_token stop, const char *what) const;
+    session::CompareOptions compareOptions(const session::ExampleOptions &examples) const;
+    session::LatencyOptions latencyOptions() const;
+    void takeRestored();
     void compare(bool isolated);
     void calibrate();
     void measure();
@@ -71,6 +83,8 @@ private:
 
     widgets::DocumentController *m_controller;
     std::optional<session::ExampleOptions> m_data;
+    std::string m_basis; ///< of a comparison over m_data, as it was when these were opened
+    std::optional<Restored> m_restored;
     JobSettings m_settings;
     bool m_errorsWanted = true;
     bool m_latencyWanted = false;

@@ -224,8 +224,8 @@ void MainWindow::openSample()
 
 bool MainWindow::isSettled() const
 {
-    return !m_files->isOpening() && !m_jobs->isBusy() && !m_graph->isBusy() && !m_thresholds->isChoosing()
-        && !m_thresholds->isStudying();
+    return !m_files->isOpening() && !m_controller.isDeriving() && !m_jobs->isBusy() && !m_graph->isBusy()
+        && !m_thresholds->isChoosing() && !m_thresholds->isStudying();
 }
 
 bool MainWindow::showView(const QString &name)

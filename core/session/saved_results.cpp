@@ -251,6 +251,8 @@ std::string resultsText(const Snapshot &snapshot, const Figures &figures)
     if (figures.comparison && figures.comparisonRevision == snapshot.revision)
         results["comparison"]
             = jsonOf(*figures.comparison, figures.isolatedRevision == figures.comparisonRevision);
+    if (results.contains("comparison") && !figures.comparisonBasis.empty())
+        results["comparison"]["basis"] = figures.comparisonBasis;
     if (figures.latency && figures.latencyRevision == snapshot.revision) {
         const profile::Versus &versus = figures.latency->versus;
         results["latency"]
@@ -261,6 +263,8 @@ std::string resultsText(const Snapshot &snapshot, const Figures &figures)
                 {{"median_ms", report::jsonNumber(versus.medianMs)},
                  {"ratio", report::jsonNumber(versus.ratio)},
                  {"ci95", {report::jsonNumber(versus.ci95[0]), report::jsonNumber(versus.ci95[1])}}}}};
+        if (!figures.latencyBasis.empty())
+            results["latency"]["basis"] = figures.latencyBasis;
     }
     return results.empty() ? std::string() : results.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -276,12 +280,14 @@ Result<Figures> readResults(std::string_view text, const Snapshot &snapshot)
         if (root.contains("comparison") && snapshot.converted) {
             figures.comparison = reader.comparison(root.at("comparison"));
             figures.comparisonRevision = snapshot.revision;
+            figures.comparisonBasis = root.at("comparison").value("basis", std::string());
             if (root.at("comparison").at("isolated").get<bool>())
                 figures.isolatedRevision = snapshot.revision;
         }
         if (root.contains("latency")) {
             figures.latency = reader.latency(root.at("latency"));
             figures.latencyRevision = snapshot.revision;
+            figures.latencyBasis = root.at("latency").value("basis", std::string());
         }
     } catch (const Json::exception &exception) {
         return badInput("results", exception.what(), "what a session holds");

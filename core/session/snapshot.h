@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace halftone::session {
@@ -82,8 +83,10 @@ struct Figures
     std::shared_ptr<const CompareOutcome> comparison;
     std::uint64_t comparisonRevision = 0;
     std::uint64_t isolatedRevision = 0; ///< of the isolated figures in `nodes`, which follow later
+    std::string comparisonBasis; ///< result_basis.h; empty: not known
     std::shared_ptr<const LatencyFigures> latency;
     std::uint64_t latencyRevision = 0;
+    std::string latencyBasis;
     std::shared_ptr<const CalibrateOutcome> calibration; ///< of the source: belongs to no revision
     std::vector<NodeFigures> nodes; ///< by NodeId of the source; empty before the first result
 };

@@ -1,3 +1,4 @@
+#include "app/live_jobs.h"
 #include "app/suggestion.h"
 #include "app/summary.h"
 #include "app/window_style.h"
@@ -59,6 +60,8 @@ private Q_SLOTS:
     void undoTakesBackAllOfManyEdits();
     void anExportedModelIsTheConvertedOne();
     void aSessionComesBackAsItWasSaved();
+    void resultsOfASessionStandWhileTheirDataAndSettingsAreTheSame_data();
+    void resultsOfASessionStandWhileTheirDataAndSettingsAreTheSame();
     void openBlocksComeBackFromASessionAndAfterACrash();
     void aChangedModelIsToldWhenItsSessionOpens();
     void unsavedWorkOfAKilledProgramIsOffered();
@@ -392,6 +395,87 @@ void TestMainWindow::aSessionComesBackAsItWasSaved()
     QVERIFY(window.controller().document()->canRedo());
     QVERIFY(window.jobs().data().has_value());
     QVERIFY(!window.files().isModified());
+}
+
+void TestMainWindow::resultsOfASessionStandWhileTheirDataAndSettingsAreTheSame_data()
+{
+    QTest::addColumn<std::vector<policy::Edit>>("edits");
+    QTest::newRow("float16") << std::vector<policy::Edit>{};
+    // int8 needs the statistics for its ranges, and is converted once more when these have come.
+    QTest::newRow("int8") << std::vector<policy::Edit>{
+        policy::MoveOperators{{"Convolution"}, policy::List::Int8},
+        policy::SetThresholds{{"stem_relu_output"},
+                              policy::ThresholdChoice{policy::ThresholdMethod::Mse, 2.5}}};
+}
+
+/// That nothing was computed anew is seen by the time that it took, which no second run has again.
+void TestMainWindow::resultsOfASessionStandWhileTheirDataAndSettingsAreTheSame()
+{
+    QFETCH(std::vector<policy::Edit>, edits);
+    const QTemporaryDir folder;
+    const QString path = folder.filePath("a.halftone");
+    const QString data = folder.filePath("digits.npz");
+    QVERIFY(QFile::copy(test::kSampleData, data));
+    double seconds = 0;
+    {
+        MainWindow window;
+        window.open(test::kSampleModel);
+        QVERIFY(settle(window));
+        session::ExampleOptions examples;
+        examples.inputs = data.toStdString();
+        examples.examples = 6;
+        window.jobs().setData(examples);
+        for (const policy::Edit &edit : edits)
+            QVERIFY(window.controller().apply(edit));
+        QVERIFY(settleAfterEdit(window));
+        seconds = window.controller().figures().comparison->seconds;
+        QVERIFY(window.files().save(path).ok());
+    }
+    const auto open = [&path](MainWindow &window) {
+        window.open(path);
+        return settle(window) && window.controller().figures().calibration != nullptr;
+    };
+    const auto isOfNow = [](MainWindow &window) {
+        const session::Figures &figures = window.controller().figures();
+        const std::uint64_t now = window.controller().snapshot()->revision;
+        return figures.comparisonRevision == now && figures.isolatedRevision == now;
+    };
+    {
+        MainWindow window;
+        QVERIFY(open(window)); // statistics of tensors are collected anew
+        QVERIFY(isOfNow(window));
+        QCOMPARE(window.controller().figures().comparison->seconds, seconds);
+        window.controller().apply(policy::ExcludeNames{{"stem_conv"}});
+        QVERIFY(settleAfterEdit(window));
+        QVERIFY(isOfNow(window));
+        QVERIFY(window.controller().figures().comparison->seconds != seconds);
+        window.controller().undo();
+        QVERIFY(settleAfterEdit(window));
+        QVERIFY(isOfNow(window));
+        QCOMPARE(window.controller().figures().comparison->seconds, seconds);
+        window.jobs().runAgain();
+        QVERIFY(settleAfterEdit(window));
+        QVERIFY(isOfNow(window));
+        QVERIFY(window.controller().figures().comparison->seconds != seconds);
+    }
+    {
+        MainWindow window;
+        app::JobSettings other = window.jobs().settings();
+        other.threads = 1;
+        window.jobs().setSettings(other);
+        QVERIFY(open(window));
+        QVERIFY(isOfNow(window));
+        QVERIFY(window.controller().figures().comparison->seconds != seconds);
+    }
+    QFile changed(data);
+    QVERIFY(changed.open(QIODevice::ReadWrite));
+    QVERIFY(
+        changed.setFileTime(QDateTime::currentDateTime().addSecs(-3600), QFileDevice::FileModificationTime));
+    changed.close();
+    MainWindow window;
+    QVERIFY(open(window));
+    QVERIFY(isOfNow(window));
+    QVERIFY(window.controller().figures().comparison->seconds != seconds);
 }
 
 void TestMainWindow::openBlocksComeBackFromASessionAndAfterACrash()

@@ -31,6 +31,7 @@ public:
 
     /// Null while nothing is open.
     const std::shared_ptr<const session::Snapshot> &snapshot() const { return m_snapshot; }
+    bool isDeriving() const { return m_deriving.isRunning(); } ///< snapshot() is of an earlier edit still
     const session::Figures &figures() const { return m_figures; }
     Selection &selection() { return m_selection; }
 

@@ -1,0 +1,90 @@
+#include "core/session/result_basis.h"
+
+#include "core/runtime/backends.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <vector>
+
+namespace halftone::session {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kVersion = "1"; ///< another one where the same input gives other figures
+
+std::string traceOf(const fs::path &file)
+{
+    std::error_code failed;
+    const auto size = fs::file_size(file, failed);
+    if (failed)
+        return file.filename().string() + " absent";
+    const auto time = fs::last_write_time(file, failed).time_since_epoch().count();
+    return file.filename().string() + ' ' + std::to_string(size) + ' ' + std::to_string(time);
+}
+
+/// Of a folder: all files below it, in the order of their paths.
+std::vector<std::string> tracesOf(const fs::path &path)
+{
+    std::error_code failed;
+    if (!fs::is_directory(path, failed))
+        return {traceOf(path)};
+    std::vector<fs::path> files;
+    for (fs::recursive_directory_iterator at(path, failed), end; !failed && at != end; at.increment(failed)) {
+        if (std::error_code unknown; at->is_regular_file(unknown))
+            files.push_back(at->path());
+    }
+    std::ranges::sort(files);
+    std::vector<std::string> traces;
+    for (const fs::path &file : files)
+        traces.push_back(file.parent_path().lexically_relative(path).string() + '/' + traceOf(file));
+    return traces;
+}
+
+/// FNV-1a, as contentHash() has it.
+std::string hashOf(const std::vector<std::string> &lines)
+{
+    std::uint64_t hash = 0xcbf29ce484222325U;
+    for (const std::string &line : lines) {
+        for (const char byte : line + '\n') {
+            hash ^= static_cast<unsigned char>(byte);
+            hash *= 0x100000001b3U;
+        }
+    }
+    std::array<char, 17> text{};
+    std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash));
+    return text.data();
+}
+
+std::string deviceOf(std::string_view backend)
+{
+    for (const runtime::BackendInfo &one : runtime::allBackends()) {
+        if (one.name == backend)
+            return one.name + ", " + one.device;
+    }
+    return std::string(backend);
+}
+
+} // namespace
+
+std::string comparisonBasis(const CompareOptions &options, const std::string &symbolPath)
+{
+    const ExampleOptions &data = options.examples;
+    std::vector<std::string> lines = tracesOf(data.inputs);
+    lines.push_back(traceOf(data.preprocess.empty() ? fs::path(symbolPath).parent_path() / "preprocess.json"
+                                                    : fs::path(data.preprocess)));
+    if (!data.labels.empty())
+        lines.push_back(traceOf(data.labels));
+    return std::string(kVersion) + "; data " + hashOf(lines) + "; examples " + std::to_string(data.examples)
+        + "; " + deviceOf(options.backend) + "; threads " + std::to_string(options.threads);
+}
+
+std::string latencyBasis(const LatencyOptions &options)
+{
+    return std::string(kVersion) + "; " + deviceOf("cpu") + "; threads " + std::to_string(options.threads)
+        + "; runs " + std::to_string(options.settings.repeats);
+}
+
+} // namespace halftone::session
