@@ -9,6 +9,7 @@
 #include "widgets/common/sort_action.h"
 #include "widgets/models/table_csv.h"
 #include "widgets/models/threshold_editor.h"
+#include "widgets/models/threshold_words.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -132,6 +133,7 @@ void CalibrationPanel::connectAll()
     connect(m_editor, &ThresholdEditor::chosenChanged, this, &CalibrationPanel::takeChosen);
     connect(m_editor, &ThresholdEditor::tensorChanged, this, &CalibrationPanel::showRow);
     connect(m_controller, &DocumentController::documentChanged, this, &CalibrationPanel::takeCalibration);
+    connect(m_controller, &DocumentController::snapshotChanged, this, &CalibrationPanel::showEmptyText);
     connect(m_filter, &QLineEdit::textChanged, this, &CalibrationPanel::setFilterText);
     connect(m_methodOfAll, &QComboBox::activated, this, [this](int index) {
         m_editor->setMethodOfAll(kThresholdMethods[static_cast<std::size_t>(index)]);
@@ -158,18 +160,41 @@ void CalibrationPanel::setDataAttached(bool attached)
 
 void CalibrationPanel::showEmptyText()
 {
-    if (!m_controller->isOpen())
+    if (!m_controller->isOpen()) {
         m_empty->setText(tr("Open a model to calibrate it."));
-    else if (m_editor->calibration())
+        return;
+    }
+    if (m_editor->calibration()) {
         m_empty->clear();
-    else if (m_hasData)
-        m_empty->setText(
-            tr("The ranges of the attached data are not collected yet. That goes by itself; when it was "
-               "stopped, Run \u203a Compute Again (Shift+F5) takes it up."));
-    else
-        m_empty->setText(
-            tr("Attach data (Ctrl+D): their ranges are collected, and every tensor is listed here "
-               "with its threshold."));
+        return;
+    }
+    const QString why = m_hasData
+        ? tr("The ranges of the attached data are not collected yet. That goes by itself; when it was "
+             "stopped, Run \u203a Compute Again (Shift+F5) takes it up.")
+        : tr("Attach data (Ctrl+D): their ranges are collected, and every tensor is listed here "
+             "with its threshold.");
+    const QString chosen = chosenText();
+    m_empty->setText(chosen.isEmpty() ? why : why + QStringLiteral("\n\n") + chosen);
+}
+
+/// What the policy holds already, which counts also before there are statistics to show it on.
+QString CalibrationPanel::chosenText() const
+{
+    constexpr int kMostLines = 8;
+    QStringList lines;
+    const auto &thresholds = m_controller->document()->policy().thresholds;
+    for (const auto &[tensor, choice] : thresholds) {
+        if (lines.size() == kMostLines)
+            break;
+        lines << tr("%1: %2").arg(plain(tensor),
+                                  choice.value ? QString::number(*choice.value) : methodText(choice.method));
+    }
+    if (lines.isEmpty())
+        return {};
+    const auto more = static_cast<qsizetype>(thresholds.size()) - lines.size();
+    if (more > 0)
+        lines << tr("and %1 more").arg(more);
+    return tr("Thresholds that are chosen already:") + QLatin1Char('\n') + lines.join(QLatin1Char('\n'));
 }
 
 void CalibrationPanel::takeCalibration()

@@ -49,6 +49,7 @@ private:
     void connectAll();
     void takeCalibration();
     void showEmptyText();
+    QString chosenText() const;
     void takeChosen();
     void showCount();
     void showRow();

@@ -110,6 +110,16 @@ private Q_SLOTS:
         QVERIFY(m_panel->emptyText().contains(QStringLiteral("Open a model")));
     }
 
+    void chosenThresholdsAreToldBeforeThereAreStatistics()
+    {
+        QVERIFY(m_controller->apply(
+            policy::SetThresholds{{"stem_conv_output"}, policy::ThresholdChoice{{}, 2.5}}));
+        m_controller->setFigures({});
+        QVERIFY(m_panel->emptyText().contains(QStringLiteral("stem_conv_output: 2.5")));
+        m_controller->undo();
+        QVERIFY(!m_panel->emptyText().contains(QStringLiteral("stem_conv_output")));
+    }
+
     void theTensorMostAtRiskComesFirst()
     {
         const auto *const proxy = m_panel->proxy();
