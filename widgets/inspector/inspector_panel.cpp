@@ -11,6 +11,8 @@
 namespace halftone::widgets {
 namespace {
 
+constexpr qsizetype kMostLabel = 16; ///< characters beside a value
+
 QString coloured(const QString &text, const QColor &colour)
 {
     return QStringLiteral("<span style=\"color:%1\">%2</span>").arg(colour.name(), text);
@@ -75,12 +77,15 @@ QString detailsHtml(const Details &details, const QPalette &palette)
         const bool hasLabels
             = std::ranges::any_of(section.rows, [](const DetailRow &row) { return !row.label.isEmpty(); });
         for (const DetailRow &row : section.rows) {
+            const bool isLong = row.label.size() > kMostLabel; // a name: it would leave no room for the value
+            if (isLong)
+                html += QStringLiteral("<tr><td colspan=\"2\">%1</td></tr>").arg(labelHtml(row, palette));
             if (!hasLabels)
                 html += QStringLiteral("<tr><td>%1</td></tr>").arg(valueHtml(row, palette));
             else
                 html += QStringLiteral("<tr><td style=\"white-space:nowrap; padding-right:8px\">%1</td><td "
                                        "width=\"90%\">%2</td></tr>")
-                            .arg(labelHtml(row, palette), valueHtml(row, palette));
+                            .arg(isLong ? QString() : labelHtml(row, palette), valueHtml(row, palette));
         }
         html += QStringLiteral("</table>");
     }

@@ -3,6 +3,9 @@
 #include "widgets/models/source_types.h"
 
 #include <QSignalSpy>
+#include <QTextBlock>
+#include <QTextDocument>
+#include <QTextLayout>
 #include <QtTest>
 
 using namespace halftone;
@@ -161,6 +164,28 @@ private Q_SLOTS:
         QCOMPARE(m_controller.selection().current().value(), node("stem_conv"));
         m_controller.setDocument(nullptr);
         QVERIFY(panel.toPlainText().contains(QStringLiteral("Open a model")));
+    }
+
+    void longNamesLeaveRoomForTheirValues()
+    {
+        const QString name(60, QLatin1Char('n'));
+        const Details details{QStringLiteral("model"),
+                              {},
+                              {{QStringLiteral("Against the source"),
+                                {{QStringLiteral("over"), QStringLiteral("1 example"), {}, false, false, {}},
+                                 {name, QStringLiteral("38.5 dB"), {}, false, false, {}}}}}};
+        QTextDocument text;
+        text.setDefaultTextOption([] {
+            QTextOption option;
+            option.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+            return option;
+        }());
+        constexpr int kWidth = 230;
+        text.setTextWidth(kWidth);
+        text.setHtml(detailsHtml(details, QPalette()));
+        QVERIFY(text.size().width() <= kWidth);
+        const QTextBlock value = text.find(QStringLiteral("38.5 dB")).block();
+        QCOMPARE(value.layout()->lineCount(), 1);
     }
 
     void namesCannotBringMarkup()
