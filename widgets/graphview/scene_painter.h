@@ -55,6 +55,7 @@ private:
     void paintFarEdges(QPainter &painter, const PaintInput &input);
     void paintCasts(QPainter &painter, const PaintInput &input);
     void paintEdgeLabels(QPainter &painter, const PaintInput &input);
+    QRectF castBox(const SceneEdge &edge, const CastMark &mark) const;
     void paintItem(QPainter &painter, const PaintInput &input, ItemIndex index);
     void paintFarItem(QPainter &painter, const PaintInput &input, ItemIndex index);
     void paintMix(QPainter &painter, const QRectF &bar, const ItemLook &look, bool isFaded);

@@ -123,6 +123,19 @@ void ScenePainter::paintCasts(QPainter &painter, const PaintInput &input)
     }
 }
 
+/// The diamond and the number beside it, as paintCasts() draws them.
+QRectF ScenePainter::castBox(const SceneEdge &edge, const CastMark &mark) const
+{
+    const double half = kDiamond / 2 * std::clamp(m_camera.scale, 0.5, 1.4);
+    const QPointF centre = m_camera.toView(alongLine(edge.line, 0.5));
+    QRectF box(centre - QPointF(half, half), centre + QPointF(half, half));
+    if (mark.count > 1 && isReadable(kDetailShare))
+        box.setRight(
+            centre.x() + kDiamond * 0.8 * m_camera.scale
+            + QFontMetricsF(scaledFont(kDetailShare)).horizontalAdvance(QString::number(mark.count)));
+    return box;
+}
+
 void ScenePainter::paintEdgeLabels(QPainter &painter, const PaintInput &input)
 {
     if (!input.snapshot)
@@ -150,9 +163,15 @@ void ScenePainter::paintEdgeLabels(QPainter &painter, const PaintInput &input)
             continue;
         // Beside the line just above its end, where lines of one source have parted and frames have no title.
         const QPointF tip = m_camera.toView(edge.line.back());
-        const QRectF box(QPointF(tip.x() + 6 * m_camera.scale,
-                                 tip.y() - 0.3 * m_pixels * m_camera.scale - metrics.height()),
-                         QSizeF(metrics.horizontalAdvance(text), metrics.height()));
+        QRectF box(QPointF(tip.x() + 6 * m_camera.scale,
+                           tip.y() - 0.3 * m_pixels * m_camera.scale - metrics.height()),
+                   QSizeF(metrics.horizontalAdvance(text), metrics.height()));
+        // A mark of casts on a short line, with its count, has the place beside the line.
+        if (const CastMark &mark = input.looks->casts[index]; mark.count > 0) {
+            const QRectF taken = castBox(edge, mark);
+            if (taken.intersects(box))
+                box.moveLeft(taken.right() + 2 * m_camera.scale);
+        }
         // Lines that meet would write over one another: the first one's text stays.
         if (std::ranges::any_of(written, [&box](const QRectF &other) { return other.intersects(box); }))
             continue;
