@@ -133,6 +133,12 @@ std::string decibels(const std::optional<ErrorFigures> &figures)
     return std::isinf(figures->sqnrDb) && figures->sqnrDb > 0 ? "exact" : formatted("%.1f", figures->sqnrDb);
 }
 
+/// "41.0 dB", but "exact" and "failed" as they are.
+std::string withUnit(const std::string &decibels)
+{
+    return decibels == "exact" || decibels == "failed" || decibels == "-" ? decibels : decibels + " dB";
+}
+
 /// Layers in order, or the worst ones first.
 void printLayers(const session::CompareOutcome &outcome, const Options &options)
 {
@@ -201,7 +207,7 @@ void printSummary(const session::Session &session, const session::CompareOutcome
         head.add({"top-1", text});
     for (std::size_t k = 0; k < comparison.outputs.size(); ++k)
         head.add({k == 0 ? "outputs" : "",
-                  printable(outcome.outputs[k]) + ": " + decibels(comparison.outputs[k].figures) + " dB"});
+                  printable(outcome.outputs[k]) + ": " + withUnit(decibels(comparison.outputs[k].figures))});
     head.add({"diverges",
               comparison.firstDivergence
                   ? "first at " + printable(nameOf(outcome, *comparison.firstDivergence)) + " (below "
