@@ -5,6 +5,7 @@
 #include "core/base/atomic_file.h"
 #include "core/base/text.h"
 #include "core/report/conversion_json.h"
+#include "core/session/correct_conversion.h"
 
 #include <algorithm>
 #include <map>
@@ -22,6 +23,7 @@ struct Options
     RangeOptions ranges;
     std::string out;
     std::string report;
+    bool correctsBiases = false;
     bool json = false;
 };
 
@@ -70,7 +72,7 @@ std::string castsLine(const ConvertedModel &converted)
 }
 
 void printSummary(const session::Session &session, const ConvertedModel &converted,
-                  const std::vector<std::string> &written)
+                  const std::optional<std::size_t> &correctedBiases, const std::vector<std::string> &written)
 {
     Table head;
     head.add({"model", printable(session.source().symbolPath)});
@@ -88,6 +90,8 @@ void printSummary(const session::Session &session, const ConvertedModel &convert
               converted.model.hasParameters ? std::to_string(converted.parameters.size()) + " of "
                       + std::to_string(converted.model.parameters.size()) + " stored in another type"
                                             : "not loaded"});
+    if (correctedBiases)
+        head.add({"biases", counted(*correctedBiases, "layer", "layers") + " corrected"});
     std::array<char, 32> milliseconds{};
     std::snprintf(milliseconds.data(), milliseconds.size(), "%.2f ms", converted.seconds * 1e3);
     head.add({"time", milliseconds.data()});
@@ -118,6 +122,9 @@ Result<void> convert(Options options, const std::stop_token &stop)
     options.ranges.apply(policy);
     if (!session::asksForInt8(policy) && !data.empty() && options.policy.example.empty())
         return badCall("--inputs", "pictures", "F.npz, or operators in int8 to calibrate");
+    if (options.correctsBiases && (!session::asksForInt8(policy) || data.empty()))
+        return badCall("--correct-biases", data.empty() ? "no --inputs" : "no operators in int8",
+                       "operators in int8, and --inputs to measure their errors on");
     std::vector<std::string> notes = session.source().notes;
     HALFTONE_TRY(const passes::ShapeMap shapes, session.shapes(notes));
     const auto ranges = session.rangesFor(
@@ -128,7 +135,18 @@ Result<void> convert(Options options, const std::stop_token &stop)
         = session.convert(policy, options.policy.strict, progress(stop), &shapes, &ranges.value());
     if (!conversion.ok())
         return options.policy.located(conversion.error());
-    const auto &converted = conversion.value();
+    std::shared_ptr<const ConvertedModel> converted = conversion.value();
+    std::optional<std::size_t> correctedBiases;
+    if (options.correctsBiases) {
+        const io::LoadedModel &source = session.source();
+        HALFTONE_TRY(session::CorrectedConversion corrected,
+                     session::correctConversion(source.model, source.symbolPath, policy, *converted, &shapes,
+                                                ranges.value(), options.calibration.settings,
+                                                progress(stop)));
+        converted = std::move(corrected.converted);
+        correctedBiases = corrected.corrected;
+        notes.insert(notes.end(), corrected.notes.begin(), corrected.notes.end());
+    }
     HALFTONE_TRY(const std::vector<std::string> written, session.write(converted->model, options.out));
     const bool wantsReport = options.json || !options.report.empty();
     const std::string report = wantsReport
@@ -142,7 +160,7 @@ Result<void> convert(Options options, const std::stop_token &stop)
     if (options.json)
         print(report + '\n');
     else
-        printSummary(session, *converted, written);
+        printSummary(session, *converted, correctedBiases, written);
     return {};
 }
 
@@ -164,6 +182,8 @@ void addConvert(CLI::App &app, Action &chosen)
     command->add_option("--out", options->out, "Write P-symbol.json and, with parameters, P-0000.params")
         ->type_name("P")
         ->required();
+    command->add_flag("--correct-biases", options->correctsBiases,
+                      "Take the mean errors of int8 layers, measured on --inputs, out of their biases");
     command->add_option("--report", options->report, "Also write the report as a JSON file")
         ->type_name("FILE");
     command->add_flag("--json", options->json, "Print the report as JSON");

@@ -54,6 +54,11 @@ ExportDialog::ExportDialog(const QString &prefix, const std::vector<std::string>
         return box;
     };
     m_model = part(tr("Converted &model (symbol and parameters)"));
+    m_correct = new QCheckBox(tr("Correct &biases of int8 layers on the calibration data"), this);
+    m_correct->hide();
+    parts->addWidget(m_correct);
+    connect(m_model, &QCheckBox::toggled, this,
+            [this](bool on) { m_correct->setEnabled(on && m_canCorrect); });
     m_policy = part(tr("&Policy (the lists, as a file that convert and this program read)"));
     m_report = part(tr("&Report (one HTML page: graph, lists, layers, plots)"));
     form->addRow(tr("What"), parts);
@@ -71,6 +76,23 @@ ExportDialog::ExportDialog(const QString &prefix, const std::vector<std::string>
     connect(m_prefix, &QLineEdit::textChanged, this, &ExportDialog::refresh);
     refresh();
     resize(fontMetrics().averageCharWidth() * 90, fontMetrics().height() * 22);
+}
+
+void ExportDialog::offerCorrection(const QString &whyNot)
+{
+    m_canCorrect = whyNot.isEmpty();
+    m_correct->setEnabled(m_canCorrect && m_model->isChecked());
+    m_correct->setToolTip(
+        m_canCorrect ? tr(
+            "The data are run once more, and what int8 does to the mean of every channel is taken out of "
+            "the biases before the layers are quantized. The report then has no figures.")
+                     : whyNot);
+    m_correct->show();
+}
+
+bool ExportDialog::correctsBiases() const
+{
+    return m_correct->isEnabled() && m_correct->isChecked();
 }
 
 void ExportDialog::refresh()

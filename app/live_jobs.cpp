@@ -1,6 +1,5 @@
 #include "app/live_jobs.h"
 
-#include "core/session/calibrate.h"
 #include "core/session/result_basis.h"
 #include "core/session/saved_results.h"
 #include "widgets/common/formatters.h"
@@ -295,9 +294,8 @@ void LiveJobs::compare(bool isolated)
         });
 }
 
-void LiveJobs::calibrate()
+session::CalibrateOptions LiveJobs::calibrateOptions() const
 {
-    setBusy(true);
     session::CalibrateOptions options;
     options.examples = *m_data;
     options.backend = m_settings.backend;
@@ -306,6 +304,13 @@ void LiveJobs::calibrate()
     options.threshold.codes = calibration::CodeType::Auto;
     options.threshold.method
         = m_controller->document()->policy().thresholdMethod.value_or(policy::kDefaultThresholdMethod);
+    return options;
+}
+
+void LiveJobs::calibrate()
+{
+    setBusy(true);
+    const session::CalibrateOptions options = calibrateOptions();
     m_job.start(
         [this, options, snapshot = m_controller->snapshot()](std::stop_token stop) {
             return session::calibrateModel(snapshot->source->model, snapshot->source->symbolPath, options,

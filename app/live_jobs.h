@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/session/calibrate.h"
 #include "core/session/examples.h"
 #include "core/session/figures.h"
 #include "core/session/live_comparison.h"
@@ -51,6 +52,8 @@ public:
     void cancel(); ///< what runs; nothing starts again before the next edit
     void runAgain(); ///< all that is wanted, also what is up to date
     bool isBusy() const { return m_busy; }
+    /// How the statistics of tensors are collected. Needs: data().
+    session::CalibrateOptions calibrateOptions() const;
 
 Q_SIGNALS:
     void busyChanged();

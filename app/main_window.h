@@ -27,6 +27,10 @@ class LayersTable;
 class OpListsPanel;
 } // namespace halftone::widgets
 
+namespace halftone::session {
+struct ExportOptions;
+}
+
 namespace halftone::app {
 
 class DocumentFiles;
@@ -108,6 +112,9 @@ private:
     bool maySetAside(); ///< unsaved edits are saved or given up
     bool saveTo(const QString &path);
     void exportAll();
+    void correctAndWrite(const std::shared_ptr<const session::Snapshot> &snapshot,
+                         const session::ExportOptions &options);
+    void write(const session::Snapshot &snapshot, const session::ExportOptions &options);
     void exportPicture();
     void attachData();
     void stopJobs();
@@ -137,6 +144,7 @@ private:
     QStringList m_logged; ///< the warnings of what is shown
     QString m_policyWhenOpen;
     std::optional<session::ExampleOptions> m_dataWhenOpen;
+    widgets::LatestJob m_exporting;
     std::optional<Suggestion> m_suggestion;
     std::optional<QString> m_dismissed; ///< the suggestion that was closed, so that it does not come again
 

@@ -1,14 +1,11 @@
 #include "app/attach_dialog.h"
 #include "app/document_files.h"
-#include "app/export_dialog.h"
 #include "app/help_dialogs.h"
 #include "app/main_window.h"
 #include "app/notice_bar.h"
 #include "app/preferences_dialog.h"
 #include "core/base/mapped_file.h"
 #include "core/policy/policy_json.h"
-#include "core/session/export.h"
-#include "core/session/graph_picture.h"
 #include "widgets/common/formatters.h"
 #include "widgets/graphview/graph_view.h"
 #include "widgets/models/list_moves.h"
@@ -115,51 +112,6 @@ void MainWindow::attachWhenOpen(const session::ExampleOptions &examples)
         m_jobs->setData(examples);
     else
         m_dataWhenOpen = examples;
-}
-
-void MainWindow::exportAll()
-{
-    const session::Snapshot &snapshot = *m_controller.snapshot();
-    const QFileInfo source(plain(snapshot.source->symbolPath));
-    QString name = source.fileName();
-    name = name.endsWith(u"-symbol.json") ? name.chopped(12) : source.completeBaseName();
-    const QString type = QString::fromUtf8(tensor::nameOf(snapshot.policy->target).data());
-    ExportDialog dialog(source.absolutePath() + '/' + name + '-' + type,
-                        {snapshot.source->symbolPath, snapshot.source->paramsPath},
-                        snapshot.source->model.hasParameters, this);
-    if (dialog.exec() != QDialog::Accepted)
-        return;
-    QApplication::setOverrideCursor(Qt::WaitCursor);
-    const auto picture = session::graphPicture(snapshot);
-    const auto written = session::exportAll(snapshot, m_controller.figures(), dialog.options(),
-                                            picture.ok() ? picture.value() : std::string());
-    QApplication::restoreOverrideCursor();
-    if (!written.ok()) {
-        m_noticeBar->showNotice(tr("Not exported: %1").arg(plain(written.error().message())));
-        return;
-    }
-    QStringList names;
-    for (const std::string &path : written.value()) {
-        names << QFileInfo(plain(path)).fileName();
-        log(tr("wrote %1").arg(plain(path)));
-    }
-    statusBar()->showMessage(tr("Wrote %1").arg(names.join(QStringLiteral(", "))), kMessageMs);
-}
-
-void MainWindow::exportPicture()
-{
-    const QString path
-        = QFileDialog::getSaveFileName(this, tr("Export Picture"), QStringLiteral("graph.svg"),
-                                       QStringLiteral("SVG (*.svg);;PNG (*.png);;PDF (*.pdf)"));
-    if (path.isEmpty())
-        return;
-    const auto written = m_graph->exportTo(path);
-    if (!written.ok()) {
-        m_noticeBar->showNotice(tr("Not exported: %1").arg(plain(written.error().message())));
-        return;
-    }
-    statusBar()->showMessage(tr("Wrote %1").arg(path), kMessageMs);
-    log(tr("wrote %1").arg(path));
 }
 
 void MainWindow::attachData()

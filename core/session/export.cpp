@@ -68,9 +68,12 @@ Result<std::vector<std::string>> exportAll(const Snapshot &snapshot, const Figur
 {
     if (snapshot.error)
         return *snapshot.error;
+    Snapshot shown = snapshot;
+    if (options.corrected)
+        shown.converted = options.corrected;
     std::vector<std::string> written;
     if (options.model) {
-        HALFTONE_TRY(written, io::saveModel(snapshot.converted->model, options.prefix, *snapshot.source));
+        HALFTONE_TRY(written, io::saveModel(shown.converted->model, options.prefix, *shown.source));
     }
     if (options.policy) {
         written.push_back(options.prefix + ".policy.json");
@@ -78,7 +81,8 @@ Result<std::vector<std::string>> exportAll(const Snapshot &snapshot, const Figur
     }
     if (options.report) {
         written.push_back(options.prefix + ".html");
-        HALFTONE_CHECK(writeText(written.back(), reportPage(snapshot, figures, graphSvg)));
+        HALFTONE_CHECK(
+            writeText(written.back(), reportPage(shown, options.corrected ? Figures() : figures, graphSvg)));
     }
     return written;
 }

@@ -4,6 +4,7 @@
 #include "core/session/session.h"
 #include "core/session/snapshot.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct ExportOptions
     bool parameters = true; ///< does the model have any?
     bool policy = true;
     bool report = true;
+    /// The model to write in place of the snapshot's, as correctConversion() made it; null: the snapshot's own. Figures, which are not of it, are
+    /// left out of the report.
+    std::shared_ptr<const passes::ConvertedModel> corrected = nullptr;
 };
 
 /// The files that exportAll() will write.

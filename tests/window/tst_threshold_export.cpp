@@ -7,6 +7,10 @@
 #include "widgets/plots/custom_plot.h"
 #include "widgets/plots/threshold_handle.h"
 
+#include <QCheckBox>
+#include <QDialog>
+#include <QLineEdit>
+
 using namespace halftone;
 using app::MainWindow;
 using test::settle;
@@ -87,6 +91,53 @@ private Q_SLOTS:
         const std::string symbol = test::readFile(folder.filePath("window-symbol.json").toStdString());
         QVERIFY(symbol.find('"' + std::to_string(dragged) + '"') != std::string::npos);
         QCOMPARE(symbol, test::readFile(folder.filePath("cli-symbol.json").toStdString()));
+    }
+
+    void correctedBiasesAreThoseOfTheCommandLine()
+    {
+        const QTemporaryDir folder;
+        MainWindow window;
+        window.resize(1600, 1000);
+        window.show();
+        window.openSample();
+        QVERIFY(settle(window));
+        QVERIFY(window.controller().apply(policy::MoveOperators{{"Convolution"}, policy::List::Int8}));
+        QVERIFY(settleAfterEdit(window));
+
+        const auto exportTo = [&](const QString &prefix, bool corrects) {
+            bool wasOffered = false;
+            QTimer::singleShot(0, &window, [&] {
+                auto *const dialog = qobject_cast<QDialog *>(QApplication::activeModalWidget());
+                if (!dialog)
+                    return;
+                dialog->findChild<QLineEdit *>()->setText(prefix);
+                for (QCheckBox *box : dialog->findChildren<QCheckBox *>()) {
+                    const bool isCorrection = box->text().contains(u"biases");
+                    wasOffered = wasOffered || (isCorrection && box->isEnabled() && !box->isChecked());
+                    if (isCorrection)
+                        box->setChecked(corrects);
+                }
+                dialog->accept();
+            });
+            for (QAction *action : window.findChildren<QAction *>()) {
+                if (action->shortcut() == QKeySequence(Qt::CTRL | Qt::Key_E))
+                    action->trigger();
+            }
+            return wasOffered && QTest::qWaitFor([&] { return QFile::exists(prefix + ".html"); }, 60000);
+        };
+        QVERIFY(exportTo(folder.filePath("plain"), false));
+        QVERIFY(exportTo(folder.filePath("window"), true));
+        const auto converted = test::callCli({"convert", test::kSampleModel, "--out", folder.filePath("cli"),
+                                              "--policy", folder.filePath("window.policy.json"), "--inputs",
+                                              test::kSampleData, "--correct-biases"});
+        QVERIFY2(converted.code == 0, converted.err);
+        const auto parameters = [&](const char *name) {
+            return test::readFile(folder.filePath(QLatin1String(name) + "-0000.params").toStdString());
+        };
+        QVERIFY(parameters("window") == parameters("cli"));
+        QVERIFY(parameters("window") != parameters("plain"));
+        QCOMPARE(test::readFile(folder.filePath("window-symbol.json").toStdString()),
+                 test::readFile(folder.filePath("cli-symbol.json").toStdString()));
     }
 };
 
