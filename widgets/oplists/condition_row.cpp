@@ -67,12 +67,12 @@ ConditionRow::ConditionRow(const dialect::mxnet::OpInfo *info, const policy::Con
     , m_attribute(new QComboBox(this))
     , m_values(new QLineEdit(this))
     , m_offer(new QToolButton(this))
+    , m_remove(new QToolButton(this))
 {
-    auto *const remove = new QToolButton(this);
-    remove->setText(QString(QChar(0x2715)));
-    remove->setAutoRaise(true);
-    remove->setToolTip(tr("Remove this condition"));
-    remove->setAccessibleName(tr("Remove this condition"));
+    m_remove->setText(QString(QChar(0x2715)));
+    m_remove->setAutoRaise(true);
+    m_remove->setToolTip(tr("Remove this condition"));
+    m_remove->setAccessibleName(tr("Remove this condition"));
     m_attribute->setAccessibleName(tr("Attribute"));
     m_values->setAccessibleName(tr("Values"));
     m_offer->setText(tr("Values \u25be"));
@@ -86,11 +86,15 @@ ConditionRow::ConditionRow(const dialect::mxnet::OpInfo *info, const policy::Con
             m_attribute->addItem(plain(spec.name));
     }
     m_attribute->setEditable(!info || info->takesAnyAttribute);
-    const int at = m_attribute->findText(plain(rule.attribute));
+    int at = m_attribute->findText(plain(rule.attribute));
+    if (at < 0
+        && !rule.attribute
+                .empty()) { // one that the operator has not: it is told, and not replaced by another
+        m_attribute->addItem(plain(rule.attribute));
+        at = m_attribute->count() - 1;
+    }
     if (at >= 0)
         m_attribute->setCurrentIndex(at);
-    else if (m_attribute->isEditable())
-        m_attribute->setEditText(plain(rule.attribute));
     QStringList values;
     for (const std::string &value : rule.values)
         values << plain(value);
@@ -102,7 +106,7 @@ ConditionRow::ConditionRow(const dialect::mxnet::OpInfo *info, const policy::Con
     layout->addWidget(new QLabel(QStringLiteral("="), this));
     layout->addWidget(m_values, 3);
     layout->addWidget(m_offer);
-    layout->addWidget(remove);
+    layout->addWidget(m_remove);
 
     offerValues();
     connect(m_attribute, &QComboBox::currentTextChanged, this, [this] {
@@ -110,7 +114,7 @@ ConditionRow::ConditionRow(const dialect::mxnet::OpInfo *info, const policy::Con
         Q_EMIT changed();
     });
     connect(m_values, &QLineEdit::textChanged, this, &ConditionRow::changed);
-    connect(remove, &QToolButton::clicked, this, &ConditionRow::removeRequested);
+    connect(m_remove, &QToolButton::clicked, this, &ConditionRow::removeRequested);
 }
 
 policy::ConditionalRule ConditionRow::rule() const
@@ -119,6 +123,21 @@ policy::ConditionalRule ConditionRow::rule() const
     for (const QString &value : valuesIn(m_values->text()))
         rule.values.push_back(value.toStdString());
     return rule;
+}
+
+void ConditionRow::focusFirst()
+{
+    (m_values->text().isEmpty() ? static_cast<QWidget *>(m_attribute) : m_values)->setFocus();
+}
+
+void ConditionRow::placeInTabOrder(const ConditionRow *before, QWidget *after)
+{
+    if (before)
+        setTabOrder(before->m_remove, m_attribute);
+    setTabOrder(m_attribute, m_values);
+    setTabOrder(m_values, m_offer);
+    setTabOrder(m_offer, m_remove);
+    setTabOrder(m_remove, after);
 }
 
 void ConditionRow::offerValues()

@@ -26,6 +26,10 @@ public:
 
     policy::ConditionalRule rule() const;
 
+    void focusFirst(); ///< to the values of a rule that says some, else to the attribute
+    /// The order of Tab: `before` (null: nothing), this row, `after`.
+    void placeInTabOrder(const ConditionRow *before, QWidget *after);
+
 Q_SIGNALS:
     void changed();
     void removeRequested();
@@ -39,6 +43,7 @@ private:
     QComboBox *m_attribute;
     QLineEdit *m_values;
     QToolButton *m_offer;
+    QToolButton *m_remove;
 };
 
 } // namespace halftone::widgets

@@ -23,6 +23,7 @@ ConditionsDialog::ConditionsDialog(const std::string &op, const Rules &rules,
     , m_hadNone(rules.empty())
     , m_rowsLayout(new QVBoxLayout)
     , m_message(new QLabel(this))
+    , m_add(new QPushButton(tr("Add a condition"), this))
 {
     setWindowTitle(tr("Conditions for %1").arg(plain(op)));
     auto *const explanation = new QLabel(
@@ -33,33 +34,37 @@ ConditionsDialog::ConditionsDialog(const std::string &op, const Rules &rules,
     m_message->setWordWrap(true);
     m_message->setMinimumHeight(2 * fontMetrics().lineSpacing());
     m_message->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-    auto *const add = new QPushButton(tr("Add a condition"), this);
-    add->setAutoDefault(false);
+    m_add->setAutoDefault(false);
     auto *const buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
     m_ok = buttons->button(QDialogButtonBox::Ok);
 
     auto *const layout = new QVBoxLayout(this);
     layout->addWidget(explanation);
     layout->addLayout(m_rowsLayout);
-    layout->addWidget(add, 0, Qt::AlignLeft);
+    layout->addWidget(m_add, 0, Qt::AlignLeft);
     layout->addStretch();
     layout->addWidget(m_message);
     layout->addWidget(buttons);
-    setMinimumWidth(60 * fontMetrics().averageCharWidth());
+    setMinimumWidth(76 * fontMetrics().averageCharWidth());
 
-    connect(add, &QPushButton::clicked, this, [this] { addRow({m_op, {}, {}}); });
+    connect(m_add, &QPushButton::clicked, this, [this] {
+        addRow({m_op, {}, {}});
+        m_rows.back()->focusFirst();
+    });
     connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     for (const policy::ConditionalRule &rule : rules)
         addRow(rule);
     if (rules.empty())
         addRow({m_op, {}, {}});
+    m_rows.front()->focusFirst();
     check();
 }
 
 void ConditionsDialog::addRow(const policy::ConditionalRule &rule)
 {
     auto *const row = new ConditionRow(m_info, rule, this);
+    row->placeInTabOrder(m_rows.empty() ? nullptr : m_rows.back(), m_add);
     m_rows.push_back(row);
     m_rowsLayout->addWidget(row);
     connect(row, &ConditionRow::changed, this, &ConditionsDialog::check);

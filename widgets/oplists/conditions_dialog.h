@@ -48,6 +48,7 @@ private:
     bool m_hadNone; ///< when it was opened
     QVBoxLayout *m_rowsLayout;
     QLabel *m_message;
+    QPushButton *m_add;
     QPushButton *m_ok;
 };
 

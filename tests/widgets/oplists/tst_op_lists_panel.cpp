@@ -227,6 +227,63 @@ private Q_SLOTS:
         QVERIFY(isSaid);
     }
 
+    void anEditedConditionIsUndoneToWhatItWas()
+    {
+        Shown shown;
+        const ConditionsDialog::Rules before{{"Activation", "act_type", {"softrelu"}}};
+        QVERIFY(shown.snapshot().rules->conditions.at("Activation") == before);
+        shown.choose(ListId::Conditional, "Activation");
+        QTest::keyClick(shown.panel.view(), Qt::Key_Return);
+        auto *const dialog = shown.panel.findChild<ConditionsDialog *>();
+        dialog->findChildren<QLineEdit *>().front()->setText(QStringLiteral("relo"));
+        QPushButton *apply = nullptr;
+        for (QPushButton *button : dialog->findChildren<QPushButton *>()) {
+            if (button->text() == u"Apply")
+                apply = button;
+        }
+        QVERIFY(apply && !apply->isEnabled()); // what is wrong stays to be mended
+        QTest::keyClick(dialog->findChildren<QLineEdit *>().front(), Qt::Key_Return);
+        QVERIFY(dialog->isVisible());
+        QVERIFY(shown.snapshot().rules->conditions.at("Activation") == before);
+        dialog->findChildren<QLineEdit *>().front()->setText(QStringLiteral("relu"));
+        QVERIFY(apply->isEnabled());
+        QTest::keyClick(dialog->findChildren<QLineEdit *>().front(), Qt::Key_Return);
+        QCOMPARE(shown.snapshot().rules->conditions.at("Activation").front().values,
+                 std::vector<std::string>{"relu"});
+        shown.controller.undo();
+        QVERIFY(shown.snapshot().rules->conditions.at("Activation") == before);
+    }
+
+    void anAttributeThatIsNoneOfTheOperatorsIsKeptAndTold()
+    {
+        const ConditionsDialog::Rules rules{{"Activation", "actype", {"relu"}}};
+        ConditionsDialog dialog("Activation", rules, {});
+        QCOMPARE(dialog.rules(), rules);
+        bool isSaid = false;
+        for (const QLabel *label : dialog.findChildren<QLabel *>())
+            isSaid = isSaid || label->text().contains(QStringLiteral("actype"));
+        QVERIFY(isSaid);
+    }
+
+    void tabGoesThroughTheConditionsFromTheirFirst()
+    {
+        ConditionsDialog dialog(
+            "Activation", {{"Activation", "act_type", {"relu"}}, {"Activation", "act_type", {"tanh"}}}, {});
+        dialog.show();
+        QVERIFY(QTest::qWaitForWindowActive(&dialog));
+        QStringList way;
+        for (int i = 0; i < 7; ++i) {
+            const QWidget *const now = QApplication::focusWidget();
+            const auto *const button = qobject_cast<const QPushButton *>(now);
+            way << (button ? button->text() : now->accessibleName());
+            QTest::keyClick(&dialog, Qt::Key_Tab);
+        }
+        way.removeAll(QString()); // the offer of values, told by what is written on it
+        QCOMPARE(
+            way.mid(0, 6),
+            QStringList({"Values", "Remove this condition", "Attribute", "Values", "Remove this condition"}));
+    }
+
     void aPatternCountsBeforeItExcludes()
     {
         Shown shown;
