@@ -1,0 +1,256 @@
+#include "app/live_jobs.h"
+#include "tests/window/window_fixture.h"
+
+using namespace halftone;
+using app::MainWindow;
+using test::settle;
+using test::settleAfterEdit;
+
+/// What of a document outlives the program: sessions and journals.
+class TestSessions : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void aSessionComesBackAsItWasSaved();
+    void resultsOfASessionStandWhileTheirDataAndSettingsAreTheSame_data();
+    void resultsOfASessionStandWhileTheirDataAndSettingsAreTheSame();
+    void openBlocksComeBackFromASessionAndAfterACrash();
+    void aChangedModelIsToldWhenItsSessionOpens();
+    void unsavedWorkOfAKilledProgramIsOffered();
+    void aClosedDocumentLeavesNoJournal();
+};
+
+void TestSessions::aSessionComesBackAsItWasSaved()
+{
+    const QTemporaryDir folder;
+    const QString path = folder.filePath("a.halftone");
+    policy::Policy saved;
+    session::Figures results;
+    {
+        MainWindow window;
+        window.openSample();
+        QVERIFY(settle(window));
+        QVERIFY(!window.files().isModified());
+        window.controller().apply(policy::ExcludeNames{{"stem_conv"}});
+        window.controller().apply(policy::ExcludeNames{{"stem_bn"}});
+        window.controller().undo();
+        QVERIFY(settleAfterEdit(window));
+        QVERIFY(window.files().isModified());
+        saved = window.controller().document()->policy();
+        results = window.controller().figures();
+        QVERIFY(results.comparison);
+        QVERIFY(window.files().save(path).ok());
+        QVERIFY(!window.files().isModified());
+    }
+    MainWindow window;
+    window.jobs().setErrorsWanted(false); // so that nothing is computed anew
+    window.open(path);
+    QVERIFY(settle(window));
+    const session::Figures &figures = window.controller().figures();
+    QVERIFY(figures.comparison);
+    QCOMPARE(figures.comparison->other->top1, results.comparison->other->top1);
+    QCOMPARE(figures.nodes.size(), results.nodes.size());
+    for (std::size_t k = 0; k < figures.nodes.size(); ++k) {
+        QCOMPARE(figures.nodes[k].cumulative.has_value(), results.nodes[k].cumulative.has_value());
+        if (figures.nodes[k].cumulative)
+            QCOMPARE(figures.nodes[k].cumulative->maxAbs, results.nodes[k].cumulative->maxAbs);
+    }
+    QVERIFY(window.controller().isOpen());
+    QVERIFY(window.controller().document()->policy() == saved);
+    QVERIFY(window.controller().document()->canUndo());
+    QVERIFY(window.controller().document()->canRedo());
+    QVERIFY(window.jobs().data().has_value());
+    QVERIFY(!window.files().isModified());
+}
+
+void TestSessions::resultsOfASessionStandWhileTheirDataAndSettingsAreTheSame_data()
+{
+    QTest::addColumn<std::vector<policy::Edit>>("edits");
+    QTest::newRow("float16") << std::vector<policy::Edit>{};
+    // int8 needs the statistics for its ranges, and is converted once more when these have come.
+    QTest::newRow("int8") << std::vector<policy::Edit>{
+        policy::MoveOperators{{"Convolution"}, policy::List::Int8},
+        policy::SetThresholds{{"stem_relu_output"},
+                              policy::ThresholdChoice{policy::ThresholdMethod::Mse, 2.5}}};
+}
+
+/// That nothing was computed anew is seen by the time that it took, which no second run has again.
+void TestSessions::resultsOfASessionStandWhileTheirDataAndSettingsAreTheSame()
+{
+    QFETCH(std::vector<policy::Edit>, edits);
+    const QTemporaryDir folder;
+    const QString path = folder.filePath("a.halftone");
+    const QString data = folder.filePath("digits.npz");
+    QVERIFY(QFile::copy(test::kSampleData, data));
+    double seconds = 0;
+    {
+        MainWindow window;
+        window.open(test::kSampleModel);
+        QVERIFY(settle(window));
+        session::ExampleOptions examples;
+        examples.inputs = data.toStdString();
+        examples.examples = 6;
+        window.jobs().setData(examples);
+        for (const policy::Edit &edit : edits)
+            QVERIFY(window.controller().apply(edit));
+        QVERIFY(settleAfterEdit(window));
+        seconds = window.controller().figures().comparison->seconds;
+        QVERIFY(window.files().save(path).ok());
+    }
+    const auto open = [&path](MainWindow &window) {
+        window.open(path);
+        return settle(window) && window.controller().figures().calibration != nullptr;
+    };
+    const auto isOfNow = [](MainWindow &window) {
+        const session::Figures &figures = window.controller().figures();
+        const std::uint64_t now = window.controller().snapshot()->revision;
+        return figures.comparisonRevision == now && figures.isolatedRevision == now;
+    };
+    {
+        MainWindow window;
+        QVERIFY(open(window)); // statistics of tensors are collected anew
+        QVERIFY(isOfNow(window));
+        QCOMPARE(window.controller().figures().comparison->seconds, seconds);
+        window.controller().apply(policy::ExcludeNames{{"stem_conv"}});
+        QVERIFY(settleAfterEdit(window));
+        QVERIFY(isOfNow(window));
+        QVERIFY(window.controller().figures().comparison->seconds != seconds);
+        window.controller().undo();
+        QVERIFY(settleAfterEdit(window));
+        QVERIFY(isOfNow(window));
+        QCOMPARE(window.controller().figures().comparison->seconds, seconds);
+        window.jobs().runAgain();
+        QVERIFY(settleAfterEdit(window));
+        QVERIFY(isOfNow(window));
+        QVERIFY(window.controller().figures().comparison->seconds != seconds);
+    }
+    {
+        MainWindow window;
+        app::JobSettings other = window.jobs().settings();
+        other.threads = 1;
+        window.jobs().setSettings(other);
+        QVERIFY(open(window));
+        QVERIFY(isOfNow(window));
+        QVERIFY(window.controller().figures().comparison->seconds != seconds);
+    }
+    QFile changed(data);
+    QVERIFY(changed.open(QIODevice::ReadWrite));
+    QVERIFY(
+        changed.setFileTime(QDateTime::currentDateTime().addSecs(-3600), QFileDevice::FileModificationTime));
+    changed.close();
+    MainWindow window;
+    QVERIFY(open(window));
+    QVERIFY(isOfNow(window));
+    QVERIFY(window.controller().figures().comparison->seconds != seconds);
+}
+
+void TestSessions::openBlocksComeBackFromASessionAndAfterACrash()
+{
+    const QTemporaryDir folder;
+    const QString path = folder.filePath("a.halftone");
+    const QString copy = app::journalFolder() + "/crashed.journal";
+    std::vector<char> saved;
+    std::vector<char> atCrash;
+    {
+        MainWindow window;
+        window.openSample();
+        QVERIFY(settle(window));
+        const std::vector<char> first = window.graphView().openBlocks();
+        window.graphView().foldAll();
+        QVERIFY(settle(window));
+        saved = window.graphView().openBlocks();
+        QVERIFY(saved != first);
+        QVERIFY(window.files().save(path).ok());
+        const auto block = static_cast<layout::BlockId>(std::ranges::find(first.begin() + 1, first.end(), 1)
+                                                        - first.begin());
+        window.graphView().setBlockOpen(block, true);
+        QVERIFY(settle(window));
+        atCrash = window.graphView().openBlocks();
+        window.controller().apply(policy::ExcludeNames{{"stem_conv"}}); // without an edit nothing is offered
+        QVERIFY(atCrash != saved);
+        // What a crash would leave behind.
+        const QDir journals(app::journalFolder());
+        const QStringList left = journals.entryList({"*.journal"}, QDir::Files);
+        QCOMPARE(left.size(), 1);
+        QVERIFY(QFile::copy(journals.filePath(left[0]), copy));
+    }
+    {
+        MainWindow window;
+        window.open(path);
+        QVERIFY(settle(window));
+        QCOMPARE(window.graphView().openBlocks(), saved);
+        QVERIFY(!window.files().isModified());
+    }
+    MainWindow window;
+    window.files().recover(copy);
+    QVERIFY(settle(window));
+    QCOMPARE(window.graphView().openBlocks(), atCrash);
+    app::DocumentFiles::discardJournal(copy);
+}
+
+void TestSessions::aChangedModelIsToldWhenItsSessionOpens()
+{
+    const QTemporaryDir folder;
+    for (const char *name : {"digits-symbol.json", "digits-0000.params"})
+        QVERIFY(QFile::copy(QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/") + name,
+                            folder.filePath(name)));
+    const QString path = folder.filePath("a.halftone");
+    MainWindow window;
+    window.open(folder.filePath("digits-symbol.json"));
+    QVERIFY(settle(window));
+    QVERIFY(window.files().save(path).ok());
+    QFile symbol(folder.filePath("digits-symbol.json"));
+    QVERIFY(symbol.setPermissions(QFile::ReadOwner | QFile::WriteOwner));
+    QVERIFY(symbol.open(QIODevice::Append));
+    symbol.write("\n");
+    symbol.close();
+    QSignalSpy warned(&window.files(), &app::DocumentFiles::warned);
+    window.open(path);
+    QVERIFY(settle(window));
+    QCOMPARE(warned.count(), 1);
+}
+
+void TestSessions::unsavedWorkOfAKilledProgramIsOffered()
+{
+    const QString journal = app::journalFolder() + "/left.journal";
+    session::Journal::Head head;
+    head.state.symbolPath = test::kSampleModel.toStdString();
+    policy::Policy edited;
+    edited.excludedNames = {"stem_conv"};
+    head.state.history = {{{policy::Policy(), ""}}, 0};
+    {
+        auto begun = session::Journal::create(journal.toStdString(), head);
+        QVERIFY(begun.ok() && begun.value().edited({edited, "Exclude stem_conv"}).ok());
+    }
+    QCOMPARE(app::DocumentFiles::leftJournals(), QStringList{journal});
+    MainWindow window;
+    window.files().recover(journal);
+    QVERIFY(settle(window));
+    QVERIFY(window.controller().document()->policy() == edited);
+    QVERIFY(window.files().isModified());
+    app::DocumentFiles::discardJournal(journal);
+}
+
+void TestSessions::aClosedDocumentLeavesNoJournal()
+{
+    {
+        MainWindow window;
+        window.openSample();
+        QVERIFY(settle(window));
+        QVERIFY(app::DocumentFiles::leftJournals().isEmpty()); // held by this very program
+        window.files().close();
+        QVERIFY(!window.controller().isOpen());
+    }
+    QVERIFY(app::DocumentFiles::leftJournals().isEmpty());
+}
+
+int main(int argc, char **argv)
+{
+    const test::PrivateHome home;
+    QApplication application(argc, argv);
+    TestSessions test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+#include "tst_sessions.moc"
