@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
-#include <ctime>
 #include <exception>
 #include <limits>
 #include <thread>
@@ -43,18 +42,31 @@ public:
         sigemptyset(&m_signals);
         sigaddset(&m_signals, SIGINT);
         sigaddset(&m_signals, SIGTERM);
+        sigaddset(&m_signals, kWake);
         pthread_sigmask(SIG_BLOCK, &m_signals, nullptr);
         m_thread = std::jthread([this](const std::stop_token &ended) { wait(ended); });
     }
 
+    ~Interrupt()
+    {
+        m_thread.request_stop();
+        pthread_kill(m_thread.native_handle(), kWake);
+    }
+
+    Interrupt(const Interrupt &) = delete;
+    Interrupt &operator=(const Interrupt &) = delete;
+
     std::stop_token token() const { return m_stop.get_token(); }
 
 private:
+    static constexpr int kWake
+        = SIGUSR1; ///< from the destructor: nobody waits for a tick at the end of a command
+
     void wait(const std::stop_token &ended)
     {
-        constexpr timespec kTick{0, 100'000'000};
         while (!ended.stop_requested()) {
-            if (sigtimedwait(&m_signals, nullptr, &kTick) <= 0)
+            const int signal = sigwaitinfo(&m_signals, nullptr);
+            if (signal != SIGINT && signal != SIGTERM)
                 continue;
             if (!m_stop.request_stop()) // asked a second time: what runs now does not listen
                 std::_Exit(exitCodeOf(Errc::Cancelled));

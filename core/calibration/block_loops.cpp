@@ -15,6 +15,7 @@ namespace {
 constexpr float kLargest = std::numeric_limits<float>::max();
 constexpr std::uint32_t kMagnitude = 0x7FFFFFFFU;
 constexpr std::uint32_t kInfinity = 0x7F800000U;
+constexpr std::uint32_t kSmallestNormal = 0x00800000U;
 
 #define HALFTONE_INLINE [[gnu::always_inline]] inline
 
@@ -26,6 +27,35 @@ HALFTONE_INLINE std::uint32_t magnitudeOf(float value)
 struct CountValues
 {
     HALFTONE_INLINE static ValueCounts run(const float *values, std::size_t size)
+    {
+        float low = kLargest;
+        float high = -kLargest;
+        std::uint32_t largest = 0;
+        std::uint32_t least = ~std::uint32_t{0}; // magnitude less one: zero is the largest then
+        std::uint32_t zeros = 0;
+        std::uint32_t negatives = 0;
+        double sum = 0;
+#pragma omp simd reduction(min : low, least) reduction(max : high, largest) reduction(+ : zeros, negatives, sum)
+        for (std::size_t i = 0; i < size; ++i) {
+            const float value = values[i];
+            const std::uint32_t magnitude = magnitudeOf(value);
+            largest = magnitude > largest ? magnitude : largest;
+            least = magnitude - 1 < least ? magnitude - 1 : least;
+            low = value < low ? value : low;
+            high = value > high ? value : high;
+            zeros += magnitude == 0 ? 1U : 0U;
+            negatives += value < 0 ? 1U : 0U;
+            sum += double{value};
+        }
+        if (largest >= kInfinity)
+            return ofFinite(values, size);
+        const float smallest = least < kInfinity ? std::bit_cast<float>(least + 1) : kLargest;
+        return {low, high, smallest, zeros, negatives, 0, sum};
+    }
+
+private:
+    /// Where some are NaN or infinite.
+    HALFTONE_INLINE static ValueCounts ofFinite(const float *values, std::size_t size)
     {
         float low = kLargest;
         float high = -kLargest;
@@ -81,11 +111,11 @@ struct Float16Rule
 
     HALFTONE_INLINE static float rounded(std::uint32_t magnitude)
     {
-        constexpr std::uint32_t kSmallestNormal = 0x38800000U; // 2^-14
+        constexpr std::uint32_t kSmallestHalf = 0x38800000U; // 2^-14
         const std::uint32_t normal = (magnitude + 0xFFFU + (magnitude >> 13 & 1U)) & ~0x1FFFU;
         // Below, float16 has steps of 2^-24, and so has float32 above one half.
         const float subnormal = (std::bit_cast<float>(magnitude) + 0.5F) - 0.5F;
-        return magnitude < kSmallestNormal ? subnormal : std::bit_cast<float>(normal);
+        return magnitude < kSmallestHalf ? subnormal : std::bit_cast<float>(normal);
     }
 };
 
@@ -142,6 +172,15 @@ HALFTONE_INLINE LossSums countsOf(const float *values, std::size_t size, const V
     return sums;
 }
 
+/// Are all values kept by both formats, and none subnormal in float32? So it is in nearly every block, and its loop has
+/// half the work.
+HALFTONE_INLINE bool areAllKept(const ValueCounts &counts)
+{
+    const float largest = counts.high > -counts.low ? counts.high : -counts.low;
+    return counts.odd == 0 && magnitudeOf(largest) < Float16Rule::kOverflowBits
+        && magnitudeOf(counts.smallest) >= kSmallestNormal;
+}
+
 /// Both formats at once: they share a value's inverse, and mostly its square.
 struct LossesOfFormats
 {
@@ -149,6 +188,22 @@ struct LossesOfFormats
     {
         FormatLosses losses{countsOf<Float16Rule>(values, size, counts),
                             countsOf<BFloat16Rule>(values, size, counts)};
+        if (areAllKept(counts))
+            addErrors<true>(values, size, losses);
+        else
+            addErrors<false>(values, size, losses);
+        losses.fp16.signal
+            = losses.fp16.kept == losses.bf16.kept ? losses.bf16.signal : keptSquares(values, size);
+        return losses;
+    }
+
+private:
+    /// All but float16's signal.
+    template <bool areKept>
+    HALFTONE_INLINE static void addErrors(const float *values, std::size_t size, FormatLosses &losses)
+    {
+        // In place of zero, whose errors are zeros; a subnormal number would be slow.
+        constexpr std::uint32_t kLeast = areKept ? kSmallestNormal : 1;
         float maxAbs = 0;
         float maxAbsB = 0;
         double maxRelative = 0;
@@ -162,14 +217,14 @@ struct LossesOfFormats
     reduction(max : maxAbs, maxAbsB, maxRelative, maxRelativeB)
         for (std::size_t i = 0; i < size; ++i) {
             const std::uint32_t magnitude = magnitudeOf(values[i]);
-            const std::uint32_t keptB = magnitude < BFloat16Rule::kOverflowBits ? magnitude : 0;
-            const std::uint32_t kept = magnitude < Float16Rule::kOverflowBits ? magnitude : 0;
+            const std::uint32_t keptB = areKept || magnitude < BFloat16Rule::kOverflowBits ? magnitude : 0;
+            const std::uint32_t kept = areKept || magnitude < Float16Rule::kOverflowBits ? magnitude : 0;
             const float value = std::bit_cast<float>(keptB);
             // Exact: at most 24 bits.
             const float error = std::abs(Float16Rule::rounded(kept) - std::bit_cast<float>(kept));
             const float errorB = std::abs(BFloat16Rule::rounded(keptB) - value);
-            const double inverse = 1 / double{std::bit_cast<float>(keptB > 0 ? keptB : 0x3F800000U)};
-            const double relative = double{error} * inverse; // the errors of zeros are zeros
+            const double inverse = 1 / double{std::bit_cast<float>(keptB > kLeast ? keptB : kLeast)};
+            const double relative = double{error} * inverse;
             const double relativeB = double{errorB} * inverse;
             maxAbs = error > maxAbs ? error : maxAbs;
             maxAbsB = errorB > maxAbsB ? errorB : maxAbsB;
@@ -185,16 +240,13 @@ struct LossesOfFormats
         losses.fp16.maxRelative = maxRelative;
         losses.fp16.relativeSum = relativeSum;
         losses.fp16.noise = noise;
-        losses.fp16.signal = losses.fp16.kept == losses.bf16.kept ? signal : keptSquares(values, size);
         losses.bf16.maxAbs = maxAbsB;
         losses.bf16.maxRelative = maxRelativeB;
         losses.bf16.relativeSum = relativeSumB;
         losses.bf16.noise = noiseB;
         losses.bf16.signal = signal;
-        return losses;
     }
 
-private:
     /// Of what float16 keeps.
     HALFTONE_INLINE static double keptSquares(const float *values, std::size_t size)
     {

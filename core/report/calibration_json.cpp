@@ -132,13 +132,15 @@ std::string text(const Json &document)
 std::string calibrationJson(std::span<const calibration::CalibratedTensor> tensors,
                             calibration::ThresholdMethod method, std::size_t examples, double seconds)
 {
-    Json rows = Json::array();
-    for (const calibration::CalibratedTensor &tensor : tensors)
-        rows.push_back(tensorJson(tensor));
-    return text({{"method", calibration::nameOf(method)},
-                 {"examples", examples},
-                 {"seconds", seconds},
-                 {"tensors", std::move(rows)}});
+    // Row by row: all bins of all tensors at once would be millions of JSON values.
+    std::string page = text({{"method", calibration::nameOf(method)},
+                             {"examples", examples},
+                             {"seconds", seconds},
+                             {"tensors", Json::array()}});
+    page.resize(page.size() - std::string_view("]}").size());
+    for (std::size_t k = 0; k < tensors.size(); ++k)
+        page += (k > 0 ? "," : "") + text(tensorJson(tensors[k]));
+    return page + "]}";
 }
 
 std::string arraysJson(std::span<const calibration::CalibratedArray> arrays,

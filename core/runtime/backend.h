@@ -67,7 +67,8 @@ public:
 
     /// What computes it, for reports: "reference", "own avx512", "oneDNN jit:avx512_core_amx", ….
     virtual std::string name() const = 0;
-    /// Buffers in the order of the Operation, dense row-major, aligned to 64 bytes; outputs overlap nothing.
+    /// Buffers in the order of the Operation, dense row-major; inputs lie at a multiple of their elements' size, outputs of
+    /// 64 bytes, and overlap nothing.
     /// fails: BadInput for values that the operator refuses (an index out of range, where its mode says error).
     virtual Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs)
         = 0;

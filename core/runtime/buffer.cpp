@@ -42,9 +42,9 @@ Result<Buffer> allocate(const TensorDesc &desc)
     return Buffer{tensor::Tensor(desc.dtype, desc.shape, std::span(data, size), owner), data};
 }
 
-Result<tensor::Tensor> aligned(const tensor::Tensor &tensor)
+Result<tensor::Tensor> readable(const tensor::Tensor &tensor)
 {
-    if (reinterpret_cast<std::uintptr_t>(tensor.bytes().data()) % kAlignment == 0)
+    if (reinterpret_cast<std::uintptr_t>(tensor.bytes().data()) % tensor::sizeOf(tensor.dtype()) == 0)
         return tensor;
     HALFTONE_TRY(const Buffer buffer, allocate(descOf(tensor)));
     if (!tensor.bytes().empty())

@@ -6,7 +6,7 @@
 
 namespace halftone::runtime {
 
-inline constexpr std::size_t kAlignment = 64; ///< of everything that kernels read and write
+inline constexpr std::size_t kAlignment = 64; ///< of everything that kernels write
 
 /// A tensor that is being written.
 struct Buffer
@@ -18,8 +18,9 @@ struct Buffer
 /// Room for a tensor, aligned, its content undefined. fails: Unsupported when it is too large to be addressed.
 Result<Buffer> allocate(const TensorDesc &desc);
 
-/// The same tensor, copied if it is not aligned.
-Result<tensor::Tensor> aligned(const tensor::Tensor &tensor);
+/// The same tensor where kernels can read it: at a multiple of its elements' size. Copied where it lies elsewhere, as it may
+/// in a mapped file.
+Result<tensor::Tensor> readable(const tensor::Tensor &tensor);
 
 TensorDesc descOf(const tensor::Tensor &tensor);
 

@@ -365,7 +365,7 @@ Result<void> GraphRunner::bindVariables(const Setting &setting, std::vector<Tens
         } else if (value.dtype() != type) {
             HALFTONE_TRY(value, converted(value, type));
         } else {
-            HALFTONE_TRY(value, aligned(value));
+            HALFTONE_TRY(value, readable(value));
         }
         values[id].push_back(std::move(value));
     }

@@ -74,7 +74,7 @@ private:
             }
             if (array->second->storage != tensor::Storage::Dense)
                 return unsupported(m_graph.node(id).name, "a sparse parameter", "a dense one");
-            HALFTONE_TRY(m_constants[id], aligned(array->second->values));
+            HALFTONE_TRY(m_constants[id], readable(array->second->values));
             constants[id] = m_constants[id];
         }
         m_runner->setConstants(std::move(constants));
@@ -219,6 +219,16 @@ Execution Execution::fork() const
 void Execution::replace(NodeId node, std::vector<Tensor> outputs)
 {
     m_inside->runner.replace(m_inside->state, node, std::move(outputs));
+}
+
+Result<graph::Model> withReadableParameters(graph::Model model)
+{
+    for (tensor::Array &array : model.parameters) {
+        if (array.storage == tensor::Storage::Dense && array.shape.hasRank()) {
+            HALFTONE_TRY(array.values, readable(array.values));
+        }
+    }
+    return model;
 }
 
 } // namespace halftone::runtime

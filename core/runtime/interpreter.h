@@ -117,4 +117,7 @@ private:
     std::unique_ptr<Impl> m_impl;
 };
 
+/// The model with parameters where kernels can read them (see readable()), so that interpreters share what was copied.
+Result<graph::Model> withReadableParameters(graph::Model model);
+
 } // namespace halftone::runtime

@@ -59,22 +59,26 @@ private:
     std::unordered_set<std::string> m_names;
 };
 
-std::vector<float> floatsOf(const Tensor &tensor)
-{
-    std::vector<float> values(tensor.elementCount());
-    runtime::reference::widen(tensor.dtype(), tensor.bytes().data(), values.size(), values.data());
-    return values;
-}
-
-/// In one piece, since the first batch as a whole settles the histogram's range. In place where they are float32 already,
-/// which nearly all are.
-void addValues(const Tensor &tensor, calibration::Collector &collector)
+/// Shows the values in place where they are float32 already, which nearly all are.
+template <class See>
+void seeFloats(const Tensor &tensor, See &&see)
 {
     const std::byte *const bytes = tensor.bytes().data();
-    if (tensor.dtype() == tensor::DType::F32 && reinterpret_cast<std::uintptr_t>(bytes) % alignof(float) == 0)
-        collector.add({reinterpret_cast<const float *>(bytes), tensor.elementCount()});
-    else
-        collector.add(floatsOf(tensor));
+    const std::size_t count = tensor.elementCount();
+    if (tensor.dtype() == tensor::DType::F32
+        && reinterpret_cast<std::uintptr_t>(bytes) % alignof(float) == 0) {
+        see(std::span(reinterpret_cast<const float *>(bytes), count));
+        return;
+    }
+    std::vector<float> values(count);
+    runtime::reference::widen(tensor.dtype(), bytes, count, values.data());
+    see(std::span<const float>(values));
+}
+
+/// In one piece, since the first batch as a whole settles the histogram's range.
+void addValues(const Tensor &tensor, calibration::Collector &collector)
+{
+    seeFloats(tensor, [&](std::span<const float> values) { collector.add(values); });
 }
 
 class Calibrating
@@ -196,9 +200,11 @@ private:
                 all *= static_cast<std::size_t>(dim);
             return all;
         };
-        found->second.tensor.channels = calibration::channelRanges(
-            floatsOf(array->second->values), product(dims.first(axis)), static_cast<std::size_t>(dims[axis]),
-            product(dims.subspan(axis + 1)));
+        seeFloats(array->second->values, [&](std::span<const float> values) {
+            found->second.tensor.channels = calibration::channelRanges(values, product(dims.first(axis)),
+                                                                       static_cast<std::size_t>(dims[axis]),
+                                                                       product(dims.subspan(axis + 1)));
+        });
     }
 
     const graph::Model &m_model;

@@ -2,7 +2,6 @@
 
 #include "core/dialect/mxnet/entry_name.h"
 #include "core/runtime/backends.h"
-#include "core/runtime/buffer.h"
 #include "core/runtime/join.h"
 #include "core/runtime/random_params.h"
 #include "core/runtime/shown_outputs.h"
@@ -270,11 +269,7 @@ Result<RunOutcome> runModel(const graph::Model &model, const std::string &symbol
     HALFTONE_TRY(const auto source, openExamples(settings.examples, model.graph, symbolPath));
     HALFTONE_TRY(const BatchPlan plan, batchPlan(*source, settings));
     HALFTONE_TRY(graph::Model complete, filled(model, settings, *source));
-    for (tensor::Array &array : complete.parameters) { // once, for all interpreters to share
-        if (array.storage == tensor::Storage::Dense && array.shape.hasRank()) {
-            HALFTONE_TRY(array.values, runtime::aligned(array.values));
-        }
-    }
+    HALFTONE_TRY(complete, runtime::withReadableParameters(std::move(complete)));
     const std::size_t workers = std::min({plan.batches, std::size_t{threads}, kMostWorkers});
     HALFTONE_TRY(
         const runtime::BackendChain backends,

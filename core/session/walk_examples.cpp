@@ -2,7 +2,6 @@
 
 #include "core/graph/traverse.h"
 #include "core/runtime/backends.h"
-#include "core/runtime/buffer.h"
 #include "core/runtime/shown_outputs.h"
 #include "core/session/task_pool.h"
 
@@ -50,17 +49,6 @@ Result<Batches> batchesOf(const ExampleSource &source, std::size_t wanted)
     batches.size = usual > 0 ? usual : batches.examples;
     batches.count = (batches.examples + batches.size - 1) / batches.size;
     return batches;
-}
-
-/// What kernels can read where it lies, so that interpreters share it.
-Result<graph::Model> withAlignedParameters(graph::Model model)
-{
-    for (tensor::Array &array : model.parameters) {
-        if (array.storage == tensor::Storage::Dense && array.shape.hasRank()) {
-            HALFTONE_TRY(array.values, runtime::aligned(array.values));
-        }
-    }
-    return model;
 }
 
 /// Whose turn it is at each node: batch after batch. After a failure the batches behind the failed one give up.
@@ -219,13 +207,12 @@ Result<std::size_t> walkExamples(const graph::Model &model, const std::string &s
     HALFTONE_TRY(const auto source, openExamples(options.examples, model.graph, symbolPath));
     HALFTONE_TRY(const Batches batches, batchesOf(*source, options.batch));
     const auto workers = static_cast<unsigned>(std::min({batches.count, std::size_t{threads}, kMostWorkers}));
-    HALFTONE_TRY(const graph::Model shared, withAlignedParameters(model));
+    HALFTONE_TRY(const graph::Model shared, runtime::withReadableParameters(model));
+    HALFTONE_TRY(const runtime::BackendChain backends,
+                 runtime::backendChain(options.backend, std::max(threads / workers, 1U)));
     std::vector<runtime::Interpreter> interpreters;
     for (unsigned k = 0; k < workers; ++k) {
-        HALFTONE_TRY(runtime::BackendChain backends,
-                     runtime::backendChain(options.backend, std::max(threads / workers, 1U)));
-        HALFTONE_TRY(runtime::Interpreter interpreter,
-                     runtime::Interpreter::create(shared, std::move(backends)));
+        HALFTONE_TRY(runtime::Interpreter interpreter, runtime::Interpreter::create(shared, backends));
         interpreters.push_back(std::move(interpreter));
     }
     Walk walk(model, *source, batches, viewer);

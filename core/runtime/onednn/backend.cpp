@@ -105,14 +105,15 @@ private:
     int m_threads = 0;
 };
 
-Result<std::unique_ptr<Kernel>> prepareWide(const Operation &operation, int threads,
+/// packed  null: the weights are temporary, and nobody else has them
+Result<std::unique_ptr<Kernel>> prepareWide(const Operation &operation, int threads, PackedWeights *packed,
                                             std::shared_ptr<const FusedInt8> fused = {})
 {
     const ThreadScope scope(threads);
     PlanGraph graph = singleNode(operation);
     graph.nodes[0].fused = std::move(fused);
     settleRanges(graph);
-    Emitter emitter(graph, nullptr, Format::Blocked);
+    Emitter emitter(graph, nullptr, Format::Blocked, packed);
     HALFTONE_CHECK(emitter.begin());
     HALFTONE_CHECK(lower(emitter, graph.nodes[0]));
     HALFTONE_TRY(std::unique_ptr<Program> program, emitter.finish(Ports::Outside));
@@ -209,7 +210,7 @@ public:
                 m_operation.constants[end]
                     = tensor::Tensor::owning(DType::F32, tensor::Shape{1}, std::move(bytes));
             }
-            auto kernel = prepareWide(m_operation, m_threads, m_op);
+            auto kernel = prepareWide(m_operation, m_threads, nullptr, m_op);
             m_kernel = kernel.ok() ? std::move(kernel).value()
                                    : referenceFusedInt8(*m_op, m_operation, static_cast<unsigned>(m_threads));
             m_values = std::move(values);
@@ -263,7 +264,7 @@ public:
             m_operation.constants[m_ends[k]] = tensor::Tensor::owning(
                 DType::F32, m_operation.inputs[m_ends[k]].shape, {bytes.begin(), bytes.end()});
         }
-        return prepareWide(m_operation, m_threads);
+        return prepareWide(m_operation, m_threads, nullptr);
     }
 
 private:
@@ -335,7 +336,8 @@ public:
                 HALFTONE_TRY(constant, widened(constant));
             }
         }
-        HALFTONE_TRY(std::unique_ptr<Kernel> kernel, prepareWide(wide, m_threads));
+        HALFTONE_TRY(std::unique_ptr<Kernel> kernel,
+                     prepareWide(wide, m_threads, emulates ? nullptr : m_packed.get()));
         if (!emulates)
             return kernel;
         return std::unique_ptr<Kernel>(std::make_unique<EmulatedKernel>(operation, std::move(kernel)));
@@ -359,6 +361,7 @@ private:
     int m_threads = 0;
     std::shared_ptr<const Backend> m_fallback;
     std::optional<QuietWaits> m_quiet;
+    std::unique_ptr<PackedWeights> m_packed = std::make_unique<PackedWeights>();
 };
 
 } // namespace

@@ -10,58 +10,12 @@ namespace {
 
 constexpr std::int64_t kBlock = 16;
 
-/// Memory with a copy of a tensor in another layout or type.
-struct Packed
-{
-    std::shared_ptr<std::byte> memory;
-    std::size_t bytes = 0;
-};
-
-Result<std::shared_ptr<const Packed>> pack(const tensor::Tensor &tensor, const Desc &from, const Desc &to)
-{
-    auto packed = std::make_shared<Packed>();
-    packed->bytes = to.get_size();
-    packed->memory = allocatePages(packed->bytes);
-    if (!packed->memory)
-        return unsupported("plan", std::to_string(packed->bytes) + " bytes of memory for weights");
-    // The tensor may lie in a mapped file at an odd address.
-    HALFTONE_TRY(const tensor::Tensor readable, aligned(tensor));
-    const auto done = attempt("plan", [&] {
-        // oneDNN's handles are not const; it does not write what it reads.
-        dnnl::memory source(from, cpu(), const_cast<std::byte *>(readable.bytes().data()));
-        dnnl::memory target(to, cpu(), packed->memory.get());
-        dnnl::stream stream(cpu());
-        dnnl::reorder(source, target).execute(stream, source, target);
-        stream.wait();
-        return true;
-    });
-    if (!done.ok())
-        return done.error();
-    return std::shared_ptr<const Packed>(std::move(packed));
-}
-
-std::string textOf(const Desc &desc)
-{
-    std::string key = " ";
-    const auto append = [&key](const Dims &dims) {
-        for (const auto dim : dims)
-            key += ' ' + std::to_string(dim);
-        key += ';';
-    };
-    key += std::to_string(static_cast<int>(desc.get_data_type()));
-    append(desc.get_dims());
-    append(desc.get_padded_dims());
-    append(desc.get_strides());
-    append(desc.get_inner_blks());
-    append(desc.get_inner_idxs());
-    return key;
-}
-
 } // namespace
 
-Emitter::Emitter(const PlanGraph &graph, PlanCache *cache, Format format)
+Emitter::Emitter(const PlanGraph &graph, PlanCache *cache, Format format, PackedWeights *packed)
     : m_graph(graph)
     , m_cache(cache)
+    , m_packed(packed)
     , m_format(format)
     , m_uses(graph)
     , m_program(std::make_unique<Program>())
@@ -166,9 +120,11 @@ Result<Place> Emitter::constant(const tensor::Tensor &tensor, const Desc &view, 
 {
     std::shared_ptr<const Packed> packed;
     if (m_cache != nullptr) {
-        HALFTONE_TRY(packed, m_cache->get<Packed>("pack" + textOf(view) + textOf(desc), {tensor}, [&] {
+        HALFTONE_TRY(packed, m_cache->get<Packed>("pack" + packingName(view, desc), {tensor}, [&] {
             return pack(tensor, view, desc);
         }));
+    } else if (m_packed != nullptr) {
+        HALFTONE_TRY(packed, m_packed->get(tensor, view, desc));
     } else {
         HALFTONE_TRY(packed, pack(tensor, view, desc));
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/runtime/onednn/packed_weights.h"
 #include "core/runtime/onednn/program.h"
 #include "core/runtime/plan_edit.h"
 
@@ -22,8 +23,9 @@ enum class Ports : std::uint8_t
 class Emitter
 {
 public:
+    /// cache   null: constants are packed anew, unless `packed` has them
     /// format  in which convolutions are asked to compute: Blocked or ChannelsLast
-    Emitter(const PlanGraph &graph, PlanCache *cache, Format format);
+    Emitter(const PlanGraph &graph, PlanCache *cache, Format format, PackedWeights *packed = nullptr);
 
     const PlanGraph &graph() const { return m_graph; }
     const TensorDesc &desc(ValueId value) const { return m_graph.desc(value); }
@@ -123,6 +125,7 @@ private:
 
     const PlanGraph &m_graph;
     PlanCache *m_cache;
+    PackedWeights *m_packed;
     Format m_format;
     PlanUses m_uses;
     std::unique_ptr<Program> m_program;
