@@ -86,7 +86,7 @@ private:
     float addBlock(std::span<const float> values);
     void countOddities(std::span<const float> values);
     void countExponents(std::span<const float> values, const ValueCounts &counts);
-    void addMoments(std::span<const float> values, const ValueCounts &counts);
+    void addMoments(std::span<const float> values, const ValueCounts &counts, const LossSums &losses);
     FormatLoss lossOf(const LossSums &losses, int smallestNormal, int mantissaBits) const;
 
     Detail m_detail;

@@ -96,24 +96,17 @@ public:
     Result<CalibrateOutcome> run(const std::string &symbolPath, const CalibrateOptions &options,
                                  const Progress &progress)
     {
-        const ExampleViewer viewer = [this](const Entry &entry, const Tensor &value) {
-            if (Collected *const collected = collectedOf(entry, value, false))
-                addValues(value, collected->collector);
+        // What is complete need not wait for the rest of the walk, whose end leaves threads idle.
+        const ExampleViewer viewer = [&](const Entry &entry, const Tensor &value, bool isLast) {
+            Collected *const collected = collectedOf(entry, value, false);
+            if (collected == nullptr)
+                return;
+            addValues(value, collected->collector);
+            if (isLast)
+                m_pool.submit([this, collected, &progress] { choose(*collected, progress.stop); });
         };
         HALFTONE_TRY(const std::size_t count, walkExamples(m_model, symbolPath, options, viewer, progress));
         HALFTONE_CHECK(addParameters(progress));
-        m_pool.wait();
-        for (auto &[entry, collected] : m_tensors) {
-            // Parameters are quantized by their largest magnitude, whatever the method is.
-            calibration::ThresholdOptions threshold = m_threshold;
-            if (collected.tensor.isParameter)
-                threshold.method = calibration::ThresholdMethod::MinMax;
-            m_pool.submit([&collected = collected, threshold, &progress] {
-                collected.tensor.statistics = collected.collector.statistics();
-                collected.tensor.threshold
-                    = calibration::chooseThreshold(collected.tensor.statistics, threshold, progress.stop);
-            });
-        }
         m_pool.wait();
         if (progress.stopped())
             return Error{Errc::Cancelled, {}, {}, "stopped", {}};
@@ -132,6 +125,18 @@ private:
         calibration::CalibratedTensor tensor;
         calibration::Collector collector;
     };
+
+    /// Once all its values are collected.
+    void choose(Collected &collected, const std::stop_token &stop) const
+    {
+        calibration::CalibratedTensor &tensor = collected.tensor;
+        // Parameters are quantized by their largest magnitude, whatever the method is.
+        calibration::ThresholdOptions threshold = m_threshold;
+        if (tensor.isParameter)
+            threshold.method = calibration::ThresholdMethod::MinMax;
+        tensor.statistics = collected.collector.statistics();
+        tensor.threshold = calibration::chooseThreshold(tensor.statistics, threshold, stop);
+    }
 
     /// Where a tensor's values are collected; null when nobody asked for it.
     Collected *collectedOf(const Entry &entry, const Tensor &value, bool isParameter)
@@ -163,11 +168,15 @@ private:
                 return Error{Errc::Cancelled, {}, {}, "stopped", {}};
             const auto array
                 = m_model.graph.isVariable(id) ? stored.find(m_model.graph.node(id).name) : stored.end();
-            if (array != stored.end() && array->second->storage == tensor::Storage::Dense
+            const bool isFed = m_tensors.contains({id, 0}); // in its place
+            if (!isFed && array != stored.end() && array->second->storage == tensor::Storage::Dense
                 && array->second->shape.hasRank()) {
                 const Tensor &values = array->second->values;
                 if (Collected *const collected = collectedOf({id, 0, 0}, values, true))
-                    m_pool.submit([collected, values] { addValues(values, collected->collector); });
+                    m_pool.submit([this, collected, values, &progress] {
+                        addValues(values, collected->collector);
+                        choose(*collected, progress.stop);
+                    });
             }
         }
         for (NodeId id = 0; id < m_model.graph.nodeCount(); ++id) {

@@ -136,7 +136,7 @@ featureMeans(const graph::Model &model, const std::string &symbolPath,
         }
         averaging.wanted().emplace(product.data, std::move(wanted));
     }
-    const ExampleViewer viewer = [&](const graph::Entry &entry, const Tensor &value) {
+    const ExampleViewer viewer = [&](const graph::Entry &entry, const Tensor &value, bool) {
         averaging.take(dialect::mxnet::entryName(model.graph, entry), value);
     };
     const Progress telling{progress.stop, [&progress](double done, std::string_view) {

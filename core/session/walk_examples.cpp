@@ -168,9 +168,10 @@ private:
     {
         if (!m_turns.await(node, batch))
             return Error{Errc::Cancelled, {}, {}, "an earlier batch failed", {}};
-        const auto look = [this, node](std::span<const Tensor> all) {
+        const bool isLast = batch + 1 == m_batches.count;
+        const auto look = [this, node, isLast](std::span<const Tensor> all) {
             for (std::uint32_t i = 0; i < all.size(); ++i)
-                m_viewer({node, i, 0}, all[i]);
+                m_viewer({node, i, 0}, all[i], isLast);
             m_turns.pass(node);
         };
         if (!m_pool) {

@@ -12,8 +12,9 @@
 namespace halftone::session {
 
 /// Shown what a run computes: inputs and every output that a person may see. One entry's values come one after another,
-/// batch by batch, in order; those of different nodes may come at once, each on a thread of its own.
-using ExampleViewer = std::function<void(const graph::Entry &, const tensor::Tensor &)>;
+/// batch by batch, in order, with the last batch's marked as the last; those of different nodes may come at once, each on
+/// a thread of its own.
+using ExampleViewer = std::function<void(const graph::Entry &, const tensor::Tensor &, bool isLast)>;
 
 /// Runs the float32 model over its examples once, keeping no values. Batches run side by side, each on its share of the
 /// threads: there is then no waiting between the parts of an operator, and what a batch computed is still in the caches

@@ -87,7 +87,7 @@ private Q_SLOTS:
             bool overlaps = false;
             const auto count
                 = session::walkExamples(model, {}, optionsOf(inputs, batch, threads),
-                                        [&](const graph::Entry &entry, const Tensor &value) {
+                                        [&](const graph::Entry &entry, const Tensor &value, bool) {
                                             const std::string &name = model.graph.node(entry.node).name;
                                             {
                                                 const std::lock_guard lock(mutex);
@@ -117,7 +117,7 @@ private Q_SLOTS:
         const std::string inputs = examples(13, 7);
         for (const unsigned threads : {1U, 2U, 8U}) {
             const auto count = session::walkExamples(model, {}, optionsOf(inputs, 2, threads),
-                                                     [](const graph::Entry &, const Tensor &) {}, {});
+                                                     [](const graph::Entry &, const Tensor &, bool) {}, {});
             QVERIFY(!count.ok());
             QCOMPARE(count.error().code, Errc::BadInput);
             QCOMPARE(count.error().where, std::string("picked"));
@@ -132,7 +132,7 @@ private Q_SLOTS:
             std::stop_source source;
             std::atomic<int> shown = 0;
             const auto count = session::walkExamples(model, {}, optionsOf(inputs, 2, threads),
-                                                     [&](const graph::Entry &, const Tensor &) {
+                                                     [&](const graph::Entry &, const Tensor &, bool) {
                                                          if (++shown == 7)
                                                              source.request_stop();
                                                      },
@@ -150,7 +150,7 @@ private Q_SLOTS:
         const auto caller = std::this_thread::get_id();
         bool isElsewhere = false;
         const auto count = session::walkExamples(model, {}, optionsOf(inputs, 3, 4),
-                                                 [](const graph::Entry &, const Tensor &) {},
+                                                 [](const graph::Entry &, const Tensor &, bool) {},
                                                  {{}, [&](double share, std::string_view) {
                                                       shares.push_back(share);
                                                       isElsewhere |= std::this_thread::get_id() != caller;
