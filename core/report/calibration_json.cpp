@@ -2,6 +2,9 @@
 
 #include "core/report/json_values.h"
 
+#include <array>
+#include <charconv>
+
 namespace halftone::report {
 namespace {
 
@@ -37,14 +40,14 @@ Json exponentsJson(const ExponentCounts &exponents)
     return counts;
 }
 
+/// Without its counts.
 Json histogramJson(const Histogram &histogram)
 {
     if (histogram.limit() == 0)
         return nullptr;
     return {{"limit", histogram.limit()},
             {"bins", histogram.counts().size()},
-            {"coarsened", histogram.isCoarsened()},
-            {"counts", histogram.counts()}};
+            {"coarsened", histogram.isCoarsened()}};
 }
 
 double share(std::uint64_t part, std::uint64_t whole)
@@ -84,6 +87,7 @@ void addThreshold(Json &row, const TensorStatistics &statistics, const Threshold
     row["note"] = threshold.note.empty() ? Json() : Json(threshold.note);
 }
 
+/// The histogram comes last, without its counts.
 Json tensorJson(const calibration::CalibratedTensor &tensor)
 {
     const TensorStatistics &statistics = tensor.statistics;
@@ -103,11 +107,11 @@ Json tensorJson(const calibration::CalibratedTensor &tensor)
         row[std::string("subnormal_") + name] = share(loss->subnormal, statistics.count);
         row[std::string("underflow_") + name] = share(loss->underflow, statistics.count);
     }
-    row["histogram"] = histogramJson(statistics.histogram);
     Json channels = Json::array();
     for (const calibration::ChannelRange &range : tensor.channels)
         channels.push_back({range.min, range.max});
     row["channels"] = tensor.channels.empty() ? Json() : std::move(channels);
+    row["histogram"] = histogramJson(statistics.histogram);
     return row;
 }
 
@@ -127,19 +131,37 @@ std::string text(const Json &document)
     return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+/// The counts are written as text: of all bins of all tensors JSON values would be millions.
+std::string tensorText(const calibration::CalibratedTensor &tensor)
+{
+    constexpr std::string_view kEnds = "}}"; // the histogram's and the row's
+    std::string row = text(tensorJson(tensor));
+    const Histogram &histogram = tensor.statistics.histogram;
+    if (histogram.limit() == 0)
+        return row;
+    row.resize(row.size() - kEnds.size());
+    row += ",\"counts\":[";
+    std::array<char, 24> digits;
+    for (const std::uint64_t count : histogram.counts()) {
+        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), count).ptr;
+        row.append(digits.data(), end).push_back(',');
+    }
+    row.back() = ']'; // there are always counts
+    return row.append(kEnds);
+}
+
 } // namespace
 
 std::string calibrationJson(std::span<const calibration::CalibratedTensor> tensors,
                             calibration::ThresholdMethod method, std::size_t examples, double seconds)
 {
-    // Row by row: all bins of all tensors at once would be millions of JSON values.
     std::string page = text({{"method", calibration::nameOf(method)},
                              {"examples", examples},
                              {"seconds", seconds},
                              {"tensors", Json::array()}});
     page.resize(page.size() - std::string_view("]}").size());
     for (std::size_t k = 0; k < tensors.size(); ++k)
-        page += (k > 0 ? "," : "") + text(tensorJson(tensors[k]));
+        page += (k > 0 ? "," : "") + tensorText(tensors[k]);
     return page + "]}";
 }
 

@@ -89,7 +89,8 @@ public:
         , m_choice(std::move(choice))
         , m_threshold(options.threshold)
         , m_detail(options.rangesOnly ? calibration::Detail::Ranges : calibration::Detail::Formats)
-        , m_pool(options.threads > 0 ? options.threads : runtime::machineThreads())
+        , m_pool(options.threads > 0 ? options.threads : runtime::machineThreads(),
+                 TaskPool::Priority::Behind)
     {
     }
 

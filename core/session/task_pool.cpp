@@ -1,13 +1,36 @@
 #include "core/session/task_pool.h"
 
+#ifdef __linux__
+#include <sys/resource.h>
+#include <unistd.h>
+#endif
+
 #include <utility>
 
 namespace halftone::session {
+namespace {
 
-TaskPool::TaskPool(unsigned threads)
+/// Of the calling thread.
+void stepBehind()
 {
-    for (unsigned k = 0; k < threads; ++k)
-        m_threads.emplace_back([this](const std::stop_token &ended) { work(ended); });
+#ifdef __linux__ // elsewhere a priority is the whole process's
+    constexpr int kSteps = 10; // a tenth of the weight
+    const auto thread = static_cast<id_t>(gettid());
+    setpriority(PRIO_PROCESS, thread, getpriority(PRIO_PROCESS, thread) + kSteps);
+#endif
+}
+
+} // namespace
+
+TaskPool::TaskPool(unsigned threads, Priority priority)
+{
+    for (unsigned k = 0; k < threads; ++k) {
+        m_threads.emplace_back([this, priority](const std::stop_token &ended) {
+            if (priority == Priority::Behind)
+                stepBehind();
+            work(ended);
+        });
+    }
 }
 
 TaskPool::~TaskPool()

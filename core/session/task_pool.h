@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -14,7 +15,13 @@ namespace halftone::session {
 class TaskPool
 {
 public:
-    explicit TaskPool(unsigned threads);
+    enum class Priority : std::uint8_t
+    {
+        Normal,
+        Behind, ///< takes what processors the threads of normal priority leave, where the system can do that
+    };
+
+    explicit TaskPool(unsigned threads, Priority priority = Priority::Normal);
     ~TaskPool(); ///< works off what was submitted
 
     /// `bytes`: that the task keeps alive. Waits while the tasks that are not done keep more than a bound.
