@@ -1,5 +1,7 @@
 #include "core/runtime/backend.h"
 
+#include "core/base/fnv1a.h"
+
 namespace halftone::runtime {
 
 std::string_view nameOf(Support support)
@@ -17,10 +19,9 @@ std::string_view nameOf(Support support)
 
 std::uint64_t seedOf(std::string_view nodeName)
 {
-    std::uint64_t hash = 14695981039346656037ULL;
-    for (const char c : nodeName)
-        hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-    return hash;
+    Fnv1a hash;
+    hash.add(nodeName);
+    return hash.value();
 }
 
 } // namespace halftone::runtime

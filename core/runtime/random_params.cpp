@@ -1,5 +1,6 @@
 #include "core/runtime/random_params.h"
 
+#include "core/base/fnv1a.h"
 #include "core/base/text.h"
 #include "core/dialect/mxnet/dtype_code.h"
 #include "core/dialect/mxnet/op_info.h"
@@ -51,10 +52,9 @@ class Draw
 public:
     Draw(std::uint64_t seed, std::string_view name)
     {
-        std::uint64_t hash = 14695981039346656037ULL; // FNV-1a
-        for (const char c : name)
-            hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-        m_engine.seed(seed ^ hash);
+        Fnv1a hash;
+        hash.add(name);
+        m_engine.seed(seed ^ hash.value());
     }
 
     double uniform() { return static_cast<double>(m_engine() >> 11) * 0x1p-53; }

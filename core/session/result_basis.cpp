@@ -1,5 +1,6 @@
 #include "core/session/result_basis.h"
 
+#include "core/base/fnv1a.h"
 #include "core/runtime/backends.h"
 
 #include <algorithm>
@@ -43,18 +44,13 @@ std::vector<std::string> tracesOf(const fs::path &path)
     return traces;
 }
 
-/// FNV-1a, as contentHash() has it.
 std::string hashOf(const std::vector<std::string> &lines)
 {
-    std::uint64_t hash = 0xcbf29ce484222325U;
-    for (const std::string &line : lines) {
-        for (const char byte : line + '\n') {
-            hash ^= static_cast<unsigned char>(byte);
-            hash *= 0x100000001b3U;
-        }
-    }
+    Fnv1a hash;
+    for (const std::string &line : lines)
+        hash.add(line + '\n');
     std::array<char, 17> text{};
-    std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash));
+    std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash.value()));
     return text.data();
 }
 

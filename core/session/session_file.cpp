@@ -1,6 +1,7 @@
 #include "core/session/session_file.h"
 
 #include "core/base/atomic_file.h"
+#include "core/base/fnv1a.h"
 #include "core/base/mapped_file.h"
 #include "core/policy/policy_json.h"
 
@@ -223,15 +224,12 @@ Result<void> writeSession(const SessionFile &session, const std::string &path)
 
 Result<std::uint64_t> contentHash(const std::vector<std::string> &paths)
 {
-    std::uint64_t hash = 0xcbf29ce484222325U;
+    Fnv1a hash;
     for (const std::string &path : paths) {
         HALFTONE_TRY(const auto mapped, MappedFile::open(path));
-        for (const char byte : mapped->text()) {
-            hash ^= static_cast<unsigned char>(byte);
-            hash *= 0x100000001b3U;
-        }
+        hash.add(mapped->text());
     }
-    return hash;
+    return hash.value();
 }
 
 } // namespace halftone::session
