@@ -56,7 +56,8 @@ void MainWindow::exportAll()
         write(*snapshot, dialog.options());
 }
 
-/// The means are measured in the background, and can be given up; what is written is the snapshot that was there when it was asked for.
+/// The means are measured in the background, and can be given up; what is written is the snapshot that was there when it was
+/// asked for.
 void MainWindow::correctAndWrite(const std::shared_ptr<const session::Snapshot> &snapshot,
                                  const session::ExportOptions &options)
 {

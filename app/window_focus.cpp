@@ -37,6 +37,14 @@ const QDockWidget *dockOf(const QWidget *widget)
     return static_cast<const QDockWidget *>(widget);
 }
 
+/// The one behind or before `now`, round and round; from the end of `ring`, which is not empty, its first or last one.
+QWidget *neighbour(const std::vector<QWidget *> &ring, std::vector<QWidget *>::const_iterator now, bool next)
+{
+    const auto count = static_cast<std::ptrdiff_t>(ring.size());
+    const std::ptrdiff_t from = now == ring.end() ? (next ? -1 : 0) : now - ring.begin();
+    return ring[static_cast<std::size_t>((from + (next ? 1 : count - 1)) % count)];
+}
+
 } // namespace
 
 /// Tool bar, graph, docks from the left, the tabs over a row of pages, status bar.
@@ -72,7 +80,8 @@ int MainWindow::focusRank(const QWidget *widget) const
     return centralWidget()->isAncestorOf(widget) ? Centre : Tools;
 }
 
-/// Not those on pages that lie behind others: their dock says that it is visible, but nothing of it is seen. Nor the tabs of docks that are hidden.
+/// Not those on pages that lie behind others: their dock says that it is visible, but nothing of it is seen. Nor the tabs of
+/// docks that are hidden.
 std::vector<QWidget *> MainWindow::tabStops() const
 {
     std::vector<QWidget *> stops;
@@ -102,10 +111,7 @@ void MainWindow::goToPane(bool next)
     }
     if (heads.empty())
         return;
-    const auto now = std::ranges::find(heads, paneOf(focusWidget()), paneOf);
-    const auto count = static_cast<std::ptrdiff_t>(heads.size());
-    const std::ptrdiff_t from = now == heads.end() ? (next ? -1 : 0) : now - heads.begin();
-    QWidget *to = heads[static_cast<std::size_t>((from + (next ? 1 : count - 1)) % count)];
+    QWidget *to = neighbour(heads, std::ranges::find(heads, paneOf(focusWidget()), paneOf), next);
     if (centralWidget()->isAncestorOf(to) && m_controller.isOpen())
         to = m_graph->focusProxy();
     else if (const QDockWidget *const dock = dockOf(to); dock && dock->widget()->focusProxy())
@@ -119,12 +125,9 @@ bool MainWindow::focusNextPrevChild(bool next)
     const std::vector<QWidget *> stops = tabStops();
     if (stops.empty())
         return false;
-    const auto now = std::ranges::find(stops, focusWidget());
-    const auto count = static_cast<std::ptrdiff_t>(stops.size());
-    const std::ptrdiff_t from = now == stops.end() ? (next ? -1 : 0) : now - stops.begin();
     setAttribute(Qt::WA_KeyboardFocusChange);
-    stops[static_cast<std::size_t>((from + (next ? 1 : count - 1)) % count)]->setFocus(
-        next ? Qt::TabFocusReason : Qt::BacktabFocusReason);
+    neighbour(stops, std::ranges::find(stops, focusWidget()), next)
+        ->setFocus(next ? Qt::TabFocusReason : Qt::BacktabFocusReason);
     return true;
 }
 

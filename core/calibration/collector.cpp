@@ -74,8 +74,8 @@ void Collector::countExponents(std::span<const float> values, const ValueCounts 
     }
 }
 
-/// Blocks are joined as in Chan, Golub and LeVeque (1983): no difference of large sums, which would lose a spread that is
-/// small beside the mean.
+/// Blocks are joined as in Chan, Golub and LeVeque (1983): no difference of sums that are nearly equal, which would lose a
+/// spread that is small beside the mean.
 void Collector::addMoments(std::span<const float> values, const ValueCounts &counts, const LossSums &losses)
 {
     const std::size_t count = values.size() - counts.odd;

@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -44,7 +45,9 @@ Result<Buffer> allocate(const TensorDesc &desc)
 
 Result<tensor::Tensor> readable(const tensor::Tensor &tensor)
 {
-    if (reinterpret_cast<std::uintptr_t>(tensor.bytes().data()) % tensor::sizeOf(tensor.dtype()) == 0)
+    const std::size_t step
+        = std::max(tensor::sizeOf(tensor.dtype()), std::size_t{1}); // an unknown type has no size
+    if (reinterpret_cast<std::uintptr_t>(tensor.bytes().data()) % step == 0)
         return tensor;
     HALFTONE_TRY(const Buffer buffer, allocate(descOf(tensor)));
     if (!tensor.bytes().empty())

@@ -30,6 +30,17 @@ class TestThresholdExport : public QObject
 {
     Q_OBJECT
 
+    /// The sample with its convolutions in int8, calibrated.
+    static bool showInt8Sample(MainWindow &window)
+    {
+        window.resize(1600, 1000);
+        window.show();
+        window.openSample();
+        return settle(window)
+            && window.controller().apply(policy::MoveOperators{{"Convolution"}, policy::List::Int8})
+            && settleAfterEdit(window);
+    }
+
     /// Takes the grip right of the values to half of where it is.
     static void dragToHalf(CalibrationPlot &plot, double threshold)
     {
@@ -49,13 +60,8 @@ private Q_SLOTS:
     {
         const QTemporaryDir folder;
         MainWindow window;
-        window.resize(1600, 1000);
-        window.show();
-        window.openSample();
-        QVERIFY(settle(window));
+        QVERIFY(showInt8Sample(window));
         auto &controller = window.controller();
-        QVERIFY(controller.apply(policy::MoveOperators{{"Convolution"}, policy::List::Int8}));
-        QVERIFY(settleAfterEdit(window));
         QVERIFY(window.showView("calibration"));
         auto *const editor = window.findChild<ThresholdEditor *>();
         auto *const plot = window.findChild<CalibrationPlot *>();
@@ -97,12 +103,7 @@ private Q_SLOTS:
     {
         const QTemporaryDir folder;
         MainWindow window;
-        window.resize(1600, 1000);
-        window.show();
-        window.openSample();
-        QVERIFY(settle(window));
-        QVERIFY(window.controller().apply(policy::MoveOperators{{"Convolution"}, policy::List::Int8}));
-        QVERIFY(settleAfterEdit(window));
+        QVERIFY(showInt8Sample(window));
 
         const auto exportTo = [&](const QString &prefix, bool corrects) {
             bool wasOffered = false;

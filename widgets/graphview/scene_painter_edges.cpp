@@ -12,6 +12,12 @@ namespace {
 
 constexpr double kDiamond = 10;
 
+/// From the middle of a cast's mark to its corners.
+double halfDiamond(double scale)
+{
+    return kDiamond / 2 * std::clamp(scale, 0.5, 1.4);
+}
+
 /// All but perhaps the number of examples is known.
 bool isTelling(const tensor::Shape &shape)
 {
@@ -95,7 +101,7 @@ void ScenePainter::paintEdges(QPainter &painter, const PaintInput &input)
 void ScenePainter::diamond(QPainter &painter, const QPointF &centre, const Tone &tone, bool isHollow,
                            bool isFaded)
 {
-    const double half = kDiamond / 2 * std::clamp(m_camera.scale, 0.5, 1.4);
+    const double half = halfDiamond(m_camera.scale);
     const QPointF corners[] = {centre + QPointF(0, -half), centre + QPointF(half, 0),
                                centre + QPointF(0, half), centre + QPointF(-half, 0)};
     const QColor fill = isFaded ? m_tones.faded(tone.band) : tone.band;
@@ -126,7 +132,7 @@ void ScenePainter::paintCasts(QPainter &painter, const PaintInput &input)
 /// The diamond and the number beside it, as paintCasts() draws them.
 QRectF ScenePainter::castBox(const SceneEdge &edge, const CastMark &mark) const
 {
-    const double half = kDiamond / 2 * std::clamp(m_camera.scale, 0.5, 1.4);
+    const double half = halfDiamond(m_camera.scale);
     const QPointF centre = m_camera.toView(alongLine(edge.line, 0.5));
     QRectF box(centre - QPointF(half, half), centre + QPointF(half, half));
     if (mark.count > 1 && isReadable(kDetailShare))

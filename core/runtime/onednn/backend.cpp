@@ -337,7 +337,7 @@ public:
             }
         }
         HALFTONE_TRY(std::unique_ptr<Kernel> kernel,
-                     prepareWide(wide, m_threads, emulates ? nullptr : m_packed.get()));
+                     prepareWide(wide, m_threads, emulates ? nullptr : &m_packed));
         if (!emulates)
             return kernel;
         return std::unique_ptr<Kernel>(std::make_unique<EmulatedKernel>(operation, std::move(kernel)));
@@ -361,7 +361,7 @@ private:
     int m_threads = 0;
     std::shared_ptr<const Backend> m_fallback;
     std::optional<QuietWaits> m_quiet;
-    std::unique_ptr<PackedWeights> m_packed = std::make_unique<PackedWeights>();
+    mutable PackedWeights m_packed; ///< guards itself
 };
 
 } // namespace

@@ -1,7 +1,5 @@
 #include "core/runtime/onednn/emitter.h"
 
-#include "core/runtime/buffer.h"
-
 #include <algorithm>
 #include <cstring>
 
