@@ -1,12 +1,17 @@
 #include "app/attach_dialog.h"
 
+#include "app/picture_rules_form.h"
+#include "widgets/common/formatters.h"
+
 #include <QDialogButtonBox>
+#include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QFormLayout>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMessageBox>
 #include <QPushButton>
 #include <QSpinBox>
 #include <QVBoxLayout>
@@ -15,9 +20,10 @@
 
 namespace halftone::app {
 
-AttachDialog::AttachDialog(const std::optional<session::ExampleOptions> &now, std::size_t pictures,
-                           QWidget *parent)
+AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::size_t pictures,
+                           QWidget *parent, const io::LoadedModel *model)
     : QDialog(parent)
+    , m_model(model)
     , m_pictures(pictures)
 {
     setWindowTitle(tr("Attach data"));
@@ -40,12 +46,21 @@ AttachDialog::AttachDialog(const std::optional<session::ExampleOptions> &now, st
     m_examples->setSpecialValueText(tr("all"));
     m_examples->setAccessibleName(tr("Number of examples"));
     form->addRow(tr("&Examples"), m_examples);
+    m_rulesNote = new QLabel(tr("Nothing says yet how pictures become inputs. This is a guess: mend it until "
+                                "the picture looks as the "
+                                "network was trained on. It is kept as preprocess.json."),
+                             this);
+    m_rulesNote->setWordWrap(true);
+    layout->addWidget(m_rulesNote);
+    if (m_model) {
+        m_rules = new PictureRulesForm(m_model->model, this);
+        layout->addWidget(m_rules);
+    }
     m_buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
     m_buttons->button(QDialogButtonBox::Ok)->setText(tr("Attach"));
     connect(m_buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
     connect(m_buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     layout->addWidget(m_buttons);
-    connect(m_inputs, &QLineEdit::textChanged, this, &AttachDialog::inputsChanged);
     if (now) {
         m_inputs->setText(QString::fromStdString(now->inputs));
         m_preprocess->setText(QString::fromStdString(now->preprocess));
@@ -53,6 +68,13 @@ AttachDialog::AttachDialog(const std::optional<session::ExampleOptions> &now, st
         m_examples->setValue(static_cast<int>(now->examples));
     }
     inputsChanged();
+    connect(m_inputs, &QLineEdit::textChanged, this, [this] {
+        suggestExamples();
+        findLabels();
+        inputsChanged();
+    });
+    connect(m_preprocess, &QLineEdit::textChanged, this, &AttachDialog::inputsChanged);
+    connect(m_examples, &QSpinBox::valueChanged, this, [this] { m_isCountChosen = true; });
     resize(fontMetrics().averageCharWidth() * 90, sizeHint().height());
 }
 
@@ -86,21 +108,76 @@ QLineEdit *AttachDialog::addPath(QFormLayout *form, const QString &label, const 
     return edit;
 }
 
-/// A folder may hold thousands of pictures: a live answer wants few.
+/// A folder may hold thousands of pictures: a live answer wants few, unless a person has said how many.
+void AttachDialog::suggestExamples()
+{
+    if (m_isCountChosen)
+        return;
+    const QSignalBlocker blocker(m_examples);
+    m_examples->setValue(QFileInfo(m_inputs->text()).isDir() ? static_cast<int>(m_pictures) : 0);
+}
+
 void AttachDialog::inputsChanged()
 {
     const QFileInfo inputs(m_inputs->text());
     m_buttons->button(QDialogButtonBox::Ok)->setEnabled(inputs.exists());
-    if (inputs.isDir() && m_examples->value() == 0)
-        m_examples->setValue(static_cast<int>(m_pictures));
     m_preprocess->setEnabled(inputs.isDir());
+    m_rulesNote->setVisible(needsRules());
+    if (!m_rules)
+        return;
+    m_rules->setVisible(needsRules());
+    if (needsRules())
+        m_rules->setFolder(inputs.filePath());
 }
 
-session::ExampleOptions AttachDialog::options() const
+QString AttachDialog::usualRules() const
 {
-    session::ExampleOptions options;
+    return QFileInfo(QString::fromStdString(m_model->modelPath)).absolutePath()
+        + QStringLiteral("/preprocess.json");
+}
+
+bool AttachDialog::needsRules() const
+{
+    return m_rules && QFileInfo(m_inputs->text()).isDir() && m_preprocess->text().isEmpty()
+        && !QFileInfo::exists(usualRules());
+}
+
+/// Beside the pictures or one folder up.
+void AttachDialog::findLabels()
+{
+    const QFileInfo inputs(m_inputs->text());
+    if (!inputs.isDir() || !m_labels->text().isEmpty())
+        return;
+    for (const QString &place : {QStringLiteral("/labels.csv"), QStringLiteral("/../labels.csv")}) {
+        const QFileInfo labels(inputs.filePath() + place);
+        if (labels.exists()) {
+            m_labels->setText(QDir::cleanPath(labels.absoluteFilePath()));
+            return;
+        }
+    }
+}
+
+void AttachDialog::accept()
+{
+    if (needsRules()) {
+        const bool isBeside = QFileInfo(QFileInfo(usualRules()).absolutePath()).isWritable();
+        m_writtenRules = isBeside ? usualRules() : m_inputs->text() + QStringLiteral("/preprocess.json");
+        const auto written = io::writePreprocess(m_rules->rules(), m_writtenRules.toStdString());
+        if (!written.ok()) {
+            QMessageBox::warning(this, windowTitle(), widgets::plain(written.error().message()));
+            return;
+        }
+    }
+    QDialog::accept();
+}
+
+jobs::ExampleOptions AttachDialog::options() const
+{
+    jobs::ExampleOptions options;
     options.inputs = m_inputs->text().toStdString();
     options.preprocess = m_preprocess->isEnabled() ? m_preprocess->text().toStdString() : std::string();
+    if (options.preprocess.empty())
+        options.preprocess = m_writtenRules.toStdString();
     options.labels = m_labels->text().toStdString();
     options.examples = static_cast<std::size_t>(m_examples->value());
     return options;

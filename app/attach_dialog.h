@@ -1,15 +1,19 @@
 #pragma once
 
-#include "core/session/examples.h"
+#include "core/io/model_io.h"
+#include "core/jobs/examples.h"
 
 #include <QDialog>
 
 class QDialogButtonBox;
 class QFormLayout;
+class QLabel;
 class QLineEdit;
 class QSpinBox;
 
 namespace halftone::app {
+
+class PictureRulesForm;
 
 /// Asks for the data that errors are computed with: an .npz or a folder of pictures, their preprocessing, their labels.
 class AttachDialog : public QDialog
@@ -18,20 +22,31 @@ class AttachDialog : public QDialog
 
 public:
     /// pictures  how many of a folder to take, at first
-    AttachDialog(const std::optional<session::ExampleOptions> &now, std::size_t pictures,
-                 QWidget *parent = nullptr);
+    /// model     that the data are for; null: pictures need a file that says how they become inputs
+    AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::size_t pictures,
+                 QWidget *parent = nullptr, const io::LoadedModel *model = nullptr);
 
-    session::ExampleOptions options() const;
+    jobs::ExampleOptions options() const;
+    void accept() override; ///< writes preprocess.json first, where there is none
 
 private:
     QLineEdit *addPath(class QFormLayout *form, const QString &label, const QString &hint, bool folderToo);
+    void suggestExamples();
     void inputsChanged();
+    void findLabels();
+    QString usualRules() const; ///< preprocess.json beside the model
+    bool needsRules() const;
 
+    const io::LoadedModel *m_model;
+    QString m_writtenRules;
     std::size_t m_pictures;
+    bool m_isCountChosen = false;
     QLineEdit *m_inputs = nullptr;
     QLineEdit *m_preprocess = nullptr;
     QLineEdit *m_labels = nullptr;
     QSpinBox *m_examples = nullptr;
+    QLabel *m_rulesNote = nullptr;
+    PictureRulesForm *m_rules = nullptr; ///< null without a model
     QDialogButtonBox *m_buttons = nullptr;
 };
 

@@ -1,23 +1,23 @@
 #include "app/cli_commands.h"
 #include "app/cli_output.h"
-#include "core/runtime/backends.h"
+#include "core/backends/backends.h"
 
 #include <memory>
 
 namespace halftone::cli {
 namespace {
 
-using runtime::BackendInfo;
+using backends::BackendInfo;
 
 Result<void> listBackends(bool asJson)
 {
-    const std::vector<BackendInfo> all = runtime::allBackends();
+    const std::vector<BackendInfo> all = backends::allBackends();
     if (asJson) {
         Json backends = Json::array();
         for (const BackendInfo &info : all) {
             Json dtypes = Json::object();
             for (const auto &[type, support] : info.dtypes)
-                dtypes[std::string(tensor::nameOf(type))] = runtime::nameOf(support);
+                dtypes[std::string(tensor::nameOf(type))] = kernels::nameOf(support);
             backends.push_back({{"name", info.name},
                                 {"available", info.available},
                                 {"device", info.device},
@@ -31,9 +31,9 @@ Result<void> listBackends(bool asJson)
     for (const BackendInfo &info : all) {
         std::string lists[2];
         for (const auto &[type, support] : info.dtypes) {
-            if (support == runtime::Support::No)
+            if (support == kernels::Support::No)
                 continue;
-            std::string &list = lists[support == runtime::Support::Native ? 0 : 1];
+            std::string &list = lists[support == kernels::Support::Native ? 0 : 1];
             list += (list.empty() ? "" : " ") + std::string(tensor::nameOf(type));
         }
         table.add({info.name, info.available ? info.device : "-", lists[0].empty() ? "-" : lists[0],
@@ -45,12 +45,12 @@ Result<void> listBackends(bool asJson)
 
 } // namespace
 
-void addBackends(CLI::App &app, Action &chosen)
+void addBackends(Parser &app, Action &chosen)
 {
     const auto asJson = std::make_shared<bool>(false);
-    CLI::App *command = app.add_subcommand("backends", "What this build and machine compute with");
-    command->add_flag("--json", *asJson, "Print as JSON");
-    command->callback(
+    Command command = app.command("backends", "What this build and machine compute with");
+    command.flag("--json", *asJson, "Print as JSON");
+    command.onChosen(
         [asJson, &chosen] { chosen = [asJson](const std::stop_token &) { return listBackends(*asJson); }; });
 }
 

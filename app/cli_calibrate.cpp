@@ -1,5 +1,6 @@
 #include "app/cli_calibration_options.h"
 #include "app/cli_commands.h"
+#include "app/cli_files.h"
 #include "app/cli_options.h"
 #include "app/cli_output.h"
 #include "core/base/atomic_file.h"
@@ -8,6 +9,7 @@
 
 #include <array>
 #include <cstdio>
+#include <functional>
 #include <memory>
 
 namespace halftone::cli {
@@ -78,15 +80,29 @@ const std::vector<std::string> kHeader{"tensor",         "min",          "max", 
                                        "fp16 subnormal", "fp16 to zero", "fp16 dB",   "bf16 dB",
                                        "NaN, Inf",       "note"};
 
-Result<void> tell(const std::string &json, const Table &table, const Options &options)
+using Sink = std::function<Result<void>(std::string_view)>;
+
+/// `write` gives the table as JSON, in pieces.
+Result<void> tell(const std::function<Result<void>(const Sink &)> &write, const Table &table,
+                  const Options &options)
 {
     if (!options.out.empty()) {
         HALFTONE_TRY(AtomicFile file, AtomicFile::create(options.out));
-        HALFTONE_CHECK(file.write(json + '\n'));
+        HALFTONE_CHECK(write([&file](std::string_view piece) { return file.write(piece); }));
+        HALFTONE_CHECK(file.write("\n"));
         HALFTONE_CHECK(file.commit());
     }
-    print(options.json ? json + '\n' : table.toString());
-    if (!options.json && !options.out.empty())
+    const auto toOutput = [](std::string_view piece) {
+        print(piece);
+        return Result<void>();
+    };
+    if (options.json) {
+        HALFTONE_CHECK(write(toOutput));
+        print("\n");
+        return {};
+    }
+    print(table.toString());
+    if (!options.out.empty())
         print("\nwrote " + printable(options.out) + '\n');
     return {};
 }
@@ -103,58 +119,68 @@ Result<void> calibrateFile(const Options &options, const std::stop_token &stop)
     Table table(kHeader);
     for (const calibration::CalibratedArray &array : calibrated.value())
         table.add(rowOf(array.name, array.statistics, array.threshold));
-    return tell(report::arraysJson(calibrated.value(), options.calibration.settings.threshold.method), table,
-                options);
+    const auto write = [&](const Sink &sink) {
+        return sink(report::arraysJson(calibrated.value(), options.calibration.settings.threshold.method));
+    };
+    return tell(write, table, options);
 }
 
 Result<void> calibrate(Options options, const std::stop_token &stop)
 {
     HALFTONE_CHECK(takeOptions(options));
+    HALFTONE_CHECK(CommandFiles()
+                       .reads(options.model)
+                       .reads(options.calibration.settings.examples, options.model)
+                       .reads("--array", options.array)
+                       .writes("--out", options.out)
+                       .check());
     if (!options.array.empty())
         return calibrateFile(options, stop);
     if (options.model.model.empty() || options.calibration.settings.examples.inputs.empty())
         return badCall("calibrate", "MODEL or --inputs is missing",
                        "calibrate MODEL --inputs F.npz, or calibrate --array F.npz");
     HALFTONE_TRY(const session::Session session, options.model.open());
-    HALFTONE_TRY(const session::CalibrateOutcome outcome,
+    HALFTONE_TRY(const jobs::CalibrateOutcome outcome,
                  session.calibrate(options.calibration.settings, progress(stop)));
     Table table(kHeader);
     for (const calibration::CalibratedTensor &tensor : outcome.tensors)
         table.add(rowOf(tensor.name, tensor.statistics, tensor.threshold));
     if (!options.json)
         print("examples  " + std::to_string(outcome.examples) + "\n\n");
-    return tell(report::calibrationJson(outcome.tensors, options.calibration.settings.threshold.method,
-                                        outcome.examples, outcome.seconds),
-                table, options);
+    const auto write = [&](const Sink &sink) {
+        return report::writeCalibration(outcome.tensors, options.calibration.settings.threshold.method,
+                                        outcome.examples, outcome.seconds, sink);
+    };
+    return tell(write, table, options);
 }
 
 } // namespace
 
-void addCalibrate(CLI::App &app, Action &chosen)
+void addCalibrate(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("calibrate", "Statistics of a model's tensors, or of bare arrays");
-    options->model.addTo(*command);
-    command->get_option("MODEL")->required(false);
-    options->calibration.addTo(*command, "--method");
+    Command command = app.command("calibrate", "Statistics of a model's tensors, or of bare arrays");
+    options->model.addTo(command);
+    command.get("MODEL").required(false);
+    options->calibration.addTo(command, "--method");
     command
-        ->add_option("--layers", options->calibration.settings.layers,
-                     "Only tensors of such names; may be repeated")
-        ->type_name("PATTERN");
-    command->add_option("--array", options->array, "Arrays instead of a model")->type_name("F.npz");
-    command->add_option("--batches", options->batches, "With --array: PREFIX0, PREFIX1, … are one tensor")
-        ->type_name("PREFIX");
+        .option("--layers", &options->calibration.settings.layers,
+                "Only tensors of such names; may be repeated")
+        .type("PATTERN");
+    command.option("--array", &options->array, "Arrays instead of a model").type("F.npz");
+    command.option("--batches", &options->batches, "With --array: PREFIX0, PREFIX1, … are one tensor")
+        .type("PREFIX");
     command
-        ->add_option("--method", options->method,
-                     "How thresholds are chosen: minmax (default), entropy, percentile or mse")
-        ->check(CLI::IsMember({"minmax", "entropy", "percentile", "mse"}))
-        ->type_name("METHOD");
-    command->add_option("--dtype", options->dtype, "int8 (default), uint8 or auto")
-        ->check(CLI::IsMember({"int8", "uint8", "auto"}))
-        ->type_name("DTYPE");
-    command->add_option("--out", options->out, "Write the table as JSON")->type_name("T.json");
-    command->add_flag("--json", options->json, "Print the table as JSON");
-    command->callback([options, &chosen] {
+        .option("--method", &options->method,
+                "How thresholds are chosen: minmax (default), entropy, percentile or mse")
+        .oneOf({"minmax", "entropy", "percentile", "mse"})
+        .type("METHOD");
+    command.option("--dtype", &options->dtype, "int8 (default), uint8 or auto")
+        .oneOf({"int8", "uint8", "auto"})
+        .type("DTYPE");
+    command.option("--out", &options->out, "Write the table as JSON").type("T.json").notEmpty();
+    command.flag("--json", options->json, "Print the table as JSON");
+    command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return calibrate(*options, stop); };
     });
 }

@@ -1,11 +1,8 @@
 #pragma once
 
-#include "core/base/result.h"
-#include "core/session/calibrate.h"
+#include "app/cli_data_options.h"
+#include "core/jobs/calibrate.h"
 
-#include <CLI/CLI.hpp>
-
-#include <cstdint>
 #include <string>
 
 namespace halftone::cli {
@@ -13,15 +10,13 @@ namespace halftone::cli {
 /// The data and how thresholds are found on them: shared by the commands that calibrate.
 struct CalibrationOptions
 {
-    session::CalibrateOptions settings;
+    DataOptions data;
+    jobs::CalibrateOptions settings; ///< with the data, once they were taken
     double percentile = 99.99;
-    std::int64_t examples = 0;
-    std::int64_t batch = 0;
-    std::int64_t threads = 0;
 
     /// percentileOf  the option that --percentile belongs to, as "--method"
-    void addTo(CLI::App &command, const std::string &percentileOf);
-    /// Puts numbers into `settings`. fails: BadCall for those out of range.
+    void addTo(Command &command, const std::string &percentileOf);
+    /// Puts all into `settings`. fails: BadCall for numbers out of range.
     Result<void> take();
 };
 

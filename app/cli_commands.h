@@ -1,8 +1,7 @@
 #pragma once
 
+#include "app/cli_parser.h"
 #include "core/base/result.h"
-
-#include <CLI/CLI.hpp>
 
 #include <functional>
 #include <stop_token>
@@ -13,17 +12,17 @@ namespace halftone::cli {
 using Action = std::function<Result<void>(std::stop_token)>;
 
 /// Each adds its command to `app`; parsing a line that names it sets `chosen`.
-void addInfo(CLI::App &app, Action &chosen);
-void addLists(CLI::App &app, Action &chosen);
-void addConvert(CLI::App &app, Action &chosen);
-void addRewrite(CLI::App &app, Action &chosen);
-void addRun(CLI::App &app, Action &chosen);
-void addProfile(CLI::App &app, Action &chosen);
-void addCompare(CLI::App &app, Action &chosen);
-void addCalibrate(CLI::App &app, Action &chosen);
-void addQuantize(CLI::App &app, Action &chosen);
-void addLayout(CLI::App &app, Action &chosen);
-void addReport(CLI::App &app, Action &chosen);
-void addBackends(CLI::App &app, Action &chosen);
+void addInfo(Parser &app, Action &chosen);
+void addLists(Parser &app, Action &chosen);
+void addConvert(Parser &app, Action &chosen);
+void addRewrite(Parser &app, Action &chosen);
+void addRun(Parser &app, Action &chosen);
+void addProfile(Parser &app, Action &chosen);
+void addCompare(Parser &app, Action &chosen);
+void addCalibrate(Parser &app, Action &chosen);
+void addQuantize(Parser &app, Action &chosen);
+void addLayout(Parser &app, Action &chosen);
+void addReport(Parser &app, Action &chosen);
+void addBackends(Parser &app, Action &chosen);
 
 } // namespace halftone::cli

@@ -1,11 +1,13 @@
 #include "app/cli_commands.h"
+#include "app/cli_data_options.h"
+#include "app/cli_files.h"
 #include "app/cli_options.h"
 #include "app/cli_output.h"
 #include "core/base/atomic_file.h"
 #include "core/base/text.h"
+#include "core/infer/shown_outputs.h"
 #include "core/report/comparison_report.h"
 #include "core/report/json_values.h"
-#include "core/runtime/shown_outputs.h"
 
 #include <algorithm>
 #include <array>
@@ -23,13 +25,12 @@ struct Options
     ModelOptions model;
     PolicyOptions policy;
     RangeOptions ranges;
-    session::CompareOptions compare;
+    DataOptions data;
+    jobs::CompareOptions compare; ///< with the data, once they were taken
     std::string effect = "cumulative";
     std::string against;
     std::string csv;
-    std::int64_t examples = 0;
-    std::int64_t batch = 0;
-    std::int64_t threads = 0;
+    std::string arithmetic = "defined";
     std::int64_t memory = 1024;
     std::int64_t worst = 0;
     double threshold = 0;
@@ -37,22 +38,13 @@ struct Options
     bool json = false;
 };
 
-Result<void> takeNumbers(Options &options)
+Result<void> takeOptions(Options &options)
 {
-    const std::pair<std::string_view, std::int64_t> counts[] = {{"--examples", options.examples},
-                                                                {"--batch", options.batch},
-                                                                {"--threads", options.threads},
-                                                                {"--memory", options.memory},
-                                                                {"--worst", options.worst}};
-    for (const auto &[name, count] : counts) {
-        if (count < 0 || count > (std::int64_t{1} << 30))
-            return badCall(std::string(name), std::to_string(count), "a positive number");
-    }
-    session::CompareOptions &compare = options.compare;
-    compare.examples.examples = static_cast<std::size_t>(options.examples);
-    compare.batch = static_cast<std::size_t>(options.batch);
-    compare.threads = static_cast<unsigned>(std::min<std::int64_t>(options.threads, 1024));
+    HALFTONE_CHECK(checkCounts({{"--memory", options.memory}, {"--worst", options.worst}}));
+    jobs::CompareOptions &compare = options.compare;
+    HALFTONE_CHECK(options.data.take(compare));
     compare.settings.memoryLimit = static_cast<std::size_t>(options.memory) << 20;
+    compare.arithmetic = arithmeticNamed(options.arithmetic);
     compare.settings.isolated = options.effect != "cumulative";
     if (options.hasThreshold)
         compare.settings.threshold = options.threshold;
@@ -66,18 +58,18 @@ std::string formatted(const char *format, double value)
     return text.data();
 }
 
-std::string nameOf(const session::CompareOutcome &outcome, std::size_t layer)
+std::string nameOf(const jobs::CompareOutcome &outcome, std::size_t layer)
 {
     const LayerErrors &row = outcome.comparison.layers[layer];
-    return runtime::valueName(outcome.models.reference.graph, row.node, row.output);
+    return infer::valueName(outcome.models.reference.graph, row.node, row.output);
 }
 
-Json nameOrNull(const session::CompareOutcome &outcome, const std::optional<std::size_t> &layer)
+Json nameOrNull(const jobs::CompareOutcome &outcome, const std::optional<std::size_t> &layer)
 {
     return layer ? Json(nameOf(outcome, *layer)) : Json();
 }
 
-Json outputsJson(const session::CompareOutcome &outcome)
+Json outputsJson(const jobs::CompareOutcome &outcome)
 {
     Json outputs = Json::array();
     for (std::size_t k = 0; k < outcome.comparison.outputs.size(); ++k) {
@@ -95,7 +87,7 @@ Json outputsJson(const session::CompareOutcome &outcome)
     return outputs;
 }
 
-Json accuracyJson(const session::CompareOutcome &outcome, double session::Accuracy::*share,
+Json accuracyJson(const jobs::CompareOutcome &outcome, double jobs::Accuracy::*share,
                   double profile::Agreement::*agree)
 {
     const auto &outputs = outcome.comparison.outputs;
@@ -105,10 +97,15 @@ Json accuracyJson(const session::CompareOutcome &outcome, double session::Accura
             {"agree", hasAgreement ? Json((*outputs[0].agreement).*agree) : Json()}};
 }
 
-Json jsonOf(const session::CompareOutcome &outcome, const Options &options)
+Json jsonOf(const jobs::CompareOutcome &outcome, const Options &options)
 {
     const profile::Comparison &comparison = outcome.comparison;
+    Json warnings = Json::array();
+    for (const policy::Warning &warning : outcome.warnings)
+        warnings.push_back({{"entry", warning.entry}, {"text", warning.text}});
     return {{"backend", options.compare.backend},
+            {"arithmetic", backends::nameOf(outcome.arithmetic)},
+            {"warnings", std::move(warnings)},
             {"effect", options.effect},
             {"examples", outcome.examples},
             {"batch", outcome.batch},
@@ -119,8 +116,8 @@ Json jsonOf(const session::CompareOutcome &outcome, const Options &options)
             {"threshold_db", comparison.threshold},
             {"first_not_finite_fp32", nameOrNull(outcome, comparison.firstUnclean)},
             {"outputs", outputsJson(outcome)},
-            {"top1", accuracyJson(outcome, &session::Accuracy::top1, &profile::Agreement::top1)},
-            {"top5", accuracyJson(outcome, &session::Accuracy::top5, &profile::Agreement::top5)},
+            {"top1", accuracyJson(outcome, &jobs::Accuracy::top1, &profile::Agreement::top1)},
+            {"top5", accuracyJson(outcome, &jobs::Accuracy::top5, &profile::Agreement::top5)},
             {"unmatched", {{"model", outcome.unmatched.reference}, {"other", outcome.unmatched.other}}}};
 }
 
@@ -140,7 +137,7 @@ std::string withUnit(const std::string &decibels)
 }
 
 /// Layers in order, or the worst ones first.
-void printLayers(const session::CompareOutcome &outcome, const Options &options)
+void printLayers(const jobs::CompareOutcome &outcome, const Options &options)
 {
     const auto &layers = outcome.comparison.layers;
     const bool isolated = options.compare.settings.isolated;
@@ -182,7 +179,7 @@ std::string percent(double share)
     return formatted("%.2f %%", 100 * share);
 }
 
-std::string decisions(const session::CompareOutcome &outcome)
+std::string decisions(const jobs::CompareOutcome &outcome)
 {
     std::string text;
     if (outcome.reference && outcome.other)
@@ -193,13 +190,14 @@ std::string decisions(const session::CompareOutcome &outcome)
     return text;
 }
 
-void printSummary(const session::Session &session, const session::CompareOutcome &outcome,
+void printSummary(const session::Session &session, const jobs::CompareOutcome &outcome,
                   const Options &options)
 {
     const profile::Comparison &comparison = outcome.comparison;
     Table head;
-    head.add({"model", printable(session.source().symbolPath)});
+    head.add({"model", printable(session.source().modelPath)});
     head.add({"backend", options.compare.backend});
+    head.add({"arithmetic", std::string(backends::meaningOf(outcome.arithmetic))});
     if (outcome.examples > 0)
         head.add({"examples",
                   withThousands(outcome.examples) + ", " + withThousands(outcome.batch) + " at a time"});
@@ -226,32 +224,34 @@ void printSummary(const session::Session &session, const session::CompareOutcome
     printLayers(outcome, options);
 }
 
-Result<session::CompareOutcome> outcomeOf(const Options &options, session::Session &session,
-                                          const std::stop_token &stop)
+Result<jobs::CompareOutcome> outcomeOf(const Options &options, session::Session &session,
+                                       const std::stop_token &stop)
 {
-    if (!options.against.empty())
-        return session.compareAgainst(options.against, options.compare, progress(stop));
+    if (!options.against.empty()) {
+        auto outcome = session.compareAgainst(options.against, options.compare, progress(stop));
+        if (outcome.ok())
+            tellWarnings(outcome.value().warnings);
+        return outcome;
+    }
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
     options.ranges.apply(policy);
     std::vector<std::string> notes = session.source().notes;
-    HALFTONE_TRY(const passes::ShapeMap shapes, session.shapes(notes));
-    session::RangeSource source{options.ranges.table, {}, nullptr};
-    source.calibrate.examples = options.compare.examples;
-    source.calibrate.backend = options.compare.backend;
-    source.calibrate.threads = options.compare.threads;
-    source.calibrate.batch = options.compare.batch;
-    const auto ranges = session.rangesFor(policy, source, progress(stop));
-    if (!ranges.ok())
-        return options.policy.located(ranges.error());
-    const auto converted
-        = session.convert(policy, options.policy.strict, progress(stop), &shapes, &ranges.value());
-    if (!converted.ok())
-        return options.policy.located(converted.error());
-    tellWarnings(converted.value()->warnings);
-    return session.compare(*converted.value(), options.compare, progress(stop));
+    HALFTONE_TRY(const infer::ShapeMap shapes, session.shapes(notes));
+    session::DeriveRequest request{session.source().model, session.source().modelPath, policy, &shapes};
+    request.strict = options.policy.strict;
+    request.ranges.table = options.ranges.table;
+    request.ranges.calibrate.examples = options.compare.examples;
+    request.ranges.calibrate.backend = options.compare.backend;
+    request.ranges.calibrate.threads = options.compare.threads;
+    request.ranges.calibrate.batch = options.compare.batch;
+    const auto derived = session.derive(request, progress(stop));
+    if (!derived.ok())
+        return options.policy.located(derived.error());
+    tellWarnings(derived.value().converted->warnings);
+    return session.compare(*derived.value().converted, options.compare, progress(stop));
 }
 
-Result<void> writeCsv(const std::string &path, const session::CompareOutcome &compared)
+Result<void> writeCsv(const std::string &path, const jobs::CompareOutcome &compared)
 {
     const std::string text
         = report::comparisonCsv(compared.models.reference.graph, compared.comparison.layers);
@@ -262,11 +262,20 @@ Result<void> writeCsv(const std::string &path, const session::CompareOutcome &co
 
 Result<void> compare(Options options, const std::stop_token &stop)
 {
-    HALFTONE_CHECK(takeNumbers(options));
+    HALFTONE_CHECK(takeOptions(options));
     if (!options.against.empty() && options.compare.settings.isolated)
         return badCall("--effect", options.effect + " with --against", "cumulative");
+    HALFTONE_CHECK(CommandFiles()
+                       .reads(options.model)
+                       .reads(options.compare.examples, options.model)
+                       .reads("--policy", options.policy.file)
+                       .reads("--table", options.ranges.table)
+                       .reads("--against", options.against)
+                       .reads("--against", io::paramsBeside(options.against).value_or(std::string()))
+                       .writes("--csv", options.csv)
+                       .check());
     HALFTONE_TRY(session::Session session, options.model.open());
-    HALFTONE_TRY(const session::CompareOutcome compared, outcomeOf(options, session, stop));
+    HALFTONE_TRY(const jobs::CompareOutcome compared, outcomeOf(options, session, stop));
     if (!options.csv.empty())
         HALFTONE_CHECK(writeCsv(options.csv, compared));
     if (options.json)
@@ -278,46 +287,33 @@ Result<void> compare(Options options, const std::stop_token &stop)
 
 } // namespace
 
-void addCompare(CLI::App &app, Action &chosen)
+void addCompare(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<Options>();
-    session::CompareOptions &compared = options->compare;
-    CLI::App *command = app.add_subcommand("compare", "What a conversion costs in accuracy, layer by layer");
-    options->model.addTo(*command);
-    options->policy.addTo(*command);
-    options->ranges.addTo(*command);
-    command->remove_option(command->get_option("--inputs")); // here it is the data to compare on
-    command->add_option("--inputs", compared.examples.inputs, "Arrays by input name, or a folder of pictures")
-        ->type_name("F.npz|DIR")
-        ->required();
+    Command command = app.command("compare", "What a conversion costs in accuracy, layer by layer");
+    options->model.addTo(command);
+    options->policy.addTo(command);
+    options->ranges.addTo(command);
+    command.remove("--inputs"); // here it is the data to compare on
+    options->data.addTo(command, DataOptions::Labels::Accuracy);
     command
-        ->add_option("--preprocess", compared.examples.preprocess,
-                     "How pictures become inputs; default: preprocess.json beside the model")
-        ->type_name("FILE.json");
-    command->add_option("--labels", compared.examples.labels, "The right classes: adds the accuracy")
-        ->type_name("FILE.csv|.npz");
-    command->add_option("--examples", options->examples, "Only the first N")->type_name("N");
-    command->add_option("--batch", options->batch, "N examples at a time")->type_name("N");
+        .option("--effect", &options->effect,
+                "cumulative: all layers lowered; isolated: also each layer alone; both")
+        .oneOf({"cumulative", "isolated", "both"})
+        .type("EFFECT");
+    command.option("--against", &options->against, "Compare with this model, by the names of nodes")
+        .type("MODEL2");
     command
-        ->add_option("--effect", options->effect,
-                     "cumulative: all layers lowered; isolated: also each layer alone; both")
-        ->check(CLI::IsMember({"cumulative", "isolated", "both"}))
-        ->type_name("EFFECT");
-    command->add_option("--against", options->against, "Compare with this model, by the names of nodes")
-        ->type_name("MODEL2");
-    command
-        ->add_option("--threshold", options->threshold,
-                     "SQNR below which a layer counts as diverged; default: half of its bits")
-        ->type_name("DB");
-    command->add_option("--worst", options->worst, "Show the N worst layers")->type_name("N");
-    command->add_option("--memory", options->memory, "Limit for the values held at a time (1024)")
-        ->type_name("MB");
-    command->add_option("--csv", options->csv, "Write all figures")->type_name("F");
-    command->add_option("--backend", compared.backend, "cpu (default), reference or cuda")->type_name("NAME");
-    command->add_option("--threads", options->threads, "Default: as many as the machine has")->type_name("N");
-    command->add_flag("--json", options->json, "Print the outcome as JSON");
-    command->callback([command, options, &chosen] {
-        options->hasThreshold = command->count("--threshold") > 0;
+        .option("--threshold", &options->threshold,
+                "SQNR below which a layer counts as diverged; default: half of its bits")
+        .type("DB");
+    command.option("--worst", &options->worst, "Show the N worst layers").type("N");
+    command.option("--memory", &options->memory, "Limit for the values held at a time (1024)").type("MB");
+    command.option("--csv", &options->csv, "Write all figures").type("F").notEmpty();
+    addArithmetic(command, options->arithmetic);
+    command.flag("--json", options->json, "Print the outcome as JSON");
+    command.onChosen([command, options, &chosen] {
+        options->hasThreshold = command.isGiven("--threshold");
         chosen = [options](const std::stop_token &stop) { return compare(*options, stop); };
     });
 }

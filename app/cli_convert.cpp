@@ -1,11 +1,11 @@
 #include "app/cli_calibration_options.h"
 #include "app/cli_commands.h"
+#include "app/cli_files.h"
 #include "app/cli_options.h"
 #include "app/cli_output.h"
 #include "core/base/atomic_file.h"
 #include "core/base/text.h"
 #include "core/report/conversion_json.h"
-#include "core/session/correct_conversion.h"
 
 #include <algorithm>
 #include <map>
@@ -13,7 +13,7 @@
 namespace halftone::cli {
 namespace {
 
-using passes::ConvertedModel;
+using mixed::ConvertedModel;
 
 struct Options
 {
@@ -33,7 +33,7 @@ std::string operatorsByPrecision(const graph::Graph &source, const ConvertedMode
     std::map<std::string, std::map<std::string, std::size_t>> counts;
     for (graph::NodeId id = 0; id < source.nodeCount(); ++id) {
         if (!source.isVariable(id)
-            && (converted.conversion.fromSource[id] != passes::kNoNode || converted.conversion.isInt8(id)))
+            && (converted.conversion.fromSource[id] != rewrite::kNoNode || converted.conversion.isInt8(id)))
             ++counts[std::string(tensor::nameOf(converted.conversion.precisionOf(id)))][source.node(id).op];
     }
     Table table({"precision", "operators", ""});
@@ -55,7 +55,7 @@ std::string operatorsByPrecision(const graph::Graph &source, const ConvertedMode
 
 std::string castsLine(const ConvertedModel &converted)
 {
-    const passes::CastCounts counts = converted.conversion.castCounts();
+    const rewrite::CastCounts counts = converted.conversion.castCounts();
     std::string text = counted(counts.casts, "cast", "casts");
     text += " inserted, which serve " + counted(counts.shared, "further reader", "further readers");
     if (counts.multicasts > 0)
@@ -64,7 +64,7 @@ std::string castsLine(const ConvertedModel &converted)
         text += "; " + counted(counts.quantizes, "quantization", "quantizations") + " to int8, "
             + std::to_string(counts.dequantizes) + " back";
     std::size_t inBodies = 0;
-    for (const passes::ConvertedBody &body : converted.conversion.bodies)
+    for (const rewrite::ConvertedBody &body : converted.conversion.bodies)
         inBodies += body.conversion.castCounts().casts;
     if (inBodies > 0)
         text += "; " + std::to_string(inBodies) + " in bodies of control flow";
@@ -75,10 +75,10 @@ void printSummary(const session::Session &session, const ConvertedModel &convert
                   const std::optional<std::size_t> &correctedBiases, const std::vector<std::string> &written)
 {
     Table head;
-    head.add({"model", printable(session.source().symbolPath)});
+    head.add({"model", printable(session.source().modelPath)});
     head.add({"target", std::string(tensor::nameOf(converted.policy.target))});
     head.add({"casts", castsLine(converted)});
-    const passes::Conversion &conversion = converted.conversion;
+    const rewrite::Conversion &conversion = converted.conversion;
     if (!conversion.foldedCasts.empty())
         head.add({"", counted(conversion.foldedCasts.size(), "cast", "casts") + " of the source taken up"});
     if (!conversion.moved.empty())
@@ -117,77 +117,79 @@ Result<void> convert(Options options, const std::stop_token &stop)
     if (options.out.ends_with(".onnx"))
         return unsupported("--out", "this build writes no ONNX",
                            "a prefix for P-symbol.json and P-0000.params");
+    HALFTONE_TRY(const io::ModelOutput output,
+                 CommandFiles()
+                     .reads(options.model)
+                     .reads(options.calibration.settings.examples, options.model)
+                     .reads("--policy", options.policy.file)
+                     .reads("--table", options.ranges.table)
+                     .writes("--report", options.report)
+                     .claim(options.out));
     HALFTONE_TRY(session::Session session, options.model.open());
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
     options.ranges.apply(policy);
-    if (!session::asksForInt8(policy) && !data.empty() && options.policy.example.empty())
+    if (!jobs::asksForInt8(policy) && !data.empty() && options.policy.example.empty())
         return badCall("--inputs", "pictures", "F.npz, or operators in int8 to calibrate");
-    if (options.correctsBiases && (!session::asksForInt8(policy) || data.empty()))
+    if (options.correctsBiases && (!jobs::asksForInt8(policy) || data.empty()))
         return badCall("--correct-biases", data.empty() ? "no --inputs" : "no operators in int8",
                        "operators in int8, and --inputs to measure their errors on");
     std::vector<std::string> notes = session.source().notes;
-    HALFTONE_TRY(const passes::ShapeMap shapes, session.shapes(notes));
-    const auto ranges = session.rangesFor(
-        policy, {options.ranges.table, options.calibration.settings, nullptr}, progress(stop));
-    if (!ranges.ok())
-        return options.policy.located(ranges.error());
-    const auto conversion
-        = session.convert(policy, options.policy.strict, progress(stop), &shapes, &ranges.value());
-    if (!conversion.ok())
-        return options.policy.located(conversion.error());
-    std::shared_ptr<const ConvertedModel> converted = conversion.value();
-    std::optional<std::size_t> correctedBiases;
-    if (options.correctsBiases) {
-        const io::LoadedModel &source = session.source();
-        HALFTONE_TRY(session::CorrectedConversion corrected,
-                     session::correctConversion(source.model, source.symbolPath, policy, *converted, &shapes,
-                                                ranges.value(), options.calibration.settings,
-                                                progress(stop)));
-        converted = std::move(corrected.converted);
-        correctedBiases = corrected.corrected;
-        notes.insert(notes.end(), corrected.notes.begin(), corrected.notes.end());
-    }
-    HALFTONE_TRY(const std::vector<std::string> written, session.write(converted->model, options.out));
+    HALFTONE_TRY(const infer::ShapeMap shapes, session.shapes(notes));
+    session::DeriveRequest request{session.source().model, session.source().modelPath, policy, &shapes};
+    request.strict = options.policy.strict;
+    request.ranges.table = options.ranges.table;
+    request.ranges.calibrate = options.calibration.settings;
+    if (options.correctsBiases)
+        request.correction = options.calibration.settings;
+    const auto derived = session.derive(request, progress(stop));
+    if (!derived.ok())
+        return options.policy.located(derived.error());
+    const ConvertedModel &converted = *derived.value().converted;
+    notes.insert(notes.end(), derived.value().notes.begin(), derived.value().notes.end());
+    HALFTONE_TRY(const std::vector<std::string> written, session.write(converted.model, output));
     const bool wantsReport = options.json || !options.report.empty();
     const std::string report = wantsReport
-        ? report::conversionJson(session.source().model.graph, *converted, &shapes)
+        ? report::conversionJson(session.source().model.graph, converted, &shapes)
         : std::string();
     if (!options.report.empty())
         HALFTONE_CHECK(writeReport(options.report, report));
     if (!options.json)
-        tellNotes(session.source().symbolPath, notes);
-    tellWarnings(converted->warnings);
+        tellNotes(session.source().modelPath, notes);
+    tellWarnings(converted.warnings);
     if (options.json)
         print(report + '\n');
     else
-        printSummary(session, *converted, correctedBiases, written);
+        printSummary(session, converted,
+                     options.correctsBiases ? std::optional(derived.value().correctedBiases) : std::nullopt,
+                     written);
     return {};
 }
 
 } // namespace
 
-void addConvert(CLI::App &app, Action &chosen)
+void addConvert(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("convert", "Convert a model to mixed precision and write it");
-    options->model.addTo(*command);
-    options->policy.addTo(*command);
-    command->remove_option(command->get_option("--inputs")); // more than an example here
-    options->calibration.addTo(*command, "--calib");
-    options->ranges.addTo(*command);
-    command->get_option("--inputs")
-        ->description(
-            "Take the types and shapes of the inputs from arrays; with operators in int8 also their "
-            "ranges, or from pictures");
-    command->add_option("--out", options->out, "Write P-symbol.json and, with parameters, P-0000.params")
-        ->type_name("P")
-        ->required();
-    command->add_flag("--correct-biases", options->correctsBiases,
-                      "Take the mean errors of int8 layers, measured on --inputs, out of their biases");
-    command->add_option("--report", options->report, "Also write the report as a JSON file")
-        ->type_name("FILE");
-    command->add_flag("--json", options->json, "Print the report as JSON");
-    command->callback([options, &chosen] {
+    Command command = app.command("convert", "Convert a model to mixed precision and write it");
+    options->model.addTo(command);
+    options->policy.addTo(command);
+    command.remove("--inputs"); // more than an example here
+    options->calibration.addTo(command, "--calib");
+    options->ranges.addTo(command);
+    command.get("--inputs")
+        .describe("Take the types and shapes of the inputs from arrays; with operators in int8 also their "
+                  "ranges, or from pictures");
+    command.option("--out", &options->out, "Write P-symbol.json and, with parameters, P-0000.params")
+        .type("P")
+        .notEmpty()
+        .required();
+    command.flag("--correct-biases", options->correctsBiases,
+                 "Take the mean errors of int8 layers, measured on --inputs, out of their biases");
+    command.option("--report", &options->report, "Also write the report as a JSON file")
+        .type("FILE")
+        .notEmpty();
+    command.flag("--json", options->json, "Print the report as JSON");
+    command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return convert(*options, stop); };
     });
 }

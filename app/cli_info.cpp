@@ -2,8 +2,8 @@
 #include "app/cli_options.h"
 #include "app/cli_output.h"
 #include "core/base/text.h"
-#include "core/dialect/mxnet/entry_name.h"
-#include "core/passes/variables.h"
+#include "core/dialect/dialect.h"
+#include "core/infer/variables.h"
 #include "core/report/json_values.h"
 
 #include <algorithm>
@@ -17,8 +17,8 @@ using graph::NodeId;
 struct Facts
 {
     const io::LoadedModel &loaded;
-    std::vector<passes::Variable> variables;
-    passes::ShapeMap shapes;
+    std::vector<infer::Variable> variables;
+    infer::ShapeMap shapes;
     std::map<std::string, std::size_t> operators;
     std::vector<std::string> notes;
 
@@ -94,11 +94,11 @@ Json infoJson(const Facts &facts)
     }
     Json outputs = Json::array();
     for (const graph::Entry &head : graph.heads())
-        outputs.push_back({{"name", dialect::mxnet::entryName(graph, head)},
+        outputs.push_back({{"name", dialect::of(graph).entryName(graph, head)},
                            {"shape", report::jsonShape(facts.shapes.of(head))}});
     Json notes = facts.notes;
     return {{"format", "mxnet-symbol"},
-            {"symbol", facts.loaded.symbolPath},
+            {"symbol", facts.loaded.modelPath},
             {"params_file", facts.loaded.paramsPath.empty() ? Json(nullptr) : Json(facts.loaded.paramsPath)},
             {"inputs", std::move(inputs)},
             {"outputs", std::move(outputs)},
@@ -122,7 +122,7 @@ void printInfo(const Facts &facts)
 {
     const graph::Graph &graph = facts.graph();
     Table head;
-    head.add({"model", printable(facts.loaded.symbolPath)});
+    head.add({"model", printable(facts.loaded.modelPath)});
     if (facts.loaded.model.hasParameters)
         head.add({"parameters", parametersLine(facts.loaded.model.parameters)});
     else
@@ -137,7 +137,7 @@ void printInfo(const Facts &facts)
                          std::string(tensor::nameOf(facts.variables[id].type))});
     }
     for (const graph::Entry &entry : graph.heads())
-        tensors.add({"output", printable(dialect::mxnet::entryName(graph, entry)),
+        tensors.add({"output", printable(dialect::of(graph).entryName(graph, entry)),
                      facts.shapes.of(entry).toString(), ""});
     print('\n' + tensors.toString());
 
@@ -169,7 +169,7 @@ Result<void> info(const ModelOptions &options, bool json)
 {
     HALFTONE_TRY(const session::Session session, options.open());
     const io::LoadedModel &loaded = session.source();
-    if (loaded.symbolPath.empty()) { // a bare parameter file
+    if (loaded.modelPath.empty()) { // a bare parameter file
         if (json)
             printJson(Json{{"format", "mxnet-params"},
                            {"params", parametersJson(loaded.model.parameters)},
@@ -179,10 +179,10 @@ Result<void> info(const ModelOptions &options, bool json)
         return {};
     }
     std::vector<policy::Warning> warnings;
-    HALFTONE_TRY(std::vector<passes::Variable> variables,
-                 passes::classifyVariables(loaded.model, {}, warnings));
+    HALFTONE_TRY(std::vector<infer::Variable> variables,
+                 infer::classifyVariables(loaded.model, {}, warnings));
     std::vector<std::string> notes = loaded.notes;
-    HALFTONE_TRY(passes::ShapeMap shapes, session.shapes(notes));
+    HALFTONE_TRY(infer::ShapeMap shapes, session.shapes(notes));
     Facts facts{loaded, std::move(variables), std::move(shapes), {}, std::move(notes)};
     for (NodeId id = 0; id < facts.graph().nodeCount(); ++id) {
         if (!facts.graph().isVariable(id))
@@ -192,14 +192,14 @@ Result<void> info(const ModelOptions &options, bool json)
         printJson(infoJson(facts));
         return {};
     }
-    tellNotes(loaded.symbolPath, facts.notes);
+    tellNotes(loaded.modelPath, facts.notes);
     printInfo(facts);
     return {};
 }
 
 } // namespace
 
-void addInfo(CLI::App &app, Action &chosen)
+void addInfo(Parser &app, Action &chosen)
 {
     struct Options
     {
@@ -207,10 +207,10 @@ void addInfo(CLI::App &app, Action &chosen)
         bool json = false;
     };
     const auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("info", "Read a model or a parameter file and say what is in it");
-    options->model.addTo(*command);
-    command->add_flag("--json", options->json, "One JSON document on standard output");
-    command->callback([options, &chosen] {
+    Command command = app.command("info", "Read a model or a parameter file and say what is in it");
+    options->model.addTo(command);
+    command.flag("--json", options->json, "One JSON document on standard output");
+    command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &) { return info(options->model, options->json); };
     });
 }

@@ -73,7 +73,7 @@ void printPicture(const graph::Graph &graph, const layout::BlockTree &tree, cons
     foot.add({"size", whole(picture.size.width) + " x " + whole(picture.size.height)});
     foot.add({"time", whole(seconds * 1000) + " ms"});
     if (!picture.note.empty())
-        foot.add({"note", picture.note});
+        foot.add({"note", printable(picture.note)});
     print('\n' + foot.toString());
 }
 
@@ -81,7 +81,7 @@ Result<void> layOut(const Options &options, const std::stop_token &stop)
 {
     HALFTONE_TRY(const session::Session session, options.model.open());
     const graph::Model &model = session.source().model;
-    if (session.source().symbolPath.empty())
+    if (session.source().modelPath.empty())
         return badInput(options.model.model, "parameters alone", "a model with a graph");
     const auto begin = std::chrono::steady_clock::now();
     HALFTONE_TRY(const layout::FirstView view,
@@ -96,18 +96,18 @@ Result<void> layOut(const Options &options, const std::stop_token &stop)
 
 } // namespace
 
-void addLayout(CLI::App &app, Action &chosen)
+void addLayout(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("layout", "Where the nodes go, as the window draws them");
-    options->model.addTo(*command);
+    Command command = app.command("layout", "Where the nodes go, as the window draws them");
+    options->model.addTo(command);
     command
-        ->add_option("--fold", options->fold,
-                     "auto: blocks folded as the window first shows them; none: every node")
-        ->check(CLI::IsMember({"auto", "none"}))
-        ->capture_default_str();
-    command->add_flag("--json", options->json, "One JSON document on standard output");
-    command->callback([options, &chosen] {
+        .option("--fold", &options->fold,
+                "auto: blocks folded as the window first shows them; none: every node")
+        .oneOf({"auto", "none"})
+        .showDefault();
+    command.flag("--json", options->json, "One JSON document on standard output");
+    command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return layOut(*options, stop); };
     });
 }

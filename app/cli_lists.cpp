@@ -1,6 +1,7 @@
 #include "app/cli_commands.h"
 #include "app/cli_output.h"
 #include "core/base/text.h"
+#include "core/dialect/registry.h"
 #include "core/policy/op_lists.h"
 
 #include <algorithm>
@@ -58,11 +59,12 @@ void printNames(std::string_view title, const std::vector<std::string> &names)
 
 Result<void> lists(const Options &options)
 {
-    if (options.dialect != "mxnet")
+    const dialect::Dialect *const dialect = dialect::dialectNamed(options.dialect);
+    if (dialect == nullptr || dialect->listVersions().empty())
         return unsupported("--dialect", '"' + options.dialect + "\" has no built-in lists in this build",
-                           "mxnet");
+                           std::string(dialect::defaultDialect().name()));
     const auto target = tensor::dtypeNamed(options.target);
-    auto found = policy::builtInLists(target.value_or(tensor::DType::Unknown), options.version);
+    auto found = policy::builtInLists(*dialect, target.value_or(tensor::DType::Unknown), options.version);
     if (!found.ok()) {
         Error error = std::move(found).error();
         error.code = Errc::BadCall;
@@ -85,16 +87,15 @@ Result<void> lists(const Options &options)
 
 } // namespace
 
-void addLists(CLI::App &app, Action &chosen)
+void addLists(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("lists", "Print the built-in operator lists");
-    command->add_option("--target", options->target, "float16 or bfloat16")->capture_default_str();
-    command->add_option("--dialect", options->dialect, "Whose operators: mxnet")->capture_default_str();
-    command->add_option("--version", options->version, "Whose lists: 1.9.1, 2.0.0b1 or master")
-        ->capture_default_str();
-    command->add_flag("--json", options->json, "One JSON document on standard output");
-    command->callback(
+    Command command = app.command("lists", "Print the built-in operator lists");
+    command.option("--target", &options->target, "float16 or bfloat16").showDefault();
+    command.option("--dialect", &options->dialect, "Whose operators: mxnet").showDefault();
+    command.option("--version", &options->version, "Whose lists: 1.9.1, 2.0.0b1 or master").showDefault();
+    command.flag("--json", options->json, "One JSON document on standard output");
+    command.onChosen(
         [options, &chosen] { chosen = [options](const std::stop_token &) { return lists(*options); }; });
 }
 

@@ -1,13 +1,19 @@
 #include "app/cli_commands.h"
+#include "app/cli_interrupt.h"
+#include "app/cli_last_resort.h"
 #include "app/cli_output.h"
+#include "core/base/guarded.h"
+#include "core/base/mapped_file.h"
+#include "core/base/memory.h"
 #include "core/base/text.h"
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
-#include <exception>
+#include <cstdio>
 #include <limits>
-#include <thread>
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -25,6 +31,7 @@ int exitCodeOf(Errc code)
     case Errc::BadCall:
         return 2;
     case Errc::Unsupported:
+    case Errc::NoMemory:
         return 3;
     case Errc::Cancelled:
         break;
@@ -32,76 +39,31 @@ int exitCodeOf(Errc code)
     return 130;
 }
 
-/// Turns Ctrl-C into a stop request. The signal is blocked in every thread and waited for in one of its own,
-/// since next to nothing may be done inside a signal handler.
-class Interrupt
+int fail(const Error &error) noexcept
 {
-public:
-    Interrupt()
-    {
-        sigemptyset(&m_signals);
-        sigaddset(&m_signals, SIGINT);
-        sigaddset(&m_signals, SIGTERM);
-        sigaddset(&m_signals, kWake);
-        pthread_sigmask(SIG_BLOCK, &m_signals, nullptr);
-        m_thread = std::jthread([this](const std::stop_token &ended) { wait(ended); });
+    try {
+        cli::tellError(error);
+    } catch (...) { // no memory for the words
+        std::fputs("error: out of memory\n", stderr);
     }
-
-    ~Interrupt()
-    {
-        m_thread.request_stop();
-        pthread_kill(m_thread.native_handle(), kWake);
-    }
-
-    Interrupt(const Interrupt &) = delete;
-    Interrupt &operator=(const Interrupt &) = delete;
-
-    std::stop_token token() const { return m_stop.get_token(); }
-
-private:
-    static constexpr int kWake
-        = SIGUSR1; ///< from the destructor: nobody waits for a tick at the end of a command
-
-    void wait(const std::stop_token &ended)
-    {
-        while (!ended.stop_requested()) {
-            const int signal = sigwaitinfo(&m_signals, nullptr);
-            if (signal != SIGINT && signal != SIGTERM)
-                continue;
-            if (!m_stop.request_stop()) // asked a second time: what runs now does not listen
-                std::_Exit(exitCodeOf(Errc::Cancelled));
-        }
-    }
-
-    sigset_t m_signals{};
-    std::stop_source m_stop;
-    std::jthread m_thread;
-};
-
-int fail(const Error &error)
-{
-    cli::tellError(error);
     return exitCodeOf(error.code);
 }
 
 /// The parser's own words, except for an unknown command, which it does not name.
-std::string explain(const CLI::App &app, int argc, char **argv, const CLI::ParseError &error)
+std::string explain(const cli::Parser &parser, int argc, char **argv, const std::string &problem)
 {
-    std::vector<std::string_view> names;
-    for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
-        names.push_back(command->get_name());
+    const std::vector<std::string> known = parser.commandNames();
+    const std::vector<std::string_view> names(known.begin(), known.end());
     if (argc < 2 || *argv[1] == '-' || std::ranges::find(names, argv[1]) != names.end())
-        return error.what();
+        return problem;
     return '"' + std::string(argv[1]) + "\" is no command" + didYouMean(nearestNames(argv[1], names));
 }
 
-int run(int argc, char **argv)
+/// The exit code.
+Result<int> run(int argc, char **argv, const std::stop_token &stop)
 {
-    CLI::App app("Mixed-precision conversion of neural networks: fp16 and bf16, operator by operator.",
-                 "halftone-cli");
-    app.set_version_flag("--version", "halftone-cli " HALFTONE_VERSION);
-    app.require_subcommand(1);
-    app.get_formatter()->column_width(34);
+    cli::Parser app("Mixed-precision conversion of neural networks: fp16 and bf16, operator by operator.",
+                    "halftone-cli", "halftone-cli " HALFTONE_VERSION);
     cli::Action chosen;
     cli::addInfo(app, chosen);
     cli::addLists(app, chosen);
@@ -115,17 +77,27 @@ int run(int argc, char **argv)
     cli::addLayout(app, chosen);
     cli::addReport(app, chosen);
     cli::addBackends(app, chosen);
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::Success &request) { // --help, --version
-        return app.exit(request);
-    } catch (const CLI::ParseError &error) {
-        return fail(
-            badCall({}, explain(app, argc, argv, error), "a call as 'halftone-cli COMMAND --help' shows"));
+    const cli::Parser::Outcome parsed = app.parse(argc, argv);
+    if (parsed.problem)
+        return badCall({}, explain(app, argc, argv, *parsed.problem),
+                       "a call as 'halftone-cli COMMAND --help' shows");
+    if (parsed.answer)
+        cli::print(*parsed.answer);
+    const Result<void> done = parsed.answer ? Result<void>() : guarded([&] { return chosen(stop); });
+    const Result<void> written = cli::writeOutput();
+    HALFTONE_CHECK(done);
+    HALFTONE_CHECK(written);
+    return 0;
+}
+
+/// A file that is opened must not come to lie where a stream is that the caller has closed; writing to that fails all the
+/// same.
+void keepStreamsApart()
+{
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(stream, F_GETFD) < 0)
+            static_cast<void>(::open("/dev/null", O_RDONLY));
     }
-    const Interrupt interrupt;
-    const Result<void> result = chosen(interrupt.token());
-    return result.ok() ? 0 : fail(result.error());
 }
 
 /// Tensors come and go in the same sizes with every batch. Given back to the system each time, their pages would have to be
@@ -144,11 +116,15 @@ void keepFreedMemory()
 int main(int argc, char **argv)
 {
     keepFreedMemory();
-    try {
-        return run(argc, argv);
-    } catch (const std::bad_alloc &) {
-        return fail(unsupported({}, "out of memory", "a smaller model or more memory"));
-    } catch (const std::exception &error) {
-        return fail(badInput({}, error.what()));
-    }
+    keepStreamsApart();
+    keepReserve();
+    MappedFile::surviveCuts();
+    std::signal(SIGPIPE, SIG_IGN); // an output that nobody reads any more is an error like others
+    cli::installLastResort();
+    const Result<int> code = guarded([&]() -> Result<int> {
+        const cli::Interrupt interrupt;
+        return run(argc, argv, interrupt.token());
+    });
+    cli::endInOrder();
+    return code.ok() ? code.value() : fail(code.error());
 }

@@ -1,5 +1,6 @@
 #include "app/cli_options.h"
 
+#include "app/cli_fields.h"
 #include "core/base/mapped_file.h"
 #include "core/base/text.h"
 #include "core/policy/policy_json.h"
@@ -26,18 +27,32 @@ Result<tensor::Shape> parseShape(const std::string &option, std::string_view tex
     return tensor::Shape(std::move(dims));
 }
 
+/// What mixed::decide() may find wrong with a policy, wherever the policy says it.
+bool isOfPolicy(Field field)
+{
+    using enum Field;
+    return field == Policy || field == Conditional || field == TargetOp || field == Fp32Op
+        || field == WidestOp || field == NeutralOp;
+}
+
 } // namespace
 
-void ModelOptions::addTo(CLI::App &command)
+void ModelOptions::addTo(Command &command)
 {
-    command.add_option("MODEL", model, "P-symbol.json, with P-NNNN.params beside it")
-        ->required()
-        ->type_name("");
-    auto *file
-        = command.add_option("--params", params, "The parameter file; 'none' for none")->type_name("FILE");
-    command.add_flag("--no-params", noParams, "Load no parameters")->excludes(file);
-    command.add_option("--shape", shapes, "Shape of an input; may be repeated")
-        ->type_name("NAME=1,3,224,224");
+    command.option("MODEL", &model, "P-symbol.json, with P-NNNN.params beside it").required().type("");
+    const Option file
+        = command.option("--params", &params, "The parameter file; 'none' for none").type("FILE");
+    command.flag("--no-params", noParams, "Load no parameters").excludes(file);
+    command.option("--shape", &shapes, "Shape of an input; may be repeated").type("NAME=1,3,224,224");
+}
+
+std::vector<NamedFile> ModelOptions::files() const
+{
+    std::vector<NamedFile> files{{"MODEL", model}};
+    const std::string beside = params.empty() ? io::paramsBeside(model).value_or(std::string()) : params;
+    if (!noParams && !beside.empty() && params != "none")
+        files.push_back({params.empty() ? "MODEL" : "--params", beside});
+    return files;
 }
 
 Result<session::Session> ModelOptions::open() const
@@ -56,18 +71,35 @@ Result<session::Session> ModelOptions::open() const
     return session;
 }
 
-void RangeOptions::addTo(CLI::App &command)
+void addArithmetic(Command &command, std::string &name)
 {
     command
-        .add_option(
-            "--table", table,
-            "Ranges of int8 operators, as 'calibrate --out' wrote them; without it they come from --inputs")
-        ->type_name("T.json");
+        .option("--as", &name,
+                "defined (default): values as the operators are defined; mxnet: as MXNet 1.9.1 computes them "
+                "on a "
+                "CPU, which cuts bfloat16 results and some int8 sums")
+        .oneOf({"defined", "mxnet"})
+        .type("NAME");
+}
+
+backends::Arithmetic arithmeticNamed(std::string_view name)
+{
+    return name == backends::nameOf(backends::Arithmetic::Mxnet) ? backends::Arithmetic::Mxnet
+                                                                 : backends::Arithmetic::Defined;
+}
+
+void RangeOptions::addTo(Command &command)
+{
     command
-        .add_option("--calib", method,
-                    "How ranges come from --inputs: minmax, entropy, percentile or mse (default)")
-        ->check(CLI::IsMember({"minmax", "entropy", "percentile", "mse"}))
-        ->type_name("METHOD");
+        .option(
+            "--table", &table,
+            "Ranges of int8 operators, as 'calibrate --out' wrote them; without it they come from --inputs")
+        .type("T.json");
+    command
+        .option("--calib", &method,
+                "How ranges come from --inputs: minmax, entropy, percentile or mse (default)")
+        .oneOf({"minmax", "entropy", "percentile", "mse"})
+        .type("METHOD");
 }
 
 void RangeOptions::apply(policy::Policy &policy) const
@@ -76,11 +108,11 @@ void RangeOptions::apply(policy::Policy &policy) const
         policy.thresholdMethod = policy::thresholdMethodNamed(method);
 }
 
-void PolicyOptions::addTo(CLI::App &command)
+void PolicyOptions::addTo(Command &command)
 {
     constexpr const char *kGroup = "Policy";
     const auto option = [&command](const char *name, auto &value, const char *help, const char *type) {
-        command.add_option(name, value, help)->type_name(type)->group(kGroup);
+        command.option(name, &value, help).type(type).group(kGroup);
     };
     option("--policy", file, "A policy file; the options below win over it", "FILE");
     option("--target", target, "float16 (fp16, half) or bfloat16 (bf16); default float16", "DTYPE");
@@ -104,14 +136,14 @@ void PolicyOptions::addTo(CLI::App &command)
     option("--input", inputs, "The type of an input", "NAME=DTYPE");
     option("--inputs", example, "Take the types and shapes of the inputs from a data example", "F.npz");
     command
-        .add_flag("--cast-params", castParams,
-                  "Store parameters in the target type where all their readers want it")
-        ->group(kGroup);
-    auto *on
-        = command.add_flag("--share", share, "Merge nodes that compute the same (the default in mode typed)")
-              ->group(kGroup);
-    command.add_flag("--no-share", noShare, "Don't")->excludes(on)->group(kGroup);
-    command.add_flag("--strict", strict, "Warnings are errors")->group(kGroup);
+        .flag("--cast-params", castParams,
+              "Store parameters in the target type where all their readers want it")
+        .group(kGroup);
+    const Option on
+        = command.flag("--share", share, "Merge nodes that compute the same (the default in mode typed)")
+              .group(kGroup);
+    command.flag("--no-share", noShare, "Don't").excludes(on).group(kGroup);
+    command.flag("--strict", strict, "Warnings are errors").group(kGroup);
 }
 
 Result<policy::Policy> PolicyOptions::read(session::Session &session) const
@@ -132,8 +164,11 @@ Result<policy::Policy> PolicyOptions::read(session::Session &session) const
 
 Error PolicyOptions::located(Error error) const
 {
-    if (error.file == passes::kPolicyName && !file.empty())
-        error.file = file;
+    if (!isOfPolicy(error.field))
+        return error;
+    error.file = file.empty() ? std::string(optionOf(Field::Policy)) : file;
+    if (error.field == Field::Policy)
+        error.field = Field::None;
     return error;
 }
 
@@ -151,12 +186,8 @@ Result<void> PolicyOptions::apply(policy::Policy &policy) const
         for (const std::string &op : *ops)
             HALFTONE_CHECK(policy::addMove(policy, op, to));
     }
-    for (const std::string &op : int8Ops) {
-        if (!policy.int8Ops)
-            policy.int8Ops.emplace();
-        if (std::ranges::find(*policy.int8Ops, op) == policy.int8Ops->end())
-            policy.int8Ops->push_back(op);
-    }
+    for (const std::string &op : int8Ops)
+        policy::addInt8(policy, op);
     using Add = Result<void> (*)(policy::Policy &, std::string_view);
     const std::pair<const std::vector<std::string> *, Add> additions[]
         = {{&conditionals, policy::addConditional},

@@ -1,12 +1,14 @@
 #pragma once
 
+#include "app/cli_parser.h"
+#include "core/backends/backends.h"
+#include "core/base/output_check.h"
 #include "core/base/result.h"
 #include "core/policy/policy.h"
 #include "core/session/session.h"
 
-#include <CLI/CLI.hpp>
-
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace halftone::cli {
@@ -19,10 +21,16 @@ struct ModelOptions
     bool noParams = false;
     std::vector<std::string> shapes; ///< NAME=1,3,224,224
 
-    void addTo(CLI::App &command);
+    void addTo(Command &command);
+    /// The files that open() reads, as far as that shows before.
+    std::vector<NamedFile> files() const;
     /// Opens the model and sets the input shapes.
     Result<session::Session> open() const;
 };
+
+/// `--as`: whose arithmetic is used, "defined" or "mxnet".
+void addArithmetic(Command &command, std::string &name);
+backends::Arithmetic arithmeticNamed(std::string_view name);
 
 /// Where ranges of int8 operators come from besides data: shared by the commands that convert.
 struct RangeOptions
@@ -30,11 +38,11 @@ struct RangeOptions
     std::string table;
     std::string method; ///< of thresholds; wins over the policy's
 
-    void addTo(CLI::App &command);
+    void addTo(Command &command);
     void apply(policy::Policy &policy) const;
 };
 
-/// The policy file and the options that refine it (spec: cli, "Policy").
+/// The policy file and the options that refine it (app/README.md, "Policy").
 struct PolicyOptions
 {
     std::string file;
@@ -53,11 +61,11 @@ struct PolicyOptions
     bool noShare = false;
     bool strict = false;
 
-    void addTo(CLI::App &command);
+    void addTo(Command &command);
     /// The file's policy with the options applied, options winning; takes types and shapes from the data
     /// example into `session`.
     Result<policy::Policy> read(session::Session &session) const;
-    /// An error about the policy says which file it came from, if any.
+    /// An error about the policy says so, and which file it came from, if any.
     Error located(Error error) const;
 
 private:

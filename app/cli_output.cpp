@@ -1,17 +1,38 @@
 #include "app/cli_output.h"
 
+#include "app/cli_fields.h"
+#include "core/base/file_error.h"
+#include "core/base/mapped_file.h"
 #include "core/base/text.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <memory>
 
 namespace halftone::cli {
 namespace {
+
+/// What a command has to say, until it is known to be true.
+struct Output
+{
+    std::string text;
+    Result<void> failure; ///< of the output, or since a file that it is made of has changed
+};
+
+Output s_output;
+
+/// Where the caller's end does not block.
+void waitForReader()
+{
+    pollfd polled{STDOUT_FILENO, POLLOUT, 0};
+    static_cast<void>(::poll(&polled, 1, -1));
+}
 
 /// Columns that a UTF-8 text takes: its code points.
 std::size_t widthOf(std::string_view text)
@@ -96,20 +117,6 @@ std::string withThousands(std::uint64_t value)
     return text;
 }
 
-std::string humanBytes(std::uint64_t bytes)
-{
-    constexpr std::array<std::string_view, 5> kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
-    auto value = static_cast<double>(bytes);
-    std::size_t unit = 0;
-    while (value >= 1024 && unit + 1 < kUnits.size()) {
-        value /= 1024;
-        ++unit;
-    }
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f " : "%.1f ", value);
-    return text.data() + std::string(kUnits[unit]);
-}
-
 std::string counted(std::size_t count, std::string_view one, std::string_view many)
 {
     return withThousands(count) + ' ' + std::string(count == 1 ? one : many);
@@ -122,12 +129,34 @@ void printJson(const Json &document)
 
 void print(std::string_view text)
 {
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    constexpr std::size_t kMostHeld = std::size_t{64} << 20;
+    if (s_output.failure.ok())
+        s_output.failure = MappedFile::checkAll();
+    s_output.text += text;
+    if (s_output.text.size() > kMostHeld && s_output.failure.ok())
+        s_output.failure = writeOutput();
+}
+
+Result<void> writeOutput()
+{
+    HALFTONE_CHECK(s_output.failure);
+    std::string_view left = s_output.text;
+    while (!left.empty()) {
+        const ssize_t written = ::write(STDOUT_FILENO, left.data(), left.size());
+        if (written >= 0)
+            left.remove_prefix(static_cast<std::size_t>(written));
+        else if (errno == EAGAIN)
+            waitForReader();
+        else if (errno != EINTR)
+            return fileError("standard output", "write", errno);
+    }
+    s_output.text.clear();
+    return {};
 }
 
 void tellError(const Error &error)
 {
-    std::fprintf(stderr, "error: %s\n", error.message().c_str());
+    std::fprintf(stderr, "error: %s\n", error.message(optionOf).c_str());
 }
 
 void tellWarnings(std::span<const policy::Warning> warnings)

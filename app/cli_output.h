@@ -31,12 +31,13 @@ private:
 };
 
 std::string withThousands(std::uint64_t value); ///< 25,610,205
-std::string humanBytes(std::uint64_t bytes); ///< "97.8 MiB"
 std::string counted(std::size_t count, std::string_view one, std::string_view many); ///< "1 cast", "5 casts"
 
-/// One JSON document on standard output, broken UTF-8 in names replaced.
+/// For standard output, once the command is done: one JSON document, broken UTF-8 in names replaced, or text.
 void printJson(const Json &document);
 void print(std::string_view text);
+/// fails: BadInput when it cannot be written, or when a file that was being read while it was said has changed
+Result<void> writeOutput();
 
 /// "error: …" and "warning: …" lines on standard error.
 void tellError(const Error &error);

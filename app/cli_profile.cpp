@@ -1,14 +1,15 @@
 #include "app/cli_commands.h"
 #include "app/cli_options.h"
 #include "app/cli_output.h"
+#include "core/backends/backends.h"
 #include "core/base/text.h"
-#include "core/passes/variables.h"
+#include "core/infer/variables.h"
+#include "core/interpret/random_params.h"
 #include "core/profile/latency.h"
+#include "core/profile/plan_maker.h"
 #include "core/profile/typed_model.h"
 #include "core/report/figures_object.h"
 #include "core/report/json_values.h"
-#include "core/runtime/backends.h"
-#include "core/runtime/random_params.h"
 
 #include <array>
 #include <cstdio>
@@ -22,7 +23,7 @@ struct Options
 {
     ModelOptions model;
     PolicyOptions policy;
-    std::string backend = "cpu";
+    std::string backend{backends::kDefaultBackend};
     std::int64_t threads = 0;
     std::int64_t repeats = 30;
     std::int64_t warmup = 5;
@@ -40,7 +41,7 @@ struct Profile
 {
     profile::Latency latency;
     std::optional<profile::Versus> versus;
-    runtime::BackendInfo backend;
+    backends::BackendInfo backend;
     std::vector<std::pair<std::string, tensor::Shape>> inputs; ///< in the graph's order
 };
 
@@ -54,7 +55,7 @@ bool converts(const PolicyOptions &policy)
 }
 
 /// The shapes of all variables, by name: a converted graph has the same ones.
-Shapes shapesByName(const graph::Graph &graph, const passes::ShapeMap &shapes)
+Shapes shapesByName(const graph::Graph &graph, const infer::ShapeMap &shapes)
 {
     Shapes known;
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
@@ -68,8 +69,7 @@ Result<std::vector<std::pair<std::string, tensor::Shape>>>
 measuredInputs(const graph::Model &model, const policy::Policy &policy, const Shapes &known)
 {
     std::vector<policy::Warning> told; // those who convert tell them
-    HALFTONE_TRY(const std::vector<passes::Variable> variables,
-                 passes::classifyVariables(model, policy, told));
+    HALFTONE_TRY(const std::vector<infer::Variable> variables, infer::classifyVariables(model, policy, told));
     std::vector<std::pair<std::string, tensor::Shape>> inputs;
     for (graph::NodeId id = 0; id < model.graph.nodeCount(); ++id) {
         const std::string &name = model.graph.node(id).name;
@@ -84,11 +84,11 @@ Result<graph::Model> sourceModel(const Options &options, const session::Session 
     const graph::Model &model = session.source().model;
     if (!options.hasSeed)
         return model;
-    return runtime::withRandomParameters(model, session.inputShapes(), options.seed);
+    return interpret::withRandomParameters(model, session.inputShapes(), options.seed);
 }
 
 /// An emulated type has no honest latency: whoever asks for one is told before anything runs.
-void warnOfEmulation(const profile::TypedModel &typed, const runtime::BackendInfo &backend)
+void warnOfEmulation(const infer::TypedModel &typed, const backends::BackendInfo &backend)
 {
     for (const auto &[type, layers] : profile::emulatedLayers(typed, backend)) {
         const std::string text = "warning: this machine has no fast path for "
@@ -96,20 +96,6 @@ void warnOfEmulation(const profile::TypedModel &typed, const runtime::BackendInf
             + " emulated, and the times say nothing about a machine that has one\n";
         std::fputs(text.c_str(), stderr);
     }
-}
-
-Result<runtime::BackendInfo> backendNamed(const std::string &name, unsigned threads)
-{
-    HALFTONE_CHECK([&]() -> Result<void> {
-        const auto chain = runtime::backendChain(name, threads);
-        return chain.ok() ? Result<void>() : chain.error();
-    }());
-    if (name != "cpu")
-        return unsupported("--backend", name + " has no latency plan; it is there for comparison", "cpu");
-    for (const runtime::BackendInfo &info : runtime::allBackends())
-        if (info.name == name)
-            return info;
-    return unsupported("--backend", name);
 }
 
 /// N in place of the first axis of every input whose shape the call gives.
@@ -137,57 +123,50 @@ Result<Profile> measure(const Options &options, const std::stop_token &stop)
     if (options.repeats < 1 || options.warmup < 0 || options.threads < 0 || options.threads > 1024)
         return badCall("--repeats, --warmup, --threads", "a number out of range");
     const auto threads
-        = options.threads > 0 ? static_cast<unsigned>(options.threads) : runtime::machineThreads();
+        = options.threads > 0 ? static_cast<unsigned>(options.threads) : backends::machineThreads();
     Profile result;
-    HALFTONE_TRY(result.backend, backendNamed(options.backend, threads));
+    HALFTONE_TRY(const profile::PlanMaker maker, profile::PlanMaker::create(options.backend, threads));
+    result.backend = maker.backend();
     HALFTONE_TRY(session::Session session, options.model.open());
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
-    if (!options.table.empty() && !options.quantized && !session::asksForInt8(policy))
+    if (!options.table.empty() && !options.quantized && !jobs::asksForInt8(policy))
         return badCall("--table", "without --quantized or operators in int8", "both");
     HALFTONE_CHECK(setBatch(options, session));
     std::vector<std::string> notes;
-    HALFTONE_TRY(const passes::ShapeMap shapes, session.shapes(notes));
+    HALFTONE_TRY(const infer::ShapeMap shapes, session.shapes(notes));
     const Shapes known = shapesByName(session.source().model.graph, shapes);
     HALFTONE_TRY(const graph::Model source, sourceModel(options, session));
     HALFTONE_TRY(result.inputs, measuredInputs(source, policy, known));
-    HALFTONE_TRY(const runtime::BackendChain chain, runtime::backendChain("reference", threads));
-    runtime::PlanOptions planOptions;
-    planOptions.threads = static_cast<int>(threads);
-    planOptions.fallback = chain.front().get();
-    planOptions.cache = std::make_shared<runtime::PlanCache>();
     graph::Model model = source;
     Shapes knownHere = known;
     if (options.quantized) {
         if (converts(options.policy))
             return badCall("--quantized", "together with a policy", "one of both");
-        HALFTONE_TRY(model,
-                     session::quantizedForProfile(source, known, options.table, threads, progress(stop)));
+        HALFTONE_TRY(model, jobs::quantizedForProfile(source, known, options.table, threads, progress(stop)));
         knownHere = session.inputShapes(); // parameters have other shapes and names in int8
     } else if (converts(options.policy)) {
-        session::RangeSource ranged{options.table, {}, &known};
-        ranged.calibrate.threads = threads;
-        HALFTONE_TRY(const passes::QuantizedRanges ranges,
-                     session::rangesFor(source, session.source().symbolPath, policy, ranged, progress(stop)));
-        auto converted
-            = passes::convertModel(source, policy, options.policy.strict, progress(stop), nullptr, &ranges);
-        if (!converted.ok())
-            return options.policy.located(converted.error());
-        tellWarnings(converted.value().warnings);
-        model = converted.value().model;
-        if (session::asksForInt8(policy))
+        session::DeriveRequest request{source, session.source().modelPath, policy};
+        request.strict = options.policy.strict;
+        request.ranges.table = options.table;
+        request.ranges.randomInputs = &known;
+        request.ranges.calibrate.threads = threads;
+        const auto derived = session::derive(request, progress(stop));
+        if (!derived.ok())
+            return options.policy.located(derived.error());
+        tellWarnings(derived.value().converted->warnings);
+        model = derived.value().converted->model;
+        if (jobs::asksForInt8(policy))
             knownHere = session.inputShapes(); // parameters have other shapes and names in int8
     }
     const profile::LatencySettings settings{static_cast<std::size_t>(options.warmup),
                                             static_cast<std::size_t>(options.repeats)};
-    HALFTONE_TRY(const profile::TypedModel wanted, profile::typedModel(std::move(model), knownHere, policy));
+    HALFTONE_TRY(const infer::TypedModel wanted, profile::typedModel(std::move(model), knownHere, policy));
     warnOfEmulation(wanted, result.backend);
-    HALFTONE_TRY(const std::unique_ptr<runtime::LatencyPlan> plan,
-                 profile::measurablePlan(wanted, planOptions));
+    HALFTONE_TRY(const std::unique_ptr<kernels::LatencyPlan> plan, maker.plan(wanted));
     HALFTONE_TRY(result.latency, profile::measureLatency(*plan, settings, progress(stop)));
     if (options.versusFp32) {
-        HALFTONE_TRY(const profile::TypedModel plain, profile::typedModel(source, known, policy::Policy()));
-        HALFTONE_TRY(const std::unique_ptr<runtime::LatencyPlan> wide,
-                     profile::measurablePlan(plain, planOptions));
+        HALFTONE_TRY(const infer::TypedModel plain, profile::typedModel(source, known, policy::Policy()));
+        HALFTONE_TRY(const std::unique_ptr<kernels::LatencyPlan> wide, maker.plan(plain));
         HALFTONE_TRY(result.versus, profile::measureVersus(*plan, *wide, settings, 1, progress(stop)));
     }
     return result;
@@ -197,7 +176,7 @@ Json jsonOf(const Profile &profile, const Options &options)
 {
     Json native = Json::object();
     for (const auto &[type, support] : profile.backend.dtypes)
-        native[std::string(tensor::nameOf(type))] = support == runtime::Support::Native;
+        native[std::string(tensor::nameOf(type))] = support == kernels::Support::Native;
     Json inputs = Json::object();
     for (const auto &[name, shape] : profile.inputs)
         inputs[name] = report::jsonShape(shape);
@@ -242,7 +221,7 @@ void printProfile(const Profile &profile, const Options &options)
                       + fixed(profile.versus->ci95[0], " to ") + fixed(profile.versus->ci95[1], "")});
     Table layers({"us", "kind", "type", "kernel", "nodes"});
     for (const profile::LayerLatency &layer : latency.layers)
-        layers.add({fixed(layer.medianUs, ""), std::string(runtime::nameOf(layer.step.kind)),
+        layers.add({fixed(layer.medianUs, ""), std::string(kernels::nameOf(layer.step.kind)),
                     std::string(tensor::nameOf(layer.step.dtype)), layer.step.kernel,
                     printable(joined(layer.step.nodes, 4))});
     print(head.toString() + '\n' + layers.toString());
@@ -260,30 +239,28 @@ Result<void> profileModel(const Options &options, const std::stop_token &stop)
 
 } // namespace
 
-void addProfile(CLI::App &app, Action &chosen)
+void addProfile(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<Options>();
-    CLI::App *command
-        = app.add_subcommand("profile", "Measure the latency of a model, whole and layer by layer");
-    options->model.addTo(*command);
-    options->policy.addTo(*command);
-    command->add_option("--backend", options->backend, "cpu (default)")->type_name("NAME");
-    command->add_option("--threads", options->threads, "Default: as many as the machine has")->type_name("N");
-    command->add_option("--repeats", options->repeats, "Runs that count (30)")->type_name("N");
-    command->add_option("--warmup", options->warmup, "Runs before that (5)")->type_name("N");
-    command
-        ->add_option("--batch", options->batch, "The first axis of every input; default: as its shape says")
-        ->type_name("N");
-    command->add_option("--random-params", options->seed, "Draw the parameters that the model lacks")
-        ->type_name("SEED");
-    command->add_flag("--versus-fp32", options->versusFp32, "Also the model as it is, in turns");
-    command->add_flag("--quantized", options->quantized,
-                      "In int8; the ranges come from random values, for speed only, or from --table");
-    command->add_option("--table", options->table, "Ranges of what is int8, as 'calibrate --out' wrote them")
-        ->type_name("T.json");
-    command->add_flag("--json", options->json, "Print as JSON");
-    command->callback([command, options, &chosen] {
-        options->hasSeed = command->count("--random-params") > 0;
+    Command command = app.command("profile", "Measure the latency of a model, whole and layer by layer");
+    options->model.addTo(command);
+    options->policy.addTo(command);
+    command.option("--backend", &options->backend, backends::planningBackendNames()).type("NAME");
+    command.option("--threads", &options->threads, "Default: as many as the machine has").type("N");
+    command.option("--repeats", &options->repeats, "Runs that count (30)").type("N");
+    command.option("--warmup", &options->warmup, "Runs before that (5)").type("N");
+    command.option("--batch", &options->batch, "The first axis of every input; default: as its shape says")
+        .type("N");
+    command.option("--random-params", &options->seed, "Draw the parameters that the model lacks")
+        .type("SEED");
+    command.flag("--versus-fp32", options->versusFp32, "Also the model as it is, in turns");
+    command.flag("--quantized", options->quantized,
+                 "In int8; the ranges come from random values, for speed only, or from --table");
+    command.option("--table", &options->table, "Ranges of what is int8, as 'calibrate --out' wrote them")
+        .type("T.json");
+    command.flag("--json", options->json, "Print as JSON");
+    command.onChosen([command, options, &chosen] {
+        options->hasSeed = command.isGiven("--random-params");
         chosen = [options](const std::stop_token &stop) { return profileModel(*options, stop); };
     });
 }

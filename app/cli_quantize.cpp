@@ -1,5 +1,6 @@
 #include "app/cli_calibration_options.h"
 #include "app/cli_commands.h"
+#include "app/cli_files.h"
 #include "app/cli_options.h"
 #include "app/cli_output.h"
 #include "core/base/text.h"
@@ -16,7 +17,7 @@ namespace {
 struct Options
 {
     ModelOptions model;
-    session::QuantizeSettings settings; ///< its calibration comes from `calibration`
+    jobs::QuantizeSettings settings; ///< its calibration comes from `calibration`
     CalibrationOptions calibration;
     std::string out;
     std::string form = "onednn";
@@ -30,8 +31,8 @@ struct Options
 
 Result<void> takeOptions(Options &options)
 {
-    session::CalibrateOptions &calibrate = options.settings.calibrate;
-    passes::QuantizeOptions &quantize = options.settings.options;
+    jobs::CalibrateOptions &calibrate = options.settings.calibrate;
+    quantize::QuantizeOptions &quantize = options.settings.options;
     HALFTONE_CHECK(options.calibration.take());
     calibrate = options.calibration.settings;
     const bool hasTable = !options.settings.table.empty();
@@ -51,27 +52,28 @@ Result<void> takeOptions(Options &options)
         calibrate.threshold.method
             = calibration::thresholdMethodNamed(options.calib == "naive" ? "minmax" : options.calib)
                   .value_or(calibration::ThresholdMethod::Mse);
-    quantize.form = options.form == "plain" ? passes::QuantizedForm::Plain : passes::QuantizedForm::Onednn;
-    quantize.codes = options.dtype == "int8" ? passes::QuantizedCodes::Int8
-        : options.dtype == "uint8"           ? passes::QuantizedCodes::UInt8
-                                             : passes::QuantizedCodes::Auto;
+    quantize.form
+        = options.form == "plain" ? quantize::QuantizedForm::Plain : quantize::QuantizedForm::Onednn;
+    quantize.codes = options.dtype == "int8" ? quantize::QuantizedCodes::Int8
+        : options.dtype == "uint8"           ? quantize::QuantizedCodes::UInt8
+                                             : quantize::QuantizedCodes::Auto;
     quantize.isFull = options.mode == "full";
     quantize.perChannel = options.granularity == "channel";
     quantize.isNeutral = options.levels == "neutral";
     return {};
 }
 
-Json reportOf(const Options &options, const session::QuantizeOutcome &outcome,
+Json reportOf(const Options &options, const jobs::QuantizeOutcome &outcome,
               const std::vector<std::string> &written)
 {
     Json skipped = Json::array();
-    for (const passes::SkippedNode &node : outcome.quantized.skipped)
+    for (const quantize::SkippedNode &node : outcome.quantized.skipped)
         skipped.push_back({{"name", node.name}, {"op", node.op}, {"why", node.why}});
     std::map<std::string_view, const calibration::CalibratedTensor *> tensors;
     for (const calibration::CalibratedTensor &tensor : outcome.tensors)
         tensors.emplace(tensor.name, &tensor);
     Json thresholds = Json::array();
-    for (const passes::QuantizedThreshold &threshold : outcome.quantized.thresholds) {
+    for (const quantize::QuantizedThreshold &threshold : outcome.quantized.thresholds) {
         Json row{{"tensor", threshold.tensor.name},
                  {"source", threshold.tensor.source},
                  {"min", threshold.range.low},
@@ -89,6 +91,9 @@ Json reportOf(const Options &options, const session::QuantizeOutcome &outcome,
         }
         thresholds.push_back(std::move(row));
     }
+    Json warnings = Json::array();
+    for (const policy::Warning &warning : outcome.quantized.warnings)
+        warnings.push_back({{"entry", warning.entry}, {"text", warning.text}});
     return {{"form", options.form},
             {"calib", options.settings.table.empty() ? options.calib : "table"},
             {"examples", outcome.examples},
@@ -97,11 +102,12 @@ Json reportOf(const Options &options, const session::QuantizeOutcome &outcome,
             {"skipped", std::move(skipped)},
             {"thresholds", std::move(thresholds)},
             {"notes", outcome.quantized.notes},
+            {"warnings", std::move(warnings)},
             {"written", written},
             {"seconds", outcome.seconds}};
 }
 
-void printSummary(const Options &options, const session::QuantizeOutcome &outcome,
+void printSummary(const Options &options, const jobs::QuantizeOutcome &outcome,
                   const std::vector<std::string> &written)
 {
     std::array<char, 32> seconds{};
@@ -122,7 +128,7 @@ void printSummary(const Options &options, const session::QuantizeOutcome &outcom
     print(head.toString() + '\n');
     if (!outcome.quantized.skipped.empty()) {
         Table skipped({"stays float32", "operator", "why"});
-        for (const passes::SkippedNode &node : outcome.quantized.skipped)
+        for (const quantize::SkippedNode &node : outcome.quantized.skipped)
             skipped.add({printable(node.name), printable(node.op), printable(node.why)});
         print(skipped.toString() + '\n');
     }
@@ -136,10 +142,17 @@ Result<void> quantize(Options options, const std::stop_token &stop)
         return unsupported("--out", "this build writes no ONNX",
                            "a prefix for P-symbol.json and P-0000.params");
     HALFTONE_CHECK(takeOptions(options));
+    HALFTONE_TRY(const io::ModelOutput output,
+                 CommandFiles()
+                     .reads(options.model)
+                     .reads(options.settings.calibrate.examples, options.model)
+                     .reads("--table", options.settings.table)
+                     .claim(options.out));
     HALFTONE_TRY(const session::Session session, options.model.open());
-    HALFTONE_TRY(const session::QuantizeOutcome outcome, session.quantize(options.settings, progress(stop)));
-    HALFTONE_TRY(const std::vector<std::string> written, session.write(outcome.quantized.model, options.out));
-    tellNotes(session.source().symbolPath, outcome.quantized.notes);
+    HALFTONE_TRY(const jobs::QuantizeOutcome outcome, session.quantize(options.settings, progress(stop)));
+    HALFTONE_TRY(const std::vector<std::string> written, session.write(outcome.quantized.model, output));
+    tellNotes(session.source().modelPath, outcome.quantized.notes);
+    tellWarnings(outcome.quantized.warnings);
     if (options.json)
         printJson(reportOf(options, outcome, written));
     else
@@ -149,21 +162,21 @@ Result<void> quantize(Options options, const std::stop_token &stop)
 
 } // namespace
 
-void addQuantize(CLI::App &app, Action &chosen)
+void addQuantize(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<Options>();
-    session::QuantizeSettings &settings = options->settings;
-    CLI::App *command = app.add_subcommand("quantize", "Write a model in int8, as MXNet's quantization does");
-    options->model.addTo(*command);
-    command->add_option("--out", options->out, "Write P-symbol.json and P-0000.params")
-        ->type_name("P")
-        ->required();
-    command->add_option("--table", settings.table, "Ranges that 'calibrate --out' wrote")
-        ->type_name("T.json");
-    options->calibration.addTo(*command, "--calib");
-    const auto choice = [command](const char *name, std::string &value, std::vector<std::string> values,
-                                  const char *help) {
-        command->add_option(name, value, help)->check(CLI::IsMember(std::move(values)))->type_name("NAME");
+    jobs::QuantizeSettings &settings = options->settings;
+    Command command = app.command("quantize", "Write a model in int8, as MXNet's quantization does");
+    options->model.addTo(command);
+    command.option("--out", &options->out, "Write P-symbol.json and P-0000.params")
+        .type("P")
+        .notEmpty()
+        .required();
+    command.option("--table", &settings.table, "Ranges that 'calibrate --out' wrote").type("T.json");
+    options->calibration.addTo(command, "--calib");
+    const auto choice = [&command](const char *name, std::string &value, std::vector<std::string> values,
+                                   const char *help) {
+        command.option(name, &value, help).oneOf(std::move(values)).type("NAME");
     };
     choice("--calib", options->calib, {"none", "naive", "entropy", "percentile", "mse"},
            "none, naive, entropy, percentile or mse (default with --inputs)");
@@ -175,19 +188,16 @@ void addQuantize(CLI::App &app, Action &chosen)
            "Of fully connected weights: tensor (default) or channel");
     choice("--levels", options->levels, {"mxnet", "neutral"},
            "mxnet (default; 127.5 and 255.5 for the largest value) or neutral (127 and 255)");
+    command.option("--exclude", &settings.options.excludedNames, "Keep a node in float32; may be repeated")
+        .type("NAME");
+    command.option("--exclude-op", &settings.options.excludedOps, "Keep an operator in float32").type("OP");
     command
-        ->add_option("--exclude", settings.options.excludedNames, "Keep a node in float32; may be repeated")
-        ->type_name("NAME");
-    command->add_option("--exclude-op", settings.options.excludedOps, "Keep an operator in float32")
-        ->type_name("OP");
-    command
-        ->add_option("--int8-op", settings.options.quantizedOps,
-                     "Quantize only such operators; may be repeated")
-        ->type_name("OP");
-    command->add_flag("--correct-biases", settings.correctsBiases,
-                      "Take the mean errors of int8 layers, measured on --inputs, out of their biases");
-    command->add_flag("--json", options->json, "Print the report as JSON");
-    command->callback([options, &chosen] {
+        .option("--int8-op", &settings.options.quantizedOps, "Quantize only such operators; may be repeated")
+        .type("OP");
+    command.flag("--correct-biases", settings.correctsBiases,
+                 "Take the mean errors of int8 layers, measured on --inputs, out of their biases");
+    command.flag("--json", options->json, "Print the report as JSON");
+    command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return quantize(*options, stop); };
     });
 }

@@ -1,4 +1,6 @@
 #include "app/cli_commands.h"
+#include "app/cli_fields.h"
+#include "app/cli_files.h"
 #include "app/cli_options.h"
 #include "app/cli_output.h"
 #include "core/base/atomic_file.h"
@@ -22,6 +24,7 @@ struct Options
     std::string labels;
     std::size_t examples = 0;
     unsigned threads = 0;
+    std::string arithmetic = "defined";
     bool latency = false;
     bool json = false;
 };
@@ -35,9 +38,12 @@ Result<void> report(const Options &options, const std::stop_token &stop)
     request.target = options.target;
     request.threads = options.threads;
     request.latency = options.latency;
+    request.arithmetic = arithmeticNamed(options.arithmetic);
     if (!options.inputs.empty())
         request.data
-            = session::ExampleOptions{options.inputs, options.preprocess, options.labels, options.examples};
+            = jobs::ExampleOptions{options.inputs, options.preprocess, options.labels, options.examples};
+    HALFTONE_TRY(const std::vector<jobs::FieldFile> reads, session::reportFiles(request));
+    HALFTONE_CHECK(CommandFiles().reads(namedFiles(reads)).writes("--out", options.out).check());
     HALFTONE_TRY(const std::string page, session::makeReport(request, progress(stop)));
     HALFTONE_TRY(AtomicFile file, AtomicFile::create(options.out));
     HALFTONE_CHECK(file.write(page));
@@ -51,25 +57,26 @@ Result<void> report(const Options &options, const std::stop_token &stop)
 
 } // namespace
 
-void addReport(CLI::App &app, Action &chosen)
+void addReport(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<Options>();
-    CLI::App *command
-        = app.add_subcommand("report", "A self-contained HTML page: graph picture, lists, layers, plots");
-    command->add_option("MODEL", options->model, "P-symbol.json or a .halftone session")->required();
-    command->add_option("--params", options->params, "The parameter file, or none")->type_name("FILE");
-    command->add_option("--out", options->out, "The page to write")->type_name("R.html")->required();
-    command->add_option("--policy", options->policy, "A policy file")->type_name("FILE");
-    command->add_option("--target", options->target, "float16 or bfloat16")->type_name("DTYPE");
-    command->add_option("--inputs", options->inputs, "Data to compare with: an .npz or a folder of pictures")
-        ->type_name("DATA");
-    command->add_option("--preprocess", options->preprocess, "For pictures")->type_name("FILE");
-    command->add_option("--labels", options->labels, "Labels of the data")->type_name("FILE");
-    command->add_option("--examples", options->examples, "The first so many")->type_name("N");
-    command->add_option("--threads", options->threads, "Default: all")->type_name("N");
-    command->add_flag("--latency", options->latency, "Measure both networks too");
-    command->add_flag("--json", options->json, "One JSON document on standard output");
-    command->callback([options, &chosen] {
+    Command command
+        = app.command("report", "A self-contained HTML page: graph picture, lists, layers, plots");
+    command.option("MODEL", &options->model, "P-symbol.json or a .halftone session").required();
+    command.option("--params", &options->params, "The parameter file, or none").type("FILE");
+    command.option("--out", &options->out, "The page to write").type("R.html").notEmpty().required();
+    command.option("--policy", &options->policy, "A policy file").type("FILE");
+    command.option("--target", &options->target, "float16 or bfloat16").type("DTYPE");
+    command.option("--inputs", &options->inputs, "Data to compare with: an .npz or a folder of pictures")
+        .type("DATA");
+    command.option("--preprocess", &options->preprocess, "For pictures").type("FILE");
+    command.option("--labels", &options->labels, "Labels of the data").type("FILE");
+    command.option("--examples", &options->examples, "The first so many").type("N");
+    command.option("--threads", &options->threads, "Default: all").type("N");
+    addArithmetic(command, options->arithmetic);
+    command.flag("--latency", options->latency, "Measure both networks too");
+    command.flag("--json", options->json, "One JSON document on standard output");
+    command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return report(*options, stop); };
     });
 }

@@ -1,8 +1,9 @@
 #include "app/cli_commands.h"
+#include "app/cli_files.h"
 #include "app/cli_options.h"
 #include "app/cli_output.h"
 #include "core/base/text.h"
-#include "core/passes/rewrite.h"
+#include "core/rewrite/rewrite.h"
 
 #include <algorithm>
 #include <chrono>
@@ -24,7 +25,7 @@ void listPasses(bool json)
 {
     Json rows = Json::array();
     Table table({"pass", "what it does"});
-    for (const passes::RewritePass &pass : passes::rewritePasses()) {
+    for (const rewrite::RewritePass &pass : rewrite::rewritePasses()) {
         rows.push_back({{"name", pass.name}, {"help", pass.help}});
         table.add({std::string(pass.name), std::string(pass.help)});
     }
@@ -34,12 +35,12 @@ void listPasses(bool json)
         print(table.toString());
 }
 
-Result<const passes::RewritePass *> passNamed(const std::string &name)
+Result<const rewrite::RewritePass *> passNamed(const std::string &name)
 {
-    if (const passes::RewritePass *pass = passes::findRewritePass(name); pass != nullptr)
+    if (const rewrite::RewritePass *pass = rewrite::findRewritePass(name); pass != nullptr)
         return pass;
     std::vector<std::string_view> names;
-    for (const passes::RewritePass &pass : passes::rewritePasses())
+    for (const rewrite::RewritePass &pass : rewrite::rewritePasses())
         names.push_back(pass.name);
     return badCall("--pass", '"' + name + "\" is no pass" + didYouMean(nearestNames(name, names)),
                    "one of " + joined(std::vector<std::string>(names.begin(), names.end())));
@@ -57,27 +58,30 @@ Result<void> rewrite(const Options &options, const std::stop_token &stop)
     if (!options.fp32Params.empty()
         && std::ranges::find(options.passes, "strip-casts") == options.passes.end())
         return badCall("--fp32-params", "no pass takes them", "--pass strip-casts");
-    std::vector<const passes::RewritePass *> chosen;
+    std::vector<const rewrite::RewritePass *> chosen;
     for (const std::string &name : options.passes) {
-        HALFTONE_TRY(const passes::RewritePass *pass, passNamed(name));
+        HALFTONE_TRY(const rewrite::RewritePass *pass, passNamed(name));
         chosen.push_back(pass);
     }
+    HALFTONE_TRY(
+        const io::ModelOutput output,
+        CommandFiles().reads(options.model).reads("--fp32-params", options.fp32Params).claim(options.out));
     HALFTONE_TRY(session::Session session, options.model.open());
     graph::Model model = session.source().model;
     Json rows = Json::array();
     Table table({"pass", "changed", "ms"});
     std::vector<std::string> notes;
     if (!options.fp32Params.empty()) {
-        HALFTONE_TRY(passes::Rewritten restored,
+        HALFTONE_TRY(rewrite::Rewritten restored,
                      session.restoreParameters(model, options.fp32Params, progress(stop)));
         model = std::move(restored.model);
         notes.push_back(counted(restored.changed, "parameter", "parameters") + " taken from "
                         + options.fp32Params);
         notes.insert(notes.end(), restored.notes.begin(), restored.notes.end());
     }
-    for (const passes::RewritePass *pass : chosen) {
+    for (const rewrite::RewritePass *pass : chosen) {
         const auto start = std::chrono::steady_clock::now();
-        HALFTONE_TRY(passes::Rewritten rewritten, session.rewrite(model, *pass, progress(stop)));
+        HALFTONE_TRY(rewrite::Rewritten rewritten, session.rewrite(model, *pass, progress(stop)));
         const double seconds
             = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         model = std::move(rewritten.model);
@@ -89,13 +93,13 @@ Result<void> rewrite(const Options &options, const std::stop_token &stop)
             {std::string(pass->name), std::to_string(rewritten.changed), std::to_string(seconds * 1e3)});
         notes.insert(notes.end(), rewritten.notes.begin(), rewritten.notes.end());
     }
-    HALFTONE_TRY(const std::vector<std::string> written, session.write(model, options.out));
+    HALFTONE_TRY(const std::vector<std::string> written, session.write(model, output));
     if (options.json) {
         printJson(Json{{"passes", std::move(rows)}, {"nodes", model.graph.nodeCount()}});
         return {};
     }
-    tellNotes(session.source().symbolPath, session.source().notes);
-    tellNotes(session.source().symbolPath, notes);
+    tellNotes(session.source().modelPath, session.source().notes);
+    tellNotes(session.source().modelPath, notes);
     print(table.toString() + '\n' + counted(model.graph.nodeCount(), "node", "nodes") + '\n');
     for (const std::string &path : written)
         print("wrote " + printable(path) + '\n');
@@ -104,23 +108,24 @@ Result<void> rewrite(const Options &options, const std::stop_token &stop)
 
 } // namespace
 
-void addRewrite(CLI::App &app, Action &chosen)
+void addRewrite(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("rewrite", "Run graph passes by name and write the result");
-    options->model.addTo(*command);
-    command->get_option("MODEL")->required(false);
-    command->add_option("--pass", options->passes, "A pass to run; may be repeated, runs in the order given")
-        ->type_name("NAME");
+    Command command = app.command("rewrite", "Run graph passes by name and write the result");
+    options->model.addTo(command);
+    command.get("MODEL").required(false);
+    command.option("--pass", &options->passes, "A pass to run; may be repeated, runs in the order given")
+        .type("NAME");
     command
-        ->add_option("--fp32-params", options->fp32Params,
-                     "With strip-casts: the parameters before they were rounded to 16 bit")
-        ->type_name("FILE");
-    command->add_option("--out", options->out, "Write P-symbol.json and, with parameters, P-0000.params")
-        ->type_name("P");
-    command->add_flag("--list", options->list, "Name the passes");
-    command->add_flag("--json", options->json, "One JSON document on standard output");
-    command->callback([options, &chosen] {
+        .option("--fp32-params", &options->fp32Params,
+                "With strip-casts: the parameters before they were rounded to 16 bit")
+        .type("FILE");
+    command.option("--out", &options->out, "Write P-symbol.json and, with parameters, P-0000.params")
+        .type("P")
+        .notEmpty();
+    command.flag("--list", options->list, "Name the passes");
+    command.flag("--json", options->json, "One JSON document on standard output");
+    command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return rewrite(*options, stop); };
     });
 }

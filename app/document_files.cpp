@@ -13,6 +13,8 @@
 #include <QLocale>
 #include <QUuid>
 
+#include <algorithm>
+
 namespace halftone::app {
 namespace {
 
@@ -30,7 +32,7 @@ std::string utf8(const QString &text)
 
 std::vector<std::string> filesOf(const SessionFile &file)
 {
-    std::vector<std::string> files{file.symbolPath};
+    std::vector<std::string> files{file.modelPath};
     if (!file.paramsPath.empty())
         files.push_back(file.paramsPath);
     return files;
@@ -43,14 +45,39 @@ io::LoadOptions loadOptions(const std::string &params)
     return options;
 }
 
+/// Held as long as this program lives.
+std::unique_ptr<QLockFile> lockOf(const QString &journal)
+{
+    auto lock = std::make_unique<QLockFile>(journal + kLockEnding);
+    lock->setStaleLockTime(0);
+    lock->tryLock();
+    return lock;
+}
+
+/// Nothing for what is no journal or holds no edit.
+std::optional<LeftWork> readLeftWork(const QString &journal)
+{
+    const auto head = session::Journal::read(utf8(journal));
+    if (!head.ok() || head.value().steps == 0)
+        return std::nullopt;
+    const QString model = plain(head.value().state.modelPath);
+    const QString when = QLocale().toString(QFileInfo(journal).lastModified(), QLocale::ShortFormat);
+    const std::size_t steps = head.value().steps;
+    const QString counted
+        = steps == 1 ? DocumentFiles::tr("1 edit") : DocumentFiles::tr("%1 edits").arg(steps);
+    return LeftWork{journal, model,
+                    DocumentFiles::tr("%1, %2, %3").arg(QFileInfo(model).fileName(), counted, when)};
+}
+
 } // namespace
 
 struct DocumentFiles::Loaded
 {
     std::unique_ptr<Document> document;
     QString sessionPath;
-    std::optional<session::ExampleOptions> data;
+    std::optional<jobs::ExampleOptions> data;
     std::map<std::string, std::string> view;
+    QString journal; ///< that it was brought back from
     std::string results; ///< of a session whose model is the same still
     QString warning;
     bool modified = false; ///< since it was saved, as what a journal brings back
@@ -71,6 +98,7 @@ DocumentFiles::DocumentFiles(widgets::DocumentController *controller, LiveJobs *
 DocumentFiles::~DocumentFiles()
 {
     endJournal();
+    endRecovered();
 }
 
 void DocumentFiles::open(const QString &path, const QString &params)
@@ -91,7 +119,7 @@ void DocumentFiles::open(const QString &path, const QString &params)
             HALFTONE_TRY(const SessionFile file, session::readSession(utf8(absolute)));
             Loaded loaded;
             loaded.sessionPath = absolute;
-            HALFTONE_TRY(loaded.document, Document::open(file.symbolPath, loadOptions(file.paramsPath)));
+            HALFTONE_TRY(loaded.document, Document::open(file.modelPath, loadOptions(file.paramsPath)));
             if (file.modelHash) {
                 HALFTONE_TRY(const std::uint64_t hash, session::contentHash(filesOf(file)));
                 if (hash != *file.modelHash)
@@ -137,9 +165,10 @@ void DocumentFiles::recover(const QString &journalPath)
             HALFTONE_TRY(const session::Journal::Head head, session::Journal::read(utf8(journalPath)));
             Loaded loaded;
             loaded.modified = true;
+            loaded.journal = journalPath;
             loaded.sessionPath = plain(head.sessionPath);
             HALFTONE_TRY(loaded.document,
-                         Document::open(head.state.symbolPath, loadOptions(head.state.paramsPath)));
+                         Document::open(head.state.modelPath, loadOptions(head.state.paramsPath)));
             loaded.document->setHistory(head.state.history);
             loaded.data = head.state.data;
             loaded.view = head.state.view;
@@ -164,8 +193,13 @@ void DocumentFiles::load(std::function<Result<Loaded>()> work, const QString &pa
 void DocumentFiles::show(Loaded loaded)
 {
     endJournal();
+    endRecovered();
+    if (!loaded.journal.isEmpty()) {
+        m_recovered = loaded.journal;
+        m_recoveredLock = lockOf(loaded.journal);
+    }
     m_sessionPath = loaded.sessionPath;
-    m_symbolPath = plain(loaded.document->session().source().symbolPath);
+    m_modelPath = plain(loaded.document->session().source().modelPath);
     m_savedPolicy = loaded.modified ? policy::Policy() : loaded.document->policy();
     m_savedData = loaded.data;
     m_controller->setDocument(std::move(loaded.document));
@@ -179,7 +213,7 @@ void DocumentFiles::show(Loaded loaded)
     SessionFile first = state();
     first.view = loaded.view; // which the window is yet to take on
     beginJournal(first);
-    addRecentFile(m_sessionPath.isEmpty() ? m_symbolPath : m_sessionPath);
+    addRecentFile(m_sessionPath.isEmpty() ? m_modelPath : m_sessionPath);
     if (!loaded.warning.isEmpty())
         Q_EMIT warned(loaded.warning);
     Q_EMIT opened(loaded.view);
@@ -190,8 +224,9 @@ void DocumentFiles::close()
 {
     m_opening.cancel();
     endJournal();
+    endRecovered();
     m_sessionPath.clear();
-    m_symbolPath.clear();
+    m_modelPath.clear();
     m_controller->setDocument(nullptr);
     Q_EMIT modifiedChanged();
 }
@@ -200,7 +235,7 @@ SessionFile DocumentFiles::state() const
 {
     SessionFile file;
     const Document &document = *m_controller->document();
-    file.symbolPath = document.session().source().symbolPath;
+    file.modelPath = document.session().source().modelPath;
     file.paramsPath = document.session().source().paramsPath;
     file.history = document.history();
     file.data = m_jobs->data() ? m_jobs->data() : m_savedData; // which may still be on their way
@@ -220,6 +255,7 @@ Result<void> DocumentFiles::save(const QString &path)
     m_savedPolicy = m_controller->document()->policy();
     m_savedData = file.data;
     beginJournal(file); // what came before lies in the session file
+    endRecovered();
     addRecentFile(m_sessionPath);
     Q_EMIT modifiedChanged();
     return {};
@@ -227,7 +263,7 @@ Result<void> DocumentFiles::save(const QString &path)
 
 QString DocumentFiles::name() const
 {
-    return QFileInfo(m_sessionPath.isEmpty() ? m_symbolPath : m_sessionPath).fileName();
+    return QFileInfo(m_sessionPath.isEmpty() ? m_modelPath : m_sessionPath).fileName();
 }
 
 bool DocumentFiles::isModified() const
@@ -244,9 +280,7 @@ void DocumentFiles::beginJournal(const SessionFile &state)
 {
     const QString path
         = journalFolder() + '/' + QUuid::createUuid().toString(QUuid::WithoutBraces) + kJournalEnding;
-    auto lock = std::make_unique<QLockFile>(path + kLockEnding);
-    lock->setStaleLockTime(0); // held as long as this program lives
-    lock->tryLock();
+    auto lock = lockOf(path);
     auto journal = session::Journal::create(utf8(path), {state, utf8(m_sessionPath)});
     endJournal();
     if (!journal.ok()) {
@@ -266,6 +300,15 @@ void DocumentFiles::endJournal()
     m_journal.reset();
     QFile::remove(m_journalPath);
     m_journalLock.reset();
+}
+
+void DocumentFiles::endRecovered()
+{
+    if (m_recovered.isEmpty())
+        return;
+    QFile::remove(m_recovered);
+    m_recovered.clear();
+    m_recoveredLock.reset();
 }
 
 void DocumentFiles::note(Result<void> (session::Journal::*step)())
@@ -321,16 +364,19 @@ QStringList DocumentFiles::leftJournals()
     return left;
 }
 
-QString DocumentFiles::describeJournal(const QString &journalPath)
+std::vector<LeftWork> DocumentFiles::leftWork(const QString &model)
 {
-    const auto head = session::Journal::read(utf8(journalPath));
-    if (!head.ok() || head.value().steps == 0)
-        return {};
-    const QString model = QFileInfo(plain(head.value().state.symbolPath)).fileName();
-    const QString when = QLocale().toString(QFileInfo(journalPath).lastModified(), QLocale::ShortFormat);
-    const std::size_t steps = head.value().steps;
-    const QString counted = steps == 1 ? tr("1 edit") : tr("%1 edits").arg(steps);
-    return tr("%1, %2, %3").arg(model, counted, when);
+    std::vector<LeftWork> all;
+    for (const QString &journal : leftJournals()) {
+        if (auto work = readLeftWork(journal))
+            all.push_back(std::move(*work));
+        else
+            discardJournal(journal); // nothing to bring back
+    }
+    if (!model.isEmpty())
+        std::ranges::stable_partition(
+            all, [&model](const LeftWork &work) { return QFileInfo(work.model) == QFileInfo(model); });
+    return all;
 }
 
 void DocumentFiles::discardJournal(const QString &journalPath)

@@ -14,8 +14,17 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace halftone::app {
+
+/// Unsaved work of a program that is gone.
+struct LeftWork
+{
+    QString journal; ///< the file
+    QString model;
+    QString text; ///< "digits-symbol.json, 3 edits, 21/11/26 17:03"
+};
 
 /// Opening, saving, and the journal that makes unsaved edits outlive a crash.
 class DocumentFiles : public QObject
@@ -31,7 +40,7 @@ public:
     void open(const QString &path, const QString &params = {});
     /// The bundled model with its data and everything in float16, so that there is something to mend.
     void openSample();
-    /// Goes on from a journal that a killed program left.
+    /// Goes on from a journal that a killed program left; it is kept until what it brought back is saved or given up.
     void recover(const QString &journalPath);
     void close();
 
@@ -49,8 +58,8 @@ public:
 
     /// Journals of programs that are gone, newest first.
     static QStringList leftJournals();
-    /// "digits-symbol.json, 3 edits, 21/11/26 17:03"; empty for what is no journal or holds no edit.
-    static QString describeJournal(const QString &journalPath);
+    /// What these bring back, that of `model` first. Journals that hold no edit are discarded.
+    static std::vector<LeftWork> leftWork(const QString &model = {});
     static void discardJournal(const QString &journalPath);
 
 Q_SIGNALS:
@@ -68,6 +77,7 @@ private:
     session::SessionFile state() const;
     void beginJournal(const session::SessionFile &state);
     void endJournal();
+    void endRecovered();
     void note(Result<void> (session::Journal::*step)());
     void noteEdit();
     void journalFailed(const Error &error);
@@ -75,11 +85,14 @@ private:
     widgets::DocumentController *m_controller;
     LiveJobs *m_jobs;
     QString m_sessionPath;
-    QString m_symbolPath;
+    QString m_modelPath;
     policy::Policy m_savedPolicy;
-    std::optional<session::ExampleOptions> m_savedData;
+    std::optional<jobs::ExampleOptions> m_savedData;
     std::optional<session::Journal> m_journal;
     QString m_journalPath;
+    QString
+        m_recovered; ///< the journal that the document was brought back from, which holds more than m_journal
+    std::unique_ptr<QLockFile> m_recoveredLock;
     std::map<std::string, std::string> m_notedView;
     std::unique_ptr<QLockFile> m_journalLock;
     widgets::LatestJob m_opening;

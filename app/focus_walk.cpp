@@ -1,17 +1,14 @@
-#include "app/main_window.h"
-#include "widgets/graphview/graph_view.h"
+#include "app/focus_walk.h"
 
 #include <QAbstractButton>
 #include <QButtonGroup>
 #include <QDockWidget>
-#include <QKeyEvent>
+#include <QMainWindow>
 #include <QStatusBar>
 #include <QTabBar>
-#include <QToolBar>
 
 #include <algorithm>
 
-/// The way of the keyboard through the window.
 namespace halftone::app {
 namespace {
 
@@ -47,8 +44,13 @@ QWidget *neighbour(const std::vector<QWidget *> &ring, std::vector<QWidget *>::c
 
 } // namespace
 
-/// Tool bar, graph, docks from the left, the tabs over a row of pages, status bar.
-int MainWindow::focusRank(const QWidget *widget) const
+FocusWalk::FocusWalk(QMainWindow *window, std::function<QWidget *()> centreFocus)
+    : m_window(window)
+    , m_centreFocus(std::move(centreFocus))
+{
+}
+
+int FocusWalk::rankOf(const QWidget *widget) const
 {
     enum Rank
     {
@@ -62,7 +64,7 @@ int MainWindow::focusRank(const QWidget *widget) const
         Status
     };
     if (const QDockWidget *const dock = dockOf(widget)) {
-        switch (dockWidgetArea(const_cast<QDockWidget *>(dock))) {
+        switch (m_window->dockWidgetArea(const_cast<QDockWidget *>(dock))) {
         case Qt::LeftDockWidgetArea:
             return Left;
         case Qt::RightDockWidgetArea:
@@ -75,70 +77,57 @@ int MainWindow::focusRank(const QWidget *widget) const
     }
     if (qobject_cast<const QTabBar *>(widget))
         return BottomTabs;
-    if (statusBar()->isAncestorOf(widget))
+    if (m_window->statusBar()->isAncestorOf(widget))
         return Status;
-    return centralWidget()->isAncestorOf(widget) ? Centre : Tools;
+    return m_window->centralWidget()->isAncestorOf(widget) ? Centre : Tools;
 }
 
 /// Not those on pages that lie behind others: their dock says that it is visible, but nothing of it is seen. Nor the tabs of
 /// docks that are hidden.
-std::vector<QWidget *> MainWindow::tabStops() const
+std::vector<QWidget *> FocusWalk::stops() const
 {
     std::vector<QWidget *> stops;
-    for (QWidget *widget = nextInFocusChain(); widget != this; widget = widget->nextInFocusChain()) {
+    for (QWidget *widget = m_window->nextInFocusChain(); widget != m_window;
+         widget = widget->nextInFocusChain()) {
         const QDockWidget *const dock = dockOf(widget);
         const QWidget *const page = dock ? static_cast<const QWidget *>(dock) : widget;
-        if (isTabStop(widget, this) && !page->visibleRegion().isEmpty())
+        if (isTabStop(widget, m_window) && !page->visibleRegion().isEmpty())
             stops.push_back(widget);
     }
-    std::ranges::stable_sort(stops, {}, [this](const QWidget *widget) { return focusRank(widget); });
+    std::ranges::stable_sort(stops, {}, [this](const QWidget *widget) { return rankOf(widget); });
     return stops;
 }
 
-/// To the tool bar, the graph, or the next panel: to what a panel is about, else to the first in it.
-void MainWindow::goToPane(bool next)
+void FocusWalk::goToPane(bool next)
 {
-    const std::vector<QWidget *> stops = tabStops();
-    const auto paneOf = [this](const QWidget *widget) {
-        const QDockWidget *const dock = dockOf(widget);
-        return std::pair(widget ? focusRank(widget) : -1, dock);
-    };
+    const auto paneOf
+        = [this](const QWidget *widget) { return std::pair(widget ? rankOf(widget) : -1, dockOf(widget)); };
     std::vector<QWidget *> heads; // the first stop of each pane
-    for (QWidget *stop : stops) {
+    for (QWidget *stop : stops()) {
         const bool isTabs = qobject_cast<QTabBar *>(stop) != nullptr && !dockOf(stop);
         if (!isTabs && (heads.empty() || paneOf(heads.back()) != paneOf(stop)))
             heads.push_back(stop);
     }
     if (heads.empty())
         return;
-    QWidget *to = neighbour(heads, std::ranges::find(heads, paneOf(focusWidget()), paneOf), next);
-    if (centralWidget()->isAncestorOf(to) && m_controller.isOpen())
-        to = m_graph->focusProxy();
-    else if (const QDockWidget *const dock = dockOf(to); dock && dock->widget()->focusProxy())
-        to = dock->widget()->focusProxy();
-    setAttribute(Qt::WA_KeyboardFocusChange);
+    QWidget *to = neighbour(heads, std::ranges::find(heads, paneOf(m_window->focusWidget()), paneOf), next);
+    const QDockWidget *const dock = dockOf(to);
+    const bool isCentre = m_window->centralWidget()->isAncestorOf(to);
+    if (QWidget *const proxy = isCentre ? m_centreFocus() : dock ? dock->widget()->focusProxy() : nullptr)
+        to = proxy;
+    m_window->setAttribute(Qt::WA_KeyboardFocusChange);
     to->setFocus(Qt::ShortcutFocusReason);
 }
 
-bool MainWindow::focusNextPrevChild(bool next)
+bool FocusWalk::goToNext(bool next)
 {
-    const std::vector<QWidget *> stops = tabStops();
-    if (stops.empty())
+    const std::vector<QWidget *> all = stops();
+    if (all.empty())
         return false;
-    setAttribute(Qt::WA_KeyboardFocusChange);
-    neighbour(stops, std::ranges::find(stops, focusWidget()), next)
+    m_window->setAttribute(Qt::WA_KeyboardFocusChange);
+    neighbour(all, std::ranges::find(all, m_window->focusWidget()), next)
         ->setFocus(next ? Qt::TabFocusReason : Qt::BacktabFocusReason);
     return true;
-}
-
-/// Return presses the button that has the focus, as it does in dialogs.
-void MainWindow::keyPressEvent(QKeyEvent *event)
-{
-    auto *const button = qobject_cast<QAbstractButton *>(focusWidget());
-    if (button && (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter))
-        button->click();
-    else
-        QMainWindow::keyPressEvent(event);
 }
 
 } // namespace halftone::app

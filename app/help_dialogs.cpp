@@ -1,7 +1,7 @@
 #include "app/help_dialogs.h"
 
 #include "app/settings.h"
-#include "core/runtime/backends.h"
+#include "core/backends/backends.h"
 #include "widgets/common/formatters.h"
 
 #include <QAction>
@@ -57,12 +57,12 @@ std::vector<Row> rowsOf(QMainWindow *window)
             rows.emplace_back(key, place + QStringLiteral(" \u203a ") + what);
     };
     section(tr("Graph, lists and layers"),
-            {{tr("T, I, F, W"), tr("move what is chosen to target, int8, fp32, widest")},
-             {tr("C"), tr("conditions for the chosen operator")},
-             {tr("X"), tr("exclude the chosen nodes")}});
+            {{tr("T, I, F, W"), tr("move what is selected to target, int8, fp32, widest")},
+             {tr("C"), tr("conditions for the selected operator")},
+             {tr("X"), tr("exclude the selected nodes")}});
     section(tr("Lists"),
-            {{tr("Del"), tr("take what is chosen out of its list")},
-             {tr("N"), tr("make what is chosen neutral")}});
+            {{tr("Del"), tr("take what is selected out of its list")},
+             {tr("N"), tr("make what is selected neutral")}});
     section(tr("Graph"),
             {{tr("Arrows, Home, End"), tr("walk to neighbours, to the first and last node")},
              {tr("Page Up, Page Down"), tr("scroll")},
@@ -70,14 +70,14 @@ std::vector<Row> rowsOf(QMainWindow *window)
              {tr("Backspace"), tr("up, out of a block")},
              {tr("Space"), tr("fit the whole graph")},
              {tr("Ctrl+wheel"), tr("zoom")},
-             {tr("Ctrl+A"), tr("choose all nodes")},
-             {tr("Shift+drag, Ctrl+drag"), tr("choose by a rubber band, add by one")},
+             {tr("Ctrl+A"), tr("select all nodes")},
+             {tr("Shift+drag, Ctrl+drag"), tr("select by a rubber band, add by one")},
              {tr("Alt+click, Alt+Return"), tr("the same node in the other graph")},
              {tr("F3, Shift+F3"), tr("next and previous find")},
-             {tr("Esc"), tr("close find, choose nothing")}});
+             {tr("Esc"), tr("close find, clear the selection")}});
     section(tr("Layers"),
             {{tr("Return"), tr("show the layer in the graph")},
-             {tr("Ctrl+C"), tr("copy the chosen rows")},
+             {tr("Ctrl+C"), tr("copy the selected rows")},
              {tr("S"), tr("sort by the column of the current cell; again: the other way round")}});
     section(tr("Plots"), {{tr("Arrows, +, -, Home"), tr("move, zoom, show all")}});
     section(tr("Calibration"),
@@ -147,7 +147,7 @@ void showShortcutSheet(QWidget *window)
 void showAboutDialog(QWidget *window)
 {
     QString backends;
-    for (const runtime::BackendInfo &backend : runtime::allBackends())
+    for (const backends::BackendInfo &backend : backends::allBackends())
         backends
             += QStringLiteral("<li>%1: %2</li>")
                    .arg(widgets::plain(backend.name).toHtmlEscaped(),

@@ -10,14 +10,6 @@
 namespace halftone::app {
 namespace {
 
-using Shapes = std::vector<std::pair<std::string, tensor::Shape>>;
-
-struct Opened
-{
-    Result<Shapes> shapes;
-    std::string basis; ///< of a comparison over the data
-};
-
 constexpr int kPollMs = 50;
 
 } // namespace
@@ -27,6 +19,12 @@ struct LiveJobs::Shared
     std::atomic<double> share = 0;
     std::mutex lock;
     std::string what;
+};
+
+struct LiveJobs::OpenedData
+{
+    std::vector<std::pair<std::string, tensor::Shape>> shapes;
+    std::string basis; ///< of a comparison over the data
 };
 
 LiveJobs::LiveJobs(widgets::DocumentController *controller, QObject *parent)
@@ -53,14 +51,20 @@ LiveJobs::LiveJobs(widgets::DocumentController *controller, QObject *parent)
 
 LiveJobs::~LiveJobs() = default;
 
-void LiveJobs::setData(std::optional<session::ExampleOptions> data)
+/// Whatever belongs to the data of before.
+void LiveJobs::forgetComputed()
 {
-    m_opening.cancel();
-    m_job.cancel();
     m_calibrated = false;
     m_comparedRevision = m_isolatedRevision = 0;
     m_comparison = std::make_shared<session::LiveComparison>();
+}
+
+void LiveJobs::setData(std::optional<jobs::ExampleOptions> data)
+{
+    m_opening.cancel();
+    m_job.cancel();
     if (!data || !m_controller->snapshot()) {
+        forgetComputed();
         m_data.reset();
         m_controller->setFigures({});
         Q_EMIT dataChanged();
@@ -69,23 +73,44 @@ void LiveJobs::setData(std::optional<session::ExampleOptions> data)
     }
     setBusy(true);
     m_opening.start(
-        [options = compareOptions(*data), snapshot = m_controller->snapshot()](std::stop_token) {
-            const std::string &symbol = snapshot->source->symbolPath;
-            return Opened{session::shapesOfOne(options.examples, snapshot->graph(), symbol),
-                          session::comparisonBasis(options, symbol)};
+        [options = compareOptions(*data),
+         session = m_controller->document()->session()](std::stop_token) mutable -> Result<OpenedData> {
+            const std::string &model = session.source().modelPath;
+            OpenedData opened;
+            HALFTONE_TRY(opened.shapes,
+                         jobs::shapesOfOne(options.examples, session.source().model.graph, model));
+            for (const auto &[name, shape] : opened.shapes)
+                HALFTONE_CHECK(session.setInputShape(name, shape));
+            std::vector<std::string> notes;
+            HALFTONE_CHECK(session.shapes(notes)); // whether they fit the model
+            opened.basis = session::comparisonBasis(options, model);
+            return opened;
         },
-        [this, data](const Opened &opened) {
+        [this, data](const Result<OpenedData> &opened) {
             setBusy(false);
-            if (!opened.shapes.ok()) {
-                Q_EMIT failed(widgets::plain(opened.shapes.error().message()));
+            if (opened.ok()) {
+                takeData(*data, opened.value());
                 return;
             }
-            m_data = data;
-            m_basis = opened.basis;
-            Q_EMIT dataChanged();
-            if (!m_controller->setInputShapes(opened.shapes.value()))
-                restart(); // otherwise the changed snapshot has done it
+            Q_EMIT failed(tr("Not attached: %1").arg(widgets::plain(opened.error().message())));
+            next(); // what was under way for the data that stay
         });
+}
+
+void LiveJobs::takeData(const jobs::ExampleOptions &data, const OpenedData &opened)
+{
+    const bool isReplaced = m_data.has_value();
+    forgetComputed();
+    m_data = data;
+    m_basis = opened.basis;
+    if (isReplaced) { // dimmed until they are computed anew
+        session::Figures figures = m_controller->figures();
+        figures.comparisonRevision = figures.isolatedRevision = 0;
+        m_controller->setFigures(std::move(figures));
+    }
+    Q_EMIT dataChanged();
+    if (!m_controller->setInputShapes(opened.shapes))
+        restart(); // otherwise the changed snapshot has done it
 }
 
 void LiveJobs::setErrorsWanted(bool wanted)
@@ -203,9 +228,9 @@ void LiveJobs::fail(const Error &error)
         Q_EMIT failed(widgets::plain(error.message()));
 }
 
-session::CompareOptions LiveJobs::compareOptions(const session::ExampleOptions &examples) const
+jobs::CompareOptions LiveJobs::compareOptions(const jobs::ExampleOptions &examples) const
 {
-    session::CompareOptions options;
+    jobs::CompareOptions options;
     options.examples = examples;
     options.backend = m_settings.backend;
     options.threads = m_settings.threads;
@@ -216,6 +241,7 @@ session::CompareOptions LiveJobs::compareOptions(const session::ExampleOptions &
 session::LatencyOptions LiveJobs::latencyOptions() const
 {
     session::LatencyOptions options;
+    options.backend = backends::planningBackendFor(m_settings.backend);
     options.threads = m_settings.threads;
     options.settings.repeats = m_settings.repeats;
     return options;
@@ -264,23 +290,23 @@ void LiveJobs::takeRestored()
 void LiveJobs::compare(bool isolated)
 {
     setBusy(true);
-    session::CompareOptions options = compareOptions(*m_data);
+    jobs::CompareOptions options = compareOptions(*m_data);
     options.settings.isolated = isolated;
     const auto basis = std::make_shared<std::string>(); // of the data as they are when they are read
     m_job.start(
         [this, options, snapshot = m_controller->snapshot(), live = m_comparison, isolated,
          basis](std::stop_token stop) {
-            *basis = session::comparisonBasis(options, snapshot->source->symbolPath);
+            *basis = session::comparisonBasis(options, snapshot->source->modelPath);
             return live->compare(
                 *snapshot, options,
                 progressTo(std::move(stop), isolated ? "each layer alone" : "comparing layers"));
         },
         [this, isolated, basis,
-         revision = m_controller->snapshot()->revision](Result<session::CompareOutcome> outcome) {
+         revision = m_controller->snapshot()->revision](Result<jobs::CompareOutcome> outcome) {
             if (!outcome.ok())
                 return fail(outcome.error());
             session::Figures figures = m_controller->figures();
-            figures.comparison = std::make_shared<const session::CompareOutcome>(std::move(outcome).value());
+            figures.comparison = std::make_shared<const jobs::CompareOutcome>(std::move(outcome).value());
             figures.comparisonRevision = revision;
             figures.comparisonBasis = *basis;
             if (isolated)
@@ -294,9 +320,9 @@ void LiveJobs::compare(bool isolated)
         });
 }
 
-session::CalibrateOptions LiveJobs::calibrateOptions() const
+jobs::CalibrateOptions LiveJobs::calibrateOptions() const
 {
-    session::CalibrateOptions options;
+    jobs::CalibrateOptions options;
     options.examples = *m_data;
     options.backend = m_settings.backend;
     options.threads = m_settings.threads;
@@ -310,18 +336,17 @@ session::CalibrateOptions LiveJobs::calibrateOptions() const
 void LiveJobs::calibrate()
 {
     setBusy(true);
-    const session::CalibrateOptions options = calibrateOptions();
+    const jobs::CalibrateOptions options = calibrateOptions();
     m_job.start(
         [this, options, snapshot = m_controller->snapshot()](std::stop_token stop) {
-            return session::calibrateModel(snapshot->source->model, snapshot->source->symbolPath, options,
-                                           progressTo(std::move(stop), "collecting ranges"));
+            return jobs::calibrateModel(snapshot->source->model, snapshot->source->modelPath, options,
+                                        progressTo(std::move(stop), "collecting ranges"));
         },
-        [this](Result<session::CalibrateOutcome> outcome) {
+        [this](Result<jobs::CalibrateOutcome> outcome) {
             if (!outcome.ok())
                 return fail(outcome.error());
             session::Figures figures = m_controller->figures();
-            figures.calibration
-                = std::make_shared<const session::CalibrateOutcome>(std::move(outcome).value());
+            figures.calibration = std::make_shared<const jobs::CalibrateOutcome>(std::move(outcome).value());
             m_calibrated = true;
             m_controller->setFigures(std::move(figures));
             next();
@@ -338,6 +363,11 @@ void LiveJobs::measure()
         },
         [this, options,
          revision = m_controller->snapshot()->revision](Result<session::LatencyFigures> outcome) {
+            if (!outcome.ok() && outcome.error().code == Errc::BadInput && !m_data) { // data tell the shapes
+                m_measuredRevision = revision;
+                Q_EMIT noted(tr("No latency yet: %1").arg(widgets::plain(outcome.error().message())));
+                return next();
+            }
             if (!outcome.ok())
                 return fail(outcome.error());
             session::Figures figures = m_controller->figures();

@@ -1,7 +1,8 @@
 #pragma once
 
-#include "core/session/calibrate.h"
-#include "core/session/examples.h"
+#include "core/backends/backends.h"
+#include "core/jobs/calibrate.h"
+#include "core/jobs/examples.h"
 #include "core/session/figures.h"
 #include "core/session/live_comparison.h"
 #include "widgets/common/document_controller.h"
@@ -19,7 +20,7 @@ namespace halftone::app {
 /// What the jobs compute with.
 struct JobSettings
 {
-    std::string backend = "cpu";
+    std::string backend{backends::kDefaultBackend};
     unsigned threads = 0; ///< 0: as many as the machine has
     std::size_t memoryLimit = std::size_t{1} << 30; ///< bytes that a comparison may hold
     std::size_t repeats = 30; ///< of a latency measurement
@@ -37,9 +38,10 @@ public:
     explicit LiveJobs(widgets::DocumentController *controller, QObject *parent = nullptr);
     ~LiveJobs() override;
 
-    /// Data for the open document; nothing takes them away. They are opened in the background: dataChanged() or failed().
-    void setData(std::optional<session::ExampleOptions> data);
-    const std::optional<session::ExampleOptions> &data() const { return m_data; }
+    /// Data for the open document; nothing takes them away. They are opened in the background: dataChanged(), or failed()
+    /// where they cannot be read or contradict the model, and then all stays as it was.
+    void setData(std::optional<jobs::ExampleOptions> data);
+    const std::optional<jobs::ExampleOptions> &data() const { return m_data; }
     /// Shows what session::resultsText() wrote for the present policy. As long as data and settings are what it was computed from, it stands for
     /// a computation whenever the policy is that one; else it counts as stale once data or shapes come. fails: as session::readResults()
     Result<void> restore(const std::string &results);
@@ -53,7 +55,7 @@ public:
     void runAgain(); ///< all that is wanted, also what is up to date
     bool isBusy() const { return m_busy; }
     /// How the statistics of tensors are collected. Needs: data().
-    session::CalibrateOptions calibrateOptions() const;
+    jobs::CalibrateOptions calibrateOptions() const;
 
 Q_SIGNALS:
     void busyChanged();
@@ -61,6 +63,7 @@ Q_SIGNALS:
     void progressed(double share, const QString &what, double secondsLeft);
     void dataChanged();
     void failed(const QString &what);
+    void noted(const QString &what); ///< what could not be computed yet, as is usual for a new model
 
 private:
     struct Shared; // what the working thread tells
@@ -71,12 +74,16 @@ private:
         std::uint64_t takenFor = 0; ///< revision
     };
 
+    struct OpenedData;
+
+    void takeData(const jobs::ExampleOptions &data, const OpenedData &opened);
+    void forgetComputed();
     void restart();
     void next();
     void setBusy(bool busy);
     void poll();
     Progress progressTo(std::stop_token stop, const char *what) const;
-    session::CompareOptions compareOptions(const session::ExampleOptions &examples) const;
+    jobs::CompareOptions compareOptions(const jobs::ExampleOptions &examples) const;
     session::LatencyOptions latencyOptions() const;
     void takeRestored();
     void compare(bool isolated);
@@ -85,7 +92,7 @@ private:
     void fail(const Error &error);
 
     widgets::DocumentController *m_controller;
-    std::optional<session::ExampleOptions> m_data;
+    std::optional<jobs::ExampleOptions> m_data;
     std::string m_basis; ///< of a comparison over m_data, as it was when these were opened
     std::optional<Restored> m_restored;
     JobSettings m_settings;

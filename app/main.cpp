@@ -1,7 +1,10 @@
+#include "app/application.h"
 #include "app/focus_mark.h"
 #include "app/main_window.h"
 #include "app/screenshot.h"
 #include "app/window_style.h"
+#include "core/base/mapped_file.h"
+#include "core/base/memory.h"
 
 #include <QApplication>
 #include <QCommandLineParser>
@@ -45,11 +48,13 @@ bool needsNoDisplay(int count, char **arguments)
 int main(int argc, char **argv)
 {
     using namespace halftone::app;
+    halftone::keepReserve();
+    halftone::MappedFile::surviveCuts();
     if (needsNoDisplay(argc, argv) && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
         qputenv("QT_QPA_PLATFORM", "offscreen");
     QApplication::setHighDpiScaleFactorRoundingPolicy(Qt::HighDpiScaleFactorRoundingPolicy::PassThrough);
     QApplication::setStyle(new WindowStyle);
-    QApplication application(argc, argv);
+    Application application(argc, argv);
     QApplication::setApplicationName(QStringLiteral("halftone"));
     QApplication::setOrganizationName(QStringLiteral("halftone"));
     QApplication::setApplicationVersion(QStringLiteral(HALFTONE_VERSION));
@@ -103,7 +108,8 @@ int main(int argc, char **argv)
                                                      : loadPreferences().theme);
 
     const FocusMark focusMark;
-    MainWindow window;
+    MainWindow window(nullptr, isPicture ? MainWindow::For::Picture : MainWindow::For::Person);
+    QObject::connect(&application, &Application::failed, &window, &MainWindow::tellFailure);
     if (parser.isSet(size))
         window.resize(sizeOf(parser.value(size)));
     const QString file = parser.isSet(session) ? parser.value(session) : files.value(0);
@@ -117,7 +123,7 @@ int main(int argc, char **argv)
     if (parser.isSet(policy))
         window.applyPolicyWhenOpen(parser.value(policy));
     if (parser.isSet(inputs)) {
-        halftone::session::ExampleOptions data;
+        halftone::jobs::ExampleOptions data;
         data.inputs = parser.value(inputs).toStdString();
         data.labels = parser.value(labels).toStdString();
         window.attachWhenOpen(data);

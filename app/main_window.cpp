@@ -1,71 +1,66 @@
 #include "app/main_window.h"
 
 #include "app/document_files.h"
-#include "app/notice_bar.h"
+#include "app/export_job.h"
+#include "app/first_steps.h"
+#include "app/message_log.h"
+#include "app/model_bar.h"
+#include "app/recovery_bar.h"
 #include "app/start_page.h"
+#include "app/status_line.h"
+#include "app/suggestion_bar.h"
 #include "app/summary.h"
 #include "widgets/calibration/calibration_panel.h"
 #include "widgets/common/formatters.h"
 #include "widgets/graphview/graph_view.h"
-#include "widgets/inspector/inspector_panel.h"
+#include "widgets/models/threshold_editor.h"
 #include "widgets/oplists/op_lists_panel.h"
-#include "widgets/plots/calibration_plot.h"
-#include "widgets/plots/error_plot.h"
-#include "widgets/plots/latency_plot.h"
 #include "widgets/tables/layers_table.h"
 
+#include <QAbstractButton>
 #include <QCloseEvent>
-#include <QDockWidget>
 #include <QFileInfo>
-#include <QLabel>
-#include <QMessageBox>
 #include <QMimeData>
-#include <QPlainTextEdit>
-#include <QProgressBar>
 #include <QSettings>
 #include <QStackedWidget>
-#include <QStatusBar>
-#include <QTime>
-#include <QToolButton>
 #include <QVBoxLayout>
 
 namespace halftone::app {
-namespace {
 
 using widgets::plain;
 
-constexpr int kMostLogLines = 2000;
-
-QString timeLeft(double seconds)
-{
-    if (seconds < 0)
-        return {};
-    const int whole = static_cast<int>(seconds + 0.5);
-    return whole < 60 ? QObject::tr(", %1 s left").arg(whole)
-                      : QObject::tr(", %1 min left").arg((whole + 30) / 60);
-}
-
-} // namespace
-
-MainWindow::MainWindow(QWidget *parent)
+MainWindow::MainWindow(QWidget *parent, For whom)
     : QMainWindow(parent)
+    , m_whom(whom)
     , m_preferences(loadPreferences())
+    , m_focusWalk(this, [this] { return m_controller.isOpen() ? m_graph->focusProxy() : nullptr; })
 {
     setAcceptDrops(true);
     setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks);
     m_jobs = new LiveJobs(&m_controller, this);
     m_jobs->setSettings(m_preferences.jobs);
     m_files = new DocumentFiles(&m_controller, m_jobs, this);
-    m_files->viewState = [this] { return viewState(); };
-    buildPanels();
-    buildActions();
-    buildToolBar();
-    buildStatusBar();
-    connectAll();
+    m_files->viewState = [this] { return viewTexts(); };
+    m_export = new ExportJob(&m_controller, m_jobs, this);
+    buildCentre();
+    m_thresholds = new widgets::ThresholdEditor(&m_controller, this);
+    m_docks = std::make_unique<PanelDocks>(this, PanelParts{&m_controller, m_thresholds});
+    m_lists = m_docks->panel<widgets::OpListsPanel>();
+    m_log = m_docks->panel<MessageLog>();
+    m_lists->addKeysTo(m_graph);
+    m_lists->addKeysTo(m_docks->panel<widgets::LayersTable>());
+    buildMenus();
+    buildBars();
+    connectDocument();
+    connectStartPage();
+    connectFiles();
+    connectGraph();
+    connectBars();
+    connectExport();
     resize(fontMetrics().averageCharWidth() * 200, fontMetrics().height() * 56);
-    resetLayout();
-    m_firstLayout = saveState(kLayoutVersion);
-    restoreLayout();
+    const QSettings settings;
+    restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
+    m_docks->restoreLayout(settings.value(QStringLiteral("layout")).toByteArray());
     documentShown();
 }
 
@@ -74,20 +69,24 @@ MainWindow::~MainWindow()
     // The panels listen to the controller, which is a member and goes before the child widgets would.
     disconnect(&m_controller, nullptr, nullptr, nullptr);
     delete takeCentralWidget();
-    for (QDockWidget *dock : m_docks)
-        delete dock;
 }
 
-void MainWindow::buildPanels()
+void MainWindow::buildCentre()
 {
     auto *const centre = new QWidget(this);
     auto *const layout = new QVBoxLayout(centre);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     m_noticeBar = new NoticeBar(centre);
-    m_suggestionBar = new NoticeBar(centre);
+    m_suggestionBar = new SuggestionBar(&m_controller, centre);
+    m_recoveryBar = new RecoveryBar(centre);
+    layout->addWidget(m_recoveryBar);
     layout->addWidget(m_noticeBar);
     layout->addWidget(m_suggestionBar);
+    if (m_whom == For::Person) {
+        m_firstSteps = new FirstSteps(centre);
+        layout->addWidget(m_firstSteps);
+    }
     m_pages = new QStackedWidget(centre);
     layout->addWidget(m_pages, 1);
     m_start = new StartPage(m_pages);
@@ -95,119 +94,113 @@ void MainWindow::buildPanels()
     m_graph = new widgets::GraphView(&m_controller, m_pages);
     m_pages->addWidget(m_graph);
     setCentralWidget(centre);
-
-    // As wide as the names of most operators, and a figure with its name on one line: sizes that docks are given before the window has its own
-    // are lost, least widths are not.
-    m_lists = new widgets::OpListsPanel(&m_controller);
-    m_lists->setMinimumWidth(44 * fontMetrics().averageCharWidth());
-    m_inspector = new widgets::InspectorPanel(&m_controller);
-    m_inspector->setMinimumWidth(38 * fontMetrics().averageCharWidth());
-    m_layers = new widgets::LayersTable(&m_controller);
-    m_errorPlot = new widgets::ErrorPlot(&m_controller);
-    m_latencyPlot = new widgets::LatencyPlot(&m_controller);
-    m_thresholds = new widgets::ThresholdEditor(&m_controller, this);
-    m_calibration = new widgets::CalibrationPanel(&m_controller, m_thresholds,
-                                                  new widgets::CalibrationPlot(&m_controller, m_thresholds));
-    m_log = new QPlainTextEdit;
-    m_log->setReadOnly(true);
-    m_log->setMaximumBlockCount(kMostLogLines);
-    m_log->setPlaceholderText(
-        tr("Notes about the model, warnings about the lists and failures are kept here."));
-    m_log->setAccessibleName(tr("Messages"));
-
-    addDock(tr("Lists"), QStringLiteral("lists"), m_lists, Qt::LeftDockWidgetArea);
-    addDock(tr("Inspector"), QStringLiteral("inspector"), m_inspector, Qt::RightDockWidgetArea);
-    addDock(tr("Layers"), QStringLiteral("layers"), m_layers, Qt::BottomDockWidgetArea);
-    addDock(tr("Error"), QStringLiteral("error"), m_errorPlot, Qt::BottomDockWidgetArea);
-    addDock(tr("Latency"), QStringLiteral("latency"), m_latencyPlot, Qt::BottomDockWidgetArea);
-    addDock(tr("Calibration"), QStringLiteral("calibration"), m_calibration, Qt::BottomDockWidgetArea);
-    addDock(tr("Messages"), QStringLiteral("messages"), m_log, Qt::BottomDockWidgetArea);
 }
 
-void MainWindow::connectAll()
+void MainWindow::buildBars()
+{
+    m_modelBar = new ModelBar(&m_controller, m_jobs, {m_open, m_save, nullptr, m_undo, m_redo}, this);
+    addToolBar(m_modelBar);
+    connect(m_modelBar, &ModelBar::attachWanted, this, &MainWindow::attachData);
+    m_statusLine = new StatusLine(statusBar(), m_jobs, m_stop);
+}
+
+void MainWindow::connectDocument()
 {
     using widgets::DocumentController;
     connect(&m_controller, &DocumentController::documentChanged, this, &MainWindow::documentShown);
     connect(&m_controller, &DocumentController::snapshotChanged, this, &MainWindow::snapshotShown);
-    connect(&m_controller, &DocumentController::figuresChanged, this, [this] {
-        updateSummary();
-        updateSuggestion();
-    });
-    connect(&m_controller, &DocumentController::editRefused, this, [this](const QString &why) {
-        m_noticeBar->showNotice(why);
-        log(why);
-    });
+    connect(&m_controller, &DocumentController::figuresChanged, this, &MainWindow::figuresShown);
+    connect(&m_controller, &DocumentController::editRefused, this, &MainWindow::tellFailure);
+    connect(&m_controller, &DocumentController::failed, this, &MainWindow::tellFailure);
+    connect(m_jobs, &LiveJobs::failed, this, &MainWindow::tellFailure);
+    connect(m_jobs, &LiveJobs::noted, this, &MainWindow::log);
+    connect(m_jobs, &LiveJobs::dataChanged, this, &MainWindow::updateActions);
+    connect(m_jobs, &LiveJobs::busyChanged, this, [this] { m_stop->setEnabled(m_jobs->isBusy()); });
+}
 
+void MainWindow::connectStartPage()
+{
     connect(m_start, &StartPage::openRequested, this, &MainWindow::chooseFile);
     connect(m_start, &StartPage::sampleRequested, this, &MainWindow::openSample);
     connect(m_start, &StartPage::fileRequested, this, [this](const QString &path) { open(path); });
-    connect(m_start, &StartPage::recoverRequested, this,
-            [this](const QString &journal) { m_files->recover(journal); });
+    connect(m_start, &StartPage::recoverRequested, m_files, &DocumentFiles::recover);
+}
 
-    connect(m_files, &DocumentFiles::opened, this, [this](const auto &state) {
-        m_failure.clear();
-        m_start->clearFailure();
-        restoreViewState(state);
-        for (const std::string &note : m_controller.document()->notes())
-            log(plain(note));
-        if (!m_policyWhenOpen.isEmpty())
-            applyPolicyWhenOpen(std::exchange(m_policyWhenOpen, QString()));
-        if (m_dataWhenOpen)
-            m_jobs->setData(std::exchange(m_dataWhenOpen, std::nullopt));
-    });
-    connect(m_files, &DocumentFiles::openFailed, this, [this](const QString &path, const QString &why) {
-        m_failure = why;
-        log(tr("%1 did not open: %2").arg(path, why));
-        if (m_controller.isOpen())
-            m_noticeBar->showNotice(tr("%1 did not open: %2").arg(QFileInfo(path).fileName(), why));
-        else
-            m_start->showFailure(path, why);
-    });
-    connect(m_files, &DocumentFiles::openingChanged, this, [this] {
-        m_progressText->setText(tr("Opening …"));
-        m_progressText->setVisible(m_files->isOpening());
-        m_progress->setRange(0, m_files->isOpening() ? 0 : 100); // how long it takes is not known
-        m_progress->setVisible(m_files->isOpening());
-    });
+void MainWindow::connectFiles()
+{
+    connect(m_files, &DocumentFiles::opened, this, &MainWindow::opened);
+    connect(m_files, &DocumentFiles::openFailed, this, &MainWindow::openFailed);
+    connect(m_files, &DocumentFiles::openingChanged, this,
+            [this] { m_statusLine->showOpening(m_files->isOpening()); });
     connect(m_files, &DocumentFiles::modifiedChanged, this, &MainWindow::updateTitle);
-    connect(m_files, &DocumentFiles::warned, this, [this](const QString &text) {
-        m_noticeBar->showNotice(text);
-        log(text);
-    });
+    connect(m_files, &DocumentFiles::warned, this, &MainWindow::tellFailure);
+}
 
-    connect(m_jobs, &LiveJobs::busyChanged, this, [this] {
-        const bool busy = m_jobs->isBusy();
-        m_cancel->setEnabled(busy);
-        m_progress->setRange(0, 100);
-        m_progress->setValue(0);
-        for (QWidget *widget : {static_cast<QWidget *>(m_progressText), static_cast<QWidget *>(m_progress),
-                                static_cast<QWidget *>(m_stop)})
-            widget->setVisible(busy);
-    });
-    connect(m_jobs, &LiveJobs::progressed, this, [this](double share, const QString &what, double seconds) {
-        m_progress->setValue(static_cast<int>(share * 100));
-        m_progressText->setText(what + timeLeft(seconds));
-    });
-    connect(m_jobs, &LiveJobs::failed, this, [this](const QString &what) {
-        m_noticeBar->showNotice(what);
-        log(what);
-    });
-    connect(m_jobs, &LiveJobs::dataChanged, this, &MainWindow::updateActions);
+void MainWindow::connectGraph()
+{
+    using widgets::GraphView;
+    connect(m_graph, &GraphView::nodesMenuRequested, this, &MainWindow::showNodesMenu);
+    connect(m_graph, &GraphView::counterpartShown, m_statusLine, &StatusLine::showForAWhile);
+    connect(m_graph, &GraphView::settled, m_files, &DocumentFiles::noteView);
+    connect(m_graph, &GraphView::colourByChanged, m_files, &DocumentFiles::noteView);
+    connect(m_graph, &GraphView::sidesChanged, m_files, &DocumentFiles::noteView);
+}
 
-    connect(m_suggestionBar, &NoticeBar::actionTriggered, this, [this] {
-        if (m_suggestion)
-            m_controller.apply(policy::Edit(m_suggestion->edit));
+/// Once something was pressed the keys are the graph's again: what came to lie under the focus must not get them.
+void MainWindow::connectBars()
+{
+    connect(m_recoveryBar, &RecoveryBar::recoverRequested, this, [this](const QString &journal) {
+        if (maySetAside())
+            m_files->recover(journal);
     });
-    connect(m_suggestionBar, &NoticeBar::dismissed, this, [this] {
-        if (m_suggestion)
-            m_dismissed = plain(m_suggestion->text);
+    const auto giveFocusBack = [this] {
+        if (m_controller.isOpen())
+            m_graph->setFocus(Qt::OtherFocusReason);
+    };
+    for (const NoticeBar *bar :
+         {static_cast<NoticeBar *>(m_recoveryBar), m_noticeBar, static_cast<NoticeBar *>(m_suggestionBar)}) {
+        connect(bar, &NoticeBar::actionTriggered, this, giveFocusBack);
+        connect(bar, &NoticeBar::dismissed, this, giveFocusBack);
+    }
+    connect(m_modelBar, &ModelBar::chosen, this, giveFocusBack);
+    if (m_firstSteps) {
+        connect(m_firstSteps, &FirstSteps::attachWanted, this, &MainWindow::attachData);
+        connect(m_firstSteps, &FirstSteps::latencyWanted, this,
+                [this] { m_modelBar->setWantsLatency(true); });
+    }
+}
+
+void MainWindow::connectExport()
+{
+    connect(m_export, &ExportJob::noted, this, &MainWindow::log);
+    connect(m_export, &ExportJob::stopped, this,
+            [this] { m_statusLine->showForAWhile(tr("Not exported: stopped.")); });
+    connect(m_export, &ExportJob::failed, this,
+            [this](const QString &why) { m_noticeBar->showNotice(tr("Not exported: %1").arg(why)); });
+    connect(m_export, &ExportJob::wrote, this, [this](const QStringList &paths) {
+        QStringList names;
+        for (const QString &path : paths) {
+            names << QFileInfo(path).fileName();
+            log(tr("wrote %1").arg(path));
+        }
+        m_statusLine->showForAWhile(tr("Wrote %1").arg(names.join(QStringLiteral(", "))));
     });
-    connect(m_graph, &widgets::GraphView::nodesMenuRequested, this, &MainWindow::showNodesMenu);
-    connect(m_graph, &widgets::GraphView::counterpartShown, this,
-            [this](const QString &what) { statusBar()->showMessage(what, kMessageMs); });
-    connect(m_graph, &widgets::GraphView::settled, m_files, &DocumentFiles::noteView);
-    connect(m_graph, &widgets::GraphView::colourByChanged, m_files, &DocumentFiles::noteView);
-    connect(m_graph, &widgets::GraphView::sidesChanged, m_files, &DocumentFiles::noteView);
+}
+
+widgets::CalibrationPanel &MainWindow::calibration()
+{
+    return *m_docks->panel<widgets::CalibrationPanel>();
+}
+
+void MainWindow::tellFailure(const QString &what)
+{
+    m_noticeBar->showNotice(what);
+    log(what);
+}
+
+void MainWindow::log(const QString &text)
+{
+    m_log->add(text);
 }
 
 void MainWindow::open(const QString &path, const QString &params)
@@ -222,6 +215,31 @@ void MainWindow::openSample()
         m_files->openSample();
 }
 
+void MainWindow::opened(const ViewTexts &texts)
+{
+    m_failure.clear();
+    m_start->clearFailure();
+    restoreView(viewStateOf(texts));
+    if (m_whom == For::Person)
+        m_recoveryBar->offer(plain(m_controller.snapshot()->source->modelPath));
+    for (const std::string &note : m_controller.document()->notes())
+        log(plain(note));
+    if (!m_policyWhenOpen.isEmpty())
+        applyPolicyWhenOpen(std::exchange(m_policyWhenOpen, QString()));
+    if (m_dataWhenOpen)
+        m_jobs->setData(std::exchange(m_dataWhenOpen, std::nullopt));
+}
+
+void MainWindow::openFailed(const QString &path, const QString &why)
+{
+    m_failure = why;
+    log(tr("%1 did not open: %2").arg(path, why));
+    if (m_controller.isOpen())
+        m_noticeBar->showNotice(tr("%1 did not open: %2").arg(QFileInfo(path).fileName(), why));
+    else
+        m_start->showFailure(path, why);
+}
+
 bool MainWindow::isSettled() const
 {
     return !m_files->isOpening() && !m_controller.isDeriving() && !m_jobs->isBusy() && !m_graph->isBusy()
@@ -230,44 +248,38 @@ bool MainWindow::isSettled() const
 
 bool MainWindow::showView(const QString &name)
 {
-    if (name == u"graph")
-        return true;
-    for (QDockWidget *dock : m_docks) {
-        if (dock->objectName() != name)
-            continue;
-        if (m_docksShown) {
-            dock->show();
-            dock->raise();
-        }
-        return true;
-    }
-    return false;
+    return name == u"graph" || m_docks->bringToFront(name);
 }
 
-void MainWindow::chooseSomething()
+void MainWindow::selectSomething()
 {
     const auto &snapshot = m_controller.snapshot();
     if (!snapshot || m_controller.selection().current())
         return;
-    graph::NodeId node = m_suggestion ? m_suggestion->node : 0;
-    while (!m_suggestion && node + 1 < snapshot->graph().nodeCount() && snapshot->graph().isVariable(node))
+    const auto &suggestion = m_suggestionBar->suggestion();
+    graph::NodeId node = suggestion ? suggestion->node : 0;
+    while (!suggestion && node + 1 < snapshot->graph().nodeCount() && snapshot->graph().isVariable(node))
         ++node;
     m_controller.selection().set(node);
 }
 
 void MainWindow::documentShown()
 {
+    const bool isOpen = m_controller.isOpen();
     m_noticeBar->hide();
-    m_suggestionBar->hide();
-    m_suggestion.reset();
-    m_dismissed.reset();
-    m_pages->setCurrentWidget(m_controller.isOpen() ? static_cast<QWidget *>(m_graph) : m_start);
-    setDocksShown(m_controller.isOpen());
-    if (m_controller.isOpen())
+    m_recoveryBar->hide();
+    m_suggestionBar->forget();
+    if (isOpen)
+        m_log->forget(); // what was said of another model
+    m_pages->setCurrentWidget(isOpen ? static_cast<QWidget *>(m_graph) : m_start);
+    m_docks->setOpen(isOpen);
+    if (m_firstSteps && isOpen)
+        m_firstSteps->offer();
+    else if (m_firstSteps)
+        m_firstSteps->hide();
+    if (isOpen)
         m_graph->setFocus(Qt::OtherFocusReason); // its keys walk and edit
-    for (QAction *action : m_dockActions)
-        action->setEnabled(m_controller.isOpen());
-    if (!m_controller.isOpen())
+    else
         m_start->refresh();
     updateTitle();
     snapshotShown();
@@ -281,26 +293,17 @@ void MainWindow::snapshotShown()
         m_noticeBar->showNotice(tr("These lists cannot be applied: %1").arg(why));
         log(why);
     }
-    logWarnings();
+    m_log->addWarnings(snapshot.get());
     updateActions();
-    updateSummary();
-    updateSuggestion();
+    figuresShown();
 }
 
-/// Those that the state before did not have: a warning that stays is told once, not after every edit.
-void MainWindow::logWarnings()
+void MainWindow::figuresShown()
 {
-    QStringList warnings;
     const auto &snapshot = m_controller.snapshot();
-    if (snapshot && snapshot->converted) {
-        for (const policy::Warning &warning : snapshot->converted->warnings)
-            warnings << plain(warning.entry + ' ' + warning.text);
-    }
-    for (const QString &warning : std::as_const(warnings)) {
-        if (!m_logged.contains(warning))
-            log(warning);
-    }
-    m_logged = warnings;
+    m_statusLine->showSummary(snapshot ? summaryOf(*snapshot, m_controller.figures())
+                                       : tr("No model is open."));
+    m_suggestionBar->refresh();
 }
 
 void MainWindow::updateTitle()
@@ -310,53 +313,24 @@ void MainWindow::updateTitle()
     setWindowModified(m_files->isModified());
 }
 
-void MainWindow::updateSummary()
+ViewTexts MainWindow::viewTexts() const
 {
-    const auto &snapshot = m_controller.snapshot();
-    m_summary->setText(snapshot ? summaryOf(*snapshot, m_controller.figures()) : tr("No model is open."));
+    return textsOf({m_modelBar->wantsErrors(), m_modelBar->wantsLatency(), m_graph->colourBy(),
+                    m_graph->sides(), m_graph->openBlocks()});
 }
 
-void MainWindow::updateSuggestion()
+void MainWindow::restoreView(const ViewState &state)
 {
-    const auto &snapshot = m_controller.snapshot();
-    const session::Figures &figures = m_controller.figures();
-    std::optional<Suggestion> next = snapshot ? suggestionFor(*snapshot, figures) : std::nullopt;
-    // While newer figures are on their way, what still holds stays: a bar that comes and goes would move the graph with every edit.
-    const bool isAwaited = snapshot && figures.comparison && figures.comparisonRevision != snapshot->revision;
-    if (!next && isAwaited && m_suggestion && snapshot->converted
-        && tensor::isHalf(snapshot->precisionOf(m_suggestion->node)))
-        return;
-    m_suggestion = std::move(next);
-    if (m_suggestion && m_dismissed != plain(m_suggestion->text))
-        m_suggestionBar->showNotice(plain(m_suggestion->text), plain(m_suggestion->action));
-    else
-        m_suggestionBar->hide();
-}
-
-void MainWindow::log(const QString &text)
-{
-    m_log->appendPlainText(QTime::currentTime().toString(QStringLiteral("HH:mm:ss  ")) + text);
-}
-
-bool MainWindow::maySetAside()
-{
-    if (!m_files->isModified())
-        return true;
-    QMessageBox box(QMessageBox::Question, QStringLiteral("Halftone"),
-                    tr("Save the changes to %1?").arg(m_files->name()),
-                    QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, this);
-    box.setInformativeText(
-        tr("The lists, the data and the view are kept in a session file; the model itself is unchanged."));
-    box.setDefaultButton(QMessageBox::Save);
-    switch (box.exec()) {
-    case QMessageBox::Save:
-        save();
-        return !m_files->isModified();
-    case QMessageBox::Discard:
-        return true;
-    default:
-        return false;
-    }
+    if (state.liveErrors)
+        m_modelBar->setWantsErrors(*state.liveErrors);
+    if (state.liveLatency)
+        m_modelBar->setWantsLatency(*state.liveLatency);
+    if (state.colourBy)
+        m_graph->setColourBy(*state.colourBy);
+    if (state.sides)
+        m_graph->setSides(*state.sides);
+    if (!state.openBlocks.empty())
+        m_graph->restoreOpenBlocks(state.openBlocks);
 }
 
 void MainWindow::closeEvent(QCloseEvent *event)
@@ -367,10 +341,16 @@ void MainWindow::closeEvent(QCloseEvent *event)
     }
     QSettings settings;
     settings.setValue(QStringLiteral("geometry"), saveGeometry());
-    settings.setValue(QStringLiteral("layout"), m_docksShown ? saveState(kLayoutVersion) : m_openLayout);
+    settings.setValue(QStringLiteral("layout"), m_docks->layout());
     m_jobs->cancel();
     m_files->close();
     event->accept();
+}
+
+void MainWindow::showEvent(QShowEvent *event)
+{
+    QMainWindow::showEvent(event);
+    m_docks->windowShown();
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent *event)
@@ -386,17 +366,22 @@ void MainWindow::dropEvent(QDropEvent *event)
     if (path.isEmpty())
         return;
     event->acceptProposedAction();
-    if (path.endsWith(u".policy.json", Qt::CaseInsensitive) && m_controller.isOpen())
-        applyPolicyWhenOpen(path);
-    else if ((path.endsWith(u".npz", Qt::CaseInsensitive) || QFileInfo(path).isDir())
-             && m_controller.isOpen()) {
-        session::ExampleOptions examples;
-        examples.inputs = path.toStdString();
-        examples.examples = QFileInfo(path).isDir() ? m_preferences.pictures : 0;
-        m_jobs->setData(examples);
-    } else {
-        open(path);
-    }
+    take(path);
+}
+
+/// Return presses the button that has the focus, as it does in dialogs.
+void MainWindow::keyPressEvent(QKeyEvent *event)
+{
+    auto *const button = qobject_cast<QAbstractButton *>(focusWidget());
+    if (button && (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter))
+        button->click();
+    else
+        QMainWindow::keyPressEvent(event);
+}
+
+bool MainWindow::focusNextPrevChild(bool next)
+{
+    return m_focusWalk.goToNext(next);
 }
 
 } // namespace halftone::app

@@ -1,41 +1,37 @@
 #pragma once
 
+#include "app/focus_walk.h"
+#include "app/panel_docks.h"
 #include "app/settings.h"
-#include "app/suggestion.h"
+#include "app/view_state.h"
 #include "widgets/common/document_controller.h"
 
 #include <QMainWindow>
 
+#include <memory>
 #include <optional>
 
-class QCheckBox;
-class QComboBox;
-class QLabel;
-class QPlainTextEdit;
-class QProgressBar;
 class QStackedWidget;
-class QToolButton;
 
 namespace halftone::widgets {
 class CalibrationPanel;
-class ThresholdEditor;
-class ErrorPlot;
 class GraphView;
-class InspectorPanel;
-class LatencyPlot;
-class LayersTable;
 class OpListsPanel;
 } // namespace halftone::widgets
-
-namespace halftone::session {
-struct ExportOptions;
-}
 
 namespace halftone::app {
 
 class DocumentFiles;
+class ExportJob;
+class FirstSteps;
+class MessageLog;
+class ModelBar;
 class NoticeBar;
+class RecentMenu;
+class RecoveryBar;
 class StartPage;
+class StatusLine;
+class SuggestionBar;
 
 /// The window: wiring only. Panels show the controller's document and edit through it; jobs and files work on it too.
 class MainWindow : public QMainWindow
@@ -43,19 +39,27 @@ class MainWindow : public QMainWindow
     Q_OBJECT
 
 public:
-    explicit MainWindow(QWidget *parent = nullptr);
+    enum class For
+    {
+        Person,
+        Picture, ///< of the window as it is after the first minute, with nothing that is a person's own
+    };
+
+    explicit MainWindow(QWidget *parent = nullptr, For whom = For::Person);
     ~MainWindow() override;
 
     void open(const QString &path, const QString &params = {});
     void openSample();
+    /// Of something that was to be done beside what is shown, which stays.
+    void tellFailure(const QString &what);
     /// A policy file for the document that is open, or about to be.
     void applyPolicyWhenOpen(const QString &path);
     /// Data likewise, in place of what the session says.
-    void attachWhenOpen(const session::ExampleOptions &examples);
-    /// "graph", "lists", "layers", "calibration" or "latency": brings that panel to the front. false: no such view.
+    void attachWhenOpen(const jobs::ExampleOptions &examples);
+    /// "graph", or the name of a panel: brings it to the front. false: no such view.
     bool showView(const QString &name);
-    /// Chooses what a suggestion is about, else the first operator, if nothing is chosen.
-    void chooseSomething();
+    /// Selects what a suggestion is about, else the first operator, if nothing is selected.
+    void selectSomething();
     /// Nothing is being read, laid out or computed.
     bool isSettled() const;
     /// Why the last file did not open; empty when it did.
@@ -66,8 +70,9 @@ public:
     DocumentFiles &files() { return *m_files; }
     widgets::GraphView &graphView() { return *m_graph; }
     widgets::OpListsPanel &lists() { return *m_lists; }
-    widgets::CalibrationPanel &calibration() { return *m_calibration; }
-    const NoticeBar &suggestionBar() const { return *m_suggestionBar; }
+    widgets::CalibrationPanel &calibration();
+    const SuggestionBar &suggestionBar() const { return *m_suggestionBar; }
+    const RecoveryBar &recoveryBar() const { return *m_recoveryBar; }
 
 protected:
     void closeEvent(QCloseEvent *event) override;
@@ -78,114 +83,87 @@ protected:
     bool focusNextPrevChild(bool next) override;
 
 private:
-    static constexpr int kMessageMs = 6000; ///< so long a message covers the summary
-    static constexpr int kLayoutVersion = 1; ///< of saved layouts: another set of docks is another version
-
-    void buildPanels();
-    void buildActions();
+    void buildCentre();
+    void buildMenus();
     void buildFileMenu();
     void buildEditMenu();
     void buildViewMenu();
+    void buildCameraActions(QMenu *menu);
+    void buildGraphMenus(QMenu *menu);
+    void buildThemeMenu(QMenu *menu);
     void buildModelMenu();
     void buildRunMenu();
     void buildHelpMenu();
-    void buildToolBar();
-    void buildStatusBar();
-    void connectAll();
-    void resetLayout();
-    void sizeDocks();
-    void showOrHide(QDockWidget *dock); ///< a page behind others comes to the front first
-    void setDocksShown(bool shown); ///< hidden while nothing is open, since they would be empty
-    void restoreLayout();
-    std::vector<QWidget *> tabStops() const; ///< in the order of Tab
-    int focusRank(const QWidget *widget) const;
-    void goToPane(bool next);
+    void buildBars();
+    void connectDocument();
+    void connectStartPage();
+    void connectFiles();
+    void connectGraph();
+    void connectBars();
+    void connectExport();
 
     QAction *add(QMenu *menu, const QString &text, const QKeySequence &keys, void (MainWindow::*slot)());
-    QDockWidget *addDock(const QString &title, const QString &name, QWidget *panel, Qt::DockWidgetArea area);
+    QAction *addForDocument(QMenu *menu, const QString &text, const QKeySequence &keys,
+                            void (MainWindow::*slot)());
 
     void chooseFile();
+    void take(const QString &path);
     void save();
     void saveAs();
     void closeDocument();
     void reload();
     bool maySetAside(); ///< unsaved edits are saved or given up
     bool saveTo(const QString &path);
-    void exportAll();
-    void correctAndWrite(const std::shared_ptr<const session::Snapshot> &snapshot,
-                         const session::ExportOptions &options);
-    void write(const session::Snapshot &snapshot, const session::ExportOptions &options);
     void exportPicture();
     void attachData();
     void stopJobs();
     void showPreferences();
-    void showGuidePage();
-    void showShortcuts();
-    void showAbout();
-    void fillRecentMenu();
     void showNodesMenu(const QPoint &place);
 
     void documentShown();
     void snapshotShown();
+    void figuresShown();
+    void opened(const ViewTexts &texts);
+    void openFailed(const QString &path, const QString &why);
     void updateActions();
     void updateTitle();
-    void updateSummary();
-    void updateSuggestion();
     void log(const QString &text);
-    void logWarnings();
-    std::map<std::string, std::string> viewState() const;
-    void restoreViewState(const std::map<std::string, std::string> &state);
+    ViewTexts viewTexts() const;
+    void restoreView(const ViewState &state);
 
+    For m_whom;
     Preferences m_preferences;
     widgets::DocumentController m_controller;
     LiveJobs *m_jobs = nullptr;
     DocumentFiles *m_files = nullptr;
+    ExportJob *m_export = nullptr;
     QString m_failure;
-    QStringList m_logged; ///< the warnings of what is shown
     QString m_policyWhenOpen;
-    std::optional<session::ExampleOptions> m_dataWhenOpen;
-    widgets::LatestJob m_exporting;
-    std::optional<Suggestion> m_suggestion;
-    std::optional<QString> m_dismissed; ///< the suggestion that was closed, so that it does not come again
+    std::optional<jobs::ExampleOptions> m_dataWhenOpen;
 
     QStackedWidget *m_pages = nullptr;
     StartPage *m_start = nullptr;
-    NoticeBar *m_suggestionBar = nullptr;
+    FirstSteps *m_firstSteps = nullptr; ///< null: pictures are taken, of the window as it is later
     NoticeBar *m_noticeBar = nullptr;
+    RecoveryBar *m_recoveryBar = nullptr;
+    SuggestionBar *m_suggestionBar = nullptr;
     widgets::GraphView *m_graph = nullptr;
-    widgets::OpListsPanel *m_lists = nullptr;
-    widgets::InspectorPanel *m_inspector = nullptr;
-    widgets::LayersTable *m_layers = nullptr;
-    widgets::ErrorPlot *m_errorPlot = nullptr;
-    widgets::LatencyPlot *m_latencyPlot = nullptr;
     widgets::ThresholdEditor *m_thresholds = nullptr;
-    widgets::CalibrationPanel *m_calibration = nullptr;
-    QPlainTextEdit *m_log = nullptr;
-    std::vector<QDockWidget *> m_docks;
-    std::vector<QAction *> m_dockActions; ///< of each
-    QByteArray m_firstLayout;
-    QByteArray m_openLayout; ///< as it was when the docks were hidden
-    bool m_docksShown = true;
-    bool m_sizesDocks = false; ///< once there is a window with its real size: no layout was saved
+    std::unique_ptr<PanelDocks> m_docks; ///< goes before the controller that panels listen to
+    widgets::OpListsPanel *m_lists = nullptr;
+    MessageLog *m_log = nullptr;
+    FocusWalk m_focusWalk;
 
-    QMenu *m_recentMenu = nullptr;
+    RecentMenu *m_recent = nullptr;
     QAction *m_open = nullptr;
     QAction *m_save = nullptr;
     QAction *m_undo = nullptr;
     QAction *m_redo = nullptr;
-    QAction *m_cancel = nullptr;
+    QAction *m_stop = nullptr;
     QAction *m_castParams = nullptr;
     std::vector<QAction *> m_documentActions; ///< that need an open document
-    QComboBox *m_target = nullptr;
-    QComboBox *m_mode = nullptr;
-    QToolButton *m_data = nullptr;
-    QCheckBox *m_liveErrors = nullptr;
-    QCheckBox *m_liveLatency = nullptr;
-
-    QLabel *m_summary = nullptr;
-    QLabel *m_progressText = nullptr;
-    QProgressBar *m_progress = nullptr;
-    QToolButton *m_stop = nullptr;
+    ModelBar *m_modelBar = nullptr;
+    StatusLine *m_statusLine = nullptr;
 };
 
 } // namespace halftone::app

@@ -7,6 +7,12 @@
 #include <QToolButton>
 
 namespace halftone::app {
+namespace {
+
+constexpr int kLongestAction
+    = 44; ///< characters: names may be of any length, and the window stays as narrow as its panels
+
+} // namespace
 
 NoticeBar::NoticeBar(QWidget *parent)
     : QFrame(parent)
@@ -44,7 +50,10 @@ NoticeBar::NoticeBar(QWidget *parent)
 void NoticeBar::showNotice(const QString &text, const QString &action)
 {
     m_text->setText(text);
-    m_action->setText(action);
+    const int most = kLongestAction * fontMetrics().averageCharWidth();
+    m_action->setText(fontMetrics().elidedText(action, Qt::ElideMiddle, most));
+    m_action->setToolTip(action);
+    m_action->setAccessibleName(action);
     m_action->setVisible(!action.isEmpty());
     show();
 }

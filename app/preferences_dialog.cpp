@@ -1,6 +1,6 @@
 #include "app/preferences_dialog.h"
 
-#include "core/runtime/backends.h"
+#include "core/backends/backends.h"
 #include "widgets/common/formatters.h"
 
 #include <QComboBox>
@@ -38,7 +38,7 @@ PreferencesDialog::PreferencesDialog(const Preferences &now, QWidget *parent)
     m_theme->setCurrentIndex(m_theme->findData(static_cast<int>(now.theme)));
     form->addRow(tr("&Theme"), m_theme);
     m_backend = new QComboBox(this);
-    for (const runtime::BackendInfo &backend : runtime::allBackends()) {
+    for (const backends::BackendInfo &backend : backends::allBackends()) {
         if (backend.available)
             m_backend->addItem(widgets::plain(backend.name + ": " + backend.device),
                                widgets::plain(backend.name));

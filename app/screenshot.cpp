@@ -60,7 +60,7 @@ int takeScreenshot(MainWindow &window, const QString &path, const QString &view)
         return fail(window.failure(), 1);
     window.showView(view);
     if (view == u"calibration")
-        window.chooseSomething();
+        window.selectSomething();
     QApplication::processEvents();
     waitUntilSettled(window);
     QSaveFile file(path);

@@ -21,7 +21,7 @@ QPalette themed(bool dark)
     const QColor window = dark ? QColor(0x25, 0x27, 0x2b) : QColor(0xf2, 0xf3, 0xf5);
     const QColor base = dark ? QColor(0x1c, 0x1e, 0x21) : QColor(Qt::white);
     const QColor text = dark ? grey(0xe4) : grey(0x1b);
-    const QColor faint = dark ? grey(0x8c) : grey(0x72);
+    const QColor faint = dark ? grey(0xa4) : grey(0x66); // 4.5 : 1 against all grounds (WCAG 2.1, 1.4.3)
     QPalette palette(dark ? QColor(0x35, 0x38, 0x3d) : QColor(0xe8, 0xe9, 0xec), window);
     palette.setColor(QPalette::Window, window);
     palette.setColor(QPalette::WindowText, text);
@@ -63,7 +63,9 @@ Preferences loadPreferences()
     const QString theme = settings.value(QStringLiteral("theme")).toString();
     preferences.theme = theme == u"light" ? Theme::Light : theme == u"dark" ? Theme::Dark : Theme::Desktop;
     JobSettings &jobs = preferences.jobs;
-    jobs.backend = settings.value(QStringLiteral("backend"), QStringLiteral("cpu")).toString().toStdString();
+    jobs.backend = settings.value(QStringLiteral("backend"), QString::fromStdString(jobs.backend))
+                       .toString()
+                       .toStdString();
     jobs.threads = settings.value(QStringLiteral("threads"), 0).toUInt();
     jobs.memoryLimit
         = settings.value(QStringLiteral("memoryLimit"), qulonglong{jobs.memoryLimit}).toULongLong();
@@ -122,6 +124,15 @@ QString journalFolder()
         + QStringLiteral("/journals");
     QDir().mkpath(folder);
     return folder;
+}
+
+QString folderFor(const QString &model)
+{
+    const QFileInfo folder(QFileInfo(model).absolutePath());
+    const QString bundled = QFileInfo(samplePath(QStringLiteral("digits-symbol.json"))).absolutePath();
+    if (folder.isWritable() && folder.absoluteFilePath() != bundled)
+        return folder.absoluteFilePath();
+    return QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
 }
 
 QString samplePath(const QString &file)

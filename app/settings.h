@@ -36,6 +36,10 @@ void applyTheme(Theme theme);
 /// Where journals of unsaved work lie; made when it is not there.
 QString journalFolder();
 
+/// Where what belongs to a model is proposed to be written: beside it, or, where that cannot be or is the installation's, in
+/// the person's documents.
+QString folderFor(const QString &model);
+
 /// The bundled model; empty when the installation lacks it.
 QString samplePath(const QString &file);
 /// A page or picture of the guide, likewise.

@@ -136,13 +136,8 @@ StartPage::StartPage(QWidget *parent)
 void StartPage::refresh()
 {
     clear(m_journals);
-    for (const QString &path : DocumentFiles::leftJournals()) {
-        const QString text = DocumentFiles::describeJournal(path);
-        if (text.isEmpty())
-            DocumentFiles::discardJournal(path); // nothing to bring back
-        else
-            addJournal(path, text);
-    }
+    for (const LeftWork &work : DocumentFiles::leftWork())
+        addJournal(work.journal, work.text);
     clear(m_recent);
     const QStringList files = recentFiles();
     m_recent->addWidget(heading(tr("Recent"), this));

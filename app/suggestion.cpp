@@ -35,7 +35,7 @@ std::optional<Suggestion> fromComparison(const session::Snapshot &snapshot, cons
 }
 
 std::optional<Suggestion> fromStatistics(const session::Snapshot &snapshot,
-                                         const session::CalibrateOutcome &calibration)
+                                         const jobs::CalibrateOutcome &calibration)
 {
     std::vector<session::TensorAdvice> advice = session::adviceFor(snapshot, calibration);
     if (advice.empty() || !advice.front().isHard)

@@ -1,6 +1,7 @@
 #include "app/summary.h"
 
 #include "widgets/common/formatters.h"
+#include "widgets/models/latency_words.h"
 
 #include <QCoreApplication>
 #include <QStringList>
@@ -23,33 +24,35 @@ QString marked(const QString &text, bool stale)
     return stale ? '(' + text + ')' : text;
 }
 
-QString accuracyOf(const session::CompareOutcome &outcome)
-{
-    const QString arrow = QStringLiteral(" \u2192 ");
-    if (outcome.reference && outcome.other)
-        return tr("top-1 ") + percent(outcome.reference->top1) + arrow + percent(outcome.other->top1)
-            + QStringLiteral("\u202f%");
-    if (outcome.comparison.outputs.empty())
-        return {};
-    const profile::OutputErrors &output = outcome.comparison.outputs.front();
-    if (output.agreement)
-        return tr("same first class for ") + percent(output.agreement->top1) + QStringLiteral("\u202f%");
-    return tr("output ") + widgets::decibels(output.figures.sqnrDb) + QStringLiteral("\u202fdB");
-}
-
 QString latencyOf(const session::LatencyFigures &latency)
 {
     if (!latency.native)
         return tr("emulated here: no times");
-    const auto milliseconds = [](double value) { return widgets::significant(value); };
-    const double spread = (latency.versus.ci95[1] - latency.versus.ci95[0]) / 2;
-    return milliseconds(latency.versus.medianMs) + QStringLiteral(" \u2192 ")
-        + milliseconds(latency.mixed.medianMs) + QStringLiteral("\u202fms (\u00d7")
-        + QString::number(latency.versus.ratio, 'f', 2) + QStringLiteral(" \u00b1")
-        + QString::number(spread, 'f', 2) + ')';
+    const widgets::LatencyWords words = widgets::latencyWords(latency);
+    return words.fp32 + QStringLiteral(" \u2192 ") + words.mixed + QStringLiteral(" (") + words.ratio
+        + (words.isDisturbed ? tr("; machine busy, not to be trusted)") : QStringLiteral(")"));
 }
 
 } // namespace
+
+QString Score::text() const
+{
+    const QString before = reference.isEmpty() ? QString() : reference + QStringLiteral(" \u2192 ");
+    return name + ' ' + before + converted + QChar(0x202f) + unit;
+}
+
+std::optional<Score> scoreOf(const jobs::CompareOutcome &outcome)
+{
+    if (outcome.reference && outcome.other)
+        return Score{tr("top-1"), percent(outcome.reference->top1), percent(outcome.other->top1),
+                     QStringLiteral("%")};
+    if (outcome.comparison.outputs.empty())
+        return std::nullopt;
+    const profile::OutputErrors &output = outcome.comparison.outputs.front();
+    if (output.agreement)
+        return Score{tr("top-1 agreement"), {}, percent(output.agreement->top1), QStringLiteral("%")};
+    return Score{tr("output"), {}, widgets::decibels(output.figures.sqnrDb), QStringLiteral("dB")};
+}
 
 QString summaryOf(const session::Snapshot &snapshot, const session::Figures &figures)
 {
@@ -73,9 +76,8 @@ QString summaryOf(const session::Snapshot &snapshot, const session::Figures &fig
     parts << (casts == 1 ? tr("1 cast") : tr("%1 casts").arg(casts))
             + (shared > 0 ? tr(" (%1 shared)").arg(shared) : QString());
     if (figures.comparison) {
-        const QString accuracy = accuracyOf(*figures.comparison);
-        if (!accuracy.isEmpty())
-            parts << marked(accuracy, figures.comparisonRevision != snapshot.revision);
+        if (const auto score = scoreOf(*figures.comparison))
+            parts << marked(score->text(), figures.comparisonRevision != snapshot.revision);
     }
     if (figures.latency)
         parts << marked(latencyOf(*figures.latency), figures.latencyRevision != snapshot.revision);

@@ -4,7 +4,23 @@
 
 #include <QString>
 
+#include <optional>
+
 namespace halftone::app {
+
+/// What a comparison says of the whole network in one number.
+struct Score
+{
+    QString name; ///< "top-1", "top-1 agreement", "output"
+    QString reference; ///< "98.1"; empty where the number is about the converted network alone
+    QString converted;
+    QString unit; ///< "%", "dB"
+
+    QString text() const; ///< "top-1 98.1 → 97.9 %"
+};
+
+/// Nothing for a network without outputs.
+std::optional<Score> scoreOf(const jobs::CompareOutcome &outcome);
 
 /// The status line: "31 of 57 ops in bfloat16 · 6 casts (2 shared) · top-1 98.1 → 98.1 % · 3.1 → 1.9 ms (×0.61 ±0.02)".
 /// What is stale stands in brackets.

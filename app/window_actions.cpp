@@ -1,15 +1,14 @@
 #include "app/attach_dialog.h"
 #include "app/document_files.h"
-#include "app/help_dialogs.h"
 #include "app/main_window.h"
 #include "app/notice_bar.h"
 #include "app/preferences_dialog.h"
-#include "core/base/mapped_file.h"
-#include "core/policy/policy_json.h"
+#include "app/status_line.h"
 #include "widgets/common/formatters.h"
 #include "widgets/graphview/graph_view.h"
 #include "widgets/models/list_moves.h"
 #include "widgets/oplists/op_lists_panel.h"
+#include "widgets/oplists/policy_dialogs.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -17,7 +16,6 @@
 #include <QFileInfo>
 #include <QMenu>
 #include <QMessageBox>
-#include <QStatusBar>
 
 /// What the window's menus and tool bar do.
 namespace halftone::app {
@@ -26,8 +24,16 @@ namespace {
 using widgets::plain;
 
 const QString kModelFilter
-    = QStringLiteral("Models and sessions (*-symbol.json *.json *.halftone);;All files (*)");
+    = QStringLiteral("Models, sessions and policies (*-symbol.json *.json *.halftone);;All files (*)");
 const QString kSessionFilter = QStringLiteral("Sessions (*.halftone)");
+
+/// A policy says nothing about nodes and parameters, which models and sessions do.
+bool isPolicy(const QString &path)
+{
+    return path.endsWith(u".policy.json", Qt::CaseInsensitive)
+        || (path.endsWith(u".json", Qt::CaseInsensitive) && !path.endsWith(u"-symbol.json")
+            && widgets::readPolicyFile(path).ok());
+}
 
 } // namespace
 
@@ -35,13 +41,30 @@ void MainWindow::chooseFile()
 {
     const QString path = QFileDialog::getOpenFileName(this, tr("Open"), QString(), kModelFilter);
     if (!path.isEmpty())
+        take(path);
+}
+
+/// What a file is for is told by what it holds: a policy and data are for the model that is open.
+void MainWindow::take(const QString &path)
+{
+    const QFileInfo file(path);
+    const bool isData = file.isDir() || path.endsWith(u".npz", Qt::CaseInsensitive);
+    if (m_controller.isOpen() && isData) {
+        jobs::ExampleOptions examples;
+        examples.inputs = path.toStdString();
+        examples.examples = file.isDir() ? m_preferences.pictures : 0;
+        m_jobs->setData(examples);
+    } else if (m_controller.isOpen() && isPolicy(path)) {
+        applyPolicyWhenOpen(path);
+    } else {
         open(path);
+    }
 }
 
 void MainWindow::reload()
 {
     const QString session = m_files->sessionPath();
-    open(session.isEmpty() ? plain(m_controller.snapshot()->source->symbolPath) : session,
+    open(session.isEmpty() ? plain(m_controller.snapshot()->source->modelPath) : session,
          session.isEmpty() ? plain(m_controller.snapshot()->source->paramsPath) : QString());
 }
 
@@ -61,9 +84,10 @@ void MainWindow::saveAs()
         return;
     QString path = m_files->sessionPath();
     if (path.isEmpty()) {
-        path = plain(m_controller.snapshot()->source->symbolPath);
-        path = path.endsWith(u"-symbol.json") ? path.chopped(12) : path;
-        path += QStringLiteral(".halftone");
+        path = plain(m_controller.snapshot()->source->modelPath);
+        const QString name = QFileInfo(path).fileName();
+        path = folderFor(path) + '/' + (name.endsWith(u"-symbol.json") ? name.chopped(12) : name)
+            + QStringLiteral(".halftone");
     }
     path = QFileDialog::getSaveFileName(this, tr("Save Session"), path, kSessionFilter);
     if (path.isEmpty())
@@ -87,26 +111,59 @@ void MainWindow::closeDocument()
         m_files->close();
 }
 
+bool MainWindow::maySetAside()
+{
+    if (!m_files->isModified())
+        return true;
+    QMessageBox box(QMessageBox::Question, QStringLiteral("Halftone"),
+                    tr("Save the changes to %1?").arg(m_files->name()),
+                    QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, this);
+    box.setInformativeText(
+        tr("The lists, the data and the view are kept in a session file; the model itself is unchanged."));
+    box.setDefaultButton(QMessageBox::Save);
+    switch (box.exec()) {
+    case QMessageBox::Save:
+        save();
+        return !m_files->isModified();
+    case QMessageBox::Discard:
+        return true;
+    default:
+        return false;
+    }
+}
+
 void MainWindow::applyPolicyWhenOpen(const QString &path)
 {
     if (!m_controller.isOpen() || m_files->isOpening()) {
         m_policyWhenOpen = path;
         return;
     }
-    const auto mapped = MappedFile::open(path.toStdString());
-    auto policy
-        = mapped.ok() ? policy::readPolicy(mapped.value()->text()) : Result<policy::Policy>(mapped.error());
+    auto policy = widgets::readPolicyFile(path);
     if (!policy.ok()) {
-        const QString why = plain(inFile(policy.error(), path.toStdString()).message());
-        m_noticeBar->showNotice(why);
-        log(why);
+        tellFailure(plain(policy.error().message()));
         return;
     }
     m_controller.apply(
         policy::ReplacePolicy{std::move(policy).value(), "Load " + QFileInfo(path).fileName().toStdString()});
 }
 
-void MainWindow::attachWhenOpen(const session::ExampleOptions &examples)
+void MainWindow::exportPicture()
+{
+    const QString path
+        = QFileDialog::getSaveFileName(this, tr("Export Picture"), QStringLiteral("graph.svg"),
+                                       QStringLiteral("SVG (*.svg);;PNG (*.png);;PDF (*.pdf)"));
+    if (path.isEmpty())
+        return;
+    const auto written = m_graph->exportTo(path);
+    if (!written.ok()) {
+        m_noticeBar->showNotice(tr("Not exported: %1").arg(plain(written.error().message())));
+        return;
+    }
+    m_statusLine->showForAWhile(tr("Wrote %1").arg(path));
+    log(tr("wrote %1").arg(path));
+}
+
+void MainWindow::attachWhenOpen(const jobs::ExampleOptions &examples)
 {
     if (m_controller.isOpen() && !m_files->isOpening())
         m_jobs->setData(examples);
@@ -116,7 +173,7 @@ void MainWindow::attachWhenOpen(const session::ExampleOptions &examples)
 
 void MainWindow::attachData()
 {
-    AttachDialog dialog(m_jobs->data(), m_preferences.pictures, this);
+    AttachDialog dialog(m_jobs->data(), m_preferences.pictures, this, m_controller.snapshot()->source.get());
     if (dialog.exec() == QDialog::Accepted)
         m_jobs->setData(dialog.options());
 }
@@ -126,7 +183,7 @@ void MainWindow::stopJobs()
     m_jobs->cancel();
     const QString said
         = tr("Stopped. What was computed before stays; Run \u203a Compute Again (Shift+F5) goes on.");
-    statusBar()->showMessage(said, kMessageMs);
+    m_statusLine->showForAWhile(said);
     log(said);
 }
 
@@ -139,21 +196,6 @@ void MainWindow::showPreferences()
     savePreferences(m_preferences);
     applyTheme(m_preferences.theme);
     m_jobs->setSettings(m_preferences.jobs);
-}
-
-void MainWindow::showGuidePage()
-{
-    showGuide(this);
-}
-
-void MainWindow::showShortcuts()
-{
-    showShortcutSheet(this);
-}
-
-void MainWindow::showAbout()
-{
-    showAboutDialog(this);
 }
 
 void MainWindow::showNodesMenu(const QPoint &place)

@@ -26,20 +26,31 @@ prepare_mxnet() {
 }
 
 check_style() {
+    python3 tests/check_documents.py
     shellcheck -x app/*.sh tests/*.sh tests/*/*.sh .ci/run
     find app core tests widgets \( -name '*.cpp' -o -name '*.h' \) -exec clang-format --dry-run -Werror {} +
 }
 
+stage "packages"
 install_packages "${build_packages[@]}" "${test_packages[@]}"
 prepare_onednn
-configure dev
-echo "Building …"
+stage "build"
+configure dev "${fast_build[@]}"
 run_quietly build/logs/build-dev.log cmake --build build/dev
-$quick || prepare_mxnet
+if ! $quick; then
+    stage "MXNet from PyPI"
+    prepare_mxnet
+fi
 
 failed=0
+stage "tests"
 ctest --preset dev --parallel 2 | tee build/logs/ctest.log || failed=1
+stage "style"
 check_style
-$quick || bash tests/fuzz/run.sh 10
+if ! $quick; then
+    stage "fuzzers"
+    bash tests/fuzz/run.sh 5
+fi
+stage_times
 grep 'tests passed' build/logs/ctest.log
 exit $failed

@@ -1,13 +1,16 @@
 #pragma once
 
+#include "core/base/file_descriptor.h"
 #include "core/base/result.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace halftone {
 
@@ -20,9 +23,12 @@ struct FileIdentity
     bool operator==(const FileIdentity &) const = default;
 };
 
-/// A regular file mapped read-only, shared by whoever needs its bytes. Pages are read on first touch, so
-/// opening costs nothing per byte. The file must not be cut while it is mapped (touching a page that is gone
-/// ends the program); replacing it by a rename is safe.
+/// A regular file read-only in memory, shared by whoever needs its bytes. Small ones are copied; of large ones pages are
+/// read on first touch, so that opening costs nothing per byte. Replacing a file by a rename is safe.
+///
+/// One that is cut while it is mapped ends the program when a page that is gone is touched, unless the program has called
+/// surviveCuts(): such pages then read as zeros, and whatever was made of them must not be used. Ask checkAll() before
+/// anything is shown or written.
 class MappedFile
 {
 public:
@@ -30,20 +36,51 @@ public:
     /// refused without waiting on it).
     static Result<std::shared_ptr<const MappedFile>> open(const std::string &path);
 
+    /// Takes SIGBUS for this process, once and for good.
+    static void surviveCuts();
+
+    /// Whether all files that are mapped now are as they were when they were opened.
+    /// fails: BadInput for one that was cut or written to
+    static Result<void> checkAll();
+
     MappedFile(const MappedFile &) = delete;
     MappedFile &operator=(const MappedFile &) = delete;
     ~MappedFile();
 
     const std::string &path() const { return m_path; }
-    FileIdentity identity() const { return m_identity; }
+    FileIdentity identity() const { return m_version.identity; }
     std::span<const std::byte> bytes() const { return m_bytes; }
     std::string_view text() const { return {reinterpret_cast<const char *>(m_bytes.data()), m_bytes.size()}; }
 
+    struct Mapping; ///< where the handler of SIGBUS looks
+
 private:
-    MappedFile(std::string path, FileIdentity identity, std::span<const std::byte> bytes);
+    /// What changes when somebody writes to a file.
+    struct Version
+    {
+        FileIdentity identity;
+        std::size_t size = 0;
+        std::int64_t seconds = 0; ///< of the last change
+        std::int64_t nanoseconds = 0;
+
+        bool operator==(const Version &) const = default;
+    };
+
+    explicit MappedFile(std::string path)
+        : m_path(std::move(path))
+    {
+    }
+    Result<void> read();
+    Result<void> copy();
+    Result<void> map();
+    Result<Version> version() const;
+    Result<void> check() const;
 
     std::string m_path;
-    FileIdentity m_identity;
+    FileDescriptor m_file; ///< closed where the bytes were copied
+    Version m_version;
+    Mapping *m_mapping = nullptr;
+    std::vector<std::byte> m_copy;
     std::span<const std::byte> m_bytes;
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/base/result.h"
+
 #include <functional>
 #include <stop_token>
 #include <string_view>
@@ -16,6 +18,8 @@ struct Progress
     std::function<void(double, std::string_view)> report;
 
     bool stopped() const { return stop.stop_requested(); }
+    /// fails: Cancelled, once stopped. What every long loop asks.
+    Result<void> checkStop() const { return stopped() ? Result<void>(cancelled()) : Result<void>(); }
     void tell(double share, std::string_view what) const
     {
         if (report)

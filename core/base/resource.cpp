@@ -1,9 +1,7 @@
 #include "core/base/resource.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
-#include <vector>
 
 namespace halftone {
 namespace {
@@ -20,17 +18,6 @@ std::string_view resource(std::string_view path)
     const auto *const at
         = std::ranges::find(kEmbedded, path, &std::pair<std::string_view, std::string_view>::first);
     return at == std::end(kEmbedded) ? std::string_view() : at->second;
-}
-
-std::span<const std::string_view> resourcePaths()
-{
-    static const auto kPaths = [] {
-        std::array<std::string_view, std::size(kEmbedded)> paths;
-        std::ranges::transform(kEmbedded, paths.begin(),
-                               &std::pair<std::string_view, std::string_view>::first);
-        return paths;
-    }();
-    return kPaths;
 }
 
 } // namespace halftone

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <string_view>
 
 namespace halftone {
@@ -8,8 +7,5 @@ namespace halftone {
 /// A file of resources/ that is compiled in, by its path there ("oplists/float16.json"); empty when there is
 /// none of that name.
 std::string_view resource(std::string_view path);
-
-/// The paths of all compiled-in files, sorted.
-std::span<const std::string_view> resourcePaths();
 
 } // namespace halftone

@@ -4,16 +4,29 @@
 
 namespace halftone {
 
-std::string Error::message() const
+namespace {
+
+/// "batch 1"
+std::string withName(std::string_view name, const std::string &value)
+{
+    return std::string(name) + (name.empty() || value.empty() ? "" : " ") + printable(value);
+}
+
+} // namespace
+
+std::string Error::message(FieldNames names) const
 {
     std::string text;
-    for (const std::string *part : {&file, &where}) {
-        if (!part->empty())
-            text += printable(*part) + ": ";
+    for (const std::string &part : {printable(file), withName(names(field), where)}) {
+        if (!part.empty())
+            text += part + ": ";
     }
     text += printable(found);
-    if (!expected.empty())
-        text += ", expected " + printable(expected);
+    std::string wish = printable(expected);
+    if (remedy != Field::None)
+        wish += (wish.empty() ? "" : ", or ") + withName(names(remedy), remedyValue);
+    if (!wish.empty())
+        text += ", expected " + wish;
     return text;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/base/field.h"
+
 #include <cassert>
 #include <optional>
 #include <string>
@@ -9,12 +11,13 @@
 
 namespace halftone {
 
-/// What kind of failure an Error is; the command line turns it into its exit code (spec: cli, "Exit codes").
+/// What kind of failure an Error is; the command line turns it into its exit code (app/README.md, "Exit codes").
 enum class Errc
 {
     BadInput, ///< a file, field or value is wrong (exit 1)
     BadCall, ///< the caller asked for something that makes no sense (exit 2)
     Unsupported, ///< right, but this build or machine cannot do it (exit 3)
+    NoMemory, ///< it takes more memory, or more threads, than there are (exit 3)
     Cancelled, ///< the user stopped it (exit 130)
 };
 
@@ -26,9 +29,12 @@ struct Error
     std::string where; ///< byte offset, JSON path or node name
     std::string found; ///< what is there
     std::string expected; ///< what should be there; empty when `found` says it all
+    Field field = Field::None; ///< the caller's setting that is wrong; `where` is then a part of it
+    Field remedy = Field::None; ///< another setting that would help
+    std::string remedyValue = {}; ///< and its value
 
-    /// "FILE: WHERE: found, expected …" on one line: control characters in names from files are escaped.
-    std::string message() const;
+    /// "FILE: FIELD WHERE: found, expected …, or REMEDY VALUE" on one line: control characters in names from files are escaped.
+    std::string message(FieldNames names = nameOf) const;
 };
 
 inline Error badInput(std::string where, std::string found, std::string expected = {})
@@ -44,6 +50,32 @@ inline Error badCall(std::string where, std::string found, std::string expected 
 inline Error unsupported(std::string where, std::string found, std::string expected = {})
 {
     return {Errc::Unsupported, {}, std::move(where), std::move(found), std::move(expected)};
+}
+
+/// The same of a setting.
+inline Error badInput(Field field, std::string found, std::string expected = {})
+{
+    return {Errc::BadInput, {}, {}, std::move(found), std::move(expected), field};
+}
+
+inline Error badCall(Field field, std::string found, std::string expected = {})
+{
+    return {Errc::BadCall, {}, {}, std::move(found), std::move(expected), field};
+}
+
+inline Error unsupported(Field field, std::string found, std::string expected = {})
+{
+    return {Errc::Unsupported, {}, {}, std::move(found), std::move(expected), field};
+}
+
+inline Error noMemory(std::string found)
+{
+    return {Errc::NoMemory, {}, {}, std::move(found), {}};
+}
+
+inline Error cancelled()
+{
+    return {Errc::Cancelled, {}, {}, "stopped", {}};
 }
 
 /// A value or the reason why there is none. Cannot be ignored, and is not convertible to bool by accident.
@@ -95,6 +127,22 @@ inline Error inFile(Error error, const std::string &path)
 {
     if (error.file.empty())
         error.file = path;
+    return error;
+}
+
+/// Adds the setting that an error is about, where it names none.
+inline Error inField(Error error, Field field)
+{
+    if (error.field == Field::None)
+        error.field = field;
+    return error;
+}
+
+/// Adds what would help, too.
+inline Error orElse(Error error, Field remedy, std::string value)
+{
+    error.remedy = remedy;
+    error.remedyValue = std::move(value);
     return error;
 }
 

@@ -8,6 +8,14 @@
 namespace halftone {
 namespace {
 
+/// Terminals obey these too: U+009B begins a command as ESC [ does.
+bool isControl(std::string_view character)
+{
+    const auto first = static_cast<unsigned char>(character[0]);
+    return first < 0x20 || first == 0x7F
+        || (first == 0xC2 && static_cast<unsigned char>(character[1]) < 0xA0);
+}
+
 /// Length of the valid UTF-8 sequence at the start of `text`, 0 when it is none. Overlong forms and
 /// surrogates are not told apart.
 std::size_t utf8Length(std::string_view text)
@@ -59,12 +67,13 @@ std::string printable(std::string_view text, std::size_t limit)
         if (out.size() >= limit)
             return out + "…";
         const std::size_t length = utf8Length(text);
+        const bool isShown = length > 0 && !isControl(text.substr(0, length));
         const auto byte = static_cast<unsigned char>(text.front());
-        if (length == 0 || byte < 0x20 || byte == 0x7F)
-            out += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
-        else
+        if (isShown)
             out += text.substr(0, length);
-        text.remove_prefix(std::max<std::size_t>(length, 1));
+        else
+            out += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+        text.remove_prefix(isShown ? length : 1);
     }
     return out;
 }
@@ -136,6 +145,20 @@ std::string_view trimmed(std::string_view text)
     const std::size_t first = text.find_first_not_of(kBlank);
     return first == std::string_view::npos ? std::string_view()
                                            : text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+std::string humanBytes(std::uint64_t bytes)
+{
+    constexpr std::array<std::string_view, 5> kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
+    auto value = static_cast<double>(bytes);
+    std::size_t unit = 0;
+    while (value >= 1024 && unit + 1 < kUnits.size()) {
+        value /= 1024;
+        ++unit;
+    }
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f " : "%.1f ", value);
+    return text.data() + std::string(kUnits[unit]);
 }
 
 } // namespace halftone

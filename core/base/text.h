@@ -9,7 +9,7 @@
 
 namespace halftone {
 
-/// `text` safe to show on one line: control characters and broken UTF-8 as \xNN, and at most `limit` bytes
+/// `text` safe to show on one line: control characters (those of Unicode too) and broken UTF-8 as \xNN, and at most `limit` bytes
 /// (then "…").
 std::string printable(std::string_view text, std::size_t limit = 400);
 
@@ -28,5 +28,7 @@ std::optional<std::int64_t> parseInteger(std::string_view text);
 std::optional<double> parseReal(std::string_view text);
 
 std::string_view trimmed(std::string_view text);
+
+std::string humanBytes(std::uint64_t bytes); ///< "97.8 MiB"
 
 } // namespace halftone

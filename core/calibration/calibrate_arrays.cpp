@@ -1,6 +1,6 @@
 #include "core/calibration/calibrated.h"
 #include "core/calibration/entropy.h"
-#include "core/runtime/reference/elements.h"
+#include "core/tensor/elements.h"
 
 #include <algorithm>
 #include <utility>
@@ -17,7 +17,7 @@ std::vector<float> floatsOf(const Tensor &tensor)
     std::vector<float> values(tensor.elementCount());
     // An array of a file need not be aligned.
     std::vector<std::byte> bytes(tensor.bytes().begin(), tensor.bytes().end());
-    runtime::reference::widen(tensor.dtype(), bytes.data(), values.size(), values.data());
+    tensor::widen(tensor.dtype(), bytes.data(), values.size(), values.data());
     return values;
 }
 
@@ -27,16 +27,14 @@ Result<CalibratedArray> calibrate(std::string name, const Batches &batches, cons
     Collector collector;
     std::vector<float> values;
     for (const Tensor &batch : batches) {
-        if (progress.stopped())
-            return Error{Errc::Cancelled, {}, {}, "stopped", {}};
+        HALFTONE_CHECK(progress.checkStop());
         const std::vector<float> part = floatsOf(batch);
         collector.add(part);
         values.insert(values.end(), part.begin(), part.end());
     }
     CalibratedArray array{std::move(name), collector.statistics(), {}};
     array.threshold = chooseThreshold(array.statistics, values, options, progress.stop);
-    if (progress.stopped())
-        return Error{Errc::Cancelled, {}, {}, "stopped", {}};
+    HALFTONE_CHECK(progress.checkStop());
     return array;
 }
 

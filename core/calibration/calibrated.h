@@ -3,7 +3,7 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/calibration/thresholds.h"
-#include "core/io/npz.h"
+#include "core/io/arrays/npz.h"
 
 #include <optional>
 #include <span>
@@ -17,7 +17,7 @@ struct CalibratedTensor
 {
     std::string name; ///< as MXNet lists it: an input's or parameter's own name, else "<node>_output"
     std::string node;
-    std::string op; ///< "null" for inputs and parameters
+    std::string op; ///< as its format calls it, also where it is a variable
     bool isParameter = false;
     TensorStatistics statistics;
     /// Of weights of convolutions and fully connected layers, one an output channel; else empty.

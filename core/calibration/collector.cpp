@@ -134,6 +134,7 @@ TensorStatistics Collector::statistics() const
     result.fp16 = lossOf(m_fp16, -14, tensor::Float16::kMantissaBits);
     result.bf16 = lossOf(m_bf16, -126, tensor::BFloat16::kMantissaBits);
     result.histogram = m_histogram;
+    result.histogram.pack();
     return result;
 }
 

@@ -38,7 +38,7 @@ struct FormatLoss
     double ulpAtAbsMax = 0; ///< the format's spacing at the largest |x|; 0 for zeros
 };
 
-/// All that is known of the values of one tensor (spec: calibration-int8, section 5).
+/// All that is known of the values of one tensor (core/quantize/RULES.md, Q-statistics).
 struct TensorStatistics
 {
     std::uint64_t count = 0;

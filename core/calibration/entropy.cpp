@@ -110,7 +110,7 @@ float entropyDivergence(const Histogram &histogram, std::size_t levels, std::siz
 DivergenceCurve divergenceCurve(const Histogram &histogram, std::size_t levels, const std::stop_token &stop)
 {
     DivergenceCurve curve{levels / 2, {}};
-    const std::size_t last = histogram.counts().size() / 2;
+    const std::size_t last = histogram.bins() / 2;
     if (histogram.limit() == 0 || last < curve.first)
         return curve;
     curve.divergences
@@ -124,7 +124,7 @@ std::optional<EntropyChoice> chooseByEntropy(const Histogram &histogram, std::si
                                              const std::stop_token &stop)
 {
     DivergenceCurve curve{levels / 2, {}};
-    const std::size_t bins = histogram.counts().size();
+    const std::size_t bins = histogram.bins();
     if (histogram.limit() == 0 || bins / 2 < curve.first)
         return std::nullopt;
     const QuickDivergence quick(histogram.counts(), levels);

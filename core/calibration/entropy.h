@@ -25,8 +25,8 @@ struct EntropyChoice
 /// Beyond so many bins the float32 sums, which cost the square of their number, are not repeated.
 inline constexpr std::size_t kExactBins = 65535;
 
-/// The threshold of least divergence, as MXNet 1.9.1 defines it, its asymmetries included (spec: calibration-int8,
-/// section 4.1). All candidates are valued in double first, in time proportional to `levels` each, from running sums over
+/// The threshold of least divergence, as MXNet 1.9.1 defines it, its asymmetries included
+/// (core/quantize/RULES.md, Q-entropy). All candidates are valued in double first, in time proportional to `levels` each, from running sums over
 /// the bins; those that lie within what float32 could make of the least one are then valued again with MXNet's strictly
 /// sequential float32 sums, which decide.
 /// gives   nothing when no divergence is finite, for an empty histogram, and when stopped

@@ -6,7 +6,7 @@
 namespace halftone::calibration {
 
 /// The range of int8 codes that a threshold t stands for: symmetric (-t..t in codes -127..127) or one-sided (0..t in
-/// codes 0..255), in the neutral scheme of 127 and 255 levels (spec: calibration-int8, section 3).
+/// codes 0..255), in the neutral scheme of 127 and 255 levels (core/quantize/RULES.md, Q-neutral).
 enum class CodeRange
 {
     Symmetric,

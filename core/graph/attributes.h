@@ -33,8 +33,8 @@ private:
     std::vector<Item> m_items;
 };
 
-/// Keys that start and end with "__" belong to no operator: they are kept and never parsed (spec:
-/// amp-conversion, section 1).
+/// Keys that start and end with "__" belong to no operator: they are kept and never parsed
+/// (core/io/mxnet/FORMATS.md, F-hidden).
 constexpr bool isHiddenKey(std::string_view key)
 {
     return key.size() >= 4 && key.starts_with("__") && key.ends_with("__");

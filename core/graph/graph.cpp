@@ -5,19 +5,31 @@
 
 namespace halftone::graph {
 
-OpIndex Graph::indexOf(const std::string &op)
+Graph Graph::like(const Graph &other)
 {
+    Graph graph;
+    graph.m_dialect = other.m_dialect;
+    graph.m_metadata = other.m_metadata;
+    return graph;
+}
+
+OpIndex Graph::indexOf(const NodeDef &def)
+{
+    if (def.isVariable()) { // apart from an operator that may be called alike
+        if (m_variableOp == kNoOp) {
+            m_variableOp = static_cast<OpIndex>(m_opNames.size());
+            m_opNames.push_back(def.op);
+        }
+        return m_variableOp;
+    }
     // Neighbours are often alike, and networks have few operators: look at the newest before hashing.
     if (!m_nodes.empty()) {
-        if (const OpIndex last = m_nodes.back().op; m_opNames[last] == op)
+        if (const OpIndex last = m_nodes.back().op; last != m_variableOp && m_opNames[last] == def.op)
             return last;
     }
-    const auto [found, isNew] = m_opIndex.try_emplace(op, static_cast<OpIndex>(m_opNames.size()));
-    if (isNew) {
-        m_opNames.push_back(op);
-        if (op == kVariableOp)
-            m_variableOp = found->second;
-    }
+    const auto [found, isNew] = m_opIndex.try_emplace(def.op, static_cast<OpIndex>(m_opNames.size()));
+    if (isNew)
+        m_opNames.push_back(def.op);
     return found->second;
 }
 
@@ -27,7 +39,7 @@ NodeId Graph::add(NodeDefPtr def, std::span<const Entry> inputs, std::span<const
     assert(std::all_of(inputs.begin(), inputs.end(), [id](const Entry &e) { return e.node < id; }));
     assert(std::all_of(controlDependencies.begin(), controlDependencies.end(),
                        [id](NodeId d) { return d < id; }));
-    const OpIndex op = indexOf(def->op);
+    const OpIndex op = indexOf(*def);
     m_nodes.push_back({std::move(def), static_cast<std::uint32_t>(m_inputs.size()),
                        static_cast<std::uint32_t>(inputs.size()), op});
     m_inputs.insert(m_inputs.end(), inputs.begin(), inputs.end());
@@ -38,7 +50,7 @@ NodeId Graph::add(NodeDefPtr def, std::span<const Entry> inputs, std::span<const
 
 void Graph::redefine(NodeId id, NodeDefPtr def)
 {
-    assert(def->op == node(id).op);
+    assert(def->op == node(id).op && def->isVariable() == node(id).isVariable());
     m_nodes[id].def = std::move(def);
 }
 

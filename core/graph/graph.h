@@ -7,9 +7,12 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
+
+namespace halftone::dialect {
+class Dialect;
+}
 
 namespace halftone::graph {
 
@@ -20,8 +23,6 @@ using NodeId = std::uint32_t;
 /// Position of an operator's name in Graph::operatorNames(): one small table lookup instead of a string
 /// compare in every pass.
 using OpIndex = std::uint32_t;
-
-inline constexpr std::string_view kVariableOp = "null"; ///< the operator name of variables, as in symbol JSON
 
 /// One output of one node. `version` counts writes to a mutable input (MXNet refers to BatchNorm's moving
 /// mean with version 1).
@@ -38,12 +39,13 @@ struct Entry
 /// copying a graph copies no text.
 struct NodeDef
 {
-    std::string op; ///< the framework's operator name, kVariableOp for a variable
+    std::string op; ///< the framework's operator name; of a variable the word that its format has for those
     std::string name;
     Attributes attributes;
-    std::vector<std::shared_ptr<const Graph>> subgraphs; ///< bodies of control flow and of fused operators
+    std::vector<std::shared_ptr<const Graph>> subgraphs{}; ///< bodies of control flow and of fused operators
+    bool variable = false; ///< no operator: fed, or a parameter
 
-    bool isVariable() const { return op == kVariableOp; }
+    bool isVariable() const { return variable; }
 };
 
 using NodeDefPtr = std::shared_ptr<const NodeDef>;
@@ -54,6 +56,16 @@ using NodeDefPtr = std::shared_ptr<const NodeDef>;
 class Graph
 {
 public:
+    /// A graph without nodes, for want of one: it speaks no dialect.
+    Graph() = default;
+    /// `dialect`: whose operators its nodes are; lives as long as the program.
+    explicit Graph(const dialect::Dialect &dialect)
+        : m_dialect(&dialect)
+    {
+    }
+    /// A graph without nodes that says of itself what `other` does: what a pass begins with.
+    static Graph like(const Graph &other);
+
     /// Appends a node. Needs: every input and control dependency names a node that is already there.
     NodeId add(NodeDefPtr def, std::span<const Entry> inputs,
                std::span<const NodeId> controlDependencies = {});
@@ -65,6 +77,9 @@ public:
     void setHeads(std::vector<Entry> heads) { m_heads = std::move(heads); }
     /// What the format says of the whole graph (MXNet: "mxnet_version", "is_np_shape"), values as JSON text.
     void setMetadata(Attributes metadata) { m_metadata = std::move(metadata); }
+
+    /// What format the nodes speak; null in a graph that was begun without. core/dialect/dialect.h has its use.
+    const dialect::Dialect *dialect() const { return m_dialect; }
 
     std::size_t nodeCount() const { return m_nodes.size(); }
     const NodeDef &node(NodeId id) const { return *m_nodes[id].def; }
@@ -78,6 +93,10 @@ public:
     /// The distinct operator names, in order of first appearance; opOf() indexes it.
     std::span<const std::string> operatorNames() const { return m_opNames; }
     OpIndex opOf(NodeId id) const { return m_nodes[id].op; }
+    bool isVariableOp(OpIndex op) const
+    {
+        return op == m_variableOp;
+    } ///< the word for variables, no operator
 
 private:
     static constexpr OpIndex kNoOp = std::numeric_limits<OpIndex>::max();
@@ -90,8 +109,9 @@ private:
         OpIndex op = 0;
     };
 
-    OpIndex indexOf(const std::string &op);
+    OpIndex indexOf(const NodeDef &def);
 
+    const dialect::Dialect *m_dialect = nullptr;
     std::vector<Row> m_nodes;
     std::vector<Entry> m_inputs;
     std::unordered_map<NodeId, std::vector<NodeId>> m_controlDependencies; ///< rare, so kept aside

@@ -1,15 +1,13 @@
-#include "core/passes/body_binding.h"
+#include "core/infer/body_binding.h"
 
-#include "core/dialect/mxnet/attribute_text.h"
-#include "core/dialect/mxnet/op_info.h"
-#include "core/dialect/mxnet/read_operator.h"
+#include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-namespace halftone::passes {
+namespace halftone::infer {
 namespace {
 
 using graph::NodeId;
@@ -102,18 +100,15 @@ Result<BodyBinding> bindWhile(const graph::NodeDef &node, const ops::ControlFlow
     return binding;
 }
 
-BodyBinding bindFused(const graph::NodeDef &node, std::size_t inputs, std::size_t outputs)
+BodyBinding bindFused(const dialect::Dialect &dialect, const graph::NodeDef &node, std::size_t inputs,
+                      std::size_t outputs)
 {
     BodyBinding binding;
-    const auto *const info = dialect::mxnet::findOp(node.op);
-    if (node.subgraphs.size() != 1 || info == nullptr)
+    if (node.subgraphs.size() != 1 || dialect.findOp(node.op) == nullptr)
         return binding;
-    const auto quantized
-        = dialect::mxnet::readBoolean(dialect::mxnet::attributeValue(*info, node.attributes, "quantized"));
-    binding.isQuantized = quantized.ok() && quantized.value();
-    const std::string_view cast
-        = dialect::mxnet::attributeValue(*info, node.attributes, "enabled_float_output");
-    binding.hasFloatOutput = !cast.empty() && !dialect::mxnet::isNone(cast);
+    const dialect::FusedFacts facts = dialect.fusedFacts(node);
+    binding.isQuantized = facts.isQuantized;
+    binding.hasFloatOutput = facts.hasFloatOutput;
 
     BoundBody body;
     body.graph = node.subgraphs[0].get();
@@ -131,15 +126,18 @@ BodyBinding bindFused(const graph::NodeDef &node, std::size_t inputs, std::size_
 
 } // namespace
 
-Result<BodyBinding> bindBodies(const graph::NodeDef &node, std::size_t inputs, std::size_t outputs)
+Result<BodyBinding> bindBodies(const graph::Graph &graph, graph::NodeId id, std::size_t outputs)
 {
     using Kind = ops::ControlFlow::Kind;
+    const graph::NodeDef &node = graph.node(id);
+    const std::size_t inputs = graph.inputs(id).size();
     if (node.subgraphs.empty())
         return BodyBinding{};
-    HALFTONE_TRY(const ops::Operator op, dialect::mxnet::readOperator(node));
+    const dialect::Dialect &dialect = dialect::of(graph);
+    HALFTONE_TRY(const ops::Operator op, dialect.read(node));
     const auto *const flow = op.getIf<ops::ControlFlow>();
     if (flow == nullptr)
-        return bindFused(node, inputs, outputs);
+        return bindFused(dialect, node, inputs, outputs);
     const std::size_t needed = flow->kind == Kind::ForEach ? 1 : flow->kind == Kind::WhileLoop ? 2 : 3;
     if (node.subgraphs.size() < needed)
         return BodyBinding{};
@@ -148,4 +146,4 @@ Result<BodyBinding> bindBodies(const graph::NodeDef &node, std::size_t inputs, s
                                         : bindCond(node, *flow, inputs);
 }
 
-} // namespace halftone::passes
+} // namespace halftone::infer

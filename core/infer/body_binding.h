@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace halftone::passes {
+namespace halftone::infer {
 
 /// Bodies nested deeper than this keep their shapes and types open: each level multiplies the work.
 inline constexpr int kMaxBodyDepth = 4;
@@ -53,11 +53,11 @@ struct BodyBinding
     std::int64_t mostSteps = -1; ///< extent of stacked outputs, where no sliced input tells it; -1: open
 };
 
-/// Reads control flow's location lists; the inputs of a fused operator are its body's variables in the order in which
+/// Of the node `id` with that many outputs. Reads control flow's location lists; the inputs of a fused operator are its body's variables in the order in which
 /// a walk from the heads meets them (graph::postOrder), behind which quantized ones have more. No bodies come back from an operator that has none, that is
 /// unknown, or that is fused with another number of inputs or outputs than its body has.
 ///
 /// fails  BadInput for a malformed attribute and for a location that points nowhere
-Result<BodyBinding> bindBodies(const graph::NodeDef &node, std::size_t inputs, std::size_t outputs);
+Result<BodyBinding> bindBodies(const graph::Graph &graph, graph::NodeId id, std::size_t outputs);
 
-} // namespace halftone::passes
+} // namespace halftone::infer

@@ -1,10 +1,10 @@
+#include "core/infer/body_binding.h"
+#include "core/infer/shape_walk.h"
 #include "core/ops/shape_slots.h"
-#include "core/passes/body_binding.h"
-#include "core/passes/shape_walk.h"
 
 #include <algorithm>
 
-namespace halftone::passes {
+namespace halftone::infer {
 namespace {
 
 using tensor::Shape;
@@ -71,12 +71,12 @@ Result<void> setRanges(const BoundBody &body, ops::ShapeSlots &slots)
 
 } // namespace
 
-Result<bool> inferBodyShapes(const graph::NodeDef &node, std::span<Shape> inputs, std::span<Shape> outputs,
-                             int depth)
+Result<bool> inferBodyShapes(const graph::Graph &graph, graph::NodeId id, std::span<Shape> inputs,
+                             std::span<Shape> outputs, int depth)
 {
     if (depth > kMaxBodyDepth)
         return false;
-    HALFTONE_TRY(const BodyBinding binding, bindBodies(node, inputs.size(), outputs.size()));
+    HALFTONE_TRY(const BodyBinding binding, bindBodies(graph, id, outputs.size()));
     ops::ShapeSlots slots(inputs, outputs);
     for (const BoundBody &body : binding.bodies)
         HALFTONE_CHECK(inferBody(binding, body, slots, depth));
@@ -87,4 +87,4 @@ Result<bool> inferBodyShapes(const graph::NodeDef &node, std::span<Shape> inputs
     return slots.changed();
 }
 
-} // namespace halftone::passes
+} // namespace halftone::infer

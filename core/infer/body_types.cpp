@@ -1,9 +1,10 @@
-#include "core/passes/body_binding.h"
-#include "core/passes/type_walk.h"
+#include "core/dialect/dialect.h"
+#include "core/infer/body_binding.h"
+#include "core/infer/type_walk.h"
 
 #include <algorithm>
 
-namespace halftone::passes {
+namespace halftone::infer {
 namespace {
 
 using Role = BoundBody::Role;
@@ -51,7 +52,12 @@ Result<void> inferBody(const BoundBody &body, std::span<DType> inputs, std::span
 /// Whether the weights are stored as integers: MXNet's quantization does that for these and leaves convolutions theirs.
 bool hasIntegerWeights(const graph::Graph &body)
 {
-    return std::ranges::find(body.operatorNames(), "FullyConnected") != body.operatorNames().end();
+    for (graph::NodeId id = 0; id < body.nodeCount(); ++id) {
+        const auto op = dialect::of(body).read(body.node(id));
+        if (op.ok() && op.value().is<ops::FullyConnected>())
+            return true;
+    }
+    return false;
 }
 
 /// Completes the inputs of a quantized body: what comes as integers is worked on as float32 would be, and the others
@@ -77,12 +83,12 @@ Result<void> inferQuantized(const BoundBody &body, std::span<DType> inputs, int 
 
 } // namespace
 
-Result<bool> inferBodyTypes(const graph::NodeDef &node, std::span<DType> inputs, std::span<DType> outputs,
-                            int depth)
+Result<bool> inferBodyTypes(const graph::Graph &graph, graph::NodeId id, std::span<DType> inputs,
+                            std::span<DType> outputs, int depth)
 {
     if (depth > kMaxBodyDepth)
         return false;
-    HALFTONE_TRY(const BodyBinding binding, bindBodies(node, inputs.size(), outputs.size()));
+    HALFTONE_TRY(const BodyBinding binding, bindBodies(graph, id, outputs.size()));
     if (!binding.bodies.empty() && binding.isQuantized) {
         HALFTONE_CHECK(inferQuantized(binding.bodies[0], inputs, depth));
         return false;
@@ -97,4 +103,4 @@ Result<bool> inferBodyTypes(const graph::NodeDef &node, std::span<DType> inputs,
     return !binding.bodies.empty() && !binding.hasFloatOutput;
 }
 
-} // namespace halftone::passes
+} // namespace halftone::infer

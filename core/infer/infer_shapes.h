@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace halftone::passes {
+namespace halftone::infer {
 
 /// The shape of every output of every node (hidden outputs too), by NodeId; what does not follow stays
 /// unknown.
@@ -32,4 +32,4 @@ Result<ShapeMap> inferShapes(const graph::Graph &graph,
 /// A map in which every shape is unknown.
 ShapeMap unknownShapes(const graph::Graph &graph);
 
-} // namespace halftone::passes
+} // namespace halftone::infer

@@ -1,16 +1,16 @@
-#include "core/passes/node_types.h"
+#include "core/infer/node_types.h"
 
+#include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
-#include "core/passes/type_walk.h"
+#include "core/infer/type_walk.h"
 
 #include <algorithm>
 
-namespace halftone::passes {
+namespace halftone::infer {
 
 using graph::NodeId;
 using ops::TypeOutcome;
 using tensor::DType;
-namespace mx = dialect::mxnet;
 
 namespace {
 
@@ -26,13 +26,14 @@ NodeTypes::NodeTypes(const graph::Graph &graph, int depth)
     , m_depth(depth)
     , m_referenced(graph::referencedOutputs(graph))
 {
-    for (const std::string &name : graph.operatorNames())
-        m_ops.push_back(name == graph::kVariableOp ? nullptr : mx::findOp(name));
+    for (graph::OpIndex op = 0; op < graph.operatorNames().size(); ++op)
+        m_ops.push_back(graph.isVariableOp(op) ? nullptr
+                                               : dialect::of(graph).findOp(graph.operatorNames()[op]));
 }
 
 bool NodeTypes::isMutable(NodeId id, std::size_t input) const
 {
-    return op(id) != nullptr && mx::isMutableInput(*op(id), input);
+    return op(id) != nullptr && op(id)->isMutableInput(input);
 }
 
 std::uint32_t NodeTypes::outputCount(NodeId id) const
@@ -40,8 +41,7 @@ std::uint32_t NodeTypes::outputCount(NodeId id) const
     const std::uint32_t referenced = m_referenced[id];
     return op(id) == nullptr
         ? referenced
-        : std::max(referenced,
-                   static_cast<std::uint32_t>(mx::outputCount(*op(id), m_graph.node(id).attributes)));
+        : std::max(referenced, static_cast<std::uint32_t>(op(id)->outputCount(m_graph.node(id).attributes)));
 }
 
 TypeOutcome NodeTypes::apply(NodeId id, std::span<DType> inputs, std::span<DType> outputs,
@@ -51,7 +51,7 @@ TypeOutcome NodeTypes::apply(NodeId id, std::span<DType> inputs, std::span<DType
         return TypeOutcome::Incomplete;
     const graph::NodeDef &node = m_graph.node(id);
     if (!node.subgraphs.empty()) {
-        const auto typed = inferBodyTypes(node, inputs, outputs, m_depth + 1);
+        const auto typed = inferBodyTypes(m_graph, id, inputs, outputs, m_depth + 1);
         if (!typed.ok() && where)
             *where = kInBody;
         if (!typed.ok())
@@ -59,7 +59,7 @@ TypeOutcome NodeTypes::apply(NodeId id, std::span<DType> inputs, std::span<DType
         if (typed.value())
             return allKnown(inputs) && allKnown(outputs) ? TypeOutcome::Complete : TypeOutcome::Incomplete;
     }
-    return mx::typeRule(*op(id), node.attributes).apply(inputs, outputs, where);
+    return op(id)->typeRule(node.attributes).apply(inputs, outputs, where);
 }
 
-} // namespace halftone::passes
+} // namespace halftone::infer

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/dialect/mxnet/op_info.h"
+#include "core/dialect/op_info.h"
 #include "core/graph/graph.h"
 #include "core/tensor/dtype.h"
 
@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace halftone::passes {
+namespace halftone::infer {
 
 /// The type rules of one graph's nodes, looked up once an operator name. A node that holds bodies (control flow, fused
 /// operators) is typed by them. Keeps a reference: the graph must outlive it.
@@ -23,7 +23,7 @@ public:
     explicit NodeTypes(const graph::Graph &graph, int depth = 0);
 
     /// Null for a variable and for an unknown operator.
-    const dialect::mxnet::OpInfo *op(graph::NodeId id) const { return m_ops[m_graph.opOf(id)]; }
+    const dialect::OpInfo *op(graph::NodeId id) const { return m_ops[m_graph.opOf(id)]; }
     bool isMutable(graph::NodeId id, std::size_t input) const;
     /// graph::referencedOutputs() of the node.
     std::uint32_t referencedOutputs(graph::NodeId id) const { return m_referenced[id]; }
@@ -39,8 +39,8 @@ public:
 private:
     const graph::Graph &m_graph;
     int m_depth;
-    std::vector<const dialect::mxnet::OpInfo *> m_ops; ///< by OpIndex
+    std::vector<const dialect::OpInfo *> m_ops; ///< by OpIndex
     std::vector<std::uint32_t> m_referenced;
 };
 
-} // namespace halftone::passes
+} // namespace halftone::infer

@@ -1,7 +1,6 @@
-#include "core/passes/shape_walk.h"
+#include "core/infer/shape_walk.h"
 
-#include "core/dialect/mxnet/op_info.h"
-#include "core/dialect/mxnet/read_operator.h"
+#include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
 #include "core/ops/infer_shape.h"
 #include "core/ops/shape_slots.h"
@@ -9,12 +8,11 @@
 #include <algorithm>
 #include <utility>
 
-namespace halftone::passes {
+namespace halftone::infer {
 namespace {
 
 using graph::NodeId;
 using tensor::Shape;
-namespace mx = dialect::mxnet;
 
 class ShapeWalk
 {
@@ -33,18 +31,21 @@ public:
         m_ops.reserve(m_graph.nodeCount());
         for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
             const graph::NodeDef &node = m_graph.node(id);
-            const mx::OpInfo *info = m_graph.isVariable(id) ? nullptr : mx::findOp(node.op);
+            const dialect::OpInfo *info
+                = m_graph.isVariable(id) ? nullptr : dialect::of(m_graph).findOp(node.op);
             const std::size_t count
-                = std::max<std::size_t>(referenced[id], info ? mx::outputCount(*info, node.attributes) : 1);
+                = std::max<std::size_t>(referenced[id], info ? info->outputCount(node.attributes) : 1);
             total += count;
             if (total > kSpareOutputs + kOutputsPerNode * m_graph.nodeCount())
                 return badInput(node.name, std::to_string(count) + " outputs",
                                 "fewer in a graph of this size");
             m_shapes.byNode.emplace_back(count);
-            HALFTONE_TRY(ops::Operator op, mx::readOperator(node));
+            HALFTONE_TRY(ops::Operator op, dialect::of(m_graph).read(node));
             m_ops.push_back(std::move(op));
             if (m_graph.isVariable(id) && id < variables.size())
                 m_shapes.byNode[id][0] = variables[id];
+            if (!m_graph.isVariable(id) && m_graph.inputs(id).empty())
+                m_shapes.byNode[id][0] = dialect::of(m_graph).filledShape(m_graph, node);
         }
         m_settled.resize(m_graph.nodeCount());
         return {};
@@ -98,7 +99,7 @@ private:
     Result<bool> infer(NodeId id, std::vector<Shape> &outputs)
     {
         if (!m_graph.node(id).subgraphs.empty())
-            return inferBodyShapes(m_graph.node(id), m_inputs, outputs, m_depth + 1);
+            return inferBodyShapes(m_graph, id, m_inputs, outputs, m_depth + 1);
         return ops::inferShapes(m_ops[id], m_inputs, outputs);
     }
 
@@ -150,4 +151,4 @@ Result<ShapeMap> walkShapes(const graph::Graph &graph, std::span<const Shape> va
     return walk.take();
 }
 
-} // namespace halftone::passes
+} // namespace halftone::infer

@@ -1,22 +1,21 @@
-#include "core/runtime/shown_outputs.h"
+#include "core/infer/shown_outputs.h"
 
-#include "core/dialect/mxnet/op_info.h"
+#include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
 
 #include <algorithm>
 
-namespace halftone::runtime {
-
-namespace mx = dialect::mxnet;
+namespace halftone::infer {
 
 std::vector<std::size_t> shownOutputs(const graph::Graph &graph)
 {
     const std::vector<std::uint32_t> referenced = graph::referencedOutputs(graph);
     std::vector<std::size_t> shown(referenced.begin(), referenced.end());
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
-        const mx::OpInfo *info = graph.isVariable(id) ? nullptr : mx::findOp(graph.node(id).op);
+        const dialect::OpInfo *info
+            = graph.isVariable(id) ? nullptr : dialect::of(graph).findOp(graph.node(id).op);
         if (info)
-            shown[id] = std::max(shown[id], mx::visibleOutputCount(*info, graph.node(id).attributes));
+            shown[id] = std::max(shown[id], info->visibleOutputCount(graph.node(id).attributes));
     }
     return shown;
 }
@@ -27,4 +26,4 @@ std::string valueName(const graph::Graph &graph, graph::NodeId node, std::size_t
     return output == 0 ? name : name + ':' + std::to_string(output);
 }
 
-} // namespace halftone::runtime
+} // namespace halftone::infer

@@ -1,6 +1,6 @@
-#include "core/passes/type_map.h"
+#include "core/infer/type_map.h"
 
-namespace halftone::passes {
+namespace halftone::infer {
 
 void TypeMap::reserve(std::size_t nodes)
 {
@@ -30,4 +30,4 @@ std::span<tensor::DType> TypeMap::outputs(graph::NodeId node)
     return std::span(m_types).subspan(m_first[node], m_first[node + 1] - m_first[node]);
 }
 
-} // namespace halftone::passes
+} // namespace halftone::infer

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace halftone::passes {
+namespace halftone::infer {
 
 /// The element type of every output of every node of one graph; DType::Unknown where it is open.
 class TypeMap
@@ -28,4 +28,4 @@ private:
     std::vector<tensor::DType> m_types;
 };
 
-} // namespace halftone::passes
+} // namespace halftone::infer

@@ -1,10 +1,10 @@
-#include "core/passes/type_walk.h"
+#include "core/infer/type_walk.h"
 
-#include "core/passes/node_types.h"
+#include "core/infer/node_types.h"
 
 #include <algorithm>
 
-namespace halftone::passes {
+namespace halftone::infer {
 namespace {
 
 using graph::Entry;
@@ -121,7 +121,7 @@ private:
     {
         const graph::NodeDef &node = m_graph.node(id);
         collect(id);
-        const auto outcome = inferBodyTypes(node, m_in, m_out, m_depth + 1);
+        const auto outcome = inferBodyTypes(m_graph, id, m_in, m_out, m_depth + 1);
         Error error = outcome.ok() ? badInput({}, "types that do not go together") : outcome.error();
         error.found
             = node.op + ": in its body: " + (error.where.empty() ? "" : error.where + ": ") + error.found;
@@ -164,4 +164,4 @@ Result<TypeMap> walkTypes(const graph::Graph &graph, const KnownTypes &known, in
     return inference.take();
 }
 
-} // namespace halftone::passes
+} // namespace halftone::infer

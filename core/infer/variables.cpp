@@ -1,28 +1,16 @@
-#include "core/passes/variables.h"
+#include "core/infer/variables.h"
 
 #include "core/base/text.h"
-#include "core/dialect/mxnet/dtype_code.h"
+#include "core/dialect/dialect.h"
 
 #include <unordered_map>
 #include <unordered_set>
 
-namespace halftone::passes {
+namespace halftone::infer {
 namespace {
 
 using graph::NodeId;
 using tensor::DType;
-
-Result<DType> declaredType(const graph::NodeDef &variable)
-{
-    const std::string *text = variable.attributes.find("__dtype__");
-    if (text == nullptr)
-        return DType::Unknown;
-    const auto code = parseInteger(*text);
-    const auto type = code ? dialect::mxnet::dtypeOfCode(*code) : std::nullopt;
-    if (!type && code != -1)
-        return badInput(variable.name, "__dtype__ is \"" + *text + "\"", "a type code (0 to 12)");
-    return type.value_or(DType::Unknown);
-}
 
 class Names
 {
@@ -68,9 +56,10 @@ Result<std::vector<Variable>> classifyVariables(const graph::Model &model, const
                                                 std::vector<policy::Warning> &warnings)
 {
     warnOfUnknownNames(model.graph, policy, warnings);
+    const dialect::Dialect &dialect = dialect::of(model.graph);
     std::unordered_map<std::string_view, DType> stored;
     for (const tensor::Array &array : model.parameters)
-        stored.insert_or_assign(graph::variableOf(array.name), array.values.dtype());
+        stored.insert_or_assign(dialect.variableOf(array.name), array.values.dtype());
     std::unordered_set<std::string_view> dataNames;
     if (policy.dataNames)
         dataNames.insert(policy.dataNames->begin(), policy.dataNames->end());
@@ -83,13 +72,13 @@ Result<std::vector<Variable>> classifyVariables(const graph::Model &model, const
             continue;
         const graph::NodeDef &node = model.graph.node(id);
         const auto array = stored.find(node.name);
-        HALFTONE_TRY(const DType declared, declaredType(node));
+        HALFTONE_TRY(const DType declared, dialect.declaredType(node));
         if (policy.dataNames)
             variables[id].isData = dataNames.contains(node.name);
         else if (api == policy::Api::ConvertModel)
             variables[id].isData = array == stored.end();
         else
-            variables[id].isData = node.attributes.find("__dtype__") == nullptr;
+            variables[id].isData = !dialect.declaresType(node);
         if (const auto given = policy.inputDtypes.find(node.name); given != policy.inputDtypes.end())
             variables[id].type = given->second;
         else if (array != stored.end() && array->second != DType::Unknown)
@@ -103,4 +92,4 @@ Result<std::vector<Variable>> classifyVariables(const graph::Model &model, const
     return variables;
 }
 
-} // namespace halftone::passes
+} // namespace halftone::infer

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace halftone::passes {
+namespace halftone::infer {
 
 /// What a variable of a graph stands for and in which type it comes.
 struct Variable
@@ -29,4 +29,4 @@ struct Variable
 Result<std::vector<Variable>> classifyVariables(const graph::Model &model, const policy::Policy &policy,
                                                 std::vector<policy::Warning> &warnings);
 
-} // namespace halftone::passes
+} // namespace halftone::infer

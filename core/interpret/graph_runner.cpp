@@ -1,19 +1,18 @@
-#include "core/runtime/graph_runner.h"
+#include "core/interpret/graph_runner.h"
 
-#include "core/dialect/mxnet/op_info.h"
-#include "core/dialect/mxnet/read_operator.h"
+#include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
+#include "core/infer/body_binding.h"
+#include "core/infer/node_types.h"
+#include "core/infer/shown_outputs.h"
+#include "core/kernels/buffer.h"
 #include "core/ops/infer_shape.h"
-#include "core/passes/body_binding.h"
-#include "core/passes/node_types.h"
-#include "core/runtime/buffer.h"
-#include "core/runtime/reference/elements.h"
-#include "core/runtime/shown_outputs.h"
+#include "core/tensor/elements.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace halftone::runtime {
+namespace halftone::interpret {
 namespace {
 
 using graph::Entry;
@@ -21,7 +20,6 @@ using graph::NodeId;
 using tensor::DType;
 using tensor::Shape;
 using tensor::Tensor;
-namespace mx = dialect::mxnet;
 
 /// Kernels kept for one node: a loop over pictures of a few sizes prepares each size once.
 constexpr std::size_t kKernelsPerNode = 4;
@@ -31,11 +29,6 @@ bool readsLabel(const ops::Operator &op, std::size_t input)
     return input > 0 && (op.is<ops::SoftmaxOutput>() || op.is<ops::RegressionOutput>());
 }
 
-Error cancelled()
-{
-    return {Errc::Cancelled, {}, {}, "stopped", {}};
-}
-
 bool isSet(const Tensor &tensor)
 {
     return tensor.dtype() != DType::Unknown;
@@ -43,8 +36,8 @@ bool isSet(const Tensor &tensor)
 
 Result<Tensor> converted(const Tensor &tensor, DType type)
 {
-    HALFTONE_TRY(const Buffer buffer, allocate({type, tensor.shape()}));
-    reference::convert(tensor.dtype(), tensor.bytes().data(), tensor.elementCount(), type, buffer.bytes);
+    HALFTONE_TRY(const kernels::Buffer buffer, kernels::allocate({type, tensor.shape()}));
+    tensor::convert(tensor.dtype(), tensor.bytes().data(), tensor.elementCount(), type, buffer.bytes);
     return buffer.tensor;
 }
 
@@ -62,9 +55,9 @@ bool areSame(const Tensor &a, const Tensor &b)
     return a.dtype() == b.dtype() && a.shape() == b.shape() && a.bytes().data() == b.bytes().data();
 }
 
-Result<Tensor> zeros(const TensorDesc &desc)
+Result<Tensor> zeros(const kernels::TensorDesc &desc)
 {
-    HALFTONE_TRY(const Buffer buffer, allocate(desc));
+    HALFTONE_TRY(const kernels::Buffer buffer, kernels::allocate(desc));
     if (!buffer.tensor.bytes().empty())
         std::memset(buffer.bytes, 0, buffer.tensor.bytes().size());
     return buffer.tensor;
@@ -77,7 +70,7 @@ void closeShapes(const ops::Operator &op, std::span<const Tensor> inputs, std::v
     if (!mask || outputs.empty() || !outputs[0].hasRank() || inputs.size() < 2)
         return;
     std::vector<double> values(inputs[1].elementCount());
-    reference::widen(inputs[1].dtype(), inputs[1].bytes().data(), values.size(), values.data());
+    tensor::widen(inputs[1].dtype(), inputs[1].bytes().data(), values.size(), values.data());
     std::vector<std::int64_t> dims(outputs[0].dims().begin(), outputs[0].dims().end());
     const auto rank = static_cast<std::int64_t>(dims.size());
     dims[static_cast<std::size_t>(mask->axis < 0 ? mask->axis + rank : mask->axis)]
@@ -87,13 +80,13 @@ void closeShapes(const ops::Operator &op, std::span<const Tensor> inputs, std::v
 
 } // namespace
 
-GraphRunner::GraphRunner(const graph::Graph &graph, const BackendChain &backends, int depth)
+GraphRunner::GraphRunner(const graph::Graph &graph, const kernels::BackendChain &backends, int depth)
     : m_graph(graph)
     , m_backends(backends)
     , m_depth(depth)
     , m_order(graph::postOrder(graph))
     , m_ops(graph.nodeCount())
-    , m_shown(shownOutputs(graph))
+    , m_shown(infer::shownOutputs(graph))
     , m_isLabel(graph.nodeCount())
     , m_readers(graph.nodeCount())
     , m_prepared(graph.nodeCount())
@@ -101,7 +94,7 @@ GraphRunner::GraphRunner(const graph::Graph &graph, const BackendChain &backends
 }
 
 Result<std::unique_ptr<GraphRunner>> GraphRunner::create(const graph::Graph &graph,
-                                                         const BackendChain &backends, int depth)
+                                                         const kernels::BackendChain &backends, int depth)
 {
     std::unique_ptr<GraphRunner> runner(new GraphRunner(graph, backends, depth));
     HALFTONE_CHECK(runner->readOperators());
@@ -133,23 +126,21 @@ Result<void> GraphRunner::readOperators()
         const graph::NodeDef &node = m_graph.node(id);
         if (node.isVariable())
             continue;
-        HALFTONE_TRY(m_ops[id], mx::readOperator(node));
-        const mx::OpInfo *const info = mx::findOp(node.op);
-        const std::size_t needed = info ? mx::inputCount(*info, node.attributes).value_or(0) : 0;
+        HALFTONE_TRY(m_ops[id], dialect::of(m_graph).readFused(node));
+        const dialect::OpInfo *const info = dialect::of(m_graph).findOp(node.op);
+        const std::size_t needed = info ? info->inputCount(node.attributes).value_or(0) : 0;
         const std::size_t given = m_graph.inputs(id).size();
         if (node.subgraphs.empty() && given < needed)
             return badInput(node.name, node.op + " with " + std::to_string(given) + " inputs",
                             std::to_string(needed));
-        HALFTONE_TRY(const std::optional<FusedInt8> fused, readFusedInt8(node));
-        if (fused) {
-            if (given != fused->inputCount())
+        if (const auto *product = m_ops[id].getIf<ops::FusedProduct>()) {
+            if (given != product->inputCount())
                 return badInput(node.name, node.op + " with " + std::to_string(given) + " inputs",
-                                std::to_string(fused->inputCount()));
-            m_fusedInt8.emplace(id, *fused);
+                                std::to_string(product->inputCount()));
         } else if (!node.subgraphs.empty()) {
-            if (m_depth >= passes::kMaxBodyDepth)
+            if (m_depth >= infer::kMaxBodyDepth)
                 return unsupported(node.name,
-                                   "bodies nested deeper than " + std::to_string(passes::kMaxBodyDepth));
+                                   "bodies nested deeper than " + std::to_string(infer::kMaxBodyDepth));
             for (const auto &body : node.subgraphs) {
                 auto runner = create(*body, m_backends, m_depth + 1);
                 if (!runner.ok())
@@ -186,23 +177,23 @@ void GraphRunner::countReaders()
         ++m_readers[head.node];
 }
 
-Result<passes::TypeMap> GraphRunner::typesOf(std::span<const Tensor> variables) const
+Result<infer::TypeMap> GraphRunner::typesOf(std::span<const Tensor> variables) const
 {
     std::vector<DType> given(m_graph.nodeCount(), DType::Unknown);
     for (const NodeId id : m_order) {
         if (m_graph.isVariable(id))
             given[id] = variables[id].dtype();
     }
-    auto inferred = passes::inferTypes(m_graph, given);
+    auto inferred = infer::inferTypes(m_graph, given);
     if (!inferred.ok()
         && !m_convertible.empty()) { // data of another type than the graph's is converted to it
         for (const NodeId id : m_convertible)
             given[id] = DType::Unknown;
-        inferred = passes::inferTypes(m_graph, given);
+        inferred = infer::inferTypes(m_graph, given);
     }
-    HALFTONE_TRY(passes::TypeMap types, std::move(inferred));
+    HALFTONE_TRY(infer::TypeMap types, std::move(inferred));
     // What nothing decides is float32 for variables, and what the first input is for the rest.
-    const passes::NodeTypes rules(m_graph, m_depth);
+    const infer::NodeTypes rules(m_graph, m_depth);
     std::vector<DType> inputs;
     for (const NodeId id : m_order) {
         const std::span<DType> outputs = types.outputs(id);
@@ -226,7 +217,7 @@ Error GraphRunner::blameInput(Error error, std::unordered_map<std::string, Shape
         auto fed = known.extract(name);
         if (fed.empty())
             continue;
-        const auto rest = passes::inferShapes(m_graph, known);
+        const auto rest = infer::inferShapes(m_graph, known);
         if (rest.ok()) {
             const Shape &wanted = rest.value().byNode[id][0];
             return badInput(name, "an array of shape " + fed.mapped().toString(),
@@ -241,9 +232,9 @@ Error GraphRunner::blameInput(Error error, std::unordered_map<std::string, Shape
 
 Result<const GraphRunner::Setting *> GraphRunner::settingOf(std::span<const Tensor> variables)
 {
-    std::vector<TensorDesc> key;
+    std::vector<kernels::TensorDesc> key;
     for (const Tensor &variable : variables)
-        key.push_back(descOf(variable));
+        key.push_back(kernels::descOf(variable));
     if (key == m_settingKey)
         return &m_setting;
     std::unordered_map<std::string, Shape> known;
@@ -253,7 +244,7 @@ Result<const GraphRunner::Setting *> GraphRunner::settingOf(std::span<const Tens
     }
     m_settingKey.clear();
     HALFTONE_TRY(m_setting.types, typesOf(variables));
-    auto shapes = passes::inferShapes(m_graph, known);
+    auto shapes = infer::inferShapes(m_graph, known);
     if (!shapes.ok())
         return blameInput(std::move(shapes).error(), std::move(known));
     m_setting.shapes = std::move(shapes).value();
@@ -264,9 +255,9 @@ Result<const GraphRunner::Setting *> GraphRunner::settingOf(std::span<const Tens
 namespace {
 
 /// `shapes` and `types` side by side; empty when a shape is open.
-std::vector<TensorDesc> describe(std::span<const Shape> shapes, std::span<const DType> types)
+std::vector<kernels::TensorDesc> describe(std::span<const Shape> shapes, std::span<const DType> types)
 {
-    std::vector<TensorDesc> descs;
+    std::vector<kernels::TensorDesc> descs;
     for (std::size_t i = 0; i < types.size(); ++i) {
         if (i >= shapes.size() || !shapes[i].isComplete())
             return {};
@@ -296,13 +287,13 @@ Result<void> GraphRunner::prepareAll(const Setting &setting, const Values &value
     for (const NodeId id : m_order) {
         if (m_graph.isVariable(id) || m_bodies.contains(id))
             continue;
-        Operation operation{m_ops[id],
-                            m_graph.node(id).op,
-                            {},
-                            describe(setting.shapes.byNode[id], setting.types.outputs(id)),
-                            constantsOf(id, values),
-                            m_shown[id],
-                            seedOf(m_graph.node(id).name)};
+        kernels::Operation operation{m_ops[id],
+                                     m_graph.node(id).op,
+                                     {},
+                                     describe(setting.shapes.byNode[id], setting.types.outputs(id)),
+                                     constantsOf(id, values),
+                                     m_shown[id],
+                                     kernels::seedOf(m_graph.node(id).name)};
         bool known = !operation.outputs.empty();
         for (const Entry &entry : m_graph.inputs(id)) {
             operation.inputs.push_back({setting.types.of(entry), setting.shapes.of(entry)});
@@ -314,23 +305,13 @@ Result<void> GraphRunner::prepareAll(const Setting &setting, const Values &value
     return {};
 }
 
-Result<GraphRunner::Prepared *> GraphRunner::prepare(NodeId id, Operation operation)
+Result<GraphRunner::Prepared *> GraphRunner::prepare(NodeId id, kernels::Operation operation)
 {
     std::vector<Prepared> &kept = m_prepared[id];
     for (Prepared &prepared : kept) {
         if (prepared.operation.inputs == operation.inputs && prepared.operation.outputs == operation.outputs
             && std::ranges::equal(prepared.operation.constants, operation.constants, areSame))
             return &prepared;
-    }
-    if (const auto fused = m_fusedInt8.find(id); fused != m_fusedInt8.end()) {
-        auto kernel = fusedInt8Kernel(fused->second, operation, m_backends);
-        if (!kernel.ok())
-            return atNode(id, std::move(kernel).error());
-        if (kept.size() == kKernelsPerNode)
-            kept.erase(kept.begin());
-        std::string name = kernel.value()->name();
-        kept.push_back({std::move(operation), std::move(kernel).value(), std::move(name)});
-        return &kept.back();
     }
     Error refusal = unsupported({}, "no backend");
     for (const auto &backend : m_backends) {
@@ -365,7 +346,7 @@ Result<void> GraphRunner::bindVariables(const Setting &setting, std::vector<Tens
         } else if (value.dtype() != type) {
             HALFTONE_TRY(value, converted(value, type));
         } else {
-            HALFTONE_TRY(value, readable(value));
+            HALFTONE_TRY(value, kernels::readable(value));
         }
         values[id].push_back(std::move(value));
     }
@@ -377,12 +358,17 @@ Result<std::vector<Tensor>> GraphRunner::runKernel(NodeId id, const State &state
                                                    std::string_view &kernel)
 {
     const Setting &setting = *state.setting;
-    Operation operation{m_ops[id],   m_graph.node(id).op,          {}, {}, constantsOf(id, state.values),
-                        m_shown[id], seedOf(m_graph.node(id).name)};
+    kernels::Operation operation{m_ops[id],
+                                 m_graph.node(id).op,
+                                 {},
+                                 {},
+                                 constantsOf(id, state.values),
+                                 m_shown[id],
+                                 kernels::seedOf(m_graph.node(id).name)};
     std::vector<Shape> inputShapes;
     std::vector<const std::byte *> from;
     for (const Tensor &input : inputs) {
-        operation.inputs.push_back(descOf(input));
+        operation.inputs.push_back(kernels::descOf(input));
         inputShapes.push_back(input.shape());
         from.push_back(input.bytes().data());
     }
@@ -396,10 +382,10 @@ Result<std::vector<Tensor>> GraphRunner::runKernel(NodeId id, const State &state
         if (operation.outputs.empty())
             return unsupported({}, operation.opName + " gives an output of open shape");
     }
-    std::vector<Buffer> buffers;
+    std::vector<kernels::Buffer> buffers;
     std::vector<std::byte *> to;
-    for (const TensorDesc &desc : operation.outputs) {
-        HALFTONE_TRY(Buffer buffer, allocate(desc));
+    for (const kernels::TensorDesc &desc : operation.outputs) {
+        HALFTONE_TRY(kernels::Buffer buffer, kernels::allocate(desc));
         to.push_back(buffer.bytes);
         buffers.push_back(std::move(buffer));
     }
@@ -408,7 +394,7 @@ Result<std::vector<Tensor>> GraphRunner::runKernel(NodeId id, const State &state
     prepared->kernel->setStop(options.progress.stop);
     HALFTONE_CHECK(prepared->kernel->run(from, to));
     std::vector<Tensor> outputs;
-    for (Buffer &buffer : buffers)
+    for (kernels::Buffer &buffer : buffers)
         outputs.push_back(std::move(buffer.tensor));
     return outputs;
 }
@@ -458,8 +444,7 @@ Result<NodeValue> GraphRunner::step(State &state, const RunOptions &options)
     std::string_view kernel = m_graph.node(id).op;
     auto outputs = m_bodies.contains(id) ? runBodies(id, inputs, options)
                                          : runKernel(id, state, inputs, options, kernel);
-    if (options.progress.stopped())
-        return cancelled();
+    HALFTONE_CHECK(options.progress.checkStop());
     if (!outputs.ok())
         return atNode(id, std::move(outputs).error());
     state.values[id] = std::move(outputs).value();
@@ -480,9 +465,9 @@ void GraphRunner::give(State &state, std::vector<Tensor> outputs) const
     skipVariables(state);
 }
 
-std::vector<TensorDesc> GraphRunner::outputsOf(const State &state, NodeId id) const
+std::vector<kernels::TensorDesc> GraphRunner::outputsOf(const State &state, NodeId id) const
 {
-    std::vector<TensorDesc> descs;
+    std::vector<kernels::TensorDesc> descs;
     const auto types = state.setting->types.outputs(id);
     const std::vector<Shape> &shapes = state.setting->shapes.byNode[id];
     for (std::size_t k = 0; k < types.size(); ++k)
@@ -493,10 +478,10 @@ std::vector<TensorDesc> GraphRunner::outputsOf(const State &state, NodeId id) co
 std::size_t GraphRunner::nextBytes(const State &state) const
 {
     const NodeId id = m_order[state.next];
-    const std::vector<TensorDesc> outputs
+    const std::vector<kernels::TensorDesc> outputs
         = describe(state.setting->shapes.byNode[id], state.setting->types.outputs(id));
     std::size_t bytes = 0;
-    for (const TensorDesc &desc : outputs)
+    for (const kernels::TensorDesc &desc : outputs)
         bytes += static_cast<std::size_t>(desc.shape.elementCount().value_or(0)) * tensor::sizeOf(desc.dtype);
     return bytes;
 }
@@ -527,8 +512,7 @@ Result<std::vector<Tensor>> GraphRunner::run(std::vector<Tensor> variables, cons
 {
     HALFTONE_TRY(State state, start(std::move(variables)));
     while (!isDone(state)) {
-        if (options.progress.stopped())
-            return cancelled();
+        HALFTONE_CHECK(options.progress.checkStop());
         if (m_depth == 0)
             options.progress.tell(shareDone(state), m_graph.node(nextNode(state)).name);
         HALFTONE_TRY(const NodeValue value, step(state, options));
@@ -538,4 +522,4 @@ Result<std::vector<Tensor>> GraphRunner::run(std::vector<Tensor> variables, cons
     return heads(state);
 }
 
-} // namespace halftone::runtime
+} // namespace halftone::interpret

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "core/infer/infer_shapes.h"
+#include "core/infer/infer_types.h"
+#include "core/interpret/interpreter.h"
+#include "core/kernels/backend.h"
 #include "core/ops/operator.h"
-#include "core/passes/infer_shapes.h"
-#include "core/passes/infer_types.h"
-#include "core/runtime/fused_int8.h"
-#include "core/runtime/interpreter.h"
 
 #include <cstdint>
 #include <map>
@@ -12,7 +12,7 @@
 #include <unordered_map>
 
 /// Inside of Interpreter: a graph and the bodies in it are run by the same class.
-namespace halftone::runtime {
+namespace halftone::interpret {
 
 /// One graph, its kernels, and runners for the bodies of its nodes. Keeps a reference: the graph must outlive it.
 class GraphRunner
@@ -20,7 +20,7 @@ class GraphRunner
 public:
     /// `depth`: how many bodies the graph lies in.
     static Result<std::unique_ptr<GraphRunner>> create(const graph::Graph &graph,
-                                                       const BackendChain &backends, int depth);
+                                                       const kernels::BackendChain &backends, int depth);
 
     const graph::Graph &graph() const { return m_graph; }
     /// The variables that the heads need, in the graph's order.
@@ -39,8 +39,8 @@ public:
     /// Shapes and types of everything, for one set of inputs.
     struct Setting
     {
-        passes::ShapeMap shapes;
-        passes::TypeMap types;
+        infer::ShapeMap shapes;
+        infer::TypeMap types;
     };
     /// A run under way; a copy goes on by itself. Good until start() is called with other shapes or types.
     struct State
@@ -63,7 +63,7 @@ public:
     bool isDone(const State &state) const { return state.next == m_order.size(); }
     graph::NodeId nextNode(const State &state) const { return m_order[state.next]; }
     std::size_t nextBytes(const State &state) const; ///< of the next node's outputs; 0 where shapes are open
-    std::vector<TensorDesc> outputsOf(const State &state, graph::NodeId id) const;
+    std::vector<kernels::TensorDesc> outputsOf(const State &state, graph::NodeId id) const;
     double shareDone(const State &state) const;
     Result<NodeValue> step(State &state, const RunOptions &options);
     void give(State &state, std::vector<tensor::Tensor> outputs) const;
@@ -73,11 +73,11 @@ public:
 private:
     struct Prepared
     {
-        Operation operation;
-        std::unique_ptr<Kernel> kernel;
+        kernels::Operation operation;
+        std::unique_ptr<kernels::Kernel> kernel;
         std::string name;
     };
-    GraphRunner(const graph::Graph &graph, const BackendChain &backends, int depth);
+    GraphRunner(const graph::Graph &graph, const kernels::BackendChain &backends, int depth);
 
     Result<void> readOperators();
     void findLabels();
@@ -86,11 +86,11 @@ private:
     Result<const Setting *> settingOf(std::span<const tensor::Tensor> variables);
     /// `error`, which inferring shapes gave, told of the input that all the others contradict, if there is one.
     Error blameInput(Error error, std::unordered_map<std::string, tensor::Shape> known) const;
-    Result<passes::TypeMap> typesOf(std::span<const tensor::Tensor> variables) const;
+    Result<infer::TypeMap> typesOf(std::span<const tensor::Tensor> variables) const;
     Result<void> prepareAll(const Setting &setting, const Values &values);
     /// Those of a node's inputs that are set as constants and have that value in this run.
     std::vector<tensor::Tensor> constantsOf(graph::NodeId id, const Values &values) const;
-    Result<Prepared *> prepare(graph::NodeId id, Operation operation);
+    Result<Prepared *> prepare(graph::NodeId id, kernels::Operation operation);
 
     Result<void> bindVariables(const Setting &setting, std::vector<tensor::Tensor> variables,
                                Values &values) const;
@@ -105,7 +105,7 @@ private:
     Error atNode(graph::NodeId id, Error error) const;
 
     const graph::Graph &m_graph;
-    const BackendChain &m_backends;
+    const kernels::BackendChain &m_backends;
     int m_depth;
     std::vector<graph::NodeId> m_order; ///< what the heads need
     std::vector<ops::Operator> m_ops; ///< by NodeId
@@ -114,11 +114,10 @@ private:
     std::vector<std::size_t> m_shown; ///< by NodeId: how many outputs somebody may read
     std::vector<bool> m_isLabel; ///< by NodeId
     std::vector<std::uint32_t> m_readers; ///< by NodeId: inputs and heads that read the node
-    std::map<graph::NodeId, FusedInt8> m_fusedInt8; ///< nodes whose body says what is computed on codes
     std::vector<std::vector<Prepared>> m_prepared; ///< by NodeId; the latest last
     std::map<graph::NodeId, std::vector<std::unique_ptr<GraphRunner>>> m_bodies;
-    std::vector<TensorDesc> m_settingKey; ///< of the variables
+    std::vector<kernels::TensorDesc> m_settingKey; ///< of the variables
     Setting m_setting;
 };
 
-} // namespace halftone::runtime
+} // namespace halftone::interpret

@@ -1,12 +1,13 @@
-#include "core/runtime/interpreter.h"
+#include "core/interpret/interpreter.h"
 
 #include "core/base/text.h"
-#include "core/runtime/buffer.h"
-#include "core/runtime/graph_runner.h"
+#include "core/dialect/dialect.h"
+#include "core/interpret/graph_runner.h"
+#include "core/kernels/buffer.h"
 
 #include <utility>
 
-namespace halftone::runtime {
+namespace halftone::interpret {
 
 using graph::NodeId;
 using tensor::Tensor;
@@ -14,7 +15,7 @@ using tensor::Tensor;
 class Interpreter::Impl
 {
 public:
-    static Result<std::unique_ptr<Impl>> create(const graph::Model &model, BackendChain backends)
+    static Result<std::unique_ptr<Impl>> create(const graph::Model &model, kernels::BackendChain backends)
     {
         auto impl = std::make_unique<Impl>();
         impl->m_graph = model.graph;
@@ -63,7 +64,7 @@ private:
     {
         std::unordered_map<std::string_view, const tensor::Array *> stored;
         for (const tensor::Array &array : model.parameters)
-            stored.insert_or_assign(graph::variableOf(array.name), &array);
+            stored.insert_or_assign(dialect::variableOf(model.graph, array.name), &array);
         std::vector<NodeId> data;
         std::vector<Tensor> constants(m_graph.nodeCount());
         for (const NodeId id : m_runner->variables()) {
@@ -74,7 +75,7 @@ private:
             }
             if (array->second->storage != tensor::Storage::Dense)
                 return unsupported(m_graph.node(id).name, "a sparse parameter", "a dense one");
-            HALFTONE_TRY(m_constants[id], readable(array->second->values));
+            HALFTONE_TRY(m_constants[id], kernels::readable(array->second->values));
             constants[id] = m_constants[id];
         }
         m_runner->setConstants(std::move(constants));
@@ -100,7 +101,7 @@ private:
     }
 
     graph::Graph m_graph;
-    BackendChain m_backends;
+    kernels::BackendChain m_backends;
     std::unique_ptr<GraphRunner> m_runner; ///< refers to both of them
     std::unordered_map<NodeId, Tensor> m_constants;
 };
@@ -113,7 +114,7 @@ Interpreter::Interpreter(Interpreter &&) noexcept = default;
 Interpreter &Interpreter::operator=(Interpreter &&) noexcept = default;
 Interpreter::~Interpreter() = default;
 
-Result<Interpreter> Interpreter::create(const graph::Model &model, BackendChain backends)
+Result<Interpreter> Interpreter::create(const graph::Model &model, kernels::BackendChain backends)
 {
     HALFTONE_TRY(std::unique_ptr<Impl> impl, Impl::create(model, std::move(backends)));
     return Interpreter(std::move(impl));
@@ -178,7 +179,7 @@ std::size_t Execution::nextBytes() const
     return m_inside->runner.nextBytes(m_inside->state);
 }
 
-std::vector<TensorDesc> Execution::outputsOf(NodeId node) const
+std::vector<kernels::TensorDesc> Execution::outputsOf(NodeId node) const
 {
     return m_inside->runner.outputsOf(m_inside->state, node);
 }
@@ -225,10 +226,10 @@ Result<graph::Model> withReadableParameters(graph::Model model)
 {
     for (tensor::Array &array : model.parameters) {
         if (array.storage == tensor::Storage::Dense && array.shape.hasRank()) {
-            HALFTONE_TRY(array.values, readable(array.values));
+            HALFTONE_TRY(array.values, kernels::readable(array.values));
         }
     }
     return model;
 }
 
-} // namespace halftone::runtime
+} // namespace halftone::interpret

@@ -3,7 +3,7 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/graph/model.h"
-#include "core/runtime/backend.h"
+#include "core/kernels/backend.h"
 #include "core/tensor/tensor.h"
 
 #include <functional>
@@ -14,13 +14,10 @@
 #include <unordered_map>
 #include <vector>
 
-namespace halftone::runtime {
+namespace halftone::interpret {
 
 /// Arrays by the name of the variable that they feed.
 using Feed = std::unordered_map<std::string, tensor::Tensor>;
-
-/// Tried in order for every node; the first that takes it computes it.
-using BackendChain = std::vector<std::shared_ptr<const Backend>>;
 
 /// What a node of the graph gave (bodies of control flow and fused operators are seen as one node).
 struct NodeValue
@@ -51,7 +48,7 @@ public:
     std::vector<tensor::Tensor> inputs() const; ///< that it will read
     std::size_t nextBytes() const; ///< of its outputs; 0 where a shape depends on values
     /// What a node gives, with the hidden outputs; a shape that depends on values is open.
-    std::vector<TensorDesc> outputsOf(graph::NodeId node) const;
+    std::vector<kernels::TensorDesc> outputsOf(graph::NodeId node) const;
     double shareDone() const;
     /// fails: as Interpreter::run.
     Result<NodeValue> step(const Progress &progress = {});
@@ -95,7 +92,7 @@ public:
 
     /// fails: Unsupported for an operator without a kernel anywhere in what the heads need, and for a sparse parameter
     /// (where = the node).
-    static Result<Interpreter> create(const graph::Model &model, BackendChain backends);
+    static Result<Interpreter> create(const graph::Model &model, kernels::BackendChain backends);
 
     /// The variables that a run needs: not parameters, and not labels, which only training needs and which count as
     /// zeros when they are not fed. In the graph's order.
@@ -120,4 +117,4 @@ private:
 /// The model with parameters where kernels can read them (see readable()), so that interpreters share what was copied.
 Result<graph::Model> withReadableParameters(graph::Model model);
 
-} // namespace halftone::runtime
+} // namespace halftone::interpret

@@ -1,30 +1,28 @@
-#include "core/runtime/random_params.h"
+#include "core/interpret/random_params.h"
 
 #include "core/base/fnv1a.h"
-#include "core/base/text.h"
-#include "core/dialect/mxnet/dtype_code.h"
-#include "core/dialect/mxnet/op_info.h"
-#include "core/passes/infer_shapes.h"
-#include "core/runtime/buffer.h"
-#include "core/runtime/reference/elements.h"
+#include "core/dialect/dialect.h"
+#include "core/infer/infer_shapes.h"
+#include "core/kernels/buffer.h"
+#include "core/tensor/elements.h"
 
 #include <cmath>
 #include <random>
 #include <unordered_set>
 
-namespace halftone::runtime {
+namespace halftone::interpret {
 namespace {
 
+using dialect::SlotRole;
 using graph::NodeId;
 using tensor::DType;
 using tensor::Shape;
-namespace mx = dialect::mxnet;
 
 /// What a variable is to the operator that reads it first.
 struct Use
 {
-    std::string slot; ///< "weight", "gamma", …; empty: read by none
-    std::string op;
+    const graph::NodeDef *reader = nullptr; ///< null: none reads it
+    SlotRole role = SlotRole::Data;
     bool isMutable = false;
 };
 
@@ -33,13 +31,13 @@ std::vector<Use> firstUses(const graph::Graph &graph)
     std::vector<Use> uses(graph.nodeCount());
     for (NodeId id = 0; id < graph.nodeCount(); ++id) {
         const graph::NodeDef &node = graph.node(id);
-        const mx::OpInfo *info = node.isVariable() ? nullptr : mx::findOp(node.op);
+        const dialect::OpInfo *info = graph.isVariable(id) ? nullptr : dialect::of(graph).findOp(node.op);
         const auto inputs = graph.inputs(id);
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             Use &use = uses[inputs[i].node];
-            if (use.op.empty())
-                use = {info ? mx::inputName(*info, node.attributes, i) : std::string(), node.op,
-                       info && mx::isMutableInput(*info, i)};
+            if (use.reader == nullptr)
+                use = {&node, info ? info->slotRole(node.attributes, i) : SlotRole::Data,
+                       info && info->isMutableInput(i)};
         }
     }
     return uses;
@@ -70,46 +68,35 @@ private:
 };
 
 /// Mean and deviation of a variable's values.
-std::pair<double, double> spread(const Use &use, const Shape &shape)
+std::pair<double, double> spread(const dialect::Dialect &dialect, const Use &use, const Shape &shape)
 {
-    const std::string_view slot = use.slot;
-    if (slot == "gamma" || slot.ends_with("var"))
+    if (use.role == SlotRole::Scale || use.role == SlotRole::Variance)
         return {1, 0};
-    if (slot == "beta" || slot.ends_with("bias") || slot.ends_with("mean"))
+    if (use.role == SlotRole::Bias || use.role == SlotRole::Mean)
         return {0, 0};
     if (shape.rank() < 2)
         return {0, 0.1};
     double fanIn = 1;
     for (std::size_t axis = 1; axis < shape.rank(); ++axis)
         fanIn *= static_cast<double>(std::max<std::int64_t>(shape[axis], 1));
-    if (use.op == "Embedding")
+    const auto op = use.reader ? dialect.read(*use.reader) : Result<ops::Operator>(ops::Opaque{});
+    if (op.ok() && op.value().is<ops::Embedding>())
         return {0, 1};
-    if (use.op == "Deconvolution")
+    if (op.ok() && op.value().is<ops::Deconv>())
         fanIn *= static_cast<double>(shape[0]) / static_cast<double>(std::max<std::int64_t>(shape[1], 1));
     return {0, std::sqrt(2 / fanIn)};
 }
 
-DType declaredType(const graph::NodeDef &variable)
+Result<tensor::Tensor> drawn(const kernels::TensorDesc &desc, const std::pair<double, double> &spread,
+                             Draw draw)
 {
-    const std::string *text = variable.attributes.find("__dtype__");
-    const auto code = text ? parseInteger(*text) : std::nullopt;
-    return code ? mx::dtypeOfCode(*code).value_or(DType::F32) : DType::F32;
-}
-
-Result<tensor::Tensor> drawn(const TensorDesc &desc, const Use &use, Draw draw)
-{
-    HALFTONE_TRY(const Buffer buffer, allocate(desc));
-    const auto [mean, deviation] = spread(use, desc.shape);
+    HALFTONE_TRY(const kernels::Buffer buffer, kernels::allocate(desc));
+    const auto [mean, deviation] = spread;
     std::vector<double> values(buffer.tensor.elementCount());
     for (double &value : values)
         value = deviation == 0 ? mean : mean + deviation * draw.normal();
-    reference::narrow(values.data(), values.size(), desc.dtype, buffer.bytes);
+    tensor::narrow(values.data(), values.size(), desc.dtype, buffer.bytes);
     return buffer.tensor;
-}
-
-bool isLabel(const Use &use)
-{
-    return use.slot == "label";
 }
 
 } // namespace
@@ -118,32 +105,37 @@ Result<graph::Model> withRandomParameters(const graph::Model &model,
                                           const std::unordered_map<std::string, Shape> &inputs,
                                           std::uint64_t seed)
 {
+    const dialect::Dialect &dialect = dialect::of(model.graph);
     std::unordered_map<std::string, Shape> known = inputs;
     std::unordered_set<std::string> stored;
     for (const tensor::Array &array : model.parameters) {
-        stored.emplace(graph::variableOf(array.name));
-        known.try_emplace(std::string(graph::variableOf(array.name)), array.shape);
+        stored.emplace(dialect.variableOf(array.name));
+        known.try_emplace(std::string(dialect.variableOf(array.name)), array.shape);
     }
-    HALFTONE_TRY(const passes::ShapeMap shapes, passes::inferShapes(model.graph, known));
+    HALFTONE_TRY(const infer::ShapeMap shapes, infer::inferShapes(model.graph, known));
     const std::vector<Use> uses = firstUses(model.graph);
     graph::Model filled = model;
     filled.hasParameters = true;
     for (NodeId id = 0; id < model.graph.nodeCount(); ++id) {
         const graph::NodeDef &node = model.graph.node(id);
-        if (!node.isVariable() || inputs.contains(node.name) || isLabel(uses[id])
+        if (!node.isVariable() || inputs.contains(node.name) || uses[id].role == SlotRole::Label
             || !stored.insert(node.name).second)
             continue;
         const Shape &shape = shapes.byNode[id][0];
         if (!shape.isComplete())
-            return badInput(node.name, "a parameter of shape " + shape.toString(),
-                            "a known shape: give those of the inputs with --shape");
+            return orElse(badInput(node.name, "a parameter of shape " + shape.toString(), "a known shape"),
+                          Field::Shape, "for every input");
         tensor::Array array;
-        array.name = (uses[id].isMutable ? "aux:" : "arg:") + node.name;
+        array.name = dialect.arrayName(node.name, uses[id].isMutable);
         array.shape = shape;
-        HALFTONE_TRY(array.values, drawn({declaredType(node), shape}, uses[id], Draw(seed, node.name)));
+        const auto declared = dialect.declaredType(node);
+        const DType type
+            = declared.ok() && declared.value() != DType::Unknown ? declared.value() : DType::F32;
+        HALFTONE_TRY(array.values,
+                     drawn({type, shape}, spread(dialect, uses[id], shape), Draw(seed, node.name)));
         filled.parameters.push_back(std::move(array));
     }
     return filled;
 }
 
-} // namespace halftone::runtime
+} // namespace halftone::interpret

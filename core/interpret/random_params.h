@@ -8,7 +8,7 @@
 #include <string>
 #include <unordered_map>
 
-namespace halftone::runtime {
+namespace halftone::interpret {
 
 /// The model with parameters drawn at random: for timing and for trying things out without weights. Shapes follow from
 /// the inputs'; values are such that a deep network neither dies out nor overflows: weights normal with variance
@@ -19,4 +19,4 @@ Result<graph::Model> withRandomParameters(const graph::Model &model,
                                           const std::unordered_map<std::string, tensor::Shape> &inputs,
                                           std::uint64_t seed);
 
-} // namespace halftone::runtime
+} // namespace halftone::interpret

@@ -1,16 +1,16 @@
-#include "core/passes/body_binding.h"
-#include "core/runtime/buffer.h"
-#include "core/runtime/graph_runner.h"
-#include "core/runtime/reference/elements.h"
+#include "core/infer/body_binding.h"
+#include "core/interpret/graph_runner.h"
+#include "core/kernels/buffer.h"
+#include "core/tensor/elements.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace halftone::runtime {
+namespace halftone::interpret {
 namespace {
 
-using passes::BodyBinding;
-using passes::BoundBody;
+using infer::BodyBinding;
+using infer::BoundBody;
 using tensor::Shape;
 using tensor::Tensor;
 
@@ -47,7 +47,7 @@ Result<bool> isTrue(const std::vector<Tensor> &condition)
     if (condition.size() != 1 || condition[0].elementCount() != 1)
         return badInput("condition", std::to_string(condition.size()) + " outputs", "one number");
     double value = 0;
-    reference::widen(condition[0].dtype(), condition[0].bytes().data(), 1, &value);
+    tensor::widen(condition[0].dtype(), condition[0].bytes().data(), 1, &value);
     return value != 0;
 }
 
@@ -63,13 +63,14 @@ public:
             if (step == 0) {
                 std::vector<std::int64_t> dims{most};
                 dims.insert(dims.end(), part.shape().dims().begin(), part.shape().dims().end());
-                HALFTONE_TRY(Buffer buffer, allocate({part.dtype(), Shape(std::move(dims))}));
+                HALFTONE_TRY(kernels::Buffer buffer,
+                             kernels::allocate({part.dtype(), Shape(std::move(dims))}));
                 // Steps that a loop does not take stay zero.
                 std::memset(buffer.bytes, 0, buffer.tensor.bytes().size());
                 m_buffers.push_back(std::move(buffer));
             }
             const std::size_t size = part.bytes().size();
-            if (descOf(part).dtype != m_buffers[i].tensor.dtype()
+            if (kernels::descOf(part).dtype != m_buffers[i].tensor.dtype()
                 || size * static_cast<std::size_t>(most) != m_buffers[i].tensor.bytes().size())
                 return badInput("body",
                                 "output " + std::to_string(i) + " changes its shape from step to step",
@@ -84,13 +85,13 @@ public:
     std::vector<Tensor> take() const
     {
         std::vector<Tensor> tensors;
-        for (const Buffer &buffer : m_buffers)
+        for (const kernels::Buffer &buffer : m_buffers)
             tensors.push_back(buffer.tensor);
         return tensors;
     }
 
 private:
-    std::vector<Buffer> m_buffers;
+    std::vector<kernels::Buffer> m_buffers;
 };
 
 Result<std::vector<Tensor>> runForEach(const Body &body, std::vector<Tensor> inputs,
@@ -163,7 +164,7 @@ Result<std::vector<Tensor>> GraphRunner::runBodies(graph::NodeId id, std::span<c
     using Role = BoundBody::Role;
     const graph::NodeDef &node = m_graph.node(id);
     const std::size_t outputs = m_setting.types.outputs(id).size();
-    HALFTONE_TRY(const BodyBinding binding, passes::bindBodies(node, inputs.size(), outputs));
+    HALFTONE_TRY(const BodyBinding binding, infer::bindBodies(m_graph, id, outputs));
     std::vector<Body> bodies;
     for (const BoundBody &bound : binding.bodies) {
         const auto at
@@ -186,4 +187,4 @@ Result<std::vector<Tensor>> GraphRunner::runBodies(graph::NodeId id, std::span<c
     return bodies[0].run(own, 0, options); // fused: the body is the operator
 }
 
-} // namespace halftone::runtime
+} // namespace halftone::interpret

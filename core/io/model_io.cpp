@@ -2,15 +2,19 @@
 
 #include "core/base/atomic_file.h"
 #include "core/base/text.h"
-#include "core/io/params_file.h"
+#include "core/dialect/dialect.h"
+#include "core/io/mxnet/pair_mark.h"
+#include "core/io/mxnet/params_file.h"
+#include "core/io/mxnet/symbol_json.h"
 #include "core/io/sniff.h"
-#include "core/io/symbol_json.h"
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <unordered_set>
 
 namespace halftone::io {
@@ -45,7 +49,7 @@ void noteMismatch(const graph::Model &model, std::vector<std::string> &notes)
     std::unordered_set<std::string_view> given;
     std::vector<std::string> unused;
     for (const tensor::Array &array : model.parameters) {
-        const std::string_view name = graph::variableOf(array.name);
+        const std::string_view name = dialect::variableOf(model.graph, array.name);
         given.insert(name);
         if (!variables.contains(name))
             unused.push_back(printable(name, 100));
@@ -71,10 +75,15 @@ Result<void> loadParams(const std::shared_ptr<const MappedFile> &file, LoadedMod
     return {};
 }
 
+bool leavesOut(const LoadOptions &options)
+{
+    return options.noParams || options.params == kNoParams;
+}
+
 /// The parameter file that path and options mean; empty for none.
 std::string chosenParams(const std::string &path, const LoadOptions &options, std::vector<std::string> &notes)
 {
-    if (options.noParams || options.params == kNoParams)
+    if (leavesOut(options))
         return {};
     if (!options.params.empty())
         return options.params;
@@ -82,6 +91,83 @@ std::string chosenParams(const std::string &path, const LoadOptions &options, st
     if (!beside)
         notes.push_back("no parameter file beside the symbol: loaded without parameters");
     return beside.value_or(std::string());
+}
+
+/// What the symbol's and the parameters' names have in common; empty for a symbol of another name.
+std::string prefixOf(const std::string &modelPath)
+{
+    return modelPath.ends_with(kSymbolSuffix) ? modelPath.substr(0, modelPath.size() - kSymbolSuffix.size())
+                                              : std::string();
+}
+
+/// Does the path lead to another file by now?
+bool isReplaced(const MappedFile &opened)
+{
+    const auto now = MappedFile::open(opened.path());
+    return now.ok() && now.value()->identity() != opened.identity();
+}
+
+/// Are these the parameters that the symbol was written with? Those that somebody names are taken all the same.
+Result<void> checkPair(const MappedFile &params, const std::string &mark, bool isNamed,
+                       std::vector<std::string> &notes)
+{
+    Xxh64 hash;
+    hash.add(params.bytes());
+    if (pairMark(hash) == mark)
+        return {};
+    if (!isNamed)
+        return orElse({Errc::BadInput,
+                       params.path(),
+                       {},
+                       "not the parameters that the symbol beside it was written with",
+                       "both files of one run"},
+                      Field::Params, "to name them all the same");
+    notes.emplace_back("the symbol was written with other parameters than those named");
+    return {};
+}
+
+/// `isChanging`: another process is replacing the files, of which those read may belong to different runs.
+Result<void> addParams(const MappedFile &symbol, const std::optional<std::string> &mark,
+                       const LoadOptions &options, LoadedModel &loaded, bool &isChanging)
+{
+    const std::string params = chosenParams(symbol.path(), options, loaded.notes);
+    const bool isBusy = mark && OutputLock::isHeld(prefixOf(symbol.path()));
+    if (params.empty()) {
+        isChanging = isBusy && !leavesOut(options);
+        return {};
+    }
+    HALFTONE_TRY(const auto file, MappedFile::open(params));
+    HALFTONE_CHECK(loadParams(file, loaded));
+    const Result<void> pair
+        = mark ? checkPair(*file, *mark, !options.params.empty(), loaded.notes) : Result<void>();
+    // The symbol is replaced first, and where there is no mark that alone shows that the parameters may be newer.
+    isChanging = isReplaced(symbol) || (!pair.ok() && (isBusy || isReplaced(*file)));
+    HALFTONE_CHECK(pair);
+    noteMismatch(loaded.model, loaded.notes);
+    return {};
+}
+
+Result<LoadedModel> readOnce(const std::string &path, const LoadOptions &options, bool &isChanging)
+{
+    LoadedModel loaded;
+    HALFTONE_TRY(const auto file, MappedFile::open(path));
+    const Result<Format> format = sniff(file->bytes());
+    if (!format.ok())
+        return inFile(format.error(), path);
+    if (format.value() == Format::Params) {
+        loaded.model.graph = emptySymbol();
+        HALFTONE_CHECK(loadParams(file, loaded));
+        return loaded;
+    }
+    auto graph = readSymbol(file->text(), loaded.notes);
+    if (!graph.ok())
+        return inFile(std::move(graph).error(), path);
+    loaded.model.graph = std::move(graph).value();
+    const std::optional<std::string> mark = takePairMark(loaded.model.graph);
+    loaded.modelPath = path;
+    loaded.sources.push_back(file->identity());
+    HALFTONE_CHECK(addParams(*file, mark, options, loaded, isChanging));
+    return loaded;
 }
 
 /// Refuses to write over what is still being read.
@@ -99,9 +185,9 @@ Result<AtomicFile> createOutput(const std::string &path, std::span<const FileIde
 
 } // namespace
 
-std::optional<std::string> paramsBeside(const std::string &symbolPath)
+std::optional<std::string> paramsBeside(const std::string &modelPath)
 {
-    const fs::path path(symbolPath);
+    const fs::path path(modelPath);
     const std::string name = path.filename().string();
     if (!name.ends_with(kSymbolSuffix))
         return std::nullopt;
@@ -122,44 +208,60 @@ std::optional<std::string> paramsBeside(const std::string &symbolPath)
 
 Result<LoadedModel> loadModel(const std::string &path, const LoadOptions &options)
 {
-    LoadedModel loaded;
-    HALFTONE_TRY(const auto file, MappedFile::open(path));
-    const Result<Format> format = sniff(file->bytes());
-    if (!format.ok())
-        return inFile(format.error(), path);
-    if (format.value() == Format::Params) {
-        HALFTONE_CHECK(loadParams(file, loaded));
-        return loaded;
+    constexpr int kAttempts = 20;
+    constexpr std::chrono::milliseconds kWait(50);
+    for (int attempt = 1;; ++attempt) {
+        bool isChanging = false;
+        auto loaded = readOnce(path, options, isChanging);
+        if (!isChanging || attempt == kAttempts)
+            return loaded;
+        std::this_thread::sleep_for(kWait);
     }
-    auto graph = readSymbol(file->text(), loaded.notes);
-    if (!graph.ok())
-        return inFile(std::move(graph).error(), path);
-    loaded.model.graph = std::move(graph).value();
-    loaded.symbolPath = path;
-    loaded.sources.push_back(file->identity());
-    if (const std::string params = chosenParams(path, options, loaded.notes); !params.empty()) {
-        HALFTONE_TRY(const auto paramsFile, MappedFile::open(params));
-        HALFTONE_CHECK(loadParams(paramsFile, loaded));
-        noteMismatch(loaded.model, loaded.notes);
+}
+
+ModelOutput::ModelOutput(const std::string &prefix, OutputLock lock)
+    : m_modelPath(prefix + std::string(kSymbolSuffix))
+    , m_paramsPath(prefix + "-0000" + std::string(kParamsSuffix))
+    , m_lock(std::move(lock))
+{
+}
+
+Result<ModelOutput> ModelOutput::claim(const std::string &prefix)
+{
+    const std::string name = fs::path(prefix).filename().string();
+    if (name.empty() || name == "." || name == "..")
+        return Error{Errc::BadCall, prefix, {}, "no name for the files", "FOLDER/NAME or NAME"};
+    HALFTONE_TRY(OutputLock lock, OutputLock::take(prefix));
+    return ModelOutput(prefix, std::move(lock));
+}
+
+Result<std::vector<std::string>> saveModel(const graph::Model &model, const ModelOutput &output,
+                                           const LoadedModel &source)
+{
+    HALFTONE_TRY(AtomicFile symbol, createOutput(output.modelPath(), source.sources));
+    if (!model.hasParameters) {
+        HALFTONE_CHECK(symbol.write(writeSymbol(withPairMark(model.graph, std::nullopt))));
+        HALFTONE_CHECK(symbol.commit());
+        return std::vector{symbol.path()};
     }
-    return loaded;
+    HALFTONE_TRY(AtomicFile params, createOutput(output.paramsPath(), source.sources));
+    Xxh64 hash;
+    HALFTONE_CHECK(writeParams(model.parameters, [&](std::span<const std::byte> bytes) {
+        hash.add(bytes);
+        return params.write(bytes);
+    }));
+    HALFTONE_CHECK(symbol.write(writeSymbol(withPairMark(model.graph, pairMark(hash)))));
+    // The symbol first: it bears the mark, so that a run killed in between leaves no pair that fits.
+    const std::array both{&symbol, &params};
+    HALFTONE_CHECK(AtomicFile::commitTogether(both));
+    return std::vector{symbol.path(), params.path()};
 }
 
 Result<std::vector<std::string>> saveModel(const graph::Model &model, const std::string &prefix,
                                            const LoadedModel &source)
 {
-    HALFTONE_TRY(AtomicFile symbol, createOutput(prefix + std::string(kSymbolSuffix), source.sources));
-    HALFTONE_CHECK(symbol.write(writeSymbol(model.graph)));
-    if (!model.hasParameters) {
-        HALFTONE_CHECK(symbol.commit());
-        return std::vector{symbol.path()};
-    }
-    HALFTONE_TRY(AtomicFile params,
-                 createOutput(prefix + "-0000" + std::string(kParamsSuffix), source.sources));
-    HALFTONE_CHECK(writeParams(model.parameters, params));
-    const std::array both{&params, &symbol};
-    HALFTONE_CHECK(AtomicFile::commitTogether(both));
-    return std::vector{symbol.path(), params.path()};
+    HALFTONE_TRY(const ModelOutput output, ModelOutput::claim(prefix));
+    return saveModel(model, output, source);
 }
 
 } // namespace halftone::io

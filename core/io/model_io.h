@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/mapped_file.h"
+#include "core/base/output_lock.h"
 #include "core/base/result.h"
 #include "core/graph/model.h"
 
@@ -21,27 +22,51 @@ struct LoadOptions
 struct LoadedModel
 {
     graph::Model model;
-    std::string symbolPath; ///< empty when a bare parameter file was loaded
-    std::string paramsPath; ///< empty when there are none
+    std::string modelPath; ///< of the model or its graph; empty when a bare parameter file was loaded
+    std::string paramsPath; ///< of parameters in a file of their own; empty when there are none
     /// What is odd but readable: the symbol's own notes, parameters that no variable uses, variables that
     /// only data could fill.
     std::vector<std::string> notes;
     std::vector<FileIdentity> sources; ///< which files those are, whatever their names
 };
 
-/// Loads an MXNet model (spec: cli, "MODEL"): a symbol with the parameters beside it, or a bare parameter
+/// Loads an MXNet model (app/README.md, "Common rules"): a symbol with the parameters beside it, or a bare parameter
 /// file (`model.graph` is then empty). Files are told by their content. A symbol whose parameters are not
-/// there loads without, with a note. fails: BadInput with file and place; Unsupported for an ONNX model.
+/// there loads without, with a note. Parameters beside a symbol that bears another file's mark (io/pair_mark.h) are
+/// refused, named ones noted; a pair that is being replaced is waited for, at most a second.
+/// fails: BadInput with file and place; Unsupported for an ONNX model.
 Result<LoadedModel> loadModel(const std::string &path, const LoadOptions &options = {});
 
-/// Writes `<prefix>-symbol.json` and, when the model has parameters, `<prefix>-0000.params`: both or none.
-/// Gives the paths written. `source` is what the model was made from: its files are never written over.
-/// fails: BadCall when an output would replace a file of `source`; else what the file system says.
+/// The files of a model to be written. From claim() on, until it is gone, nobody else can claim them.
+class ModelOutput
+{
+public:
+    /// fails: BadCall for a prefix without a name (empty, a folder); BadInput while another process writes there, or when
+    /// the folder is missing or not writable
+    static Result<ModelOutput> claim(const std::string &prefix);
+
+    const std::string &modelPath() const { return m_modelPath; }
+    const std::string &paramsPath() const { return m_paramsPath; }
+
+private:
+    ModelOutput(const std::string &prefix, OutputLock lock);
+
+    std::string m_modelPath;
+    std::string m_paramsPath;
+    OutputLock m_lock;
+};
+
+/// Writes `<prefix>-symbol.json` and, when the model has parameters, `<prefix>-0000.params`: both or none, the symbol marked
+/// with its parameter file. Gives the paths written. `source` is what the model was made from: its files are never written
+/// over. fails: BadCall when an output would replace a file of `source`; else what the file system says.
+Result<std::vector<std::string>> saveModel(const graph::Model &model, const ModelOutput &output,
+                                           const LoadedModel &source);
+/// The same where nothing was claimed before.
 Result<std::vector<std::string>> saveModel(const graph::Model &model, const std::string &prefix,
                                            const LoadedModel &source);
 
 /// The parameter file beside `P-symbol.json`: `P-NNNN.params` with the highest NNNN; nothing when there is
 /// none or the name is another.
-std::optional<std::string> paramsBeside(const std::string &symbolPath);
+std::optional<std::string> paramsBeside(const std::string &modelPath);
 
 } // namespace halftone::io

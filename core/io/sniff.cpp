@@ -1,7 +1,7 @@
 #include "core/io/sniff.h"
 
 #include "core/base/text.h"
-#include "core/io/params_format.h"
+#include "core/io/mxnet/params_format.h"
 
 #include <algorithm>
 #include <array>

@@ -1,21 +1,47 @@
-#include "core/session/accuracy_count.h"
+#include "core/jobs/accuracy_count.h"
 
-#include "core/runtime/reference/elements.h"
+#include "core/tensor/elements.h"
 #include "core/tensor/top_classes.h"
 
 #include <algorithm>
 
-namespace halftone::session {
+namespace halftone::jobs {
 
-void AccuracyCount::add(const tensor::Tensor &head, std::size_t first)
+namespace {
+
+std::size_t rowsOf(const tensor::Tensor &head)
 {
     const auto dims = head.shape().dims();
-    const std::size_t rows = dims.empty() ? 0 : static_cast<std::size_t>(dims[0]);
-    const std::size_t classes = rows == 0 ? 0 : head.elementCount() / rows;
+    return dims.empty() ? 0 : static_cast<std::size_t>(dims[0]);
+}
+
+} // namespace
+
+Result<void> checkLabels(const std::vector<std::int64_t> &labels, const tensor::Tensor &head,
+                         std::size_t first)
+{
+    const std::size_t rows = rowsOf(head);
+    for (std::size_t example = first; example < std::min(first + rows, labels.size()); ++example) {
+        const std::size_t classes = head.elementCount() / rows;
+        if (static_cast<std::uint64_t>(labels[example]) >= classes)
+            return badInput("labels",
+                            "class " + std::to_string(labels[example]) + " of example "
+                                + std::to_string(example),
+                            "0 to " + std::to_string(classes - 1) + ": the first output has "
+                                + std::to_string(classes) + " values an example");
+    }
+    return {};
+}
+
+Result<void> AccuracyCount::add(const tensor::Tensor &head, std::size_t first)
+{
     if (first >= m_labels.size())
-        return;
+        return {};
+    HALFTONE_CHECK(checkLabels(m_labels, head, first));
+    const std::size_t rows = rowsOf(head);
+    const std::size_t classes = rows == 0 ? 0 : head.elementCount() / rows;
     std::vector<float> scores(rows * classes);
-    runtime::reference::widen(head.dtype(), head.bytes().data(), scores.size(), scores.data());
+    tensor::widen(head.dtype(), head.bytes().data(), scores.size(), scores.data());
     for (std::size_t row = 0; row < rows && first + row < m_labels.size(); ++row) {
         const auto top = tensor::topClasses(std::span(scores).subspan(row * classes, classes), 5);
         const auto place = std::ranges::find(top, static_cast<std::size_t>(m_labels[first + row]));
@@ -23,6 +49,7 @@ void AccuracyCount::add(const tensor::Tensor &head, std::size_t first)
         m_top1 += place == top.begin() && place != top.end() ? 1 : 0;
         m_top5 += place != top.end() ? 1 : 0;
     }
+    return {};
 }
 
 std::optional<Accuracy> AccuracyCount::result() const
@@ -33,4 +60,4 @@ std::optional<Accuracy> AccuracyCount::result() const
     return Accuracy{static_cast<double>(m_top1) / all, static_cast<double>(m_top5) / all, m_examples};
 }
 
-} // namespace halftone::session
+} // namespace halftone::jobs

@@ -1,12 +1,13 @@
 #pragma once
 
+#include "core/base/result.h"
 #include "core/tensor/tensor.h"
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-namespace halftone::session {
+namespace halftone::jobs {
 
 /// Shares of the examples, in [0, 1].
 struct Accuracy
@@ -15,6 +16,10 @@ struct Accuracy
     double top5 = 0;
     std::size_t examples = 0;
 };
+
+/// fails: BadInput for a label that is no class of `head`, whose rows are the examples first, first + 1, …
+Result<void> checkLabels(const std::vector<std::int64_t> &labels, const tensor::Tensor &head,
+                         std::size_t first);
 
 /// Counts how often the right class is the first, or among the first five, of a head's rows (tensor::topClasses).
 class AccuracyCount
@@ -26,8 +31,8 @@ public:
     {
     }
 
-    /// Rows are examples first, first + 1, …
-    void add(const tensor::Tensor &head, std::size_t first);
+    /// Rows are examples first, first + 1, … fails: as checkLabels()
+    Result<void> add(const tensor::Tensor &head, std::size_t first);
     std::optional<Accuracy> result() const; ///< nothing without labelled examples
 
 private:
@@ -37,4 +42,4 @@ private:
     std::size_t m_top5 = 0;
 };
 
-} // namespace halftone::session
+} // namespace halftone::jobs

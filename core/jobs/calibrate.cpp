@@ -1,12 +1,12 @@
-#include "core/session/calibrate.h"
+#include "core/jobs/calibrate.h"
 
-#include "core/dialect/mxnet/entry_name.h"
+#include "core/backends/backends.h"
+#include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
+#include "core/jobs/task_pool.h"
+#include "core/jobs/walk_examples.h"
 #include "core/policy/pattern.h"
-#include "core/runtime/backends.h"
-#include "core/runtime/reference/elements.h"
-#include "core/session/task_pool.h"
-#include "core/session/walk_examples.h"
+#include "core/tensor/elements.h"
 
 #include <algorithm>
 #include <array>
@@ -17,29 +17,28 @@
 #include <unordered_map>
 #include <unordered_set>
 
-namespace halftone::session {
+namespace halftone::jobs {
 namespace {
 
 using graph::Entry;
 using graph::NodeId;
 using tensor::Tensor;
-namespace mx = dialect::mxnet;
 
 /// The names that a person asked for.
-class Choice
+class TensorChoice
 {
 public:
-    static Result<Choice> read(const std::vector<std::string> &patterns,
-                               const std::vector<std::string> &names)
+    static Result<TensorChoice> read(const std::vector<std::string> &patterns,
+                                     const std::vector<std::string> &names)
     {
-        Choice choice;
+        TensorChoice choice;
         choice.m_names.insert(names.begin(), names.end());
         for (const std::string &text : patterns) {
             const bool isWrapped = text.size() > 1 && text.starts_with('/') && text.ends_with('/');
             auto pattern = policy::Pattern::compile(
                 isWrapped ? std::string_view(text).substr(1, text.size() - 2) : std::string_view(text));
             if (!pattern.ok())
-                return badCall("--layers", '"' + text + "\": " + pattern.error().message(), "a pattern");
+                return badCall(Field::Layers, '"' + text + "\": " + pattern.error().message(), "a pattern");
             choice.m_patterns.push_back(std::move(pattern).value());
         }
         return choice;
@@ -71,7 +70,7 @@ void seeFloats(const Tensor &tensor, See &&see)
         return;
     }
     std::vector<float> values(count);
-    runtime::reference::widen(tensor.dtype(), bytes, count, values.data());
+    tensor::widen(tensor.dtype(), bytes, count, values.data());
     see(std::span<const float>(values));
 }
 
@@ -81,20 +80,20 @@ void addValues(const Tensor &tensor, calibration::Collector &collector)
     seeFloats(tensor, [&](std::span<const float> values) { collector.add(values); });
 }
 
-class Calibrating
+class StatisticsCollection
 {
 public:
-    Calibrating(const graph::Model &model, const CalibrateOptions &options, Choice choice)
+    StatisticsCollection(const graph::Model &model, const CalibrateOptions &options, TensorChoice choice)
         : m_model(model)
         , m_choice(std::move(choice))
         , m_threshold(options.threshold)
         , m_detail(options.rangesOnly ? calibration::Detail::Ranges : calibration::Detail::Formats)
-        , m_pool(options.threads > 0 ? options.threads : runtime::machineThreads(),
+        , m_pool(options.threads > 0 ? options.threads : backends::machineThreads(),
                  TaskPool::Priority::Behind)
     {
     }
 
-    Result<CalibrateOutcome> run(const std::string &symbolPath, const CalibrateOptions &options,
+    Result<CalibrateOutcome> run(const std::string &modelPath, const CalibrateOptions &options,
                                  const Progress &progress)
     {
         // What is complete need not wait for the rest of the walk, whose end leaves threads idle.
@@ -104,19 +103,21 @@ public:
                 return;
             addValues(value, collected->collector);
             if (isLast)
-                m_pool.submit([this, collected, &progress] { choose(*collected, progress.stop); });
+                m_pool.submit([this, collected, &progress] {
+                    choose(*collected, progress.stop);
+                    return Result<void>();
+                });
         };
-        HALFTONE_TRY(const std::size_t count, walkExamples(m_model, symbolPath, options, viewer, progress));
+        HALFTONE_TRY(const std::size_t count, walkExamples(m_model, modelPath, options, viewer, progress));
         HALFTONE_CHECK(addParameters(progress));
-        m_pool.wait();
-        if (progress.stopped())
-            return Error{Errc::Cancelled, {}, {}, "stopped", {}};
+        HALFTONE_CHECK(m_pool.wait());
+        HALFTONE_CHECK(progress.checkStop());
         CalibrateOutcome outcome;
         outcome.examples = count;
         for (auto &[entry, collected] : m_tensors)
             outcome.tensors.push_back(std::move(collected.tensor));
         if (outcome.tensors.empty())
-            return badCall("--layers", "no tensor has such a name", "a pattern of tensor names");
+            return badCall(Field::Layers, "no tensor has such a name", "a pattern of tensor names");
         return outcome;
     }
 
@@ -136,6 +137,7 @@ private:
         if (tensor.isParameter)
             threshold.method = calibration::ThresholdMethod::MinMax;
         tensor.statistics = collected.collector.statistics();
+        collected.collector = calibration::Collector(m_detail); // which takes next to nothing
         tensor.threshold = calibration::chooseThreshold(tensor.statistics, threshold, stop);
     }
 
@@ -148,7 +150,7 @@ private:
         const auto place = std::pair(entry.node, entry.output);
         auto found = m_tensors.find(place);
         if (found == m_tensors.end()) {
-            std::string name = mx::entryName(m_model.graph, entry);
+            std::string name = dialect::of(m_model.graph).entryName(m_model.graph, entry);
             if (!m_choice.takes(name))
                 return nullptr;
             const graph::NodeDef &node = m_model.graph.node(entry.node);
@@ -163,10 +165,9 @@ private:
     {
         std::unordered_map<std::string_view, const tensor::Array *> stored;
         for (const tensor::Array &array : m_model.parameters)
-            stored.insert_or_assign(graph::variableOf(array.name), &array);
+            stored.insert_or_assign(dialect::variableOf(m_model.graph, array.name), &array);
         for (const NodeId id : graph::postOrder(m_model.graph)) {
-            if (progress.stopped())
-                return Error{Errc::Cancelled, {}, {}, "stopped", {}};
+            HALFTONE_CHECK(progress.checkStop());
             const auto array
                 = m_model.graph.isVariable(id) ? stored.find(m_model.graph.node(id).name) : stored.end();
             const bool isFed = m_tensors.contains({id, 0}); // in its place
@@ -177,23 +178,27 @@ private:
                     m_pool.submit([this, collected, values, &progress] {
                         addValues(values, collected->collector);
                         choose(*collected, progress.stop);
+                        return Result<void>();
                     });
             }
         }
         for (NodeId id = 0; id < m_model.graph.nodeCount(); ++id) {
             const auto inputs = m_model.graph.inputs(id);
-            if (const auto axis = channelAxis(m_model.graph.node(id).op); axis && inputs.size() > 1)
+            if (const auto axis = inputs.size() > 1 ? channelAxis(id) : std::nullopt)
                 addChannels(inputs[1], *axis, stored);
         }
         return {};
     }
 
     /// The axis of a weight that counts output channels.
-    static std::optional<std::size_t> channelAxis(std::string_view op)
+    std::optional<std::size_t> channelAxis(NodeId id) const
     {
-        if (op == "Convolution" || op == "FullyConnected")
+        const auto op = dialect::of(m_model.graph).read(m_model.graph.node(id));
+        if (!op.ok())
+            return std::nullopt;
+        if (op.value().is<ops::Conv>() || op.value().is<ops::FullyConnected>())
             return 0;
-        return op == "Deconvolution" ? std::optional<std::size_t>(1) : std::nullopt;
+        return op.value().is<ops::Deconv>() ? std::optional<std::size_t>(1) : std::nullopt;
     }
 
     void addChannels(const Entry &weight, std::size_t axis,
@@ -218,7 +223,7 @@ private:
     }
 
     const graph::Model &m_model;
-    Choice m_choice;
+    TensorChoice m_choice;
     calibration::ThresholdOptions m_threshold;
     calibration::Detail m_detail;
     std::mutex m_mutex; ///< of the map, not of what it holds
@@ -228,15 +233,15 @@ private:
 
 } // namespace
 
-Result<CalibrateOutcome> calibrateModel(const graph::Model &model, const std::string &symbolPath,
+Result<CalibrateOutcome> calibrateModel(const graph::Model &model, const std::string &modelPath,
                                         const CalibrateOptions &options, const Progress &progress)
 {
     const auto start = std::chrono::steady_clock::now();
-    HALFTONE_TRY(Choice choice, Choice::read(options.layers, options.tensors));
-    Calibrating calibrating(model, options, std::move(choice));
-    HALFTONE_TRY(CalibrateOutcome outcome, calibrating.run(symbolPath, options, progress));
+    HALFTONE_TRY(TensorChoice choice, TensorChoice::read(options.layers, options.tensors));
+    StatisticsCollection collection(model, options, std::move(choice));
+    HALFTONE_TRY(CalibrateOutcome outcome, collection.run(modelPath, options, progress));
     outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return outcome;
 }
 
-} // namespace halftone::session
+} // namespace halftone::jobs

@@ -1,20 +1,21 @@
 #pragma once
 
+#include "core/backends/backends.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/calibration/calibrated.h"
 #include "core/graph/model.h"
-#include "core/session/examples.h"
+#include "core/jobs/examples.h"
 
 #include <string>
 #include <vector>
 
-namespace halftone::session {
+namespace halftone::jobs {
 
 struct CalibrateOptions
 {
     ExampleOptions examples;
-    std::string backend = "cpu";
+    std::string backend{backends::kDefaultBackend};
     unsigned threads = 0; ///< 0: as many as the machine has
     std::size_t batch = 0; ///< examples at a time; 0: all arrays at once, pictures one by one
     calibration::ThresholdOptions threshold{};
@@ -34,9 +35,9 @@ struct CalibrateOutcome
 
 /// Runs the model over the examples once and collects the statistics of every tensor of floating point, without keeping
 /// any values, then chooses thresholds. Both in parallel over the tensors; the result does not depend on the threads.
-/// fails: what reading the examples refuses; what runtime::Interpreter refuses; BadCall for a malformed pattern or one
-/// that matches nothing (where = "--layers"); Cancelled
-Result<CalibrateOutcome> calibrateModel(const graph::Model &model, const std::string &symbolPath,
+/// fails: what reading the examples refuses; what interpret::Interpreter refuses; BadCall for a malformed pattern or one
+/// that matches nothing (Field::Layers); Cancelled
+Result<CalibrateOutcome> calibrateModel(const graph::Model &model, const std::string &modelPath,
                                         const CalibrateOptions &options, const Progress &progress);
 
-} // namespace halftone::session
+} // namespace halftone::jobs

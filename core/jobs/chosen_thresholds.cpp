@@ -1,9 +1,11 @@
-#include "core/session/chosen_thresholds.h"
+#include "core/jobs/chosen_thresholds.h"
 
-#include "core/runtime/backends.h"
-#include "core/session/task_pool.h"
+#include "core/backends/backends.h"
+#include "core/base/share_work.h"
 
-namespace halftone::session {
+#include <atomic>
+
+namespace halftone::jobs {
 
 using calibration::CalibratedTensor;
 using calibration::CodeRange;
@@ -65,15 +67,13 @@ chosenThresholds(std::span<const CalibratedTensor> tensors, const policy::Policy
         one.threshold = thresholdBy(one.choice, tensors[k], stop);
         one.clipped = calibration::clippedShare(tensors[k].statistics, one.threshold.value);
     };
-    if (left.size() == 1) {
-        choose(left.front()); // as after most edits: no threads for that
-    } else if (!left.empty()) {
-        TaskPool pool(runtime::machineThreads());
-        for (const std::size_t k : left)
-            pool.submit([&choose, k] { choose(k); });
-        pool.wait();
-    }
+    const bool isOne = left.size() == 1; // as after most edits: no threads for that
+    std::atomic<std::size_t> next = 0;
+    shareWork(isOne ? 1 : backends::machineThreads(), [&](unsigned) {
+        for (std::size_t k = next++; k < left.size(); k = next++)
+            choose(left[k]);
+    });
     return stop.stop_requested() ? nullptr : chosen;
 }
 
-} // namespace halftone::session
+} // namespace halftone::jobs

@@ -9,7 +9,7 @@
 #include <stop_token>
 #include <vector>
 
-namespace halftone::session {
+namespace halftone::jobs {
 
 /// What a policy says of one tensor: its own choice, else the policy's method. Parameters are always scaled by their largest
 /// magnitude.
@@ -34,4 +34,4 @@ std::shared_ptr<const std::vector<ChosenThreshold>>
 chosenThresholds(std::span<const calibration::CalibratedTensor> tensors, const policy::Policy &policy,
                  std::span<const ChosenThreshold> before = {}, const std::stop_token &stop = {});
 
-} // namespace halftone::session
+} // namespace halftone::jobs

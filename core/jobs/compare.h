@@ -1,21 +1,24 @@
 #pragma once
 
+#include "core/backends/backends.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
+#include "core/jobs/accuracy_count.h"
+#include "core/jobs/examples.h"
+#include "core/policy/rules.h"
 #include "core/profile/layer_compare.h"
-#include "core/session/accuracy_count.h"
-#include "core/session/examples.h"
 
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace halftone::session {
+namespace halftone::jobs {
 
 struct CompareOptions
 {
     ExampleOptions examples;
-    std::string backend = "cpu";
+    std::string backend{backends::kDefaultBackend};
+    backends::Arithmetic arithmetic = backends::Arithmetic::Defined; ///< of both models
     unsigned threads = 0; ///< 0: as many as the machine has
     std::size_t batch = 0; ///< examples at a time; 0: as many as fit, pictures one by one
     profile::CompareSettings settings;
@@ -30,6 +33,8 @@ struct CompareOutcome
     std::size_t examples = 0; ///< 0 where the arrays have no axis of examples
     std::size_t batch = 0; ///< examples at a time; 0: all
     double seconds = 0;
+    backends::Arithmetic arithmetic = backends::Arithmetic::Defined;
+    std::vector<policy::Warning> warnings; ///< about the other model
     /// Of the first head, where there are labels.
     std::optional<Accuracy> reference;
     std::optional<Accuracy> other;
@@ -37,8 +42,8 @@ struct CompareOutcome
 
 /// Compares two models over examples. Where a batch does not fit the memory limit, halves of it are tried.
 /// fails: what reading the examples refuses; what profile::LayerCompare refuses; Unsupported for one example that does not
-/// fit (where = "--memory"); BadInput when the float32 run gives NaN or infinities, naming the first node; Cancelled
-Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::string &symbolPath,
+/// fit (Field::Memory); BadInput when the float32 run gives NaN or infinities, naming the first node; Cancelled
+Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::string &modelPath,
                                      const CompareOptions &options, const Progress &progress);
 
-} // namespace halftone::session
+} // namespace halftone::jobs

@@ -1,16 +1,16 @@
-#include "core/session/examples.h"
+#include "core/jobs/examples.h"
 
 #include "core/base/text.h"
-#include "core/io/npz.h"
-#include "core/io/picture.h"
-#include "core/io/preprocess.h"
-#include "core/runtime/join.h"
+#include "core/io/arrays/npz.h"
+#include "core/io/pictures/picture.h"
+#include "core/io/pictures/preprocess.h"
+#include "core/kernels/join.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <unordered_set>
 
-namespace halftone::session {
+namespace halftone::jobs {
 namespace {
 
 using tensor::Shape;
@@ -35,6 +35,14 @@ Result<void> keepFirst(std::vector<std::int64_t> &labels, std::size_t examples)
                         std::to_string(examples) + ", one for each example");
     labels.resize(examples);
     return {};
+}
+
+/// How pictures become inputs.
+std::string rulesPath(const ExampleOptions &options, const std::string &modelPath)
+{
+    return options.preprocess.empty()
+        ? (std::filesystem::path(modelPath).parent_path() / "preprocess.json").string()
+        : options.preprocess;
 }
 
 /// Arrays whose first axis counts examples are cut; the others go to every batch whole.
@@ -73,13 +81,13 @@ public:
     std::optional<std::size_t> count() const override { return m_count; }
     std::size_t usualBatch() const override { return 0; }
 
-    Result<runtime::Feed> batch(std::size_t first, std::size_t number) const override
+    Result<interpret::Feed> batch(std::size_t first, std::size_t number) const override
     {
-        runtime::Feed feed;
+        interpret::Feed feed;
         for (const io::NamedTensor &array : m_arrays) {
             const Shape &shape = array.tensor.shape();
             const bool isCut = number > 0 && shape.rank() > 0 && shape[0] == m_length;
-            feed.emplace(array.name, isCut ? runtime::sliceRows(array.tensor, first, number) : array.tensor);
+            feed.emplace(array.name, isCut ? kernels::sliceRows(array.tensor, first, number) : array.tensor);
         }
         return feed;
     }
@@ -108,14 +116,12 @@ class Pictures final : public ExampleSource
 {
 public:
     static Result<std::unique_ptr<ExampleSource>>
-    open(const ExampleOptions &options, const graph::Graph &graph, const std::string &symbolPath)
+    open(const ExampleOptions &options, const graph::Graph &graph, const std::string &modelPath)
     {
         auto source = std::make_unique<Pictures>();
-        const std::string beside
-            = (std::filesystem::path(symbolPath).parent_path() / "preprocess.json").string();
-        const std::string path = options.preprocess.empty() ? beside : options.preprocess;
+        const std::string path = rulesPath(options, modelPath);
         if (std::error_code none; options.preprocess.empty() && !std::filesystem::exists(path, none))
-            return badCall("--preprocess", "not given, and no " + path,
+            return badCall(Field::Preprocess, "not given, and no " + path,
                            "a file that says how pictures become inputs");
         HALFTONE_TRY(source->m_rules, io::readPreprocess(path));
         if (!variableNames(graph).contains(source->m_rules.input))
@@ -135,7 +141,7 @@ public:
     std::optional<std::size_t> count() const override { return m_files.size(); }
     std::size_t usualBatch() const override { return 1; }
 
-    Result<runtime::Feed> batch(std::size_t first, std::size_t number) const override
+    Result<interpret::Feed> batch(std::size_t first, std::size_t number) const override
     {
         std::vector<Tensor> tensors;
         for (std::size_t i = first; i < std::min(first + number, m_files.size()); ++i) {
@@ -146,11 +152,12 @@ public:
                 return inFile(std::move(tensor).error(), path);
             tensors.push_back(std::move(tensor).value());
         }
-        auto joined = runtime::joinRows(tensors);
+        auto joined = kernels::joinRows(tensors);
         if (!joined.ok())
-            return inFile(badInput({}, "pictures of different sizes in one batch", "one size, or --batch 1"),
+            return inFile(orElse(badInput({}, "pictures of different sizes in one batch", "one size"),
+                                 Field::Batch, "1"),
                           m_folder);
-        return runtime::Feed{{m_rules.input, std::move(joined).value()}};
+        return interpret::Feed{{m_rules.input, std::move(joined).value()}};
     }
 
 private:
@@ -178,22 +185,43 @@ private:
 } // namespace
 
 Result<std::unique_ptr<ExampleSource>> openExamples(const ExampleOptions &options, const graph::Graph &graph,
-                                                    const std::string &symbolPath)
+                                                    const std::string &modelPath)
 {
     if (std::error_code none; std::filesystem::is_directory(options.inputs, none))
-        return Pictures::open(options, graph, symbolPath);
+        return Pictures::open(options, graph, modelPath);
     return Arrays::open(options, graph);
 }
 
-Result<std::vector<std::pair<std::string, tensor::Shape>>>
-shapesOfOne(const ExampleOptions &options, const graph::Graph &graph, const std::string &symbolPath)
+const std::string &labelsFile(const ExampleOptions &options)
 {
-    HALFTONE_TRY(const auto source, openExamples(options, graph, symbolPath));
-    HALFTONE_TRY(const runtime::Feed feed, source->batch(0, source->count() ? 1 : 0));
+    return options.labels.empty() ? options.inputs : options.labels;
+}
+
+std::vector<FieldFile> exampleFiles(const ExampleOptions &options, const std::string &modelPath)
+{
+    std::vector<FieldFile> files;
+    if (std::error_code none; std::filesystem::is_directory(options.inputs, none)) {
+        files.push_back({Field::Preprocess, rulesPath(options, modelPath)});
+        const auto pictures = io::picturesIn(options.inputs);
+        for (const std::string &name : pictures.ok() ? pictures.value() : std::vector<std::string>())
+            files.push_back({Field::Inputs, (std::filesystem::path(options.inputs) / name).string()});
+    } else if (!options.inputs.empty()) {
+        files.push_back({Field::Inputs, options.inputs});
+    }
+    if (!options.labels.empty())
+        files.push_back({Field::Labels, options.labels});
+    return files;
+}
+
+Result<std::vector<std::pair<std::string, tensor::Shape>>>
+shapesOfOne(const ExampleOptions &options, const graph::Graph &graph, const std::string &modelPath)
+{
+    HALFTONE_TRY(const auto source, openExamples(options, graph, modelPath));
+    HALFTONE_TRY(const interpret::Feed feed, source->batch(0, source->count() ? 1 : 0));
     std::vector<std::pair<std::string, tensor::Shape>> shapes;
     for (const auto &[name, tensor] : feed)
         shapes.emplace_back(name, tensor.shape());
     return shapes;
 }
 
-} // namespace halftone::session
+} // namespace halftone::jobs

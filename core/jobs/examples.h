@@ -1,9 +1,10 @@
 #pragma once
 
+#include "core/base/field.h"
 #include "core/base/result.h"
 #include "core/graph/graph.h"
-#include "core/io/labels.h"
-#include "core/runtime/interpreter.h"
+#include "core/interpret/interpreter.h"
+#include "core/io/pictures/labels.h"
 
 #include <cstdint>
 #include <memory>
@@ -12,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace halftone::session {
+namespace halftone::jobs {
 
 /// Where a model's input data come from.
 struct ExampleOptions
@@ -36,7 +37,7 @@ public:
     /// How many to run at once when the caller has no wish; 0: all.
     virtual std::size_t usualBatch() const = 0;
     /// Examples [first, first + number) as inputs of the model; number 0: all, untouched.
-    virtual Result<runtime::Feed> batch(std::size_t first, std::size_t number) const = 0;
+    virtual Result<interpret::Feed> batch(std::size_t first, std::size_t number) const = 0;
     /// The right classes, as many as count(); empty without labels.
     const std::vector<std::int64_t> &labels() const { return m_labels; }
 
@@ -44,13 +45,26 @@ protected:
     std::vector<std::int64_t> m_labels;
 };
 
+/// The file that an error about a label is about.
+const std::string &labelsFile(const ExampleOptions &options);
+
 /// fails: BadInput for files that cannot be read, arrays that are no input, labels that name no picture or are fewer than
 /// the examples; BadCall for pictures without a preprocess file.
 Result<std::unique_ptr<ExampleSource>> openExamples(const ExampleOptions &options, const graph::Graph &graph,
-                                                    const std::string &symbolPath);
+                                                    const std::string &modelPath);
+
+/// A file that a setting leads to.
+struct FieldFile
+{
+    Field field = Field::None;
+    std::string path;
+};
+
+/// The files that openExamples() and batch() read, as far as they are there: arrays or pictures, rules, labels.
+std::vector<FieldFile> exampleFiles(const ExampleOptions &options, const std::string &modelPath);
 
 /// The shapes that one example gives the inputs, so that those of the rest of the network follow. fails: as openExamples().
 Result<std::vector<std::pair<std::string, tensor::Shape>>>
-shapesOfOne(const ExampleOptions &options, const graph::Graph &graph, const std::string &symbolPath);
+shapesOfOne(const ExampleOptions &options, const graph::Graph &graph, const std::string &modelPath);
 
-} // namespace halftone::session
+} // namespace halftone::jobs

@@ -1,12 +1,12 @@
-#include "core/session/feature_means.h"
+#include "core/jobs/feature_means.h"
 
-#include "core/dialect/mxnet/entry_name.h"
-#include "core/session/walk_examples.h"
+#include "core/dialect/dialect.h"
+#include "core/jobs/walk_examples.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace halftone::session {
+namespace halftone::jobs {
 namespace {
 
 using tensor::Tensor;
@@ -21,13 +21,13 @@ struct Wanted
     std::size_t places = 0; ///< summed, a feature
 };
 
-/// What int8 codes of a range make of a value (spec: calibration-int8, section 3).
+/// What int8 codes of a range make of a value (core/quantize/RULES.md, Q-quantize).
 class Codes
 {
 public:
-    Codes(const passes::QuantizedRange &range, passes::QuantizedCodes codes)
+    Codes(const quantize::QuantizedRange &range, quantize::QuantizedCodes codes)
     {
-        const bool isOneSided = codes != passes::QuantizedCodes::Int8 && range.low >= 0;
+        const bool isOneSided = codes != quantize::QuantizedCodes::Int8 && range.low >= 0;
         const float largest = std::max(std::abs(range.low), std::abs(range.high));
         m_scale = largest > 0 ? (isOneSided ? 255.5F : 127.5F) / largest : 0;
         m_lowest = isOneSided ? 0.0F : -128.0F;
@@ -47,10 +47,10 @@ private:
     float m_highest = 0;
 };
 
-class Averaging
+class FeatureMeanCollector
 {
 public:
-    Averaging(const passes::QuantizedRanges &ranges, passes::QuantizedCodes codes)
+    FeatureMeanCollector(const quantize::QuantizedRanges &ranges, quantize::QuantizedCodes codes)
         : m_ranges(ranges)
         , m_codes(codes)
     {
@@ -77,7 +77,7 @@ public:
         wanted.real.resize(features);
         wanted.coded.resize(features);
         const auto range = m_ranges.find(name);
-        const Codes codes(range == m_ranges.end() ? passes::QuantizedRange{} : range->second, m_codes);
+        const Codes codes(range == m_ranges.end() ? quantize::QuantizedRange{} : range->second, m_codes);
         const std::vector<float> values = value.values<float>();
         for (std::size_t at = 0; at < count; at += inner) {
             double real = 0;
@@ -93,13 +93,13 @@ public:
         wanted.places += count / features;
     }
 
-    std::unordered_map<std::string, passes::FeatureMeans> means() const
+    std::unordered_map<std::string, quantize::FeatureMeans> means() const
     {
-        std::unordered_map<std::string, passes::FeatureMeans> all;
+        std::unordered_map<std::string, quantize::FeatureMeans> all;
         for (const auto &[name, wanted] : m_wanted) {
             if (wanted.places == 0)
                 continue;
-            passes::FeatureMeans &means = all[name];
+            quantize::FeatureMeans &means = all[name];
             for (std::size_t k = 0; k < wanted.real.size(); ++k) {
                 means.real.push_back(wanted.real[k] / static_cast<double>(wanted.places));
                 means.coded.push_back(wanted.coded[k] / static_cast<double>(wanted.places));
@@ -109,43 +109,44 @@ public:
     }
 
 private:
-    const passes::QuantizedRanges &m_ranges;
-    passes::QuantizedCodes m_codes;
+    const quantize::QuantizedRanges &m_ranges;
+    quantize::QuantizedCodes m_codes;
     std::unordered_map<std::string, Wanted> m_wanted; ///< by the tensor's name
 };
 
 } // namespace
 
-Result<std::unordered_map<std::string, passes::FeatureMeans>>
-featureMeans(const graph::Model &model, const std::string &symbolPath,
-             const std::vector<passes::Int8Product> &products, const passes::QuantizedRanges &ranges,
-             passes::QuantizedCodes codes, const CalibrateOptions &options, const Progress &progress)
+Result<std::unordered_map<std::string, quantize::FeatureMeans>>
+featureMeans(const graph::Model &model, const std::string &modelPath,
+             const std::vector<quantize::Int8Product> &products, const quantize::QuantizedRanges &ranges,
+             quantize::QuantizedCodes codes, const CalibrateOptions &options, const Progress &progress)
 {
-    Averaging averaging(ranges, codes);
+    const dialect::Dialect &dialect = dialect::of(model.graph);
+    FeatureMeanCollector collector(ranges, codes);
     std::unordered_map<std::string_view, const tensor::Array *> stored;
     for (const tensor::Array &array : model.parameters)
-        stored.insert_or_assign(graph::variableOf(array.name), &array);
-    for (const passes::Int8Product &product : products) {
+        stored.insert_or_assign(dialect.variableOf(array.name), &array);
+    for (const quantize::Int8Product &product : products) {
         Wanted wanted;
-        if (model.graph.node(product.node).op == "FullyConnected") {
+        if (product.isFullyConnected) {
             const auto weight = stored.find(model.graph.node(model.graph.inputs(product.node)[1].node).name);
             if (weight == stored.end() || weight->second->shape.rank() != 2)
                 continue;
             wanted.isColumns = true;
             wanted.features = static_cast<std::size_t>(weight->second->shape[1]);
         }
-        averaging.wanted().emplace(product.data, std::move(wanted));
+        collector.wanted().emplace(product.data, std::move(wanted));
     }
     const ExampleViewer viewer = [&](const graph::Entry &entry, const Tensor &value, bool) {
-        averaging.take(dialect::mxnet::entryName(model.graph, entry), value);
+        collector.take(dialect.entryName(model.graph, entry), value);
     };
     const Progress telling{progress.stop, [&progress](double done, std::string_view) {
                                progress.tell(done, "averaging what int8 layers read");
                            }};
-    const auto walked = walkExamples(model, symbolPath, options, viewer, telling);
+    const auto walked = walkExamples(model, modelPath, options, viewer, telling);
     if (!walked.ok())
         return walked.error();
-    return averaging.means();
+    return collector.means();
 }
 
-} // namespace halftone::session
+} // namespace halftone::jobs

@@ -1,19 +1,18 @@
-#include "core/session/int8_ranges.h"
+#include "core/jobs/int8_ranges.h"
 
-#include "core/passes/convert_model.h"
-#include "core/session/chosen_thresholds.h"
-#include "core/session/quantize.h"
+#include "core/jobs/chosen_thresholds.h"
+#include "core/jobs/quantize.h"
 
 #include <algorithm>
 
-namespace halftone::session {
+namespace halftone::jobs {
 namespace {
 
 using calibration::CalibratedTensor;
 using calibration::CodeType;
 using calibration::Threshold;
 
-passes::QuantizedRange rangeOf(const CalibratedTensor &tensor, const Threshold &threshold)
+quantize::QuantizedRange rangeOf(const CalibratedTensor &tensor, const Threshold &threshold)
 {
     const calibration::ChannelRange range = calibration::calibratedRange(tensor.statistics, threshold);
     return {range.min, range.max};
@@ -49,13 +48,12 @@ RangeCache::RangeCache(std::shared_ptr<const CalibrateOutcome> calibration)
         m_index.emplace(m_calibration->tensors[k].name, k);
 }
 
-Result<passes::QuantizedRanges> RangeCache::ranges(const std::vector<std::string> &names,
-                                                   const policy::Policy &policy, const Progress &progress)
+Result<quantize::QuantizedRanges> RangeCache::ranges(const std::vector<std::string> &names,
+                                                     const policy::Policy &policy, const Progress &progress)
 {
-    passes::QuantizedRanges ranges;
+    quantize::QuantizedRanges ranges;
     for (std::size_t done = 0; done < names.size(); ++done) {
-        if (progress.stopped())
-            return Error{Errc::Cancelled, {}, {}, "stopped", {}};
+        HALFTONE_CHECK(progress.checkStop());
         progress.tell(static_cast<double>(done) / static_cast<double>(names.size()), "choosing thresholds");
         const auto found = m_index.find(names[done]);
         if (found == m_index.end())
@@ -75,8 +73,7 @@ Result<passes::QuantizedRanges> RangeCache::ranges(const std::vector<std::string
             }
         }
         Threshold threshold = chosenFor(choice, tensor, progress.stop);
-        if (progress.stopped()) // a search that was broken off has found nothing
-            return Error{Errc::Cancelled, {}, {}, "stopped", {}};
+        HALFTONE_CHECK(progress.checkStop()); // a search that was broken off has found nothing
         ranges[tensor.name] = rangeOf(tensor, threshold);
         const std::lock_guard lock(m_mutex);
         m_chosen.insert_or_assign(key, std::move(threshold));
@@ -84,9 +81,9 @@ Result<passes::QuantizedRanges> RangeCache::ranges(const std::vector<std::string
     return ranges;
 }
 
-passes::QuantizedRanges RangeCache::roughRanges(const std::vector<std::string> &names) const
+quantize::QuantizedRanges RangeCache::roughRanges(const std::vector<std::string> &names) const
 {
-    passes::QuantizedRanges ranges;
+    quantize::QuantizedRanges ranges;
     for (const std::string &name : names) {
         const auto found = m_index.find(name);
         if (found == m_index.end())
@@ -97,47 +94,57 @@ passes::QuantizedRanges RangeCache::roughRanges(const std::vector<std::string> &
     return ranges;
 }
 
-Result<passes::QuantizedRanges> rangesFor(const graph::Model &model, const std::string &symbolPath,
-                                          const policy::Policy &policy, const RangeSource &source,
-                                          const Progress &progress)
+namespace {
+
+/// From statistics that are collected now.
+Result<quantize::QuantizedRanges> rangesOnExamples(const graph::Model &model, const std::string &modelPath,
+                                                   const policy::Policy &policy, const RangeSource &source,
+                                                   std::vector<std::string> names, const Progress &progress)
 {
-    passes::QuantizedRanges ranges;
-    if (!asksForInt8(policy))
-        return ranges;
-    if (!source.table.empty())
-        return rangesInTable(source.table);
-    const bool hasData = !source.calibrate.examples.inputs.empty();
-    if (!hasData && source.randomInputs == nullptr)
-        return ranges;
-    HALFTONE_TRY(const std::vector<std::string> names, passes::rangesToFind(model, policy));
-    if (names.empty())
-        return ranges;
-    if (!hasData)
-        return rangesOnRandomValues(model, names, *source.randomInputs, source.calibrate.threads, progress);
     CalibrateOptions options = source.calibrate;
     options.threshold.codes = CodeType::Auto;
     options.threshold.method = policy.thresholdMethod.value_or(policy::kDefaultThresholdMethod);
     options.rangesOnly = true;
-    options.tensors = names;
-    HALFTONE_TRY(CalibrateOutcome outcome, calibrateModel(model, symbolPath, options, progress));
+    options.tensors = std::move(names);
+    HALFTONE_TRY(CalibrateOutcome outcome, calibrateModel(model, modelPath, options, progress));
     RangeCache cache(std::make_shared<const CalibrateOutcome>(std::move(outcome)));
     // A percentile of the call's own is known to the calibration alone.
+    quantize::QuantizedRanges ranges;
+    std::vector<std::string> own;
     for (const CalibratedTensor &tensor : cache.calibration()->tensors) {
-        const bool isOwn = policy.thresholds.contains(tensor.name);
-        if (!isOwn)
+        if (policy.thresholds.contains(tensor.name))
+            own.push_back(tensor.name);
+        else
             ranges[tensor.name] = rangeOf(tensor, tensor.threshold);
     }
-    HALFTONE_TRY(const passes::QuantizedRanges chosen, [&] {
-        std::vector<std::string> own;
-        for (const std::string &name : names) {
-            if (policy.thresholds.contains(name))
-                own.push_back(name);
-        }
-        return cache.ranges(own, policy, progress);
-    }());
-    for (const auto &[name, range] : chosen)
-        ranges[name] = range;
+    HALFTONE_TRY(quantize::QuantizedRanges chosen, cache.ranges(own, policy, progress));
+    ranges.merge(chosen);
     return ranges;
 }
 
-} // namespace halftone::session
+} // namespace
+
+Result<quantize::QuantizedRanges> rangesFor(const graph::Model &model, const std::string &modelPath,
+                                            const policy::Policy &policy, mixed::Decided &decided,
+                                            const RangeSource &source, const Progress &progress)
+{
+    const quantize::QuantizedRanges none;
+    if (!asksForInt8(policy))
+        return none;
+    if (!source.calibrated && !source.table.empty())
+        return rangesInTable(source.table);
+    const bool hasData = !source.calibrate.examples.inputs.empty();
+    if (!source.calibrated && !hasData && source.randomInputs == nullptr)
+        return none;
+    HALFTONE_TRY(std::vector<std::string> names, mixed::rangesToFind(model, decided));
+    if (names.empty())
+        return none;
+    if (source.calibrated)
+        return source.isRough ? source.calibrated->roughRanges(names)
+                              : source.calibrated->ranges(names, policy, progress);
+    if (!hasData)
+        return rangesOnRandomValues(model, names, *source.randomInputs, source.calibrate.threads, progress);
+    return rangesOnExamples(model, modelPath, policy, source, std::move(names), progress);
+}
+
+} // namespace halftone::jobs

@@ -2,9 +2,10 @@
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/passes/quantize.h"
+#include "core/jobs/calibrate.h"
+#include "core/mixed/convert_model.h"
 #include "core/policy/policy.h"
-#include "core/session/calibrate.h"
+#include "core/quantize/quantize.h"
 
 #include <map>
 #include <memory>
@@ -14,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace halftone::session {
+namespace halftone::jobs {
 
 /// Does a conversion by the policy quantize anything?
 bool asksForInt8(const policy::Policy &policy);
@@ -30,10 +31,10 @@ public:
 
     /// The ranges of those of the named tensors that were calibrated, as the policy says (choiceFor()), with uint8 codes where
     /// no value is negative. fails: Cancelled
-    Result<passes::QuantizedRanges> ranges(const std::vector<std::string> &names,
-                                           const policy::Policy &policy, const Progress &progress = {});
+    Result<quantize::QuantizedRanges> ranges(const std::vector<std::string> &names,
+                                             const policy::Policy &policy, const Progress &progress = {});
     /// The same with the largest magnitudes, which need no search: for what only the structure is wanted of.
-    passes::QuantizedRanges roughRanges(const std::vector<std::string> &names) const;
+    quantize::QuantizedRanges roughRanges(const std::vector<std::string> &names) const;
 
 private:
     using Key = std::pair<std::size_t, policy::ThresholdMethod>;
@@ -44,19 +45,22 @@ private:
     std::map<Key, calibration::Threshold> m_chosen;
 };
 
-/// Where the command line takes the ranges of a conversion from; the first that is there.
+/// Where the ranges of a conversion come from; the first that is there.
 struct RangeSource
 {
-    std::string table; ///< a file that `calibrate --out` wrote
+    std::shared_ptr<RangeCache> calibrated; ///< statistics of before
+    bool isRough = false; ///< of these the largest magnitudes will do
+    std::string table; ///< a calibration table
     CalibrateOptions calibrate; ///< with examples.inputs: these are run
     /// Shapes of inputs, of which random values are run once: for speed alone.
     const std::unordered_map<std::string, tensor::Shape> *randomInputs = nullptr;
 };
 
 /// The ranges of the tensors that a conversion of `model` needs; none when the policy asks for no int8 or there is no source.
-/// fails: as calibrateModel(), passes::rangesToFind() and report::readCalibrationTable()
-Result<passes::QuantizedRanges> rangesFor(const graph::Model &model, const std::string &symbolPath,
-                                          const policy::Policy &policy, const RangeSource &source,
-                                          const Progress &progress);
+/// decided  by mixed::decide() from the model and the policy; what is planned to know the tensors is kept in it
+/// fails: as calibrateModel(), mixed::rangesToFind() and report::readCalibrationTable()
+Result<quantize::QuantizedRanges> rangesFor(const graph::Model &model, const std::string &modelPath,
+                                            const policy::Policy &policy, mixed::Decided &decided,
+                                            const RangeSource &source, const Progress &progress);
 
-} // namespace halftone::session
+} // namespace halftone::jobs

@@ -1,12 +1,12 @@
-#include "core/session/quantize.h"
+#include "core/jobs/quantize.h"
 
+#include "core/backends/backends.h"
 #include "core/base/mapped_file.h"
-#include "core/dialect/mxnet/entry_name.h"
+#include "core/dialect/dialect.h"
+#include "core/infer/shown_outputs.h"
+#include "core/jobs/feature_means.h"
+#include "core/kernels/buffer.h"
 #include "core/report/calibration_json.h"
-#include "core/runtime/backends.h"
-#include "core/runtime/buffer.h"
-#include "core/runtime/shown_outputs.h"
-#include "core/session/feature_means.h"
 
 #include <algorithm>
 #include <chrono>
@@ -15,20 +15,20 @@
 #include <unordered_set>
 #include <utility>
 
-namespace halftone::session {
+namespace halftone::jobs {
 namespace {
 
-calibration::CodeType codeTypeOf(passes::QuantizedCodes codes)
+calibration::CodeType codeTypeOf(quantize::QuantizedCodes codes)
 {
-    return codes == passes::QuantizedCodes::Int8 ? calibration::CodeType::Int8
-        : codes == passes::QuantizedCodes::UInt8 ? calibration::CodeType::Uint8
-                                                 : calibration::CodeType::Auto;
+    return codes == quantize::QuantizedCodes::Int8 ? calibration::CodeType::Int8
+        : codes == quantize::QuantizedCodes::UInt8 ? calibration::CodeType::Uint8
+                                                   : calibration::CodeType::Auto;
 }
 
 /// Uniform in [-1, 1), the same in every process.
 Result<tensor::Tensor> randomValues(const tensor::Shape &shape)
 {
-    HALFTONE_TRY(const runtime::Buffer buffer, runtime::allocate({tensor::DType::F32, shape}));
+    HALFTONE_TRY(const kernels::Buffer buffer, kernels::allocate({tensor::DType::F32, shape}));
     std::mt19937 engine(1);
     constexpr float kScale = 1.0F / (1U << 31);
     for (std::size_t i = 0; i < buffer.tensor.elementCount(); ++i) {
@@ -40,27 +40,38 @@ Result<tensor::Tensor> randomValues(const tensor::Shape &shape)
 
 } // namespace
 
-Result<passes::QuantizedRanges> rangesInTable(const std::string &path)
+quantize::QuantizedRanges calibratedRanges(std::span<const calibration::CalibratedTensor> tensors)
+{
+    quantize::QuantizedRanges ranges;
+    for (const calibration::CalibratedTensor &tensor : tensors) {
+        const auto range = calibration::calibratedRange(tensor.statistics, tensor.threshold);
+        ranges[tensor.name] = {range.min, range.max};
+    }
+    return ranges;
+}
+
+Result<quantize::QuantizedRanges> rangesInTable(const std::string &path)
 {
     HALFTONE_TRY(const auto mapped, MappedFile::open(path));
     auto read = report::readCalibrationTable(mapped->text());
     if (!read.ok())
         return inFile(std::move(read).error(), path);
-    passes::QuantizedRanges ranges;
+    quantize::QuantizedRanges ranges;
     for (const report::NamedRange &range : read.value())
         ranges[range.name] = {range.low, range.high};
     return ranges;
 }
 
-Result<passes::QuantizedRanges>
+Result<quantize::QuantizedRanges>
 rangesOnRandomValues(const graph::Model &model, const std::vector<std::string> &names,
                      const std::unordered_map<std::string, tensor::Shape> &inputs, unsigned threads,
                      const Progress &progress)
 {
     const std::unordered_set<std::string> wanted(names.begin(), names.end());
-    HALFTONE_TRY(const runtime::BackendChain backends, runtime::backendChain("cpu", threads));
-    HALFTONE_TRY(runtime::Interpreter interpreter, runtime::Interpreter::create(model, backends));
-    passes::QuantizedRanges ranges;
+    HALFTONE_TRY(const kernels::BackendChain backends,
+                 backends::backendChain(backends::kDefaultBackend, threads));
+    HALFTONE_TRY(interpret::Interpreter interpreter, interpret::Interpreter::create(model, backends));
+    quantize::QuantizedRanges ranges;
     const auto take = [&](const std::string &name, const tensor::Tensor &value) {
         if (!wanted.contains(name) || value.dtype() != tensor::DType::F32 || value.elementCount() == 0)
             return;
@@ -68,20 +79,20 @@ rangesOnRandomValues(const graph::Model &model, const std::vector<std::string> &
         const auto [low, high] = std::ranges::minmax_element(values);
         ranges[name] = {*low, *high};
     };
-    runtime::Feed feed;
+    interpret::Feed feed;
     for (const std::string &name : interpreter.inputs()) {
         const auto shape = inputs.find(name);
         if (shape == inputs.end() || !shape->second.isComplete())
-            return badInput(name, "its shape is not known", "--shape for every input");
+            return orElse(badInput(name, "its shape is not known"), Field::Shape, "for every input");
         HALFTONE_TRY(feed[name], randomValues(shape->second));
         take(name, feed[name]);
     }
-    const std::vector<std::size_t> shown = runtime::shownOutputs(model.graph);
-    runtime::RunOptions run;
+    const std::vector<std::size_t> shown = infer::shownOutputs(model.graph);
+    interpret::RunOptions run;
     run.progress = progress;
-    run.tap = [&](const runtime::NodeValue &value) -> Result<void> {
+    run.tap = [&](const interpret::NodeValue &value) -> Result<void> {
         for (std::uint32_t k = 0; k < std::min(shown[value.node], value.outputs.size()); ++k)
-            take(dialect::mxnet::entryName(model.graph, {value.node, k, 0}), value.outputs[k]);
+            take(dialect::of(model.graph).entryName(model.graph, {value.node, k, 0}), value.outputs[k]);
         return {};
     };
     const auto heads = interpreter.run(feed, run);
@@ -90,40 +101,39 @@ rangesOnRandomValues(const graph::Model &model, const std::vector<std::string> &
     return ranges;
 }
 
-Result<QuantizeOutcome> quantizeModel(const graph::Model &model, const std::string &symbolPath,
+Result<QuantizeOutcome> quantizeModel(const graph::Model &model, const std::string &modelPath,
                                       const QuantizeSettings &settings, const Progress &progress)
 {
     const auto start = std::chrono::steady_clock::now();
     QuantizeOutcome outcome;
-    passes::QuantizedRanges ranges;
+    quantize::QuantizedRanges ranges;
+    quantize::PlannedQuantization planned;
     if (settings.options.isCalibrated && !settings.table.empty()) {
         HALFTONE_TRY(ranges, rangesInTable(settings.table));
     } else if (settings.options.isCalibrated) {
-        HALFTONE_TRY(const std::vector<passes::ObservedTensor> observed,
-                     passes::tensorsToObserve(model, settings.options));
+        HALFTONE_TRY(planned, quantize::planQuantization(model, settings.options));
         CalibrateOptions calibrate = settings.calibrate;
         calibrate.threshold.codes = codeTypeOf(settings.options.codes);
         calibrate.rangesOnly = true;
-        for (const passes::ObservedTensor &tensor : observed)
+        for (const quantize::ObservedTensor &tensor : planned.observed)
             calibrate.tensors.push_back(tensor.source);
         if (!calibrate.tensors.empty()) {
-            HALFTONE_TRY(CalibrateOutcome calibrated, calibrateModel(model, symbolPath, calibrate, progress));
+            HALFTONE_TRY(CalibrateOutcome calibrated, calibrateModel(model, modelPath, calibrate, progress));
             outcome.tensors = std::move(calibrated.tensors);
             outcome.examples = calibrated.examples;
         }
-        for (const calibration::CalibratedTensor &tensor : outcome.tensors) {
-            const auto range = calibration::calibratedRange(tensor.statistics, tensor.threshold);
-            ranges[tensor.name] = {range.min, range.max};
-        }
+        ranges = calibratedRanges(outcome.tensors);
     }
-    HALFTONE_TRY(outcome.quantized, passes::quantize(model, settings.options, ranges));
+    HALFTONE_TRY(outcome.quantized,
+                 quantize::quantize(model, settings.options, ranges, {planned.plan.get()}));
     if (settings.correctsBiases) {
-        const auto products = passes::int8Products(model.graph, outcome.quantized.model.graph);
+        const auto products = quantize::int8Products(model.graph, outcome.quantized.model.graph);
         HALFTONE_TRY(const auto means,
-                     featureMeans(model, symbolPath, products, ranges, settings.options.codes,
+                     featureMeans(model, modelPath, products, ranges, settings.options.codes,
                                   settings.calibrate, progress));
-        HALFTONE_TRY(const passes::CorrectedBiases corrected, passes::correctBiases(model, products, means));
-        HALFTONE_TRY(outcome.quantized, passes::quantize(corrected.model, settings.options, ranges));
+        HALFTONE_TRY(const quantize::CorrectedBiases corrected,
+                     quantize::correctBiases(model, products, means));
+        HALFTONE_TRY(outcome.quantized, quantize::quantize(corrected.model, settings.options, ranges));
         outcome.correctedBiases = corrected.corrected;
         outcome.quantized.notes.insert(outcome.quantized.notes.end(), corrected.notes.begin(),
                                        corrected.notes.end());
@@ -140,20 +150,21 @@ Result<graph::Model> quantizedForProfile(const graph::Model &model,
                                          const std::unordered_map<std::string, tensor::Shape> &inputs,
                                          const std::string &table, unsigned threads, const Progress &progress)
 {
-    const passes::QuantizeOptions options;
-    passes::QuantizedRanges ranges;
+    const quantize::QuantizeOptions options;
+    quantize::QuantizedRanges ranges;
+    quantize::PlannedQuantization planned;
     if (!table.empty()) {
         HALFTONE_TRY(ranges, rangesInTable(table));
     } else {
-        HALFTONE_TRY(const std::vector<passes::ObservedTensor> observed,
-                     passes::tensorsToObserve(model, options));
+        HALFTONE_TRY(planned, quantize::planQuantization(model, options));
         std::vector<std::string> names;
-        for (const passes::ObservedTensor &tensor : observed)
+        for (const quantize::ObservedTensor &tensor : planned.observed)
             names.push_back(tensor.source);
         HALFTONE_TRY(ranges, rangesOnRandomValues(model, names, inputs, threads, progress));
     }
-    HALFTONE_TRY(passes::QuantizedModel quantized, passes::quantize(model, options, ranges));
+    HALFTONE_TRY(quantize::QuantizedModel quantized,
+                 quantize::quantize(model, options, ranges, {planned.plan.get()}));
     return std::move(quantized.model);
 }
 
-} // namespace halftone::session
+} // namespace halftone::jobs

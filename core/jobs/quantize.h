@@ -2,29 +2,30 @@
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/passes/quantize.h"
-#include "core/session/calibrate.h"
+#include "core/jobs/calibrate.h"
+#include "core/quantize/quantize.h"
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-namespace halftone::session {
+namespace halftone::jobs {
 
 struct QuantizeSettings
 {
-    passes::QuantizeOptions options;
+    quantize::QuantizeOptions options;
     /// How ranges are found, where options.isCalibrated and there is no table. Its code type follows options.codes.
     CalibrateOptions calibrate;
-    std::string table; ///< a file that `calibrate --out` wrote; empty: the calibration data are run
+    std::string table; ///< a calibration table; empty: the calibration data are run
     /// Takes the mean errors of int8 layers out of their biases; needs calibration data, which are run once more.
     bool correctsBiases = false;
 };
 
 struct QuantizeOutcome
 {
-    passes::QuantizedModel quantized;
+    quantize::QuantizedModel quantized;
     /// What was observed for this, in the order of quantized.thresholds; empty with a table.
     std::vector<calibration::CalibratedTensor> tensors;
     std::size_t examples = 0; ///< that the ranges come from
@@ -33,28 +34,31 @@ struct QuantizeOutcome
 };
 
 /// Calibrates the tensors that the quantized model needs ranges of, and quantizes.
-/// fails: as calibrateModel(), passes::quantize() and report::readCalibrationTable()
-Result<QuantizeOutcome> quantizeModel(const graph::Model &model, const std::string &symbolPath,
+/// fails: as calibrateModel(), quantize::quantize() and report::readCalibrationTable()
+Result<QuantizeOutcome> quantizeModel(const graph::Model &model, const std::string &modelPath,
                                       const QuantizeSettings &settings, const Progress &progress);
 
-/// The ranges in a file that `calibrate --out` wrote, by tensor.
+/// The ranges that codes of calibrated tensors stand for, by tensor.
+quantize::QuantizedRanges calibratedRanges(std::span<const calibration::CalibratedTensor> tensors);
+
+/// The ranges in a calibration table, by tensor.
 /// fails: what the file system says; BadInput for what is no such table
-Result<passes::QuantizedRanges> rangesInTable(const std::string &path);
+Result<quantize::QuantizedRanges> rangesInTable(const std::string &path);
 
 /// Of the tensors of those names, from one run on random values: for timing alone.
 /// inputs  shapes by name; those of parameters are passed over
-/// fails   BadInput for an input of unknown shape; as runtime::Interpreter
-Result<passes::QuantizedRanges>
+/// fails   BadInput for an input of unknown shape; as interpret::Interpreter
+Result<quantize::QuantizedRanges>
 rangesOnRandomValues(const graph::Model &model, const std::vector<std::string> &names,
                      const std::unordered_map<std::string, tensor::Shape> &inputs, unsigned threads,
                      const Progress &progress);
 
 /// `model` in int8 for timing alone: the ranges come from one run on random values, or from a table.
 /// inputs  shapes by name; those of parameters are passed over
-/// fails   as quantizeModel() and runtime::Interpreter
+/// fails   as quantizeModel() and interpret::Interpreter
 Result<graph::Model> quantizedForProfile(const graph::Model &model,
                                          const std::unordered_map<std::string, tensor::Shape> &inputs,
                                          const std::string &table, unsigned threads,
                                          const Progress &progress);
 
-} // namespace halftone::session
+} // namespace halftone::jobs

@@ -1,11 +1,12 @@
 #pragma once
 
+#include "core/backends/backends.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/graph/model.h"
-#include "core/io/npz.h"
-#include "core/session/accuracy_count.h"
-#include "core/session/examples.h"
+#include "core/io/arrays/npz.h"
+#include "core/jobs/accuracy_count.h"
+#include "core/jobs/examples.h"
 
 #include <cstdint>
 #include <map>
@@ -13,12 +14,12 @@
 #include <string>
 #include <vector>
 
-namespace halftone::session {
+namespace halftone::jobs {
 
 struct RunSettings
 {
     ExampleOptions examples;
-    std::string backend = "cpu";
+    std::string backend{backends::kDefaultBackend};
     unsigned threads = 0; ///< 0: as many as the machine has
     std::size_t batch = 0; ///< examples at a time; 0: all arrays at once, pictures one by one
     bool allNodes = false; ///< every node's value instead of the heads'
@@ -36,13 +37,13 @@ struct RunOutcome
 };
 
 /// Runs a model over examples.
-/// fails: what reading the examples refuses; what runtime::Interpreter refuses; BadInput for outputs of several batches
+/// fails: what reading the examples refuses; what interpret::Interpreter refuses; BadInput for outputs of several batches
 /// that cannot be joined.
-Result<RunOutcome> runModel(const graph::Model &model, const std::string &symbolPath,
+Result<RunOutcome> runModel(const graph::Model &model, const std::string &modelPath,
                             const RunSettings &settings, const Progress &progress);
 
 /// The names of a graph's heads as the model had them before conversion: casts that a conversion put behind a head are
 /// looked through. Two heads of one name are told apart by "_1", "_2", ….
 std::vector<std::string> sourceOutputNames(const graph::Graph &graph);
 
-} // namespace halftone::session
+} // namespace halftone::jobs

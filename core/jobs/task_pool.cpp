@@ -1,13 +1,17 @@
-#include "core/session/task_pool.h"
+#include "core/jobs/task_pool.h"
+
+#include "core/base/guarded.h"
 
 #ifdef __linux__
 #include <sys/resource.h>
 #include <unistd.h>
 #endif
 
+#include <new>
+#include <system_error>
 #include <utility>
 
-namespace halftone::session {
+namespace halftone::jobs {
 namespace {
 
 /// Of the calling thread.
@@ -24,34 +28,53 @@ void stepBehind()
 
 TaskPool::TaskPool(unsigned threads, Priority priority)
 {
-    for (unsigned k = 0; k < threads; ++k) {
-        m_threads.emplace_back([this, priority](const std::stop_token &ended) {
-            if (priority == Priority::Behind)
-                stepBehind();
-            work(ended);
-        });
+    try {
+        m_threads.reserve(threads);
+        for (unsigned k = 0; k < threads; ++k) {
+            m_threads.emplace_back([this, priority](const std::stop_token &ended) {
+                if (priority == Priority::Behind)
+                    stepBehind();
+                work(ended);
+            });
+        }
+    } catch (const std::system_error &) { // those that there are do it; without any, submit() does
+    } catch (const std::bad_alloc &) {
     }
 }
 
 TaskPool::~TaskPool()
 {
-    wait();
+    static_cast<void>(wait()); // who wants to know has asked
 }
 
-void TaskPool::submit(std::function<void()> task, std::size_t bytes)
+void TaskPool::submit(Task task, std::size_t bytes)
 {
     std::unique_lock lock(m_mutex);
+    if (m_threads.empty()) {
+        lock.unlock();
+        run(task);
+        return;
+    }
     m_changed.wait(lock, [&] { return m_bytes == 0 || m_bytes + bytes <= kMostBytes; });
+    m_tasks.emplace_back(std::move(task), bytes);
     m_bytes += bytes;
     ++m_open;
-    m_tasks.emplace_back(std::move(task), bytes);
     m_changed.notify_all();
 }
 
-void TaskPool::wait()
+Result<void> TaskPool::wait()
 {
     std::unique_lock lock(m_mutex);
     m_changed.wait(lock, [this] { return m_open == 0; });
+    return m_failure ? Result<void>(*m_failure) : Result<void>();
+}
+
+void TaskPool::run(const Task &task)
+{
+    Result<void> done = guarded(task);
+    const std::lock_guard lock(m_mutex);
+    if (!done.ok() && !m_failure)
+        m_failure = std::move(done).error();
 }
 
 void TaskPool::work(const std::stop_token &ended)
@@ -61,7 +84,7 @@ void TaskPool::work(const std::stop_token &ended)
         auto [task, bytes] = std::move(m_tasks.front());
         m_tasks.pop_front();
         lock.unlock();
-        task();
+        run(task);
         task = nullptr; // before its bytes count as free
         lock.lock();
         m_bytes -= bytes;
@@ -70,4 +93,4 @@ void TaskPool::work(const std::stop_token &ended)
     }
 }
 
-} // namespace halftone::session
+} // namespace halftone::jobs

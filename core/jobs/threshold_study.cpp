@@ -1,4 +1,4 @@
-#include "core/session/threshold_study.h"
+#include "core/jobs/threshold_study.h"
 
 #include "core/calibration/entropy.h"
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-namespace halftone::session {
+namespace halftone::jobs {
 namespace {
 
 using calibration::CalibratedTensor;
@@ -73,7 +73,7 @@ void ThresholdStudy::addCurves(const std::stop_token &stop)
     const auto curve = calibration::divergenceCurve(histogram, m_levels, stop);
     const std::size_t count = curve.divergences.size();
     const std::size_t run = std::max<std::size_t>(1, (count + kMostPoints - 1) / kMostPoints);
-    const std::size_t middle = histogram.counts().size() / 2;
+    const std::size_t middle = histogram.bins() / 2;
     for (std::size_t begin = 0; begin < count; begin += run) {
         const auto first = curve.divergences.begin() + static_cast<std::ptrdiff_t>(begin);
         const auto last = first + static_cast<std::ptrdiff_t>(std::min(run, count - begin));
@@ -99,7 +99,7 @@ std::size_t ThresholdStudy::candidateNear(double threshold) const
 double ThresholdStudy::snapped(double threshold) const
 {
     const Histogram &histogram = m_tensor->statistics.histogram;
-    const double edge = double{histogram.edge(histogram.counts().size() / 2 + candidateNear(threshold) + 1)};
+    const double edge = double{histogram.edge(histogram.bins() / 2 + candidateNear(threshold) + 1)};
     return std::min(edge, m_tensor->statistics.absMax);
 }
 
@@ -111,7 +111,7 @@ ThresholdFigures ThresholdStudy::at(double threshold) const
     const std::size_t candidate = candidateNear(threshold);
     if (candidate < m_levels / 2)
         return figures;
-    if (histogram.counts().size() <= calibration::kExactBins) {
+    if (histogram.bins() <= calibration::kExactBins) {
         const float exact = calibration::entropyDivergence(histogram, m_levels, candidate);
         if (std::isfinite(exact))
             figures.divergence = double{exact};
@@ -123,4 +123,4 @@ ThresholdFigures ThresholdStudy::at(double threshold) const
     return figures;
 }
 
-} // namespace halftone::session
+} // namespace halftone::jobs

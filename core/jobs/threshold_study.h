@@ -10,7 +10,7 @@
 #include <stop_token>
 #include <vector>
 
-namespace halftone::session {
+namespace halftone::jobs {
 
 /// What int8 codes with one threshold make of a tensor.
 struct ThresholdFigures
@@ -75,4 +75,4 @@ private:
     std::vector<CurvePoint> m_sqnr;
 };
 
-} // namespace halftone::session
+} // namespace halftone::jobs

@@ -1,8 +1,10 @@
-#include "core/runtime/backend.h"
+#include "core/kernels/backend.h"
 
 #include "core/base/fnv1a.h"
+#include "core/infer/typed_model.h"
+#include "core/kernels/latency_plan.h"
 
-namespace halftone::runtime {
+namespace halftone::kernels {
 
 std::string_view nameOf(Support support)
 {
@@ -24,4 +26,9 @@ std::uint64_t seedOf(std::string_view nodeName)
     return hash.value();
 }
 
-} // namespace halftone::runtime
+Result<std::unique_ptr<LatencyPlan>> Backend::plan(const infer::TypedModel &, const PlanOptions &) const
+{
+    return unsupported("backend " + std::string(name()), "it makes no latency plans");
+}
+
+} // namespace halftone::kernels

@@ -15,7 +15,14 @@
 #include <string_view>
 #include <vector>
 
-namespace halftone::runtime {
+namespace halftone::infer {
+struct TypedModel;
+}
+
+namespace halftone::kernels {
+
+class LatencyPlan; // latency_plan.h
+struct PlanOptions;
 
 /// A dense row-major tensor without its values. The shape is fully known.
 struct TensorDesc
@@ -87,10 +94,20 @@ class Backend
 public:
     virtual ~Backend() = default;
 
-    virtual std::string_view name() const = 0; ///< as `--backend` calls it
+    virtual std::string_view name() const = 0; ///< as callers choose it by
     virtual Support support(tensor::DType type) const = 0;
     /// fails: Unsupported, saying which operator, type or attribute and why.
+    /// The kernel may outlive the backend.
     virtual Result<std::unique_ptr<Kernel>> prepare(const Operation &operation) const = 0;
+    /// A latency plan for what the model's heads need, whose inputs are zeros; it may outlive the backend. What a backend
+    /// does not compute itself it leaves to another one that it knows.
+    /// fails: Unsupported for a backend that makes no plans, and for an operator that nobody computes; BadInput for a type
+    ///        or shape that does not follow from the inputs': where = node
+    virtual Result<std::unique_ptr<LatencyPlan>> plan(const infer::TypedModel &model,
+                                                      const PlanOptions &options) const;
 };
 
-} // namespace halftone::runtime
+/// Tried in order for every node; the first that takes it computes it.
+using BackendChain = std::vector<std::shared_ptr<const Backend>>;
+
+} // namespace halftone::kernels

@@ -1,14 +1,16 @@
-#include "core/runtime/buffer.h"
+#include "core/kernels/buffer.h"
 
 #include "core/base/checked_math.h"
+#include "core/base/memory.h"
 
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <new>
 
-namespace halftone::runtime {
+namespace halftone::kernels {
 namespace {
 
 /// In huge pages, where the system has them, memory that is touched for the first time costs a fraction.
@@ -24,7 +26,7 @@ void wantHugePages(std::byte *data, std::size_t bytes)
 
 } // namespace
 
-Result<Buffer> allocate(const TensorDesc &desc)
+Result<std::size_t> checkedBytes(const TensorDesc &desc)
 {
     const std::optional<std::int64_t> elements = desc.shape.elementCount();
     const auto bytes = elements
@@ -32,11 +34,22 @@ Result<Buffer> allocate(const TensorDesc &desc)
         : std::nullopt;
     constexpr std::int64_t kMost = std::int64_t{1} << 46; // more than any machine has
     if (!bytes || *bytes > kMost)
-        return unsupported({}, "a tensor of shape " + desc.shape.toString(), "one that fits the memory");
-    const auto size = static_cast<std::size_t>(*bytes);
+        return noMemory("out of memory: a tensor of shape " + desc.shape.toString()
+                        + " is asked for, which is more than any machine has");
+    return static_cast<std::size_t>(*bytes);
+}
+
+Result<Buffer> allocate(const TensorDesc &desc)
+{
+    HALFTONE_TRY(const std::size_t size, checkedBytes(desc));
+    const auto refusal = [&] { return outOfMemory(size, "a tensor of shape " + desc.shape.toString()); };
+    if (size >= kLargeRequest && size > availableMemory())
+        return refusal();
     // Aligned by hand: what aligned allocation frees, glibc before 2.38 does not find again for the same size, and a run
     // over a deep network would grow by what it has freed.
-    const std::shared_ptr<std::byte[]> owner(new std::byte[size + kAlignment]);
+    const std::shared_ptr<std::byte[]> owner(new (std::nothrow) std::byte[size + kAlignment]);
+    if (!owner)
+        return refusal();
     const auto address = reinterpret_cast<std::uintptr_t>(owner.get());
     std::byte *const data = owner.get() + (kAlignment - address % kAlignment) % kAlignment;
     wantHugePages(data, size);
@@ -60,4 +73,4 @@ TensorDesc descOf(const tensor::Tensor &tensor)
     return {tensor.dtype(), tensor.shape()};
 }
 
-} // namespace halftone::runtime
+} // namespace halftone::kernels

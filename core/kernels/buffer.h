@@ -1,10 +1,10 @@
 #pragma once
 
 #include "core/base/result.h"
-#include "core/runtime/backend.h"
+#include "core/kernels/backend.h"
 #include "core/tensor/tensor.h"
 
-namespace halftone::runtime {
+namespace halftone::kernels {
 
 inline constexpr std::size_t kAlignment = 64; ///< of everything that kernels write
 
@@ -15,7 +15,10 @@ struct Buffer
     std::byte *bytes = nullptr;
 };
 
-/// Room for a tensor, aligned, its content undefined. fails: Unsupported when it is too large to be addressed.
+/// Bytes of a tensor whose shape is fully known. fails: NoMemory where no machine has so many
+Result<std::size_t> checkedBytes(const TensorDesc &desc);
+
+/// Room for a tensor, aligned, its content undefined. fails: NoMemory, also where the system would grant more than there is.
 Result<Buffer> allocate(const TensorDesc &desc);
 
 /// The same tensor where kernels can read it: at a multiple of its elements' size. Copied where it lies elsewhere, as it may
@@ -24,4 +27,4 @@ Result<tensor::Tensor> readable(const tensor::Tensor &tensor);
 
 TensorDesc descOf(const tensor::Tensor &tensor);
 
-} // namespace halftone::runtime
+} // namespace halftone::kernels

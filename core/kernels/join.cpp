@@ -1,11 +1,11 @@
-#include "core/runtime/join.h"
+#include "core/kernels/join.h"
 
-#include "core/runtime/buffer.h"
+#include "core/kernels/buffer.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace halftone::runtime {
+namespace halftone::kernels {
 
 using tensor::Shape;
 using tensor::Tensor;
@@ -49,4 +49,4 @@ Result<Tensor> joinRows(std::span<const Tensor> tensors)
     return buffer.tensor;
 }
 
-} // namespace halftone::runtime
+} // namespace halftone::kernels

@@ -5,7 +5,7 @@
 
 #include <span>
 
-namespace halftone::runtime {
+namespace halftone::kernels {
 
 /// Rows [first, first + number) of the first axis, as far as there are some; shares the bytes. Needs: rank 1 or more.
 tensor::Tensor sliceRows(const tensor::Tensor &tensor, std::size_t first, std::size_t number);
@@ -14,4 +14,4 @@ tensor::Tensor sliceRows(const tensor::Tensor &tensor, std::size_t first, std::s
 /// or have rank 0 (one tensor alone is given back as it is).
 Result<tensor::Tensor> joinRows(std::span<const tensor::Tensor> tensors);
 
-} // namespace halftone::runtime
+} // namespace halftone::kernels

@@ -2,9 +2,8 @@
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/runtime/backend.h"
-#include "core/runtime/plan_cache.h"
-#include "core/runtime/plan_graph.h"
+#include "core/kernels/backend.h"
+#include "core/kernels/plan_cache.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace halftone::runtime {
+namespace halftone::kernels {
 
 /// What a step of a plan is for.
 enum class StepKind : std::uint8_t
@@ -65,9 +64,6 @@ public:
 
     virtual std::size_t arenaBytes() const = 0; ///< for intermediate values, inputs and outputs
     virtual std::size_t constantBytes() const = 0; ///< packed weights, which other plans may share
-
-    /// Overwrites all intermediate values with NaN, for tests of the arena.
-    virtual void poison() = 0;
 };
 
 /// How a plan's convolutions want their data.
@@ -80,21 +76,10 @@ enum class PlanLayout : std::uint8_t
 
 struct PlanOptions
 {
-    int threads = 0; ///< 0: as many as there are cores
-    /// Computes what the plan's own kernels do not; null: such an operator is an error. Used while the plan lives.
-    const Backend *fallback = nullptr;
     /// Shared with other plans of the same model, so that an edit costs little; null: none.
-    std::shared_ptr<PlanCache> cache;
+    std::shared_ptr<PlanCache> cache = {};
     /// The two layouts sum in different orders: whoever needs the same bits from every process says which.
     PlanLayout layout = PlanLayout::Measured;
 };
 
-/// A plan for what the model's heads need.
-/// types, shapes  of `model.graph`, complete for what is needed
-/// fails          as buildPlanGraph(); Unsupported for an operator that nothing here computes, and in a build without
-///                oneDNN
-Result<std::unique_ptr<LatencyPlan>> makeLatencyPlan(const graph::Model &model, const passes::TypeMap &types,
-                                                     const passes::ShapeMap &shapes,
-                                                     const PlanOptions &options);
-
-} // namespace halftone::runtime
+} // namespace halftone::kernels

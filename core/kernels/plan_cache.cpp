@@ -1,6 +1,6 @@
-#include "core/runtime/plan_cache.h"
+#include "core/kernels/plan_cache.h"
 
-namespace halftone::runtime {
+namespace halftone::kernels {
 
 void PlanCache::beginPlan()
 {
@@ -24,4 +24,4 @@ PlanCache::Entry &PlanCache::find(const std::string &what, const std::vector<ten
     return entry;
 }
 
-} // namespace halftone::runtime
+} // namespace halftone::kernels

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace halftone::runtime {
+namespace halftone::kernels {
 
 /// What one plan computed from constants and the next one needs again: folded and packed weights, measured times. A
 /// tensor is told by where its bytes lie; an entry keeps the tensors that it came from, so that no other tensor can lie
@@ -53,4 +53,4 @@ private:
     std::uint64_t m_plan = 0;
 };
 
-} // namespace halftone::runtime
+} // namespace halftone::kernels

@@ -1,10 +1,10 @@
-#include "core/runtime/reference/workers.h"
+#include "core/kernels/workers.h"
+
+#include "core/base/share_work.h"
 
 #include <algorithm>
-#include <thread>
-#include <vector>
 
-namespace halftone::runtime::reference {
+namespace halftone::kernels {
 
 void Workers::share(std::size_t count, std::size_t cost,
                     const std::function<void(std::size_t, std::size_t)> &part) const
@@ -20,15 +20,11 @@ void Workers::share(std::size_t count, std::size_t cost,
         = ranges >= threads ? step : std::max<std::size_t>(1, (count + threads - 1) / threads);
 
     std::atomic<std::size_t> next = 0;
-    const auto work = [&] {
+    shareWork(static_cast<unsigned>(threads), [&](unsigned) {
         for (std::size_t begin = next.fetch_add(length); begin < count && !stopped();
              begin = next.fetch_add(length))
             part(begin, std::min(count, begin + length));
-    };
-    std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < threads; ++i)
-        others.emplace_back(work);
-    work();
+    });
 }
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::kernels

@@ -5,7 +5,7 @@
 #include <functional>
 #include <stop_token>
 
-namespace halftone::runtime::reference {
+namespace halftone::kernels {
 
 /// How kernels share their work among threads and learn that they are to stop. The result never depends on the
 /// number of threads: each part is computed by one thread, alone.
@@ -30,4 +30,4 @@ private:
     std::stop_token m_stop;
 };
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::kernels

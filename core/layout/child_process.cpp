@@ -104,7 +104,11 @@ int spawn(const std::vector<std::string> &command, const Channel &channel, pid_t
     sigset_t none; // signals that this program blocks and handles in a thread are the child's again
     sigemptyset(&none);
     ::posix_spawnattr_setsigmask(&attributes, &none);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    sigset_t ignored; // by this program
+    sigemptyset(&ignored);
+    sigaddset(&ignored, SIGPIPE);
+    ::posix_spawnattr_setsigdefault(&attributes, &ignored);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     const int failure
         = ::posix_spawnp(&pid, command.front().c_str(), &actions, &attributes, arguments.data(), environ);
     ::posix_spawn_file_actions_destroy(&actions);
@@ -208,7 +212,7 @@ Result<ChildOutcome> runChild(const std::vector<std::string> &command, std::stri
         if (stop.stop_requested()) {
             child.kill();
             child.wait();
-            return Error{Errc::Cancelled, {}, {}, "cancelled", {}};
+            return cancelled();
         }
         if (writing && (polled[0].revents & POLLOUT) != 0) {
             const ssize_t sent = ::send(channel.ours.number(), input.data(), input.size(), MSG_NOSIGNAL);

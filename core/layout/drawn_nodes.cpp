@@ -1,5 +1,7 @@
 #include "core/layout/drawn_nodes.h"
 
+#include "core/dialect/dialect.h"
+
 #include <string_view>
 #include <unordered_set>
 
@@ -12,7 +14,7 @@ std::vector<char> drawnNodes(const graph::Model &model)
     const graph::Graph &graph = model.graph;
     std::unordered_set<std::string_view> stored;
     for (const tensor::Array &array : model.parameters)
-        stored.insert(graph::variableOf(array.name));
+        stored.insert(dialect::variableOf(graph, array.name));
 
     std::vector<std::uint32_t> readers(graph.nodeCount(), 0);
     std::vector<char> isFirst(graph.nodeCount(), 0);

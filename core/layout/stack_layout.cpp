@@ -133,8 +133,7 @@ public:
         collect();
         HALFTONE_CHECK(askGraphviz());
         for (const auto &[key, part] : m_open) {
-            if (m_progress.stopped())
-                return Error{Errc::Cancelled, {}, {}, "cancelled", {}};
+            HALFTONE_CHECK(m_progress.checkStop());
             if (!m_found.contains(key))
                 layOutPlainly(*part);
         }

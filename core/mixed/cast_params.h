@@ -2,20 +2,21 @@
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/passes/conversion.h"
+#include "core/rewrite/conversion.h"
 #include "core/tensor/convert.h"
+#include "core/tensor/form_cache.h"
 #include "core/tensor/tensor.h"
 
 #include <span>
 #include <string>
 #include <vector>
 
-namespace halftone::passes {
+namespace halftone::mixed {
 
 /// A stored array that changed its type, and what that did to its values.
 struct ParameterChange
 {
-    std::string name; ///< as in the file, with its "arg:" or "aux:"
+    std::string name; ///< as in the file, with what stands before the variable's
     tensor::DType from = tensor::DType::Unknown;
     tensor::DType to = tensor::DType::Unknown;
     tensor::CastReport losses;
@@ -28,8 +29,10 @@ struct CastParameters
 };
 
 /// Casts the arrays that `conversion` stores in another type. Sparse arrays keep their indices.
+/// forms  what was cast before; gets what is cast now
 /// fails: Cancelled, and what tensor::castTo refuses (where = the array's name).
 Result<CastParameters> castParams(std::span<const tensor::Array> arrays, const graph::Graph &source,
-                                  const Conversion &conversion, const Progress &progress = {});
+                                  const rewrite::Conversion &conversion, tensor::FormCache &forms,
+                                  const Progress &progress = {});
 
-} // namespace halftone::passes
+} // namespace halftone::mixed

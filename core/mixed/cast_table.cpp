@@ -1,25 +1,19 @@
-#include "core/passes/cast_table.h"
+#include "core/mixed/cast_table.h"
 
-#include "core/dialect/mxnet/op_info.h"
+#include "core/dialect/dialect.h"
 
 #include <algorithm>
 
-namespace halftone::passes {
+namespace halftone::mixed {
 
 using graph::Entry;
 using graph::NodeId;
 using tensor::DType;
-namespace mx = dialect::mxnet;
 
 namespace {
 
-graph::Attributes castAttributes(DType type)
-{
-    return {{"dtype", std::string(tensor::nameOf(type))}};
-}
-
-/// amp_multicast's type rule, default direction: the widest of the floats, else the type of the first (spec:
-/// section 3, Types).
+/// The type rule of a multicast, default direction: the widest of the floats, else the type of the first
+/// (M-cast-types).
 DType multicastType(std::span<const DType> inputs)
 {
     if (std::ranges::find(inputs, DType::F32) != inputs.end())
@@ -29,19 +23,20 @@ DType multicastType(std::span<const DType> inputs)
 
 } // namespace
 
-CastTable::CastTable(const graph::Graph &source, const NodeTypes &rules, DType target, Conversion &result)
+CastTable::CastTable(const graph::Graph &source, const infer::NodeTypes &rules, DType target,
+                     rewrite::Conversion &result)
     : m_source(source)
     , m_rules(rules)
     , m_result(result)
     , m_target(target)
-    , m_castAttributes{castAttributes(target), castAttributes(DType::F32)}
+    , m_dialect(dialect::of(source))
 {
     std::uint32_t slots = 0;
     m_firstSlot.reserve(source.nodeCount());
     for (NodeId id = 0; id < source.nodeCount(); ++id) {
         m_firstSlot.push_back(slots);
         slots += rules.referencedOutputs(id);
-        if (const std::string &name = source.node(id).name; name.find("_amp_") != std::string::npos)
+        if (const std::string &name = source.node(id).name; m_dialect.isCastName(name))
             m_names.reserve(name);
     }
     m_slots.resize(std::size_t{slots} * 2);
@@ -52,7 +47,7 @@ Entry CastTable::raw(const Entry &entry) const
     return {m_result.fromSource[entry.node], entry.output, entry.version};
 }
 
-Entry CastTable::as(const Entry &entry, Side side, Reader reader)
+Entry CastTable::as(const Entry &entry, Side side, rewrite::Reader reader)
 {
     Slot &there = slot(entry, side);
     if (there.kind == Kind::Native)
@@ -64,19 +59,14 @@ Entry CastTable::as(const Entry &entry, Side side, Reader reader)
     return {m_result.casts[there.record].cast, 0, entry.version};
 }
 
-std::uint32_t CastTable::addCast(const Entry &entry, Side side, Reader reader)
+std::uint32_t CastTable::addCast(const Entry &entry, Side side, rewrite::Reader reader)
 {
     const DType type = typeOf(side);
-    std::string name = baseName(entry);
-    name.append("_amp_cast_").append(tensor::nameOf(type));
+    std::string name = m_names.take(m_dialect.castName(baseName(entry), type));
     const Entry input = raw(entry);
     const DType inputType = m_result.types.of(input);
-    auto def = std::make_shared<graph::NodeDef>();
-    def->op = "amp_cast";
-    def->name = m_names.take(std::move(name));
-    def->attributes = m_castAttributes[static_cast<std::size_t>(side)];
-    const NodeId id = m_result.graph.add(std::move(def), std::span(&input, 1));
-    m_result.types.append(inputType == DType::Unknown || isCastable(inputType) ? type : inputType);
+    const NodeId id = m_result.graph.add(m_dialect.makeCast(std::move(name), type), std::span(&input, 1));
+    m_result.types.append(inputType == DType::Unknown || rewrite::isCastable(inputType) ? type : inputType);
     m_result.casts.push_back({id, entry, type, {reader}});
     return static_cast<std::uint32_t>(m_result.casts.size() - 1);
 }
@@ -92,16 +82,13 @@ NodeId CastTable::multicast(NodeId node)
     }
     const DType common = multicastType(types);
     for (DType &type : types) {
-        if (isCastable(type) || type == DType::Unknown)
+        if (rewrite::isCastable(type) || type == DType::Unknown)
             type = common;
     }
-    auto def = std::make_shared<graph::NodeDef>();
-    def->op = "amp_multicast";
-    def->name = m_names.take(baseName(inputs.front()) + "_amp_multicast");
-    def->attributes = {{"num_outputs", std::to_string(inputs.size())}};
-    const NodeId id = m_result.graph.add(std::move(def), raws);
+    std::string name = m_names.take(m_dialect.multiCastName(baseName(inputs.front())));
+    const NodeId id = m_result.graph.add(m_dialect.makeMultiCast(std::move(name), inputs.size()), raws);
     m_result.types.append(types);
-    std::vector<Reader> readers;
+    std::vector<rewrite::Reader> readers;
     for (std::uint32_t i = 0; i < inputs.size(); ++i)
         readers.push_back({node, i});
     m_result.casts.push_back({id, inputs.front(), DType::Unknown, std::move(readers)});
@@ -113,10 +100,9 @@ std::string CastTable::baseName(const Entry &entry) const
     const graph::NodeDef &node = m_source.node(entry.node);
     if (node.isVariable())
         return node.name;
-    const mx::OpInfo *op = m_rules.op(entry.node);
+    const dialect::OpInfo *op = m_rules.op(entry.node);
     return node.name
-        + (op == nullptr ? "_" + std::to_string(entry.output)
-                         : mx::castSuffix(*op, node.attributes, entry.output));
+        + (op == nullptr ? "_" + std::to_string(entry.output) : op->suffixOf(node.attributes, entry.output));
 }
 
-} // namespace halftone::passes
+} // namespace halftone::mixed

@@ -1,18 +1,16 @@
 #pragma once
 
-#include "core/passes/conversion.h"
-#include "core/passes/node_types.h"
-#include "core/passes/unique_names.h"
+#include "core/infer/node_types.h"
+#include "core/rewrite/conversion.h"
+#include "core/rewrite/unique_names.h"
 
-#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace halftone::passes {
+namespace halftone::mixed {
 
-/// Which of its two values of a tensor MXNet's conversion means (spec: amp-conversion, section 3, tables T
-/// and F).
+/// Which of its two values of a tensor MXNet's conversion means (core/mixed/RULES.md, section 2).
 enum class Side : std::uint8_t
 {
     Target,
@@ -26,7 +24,8 @@ class CastTable
 {
 public:
     /// Keeps references: `source`, `rules` (of the source) and `result` must outlive the table.
-    CastTable(const graph::Graph &source, const NodeTypes &rules, tensor::DType target, Conversion &result);
+    CastTable(const graph::Graph &source, const infer::NodeTypes &rules, tensor::DType target,
+              rewrite::Conversion &result);
 
     /// The tensor in the graph under construction, uncast.
     graph::Entry raw(const graph::Entry &entry) const;
@@ -39,7 +38,7 @@ public:
     void setNative(const graph::Entry &entry, Side side) { slot(entry, side).kind = Kind::Native; }
 
     /// The tensor on that side: the value there is, else a new cast of the raw one.
-    graph::Entry as(const graph::Entry &entry, Side side, Reader reader);
+    graph::Entry as(const graph::Entry &entry, Side side, rewrite::Reader reader);
     /// A multicast over the raw values of all inputs of `node`; its outputs stand for them in order.
     graph::NodeId multicast(graph::NodeId node);
 
@@ -65,17 +64,17 @@ private:
         return (m_firstSlot[entry.node] + entry.output) * 2 + static_cast<std::size_t>(side);
     }
 
-    std::uint32_t addCast(const graph::Entry &entry, Side side, Reader reader);
+    std::uint32_t addCast(const graph::Entry &entry, Side side, rewrite::Reader reader);
     std::string baseName(const graph::Entry &entry) const;
 
     const graph::Graph &m_source;
-    const NodeTypes &m_rules;
-    Conversion &m_result;
+    const infer::NodeTypes &m_rules;
+    rewrite::Conversion &m_result;
     tensor::DType m_target;
-    std::array<graph::Attributes, 2> m_castAttributes; ///< by Side
+    const dialect::Dialect &m_dialect;
     std::vector<std::uint32_t> m_firstSlot; ///< by source NodeId
     std::vector<Slot> m_slots;
-    UniqueNames m_names; ///< of inserted nodes, and of source nodes that look like them
+    rewrite::UniqueNames m_names; ///< of inserted nodes, and of source nodes that look like them
 };
 
-} // namespace halftone::passes
+} // namespace halftone::mixed

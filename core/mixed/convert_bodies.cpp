@@ -1,11 +1,11 @@
-#include "core/passes/convert_bodies.h"
+#include "core/mixed/convert_bodies.h"
 
-#include "core/dialect/mxnet/read_operator.h"
-#include "core/passes/body_binding.h"
+#include "core/dialect/dialect.h"
+#include "core/infer/body_binding.h"
 
 #include <algorithm>
 
-namespace halftone::passes {
+namespace halftone::mixed {
 namespace {
 
 using graph::NodeId;
@@ -29,7 +29,7 @@ public:
 
     Result<bool> convert();
     graph::NodeDefPtr definition() const;
-    void log(std::vector<ConvertedBody> &bodies);
+    void log(std::vector<rewrite::ConvertedBody> &bodies);
 
 private:
     DType originalType(std::size_t input) const
@@ -37,9 +37,9 @@ private:
         return m_plan.original[m_plan.output(m_source.inputs(m_id)[input])];
     }
     Result<void> findHoistable();
-    Result<Conversion> convertBody(const BoundBody &body) const;
+    Result<rewrite::Conversion> convertBody(const infer::BoundBody &body) const;
     bool dropDisagreements();
-    std::uint32_t indexOf(const BoundBody &body) const;
+    std::uint32_t indexOf(const infer::BoundBody &body) const;
 
     const graph::Graph &m_source;
     NodeId m_id;
@@ -47,8 +47,8 @@ private:
     const Progress &m_progress;
     TypedPlan &m_plan;
     TypedSettings m_bodySettings;
-    BodyBinding m_binding;
-    std::vector<Conversion> m_conversions; ///< by body of the binding
+    infer::BodyBinding m_binding;
+    std::vector<rewrite::Conversion> m_conversions; ///< by body of the binding
     std::vector<bool> m_hoistable; ///< by input: may come in the target type when all bodies want it
 };
 
@@ -59,10 +59,11 @@ Result<void> Node::findHoistable()
     const std::size_t count = m_source.inputs(m_id).size();
     m_hoistable.assign(count, false);
     for (std::size_t i = 0; i < count; ++i)
-        m_hoistable[i] = isCastable(originalType(i)) && isCastable(m_plan.nativeOf(m_source.inputs(m_id)[i]));
-    for (const BodyBinding::Carried &carried : m_binding.carried)
+        m_hoistable[i] = rewrite::isCastable(originalType(i))
+            && rewrite::isCastable(m_plan.nativeOf(m_source.inputs(m_id)[i]));
+    for (const infer::BodyBinding::Carried &carried : m_binding.carried)
         m_hoistable[carried.input] = false;
-    HALFTONE_TRY(const ops::Operator op, dialect::mxnet::readOperator(m_source.node(m_id)));
+    HALFTONE_TRY(const ops::Operator op, dialect::of(m_source).read(m_source.node(m_id)));
     const auto *const flow = op.getIf<ops::ControlFlow>();
     if (flow != nullptr && flow->kind == ops::ControlFlow::Kind::ForEach) {
         const std::size_t sliced = flow->dataLocations.size();
@@ -74,10 +75,10 @@ Result<void> Node::findHoistable()
     return {};
 }
 
-Result<Conversion> Node::convertBody(const BoundBody &body) const
+Result<rewrite::Conversion> Node::convertBody(const infer::BoundBody &body) const
 {
-    std::vector<Variable> variables(body.graph->nodeCount(), Variable{true, DType::F32, true});
-    for (const BoundBody::Tie &tie : body.ties)
+    std::vector<infer::Variable> variables(body.graph->nodeCount(), infer::Variable{true, DType::F32, true});
+    for (const infer::BoundBody::Tie &tie : body.ties)
         variables[tie.variable] = {!m_hoistable[tie.input], originalType(tie.input), false};
     return convertTyped(*body.graph, m_settings.assignBody(*body.graph), variables, m_bodySettings,
                         m_progress);
@@ -89,9 +90,9 @@ bool Node::dropDisagreements()
     std::vector<bool> refused(m_hoistable.size(), false);
     std::vector<bool> taken(m_hoistable.size(), false);
     for (std::size_t k = 0; k < m_conversions.size(); ++k) {
-        for (const BoundBody::Tie &tie : m_binding.bodies[k].ties) {
-            const bool takes
-                = std::ranges::find(m_conversions[k].parameters, tie.variable, &StoredParameter::variable)
+        for (const infer::BoundBody::Tie &tie : m_binding.bodies[k].ties) {
+            const bool takes = std::ranges::find(m_conversions[k].parameters, tie.variable,
+                                                 &rewrite::StoredParameter::variable)
                 != m_conversions[k].parameters.end();
             (takes ? taken : refused)[tie.input] = true;
         }
@@ -110,14 +111,14 @@ Result<bool> Node::convert()
     const std::size_t outputs = m_plan.firstOutput.size() > m_id + 1
         ? m_plan.firstOutput[m_id + 1] - m_plan.firstOutput[m_id]
         : m_plan.value.size() - m_plan.firstOutput[m_id];
-    HALFTONE_TRY(m_binding, bindBodies(m_source.node(m_id), m_source.inputs(m_id).size(), outputs));
+    HALFTONE_TRY(m_binding, infer::bindBodies(m_source, m_id, outputs));
     if (m_binding.bodies.empty())
         return false;
     HALFTONE_CHECK(findHoistable());
     do { // twice at most: what is left after the first time, all agree on
         m_conversions.clear();
-        for (const BoundBody &body : m_binding.bodies) {
-            HALFTONE_TRY(Conversion conversion, convertBody(body));
+        for (const infer::BoundBody &body : m_binding.bodies) {
+            HALFTONE_TRY(rewrite::Conversion conversion, convertBody(body));
             m_conversions.push_back(std::move(conversion));
         }
     } while (dropDisagreements());
@@ -128,7 +129,7 @@ Result<bool> Node::convert()
     return true;
 }
 
-std::uint32_t Node::indexOf(const BoundBody &body) const
+std::uint32_t Node::indexOf(const infer::BoundBody &body) const
 {
     const auto &subgraphs = m_source.node(m_id).subgraphs;
     const auto at
@@ -145,7 +146,7 @@ graph::NodeDefPtr Node::definition() const
     return def;
 }
 
-void Node::log(std::vector<ConvertedBody> &bodies)
+void Node::log(std::vector<rewrite::ConvertedBody> &bodies)
 {
     for (std::size_t k = 0; k < m_conversions.size(); ++k)
         bodies.push_back({m_id, indexOf(m_binding.bodies[k]), std::move(m_conversions[k])});
@@ -161,9 +162,9 @@ Result<ConvertedBodies> convertBodies(const graph::Graph &source, const policy::
     if (!settings.assignBody)
         return bodies;
     for (const NodeId id : plan.order) {
-        if (!isControlFlow(source.node(id)) || assignment.requested(id) == policy::Request::Fp32)
+        if (!isControlFlow(source, id) || assignment.requested(id) == policy::Request::Fp32)
             continue;
-        if (settings.depth >= kMaxBodyDepth) {
+        if (settings.depth >= infer::kMaxBodyDepth) {
             plan.notes.push_back({id, "its body is nested too deeply and stays as it is"});
             continue;
         }
@@ -179,4 +180,4 @@ Result<ConvertedBodies> convertBodies(const graph::Graph &source, const policy::
     return bodies;
 }
 
-} // namespace halftone::passes
+} // namespace halftone::mixed

@@ -1,15 +1,15 @@
 #pragma once
 
-#include "core/passes/convert_typed.h"
-#include "core/passes/typed_builder.h"
-#include "core/passes/typed_plan.h"
+#include "core/mixed/convert_typed.h"
+#include "core/mixed/typed_builder.h"
+#include "core/mixed/typed_plan.h"
 
-namespace halftone::passes {
+namespace halftone::mixed {
 
 struct ConvertedBodies
 {
     NewBodies definitions; ///< the control flow nodes with their new bodies
-    std::vector<ConvertedBody> log;
+    std::vector<rewrite::ConvertedBody> log;
 };
 
 /// Converts the bodies of the control flow nodes in `plan` that are not asked to compute in float32, each as a graph of its own whose heads keep their types. What
@@ -20,4 +20,4 @@ Result<ConvertedBodies> convertBodies(const graph::Graph &source, const policy::
                                       const TypedSettings &settings, const Progress &progress,
                                       TypedPlan &plan);
 
-} // namespace halftone::passes
+} // namespace halftone::mixed

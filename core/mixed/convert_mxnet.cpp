@@ -1,15 +1,15 @@
-#include "core/passes/convert_mxnet.h"
+#include "core/mixed/convert_mxnet.h"
 
-#include "core/dialect/mxnet/op_info.h"
+#include "core/dialect/op_info.h"
 #include "core/graph/traverse.h"
-#include "core/passes/cast_table.h"
-#include "core/passes/mark_parameters.h"
-#include "core/passes/node_types.h"
-#include "core/passes/parameter_storage.h"
+#include "core/infer/node_types.h"
+#include "core/mixed/cast_table.h"
+#include "core/mixed/mark_parameters.h"
+#include "core/mixed/parameter_storage.h"
 
 #include <algorithm>
 
-namespace halftone::passes {
+namespace halftone::mixed {
 namespace {
 
 using graph::Entry;
@@ -17,7 +17,6 @@ using graph::NodeId;
 using ops::TypeOutcome;
 using policy::Request;
 using tensor::DType;
-namespace mx = dialect::mxnet;
 
 /// One run over the graph with one belief of which parameters may be stored in the target type.
 class Converter
@@ -32,10 +31,10 @@ public:
         , m_rules(source)
         , m_casts(source, m_rules, target, m_result)
     {
-        m_result.fromSource.assign(source.nodeCount(), kNoNode);
+        m_result.fromSource.assign(source.nodeCount(), rewrite::kNoNode);
     }
 
-    Result<Conversion> run(std::span<const NodeId> order, const Progress &progress);
+    Result<rewrite::Conversion> run(std::span<const NodeId> order, const Progress &progress);
 
     /// The type rules were content with every node: no inference over the whole result is needed to know that
     /// it is well typed.
@@ -53,12 +52,13 @@ private:
     void readAll(NodeId id, Side side);
     void readRaw(NodeId id);
     bool readStored(NodeId variable, DType wanted);
-    Entry as(const Entry &entry, Side side, Reader reader);
+    Entry as(const Entry &entry, Side side, rewrite::Reader reader);
     bool mendNeutral(NodeId id, DType belief);
     void castParametersToTarget(NodeId id);
     DType belief(const Entry &entry) const;
 
     TypeOutcome evaluate(NodeId id);
+    bool readsOnlyOpen() const;
     TypeOutcome believe(NodeId id, DType first);
     void commit(NodeId id) { commit(id, evaluate(id)); }
     void commit(NodeId id, TypeOutcome outcome);
@@ -66,7 +66,7 @@ private:
     void placeAll(NodeId id, Side side);
     void addHeads();
 
-    const mx::OpInfo *opOf(NodeId id) const { return m_rules.op(id); }
+    const dialect::OpInfo *opOf(NodeId id) const { return m_rules.op(id); }
     bool isMutable(NodeId id, std::size_t input) const { return m_rules.isMutable(id, input); }
     bool isParameter(const Entry &entry) const
     {
@@ -78,8 +78,8 @@ private:
     const policy::Assignment &m_assignment;
     ParameterStorage &m_storage;
     DType m_target;
-    Conversion m_result;
-    NodeTypes m_rules;
+    rewrite::Conversion m_result;
+    infer::NodeTypes m_rules;
     CastTable m_casts;
     bool m_wellTyped = true;
     // Scratch of the node at hand, kept for its capacity.
@@ -88,16 +88,15 @@ private:
     std::vector<DType> m_wanted, m_believedOut;
 };
 
-Result<Conversion> Converter::run(std::span<const NodeId> order, const Progress &progress)
+Result<rewrite::Conversion> Converter::run(std::span<const NodeId> order, const Progress &progress)
 {
     constexpr std::size_t kBetweenLooks = 4096;
+    m_result.graph = graph::Graph::like(m_source);
     m_result.graph.reserve(order.size() * 3 / 2, order.size() * 3);
     m_result.types.reserve(order.size() * 3 / 2);
-    m_result.graph.setMetadata(m_source.metadata());
     for (std::size_t k = 0; k < order.size(); ++k) {
         if (k % kBetweenLooks == 0) {
-            if (progress.stopped())
-                return Error{Errc::Cancelled, {}, {}, "conversion was cancelled", {}};
+            HALFTONE_CHECK(progress.checkStop());
             progress.tell(static_cast<double>(k) / static_cast<double>(order.size()), "converting");
         }
         HALFTONE_CHECK(visit(order[k]));
@@ -140,7 +139,7 @@ void Converter::visitVariable(NodeId id)
         m_casts.setNative({id, 0, 0}, Side::Fp32);
 }
 
-/// Rules 1 and 4. A variable counts as float32 as it is, unless it is known to be another float.
+/// M-fp32 and M-conditional. A variable counts as float32 as it is, unless it is known to be another float.
 void Converter::readFp32(NodeId id, bool conditional)
 {
     m_inputs.clear();
@@ -173,18 +172,21 @@ bool Converter::readStored(NodeId variable, DType wanted)
 }
 
 /// The tensor on that side, cast if need be.
-Entry Converter::as(const Entry &entry, Side side, Reader reader)
+Entry Converter::as(const Entry &entry, Side side, rewrite::Reader reader)
 {
     if (isParameter(entry) && !m_casts.isNative(entry, side))
         m_storage.readThroughCast(entry.node, m_casts.typeOf(side));
     return m_casts.as(entry, side, reader);
 }
 
-/// Rule 2.
+/// M-target.
 Result<void> Converter::visitTarget(NodeId id)
 {
-    if (believe(id, m_target) != TypeOutcome::Complete) {
-        const graph::NodeDef &node = m_source.node(id);
+    const graph::NodeDef &node = m_source.node(id);
+    TypeOutcome believed = believe(id, m_target);
+    if (!node.subgraphs.empty()) // its rule is what its bodies make of the type
+        believed = m_rules.apply(id, m_in, m_out);
+    if (believed != TypeOutcome::Complete) {
         return badInput(node.name,
                         "the type rule of " + node.op + " refuses " + std::string(tensor::nameOf(m_target))
                             + ", but " + m_assignment.entry(id) + " asks for it",
@@ -214,11 +216,11 @@ Result<void> Converter::visitTarget(NodeId id)
     return {};
 }
 
-/// Rule 3.
+/// M-widest.
 Result<void> Converter::visitWidest(NodeId id)
 {
     const graph::NodeDef &node = m_source.node(id);
-    if (m_source.inputs(id).empty() || (opOf(id) != nullptr && mx::hasMutableInputs(*opOf(id))))
+    if (m_source.inputs(id).empty() || (opOf(id) != nullptr && opOf(id)->hasMutableInputs()))
         return badInput(node.name,
                         node.op + " is treated as widest (" + m_assignment.entry(id) + ") but "
                             + (m_source.inputs(id).empty() ? "has no inputs" : "changes one of its inputs"),
@@ -289,7 +291,7 @@ DType Converter::belief(const Entry &entry) const
     return isFp32 && !m_casts.has(entry, Side::Target) ? DType::F32 : DType::Unknown;
 }
 
-/// Rule 5.
+/// M-neutral.
 void Converter::visitNeutral(NodeId id)
 {
     readRaw(id);
@@ -298,7 +300,9 @@ void Converter::visitNeutral(NodeId id)
     const TypeOutcome asked = believed == DType::Unknown ? TypeOutcome::Incomplete : believe(id, believed);
     m_believedOut = m_out;
     TypeOutcome real = evaluate(id);
-    if (real == TypeOutcome::Refused) {
+    if (real == TypeOutcome::Refused && readsOnlyOpen()) {
+        real = TypeOutcome::Incomplete; // it only wants to know more, as behind a body
+    } else if (real == TypeOutcome::Refused) {
         if (mendNeutral(id, believed))
             return;
         real = evaluate(id);
@@ -333,7 +337,7 @@ bool Converter::mendNeutral(NodeId id, DType believed)
     const char *what = mixed ? "its inputs have different types; treated as widest"
                              : "its type rule refuses 16 bit; kept in float32";
     m_result.notes.push_back({id, what});
-    if (mixed && !(opOf(id) != nullptr && mx::hasMutableInputs(*opOf(id)))) {
+    if (mixed && !(opOf(id) != nullptr && opOf(id)->hasMutableInputs())) {
         readWidest(id);
         return true;
     }
@@ -354,7 +358,7 @@ void Converter::castParametersToTarget(NodeId id)
     for (const Entry &entry : inputs)
         m_in.push_back(isParameter(entry) ? DType::Unknown : m_result.types.of(m_casts.raw(entry)));
     m_out.assign(outputCount(id), DType::Unknown);
-    if (mx::typeRule(*opOf(id), m_source.node(id).attributes).apply(m_in, m_out) == TypeOutcome::Refused)
+    if (opOf(id)->typeRule(m_source.node(id).attributes).apply(m_in, m_out) == TypeOutcome::Refused)
         return;
     const std::vector<DType> wanted = m_in;
     for (std::uint32_t i = 0; i < inputs.size(); ++i) {
@@ -365,6 +369,13 @@ void Converter::castParametersToTarget(NodeId id)
 }
 
 /// The node's type rule on the types of `m_inputs`, into m_in and m_out.
+/// Are the types of all that the node at hand reads open?
+bool Converter::readsOnlyOpen() const
+{
+    return std::ranges::all_of(
+        m_inputs, [this](const Entry &entry) { return m_result.types.of(entry) == DType::Unknown; });
+}
+
 TypeOutcome Converter::evaluate(NodeId id)
 {
     m_in.clear();
@@ -373,7 +384,7 @@ TypeOutcome Converter::evaluate(NodeId id)
     m_out.assign(outputCount(id), DType::Unknown);
     if (opOf(id) == nullptr)
         return TypeOutcome::Incomplete;
-    return mx::typeRule(*opOf(id), m_source.node(id).attributes).apply(m_in, m_out);
+    return opOf(id)->typeRule(m_source.node(id).attributes).apply(m_in, m_out);
 }
 
 /// The node's type rule with the first input's type alone, as MXNet's pass asks it, into m_in and m_out.
@@ -385,7 +396,7 @@ TypeOutcome Converter::believe(NodeId id, DType first)
     m_out.assign(outputCount(id), DType::Unknown);
     if (opOf(id) == nullptr)
         return TypeOutcome::Incomplete;
-    const ops::TypeRule rule = mx::typeRule(*opOf(id), m_source.node(id).attributes);
+    const ops::TypeRule rule = opOf(id)->typeRule(m_source.node(id).attributes);
     return rule.isFallback() ? TypeOutcome::Complete : rule.apply(m_in, m_out);
 }
 
@@ -435,21 +446,21 @@ void Converter::addHeads()
 {
     std::vector<Entry> heads;
     for (std::uint32_t k = 0; k < m_source.heads().size(); ++k)
-        heads.push_back(as(m_source.heads()[k], Side::Fp32, {kNoNode, k}));
+        heads.push_back(as(m_source.heads()[k], Side::Fp32, {rewrite::kNoNode, k}));
     m_result.graph.setHeads(std::move(heads));
 }
 
 } // namespace
 
-Result<Conversion> convertMxnet(const graph::Graph &source, const policy::Assignment &assignment,
-                                std::span<const Variable> variables, const MxnetSettings &settings,
-                                const Progress &progress)
+Result<rewrite::Conversion> convertMxnet(const graph::Graph &source, const policy::Assignment &assignment,
+                                         std::span<const infer::Variable> variables,
+                                         const MxnetSettings &settings, const Progress &progress)
 {
     const std::vector<NodeId> order = graph::postOrder(source);
     ParameterStorage storage(variables, settings.target, settings.castParams);
     while (true) {
         Converter converter(source, assignment, storage, settings.target);
-        HALFTONE_TRY(Conversion conversion, converter.run(order, progress));
+        HALFTONE_TRY(rewrite::Conversion conversion, converter.run(order, progress));
         if (storage.restart())
             continue;
         storage.settle();
@@ -461,4 +472,4 @@ Result<Conversion> convertMxnet(const graph::Graph &source, const policy::Assign
     }
 }
 
-} // namespace halftone::passes
+} // namespace halftone::mixed

@@ -2,13 +2,13 @@
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/passes/conversion.h"
-#include "core/passes/variables.h"
+#include "core/infer/variables.h"
 #include "core/policy/assignment.h"
+#include "core/rewrite/conversion.h"
 
 #include <span>
 
-namespace halftone::passes {
+namespace halftone::mixed {
 
 struct MxnetSettings
 {
@@ -17,8 +17,8 @@ struct MxnetSettings
     bool castParams = false;
 };
 
-/// Mixed-precision conversion node for node as MXNet 1.9.1's convert_symbol and convert_model emit it (spec:
-/// amp-conversion, section 3), with the defects of section 7 mended as it says. Linear in nodes and edges; nodes that
+/// Mixed-precision conversion node for node as MXNet 1.9.1's convert_symbol and convert_model emit it
+/// (core/mixed/RULES.md, section 2), with the defects of its section 5 mended. Linear in nodes and edges; nodes that
 /// no head needs are left out, as MXNet does.
 ///
 /// needs  a decision in `assignment` and an entry in `variables` for every node of `source`
@@ -30,8 +30,8 @@ struct MxnetSettings
 ///        reader wants float32 (D-silent-param-cast, D-shared-param); integer data stay uncast (D-int-inputs)
 /// fails  BadInput for a target operator whose type rule refuses the target type, a widest operator without inputs or
 ///        with mutable ones, and a type contradiction (of a source that is ill-typed itself); Cancelled
-Result<Conversion> convertMxnet(const graph::Graph &source, const policy::Assignment &assignment,
-                                std::span<const Variable> variables, const MxnetSettings &settings,
-                                const Progress &progress = {});
+Result<rewrite::Conversion> convertMxnet(const graph::Graph &source, const policy::Assignment &assignment,
+                                         std::span<const infer::Variable> variables,
+                                         const MxnetSettings &settings, const Progress &progress = {});
 
-} // namespace halftone::passes
+} // namespace halftone::mixed

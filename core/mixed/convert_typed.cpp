@@ -1,11 +1,12 @@
-#include "core/passes/convert_typed.h"
+#include "core/mixed/convert_typed.h"
 
-#include "core/passes/convert_bodies.h"
-#include "core/passes/move_casts.h"
-#include "core/passes/typed_builder.h"
-#include "core/passes/typed_plan.h"
+#include "core/mixed/convert_bodies.h"
+#include "core/mixed/mark_parameters.h"
+#include "core/mixed/move_casts.h"
+#include "core/mixed/typed_builder.h"
+#include "core/mixed/typed_plan.h"
 
-namespace halftone::passes {
+namespace halftone::mixed {
 namespace {
 
 using graph::NodeId;
@@ -13,7 +14,7 @@ using tensor::DType;
 
 /// Which variables may change their type when all their readers want the target type.
 std::vector<bool> storableVariables(const graph::Graph &source, const policy::Assignment &assignment,
-                                    std::span<const Variable> variables, const TypedPlan &plan,
+                                    std::span<const infer::Variable> variables, const TypedPlan &plan,
                                     const TypedSettings &settings)
 {
     std::vector<bool> storable(source.nodeCount(), false);
@@ -22,7 +23,7 @@ std::vector<bool> storableVariables(const graph::Graph &source, const policy::As
             continue;
         const DType type = plan.native[plan.firstOutput[id]];
         storable[id] = variables[id].isData ? !settings.keepIoTypes && type == DType::F32
-                                            : settings.castParams && isCastable(type);
+                                            : settings.castParams && rewrite::isCastable(type);
     }
     return storable;
 }
@@ -52,8 +53,8 @@ struct Decisions
     std::vector<DType> stored; ///< by NodeId: the type of a variable in the converted graph
 };
 
-Result<Decisions> decide(const graph::Graph &source, const NodeTypes &rules,
-                         const policy::Assignment &assignment, std::span<const Variable> variables,
+Result<Decisions> decide(const graph::Graph &source, const infer::NodeTypes &rules,
+                         const policy::Assignment &assignment, std::span<const infer::Variable> variables,
                          const TypedSettings &settings, bool parametersFollow, const Progress &progress)
 {
     const PlanSettings planSettings{settings.target, settings.share, settings.keepIoTypes, parametersFollow};
@@ -86,11 +87,11 @@ std::size_t countCasts(const graph::Graph &source, const Decisions &made, DType 
 
 } // namespace
 
-Result<Conversion> convertTyped(const graph::Graph &source, const policy::Assignment &assignment,
-                                std::span<const Variable> variables, const TypedSettings &settings,
-                                const Progress &progress)
+Result<rewrite::Conversion> convertTyped(const graph::Graph &source, const policy::Assignment &assignment,
+                                         std::span<const infer::Variable> variables,
+                                         const TypedSettings &settings, const Progress &progress)
 {
-    const NodeTypes rules(source, settings.depth);
+    const infer::NodeTypes rules(source, settings.depth);
     HALFTONE_TRY(Decisions made, decide(source, rules, assignment, variables, settings, true, progress));
     if (made.plan.parametersFollowed) {
         HALFTONE_TRY(Decisions other,
@@ -99,9 +100,11 @@ Result<Conversion> convertTyped(const graph::Graph &source, const policy::Assign
             made = std::move(other);
     }
     const TypedPlan &plan = made.plan;
-    Conversion conversion
+    rewrite::Conversion conversion
         = TypedBuilder(source, rules, plan, variables, made.stored, made.bodies.definitions).build();
     conversion.bodies = std::move(made.bodies.log);
+    if (settings.depth == 0) // a body's types come from around it
+        markOpenParameters(source, variables, conversion);
     for (const NodeId id : plan.order) {
         const DType native = plan.native[plan.firstOutput[id]];
         if (source.isVariable(id) && made.stored[id] != native)
@@ -110,4 +113,4 @@ Result<Conversion> convertTyped(const graph::Graph &source, const policy::Assign
     return conversion;
 }
 
-} // namespace halftone::passes
+} // namespace halftone::mixed

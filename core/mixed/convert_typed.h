@@ -2,15 +2,15 @@
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/passes/conversion.h"
-#include "core/passes/infer_shapes.h"
-#include "core/passes/variables.h"
+#include "core/infer/infer_shapes.h"
+#include "core/infer/variables.h"
 #include "core/policy/assignment.h"
+#include "core/rewrite/conversion.h"
 
 #include <functional>
 #include <span>
 
-namespace halftone::passes {
+namespace halftone::mixed {
 
 struct TypedSettings
 {
@@ -20,14 +20,14 @@ struct TypedSettings
     /// False: float32 data that all readers want in the target type come in it, and heads as they are computed.
     bool keepIoTypes = true;
     bool share = true; ///< merge nodes that compute the same; those at heads stay
-    const ShapeMap *shapes = nullptr; ///< of the source graph, for casts that move; null: unknown
+    const infer::ShapeMap *shapes = nullptr; ///< of the source graph, for casts that move; null: unknown
     /// Decides for the nodes of a body of control flow; empty: bodies stay as they are.
     std::function<policy::Assignment(const graph::Graph &body)> assignBody;
     int depth = 0; ///< how many bodies the graph lies in
 };
 
 /// Mixed-precision conversion by type inference: a cast only where types really differ, one for each tensor and type,
-/// none for what can be stored in the right type (spec: amp-conversion, section 4; policies: planTypes()). Linear in
+/// none for what can be stored in the right type (core/mixed/RULES.md, section 3; policies: planTypes()). Linear in
 /// nodes and edges but for nested bodies; nodes that no head needs are left out.
 ///
 /// needs  a decision in `assignment` and an entry in `variables` for every node of `source`
@@ -39,8 +39,8 @@ struct TypedSettings
 ///        as the float32 inputs that they are
 /// bodies of control flow are converted too; what they read in the target type only is cast or stored outside of them
 /// fails  BadInput for a graph that is ill-typed itself; Cancelled
-Result<Conversion> convertTyped(const graph::Graph &source, const policy::Assignment &assignment,
-                                std::span<const Variable> variables, const TypedSettings &settings,
-                                const Progress &progress = {});
+Result<rewrite::Conversion> convertTyped(const graph::Graph &source, const policy::Assignment &assignment,
+                                         std::span<const infer::Variable> variables,
+                                         const TypedSettings &settings, const Progress &progress = {});
 
-} // namespace halftone::passes
+} // namespace halftone::mixed

@@ -1,13 +1,13 @@
-#include "core/passes/move_casts.h"
+#include "core/mixed/move_casts.h"
 
-#include "core/dialect/mxnet/read_operator.h"
+#include "core/dialect/dialect.h"
 #include "core/ops/numerics.h"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-namespace halftone::passes {
+namespace halftone::mixed {
 namespace {
 
 using graph::Entry;
@@ -50,11 +50,11 @@ struct Cost
     double bytes = 0;
 };
 
-class Mover
+class CastMover
 {
 public:
-    Mover(const graph::Graph &source, const NodeTypes &rules, const policy::Assignment &assignment,
-          const CastContext &context, TypedPlan &plan)
+    CastMover(const graph::Graph &source, const infer::NodeTypes &rules, const policy::Assignment &assignment,
+              const CastContext &context, TypedPlan &plan)
         : m_source(source)
         , m_rules(rules)
         , m_assignment(assignment)
@@ -73,7 +73,7 @@ public:
             if (mayChange(*id))
                 consider(*id);
         }
-        std::erase_if(m_plan.notes, [this](const NodeNote &note) { return m_changed[note.node]; });
+        std::erase_if(m_plan.notes, [this](const rewrite::NodeNote &note) { return m_changed[note.node]; });
     }
 
 private:
@@ -98,7 +98,7 @@ private:
     void apply(NodeId id, DType type);
 
     const graph::Graph &m_source;
-    const NodeTypes &m_rules;
+    const infer::NodeTypes &m_rules;
     const policy::Assignment &m_assignment;
     const CastContext &m_context;
     TypedPlan &m_plan;
@@ -115,14 +115,14 @@ private:
 };
 
 /// Operators whose type no list fixes.
-bool Mover::mayChange(NodeId id)
+bool CastMover::mayChange(NodeId id)
 {
     if (m_source.isVariable(id) || m_source.inputs(id).empty() || m_rules.op(id) == nullptr
-        || isControlFlow(m_source.node(id)))
+        || isControlFlow(m_source, id))
         return false;
     std::optional<Moves> &moves = m_moves[m_source.opOf(id)];
     if (!moves) {
-        const auto op = dialect::mxnet::readOperator(m_source.node(id));
+        const auto op = dialect::of(m_source).read(m_source.node(id));
         moves = op.ok() ? movesOf(op.value()) : Moves::No;
     }
     const policy::Request request = m_assignment.requested(id);
@@ -130,13 +130,13 @@ bool Mover::mayChange(NodeId id)
 }
 
 /// The one type that all readers of the node's floats want, when they come in another one; else Unknown.
-DType Mover::wantedType(NodeId id) const
+DType CastMover::wantedType(NodeId id) const
 {
     ReadCounts::Counts sum;
     DType native = DType::Unknown;
     for (std::uint32_t k = 0; k < m_rules.outputCount(id); ++k) {
         const std::uint32_t output = m_plan.firstOutput[id] + k;
-        if (!isCastable(m_plan.native[output]))
+        if (!rewrite::isCastable(m_plan.native[output]))
             continue;
         native = m_plan.native[output];
         sum.fp32 += m_counts[output].fp32;
@@ -151,7 +151,7 @@ DType Mover::wantedType(NodeId id) const
 
 /// Finds the inputs that must have `type` for the outputs to have it; false when the rule has it otherwise. Leaves the
 /// node's types in m_in and m_out.
-bool Mover::retype(NodeId id, DType type)
+bool CastMover::retype(NodeId id, DType type)
 {
     return retypeFrom(id, type, Seed::Outputs) || retypeFrom(id, type, Seed::FirstInput)
         || retypeFrom(id, type, Seed::OnlyFirstInput);
@@ -159,7 +159,7 @@ bool Mover::retype(NodeId id, DType type)
 
 /// Asks the rule from the outputs backward; for rules that don't give inputs from outputs, from the first float input on;
 /// for those that want to know all inputs, with the others as they are.
-bool Mover::retypeFrom(NodeId id, DType type, Seed seed)
+bool CastMover::retypeFrom(NodeId id, DType type, Seed seed)
 {
     const auto inputs = m_source.inputs(id);
     const std::uint32_t firstInput = m_plan.firstInput[id];
@@ -167,13 +167,13 @@ bool Mover::retypeFrom(NodeId id, DType type, Seed seed)
     std::vector<DType> wanted;
     for (std::uint32_t k = 0; k < m_rules.outputCount(id); ++k) {
         const DType native = m_plan.native[firstOutput + k];
-        wanted.push_back(isCastable(native) ? type : native);
+        wanted.push_back(rewrite::isCastable(native) ? type : native);
     }
     m_in.clear();
     bool isFirst = seed != Seed::Outputs;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const DType read = m_plan.reads[firstInput + i];
-        if (!isCastable(read))
+        if (!rewrite::isCastable(read))
             m_in.push_back(read);
         else if (std::exchange(isFirst, false))
             m_in.push_back(type);
@@ -187,12 +187,12 @@ bool Mover::retypeFrom(NodeId id, DType type, Seed seed)
     m_isUntied = false;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const DType read = m_plan.reads[firstInput + i];
-        if (isCastable(read) && m_in[i] == type) {
-            if (!isCastable(m_plan.nativeOf(inputs[i])) || m_rules.isMutable(id, i))
+        if (rewrite::isCastable(read) && m_in[i] == type) {
+            if (!rewrite::isCastable(m_plan.nativeOf(inputs[i])) || m_rules.isMutable(id, i))
                 return false;
             m_tied.push_back(i);
         } else {
-            m_isUntied |= isCastable(read);
+            m_isUntied |= rewrite::isCastable(read);
             m_in[i] = read;
         }
     }
@@ -200,7 +200,7 @@ bool Mover::retypeFrom(NodeId id, DType type, Seed seed)
     return !m_tied.empty() && m_rules.apply(id, m_in, m_out) == TypeOutcome::Complete && m_out == wanted;
 }
 
-std::optional<double> Mover::elementsOf(const Entry &value) const
+std::optional<double> CastMover::elementsOf(const Entry &value) const
 {
     if (m_context.shapes == nullptr)
         return std::nullopt;
@@ -217,7 +217,7 @@ std::optional<double> Mover::elementsOf(const Entry &value) const
 }
 
 /// Sizes of the data moved; false when they are not known.
-bool Mover::measure(NodeId id)
+bool CastMover::measure(NodeId id)
 {
     m_inElements.clear();
     m_outElements.clear();
@@ -229,7 +229,7 @@ bool Mover::measure(NodeId id)
     }
     for (std::uint32_t k = 0; k < m_out.size(); ++k) {
         const auto elements = elementsOf({id, k, 0});
-        isKnown &= elements.has_value() || !isCastable(m_out[k]);
+        isKnown &= elements.has_value() || !rewrite::isCastable(m_out[k]);
         m_outElements.push_back(elements.value_or(0));
     }
     if (isKnown)
@@ -242,8 +242,8 @@ bool Mover::measure(NodeId id)
     return true;
 }
 
-Cost Mover::costOfCasts(std::uint32_t output, DType native, const ReadCounts::Counts &counts,
-                        double elements) const
+Cost CastMover::costOfCasts(std::uint32_t output, DType native, const ReadCounts::Counts &counts,
+                            double elements) const
 {
     const NodeId node = m_plan.value[output].node;
     if (m_source.isVariable(node) && (*m_context.isStorable)[node] && counts.fp32 + counts.other == 0)
@@ -262,7 +262,7 @@ Cost Mover::costOfCasts(std::uint32_t output, DType native, const ReadCounts::Co
 }
 
 /// The node's own traffic and all casts of what it reads and writes.
-Cost Mover::costNow(NodeId id)
+Cost CastMover::costNow(NodeId id)
 {
     Cost cost;
     const auto inputs = m_source.inputs(id);
@@ -279,7 +279,7 @@ Cost Mover::costNow(NodeId id)
     }
     for (std::uint32_t k = 0; k < m_outElements.size(); ++k) {
         const std::uint32_t output = m_plan.firstOutput[id] + k;
-        if (!isCastable(m_plan.native[output]))
+        if (!rewrite::isCastable(m_plan.native[output]))
             continue;
         const Cost casts = costOfCasts(output, m_plan.native[output], m_counts[output], m_outElements[k]);
         cost.casts += casts.casts;
@@ -289,7 +289,7 @@ Cost Mover::costNow(NodeId id)
     return cost;
 }
 
-void Mover::apply(NodeId id, DType type)
+void CastMover::apply(NodeId id, DType type)
 {
     const auto inputs = m_source.inputs(id);
     for (const std::size_t i : m_tied) {
@@ -301,12 +301,12 @@ void Mover::apply(NodeId id, DType type)
     }
     for (std::uint32_t k = 0; k < m_rules.outputCount(id); ++k) {
         DType &native = m_plan.native[m_plan.firstOutput[id] + k];
-        if (isCastable(native))
+        if (rewrite::isCastable(native))
             native = type;
     }
 }
 
-void Mover::consider(NodeId id)
+void CastMover::consider(NodeId id)
 {
     const DType wanted = wantedType(id);
     if (wanted == DType::Unknown || !retype(id, wanted))
@@ -325,7 +325,7 @@ void Mover::consider(NodeId id)
 }
 
 /// Gives the node's data the type if that is better: fewer bytes and no more casts, or fewer casts.
-bool Mover::change(NodeId id, DType type, bool forBytes)
+bool CastMover::change(NodeId id, DType type, bool forBytes)
 {
     const DType before = m_plan.reads[m_plan.firstInput[id] + m_tied.front()];
     const bool isUniform = std::ranges::all_of(
@@ -347,7 +347,7 @@ bool Mover::change(NodeId id, DType type, bool forBytes)
 }
 
 /// Is what the node reads there in the target type anyway, or stored in it? Of a widest operator all floats count.
-bool Mover::hasAllInTarget(NodeId id) const
+bool CastMover::hasAllInTarget(NodeId id) const
 {
     const auto inputs = m_source.inputs(id);
     const auto isThere = [&](std::size_t i) {
@@ -359,7 +359,7 @@ bool Mover::hasAllInTarget(NodeId id) const
     if (m_assignment.requested(id) != policy::Request::Widest)
         return std::ranges::all_of(m_tied, isThere);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        if (isCastable(m_plan.reads[m_plan.firstInput[id] + i]) && !isThere(i))
+        if (rewrite::isCastable(m_plan.reads[m_plan.firstInput[id] + i]) && !isThere(i))
             return false;
     }
     return true;
@@ -367,10 +367,10 @@ bool Mover::hasAllInTarget(NodeId id) const
 
 } // namespace
 
-void moveCasts(const graph::Graph &source, const NodeTypes &rules, const policy::Assignment &assignment,
-               const CastContext &context, TypedPlan &plan)
+void moveCasts(const graph::Graph &source, const infer::NodeTypes &rules,
+               const policy::Assignment &assignment, const CastContext &context, TypedPlan &plan)
 {
-    Mover(source, rules, assignment, context, plan).run();
+    CastMover(source, rules, assignment, context, plan).run();
 }
 
-} // namespace halftone::passes
+} // namespace halftone::mixed

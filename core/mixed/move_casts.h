@@ -1,9 +1,9 @@
 #pragma once
 
-#include "core/passes/infer_shapes.h"
-#include "core/passes/typed_plan.h"
+#include "core/infer/infer_shapes.h"
+#include "core/mixed/typed_plan.h"
 
-namespace halftone::passes {
+namespace halftone::mixed {
 
 /// What the cost of a cast of a variable depends on.
 struct CastContext
@@ -11,7 +11,7 @@ struct CastContext
     tensor::DType target = tensor::DType::F16;
     /// By NodeId: a variable that may be stored in the target type when all its readers want that: no cast at run time.
     const std::vector<bool> *isStorable = nullptr;
-    const ShapeMap *shapes = nullptr; ///< of the source graph; null: unknown
+    const infer::ShapeMap *shapes = nullptr; ///< of the source graph; null: unknown
 };
 
 /// Mode typed, second thoughts, against the flow, so that a cast travels past a whole chain:
@@ -23,7 +23,7 @@ struct CastContext
 /// Any neutral or widest operator whose readers all want the target type computes in it when all that it reads is there
 /// in that type anyway (another reader's cast, a stored parameter) and casts become fewer. Where all of them want float32,
 /// such an operator computes in that when it makes casts fewer, unless it multiplies matrices.
-void moveCasts(const graph::Graph &source, const NodeTypes &rules, const policy::Assignment &assignment,
-               const CastContext &context, TypedPlan &plan);
+void moveCasts(const graph::Graph &source, const infer::NodeTypes &rules,
+               const policy::Assignment &assignment, const CastContext &context, TypedPlan &plan);
 
-} // namespace halftone::passes
+} // namespace halftone::mixed

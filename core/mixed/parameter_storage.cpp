@@ -1,11 +1,11 @@
-#include "core/passes/parameter_storage.h"
+#include "core/mixed/parameter_storage.h"
 
-namespace halftone::passes {
+namespace halftone::mixed {
 
 using graph::NodeId;
 using tensor::DType;
 
-ParameterStorage::ParameterStorage(std::span<const Variable> variables, DType target, bool castParams)
+ParameterStorage::ParameterStorage(std::span<const infer::Variable> variables, DType target, bool castParams)
     : m_variables(variables)
     , m_states(variables.size())
     , m_target(target)
@@ -101,4 +101,4 @@ void ParameterStorage::settle()
     }
 }
 
-} // namespace halftone::passes
+} // namespace halftone::mixed

@@ -1,24 +1,24 @@
 #pragma once
 
 #include "core/graph/graph.h"
-#include "core/passes/variables.h"
+#include "core/infer/variables.h"
 #include "core/tensor/dtype.h"
 
 #include <span>
 #include <vector>
 
-namespace halftone::passes {
+namespace halftone::mixed {
 
 /// In which type each parameter of a graph is to be stored when storage in the target type is wanted
 /// (`castParams`): open until a reader says, the target type when every reader wants that, float32 when one
-/// does not (spec: amp-conversion, section 4, point 6, and section 7, D-shared-param).
+/// does not (core/mixed/RULES.md, M-storage, M-typed-storage, D-shared-param).
 ///
 /// Readers come one after another, and one that was served in the target type cannot be taken back: such a
 /// parameter is in conflict, and the conversion starts again with it in float32.
 class ParameterStorage
 {
 public:
-    ParameterStorage(std::span<const Variable> variables, tensor::DType target, bool castParams);
+    ParameterStorage(std::span<const infer::Variable> variables, tensor::DType target, bool castParams);
 
     bool isParameter(graph::NodeId variable) const { return !m_variables[variable].isData; }
     /// The type of a variable; Unknown while a parameter's is open.
@@ -38,7 +38,7 @@ public:
     /// many rounds) and gives true.
     bool restart();
     /// Closes what is still open: the target type for a parameter that only multicasts over variables read,
-    /// the type of its casts when they agree, else float32 (spec: section 3, Parameters).
+    /// the type of its casts when they agree, else float32 (M-storage).
     void settle();
 
 private:
@@ -55,7 +55,7 @@ private:
     void decide(State &state, tensor::DType type);
     void refuseIfNarrowed(graph::NodeId variable);
 
-    std::span<const Variable> m_variables;
+    std::span<const infer::Variable> m_variables;
     std::vector<State> m_states; ///< by NodeId
     tensor::DType m_target;
     bool m_castParams;
@@ -64,4 +64,4 @@ private:
     std::size_t m_open = 0;
 };
 
-} // namespace halftone::passes
+} // namespace halftone::mixed

@@ -1,10 +1,10 @@
-#include "core/passes/typed_builder.h"
+#include "core/mixed/typed_builder.h"
 
-#include "core/passes/mark_parameters.h"
+#include "core/dialect/dialect.h"
 
 #include <algorithm>
 
-namespace halftone::passes {
+namespace halftone::mixed {
 
 using graph::Entry;
 using graph::NodeId;
@@ -21,10 +21,11 @@ std::size_t slotOf(DType type)
 
 } // namespace
 
-TypedBuilder::TypedBuilder(const graph::Graph &source, const NodeTypes &rules, const TypedPlan &plan,
-                           std::span<const Variable> variables, const std::vector<DType> &stored,
+TypedBuilder::TypedBuilder(const graph::Graph &source, const infer::NodeTypes &rules, const TypedPlan &plan,
+                           std::span<const infer::Variable> variables, const std::vector<DType> &stored,
                            const NewBodies &bodies)
     : m_source(source)
+    , m_dialect(dialect::of(source))
     , m_rules(rules)
     , m_plan(plan)
     , m_variables(variables)
@@ -32,21 +33,19 @@ TypedBuilder::TypedBuilder(const graph::Graph &source, const NodeTypes &rules, c
     , m_bodies(bodies)
     , m_casts(plan.value.size(), std::array<std::uint32_t, kCastTypes>{})
 {
-    for (std::size_t k = 0; k < kCasts.size(); ++k)
-        m_castAttributes[k] = {{"dtype", std::string(tensor::nameOf(kCasts[k]))}};
     for (const NodeId id : plan.order) {
         const std::string &name = source.node(id).name;
-        if (name.find("_amp_cast_") != std::string::npos)
+        if (m_dialect.isCastName(name))
             m_names.reserve(name);
     }
 }
 
-Conversion TypedBuilder::build()
+rewrite::Conversion TypedBuilder::build()
 {
+    m_result.graph = graph::Graph::like(m_source);
     m_result.graph.reserve(m_plan.order.size() * 3 / 2, m_plan.reads.size() * 3 / 2);
     m_result.types.reserve(m_plan.order.size() * 3 / 2);
-    m_result.graph.setMetadata(m_source.metadata());
-    m_result.fromSource.assign(m_source.nodeCount(), kNoNode);
+    m_result.fromSource.assign(m_source.nodeCount(), rewrite::kNoNode);
     for (const NodeId id : m_plan.order) {
         if (m_source.isVariable(id))
             addVariable(id);
@@ -67,22 +66,21 @@ void TypedBuilder::addVariable(NodeId id)
 {
     const graph::NodeDefPtr &def = m_source.sharedNode(id);
     const DType type = m_stored[id];
-    const bool says
-        = type != m_plan.native[m_plan.firstOutput[id]] || def->attributes.find("__dtype__") != nullptr;
-    m_result.fromSource[id] = m_result.graph.add(says ? markedAs(def, type) : def, {});
+    const bool says = type != m_plan.native[m_plan.firstOutput[id]] || m_dialect.declaresType(*def);
+    m_result.fromSource[id] = m_result.graph.add(says ? m_dialect.withDeclaredType(def, type) : def, {});
     m_result.types.append(type);
 }
 
 /// MXNet infers the type of a parameter from its readers, but a cast reads any type.
 void TypedBuilder::markCastParameters()
 {
-    for (const InsertedCast &cast : m_result.casts) {
+    for (const rewrite::InsertedCast &cast : m_result.casts) {
         const NodeId id = cast.tensor.node;
         if (!m_source.isVariable(id) || m_variables[id].isData)
             continue;
         const NodeId copy = m_result.fromSource[id];
         const graph::NodeDefPtr def = m_result.graph.sharedNode(copy);
-        graph::NodeDefPtr now = markedAs(def, m_stored[id]);
+        graph::NodeDefPtr now = m_dialect.withDeclaredType(def, m_stored[id]);
         if (now == def)
             continue;
         m_result.graph.redefine(copy, std::move(now));
@@ -112,31 +110,27 @@ Entry TypedBuilder::raw(const Entry &value, std::uint32_t version) const
 }
 
 /// The tensor in that type: as it comes, or through the one cast that there is for all its readers.
-Entry TypedBuilder::as(const Entry &entry, DType type, Reader reader)
+Entry TypedBuilder::as(const Entry &entry, DType type, rewrite::Reader reader)
 {
     const Entry &value = m_plan.valueOf(entry);
     const std::uint32_t output = m_plan.output(value);
     const DType native = m_source.isVariable(value.node) ? m_stored[value.node] : m_plan.native[output];
-    if (!isCastable(type) || native == type)
+    if (!rewrite::isCastable(type) || native == type)
         return raw(value, entry.version);
     std::uint32_t &cast = m_casts[output][slotOf(type)];
     if (cast == 0)
         cast = addCast(value, type);
-    InsertedCast &inserted = m_result.casts[cast - 1];
+    rewrite::InsertedCast &inserted = m_result.casts[cast - 1];
     inserted.readers.push_back(reader);
     return {inserted.cast, 0, entry.version};
 }
 
 std::uint32_t TypedBuilder::addCast(const Entry &value, DType type)
 {
-    std::string name = m_source.node(value.node).name + '_' + std::to_string(value.output) + "_amp_cast_";
-    name += tensor::nameOf(type);
-    auto def = std::make_shared<graph::NodeDef>();
-    def->op = "amp_cast";
-    def->name = m_names.take(std::move(name));
-    def->attributes = m_castAttributes[slotOf(type)];
+    std::string base = m_source.node(value.node).name + '_' + std::to_string(value.output);
+    std::string name = m_names.take(m_dialect.castName(std::move(base), type));
     const Entry input = raw(value, value.version);
-    const NodeId id = m_result.graph.add(std::move(def), std::span(&input, 1));
+    const NodeId id = m_result.graph.add(m_dialect.makeCast(std::move(name), type), std::span(&input, 1));
     m_result.types.append(type);
     m_result.casts.push_back({id, value, type, {}});
     return static_cast<std::uint32_t>(m_result.casts.size());
@@ -147,8 +141,8 @@ void TypedBuilder::addHeads()
     std::vector<Entry> heads;
     const auto sources = m_source.heads();
     for (std::uint32_t k = 0; k < sources.size(); ++k)
-        heads.push_back(as(sources[k], m_plan.headReads[k], {kNoNode, k}));
+        heads.push_back(as(sources[k], m_plan.headReads[k], {rewrite::kNoNode, k}));
     m_result.graph.setHeads(std::move(heads));
 }
 
-} // namespace halftone::passes
+} // namespace halftone::mixed

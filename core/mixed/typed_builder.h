@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/passes/typed_plan.h"
-#include "core/passes/unique_names.h"
+#include "core/mixed/typed_plan.h"
+#include "core/rewrite/unique_names.h"
 
 #include <array>
 #include <string>
@@ -9,7 +9,7 @@
 #include <vector>
 
 /// Mode typed, second half: the graph that a plan describes.
-namespace halftone::passes {
+namespace halftone::mixed {
 
 /// A control flow node whose bodies were converted.
 using NewBodies = std::unordered_map<graph::NodeId, graph::NodeDefPtr>;
@@ -18,11 +18,11 @@ class TypedBuilder
 {
 public:
     /// Keeps references. `stored`: by NodeId, the type of a variable in the converted graph.
-    TypedBuilder(const graph::Graph &source, const NodeTypes &rules, const TypedPlan &plan,
-                 std::span<const Variable> variables, const std::vector<tensor::DType> &stored,
+    TypedBuilder(const graph::Graph &source, const infer::NodeTypes &rules, const TypedPlan &plan,
+                 std::span<const infer::Variable> variables, const std::vector<tensor::DType> &stored,
                  const NewBodies &bodies);
 
-    Conversion build();
+    rewrite::Conversion build();
 
 private:
     static constexpr std::size_t kCastTypes = 3; ///< float32, float16, bfloat16
@@ -32,21 +32,21 @@ private:
     void addHeads();
     void markCastParameters();
     graph::Entry raw(const graph::Entry &value, std::uint32_t version) const;
-    graph::Entry as(const graph::Entry &entry, tensor::DType type, Reader reader);
+    graph::Entry as(const graph::Entry &entry, tensor::DType type, rewrite::Reader reader);
     std::uint32_t addCast(const graph::Entry &value, tensor::DType type);
 
     const graph::Graph &m_source;
-    const NodeTypes &m_rules;
+    const dialect::Dialect &m_dialect;
+    const infer::NodeTypes &m_rules;
     const TypedPlan &m_plan;
-    std::span<const Variable> m_variables;
+    std::span<const infer::Variable> m_variables;
     const std::vector<tensor::DType> &m_stored;
     const NewBodies &m_bodies;
-    Conversion m_result;
-    std::array<graph::Attributes, kCastTypes> m_castAttributes;
+    rewrite::Conversion m_result;
     std::vector<std::array<std::uint32_t, kCastTypes>> m_casts; ///< by output and type: index into casts + 1
-    UniqueNames m_names; ///< of inserted nodes, and of source nodes that look like them
+    rewrite::UniqueNames m_names; ///< of inserted nodes, and of source nodes that look like them
     std::vector<graph::Entry> m_inputs; ///< scratch
     std::vector<graph::NodeId> m_dependencies; ///< scratch
 };
 
-} // namespace halftone::passes
+} // namespace halftone::mixed

@@ -1,15 +1,16 @@
-#include "core/passes/typed_plan.h"
+#include "core/mixed/typed_plan.h"
 
+#include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
-#include "core/passes/infer_types.h"
-#include "core/passes/twins.h"
+#include "core/infer/infer_types.h"
+#include "core/rewrite/twins.h"
 
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
-namespace halftone::passes {
+namespace halftone::mixed {
 namespace {
 
 using graph::Entry;
@@ -27,8 +28,8 @@ constexpr const char *kMixedInputs = "its inputs have different types; treated a
 class Planner
 {
 public:
-    Planner(const graph::Graph &source, const NodeTypes &rules, const policy::Assignment &assignment,
-            std::span<const Variable> variables, const PlanSettings &settings)
+    Planner(const graph::Graph &source, const infer::NodeTypes &rules, const policy::Assignment &assignment,
+            std::span<const infer::Variable> variables, const PlanSettings &settings)
         : m_source(source)
         , m_rules(rules)
         , m_assignment(assignment)
@@ -65,16 +66,16 @@ private:
     bool opensMutable(NodeId id) const;
 
     const graph::Graph &m_source;
-    const NodeTypes &m_rules;
+    const infer::NodeTypes &m_rules;
     const policy::Assignment &m_assignment;
-    std::span<const Variable> m_variables;
+    std::span<const infer::Variable> m_variables;
     const PlanSettings &m_settings;
     DType m_target;
     TypedPlan m_plan;
     std::unordered_map<NodeId, NodeId>
         m_headTwins; ///< of a node that comes first: the head that takes its place
     std::vector<bool> m_lowered; ///< by output: an operator of the target list reads it
-    std::vector<bool> m_isCast; ///< by OpIndex
+    std::vector<bool> m_isCast; ///< by NodeId
     // Scratch of the node at hand, kept for its capacity.
     std::vector<DType> m_native, m_original; ///< of its inputs
     std::vector<bool> m_isParameter;
@@ -92,8 +93,7 @@ Result<TypedPlan> Planner::run(const Progress &progress)
     const std::vector<NodeId> &order = m_plan.order;
     for (std::size_t k = 0; k < order.size(); ++k) {
         if (k % kBetweenLooks == 0) {
-            if (progress.stopped())
-                return Error{Errc::Cancelled, {}, {}, "conversion was cancelled", {}};
+            HALFTONE_CHECK(progress.checkStop());
             progress.tell(static_cast<double>(k) / static_cast<double>(order.size()), "deciding types");
         }
         if (!m_source.isVariable(order[k]))
@@ -121,20 +121,19 @@ void Planner::number()
     m_plan.reads.assign(inputs, DType::Unknown);
     m_lowered.assign(outputs, false);
     for (NodeId id = 0; id < m_source.nodeCount(); ++id) {
+        m_isCast.push_back(dialect::isCast(dialect::roleOf(m_source, id)));
         for (std::uint32_t k = 0; k < m_rules.outputCount(id); ++k)
             m_plan.value[m_plan.firstOutput[id] + k] = {id, k, 0};
         if (m_source.isVariable(id))
             m_plan.original[m_plan.firstOutput[id]] = m_plan.native[m_plan.firstOutput[id]]
                 = m_variables[id].type;
     }
-    for (const std::string &name : m_source.operatorNames())
-        m_isCast.push_back(name == "amp_cast" || name == "amp_multicast");
 }
 
 /// Finds what stands for what: casts for what they cast, nodes for an equal one that comes earlier.
 void Planner::resolve()
 {
-    std::optional<Twins> twins;
+    std::optional<rewrite::Twins> twins;
     if (m_settings.share)
         twins.emplace(m_source);
     const std::vector<bool> isHead = headNodes();
@@ -146,7 +145,7 @@ void Planner::resolve()
             inputs.push_back(m_plan.valueOf(entry));
             inputs.back().version = entry.version;
         }
-        if (m_isCast[m_source.opOf(id)]) {
+        if (m_isCast[id]) {
             for (std::uint32_t k = 0; k < inputs.size() && k < m_rules.outputCount(id); ++k)
                 m_plan.value[m_plan.firstOutput[id] + k] = inputs[k];
             m_plan.foldedCasts.push_back(id);
@@ -176,10 +175,11 @@ void Planner::placeHeadTwins()
     };
     for (Entry &value : m_plan.value)
         value.node = placed(value.node);
-    std::vector<MergedNode> merged;
-    for (const MergedNode &one : m_plan.merged) {
+    std::vector<rewrite::MergedNode> merged;
+    for (const rewrite::MergedNode &one : m_plan.merged) {
         const NodeId into = placed(one.into);
-        merged.push_back(one.node == into ? MergedNode{one.into, into} : MergedNode{one.node, into});
+        merged.push_back(one.node == into ? rewrite::MergedNode{one.into, into}
+                                          : rewrite::MergedNode{one.node, into});
     }
     m_plan.merged = std::move(merged);
     std::unordered_map<NodeId, NodeId> partner;
@@ -212,7 +212,7 @@ void Planner::dropUnneeded()
             needed[m_plan.valueOf({dependency, 0, 0}).node] = true;
     }
     std::erase_if(m_plan.order, [&](NodeId id) { return !needed[id]; });
-    std::erase_if(m_plan.merged, [&](const MergedNode &merged) { return !needed[merged.into]; });
+    std::erase_if(m_plan.merged, [&](const rewrite::MergedNode &merged) { return !needed[merged.into]; });
 }
 
 /// Nodes whose outputs are heads, seen through casts.
@@ -220,7 +220,7 @@ std::vector<bool> Planner::headNodes() const
 {
     std::vector<bool> isHead(m_source.nodeCount(), false);
     for (Entry head : m_source.heads()) {
-        while (m_isCast[m_source.opOf(head.node)] && head.output < m_source.inputs(head.node).size())
+        while (m_isCast[head.node] && head.output < m_source.inputs(head.node).size())
             head = m_source.inputs(head.node)[head.output];
         isHead[head.node] = true;
     }
@@ -255,7 +255,7 @@ Result<void> Planner::inferWhole(bool trustGuesses)
         if (m_source.isVariable(id) && (trustGuesses || !m_variables[id].isAssumed))
             known[id] = m_variables[id].type;
     }
-    HALFTONE_TRY(const TypeMap types, inferTypes(m_source, known));
+    HALFTONE_TRY(const infer::TypeMap types, infer::inferTypes(m_source, known));
     for (NodeId id = 0; id < m_source.nodeCount(); ++id) {
         const std::uint32_t first = m_plan.firstOutput[id];
         for (std::uint32_t k = 0; k < m_rules.outputCount(id); ++k)
@@ -299,7 +299,7 @@ void Planner::decide(NodeId id)
 {
     gather(id);
     const Request request = m_assignment.requested(id);
-    if (isControlFlow(m_source.node(id))) {
+    if (isControlFlow(m_source, id)) {
         if (request == Request::Target || request == Request::Fp32)
             m_plan.notes.push_back({id, request == Request::Target ? kBodyDecides : kBodyStays});
         keepOriginal(id);
@@ -343,7 +343,7 @@ bool Planner::accept(NodeId id, bool mayBeOpen)
             return false;
     }
     for (std::size_t i = 0; i < m_wanted.size(); ++i) {
-        const bool mayCast = isCastable(m_native[i]) || m_native[i] == DType::Unknown;
+        const bool mayCast = rewrite::isCastable(m_native[i]) || m_native[i] == DType::Unknown;
         m_plan.reads[m_plan.firstInput[id] + i] = mayCast ? m_wanted[i] : m_native[i];
     }
     std::ranges::copy(m_out, m_plan.native.begin() + firstOutput);
@@ -361,7 +361,7 @@ void Planner::asFp32(NodeId id)
 {
     m_in = m_native;
     for (DType &type : m_in) {
-        if (isCastable(type))
+        if (rewrite::isCastable(type))
             type = DType::F32;
     }
     if (!accept(id))
@@ -385,7 +385,7 @@ bool Planner::seeded(NodeId id, int seed)
     m_out.assign(m_rules.outputCount(id), DType::Unknown);
     bool isFirst = true;
     for (DType &type : m_in) {
-        if (!isCastable(type))
+        if (!rewrite::isCastable(type))
             continue;
         type = seed == 2 || (seed == 1 && isFirst) ? m_target : DType::Unknown;
         isFirst = false;
@@ -396,7 +396,7 @@ bool Planner::seeded(NodeId id, int seed)
         return false;
     bool lowers = false;
     for (std::size_t i = 0; i < m_in.size(); ++i) {
-        if (m_in[i] == DType::Unknown || (m_in[i] != m_native[i] && !isCastable(m_native[i])))
+        if (m_in[i] == DType::Unknown || (m_in[i] != m_native[i] && !rewrite::isCastable(m_native[i])))
             m_in[i] = m_native[i]; // no business of the rule
         lowers |= m_in[i] == m_target;
     }
@@ -408,18 +408,18 @@ void Planner::asTarget(NodeId id)
     if (m_rules.op(id) == nullptr) {
         m_in = m_native;
         for (DType &type : m_in) {
-            if (isCastable(type) || type == DType::Unknown)
+            if (rewrite::isCastable(type) || type == DType::Unknown)
                 type = m_target;
         }
         accept(id, true);
         return;
     }
-    const bool makesFloat = isCastable(m_plan.original[m_plan.firstOutput[id]]);
+    const bool makesFloat = rewrite::isCastable(m_plan.original[m_plan.firstOutput[id]]);
     for (int seed = makesFloat ? 0 : 1; seed <= 2; ++seed) {
         if (seeded(id, seed))
             return;
     }
-    const bool hasFloats = std::ranges::any_of(m_native, isCastable);
+    const bool hasFloats = std::ranges::any_of(m_native, rewrite::isCastable);
     m_plan.notes.push_back(
         {id, hasFloats ? kRefusesHalf : "asked to compute in 16 bit, but it reads no float"});
     asFp32(id);
@@ -433,7 +433,7 @@ bool Planner::follow(NodeId id, bool widest)
     const auto inputs = m_source.inputs(id);
     m_in = m_native;
     for (std::size_t i = 0; i < m_in.size(); ++i) {
-        if (!isCastable(m_native[i]))
+        if (!rewrite::isCastable(m_native[i]))
             continue;
         if (m_isParameter[i] && !(widest && !m_settings.parametersFollow)) {
             m_in[i] = DType::Unknown;
@@ -461,9 +461,9 @@ bool Planner::follow(NodeId id, bool widest)
 /// Do the float inputs come in different types?
 bool Planner::differ() const
 {
-    const auto first = std::ranges::find_if(m_native, isCastable);
+    const auto first = std::ranges::find_if(m_native, rewrite::isCastable);
     return std::any_of(first, m_native.end(),
-                       [first](DType type) { return isCastable(type) && type != *first; });
+                       [first](DType type) { return rewrite::isCastable(type) && type != *first; });
 }
 
 void Planner::asInputs(NodeId id, bool widest)
@@ -473,7 +473,7 @@ void Planner::asInputs(NodeId id, bool widest)
         return;
     bool mixed = false;
     for (std::size_t i = 0; i < m_native.size(); ++i)
-        mixed |= isCastable(m_native[i]) && m_native[i] != m_target && !m_isParameter[i];
+        mixed |= rewrite::isCastable(m_native[i]) && m_native[i] != m_target && !m_isParameter[i];
     if (!widest || !mixed)
         m_plan.notes.push_back({id, mixed ? kMixedInputs : kRefusesHalf});
     asFp32(id);
@@ -484,7 +484,8 @@ void Planner::decideHeads()
     for (const Entry &head : m_source.heads()) {
         const DType native = m_plan.nativeOf(head);
         const DType original = m_plan.original[m_plan.output(head)];
-        const bool keeps = m_settings.keepIoTypes && isCastable(native) && isCastable(original);
+        const bool keeps
+            = m_settings.keepIoTypes && rewrite::isCastable(native) && rewrite::isCastable(original);
         m_plan.headReads.push_back(keeps ? original : DType::Unknown);
     }
 }
@@ -495,7 +496,7 @@ ReadCounts::ReadCounts(const graph::Graph &source, const TypedPlan &plan, DType 
     : m_counts(plan.value.size())
 {
     const auto note = [&](const Entry &entry, DType type) {
-        if (isCastable(type))
+        if (rewrite::isCastable(type))
             ++m_counts[plan.output(plan.valueOf(entry))].of(type, target);
     };
     for (const NodeId id : plan.order) {
@@ -507,16 +508,16 @@ ReadCounts::ReadCounts(const graph::Graph &source, const TypedPlan &plan, DType 
         note(source.heads()[k], plan.headReads[k]);
 }
 
-bool isControlFlow(const graph::NodeDef &node)
+bool isControlFlow(const graph::Graph &graph, graph::NodeId id)
 {
-    return !node.subgraphs.empty() && !node.op.starts_with("_sg_");
+    return !graph.node(id).subgraphs.empty() && dialect::roleOf(graph, id) != dialect::NodeRole::Fused;
 }
 
-Result<TypedPlan> planTypes(const graph::Graph &source, const NodeTypes &rules,
-                            const policy::Assignment &assignment, std::span<const Variable> variables,
+Result<TypedPlan> planTypes(const graph::Graph &source, const infer::NodeTypes &rules,
+                            const policy::Assignment &assignment, std::span<const infer::Variable> variables,
                             const PlanSettings &settings, const Progress &progress)
 {
     return Planner(source, rules, assignment, variables, settings).run(progress);
 }
 
-} // namespace halftone::passes
+} // namespace halftone::mixed

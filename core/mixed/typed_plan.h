@@ -2,16 +2,16 @@
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/passes/conversion.h"
-#include "core/passes/node_types.h"
-#include "core/passes/variables.h"
+#include "core/infer/node_types.h"
+#include "core/infer/variables.h"
 #include "core/policy/assignment.h"
+#include "core/rewrite/conversion.h"
 
 #include <span>
 #include <vector>
 
 /// Mode typed, first half: what each operator reads, decided before anything is built.
-namespace halftone::passes {
+namespace halftone::mixed {
 
 /// The decisions for one graph. Tensors and inputs are numbered: output k of node n is firstOutput[n] + k, input i is
 /// firstInput[n] + i.
@@ -30,9 +30,9 @@ struct TypedPlan
     std::vector<tensor::DType> reads;
     std::vector<tensor::DType> headReads; ///< by head, likewise; Unknown: as it comes
     std::vector<graph::NodeId> foldedCasts;
-    std::vector<MergedNode> merged;
-    std::vector<MovedCasts> moved;
-    std::vector<NodeNote> notes;
+    std::vector<rewrite::MergedNode> merged;
+    std::vector<rewrite::MovedCasts> moved;
+    std::vector<rewrite::NodeNote> notes;
     bool parametersFollowed
         = false; ///< some parameter of a widest operator is read in the type of its other inputs
 
@@ -76,7 +76,7 @@ struct PlanSettings
         = true; ///< parameters of a widest operator are read in the type of its other inputs
 };
 
-/// Decides in one sweep, each node by the types of the tensors that it really reads (spec: amp-conversion, section 4):
+/// Decides in one sweep, each node by the types of the tensors that it really reads (core/mixed/RULES.md, section 3):
 ///
 /// fp32     floats are read as float32
 /// target   the type rule with the target type on the first output (else on the first float input) says which inputs are
@@ -86,11 +86,11 @@ struct PlanSettings
 /// neutral  as the inputs come where the type rule accepts that, else as widest
 ///
 /// Float64 and integers are read as they come. fails: BadInput for a graph that is ill-typed itself; Cancelled.
-Result<TypedPlan> planTypes(const graph::Graph &source, const NodeTypes &rules,
-                            const policy::Assignment &assignment, std::span<const Variable> variables,
+Result<TypedPlan> planTypes(const graph::Graph &source, const infer::NodeTypes &rules,
+                            const policy::Assignment &assignment, std::span<const infer::Variable> variables,
                             const PlanSettings &settings, const Progress &progress);
 
 /// An operator that runs its bodies, unlike a fused one, which stands for its body.
-bool isControlFlow(const graph::NodeDef &node);
+bool isControlFlow(const graph::Graph &graph, graph::NodeId id);
 
-} // namespace halftone::passes
+} // namespace halftone::mixed

@@ -110,6 +110,11 @@ Dim flopsOf(const Quantized<FullyConnected> &op, Shapes inputs, Shapes outputs)
     return flopsOf(op.op, inputs, outputs);
 }
 
+Dim flopsOf(const FusedProduct &op, Shapes inputs, Shapes outputs)
+{
+    return op.conv ? flopsOf(*op.conv, inputs, outputs) : flopsOf(op.full, inputs, outputs);
+}
+
 Dim flopsOf(const MatMul &op, Shapes inputs, Shapes outputs)
 {
     const Shape &a = inputs[0];
@@ -199,8 +204,9 @@ inline constexpr bool kIsAmong = (std::is_same_v<T, Ts> || ...);
 
 /// Those whose flopsOf() looks at input 0.
 template <class T>
-inline constexpr bool kNeedsInput = kIsAmong<T, Conv, Deconv, FullyConnected, MatMul, Gemm, AttentionProduct,
-                                             Rnn, Pool, Correlation, LinearAlgebra, Quantized<Pool>>;
+inline constexpr bool kNeedsInput
+    = kIsAmong<T, Conv, Deconv, FullyConnected, MatMul, Gemm, AttentionProduct, Rnn, Pool, Correlation,
+               LinearAlgebra, Quantized<Pool>, FusedProduct>;
 
 } // namespace
 

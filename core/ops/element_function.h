@@ -1,11 +1,11 @@
 #pragma once
 
-#include "core/ops/operator.h"
-
 #include <cstdint>
 #include <optional>
 
-namespace halftone::runtime {
+namespace halftone::ops {
+
+class Operator;
 
 /// A function of one element in a form that kernels understand: what formats' operators of many names come down to.
 struct ElementFunction
@@ -22,7 +22,6 @@ struct ElementFunction
         Sqrt,
         Exp,
         Log,
-        Round, ///< half to even
         Linear, ///< alpha · x + beta
         Clip, ///< min(max(x, alpha), beta)
         Power, ///< alpha · x^beta
@@ -31,10 +30,13 @@ struct ElementFunction
         = Kind::Linear;
     float alpha = 0;
     float beta = 0;
+
+    bool isRelu() const { return kind == Kind::Relu && alpha == 0; }
+    bool operator==(const ElementFunction &) const = default;
 };
 
 /// Nothing for an operator that is no such function: one that looks at other elements, at a type, or whose value none of
 /// the kinds gives.
-std::optional<ElementFunction> elementFunction(const ops::Operator &op);
+std::optional<ElementFunction> elementFunction(const Operator &op);
 
-} // namespace halftone::runtime
+} // namespace halftone::ops

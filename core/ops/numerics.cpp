@@ -110,7 +110,7 @@ Class classOf(const T &op)
     else if constexpr (kIsAmong<T, Pool>)
         return op.kind == Pool::Kind::Max ? Class::Comparison : Class::Reduction;
     else if constexpr (kIsAmong<T, Conv, Deconv, FullyConnected, MatMul, Gemm, AttentionProduct, Rnn,
-                                DeformableConv, ColumnKronecker>)
+                                DeformableConv, ColumnKronecker, FusedProduct>)
         return Class::MatrixProduct;
     else if constexpr (kIsAmong<T, BatchNorm, LayerNorm, GroupNorm, InstanceNorm, L2Normalization, Lrn,
                                 Softmax, SoftmaxActivation, Moments, BatchNormRelu>)

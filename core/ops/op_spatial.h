@@ -20,6 +20,9 @@ struct Pool
     bool global = false; ///< over the whole spatial extent; kernel, stride and pad don't count
     bool countPadding = true; ///< Average: divide by the kernel's size even where it covers padding
     std::optional<std::int64_t> p{}; ///< Lp: the exponent
+    /// As in MXNet's first pooling: padding is zeros that count in a maximum, averages are over the whole kernel also where
+    /// it reaches beyond the padding, and a maximum over nothing is -inf.
+    bool padsZeros = false;
     Layout layout = Layout::ChannelsFirst;
 
     bool operator==(const Pool &) const = default;

@@ -3,6 +3,7 @@
 #include "core/ops/op_algebra.h"
 #include "core/ops/op_control.h"
 #include "core/ops/op_elementwise.h"
+#include "core/ops/op_fused.h"
 #include "core/ops/op_index.h"
 #include "core/ops/op_linear.h"
 #include "core/ops/op_loss.h"
@@ -54,7 +55,7 @@ using Operators = TypeList<
     Random, RandomSample, Multinomial, Density, Shuffle,
     Quantize, Requantize, Dequantize, BatchNormRelu,
     Quantized<Conv>, Quantized<FullyConnected>, Quantized<Pool>, Quantized<Activation>, Quantized<BatchNorm>, Quantized<Concat>,
-    Quantized<Flatten>, Quantized<Binary>, Quantized<Embedding>>;
+    Quantized<Flatten>, Quantized<Binary>, Quantized<Embedding>, FusedProduct>;
 // clang-format on
 
 template <class T, class... Ts>

@@ -67,9 +67,9 @@ Result<void> infer(const LeakyRelu &op, ShapeSlots &slots)
         return slots.setOutput(1, slots.input(0));
     if (op.kind != LeakyRelu::Kind::PRelu || !slots.input(0).hasRank())
         return {};
-    if (slots.input(0).rank() < 2)
-        return slots.wrongInput(0, "rank 2 or more");
-    const Dim channels = Dim::of(slots.input(0)[1]);
+    if (slots.input(0).rank() == 0)
+        return slots.wrongInput(0, "rank 1 or more");
+    const Dim channels = Dim::of(slots.input(0)[slots.input(0).rank() == 1 ? 0 : 1]);
     const tensor::Shape &slopes = slots.input(1);
     // One slope for all, or slopes of another rank, stretch over the data.
     if (slopes.hasRank() && (slopes.rank() != 1 || slopes[0] == 1))

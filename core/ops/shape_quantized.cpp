@@ -52,22 +52,39 @@ Result<void> setRanges(ShapeSlots &slots, std::size_t firstInput)
     return {};
 }
 
+/// The rule of `op` for its own inputs and its output.
 template <class T>
-Result<void> inferQuantized(const Quantized<T> &op, ShapeSlots &slots)
+Result<void> inferReal(const T &op, ShapeSlots &slots)
 {
     std::vector<tensor::Shape> inputs;
-    for (std::size_t i = 0; i < std::min(inputsOf(op.op), slots.inputCount()); ++i)
+    for (std::size_t i = 0; i < std::min(inputsOf(op), slots.inputCount()); ++i)
         inputs.push_back(slots.input(i));
     tensor::Shape output = slots.output(0);
     ShapeSlots inner(inputs, std::span(&output, 1));
-    HALFTONE_CHECK(infer(op.op, inner));
+    HALFTONE_CHECK(infer(op, inner));
     for (std::size_t i = 0; i < inputs.size(); ++i)
         HALFTONE_CHECK(slots.setInput(i, inputs[i]));
-    HALFTONE_CHECK(slots.setOutput(0, output));
-    return setRanges(slots, inputs.size());
+    return slots.setOutput(0, output);
+}
+
+template <class T>
+Result<void> inferQuantized(const Quantized<T> &op, ShapeSlots &slots)
+{
+    HALFTONE_CHECK(inferReal(op.op, slots));
+    return setRanges(slots, std::min(inputsOf(op.op), slots.inputCount()));
 }
 
 } // namespace
+
+Result<void> infer(const FusedProduct &op, ShapeSlots &slots)
+{
+    HALFTONE_CHECK(op.conv ? inferReal(*op.conv, slots) : inferReal(op.full, slots));
+    for (std::size_t i = op.gamma(); op.norm && i < op.addend() && slots.input(1).rank() > 0; ++i)
+        HALFTONE_CHECK(slots.setInput(i, {Dim::of(slots.input(1)[0])}));
+    if (op.hasSum)
+        HALFTONE_CHECK(slots.setInput(op.addend(), slots.output(0)));
+    return setRanges(slots, op.ends());
+}
 
 // clang-format off
 Result<void> infer(const Quantized<Conv> &op, ShapeSlots &slots) { return inferQuantized(op, slots); }

@@ -33,8 +33,8 @@ bool assign(DType &position, DType type)
     return !isKnown(type) || position == type;
 }
 
-/// amp_multicast: all 16- and 32-bit floats meet in one type, the rest passes (spec: amp-conversion, section
-/// 3, Types).
+/// amp_multicast: all 16- and 32-bit floats meet in one type, the rest passes
+/// (core/mixed/RULES.md, M-cast-types).
 TypeOutcome multicast(std::span<DType> inputs, std::span<DType> outputs, DType preferred, std::size_t *where)
 {
     const std::size_t count = std::min(inputs.size(), outputs.size());

@@ -1,12 +1,12 @@
-#include "core/runtime/int8_ranges.h"
+#include "core/plan/int8_ranges.h"
 
-#include "core/runtime/plan_edit.h"
+#include "core/plan/plan_edit.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-namespace halftone::runtime {
+namespace halftone::plan {
 namespace {
 
 using tensor::DType;
@@ -31,10 +31,10 @@ std::optional<Ends> endsOf(const ops::CalibratedRange &range)
     return Ends{static_cast<float>(*range.low), static_cast<float>(*range.high)};
 }
 
-class Settling
+class RangePropagation
 {
 public:
-    explicit Settling(PlanGraph &graph)
+    explicit RangePropagation(PlanGraph &graph)
         : m_graph(graph)
     {
     }
@@ -43,7 +43,7 @@ public:
     {
         const PlanUses uses(m_graph);
         for (const PlanNode &node : m_graph.nodes) {
-            const auto *concat = node.op->getIf<ops::Quantized<ops::Concat>>();
+            const auto *concat = node.op.getIf<ops::Quantized<ops::Concat>>();
             if (concat == nullptr || !constantOf(node.outputs[1]) || !constantOf(node.outputs[2]))
                 continue;
             const auto parts = static_cast<std::size_t>(concat->op.inputs);
@@ -103,9 +103,9 @@ private:
 
     std::optional<Ends> resultOf(const PlanNode &node) const
     {
-        if (node.fused)
-            return endsOf(node.fused->range);
-        const ops::Operator &op = *node.op;
+        const ops::Operator &op = node.op;
+        if (const auto *product = op.getIf<ops::FusedProduct>())
+            return endsOf(product->range);
         if (const auto *quantize = op.getIf<ops::Quantize>()) {
             const auto ends
                 = coded(node, quantize->rangeIsInput ? inputEnds(node, 1) : endsOf(quantize->range));
@@ -145,7 +145,7 @@ private:
         return all;
     }
 
-    /// Of sums of 32 bits (spec: calibration-int8, section 3).
+    /// Of sums of 32 bits (core/quantize/RULES.md, Q-product-range).
     std::optional<Ends> product(const PlanNode &node, bool hasBias) const
     {
         const std::size_t low = hasBias ? 3 : 2;
@@ -173,18 +173,21 @@ private:
 
     void widen(PlanNode &producer, float low, float high)
     {
-        if (!producer.fused || !producer.fused->isCalibrated() || producer.outputs.size() != 3)
+        const auto *product = producer.op.getIf<ops::FusedProduct>();
+        if (product == nullptr || !product->isCalibrated() || producer.outputs.size() != 3)
             return;
-        const auto own = endsOf(producer.fused->range);
+        const auto own = endsOf(product->range);
         if (!own || (own->low == low && own->high == high))
             return;
-        FusedInt8 wide = *producer.fused;
+        ops::FusedProduct wide = *product;
+        if (wide.limits.high)
+            return; // its codes end before its range does
         if (!wide.requantized) // whose codes are cut, and rounded twice as before
-            wide.limits = codeLimits(wide.range, m_graph.desc(producer.outputs[0]).dtype);
+            wide.limits = ops::codeLimits(wide.range, m_graph.desc(producer.outputs[0]).dtype);
         else if (!wide.keepsCodes(m_graph.desc(producer.outputs[0]).dtype))
             return;
         wide.range = {low, high};
-        producer.fused = std::make_shared<const FusedInt8>(std::move(wide));
+        producer.op = std::move(wide);
         set(producer.outputs[1], low);
         set(producer.outputs[2], high);
     }
@@ -204,12 +207,12 @@ private:
 
 void settleRanges(PlanGraph &graph)
 {
-    Settling(graph).run();
+    RangePropagation(graph).run();
 }
 
 void shareRanges(PlanGraph &graph)
 {
-    Settling(graph).shareRanges();
+    RangePropagation(graph).shareRanges();
 }
 
-} // namespace halftone::runtime
+} // namespace halftone::plan

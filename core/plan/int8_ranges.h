@@ -1,8 +1,8 @@
 #pragma once
 
-#include "core/runtime/plan_graph.h"
+#include "core/plan/plan_graph.h"
 
-namespace halftone::runtime {
+namespace halftone::plan {
 
 /// The ends of a calibrated range are known before anything runs: they become constants, and with them the scales of
 /// whoever reads the codes. Operators that pass a range on are followed. What is not calibrated stays to be computed.
@@ -12,4 +12,4 @@ void settleRanges(PlanGraph &graph);
 /// They are cut to their own range as before. Needs: settled ranges
 void shareRanges(PlanGraph &graph);
 
-} // namespace halftone::runtime
+} // namespace halftone::plan

@@ -1,8 +1,9 @@
-#include "core/runtime/plan_edit.h"
+#include "core/plan/plan_edit.h"
 
+#include <algorithm>
 #include <numeric>
 
-namespace halftone::runtime {
+namespace halftone::plan {
 
 PlanUses::PlanUses(const PlanGraph &graph)
     : producer(graph.values.size(), kNoPlanNode)
@@ -21,6 +22,23 @@ PlanUses::PlanUses(const PlanGraph &graph)
     }
     for (const ValueId value : graph.outputs)
         isOutput[value] = true;
+}
+
+std::uint32_t PlanUses::hostOf(const PlanGraph &graph, ValueId value) const
+{
+    const std::uint32_t host = hasOneReader(value) ? producer[value] : kNoPlanNode;
+    return host == kNoPlanNode || graph.nodes[host].outputs[0] != value ? kNoPlanNode : host;
+}
+
+void PlanUses::follow(const PlanNode &node, std::uint32_t from, std::uint32_t to)
+{
+    for (const ValueId value : node.inputs)
+        std::ranges::replace(readers[value], from, to);
+    for (const PostOp &post : node.post)
+        if (post.operand != kNoValue)
+            std::ranges::replace(readers[post.operand], from, to);
+    for (const ValueId value : node.outputs)
+        producer[value] = to;
 }
 
 std::vector<ValueId> keepValues(const PlanGraph &graph)
@@ -64,4 +82,4 @@ void adoptMembers(PlanNode &into, const PlanNode &from)
     into.members.insert(into.members.begin(), from.members.begin(), from.members.end());
 }
 
-} // namespace halftone::runtime
+} // namespace halftone::plan

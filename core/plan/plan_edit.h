@@ -1,12 +1,12 @@
 #pragma once
 
-#include "core/runtime/plan_graph.h"
+#include "core/plan/plan_graph.h"
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-namespace halftone::runtime {
+namespace halftone::plan {
 
 inline constexpr std::uint32_t kNoPlanNode = 0xFFFFFFFFU;
 
@@ -22,6 +22,10 @@ struct PlanUses
 
     /// Is `value` read in one place only, and that no output?
     bool hasOneReader(ValueId value) const { return readers[value].size() == 1 && !isOutput[value]; }
+    /// The node whose first output `value` is, which one place alone reads; kNoPlanNode where there is none.
+    std::uint32_t hostOf(const PlanGraph &graph, ValueId value) const;
+    /// Node `from` stands at `to` now.
+    void follow(const PlanNode &node, std::uint32_t from, std::uint32_t to);
 };
 
 /// Readers and outputs get other values: by ValueId, what stands for it. Chains are followed.
@@ -36,4 +40,4 @@ void eraseNodes(PlanGraph &graph, const std::vector<bool> &marked);
 /// `from`'s source nodes come before those of `into`.
 void adoptMembers(PlanNode &into, const PlanNode &from);
 
-} // namespace halftone::runtime
+} // namespace halftone::plan

@@ -1,28 +1,28 @@
-#include "core/runtime/plan_graph.h"
+#include "core/plan/plan_graph.h"
 
-#include "core/dialect/mxnet/entry_name.h"
-#include "core/dialect/mxnet/read_operator.h"
+#include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
+#include "core/kernels/buffer.h"
 
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
-namespace halftone::runtime {
+namespace halftone::plan {
 namespace {
 
 class Builder
 {
 public:
-    Builder(const graph::Model &model, const passes::TypeMap &types, const passes::ShapeMap &shapes)
-        : m_graph(model.graph)
-        , m_types(types)
-        , m_shapes(shapes)
-        , m_referenced(graph::referencedOutputs(model.graph))
-        , m_first(model.graph.nodeCount(), kNoValue)
+    explicit Builder(const infer::TypedModel &typed)
+        : m_graph(typed.model.graph)
+        , m_types(typed.types)
+        , m_shapes(typed.shapes)
+        , m_referenced(graph::referencedOutputs(m_graph))
+        , m_first(m_graph.nodeCount(), kNoValue)
     {
-        for (const tensor::Array &array : model.parameters)
-            m_arrays.emplace(graph::variableOf(array.name), &array);
+        for (const tensor::Array &array : typed.model.parameters)
+            m_arrays.emplace(dialect::variableOf(m_graph, array.name), &array);
     }
 
     Result<PlanGraph> build()
@@ -32,29 +32,33 @@ public:
             HALFTONE_CHECK(m_graph.isVariable(id) ? addVariable(id) : addNode(id));
         for (const graph::Entry &head : m_graph.heads()) {
             m_plan.outputs.push_back(m_first[head.node] + head.output);
-            m_plan.outputNames.push_back(dialect::mxnet::entryName(m_graph, head));
+            m_plan.outputNames.push_back(dialect::of(m_graph).entryName(m_graph, head));
         }
         return std::move(m_plan);
     }
 
 private:
-    Result<TensorDesc> descOf(graph::NodeId id, std::uint32_t output) const
+    Result<kernels::TensorDesc> descOf(graph::NodeId id, std::uint32_t output) const
     {
         const std::string &name = m_graph.node(id).name;
-        TensorDesc desc{m_types.at(id, output), m_shapes.byNode[id][output]};
+        kernels::TensorDesc desc{m_types.at(id, output), m_shapes.byNode[id][output]};
         if (desc.dtype == tensor::DType::Unknown)
             return badInput(name, "its type does not follow from the inputs'");
         if (!desc.shape.isComplete())
-            return badInput(name, "its shape is " + desc.shape.toString(), "--shape for every input");
-        if (!desc.shape.elementCount())
-            return badInput(name, "its shape is " + desc.shape.toString(), "fewer than 2^63 elements");
+            return orElse(badInput(name, "its shape is " + desc.shape.toString()), Field::Shape,
+                          "for every input");
+        if (auto bytes = kernels::checkedBytes(desc); !bytes.ok()) {
+            Error error = std::move(bytes).error();
+            error.where = name;
+            return error;
+        }
         return desc;
     }
 
     Result<void> addVariable(graph::NodeId id)
     {
         const std::string &name = m_graph.node(id).name;
-        HALFTONE_TRY(TensorDesc desc, descOf(id, 0));
+        HALFTONE_TRY(kernels::TensorDesc desc, descOf(id, 0));
         const auto array = m_arrays.find(name);
         m_first[id] = m_plan.addValue(std::move(desc), name);
         if (array == m_arrays.end()) {
@@ -78,16 +82,14 @@ private:
     Result<void> addNode(graph::NodeId id)
     {
         const graph::NodeDef &def = m_graph.node(id);
-        HALFTONE_TRY(ops::Operator op, dialect::mxnet::readOperator(def));
-        HALFTONE_TRY(std::optional<FusedInt8> fused, readFusedInt8(def));
-        if (fused && fused->inputCount() != m_graph.inputs(id).size())
+        HALFTONE_TRY(ops::Operator op, dialect::of(m_graph).readFused(def));
+        if (const auto *product = op.getIf<ops::FusedProduct>();
+            product && product->inputCount() != m_graph.inputs(id).size())
             return badInput(def.name, std::to_string(m_graph.inputs(id).size()) + " inputs",
-                            std::to_string(fused->inputCount()));
-        if (!fused && (op.is<ops::Opaque>() || op.is<ops::ControlFlow>()))
+                            std::to_string(product->inputCount()));
+        if (op.is<ops::Opaque>() || op.is<ops::ControlFlow>())
             return unsupported(def.name, "operator " + def.op + " has no place in a latency plan");
-        PlanNode node{std::make_shared<const ops::Operator>(std::move(op)), def.op, {def.name}, {}, {}, {}};
-        if (fused)
-            node.fused = std::make_shared<const FusedInt8>(std::move(*fused));
+        PlanNode node{std::move(op), def.op, {def.name}, {}, {}, {}};
         for (const graph::Entry &input : m_graph.inputs(id))
             node.inputs.push_back(m_first[input.node] + input.output);
         m_first[id] = static_cast<ValueId>(m_plan.values.size());
@@ -96,15 +98,16 @@ private:
             auto desc = descOf(id, k);
             if (!desc.ok() && k < m_referenced[id]) // what nobody reads may stay open
                 return desc.error();
-            node.outputs.push_back(m_plan.addValue(desc.ok() ? desc.value() : TensorDesc(), def.name));
+            node.outputs.push_back(
+                m_plan.addValue(desc.ok() ? desc.value() : kernels::TensorDesc(), def.name));
         }
         m_plan.nodes.push_back(std::move(node));
         return {};
     }
 
     const graph::Graph &m_graph;
-    const passes::TypeMap &m_types;
-    const passes::ShapeMap &m_shapes;
+    const infer::TypeMap &m_types;
+    const infer::ShapeMap &m_shapes;
     std::unordered_map<std::string_view, const tensor::Array *> m_arrays;
     std::vector<std::uint32_t> m_referenced; ///< by NodeId: how many of its outputs somebody reads
     std::vector<ValueId> m_first; ///< by NodeId: the value of its output 0; the others follow
@@ -113,44 +116,22 @@ private:
 
 } // namespace
 
-template <class Op>
-OperatorPtr share(Op op)
+Result<std::unique_ptr<kernels::Kernel>> prepareNode(const PlanGraph &graph, const PlanNode &node,
+                                                     const kernels::Backend &backend)
 {
-    return std::make_shared<const ops::Operator>(std::move(op));
-}
-
-template OperatorPtr share(ops::Cast);
-template OperatorPtr share(ops::Conv);
-template OperatorPtr share(ops::Deconv);
-template OperatorPtr share(ops::FullyConnected);
-template OperatorPtr share(ops::Pool);
-template OperatorPtr share(ops::Softmax);
-template OperatorPtr share(ops::SoftmaxActivation);
-template OperatorPtr share(ops::Unary);
-
-Result<std::unique_ptr<Kernel>> prepareNode(const PlanGraph &graph, const PlanNode &node,
-                                            const Backend &backend)
-{
-    Operation operation{*node.op, node.opName, {}, {}};
-    operation.seed = seedOf(node.members.empty() ? node.opName : node.members.front());
+    kernels::Operation operation{node.op, node.opName, {}, {}};
+    operation.seed = kernels::seedOf(node.members.empty() ? node.opName : node.members.front());
     for (const ValueId value : node.inputs)
         operation.inputs.push_back(graph.desc(value));
     for (const ValueId value : node.outputs)
         operation.outputs.push_back(graph.desc(value));
-    if (node.fused)
-        return referenceFusedInt8(*node.fused, std::move(operation), 0);
     return backend.prepare(operation);
 }
 
-PlanGraph singleNode(const Operation &operation)
+PlanGraph singleNode(const kernels::Operation &operation)
 {
     PlanGraph graph;
-    PlanNode node{std::make_shared<const ops::Operator>(operation.op),
-                  operation.opName,
-                  {operation.opName},
-                  {},
-                  {},
-                  {}};
+    PlanNode node{operation.op, operation.opName, {operation.opName}, {}, {}, {}};
     for (std::size_t k = 0; k < operation.inputs.size(); ++k) {
         node.inputs.push_back(graph.addValue(operation.inputs[k], operation.opName));
         if (operation.isConstant(k))
@@ -167,10 +148,9 @@ PlanGraph singleNode(const Operation &operation)
     return graph;
 }
 
-Result<PlanGraph> buildPlanGraph(const graph::Model &model, const passes::TypeMap &types,
-                                 const passes::ShapeMap &shapes)
+Result<PlanGraph> buildPlanGraph(const infer::TypedModel &model)
 {
-    return Builder(model, types, shapes).build();
+    return Builder(model).build();
 }
 
-} // namespace halftone::runtime
+} // namespace halftone::plan

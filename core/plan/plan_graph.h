@@ -1,12 +1,9 @@
 #pragma once
 
 #include "core/base/result.h"
-#include "core/graph/model.h"
+#include "core/infer/typed_model.h"
+#include "core/kernels/backend.h"
 #include "core/ops/operator.h"
-#include "core/passes/infer_shapes.h"
-#include "core/passes/type_map.h"
-#include "core/runtime/backend.h"
-#include "core/runtime/fused_int8.h"
 #include "core/tensor/tensor.h"
 
 #include <cstdint>
@@ -15,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace halftone::runtime {
+namespace halftone::plan {
 
 /// Position of a value in its PlanGraph.
 using ValueId = std::uint32_t;
@@ -24,38 +21,29 @@ inline constexpr ValueId kNoValue = 0xFFFFFFFFU;
 /// A tensor of a plan: fed, constant, or computed by one node.
 struct PlanValue
 {
-    TensorDesc desc;
+    kernels::TensorDesc desc;
     std::optional<tensor::Tensor> constant;
     std::string name; ///< of the variable, or of the node that computed it in the source graph
 };
-
-/// Shared, so that copying and dropping a node does not concern a hundred kinds of operators.
-using OperatorPtr = std::shared_ptr<const ops::Operator>;
-
-/// Needs: Op is one of those that rewriting makes (Cast, Conv, Deconv, FullyConnected, Pool, Softmax,
-/// SoftmaxActivation, Unary).
-template <class Op>
-OperatorPtr share(Op op);
 
 /// Something done to a node's result before it is written.
 struct PostOp
 {
     /// A function of one element, or Binary with `operand` as the other side; Requantize behind a sum of codes, whose
     /// results are then those of Requantize.
-    OperatorPtr op;
+    ops::Operator op;
     ValueId operand = kNoValue;
 };
 
 /// An operator of a plan. Its first result passes through `post`, in order.
 struct PlanNode
 {
-    OperatorPtr op;
+    ops::Operator op;
     std::string opName; ///< the framework's, of the member that computes most
     std::vector<std::string> members; ///< the source graph's nodes that this one stands for
     std::vector<ValueId> inputs;
     std::vector<ValueId> outputs;
     std::vector<PostOp> post;
-    std::shared_ptr<const FusedInt8> fused = {}; ///< what is computed where `op` is opaque
 };
 
 /// What a latency plan computes: a graph of typed operators in execution order, free to be rewritten, in which every
@@ -68,27 +56,26 @@ struct PlanGraph
     std::vector<ValueId> outputs; ///< one for each head
     std::vector<std::string> outputNames;
 
-    ValueId addValue(TensorDesc desc, std::string name)
+    ValueId addValue(kernels::TensorDesc desc, std::string name)
     {
         values.push_back({std::move(desc), std::nullopt, std::move(name)});
         return static_cast<ValueId>(values.size() - 1);
     }
-    const TensorDesc &desc(ValueId id) const { return values[id].desc; }
+    const kernels::TensorDesc &desc(ValueId id) const { return values[id].desc; }
     bool isConstant(ValueId id) const { return values[id].constant.has_value(); }
 };
 
 /// A kernel of `backend` for one node without post-operations. fails: as Backend::prepare
-Result<std::unique_ptr<Kernel>> prepareNode(const PlanGraph &graph, const PlanNode &node,
-                                            const Backend &backend);
+Result<std::unique_ptr<kernels::Kernel>> prepareNode(const PlanGraph &graph, const PlanNode &node,
+                                                     const kernels::Backend &backend);
 
 /// A graph of one node, whose inputs are fed, or constant where the operation knows them, and whose outputs come out as
 /// far as somebody reads them.
-PlanGraph singleNode(const Operation &operation);
+PlanGraph singleNode(const kernels::Operation &operation);
 
 /// The plan graph of what the heads need. Variables that the parameters hold become constants.
 /// fails  Unsupported for an unknown operator or control flow that a head needs; BadInput for a type or shape that does
 ///        not follow from the inputs', and for a sparse parameter: where = node
-Result<PlanGraph> buildPlanGraph(const graph::Model &model, const passes::TypeMap &types,
-                                 const passes::ShapeMap &shapes);
+Result<PlanGraph> buildPlanGraph(const infer::TypedModel &model);
 
-} // namespace halftone::runtime
+} // namespace halftone::plan

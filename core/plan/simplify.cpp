@@ -1,10 +1,10 @@
-#include "core/runtime/simplify.h"
+#include "core/plan/simplify.h"
 
-#include "core/runtime/int8_ranges.h"
-#include "core/runtime/plan_edit.h"
+#include "core/plan/int8_ranges.h"
+#include "core/plan/plan_edit.h"
 #include "core/tensor/convert.h"
 
-namespace halftone::runtime {
+namespace halftone::plan {
 namespace {
 
 using tensor::DType;
@@ -12,7 +12,7 @@ using tensor::DType;
 /// A quarter of a GiB: constants beyond are computed on every run, which costs time and no memory.
 constexpr std::size_t kLargestFolded = std::size_t{1} << 28;
 
-std::optional<std::size_t> bytesOf(const TensorDesc &desc)
+std::optional<std::size_t> bytesOf(const kernels::TensorDesc &desc)
 {
     const auto count = desc.shape.elementCount();
     if (!count || desc.dtype == DType::Unknown)
@@ -38,7 +38,7 @@ bool canFold(const PlanGraph &graph, const PlanNode &node)
 using Tensors = std::vector<tensor::Tensor>;
 
 Result<std::shared_ptr<const Tensors>> compute(const PlanGraph &graph, const PlanNode &node,
-                                               const Backend &backend)
+                                               const kernels::Backend &backend)
 {
     std::vector<std::vector<std::byte>> aligned; // inputs may lie unaligned in a mapped file
     std::vector<const std::byte *> inputs;
@@ -53,7 +53,7 @@ Result<std::shared_ptr<const Tensors>> compute(const PlanGraph &graph, const Pla
         results.emplace_back(*bytesOf(graph.desc(value)));
         outputs.push_back(results.back().data());
     }
-    HALFTONE_TRY(const std::unique_ptr<Kernel> kernel, prepareNode(graph, node, backend));
+    HALFTONE_TRY(const std::unique_ptr<kernels::Kernel> kernel, prepareNode(graph, node, backend));
     HALFTONE_CHECK(kernel->run(inputs, outputs));
     auto tensors = std::make_shared<Tensors>();
     for (std::size_t k = 0; k < results.size(); ++k)
@@ -70,12 +70,12 @@ Result<std::shared_ptr<const Tensors>> castConstant(const tensor::Tensor &source
 
 } // namespace
 
-Result<void> foldConstants(PlanGraph &graph, const Backend *backend, PlanCache &cache)
+Result<void> foldConstants(PlanGraph &graph, const kernels::Backend *backend, kernels::PlanCache &cache)
 {
     std::vector<bool> folded(graph.nodes.size());
     for (std::size_t k = 0; k < graph.nodes.size(); ++k) {
         const PlanNode &node = graph.nodes[k];
-        const bool isCast = node.op->is<ops::Cast>();
+        const bool isCast = node.op.is<ops::Cast>();
         if (!canFold(graph, node) || (!isCast && backend == nullptr))
             continue;
         std::shared_ptr<const Tensors> results;
@@ -125,7 +125,7 @@ void removeUnused(PlanGraph &graph)
     std::erase_if(graph.inputs, [&needed](ValueId value) { return !needed[value]; });
 }
 
-Result<void> simplify(PlanGraph &graph, const Backend *backend, PlanCache &cache)
+Result<void> simplify(PlanGraph &graph, const kernels::Backend *backend, kernels::PlanCache &cache)
 {
     removeIdentities(graph);
     removeUnused(graph);
@@ -144,4 +144,13 @@ Result<void> simplify(PlanGraph &graph, const Backend *backend, PlanCache &cache
     return {};
 }
 
-} // namespace halftone::runtime
+Result<PlanGraph> simplifiedGraph(const infer::TypedModel &model, const kernels::Backend *backend,
+                                  kernels::PlanCache &cache)
+{
+    HALFTONE_TRY(PlanGraph graph, buildPlanGraph(model));
+    settleRanges(graph);
+    HALFTONE_CHECK(simplify(graph, backend, cache));
+    return graph;
+}
+
+} // namespace halftone::plan

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "core/base/result.h"
-#include "core/runtime/plan_cache.h"
-#include "core/runtime/plan_graph.h"
+#include "core/kernels/plan_cache.h"
+#include "core/plan/plan_graph.h"
 
-namespace halftone::runtime {
+namespace halftone::plan {
 
 /// Rewrites a plan graph for inference, one rewriting a function; each leaves a graph in execution order. What an
 /// operator computes changes by no more than the rounding of its type.
@@ -14,12 +14,12 @@ namespace halftone::runtime {
 void removeIdentities(PlanGraph &graph);
 
 /// Computes what depends on constants alone, with `backend` (which may be null) where it is no cast.
-Result<void> foldConstants(PlanGraph &graph, const Backend *backend, PlanCache &cache);
+Result<void> foldConstants(PlanGraph &graph, const kernels::Backend *backend, kernels::PlanCache &cache);
 
 /// BatchNorm with constant statistics goes into the weights and bias of the convolution, transposed convolution or
 /// fully connected layer that feeds it, if nothing else reads that. Looks through casts of the weights, so that folded
 /// weights are rounded once.
-Result<void> foldBatchNorms(PlanGraph &graph, PlanCache &cache);
+Result<void> foldBatchNorms(PlanGraph &graph, kernels::PlanCache &cache);
 
 /// A constant border of zeros becomes the padding of the convolution that reads it.
 void foldPads(PlanGraph &graph);
@@ -49,7 +49,13 @@ void sinkStrides(PlanGraph &graph);
 /// Removes nodes and inputs that no output needs.
 void removeUnused(PlanGraph &graph);
 
-/// All of them, in the order that serves.
-Result<void> simplify(PlanGraph &graph, const Backend *backend, PlanCache &cache);
+/// All of them, in the order that serves. Needs: settled ranges
+Result<void> simplify(PlanGraph &graph, const kernels::Backend *backend, kernels::PlanCache &cache);
 
-} // namespace halftone::runtime
+/// The graph that a backend's plan begins with: built, its ranges settled, simplified.
+/// backend  computes what depends on constants alone; may be null
+/// fails    as buildPlanGraph()
+Result<PlanGraph> simplifiedGraph(const infer::TypedModel &model, const kernels::Backend *backend,
+                                  kernels::PlanCache &cache);
+
+} // namespace halftone::plan

@@ -1,12 +1,12 @@
 #include "core/ops/window.h"
-#include "core/runtime/plan_edit.h"
-#include "core/runtime/simplify.h"
+#include "core/plan/plan_edit.h"
+#include "core/plan/simplify.h"
 #include "core/tensor/convert.h"
 
 #include <cmath>
 #include <cstring>
 
-namespace halftone::runtime {
+namespace halftone::plan {
 namespace {
 
 using tensor::DType;
@@ -19,7 +19,7 @@ const Tensor *constantBehind(const PlanGraph &graph, const PlanUses &uses, Value
         if (graph.isConstant(value))
             return &*graph.values[value].constant;
         const std::uint32_t producer = uses.producer[value];
-        if (producer == kNoPlanNode || !graph.nodes[producer].op->is<ops::Cast>())
+        if (producer == kNoPlanNode || !graph.nodes[producer].op.is<ops::Cast>())
             return nullptr;
         value = graph.nodes[producer].inputs[0];
     }
@@ -47,19 +47,19 @@ std::optional<ChannelPlace> channelPlace(const PlanGraph &graph, const PlanNode 
     const std::size_t elements = weight.elementCount();
     if (channels == 0 || elements == 0)
         return std::nullopt;
-    if (const auto *conv = layer.op->getIf<ops::Conv>()) {
+    if (const auto *conv = layer.op.getIf<ops::Conv>()) {
         if (static_cast<std::size_t>(place) != ops::channelAxis(conv->layout, conv->kernel.size()))
             return std::nullopt;
         return ChannelPlace{channels, 1, 1, elements / channels};
     }
-    if (const auto *deconv = layer.op->getIf<ops::Deconv>()) {
+    if (const auto *deconv = layer.op.getIf<ops::Deconv>()) {
         if (deconv->layout != ops::Layout::ChannelsFirst || place != 1)
             return std::nullopt;
         const auto groups = static_cast<std::size_t>(deconv->groups);
         const auto rows = static_cast<std::size_t>(weight.shape()[0]);
         return ChannelPlace{channels, rows / groups, groups, elements / (rows * (channels / groups))};
     }
-    const auto *full = layer.op->getIf<ops::FullyConnected>();
+    const auto *full = layer.op.getIf<ops::FullyConnected>();
     if (full == nullptr || place != rank - 1)
         return std::nullopt;
     return ChannelPlace{channels, 1, 1, elements / channels};
@@ -147,12 +147,12 @@ Result<std::shared_ptr<const Folded>> foldInto(const Tensor &weight, DType type,
 template <class Op>
 bool setHasBias(PlanNode &node)
 {
-    const auto *op = node.op->getIf<Op>();
+    const auto *op = node.op.getIf<Op>();
     if (op == nullptr)
         return false;
     Op changed = *op;
     changed.hasBias = true;
-    node.op = share(std::move(changed));
+    node.op = std::move(changed);
     return true;
 }
 
@@ -170,17 +170,17 @@ bool isLayer(const ops::Operator &op)
 
 } // namespace
 
-Result<void> foldBatchNorms(PlanGraph &graph, PlanCache &cache)
+Result<void> foldBatchNorms(PlanGraph &graph, kernels::PlanCache &cache)
 {
     const PlanUses uses(graph);
     std::vector<bool> gone(graph.nodes.size());
     for (std::size_t k = 0; k < graph.nodes.size(); ++k) {
-        const auto *norm = graph.nodes[k].op->getIf<ops::BatchNorm>();
+        const auto *norm = graph.nodes[k].op.getIf<ops::BatchNorm>();
         if (norm == nullptr || graph.nodes[k].inputs.size() != 5)
             continue;
         const PlanNode &node = graph.nodes[k];
         const std::uint32_t before = uses.producer[node.inputs[0]];
-        if (before == kNoPlanNode || !isLayer(*graph.nodes[before].op) || !graph.nodes[before].post.empty()
+        if (before == kNoPlanNode || !isLayer(graph.nodes[before].op) || !graph.nodes[before].post.empty()
             || !uses.hasOneReader(node.inputs[0]))
             continue;
         bool readsStatistics = false;
@@ -228,4 +228,4 @@ Result<void> foldBatchNorms(PlanGraph &graph, PlanCache &cache)
     return {};
 }
 
-} // namespace halftone::runtime
+} // namespace halftone::plan

@@ -1,10 +1,10 @@
-#include "core/runtime/element_function.h"
-#include "core/runtime/plan_edit.h"
-#include "core/runtime/simplify.h"
+#include "core/ops/element_function.h"
+#include "core/plan/plan_edit.h"
+#include "core/plan/simplify.h"
 
 #include <algorithm>
 
-namespace halftone::runtime {
+namespace halftone::plan {
 namespace {
 
 using ops::BinaryKind;
@@ -15,17 +15,12 @@ bool isProduct(const ops::Operator &op)
     return op.is<ops::Conv>() || op.is<ops::Deconv>() || op.is<ops::FullyConnected>() || op.is<ops::MatMul>();
 }
 
-bool isRelu(const ElementFunction &function)
-{
-    return function.kind == ElementFunction::Kind::Relu && function.alpha == 0;
-}
-
 /// Can `host` apply `function` to its result before it writes it?
-bool takesFunction(const PlanNode &host, const ElementFunction &function)
+bool takesFunction(const PlanNode &host, const ops::ElementFunction &function)
 {
-    if (host.op->is<ops::BatchNorm>())
-        return host.post.empty() && isRelu(function);
-    return isProduct(*host.op) || host.op->is<ops::Binary>();
+    if (host.op.is<ops::BatchNorm>())
+        return host.post.empty() && function.isRelu();
+    return isProduct(host.op) || host.op.is<ops::Binary>();
 }
 
 /// Is the second side of `binary` free to be a post-operation's operand?
@@ -51,9 +46,9 @@ public:
             const PlanNode &node = m_graph.nodes[k];
             if (!node.post.empty() || node.outputs.empty())
                 continue;
-            if (const auto function = elementFunction(*node.op))
+            if (const auto function = ops::elementFunction(node.op))
                 fuseFunction(k, *function);
-            else if (const auto *binary = node.op->getIf<ops::Binary>())
+            else if (const auto *binary = node.op.getIf<ops::Binary>())
                 fuseBinary(k, binary->kind);
         }
         eraseNodes(m_graph, m_gone);
@@ -63,15 +58,10 @@ private:
     /// The node that computes `value` for one reader alone, in the type and shape of `result`.
     std::uint32_t hostOf(ValueId value, ValueId result) const
     {
-        if (!m_uses.hasOneReader(value) || m_graph.desc(value) != m_graph.desc(result))
-            return kNoPlanNode;
-        const std::uint32_t host = m_uses.producer[value];
-        if (host == kNoPlanNode || m_graph.nodes[host].outputs[0] != value)
-            return kNoPlanNode;
-        return host;
+        return m_graph.desc(value) == m_graph.desc(result) ? m_uses.hostOf(m_graph, value) : kNoPlanNode;
     }
 
-    void fuseFunction(std::uint32_t k, const ElementFunction &function)
+    void fuseFunction(std::uint32_t k, const ops::ElementFunction &function)
     {
         const PlanNode &node = m_graph.nodes[k];
         const std::uint32_t host = hostOf(node.inputs[0], node.outputs[0]);
@@ -89,7 +79,7 @@ private:
         std::size_t bestSide = 0;
         for (std::size_t side = 0; side < (commutes(kind) ? 2U : 1U); ++side) {
             const std::uint32_t host = hostOf(node.inputs[side], node.outputs[0]);
-            if (host == kNoPlanNode || !isProduct(*m_graph.nodes[host].op)
+            if (host == kNoPlanNode || !isProduct(m_graph.nodes[host].op)
                 || !tensor::isFloat(m_graph.desc(node.inputs[1 - side]).dtype))
                 continue;
             // The later of two: its result is at hand, and it moves the least.
@@ -111,14 +101,7 @@ private:
         fused.post.push_back(std::move(post));
         fused.outputs[0] = node.outputs[0];
         m_gone[host] = true;
-        const auto moved = [&](ValueId value) { std::ranges::replace(m_uses.readers[value], host, k); };
-        for (const ValueId value : fused.inputs)
-            moved(value);
-        for (const PostOp &each : fused.post)
-            if (each.operand != kNoValue)
-                moved(each.operand);
-        for (const ValueId value : fused.outputs)
-            m_uses.producer[value] = k;
+        m_uses.follow(fused, host, k);
         m_graph.nodes[k] = std::move(fused);
         m_graph.nodes[host] = {};
     }
@@ -131,13 +114,14 @@ private:
 /// Does it make reals of codes?
 bool readsCodes(const PlanNode &node)
 {
-    return node.op->is<ops::Dequantize>() || (node.fused && node.fused->realOutput);
+    const auto *product = node.op.getIf<ops::FusedProduct>();
+    return node.op.is<ops::Dequantize>() || (product && product->realOutput);
 }
 
 /// Operators whose kernels write another float type than they read, rounding once.
 bool writesAnyFloat(const PlanNode &node)
 {
-    return isProduct(*node.op) || readsCodes(node);
+    return isProduct(node.op) || readsCodes(node);
 }
 
 /// What is quantized need not be widened before.
@@ -146,10 +130,10 @@ void quantizeWithoutCasts(PlanGraph &graph)
     const PlanUses uses(graph);
     std::vector<bool> gone(graph.nodes.size());
     for (PlanNode &node : graph.nodes) {
-        if (!node.op->is<ops::Quantize>())
+        if (!node.op.is<ops::Quantize>())
             continue;
         const std::uint32_t before = uses.producer[node.inputs[0]];
-        if (before == kNoPlanNode || !graph.nodes[before].op->is<ops::Cast>()
+        if (before == kNoPlanNode || !graph.nodes[before].op.is<ops::Cast>()
             || !uses.hasOneReader(node.inputs[0]))
             continue;
         const PlanNode &cast = graph.nodes[before];
@@ -172,17 +156,18 @@ void fuseDequantize(PlanGraph &graph)
     for (std::size_t k = 0; k < graph.nodes.size(); ++k) {
         const PlanNode &node = graph.nodes[k];
         const std::uint32_t before
-            = node.op->is<ops::Dequantize>() ? uses.producer[node.inputs[0]] : kNoPlanNode;
+            = node.op.is<ops::Dequantize>() ? uses.producer[node.inputs[0]] : kNoPlanNode;
         if (before == kNoPlanNode || !uses.hasOneReader(node.inputs[0]))
             continue;
         PlanNode &layer = graph.nodes[before];
-        if (!layer.fused || layer.fused->isPlain || layer.fused->realOutput || !layer.fused->isCalibrated())
+        const auto *product = layer.op.getIf<ops::FusedProduct>();
+        if (!product || product->isPlain || product->realOutput || !product->isCalibrated())
             continue; // plain ones have all that they take: see fuseRequantize()
-        FusedInt8 real = *layer.fused;
+        ops::FusedProduct real = *product;
         real.realOutput = true;
         if (!real.limits.high) // what the codes could say
-            real.limits = codeLimits(real.range, graph.desc(layer.outputs[0]).dtype);
-        layer.fused = std::make_shared<const FusedInt8>(std::move(real));
+            real.limits = ops::codeLimits(real.range, graph.desc(layer.outputs[0]).dtype);
+        layer.op = std::move(real);
         layer.members.insert(layer.members.end(), node.members.begin(), node.members.end());
         layer.outputs = {node.outputs[0]};
         gone[k] = true;
@@ -201,7 +186,7 @@ void foldCasts(PlanGraph &graph)
     std::vector<bool> gone(graph.nodes.size());
     for (std::size_t k = 0; k < graph.nodes.size(); ++k) {
         const PlanNode &node = graph.nodes[k];
-        if (!node.op->is<ops::Cast>())
+        if (!node.op.is<ops::Cast>())
             continue;
         const std::uint32_t before = uses.producer[node.inputs[0]];
         if (before == kNoPlanNode || !writesAnyFloat(graph.nodes[before])
@@ -226,4 +211,4 @@ void foldCasts(PlanGraph &graph)
     quantizeWithoutCasts(graph);
 }
 
-} // namespace halftone::runtime
+} // namespace halftone::plan

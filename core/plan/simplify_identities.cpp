@@ -1,9 +1,9 @@
-#include "core/runtime/plan_edit.h"
-#include "core/runtime/simplify.h"
+#include "core/plan/plan_edit.h"
+#include "core/plan/simplify.h"
 
 #include <algorithm>
 
-namespace halftone::runtime {
+namespace halftone::plan {
 namespace {
 
 using ops::UnaryKind;
@@ -23,19 +23,19 @@ bool isIdentity(const PlanGraph &graph, const PlanNode &node)
     if (node.inputs.empty() || node.outputs.empty()
         || graph.desc(node.inputs[0]) != graph.desc(node.outputs[0]))
         return false;
-    if (const auto *unary = node.op->getIf<ops::Unary>())
+    if (const auto *unary = node.op.getIf<ops::Unary>())
         return unary->kind == UnaryKind::Identity || unary->kind == UnaryKind::StopGradient
             || unary->kind == UnaryKind::MakeLoss;
-    if (const auto *dropout = node.op->getIf<ops::Dropout>())
+    if (const auto *dropout = node.op.getIf<ops::Dropout>())
         return !dropout->always;
-    if (const auto *regression = node.op->getIf<ops::RegressionOutput>())
+    if (const auto *regression = node.op.getIf<ops::RegressionOutput>())
         return regression->kind != ops::RegressionOutput::Kind::Logistic;
-    if (const auto *resize = node.op->getIf<ops::Upsample>())
+    if (const auto *resize = node.op.getIf<ops::Upsample>())
         return resize->scale == 1 && resize->kind == ops::Upsample::Kind::Nearest && resize->inputs == 1;
-    if (const auto *concat = node.op->getIf<ops::Concat>())
+    if (const auto *concat = node.op.getIf<ops::Concat>())
         return concat->inputs == 1;
-    return node.op->is<ops::Cast>() || node.op->is<ops::LossOutput>() || node.op->is<ops::Reshape>()
-        || node.op->is<ops::Flatten>();
+    return node.op.is<ops::Cast>() || node.op.is<ops::LossOutput>() || node.op.is<ops::Reshape>()
+        || node.op.is<ops::Flatten>();
 }
 
 /// Operators whose result holds the input's bytes in the input's order.
@@ -48,18 +48,18 @@ bool isView(const ops::Operator &op)
 /// In inference a SoftmaxOutput is a softmax, whatever its label.
 void simplifyLosses(PlanGraph &graph, PlanNode &node)
 {
-    if (const auto *softmax = node.op->getIf<ops::SoftmaxOutput>()) {
+    if (const auto *softmax = node.op.getIf<ops::SoftmaxOutput>()) {
         if (softmax->multiOutput)
-            node.op = share(ops::Softmax{.axis = 1});
+            node.op = ops::Softmax{.axis = 1};
         else if (softmax->preserveShape || graph.desc(node.inputs[0]).shape.rank() <= 2)
-            node.op = share(ops::Softmax{.axis = -1});
+            node.op = ops::Softmax{.axis = -1};
         else
-            node.op = share(ops::SoftmaxActivation{});
+            node.op = ops::SoftmaxActivation{};
         node.inputs.resize(1);
-    } else if (node.op->is<ops::RegressionOutput>()) {
-        const auto kind = node.op->as<ops::RegressionOutput>().kind;
+    } else if (node.op.is<ops::RegressionOutput>()) {
+        const auto kind = node.op.as<ops::RegressionOutput>().kind;
         if (kind == ops::RegressionOutput::Kind::Logistic)
-            node.op = share(ops::Unary{UnaryKind::Sigmoid});
+            node.op = ops::Unary{UnaryKind::Sigmoid};
         node.inputs.resize(1);
     }
 }
@@ -69,12 +69,12 @@ void splitMultiCasts(PlanGraph &graph)
 {
     std::vector<PlanNode> nodes;
     for (PlanNode &node : graph.nodes) {
-        if (!node.op->is<ops::MultiCast>()) {
+        if (!node.op.is<ops::MultiCast>()) {
             nodes.push_back(std::move(node));
             continue;
         }
         for (std::size_t k = 0; k < node.outputs.size() && k < node.inputs.size(); ++k)
-            nodes.push_back({share(ops::Cast{graph.desc(node.outputs[k]).dtype, true}),
+            nodes.push_back({ops::Cast{graph.desc(node.outputs[k]).dtype, true},
                              node.opName,
                              node.members,
                              {node.inputs[k]},
@@ -92,11 +92,11 @@ void castAfterViews(PlanGraph &graph)
     std::vector<std::uint32_t> casts(graph.values.size(), kNoPlanNode); // by value: index in `nodes`
     for (PlanNode &node : graph.nodes) {
         const std::uint32_t cast
-            = isView(*node.op) && node.inputs[0] < casts.size() ? casts[node.inputs[0]] : kNoPlanNode;
+            = isView(node.op) && node.inputs[0] < casts.size() ? casts[node.inputs[0]] : kNoPlanNode;
         const bool moves = cast != kNoPlanNode
             && widens(graph.desc(nodes[cast].inputs[0]).dtype, graph.desc(node.inputs[0]).dtype);
         if (!moves) {
-            if (node.op->is<ops::Cast>())
+            if (node.op.is<ops::Cast>())
                 casts[node.outputs[0]] = static_cast<std::uint32_t>(nodes.size());
             nodes.push_back(std::move(node));
             continue;
@@ -105,7 +105,7 @@ void castAfterViews(PlanGraph &graph)
         const ValueId result = node.outputs[0];
         const ValueId view
             = graph.addValue({graph.desc(source).dtype, graph.desc(result).shape}, graph.values[result].name);
-        PlanNode after{share(ops::Cast{graph.desc(result).dtype, true}),
+        PlanNode after{ops::Cast{graph.desc(result).dtype, true},
                        nodes[cast].opName,
                        nodes[cast].members,
                        {view},
@@ -143,11 +143,11 @@ void removeIdentities(PlanGraph &graph)
         return value;
     };
     for (PlanNode &node : graph.nodes) {
-        if (!node.op->is<ops::Cast>())
+        if (!node.op.is<ops::Cast>())
             continue;
         node.inputs[0] = resolved(node.inputs[0]);
         const std::uint32_t before = uses.producer[node.inputs[0]];
-        if (before != kNoPlanNode && graph.nodes[before].op->is<ops::Cast>()
+        if (before != kNoPlanNode && graph.nodes[before].op.is<ops::Cast>()
             && widens(graph.desc(graph.nodes[before].inputs[0]).dtype, graph.desc(node.inputs[0]).dtype))
             node.inputs[0] = graph.nodes[before].inputs[0];
         if (graph.desc(node.inputs[0]) == graph.desc(node.outputs[0]))
@@ -156,14 +156,14 @@ void removeIdentities(PlanGraph &graph)
     replaceValues(graph, same);
     // A layer that flattens by itself reads what is not flat yet, in whatever layout that has.
     for (PlanNode &node : graph.nodes) {
-        const auto *full = node.op->getIf<ops::FullyConnected>();
+        const auto *full = node.op.getIf<ops::FullyConnected>();
         if (full == nullptr || !full->flatten)
             continue;
         for (std::uint32_t before = uses.producer[node.inputs[0]];
-             before != kNoPlanNode && graph.nodes[before].op->is<ops::Flatten>();
+             before != kNoPlanNode && graph.nodes[before].op.is<ops::Flatten>();
              before = uses.producer[node.inputs[0]])
             node.inputs[0] = graph.nodes[before].inputs[0];
     }
 }
 
-} // namespace halftone::runtime
+} // namespace halftone::plan

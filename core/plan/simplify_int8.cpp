@@ -1,11 +1,11 @@
-#include "core/runtime/element_function.h"
-#include "core/runtime/plan_edit.h"
-#include "core/runtime/simplify.h"
+#include "core/ops/element_function.h"
+#include "core/plan/plan_edit.h"
+#include "core/plan/simplify.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace halftone::runtime {
+namespace halftone::plan {
 namespace {
 
 using tensor::DType;
@@ -24,27 +24,22 @@ public:
     {
         for (std::uint32_t k = 0; k < m_graph.nodes.size(); ++k) {
             const PlanNode &node = m_graph.nodes[k];
-            if (!node.post.empty() || node.fused || node.inputs.empty() || node.outputs.empty())
+            if (!node.post.empty() || node.op.is<ops::FusedProduct>() || node.inputs.empty()
+                || node.outputs.empty())
                 continue;
-            const std::uint32_t host = hostOf(node.inputs[0]);
+            const std::uint32_t host = m_uses.hostOf(m_graph, node.inputs[0]);
             if (host == kNoPlanNode)
                 continue;
-            if (const auto *requantize = node.op->getIf<ops::Requantize>())
+            if (const auto *requantize = node.op.getIf<ops::Requantize>())
                 takeRequantize(host, k, *requantize);
-            else if (m_graph.nodes[host].fused && m_graph.nodes[host].fused->isPlain)
-                takeMore(host, k);
+            else if (const auto *product = m_graph.nodes[host].op.getIf<ops::FusedProduct>();
+                     product && product->isPlain)
+                takeMore(host, k, *product);
         }
         eraseNodes(m_graph, m_gone);
     }
 
 private:
-    /// The node that computes `value` for one reader alone.
-    std::uint32_t hostOf(ValueId value) const
-    {
-        const std::uint32_t host = m_uses.hasOneReader(value) ? m_uses.producer[value] : kNoPlanNode;
-        return host == kNoPlanNode || m_graph.nodes[host].outputs[0] != value ? kNoPlanNode : host;
-    }
-
     std::optional<double> magnitudeOf(ValueId low, ValueId high) const
     {
         double most = 0;
@@ -67,17 +62,17 @@ private:
     {
         const PlanNode &node = m_graph.nodes[k];
         PlanNode &sums = m_graph.nodes[host];
-        const auto codes = requantizedTo(requantize, m_graph.desc(node.outputs[0]).dtype);
-        if (!codes || !hasKnownRange(node) || !hasKnownRange(sums) || sums.fused || !sums.post.empty())
+        const auto codes = ops::requantizedTo(requantize, m_graph.desc(node.outputs[0]).dtype);
+        if (!codes || !hasKnownRange(node) || !hasKnownRange(sums) || !sums.post.empty())
             return;
-        if (const auto product = plainProduct(*sums.op)) {
+        if (const auto product = ops::plainProduct(sums.op)) {
             if (!isParameterised(sums, *product))
                 return;
-            FusedInt8 fused = *product;
+            ops::FusedProduct fused = *product;
             fused.requantized = codes;
             fused.range = {-codes->most, codes->most};
             merge(host, k, std::move(fused));
-        } else if (const auto *sum = sums.op->getIf<ops::Quantized<ops::Binary>>();
+        } else if (const auto *sum = sums.op.getIf<ops::Quantized<ops::Binary>>();
                    sum && sum->op.kind == ops::BinaryKind::Add && !sum->range.low) {
             sums.post.push_back({node.op, kNoValue});
             merge(host, k, std::nullopt);
@@ -85,7 +80,7 @@ private:
     }
 
     /// Are weights and bias constant, and all ranges known and wide enough to count in?
-    bool isParameterised(const PlanNode &node, const FusedInt8 &product) const
+    bool isParameterised(const PlanNode &node, const ops::FusedProduct &product) const
     {
         if (node.inputs.size() != product.inputCount())
             return false;
@@ -101,18 +96,17 @@ private:
     }
 
     /// What follows a plain product that has been requantized.
-    void takeMore(std::uint32_t host, std::uint32_t k)
+    void takeMore(std::uint32_t host, std::uint32_t k, ops::FusedProduct fused)
     {
         const PlanNode &node = m_graph.nodes[k];
-        const ops::Operator &op = *node.op;
-        FusedInt8 fused = *m_graph.nodes[host].fused;
+        const ops::Operator &op = node.op;
         const DType from = m_graph.desc(node.inputs[0]).dtype;
         const DType to = m_graph.desc(node.outputs[0]).dtype;
         if (const auto *activation = op.getIf<ops::Quantized<ops::Activation>>()) {
             if (activation->op.kind != ops::UnaryKind::Relu || fused.realOutput || fused.activation
                 || from != to || !hasKnownRange(node))
                 return;
-            fused.activation = activation->op;
+            fused.activation = ops::elementFunction(activation->op);
         } else if (op.is<ops::Dequantize>()) {
             if (!fused.keepsCodes(from) || to != DType::F32)
                 return;
@@ -124,8 +118,8 @@ private:
                 return;
             fused.realOutput = false;
             fused.range = quantize->range;
-        } else if (fused.realOutput && !fused.activation && from == to && elementFunction(op)) {
-            fused.activation = op;
+        } else if (fused.realOutput && !fused.activation && from == to && ops::elementFunction(op)) {
+            fused.activation = ops::elementFunction(op);
         } else {
             return;
         }
@@ -133,18 +127,15 @@ private:
     }
 
     /// `host` takes the place of node `k`, where all that either reads is there.
-    void merge(std::uint32_t host, std::uint32_t k, std::optional<FusedInt8> fused)
+    void merge(std::uint32_t host, std::uint32_t k, std::optional<ops::FusedProduct> fused)
     {
         PlanNode whole = std::move(m_graph.nodes[host]);
         const PlanNode &node = m_graph.nodes[k];
         whole.members.insert(whole.members.end(), node.members.begin(), node.members.end());
         whole.outputs = node.outputs;
         if (fused)
-            whole.fused = std::make_shared<const FusedInt8>(std::move(*fused));
-        for (const ValueId value : whole.inputs)
-            std::ranges::replace(m_uses.readers[value], host, k);
-        for (const ValueId value : whole.outputs)
-            m_uses.producer[value] = k;
+            whole.op = std::move(*fused);
+        m_uses.follow(whole, host, k);
         m_gone[host] = true;
         m_graph.nodes[host] = {};
         m_graph.nodes[k] = std::move(whole);
@@ -162,4 +153,4 @@ void fuseRequantize(PlanGraph &graph)
     Int8Fusion(graph).run();
 }
 
-} // namespace halftone::runtime
+} // namespace halftone::plan

@@ -1,11 +1,11 @@
+#include "core/ops/element_function.h"
 #include "core/ops/window.h"
-#include "core/runtime/element_function.h"
-#include "core/runtime/plan_edit.h"
-#include "core/runtime/simplify.h"
+#include "core/plan/plan_edit.h"
+#include "core/plan/simplify.h"
 
 #include <algorithm>
 
-namespace halftone::runtime {
+namespace halftone::plan {
 namespace {
 
 using ops::Dims;
@@ -63,7 +63,7 @@ private:
         Dims common;
         for (const std::uint32_t reader : m_uses.readers[value]) {
             const PlanNode &node = m_graph.nodes[reader];
-            const auto *conv = node.op->getIf<ops::Conv>();
+            const auto *conv = node.op.getIf<ops::Conv>();
             if (conv == nullptr || node.inputs[0] != value || !isPointwise(*conv) || conv->layout != layout
                 || readsInPost(node, value))
                 return {};
@@ -82,7 +82,7 @@ private:
 
     void sinkInto(std::size_t k)
     {
-        const auto *conv = m_graph.nodes[k].op->getIf<ops::Conv>();
+        const auto *conv = m_graph.nodes[k].op.getIf<ops::Conv>();
         if (conv == nullptr)
             return;
         const ValueId result = m_graph.nodes[k].outputs[0];
@@ -99,12 +99,12 @@ private:
         for (std::size_t axis = 0; axis < stride.size(); ++axis)
             sparser.stride[axis] *= stride[axis];
         const ops::Layout layout = conv->layout;
-        m_graph.nodes[k].op = share(std::move(sparser));
+        m_graph.nodes[k].op = std::move(sparser);
         m_graph.values[result].desc.shape = strided(m_graph.desc(result).shape, layout, stride);
         for (const std::uint32_t reader : m_uses.readers[result]) {
-            ops::Conv denser = m_graph.nodes[reader].op->as<ops::Conv>();
+            ops::Conv denser = m_graph.nodes[reader].op.as<ops::Conv>();
             denser.stride.clear();
-            m_graph.nodes[reader].op = share(std::move(denser));
+            m_graph.nodes[reader].op = std::move(denser);
         }
         for (std::size_t post = 0; post < m_graph.nodes[k].post.size(); ++post)
             if (m_graph.nodes[k].post[post].operand != kNoValue)
@@ -115,13 +115,13 @@ private:
     void subsample(std::size_t k, std::size_t post, ops::Layout layout, const Dims &stride)
     {
         const ValueId operand = m_graph.nodes[k].post[post].operand;
-        TensorDesc desc = m_graph.desc(operand);
+        kernels::TensorDesc desc = m_graph.desc(operand);
         desc.shape = strided(desc.shape, layout, stride);
         const ValueId kept = m_graph.addValue(std::move(desc), m_graph.values[operand].name);
         ops::Pool pool{.kind = ops::Pool::Kind::Average, .kernel = Dims(stride.size(), 1), .stride = stride};
         pool.layout = layout;
         m_subsamplings.emplace_back(
-            k, PlanNode{share(std::move(pool)), "Pooling", m_graph.nodes[k].members, {operand}, {kept}, {}});
+            k, PlanNode{std::move(pool), "Pooling", m_graph.nodes[k].members, {operand}, {kept}, {}});
         m_graph.nodes[k].post[post].operand = kept;
     }
 
@@ -160,14 +160,14 @@ void poolBeforeConvolution(PlanGraph &graph)
 {
     const PlanUses uses(graph);
     for (PlanNode &node : graph.nodes) {
-        const auto *pool = node.op->getIf<ops::Pool>();
+        const auto *pool = node.op.getIf<ops::Pool>();
         if (pool == nullptr || !averagesWholeWindows(*pool) || !uses.hasOneReader(node.inputs[0]))
             continue;
         const std::uint32_t before = uses.producer[node.inputs[0]];
         if (before == kNoPlanNode || !graph.nodes[before].post.empty())
             continue;
         PlanNode &layer = graph.nodes[before];
-        const auto *conv = layer.op->getIf<ops::Conv>();
+        const auto *conv = layer.op.getIf<ops::Conv>();
         if (conv == nullptr || !isPointwise(*conv) || !isAll(conv->stride, 1) || conv->layout != pool->layout
             || graph.desc(layer.outputs[0]).dtype != graph.desc(layer.inputs[0]).dtype)
             continue;
@@ -189,11 +189,11 @@ void foldPads(PlanGraph &graph)
 {
     const PlanUses uses(graph);
     for (PlanNode &node : graph.nodes) {
-        const auto *conv = node.op->getIf<ops::Conv>();
+        const auto *conv = node.op.getIf<ops::Conv>();
         const std::uint32_t before = conv == nullptr ? kNoPlanNode : uses.producer[node.inputs[0]];
         if (before == kNoPlanNode)
             continue;
-        const auto *pad = graph.nodes[before].op->getIf<ops::Pad>();
+        const auto *pad = graph.nodes[before].op.getIf<ops::Pad>();
         const std::size_t rank = conv->kernel.size() + 2;
         if (pad == nullptr || pad->mode != ops::Pad::Mode::Constant || pad->value != 0
             || pad->widths.size() != 2 * rank
@@ -213,11 +213,11 @@ void foldPads(PlanGraph &graph)
             padded.pad.begin[k] += pad->widths[2 * (spatial + k)];
             padded.pad.end[k] += pad->widths[2 * (spatial + k) + 1];
         }
-        node.op = share(std::move(padded));
+        node.op = std::move(padded);
         node.inputs[0] = graph.nodes[before].inputs[0];
         node.members.insert(node.members.begin(), graph.nodes[before].members.begin(),
                             graph.nodes[before].members.end());
     }
 }
 
-} // namespace halftone::runtime
+} // namespace halftone::plan

@@ -1,8 +1,7 @@
 #include "core/policy/assignment.h"
 
 #include "core/base/text.h"
-#include "core/dialect/mxnet/op_info.h"
-#include "core/dialect/mxnet/operator_rows.h"
+#include "core/dialect/dialect.h"
 #include "core/policy/wording.h"
 
 #include <algorithm>
@@ -18,7 +17,7 @@ struct OpDecision
 {
     Decision decision;
     const std::vector<ConditionalRule> *conditions = nullptr;
-    const dialect::mxnet::OpInfo *info = nullptr; ///< looked up only for conditions
+    const dialect::OpInfo *info = nullptr; ///< looked up only for conditions
     std::uint32_t firstCondition = 0; ///< entry of the first condition, the others follow
 };
 
@@ -41,17 +40,17 @@ Rule ruleOf(List list)
     return Rule::NeutralList;
 }
 
-bool holds(const ConditionalRule &rule, const dialect::mxnet::OpInfo *info,
+bool holds(const dialect::Dialect &dialect, const ConditionalRule &rule, const dialect::OpInfo *info,
            const graph::Attributes &attributes)
 {
-    const dialect::mxnet::AttributeSpec *const spec = info ? info->attribute(rule.attribute) : nullptr;
+    const dialect::AttributeSpec *const spec = info ? info->attribute(rule.attribute) : nullptr;
     if (!spec) {
         const std::string *const written = attributes.find(rule.attribute);
         return written && std::ranges::find(rule.values, *written) != rule.values.end();
     }
-    const std::string_view value = attributeValue(*info, attributes, rule.attribute);
+    const std::string_view value = info->valueOf(attributes, rule.attribute);
     return std::ranges::any_of(rule.values,
-                               [&](const std::string &one) { return sameValue(*spec, value, one); });
+                               [&](const std::string &one) { return dialect.sameValue(*spec, value, one); });
 }
 
 std::uint32_t addEntry(std::vector<std::string> &entries, std::string text)
@@ -60,47 +59,37 @@ std::uint32_t addEntry(std::vector<std::string> &entries, std::string text)
     return static_cast<std::uint32_t>(entries.size() - 1);
 }
 
-OpDecision decideOp(const std::string &op, const Rules &rules, std::vector<std::string> &entries)
+OpDecision decideOp(const dialect::Dialect &dialect, const std::string &op, const Rules &rules,
+                    std::vector<std::string> &entries)
 {
     OpDecision made;
-    if (op == graph::kVariableOp) {
-        made.decision.rule = Rule::Variable;
-        return made;
-    }
     const auto place = rules.places.find(op);
-    if (place == rules.places.end())
+    if (place == rules.places.end()
+        || (rules.bodiesDecide && dialect.isJudgedByBody(op) && place->second.origin == Origin::BuiltIn))
         return made;
-    const auto &[list, entry, source] = place->second;
-    const std::string origin = " (" + std::string(source) + ')';
-    made.decision = {ruleOf(list), addEntry(entries, entryText(nameOf(list), entry) + origin)};
+    const auto &[list, entry, origin, source] = place->second;
+    const std::string by = " (" + std::string(source) + ')';
+    made.decision = {ruleOf(list), addEntry(entries, entryText(nameOf(list), entry) + by), origin};
     if (list != List::Conditional)
         return made;
     entries.back() += ", no condition holds";
     made.conditions = &rules.conditions.at(op);
-    made.info = dialect::mxnet::findOp(op);
+    made.info = dialect.findOp(op);
     made.firstCondition = static_cast<std::uint32_t>(entries.size());
     for (const ConditionalRule &rule : *made.conditions)
         entries.push_back(entryText(nameOf(list), entry) + ' ' + rule.attribute + '=' + joined(rule.values)
-                          + origin);
+                          + by);
     return made;
 }
 
-Decision decideNode(const OpDecision &op, const graph::Attributes &attributes)
+Decision decideNode(const dialect::Dialect &dialect, const OpDecision &op,
+                    const graph::Attributes &attributes)
 {
     for (std::uint32_t i = 0; i < op.conditions->size(); ++i) {
-        if (holds((*op.conditions)[i], op.info, attributes))
+        if (holds(dialect, (*op.conditions)[i], op.info, attributes))
             return {Rule::Conditional, op.firstCondition + i};
     }
     return op.decision;
-}
-
-bool isFused(const graph::NodeDef &node)
-{
-    if (node.subgraphs.size() != 1)
-        return false;
-    const auto *const info = dialect::mxnet::findOp(node.op);
-    const auto *const row = info ? dialect::mxnet::findRow(info->name) : nullptr;
-    return !row || !row->prototype.is<ops::ControlFlow>();
 }
 
 /// Which of a fused operator's parts decides: the higher one.
@@ -122,8 +111,9 @@ int precedence(Rule rule)
 class Decider
 {
 public:
-    Decider(const Rules &rules, std::vector<std::string> &entries)
-        : m_rules(rules)
+    Decider(const dialect::Dialect &dialect, const Rules &rules, std::vector<std::string> &entries)
+        : m_dialect(dialect)
+        , m_rules(rules)
         , m_entries(entries)
     {
     }
@@ -132,20 +122,20 @@ public:
     {
         const auto [at, fresh] = m_ops.try_emplace(op);
         if (fresh)
-            at->second = decideOp(op, m_rules, m_entries);
+            at->second = decideOp(m_dialect, op, m_rules, m_entries);
         return at->second;
     }
 
     Decision decide(const OpDecision &op, const graph::NodeDef &node)
     {
         if (op.conditions)
-            return decideNode(op, node.attributes);
+            return decideNode(m_dialect, op, node.attributes);
         if (op.decision.rule != Rule::Unlisted || node.subgraphs.empty() || !isFused(node))
             return op.decision;
         const Part part = strongest(*node.subgraphs[0], 1);
         if (part.node == nullptr)
             return op.decision;
-        return {part.decision.rule, entryOf(part)};
+        return {part.decision.rule, entryOf(part), part.decision.origin};
     }
 
 private:
@@ -167,7 +157,7 @@ private:
                 continue;
             const graph::NodeDef &node = body.node(id);
             const OpDecision &op = decide(node.op);
-            Part part{&node, op.conditions ? decideNode(op, node.attributes) : op.decision};
+            Part part{&node, op.conditions ? decideNode(m_dialect, op, node.attributes) : op.decision};
             if (part.decision.rule == Rule::Unlisted && depth < kMaxDepth && isFused(node))
                 part = strongest(*node.subgraphs[0], depth + 1);
             if (part.node && precedence(part.decision.rule) > precedence(best.decision.rule))
@@ -185,6 +175,12 @@ private:
         return at->second;
     }
 
+    bool isFused(const graph::NodeDef &node) const
+    {
+        return node.subgraphs.size() == 1 && m_dialect.role(node) == dialect::NodeRole::Fused;
+    }
+
+    const dialect::Dialect &m_dialect;
     const Rules &m_rules;
     std::vector<std::string> &m_entries;
     std::unordered_map<std::string, OpDecision> m_ops;
@@ -222,13 +218,13 @@ void decideInt8(const graph::Graph &graph, const Rules &rules, Assignment &made)
     if (rules.int8.empty())
         return;
     std::vector<std::optional<Decision>> ops; // by OpIndex
-    for (const std::string &op : graph.operatorNames()) {
-        const auto place = rules.int8.find(op);
-        if (place == rules.int8.end()) {
+    for (graph::OpIndex index = 0; index < graph.operatorNames().size(); ++index) {
+        const auto place = rules.int8.find(graph.operatorNames()[index]);
+        if (place == rules.int8.end() || graph.isVariableOp(index)) {
             ops.emplace_back();
             continue;
         }
-        const auto &[list, entry, source] = place->second;
+        const auto &[list, entry, origin, source] = place->second;
         ops.emplace_back(Decision{
             Rule::Int8List,
             addEntry(made.entries, entryText(nameOf(list), entry) + " (" + std::string(source) + ')')});
@@ -323,14 +319,15 @@ Assignment assign(const graph::Graph &graph, const Rules &rules, const NamedNode
 {
     Assignment made;
     made.entries.emplace_back();
-    Decider decider(rules, made.entries);
+    Decider decider(dialect::of(graph), rules, made.entries);
     std::vector<const OpDecision *> ops;
-    for (const std::string &op : graph.operatorNames())
-        ops.push_back(&decider.decide(op));
+    for (graph::OpIndex op = 0; op < graph.operatorNames().size(); ++op)
+        ops.push_back(graph.isVariableOp(op) ? nullptr : &decider.decide(graph.operatorNames()[op]));
 
     made.nodes.resize(graph.nodeCount());
     for (graph::NodeId id = 0; id < made.nodes.size(); ++id)
-        made.nodes[id] = decider.decide(*ops[graph.opOf(id)], graph.node(id));
+        made.nodes[id] = graph.isVariable(id) ? Decision{Rule::Variable}
+                                              : decider.decide(*ops[graph.opOf(id)], graph.node(id));
     decideInt8(graph, rules, made);
     decideNamed(graph, named, made);
     return made;

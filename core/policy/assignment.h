@@ -11,7 +11,7 @@
 
 namespace halftone::policy {
 
-/// What decided for a node. In order of precedence but for Variable (spec: amp-conversion, section 3;
+/// What decided for a node. In order of precedence but for Variable (core/mixed/RULES.md, M-precedence;
 /// overrides are ours and come first).
 enum class Rule : std::uint8_t
 {
@@ -49,6 +49,7 @@ struct Decision
 {
     Rule rule = Rule::Unlisted;
     std::uint32_t entry = 0; ///< index into Assignment::entries
+    Origin origin = Origin::Given; ///< of what a list decides: whose list
 };
 
 /// The decision of every node of one graph.

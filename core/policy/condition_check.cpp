@@ -1,39 +1,13 @@
 #include "core/policy/condition_check.h"
 
 #include "core/base/text.h"
-#include "core/dialect/mxnet/attribute_text.h"
 #include "core/policy/wording.h"
-
-#include <algorithm>
 
 namespace halftone::policy {
 namespace {
 
-using dialect::mxnet::AttributeSpec;
-using dialect::mxnet::AttributeType;
-
-bool canHave(const AttributeSpec &spec, std::string_view value)
-{
-    if (spec.nullable && dialect::mxnet::isNone(value))
-        return true;
-    switch (spec.type) {
-    case AttributeType::Integer:
-        return dialect::mxnet::readInteger(value).ok();
-    case AttributeType::Real:
-        return dialect::mxnet::readReal(value).ok();
-    case AttributeType::Boolean:
-        return dialect::mxnet::readBoolean(value).ok();
-    case AttributeType::Tuple:
-        return dialect::mxnet::readOptionalTuple(value).ok();
-    case AttributeType::RealTuple:
-        return dialect::mxnet::readRealTuple(value).ok();
-    case AttributeType::Enum:
-        return std::ranges::find(spec.values, value) != spec.values.end();
-    case AttributeType::Text:
-        break;
-    }
-    return true;
-}
+using dialect::AttributeSpec;
+using dialect::AttributeType;
 
 std::string_view form(AttributeType type)
 {
@@ -60,8 +34,9 @@ std::string expectedValues(const AttributeSpec &spec, std::string_view value)
 
 } // namespace
 
-Result<void> checkCondition(const dialect::mxnet::OpInfo &op, const ConditionalRule &rule,
-                            const std::string &where, std::vector<Warning> &warnings)
+Result<void> checkCondition(const dialect::Dialect &dialect, const dialect::OpInfo &op,
+                            const ConditionalRule &rule, const std::string &where,
+                            std::vector<Warning> &warnings)
 {
     const AttributeSpec *const spec = op.attribute(rule.attribute);
     if (!spec) {
@@ -79,7 +54,7 @@ Result<void> checkCondition(const dialect::mxnet::OpInfo &op, const ConditionalR
     if (rule.values.empty())
         warnings.push_back({entry, rule.attribute + " with no values: the rule never holds"});
     for (const std::string &value : rule.values) {
-        if (!canHave(*spec, value))
+        if (!dialect.isValue(*spec, value))
             warnings.push_back(
                 {entry, rule.attribute + " is never " + inQuotes(value) + expectedValues(*spec, value)});
     }

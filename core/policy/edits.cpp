@@ -1,6 +1,6 @@
 #include "core/policy/edits.h"
 
-#include "core/dialect/mxnet/op_info.h"
+#include "core/dialect/dialect.h"
 #include "core/policy/int8_forms.h"
 #include "core/policy/op_lists.h"
 #include "core/policy/pattern.h"
@@ -15,12 +15,6 @@ namespace halftone::policy {
 namespace {
 
 using Move = Policy::Move;
-
-std::string canonical(const std::string &op)
-{
-    const dialect::mxnet::OpInfo *const info = dialect::mxnet::findOp(op);
-    return info ? info->name : op;
-}
 
 Move::To moveTo(List list)
 {
@@ -72,8 +66,9 @@ std::string shortNumber(double value)
 class Editor
 {
 public:
-    explicit Editor(const Policy &policy)
+    Editor(const Policy &policy, const dialect::Dialect &dialect)
         : m_policy(policy)
+        , m_dialect(dialect)
     {
     }
 
@@ -110,9 +105,10 @@ public:
     Result<void> operator()(const SetConditions &edit)
     {
         const std::string op = canonical(edit.op);
-        const auto isOps = [&op](const ConditionalRule &rule) { return canonical(rule.op) == op; };
+        const auto isOps = [&](const ConditionalRule &rule) { return canonical(rule.op) == op; };
         dropMoves(op);
-        HALFTONE_TRY(const OpLists *const lists, builtInLists(m_policy.target, m_policy.listVersion));
+        HALFTONE_TRY(const OpLists *const lists,
+                     builtInLists(m_dialect, m_policy.target, m_policy.listVersion));
         std::vector<ConditionalRule> rules = m_policy.conditionalOps.value_or(lists->conditional);
         std::erase_if(rules, isOps);
         std::erase_if(m_policy.addedConditions, isOps);
@@ -221,11 +217,20 @@ public:
 private:
     using Names = std::optional<std::vector<std::string>>;
 
-    Result<Rules> resolved(std::vector<Warning> &warnings) const { return resolve(m_policy, warnings); }
+    Result<Rules> resolved(std::vector<Warning> &warnings) const
+    {
+        return resolve(m_policy, m_dialect, warnings);
+    }
+
+    std::string canonical(const std::string &op) const
+    {
+        const dialect::OpInfo *const info = m_dialect.findOp(op);
+        return info ? info->name : op;
+    }
 
     void dropMoves(const std::string &op)
     {
-        std::erase_if(m_policy.moves, [&op](const Move &move) { return canonical(move.op) == op; });
+        std::erase_if(m_policy.moves, [&](const Move &move) { return canonical(move.op) == op; });
     }
 
     Result<void> addInt8(const std::vector<std::string> &ops)
@@ -233,7 +238,7 @@ private:
         std::vector<std::string> now = m_policy.int8Ops.value_or(std::vector<std::string>());
         for (const std::string &op : ops) {
             const std::string name = canonical(op);
-            if (!hasInt8Form(name))
+            if (!hasInt8Form(m_dialect, name))
                 return badInput("int8_ops", inQuotes(op), "an operator with an int8 form");
             if (std::ranges::none_of(now, [&](const std::string &one) { return canonical(one) == name; }))
                 now.push_back(name);
@@ -252,9 +257,9 @@ private:
             m_policy.int8Ops.reset();
     }
 
-    static void takeOut(Names &given, const std::vector<std::string> &builtIn, const std::string &op)
+    void takeOut(Names &given, const std::vector<std::string> &builtIn, const std::string &op) const
     {
-        const auto isOp = [&op](const std::string &name) { return canonical(name) == op; };
+        const auto isOp = [&](const std::string &name) { return canonical(name) == op; };
         const std::vector<std::string> &now = given ? *given : builtIn;
         if (std::ranges::none_of(now, isOp))
             return;
@@ -274,6 +279,7 @@ private:
     }
 
     Policy m_policy;
+    const dialect::Dialect &m_dialect;
 };
 
 struct Describer
@@ -328,9 +334,9 @@ struct Describer
 
 } // namespace
 
-Result<Policy> applyEdit(const Policy &policy, const Edit &edit)
+Result<Policy> applyEdit(const Policy &policy, const Edit &edit, const dialect::Dialect &dialect)
 {
-    Editor editor(policy);
+    Editor editor(policy, dialect);
     HALFTONE_CHECK(std::visit(editor, edit));
     return editor.take();
 }

@@ -91,7 +91,7 @@ using Edit
 /// `policy` as it is after the edit. Names that are there already are not added twice.
 /// fails: BadInput for an edit that resolve() would refuse, such as an unknown operator; for an operator without an int8
 /// form in int8_ops; for a threshold that is not above 0.
-Result<Policy> applyEdit(const Policy &policy, const Edit &edit);
+Result<Policy> applyEdit(const Policy &policy, const Edit &edit, const dialect::Dialect &dialect);
 
 /// For menus and the undo list: "Convolution to fp32", "Exclude 3 nodes".
 std::string describe(const Edit &edit);

@@ -1,27 +1,14 @@
 #include "core/policy/int8_forms.h"
 
-#include <algorithm>
-#include <array>
+#include "core/dialect/dialect.h"
+#include "core/dialect/quantized_forms.h"
 
 namespace halftone::policy {
-namespace {
 
-using namespace std::string_view_literals;
-
-constexpr std::array kOperators{"Convolution"sv,  "FullyConnected"sv, "Pooling"sv,   "Activation"sv,
-                                "Concat"sv,       "BatchNorm"sv,      "Embedding"sv, "Flatten"sv,
-                                "elemwise_add"sv, "elemwise_mul"sv};
-
-} // namespace
-
-std::span<const std::string_view> int8Operators()
+bool hasInt8Form(const dialect::Dialect &dialect, std::string_view op)
 {
-    return kOperators;
-}
-
-bool hasInt8Form(std::string_view op)
-{
-    return std::ranges::find(kOperators, op) != kOperators.end();
+    const dialect::QuantizedForms *const forms = dialect.quantizedForms();
+    return forms != nullptr && forms->kindOf(op) != dialect::Int8Kind::None;
 }
 
 } // namespace halftone::policy

@@ -1,13 +1,15 @@
 #pragma once
 
-#include <span>
 #include <string_view>
+
+namespace halftone::dialect {
+class Dialect;
+}
 
 namespace halftone::policy {
 
-/// The operators that MXNet 1.9.1 and Halftone's quantizer have int8 forms of, by canonical name; whether one node can take
-/// it depends on its attributes (spec: calibration-int8, section 2).
-std::span<const std::string_view> int8Operators();
-bool hasInt8Form(std::string_view op); ///< op: canonical
+/// Does the dialect have an int8 form of an operator that the quantizer makes? Whether one node can take it depends on its
+/// attributes (core/quantize/RULES.md, Q-forms).
+bool hasInt8Form(const dialect::Dialect &dialect, std::string_view op);
 
 } // namespace halftone::policy

@@ -1,14 +1,16 @@
 #include "core/policy/op_lists.h"
 
 #include "core/base/resource.h"
-#include "core/dialect/mxnet/op_info.h"
+#include "core/dialect/dialect.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <map>
 #include <mutex>
+#include <tuple>
 #include <unordered_map>
 
 namespace halftone::policy {
@@ -16,17 +18,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 3> kVersions{"1.9.1", "2.0.0b1", "master"};
-constexpr std::array<std::string_view, 1> kDialects{"mxnet"};
 constexpr std::array kTypes{tensor::DType::F16, tensor::DType::BF16};
 
-OpLists parse(tensor::DType target, std::string_view version)
+OpLists parse(const dialect::Dialect &dialect, tensor::DType target, std::string_view version)
 {
-    std::string path = "oplists/" + std::string(nameOf(target));
-    if (version != kVersions.front())
-        path += "-" + std::string(version);
-    const Json json = Json::parse(resource(path + ".json"));
+    const Json json = Json::parse(resource(dialect.listResource(target, version)));
     OpLists lists;
+    lists.dialect = &dialect;
     lists.source = json.at("source").get<std::string>();
     lists.version = version;
     lists.label = "built-in " + std::string(nameOf(target)) + ' ' + lists.version;
@@ -38,6 +36,15 @@ OpLists parse(tensor::DType target, std::string_view version)
     for (const Json &rule : json.at(nameOf(List::Conditional)))
         lists.conditional.push_back({rule.at(0), rule.at(1), rule.at(2).get<std::vector<std::string>>()});
     return lists;
+}
+
+/// "1.9.1, 2.0.0b1 or master"
+std::string alternatives(std::span<const std::string_view> words)
+{
+    std::string text;
+    for (std::size_t k = 0; k < words.size(); ++k)
+        text.append(k == 0 ? "" : k + 1 < words.size() ? ", " : " or ").append(words[k]);
+    return text.empty() ? "a format that has lists" : text;
 }
 
 } // namespace
@@ -77,35 +84,24 @@ bool OpLists::holds(List list, std::string_view op) const
     return list != List::Int8 && std::ranges::find(names(list), op) != names(list).end();
 }
 
-Result<const OpLists *> builtInLists(tensor::DType target, std::string_view version)
+Result<const OpLists *> builtInLists(const dialect::Dialect &dialect, tensor::DType target,
+                                     std::string_view version)
 {
-    struct Slot
-    {
-        std::once_flag once;
-        OpLists lists;
-    };
-    static std::array<std::array<Slot, kVersions.size()>, kTypes.size()> slots;
+    using Key = std::tuple<const dialect::Dialect *, tensor::DType, std::string_view>;
+    static std::mutex mutex;
+    static std::map<Key, OpLists> known; // whose addresses stay
 
-    const auto *const type = std::ranges::find(kTypes, target);
-    if (type == kTypes.end())
+    if (std::ranges::find(kTypes, target) == kTypes.end())
         return badInput("target_dtype", std::string(nameOf(target)), "float16 or bfloat16");
-    const auto *const at = std::ranges::find(kVersions, version);
-    if (at == kVersions.end())
-        return badInput("lists", '"' + std::string(version) + '"', "1.9.1, 2.0.0b1 or master");
-    Slot &slot = slots[static_cast<std::size_t>(type - kTypes.begin())]
-                      [static_cast<std::size_t>(at - kVersions.begin())];
-    std::call_once(slot.once, [&] { slot.lists = parse(target, version); });
-    return &slot.lists;
-}
-
-std::span<const std::string_view> listVersions()
-{
-    return kVersions;
-}
-
-std::span<const std::string_view> listDialects()
-{
-    return kDialects;
+    const auto versions = dialect.listVersions();
+    const auto at = std::ranges::find(versions, version);
+    if (at == versions.end())
+        return badInput("lists", '"' + std::string(version) + '"', alternatives(versions));
+    const std::lock_guard lock(mutex);
+    const auto [lists, isNew] = known.try_emplace({&dialect, target, *at});
+    if (isNew)
+        lists->second = parse(dialect, target, *at);
+    return &lists->second;
 }
 
 std::vector<Contradiction> contradictions(const OpLists &lists)
@@ -122,7 +118,7 @@ std::vector<Contradiction> contradictions(const OpLists &lists)
     std::vector<Contradiction> found;
     for (const List list : kNameLists) {
         for (const std::string &entry : lists.names(list)) {
-            const dialect::mxnet::OpInfo *const info = dialect::mxnet::findOp(entry);
+            const dialect::OpInfo *const info = lists.dialect->findOp(entry);
             if (!info || info->name == entry)
                 continue;
             if (const auto own = stands.find(info->name); own != stands.end() && own->second != list)

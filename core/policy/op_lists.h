@@ -11,9 +11,10 @@
 
 namespace halftone::policy {
 
-/// One of MXNet's built-in sets of lists, names as MXNet writes them (resources/oplists).
+/// One of the built-in sets of lists of a dialect, names as it writes them (resources/oplists).
 struct OpLists
 {
+    const dialect::Dialect *dialect = nullptr; ///< whose operators they name
     std::string source; ///< where they come from: "mxnet 1.9.1"
     std::string version; ///< as policies name it: "1.9.1", "2.0.0b1", "master"
     std::string label; ///< as reports call them: "built-in float16 1.9.1"
@@ -42,10 +43,8 @@ struct Contradiction
 
 /// The built-in lists for a 16-bit type. Parsed on first use, only the file asked for; safe from any thread.
 /// fails: Errc::BadInput for another type or an unknown version (`expected` names those there are).
-Result<const OpLists *> builtInLists(tensor::DType target, std::string_view version);
-
-std::span<const std::string_view> listVersions(); ///< "1.9.1" (the default), "2.0.0b1", "master"
-std::span<const std::string_view> listDialects(); ///< whose operators the lists name: "mxnet"
+Result<const OpLists *> builtInLists(const dialect::Dialect &dialect, tensor::DType target,
+                                     std::string_view version);
 
 /// The self-contradictions of built-in lists, in file order.
 std::vector<Contradiction> contradictions(const OpLists &lists);

@@ -16,8 +16,8 @@ enum class Mode : std::uint8_t
     Typed,
     Mxnet
 };
-/// Which of MXNet's two calls is meant: convert_model sets `__dtype__` marks on parameters (spec:
-/// amp-conversion, section 3, Parameters).
+/// Which of MXNet's two calls is meant: convert_model sets `__dtype__` marks on parameters
+/// (core/mixed/RULES.md, M-marks).
 enum class Api : std::uint8_t
 {
     ConvertModel,
@@ -34,8 +34,8 @@ struct ConditionalRule
     bool operator==(const ConditionalRule &) const = default;
 };
 
-/// What a person tuned, exactly as a policy file and the command line say it (spec: cli, "Policy"). Nothing
-/// is checked or filled in here: an absent list means the built-in one. A value: an edit makes a new one.
+/// What a person tuned, exactly as a policy file and the command line say it (app/README.md, "Policy").
+/// Nothing is checked or filled in here: an absent list means the built-in one. A value: an edit makes a new one.
 struct Policy
 {
     tensor::DType target = tensor::DType::F16;
@@ -49,8 +49,7 @@ struct Policy
     std::optional<std::vector<ConditionalRule>> conditionalOps;
     std::vector<std::string> excludedNames; ///< exact node names, or patterns written /…/
 
-    /// Single moves, applied after the lists in this order: the operator leaves the list it is in
-    /// (--target-op, --fp32-op, --widest-op, --neutral-op).
+    /// Single moves, applied after the lists in this order: the operator leaves the list it is in.
     struct Move
     {
         std::string op;
@@ -58,7 +57,7 @@ struct Policy
         bool operator==(const Move &) const = default;
     };
     std::vector<Move> moves;
-    /// Conditional rules added one by one (--conditional) to whichever conditional list is in force, before
+    /// Conditional rules added one by one to whichever conditional list is in force, before
     /// the moves.
     std::vector<ConditionalRule> addedConditions;
 

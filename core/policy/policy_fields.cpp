@@ -1,5 +1,6 @@
 #include "core/policy/policy_fields.h"
 
+#include "core/dialect/registry.h"
 #include "core/policy/op_lists.h"
 
 #include <algorithm>
@@ -52,7 +53,10 @@ constexpr Word kApi{
 
 constexpr Word kLists{
     [](Policy &policy, std::string_view word) {
-        if (std::ranges::find(listVersions(), word) == listVersions().end())
+        const auto names = [word](const dialect::Dialect *one) {
+            return std::ranges::find(one->listVersions(), word) != one->listVersions().end();
+        };
+        if (std::ranges::none_of(dialect::allDialects(), names))
             return false;
         policy.listVersion = word;
         return true;
@@ -113,12 +117,12 @@ List listOf(Policy::Move::To to)
                                           : List::Neutral;
 }
 
-std::string_view optionOf(Policy::Move::To to)
+Field fieldOf(Policy::Move::To to)
 {
-    return to == Policy::Move::To::Target ? "--target-op"
-        : to == Policy::Move::To::Fp32    ? "--fp32-op"
-        : to == Policy::Move::To::Widest  ? "--widest-op"
-                                          : "--neutral-op";
+    return to == Policy::Move::To::Target ? Field::TargetOp
+        : to == Policy::Move::To::Fp32    ? Field::Fp32Op
+        : to == Policy::Move::To::Widest  ? Field::WidestOp
+                                          : Field::NeutralOp;
 }
 
 } // namespace halftone::policy

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/base/field.h"
 #include "core/policy/policy.h"
 #include "core/policy/rules.h"
 
@@ -41,7 +42,7 @@ std::span<const PolicyField> policyFields();
 
 /// The list that a move goes to.
 List listOf(Policy::Move::To to);
-/// The option that asks for such a move: "--fp32-op".
-std::string_view optionOf(Policy::Move::To to);
+/// The setting that asks for such a move.
+Field fieldOf(Policy::Move::To to);
 
 } // namespace halftone::policy

@@ -8,7 +8,7 @@
 
 namespace halftone::policy {
 
-/// Reads a policy file (spec: cli, "Policy"). Keys, each at most once; a null counts as absent:
+/// Reads a policy file (app/README.md, "Policy"). Keys, each at most once; a null counts as absent:
 /// - MXNet's: target_dtype, target_dtype_ops, fp32_ops, widest_dtype_ops, conditional_fp32_ops
 ///   ([[operator, attribute, [values]], …]), excluded_sym_names, cast_optional_params, data_names
 /// - ours: mode ("typed", "mxnet"), api ("convert_model", "convert_symbol"), lists ("1.9.1", "2.0.0b1",

@@ -10,24 +10,24 @@
 namespace halftone::policy {
 namespace {
 
-Result<void> setWord(Policy &policy, std::string_view key, std::string_view option, std::string_view text)
+Result<void> setWord(Policy &policy, std::string_view key, Field field, std::string_view text)
 {
     const auto fields = policyFields();
     const auto &word = std::get<PolicyField::Word>(std::ranges::find(fields, key, &PolicyField::key)->member);
     if (!word.set(policy, text))
-        return badCall(std::string(option), inQuotes(text), std::string(word.allowed));
+        return badCall(field, inQuotes(text), std::string(word.allowed));
     return {};
 }
 
-Result<std::pair<std::string, tensor::DType>> nameAndType(std::string_view option, std::string_view text)
+Result<std::pair<std::string, tensor::DType>> nameAndType(Field field, std::string_view text)
 {
     const std::size_t split = text.rfind('=');
     if (split == std::string_view::npos || split == 0)
-        return badCall(std::string(option), inQuotes(text), "NAME=DTYPE");
+        return badCall(field, inQuotes(text), "NAME=DTYPE");
     const std::string_view typeName = text.substr(split + 1);
     const std::optional<tensor::DType> type = tensor::dtypeNamed(typeName);
     if (!type)
-        return badCall(std::string(option), "unknown type " + inQuotes(typeName) + " in " + inQuotes(text),
+        return badCall(field, "unknown type " + inQuotes(typeName) + " in " + inQuotes(text),
                        "an element type, such as float16 or int32");
     return std::pair(std::string(text.substr(0, split)), *type);
 }
@@ -53,12 +53,12 @@ std::vector<std::string> splitValues(std::string_view text)
 
 Result<void> setTarget(Policy &policy, std::string_view text)
 {
-    return setWord(policy, "target_dtype", "--target", text);
+    return setWord(policy, "target_dtype", Field::Target, text);
 }
 
 Result<void> setMode(Policy &policy, std::string_view text)
 {
-    return setWord(policy, "mode", "--mode", text);
+    return setWord(policy, "mode", Field::Mode, text);
 }
 
 Result<void> addConditional(Policy &policy, std::string_view text)
@@ -66,10 +66,10 @@ Result<void> addConditional(Policy &policy, std::string_view text)
     const std::size_t colon = text.find(':');
     const std::size_t equals = colon == std::string_view::npos ? colon : text.find('=', colon);
     if (equals == std::string_view::npos || colon == 0 || equals == colon + 1)
-        return badCall("--conditional", inQuotes(text), "OP:ATTR=V1,V2");
+        return badCall(Field::Conditional, inQuotes(text), "OP:ATTR=V1,V2");
     std::vector<std::string> values = splitValues(text.substr(equals + 1));
     if (std::ranges::find(values, std::string()) != values.end())
-        return badCall("--conditional", "an empty value in " + inQuotes(text), "OP:ATTR=V1,V2");
+        return badCall(Field::Conditional, "an empty value in " + inQuotes(text), "OP:ATTR=V1,V2");
     policy.addedConditions.push_back({std::string(text.substr(0, colon)),
                                       std::string(text.substr(colon + 1, equals - colon - 1)),
                                       std::move(values)});
@@ -78,14 +78,14 @@ Result<void> addConditional(Policy &policy, std::string_view text)
 
 Result<void> addOverride(Policy &policy, std::string_view text)
 {
-    HALFTONE_TRY(auto entry, nameAndType("--override", text));
+    HALFTONE_TRY(auto entry, nameAndType(Field::Override, text));
     policy.nodeOverrides.insert_or_assign(std::move(entry.first), entry.second);
     return {};
 }
 
 Result<void> addInputDtype(Policy &policy, std::string_view text)
 {
-    HALFTONE_TRY(auto entry, nameAndType("--input", text));
+    HALFTONE_TRY(auto entry, nameAndType(Field::InputType, text));
     policy.inputDtypes.insert_or_assign(std::move(entry.first), entry.second);
     return {};
 }
@@ -93,7 +93,7 @@ Result<void> addInputDtype(Policy &policy, std::string_view text)
 Result<void> addMove(Policy &policy, std::string_view op, Policy::Move::To to)
 {
     if (op.empty())
-        return badCall(std::string(optionOf(to)), "an empty name", "an operator");
+        return badCall(fieldOf(to), "an empty name", "an operator");
     policy.moves.push_back({std::string(op), to});
     return {};
 }
@@ -101,9 +101,17 @@ Result<void> addMove(Policy &policy, std::string_view op, Policy::Move::To to)
 Result<void> addExcluded(Policy &policy, std::string_view name)
 {
     if (name.empty())
-        return badCall("--exclude", "an empty name", "a node's name or /pattern/");
+        return badCall(Field::Exclude, "an empty name", "a node's name or /pattern/");
     policy.excludedNames.emplace_back(name);
     return {};
+}
+
+void addInt8(Policy &policy, const std::string &op)
+{
+    if (!policy.int8Ops)
+        policy.int8Ops.emplace();
+    if (std::ranges::find(*policy.int8Ops, op) == policy.int8Ops->end())
+        policy.int8Ops->push_back(op);
 }
 
 } // namespace halftone::policy

@@ -1,7 +1,7 @@
 #include "core/policy/rules.h"
 
 #include "core/base/text.h"
-#include "core/dialect/mxnet/op_info.h"
+#include "core/dialect/dialect.h"
 #include "core/policy/condition_check.h"
 #include "core/policy/int8_forms.h"
 #include "core/policy/op_lists.h"
@@ -13,24 +13,32 @@
 namespace halftone::policy {
 namespace {
 
-using dialect::mxnet::OpInfo;
+using dialect::OpInfo;
 
-constexpr std::string_view kGiven = "policy";
-constexpr std::string_view kAdded = "--conditional";
+/// Who places an operator, and what that is called.
+struct Source
+{
+    Origin origin;
+    std::string_view name;
+};
+
+constexpr Source kGiven{Origin::Given, "policy"};
+constexpr Source kAdded{Origin::Added, "added"};
+constexpr Source kMoved{Origin::Moved, "moved"};
 
 /// An operator as some list names it.
 struct Named
 {
-    std::string op; ///< canonical; as written when MXNet 1.9.1 has no such operator
+    std::string op; ///< canonical; as written when the dialect has no such operator
     std::string entry; ///< as Rules::Place has it
     const OpInfo *info = nullptr;
 };
 
-const OpLists *anyListsWith(std::string_view op)
+const OpLists *anyListsWith(const dialect::Dialect &dialect, std::string_view op)
 {
-    for (const std::string_view version : listVersions()) {
+    for (const std::string_view version : dialect.listVersions()) {
         for (const tensor::DType type : {tensor::DType::F16, tensor::DType::BF16}) {
-            const OpLists *const lists = builtInLists(type, version).value();
+            const OpLists *const lists = builtInLists(dialect, type, version).value();
             for (const List list :
                  {List::Target, List::Fp32, List::Widest, List::Conditional, List::Neutral}) {
                 if (lists->holds(list, op))
@@ -46,14 +54,20 @@ std::string describe(const Rules::Place &place)
     return std::string(nameOf(place.list)) + " (" + std::string(place.source) + ")";
 }
 
-Error unknownOperator(std::string where, std::string_view op)
+Error unknownOperator(const dialect::Dialect &dialect, std::string where, std::string_view op)
 {
     std::vector<std::string_view> names;
-    for (const OpInfo &info : dialect::mxnet::allOps())
-        names.emplace_back(info.name);
+    for (const OpInfo *const info : dialect.operators())
+        names.emplace_back(info->name);
     return badInput(std::move(where),
                     "unknown operator " + inQuotes(op) + didYouMean(nearestNames(op, names)),
-                    "an operator of MXNet");
+                    "an operator of " + std::string(dialect.title()));
+}
+
+/// Tells which setting failed.
+Result<void> of(Field field, Result<void> outcome)
+{
+    return outcome.ok() ? std::move(outcome) : inField(std::move(outcome).error(), field);
 }
 
 /// The rules under construction.
@@ -62,6 +76,7 @@ class Resolver
 public:
     Resolver(const Policy &policy, const OpLists &lists, std::vector<Warning> &warnings)
         : m_policy(policy)
+        , m_dialect(*lists.dialect)
         , m_lists(lists)
         , m_warnings(warnings)
     {
@@ -80,8 +95,8 @@ private:
     void placeBuiltInConditions();
     Result<void> placeGiven(List list, const std::vector<std::string> &names);
     Result<void> placePasted();
-    Result<void> placeConditions(const std::vector<ConditionalRule> &rules, std::string_view source);
-    Result<void> place(const Named &named, List list, std::string_view source, const std::string &where);
+    Result<void> placeConditions(const std::vector<ConditionalRule> &rules, const Source &source);
+    Result<void> place(const Named &named, List list, const Source &source, const std::string &where);
     Result<void> placeInt8(const std::vector<std::string> &names);
     Result<void> move(const Policy::Move &move);
     Result<Named> named(std::string_view entry, List list, const std::string &where);
@@ -97,6 +112,7 @@ private:
     };
 
     const Policy &m_policy;
+    const dialect::Dialect &m_dialect;
     const OpLists &m_lists;
     std::vector<Warning> &m_warnings;
     std::vector<Pasted> m_pasted;
@@ -107,23 +123,24 @@ private:
 void Resolver::placeBuiltIn(List list)
 {
     for (const std::string &op : m_lists.names(list)) {
-        const OpInfo *const info = dialect::mxnet::findOp(op);
+        const OpInfo *const info = m_dialect.findOp(op);
         if (!info || info->name == op)
-            m_rules.places.try_emplace(op, Rules::Place{list, op, m_lists.label});
+            m_rules.places.try_emplace(op, Rules::Place{list, op, Origin::BuiltIn, m_lists.label});
     }
 }
 
 void Resolver::placeBuiltInConditions()
 {
     for (const ConditionalRule &rule : m_lists.conditional) {
-        m_rules.places.try_emplace(rule.op, Rules::Place{List::Conditional, rule.op, m_lists.label});
+        m_rules.places.try_emplace(rule.op,
+                                   Rules::Place{List::Conditional, rule.op, Origin::BuiltIn, m_lists.label});
         m_rules.conditions[rule.op].push_back(rule);
     }
 }
 
 Result<Named> Resolver::named(std::string_view entry, List list, const std::string &where)
 {
-    const OpInfo *const info = dialect::mxnet::findOp(entry);
+    const OpInfo *const info = m_dialect.findOp(entry);
     if (info && info->name == entry)
         return Named{info->name, info->name, info};
     if (info) {
@@ -131,38 +148,40 @@ Result<Named> Resolver::named(std::string_view entry, List list, const std::stri
         return Named{info->name, std::string(entry) + " (alias of " + info->name + ")", info};
     }
     if (!m_lists.holds(list, entry)) {
-        const OpLists *const lists = anyListsWith(entry);
+        const OpLists *const lists = anyListsWith(m_dialect, entry);
         if (!lists)
-            return unknownOperator(where, entry);
+            return unknownOperator(m_dialect, where, entry);
         warn(entryText(nameOf(list), entry),
-             "is no operator of MXNet 1.9.1, only the lists of " + lists->source + " name it");
+             "is no operator of " + std::string(m_dialect.version()) + ", only the lists of " + lists->source
+                 + " name it");
     }
     return Named{std::string(entry), std::string(entry), nullptr};
 }
 
-/// What an operator needs to stand in a list that a person chose (D-noinput-target; spec: section 3, rule 3).
+/// What an operator needs to stand in a list that a person chose (M-inputs-needed, D-noinput-target).
 Result<void> checkInputs(const Named &named, List list, const std::string &where)
 {
     if (!named.info || (list != List::Target && list != List::Widest))
         return {};
-    if (dialect::mxnet::inputCount(*named.info, {}) == std::size_t{0})
+    if (!named.info->mayHaveInputs())
         return badInput(where, inQuotes(named.entry) + " has no inputs, so it has nothing to cast",
                         "an operator with inputs");
-    if (list == List::Widest && dialect::mxnet::hasMutableInputs(*named.info))
+    if (list == List::Widest && named.info->hasMutableInputs())
         return badInput(
             where, inQuotes(named.entry) + " writes to its inputs, so they cannot be cast to the widest type",
             "an operator that only reads its inputs");
     return {};
 }
 
-Result<void> Resolver::place(const Named &named, List list, std::string_view source, const std::string &where)
+Result<void> Resolver::place(const Named &named, List list, const Source &source, const std::string &where)
 {
     HALFTONE_CHECK(checkInputs(named, list, where));
-    const auto [at, fresh] = m_rules.places.try_emplace(named.op, Rules::Place{list, named.entry, source});
+    const auto [at, fresh]
+        = m_rules.places.try_emplace(named.op, Rules::Place{list, named.entry, source.origin, source.name});
     Rules::Place &stands = at->second;
     if (fresh || stands.list == list)
         return {};
-    const bool builtIn = stands.source == m_lists.label;
+    const bool builtIn = stands.origin == Origin::BuiltIn;
     const bool widest = stands.list == List::Widest || list == List::Widest;
     if (stands.list != List::Neutral && !(widest && builtIn))
         return badInput(where, inQuotes(named.entry) + ", which also stands in " + describe(stands),
@@ -176,7 +195,7 @@ Result<void> Resolver::place(const Named &named, List list, std::string_view sou
              "takes the operator out of the built-in widest_dtype_ops: it is neutral where no condition "
              "holds");
     }
-    stands = {list, named.entry, source};
+    stands = {list, named.entry, source.origin, source.name};
     return {};
 }
 
@@ -187,7 +206,7 @@ Result<void> Resolver::placeGiven(List list, const std::vector<std::string> &nam
         const std::string &entry = names[i];
         if (!seen.insert(entry).second)
             continue;
-        const OpInfo *const info = dialect::mxnet::findOp(entry);
+        const OpInfo *const info = m_dialect.findOp(entry);
         if (info && info->name != entry && m_lists.holds(list, entry)) {
             m_pasted.push_back({list, i, entry, info});
             continue;
@@ -212,15 +231,15 @@ Result<void> Resolver::placePasted()
     return {};
 }
 
-Result<void> Resolver::placeConditions(const std::vector<ConditionalRule> &rules, std::string_view source)
+Result<void> Resolver::placeConditions(const std::vector<ConditionalRule> &rules, const Source &source)
 {
     for (std::size_t i = 0; i < rules.size(); ++i) {
         ConditionalRule rule = rules[i];
         const std::string where
-            = source == kGiven ? indexed(nameOf(List::Conditional), i) : std::string(source) + ' ' + rule.op;
+            = source.origin == Origin::Given ? indexed(nameOf(List::Conditional), i) : rule.op;
         HALFTONE_TRY(const Named op, named(rule.op, List::Conditional, where));
         if (op.info)
-            HALFTONE_CHECK(checkCondition(*op.info, rule, where, m_warnings));
+            HALFTONE_CHECK(checkCondition(m_dialect, *op.info, rule, where, m_warnings));
         HALFTONE_CHECK(place(op, List::Conditional, source, where));
         rule.op = op.op;
         m_rules.conditions[op.op].push_back(std::move(rule));
@@ -232,8 +251,8 @@ Result<void> Resolver::placeInt8(const std::vector<std::string> &names)
 {
     for (std::size_t i = 0; i < names.size(); ++i) {
         HALFTONE_TRY(const Named op, named(names[i], List::Int8, indexed(nameOf(List::Int8), i)));
-        if (hasInt8Form(op.op))
-            m_rules.int8.try_emplace(op.op, Rules::Place{List::Int8, op.entry, kGiven});
+        if (hasInt8Form(m_dialect, op.op))
+            m_rules.int8.try_emplace(op.op, Rules::Place{List::Int8, op.entry, kGiven.origin, kGiven.name});
         else
             warn(entryText(nameOf(List::Int8), names[i]),
                  "has no int8 form and stays as the other lists say");
@@ -244,13 +263,11 @@ Result<void> Resolver::placeInt8(const std::vector<std::string> &names)
 Result<void> Resolver::move(const Policy::Move &move)
 {
     const List list = listOf(move.to);
-    const std::string_view option = optionOf(move.to);
-    const std::string where = std::string(option) + ' ' + move.op;
-    HALFTONE_TRY(const Named op, named(move.op, list, where));
-    HALFTONE_CHECK(checkInputs(op, list, where));
+    HALFTONE_TRY(const Named op, named(move.op, list, move.op));
+    HALFTONE_CHECK(checkInputs(op, list, move.op));
     if (m_rules.conditions.erase(op.op) > 0)
-        warn(where, "drops the operator's rules in conditional_fp32_ops");
-    m_rules.places.insert_or_assign(op.op, Rules::Place{list, op.entry, option});
+        warn(entryText("moves", move.op), "drops the operator's rules in conditional_fp32_ops");
+    m_rules.places.insert_or_assign(op.op, Rules::Place{list, op.entry, kMoved.origin, kMoved.name});
     return {};
 }
 
@@ -292,9 +309,9 @@ Result<Rules> Resolver::resolve()
     if (m_policy.conditionalOps)
         HALFTONE_CHECK(placeConditions(*m_policy.conditionalOps, kGiven));
     HALFTONE_CHECK(placePasted());
-    HALFTONE_CHECK(placeConditions(m_policy.addedConditions, kAdded));
+    HALFTONE_CHECK(of(Field::Conditional, placeConditions(m_policy.addedConditions, kAdded)));
     for (const Policy::Move &one : m_policy.moves)
-        HALFTONE_CHECK(move(one));
+        HALFTONE_CHECK(of(fieldOf(one.to), move(one)));
     if (m_policy.int8Ops)
         HALFTONE_CHECK(placeInt8(*m_policy.int8Ops));
     return std::move(m_rules);
@@ -302,9 +319,9 @@ Result<Rules> Resolver::resolve()
 
 } // namespace
 
-Result<Rules> resolve(const Policy &policy, std::vector<Warning> &warnings)
+Result<Rules> resolve(const Policy &policy, const dialect::Dialect &dialect, std::vector<Warning> &warnings)
 {
-    HALFTONE_TRY(const OpLists *const lists, builtInLists(policy.target, policy.listVersion));
+    HALFTONE_TRY(const OpLists *const lists, builtInLists(dialect, policy.target, policy.listVersion));
     return Resolver(policy, *lists, warnings).resolve();
 }
 

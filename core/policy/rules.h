@@ -33,17 +33,29 @@ struct Warning
     std::string text; ///< what is the matter, with the nearest existing name
 };
 
-/// A policy checked against MXNet's operators: lists complete, canonical operator names, nothing twice.
+/// Who put an operator where it stands.
+enum class Origin : std::uint8_t
+{
+    BuiltIn,
+    Given, ///< a list of the policy
+    Added, ///< a condition of its own
+    Moved
+};
+
+/// A policy checked against the operators of a dialect: lists complete, canonical operator names, nothing twice.
 struct Rules
 {
     tensor::DType target = tensor::DType::F16;
+    /// Where only a built-in list names a fused operator, what is fused in it decides. MXNet 1.9.1 lists those of its own backend as
+    /// neutral or float32 whatever they hold.
+    bool bodiesDecide = false;
 
     struct Place
     {
         List list = List::Neutral;
         std::string entry; ///< as written: "FullyConnected", "Softmax (alias of SoftmaxOutput)"
-        /// Who put it there: "built-in float16 1.9.1", "policy", "--fp32-op". The text lives as long as the
-        /// program.
+        Origin origin = Origin::BuiltIn;
+        /// The same for people: "built-in float16 1.9.1", "policy", "added", "moved". It lives as long as the program.
         std::string_view source;
     };
     /// By canonical operator name. Operators that are absent are neutral ("in no list"). An operator has
@@ -55,7 +67,7 @@ struct Rules
     std::unordered_map<std::string, std::vector<ConditionalRule>> conditions;
 };
 
-/// Resolves `policy` against the built-in lists (spec: amp-conversion, sections 6 and 7). Each error and
+/// Resolves `policy` against the built-in lists (core/mixed/RULES.md, section 1). Each error and
 /// warning names the entry and the nearest existing name.
 /// - A list that is given replaces the built-in one. An operator may stand in one of target, fp32 and
 ///   conditional, given or built-in; widest is an ordinary list, and there a given list beats a built-in one,
@@ -75,7 +87,7 @@ struct Rules
 /// fails: Errc::BadInput for an operator in two lists, an unknown operator, a bad conditional rule, a bad
 /// target type, an override to another type than float32, int8 or the target, a target operator without inputs, a
 /// widest operator without inputs or one that writes to its inputs.
-Result<Rules> resolve(const Policy &policy, std::vector<Warning> &warnings);
+Result<Rules> resolve(const Policy &policy, const dialect::Dialect &dialect, std::vector<Warning> &warnings);
 
 /// Which nodes of a graph the policy's excluded_sym_names and node_overrides name, by NodeId.
 struct NamedNodes

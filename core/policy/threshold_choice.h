@@ -6,7 +6,7 @@
 
 namespace halftone::policy {
 
-/// How the largest value that int8 codes stand for is chosen (spec: calibration-int8, section 4).
+/// How the largest value that int8 codes stand for is chosen (core/quantize/RULES.md, Q-methods).
 enum class ThresholdMethod : std::uint8_t
 {
     MinMax, ///< the largest |x|: nothing is clipped

@@ -13,7 +13,7 @@ enum class Scores
     Probabilities
 };
 
-/// How far two models decide alike (spec: calibration-int8, section 6). Shares are in [0, 1].
+/// How far two models decide alike (core/quantize/RULES.md, Q-agreement). Shares are in [0, 1].
 struct Agreement
 {
     std::size_t examples = 0;

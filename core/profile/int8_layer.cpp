@@ -1,6 +1,8 @@
 #include "core/profile/int8_layer.h"
 
 #include "core/base/text.h"
+#include "core/dialect/dialect.h"
+#include "core/dialect/quantized_forms.h"
 #include "core/profile/value_keys.h"
 #include "core/profile/value_spans.h"
 
@@ -12,30 +14,20 @@
 namespace halftone::profile {
 namespace {
 
+using dialect::NodeRole;
 using graph::Entry;
 using graph::NodeDef;
 using graph::NodeId;
-using passes::kNoNode;
+using rewrite::kNoNode;
 using tensor::DType;
 using tensor::Tensor;
 
-bool isCast(const NodeDef &node)
-{
-    return node.op == "amp_cast" || node.op == "amp_multicast";
-}
-
-/// A calibrated range as attributes say it; empty: each batch has its own.
-struct RangeText
-{
-    std::string low;
-    std::string high;
-};
-
-std::string textOf(double value)
+/// Every number with nine digits, as what joins codes tells it.
+double nineDigits(double value)
 {
     char text[40];
     std::snprintf(text, sizeof text, "%.9g", value);
-    return text;
+    return parseReal(text).value_or(value);
 }
 
 class Extraction
@@ -44,6 +36,8 @@ public:
     Extraction(const ComparedModels &models, NodeId node)
         : m_models(models)
         , m_other(models.other.graph)
+        , m_dialect(dialect::of(models.other.graph))
+        , m_forms(*m_dialect.quantizedForms())
         , m_layer(models.counterpart[node])
         , m_answers(m_other.nodeCount())
     {
@@ -60,40 +54,33 @@ public:
             }
         }
         for (const tensor::Array &array : models.other.parameters)
-            m_parameters.emplace(graph::variableOf(array.name), &array);
+            m_parameters.emplace(m_dialect.variableOf(array.name), &array);
     }
 
     std::optional<Int8Layer> run()
     {
         const DType type = m_models.types.at(m_layer, 0);
+        m_made.model.graph = graph::Graph::like(m_other);
         auto head = copied(m_layer);
         if (head && !tensor::isFloat(type)) {
             const std::vector<Entry> codes{{*head, 0}, {*head, 1}, {*head, 2}};
-            head = add("_contrib_dequantize", "reals", {}, codes);
+            head = m_made.model.graph.add(m_forms.makeDequantize("reals"), codes);
         }
         if (!head || (tensor::isFloat(type) && type != DType::F32))
             return std::nullopt;
         m_made.model.graph.setHeads({{*head, 0}});
-        m_made.model.graph.setMetadata(m_other.metadata());
         m_made.model.hasParameters = true;
         return std::move(m_made);
     }
 
 private:
-    NodeId add(std::string op, std::string name, graph::Attributes attributes, std::span<const Entry> inputs)
-    {
-        return m_made.model.graph.add(std::make_shared<const NodeDef>(
-                                          NodeDef{std::move(op), std::move(name), std::move(attributes), {}}),
-                                      inputs);
-    }
-
     /// The node itself, on copies of what it reads.
     std::optional<NodeId> copied(NodeId id)
     {
         if (const auto known = m_copies.find(id); known != m_copies.end())
             return known->second;
         std::vector<Entry> inputs;
-        const bool isQuantize = m_other.node(id).op == "_contrib_quantize_v2";
+        const bool isQuantize = roleOf(id) == NodeRole::Quantize;
         for (const Entry &input : m_other.inputs(id)) {
             const auto copy = isQuantize ? real(input) : value(input);
             if (!copy)
@@ -110,7 +97,8 @@ private:
         if (m_other.isVariable(entry.node))
             return real(entry);
         if (!m_answers[entry.node]) { // sums before they are requantized, what is quantized for this layer
-            if (isCast(m_other.node(entry.node)) || m_other.node(entry.node).op == "_contrib_dequantize")
+            const NodeRole role = roleOf(entry.node);
+            if (dialect::isCast(role) || role == NodeRole::Dequantize)
                 return real(entry);
             const auto node = copied(entry.node);
             return node ? std::optional(Entry{*node, entry.output}) : std::nullopt;
@@ -128,13 +116,17 @@ private:
         const auto source = range ? real({entry.node, 0}) : std::nullopt;
         if (!source)
             return std::nullopt;
-        graph::Attributes attributes{{"out_type", std::string(tensor::nameOf(type))}};
-        if (!range->low.empty()) {
-            attributes.set("min_calib_range", range->low);
-            attributes.set("max_calib_range", range->high);
-        }
-        const NodeId quantize = add("_contrib_quantize_v2", m_other.node(entry.node).name + "_again",
-                                    std::move(attributes), std::span(&*source, 1));
+        auto again = m_dialect.write(ops::Quantize{
+            false, type == DType::I8 ? ops::QuantizedType::Int8 : ops::QuantizedType::UInt8, *range});
+        if (!again.ok())
+            return std::nullopt;
+        auto text = std::move(again).value();
+        const NodeId quantize = m_made.model.graph.add(
+            std::make_shared<const NodeDef>(NodeDef{std::move(text.op),
+                                                    m_other.node(entry.node).name + "_again",
+                                                    std::move(text.attributes),
+                                                    {}}),
+            std::span(&*source, 1));
         m_copies.emplace(entry.node, quantize);
         return Entry{quantize, entry.output};
     }
@@ -143,10 +135,10 @@ private:
     std::optional<Entry> real(Entry entry)
     {
         while (!m_answers[entry.node] && !m_other.isVariable(entry.node)) {
-            const NodeDef &def = m_other.node(entry.node);
-            if (def.op == "_contrib_dequantize")
+            const NodeRole role = roleOf(entry.node);
+            if (role == NodeRole::Dequantize)
                 entry = {m_other.inputs(entry.node)[0].node, 0};
-            else if (isCast(def))
+            else if (dialect::isCast(role))
                 entry = m_other.inputs(entry.node)[entry.output];
             else
                 return std::nullopt;
@@ -163,7 +155,7 @@ private:
             variable = m_made.model.graph.add(m_other.sharedNode(entry.node), {});
             m_made.model.parameters.push_back(*parameter->second);
         } else if (source != m_sources.end()) {
-            variable = add(std::string(graph::kVariableOp), inputName(m_made.reads.size()), {}, {});
+            variable = m_made.model.graph.add(m_dialect.makeVariable(inputName(m_made.reads.size())), {});
             m_made.reads.push_back(source->second);
         } else {
             return std::nullopt;
@@ -171,48 +163,52 @@ private:
         return m_inputs.emplace(place, Entry{variable, 0}).first->second;
     }
 
-    /// Nothing for a range that no attribute tells.
-    std::optional<RangeText> rangeOf(NodeId id) const
+    NodeRole roleOf(NodeId id) const { return dialect::roleOf(m_other, id); }
+
+    /// Nothing for a range that no attribute tells; an empty one where each batch has its own.
+    std::optional<ops::CalibratedRange> rangeOf(NodeId id) const
     {
         const NodeDef &def = m_other.node(id);
-        const std::string *low = def.attributes.find("min_calib_range");
-        const std::string *high = def.attributes.find("max_calib_range");
-        if (low && high)
-            return RangeText{*low, *high};
-        if (def.op == "_contrib_quantized_pooling" || def.op == "_contrib_quantized_act"
-            || def.op == "_contrib_quantized_flatten")
+        const ops::CalibratedRange range = m_forms.rangeOf(def);
+        if (range.low && range.high)
+            return range;
+        const auto read = m_dialect.read(def);
+        const ops::Operator op = read.ok() ? read.value() : ops::Operator();
+        if (op.is<ops::Quantized<ops::Pool>>() || op.is<ops::Quantized<ops::Activation>>()
+            || op.is<ops::Quantized<ops::Flatten>>())
             return rangeOf(m_other.inputs(id)[0].node);
-        if (def.op == "_contrib_quantized_concat")
+        if (op.is<ops::Quantized<ops::Concat>>())
             return joined(id);
-        if (def.op == "_contrib_quantized_embedding")
+        if (op.is<ops::Quantized<ops::Embedding>>())
             return std::nullopt;
-        return RangeText();
+        return ops::CalibratedRange();
     }
 
-    std::optional<RangeText> joined(NodeId concat) const
+    std::optional<ops::CalibratedRange> joined(NodeId concat) const
     {
         double low = 0;
         double high = 0;
         const auto inputs = m_other.inputs(concat);
         for (std::size_t k = 0; k < inputs.size() / 3; ++k) {
             const auto range = rangeOf(inputs[k].node);
-            if (!range || range->low.empty())
+            if (!range || !range->low)
                 return range;
-            low = std::min(low, parseReal(range->low).value_or(0));
-            high = std::max(high, parseReal(range->high).value_or(0));
+            low = std::min(low, *range->low);
+            high = std::max(high, *range->high);
             // Codes of int8 say a symmetric range.
             if (m_models.types.at(inputs[k].node, 0) == DType::I8) {
-                const double most
-                    = std::max(-parseReal(range->low).value_or(0), parseReal(range->high).value_or(0));
+                const double most = std::max(-*range->low, *range->high);
                 low = std::min(low, -most);
                 high = std::max(high, most);
             }
         }
-        return RangeText{textOf(low), textOf(high)};
+        return ops::CalibratedRange{nineDigits(low), nineDigits(high)};
     }
 
     const ComparedModels &m_models;
     const graph::Graph &m_other;
+    const dialect::Dialect &m_dialect;
+    const dialect::QuantizedForms &m_forms;
     NodeId m_layer;
     std::vector<bool> m_answers; ///< by the other's NodeId: gives the value of a node of the reference
     std::map<std::pair<NodeId, std::uint32_t>, Entry>
@@ -233,7 +229,8 @@ std::string inputName(std::size_t k)
 
 std::optional<Int8Layer> int8Layer(const ComparedModels &models, NodeId node)
 {
-    if (models.int8Group.empty() || models.int8Group[node] != node || models.counterpart[node] == kNoNode)
+    if (models.int8Group.empty() || models.int8Group[node] != node || models.counterpart[node] == kNoNode
+        || dialect::of(models.other.graph).quantizedForms() == nullptr)
         return std::nullopt;
     return Extraction(models, node).run();
 }

@@ -38,7 +38,7 @@ public:
     /// Is `node` part of an int8 layer, so that keep() wants what it reads?
     bool isPart(graph::NodeId node) const
     {
-        return !m_models.int8Group.empty() && m_models.int8Group[node] != passes::kNoNode;
+        return !m_models.int8Group.empty() && m_models.int8Group[node] != rewrite::kNoNode;
     }
     void clear() { m_kept.clear(); } ///< before a batch
     /// Before `node` is computed.

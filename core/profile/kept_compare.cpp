@@ -1,10 +1,10 @@
 #include "core/profile/kept_compare.h"
 
 #include "core/graph/traverse.h"
+#include "core/infer/shown_outputs.h"
 #include "core/profile/kept_layers.h"
 #include "core/profile/output_rows.h"
 #include "core/profile/value_spans.h"
-#include "core/runtime/shown_outputs.h"
 
 #include <map>
 #include <unordered_map>
@@ -14,10 +14,10 @@ namespace halftone::profile {
 namespace {
 
 using graph::NodeId;
-using passes::kNoNode;
-using runtime::Execution;
-using runtime::Feed;
-using runtime::Prepare;
+using interpret::Execution;
+using interpret::Feed;
+using interpret::Prepare;
+using rewrite::kNoNode;
 using tensor::DType;
 using tensor::Tensor;
 using Key = ValueKeys::Key;
@@ -34,23 +34,18 @@ std::size_t bytesOf(const Feed &feed)
     return bytes;
 }
 
-Error cancelled()
-{
-    return {Errc::Cancelled, {}, {}, "stopped", {}};
-}
-
 } // namespace
 
 class KeptCompare::Impl
 {
 public:
-    Impl(const graph::Model &reference, std::vector<Feed> batches, const runtime::BackendChain &backends,
-         runtime::Interpreter interpreter)
+    Impl(const graph::Model &reference, std::vector<Feed> batches, const kernels::BackendChain &backends,
+         interpret::Interpreter interpreter)
         : m_model(reference)
         , m_batches(std::move(batches))
         , m_backends(backends)
         , m_reference(std::move(interpreter))
-        , m_shown(runtime::shownOutputs(reference.graph))
+        , m_shown(infer::shownOutputs(reference.graph))
         , m_values(m_batches.size())
         , m_layers(m_model.graph, backends, m_batches.size())
     {
@@ -81,8 +76,8 @@ private:
 
     const graph::Model m_model;
     const std::vector<Feed> m_batches;
-    const runtime::BackendChain m_backends;
-    runtime::Interpreter m_reference;
+    const kernels::BackendChain m_backends;
+    interpret::Interpreter m_reference;
     const std::vector<std::size_t> m_shown; ///< by NodeId
     std::size_t m_feedBytes = 0;
 
@@ -98,7 +93,7 @@ struct KeptCompare::Impl::Run
     const ComparedModels &models;
     const Progress &progress;
     std::size_t memoryLimit = 0;
-    runtime::Interpreter other;
+    interpret::Interpreter other;
     KeptPlan reference;
     KeptPlan lowered;
     std::size_t batch = 0;
@@ -190,7 +185,7 @@ Result<void> KeptCompare::Impl::fill(Execution execution, const KeptPlan &plan, 
             execution.give(known->second);
             continue;
         }
-        HALFTONE_TRY(const runtime::NodeValue value, execution.step(run.progress));
+        HALFTONE_TRY(const interpret::NodeValue value, execution.step(run.progress));
         values.emplace(key, std::vector<Tensor>(value.outputs.begin(), value.outputs.end()));
         ++m_computed;
         ++run.done;
@@ -208,8 +203,7 @@ Result<void> KeptCompare::Impl::addCumulative(const Run &run)
         const Key answer = m_model.graph.isVariable(id) ? 0 : run.answer(id);
         if (answer == 0)
             continue;
-        if (run.progress.stopped())
-            return cancelled();
+        HALFTONE_CHECK(run.progress.checkStop());
         KeptFigures &figures
             = m_cumulative.try_emplace({id, answer}, KeptFigures{NodeRows(id, m_shown[id]), 0}).first->second;
         if (figures.batches != run.batch)
@@ -278,7 +272,7 @@ Result<std::optional<KeptCompare::Answer>> KeptCompare::Impl::compare(const Comp
     m_computed = 0;
     if (settings.isolated)
         HALFTONE_CHECK(needTypes(models));
-    HALFTONE_TRY(runtime::Interpreter other, runtime::Interpreter::create(models.other, m_backends));
+    HALFTONE_TRY(interpret::Interpreter other, interpret::Interpreter::create(models.other, m_backends));
     Run run{models, progress, settings.memoryLimit, std::move(other), {}, {}, 0, {}, {}, {}};
     run.heads.resize(m_batches.size());
     for (; run.batch < m_batches.size(); ++run.batch) {
@@ -323,9 +317,9 @@ KeptCompare &KeptCompare::operator=(KeptCompare &&) noexcept = default;
 KeptCompare::~KeptCompare() = default;
 
 Result<KeptCompare> KeptCompare::create(const graph::Model &reference, std::vector<Feed> batches,
-                                        const runtime::BackendChain &backends)
+                                        const kernels::BackendChain &backends)
 {
-    HALFTONE_TRY(runtime::Interpreter interpreter, runtime::Interpreter::create(reference, backends));
+    HALFTONE_TRY(interpret::Interpreter interpreter, interpret::Interpreter::create(reference, backends));
     return KeptCompare(
         std::make_unique<Impl>(reference, std::move(batches), backends, std::move(interpreter)));
 }

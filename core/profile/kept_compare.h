@@ -17,9 +17,9 @@ class KeptCompare
 {
 public:
     /// batches  the same for as long as this lives
-    /// fails: what runtime::Interpreter::create refuses.
-    static Result<KeptCompare> create(const graph::Model &reference, std::vector<runtime::Feed> batches,
-                                      const runtime::BackendChain &backends);
+    /// fails: what interpret::Interpreter::create refuses.
+    static Result<KeptCompare> create(const graph::Model &reference, std::vector<interpret::Feed> batches,
+                                      const kernels::BackendChain &backends);
     KeptCompare(KeptCompare &&) noexcept;
     KeptCompare &operator=(KeptCompare &&) noexcept;
     ~KeptCompare();

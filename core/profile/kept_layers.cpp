@@ -1,7 +1,7 @@
 #include "core/profile/kept_layers.h"
 
+#include "core/infer/shown_outputs.h"
 #include "core/profile/value_spans.h"
-#include "core/runtime/shown_outputs.h"
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@ namespace halftone::profile {
 namespace {
 
 using graph::NodeId;
-using runtime::Execution;
+using interpret::Execution;
 using tensor::DType;
 using tensor::Tensor;
 
@@ -30,11 +30,11 @@ bool areSame(const LoweredForm &a, const LoweredForm &b)
 
 } // namespace
 
-KeptLayers::KeptLayers(const graph::Graph &reference, const runtime::BackendChain &backends,
+KeptLayers::KeptLayers(const graph::Graph &reference, const kernels::BackendChain &backends,
                        std::size_t batches)
     : m_graph(reference)
     , m_backends(backends)
-    , m_shown(runtime::shownOutputs(reference))
+    , m_shown(infer::shownOutputs(reference))
     , m_batches(batches)
 {
 }
@@ -45,7 +45,7 @@ KeptLayers::Asked KeptLayers::choose(const ComparedModels &models, const KeptPla
     Asked asked;
     for (const NodeId id : reference.order) {
         const NodeId counterpart = models.counterpart[id];
-        if (m_graph.isVariable(id) || counterpart == passes::kNoNode || lowered.keys[counterpart] == 0)
+        if (m_graph.isVariable(id) || counterpart == rewrite::kNoNode || lowered.keys[counterpart] == 0)
             continue;
         std::vector<DType> inputs;
         for (const graph::Entry &entry : m_graph.inputs(id))

@@ -46,7 +46,7 @@ class KeptLayers
 {
 public:
     /// Must live as long as this: `reference`. backends: kept
-    KeptLayers(const graph::Graph &reference, const runtime::BackendChain &backends, std::size_t batches);
+    KeptLayers(const graph::Graph &reference, const kernels::BackendChain &backends, std::size_t batches);
 
     /// What one comparison asks for.
     struct Asked
@@ -60,7 +60,7 @@ public:
 
     /// Adds a batch, where it is not known. `execution` stands before the first node.
     /// fails: what running refuses; Cancelled
-    Result<void> add(runtime::Execution execution, const KeptBatch &batch, Asked &asked);
+    Result<void> add(interpret::Execution execution, const KeptBatch &batch, Asked &asked);
     /// Adds the figures to the rows of a node, if it was asked for.
     void tell(graph::NodeId node, const Asked &asked, std::span<LayerErrors> rows) const;
 
@@ -71,15 +71,15 @@ private:
         KeptFigures figures;
     };
 
-    Result<void> addLayer(const runtime::Execution &before, std::span<const tensor::Tensor> inputs,
+    Result<void> addLayer(const interpret::Execution &before, std::span<const tensor::Tensor> inputs,
                           KeptFigures &figures, const KeptBatch &batch, Asked &asked);
     Result<LoweredLayer *> layerOf(graph::NodeId node, std::span<const tensor::Tensor> inputs,
                                    const KeptBatch &batch, Asked &asked) const;
     Result<std::vector<tensor::Tensor>>
-    headsWith(runtime::Execution rest, std::vector<tensor::Tensor> lowered, const KeptBatch &batch) const;
+    headsWith(interpret::Execution rest, std::vector<tensor::Tensor> lowered, const KeptBatch &batch) const;
 
     const graph::Graph &m_graph;
-    const runtime::BackendChain m_backends;
+    const kernels::BackendChain m_backends;
     const std::vector<std::size_t> m_shown; ///< by NodeId
     std::size_t m_batches = 0;
     std::unordered_map<graph::NodeId, std::vector<Form>> m_known;

@@ -1,7 +1,8 @@
 #include "core/profile/kept_plan.h"
 
+#include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
-#include "core/runtime/shown_outputs.h"
+#include "core/infer/shown_outputs.h"
 
 #include <algorithm>
 #include <string_view>
@@ -10,16 +11,16 @@ namespace halftone::profile {
 
 using graph::NodeId;
 
-KeptPlan keptPlanOf(const graph::Model &model, const runtime::Execution &start, const runtime::Feed &feed,
+KeptPlan keptPlanOf(const graph::Model &model, const interpret::Execution &start, const interpret::Feed &feed,
                     ValueKeys &keys)
 {
     const graph::Graph &graph = model.graph;
     std::unordered_map<std::string_view, const tensor::Tensor *> parameters;
     for (const tensor::Array &array : model.parameters) {
         if (array.shape.hasRank())
-            parameters.insert_or_assign(graph::variableOf(array.name), &array.values);
+            parameters.insert_or_assign(dialect::variableOf(graph, array.name), &array.values);
     }
-    const std::vector<std::size_t> shown = runtime::shownOutputs(graph);
+    const std::vector<std::size_t> shown = infer::shownOutputs(graph);
     KeptPlan plan;
     plan.order = graph::postOrder(graph);
     std::ranges::sort(plan.order); // NodeIds are in topological order
@@ -27,10 +28,11 @@ KeptPlan keptPlanOf(const graph::Model &model, const runtime::Execution &start, 
     plan.types.resize(graph.nodeCount());
     plan.bytes.resize(graph.nodeCount());
     for (const NodeId id : plan.order) {
-        Computation computation{graph.sharedNode(id), {}, start.outputsOf(id), shown[id], {}};
+        const bool isCast = dialect::isCast(dialect::roleOf(graph, id));
+        Computation computation{graph.sharedNode(id), {}, start.outputsOf(id), shown[id], {}, isCast};
         for (const graph::Entry &entry : graph.inputs(id))
             computation.inputs.emplace_back(plan.keys[entry.node], entry.output);
-        for (const runtime::TensorDesc &output : computation.outputs) {
+        for (const kernels::TensorDesc &output : computation.outputs) {
             const auto count = output.shape.elementCount();
             plan.isOpen = plan.isOpen || (!count && !graph.isVariable(id));
             plan.types[id].push_back(output.dtype);

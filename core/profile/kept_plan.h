@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/interpret/interpreter.h"
 #include "core/profile/value_keys.h"
-#include "core/runtime/interpreter.h"
 
 #include <cstddef>
 #include <unordered_map>
@@ -26,7 +26,7 @@ struct KeptPlan
 };
 
 /// The plan of a model that was started with `feed`.
-KeptPlan keptPlanOf(const graph::Model &model, const runtime::Execution &start, const runtime::Feed &feed,
+KeptPlan keptPlanOf(const graph::Model &model, const interpret::Execution &start, const interpret::Feed &feed,
                     ValueKeys &keys);
 
 /// The most that one node reads and gives, parameters too.

@@ -14,14 +14,14 @@ namespace {
 
 using tensor::DType;
 
-Result<double> timeOf(runtime::LatencyPlan &plan, const Progress &progress)
+Result<double> timeOf(kernels::LatencyPlan &plan, const Progress &progress)
 {
     const auto before = std::chrono::steady_clock::now();
     HALFTONE_CHECK(plan.run(progress));
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - before).count();
 }
 
-Result<void> warmUp(runtime::LatencyPlan &plan, std::size_t runs, const Progress &progress)
+Result<void> warmUp(kernels::LatencyPlan &plan, std::size_t runs, const Progress &progress)
 {
     for (std::size_t k = 0; k < runs; ++k)
         HALFTONE_CHECK(plan.run(progress));
@@ -61,7 +61,7 @@ std::array<double, 2> medianInterval(std::span<const double> values, std::uint64
     return {quantile(medians, 0.025), quantile(medians, 0.975)};
 }
 
-Result<Latency> measureLatency(runtime::LatencyPlan &plan, const LatencySettings &settings,
+Result<Latency> measureLatency(kernels::LatencyPlan &plan, const LatencySettings &settings,
                                const Progress &progress)
 {
     HALFTONE_CHECK(warmUp(plan, settings.warmup, progress));
@@ -84,7 +84,7 @@ Result<Latency> measureLatency(runtime::LatencyPlan &plan, const LatencySettings
     for (std::size_t step = 0; step < steps; ++step) {
         const LayerLatency layer{plan.steps()[step], quantile(ofStep[step], 0.5), quantile(ofStep[step], 0)};
         latency.sumOfLayersMs += layer.medianUs / 1e3;
-        if (layer.step.kind != runtime::StepKind::Compute)
+        if (layer.step.kind != kernels::StepKind::Compute)
             latency.castsUs += layer.medianUs;
         latency.layers.push_back(layer);
     }
@@ -92,7 +92,7 @@ Result<Latency> measureLatency(runtime::LatencyPlan &plan, const LatencySettings
     return latency;
 }
 
-Result<Versus> measureVersus(runtime::LatencyPlan &plan, runtime::LatencyPlan &other,
+Result<Versus> measureVersus(kernels::LatencyPlan &plan, kernels::LatencyPlan &other,
                              const LatencySettings &settings, std::uint64_t seed, const Progress &progress)
 {
     HALFTONE_CHECK(warmUp(plan, settings.warmup, progress));
@@ -113,7 +113,7 @@ Result<Versus> measureVersus(runtime::LatencyPlan &plan, runtime::LatencyPlan &o
     return Versus{quantile(others, 0.5), quantile(ratios, 0.5), interval};
 }
 
-void fillInputs(runtime::LatencyPlan &plan, std::uint64_t seed)
+void fillInputs(kernels::LatencyPlan &plan, std::uint64_t seed)
 {
     std::mt19937_64 random(seed);
     for (std::size_t input = 0; input < plan.inputs().size(); ++input) {

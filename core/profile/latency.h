@@ -2,7 +2,7 @@
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/runtime/latency_plan.h"
+#include "core/kernels/latency_plan.h"
 
 #include <array>
 #include <cstddef>
@@ -21,7 +21,7 @@ struct LatencySettings
 /// A step of the plan as it ran inside the whole.
 struct LayerLatency
 {
-    runtime::PlanStep step;
+    kernels::PlanStep step;
     double medianUs = 0;
     double minUs = 0;
 };
@@ -40,7 +40,7 @@ struct Latency
 
 /// Runs of the whole and runs with a clock between the steps take turns, so that both see the same machine.
 /// fails: what a run refuses; Cancelled
-Result<Latency> measureLatency(runtime::LatencyPlan &plan, const LatencySettings &settings,
+Result<Latency> measureLatency(kernels::LatencyPlan &plan, const LatencySettings &settings,
                                const Progress &progress = {});
 
 /// Where buffers happen to lie makes one of two equal plans this much faster in every run of a process, which no repetition
@@ -61,7 +61,7 @@ struct Versus
 /// The two take turns, the first one of a pair changing from pair to pair.
 /// seed   of the bootstrap's draws
 /// fails  what a run refuses; Cancelled
-Result<Versus> measureVersus(runtime::LatencyPlan &plan, runtime::LatencyPlan &other,
+Result<Versus> measureVersus(kernels::LatencyPlan &plan, kernels::LatencyPlan &other,
                              const LatencySettings &settings, std::uint64_t seed = 1,
                              const Progress &progress = {});
 
@@ -72,6 +72,6 @@ double quantile(std::vector<double> values, double q);
 std::array<double, 2> medianInterval(std::span<const double> values, std::uint64_t seed);
 
 /// Fills the plan's inputs with plausible values: floats uniform in [-1, 1), integers 0.
-void fillInputs(runtime::LatencyPlan &plan, std::uint64_t seed);
+void fillInputs(kernels::LatencyPlan &plan, std::uint64_t seed);
 
 } // namespace halftone::profile

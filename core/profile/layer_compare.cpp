@@ -13,8 +13,8 @@ namespace halftone::profile {
 namespace {
 
 using graph::NodeId;
-using passes::kNoNode;
-using runtime::Execution;
+using interpret::Execution;
+using rewrite::kNoNode;
 using tensor::DType;
 using tensor::Tensor;
 
@@ -58,19 +58,19 @@ class LayerCompare::Impl
 {
 public:
     static Result<std::unique_ptr<Impl>> create(const ComparedModels &models,
-                                                const runtime::BackendChain &backends,
+                                                const kernels::BackendChain &backends,
                                                 const CompareSettings &settings)
     {
         if (settings.isolated)
             HALFTONE_CHECK(needTypes(models));
-        HALFTONE_TRY(runtime::Interpreter reference,
-                     runtime::Interpreter::create(models.reference, backends));
-        HALFTONE_TRY(runtime::Interpreter other, runtime::Interpreter::create(models.other, backends));
+        HALFTONE_TRY(interpret::Interpreter reference,
+                     interpret::Interpreter::create(models.reference, backends));
+        HALFTONE_TRY(interpret::Interpreter other, interpret::Interpreter::create(models.other, backends));
         return std::unique_ptr<Impl>(
             new Impl(models, backends, settings, std::move(reference), std::move(other)));
     }
 
-    Result<Room> add(const runtime::Feed &feed, const Progress &progress)
+    Result<Room> add(const interpret::Feed &feed, const Progress &progress)
     {
         m_fixed = 0;
         m_heads = {};
@@ -111,8 +111,8 @@ public:
     }
 
 private:
-    Impl(const ComparedModels &models, const runtime::BackendChain &backends, const CompareSettings &settings,
-         runtime::Interpreter reference, runtime::Interpreter other)
+    Impl(const ComparedModels &models, const kernels::BackendChain &backends, const CompareSettings &settings,
+         interpret::Interpreter reference, interpret::Interpreter other)
         : m_models(models)
         , m_backends(backends)
         , m_settings(settings)
@@ -138,13 +138,13 @@ private:
         return true;
     }
 
-    std::vector<Tensor> shown(const runtime::NodeValue &value, NodeId node) const
+    std::vector<Tensor> shown(const interpret::NodeValue &value, NodeId node) const
     {
         const std::size_t count = std::min(m_rows.shownOutputs(node), value.outputs.size());
         return {value.outputs.begin(), value.outputs.begin() + static_cast<std::ptrdiff_t>(count)};
     }
 
-    Result<Room> runBoth(const runtime::Feed &feed, const Progress &progress)
+    Result<Room> runBoth(const interpret::Feed &feed, const Progress &progress)
     {
         HALFTONE_TRY(Execution reference, m_reference.start(feed));
         HALFTONE_TRY(Execution other, m_other.start(feed));
@@ -159,14 +159,14 @@ private:
                 if (!hasRoom(held(), reference.nextBytes()))
                     return Room::TooSmall;
                 node = reference.node();
-                HALFTONE_TRY(const runtime::NodeValue value, reference.step(progress));
+                HALFTONE_TRY(const interpret::NodeValue value, reference.step(progress));
                 takeReference(value, ofReference, ofOther);
             }
             // The other one follows up to the node that answers to it; what it makes on the way may wait.
             while (!other.isDone() && (reference.isDone() || ofReference.find(node) != nullptr)) {
                 if (!hasRoom(held(), other.nextBytes()))
                     return Room::TooSmall;
-                HALFTONE_TRY(const runtime::NodeValue value, other.step(progress));
+                HALFTONE_TRY(const interpret::NodeValue value, other.step(progress));
                 takeOther(value, ofReference, ofOther);
             }
         }
@@ -175,7 +175,7 @@ private:
         return Room::Enough;
     }
 
-    void takeReference(const runtime::NodeValue &value, Waiting &ofReference, Waiting &ofOther)
+    void takeReference(const interpret::NodeValue &value, Waiting &ofReference, Waiting &ofOther)
     {
         const NodeId counterpart = m_models.counterpart[value.node];
         if (counterpart == kNoNode)
@@ -188,7 +188,7 @@ private:
         }
     }
 
-    void takeOther(const runtime::NodeValue &value, Waiting &ofReference, Waiting &ofOther)
+    void takeOther(const interpret::NodeValue &value, Waiting &ofReference, Waiting &ofOther)
     {
         const auto found = m_answersTo.find(value.node);
         if (found == m_answersTo.end())
@@ -217,7 +217,7 @@ private:
         return Room::Enough;
     }
 
-    Result<Room> runIsolated(const runtime::Feed &feed, const Progress &progress)
+    Result<Room> runIsolated(const interpret::Feed &feed, const Progress &progress)
     {
         HALFTONE_TRY(Execution run, m_reference.start(feed));
         m_reads.clear();
@@ -231,7 +231,7 @@ private:
             m_reads.keep(node, inputs);
             if (!hasRoom(heads + m_reads.bytes() + bytesOf(inputs) + run.ownBytes(), run.nextBytes()))
                 return Room::TooSmall;
-            HALFTONE_TRY(const runtime::NodeValue value, run.step(progress));
+            HALFTONE_TRY(const interpret::NodeValue value, run.step(progress));
             if (m_models.counterpart[node] == kNoNode)
                 continue;
             HALFTONE_TRY(LoweredLayer *const layer, loweredLayer(node, inputs, value.outputs));
@@ -254,7 +254,7 @@ private:
     }
 
     /// Errors of a lowered layer, at its own output and at the heads. `run` stands behind the layer.
-    Result<Room> addLowered(const Execution &run, const runtime::NodeValue &value,
+    Result<Room> addLowered(const Execution &run, const interpret::NodeValue &value,
                             std::vector<Tensor> lowered, std::size_t held, const Progress &progress)
     {
         m_rows.of(value.node).addIsolated(value.outputs, lowered);
@@ -289,10 +289,10 @@ private:
     }
 
     const ComparedModels m_models;
-    const runtime::BackendChain m_backends;
+    const kernels::BackendChain m_backends;
     const CompareSettings m_settings;
-    runtime::Interpreter m_reference;
-    runtime::Interpreter m_other;
+    interpret::Interpreter m_reference;
+    interpret::Interpreter m_other;
     std::unordered_map<NodeId, std::vector<NodeId>> m_answersTo; ///< by the other's node: the reference's
     std::map<NodeId, std::optional<LoweredLayer>> m_lowered; ///< by the reference's node
     Int8Reads m_reads;
@@ -310,14 +310,14 @@ LayerCompare::LayerCompare(std::unique_ptr<Impl> impl)
 LayerCompare::LayerCompare(LayerCompare &&) noexcept = default;
 LayerCompare::~LayerCompare() = default;
 
-Result<LayerCompare> LayerCompare::create(const ComparedModels &models, const runtime::BackendChain &backends,
+Result<LayerCompare> LayerCompare::create(const ComparedModels &models, const kernels::BackendChain &backends,
                                           const CompareSettings &settings)
 {
     HALFTONE_TRY(std::unique_ptr<Impl> impl, Impl::create(models, backends, settings));
     return LayerCompare(std::move(impl));
 }
 
-Result<Room> LayerCompare::add(const runtime::Feed &feed, const Progress &progress)
+Result<Room> LayerCompare::add(const interpret::Feed &feed, const Progress &progress)
 {
     return m_impl->add(feed, progress);
 }

@@ -3,9 +3,9 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/graph/model.h"
-#include "core/passes/conversion.h"
+#include "core/interpret/interpreter.h"
 #include "core/profile/class_agreement.h"
-#include "core/runtime/interpreter.h"
+#include "core/rewrite/conversion.h"
 #include "core/tensor/error_metrics.h"
 
 #include <memory>
@@ -20,18 +20,18 @@ struct ComparedModels
 {
     graph::Model reference;
     graph::Model other; ///< heads as in the reference: as many, in the same order
-    /// By NodeId of the reference: the other's node that computes the same; passes::kNoNode for none.
+    /// By NodeId of the reference: the other's node that computes the same; rewrite::kNoNode for none.
     std::vector<graph::NodeId> counterpart;
     /// Of `other`; isolated effects need it. Empty: types are not known.
-    passes::TypeMap types;
-    /// As passes::Conversion::int8Group.
+    infer::TypeMap types;
+    /// As rewrite::Conversion::int8Group.
     std::vector<graph::NodeId> int8Group = {};
 };
 
 /// `source` against what a conversion made of it: nodes are matched by the conversion's own map, merged ones to those that
 /// stand for them.
 ComparedModels convertedPair(const graph::Model &source, const graph::Model &converted,
-                             const passes::Conversion &conversion);
+                             const rewrite::Conversion &conversion);
 
 /// Two models matched by the names of their nodes. fails: BadInput when they have different numbers of heads.
 Result<ComparedModels> pairByName(const graph::Model &reference, const graph::Model &other);
@@ -101,8 +101,8 @@ enum class Room
 class LayerCompare
 {
 public:
-    /// fails: what runtime::Interpreter::create refuses; Unsupported for isolated effects without types.
-    static Result<LayerCompare> create(const ComparedModels &models, const runtime::BackendChain &backends,
+    /// fails: what interpret::Interpreter::create refuses; Unsupported for isolated effects without types.
+    static Result<LayerCompare> create(const ComparedModels &models, const kernels::BackendChain &backends,
                                        const CompareSettings &settings);
     LayerCompare(LayerCompare &&) noexcept;
     ~LayerCompare();
@@ -116,7 +116,7 @@ public:
 
     /// Adds the errors of a batch. After TooSmall the figures hold a part of the batch: forget() them or stop.
     /// fails: what running refuses; Cancelled
-    Result<Room> add(const runtime::Feed &feed, const Progress &progress = {});
+    Result<Room> add(const interpret::Feed &feed, const Progress &progress = {});
     const Heads &heads() const; ///< of the batch added last
     void forget(); ///< all figures so far
     /// As Comparison::firstUnclean, from the batches so far: the node, the output and how many values. Isolated effects are

@@ -1,8 +1,8 @@
 #include "core/profile/layer_rows.h"
 
 #include "core/graph/traverse.h"
-#include "core/runtime/reference/elements.h"
-#include "core/runtime/shown_outputs.h"
+#include "core/infer/shown_outputs.h"
+#include "core/tensor/elements.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,8 +14,8 @@ using tensor::Tensor;
 
 namespace {
 
-/// Reals for code 1 of a node's first output, where that is codes with the ends of their range behind (spec:
-/// calibration-int8, section 3); else 1.
+/// Reals for code 1 of a node's first output, where that is codes with the ends of their range behind
+/// (core/quantize/RULES.md, Q-dequantize); else 1.
 float codeStep(const Tensor &reference, std::span<const Tensor> outputs)
 {
     using tensor::DType;
@@ -45,8 +45,8 @@ std::optional<std::uint64_t> addErrors(const Tensor &reference, const Tensor &ot
     std::array<float, kChunk> r;
     std::array<float, kChunk> x;
     const auto widen = [](const Tensor &tensor, std::size_t at, std::span<float> out) {
-        runtime::reference::widen(tensor.dtype(), tensor.bytes().data() + at * tensor::sizeOf(tensor.dtype()),
-                                  out.size(), out.data());
+        tensor::widen(tensor.dtype(), tensor.bytes().data() + at * tensor::sizeOf(tensor.dtype()), out.size(),
+                      out.data());
     };
     std::uint64_t notFinite = 0;
     const std::size_t count = reference.elementCount();
@@ -147,7 +147,7 @@ std::optional<LayerErrors> NodeRows::firstUnclean() const
 }
 
 LayerRows::LayerRows(const graph::Graph &graph)
-    : m_shown(runtime::shownOutputs(graph))
+    : m_shown(infer::shownOutputs(graph))
     , m_place(graph.nodeCount())
 {
     std::vector<NodeId> needed = graph::postOrder(graph);

@@ -1,5 +1,7 @@
 #include "core/profile/lowered_layer.h"
 
+#include "core/dialect/dialect.h"
+
 #include <algorithm>
 
 namespace halftone::profile {
@@ -14,10 +16,7 @@ Entry castTo(graph::Graph &graph, const Entry &value, DType from, DType to, cons
 {
     if (from == to || !tensor::isFloat(from) || !tensor::isFloat(to))
         return value;
-    graph::Attributes attributes{{"dtype", std::string(tensor::nameOf(to))}};
-    const NodeId cast = graph.add(
-        std::make_shared<graph::NodeDef>(graph::NodeDef{"amp_cast", name, std::move(attributes), {}}),
-        std::span(&value, 1));
+    const NodeId cast = graph.add(dialect::of(graph).makeCast(name, to), std::span(&value, 1));
     return {cast, 0, 0};
 }
 
@@ -26,14 +25,15 @@ Entry castTo(graph::Graph &graph, const Entry &value, DType from, DType to, cons
 Result<void> needTypes(const ComparedModels &models)
 {
     if (models.types.nodeCount() != models.other.graph.nodeCount())
-        return unsupported("--effect", "single layers cannot be lowered without a conversion", "cumulative");
+        return unsupported(Field::Effect, "single layers cannot be lowered without a conversion",
+                           "cumulative");
     return {};
 }
 
 std::optional<LoweredForm> loweredForm(const ComparedModels &models, NodeId node,
                                        std::span<const DType> inputs, std::span<const DType> outputs)
 {
-    if (!models.int8Group.empty() && models.int8Group[node] != passes::kNoNode) {
+    if (!models.int8Group.empty() && models.int8Group[node] != rewrite::kNoNode) {
         auto layer = outputs.empty() || outputs[0] != DType::F32 ? std::nullopt : int8Layer(models, node);
         if (!layer)
             return std::nullopt;
@@ -60,29 +60,26 @@ std::optional<LoweredForm> loweredForm(const ComparedModels &models, NodeId node
 Result<std::optional<LoweredLayer>> LoweredLayer::create(const ComparedModels &models, NodeId node,
                                                          std::span<const DType> inputs,
                                                          std::span<const DType> outputs,
-                                                         const runtime::BackendChain &backends)
+                                                         const kernels::BackendChain &backends)
 {
     const std::optional<LoweredForm> form = loweredForm(models, node, inputs, outputs);
     if (!form)
         return std::optional<LoweredLayer>();
     if (form->int8) {
-        HALFTONE_TRY(runtime::Interpreter interpreter,
-                     runtime::Interpreter::create(form->int8->model, backends));
+        HALFTONE_TRY(interpret::Interpreter interpreter,
+                     interpret::Interpreter::create(form->int8->model, backends));
         LoweredLayer made(std::move(interpreter));
         made.m_isInt8 = true;
         for (std::size_t k = 0; k < form->int8->reads.size(); ++k)
             made.m_names.push_back(inputName(k));
         return std::optional<LoweredLayer>(std::move(made));
     }
-    graph::Graph graph;
+    graph::Graph graph = graph::Graph::like(models.other.graph);
     std::vector<std::string> names;
     std::vector<Entry> entries;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         names.push_back("input" + std::to_string(i));
-        graph::Attributes none;
-        const NodeId variable = graph.add(std::make_shared<graph::NodeDef>(graph::NodeDef{
-                                              std::string(graph::kVariableOp), names.back(), none, {}}),
-                                          {});
+        const NodeId variable = graph.add(dialect::of(graph).makeVariable(names.back()), {});
         entries.push_back(
             castTo(graph, {variable, 0, 0}, inputs[i], form->inputs[i], names.back() + "_cast"));
     }
@@ -92,9 +89,8 @@ Result<std::optional<LoweredLayer>> LoweredLayer::create(const ComparedModels &m
         heads.push_back(
             castTo(graph, {layer, k, 0}, form->outputs[k], outputs[k], "output" + std::to_string(k)));
     graph.setHeads(std::move(heads));
-    graph.setMetadata(models.other.graph.metadata());
-    HALFTONE_TRY(runtime::Interpreter interpreter,
-                 runtime::Interpreter::create({std::move(graph), {}, false}, backends));
+    HALFTONE_TRY(interpret::Interpreter interpreter,
+                 interpret::Interpreter::create({std::move(graph), {}, false}, backends));
     LoweredLayer made(std::move(interpreter));
     made.m_names = std::move(names);
     return std::optional<LoweredLayer>(std::move(made));
@@ -103,7 +99,7 @@ Result<std::optional<LoweredLayer>> LoweredLayer::create(const ComparedModels &m
 Result<std::vector<tensor::Tensor>> LoweredLayer::run(std::span<const tensor::Tensor> inputs,
                                                       const Progress &progress)
 {
-    runtime::Feed feed;
+    interpret::Feed feed;
     for (std::size_t i = 0; i < inputs.size(); ++i)
         feed.emplace(m_names[i], inputs[i]);
     return m_interpreter.run(feed, {{}, {progress.stop, {}}});

@@ -34,7 +34,7 @@ public:
     static Result<std::optional<LoweredLayer>> create(const ComparedModels &models, graph::NodeId node,
                                                       std::span<const tensor::DType> inputs,
                                                       std::span<const tensor::DType> outputs,
-                                                      const runtime::BackendChain &backends);
+                                                      const kernels::BackendChain &backends);
 
     /// Does it read what Int8Reads keeps, not the node's inputs? Then it gives the node's first output alone.
     bool isInt8() const { return m_isInt8; }
@@ -42,12 +42,12 @@ public:
     Result<std::vector<tensor::Tensor>> run(std::span<const tensor::Tensor> inputs, const Progress &progress);
 
 private:
-    explicit LoweredLayer(runtime::Interpreter interpreter)
+    explicit LoweredLayer(interpret::Interpreter interpreter)
         : m_interpreter(std::move(interpreter))
     {
     }
 
-    runtime::Interpreter m_interpreter;
+    interpret::Interpreter m_interpreter;
     std::vector<std::string> m_names; ///< of the inputs
     bool m_isInt8 = false;
 };

@@ -1,3 +1,5 @@
+#include "core/dialect/dialect.h"
+#include "core/dialect/quantized_forms.h"
 #include "core/profile/layer_compare.h"
 
 #include <algorithm>
@@ -7,13 +9,15 @@
 namespace halftone::profile {
 namespace {
 
+using dialect::NodeRole;
 using graph::NodeId;
-using passes::kNoNode;
+using rewrite::kNoNode;
 
-bool isCast(const graph::NodeDef &node)
+/// Nodes that stand for no layer.
+bool changesType(const graph::Graph &graph, NodeId id)
 {
-    return node.op == "amp_cast" || node.op == "amp_multicast" || node.op == "_contrib_quantize_v2"
-        || node.op == "_contrib_requantize" || node.op == "_contrib_dequantize";
+    const dialect::NodeRole role = dialect::roleOf(graph, id);
+    return dialect::isCast(role) || dialect::changesCodes(role);
 }
 
 /// Names of nodes inside the fused nodes among `matched`: their values are part of another one's.
@@ -22,7 +26,7 @@ std::unordered_set<std::string_view> fusedNames(const graph::Graph &graph,
 {
     std::unordered_set<std::string_view> names;
     for (const NodeId id : matched) {
-        if (!graph.node(id).op.starts_with("_sg_"))
+        if (dialect::roleOf(graph, id) != NodeRole::Fused)
             continue;
         for (const auto &body : graph.node(id).subgraphs) {
             for (NodeId k = 0; k < body->nodeCount(); ++k)
@@ -35,13 +39,13 @@ std::unordered_set<std::string_view> fusedNames(const graph::Graph &graph,
 } // namespace
 
 ComparedModels convertedPair(const graph::Model &source, const graph::Model &converted,
-                             const passes::Conversion &conversion)
+                             const rewrite::Conversion &conversion)
 {
     ComparedModels models{source, converted, conversion.fromSource, conversion.types, conversion.int8Group};
     std::unordered_map<NodeId, NodeId> into;
-    for (const passes::MergedNode &merged : conversion.merged)
+    for (const rewrite::MergedNode &merged : conversion.merged)
         into.emplace(merged.node, merged.into);
-    for (const passes::MergedNode &merged : conversion.merged) {
+    for (const rewrite::MergedNode &merged : conversion.merged) {
         NodeId survivor = merged.into;
         for (auto next = into.find(survivor); next != into.end(); next = into.find(survivor))
             survivor = next->second;
@@ -63,22 +67,20 @@ Result<ComparedModels> pairByName(const graph::Model &reference, const graph::Mo
     }
     // An int8 form stands for the node that it was made from, a fused one for the last that it holds.
     std::unordered_map<std::string_view, std::string_view> fused;
+    const dialect::QuantizedForms *const forms = dialect::of(other.graph).quantizedForms();
     for (NodeId id = 0; id < other.graph.nodeCount(); ++id) {
-        std::string_view name = other.graph.node(id).name;
+        const auto source = forms ? forms->sourceOf(other.graph.node(id).name) : std::nullopt;
+        if (!source)
+            continue;
+        std::string_view name = *source;
         const auto &bodies = other.graph.node(id).subgraphs;
-        const bool isFused = other.graph.node(id).op.starts_with("_sg_") && bodies.size() == 1
+        const bool isFused = dialect::roleOf(other.graph, id) == NodeRole::Fused && bodies.size() == 1
             && !bodies[0]->heads().empty();
-        for (const std::string_view prefix : {"quantized_", "requantize_"}) {
-            if (!name.starts_with(prefix))
-                continue;
-            name.remove_prefix(prefix.size());
-            if (isFused)
-                name = fused.emplace(name, bodies[0]->node(bodies[0]->heads()[0].node).name).first->second;
-            else if (const auto last = fused.find(name); last != fused.end())
-                name = last->second;
-            names.insert_or_assign(name, id); // of sums and what rescales them the latter, which comes later
-            break;
-        }
+        if (isFused)
+            name = fused.emplace(name, bodies[0]->node(bodies[0]->heads()[0].node).name).first->second;
+        else if (const auto last = fused.find(name); last != fused.end())
+            name = last->second;
+        names.insert_or_assign(name, id); // of sums and what rescales them the latter, which comes later
     }
     for (NodeId id = 0; id < reference.graph.nodeCount(); ++id) {
         const auto found
@@ -101,7 +103,7 @@ Unmatched unmatchedNodes(const ComparedModels &models)
     }
     for (NodeId id = 0; id < other.nodeCount(); ++id) {
         // What is only there to be rescaled stands for its source together with what rescales it.
-        if (matched.contains(id) && other.node(id).op == "_contrib_requantize")
+        if (matched.contains(id) && dialect::roleOf(other, id) == NodeRole::Requantize)
             matched.insert(other.inputs(id)[0].node);
     }
     const std::unordered_set<std::string_view> fused = fusedNames(other, matched);
@@ -111,7 +113,7 @@ Unmatched unmatchedNodes(const ComparedModels &models)
             unmatched.reference.push_back(name);
     }
     for (NodeId id = 0; id < other.nodeCount(); ++id) {
-        if (!other.isVariable(id) && !matched.contains(id) && !isCast(other.node(id)))
+        if (!other.isVariable(id) && !matched.contains(id) && !changesType(other, id))
             unmatched.other.push_back(other.node(id).name);
     }
     return unmatched;

@@ -1,7 +1,8 @@
 #include "core/profile/output_rows.h"
 
+#include "core/dialect/dialect.h"
 #include "core/profile/layer_rows.h"
-#include "core/runtime/reference/elements.h"
+#include "core/tensor/elements.h"
 
 #include <algorithm>
 #include <span>
@@ -12,15 +13,20 @@ namespace {
 using tensor::DType;
 using tensor::Tensor;
 
+bool givesProbabilities(const ops::Operator &op)
+{
+    const auto *const softmax = op.getIf<ops::Softmax>();
+    return op.is<ops::SoftmaxOutput>() || op.is<ops::SoftmaxActivation>()
+        || (softmax && softmax->kind == ops::Softmax::Kind::Softmax);
+}
+
 /// What a head's values are, by the operator that makes them.
 Scores scoresOf(const graph::Graph &graph, graph::Entry head)
 {
-    while (graph.node(head.node).op == "amp_cast" && !graph.inputs(head.node).empty())
+    while (dialect::roleOf(graph, head.node) == dialect::NodeRole::Cast && !graph.inputs(head.node).empty())
         head = graph.inputs(head.node)[0];
-    const std::string &op = graph.node(head.node).op;
-    const bool isSoftmax = op == "softmax" || op == "SoftmaxOutput" || op == "Softmax"
-        || op == "SoftmaxActivation" || op == "_npx_softmax";
-    return isSoftmax ? Scores::Probabilities : Scores::Logits;
+    const auto op = dialect::of(graph).read(graph.node(head.node));
+    return op.ok() && givesProbabilities(op.value()) ? Scores::Probabilities : Scores::Logits;
 }
 
 double halfOfTheBits(std::span<const LayerErrors> layers)
@@ -53,7 +59,7 @@ void addAgreement(const Tensor &reference, const Tensor &other, ClassAgreement &
     std::vector<float> x(classes);
     const auto row = [&](const Tensor &tensor, std::size_t at, std::vector<float> &out) {
         const std::size_t offset = at * classes * tensor::sizeOf(tensor.dtype());
-        runtime::reference::widen(tensor.dtype(), tensor.bytes().data() + offset, classes, out.data());
+        tensor::widen(tensor.dtype(), tensor.bytes().data() + offset, classes, out.data());
     };
     for (std::size_t at = 0; at < rows; ++at) {
         row(reference, at, r);

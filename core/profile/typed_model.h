@@ -1,38 +1,24 @@
 #pragma once
 
+#include "core/backends/backends.h"
 #include "core/base/result.h"
-#include "core/graph/model.h"
-#include "core/passes/infer_shapes.h"
-#include "core/passes/type_map.h"
+#include "core/infer/typed_model.h"
 #include "core/policy/policy.h"
-#include "core/runtime/backends.h"
-#include "core/runtime/latency_plan.h"
 
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace halftone::profile {
 
-/// A model in which every type and shape is known, so that a plan can be made of it and told about beforehand.
-struct TypedModel
-{
-    graph::Model model; ///< operators that a framework's backend has fused are taken apart
-    passes::TypeMap types;
-    passes::ShapeMap shapes;
-};
-
+/// Types and shapes of everything in the model. Operators that a framework's backend has fused are taken apart.
 /// known   shapes of variables, by name; enough of them to tell all the others
 /// policy  by which the model was converted: it knows which variables are data and in which types they come
 /// fails   BadInput for types or shapes that contradict each other (where = the node)
-Result<TypedModel> typedModel(graph::Model model, const std::unordered_map<std::string, tensor::Shape> &known,
-                              const policy::Policy &policy);
-
-/// A latency plan of the model with plausible values in its inputs. fails: as runtime::makeLatencyPlan().
-Result<std::unique_ptr<runtime::LatencyPlan>> measurablePlan(const TypedModel &typed,
-                                                             const runtime::PlanOptions &options);
+Result<infer::TypedModel> typedModel(graph::Model model,
+                                     const std::unordered_map<std::string, tensor::Shape> &known,
+                                     const policy::Policy &policy);
 
 /// Layers whose times say nothing, since the backend emulates their type.
 struct EmulatedLayers
@@ -42,6 +28,7 @@ struct EmulatedLayers
 };
 
 /// One entry for each emulated type that some operator of the model gives.
-std::vector<EmulatedLayers> emulatedLayers(const TypedModel &typed, const runtime::BackendInfo &backend);
+std::vector<EmulatedLayers> emulatedLayers(const infer::TypedModel &typed,
+                                           const backends::BackendInfo &backend);
 
 } // namespace halftone::profile

@@ -1,5 +1,7 @@
 #include "core/profile/value_keys.h"
 
+#include "core/dialect/dialect.h"
+
 #include <algorithm>
 #include <functional>
 #include <string_view>
@@ -10,12 +12,6 @@ namespace {
 void mix(std::size_t &seed, std::size_t value)
 {
     seed ^= value + 0x9E3779B97F4A7C15U + (seed << 6U) + (seed >> 2U);
-}
-
-/// A name decides what data are fed and which numbers an operator draws; that of an inserted cast means nothing.
-bool isCast(const graph::NodeDef &node)
-{
-    return node.op == "amp_cast" || node.op == "amp_multicast";
 }
 
 bool areSame(const tensor::Tensor &a, const tensor::Tensor &b)
@@ -32,12 +28,13 @@ bool areSame(const std::vector<std::shared_ptr<const graph::Graph>> &a,
         a, b, [](const auto &x, const auto &y) { return x == y || profile::areSame(*x, *y); });
 }
 
-bool areSame(const graph::NodeDefPtr &a, const graph::NodeDefPtr &b)
+/// A name decides what data are fed and which numbers an operator draws; that of an inserted cast means nothing.
+bool areSame(const graph::NodeDefPtr &a, const graph::NodeDefPtr &b, bool areCasts)
 {
     if (a == b)
         return true;
     return a->op == b->op && a->attributes == b->attributes && areSame(a->subgraphs, b->subgraphs)
-        && (isCast(*a) || a->name == b->name);
+        && (areCasts || a->name == b->name);
 }
 
 } // namespace
@@ -47,7 +44,8 @@ bool areSame(const graph::Graph &a, const graph::Graph &b)
     if (a.nodeCount() != b.nodeCount() || !std::ranges::equal(a.heads(), b.heads()))
         return false;
     for (graph::NodeId id = 0; id < a.nodeCount(); ++id)
-        if (!areSame(a.sharedNode(id), b.sharedNode(id)) || !std::ranges::equal(a.inputs(id), b.inputs(id)))
+        if (!areSame(a.sharedNode(id), b.sharedNode(id), dialect::isCast(dialect::roleOf(a, id)))
+            || !std::ranges::equal(a.inputs(id), b.inputs(id)))
             return false;
     return true;
 }
@@ -55,13 +53,13 @@ bool areSame(const graph::Graph &a, const graph::Graph &b)
 bool Computation::operator==(const Computation &other) const
 {
     return shown == other.shown && inputs == other.inputs && outputs == other.outputs
-        && areSame(node, other.node) && areSame(parameter, other.parameter);
+        && isCast == other.isCast && areSame(node, other.node, isCast) && areSame(parameter, other.parameter);
 }
 
 std::size_t ValueKeys::Hash::operator()(const Computation &computation) const
 {
     std::size_t seed = std::hash<std::string_view>()(computation.node->op);
-    if (!isCast(*computation.node))
+    if (!computation.isCast)
         mix(seed, std::hash<std::string_view>()(computation.node->name));
     for (const auto &[key, value] : computation.node->attributes) {
         mix(seed, std::hash<std::string_view>()(key));
@@ -69,7 +67,7 @@ std::size_t ValueKeys::Hash::operator()(const Computation &computation) const
     }
     for (const auto &[key, output] : computation.inputs)
         mix(seed, static_cast<std::size_t>(key) * 31 + output);
-    for (const runtime::TensorDesc &output : computation.outputs)
+    for (const kernels::TensorDesc &output : computation.outputs)
         mix(seed, static_cast<std::size_t>(output.dtype));
     return seed;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/graph/graph.h"
-#include "core/runtime/backend.h"
+#include "core/kernels/backend.h"
 #include "core/tensor/tensor.h"
 
 #include <cstdint>
@@ -21,9 +21,10 @@ struct Computation
 
     graph::NodeDefPtr node; ///< operator, name (but of a cast), attributes and bodies count
     std::vector<std::pair<Key, std::uint32_t>> inputs; ///< which computation, which output
-    std::vector<runtime::TensorDesc> outputs;
-    std::size_t shown = 0; ///< outputs that something reads (runtime::shownOutputs)
+    std::vector<kernels::TensorDesc> outputs;
+    std::size_t shown = 0; ///< outputs that something reads (infer::shownOutputs)
     tensor::Tensor parameter; ///< of unknown type: none
+    bool isCast = false;
 
     bool operator==(const Computation &other) const;
 };

@@ -1,7 +1,7 @@
-#include "core/passes/correct_biases.h"
+#include "core/quantize/correct_biases.h"
 
-#include "core/dialect/mxnet/entry_name.h"
-#include "core/dialect/mxnet/read_operator.h"
+#include "core/dialect/dialect.h"
+#include "core/dialect/quantized_forms.h"
 #include "core/graph/traverse.h"
 
 #include <algorithm>
@@ -10,20 +10,21 @@
 #include <limits>
 #include <optional>
 
-namespace halftone::passes {
+namespace halftone::quantize {
 namespace {
 
+using dialect::Int8Kind;
 using graph::Graph;
 using graph::NodeId;
 using tensor::Array;
-namespace mx = dialect::mxnet;
 
-bool isProduct(std::string_view op)
+Int8Kind formOf(const Graph &graph, NodeId id)
 {
-    return op == "Convolution" || op == "FullyConnected";
+    const dialect::QuantizedForms *const forms = dialect::of(graph).quantizedForms();
+    return forms == nullptr || graph.isVariable(id) ? Int8Kind::None : forms->kindOf(graph.node(id).op);
 }
 
-/// A weight in the numbers that its codes stand for (spec: calibration-int8, section 3).
+/// A weight in the numbers that its codes stand for (core/quantize/RULES.md, Q-weights, Q-parameter).
 std::vector<double> decoded(const std::vector<float> &weight, std::size_t outputs, bool perChannel)
 {
     const std::size_t rows = perChannel ? outputs : 1;
@@ -51,7 +52,7 @@ public:
     {
         m_result.model = model;
         for (Array &array : m_result.model.parameters)
-            m_stored.insert_or_assign(graph::variableOf(array.name), &array);
+            m_stored.insert_or_assign(dialect::variableOf(model.graph, array.name), &array);
         for (const NodeId id : graph::postOrder(m_graph)) {
             for (const graph::Entry &entry : m_graph.inputs(id))
                 m_readers[entry.node].push_back(id);
@@ -69,7 +70,7 @@ public:
             return {};
         const auto outputs = static_cast<std::size_t>(array->shape[0]);
         const auto perGroup = static_cast<std::size_t>(array->shape[1]);
-        HALFTONE_TRY(const ops::Operator op, mx::readOperator(m_graph.node(product.node)));
+        HALFTONE_TRY(const ops::Operator op, dialect::of(m_graph).read(m_graph.node(product.node)));
         const auto *const conv = op.getIf<ops::Conv>();
         const auto groups = conv ? static_cast<std::size_t>(std::max<std::int64_t>(conv->groups, 1)) : 1;
         const bool fits = means.real.size() == groups * perGroup && means.coded.size() == means.real.size()
@@ -132,7 +133,7 @@ private:
         const auto of = m_graph.inputs(next);
         if (m_graph.isVariable(next) || of.size() != 5 || of[0].node != id)
             return false;
-        HALFTONE_TRY(const ops::Operator op, mx::readOperator(m_graph.node(next)));
+        HALFTONE_TRY(const ops::Operator op, dialect::of(m_graph).read(m_graph.node(next)));
         const auto *const norm = op.getIf<ops::BatchNorm>();
         const auto gamma = norm ? floatsOf(of[1]) : std::nullopt;
         const auto variance = norm ? floatsOf(of[4]) : std::nullopt;
@@ -171,28 +172,32 @@ private:
 
 std::vector<Int8Product> int8Products(const Graph &source, const Graph &quantized)
 {
-    constexpr std::string_view kPrefix = "quantized_";
     std::unordered_map<std::string_view, bool> perChannel; // by name in the source
-    for (NodeId id = 0; id < quantized.nodeCount(); ++id) {
+    const dialect::Dialect &dialect = dialect::of(quantized);
+    const dialect::QuantizedForms *const forms = dialect.quantizedForms();
+    for (NodeId id = 0; forms != nullptr && id < quantized.nodeCount(); ++id) {
         const graph::NodeDef &node = quantized.node(id);
-        const std::string *const flag = node.attributes.find("quantized");
-        if (flag && !node.subgraphs.empty()) {
+        const bool isFused = dialect::roleOf(quantized, id) == dialect::NodeRole::Fused;
+        if (!forms->isInt8Product(node) || (isFused && !dialect.fusedFacts(node).isQuantized))
+            continue;
+        if (isFused && !node.subgraphs.empty()) {
             const Graph &body = *node.subgraphs[0];
             for (NodeId inner = 0; inner < body.nodeCount(); ++inner) {
-                if (isProduct(body.node(inner).op))
-                    perChannel[body.node(inner).name] = body.node(inner).op == "Convolution"
-                        || node.attributes.find("channel_wise_quantize") != nullptr;
+                if (dialect::isWeighted(formOf(body, inner)))
+                    perChannel[body.node(inner).name] = forms->isPerChannel(node);
             }
-        } else if (node.op.starts_with("_contrib_quantized_") && node.name.starts_with(kPrefix)) {
-            perChannel[std::string_view(node.name).substr(kPrefix.size())] = false;
+        } else if (const auto name = forms->sourceOf(node.name)) {
+            perChannel[*name] = false;
         }
     }
     std::vector<Int8Product> products;
     for (const NodeId id : graph::postOrder(source)) {
-        const graph::NodeDef &node = source.node(id);
-        const auto found = isProduct(node.op) ? perChannel.find(node.name) : perChannel.end();
+        const Int8Kind kind = formOf(source, id);
+        const auto found
+            = dialect::isWeighted(kind) ? perChannel.find(source.node(id).name) : perChannel.end();
         if (found != perChannel.end() && !source.inputs(id).empty())
-            products.push_back({id, mx::entryName(source, source.inputs(id)[0]), found->second});
+            products.push_back({id, dialect::of(source).entryName(source, source.inputs(id)[0]),
+                                found->second, kind == Int8Kind::FullyConnected});
     }
     return products;
 }
@@ -208,4 +213,4 @@ Result<CorrectedBiases> correctBiases(const graph::Model &model, const std::vect
     return correcting.take();
 }
 
-} // namespace halftone::passes
+} // namespace halftone::quantize

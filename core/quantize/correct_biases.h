@@ -7,14 +7,15 @@
 #include <unordered_map>
 #include <vector>
 
-namespace halftone::passes {
+namespace halftone::quantize {
 
 /// A convolution or fully connected layer that has become int8.
 struct Int8Product
 {
     graph::NodeId node = 0; ///< in the source
-    std::string data; ///< the tensor that it multiplies (mxnet::entryName)
+    std::string data; ///< the tensor that it multiplies (Dialect::entryName)
     bool perChannel = false; ///< its weights have a scale each output channel
+    bool isFullyConnected = false; ///< otherwise a convolution
 };
 
 /// Those of `source` that quantize() wrote into `quantized`, by name, in the source's order.
@@ -44,4 +45,4 @@ struct CorrectedBiases
 Result<CorrectedBiases> correctBiases(const graph::Model &model, const std::vector<Int8Product> &products,
                                       const std::unordered_map<std::string, FeatureMeans> &means);
 
-} // namespace halftone::passes
+} // namespace halftone::quantize

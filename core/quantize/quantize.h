@@ -1,21 +1,25 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/dialect/quantized_forms.h"
 #include "core/graph/model.h"
-#include "core/passes/conversion.h"
+#include "core/policy/rules.h"
+#include "core/rewrite/conversion.h"
+#include "core/tensor/form_cache.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-namespace halftone::passes {
+namespace halftone::quantize {
 
-/// Which of MXNet's two families of int8 operators is written (spec: calibration-int8, section 2).
+/// Which family of int8 operators is written (core/quantize/RULES.md, Q-plain, Q-fused).
 enum class QuantizedForm : std::uint8_t
 {
-    Onednn, ///< fused: `_sg_mkldnn_conv`, `_sg_mkldnn_fully_connected`; what quantize_model_mkldnn gives
-    Plain, ///< one operator for one: `_contrib_quantized_*`; what quantize_model gives
+    Onednn, ///< fused: what quantize_model_mkldnn gives
+    Plain, ///< one operator for one: what quantize_model gives
 };
 
 enum class QuantizedCodes : std::uint8_t
@@ -44,18 +48,14 @@ struct QuantizeOptions
     std::vector<bool> apart;
 };
 
-struct QuantizedRange
-{
-    float low = 0;
-    float high = 0;
-};
+using QuantizedRange = dialect::CodedRange;
 using QuantizedRanges = std::unordered_map<std::string, QuantizedRange>;
 
 /// A tensor whose range the quantized model holds.
 struct ObservedTensor
 {
     std::string name; ///< in the graph that is quantized: of a fused node where there is one
-    std::string source; ///< of the same values in the given graph (mxnet::entryName)
+    std::string source; ///< of the same values in the given graph (Dialect::entryName)
 
     bool operator==(const ObservedTensor &) const = default;
 };
@@ -65,7 +65,7 @@ struct SkippedNode
     std::string name;
     std::string op;
     std::string why;
-    graph::NodeId node = kNoNode; ///< in the given graph; of a fused one its first
+    graph::NodeId node = rewrite::kNoNode; ///< in the given graph; of a fused one its first
 };
 
 /// Where a node of a quantized graph comes from.
@@ -85,7 +85,7 @@ struct QuantizedOrigin
     /// fused one all of that.
     std::vector<graph::NodeId> nodes;
     std::uint32_t output = 0; ///< of Quantize and Dequantize: which output of the last node
-    std::vector<Reader>
+    std::vector<rewrite::Reader>
         reads; ///< of Copy and Int8, by input as far as they are values: inputs of the given graph's nodes
 };
 
@@ -102,23 +102,47 @@ struct QuantizedModel
     std::vector<SkippedNode> skipped;
     std::vector<QuantizedThreshold> thresholds;
     std::vector<std::string> notes;
+    std::vector<policy::Warning> warnings; ///< nodes that MXNet refuses, or computes otherwise than they say
     std::vector<QuantizedOrigin> origins; ///< by NodeId of `model`
-    std::vector<MergedNode> dropped; ///< identities of the given graph that are gone, into what they pass on
+    std::vector<rewrite::MergedNode>
+        dropped; ///< identities of the given graph that are gone, into what they pass on
 };
 
-/// The tensors whose ranges quantize() will ask for, in the graph's order; parameters' ranges it finds itself.
+/// The int8 forms of a graph's format. fails: Unsupported where it has none.
+Result<const dialect::QuantizedForms *> formsOf(const graph::Graph &graph);
+
+struct QuantizationPlan;
+
+/// What a quantization comes to before any range is known.
+struct PlannedQuantization
+{
+    /// The tensors whose ranges quantize() will ask for, in the graph's order; parameters' ranges it finds itself.
+    std::vector<ObservedTensor> observed;
+    std::shared_ptr<const QuantizationPlan> plan; ///< good as long as the model
+};
+
 /// fails: as quantize()
-Result<std::vector<ObservedTensor>> tensorsToObserve(const graph::Model &model,
-                                                     const QuantizeOptions &options);
+Result<PlannedQuantization> planQuantization(const graph::Model &model, const QuantizeOptions &options);
+
+/// What quantize() need not do again.
+struct KnownParts
+{
+    const QuantizationPlan *plan = nullptr; ///< by planQuantization() for the same model and options
+    tensor::FormCache *forms = nullptr; ///< codes of parameters; gets those that are new
+};
 
 /// A float32 model as MXNet 1.9.1's quantization writes it: same names, operators, attributes and wiring, weights and
 /// biases quantized in the parameters, ranges in the symbol. Left out of MXNet's ways are its defects: a range that begins
 /// at zero stays one-sided for a fused ReLU, fully connected layers with other readers are not fused, ranges that six
-/// digits behind the point would lose are written with nine significant ones.
+/// digits behind the point would lose are written with nine significant ones. What MXNet's own kernels would not compute as
+/// the graph says is written another way: a sum of an int8 addend that a ReLU follows uses half of uint8's codes, one of a
+/// uint8 addend that none follows stays a node of its own, a product becomes codes by a node of its own, activations that
+/// it spoils are not fused, data below zero are int8, and what it refuses stays real. What remains is told in `warnings`.
 /// ranges  by ObservedTensor::source; a tensor without one is left to the run time, with a note
+/// known   what was made before and is not made again
 /// fails   BadInput for a model without parameters, a parameter that is not float32, an attribute that does not read;
-///         BadCall for an excluded name or operator that is none (where = the option)
+///         BadCall for an excluded name or operator that is none naming the setting
 Result<QuantizedModel> quantize(const graph::Model &model, const QuantizeOptions &options,
-                                const QuantizedRanges &ranges);
+                                const QuantizedRanges &ranges, const KnownParts &known = {});
 
-} // namespace halftone::passes
+} // namespace halftone::quantize

@@ -1,27 +1,28 @@
-#include "core/passes/quantize_align.h"
+#include "core/quantize/quantize_align.h"
 
-#include "core/base/text.h"
+#include "core/dialect/dialect.h"
+#include "core/dialect/quantized_forms.h"
 #include "core/graph/traverse.h"
-#include "core/passes/quantize_text.h"
+#include "core/quantize/quantize.h"
 
 #include <queue>
 
 #include <algorithm>
 #include <set>
 
-namespace halftone::passes {
+namespace halftone::quantize {
 namespace {
 
 using graph::Entry;
 using graph::Graph;
-using graph::NodeDef;
 using graph::NodeId;
 
 class Aligning
 {
 public:
-    explicit Aligning(Graph &graph)
+    Aligning(Graph &graph, const dialect::QuantizedForms &forms)
         : m_graph(graph)
+        , m_forms(forms)
         , m_readers(graph.nodeCount())
         , m_isTaken(graph.nodeCount())
     {
@@ -71,53 +72,52 @@ public:
             widen(ranged);
     }
 
+    bool isConcat(NodeId id) const { return read(id).is<ops::Quantized<ops::Concat>>(); }
+
 private:
-    bool joinsCodes(NodeId id) const
+    ops::Operator read(NodeId id) const
     {
-        const std::string &op = m_graph.node(id).op;
-        return op == "_contrib_quantized_concat" || op == "_contrib_quantized_pooling";
+        auto op = dialect::of(m_graph).read(m_graph.node(id));
+        return op.ok() ? std::move(op).value() : ops::Operator();
     }
+
+    bool joinsCodes(NodeId id) const { return isConcat(id) || read(id).is<ops::Quantized<ops::Pool>>(); }
 
     bool hasRange(NodeId id) const
     {
-        const graph::Attributes &attributes = m_graph.node(id).attributes;
-        return attributes.find("min_calib_range") && attributes.find("max_calib_range");
-    }
-
-    float end(NodeId id, std::string_view key) const
-    {
-        return static_cast<float>(parseReal(*m_graph.node(id).attributes.find(key)).value_or(0));
+        const ops::CalibratedRange range = m_forms.rangeOf(m_graph.node(id));
+        return range.low && range.high
+            && !m_forms.isWidened(m_graph.node(id)); // wider than its values already
     }
 
     void widen(const std::vector<NodeId> &ranged)
     {
         QuantizedRange range;
         for (const NodeId id : ranged) {
-            range.low = std::min(range.low, end(id, "min_calib_range"));
-            range.high = std::max(range.high, end(id, "max_calib_range"));
+            const ops::CalibratedRange ends = m_forms.rangeOf(m_graph.node(id));
+            range.low = std::min(range.low, static_cast<float>(*ends.low));
+            range.high = std::max(range.high, static_cast<float>(*ends.high));
             m_isTaken[id] = true;
         }
-        for (const NodeId id : ranged) {
-            auto def = std::make_shared<NodeDef>(m_graph.node(id));
-            setCalibratedRange(def->attributes, range);
-            m_graph.redefine(id, std::move(def));
-        }
+        for (const NodeId id : ranged)
+            m_graph.redefine(id, m_forms.withRange(m_graph.node(id), range));
     }
 
     Graph &m_graph;
+    const dialect::QuantizedForms &m_forms;
     std::vector<std::set<NodeId>> m_readers; ///< by NodeId
     std::vector<bool> m_isTaken; ///< by NodeId: widened already
 };
 
 } // namespace
 
-void alignConcatRanges(Graph &graph)
+void alignConcatRanges(Graph &graph, const dialect::QuantizedForms &forms)
 {
-    Aligning aligning(graph);
+    Aligning aligning(graph, forms);
     for (const NodeId id : graph::postOrder(graph)) {
-        if (graph.node(id).op == "_contrib_quantized_concat")
+        if (aligning.isConcat(id))
             aligning.alignAt(id);
     }
 }
 
-} // namespace halftone::passes
+} // namespace halftone::quantize

@@ -1,22 +1,21 @@
-#include "core/passes/quantize_asked.h"
+#include "core/quantize/quantize_asked.h"
 
-#include "core/dialect/mxnet/entry_name.h"
-#include "core/dialect/mxnet/op_info.h"
-#include "core/dialect/mxnet/read_operator.h"
+#include "core/dialect/dialect.h"
+#include "core/dialect/quantized_forms.h"
 #include "core/graph/traverse.h"
 
 #include <algorithm>
 #include <unordered_map>
 
-namespace halftone::passes {
+namespace halftone::quantize {
 namespace {
 
+using dialect::Int8Kind;
 using graph::Entry;
 using graph::Graph;
 using graph::NodeId;
 using policy::Request;
 using policy::Rule;
-namespace mx = dialect::mxnet;
 
 using Arrays = std::unordered_map<std::string_view, const tensor::Array *>;
 
@@ -24,7 +23,7 @@ Arrays arraysOf(const graph::Model &model)
 {
     Arrays arrays;
     for (const tensor::Array &array : model.parameters)
-        arrays.insert_or_assign(graph::variableOf(array.name), &array);
+        arrays.insert_or_assign(dialect::variableOf(model.graph, array.name), &array);
     return arrays;
 }
 
@@ -50,17 +49,21 @@ std::string badParameter(const Graph &graph, NodeId id, const Arrays &arrays)
     return {};
 }
 
-/// Does the node only pass on values of its inputs, so that codes go through it unharmed?
-bool passesOn(const graph::NodeDef &node)
+Int8Kind kindOf(const Graph &graph, NodeId id)
 {
-    const mx::OpInfo *const info = mx::findOp(node.op);
-    if (!info)
-        return false;
-    if (info->name == "Flatten")
+    const dialect::QuantizedForms *const forms = dialect::of(graph).quantizedForms();
+    return forms == nullptr || graph.isVariable(id) ? Int8Kind::None : forms->kindOf(graph.node(id).op);
+}
+
+/// Does the node only pass on values of its inputs, so that codes go through it unharmed?
+bool passesOn(const Graph &graph, NodeId id)
+{
+    const Int8Kind kind = kindOf(graph, id);
+    if (kind == Int8Kind::Flatten)
         return true;
-    if (info->name != "Pooling" && info->name != "Activation" && info->name != "Concat")
+    if (kind != Int8Kind::Pooling && kind != Int8Kind::Activation && kind != Int8Kind::Concat)
         return false;
-    const auto op = mx::readOperator(node);
+    const auto op = dialect::of(graph).read(graph.node(id));
     if (!op.ok())
         return false;
     if (const auto *pool = op.value().getIf<ops::Pool>())
@@ -77,8 +80,7 @@ bool mayFollow(const policy::Assignment &assignment, NodeId id)
     const Request request = assignment.requested(id);
     if (request == Request::Follow || request == Request::Widest)
         return true;
-    return assignment.rule(id) == Rule::Fp32List
-        && assignment.entry(id).find("(built-in") != std::string::npos;
+    return assignment.rule(id) == Rule::Fp32List && assignment.nodes[id].origin == policy::Origin::BuiltIn;
 }
 
 /// Adds to `asked` what only passes values on from int8 nodes to int8 nodes and has no precision of its own.
@@ -97,7 +99,7 @@ void addBetween(const Graph &graph, const policy::Assignment &assignment, const 
     std::vector<bool> joins = asked;
     std::vector<NodeId> candidates;
     for (const NodeId id : order) {
-        if (!mayFollow(assignment, id) || isHead[id] || !passesOn(graph.node(id)))
+        if (!mayFollow(assignment, id) || isHead[id] || !passesOn(graph, id))
             continue;
         candidates.push_back(id);
         joins[id] = true;
@@ -105,9 +107,9 @@ void addBetween(const Graph &graph, const policy::Assignment &assignment, const 
     // What is fused behind a convolution gives codes as well.
     std::vector<bool> givesCodes = joins;
     for (const NodeId id : order) {
-        const mx::OpInfo *const info = graph.isVariable(id) ? nullptr : mx::findOp(graph.node(id).op);
-        const bool mayBeFused = info && !options.apart[id]
-            && (info->name == "BatchNorm" || info->name == "Activation" || info->name == "elemwise_add");
+        const Int8Kind kind = kindOf(graph, id);
+        const bool mayBeFused = !options.apart[id]
+            && (kind == Int8Kind::BatchNorm || kind == Int8Kind::Activation || kind == Int8Kind::Sum);
         if (mayBeFused && !givesCodes[id])
             givesCodes[id] = givesCodes[graph.inputs(id)[0].node];
     }
@@ -153,7 +155,7 @@ std::vector<NodeId> askedNodes(const Graph &graph, const policy::Assignment &ass
 }
 
 /// Fused nodes that could not be quantized: those that they were made for.
-std::vector<NodeId> fusedInVain(const graph::Model &source, const QuantizedModel &quantized)
+std::vector<NodeId> fusedButNotQuantized(const graph::Model &source, const QuantizedModel &quantized)
 {
     std::vector<NodeId> nodes;
     for (NodeId id = 0; id < quantized.origins.size(); ++id) {
@@ -166,27 +168,34 @@ std::vector<NodeId> fusedInVain(const graph::Model &source, const QuantizedModel
     return nodes;
 }
 
-/// A BatchNorm of its own needs the range of what it gives.
-void refuseUncalibrated(const Graph &graph, const QuantizedRanges &ranges, QuantizeOptions &options,
+/// A BatchNorm of its own needs the range of what it gives. True when there was one without.
+bool refuseUncalibrated(const Graph &graph, const QuantizedRanges &ranges, QuantizeOptions &options,
                         std::unordered_map<NodeId, std::string> &reasons)
 {
+    bool any = false;
     for (NodeId id = 0; id < options.asked.size(); ++id) {
-        const mx::OpInfo *const info
-            = options.asked[id] && !graph.isVariable(id) ? mx::findOp(graph.node(id).op) : nullptr;
-        if (!info || info->name != "BatchNorm" || ranges.contains(mx::entryName(graph, {id, 0, 0})))
+        if (!options.asked[id] || kindOf(graph, id) != Int8Kind::BatchNorm
+            || ranges.contains(dialect::of(graph).entryName(graph, {id, 0, 0})))
             continue;
         options.asked[id] = false;
         reasons.emplace(id, "int8 BatchNorm needs calibrated ranges");
+        any = true;
     }
+    return any;
 }
 
 } // namespace
 
-QuantizeOptions optionsForAsked(const graph::Model &source, const policy::Assignment &assignment,
-                                std::vector<NodeNote> &refused)
+bool AskedPlan::isEmpty() const
+{
+    return std::ranges::find(options.asked, true) == options.asked.end();
+}
+
+AskedPlan planAsked(const graph::Model &source, const policy::Assignment &assignment)
 {
     const Graph &graph = source.graph;
-    QuantizeOptions options;
+    AskedPlan plan;
+    QuantizeOptions &options = plan.options;
     options.isFull = true;
     options.perChannel = true;
     options.asked.assign(graph.nodeCount(), false);
@@ -200,36 +209,49 @@ QuantizeOptions optionsForAsked(const graph::Model &source, const policy::Assign
                                                : std::string("the parameters are not loaded");
         options.asked[id] = why.empty();
         if (!why.empty())
-            refused.push_back({id, std::move(why)});
+            plan.refused.push_back({id, std::move(why)});
     }
     addBetween(graph, assignment, options, options.asked);
-    return options;
+    return plan;
+}
+
+Result<std::vector<std::string>> rangesToFind(const graph::Model &source, AskedPlan &plan)
+{
+    std::vector<std::string> names;
+    if (plan.isEmpty())
+        return names;
+    HALFTONE_TRY(PlannedQuantization planned, planQuantization(source, plan.options));
+    plan.plan = std::move(planned.plan);
+    for (ObservedTensor &tensor : planned.observed)
+        names.push_back(std::move(tensor.source));
+    return names;
 }
 
 Result<AskedQuantization> quantizeAsked(const graph::Model &source, const policy::Assignment &assignment,
-                                        const QuantizedRanges *ranges)
+                                        AskedPlan plan, const QuantizedRanges *ranges,
+                                        tensor::FormCache &forms)
 {
     AskedQuantization made;
     const QuantizedRanges none;
     const QuantizedRanges &known = ranges ? *ranges : none;
-    QuantizeOptions options = optionsForAsked(source, assignment, made.refused);
+    QuantizeOptions &options = plan.options;
     options.isCalibrated = !known.empty();
     std::unordered_map<NodeId, std::string> reasons;
-    for (NodeNote &note : made.refused)
+    for (rewrite::NodeNote &note : plan.refused)
         reasons.emplace(note.node, std::move(note.text));
-    made.refused.clear();
-    refuseUncalibrated(source.graph, known, options, reasons);
+    if (refuseUncalibrated(source.graph, known, options, reasons) || !options.isCalibrated)
+        plan.plan = nullptr; // it was made for others
     QuantizedModel quantized;
     bool any = false;
-    for (bool again = true; again;) {
+    for (bool again = true; again; plan.plan = nullptr) {
         again = false;
-        any = std::ranges::find(options.asked, true) != options.asked.end();
+        any = !plan.isEmpty();
         if (!any)
             break;
-        HALFTONE_TRY(quantized, quantize(source, options, known));
+        HALFTONE_TRY(quantized, quantize(source, options, known, {plan.plan.get(), &forms}));
         for (const SkippedNode &skipped : quantized.skipped)
             reasons.try_emplace(skipped.node, skipped.why);
-        for (const NodeId id : fusedInVain(source, quantized)) {
+        for (const NodeId id : fusedButNotQuantized(source, quantized)) {
             options.asked[id] = false;
             again = true;
         }
@@ -259,9 +281,9 @@ Result<AskedQuantization> quantizeAsked(const graph::Model &source, const policy
     return made;
 }
 
-ShapeMap shapesOfPart(const QuantizedPart &part, const ShapeMap &source)
+infer::ShapeMap shapesOfPart(const QuantizedPart &part, const infer::ShapeMap &source)
 {
-    ShapeMap shapes;
+    infer::ShapeMap shapes;
     for (const QuantizedOrigin &origin : part.origins) {
         const auto &of = source.byNode[origin.nodes.back()];
         if (origin.kind == QuantizedOrigin::Kind::Copy)
@@ -274,4 +296,4 @@ ShapeMap shapesOfPart(const QuantizedPart &part, const ShapeMap &source)
     return shapes;
 }
 
-} // namespace halftone::passes
+} // namespace halftone::quantize

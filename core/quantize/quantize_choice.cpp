@@ -1,28 +1,39 @@
-#include "core/passes/quantize_choice.h"
+#include "core/quantize/quantize_choice.h"
 
 #include "core/base/text.h"
-#include "core/dialect/mxnet/op_info.h"
-#include "core/dialect/mxnet/read_operator.h"
+#include "core/dialect/dialect.h"
+#include "core/dialect/quantized_forms.h"
 #include "core/graph/traverse.h"
-#include "core/policy/int8_forms.h"
 
 #include <queue>
 
 #include <algorithm>
 #include <unordered_set>
 
-namespace halftone::passes {
+namespace halftone::quantize {
 namespace {
 
 using graph::Graph;
 using graph::NodeDef;
 using graph::NodeId;
-namespace mx = dialect::mxnet;
 
-std::string_view canonical(const NodeDef &node)
+std::string_view canonical(const dialect::Dialect &dialect, std::string_view op)
 {
-    const mx::OpInfo *op = mx::findOp(node.op);
-    return op ? std::string_view(op->name) : std::string_view(node.op);
+    const dialect::OpInfo *info = dialect.findOp(op);
+    return info ? std::string_view(info->name) : op;
+}
+
+/// The node that a fused one begins with; another node itself.
+const NodeDef &mainNode(const dialect::Dialect &dialect, const NodeDef &node)
+{
+    if (node.subgraphs.size() != 1 || dialect.role(node) != dialect::NodeRole::Fused)
+        return node;
+    const Graph &body = *node.subgraphs[0];
+    for (NodeId id = 0; id < body.nodeCount(); ++id) {
+        if (!body.isVariable(id))
+            return body.node(id);
+    }
+    return node;
 }
 
 /// May a node become int8, and must it where it may?
@@ -43,12 +54,9 @@ Ability cannot(std::string why)
     return {Ability::Kind::None, std::move(why)};
 }
 
-Ability abilityOf(const ops::Operator &op, const NodeDef &node, const QuantizeOptions &options)
+Ability abilityOf(const ops::Operator &op, const QuantizeOptions &options)
 {
     using Kind = Ability::Kind;
-    const std::string_view name = canonical(node);
-    if (!policy::hasInt8Form(name))
-        return cannot("no int8 form");
     if (const auto *conv = op.getIf<ops::Conv>()) {
         if (conv->layout != ops::Layout::ChannelsFirst)
             return cannot("int8 convolutions want the channels first");
@@ -62,6 +70,9 @@ Ability abilityOf(const ops::Operator &op, const NodeDef &node, const QuantizeOp
         if (pool->layout != ops::Layout::ChannelsFirst)
             return cannot("int8 pooling wants the channels first");
         const bool isKnown = pool->kind == ops::Pool::Kind::Max || pool->kind == ops::Pool::Kind::Average;
+        if (pool->kind == ops::Pool::Kind::Average && pool->countPadding && !pool->global
+            && pool->rounding == ops::Pool::Rounding::Full)
+            return cannot("MXNet's int8 averages count what lies beyond the padding");
         return isKnown ? Ability{Kind::Support, {}} : cannot("int8 pooling takes maxima or averages");
     }
     if (const auto *activation = op.getIf<ops::Activation>())
@@ -84,13 +95,15 @@ Ability abilityOf(const ops::Operator &op, const NodeDef &node, const QuantizeOp
     return {Kind::Support, {}};
 }
 
-class Choosing
+class NodeChooser
 {
 public:
-    Choosing(const FusedGraph &fused, const QuantizeOptions &options)
+    NodeChooser(const FusedGraph &fused, const QuantizeOptions &options, const Deviations &deviations)
         : m_fused(fused)
         , m_graph(fused.graph)
+        , m_dialect(dialect::of(fused.graph))
         , m_options(options)
+        , m_deviations(deviations)
         , m_abilities(fused.graph.nodeCount())
         , m_order(graph::postOrder(fused.graph))
     {
@@ -110,7 +123,8 @@ public:
         for (const NodeId id : m_order) {
             choice.isQuantized[id] = m_abilities[id].kind != Ability::Kind::None;
             if (!m_graph.isVariable(id) && !choice.isQuantized[id])
-                choice.skipped.push_back({m_graph.node(id).name, std::string(mainOperator(m_graph.node(id))),
+                choice.skipped.push_back({m_graph.node(id).name,
+                                          std::string(mainOperator(m_dialect, m_graph.node(id))),
                                           m_abilities[id].why, m_fused.origins[id].front()});
         }
         return choice;
@@ -122,6 +136,9 @@ private:
         const NodeDef &node = m_graph.node(id);
         if (!m_options.asked.empty() && !m_options.asked[m_fused.origins[id].front()])
             return cannot("not asked for");
+        if (const auto found = m_deviations.real.find(m_fused.origins[id].back());
+            found != m_deviations.real.end() && m_fused.members[id].empty())
+            return cannot(found->second);
         const auto &names = m_options.excludedNames;
         const auto isNamed
             = [&](const std::string &name) { return std::ranges::find(names, name) != names.end(); };
@@ -133,25 +150,16 @@ private:
         }
         const auto holds = [&](const std::vector<std::string> &list) {
             return std::ranges::any_of(list, [&](const std::string &op) {
-                const mx::OpInfo *info = mx::findOp(op);
-                const std::string_view name = info ? std::string_view(info->name) : std::string_view(op);
-                return name == canonical(node) || name == mainOperator(node);
+                const std::string_view name = canonical(m_dialect, op);
+                return name == canonical(m_dialect, node.op) || name == mainOperator(m_dialect, node);
             });
         };
         if (holds(m_options.excludedOps))
             return cannot("excluded operator");
-        const NodeDef *inner = &node;
-        if (!m_fused.members[id].empty()) {
-            const Graph &body = *node.subgraphs[0];
-            for (NodeId k = 0; k < body.nodeCount(); ++k) {
-                if (!body.isVariable(k)) {
-                    inner = &body.node(k);
-                    break;
-                }
-            }
-        }
-        HALFTONE_TRY(const ops::Operator op, mx::readOperator(*inner));
-        Ability ability = abilityOf(op, *inner, m_options);
+        const NodeDef &inner = m_fused.members[id].empty() ? node : mainNode(m_dialect, node);
+        HALFTONE_TRY(const ops::Operator op, m_dialect.read(inner));
+        const bool hasForm = m_dialect.quantizedForms()->kindOf(inner.op) != dialect::Int8Kind::None;
+        Ability ability = hasForm ? abilityOf(op, m_options) : cannot("no int8 form");
         if (ability.kind != Ability::Kind::None && !m_options.quantizedOps.empty()
             && !holds(m_options.quantizedOps))
             return cannot("not in the list of int8 operators");
@@ -201,7 +209,9 @@ private:
 
     const FusedGraph &m_fused;
     const Graph &m_graph;
+    const dialect::Dialect &m_dialect;
     const QuantizeOptions &m_options;
+    const Deviations &m_deviations;
     std::vector<Ability> m_abilities; ///< by NodeId
     std::vector<NodeId> m_order;
 };
@@ -218,16 +228,18 @@ Result<void> checkNames(const FusedGraph &fused, const Graph &original, const Qu
     const std::vector<std::string_view> names(known.begin(), known.end());
     for (const std::string &name : options.excludedNames) {
         if (!known.contains(name))
-            return badCall("--exclude", '"' + name + "\" is no node" + didYouMean(nearestNames(name, names)));
+            return badCall(Field::Exclude,
+                           '"' + name + "\" is no node" + didYouMean(nearestNames(name, names)));
     }
     std::vector<std::string_view> ops;
-    for (const mx::OpInfo &op : mx::allOps())
-        ops.push_back(op.name);
-    for (const auto &[option, list] :
-         {std::pair("--exclude-op", &options.excludedOps), std::pair("int8_ops", &options.quantizedOps)}) {
+    const dialect::Dialect &dialect = dialect::of(original);
+    for (const dialect::OpInfo *const op : dialect.operators())
+        ops.push_back(op->name);
+    for (const auto &[field, list] : {std::pair(Field::ExcludeOp, &options.excludedOps),
+                                      std::pair(Field::Int8Op, &options.quantizedOps)}) {
         for (const std::string &op : *list) {
-            if (!mx::findOp(op))
-                return badCall(option, '"' + op + "\" is no operator" + didYouMean(nearestNames(op, ops)));
+            if (!dialect.findOp(op))
+                return badCall(field, '"' + op + "\" is no operator" + didYouMean(nearestNames(op, ops)));
         }
     }
     return {};
@@ -235,20 +247,16 @@ Result<void> checkNames(const FusedGraph &fused, const Graph &original, const Qu
 
 } // namespace
 
-std::string_view mainOperator(const NodeDef &node)
+std::string_view mainOperator(const dialect::Dialect &dialect, const NodeDef &node)
 {
-    if (node.op == "_sg_mkldnn_conv")
-        return "Convolution";
-    if (node.op == "_sg_mkldnn_fully_connected")
-        return "FullyConnected";
-    return canonical(node);
+    return canonical(dialect, mainNode(dialect, node).op);
 }
 
 Result<QuantizedChoice> chooseQuantized(const FusedGraph &fused, const Graph &original,
-                                        const QuantizeOptions &options)
+                                        const QuantizeOptions &options, const Deviations &deviations)
 {
     HALFTONE_CHECK(checkNames(fused, original, options));
-    return Choosing(fused, options).run();
+    return NodeChooser(fused, options, deviations).run();
 }
 
-} // namespace halftone::passes
+} // namespace halftone::quantize

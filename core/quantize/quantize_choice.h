@@ -1,12 +1,14 @@
 #pragma once
 
 #include "core/base/result.h"
-#include "core/passes/quantize.h"
-#include "core/passes/quantize_fuse.h"
+#include "core/dialect/dialect.h"
+#include "core/quantize/deviations.h"
+#include "core/quantize/quantize.h"
+#include "core/quantize/quantize_fuse.h"
 
 #include <string_view>
 
-namespace halftone::passes {
+namespace halftone::quantize {
 
 /// Which nodes get int8 forms.
 struct QuantizedChoice
@@ -16,11 +18,11 @@ struct QuantizedChoice
 };
 
 /// The canonical name of a node's operator, for a fused node that of its first member.
-std::string_view mainOperator(const graph::NodeDef &node);
+std::string_view mainOperator(const dialect::Dialect &dialect, const graph::NodeDef &node);
 
 /// `original`: the given graph, whose names may be excluded too.
 /// fails: as quantize()
 Result<QuantizedChoice> chooseQuantized(const FusedGraph &fused, const graph::Graph &original,
-                                        const QuantizeOptions &options);
+                                        const QuantizeOptions &options, const Deviations &deviations = {});
 
-} // namespace halftone::passes
+} // namespace halftone::quantize

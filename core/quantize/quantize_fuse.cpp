@@ -1,57 +1,39 @@
-#include "core/passes/quantize_fuse.h"
+#include "core/quantize/quantize_fuse.h"
 
-#include "core/dialect/mxnet/entry_name.h"
-#include "core/dialect/mxnet/op_info.h"
-#include "core/dialect/mxnet/read_operator.h"
+#include "core/dialect/dialect.h"
+#include "core/dialect/quantized_forms.h"
 #include "core/graph/traverse.h"
-#include "core/passes/rebuild.h"
+#include "core/rewrite/rebuild.h"
 
 #include <algorithm>
 #include <numeric>
 #include <optional>
 
-namespace halftone::passes {
+namespace halftone::quantize {
 namespace {
 
+using dialect::Int8Kind;
 using graph::Entry;
 using graph::Graph;
-using graph::NodeDef;
 using graph::NodeId;
-namespace mx = dialect::mxnet;
-
-std::string_view canonical(const NodeDef &node)
-{
-    const mx::OpInfo *op = mx::findOp(node.op);
-    return op ? std::string_view(op->name) : std::string_view(node.op);
-}
-
-/// Does inference pass the input on?
-bool isIdentity(const NodeDef &node)
-{
-    const std::string_view op = canonical(node);
-    if (op == "_copy")
-        return true;
-    const mx::OpInfo *info = mx::findOp(node.op);
-    return op == "Dropout" && mx::attributeValue(*info, node.attributes, "mode") == "training";
-}
 
 /// A graph without identities.
 struct Clean
 {
     Graph graph;
     std::vector<NodeId> origin; ///< by NodeId: in the given graph
-    std::vector<MergedNode> dropped;
+    std::vector<rewrite::MergedNode> dropped;
 };
 
 /// Nodes that one of `asked` reads, directly or through identities.
-std::vector<bool> readByAsked(const Graph &source, const std::vector<NodeId> &order,
-                              const std::vector<bool> &asked)
+std::vector<bool> readByAsked(const dialect::QuantizedForms &forms, const Graph &source,
+                              const std::vector<NodeId> &order, const std::vector<bool> &asked)
 {
     std::vector<bool> read(source.nodeCount());
     for (auto id = order.rbegin(); id != order.rend(); ++id) {
         if (source.isVariable(*id))
             continue;
-        if (!asked[*id] && !(read[*id] && isIdentity(source.node(*id))))
+        if (!asked[*id] && !(read[*id] && forms.isIdentity(source.node(*id))))
             continue;
         for (const Entry &entry : source.inputs(*id))
             read[entry.node] = true;
@@ -59,20 +41,21 @@ std::vector<bool> readByAsked(const Graph &source, const std::vector<NodeId> &or
     return read;
 }
 
-Clean withoutIdentities(const Graph &source, const FuseLimits &limits)
+Clean withoutIdentities(const dialect::QuantizedForms &forms, const Graph &source, const FuseLimits &limits)
 {
-    Rebuild rebuild(source);
+    rewrite::Rebuild rebuild(source);
     Clean clean;
     std::vector<bool> isHead(source.nodeCount());
     for (const Entry &head : source.heads())
         isHead[head.node] = true;
-    const std::vector<bool> isRead
-        = limits.asked.empty() ? std::vector<bool>() : readByAsked(source, rebuild.order(), limits.asked);
+    const std::vector<bool> isRead = limits.asked.empty()
+        ? std::vector<bool>()
+        : readByAsked(forms, source, rebuild.order(), limits.asked);
     for (const NodeId id : rebuild.order()) {
         const auto inputs = source.inputs(id);
         const bool mayGo
             = (isRead.empty() || isRead[id]) && (limits.apart.empty() || !limits.apart[id]) && !isHead[id];
-        if (mayGo && isIdentity(source.node(id)) && inputs.size() == 1
+        if (mayGo && forms.isIdentity(source.node(id)) && inputs.size() == 1
             && !source.isVariable(inputs[0].node)) {
             rebuild.replace(id, {rebuild.now(inputs[0])});
             clean.dropped.push_back({id, inputs[0].node});
@@ -89,18 +72,16 @@ Clean withoutIdentities(const Graph &source, const FuseLimits &limits)
 struct Chain
 {
     std::vector<NodeId> nodes; ///< the convolution or fully connected layer first
-    std::string name;
-    bool isConv = false;
-    bool hasBatchNorm = false;
-    bool hasSum = false;
-    bool hasActivation = false;
+    dialect::FusedChain form{};
+    std::size_t number = 0; ///< among those of its kind
 };
 
 class Fusing
 {
 public:
-    Fusing(const Clean &clean, const FuseLimits &limits)
-        : m_clean(clean)
+    Fusing(const dialect::QuantizedForms &forms, const Clean &clean, const FuseLimits &limits)
+        : m_forms(forms)
+        , m_clean(clean)
         , m_graph(clean.graph)
         , m_limits(limits)
         , m_readers(m_graph.nodeCount())
@@ -127,14 +108,14 @@ public:
                 HALFTONE_TRY(std::optional<Chain> chain, isConv ? convChain(id) : fullChain(id));
                 if (!chain)
                     continue;
-                chain->name += std::to_string(number++);
+                chain->number = number++;
                 for (const NodeId member : chain->nodes)
                     m_chainOf[member] = m_chains.size();
                 m_chains.push_back(std::move(*chain));
             }
         }
         m_emitted.resize(m_graph.nodeCount());
-        m_result.graph.setMetadata(m_graph.metadata());
+        m_result.graph = graph::Graph::like(m_graph);
         for (const NodeId id : order)
             emitAll(id);
         std::vector<Entry> heads;
@@ -172,8 +153,9 @@ private:
         for (int k = 0; k < kLongestChain && !m_graph.isVariable(id); ++k) {
             if (isAsked(id))
                 return true;
-            const std::string_view op = canonical(m_graph.node(id));
-            if (isApart(id) || (op != "BatchNorm" && op != "Activation" && op != "elemwise_add"))
+            const Int8Kind kind = kindOf(id);
+            if (isApart(id)
+                || (kind != Int8Kind::BatchNorm && kind != Int8Kind::Activation && kind != Int8Kind::Sum))
                 return false;
             id = m_graph.inputs(id)[0].node;
         }
@@ -188,72 +170,57 @@ private:
                });
     }
 
+    /// What the node by itself would have an int8 form of.
+    Int8Kind kindOf(NodeId id) const
+    {
+        return m_graph.isVariable(id) ? Int8Kind::None : m_forms.kindOf(m_graph.node(id).op);
+    }
+
     Result<std::optional<Chain>> convChain(NodeId id) const
     {
-        const NodeDef &node = m_graph.node(id);
-        if (m_graph.isVariable(id) || !isAsked(id) || canonical(node) != "Convolution")
+        if (!isAsked(id) || kindOf(id) != Int8Kind::Convolution)
             return std::optional<Chain>();
-        HALFTONE_TRY(const ops::Operator op, mx::readOperator(node));
+        HALFTONE_TRY(const ops::Operator op, dialect::of(m_graph).read(m_graph.node(id)));
         const auto *conv = op.getIf<ops::Conv>();
         if (!conv || (conv->kernel.size() != 2 && conv->kernel.size() != 3))
             return std::optional<Chain>();
-        Chain chain{{id}, "sg_mkldnn_conv_", true};
+        Chain chain{{id}, {Int8Kind::Convolution}};
         std::optional<NodeId> next = onlyReader(id);
-        if (next && canonical(m_graph.node(*next)) == "BatchNorm" && m_graph.inputs(*next)[0].node == id) {
-            take(chain, *next, "bn_");
-            chain.hasBatchNorm = true;
+        if (next && kindOf(*next) == Int8Kind::BatchNorm && m_graph.inputs(*next)[0].node == id) {
+            chain.nodes.push_back(*next);
+            chain.form.hasBatchNorm = true;
             next = onlyReader(*next);
         }
-        if (next && canonical(m_graph.node(*next)) == "elemwise_add" && mayAdd(*next, chain.nodes.back())) {
-            take(chain, *next, "add_");
-            chain.hasSum = true;
+        const bool takesSum = !m_limits.withoutSum.contains(m_clean.origin[id]);
+        if (next && takesSum && kindOf(*next) == Int8Kind::Sum && mayAdd(*next, chain.nodes.back())) {
+            chain.nodes.push_back(*next);
+            chain.form.hasSum = true;
             next = onlyReader(*next);
         }
-        if (next) {
-            HALFTONE_TRY(const ops::Operator activation, mx::readOperator(m_graph.node(*next)));
-            const auto *leaky = activation.getIf<ops::LeakyRelu>();
-            const auto *clip = activation.getIf<ops::Clip>();
-            const bool isLeaky = leaky
-                && (leaky->kind == ops::LeakyRelu::Kind::Leaky || leaky->kind == ops::LeakyRelu::Kind::Gelu);
-            if (isRelu(activation) || isLeaky || (clip && clip->low == 0 && !chain.hasSum)) {
-                take(chain, *next, "act_");
-                chain.hasActivation = true;
-            }
-        }
+        const bool knowsRange = m_limits.isCalibrated && !m_limits.sums.contains(m_clean.origin[id]);
+        HALFTONE_CHECK(takeFunction(next, knowsRange, chain));
         return std::optional(std::move(chain));
     }
 
     Result<std::optional<Chain>> fullChain(NodeId id) const
     {
-        if (m_graph.isVariable(id) || !isAsked(id) || canonical(m_graph.node(id)) != "FullyConnected")
+        if (!isAsked(id) || kindOf(id) != Int8Kind::FullyConnected)
             return std::optional<Chain>();
-        Chain chain{{id}, "sg_mkldnn_fully_connected_", false};
-        if (const std::optional<NodeId> next = onlyReader(id)) {
-            HALFTONE_TRY(const ops::Operator op, mx::readOperator(m_graph.node(*next)));
-            const auto *leaky = op.getIf<ops::LeakyRelu>();
-            const auto *clip = op.getIf<ops::Clip>();
-            const bool isLeaky = leaky
-                && (leaky->kind == ops::LeakyRelu::Kind::Leaky || leaky->kind == ops::LeakyRelu::Kind::Elu
-                    || leaky->kind == ops::LeakyRelu::Kind::Gelu);
-            if (isRelu(op) || isLeaky || (clip && clip->low == 0)
-                || canonical(m_graph.node(*next)) == "abs") {
-                take(chain, *next, "eltwise_");
-                chain.hasActivation = true;
-            }
-        }
+        Chain chain{{id}, {Int8Kind::FullyConnected}};
+        HALFTONE_CHECK(takeFunction(onlyReader(id), m_limits.isCalibrated, chain));
         return std::optional(std::move(chain));
     }
 
-    static bool isRelu(const ops::Operator &op)
+    /// The activation behind a chain, where it may be fused.
+    Result<void> takeFunction(const std::optional<NodeId> &function, bool knowsRange, Chain &chain) const
     {
-        const auto *activation = op.getIf<ops::Activation>();
-        return activation && activation->kind == ops::UnaryKind::Relu;
-    }
-
-    static void take(Chain &chain, NodeId node, std::string_view word)
-    {
-        chain.nodes.push_back(node);
-        chain.name += word;
+        if (!function)
+            return {};
+        HALFTONE_TRY(chain.form.hasActivation,
+                     m_forms.mayFuse(m_graph.node(*function), chain.form, knowsRange));
+        if (chain.form.hasActivation)
+            chain.nodes.push_back(*function);
+        return {};
     }
 
     Entry now(const Entry &entry) const
@@ -273,7 +240,7 @@ private:
             return;
         }
         std::vector<Entry> inputs;
-        std::vector<Reader> reads;
+        std::vector<rewrite::Reader> reads;
         for (const Entry &entry : m_graph.inputs(id)) {
             reads.push_back({m_clean.origin[id], static_cast<std::uint32_t>(inputs.size())});
             inputs.push_back(now(entry));
@@ -297,21 +264,19 @@ private:
 
     void emit(const Chain &chain)
     {
-        auto body = std::make_shared<Graph>();
+        auto body = std::make_shared<Graph>(dialect::of(m_graph));
         std::vector<Entry> inputs;
         std::vector<std::string> members;
         std::unordered_map<std::string, int> names;
-        std::vector<Reader> reads;
+        std::vector<rewrite::Reader> reads;
         std::vector<NodeId> origins;
-        const auto variable = [&](const Entry &entry, const Reader &reader) {
+        const auto variable = [&](const Entry &entry, const rewrite::Reader &reader) {
             const Entry outer = now(entry);
             inputs.push_back(outer);
             reads.push_back(reader);
-            auto def = std::make_shared<NodeDef>();
-            def->op = graph::kVariableOp;
-            def->name = mx::entryName(m_result.graph, outer);
-            def->name += std::to_string(names[def->name]++);
-            return Entry{body->add(std::move(def), {}), 0, 0};
+            std::string name = dialect::of(m_graph).entryName(m_result.graph, outer);
+            name += std::to_string(names[name]++);
+            return Entry{body->add(dialect::of(m_graph).makeVariable(std::move(name)), {}), 0, 0};
         };
         std::optional<NodeId> before;
         Entry value;
@@ -333,30 +298,15 @@ private:
             before = id;
         }
         body->setHeads({value});
-        auto def = std::make_shared<NodeDef>();
-        def->op = chain.isConv ? "_sg_mkldnn_conv" : "_sg_mkldnn_fully_connected";
-        def->name = chain.name;
-        setFlags(def->attributes, chain);
-        def->subgraphs.push_back(std::move(body));
-        m_emitted[chain.nodes.back()] = m_result.graph.add(std::move(def), inputs);
+        m_emitted[chain.nodes.back()]
+            = m_result.graph.add(m_forms.makeFused(chain.form, chain.number, std::move(body)), inputs);
         m_result.sources.push_back(members.back());
         m_result.members.push_back(std::move(members));
         m_result.origins.push_back(std::move(origins));
         m_result.reads.push_back(std::move(reads));
     }
 
-    static void setFlags(graph::Attributes &attributes, const Chain &chain)
-    {
-        if (chain.hasBatchNorm)
-            attributes.set("with_bn", "true");
-        if (chain.hasSum)
-            attributes.set("with_sum", "true");
-        if (chain.hasActivation && chain.isConv)
-            attributes.set(chain.hasSum ? "with_postsum_act" : "with_act", "true");
-        if (chain.hasActivation && !chain.isConv)
-            attributes.set("with_eltwise", "True");
-    }
-
+    const dialect::QuantizedForms &m_forms;
     const Clean &m_clean;
     const Graph &m_graph;
     const FuseLimits &m_limits;
@@ -372,13 +322,13 @@ private:
 
 FusedGraph unfused(const Graph &graph)
 {
-    Rebuild rebuild(graph);
+    rewrite::Rebuild rebuild(graph);
     FusedGraph result;
     for (const NodeId id : rebuild.order()) {
         rebuild.keep(id);
         result.sources.push_back(graph.node(id).name);
         result.origins.push_back({id});
-        std::vector<Reader> reads;
+        std::vector<rewrite::Reader> reads;
         for (std::uint32_t i = 0; i < graph.inputs(id).size(); ++i)
             reads.push_back({id, i});
         result.reads.push_back(std::move(reads));
@@ -390,10 +340,11 @@ FusedGraph unfused(const Graph &graph)
 
 Result<FusedGraph> fuseForQuantization(const Graph &graph, const FuseLimits &limits)
 {
-    Clean clean = withoutIdentities(graph, limits);
-    HALFTONE_TRY(FusedGraph fused, Fusing(clean, limits).run());
+    const dialect::QuantizedForms &forms = *dialect::of(graph).quantizedForms();
+    Clean clean = withoutIdentities(forms, graph, limits);
+    HALFTONE_TRY(FusedGraph fused, Fusing(forms, clean, limits).run());
     fused.dropped = std::move(clean.dropped);
     return fused;
 }
 
-} // namespace halftone::passes
+} // namespace halftone::quantize

@@ -1,10 +1,10 @@
-#include "core/passes/quantize_asked.h"
+#include "core/quantize/quantize_asked.h"
 
 #include <algorithm>
 #include <utility>
 
-/// tellOfSource() of quantize_asked.h.
-namespace halftone::passes {
+/// translateLogToSource() of quantize_asked.h.
+namespace halftone::quantize {
 namespace {
 
 using graph::Entry;
@@ -13,10 +13,10 @@ using graph::NodeId;
 using Kind = QuantizedOrigin::Kind;
 
 /// Translates the names of nodes from the part's graph to the source's.
-class Telling
+class LogTranslation
 {
 public:
-    Telling(const Graph &source, const QuantizedPart &part, Conversion &conversion)
+    LogTranslation(const Graph &source, const QuantizedPart &part, rewrite::Conversion &conversion)
         : m_source(source)
         , m_part(part)
         , m_graph(part.model.graph)
@@ -29,13 +29,13 @@ public:
                 m_readers[inputs[i].node].push_back({id, i});
         }
         for (std::uint32_t k = 0; k < m_graph.heads().size(); ++k)
-            m_readers[m_graph.heads()[k].node].push_back({kNoNode, k});
+            m_readers[m_graph.heads()[k].node].push_back({rewrite::kNoNode, k});
     }
 
     void run()
     {
-        std::vector<InsertedCast> casts = conversions();
-        for (InsertedCast &cast : m_conversion.casts) {
+        std::vector<rewrite::InsertedCast> casts = conversions();
+        for (rewrite::InsertedCast &cast : m_conversion.casts) {
             cast.tensor = inSource(cast.tensor);
             cast.readers = inSource(cast.readers);
             casts.push_back(std::move(cast));
@@ -45,10 +45,10 @@ public:
         tellNodes(m_conversion.foldedCasts);
         tellNodes(m_conversion.markedParameters);
         m_conversion.merged = merged();
-        tellMembers(m_conversion.moved, &MovedCasts::past);
-        tellMembers(m_conversion.bodies, &ConvertedBody::node);
-        tellMembers(m_conversion.parameters, &StoredParameter::variable);
-        tellMembers(m_conversion.notes, &NodeNote::node);
+        tellMembers(m_conversion.moved, &rewrite::MovedCasts::past);
+        tellMembers(m_conversion.bodies, &rewrite::ConvertedBody::node);
+        tellMembers(m_conversion.parameters, &rewrite::StoredParameter::variable);
+        tellMembers(m_conversion.notes, &rewrite::NodeNote::node);
     }
 
 private:
@@ -56,7 +56,8 @@ private:
     NodeId inSource(NodeId id) const
     {
         const QuantizedOrigin &origin = m_part.origins[id];
-        return origin.kind == Kind::Copy || origin.kind == Kind::Int8 ? origin.nodes.back() : kNoNode;
+        return origin.kind == Kind::Copy || origin.kind == Kind::Int8 ? origin.nodes.back()
+                                                                      : rewrite::kNoNode;
     }
 
     Entry inSource(const Entry &entry) const
@@ -67,41 +68,41 @@ private:
     }
 
     /// The edges of the source that a read stands for; through a quantization all those that read its codes.
-    void addReads(const Reader &reader, std::vector<Reader> &reads) const
+    void addReads(const rewrite::Reader &reader, std::vector<rewrite::Reader> &reads) const
     {
-        if (reader.node == kNoNode) {
+        if (reader.node == rewrite::kNoNode) {
             reads.push_back(reader);
             return;
         }
         const QuantizedOrigin &origin = m_part.origins[reader.node];
         if (origin.kind == Kind::Quantize) {
-            for (const Reader &further : m_readers[reader.node])
+            for (const rewrite::Reader &further : m_readers[reader.node])
                 addReads(further, reads);
         } else if (reader.input < origin.reads.size()) {
             reads.push_back(origin.reads[reader.input]);
         }
     }
 
-    std::vector<Reader> inSource(const std::vector<Reader> &readers) const
+    std::vector<rewrite::Reader> inSource(const std::vector<rewrite::Reader> &readers) const
     {
-        std::vector<Reader> reads;
-        for (const Reader &reader : readers)
+        std::vector<rewrite::Reader> reads;
+        for (const rewrite::Reader &reader : readers)
             addReads(reader, reads);
         return reads;
     }
 
     /// Quantizations and what takes them back, as far as they are still there.
-    std::vector<InsertedCast> conversions() const
+    std::vector<rewrite::InsertedCast> conversions() const
     {
-        std::vector<InsertedCast> casts;
+        std::vector<rewrite::InsertedCast> casts;
         for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
             const QuantizedOrigin &origin = m_part.origins[id];
             const bool quantizes = origin.kind == Kind::Quantize;
             const NodeId copy = m_conversion.fromSource[id];
-            if ((!quantizes && origin.kind != Kind::Dequantize) || copy == kNoNode)
+            if ((!quantizes && origin.kind != Kind::Dequantize) || copy == rewrite::kNoNode)
                 continue;
-            InsertedCast cast{copy, {origin.nodes.back(), origin.output, 0}, tensor::DType::F32, {}};
-            cast.kind = quantizes ? CastKind::Quantize : CastKind::Dequantize;
+            rewrite::InsertedCast cast{copy, {origin.nodes.back(), origin.output, 0}, tensor::DType::F32, {}};
+            cast.kind = quantizes ? rewrite::CastKind::Quantize : rewrite::CastKind::Dequantize;
             if (quantizes)
                 cast.type = m_conversion.types.at(copy, 0);
             cast.readers = inSource(m_readers[id]);
@@ -113,8 +114,8 @@ private:
 
     void placeCopies()
     {
-        std::vector<NodeId> copies(m_source.nodeCount(), kNoNode);
-        m_conversion.int8Group.assign(m_source.nodeCount(), kNoNode);
+        std::vector<NodeId> copies(m_source.nodeCount(), rewrite::kNoNode);
+        m_conversion.int8Group.assign(m_source.nodeCount(), rewrite::kNoNode);
         for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
             const QuantizedOrigin &origin = m_part.origins[id];
             const NodeId last = origin.nodes.back();
@@ -135,7 +136,7 @@ private:
     {
         for (NodeId &id : nodes)
             id = inSource(id);
-        std::erase(nodes, kNoNode);
+        std::erase(nodes, rewrite::kNoNode);
     }
 
     template <class T>
@@ -143,20 +144,20 @@ private:
     {
         for (T &one : all)
             one.*member = inSource(one.*member);
-        std::erase_if(all, [member](const T &one) { return one.*member == kNoNode; });
+        std::erase_if(all, [member](const T &one) { return one.*member == rewrite::kNoNode; });
     }
 
-    std::vector<MergedNode> merged() const
+    std::vector<rewrite::MergedNode> merged() const
     {
-        std::vector<MergedNode> all;
-        for (const MergedNode &one : m_conversion.merged) {
-            const MergedNode told{inSource(one.node), inSource(one.into)};
-            if (told.node != kNoNode && told.into != kNoNode)
+        std::vector<rewrite::MergedNode> all;
+        for (const rewrite::MergedNode &one : m_conversion.merged) {
+            const rewrite::MergedNode told{inSource(one.node), inSource(one.into)};
+            if (told.node != rewrite::kNoNode && told.into != rewrite::kNoNode)
                 all.push_back(told);
         }
-        for (const MergedNode &one : m_part.dropped) {
+        for (const rewrite::MergedNode &one : m_part.dropped) {
             const NodeId group = m_conversion.int8Group[one.into];
-            all.push_back({one.node, group == kNoNode ? one.into : group});
+            all.push_back({one.node, group == rewrite::kNoNode ? one.into : group});
         }
         return all;
     }
@@ -164,15 +165,15 @@ private:
     const Graph &m_source;
     const QuantizedPart &m_part;
     const Graph &m_graph;
-    Conversion &m_conversion;
-    std::vector<std::vector<Reader>> m_readers; ///< by NodeId of the part's graph
+    rewrite::Conversion &m_conversion;
+    std::vector<std::vector<rewrite::Reader>> m_readers; ///< by NodeId of the part's graph
 };
 
 } // namespace
 
-void tellOfSource(const Graph &source, const QuantizedPart &part, Conversion &conversion)
+void translateLogToSource(const Graph &source, const QuantizedPart &part, rewrite::Conversion &conversion)
 {
-    Telling(source, part, conversion).run();
+    LogTranslation(source, part, conversion).run();
 }
 
-} // namespace halftone::passes
+} // namespace halftone::quantize

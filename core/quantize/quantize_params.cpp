@@ -1,5 +1,7 @@
-#include "core/passes/quantize_params.h"
+#include "core/quantize/quantize_params.h"
 
+#include "core/dialect/dialect.h"
+#include "core/dialect/quantized_forms.h"
 #include "core/graph/traverse.h"
 
 #include <algorithm>
@@ -7,7 +9,7 @@
 #include <cstring>
 #include <unordered_map>
 
-namespace halftone::passes {
+namespace halftone::quantize {
 namespace {
 
 using graph::NodeId;
@@ -30,7 +32,7 @@ Array scalar(std::string name, float value)
     return array;
 }
 
-Result<std::vector<Array>> codesOf(const Array &source, const OfflineParameter &parameter)
+Result<tensor::FormCache::Form> codesOf(const Array &source, const OfflineParameter &parameter)
 {
     if (source.storage != tensor::Storage::Dense || source.values.dtype() != DType::F32)
         return badInput(parameter.name, std::string(tensor::nameOf(source.values.dtype())),
@@ -51,12 +53,26 @@ Result<std::vector<Array>> codesOf(const Array &source, const OfflineParameter &
         const float code = std::clamp(values[i] * scale, -127.0F, 127.0F) + kToEven - kToEven;
         bytes[i] = static_cast<std::byte>(static_cast<std::int8_t>(code));
     }
+    return tensor::FormCache::Form{Tensor::owning(DType::I8, source.shape, std::move(bytes)), {}, largest};
+}
+
+/// The codes and their range.
+Result<std::vector<Array>> codeArrays(const dialect::Dialect &dialect, const Array &source,
+                                      const OfflineParameter &parameter, tensor::FormCache &forms)
+{
+    const tensor::FormCache::Form *const known = forms.find(source.values, DType::I8);
+    HALFTONE_TRY(const tensor::FormCache::Form form,
+                 known ? Result<tensor::FormCache::Form>(*known) : codesOf(source, parameter));
+    if (!known)
+        forms.keep(source.values, DType::I8, form);
     Array array;
-    array.name = "arg:" + parameter.codes;
+    array.name = dialect.arrayName(parameter.codes, false);
     array.shape = source.shape;
-    array.values = Tensor::owning(DType::I8, source.shape, std::move(bytes));
-    return std::vector<Array>{std::move(array), scalar("arg:" + parameter.codes + "_min", -largest),
-                              scalar("arg:" + parameter.codes + "_max", largest)};
+    array.values = form.values;
+    return std::vector<Array>{
+        std::move(array),
+        scalar(dialect.arrayName(dialect.quantizedForms()->lowName(parameter.codes), false), -form.largest),
+        scalar(dialect.arrayName(dialect.quantizedForms()->highName(parameter.codes), false), form.largest)};
 }
 
 void noteLongSums(const graph::Graph &graph,
@@ -65,9 +81,7 @@ void noteLongSums(const graph::Graph &graph,
 {
     for (NodeId id = 0; id < graph.nodeCount(); ++id) {
         const graph::NodeDef &node = graph.node(id);
-        const bool isProduct = node.op == "_contrib_quantized_conv"
-            || node.op == "_contrib_quantized_fully_connected" || node.op.starts_with("_sg_mkldnn_");
-        if (!isProduct || graph.inputs(id).size() < 2)
+        if (graph.inputs(id).size() < 2 || !dialect::of(graph).quantizedForms()->isInt8Product(node))
             continue;
         const auto weight = stored.find(graph.node(graph.inputs(id)[1].node).name);
         if (weight == stored.end() || weight->second->shape.rank() == 0 || weight->second->shape[0] == 0)
@@ -84,11 +98,11 @@ void noteLongSums(const graph::Graph &graph,
 
 Result<std::vector<Array>> quantizedParameters(const graph::Model &model, const graph::Graph &quantized,
                                                const std::vector<OfflineParameter> &offline,
-                                               std::vector<std::string> &notes)
+                                               std::vector<std::string> &notes, tensor::FormCache &forms)
 {
     std::unordered_map<std::string_view, const Array *> stored;
     for (const Array &array : model.parameters)
-        stored.insert_or_assign(graph::variableOf(array.name), &array);
+        stored.insert_or_assign(dialect::variableOf(model.graph, array.name), &array);
     std::unordered_map<std::string_view, const OfflineParameter *> codes;
     for (const OfflineParameter &parameter : offline)
         codes.emplace(parameter.codes, &parameter);
@@ -99,16 +113,17 @@ Result<std::vector<Array>> quantizedParameters(const graph::Model &model, const 
             continue;
         if (const auto parameter = codes.find(node.name); parameter != codes.end()) {
             HALFTONE_TRY(std::vector<Array> parts,
-                         codesOf(*stored.at(parameter->second->name), *parameter->second));
+                         codeArrays(dialect::of(quantized), *stored.at(parameter->second->name),
+                                    *parameter->second, forms));
             std::ranges::move(parts, std::back_inserter(arrays));
         } else if (const auto array = stored.find(node.name); array != stored.end()) {
             arrays.push_back(*array->second);
         }
     }
     for (const Array &array : arrays)
-        stored.insert_or_assign(graph::variableOf(array.name), &array);
+        stored.insert_or_assign(dialect::variableOf(model.graph, array.name), &array);
     noteLongSums(quantized, stored, notes);
     return arrays;
 }
 
-} // namespace halftone::passes
+} // namespace halftone::quantize

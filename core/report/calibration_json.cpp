@@ -45,9 +45,7 @@ Json histogramJson(const Histogram &histogram)
 {
     if (histogram.limit() == 0)
         return nullptr;
-    return {{"limit", histogram.limit()},
-            {"bins", histogram.counts().size()},
-            {"coarsened", histogram.isCoarsened()}};
+    return {{"limit", histogram.limit()}, {"bins", histogram.bins()}, {"coarsened", histogram.isCoarsened()}};
 }
 
 double share(std::uint64_t part, std::uint64_t whole)
@@ -152,17 +150,31 @@ std::string tensorText(const calibration::CalibratedTensor &tensor)
 
 } // namespace
 
-std::string calibrationJson(std::span<const calibration::CalibratedTensor> tensors,
-                            calibration::ThresholdMethod method, std::size_t examples, double seconds)
+Result<void> writeCalibration(std::span<const calibration::CalibratedTensor> tensors,
+                              calibration::ThresholdMethod method, std::size_t examples, double seconds,
+                              const std::function<Result<void>(std::string_view)> &write)
 {
-    std::string page = text({{"method", calibration::nameOf(method)},
+    std::string head = text({{"method", calibration::nameOf(method)},
                              {"examples", examples},
                              {"seconds", seconds},
                              {"tensors", Json::array()}});
-    page.resize(page.size() - std::string_view("]}").size());
+    head.resize(head.size() - std::string_view("]}").size());
+    HALFTONE_CHECK(write(head));
     for (std::size_t k = 0; k < tensors.size(); ++k)
-        page += (k > 0 ? "," : "") + tensorText(tensors[k]);
-    return page + "]}";
+        HALFTONE_CHECK(write((k > 0 ? "," : "") + tensorText(tensors[k])));
+    return write("]}");
+}
+
+std::string calibrationJson(std::span<const calibration::CalibratedTensor> tensors,
+                            calibration::ThresholdMethod method, std::size_t examples, double seconds)
+{
+    std::string page;
+    const auto append = [&page](std::string_view piece) -> Result<void> {
+        page += piece;
+        return {};
+    };
+    static_cast<void>(writeCalibration(tensors, method, examples, seconds, append)); // which does not fail
+    return page;
 }
 
 std::string arraysJson(std::span<const calibration::CalibratedArray> arrays,
@@ -178,10 +190,10 @@ Result<std::vector<NamedRange>> readCalibrationTable(std::string_view table)
 {
     const Json document = Json::parse(table, nullptr, false);
     if (document.is_discarded())
-        return badInput({}, "no JSON", "a table that `calibrate --out` wrote");
+        return badInput({}, "no JSON", "a calibration table");
     const auto tensors = document.is_object() ? document.find("tensors") : document.end();
     if (!document.is_object() || tensors == document.end() || !tensors->is_array())
-        return badInput("tensors", "no list", "a table that `calibrate --out` wrote");
+        return badInput("tensors", "no list", "a calibration table");
     std::vector<NamedRange> ranges;
     for (std::size_t k = 0; k < tensors->size(); ++k) {
         const Json &row = (*tensors)[k];

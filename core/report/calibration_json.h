@@ -4,6 +4,7 @@
 #include "core/calibration/calibrated.h"
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,10 +12,15 @@
 
 namespace halftone::report {
 
-/// The table of `calibrate` (spec: cli) as JSON text: for every tensor its range, threshold with the SQNR that it gives
+/// The table of `calibrate` (app/README.md, "Commands") as JSON text: for every tensor its range, threshold with the SQNR that it gives
 /// and that minmax would give, shares and counts for float16 and bfloat16, exponents, histogram, channels' ranges.
 std::string calibrationJson(std::span<const calibration::CalibratedTensor> tensors,
                             calibration::ThresholdMethod method, std::size_t examples, double seconds);
+
+/// The same text piece by piece: of a network with tens of thousands of tensors it takes gigabytes. fails: as `write`
+Result<void> writeCalibration(std::span<const calibration::CalibratedTensor> tensors,
+                              calibration::ThresholdMethod method, std::size_t examples, double seconds,
+                              const std::function<Result<void>(std::string_view)> &write);
 
 /// The same for bare arrays.
 std::string arraysJson(std::span<const calibration::CalibratedArray> arrays,

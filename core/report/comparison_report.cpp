@@ -1,7 +1,7 @@
 #include "core/report/comparison_report.h"
 
+#include "core/infer/shown_outputs.h"
 #include "core/report/figures_object.h"
-#include "core/runtime/shown_outputs.h"
 
 #include <algorithm>
 #include <array>
@@ -73,7 +73,7 @@ std::string comparisonCsv(const graph::Graph &reference, std::span<const LayerEr
     }
     text += "\r\n";
     for (const LayerErrors &layer : layers) {
-        text += quoted(runtime::valueName(reference, layer.node, layer.output)) + ','
+        text += quoted(infer::valueName(reference, layer.node, layer.output)) + ','
             + quoted(reference.node(layer.node).op) + ','
             + (layer.dtype == tensor::DType::Unknown ? std::string()
                                                      : std::string(tensor::nameOf(layer.dtype)));
@@ -100,7 +100,7 @@ std::string layersJson(const graph::Graph &reference, std::span<const LayerError
     Json rows = Json::array();
     for (const LayerErrors &layer : layers) {
         Json row{
-            {"name", runtime::valueName(reference, layer.node, layer.output)},
+            {"name", infer::valueName(reference, layer.node, layer.output)},
             {"op", reference.node(layer.node).op},
             {"dtype", layer.dtype == tensor::DType::Unknown ? Json() : Json(tensor::nameOf(layer.dtype))}};
         if (layer.cumulative) {

@@ -16,7 +16,7 @@ std::vector<std::size_t> worstFirst(std::span<const profile::LayerErrors> layers
 /// One line a layer with all figures, in topological order; RFC 4180. Figures that do not exist are empty.
 std::string comparisonCsv(const graph::Graph &reference, std::span<const profile::LayerErrors> layers);
 
-/// The rows of `layers` as a JSON array, with the keys of the CSV's columns (spec: cli): cumulative figures, and in
+/// The rows of `layers` as a JSON array, with the keys of the CSV's columns (app/README.md, "Commands"): cumulative figures, and in
 /// "isolated" and "isolated_at_output" the others, null where they do not exist. Infinite and undefined ones are "inf",
 /// "-inf" and "nan".
 std::string layersJson(const graph::Graph &reference, std::span<const profile::LayerErrors> layers);

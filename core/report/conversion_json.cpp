@@ -1,6 +1,6 @@
 #include "core/report/conversion_json.h"
 
-#include "core/dialect/mxnet/entry_name.h"
+#include "core/dialect/dialect.h"
 #include "core/report/json_values.h"
 
 #include <nlohmann/json.hpp>
@@ -12,9 +12,8 @@ namespace {
 
 using graph::NodeId;
 using Json = nlohmann::ordered_json;
-namespace mx = dialect::mxnet;
 
-Json nodeJson(const graph::Graph &source, NodeId id, const passes::ConvertedModel &converted)
+Json nodeJson(const graph::Graph &source, NodeId id, const mixed::ConvertedModel &converted)
 {
     const graph::NodeDef &node = source.node(id);
     const auto &assignment = converted.assignment;
@@ -31,62 +30,62 @@ Json nodeJson(const graph::Graph &source, NodeId id, const passes::ConvertedMode
     return row;
 }
 
-Json readerJson(const graph::Graph &source, const passes::Reader &reader)
+Json readerJson(const graph::Graph &source, const rewrite::Reader &reader)
 {
-    if (reader.node == passes::kNoNode)
+    if (reader.node == rewrite::kNoNode)
         return {{"head", reader.input}};
     return {{"node", source.node(reader.node).name}, {"input", reader.input}};
 }
 
-std::string_view kindOf(passes::CastKind kind)
+std::string_view kindOf(rewrite::CastKind kind)
 {
-    return kind == passes::CastKind::Quantize  ? "quantize"
-        : kind == passes::CastKind::Dequantize ? "dequantize"
-                                               : "cast";
+    return kind == rewrite::CastKind::Quantize  ? "quantize"
+        : kind == rewrite::CastKind::Dequantize ? "dequantize"
+                                                : "cast";
 }
 
-Json castJson(const graph::Graph &source, const passes::InsertedCast &cast,
-              const passes::Conversion &conversion)
+Json castJson(const graph::Graph &source, const rewrite::InsertedCast &cast,
+              const rewrite::Conversion &conversion)
 {
     Json readers = Json::array();
-    for (const passes::Reader &reader : cast.readers)
+    for (const rewrite::Reader &reader : cast.readers)
         readers.push_back(readerJson(source, reader));
     return {{"name", conversion.graph.node(cast.cast).name},
             {"kind", kindOf(cast.kind)},
             {"dtype", cast.type == tensor::DType::Unknown ? Json(nullptr) : Json(tensor::nameOf(cast.type))},
-            {"tensor", mx::entryName(source, cast.tensor)},
+            {"tensor", dialect::of(source).entryName(source, cast.tensor)},
             {"consumers", cast.readers.size()},
             {"needed_by", readers.front()},
             {"readers", std::move(readers)}};
 }
 
-Json castsJson(const graph::Graph &source, const passes::Conversion &conversion)
+Json castsJson(const graph::Graph &source, const rewrite::Conversion &conversion)
 {
     Json casts = Json::array();
-    for (const passes::InsertedCast &cast : conversion.casts)
+    for (const rewrite::InsertedCast &cast : conversion.casts)
         casts.push_back(castJson(source, cast, conversion));
     return casts;
 }
 
 /// What was done to the graph besides inserting casts. `of`: the graph that `conversion` was made from.
-void addActions(Json &json, const graph::Graph &of, const passes::Conversion &conversion)
+void addActions(Json &json, const graph::Graph &of, const rewrite::Conversion &conversion)
 {
     const auto nameOf = [&of](NodeId id) { return of.node(id).name; };
     json["casts_folded"] = Json::array();
     for (const NodeId id : conversion.foldedCasts)
         json["casts_folded"].push_back(nameOf(id));
     json["casts_moved"] = Json::array();
-    for (const passes::MovedCasts &moved : conversion.moved)
+    for (const rewrite::MovedCasts &moved : conversion.moved)
         json["casts_moved"].push_back({{"past", nameOf(moved.past)}, {"dtype", tensor::nameOf(moved.type)}});
     json["merged"] = Json::array();
-    for (const passes::MergedNode &merged : conversion.merged)
+    for (const rewrite::MergedNode &merged : conversion.merged)
         json["merged"].push_back({{"node", nameOf(merged.node)}, {"into", nameOf(merged.into)}});
     json["heads_copied"] = Json::array();
-    for (const passes::CopiedHead &copied : conversion.copiedHeads)
+    for (const rewrite::CopiedHead &copied : conversion.copiedHeads)
         json["heads_copied"].push_back(
             {{"head", copied.head}, {"copy", conversion.graph.node(copied.copy).name}});
     json["bodies"] = Json::array();
-    for (const passes::ConvertedBody &body : conversion.bodies) {
+    for (const rewrite::ConvertedBody &body : conversion.bodies) {
         const graph::Graph &source = *of.node(body.node).subgraphs[body.body];
         Json row{{"node", nameOf(body.node)},
                  {"body", body.body},
@@ -97,7 +96,7 @@ void addActions(Json &json, const graph::Graph &of, const passes::Conversion &co
     }
 }
 
-Json parameterJson(const passes::ParameterChange &change)
+Json parameterJson(const mixed::ParameterChange &change)
 {
     return {{"name", change.name},
             {"from", tensor::nameOf(change.from)},
@@ -109,14 +108,14 @@ Json parameterJson(const passes::ParameterChange &change)
 
 } // namespace
 
-std::string conversionJson(const graph::Graph &source, const passes::ConvertedModel &converted,
-                           const passes::ShapeMap *shapes)
+std::string conversionJson(const graph::Graph &source, const mixed::ConvertedModel &converted,
+                           const infer::ShapeMap *shapes)
 {
-    const passes::Conversion &conversion = converted.conversion;
-    const passes::CastCounts counts = conversion.castCounts();
+    const rewrite::Conversion &conversion = converted.conversion;
+    const rewrite::CastCounts counts = conversion.castCounts();
     Json nodes = Json::array();
     for (NodeId id = 0; id < source.nodeCount(); ++id) {
-        if (conversion.fromSource[id] == passes::kNoNode && !conversion.isInt8(id))
+        if (conversion.fromSource[id] == rewrite::kNoNode && !conversion.isInt8(id))
             continue;
         nodes.push_back(nodeJson(source, id, converted));
         if (shapes != nullptr)
@@ -124,12 +123,13 @@ std::string conversionJson(const graph::Graph &source, const passes::ConvertedMo
                 = jsonShape(shapes->byNode[id].empty() ? tensor::Shape() : shapes->byNode[id].front());
     }
     Json parameters = Json::array();
-    for (const passes::ParameterChange &change : converted.parameters)
+    for (const mixed::ParameterChange &change : converted.parameters)
         parameters.push_back(parameterJson(change));
     Json heads = Json::array();
     for (std::size_t k = 0; k < source.heads().size(); ++k)
-        heads.push_back({{"name", mx::entryName(source, source.heads()[k])},
-                         {"converted", mx::entryName(conversion.graph, conversion.graph.heads()[k])}});
+        heads.push_back(
+            {{"name", dialect::of(source).entryName(source, source.heads()[k])},
+             {"converted", dialect::of(source).entryName(conversion.graph, conversion.graph.heads()[k])}});
     Json warnings = Json::array();
     for (const policy::Warning &warning : converted.warnings)
         warnings.push_back({{"entry", warning.entry}, {"text", warning.text}});

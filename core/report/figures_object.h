@@ -35,7 +35,7 @@ inline nlohmann::ordered_json latencyObject(const profile::Latency &latency)
                           {"op", layer.step.op},
                           {"dtype", tensor::nameOf(layer.step.dtype)},
                           {"kernel", layer.step.kernel},
-                          {"kind", runtime::nameOf(layer.step.kind)},
+                          {"kind", kernels::nameOf(layer.step.kind)},
                           {"median_us", layer.medianUs},
                           {"min_us", layer.minUs}});
     return {{"median_ms", latency.medianMs},  {"min_ms", latency.minMs},

@@ -2,6 +2,7 @@
 
 #include "core/base/markup.h"
 #include "core/report/html_plot.h"
+#include "core/report/precision_colours.h"
 
 #include <algorithm>
 #include <array>
@@ -15,9 +16,10 @@ namespace {
 
 using Names = std::map<std::string, std::size_t>;
 
-constexpr std::string_view kStyle = R"(
-:root{color-scheme:light dark;--ink:#1b1b1b;--faint:#666;--line:#d4d6da;--ground:#fff;--soft:#f5f6f8;--f32:#0072B2;--f16:#D55E00;--b16:#CC79A7;--i8:#009E73}
-@media(prefers-color-scheme:dark){:root{--ink:#e4e4e4;--faint:#9a9da3;--line:#3c3f45;--ground:#1c1e21;--soft:#25272b;--f32:#56B4E9;--f16:#E69F00;--b16:#E3A6C6;--i8:#35C79B}}
+constexpr std::string_view kLight = "--ink:#1b1b1b;--faint:#666;--line:#d4d6da;--ground:#fff;--soft:#f5f6f8";
+constexpr std::string_view kDark
+    = "--ink:#e4e4e4;--faint:#9a9da3;--line:#3c3f45;--ground:#1c1e21;--soft:#25272b";
+constexpr std::string_view kRules = R"(
 body{font:14px/1.45 system-ui,sans-serif;color:var(--ink);background:var(--ground);margin:0 auto;max-width:1200px;padding:24px}
 h1{font-size:22px;margin:0 0 4px}h2{font-size:16px;margin:32px 0 8px}.faint{color:var(--faint)}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{padding:3px 10px;text-align:left;border-bottom:1px solid var(--line)}
@@ -27,6 +29,24 @@ th{position:sticky;top:0;background:var(--soft);font-weight:600}td.n,th.n{text-a
 .float32{color:var(--f32)}.float16{color:var(--f16)}.bfloat16{color:var(--b16)}.int8,.uint8{color:var(--i8)}.bad{font-weight:600}
 svg{max-width:100%;height:auto}
 )";
+
+/// Precisions as variables, "--f16:#D55E00"; uint8 has int8's.
+std::string colourVariables(bool onDark)
+{
+    std::string text;
+    for (const PrecisionColours &colours : precisionColours()) {
+        if (colours.type != tensor::DType::U8)
+            text += std::string(";--") + colours.badge + ':' + (onDark ? colours.onDark : colours.onLight);
+    }
+    return text;
+}
+
+std::string style()
+{
+    return "\n:root{color-scheme:light dark;" + std::string(kLight) + colourVariables(false)
+        + "}\n@media(prefers-color-scheme:dark){:root{" + std::string(kDark) + colourVariables(true) + "}}"
+        + std::string(kRules);
+}
 
 std::string number(double value, const char *format)
 {
@@ -57,7 +77,7 @@ public:
     {
         m_html = "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "
                  "content=\"width=device-width\"><title>"
-            + markupText(m_content.title) + "</title><style>" + std::string(kStyle) + "</style>\n<h1>"
+            + markupText(m_content.title) + "</title><style>" + style() + "</style>\n<h1>"
             + markupText(m_content.title) + "</h1><p class=\"faint\">Mixed precision, target "
             + std::string(nameOf(m_converted.policy.target)) + "</p>\n";
         facts();
@@ -88,7 +108,7 @@ private:
             ++ops;
             lowered += m_converted.conversion.precisionOf(id) == m_converted.policy.target ? 1 : 0;
         }
-        const passes::CastCounts casts = m_converted.conversion.castCounts();
+        const rewrite::CastCounts casts = m_converted.conversion.castCounts();
         m_html += "<div class=\"facts\">";
         fact(std::to_string(lowered) + " of " + std::to_string(ops),
              "operators in " + std::string(nameOf(m_converted.policy.target)));
@@ -148,6 +168,7 @@ private:
             if (layer.output == 0 && layer.cumulative)
                 marks.push_back({m_source.node(layer.node).name, layer.cumulative->sqnrDb});
         m_html += linePlot(marks, "SQNR in dB (higher is better)");
+        m_html += "<p>Computed " + markupText(m_content.arithmetic) + ".</p>\n";
         if (m_content.comparison->firstDivergence) {
             const auto &first = m_content.comparison->layers[*m_content.comparison->firstDivergence];
             m_html += "<p>First below " + number(m_content.comparison->threshold, "%.1f dB") + ": <b>"
@@ -174,7 +195,7 @@ private:
         std::vector<Bar> bars;
         for (const profile::LayerLatency &layer :
              (m_content.mixed ? m_content.mixed : m_content.fp32)->layers)
-            bars.push_back({layer.step.nodes.empty() ? std::string(runtime::nameOf(layer.step.kind))
+            bars.push_back({layer.step.nodes.empty() ? std::string(kernels::nameOf(layer.step.kind))
                                                      : layer.step.nodes.back(),
                             layer.medianUs, std::string(nameOf(layer.step.dtype))});
         m_html += barPlot(bars, "µs, slowest steps first", 24);
@@ -226,7 +247,7 @@ private:
 
     const PageContent &m_content;
     const graph::Graph &m_source;
-    const passes::ConvertedModel &m_converted;
+    const mixed::ConvertedModel &m_converted;
     std::string m_html;
 };
 

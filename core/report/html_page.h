@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/passes/convert_model.h"
-#include "core/passes/infer_shapes.h"
+#include "core/infer/infer_shapes.h"
+#include "core/mixed/convert_model.h"
 #include "core/profile/latency.h"
 #include "core/profile/layer_compare.h"
 
@@ -17,11 +17,12 @@ struct PageContent
 {
     std::string title; ///< of the model
     const graph::Graph *source = nullptr;
-    const passes::ConvertedModel *converted = nullptr;
-    const passes::ShapeMap *shapes = nullptr;
+    const mixed::ConvertedModel *converted = nullptr;
+    const infer::ShapeMap *shapes = nullptr;
     const profile::Comparison *comparison = nullptr;
     std::optional<std::pair<double, double>> top1; ///< share of the source and of the converted model
     std::size_t examples = 0;
+    std::string arithmetic; ///< of the comparison: "as the operators are defined"
     const profile::Latency *fp32 = nullptr;
     const profile::Latency *mixed = nullptr;
     const profile::Versus *versus = nullptr;

@@ -8,7 +8,7 @@
 
 namespace halftone::report {
 
-/// A number as reports write it: those that JSON cannot say are texts (spec: cli, "Common rules").
+/// A number as reports write it: those that JSON cannot say are texts (app/README.md, "Common rules").
 inline nlohmann::ordered_json jsonNumber(double value)
 {
     if (std::isnan(value))

@@ -1,6 +1,6 @@
-#include "core/passes/conversion.h"
+#include "core/rewrite/conversion.h"
 
-namespace halftone::passes {
+namespace halftone::rewrite {
 
 tensor::DType Conversion::precisionOf(graph::NodeId source) const
 {
@@ -36,4 +36,4 @@ CastCounts Conversion::castCounts() const
     return counts;
 }
 
-} // namespace halftone::passes
+} // namespace halftone::rewrite

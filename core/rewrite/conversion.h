@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/graph/graph.h"
-#include "core/passes/type_map.h"
+#include "core/infer/type_map.h"
 #include "core/tensor/dtype.h"
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace halftone::passes {
+namespace halftone::rewrite {
 
 /// A type that amp_cast converts; every other type passes through it.
 inline bool isCastable(tensor::DType type)
@@ -98,11 +98,11 @@ struct CastCounts
 struct ConvertedBody;
 
 /// A converted graph and the log of all that was done to get it: applied to the source graph, the log gives `graph`
-/// again (tests/core/passes/tst_typed_properties.cpp).
+/// again (tests/core/mixed/tst_typed_properties.cpp).
 struct Conversion
 {
     graph::Graph graph;
-    TypeMap types; ///< of `graph`
+    infer::TypeMap types; ///< of `graph`
     /// By source NodeId: its copy; kNoNode for a node that no head needs, that was folded or merged.
     std::vector<graph::NodeId> fromSource;
     std::vector<InsertedCast> casts; ///< in order of insertion
@@ -136,4 +136,4 @@ struct ConvertedBody
     Conversion conversion; ///< parameters: the body's variables that the node hands in in the target type
 };
 
-} // namespace halftone::passes
+} // namespace halftone::rewrite

@@ -1,35 +1,36 @@
-#include "core/passes/fold_casts.h"
+#include "core/rewrite/fold_casts.h"
 
-#include "core/passes/infer_types.h"
-#include "core/passes/prune.h"
-#include "core/passes/rebuild.h"
-#include "core/passes/variables.h"
+#include "core/dialect/dialect.h"
+#include "core/infer/infer_types.h"
+#include "core/infer/variables.h"
+#include "core/rewrite/prune.h"
+#include "core/rewrite/rebuild.h"
 
 #include <algorithm>
 #include <unordered_set>
 
-namespace halftone::passes {
+namespace halftone::rewrite {
 namespace {
 
 using graph::Entry;
 using graph::NodeId;
 using tensor::DType;
 
-Result<TypeMap> typesOf(const graph::Model &model)
+Result<infer::TypeMap> typesOf(const graph::Model &model)
 {
     std::vector<policy::Warning> warnings;
-    HALFTONE_TRY(const std::vector<Variable> variables, classifyVariables(model, {}, warnings));
+    HALFTONE_TRY(const std::vector<infer::Variable> variables, infer::classifyVariables(model, {}, warnings));
     std::vector<DType> known;
     known.reserve(variables.size());
-    for (const Variable &variable : variables)
+    for (const infer::Variable &variable : variables)
         known.push_back(variable.type);
-    return inferTypes(model.graph, known);
+    return infer::inferTypes(model.graph, known);
 }
 
 class Folding
 {
 public:
-    Folding(const graph::Graph &source, const TypeMap &types)
+    Folding(const graph::Graph &source, const infer::TypeMap &types)
         : m_source(source)
         , m_types(types)
     {
@@ -78,10 +79,10 @@ public:
     }
 
 private:
-    bool isCast(NodeId id) const { return m_source.node(id).op == "amp_cast"; }
+    bool isCast(NodeId id) const { return dialect::roleOf(m_source, id) == dialect::NodeRole::Cast; }
 
     const graph::Graph &m_source;
-    const TypeMap &m_types;
+    const infer::TypeMap &m_types;
     std::vector<Entry> m_reads; ///< by source NodeId of a cast: what it reads, in the source
 };
 
@@ -89,7 +90,7 @@ private:
 
 Result<Rewritten> foldCasts(const graph::Model &model, const Progress &progress)
 {
-    HALFTONE_TRY(const TypeMap types, typesOf(model));
+    HALFTONE_TRY(const infer::TypeMap types, typesOf(model));
     Rewritten result{{{}, model.parameters, model.hasParameters}, 0, {}};
     result.model.graph = Folding(model.graph, types).run(result.changed);
     if (result.changed == 0)
@@ -103,4 +104,4 @@ Result<Rewritten> foldCasts(const graph::Model &model, const Progress &progress)
     return result;
 }
 
-} // namespace halftone::passes
+} // namespace halftone::rewrite

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "core/passes/rewrite.h"
+#include "core/rewrite/rewrite.h"
 
-namespace halftone::passes {
+namespace halftone::rewrite {
 
 /// Removes amp_casts that change nothing: to the type that the tensor has anyway, and back to the type that a
 /// preceding exact widening came from (float16 or bfloat16 to float32 and back). A cast behind an exact
@@ -11,4 +11,4 @@ namespace halftone::passes {
 /// contradict each other.
 Result<Rewritten> foldCasts(const graph::Model &model, const Progress &progress);
 
-} // namespace halftone::passes
+} // namespace halftone::rewrite

@@ -1,25 +1,25 @@
-#include "core/passes/inline_fused.h"
+#include "core/rewrite/inline_fused.h"
 
-#include "core/dialect/mxnet/op_info.h"
+#include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
-#include "core/passes/body_binding.h"
-#include "core/passes/rebuild.h"
+#include "core/infer/body_binding.h"
+#include "core/rewrite/rebuild.h"
 
 #include <vector>
 
-namespace halftone::passes {
+namespace halftone::rewrite {
 namespace {
 
 using graph::Entry;
 using graph::NodeId;
 
 /// Puts the nodes of `body` into the new graph; gives what its heads are there.
-std::vector<Entry> unfold(Rebuild &rebuild, NodeId id, const BoundBody &body)
+std::vector<Entry> unfold(Rebuild &rebuild, NodeId id, const infer::BoundBody &body)
 {
     const std::vector<Entry> inputs = rebuild.inputsOf(id);
     const graph::Graph &inner = *body.graph;
     std::vector<Entry> firsts(inner.nodeCount());
-    for (const BoundBody::Tie &tie : body.ties)
+    for (const infer::BoundBody::Tie &tie : body.ties)
         firsts[tie.variable] = inputs[tie.input];
     const auto now = [&](const Entry &entry) {
         Entry first = firsts[entry.node];
@@ -47,11 +47,11 @@ graph::Graph inlineFused(const graph::Graph &graph)
     Rebuild rebuild(graph);
     for (const NodeId id : rebuild.order()) {
         const graph::NodeDef &node = graph.node(id);
-        if (!node.op.starts_with("_sg_") || node.subgraphs.size() != 1) {
+        if (dialect::roleOf(graph, id) != dialect::NodeRole::Fused || node.subgraphs.size() != 1) {
             rebuild.keep(id);
             continue;
         }
-        const auto binding = bindBodies(node, graph.inputs(id).size(), 1);
+        const auto binding = infer::bindBodies(graph, id, 1);
         const bool fits = binding.ok() && !binding.value().isQuantized && !binding.value().hasFloatOutput
             && binding.value().bodies.size() == 1;
         if (fits)
@@ -62,4 +62,4 @@ graph::Graph inlineFused(const graph::Graph &graph)
     return rebuild.finish();
 }
 
-} // namespace halftone::passes
+} // namespace halftone::rewrite

@@ -1,10 +1,11 @@
-#include "core/passes/prune.h"
+#include "core/rewrite/prune.h"
 
-#include "core/passes/rebuild.h"
+#include "core/dialect/dialect.h"
+#include "core/rewrite/rebuild.h"
 
 #include <unordered_set>
 
-namespace halftone::passes {
+namespace halftone::rewrite {
 
 Result<Rewritten> prune(const graph::Model &model, const Progress &)
 {
@@ -17,7 +18,7 @@ Result<Rewritten> prune(const graph::Model &model, const Progress &)
     }
     Rewritten result{{rebuild.finish(), {}, model.hasParameters}, 0, {}};
     for (const tensor::Array &array : model.parameters) {
-        if (variables.contains(graph::variableOf(array.name)))
+        if (variables.contains(dialect::variableOf(model.graph, array.name)))
             result.model.parameters.push_back(array);
         else
             result.notes.push_back("parameter " + array.name + " is read by no node and was removed");
@@ -27,4 +28,4 @@ Result<Rewritten> prune(const graph::Model &model, const Progress &)
     return result;
 }
 
-} // namespace halftone::passes
+} // namespace halftone::rewrite

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "core/passes/rewrite.h"
+#include "core/rewrite/rewrite.h"
 
-namespace halftone::passes {
+namespace halftone::rewrite {
 
 /// Removes the nodes that no head needs and the parameters that no remaining variable reads. Names and order
 /// of the rest stay.
 Result<Rewritten> prune(const graph::Model &model, const Progress &progress);
 
-} // namespace halftone::passes
+} // namespace halftone::rewrite

@@ -1,19 +1,19 @@
-#include "core/passes/rebuild.h"
+#include "core/rewrite/rebuild.h"
 
 #include "core/graph/traverse.h"
 
-namespace halftone::passes {
+namespace halftone::rewrite {
 
 using graph::Entry;
 using graph::NodeId;
 
 Rebuild::Rebuild(const graph::Graph &source)
     : m_source(source)
+    , m_graph(graph::Graph::like(source))
     , m_order(graph::postOrder(source))
     , m_copies(source.nodeCount())
     , m_replacement(source.nodeCount())
 {
-    m_graph.setMetadata(source.metadata());
 }
 
 Entry Rebuild::now(const Entry &entry) const
@@ -57,4 +57,4 @@ graph::Graph Rebuild::finish()
     return std::move(m_graph);
 }
 
-} // namespace halftone::passes
+} // namespace halftone::rewrite

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace halftone::passes {
+namespace halftone::rewrite {
 
 /// A graph built anew from another one, node by node in depth-first order from the heads, some nodes replaced
 /// by tensors that are there already: the shared half of the passes that remove nodes.
@@ -42,4 +42,4 @@ private:
     std::vector<std::vector<graph::Entry>> m_tensors;
 };
 
-} // namespace halftone::passes
+} // namespace halftone::rewrite

@@ -1,11 +1,12 @@
-#include "core/passes/restore_parameters.h"
+#include "core/rewrite/restore_parameters.h"
 
+#include "core/dialect/dialect.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <unordered_map>
 
-namespace halftone::passes {
+namespace halftone::rewrite {
 namespace {
 
 using tensor::DType;
@@ -30,16 +31,15 @@ Result<Rewritten> restoreParameters(const graph::Model &model, std::span<const t
     std::unordered_map<std::string_view, const tensor::Array *> byName;
     for (const tensor::Array &array : originals) {
         if (array.values.dtype() == DType::F32)
-            byName.insert_or_assign(graph::variableOf(array.name), &array);
+            byName.insert_or_assign(dialect::variableOf(model.graph, array.name), &array);
     }
     Rewritten result{model, 0, {}};
     std::size_t left = 0;
     for (tensor::Array &array : result.model.parameters) {
         if (!tensor::isHalf(array.values.dtype()))
             continue;
-        if (progress.stopped())
-            return Error{Errc::Cancelled, {}, {}, "restoring the parameters was cancelled", {}};
-        const auto original = byName.find(graph::variableOf(array.name));
+        HALFTONE_CHECK(progress.checkStop());
+        const auto original = byName.find(dialect::variableOf(model.graph, array.name));
         if (original == byName.end()) {
             ++left;
             continue;
@@ -53,4 +53,4 @@ Result<Rewritten> restoreParameters(const graph::Model &model, std::span<const t
     return result;
 }
 
-} // namespace halftone::passes
+} // namespace halftone::rewrite

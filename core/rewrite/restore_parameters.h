@@ -1,11 +1,11 @@
 #pragma once
 
-#include "core/passes/rewrite.h"
+#include "core/rewrite/rewrite.h"
 #include "core/tensor/tensor.h"
 
 #include <span>
 
-namespace halftone::passes {
+namespace halftone::rewrite {
 
 /// Gives parameters that are stored in 16 bit back as the float32 arrays that they were rounded from.
 ///
@@ -16,4 +16,4 @@ namespace halftone::passes {
 Result<Rewritten> restoreParameters(const graph::Model &model, std::span<const tensor::Array> originals,
                                     const Progress &progress);
 
-} // namespace halftone::passes
+} // namespace halftone::rewrite

@@ -1,14 +1,14 @@
-#include "core/passes/rewrite.h"
+#include "core/rewrite/rewrite.h"
 
-#include "core/passes/fold_casts.h"
-#include "core/passes/prune.h"
-#include "core/passes/share_nodes.h"
-#include "core/passes/strip_casts.h"
+#include "core/rewrite/fold_casts.h"
+#include "core/rewrite/prune.h"
+#include "core/rewrite/share_nodes.h"
+#include "core/rewrite/strip_casts.h"
 
 #include <algorithm>
 #include <array>
 
-namespace halftone::passes {
+namespace halftone::rewrite {
 namespace {
 
 constexpr std::array kPasses{
@@ -16,8 +16,7 @@ constexpr std::array kPasses{
     RewritePass{"fold-casts",
                 "Remove casts to the type that the tensor has anyway, and casts that a following one undoes",
                 foldCasts},
-    RewritePass{"strip-casts",
-                "Remove all amp_cast and amp_multicast nodes but those at heads; widen 16-bit weights",
+    RewritePass{"strip-casts", "Remove all casts of mixed precision but those at heads; widen 16-bit weights",
                 stripCasts},
     RewritePass{"prune", "Remove nodes that no output needs, and parameters that no node reads", prune},
 };
@@ -35,4 +34,4 @@ const RewritePass *findRewritePass(std::string_view name)
     return found == kPasses.end() ? nullptr : found;
 }
 
-} // namespace halftone::passes
+} // namespace halftone::rewrite

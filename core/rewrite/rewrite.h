@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace halftone::passes {
+namespace halftone::rewrite {
 
 /// What a rewriting pass made of a model.
 struct Rewritten
@@ -32,4 +32,4 @@ struct RewritePass
 std::span<const RewritePass> rewritePasses();
 const RewritePass *findRewritePass(std::string_view name);
 
-} // namespace halftone::passes
+} // namespace halftone::rewrite

@@ -1,13 +1,14 @@
-#include "core/passes/share_nodes.h"
+#include "core/rewrite/share_nodes.h"
 
+#include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
-#include "core/passes/rebuild.h"
-#include "core/passes/twins.h"
+#include "core/rewrite/rebuild.h"
+#include "core/rewrite/twins.h"
 
 #include <unordered_map>
 #include <utility>
 
-namespace halftone::passes {
+namespace halftone::rewrite {
 namespace {
 
 using graph::Entry;
@@ -66,10 +67,10 @@ private:
             const auto [first, isNew] = sourceOf.try_emplace(tensor, m_source.heads()[k]);
             if (isNew || first->second == m_source.heads()[k])
                 continue;
-            auto copy = std::make_shared<graph::NodeDef>();
-            copy->op = "_copy";
-            copy->name = graph.node(heads[k].node).name + '_' + std::to_string(m_copies.size()) + "_copy";
-            heads[k] = {graph.add(std::move(copy), std::span(&heads[k], 1)), 0, 0};
+            std::string name
+                = graph.node(heads[k].node).name + '_' + std::to_string(m_copies.size()) + "_copy";
+            heads[k]
+                = {graph.add(dialect::of(graph).makeCopy(std::move(name)), std::span(&heads[k], 1)), 0, 0};
             m_copies.push_back({static_cast<std::uint32_t>(k), heads[k].node});
         }
         graph.setHeads(std::move(heads));
@@ -114,7 +115,7 @@ void shareConverted(const graph::Graph &source, Conversion &conversion)
         if (standsFor[id] == kNoNode)
             was[sharing.now({id, 0, 0}).node] = id;
     }
-    TypeMap types;
+    infer::TypeMap types;
     types.reserve(conversion.graph.nodeCount());
     for (NodeId id = 0; id < conversion.graph.nodeCount(); ++id) {
         if (was[id] != kNoNode)
@@ -155,4 +156,4 @@ void shareConverted(const graph::Graph &source, Conversion &conversion)
     conversion.casts = std::move(casts);
 }
 
-} // namespace halftone::passes
+} // namespace halftone::rewrite

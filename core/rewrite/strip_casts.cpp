@@ -1,36 +1,24 @@
-#include "core/passes/strip_casts.h"
+#include "core/rewrite/strip_casts.h"
 
-#include "core/dialect/mxnet/dtype_code.h"
-#include "core/passes/rebuild.h"
+#include "core/dialect/dialect.h"
+#include "core/rewrite/rebuild.h"
 #include "core/tensor/convert.h"
 
-#include <algorithm>
-#include <array>
 #include <unordered_set>
 
-namespace halftone::passes {
+namespace halftone::rewrite {
 namespace {
 
 using graph::Entry;
 using graph::NodeId;
 using tensor::DType;
 
-bool isAmpCast(const graph::NodeDef &node)
-{
-    return node.op == "amp_cast" || node.op == "amp_multicast";
-}
-
 /// A variable that says it is stored in 16 bit says float32 instead.
-graph::NodeDefPtr widened(const graph::NodeDefPtr &variable)
+graph::NodeDefPtr widened(const dialect::Dialect &dialect, const graph::NodeDefPtr &variable)
 {
-    static const std::array kHalfCodes{std::to_string(dialect::mxnet::codeOf(DType::F16)),
-                                       std::to_string(dialect::mxnet::codeOf(DType::BF16))};
-    const std::string *code = variable->attributes.find("__dtype__");
-    if (code == nullptr || std::ranges::find(kHalfCodes, *code) == kHalfCodes.end())
-        return variable;
-    auto def = std::make_shared<graph::NodeDef>(*variable);
-    def->attributes.set("__dtype__", std::to_string(dialect::mxnet::codeOf(DType::F32)));
-    return def;
+    const auto type = dialect.declaredType(*variable);
+    return type.ok() && tensor::isHalf(type.value()) ? dialect.withDeclaredType(variable, DType::F32)
+                                                     : variable;
 }
 
 Result<std::size_t> widenParameters(std::vector<tensor::Array> &arrays, const Progress &progress)
@@ -39,8 +27,7 @@ Result<std::size_t> widenParameters(std::vector<tensor::Array> &arrays, const Pr
     for (tensor::Array &array : arrays) {
         if (!tensor::isHalf(array.values.dtype()))
             continue;
-        if (progress.stopped())
-            return Error{Errc::Cancelled, {}, {}, "widening the parameters was cancelled", {}};
+        HALFTONE_CHECK(progress.checkStop());
         HALFTONE_TRY(array.values, tensor::castTo(array.values, DType::F32));
         ++changed;
     }
@@ -57,6 +44,7 @@ Result<Rewritten> stripCasts(const graph::Model &model, const Progress &progress
         heads.insert(head.node);
     Rebuild rebuild(source);
     Rewritten result;
+    std::size_t kept = 0;
     // What a cast reads, by source node: for readers of a cast that stays because it is also a head.
     std::vector<std::vector<Entry>> behind(source.nodeCount());
     const auto seenThrough = [&](const Entry &entry) {
@@ -66,20 +54,25 @@ Result<Rewritten> stripCasts(const graph::Model &model, const Progress &progress
         std::vector<Entry> inputs;
         for (const Entry &entry : source.inputs(id))
             inputs.push_back(seenThrough(entry));
-        if (!isAmpCast(source.node(id))) {
+        if (!dialect::isCast(dialect::roleOf(source, id))) {
             const NodeId copy = rebuild.keep(id, std::move(inputs));
             if (source.isVariable(id))
-                rebuild.graph().redefine(copy, widened(source.sharedNode(id)));
+                rebuild.graph().redefine(copy, widened(dialect::of(source), source.sharedNode(id)));
             continue;
         }
         behind[id] = inputs;
         if (heads.contains(id)) {
             rebuild.keep(id, std::move(inputs));
+            ++kept;
         } else {
             rebuild.replace(id, std::move(inputs));
             ++result.changed;
         }
     }
+    if (kept > 0)
+        result.notes.push_back(std::to_string(kept)
+                               + (kept == 1 ? " cast is an output and stays" : " casts are outputs and stay")
+                               + ": the outputs keep their types and names");
     result.model = {rebuild.finish(), model.parameters, model.hasParameters};
     HALFTONE_TRY(const std::size_t widened, widenParameters(result.model.parameters, progress));
     if (widened > 0)
@@ -89,4 +82,4 @@ Result<Rewritten> stripCasts(const graph::Model &model, const Progress &progress
     return result;
 }
 
-} // namespace halftone::passes
+} // namespace halftone::rewrite

@@ -1,14 +1,14 @@
 #pragma once
 
-#include "core/passes/rewrite.h"
+#include "core/rewrite/rewrite.h"
 
-namespace halftone::passes {
+namespace halftone::rewrite {
 
 /// Gives a mixed-precision model back without casts, for a platform without that precision: readers of an
 /// amp_cast or amp_multicast read what it reads, through any number of them; casts that are heads stay, so
-/// that outputs keep their types (spec: amp-conversion, section 3, Saving). Parameters stored in 16 bit
+/// that outputs keep their types (core/mixed/RULES.md, M-strip). Parameters stored in 16 bit
 /// become float32, and their `__dtype__` marks with them: the values stay rounded as they were, and a note
 /// says so.
 Result<Rewritten> stripCasts(const graph::Model &model, const Progress &progress);
 
-} // namespace halftone::passes
+} // namespace halftone::rewrite

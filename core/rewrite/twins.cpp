@@ -1,15 +1,14 @@
-#include "core/passes/twins.h"
+#include "core/rewrite/twins.h"
 
-#include "core/dialect/mxnet/merging.h"
+#include "core/dialect/dialect.h"
 
 #include <algorithm>
 #include <bit>
 
-namespace halftone::passes {
+namespace halftone::rewrite {
 
 using graph::Entry;
 using graph::NodeId;
-namespace mx = dialect::mxnet;
 
 namespace {
 
@@ -34,8 +33,11 @@ Twins::Twins(const graph::Graph &graph)
     : m_graph(graph)
     , m_table(std::bit_ceil(graph.nodeCount() * 2 + 1), 0)
 {
-    for (const std::string &name : graph.operatorNames())
-        m_mayMerge.push_back(mx::mayMerge(name));
+    for (graph::OpIndex op = 0; op < graph.operatorNames().size(); ++op) {
+        const dialect::OpInfo *const info
+            = graph.isVariableOp(op) ? nullptr : dialect::of(graph).findOp(graph.operatorNames()[op]);
+        m_mayMerge.push_back(info != nullptr && info->mayMerge());
+    }
 }
 
 NodeId Twins::findOrAdd(NodeId id, std::span<const Entry> inputs, std::uint32_t kind)
@@ -62,7 +64,8 @@ bool Twins::isTwin(const Record &record, NodeId id, std::span<const Entry> input
     if (m_graph.opOf(record.node) != m_graph.opOf(id) || m_graph.inputs(record.node).size() != inputs.size()
         || !std::equal(inputs.begin(), inputs.end(), m_inputs.begin() + record.firstInput))
         return false;
-    return one.attributes == other.attributes || mx::attributeKey(one) == mx::attributeKey(other);
+    const dialect::Dialect &dialect = dialect::of(m_graph);
+    return one.attributes == other.attributes || dialect.attributeKey(one) == dialect.attributeKey(other);
 }
 
-} // namespace halftone::passes
+} // namespace halftone::rewrite

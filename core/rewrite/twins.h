@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
-namespace halftone::passes {
+namespace halftone::rewrite {
 
 /// Finds nodes that compute the same as an earlier one: same operator, attributes of equal meaning, same inputs in the
-/// same order (spec: amp-conversion, section 5). Nodes without inputs, with bodies, and those that draw random numbers,
-/// keep state or write to an input have no twin (dialect::mxnet::mayMerge).
+/// same order (core/mixed/RULES.md, M-share). Nodes without inputs, with bodies, and those that draw random numbers,
+/// keep state or write to an input have no twin (dialect::OpInfo::mayMerge).
 class Twins
 {
 public:
@@ -40,4 +40,4 @@ private:
     std::vector<std::uint32_t> m_table; ///< open addressing: index into m_records + 1, 0 is free
 };
 
-} // namespace halftone::passes
+} // namespace halftone::rewrite

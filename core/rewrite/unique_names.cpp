@@ -1,6 +1,6 @@
-#include "core/passes/unique_names.h"
+#include "core/rewrite/unique_names.h"
 
-namespace halftone::passes {
+namespace halftone::rewrite {
 
 std::string UniqueNames::take(std::string name)
 {
@@ -13,4 +13,4 @@ std::string UniqueNames::take(std::string name)
     return name;
 }
 
-} // namespace halftone::passes
+} // namespace halftone::rewrite

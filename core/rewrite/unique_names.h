@@ -3,7 +3,7 @@
 #include <string>
 #include <unordered_map>
 
-namespace halftone::passes {
+namespace halftone::rewrite {
 
 /// Names for inserted nodes: one that is taken gets "_1", "_2", … (defect D-duplicate-names of the reference).
 class UniqueNames
@@ -18,4 +18,4 @@ private:
     std::unordered_map<std::string, int> m_next; ///< by name: the number to try next
 };
 
-} // namespace halftone::passes
+} // namespace halftone::rewrite

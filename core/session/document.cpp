@@ -1,5 +1,8 @@
 #include "core/session/document.h"
 
+#include "core/dialect/dialect.h"
+#include "core/session/derive.h"
+
 #include <algorithm>
 #include <cassert>
 #include <unordered_set>
@@ -40,6 +43,17 @@ std::size_t nodesNamed(const Snapshot &snapshot, const policy::Edit &edit, const
         matched.value().excluded, [&graph](const auto &entry) { return !graph.isVariable(entry.first); }));
 }
 
+/// Of a policy that gives no conversion.
+std::shared_ptr<const policy::Rules> rulesOf(const policy::Policy &policy, const dialect::Dialect &dialect,
+                                             const Snapshot *before)
+{
+    std::vector<policy::Warning> warnings;
+    auto rules = policy::resolve(policy, dialect, warnings);
+    if (rules.ok())
+        return std::make_shared<const policy::Rules>(std::move(rules).value());
+    return before ? before->rules : std::make_shared<const policy::Rules>();
+}
+
 } // namespace
 
 Document::Document(Session session)
@@ -51,7 +65,7 @@ Document::Document(Session session)
 Result<std::unique_ptr<Document>> Document::open(const std::string &path, const io::LoadOptions &options)
 {
     HALFTONE_TRY(Session session, Session::open(path, options));
-    if (session.source().symbolPath.empty())
+    if (session.source().modelPath.empty())
         return inFile(badInput({}, "parameters without a network", "a model: NAME-symbol.json"), path);
     std::unique_ptr<Document> document(new Document(std::move(session)));
     HALFTONE_CHECK(document->inferShapes());
@@ -61,8 +75,8 @@ Result<std::unique_ptr<Document>> Document::open(const std::string &path, const 
 Result<void> Document::inferShapes()
 {
     m_notes = m_session.source().notes;
-    HALFTONE_TRY(passes::ShapeMap shapes, m_session.shapes(m_notes));
-    m_shapes = std::make_shared<const passes::ShapeMap>(std::move(shapes));
+    HALFTONE_TRY(infer::ShapeMap shapes, m_session.shapes(m_notes));
+    m_shapes = std::make_shared<const infer::ShapeMap>(std::move(shapes));
     return {};
 }
 
@@ -82,7 +96,8 @@ Result<void> Document::setInputShape(const std::string &name, const tensor::Shap
 
 Result<void> Document::apply(const policy::Edit &edit)
 {
-    HALFTONE_TRY(policy::Policy policy, policy::applyEdit(this->policy(), edit));
+    HALFTONE_TRY(policy::Policy policy,
+                 policy::applyEdit(this->policy(), edit, dialect::of(m_session.source().model.graph)));
     if (policy == this->policy())
         return {};
     m_states.resize(m_current + 1);
@@ -140,36 +155,16 @@ Document::Request Document::request() const
     return {m_revision, m_session.sharedSource(), m_shapes, m_states[m_current].policy, m_calibration};
 }
 
-bool Document::setCalibration(std::shared_ptr<const CalibrateOutcome> calibration)
+bool Document::setCalibration(std::shared_ptr<const jobs::CalibrateOutcome> calibration)
 {
     if (m_calibration == calibration)
         return false;
     m_calibration = std::move(calibration);
-    if (!asksForInt8(policy()))
+    if (!jobs::asksForInt8(policy()))
         return false;
     m_revision = m_nextRevision++;
     return true;
 }
-
-namespace {
-
-Result<passes::ConvertedModel> convertedBy(const Document::Request &request, RangeCache *cache,
-                                           const Progress &progress)
-{
-    const graph::Model &model = request.source->model;
-    passes::QuantizedRanges ranges;
-    if (request.calibration && cache && asksForInt8(*request.policy)) {
-        HALFTONE_TRY(const std::vector<std::string> names, passes::rangesToFind(model, *request.policy));
-        if (request.isRough) {
-            ranges = cache->roughRanges(names);
-        } else {
-            HALFTONE_TRY(ranges, cache->ranges(names, *request.policy, progress));
-        }
-    }
-    return passes::convertModel(model, *request.policy, false, progress, request.shapes.get(), &ranges);
-}
-
-} // namespace
 
 Result<std::shared_ptr<const Snapshot>> Document::derive(const Request &request, const Snapshot *before,
                                                          const Progress &progress)
@@ -180,31 +175,34 @@ Result<std::shared_ptr<const Snapshot>> Document::derive(const Request &request,
     snapshot->shapes = request.shapes;
     snapshot->policy = request.policy;
     snapshot->calibration = request.calibration;
-    if (request.calibration && asksForInt8(*request.policy)) {
+    if (request.calibration && jobs::asksForInt8(*request.policy)) {
         const bool isKnown = before && before->ranges && before->ranges->calibration() == request.calibration;
-        snapshot->ranges = isKnown ? before->ranges : std::make_shared<RangeCache>(request.calibration);
+        snapshot->ranges = isKnown ? before->ranges : std::make_shared<jobs::RangeCache>(request.calibration);
     } else if (before) {
         snapshot->ranges = before->ranges;
     }
-    std::vector<policy::Warning> warnings;
-    const auto lists = policy::builtInLists(request.policy->target, request.policy->listVersion);
+    const dialect::Dialect &dialect = dialect::of(request.source->model.graph);
+    const auto lists = policy::builtInLists(dialect, request.policy->target, request.policy->listVersion);
     if (lists.ok())
         snapshot->builtIn = lists.value();
-    auto rules = policy::resolve(*request.policy, warnings);
-    auto converted = rules.ok() ? convertedBy(request, snapshot->ranges.get(), progress)
-                                : Result<passes::ConvertedModel>(rules.error());
-    if (!converted.ok()) {
-        if (converted.error().code == Errc::Cancelled)
-            return converted.error();
-        snapshot->error = std::move(converted).error();
-        snapshot->converted = before ? before->converted : nullptr;
-    } else {
-        snapshot->converted = std::make_shared<const passes::ConvertedModel>(std::move(converted).value());
+    DeriveRequest wanted{request.source->model, request.source->modelPath, *request.policy,
+                         request.shapes.get()};
+    if (request.calibration)
+        wanted.ranges.calibrated = snapshot->ranges;
+    wanted.ranges.isRough = request.isRough;
+    if (before && before->source == request.source)
+        wanted.before = before->converted.get();
+    auto derived = session::derive(wanted, progress);
+    if (derived.ok()) {
+        snapshot->rules = std::move(derived.value().rules);
+        snapshot->converted = std::move(derived.value().converted);
+        return std::shared_ptr<const Snapshot>(std::move(snapshot));
     }
-    if (rules.ok())
-        snapshot->rules = std::make_shared<const policy::Rules>(std::move(rules).value());
-    else
-        snapshot->rules = before ? before->rules : std::make_shared<const policy::Rules>();
+    if (derived.error().code == Errc::Cancelled)
+        return derived.error();
+    snapshot->error = std::move(derived).error();
+    snapshot->converted = before ? before->converted : nullptr;
+    snapshot->rules = rulesOf(*request.policy, dialect, before);
     return std::shared_ptr<const Snapshot>(std::move(snapshot));
 }
 
@@ -212,7 +210,7 @@ EditEffect Document::effectOf(const Snapshot &snapshot, const policy::Edit &edit
 {
     EditEffect effect;
     effect.castsBefore = effect.castsAfter = snapshot.castCount();
-    auto policy = policy::applyEdit(*snapshot.policy, edit);
+    auto policy = policy::applyEdit(*snapshot.policy, edit, dialect::of(snapshot.graph()));
     if (!policy.ok()) {
         effect.error = std::move(policy).error();
         return effect;

@@ -1,6 +1,7 @@
 #include "core/session/export.h"
 
 #include "core/base/atomic_file.h"
+#include "core/base/output_check.h"
 #include "core/policy/policy_json.h"
 #include "core/report/html_page.h"
 
@@ -41,7 +42,7 @@ std::vector<std::string> filesOf(const ExportOptions &options)
 std::string reportPage(const Snapshot &snapshot, const Figures &figures, const std::string &graphSvg)
 {
     report::PageContent content;
-    content.title = std::filesystem::path(snapshot.source->symbolPath).filename().string();
+    content.title = std::filesystem::path(snapshot.source->modelPath).filename().string();
     content.source = &snapshot.graph();
     content.converted = snapshot.converted.get();
     content.shapes = snapshot.shapes.get();
@@ -50,6 +51,7 @@ std::string reportPage(const Snapshot &snapshot, const Figures &figures, const s
     if (figures.comparison && figures.comparisonRevision == snapshot.revision) {
         content.comparison = &figures.comparison->comparison;
         content.examples = figures.comparison->examples;
+        content.arithmetic = backends::meaningOf(figures.comparison->arithmetic);
         if (figures.comparison->reference && figures.comparison->other)
             content.top1 = std::pair(figures.comparison->reference->top1, figures.comparison->other->top1);
     }
@@ -68,6 +70,13 @@ Result<std::vector<std::string>> exportAll(const Snapshot &snapshot, const Figur
 {
     if (snapshot.error)
         return *snapshot.error;
+    std::vector<NamedFile> reads{{"the model", snapshot.source->modelPath}};
+    if (!snapshot.source->paramsPath.empty())
+        reads.push_back({"the model", snapshot.source->paramsPath});
+    std::vector<NamedFile> writes;
+    for (const std::string &path : filesOf(options))
+        writes.push_back({"export", path});
+    HALFTONE_CHECK(checkOutputs(reads, writes));
     Snapshot shown = snapshot;
     if (options.corrected)
         shown.converted = options.corrected;

@@ -18,9 +18,9 @@ struct ExportOptions
     bool parameters = true; ///< does the model have any?
     bool policy = true;
     bool report = true;
-    /// The model to write in place of the snapshot's, as correctConversion() made it; null: the snapshot's own. Figures, which are not of it, are
+    /// The model to write in place of the snapshot's, as deriveCorrected() made it; null: the snapshot's own. Figures, which are not of it, are
     /// left out of the report.
-    std::shared_ptr<const passes::ConvertedModel> corrected = nullptr;
+    std::shared_ptr<const mixed::ConvertedModel> corrected = nullptr;
 };
 
 /// The files that exportAll() will write.

@@ -1,11 +1,12 @@
 #include "core/session/figures.h"
 
+#include "core/dialect/dialect.h"
 #include "core/profile/latency.h"
+#include "core/profile/plan_maker.h"
 #include "core/profile/typed_model.h"
-#include "core/runtime/backends.h"
-#include "core/runtime/plan_cache.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 
@@ -13,7 +14,7 @@ namespace halftone::session {
 namespace {
 
 using Shapes = std::unordered_map<std::string, tensor::Shape>;
-using Plan = std::unique_ptr<runtime::LatencyPlan>;
+using Plan = std::unique_ptr<kernels::LatencyPlan>;
 
 Result<Shapes> shapesOfVariables(const Snapshot &snapshot)
 {
@@ -31,37 +32,25 @@ Result<Shapes> shapesOfVariables(const Snapshot &snapshot)
     return known;
 }
 
-Result<Plan> planOf(const graph::Model &model, const Shapes &known, const policy::Policy &policy,
-                    const runtime::PlanOptions &options)
+Result<Plan> planOf(const profile::PlanMaker &maker, const graph::Model &model, const Shapes &known,
+                    const policy::Policy &policy)
 {
-    HALFTONE_TRY(const profile::TypedModel typed, profile::typedModel(model, known, policy));
-    return profile::measurablePlan(typed, options);
-}
-
-bool isNative(tensor::DType type)
-{
-    for (const runtime::BackendInfo &backend : runtime::allBackends()) {
-        if (backend.name != "cpu" || !backend.available)
-            continue;
-        for (const auto &[supported, how] : backend.dtypes)
-            if (supported == type)
-                return how == runtime::Support::Native;
-    }
-    return false;
+    HALFTONE_TRY(const infer::TypedModel typed, profile::typedModel(model, known, policy));
+    return maker.plan(typed);
 }
 
 /// Int8 operators have names of their own; their steps are told by the names of the source's nodes in them.
 void nameSources(const Snapshot &snapshot, profile::Latency &latency)
 {
-    const passes::Conversion &conversion = snapshot.converted->conversion;
+    const rewrite::Conversion &conversion = snapshot.converted->conversion;
     std::unordered_map<std::string_view, std::vector<std::string>> members;
     for (graph::NodeId id = 0; id < conversion.int8Group.size(); ++id) {
         if (!conversion.isInt8(id))
             continue;
         graph::NodeId node = conversion.fromSource[conversion.int8Group[id]];
-        if (node == passes::kNoNode) // another one computes the same
+        if (node == rewrite::kNoNode) // another one computes the same
             continue;
-        if (conversion.graph.node(node).op == "_contrib_requantize")
+        if (dialect::roleOf(conversion.graph, node) == dialect::NodeRole::Requantize)
             node = conversion.graph.inputs(node)[0].node;
         members[conversion.graph.node(node).name].push_back(snapshot.graph().node(id).name);
     }
@@ -84,7 +73,7 @@ void gatherLatency(const profile::Latency &latency, const Ids &ids, std::vector<
 {
     for (std::size_t step = 0; step < latency.layers.size(); ++step) {
         const profile::LayerLatency &layer = latency.layers[step];
-        if (layer.step.kind != runtime::StepKind::Compute)
+        if (layer.step.kind != kernels::StepKind::Compute)
             continue;
         for (const std::string &name : layer.step.nodes) {
             if (const auto found = ids.find(name); found != ids.end())
@@ -99,11 +88,16 @@ void gatherLatency(const profile::Latency &latency, const Ids &ids, std::vector<
 
 struct LatencyMeter::Kept
 {
-    std::shared_ptr<runtime::PlanCache> cache = std::make_shared<runtime::PlanCache>();
-    std::shared_ptr<const passes::ShapeMap> shapes; ///< that `wide` was made for
+    std::shared_ptr<const infer::ShapeMap> shapes; ///< that `wide` was made for
+    std::string backend;
     unsigned threads = 0;
-    runtime::BackendChain fallback; ///< plans point into it, so it goes after them
+    std::optional<profile::PlanMaker> maker;
     Plan wide;
+
+    bool isFor(const Snapshot &snapshot, const LatencyOptions &options) const
+    {
+        return maker && shapes == snapshot.shapes && backend == options.backend && threads == options.threads;
+    }
 };
 
 LatencyMeter::LatencyMeter()
@@ -119,23 +113,20 @@ Result<LatencyFigures> LatencyMeter::measure(const Snapshot &snapshot, const Lat
     if (!snapshot.converted)
         return badInput({}, "no conversion to measure");
     HALFTONE_TRY(const Shapes known, shapesOfVariables(snapshot));
-    const unsigned threads = options.threads > 0 ? options.threads : runtime::machineThreads();
-    if (m_kept->shapes != snapshot.shapes || m_kept->threads != threads) {
+    if (!m_kept->isFor(snapshot, options)) {
         m_kept = std::make_unique<Kept>();
-        HALFTONE_TRY(m_kept->fallback, runtime::backendChain("reference", threads));
+        HALFTONE_TRY(m_kept->maker, profile::PlanMaker::create(options.backend, options.threads));
+        m_kept->shapes = snapshot.shapes;
+        m_kept->backend = options.backend;
+        m_kept->threads = options.threads;
     }
-    runtime::PlanOptions planOptions;
-    planOptions.threads = static_cast<int>(threads);
-    planOptions.fallback = m_kept->fallback.front().get();
-    planOptions.cache = m_kept->cache;
+    const profile::PlanMaker &maker = *m_kept->maker;
     if (!m_kept->wide) {
         progress.tell(0, "preparing float32");
-        HALFTONE_TRY(m_kept->wide, planOf(snapshot.source->model, known, policy::Policy(), planOptions));
-        m_kept->shapes = snapshot.shapes;
-        m_kept->threads = threads;
+        HALFTONE_TRY(m_kept->wide, planOf(maker, snapshot.source->model, known, policy::Policy()));
     }
     LatencyFigures figures;
-    figures.native = isNative(snapshot.policy->target);
+    figures.native = maker.backend().support(snapshot.policy->target) == kernels::Support::Native;
     const auto part = [&progress](double from, double share) {
         return Progress{progress.stop, [&progress, from, share](double done, std::string_view what) {
                             progress.tell(from + share * done, what);
@@ -144,7 +135,7 @@ Result<LatencyFigures> LatencyMeter::measure(const Snapshot &snapshot, const Lat
     HALFTONE_TRY(figures.fp32, profile::measureLatency(*m_kept->wide, options.settings, part(0.1, 0.3)));
     if (!figures.native)
         return figures;
-    HALFTONE_TRY(const Plan mixed, planOf(snapshot.converted->model, known, *snapshot.policy, planOptions));
+    HALFTONE_TRY(const Plan mixed, planOf(maker, snapshot.converted->model, known, *snapshot.policy));
     HALFTONE_TRY(figures.mixed, profile::measureLatency(*mixed, options.settings, part(0.4, 0.3)));
     nameSources(snapshot, figures.mixed);
     HALFTONE_TRY(figures.versus,

@@ -1,16 +1,18 @@
 #pragma once
 
+#include "core/backends/backends.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/runtime/latency_plan.h"
 #include "core/session/snapshot.h"
 
 #include <memory>
+#include <string>
 
 namespace halftone::session {
 
 struct LatencyOptions
 {
+    std::string backend{backends::kDefaultBackend};
     unsigned threads = 0; ///< 0: as many as the machine has
     profile::LatencySettings settings;
 };
@@ -27,7 +29,7 @@ public:
 
     /// The converted model against the source, in turns. Where the target type is emulated only the source is measured, since
     /// times of an emulation say nothing: `native` is then false.
-    /// fails: Unsupported without oneDNN; BadInput when inputs' shapes are not known, naming one; Cancelled
+    /// fails: Unsupported for a backend without latency plans; BadInput when inputs' shapes are not known, naming one; Cancelled
     Result<LatencyFigures> measure(const Snapshot &snapshot, const LatencyOptions &options,
                                    const Progress &progress = {});
 

@@ -2,6 +2,7 @@
 
 #include "core/layout/first_view.h"
 #include "core/layout/svg_writer.h"
+#include "core/report/precision_colours.h"
 
 #include <map>
 
@@ -15,29 +16,35 @@ constexpr const char *kGrey = "#70747a";
 
 struct Look
 {
-    const char *colour;
-    const char *tint;
-    const char *badge;
-    SvgPattern pattern;
+    std::string colour = kGrey;
+    std::string tint = "#ffffff";
+    std::string badge = "?";
+    SvgPattern pattern = SvgPattern::Plain;
 };
 
-/// Colours as the window's light theme has them: Okabe and Ito's.
+SvgPattern svgPattern(report::BandPattern pattern)
+{
+    switch (pattern) {
+    case report::BandPattern::Diagonal:
+        return SvgPattern::Diagonal;
+    case report::BandPattern::Dots:
+        return SvgPattern::Dots;
+    case report::BandPattern::CrossHatch:
+        return SvgPattern::CrossHatch;
+    case report::BandPattern::None:
+        break;
+    }
+    return SvgPattern::Plain;
+}
+
+/// As in the window's light theme.
 Look lookOf(tensor::DType type)
 {
-    switch (type) {
-    case tensor::DType::F32:
-        return {"#0072B2", "#dbebf4", "f32", SvgPattern::Plain};
-    case tensor::DType::F16:
-        return {"#D55E00", "#f9e8db", "f16", SvgPattern::Diagonal};
-    case tensor::DType::BF16:
-        return {"#CC79A7", "#f8ecf3", "b16", SvgPattern::Dots};
-    case tensor::DType::I8:
-        return {"#009E73", "#dbf1eb", "i8", SvgPattern::CrossHatch};
-    case tensor::DType::U8:
-        return {"#009E73", "#dbf1eb", "u8", SvgPattern::CrossHatch};
-    default:
-        return {kGrey, "#ffffff", "?", SvgPattern::Plain};
-    }
+    const report::PrecisionColours *const colours = report::precisionColours(type);
+    if (!colours)
+        return {};
+    return {colours->onLight, report::tintOnLight(colours->onLight), colours->badge,
+            svgPattern(colours->pattern)};
 }
 
 SvgItem nodeItem(const Snapshot &snapshot, graph::NodeId id, const layout::Rect &rect)
@@ -86,12 +93,12 @@ layout::Point middleOf(const layout::Polyline &line)
 }
 
 /// Which reads of the source go through an inserted cast, and the type it gives.
-std::map<std::pair<graph::NodeId, std::uint32_t>, const passes::InsertedCast *>
+std::map<std::pair<graph::NodeId, std::uint32_t>, const rewrite::InsertedCast *>
 castReads(const Snapshot &snapshot)
 {
-    std::map<std::pair<graph::NodeId, std::uint32_t>, const passes::InsertedCast *> reads;
-    for (const passes::InsertedCast &cast : snapshot.converted->conversion.casts)
-        for (const passes::Reader &reader : cast.readers)
+    std::map<std::pair<graph::NodeId, std::uint32_t>, const rewrite::InsertedCast *> reads;
+    for (const rewrite::InsertedCast &cast : snapshot.converted->conversion.casts)
+        for (const rewrite::Reader &reader : cast.readers)
             reads.emplace(std::pair(reader.node, reader.input), &cast);
     return reads;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/session/compare.h"
+#include "core/jobs/compare.h"
 #include "core/session/snapshot.h"
 
 #include <memory>
@@ -21,8 +21,8 @@ public:
     /// The source against its conversion, with the figures of compareModels() bit for bit. Examples are read once, as long as
     /// source and options (but for `isolated`) are those of the last call. Needs: a conversion.
     /// fails: as compareModels().
-    Result<CompareOutcome> compare(const Snapshot &snapshot, const CompareOptions &options,
-                                   const Progress &progress = {});
+    Result<jobs::CompareOutcome> compare(const Snapshot &snapshot, const jobs::CompareOptions &options,
+                                         const Progress &progress = {});
 
     /// Nodes that the last comparison computed; 0 for a whole one, which is not counted.
     std::size_t computedNodes() const;

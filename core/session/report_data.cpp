@@ -14,7 +14,7 @@ namespace {
 struct Opened
 {
     std::unique_ptr<Document> document;
-    std::optional<ExampleOptions> data;
+    std::optional<jobs::ExampleOptions> data;
 };
 
 Result<Opened> openPath(const ReportRequest &request)
@@ -28,7 +28,7 @@ Result<Opened> openPath(const ReportRequest &request)
     }
     HALFTONE_TRY(const SessionFile file, readSession(request.path));
     options.params = file.paramsPath;
-    HALFTONE_TRY(opened.document, Document::open(file.symbolPath, options));
+    HALFTONE_TRY(opened.document, Document::open(file.modelPath, options));
     opened.document->setHistory(file.history);
     opened.data = file.data;
     return opened;
@@ -49,16 +49,46 @@ Result<void> takePolicy(const ReportRequest &request, Document &document)
     return document.apply(policy::ReplacePolicy{std::move(policy), "report"});
 }
 
-Result<void> takeShapes(const ExampleOptions &data, Document &document)
+Result<void> takeShapes(const jobs::ExampleOptions &data, Document &document)
 {
     const io::LoadedModel &source = document.session().source();
-    HALFTONE_TRY(const auto shapes, shapesOfOne(data, source.model.graph, source.symbolPath));
+    HALFTONE_TRY(const auto shapes, jobs::shapesOfOne(data, source.model.graph, source.modelPath));
     for (const auto &[name, shape] : shapes)
         HALFTONE_CHECK(document.setInputShape(name, shape));
     return {};
 }
 
+void addIfNamed(std::vector<jobs::FieldFile> &files, Field field, const std::string &path)
+{
+    if (!path.empty())
+        files.push_back({field, path});
+}
+
 } // namespace
+
+Result<std::vector<jobs::FieldFile>> reportFiles(const ReportRequest &request)
+{
+    std::vector<jobs::FieldFile> files;
+    std::string symbol = request.path;
+    std::string params = request.params;
+    std::optional<jobs::ExampleOptions> data = request.data;
+    if (request.path.ends_with(".halftone")) {
+        HALFTONE_TRY(const SessionFile file, readSession(request.path));
+        files.push_back({Field::Model, request.path});
+        symbol = file.modelPath;
+        params = file.paramsPath;
+        data = data ? data : file.data;
+    }
+    addIfNamed(files, Field::Model, symbol);
+    addIfNamed(files, Field::Model,
+               params.empty() ? io::paramsBeside(symbol).value_or(std::string()) : params);
+    addIfNamed(files, Field::Policy, request.policyPath);
+    if (data) {
+        const std::vector<jobs::FieldFile> examples = jobs::exampleFiles(*data, symbol);
+        files.insert(files.end(), examples.begin(), examples.end());
+    }
+    return files;
+}
 
 Result<std::string> makeReport(const ReportRequest &request, const Progress &progress)
 {
@@ -74,13 +104,14 @@ Result<std::string> makeReport(const ReportRequest &request, const Progress &pro
         return *snapshot->error;
     Figures figures;
     if (opened.data) {
-        CompareOptions options;
+        jobs::CompareOptions options;
         options.examples = *opened.data;
         options.threads = request.threads;
+        options.arithmetic = request.arithmetic;
         options.settings.isolated = true;
-        HALFTONE_TRY(CompareOutcome outcome,
+        HALFTONE_TRY(jobs::CompareOutcome outcome,
                      opened.document->session().compare(*snapshot->converted, options, progress));
-        figures.comparison = std::make_shared<const CompareOutcome>(std::move(outcome));
+        figures.comparison = std::make_shared<const jobs::CompareOutcome>(std::move(outcome));
         figures.comparisonRevision = figures.isolatedRevision = snapshot->revision;
     }
     if (request.latency) {

@@ -1,8 +1,9 @@
 #pragma once
 
+#include "core/backends/backends.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/session/examples.h"
+#include "core/jobs/examples.h"
 
 #include <optional>
 #include <string>
@@ -16,10 +17,15 @@ struct ReportRequest
     std::string params; ///< as io::LoadOptions::params; for a model
     std::string policyPath; ///< in place of the session's; empty: that, or the built-in lists
     std::string target; ///< "float16" or "bfloat16"; empty: as the policy says
-    std::optional<ExampleOptions> data; ///< in place of the session's
+    std::optional<jobs::ExampleOptions> data; ///< in place of the session's
     unsigned threads = 0; ///< 0: as many as the machine has
     bool latency = false; ///< measure too
+    backends::Arithmetic arithmetic = backends::Arithmetic::Defined; ///< of the comparison
 };
+
+/// The files that makeReport() reads; of a session also those that it refers to.
+/// fails: for a session that cannot be read
+Result<std::vector<jobs::FieldFile>> reportFiles(const ReportRequest &request);
 
 /// Opens, converts, compares (where there are data), measures (if wanted) and gives reportPage().
 /// fails: what those refuse; Cancelled

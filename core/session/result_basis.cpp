@@ -1,7 +1,7 @@
 #include "core/session/result_basis.h"
 
+#include "core/backends/backends.h"
 #include "core/base/fnv1a.h"
-#include "core/runtime/backends.h"
 
 #include <algorithm>
 #include <array>
@@ -56,7 +56,7 @@ std::string hashOf(const std::vector<std::string> &lines)
 
 std::string deviceOf(std::string_view backend)
 {
-    for (const runtime::BackendInfo &one : runtime::allBackends()) {
+    for (const backends::BackendInfo &one : backends::allBackends()) {
         if (one.name == backend)
             return one.name + ", " + one.device;
     }
@@ -65,11 +65,11 @@ std::string deviceOf(std::string_view backend)
 
 } // namespace
 
-std::string comparisonBasis(const CompareOptions &options, const std::string &symbolPath)
+std::string comparisonBasis(const jobs::CompareOptions &options, const std::string &modelPath)
 {
-    const ExampleOptions &data = options.examples;
+    const jobs::ExampleOptions &data = options.examples;
     std::vector<std::string> lines = tracesOf(data.inputs);
-    lines.push_back(traceOf(data.preprocess.empty() ? fs::path(symbolPath).parent_path() / "preprocess.json"
+    lines.push_back(traceOf(data.preprocess.empty() ? fs::path(modelPath).parent_path() / "preprocess.json"
                                                     : fs::path(data.preprocess)));
     if (!data.labels.empty())
         lines.push_back(traceOf(data.labels));
@@ -79,8 +79,8 @@ std::string comparisonBasis(const CompareOptions &options, const std::string &sy
 
 std::string latencyBasis(const LatencyOptions &options)
 {
-    return std::string(kVersion) + "; " + deviceOf("cpu") + "; threads " + std::to_string(options.threads)
-        + "; runs " + std::to_string(options.settings.repeats);
+    return std::string(kVersion) + "; " + deviceOf(options.backend) + "; threads "
+        + std::to_string(options.threads) + "; runs " + std::to_string(options.settings.repeats);
 }
 
 } // namespace halftone::session

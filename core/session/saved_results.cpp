@@ -14,14 +14,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 using tensor::ErrorFigures;
 
-Json jsonOf(const std::optional<Accuracy> &accuracy)
+Json jsonOf(const std::optional<jobs::Accuracy> &accuracy)
 {
     if (!accuracy)
         return {};
     return {{"top1", accuracy->top1}, {"top5", accuracy->top5}, {"examples", accuracy->examples}};
 }
 
-Json jsonOf(const CompareOutcome &outcome, bool hasIsolated)
+Json jsonOf(const jobs::CompareOutcome &outcome, bool hasIsolated)
 {
     Json layers = Json::array();
     for (const profile::LayerErrors &layer : outcome.comparison.layers) {
@@ -73,10 +73,10 @@ public:
     {
     }
 
-    std::shared_ptr<const CompareOutcome> comparison(const Json &json)
+    std::shared_ptr<const jobs::CompareOutcome> comparison(const Json &json)
     {
-        auto outcome = std::make_shared<CompareOutcome>();
-        const passes::ConvertedModel &converted = *m_snapshot.converted;
+        auto outcome = std::make_shared<jobs::CompareOutcome>();
+        const mixed::ConvertedModel &converted = *m_snapshot.converted;
         outcome->models
             = profile::convertedPair(m_snapshot.source->model, converted.model, converted.conversion);
         outcome->unmatched = profile::unmatchedNodes(outcome->models);
@@ -167,12 +167,12 @@ private:
         return figures;
     }
 
-    std::optional<Accuracy> accuracy(const Json &json)
+    std::optional<jobs::Accuracy> accuracy(const Json &json)
     {
         if (json.is_null())
             return std::nullopt;
-        return Accuracy{json.at("top1").get<double>(), json.at("top5").get<double>(),
-                        json.at("examples").get<std::size_t>()};
+        return jobs::Accuracy{json.at("top1").get<double>(), json.at("top5").get<double>(),
+                              json.at("examples").get<std::size_t>()};
     }
 
     tensor::DType dtype(const Json &json)
@@ -230,9 +230,9 @@ private:
             layer.step.dtype = dtype(row.at("dtype"));
             layer.step.kernel = row.at("kernel").get<std::string>();
             const auto kind = row.at("kind").get<std::string>();
-            layer.step.kind = kind == runtime::nameOf(runtime::StepKind::Cast) ? runtime::StepKind::Cast
-                : kind == runtime::nameOf(runtime::StepKind::Reorder)          ? runtime::StepKind::Reorder
-                                                                               : runtime::StepKind::Compute;
+            layer.step.kind = kind == kernels::nameOf(kernels::StepKind::Cast) ? kernels::StepKind::Cast
+                : kind == kernels::nameOf(kernels::StepKind::Reorder)          ? kernels::StepKind::Reorder
+                                                                               : kernels::StepKind::Compute;
             layer.medianUs = row.at("median_us").get<double>();
             layer.minUs = row.at("min_us").get<double>();
             latency.layers.push_back(std::move(layer));

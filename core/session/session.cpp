@@ -1,8 +1,13 @@
 #include "core/session/session.h"
 
 #include "core/base/text.h"
-#include "core/io/npz.h"
-#include "core/passes/restore_parameters.h"
+#include "core/dialect/dialect.h"
+#include "core/infer/cpu_defects.h"
+#include "core/infer/infer_types.h"
+#include "core/infer/variables.h"
+#include "core/io/arrays/npz.h"
+#include "core/rewrite/restore_parameters.h"
+#include "core/session/open_model.h"
 
 #include <algorithm>
 
@@ -28,13 +33,33 @@ bool hasVariable(const graph::Graph &graph, const std::string &name)
     return false;
 }
 
+/// Of a model as it lies in its file.
+Result<std::vector<policy::Warning>> warningsOf(const graph::Model &model)
+{
+    std::vector<policy::Warning> told; // of a policy, which there is none of
+    HALFTONE_TRY(const std::vector<infer::Variable> variables,
+                 infer::classifyVariables(model, policy::Policy(), told));
+    std::vector<tensor::DType> stored;
+    for (const infer::Variable &variable : variables)
+        stored.push_back(variable.type);
+    HALFTONE_TRY(const infer::TypeMap types, infer::inferTypes(model.graph, stored));
+    return infer::cpuWarnings(model.graph, infer::cpuDefects(model.graph, types));
+}
+
 } // namespace
 
 Result<Session> Session::open(const std::string &path, const io::LoadOptions &options)
 {
-    HALFTONE_TRY(io::LoadedModel loaded, io::loadModel(path, options));
+    HALFTONE_TRY(io::LoadedModel loaded, openModel(path, options));
     Session session;
     session.m_source = std::make_shared<const io::LoadedModel>(std::move(loaded));
+    return session;
+}
+
+Session Session::withSource(std::shared_ptr<const io::LoadedModel> source) const
+{
+    Session session = *this;
+    session.m_source = std::move(source);
     return session;
 }
 
@@ -60,62 +85,52 @@ Result<void> Session::useExample(const std::string &npzPath, policy::Policy &pol
     return {};
 }
 
-Result<passes::ShapeMap> Session::shapes(std::vector<std::string> &notes) const
+Result<infer::ShapeMap> Session::shapes(std::vector<std::string> &notes) const
 {
     const graph::Graph &graph = m_source->model.graph;
     std::unordered_map<std::string, tensor::Shape> known = m_inputShapes;
     for (const tensor::Array &array : m_source->model.parameters)
-        known.try_emplace(std::string(graph::variableOf(array.name)), array.shape);
-    auto shapes = passes::inferShapes(graph, known);
+        known.try_emplace(std::string(dialect::variableOf(graph, array.name)), array.shape);
+    auto shapes = infer::inferShapes(graph, known);
     if (shapes.ok())
         return shapes;
     if (!m_inputShapes.empty())
-        return inFile(std::move(shapes).error(), m_source->symbolPath);
+        return inFile(std::move(shapes).error(), m_source->modelPath);
     notes.push_back("shapes stay unknown: " + shapes.error().message());
-    return passes::unknownShapes(graph);
+    return infer::unknownShapes(graph);
 }
 
-Result<std::shared_ptr<const passes::ConvertedModel>>
-Session::convert(const policy::Policy &policy, bool strict, const Progress &progress,
-                 const passes::ShapeMap *shapes, const passes::QuantizedRanges *ranges) const
+Result<Derived> Session::derive(const DeriveRequest &request, const Progress &progress) const
 {
-    auto converted = passes::convertModel(m_source->model, policy, strict, progress, shapes, ranges);
-    if (!converted.ok())
-        return inFile(std::move(converted).error(), m_source->symbolPath);
-    return std::make_shared<const passes::ConvertedModel>(std::move(converted).value());
+    auto derived = session::derive(request, progress);
+    if (!derived.ok())
+        return located(std::move(derived).error());
+    return derived;
 }
 
-Result<passes::QuantizedRanges> Session::rangesFor(const policy::Policy &policy, const RangeSource &source,
-                                                   const Progress &progress) const
-{
-    auto ranges = session::rangesFor(m_source->model, m_source->symbolPath, policy, source, progress);
-    if (!ranges.ok())
-        return located(std::move(ranges).error());
-    return ranges;
-}
-
-Result<passes::Rewritten> Session::rewrite(const graph::Model &model, const passes::RewritePass &pass,
-                                           const Progress &progress) const
+Result<rewrite::Rewritten> Session::rewrite(const graph::Model &model, const rewrite::RewritePass &pass,
+                                            const Progress &progress) const
 {
     auto rewritten = pass.run(model, progress);
     if (!rewritten.ok())
-        return inFile(std::move(rewritten).error(), m_source->symbolPath);
+        return inFile(std::move(rewritten).error(), m_source->modelPath);
     return rewritten;
 }
 
-Result<passes::Rewritten> Session::restoreParameters(const graph::Model &model, const std::string &paramsPath,
-                                                     const Progress &progress) const
+Result<rewrite::Rewritten> Session::restoreParameters(const graph::Model &model,
+                                                      const std::string &paramsPath,
+                                                      const Progress &progress) const
 {
     HALFTONE_TRY(const io::LoadedModel original, io::loadModel(paramsPath));
-    auto restored = passes::restoreParameters(model, original.model.parameters, progress);
+    auto restored = rewrite::restoreParameters(model, original.model.parameters, progress);
     if (!restored.ok())
         return inFile(std::move(restored).error(), paramsPath);
     return restored;
 }
 
-Result<RunOutcome> Session::run(const RunSettings &settings, const Progress &progress) const
+Result<jobs::RunOutcome> Session::run(const jobs::RunSettings &settings, const Progress &progress) const
 {
-    auto outcome = runModel(m_source->model, m_source->symbolPath, settings, progress);
+    auto outcome = jobs::runModel(m_source->model, m_source->modelPath, settings, progress);
     if (!outcome.ok())
         return located(std::move(outcome).error());
     return outcome;
@@ -124,46 +139,52 @@ Result<RunOutcome> Session::run(const RunSettings &settings, const Progress &pro
 /// What concerns no file of its own concerns the model; a bad call concerns the caller.
 Error Session::located(Error error) const
 {
-    if ((error.code == Errc::BadInput || error.code == Errc::Unsupported) && !error.where.starts_with("--"))
-        return inFile(std::move(error), m_source->symbolPath);
+    if ((error.code == Errc::BadInput || error.code == Errc::Unsupported) && error.field == Field::None)
+        return inFile(std::move(error), m_source->modelPath);
     return error;
 }
 
-Result<CompareOutcome> Session::compare(const passes::ConvertedModel &converted,
-                                        const CompareOptions &options, const Progress &progress) const
+Result<jobs::CompareOutcome> Session::compare(const mixed::ConvertedModel &converted,
+                                              const jobs::CompareOptions &options,
+                                              const Progress &progress) const
 {
     auto outcome
-        = compareModels(profile::convertedPair(m_source->model, converted.model, converted.conversion),
-                        m_source->symbolPath, options, progress);
+        = jobs::compareModels(profile::convertedPair(m_source->model, converted.model, converted.conversion),
+                              m_source->modelPath, options, progress);
     if (!outcome.ok())
         return located(std::move(outcome).error());
+    outcome.value().warnings = converted.warnings;
     return outcome;
 }
 
-Result<CompareOutcome> Session::compareAgainst(const std::string &path, const CompareOptions &options,
-                                               const Progress &progress) const
+Result<jobs::CompareOutcome> Session::compareAgainst(const std::string &path,
+                                                     const jobs::CompareOptions &options,
+                                                     const Progress &progress) const
 {
-    HALFTONE_TRY(const io::LoadedModel other, io::loadModel(path));
+    HALFTONE_TRY(const io::LoadedModel other, openModel(path));
     auto models = profile::pairByName(m_source->model, other.model);
     if (!models.ok())
         return inFile(std::move(models).error(), path);
-    auto outcome = compareModels(std::move(models).value(), m_source->symbolPath, options, progress);
+    auto outcome = jobs::compareModels(std::move(models).value(), m_source->modelPath, options, progress);
+    if (!outcome.ok())
+        return located(std::move(outcome).error());
+    HALFTONE_TRY(outcome.value().warnings, warningsOf(other.model));
+    return outcome;
+}
+
+Result<jobs::CalibrateOutcome> Session::calibrate(const jobs::CalibrateOptions &options,
+                                                  const Progress &progress) const
+{
+    auto outcome = jobs::calibrateModel(m_source->model, m_source->modelPath, options, progress);
     if (!outcome.ok())
         return located(std::move(outcome).error());
     return outcome;
 }
 
-Result<CalibrateOutcome> Session::calibrate(const CalibrateOptions &options, const Progress &progress) const
+Result<jobs::QuantizeOutcome> Session::quantize(const jobs::QuantizeSettings &settings,
+                                                const Progress &progress) const
 {
-    auto outcome = calibrateModel(m_source->model, m_source->symbolPath, options, progress);
-    if (!outcome.ok())
-        return located(std::move(outcome).error());
-    return outcome;
-}
-
-Result<QuantizeOutcome> Session::quantize(const QuantizeSettings &settings, const Progress &progress) const
-{
-    auto outcome = quantizeModel(m_source->model, m_source->symbolPath, settings, progress);
+    auto outcome = jobs::quantizeModel(m_source->model, m_source->modelPath, settings, progress);
     if (!outcome.ok())
         return located(std::move(outcome).error());
     return outcome;
@@ -172,6 +193,12 @@ Result<QuantizeOutcome> Session::quantize(const QuantizeSettings &settings, cons
 Result<std::vector<std::string>> Session::write(const graph::Model &model, const std::string &prefix) const
 {
     return io::saveModel(model, prefix, *m_source);
+}
+
+Result<std::vector<std::string>> Session::write(const graph::Model &model,
+                                                const io::ModelOutput &output) const
+{
+    return io::saveModel(model, output, *m_source);
 }
 
 } // namespace halftone::session

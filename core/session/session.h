@@ -2,16 +2,15 @@
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
+#include "core/infer/infer_shapes.h"
 #include "core/io/model_io.h"
-#include "core/passes/convert_model.h"
-#include "core/passes/infer_shapes.h"
-#include "core/passes/rewrite.h"
+#include "core/jobs/calibrate.h"
+#include "core/jobs/compare.h"
+#include "core/jobs/quantize.h"
+#include "core/jobs/run.h"
 #include "core/policy/policy.h"
-#include "core/session/calibrate.h"
-#include "core/session/compare.h"
-#include "core/session/int8_ranges.h"
-#include "core/session/quantize.h"
-#include "core/session/run.h"
+#include "core/rewrite/rewrite.h"
+#include "core/session/derive.h"
 
 #include <memory>
 #include <string>
@@ -25,8 +24,11 @@ namespace halftone::session {
 class Session
 {
 public:
-    /// fails: what io::loadModel refuses.
+    /// fails: what openModel() refuses.
     static Result<Session> open(const std::string &path, const io::LoadOptions &options);
+
+    /// The same with another model whose inputs are called alike.
+    Session withSource(std::shared_ptr<const io::LoadedModel> source) const;
 
     const io::LoadedModel &source() const { return *m_source; }
     const std::shared_ptr<const io::LoadedModel> &sharedSource() const { return m_source; }
@@ -44,46 +46,44 @@ public:
     /// Without inputs' shapes a contradiction is no failure, since nothing else needs shapes: it goes to
     /// `notes`, and all shapes stay unknown. fails: BadInput for shapes that contradict those given, naming
     /// the node.
-    Result<passes::ShapeMap> shapes(std::vector<std::string> &notes) const;
+    Result<infer::ShapeMap> shapes(std::vector<std::string> &notes) const;
 
-    /// shapes  what shapes() gave, for casts that move to where fewer bytes are; null: unknown
-    /// ranges  of tensors that become int8; null: found at run time
-    Result<std::shared_ptr<const passes::ConvertedModel>>
-    convert(const policy::Policy &policy, bool strict, const Progress &progress = {},
-            const passes::ShapeMap *shapes = nullptr, const passes::QuantizedRanges *ranges = nullptr) const;
-
-    /// What convert() needs for int8 operators; see session::rangesFor().
-    Result<passes::QuantizedRanges> rangesFor(const policy::Policy &policy, const RangeSource &source,
-                                              const Progress &progress = {}) const;
+    /// session::derive(), told of the source where nothing tells more.
+    Result<Derived> derive(const DeriveRequest &request, const Progress &progress = {}) const;
 
     /// Runs a pass on `model` (the source's, or what another pass made of it).
-    Result<passes::Rewritten> rewrite(const graph::Model &model, const passes::RewritePass &pass,
-                                      const Progress &progress = {}) const;
+    Result<rewrite::Rewritten> rewrite(const graph::Model &model, const rewrite::RewritePass &pass,
+                                       const Progress &progress = {}) const;
 
     /// `model` with the float32 parameters of another file in place of those rounded from them.
-    /// fails: what io::loadModel and passes::restoreParameters refuse.
-    Result<passes::Rewritten> restoreParameters(const graph::Model &model, const std::string &paramsPath,
-                                                const Progress &progress = {}) const;
+    /// fails: what io::loadModel and rewrite::restoreParameters refuse.
+    Result<rewrite::Rewritten> restoreParameters(const graph::Model &model, const std::string &paramsPath,
+                                                 const Progress &progress = {}) const;
 
     /// Runs the source model; see runModel().
-    Result<RunOutcome> run(const RunSettings &settings, const Progress &progress = {}) const;
+    Result<jobs::RunOutcome> run(const jobs::RunSettings &settings, const Progress &progress = {}) const;
 
-    /// The source against what convert() made of it; see compareModels().
-    Result<CompareOutcome> compare(const passes::ConvertedModel &converted, const CompareOptions &options,
-                                   const Progress &progress = {}) const;
+    /// The source against what derive() made of it; see compareModels().
+    Result<jobs::CompareOutcome> compare(const mixed::ConvertedModel &converted,
+                                         const jobs::CompareOptions &options,
+                                         const Progress &progress = {}) const;
     /// The source against another model, matched by the names of nodes. fails: what io::loadModel and pairByName() refuse.
-    Result<CompareOutcome> compareAgainst(const std::string &path, const CompareOptions &options,
-                                          const Progress &progress = {}) const;
+    Result<jobs::CompareOutcome> compareAgainst(const std::string &path, const jobs::CompareOptions &options,
+                                                const Progress &progress = {}) const;
 
     /// Statistics of the source's tensors; see calibrateModel().
-    Result<CalibrateOutcome> calibrate(const CalibrateOptions &options, const Progress &progress = {}) const;
+    Result<jobs::CalibrateOutcome> calibrate(const jobs::CalibrateOptions &options,
+                                             const Progress &progress = {}) const;
 
     /// The source in int8; see quantizeModel().
-    Result<QuantizeOutcome> quantize(const QuantizeSettings &settings, const Progress &progress = {}) const;
+    Result<jobs::QuantizeOutcome> quantize(const jobs::QuantizeSettings &settings,
+                                           const Progress &progress = {}) const;
 
     /// Writes a model as `prefix`-symbol.json and, if it has parameters, `prefix`-0000.params: both or none,
     /// and never over the source's files. Gives the paths written.
     Result<std::vector<std::string>> write(const graph::Model &model, const std::string &prefix) const;
+    /// The same to files claimed before the work began.
+    Result<std::vector<std::string>> write(const graph::Model &model, const io::ModelOutput &output) const;
 
 private:
     Error located(Error error) const;

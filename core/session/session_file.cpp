@@ -157,14 +157,14 @@ Result<SessionFile> parseSession(std::string_view text, const std::string &folde
     if (!reader.error && version != kVersion)
         reader.refuse("halftone", "format version " + std::to_string(version), std::to_string(kVersion));
     if (const Json *const model = reader.error ? nullptr : reader.member(root, "model", {})) {
-        session.symbolPath = absoluteIn(folder, reader.text(*model, "symbol", "model"));
+        session.modelPath = absoluteIn(folder, reader.text(*model, "symbol", "model"));
         session.paramsPath = absoluteIn(folder, reader.text(*model, "params", "model", false));
         session.modelHash = reader.hash(*model);
     }
     if (!reader.error)
         session.history = reader.history(root);
     if (const Json *const data = reader.error ? nullptr : reader.member(root, "data", {}, false)) {
-        ExampleOptions options;
+        jobs::ExampleOptions options;
         options.inputs = absoluteIn(folder, reader.text(*data, "inputs", "data"));
         options.preprocess = absoluteIn(folder, reader.text(*data, "preprocess", "data", false));
         options.labels = absoluteIn(folder, reader.text(*data, "labels", "data", false));
@@ -188,7 +188,7 @@ Result<SessionFile> parseSession(std::string_view text, const std::string &folde
 std::string sessionText(const SessionFile &session, const std::string &folderPath, bool oneLine)
 {
     const fs::path folder = folderPath;
-    Json root{{"halftone", kVersion}, {"model", {{"symbol", relativeTo(folder, session.symbolPath)}}}};
+    Json root{{"halftone", kVersion}, {"model", {{"symbol", relativeTo(folder, session.modelPath)}}}};
     if (!session.paramsPath.empty())
         root["model"]["params"] = relativeTo(folder, session.paramsPath);
     if (session.modelHash)
@@ -216,7 +216,7 @@ std::string sessionText(const SessionFile &session, const std::string &folderPat
 
 Result<void> writeSession(const SessionFile &session, const std::string &path)
 {
-    HALFTONE_TRY(AtomicFile file, AtomicFile::create(path));
+    HALFTONE_TRY(AtomicFile file, AtomicFile::create(path, AtomicFile::Sources::Any));
     HALFTONE_CHECK(
         file.write(sessionText(session, fs::absolute(path).parent_path().lexically_normal().string())));
     return file.commit();

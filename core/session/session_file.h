@@ -1,8 +1,8 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/jobs/examples.h"
 #include "core/policy/policy.h"
-#include "core/session/examples.h"
 
 #include <cstdint>
 #include <map>
@@ -36,12 +36,12 @@ struct History
 /// text} and `results` (saved_results.h). Paths are relative to the file's folder where they lie in it or below, else absolute.
 struct SessionFile
 {
-    std::string symbolPath;
-    std::string paramsPath; ///< empty: without parameters
+    std::string modelPath; ///< all of the model, or its graph
+    std::string paramsPath; ///< of parameters in a file of their own; empty: without
     /// contentHash() of the symbol and the parameters when the session was saved; nothing in files that say none.
     std::optional<std::uint64_t> modelHash;
     History history;
-    std::optional<ExampleOptions> data;
+    std::optional<jobs::ExampleOptions> data;
     std::map<std::string, std::string> view; ///< what the window keeps for itself
     std::string results; ///< of the current state, as resultsText() writes them; empty: none
 

@@ -11,9 +11,9 @@ std::size_t Snapshot::castCount() const
 {
     if (!converted)
         return 0;
-    const passes::Conversion &conversion = converted->conversion;
+    const rewrite::Conversion &conversion = converted->conversion;
     std::size_t casts = conversion.castCounts().all();
-    for (const passes::ConvertedBody &body : conversion.bodies)
+    for (const rewrite::ConvertedBody &body : conversion.bodies)
         casts += body.conversion.castCounts().all();
     return casts;
 }

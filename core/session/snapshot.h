@@ -1,14 +1,14 @@
 #pragma once
 
+#include "core/infer/infer_shapes.h"
 #include "core/io/model_io.h"
-#include "core/passes/convert_model.h"
-#include "core/passes/infer_shapes.h"
+#include "core/jobs/calibrate.h"
+#include "core/jobs/compare.h"
+#include "core/jobs/int8_ranges.h"
+#include "core/mixed/convert_model.h"
 #include "core/policy/op_lists.h"
 #include "core/policy/rules.h"
 #include "core/profile/latency.h"
-#include "core/session/calibrate.h"
-#include "core/session/compare.h"
-#include "core/session/int8_ranges.h"
 
 #include <cstdint>
 #include <memory>
@@ -23,16 +23,16 @@ struct Snapshot
 {
     std::uint64_t revision = 0; ///< grows with every edit, undo and redo; never used twice
     std::shared_ptr<const io::LoadedModel> source;
-    std::shared_ptr<const passes::ShapeMap> shapes; ///< of the source, as far as they are known
+    std::shared_ptr<const infer::ShapeMap> shapes; ///< of the source, as far as they are known
     std::shared_ptr<const policy::Policy> policy;
     std::shared_ptr<const policy::Rules> rules; ///< the policy's lists, complete
     const policy::OpLists *builtIn = nullptr; ///< the lists that the policy's own stand in for
     /// The newest conversion that succeeded: of this policy unless `error` says why there is none.
-    std::shared_ptr<const passes::ConvertedModel> converted;
+    std::shared_ptr<const mixed::ConvertedModel> converted;
     std::optional<Error> error;
-    std::shared_ptr<const CalibrateOutcome>
+    std::shared_ptr<const jobs::CalibrateOutcome>
         calibration; ///< where the ranges of int8 operators come from; null: none
-    std::shared_ptr<RangeCache>
+    std::shared_ptr<jobs::RangeCache>
         ranges; ///< what was chosen from it so far; null before the first int8 operator
 
     const graph::Graph &graph() const { return source->model.graph; }
@@ -80,14 +80,14 @@ struct LatencyFigures
 /// Results that jobs have delivered. Each says which revision it belongs to: another one than the snapshot's is stale.
 struct Figures
 {
-    std::shared_ptr<const CompareOutcome> comparison;
+    std::shared_ptr<const jobs::CompareOutcome> comparison;
     std::uint64_t comparisonRevision = 0;
     std::uint64_t isolatedRevision = 0; ///< of the isolated figures in `nodes`, which follow later
     std::string comparisonBasis; ///< result_basis.h; empty: not known
     std::shared_ptr<const LatencyFigures> latency;
     std::uint64_t latencyRevision = 0;
     std::string latencyBasis;
-    std::shared_ptr<const CalibrateOutcome> calibration; ///< of the source: belongs to no revision
+    std::shared_ptr<const jobs::CalibrateOutcome> calibration; ///< of the source: belongs to no revision
     std::vector<NodeFigures> nodes; ///< by NodeId of the source; empty before the first result
 };
 

@@ -1,6 +1,6 @@
 #include "core/session/tensor_risk.h"
 
-#include "core/dialect/mxnet/entry_name.h"
+#include "core/dialect/dialect.h"
 
 #include <algorithm>
 #include <array>
@@ -67,24 +67,57 @@ Finding findingOf(const TensorStatistics &statistics, DType type)
     return worst;
 }
 
-/// What nodes write and read every tensor, by its name.
-std::unordered_map<std::string, std::vector<graph::NodeId>> usersByTensor(const graph::Graph &graph)
+/// A node's end of a tensor.
+struct TensorUse
 {
-    std::unordered_map<std::string, std::vector<graph::NodeId>> users;
+    graph::NodeId node = 0;
+    std::uint32_t slot = 0; ///< of its inputs or outputs
+    bool reads = false;
+};
+
+/// What writes and reads every tensor, by its name.
+std::unordered_map<std::string, std::vector<TensorUse>> usesByTensor(const graph::Graph &graph)
+{
+    std::unordered_map<std::string, std::vector<TensorUse>> all;
+    const auto usesOf = [&](const graph::Entry &entry) -> std::vector<TensorUse> & {
+        auto &uses = all[dialect::of(graph).entryName(graph, entry)];
+        if (uses.empty() && !graph.isVariable(entry.node))
+            uses.push_back({entry.node, entry.output, false});
+        return uses;
+    };
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
-        for (const graph::Entry &entry : graph.inputs(id)) {
-            auto &nodes = users[dialect::mxnet::entryName(graph, entry)];
-            if (nodes.empty() && !graph.isVariable(entry.node))
-                nodes.push_back(entry.node);
-            if (nodes.empty() || nodes.back() != id)
-                nodes.push_back(id);
-        }
+        const auto inputs = graph.inputs(id);
+        for (std::uint32_t slot = 0; slot < inputs.size(); ++slot)
+            usesOf(inputs[slot]).push_back({id, slot, true});
     }
-    for (const graph::Entry &head : graph.heads()) {
-        if (!graph.isVariable(head.node))
-            users.try_emplace(dialect::mxnet::entryName(graph, head), 1, head.node);
+    for (const graph::Entry &head : graph.heads())
+        usesOf(head);
+    return all;
+}
+
+/// The type in which the converted node really has the tensor: not all that an operator reads is in the type that it computes
+/// in. Unknown in int8.
+DType typeOf(const rewrite::Conversion &conversion, const TensorUse &use)
+{
+    const graph::NodeId node = conversion.fromSource[use.node];
+    if (conversion.isInt8(use.node) || node == rewrite::kNoNode)
+        return DType::Unknown;
+    if (!use.reads)
+        return conversion.types.of({node, use.slot, 0});
+    const auto inputs = conversion.graph.inputs(node);
+    return use.slot < inputs.size() ? conversion.types.of(inputs[use.slot]) : DType::Unknown;
+}
+
+/// The nodes that compute in a type and have the tensor in it.
+std::vector<graph::NodeId> nodesIn(DType type, const Snapshot &snapshot, const std::vector<TensorUse> &uses)
+{
+    std::vector<graph::NodeId> nodes;
+    for (const TensorUse &use : uses) {
+        if (snapshot.precisionOf(use.node) == type && typeOf(snapshot.converted->conversion, use) == type
+            && (nodes.empty() || nodes.back() != use.node))
+            nodes.push_back(use.node);
     }
-    return users;
+    return nodes;
 }
 
 std::string actionFor(const graph::Graph &graph, const std::vector<graph::NodeId> &nodes)
@@ -118,22 +151,21 @@ TensorRisk riskOf(const CalibratedTensor &tensor, const calibration::Threshold &
     return {shortfall, shortfall > 0.25 ? formatted("%.1f", *chosen.sqnrDb) + " dB in int8" : std::string()};
 }
 
-std::vector<TensorAdvice> adviceFor(const Snapshot &snapshot, const CalibrateOutcome &calibration)
+std::vector<TensorAdvice> adviceFor(const Snapshot &snapshot, const jobs::CalibrateOutcome &calibration)
 {
     std::vector<TensorAdvice> all;
     if (!snapshot.converted || snapshot.error)
         return all;
     const graph::Graph &graph = snapshot.graph();
-    const auto users = usersByTensor(graph);
+    const auto uses = usesByTensor(graph);
     for (std::size_t k = 0; k < calibration.tensors.size(); ++k) {
         const CalibratedTensor &tensor = calibration.tensors[k];
-        const auto found = users.find(tensor.name);
-        if (found == users.end())
+        const auto found = uses.find(tensor.name);
+        if (found == uses.end())
             continue;
         for (const DType type : {DType::F16, DType::BF16}) {
             TensorAdvice advice;
-            std::ranges::copy_if(found->second, std::back_inserter(advice.nodes),
-                                 [&](graph::NodeId node) { return snapshot.precisionOf(node) == type; });
+            advice.nodes = nodesIn(type, snapshot, found->second);
             const Finding finding = findingOf(tensor.statistics, type);
             if (advice.nodes.empty() || finding.severity == 0)
                 continue;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-/// What the statistics of a tensor warn of (spec: calibration-int8, section 5).
+/// What the statistics of a tensor warn of (core/quantize/RULES.md, Q-warnings).
 namespace halftone::session {
 
 /// Share of values that may round to zero in 16 bit, the largest |x| that leaves two bits of head room in float16, and the
@@ -37,14 +37,14 @@ struct TensorAdvice
 {
     std::size_t tensor = 0; ///< index into CalibrateOutcome::tensors
     bool isHard = false; ///< the values cannot be held; otherwise a warning
-    std::vector<graph::NodeId> nodes; ///< that compute in the type and read or write the tensor; never empty
+    std::vector<graph::NodeId> nodes; ///< that compute in the type and have the tensor in it; never empty
     std::string text; ///< "energy_output reaches 1.2e+06: 450 values become infinite in float16"
     std::string action; ///< "Keep energy in fp32"
     policy::Edit edit;
 };
 
-/// For every tensor that a node of a 16-bit type reads or writes and whose values break a rule there; hard ones first, each in
-/// the network's order.
-std::vector<TensorAdvice> adviceFor(const Snapshot &snapshot, const CalibrateOutcome &calibration);
+/// For every tensor that a node of a 16-bit type reads or writes in that type, and whose values break a rule there; hard ones
+/// first, each in the network's order.
+std::vector<TensorAdvice> adviceFor(const Snapshot &snapshot, const jobs::CalibrateOutcome &calibration);
 
 } // namespace halftone::session

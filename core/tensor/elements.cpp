@@ -1,15 +1,15 @@
-#include "core/runtime/reference/elements.h"
+#include "core/tensor/elements.h"
 
-#include "core/runtime/half_loops.h"
 #include "core/tensor/bfloat16.h"
 #include "core/tensor/float16.h"
+#include "core/tensor/half_loops.h"
 
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 
-namespace halftone::runtime::reference {
+namespace halftone::tensor {
 namespace {
 
 using tensor::DType;
@@ -74,6 +74,20 @@ std::int64_t cut(Real value)
     constexpr Real kEnd = 9223372036854775808.0;
     return value >= -kEnd && value < kEnd ? static_cast<std::int64_t>(value)
                                           : std::numeric_limits<std::int64_t>::min();
+}
+
+/// As processors cut a real number to `To`: what does not fit is the smallest number; those below 32 bits are cut to
+/// int32 first and keep its low bits.
+template <class To, class Real>
+To cutTo(Real value)
+{
+    if constexpr (sizeof(To) == sizeof(std::int64_t) || std::is_same_v<To, std::uint32_t>) {
+        return static_cast<To>(cut(value));
+    } else {
+        constexpr Real kEnd = 2147483648.0;
+        return static_cast<To>(value >= -kEnd && value < kEnd ? static_cast<std::int32_t>(value)
+                                                              : std::numeric_limits<std::int32_t>::min());
+    }
 }
 
 template <class Real>
@@ -150,8 +164,7 @@ void narrow(const Real *values, std::size_t count, DType type, std::byte *elemen
                 store(elements, i, static_cast<To>(values[i]));
             else
                 store(elements, i,
-                      type == DType::Bool ? static_cast<To>(values[i] != 0)
-                                          : static_cast<To>(cut(values[i])));
+                      type == DType::Bool ? static_cast<To>(values[i] != 0) : cutTo<To>(values[i]));
         }
     });
 }
@@ -205,4 +218,4 @@ template void widen(DType, const std::byte *, std::size_t, double *);
 template void narrow(const float *, std::size_t, DType, std::byte *);
 template void narrow(const double *, std::size_t, DType, std::byte *);
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::tensor

@@ -7,14 +7,14 @@
 #include <vector>
 
 /// Between stored elements and the numbers that kernels compute with (float or double).
-namespace halftone::runtime::reference {
+namespace halftone::tensor {
 
 /// The elements as Real: exact, but for integers and doubles that Real cannot hold.
 template <class Real>
 void widen(tensor::DType type, const std::byte *elements, std::size_t count, Real *out);
 
-/// Rounded once to the nearest, ties to even. To integers: cut towards zero, then the low bits (what is beyond int64,
-/// and NaN, is the smallest int64); to bool: not zero.
+/// Rounded once to the nearest, ties to even. To integers: cut towards zero as processors do it: what does not fit, and
+/// NaN, is the smallest number; 8 and 16 bits are the low ones of what int32 would hold. To bool: not zero.
 template <class Real>
 void narrow(const Real *values, std::size_t count, tensor::DType type, std::byte *elements);
 
@@ -25,4 +25,4 @@ void convert(tensor::DType from, const std::byte *elements, std::size_t count, t
 /// Indices and lengths, whatever type they come in, cut towards zero.
 std::vector<std::int64_t> integers(tensor::DType type, const std::byte *elements, std::size_t count);
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::tensor

@@ -10,7 +10,7 @@
 
 namespace halftone::tensor {
 
-/// How far x lies from a reference r, with d = x - r (spec: calibration-int8, section 6). What NaN or infinity makes
+/// How far x lies from a reference r, with d = x - r (core/quantize/RULES.md, Q-figures). What NaN or infinity makes
 /// meaningless is NaN or infinite here too: nothing is left out.
 struct ErrorFigures
 {

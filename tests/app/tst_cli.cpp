@@ -1,5 +1,6 @@
 #include "tests/support/call_cli.h"
 #include "tests/support/files.h"
+#include "tests/support/sample_files.h"
 
 #include <signal.h>
 
@@ -12,7 +13,8 @@ using halftone::test::CliOutcome;
 namespace {
 
 const QString kAmp = QStringLiteral(HALFTONE_TEST_DATA "/amp/");
-const QString kSample = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json");
+using halftone::test::kDigits;
+using halftone::test::kSample;
 
 QStringList filesIn(const QTemporaryDir &folder)
 {
@@ -257,14 +259,13 @@ void TestCli::castParamsStoresHalfAsManyBytes()
 void TestCli::typesAndShapesComeFromADataExample()
 {
     QTemporaryDir folder;
-    const QString sample = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-test.npz");
     const CliOutcome outcome
-        = callCli({"convert", kSample, "--inputs", sample, "--out", folder.filePath("m"), "--json"});
+        = callCli({"convert", kSample, "--inputs", kDigits, "--out", folder.filePath("m"), "--json"});
     QVERIFY2(outcome.code == 0, outcome.err.constData());
     for (const auto &node : outcome.json().at("nodes"))
         QVERIFY(!node.at("shape").is_null());
     const CliOutcome wrong = callCli(
-        {"convert", kAmp + "cnn_fp16/model-symbol.json", "--inputs", sample, "--out", folder.filePath("n")});
+        {"convert", kAmp + "cnn_fp16/model-symbol.json", "--inputs", kDigits, "--out", folder.filePath("n")});
     QCOMPARE(wrong.code, 1);
 }
 

@@ -1,5 +1,6 @@
 #include "tests/support/call_cli.h"
 #include "tests/support/files.h"
+#include "tests/support/sample_files.h"
 
 #include <signal.h>
 
@@ -13,9 +14,9 @@ using halftone::test::CliOutcome;
 
 namespace {
 
-const QString kFolder = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/");
-const QString kModel = kFolder + "digits-symbol.json";
-const QString kData = kFolder + "digits-test.npz";
+using halftone::test::kSampleFolder;
+const QString kModel = kSampleFolder + "digits-symbol.json";
+const QString kData = kSampleFolder + "digits-test.npz";
 
 QStringList comparing(const QStringList &more)
 {
@@ -32,12 +33,13 @@ private Q_SLOTS:
     /// 9.78 % and 99.33 % are what resources/sample/emulate.py finds with NumPy alone.
     void theSampleIsRuinedAndMended()
     {
-        const auto ruined = callCli(comparing({"--policy", kFolder + "all-float16.policy.json"})).json();
+        const auto ruined
+            = callCli(comparing({"--policy", kSampleFolder + "all-float16.policy.json"})).json();
         QCOMPARE(ruined.at("first_divergence").get<std::string>(), std::string("energy"));
         QCOMPARE(qRound(1e4 * ruined.at("top1").at("fp32").get<double>()), 9933);
         QCOMPARE(qRound(1e4 * ruined.at("top1").at("mixed").get<double>()), 978);
         const auto mended
-            = callCli(comparing({"--policy", kFolder + "all-float16-but-sum.policy.json"})).json();
+            = callCli(comparing({"--policy", kSampleFolder + "all-float16-but-sum.policy.json"})).json();
         QVERIFY(mended.at("first_divergence").is_null());
         QCOMPARE(qRound(1e4 * mended.at("top1").at("mixed").get<double>()), 9933);
         QCOMPARE(mended.at("top1").at("agree").get<double>(), 1.0);
@@ -59,6 +61,27 @@ private Q_SLOTS:
         QCOMPARE(std::size_t(lines.size()), report.at("layers").size() + 1);
         for (const QByteArray &line : lines)
             QCOMPARE(line.count(','), lines[0].count(','));
+    }
+
+    /// The file is MXNet's own; what MXNet delivers of it is recorded beside it.
+    void whatAFileCannotDoInMxnetIsToldAndCanBeComputed()
+    {
+        const QString folder = QStringLiteral(HALFTONE_TEST_DATA "/delivery/");
+        const QStringList call{"compare",   folder + "int8-addend-symbol.json",
+                               "--inputs",  folder + "int8-addend.npz",
+                               "--against", folder + "int8-addend-symbol.json"};
+        const CliOutcome defined = callCli(call + QStringList{"--json"});
+        QVERIFY2(defined.code == 0, defined.err.constData());
+        QCOMPARE(defined.json().at("arithmetic").get<std::string>(), std::string("defined"));
+        QCOMPARE(defined.json().at("warnings").size(), 1U);
+        QVERIFY(defined.json().at("warnings").at(0).at("entry").get<std::string>().find("add")
+                != std::string::npos);
+        QVERIFY(defined.err.contains("127 of its 255 codes"));
+        const CliOutcome mxnet = callCli(call + QStringList{"--as", "mxnet", "--json"});
+        QCOMPARE(mxnet.json().at("arithmetic").get<std::string>(), std::string("mxnet"));
+        QVERIFY(
+            callCli(call + QStringList{"--as", "mxnet"}).out.contains("as MXNet 1.9.1 computes on a CPU"));
+        QCOMPARE(callCli(call + QStringList{"--as", "tensorflow"}).code, 2);
     }
 
     void memoryIsALimitAndTellsWhenItIsTooSmall()
@@ -116,7 +139,8 @@ private Q_SLOTS:
     {
         QTemporaryDir folder;
         const QString out = folder.filePath("t.json");
-        const QStringList call{"calibrate", kModel, "--inputs", kFolder + "digits-calibration.npz", "--json"};
+        const QStringList call{"calibrate", kModel, "--inputs", kSampleFolder + "digits-calibration.npz",
+                               "--json"};
         const CliOutcome outcome
             = callCli(call + QStringList{"--layers", "stem_conv|energy_output", "--out", out});
         QVERIFY2(outcome.code == 0, outcome.err.constData());

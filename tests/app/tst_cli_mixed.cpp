@@ -1,5 +1,6 @@
 #include "tests/support/call_cli.h"
 #include "tests/support/files.h"
+#include "tests/support/sample_files.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -11,10 +12,10 @@ using nlohmann::json;
 
 namespace {
 
-const QString kFolder = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/");
-const QString kModel = kFolder + "digits-symbol.json";
-const QString kCalibration = kFolder + "digits-calibration.npz";
-const QString kTest = kFolder + "digits-test.npz";
+using halftone::test::kSampleFolder;
+const QString kModel = kSampleFolder + "digits-symbol.json";
+const QString kCalibration = kSampleFolder + "digits-calibration.npz";
+const QString kTest = kSampleFolder + "digits-test.npz";
 
 QString written(const QTemporaryDir &folder, const char *name, const char *text)
 {

@@ -1,4 +1,5 @@
 #include "tests/support/call_cli.h"
+#include "tests/support/sample_files.h"
 
 #include <QElapsedTimer>
 #include <QProcess>
@@ -10,7 +11,7 @@ using test::CliOutcome;
 
 namespace {
 
-const QString kSample = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json");
+using halftone::test::kSample;
 
 QStringList profileOf(const QString &shape, const QStringList &more)
 {

@@ -1,5 +1,6 @@
 #include "tests/support/call_cli.h"
 #include "tests/support/files.h"
+#include "tests/support/sample_files.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -10,8 +11,8 @@ using nlohmann::json;
 
 namespace {
 
-const QString kSample = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json");
-const QString kDigits = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-test.npz");
+using halftone::test::kDigits;
+using halftone::test::kSample;
 
 double top1(const QString &symbol)
 {

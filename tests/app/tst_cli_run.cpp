@@ -1,6 +1,7 @@
-#include "core/io/npz.h"
+#include "core/io/arrays/npz.h"
 #include "tests/support/call_cli.h"
 #include "tests/support/files.h"
+#include "tests/support/sample_files.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -19,8 +20,9 @@ using test::CliOutcome;
 
 namespace {
 
-const QString kSample = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json");
-const QString kDigits = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-test.npz");
+using halftone::test::kDigits;
+using halftone::test::kSample;
+using halftone::test::kSampleFolder;
 
 /// The arrays that a run writes.
 std::vector<io::NamedTensor> outputsOf(QStringList arguments)
@@ -92,6 +94,7 @@ private Q_SLOTS:
     void anUnknownOperatorEndsWithThreeAndItsName();
     void anAbsentBackendEndsWithThree();
     void backendsTellWhatTheMachineHas();
+    void aTypeIsNativeWhereTheProcessorHasIt();
     void aProfileHasTheKeysOfItsContract();
     void aModelIsAsFastAsItself();
 };
@@ -101,10 +104,10 @@ void TestCliRun::theSampleIsAsAccurateAsNumpySays_data()
     // resources/sample/emulate.py, which is NumPy alone: 99.33 %, 9.78 %, 99.33 % of 450.
     QTest::addColumn<QStringList>("policy");
     QTest::addColumn<int>("right");
-    const QString folder = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/");
     QTest::newRow("float32") << QStringList() << 447;
-    QTest::newRow("all float16") << QStringList{"--policy", folder + "all-float16.policy.json"} << 44;
-    QTest::newRow("sum in float32") << QStringList{"--policy", folder + "all-float16-but-sum.policy.json"}
+    QTest::newRow("all float16") << QStringList{"--policy", kSampleFolder + "all-float16.policy.json"} << 44;
+    QTest::newRow("sum in float32") << QStringList{"--policy",
+                                                   kSampleFolder + "all-float16-but-sum.policy.json"}
                                     << 447;
 }
 
@@ -288,6 +291,32 @@ void TestCliRun::backendsTellWhatTheMachineHas()
     for (const char *name : {"cpu", "reference"})
         QVERIFY2(std::ranges::count(names, name) == 1, name);
     QVERIFY(callCli({"backends"}).out.contains("reference"));
+}
+
+/// A processor without VNNI adds products of codes in 16 bits, which saturate: the reference kernels compute them there.
+void TestCliRun::aTypeIsNativeWhereTheProcessorHasIt()
+{
+    const auto cpu = [] { return callCli({"backends", "--json"}).json().at("backends").at(0); };
+    const json here = cpu();
+    if (!here.at("why").get<std::string>().starts_with("oneDNN"))
+        QSKIP("this build has no oneDNN");
+    const std::string device = here.at("device");
+    const auto wordOf = [&device](const char *extension) {
+        return device.find(extension) == std::string::npos ? "emulated" : "native";
+    };
+    for (const char *type : {"int8", "uint8"})
+        QCOMPARE(here.at("dtypes").at(type).get<std::string>(), std::string(wordOf("VNNI")));
+    QCOMPARE(here.at("dtypes").at("bfloat16").get<std::string>(), std::string(wordOf("BF16")));
+    qputenv("DNNL_MAX_CPU_ISA", "AVX512_CORE"); // oneDNN's own switch
+    const json older = cpu();
+    const json profile
+        = callCli({"profile", kSample, "--shape", "data=1,1,8,8", "--repeats", "1", "--json"}).json();
+    qunsetenv("DNNL_MAX_CPU_ISA");
+    for (const char *type : {"int8", "uint8", "bfloat16", "float16"}) {
+        QCOMPARE(older.at("dtypes").at(type).get<std::string>(), std::string("emulated"));
+        QCOMPARE(profile.at("native").at(type).get<bool>(), false);
+    }
+    QCOMPARE(profile.at("native").at("float32").get<bool>(), true);
 }
 
 void TestCliRun::aProfileHasTheKeysOfItsContract()

@@ -2,11 +2,12 @@
 //
 // The recorded ResNet-50 v2 and made-up graphs of 1,000 to 100,000 nodes always run. HALFTONE_BENCH_MODELS
 // adds models: paths of P-symbol.json, separated by colons, parameters beside them.
+#include "core/dialect/registry.h"
+#include "core/infer/variables.h"
 #include "core/io/model_io.h"
-#include "core/io/symbol_json.h"
-#include "core/passes/convert_mxnet.h"
-#include "core/passes/convert_typed.h"
-#include "core/passes/variables.h"
+#include "core/io/mxnet/symbol_json.h"
+#include "core/mixed/convert_mxnet.h"
+#include "core/mixed/convert_typed.h"
 #include "core/policy/assignment.h"
 
 #include <benchmark/benchmark.h>
@@ -24,7 +25,7 @@ namespace {
 graph::NodeDefPtr node(std::string op, std::string name, graph::Attributes attributes = {})
 {
     return std::make_shared<graph::NodeDef>(
-        graph::NodeDef{std::move(op), std::move(name), std::move(attributes), {}});
+        graph::NodeDef{op, std::move(name), std::move(attributes), {}, op == "null"});
 }
 
 /// A connected graph of about `size` nodes: each operator reads the newest tensor and sometimes an older one;
@@ -32,7 +33,7 @@ graph::NodeDefPtr node(std::string op, std::string name, graph::Attributes attri
 graph::Graph randomGraph(int size)
 {
     std::mt19937 random(7);
-    graph::Graph graph;
+    graph::Graph graph(dialect::defaultDialect());
     std::vector<graph::Entry> tensors{{graph.add(node("null", "data"), {}), 0, 0}};
     for (int k = 0; static_cast<int>(graph.nodeCount()) < size; ++k) {
         const std::string name = "n" + std::to_string(k);
@@ -94,15 +95,15 @@ void convertGraph(benchmark::State &state, const graph::Graph &graph, policy::Mo
     std::size_t nodes = 0;
     for (auto _ : state) {
         std::vector<policy::Warning> warnings;
-        const policy::Rules rules = must(policy::resolve(policy, warnings));
+        const policy::Rules rules = must(policy::resolve(policy, dialect::of(graph), warnings));
         const policy::NamedNodes named = must(policy::matchNames(policy, graph, warnings));
-        const auto variables = must(passes::classifyVariables(model, policy, warnings));
+        const auto variables = must(infer::classifyVariables(model, policy, warnings));
         const policy::Assignment assignment = policy::assign(graph, rules, named);
-        const passes::Conversion conversion
+        const rewrite::Conversion conversion
             = must(mode == policy::Mode::Mxnet
-                       ? passes::convertMxnet(graph, assignment, variables, {rules.target, false})
-                       : passes::convertTyped(graph, assignment, variables,
-                                              {.target = rules.target, .assignBody = {}}));
+                       ? mixed::convertMxnet(graph, assignment, variables, {rules.target, false})
+                       : mixed::convertTyped(graph, assignment, variables,
+                                             {.target = rules.target, .assignBody = {}}));
         nodes = conversion.graph.nodeCount();
     }
     state.counters["nodes"] = static_cast<double>(graph.nodeCount());

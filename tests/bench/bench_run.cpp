@@ -1,10 +1,12 @@
 // Latency of a model's plan: bench_run P-symbol.json [bfloat16|float16] [THREADS] [REPEATS] [layers]
+#include "core/backends/backends.h"
+#include "core/dialect/registry.h"
+#include "core/infer/infer_types.h"
+#include "core/infer/typed_model.h"
+#include "core/infer/variables.h"
 #include "core/io/model_io.h"
-#include "core/passes/convert_model.h"
-#include "core/passes/infer_shapes.h"
-#include "core/passes/infer_types.h"
-#include "core/passes/variables.h"
-#include "core/runtime/latency_plan.h"
+#include "core/kernels/latency_plan.h"
+#include "core/mixed/convert_model.h"
 
 #include <algorithm>
 #include <chrono>
@@ -22,31 +24,36 @@ double now()
         .count();
 }
 
-using Plan = std::unique_ptr<runtime::LatencyPlan>;
+using Plan = std::unique_ptr<kernels::LatencyPlan>;
+
+struct Means
+{
+    std::shared_ptr<const kernels::Backend> backend;
+    kernels::PlanOptions options;
+};
 
 /// A plan of `model`, and the milliseconds that types, shapes and plan took.
 Result<std::pair<Plan, double>> timedPlan(const graph::Model &model, const policy::Policy &policy, int size,
-                                          const runtime::PlanOptions &options)
+                                          const Means &means)
 {
     const double before = now();
     std::unordered_map<std::string, tensor::Shape> known;
     for (const tensor::Array &array : model.parameters)
-        known.emplace(graph::variableOf(array.name), array.shape);
+        known.emplace(dialect::defaultDialect().variableOf(array.name), array.shape);
     known["data"] = tensor::Shape({1, 3, size, size});
-    HALFTONE_TRY(const passes::ShapeMap shapes, passes::inferShapes(model.graph, known));
+    HALFTONE_TRY(const infer::ShapeMap shapes, infer::inferShapes(model.graph, known));
     std::vector<policy::Warning> warnings;
-    HALFTONE_TRY(const auto variables, passes::classifyVariables(model, policy, warnings));
+    HALFTONE_TRY(const auto variables, infer::classifyVariables(model, policy, warnings));
     std::vector<tensor::DType> variableTypes;
     for (const auto &variable : variables)
         variableTypes.push_back(variable.type);
-    HALFTONE_TRY(const passes::TypeMap types, passes::inferTypes(model.graph, variableTypes));
-    HALFTONE_TRY(Plan plan, runtime::makeLatencyPlan(model, types, shapes, options));
+    HALFTONE_TRY(const infer::TypeMap types, infer::inferTypes(model.graph, variableTypes));
+    HALFTONE_TRY(Plan plan, means.backend->plan({model, types, shapes}, means.options));
     return std::pair(std::move(plan), now() - before);
 }
 
 /// The plan after an edit: the convolution in the middle of the network takes another type.
-Result<void> benchEdit(const graph::Model &source, policy::Policy policy, int size,
-                       const runtime::PlanOptions &options)
+Result<void> benchEdit(const graph::Model &source, policy::Policy policy, int size, const Means &means)
 {
     std::vector<std::string> convolutions;
     for (graph::NodeId id = 0; id < source.graph.nodeCount(); ++id)
@@ -65,9 +72,9 @@ Result<void> benchEdit(const graph::Model &source, policy::Policy policy, int si
         edited.nodeOverrides[convolutions[at % convolutions.size()]]
             = isWide ? tensor::DType::BF16 : tensor::DType::F32;
         const double before = now();
-        HALFTONE_TRY(const passes::ConvertedModel converted, passes::convertModel(source, edited, false));
+        HALFTONE_TRY(const mixed::ConvertedModel converted, mixed::convertModel(source, edited, false));
         const double seconds = now() - before;
-        HALFTONE_TRY(const auto made, timedPlan(converted.model, edited, size, options));
+        HALFTONE_TRY(const auto made, timedPlan(converted.model, edited, size, means));
         std::printf("edit of %s: plan %.1f ms (conversion %.1f ms)\n",
                     convolutions[at % convolutions.size()].c_str(), made.second, seconds);
     }
@@ -77,27 +84,27 @@ Result<void> benchEdit(const graph::Model &source, policy::Policy policy, int si
 Result<void> bench(int argc, char **argv)
 {
     const std::string target = argc > 2 ? argv[2] : "float32";
-    runtime::PlanOptions options;
-    options.threads = argc > 3 ? std::atoi(argv[3]) : 2;
+    const unsigned threads = argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : 2;
     const int repeats = argc > 4 ? std::atoi(argv[4]) : 30;
     HALFTONE_TRY(const io::LoadedModel loaded, io::loadModel(argv[1], {}));
     graph::Model model = loaded.model;
     policy::Policy policy;
     policy.target = *tensor::dtypeNamed(target);
     if (target != "float32") {
-        HALFTONE_TRY(passes::ConvertedModel converted, passes::convertModel(model, policy, false));
+        HALFTONE_TRY(mixed::ConvertedModel converted, mixed::convertModel(model, policy, false));
         model = converted.model;
     }
     const int size = argc > 5 ? std::atoi(argv[5]) : 224;
-    options.cache = std::make_shared<runtime::PlanCache>();
-    HALFTONE_TRY(auto first, timedPlan(model, policy, size, options));
+    HALFTONE_TRY(const auto backend, backends::planningBackend(backends::kDefaultBackend, threads));
+    const Means means{backend, {std::make_shared<kernels::PlanCache>()}};
+    HALFTONE_TRY(auto first, timedPlan(model, policy, size, means));
     std::printf("plan %.1f ms", first.second);
-    HALFTONE_TRY(auto second, timedPlan(model, policy, size, options));
+    HALFTONE_TRY(auto second, timedPlan(model, policy, size, means));
     const Plan plan = std::move(second.first);
     std::printf(", again %.1f ms, arena %.1f MB, constants %.1f MB, %zu steps\n", second.second,
                 static_cast<double>(plan->arenaBytes()) / 1e6,
                 static_cast<double>(plan->constantBytes()) / 1e6, plan->steps().size());
-    HALFTONE_CHECK(benchEdit(loaded.model, policy, size, options));
+    HALFTONE_CHECK(benchEdit(loaded.model, policy, size, means));
     auto input = plan->input(0);
     for (std::size_t k = 0; k < input.size() / 4; ++k)
         reinterpret_cast<float *>(input.data())[k] = static_cast<float>(k % 255) / 128 - 1;

@@ -1,5 +1,5 @@
-# Installs BUILD (generator GENERATOR, flags FLAGS) under WORK, builds the consumer against that and runs it on MODEL:
-# cmake -DBUILD=… -DWORK=… -DGENERATOR=… -DFLAGS=… -DMODEL=… -P run.cmake
+# Installs BUILD (generator GENERATOR, flags FLAGS) under WORK, builds the consumers against that and runs them on the model in SAMPLE:
+# cmake -DBUILD=… -DWORK=… -DGENERATOR=… -DFLAGS=… -DSAMPLE=… -P run.cmake
 file(REMOVE_RECURSE ${WORK})
 foreach(step
     "--install;${BUILD};--prefix;${WORK}/prefix"
@@ -11,9 +11,27 @@ foreach(step
   endif()
 endforeach()
 
-# The numbers are those of MXNet's own convert_model for the sample: 10 casts and a multicast.
-set(expected "62 nodes became 73, with 11 casts")
-execute_process(COMMAND ${WORK}/build/consumer ${MODEL} ${WORK}/converted OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE failed)
-if(failed OR NOT output MATCHES "^${expected}" OR NOT EXISTS ${WORK}/converted-0000.params)
-  message(FATAL_ERROR "the consumer said '${output}', expected '${expected}' and files under ${WORK}/converted")
+# Nothing of what lies behind the public headers is installed.
+file(GLOB_RECURSE headers RELATIVE ${WORK}/prefix/include ${WORK}/prefix/include/*)
+list(FILTER headers EXCLUDE REGEX "^halftone/[a-z]+\\.h$")
+if(headers)
+  message(FATAL_ERROR "installed beside the public headers: ${headers}")
 endif()
+
+# runs(NAME EXPECTED ARGUMENTS…): the program says that, a regular expression
+function(runs name expected)
+  execute_process(COMMAND ${WORK}/build/${name} ${ARGN} OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE failed)
+  if(failed OR NOT output MATCHES "${expected}")
+    message(FATAL_ERROR "${name} ended with ${failed} and said '${output}', expected '${expected}'")
+  endif()
+endfunction()
+
+set(model ${SAMPLE}/digits-symbol.json)
+# The numbers are those of MXNet's own convert_model for the sample: 10 casts and a multicast.
+runs(convert "^62 nodes became 73, with 11 casts" ${model} ${WORK}/converted)
+if(NOT EXISTS ${WORK}/converted-0000.params)
+  message(FATAL_ERROR "no files under ${WORK}/converted")
+endif()
+runs(quantize "^[1-9][0-9]* nodes in int8; 450 examples, float32 right 0\\.9" ${model} ${SAMPLE}/digits-calibration.npz ${WORK}/int8
+  ${SAMPLE}/digits-test.npz)
+runs(measure "^Halftone [0-9]+\\.[0-9]+\\.[0-9]+: 10 values; 450 examples, 0\\.9" ${model} ${SAMPLE}/digits-test.npz)

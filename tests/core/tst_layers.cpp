@@ -3,15 +3,43 @@
 #include <QRegularExpression>
 #include <QTest>
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 namespace {
 
-// The design's table of rooms: an include may only point into its own room or one before it. The panels
-// ("widgets/*") share one place.
-const QStringList kRooms
-    = QStringLiteral("core/base core/tensor core/graph core/ops core/dialect core/io core/policy core/passes "
-                     "core/runtime core/calibration core/profile core/layout core/report core/search "
-                     "core/session widgets/common widgets/models widgets/* app")
-          .split(' ');
+// The panels ("widgets/*") share one place.
+const QStringList kAbove = QStringLiteral("widgets/common widgets/models widgets/* app").split(' ');
+
+constexpr qsizetype kMostSources = 60; ///< of one folder
+
+/// By room of the core, what it declares to see, in the order of core/rooms.txt.
+using Rooms = std::vector<std::pair<QString, QStringList>>;
+
+Rooms readRooms()
+{
+    Rooms rooms;
+    QFile list(QStringLiteral(HALFTONE_SOURCE_DIR "/core/rooms.txt"));
+    if (!list.open(QIODevice::ReadOnly))
+        return rooms;
+    while (!list.atEnd()) {
+        const QString line = QString::fromUtf8(list.readLine()).trimmed();
+        if (line.startsWith('#') || !line.contains(':'))
+            continue;
+        QStringList seen;
+        for (const QString &room : line.section(':', 1).split(' ', Qt::SkipEmptyParts))
+            seen << "core/" + room;
+        rooms.emplace_back("core/" + line.section(':', 0, 0), seen);
+    }
+    return rooms;
+}
+
+const Rooms &rooms()
+{
+    static const Rooms kRead = readRooms();
+    return kRead;
+}
 
 /// The rooms that may see a library's headers, by how such an include begins.
 struct VendorRule
@@ -20,26 +48,33 @@ struct VendorRule
     const char *rooms;
 };
 constexpr VendorRule kVendors[] = {
-    {"nlohmann/", "core/dialect core/io core/policy core/report core/session app"},
-    {"zip.h", "core/io core/tensor"},
+    {"nlohmann/", "core/dialect core/io core/policy core/report core/jobs core/session app"},
+    {"zip.h", "core/io"},
     {"stb_image.h", "core/io"},
     {"jpeglib.h", "core/io"},
     {"jerror.h", "core/io"},
     {"CLI/", "app"},
-    {"oneapi/dnnl/", "core/runtime"},
+    {"oneapi/dnnl/", "core/backends"},
     {"qcustomplot", "widgets/plots app"},
+    {"halftone/", "core/api"}, // the public headers, for programs outside
 };
 
-/// "core/graph/node.h" -> "core/graph", "app/main.cpp" -> "app".
+/// "core/graph/graph.h" -> "core/graph", "app/main.cpp" -> "app".
 QString roomOf(const QString &path)
 {
     return path.section('/', 0, path.startsWith("app/") ? 0 : 1);
 }
 
+/// Below all of the core, in the order of kAbove; -1 for what is no room.
 qsizetype placeOf(const QString &room)
 {
-    const auto place = kRooms.indexOf(room);
-    return place < 0 && room.startsWith("widgets/") ? kRooms.indexOf("widgets/*") : place;
+    const auto known = std::ranges::find(rooms(), room, &Rooms::value_type::first);
+    if (known != rooms().end())
+        return known - rooms().begin();
+    auto place = kAbove.indexOf(room);
+    if (place < 0 && room.startsWith("widgets/"))
+        place = kAbove.indexOf("widgets/*");
+    return place < 0 ? -1 : static_cast<qsizetype>(rooms().size()) + place;
 }
 
 /// What is wrong with `file` including `header`, or nothing.
@@ -50,6 +85,8 @@ QString offence(const QString &file, const QString &header)
         return QStringLiteral("%1 is no room").arg(room);
     if (header.startsWith('Q') && (room.startsWith("core/") || file.startsWith("app/cli_")))
         return QStringLiteral("Qt has no place in %1").arg(room);
+    if (file.startsWith("core/api/halftone/") && header.contains('/') && !header.startsWith("halftone/"))
+        return QStringLiteral("installed headers see only each other");
     for (const VendorRule &vendor : kVendors)
         if (header.startsWith(vendor.header) && !QString(vendor.rooms).split(' ').contains(room))
             return QStringLiteral("only %1 may see %2").arg(vendor.rooms, vendor.header);
@@ -59,6 +96,9 @@ QString offence(const QString &file, const QString &header)
     const QString other = roomOf(header);
     if (placeOf(other) < 0 || placeOf(other) > placeOf(room))
         return QStringLiteral("%1 stands above %2").arg(other, room);
+    if (other != room && room.startsWith("core/")
+        && !rooms()[static_cast<std::size_t>(placeOf(room))].second.contains(other))
+        return QStringLiteral("core/rooms.txt does not let %1 see %2").arg(room, other);
     if (placeOf(other) == placeOf(room) && other != room)
         return QStringLiteral("panels don't include each other");
     return {};
@@ -87,10 +127,35 @@ class LayersTest : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    void everyRoomStandsBelowThoseItDeclares();
+    void noFolderIsCrowded();
     void everyIncludePointsToAnEarlierRoom();
+    void noOptionOfTheCommandLineIsNamedInTheCore();
     void aBrokenOrderIsNoticed_data();
     void aBrokenOrderIsNoticed();
 };
+
+void LayersTest::everyRoomStandsBelowThoseItDeclares()
+{
+    QVERIFY2(rooms().size() > 10, "core/rooms.txt was not read");
+    for (const auto &[room, seen] : rooms()) {
+        for (const QString &other : seen)
+            QVERIFY2(placeOf(other) >= 0 && placeOf(other) < placeOf(room),
+                     qPrintable(room + " and " + other));
+        QVERIFY2(QDir(QStringLiteral(HALFTONE_SOURCE_DIR "/") + room).exists(), qPrintable(room));
+    }
+}
+
+void LayersTest::noFolderIsCrowded()
+{
+    QDirIterator walk(QStringLiteral(HALFTONE_SOURCE_DIR "/core"), QDir::Dirs | QDir::NoDotAndDotDot,
+                      QDirIterator::Subdirectories);
+    while (walk.hasNext()) {
+        const QDir folder(walk.next());
+        QVERIFY2(folder.entryList({"*.h", "*.cpp"}, QDir::Files).size() <= kMostSources,
+                 qPrintable(folder.path()));
+    }
+}
 
 void LayersTest::everyIncludePointsToAnEarlierRoom()
 {
@@ -107,20 +172,38 @@ void LayersTest::everyIncludePointsToAnEarlierRoom()
     QVERIFY2(found.isEmpty(), qPrintable('\n' + found.join('\n')));
 }
 
+/// Settings are told by Field, which every front calls by its own name.
+void LayersTest::noOptionOfTheCommandLineIsNamedInTheCore()
+{
+    static const QRegularExpression option("\"--[a-z][a-z-]*[\" ]");
+    QDirIterator walk(QStringLiteral(HALFTONE_SOURCE_DIR "/core"), {"*.h", "*.cpp"}, QDir::Files,
+                      QDirIterator::Subdirectories);
+    int files = 0;
+    for (; walk.hasNext(); ++files) {
+        QFile source(walk.next());
+        QVERIFY(source.open(QIODevice::ReadOnly));
+        const auto match = option.match(QString::fromUtf8(source.readAll()));
+        QVERIFY2(!match.hasMatch(), qPrintable(source.fileName()));
+    }
+    QVERIFY(files > 100);
+}
+
 void LayersTest::aBrokenOrderIsNoticed_data()
 {
     QTest::addColumn<QString>("file");
     QTest::addColumn<QString>("header");
     QTest::addColumn<bool>("allowed");
 
-    QTest::newRow("downwards") << "core/passes/a.cpp"
+    QTest::newRow("downwards") << "core/mixed/a.cpp"
                                << "core/graph/graph.h" << true;
     QTest::newRow("own room") << "core/graph/a.cpp"
                               << "core/graph/graph.h" << true;
     QTest::newRow("standard library") << "core/base/a.h"
                                       << "vector" << true;
     QTest::newRow("upwards") << "core/graph/a.cpp"
-                             << "core/passes/pass.h" << false;
+                             << "core/infer/pass.h" << false;
+    QTest::newRow("not declared") << "core/layout/a.cpp"
+                                  << "core/io/a.h" << false;
     QTest::newRow("core sees app") << "core/session/a.cpp"
                                    << "app/settings.h" << false;
     QTest::newRow("core sees tests") << "core/session/a.cpp"
@@ -139,6 +222,14 @@ void LayersTest::aBrokenOrderIsNoticed_data()
                                        << "nlohmann/json.hpp" << false;
     QTest::newRow("zip in policy") << "core/policy/a.cpp"
                                    << "zip.h" << false;
+    QTest::newRow("installed headers see each other") << "core/api/halftone/a.h"
+                                                      << "halftone/b.h" << true;
+    QTest::newRow("an installed header sees the core") << "core/api/halftone/a.h"
+                                                       << "core/base/text.h" << false;
+    QTest::newRow("what lies behind them sees both") << "core/api/a.cpp"
+                                                     << "core/session/a.h" << true;
+    QTest::newRow("the core sees an installed header") << "core/session/a.cpp"
+                                                       << "halftone/a.h" << false;
     QTest::newRow("panel sees panel") << "widgets/tables/a.cpp"
                                       << "widgets/plots/plot.h" << false;
     QTest::newRow("panel sees models") << "widgets/tables/a.cpp"

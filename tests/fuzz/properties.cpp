@@ -1,7 +1,7 @@
 #include "tests/fuzz/properties.h"
 
-#include "core/io/params_file.h"
-#include "core/io/symbol_json.h"
+#include "core/io/mxnet/params_file.h"
+#include "core/io/mxnet/symbol_json.h"
 #include "core/policy/policy_json.h"
 
 #include <cstdio>

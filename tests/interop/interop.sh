@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs check_exports.py, check_int8.py and check_mixed.py with the MXNet that tests/run.sh installed: interop.sh BUILD_ROOT HALFTONE_CLI. 77 tells ctest that it was skipped.
+# Runs check_exports.py, check_int8.py, check_mixed.py and check_delivery.py with the MXNet that tests/run.sh installed: interop.sh BUILD_ROOT HALFTONE_CLI. 77 tells ctest that it was skipped.
 set -euo pipefail
 
 python=$1/mxnet/bin/python
@@ -13,4 +13,5 @@ rm -rf "$networks"
 "$python" "$here/make_networks.py" "$networks"
 MXNET_SUBGRAPH_BACKEND=NONE "$python" "$here/check_exports.py" "$2" "$networks"
 "$python" "$here/check_int8.py" "$2" "$here/../data/int8"
-exec "$python" "$here/check_mixed.py" "$2" "$here/../data/int8"
+"$python" "$here/check_mixed.py" "$2" "$here/../data/int8"
+exec "$python" "$here/check_delivery.py" "$2"

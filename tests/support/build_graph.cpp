@@ -1,20 +1,33 @@
 #include "tests/support/build_graph.h"
 
+#include "core/dialect/mxnet/mxnet_dialect.h"
+
 #include <cstring>
 
 namespace halftone::test {
 
+graph::Graph emptyGraph()
+{
+    return graph::Graph(dialect::mxnet::mxnetDialect());
+}
+
+std::shared_ptr<graph::NodeDef> nodeOf(const std::string &op, const std::string &name,
+                                       graph::Attributes attributes,
+                                       std::vector<std::shared_ptr<const graph::Graph>> bodies)
+{
+    return std::make_shared<graph::NodeDef>(graph::NodeDef{op, name, std::move(attributes), std::move(bodies),
+                                                           op == dialect::mxnet::kVariableOp});
+}
+
 graph::Entry GraphBuilder::variable(const std::string &name, graph::Attributes attributes)
 {
-    return op(std::string(graph::kVariableOp), name, {}, std::move(attributes));
+    return op(std::string(dialect::mxnet::kVariableOp), name, {}, std::move(attributes));
 }
 
 graph::Entry GraphBuilder::op(const std::string &op, const std::string &name,
                               std::vector<graph::Entry> inputs, graph::Attributes attributes)
 {
-    return {m_graph.add(std::make_shared<graph::NodeDef>(graph::NodeDef{op, name, std::move(attributes), {}}),
-                        inputs),
-            0, 0};
+    return {m_graph.add(nodeOf(op, name, std::move(attributes)), inputs), 0, 0};
 }
 
 graph::Graph GraphBuilder::withHeads(std::vector<graph::Entry> heads)

@@ -3,10 +3,18 @@
 #include "core/graph/model.h"
 
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace halftone::test {
+
+/// A graph without nodes that speaks MXNet.
+graph::Graph emptyGraph();
+/// A node of an operator of MXNet, or a variable for its word for these.
+std::shared_ptr<graph::NodeDef> nodeOf(const std::string &op, const std::string &name,
+                                       graph::Attributes attributes = {},
+                                       std::vector<std::shared_ptr<const graph::Graph>> bodies = {});
 
 /// Graphs for tests, written as their nodes:
 ///
@@ -25,7 +33,7 @@ public:
     graph::Model model(std::vector<graph::Entry> heads) { return {withHeads(std::move(heads)), {}, false}; }
 
 private:
-    graph::Graph m_graph;
+    graph::Graph m_graph = emptyGraph();
 };
 
 /// "op name(input:output, …)" of each node in order, then "-> heads", one a line.

@@ -190,6 +190,9 @@ def cases():
     for pool, options in ("max", {}), ("avg", {"pad": (1, 1)}):
         yield ("quantized_pooling_" + pool, S.Group(list(C.quantized_pooling(coded("uint8", "data"), *limits_of("data"), kernel=(3, 3), stride=(2, 2),
                                                                              pool_type=pool, **options))), {"data": plane, **ends(data=(0, 2))})
+    yield ("quantized_pooling_beyond", S.Group(list(C.quantized_pooling(coded("uint8", "data"), *limits_of("data"), kernel=(2, 2), stride=(2, 1), pool_type="avg",
+                                                                        pooling_convention="full"))),
+           {"data": np.arange(30, dtype="uint8").reshape(1, 1, 5, 6) * 8, **ends(data=(0, 2))})
     signed = {"data": codes(2, 4, 3, 3)}
     yield "quantized_act", S.Group(list(C.quantized_act(coded("int8", "data"), *limits_of("data"), act_type="relu"))), {**signed, **ends(data=(-2, 2))}
     yield "quantized_flatten", S.Group(list(C.quantized_flatten(coded("int8", "data"), *limits_of("data")))), {**signed, **ends(data=(-2, 2))}
@@ -212,6 +215,85 @@ def cases():
     yield ("quantized_batch_norm", S.Group(list(C.quantized_batch_norm(coded("int8", "data"), *(v(n) for n in norm), *limits_of("data"), eps=1e-5,
                                                                        fix_gamma=False, min_calib_range=-3.0, max_calib_range=3.0))),
            {**signed, **norm, **ends(data=(-2, 2))})
+
+    yield from numbers_at_the_edge(v)
+    yield from windows_at_the_edge(v)
+
+
+def numbers_at_the_edge(v):
+    """NaN, infinities, ties, and integers where doubles no longer hold them."""
+    internal, nan, inf = getattr(S, "_internal"), np.nan, np.inf
+    odd = {"data": np.array([[nan, -1, 2, inf], [0.5, nan, -inf, 3]], "float32"), "other": np.array([[1, nan, nan, 1], [2, 0, 1, nan]], "float32")}
+    data, other = v("data"), v("other")
+    yield ("elementwise_nan", S.Group([S.clip(data, -0.5, 1), S.broadcast_maximum(data, other), S.broadcast_minimum(data, other), S.relu(data), S.exp(data),
+                                       internal._maximum_scalar(data, scalar=1), internal._minimum_scalar(data, scalar=1), S.sign(data),
+                                       S.Activation(data, act_type="relu"), C.sign_ste(data)]), odd)
+    yield ("order_nan", S.Group([S.argmax(data, axis=1), S.argmin(data, axis=1), S.argmax_channel(data)]), {"data": odd["data"]})
+    line = np.array([[inf, 1, 2], [-inf, -inf, -inf], [nan, 1, 2], [1, nan, 0]], "float32")
+    yield ("softmax_nan", S.Group([S.softmax(data), S.softmax(data, temperature=2), S.SoftmaxActivation(data)]), {"data": line})
+    yield "softmax_first_axis_nan", S.Group([S.softmax(data, axis=0), S.log_softmax(data, axis=0)]), {"data": line.T[:, :3]}
+    yield "rint_ties", S.rint(data), {"data": np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 0.75], "float32")}
+    yield "cross_entropy_floor", S.softmax_cross_entropy(data, v("label")), {"data": np.array([[0, -100], [0, -10]], "float32"), "label": np.ones(2, "float32")}
+    grid = np.array([[[[nan, 0, inf]], [[0.5, -0.25, 0]]]], "float32")
+    yield "bilinear_sampler_nan", S.BilinearSampler(data, v("grid")), {"data": uniform(1, 2, 3, 4), "grid": grid}
+    small = v("data", dtype="int32")
+    scalars = [getattr(internal, f"_{op}_scalar") for op in ("plus", "rminus", "mul", "equal", "lesser", "maximum", "hypot", "rpower")]
+    yield ("int32_fractional_scalars", S.Group([f(small, scalar=number) for f in scalars for number in (0.5, 2.75)]),
+           {"data": np.array([-3, 0, 1, 2, 3], "int32")})
+    byte = v("data", dtype="uint8")
+    yield ("uint8_negative_scalars", S.Group([internal._maximum_scalar(byte, scalar=-2.5), internal._plus_scalar(byte, scalar=-1.5), S.prod(byte, axis=0),
+                                              S.mean(byte, axis=0)]), {"data": np.array([[10, 181], [86, 183], [1, 254]], "uint8")})
+    wide, near = v("data", dtype="int64"), v("near", dtype="int64")
+    above, at = np.array([2**53 + 1, -(2**53) - 1, 2**62, 7], "int64"), np.array([2**53, -(2**53), 2**62 - 1, 5], "int64")
+    # Differences, so that the last bit shows.
+    yield ("int64_beyond_2_53", S.Group([wide - near, internal._plus_scalar(wide, scalar=1) - near, S.add_n(wide, near) - 2 * near, S.relu(wide) - near,
+                                         -wide + near, S.BlockGrad(wide) - near, S.max(wide) - S.max(near), S.sum(wide, axis=0), S.prod(wide, axis=0),
+                                         S.argmax(wide, axis=0)]), {"data": above, "near": at})
+    beyond = {"data": np.array([3e9, -3e9, 1e20, 300.75, -1.5, nan, inf], "float32")}
+    yield "cast_int_beyond", S.Group([S.Cast(data, dtype=t) for t in ("int32", "int8", "uint8", "int64")]), beyond
+    yield ("int32_by_reals", S.Group([S.square(small), S.rcbrt(small), S.gammaln(small), S.broadcast_power(small, v("other", dtype="int32")),
+                                      S.contrib.div_sqrt_dim(small)]),
+           {"data": np.array([[2147483647, 0, 27, 2147483646, -4]], "int32"), "other": np.array([[1, 0, 2, 1, 31]], "int32")})
+
+
+    half, integer = v("data", dtype="float16"), v("data", dtype="int32")
+    yield ("scalars_in_half_nan", S.Group([half * 1e10, half * 0.1, half - 70000]), {"data": np.array([0, 1, 3, -2], "float16")})
+    yield "quadratic_nan", C.quadratic(data, a=0.5), {"data": np.array([inf, -inf, nan, 2], "float32")}
+    yield "quadratic_beyond_2_24", C.quadratic(integer, b=1), {"data": np.array([2147483647, 16777217, -16777219, 3], "int32")}
+    yield "smooth_l1_beyond_2_24", S.smooth_l1(integer, scalar=1), {"data": np.array([2147483647, 16777217, -16777219, 3], "int32")}
+
+
+def windows_at_the_edge(v):
+    data = v("data")
+    plane = {"data": uniform(1, 2, 5, 5, low=-2, high=2)}
+    yield "pool_lp_signed", S.Group([S.Pooling(data, kernel=(2, 3), pool_type="lp", p_value=p) for p in (1, 2, 3)]), plane
+    outside = dict(kernel=(1, 1), stride=(3, 3), pooling_convention="full")
+    yield ("pool_outside", S.Group([S.Pooling(data, pool_type="avg", count_include_pad=c, **outside) for c in (True, False)]
+                                   + [S.Pooling(data, pool_type=kind, **outside) for kind in ("max", "sum")]
+                                   + [S.Pooling(data, pool_type="lp", p_value=3, **outside)]), plane)
+    yield "pool_v1_padded", S.Group([S.Pooling_v1(data, kernel=(2, 2), pad=(1, 0), pool_type=kind) for kind in ("max", "avg")]), {
+        "data": uniform(1, 2, 5, 5, low=-2, high=-1)}
+    yield ("pool_outside_v1", S.Group([S.Pooling_v1(data, kernel=(2, 1), stride=(3, 3), pad=(1, 0), pooling_convention="full", pool_type=kind)
+                                       for kind in ("max", "avg", "sum")]
+                                      + [S.Pooling_v1(data, kernel=(4, 2), stride=(2, 3), pooling_convention="full", pool_type="avg")]), plane)
+    yield ("resize_to_itself_nan", S.Group([C.BilinearResize2D(data, height=2, width=2), C.BilinearResize2D(data, mode="to_even_up")]),
+           {"data": np.array([[[[np.inf, 1], [np.nan, -np.inf]]]], "float32")})
+    yield "resize_to_one", S.Group([C.BilinearResize2D(data, height=h, width=w, align_corners=a) for h, w in ((1, 3), (4, 1)) for a in (True, False)]), plane
+    yield "softmax_activation_rank4", S.SoftmaxActivation(data), {"data": uniform(2, 3, 2, 4)}
+    yield "prelu_rank1", S.LeakyReLU(data, v("slope"), act_type="prelu"), {"data": uniform(4), "slope": uniform(4, low=0)}
+    # In float32 MXNet has kernels only for what needs no padding to come to the target.
+    wide, weight = v("data", dtype="float64"), v("weight", dtype="float64")
+    target = {"data": uniform(1, 4, 3, 2).astype("float64"), "weight": uniform(4, 2, 3, 2).astype("float64")}
+    yield "deconv_target_group", S.Deconvolution(wide, weight, kernel=(3, 2), stride=(2, 2), num_filter=4, num_group=2, target_shape=(6, 4)), target
+    yield "deconv_target_dilate", S.Deconvolution(wide, weight, kernel=(3, 2), stride=(2, 1), dilate=(1, 2), num_filter=2, target_shape=(6, 4)), target
+    yield ("deconv_target_3d", S.Deconvolution(data, v("weight"), kernel=(2, 2, 3), stride=(1, 2, 2), num_filter=2, target_shape=(4, 6, 7)),
+           {"data": uniform(1, 2, 3, 3, 3), "weight": uniform(2, 2, 2, 2, 3)})
+    yield ("reshape_splits", S.Group([S.Reshape(data, shape=(-4, -1, 2, -4, 3, -1, -2)), S.Reshape(data, shape=(-4, 2, -1, -4, -1, 2, 0))]),
+           {"data": uniform(4, 6, 3)})
+    yield "multibox_prior_one_step", C.MultiBoxPrior(data, sizes=(0.4, 0.7), ratios=(1, 2), steps=(0.0, 0.2)), {"data": uniform(1, 1, 3, 4)}
+    order = uniform(1, 3, 6, low=0, high=1)
+    yield ("multibox_detection_topk", C.MultiBoxDetection(data, v("offsets"), v("anchors"), nms_topk=2, threshold=0.01),
+           {"data": order, "offsets": uniform(1, 24, low=-0.1, high=0.1), "anchors": boxes(1, 6) / 10})
 
 
 def main():

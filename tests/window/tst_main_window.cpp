@@ -1,11 +1,17 @@
+#include "app/first_steps.h"
 #include "app/live_jobs.h"
+#include "app/message_log.h"
 #include "app/suggestion.h"
 #include "app/summary.h"
 #include "app/window_style.h"
+#include "core/io/arrays/npz.h"
 #include "core/session/export.h"
 #include "core/session/graph_picture.h"
 #include "tests/window/window_fixture.h"
+#include "widgets/graphview/tones.h"
 
+#include <QCheckBox>
+#include <QComboBox>
 #include <QDockWidget>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -16,7 +22,12 @@
 #include <QRandomGenerator>
 #include <QStatusBar>
 #include <QStyleOption>
+#include <QTemporaryDir>
+#include <QToolButton>
 #include <QTreeView>
+
+#include <algorithm>
+#include <cmath>
 
 using namespace halftone;
 using app::MainWindow;
@@ -62,9 +73,161 @@ private Q_SLOTS:
     void aPageBehindOthersComesToTheFrontBeforeItsKeyHidesIt();
     void theFirstWindowShowsTheNamesOfOperatorsWhole();
     void boxesAndIconsAreSeenOnDarkGround();
+    void textsStandOutFromTheirGrounds_data();
+    void textsStandOutFromTheirGrounds();
     void theSuggestionStaysWhileFiguresAreAwaited();
     void whatIsStoppedIsSaid();
+    void dataThatContradictTheModelChangeNothing();
+    void dataInPlaceOfOthersDimTheFiguresOfThose();
+    void afterASuggestionTheKeysAreTheGraphs();
+    void messagesAreOfTheModelThatIsOpen();
+    void aPolicyFileOpensOntoTheModel();
+    void whatBelongsToTheSampleIsNotSavedBesideIt();
+    void theFirstStepsAreShownUntilTheyAreClosed();
 };
+
+void TestMainWindow::theFirstStepsAreShownUntilTheyAreClosed()
+{
+    QSettings().remove(QStringLiteral("firstStepsClosed"));
+    {
+        MainWindow window;
+        window.jobs().setErrorsWanted(false);
+        auto *const steps = window.findChild<app::FirstSteps *>();
+        QVERIFY(!steps->isVisibleTo(&window)); // on the start page
+        window.openSample();
+        QVERIFY(settle(window));
+        QVERIFY(steps->isVisibleTo(&window));
+        for (QPushButton *button : steps->findChildren<QPushButton *>())
+            if (button->text() == u"Measure latency")
+                button->click();
+        for (const QCheckBox *box : window.findChildren<QCheckBox *>())
+            if (box->accessibleName() == u"Live latency")
+                QVERIFY(box->isChecked());
+        window.jobs().cancel();
+        QTest::mouseClick(steps->findChild<QToolButton *>(), Qt::LeftButton);
+        QVERIFY(!steps->isVisibleTo(&window));
+    }
+    MainWindow window;
+    window.jobs().setErrorsWanted(false);
+    window.openSample();
+    QVERIFY(settle(window));
+    QVERIFY(!window.findChild<app::FirstSteps *>()->isVisibleTo(&window));
+}
+
+void TestMainWindow::dataThatContradictTheModelChangeNothing()
+{
+    const QTemporaryDir folder;
+    const std::string wrong = folder.filePath("wrong.npz").toStdString();
+    const io::NamedTensor array{
+        "data",
+        tensor::Tensor::owning(tensor::DType::F32, {2, 3, 8, 8}, std::vector<std::byte>(4 * 2 * 3 * 8 * 8))};
+    QVERIFY(io::writeNpz(std::span(&array, 1), wrong).ok());
+    MainWindow window;
+    window.openSample();
+    QVERIFY(settle(window));
+    const session::Figures before = window.controller().figures();
+    const std::string data = window.jobs().data()->inputs;
+    const std::uint64_t revision = window.controller().snapshot()->revision;
+    QSignalSpy failed(&window.jobs(), &app::LiveJobs::failed);
+    jobs::ExampleOptions examples;
+    examples.inputs = wrong;
+    window.jobs().setData(examples);
+    QVERIFY(settleAfterEdit(window));
+    QCOMPARE(failed.size(), 1);
+    QVERIFY2(failed[0][0].toString().startsWith("Not attached: "), qPrintable(failed[0][0].toString()));
+    QCOMPARE(window.jobs().data()->inputs, data);
+    QCOMPARE(window.controller().snapshot()->revision, revision);
+    const session::Figures &after = window.controller().figures();
+    QCOMPARE(after.comparison.get(), before.comparison.get());
+    QCOMPARE(after.comparisonRevision, revision);
+    QVERIFY(after.calibration == before.calibration);
+}
+
+void TestMainWindow::dataInPlaceOfOthersDimTheFiguresOfThose()
+{
+    MainWindow window;
+    window.openSample();
+    QVERIFY(settle(window));
+    QCOMPARE(window.controller().figures().comparisonRevision, window.controller().snapshot()->revision);
+    window.jobs().setErrorsWanted(false); // so that they are not computed anew
+    jobs::ExampleOptions examples;
+    examples.inputs = HALFTONE_SOURCE_DIR "/resources/sample/digits-calibration.npz";
+    window.jobs().setData(examples);
+    QVERIFY(settleAfterEdit(window));
+    QCOMPARE(window.jobs().data()->inputs, examples.inputs);
+    QVERIFY(window.controller().figures().comparison); // still there, and marked as of before
+    QVERIFY(window.controller().figures().comparisonRevision != window.controller().snapshot()->revision);
+}
+
+void TestMainWindow::afterASuggestionTheKeysAreTheGraphs()
+{
+    MainWindow window;
+    window.show();
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    window.openSample();
+    QVERIFY(settle(window));
+    const auto target = [&window] { return window.controller().document()->policy().target; };
+    const tensor::DType before = target();
+    auto *const mend = window.suggestionBar().findChild<QPushButton *>();
+    mend->setFocus();
+    QTest::mouseClick(mend, Qt::LeftButton);
+    QVERIFY(settleAfterEdit(window));
+    QCOMPARE(QApplication::focusWidget(), window.graphView().focusProxy());
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Down);
+    QCOMPARE(target(), before);
+
+    QComboBox *targets = nullptr;
+    for (QComboBox *box : window.findChildren<QComboBox *>()) {
+        if (box->findText("bfloat16") < 0)
+            continue;
+        QVERIFY2(!targets, "the target is chosen in one place");
+        targets = box;
+    }
+    QVERIFY(targets);
+    targets->setFocus();
+    targets->setCurrentIndex(targets->findText("bfloat16"));
+    Q_EMIT targets->activated(targets->currentIndex());
+    QCOMPARE(target(), tensor::DType::BF16);
+    QCOMPARE(QApplication::focusWidget(), window.graphView().focusProxy());
+    window.jobs().cancel();
+}
+
+void TestMainWindow::messagesAreOfTheModelThatIsOpen()
+{
+    MainWindow window;
+    window.jobs().setErrorsWanted(false);
+    window.openSample();
+    QVERIFY(settle(window));
+    window.tellFailure("something about the sample");
+    const auto *const log = window.findChild<app::MessageLog *>();
+    QVERIFY(log->toPlainText().contains("something about the sample"));
+    window.open(test::kSampleModel);
+    QVERIFY(settle(window));
+    QVERIFY(!log->toPlainText().contains("something about the sample"));
+}
+
+void TestMainWindow::aPolicyFileOpensOntoTheModel()
+{
+    const QTemporaryDir folder;
+    const QString path = folder.filePath("mine.json"); // told by what is in it
+    QVERIFY(QFile::copy(HALFTONE_SOURCE_DIR "/resources/sample/all-float16-but-sum.policy.json", path));
+    MainWindow window;
+    window.jobs().setErrorsWanted(false);
+    window.open(test::kSampleModel);
+    QVERIFY(settle(window));
+    dropFile(window, path);
+    QVERIFY(settleAfterEdit(window));
+    QVERIFY(window.controller().isOpen());
+    QVERIFY(window.controller().document()->canUndo());
+    QVERIFY(window.failure().isEmpty());
+}
+
+void TestMainWindow::whatBelongsToTheSampleIsNotSavedBesideIt()
+{
+    const QTemporaryDir folder;
+    QCOMPARE(app::folderFor(folder.filePath("model-symbol.json")), folder.path());
+    QVERIFY(!app::folderFor(test::kSampleModel).contains("resources"));
+}
 
 void TestMainWindow::aPageBehindOthersComesToTheFrontBeforeItsKeyHidesIt()
 {
@@ -139,6 +302,42 @@ void TestMainWindow::boxesAndIconsAreSeenOnDarkGround()
     QApplication::setPalette(before);
 }
 
+void TestMainWindow::textsStandOutFromTheirGrounds_data()
+{
+    QTest::addColumn<int>("theme");
+    QTest::newRow("light") << static_cast<int>(app::Theme::Light);
+    QTest::newRow("dark") << static_cast<int>(app::Theme::Dark);
+}
+
+/// WCAG 2.1, success criterion 1.4.3: 4.5 to 1.
+void TestMainWindow::textsStandOutFromTheirGrounds()
+{
+    QFETCH(int, theme);
+    const QPalette before = QApplication::palette();
+    app::applyTheme(static_cast<app::Theme>(theme));
+    const QPalette palette = QApplication::palette();
+    QApplication::setPalette(before);
+    const auto luminance = [](const QColor &colour) {
+        const auto linear
+            = [](double c) { return c <= 0.03928 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
+        return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF())
+            + 0.0722 * linear(colour.blueF());
+    };
+    const auto contrast = [&](const QColor &a, const QColor &b) {
+        const auto [low, high] = std::minmax({luminance(a), luminance(b)});
+        return (high + 0.05) / (low + 0.05);
+    };
+    for (const QPalette::ColorRole ground :
+         {QPalette::Window, QPalette::Base, QPalette::AlternateBase, QPalette::Button})
+        for (const QPalette::ColorRole text : {QPalette::PlaceholderText, QPalette::WindowText})
+            QVERIFY2(contrast(palette.color(text), palette.color(ground)) >= 4.5,
+                     qPrintable(QStringLiteral("%1 on %2").arg(text).arg(ground)));
+    const widgets::Tones tones(palette);
+    for (const tensor::DType type :
+         {tensor::DType::F32, tensor::DType::F16, tensor::DType::BF16, tensor::DType::I8, tensor::DType::I64})
+        QVERIFY2(contrast(tones.secondText(), tones.of(type).body) >= 4.5, qPrintable(tones.of(type).badge));
+}
+
 void TestMainWindow::theSuggestionStaysWhileFiguresAreAwaited()
 {
     MainWindow window;
@@ -174,6 +373,8 @@ void TestMainWindow::theSampleShowsWhatOverflowsAndAButtonThatMendsIt()
     const auto &bar = window.suggestionBar();
     QVERIFY2(bar.text().startsWith("energy (sum) overflows in float16"), qPrintable(bar.text()));
 
+    QVERIFY2(bar.text().contains("Keep sum in fp32: casts "), qPrintable(bar.text())); // what it costs
+    const double before = window.controller().figures().comparison->other->top1;
     auto *const mend = bar.findChild<QPushButton *>();
     QTest::mouseClick(mend, Qt::LeftButton);
     QVERIFY(settleAfterEdit(window));
@@ -181,7 +382,16 @@ void TestMainWindow::theSampleShowsWhatOverflowsAndAButtonThatMendsIt()
     QCOMPARE(snapshot.precisionOf(test::nodeNamed(snapshot.graph(), "energy")), tensor::DType::F32);
     QCOMPARE(window.controller().figures().comparison->other->top1,
              window.controller().figures().comparison->reference->top1);
-    QVERIFY(bar.text().isEmpty());
+    // What it did, in the figures of before and now, and a way back.
+    const double now = window.controller().figures().comparison->other->top1;
+    QVERIFY2(bar.text().startsWith("Done: Keep sum in fp32. top-1 "), qPrintable(bar.text()));
+    QVERIFY2(bar.text().contains(
+                 QStringLiteral("%1 \u2192 %2").arg(100 * before, 0, 'f', 1).arg(100 * now, 0, 'f', 1)),
+             qPrintable(bar.text()));
+    QCOMPARE(mend->text(), "Undo");
+    QTest::mouseClick(mend, Qt::LeftButton);
+    QVERIFY(settleAfterEdit(window));
+    QVERIFY2(bar.text().startsWith("energy (sum) overflows in float16"), qPrintable(bar.text()));
 }
 
 void TestMainWindow::figuresEqualTheCommandLines()
@@ -192,7 +402,7 @@ void TestMainWindow::figuresEqualTheCommandLines()
     window.open(test::kSampleModel);
     window.applyPolicyWhenOpen(policy);
     QVERIFY(settle(window));
-    session::ExampleOptions data;
+    jobs::ExampleOptions data;
     data.inputs = test::kSampleData.toStdString();
     window.jobs().setData(data);
     QVERIFY(settleAfterEdit(window));
@@ -206,7 +416,7 @@ void TestMainWindow::figuresEqualTheCommandLines()
     for (const auto &value : layers) {
         const QJsonObject layer = value.toObject();
         const graph::NodeId node = test::nodeNamed(snapshot.graph(), layer["name"].toString().toStdString());
-        if (node == passes::kNoNode || !figures.nodes[node].cumulative)
+        if (node == rewrite::kNoNode || !figures.nodes[node].cumulative)
             continue;
         ++compared;
         QCOMPARE(figures.nodes[node].cumulative->maxAbs, layer["max_abs"].toDouble());
@@ -343,7 +553,7 @@ void TestMainWindow::anExportedModelIsTheConvertedOne()
     QVERIFY(!html.contains("http://")
             || html.indexOf("http://") == html.indexOf("http://www.w3.org/2000/svg"));
 
-    options.prefix = snapshot.source->symbolPath.substr(0, snapshot.source->symbolPath.size() - 12);
+    options.prefix = snapshot.source->modelPath.substr(0, snapshot.source->modelPath.size() - 12);
     QVERIFY(!session::exportAll(snapshot, {}, options, {}).ok()); // never over the source
 }
 

@@ -111,10 +111,22 @@ int look(const QSize &size, const QString &folder)
     window.resize(size);
     window.show();
     judge(window, QStringLiteral("start"));
+    const auto judgeSize = [&](const QString &when) {
+        if (window.size() != size)
+            flaws << when
+                    + QStringLiteral(": %1x%2, asked for %3x%4; at least %5x%6")
+                          .arg(window.width())
+                          .arg(window.height())
+                          .arg(size.width())
+                          .arg(size.height())
+                          .arg(window.minimumSizeHint().width())
+                          .arg(window.minimumSizeHint().height());
+    };
+    judgeSize("start");
     window.openSample();
     if (!test::settle(window))
         return 1;
-    window.chooseSomething();
+    window.selectSomething();
     for (const char *view : {"layers", "error", "latency", "calibration", "messages"}) {
         window.showView(QString::fromLatin1(view));
         test::settle(window);

@@ -1,6 +1,8 @@
 #include "app/live_jobs.h"
 #include "tests/window/window_fixture.h"
 
+#include <QPushButton>
+
 using namespace halftone;
 using app::MainWindow;
 using test::settle;
@@ -18,6 +20,7 @@ private Q_SLOTS:
     void openBlocksComeBackFromASessionAndAfterACrash();
     void aChangedModelIsToldWhenItsSessionOpens();
     void unsavedWorkOfAKilledProgramIsOffered();
+    void unsavedWorkIsOfferedBesideAnOpenedModel();
     void aClosedDocumentLeavesNoJournal();
 };
 
@@ -88,7 +91,7 @@ void TestSessions::resultsOfASessionStandWhileTheirDataAndSettingsAreTheSame()
         MainWindow window;
         window.open(test::kSampleModel);
         QVERIFY(settle(window));
-        session::ExampleOptions examples;
+        jobs::ExampleOptions examples;
         examples.inputs = data.toStdString();
         examples.examples = 6;
         window.jobs().setData(examples);
@@ -215,7 +218,7 @@ void TestSessions::unsavedWorkOfAKilledProgramIsOffered()
 {
     const QString journal = app::journalFolder() + "/left.journal";
     session::Journal::Head head;
-    head.state.symbolPath = test::kSampleModel.toStdString();
+    head.state.modelPath = test::kSampleModel.toStdString();
     policy::Policy edited;
     edited.excludedNames = {"stem_conv"};
     head.state.history = {{{policy::Policy(), ""}}, 0};
@@ -230,6 +233,41 @@ void TestSessions::unsavedWorkOfAKilledProgramIsOffered()
     QVERIFY(window.controller().document()->policy() == edited);
     QVERIFY(window.files().isModified());
     app::DocumentFiles::discardJournal(journal);
+}
+
+/// As after `kill -9` and `halftone MODEL`: the start page is never seen.
+void TestSessions::unsavedWorkIsOfferedBesideAnOpenedModel()
+{
+    policy::Policy edited;
+    edited.excludedNames = {"stem_conv"};
+    const auto leave = [&edited](const QString &name, const std::string &model) {
+        const QString journal = app::journalFolder() + '/' + name;
+        session::Journal::Head head;
+        head.state.modelPath = model;
+        head.state.history = {{{policy::Policy(), ""}}, 0};
+        auto begun = session::Journal::create(journal.toStdString(), head);
+        return begun.ok() && begun.value().edited({edited, "Exclude stem_conv"}).ok() ? journal : QString();
+    };
+    QVERIFY(!leave("ours.journal", test::kSampleModel.toStdString()).isEmpty());
+    QTest::qWait(20);
+    const QString other = leave("other.journal", "/nowhere/other-symbol.json"); // is newer
+    MainWindow window;
+    window.jobs().setErrorsWanted(false);
+    window.open(test::kSampleModel);
+    QVERIFY(settle(window));
+    const app::RecoveryBar &bar = window.recoveryBar();
+    QVERIFY2(bar.text().contains("digits-symbol.json, 1 edit"), qPrintable(bar.text()));
+    QTest::mouseClick(bar.findChild<QPushButton *>(), Qt::LeftButton);
+    QVERIFY(settleAfterEdit(window));
+    QVERIFY(window.controller().document()->policy() == edited);
+    QVERIFY(window.files().isModified());
+    QVERIFY2(bar.text().contains("other-symbol.json"), qPrintable(bar.text()));
+    QCOMPARE(app::DocumentFiles::leftJournals(),
+             QStringList{other}); // what is open again is not offered again
+    QVERIFY(QFile::exists(app::journalFolder() + "/ours.journal")); // but kept against a second crash
+    window.files().close();
+    QVERIFY(!QFile::exists(app::journalFolder() + "/ours.journal"));
+    app::DocumentFiles::discardJournal(other);
 }
 
 void TestSessions::aClosedDocumentLeavesNoJournal()

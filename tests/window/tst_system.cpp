@@ -5,7 +5,6 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QMenu>
 #include <QProcess>
 
 using namespace halftone;
@@ -102,7 +101,7 @@ private Q_SLOTS:
         const graph::Graph &graph = window.controller().snapshot()->graph();
         const graph::NodeId conv = test::nodeNamed(graph, "stem_conv");
         const graph::NodeId other = test::nodeNamed(graph, "stage1_a_conv");
-        QVERIFY(other != passes::kNoNode);
+        QVERIFY(other != rewrite::kNoNode);
         window.graphView().showNode(conv);
         QVERIFY(test::settle(window));
         const auto precision
@@ -121,7 +120,6 @@ private Q_SLOTS:
         QVERIFY(test::settleAfterEdit(window));
 
         drag(placeOf(window, conv), placeOf(window, window.lists().model()->listIndex(ListId::Fp32)));
-        choose(0); // this node
         QTRY_COMPARE_WITH_TIMEOUT(precision(conv), tensor::DType::F32, 5000);
         QCOMPARE(precision(other), tensor::DType::F16);
         QCOMPARE(policy().nodeOverrides.size(), std::size_t{1});
@@ -130,8 +128,9 @@ private Q_SLOTS:
         QTRY_VERIFY_WITH_TIMEOUT(policy() == first, 5000);
         QVERIFY(test::settleAfterEdit(window));
 
-        drag(placeOf(window, conv), placeOf(window, window.lists().model()->listIndex(ListId::Fp32)));
-        choose(1); // all of its operator
+        const widgets::OpListModel &lists = *window.lists().model();
+        drag(placeOf(window, lists.indexOf(ListId::Target, "Convolution")),
+             placeOf(window, lists.listIndex(ListId::Fp32)));
         QTRY_COMPARE_WITH_TIMEOUT(precision(other), tensor::DType::F32, 5000);
         QCOMPARE(precision(conv), tensor::DType::F32);
         QCOMPARE(window.controller().snapshot()->rules->places.at("Convolution").list, policy::List::Fp32);
@@ -145,17 +144,6 @@ private:
         const auto *const scene = window.graphView().scene();
         const QRectF rect = canvas->camera().toView(scene->items()[scene->itemOf(node)].rect);
         return canvas->mapToGlobal(rect.center().toPoint());
-    }
-
-    /// An entry of the menu that a drop has opened, with the mouse.
-    static void choose(int entry)
-    {
-        QTRY_VERIFY_WITH_TIMEOUT(qobject_cast<QMenu *>(QApplication::activePopupWidget()), 5000);
-        const auto *const menu = qobject_cast<QMenu *>(QApplication::activePopupWidget());
-        QVERIFY(menu->actions().size() > entry);
-        const QPoint place = menu->mapToGlobal(menu->actionGeometry(menu->actions()[entry]).center());
-        run({"mousemove", QString::number(place.x()), QString::number(place.y()), "sleep", "0.2", "click",
-             "1"});
     }
 
     static QPoint placeOf(MainWindow &window, const QModelIndex &index)

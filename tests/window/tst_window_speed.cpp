@@ -1,5 +1,5 @@
+#include "core/interpret/random_params.h"
 #include "core/io/model_io.h"
-#include "core/runtime/random_params.h"
 #include "tests/support/build_graph.h"
 #include "tests/widgets/graphview/graph_fixture.h"
 #include "tests/window/window_fixture.h"
@@ -109,7 +109,7 @@ QString resnet50(const QTemporaryDir &folder)
     x = g.op("FullyConnected", "fc", {x, g.variable("fc_weight"), g.variable("fc_bias")},
              {{"num_hidden", "1000"}});
     const auto model
-        = runtime::withRandomParameters(g.model({x}), {{"data", tensor::Shape{1, 3, 224, 224}}}, 1);
+        = interpret::withRandomParameters(g.model({x}), {{"data", tensor::Shape{1, 3, 224, 224}}}, 1);
     if (!model.ok())
         qFatal("%s", model.error().message().c_str());
     const QString prefix = folder.filePath(QStringLiteral("resnet50"));

@@ -2,8 +2,9 @@
 
 #include "app/document_files.h"
 #include "app/main_window.h"
-#include "app/notice_bar.h"
+#include "app/recovery_bar.h"
 #include "app/settings.h"
+#include "app/suggestion_bar.h"
 #include "widgets/graphview/graph_view.h"
 #include "widgets/oplists/op_lists_panel.h"
 
@@ -55,7 +56,7 @@ inline graph::NodeId nodeNamed(const graph::Graph &graph, std::string_view name)
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
         if (graph.node(id).name == name)
             return id;
-    return passes::kNoNode;
+    return rewrite::kNoNode;
 }
 
 } // namespace halftone::test

@@ -5,6 +5,7 @@
 #include "widgets/calibration/tensor_proxy.h"
 #include "widgets/calibration/tensor_table_model.h"
 #include "widgets/calibration/threshold_bar.h"
+#include "widgets/common/choice_box.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/sort_action.h"
 #include "widgets/models/table_csv.h"
@@ -72,7 +73,7 @@ QWidget *CalibrationPanel::buildTable()
     m_filter->setAccessibleName(tr("Filter tensors"));
     m_count = new QLabel(side);
     m_count->setAccessibleName(tr("Number of tensors shown"));
-    m_methodOfAll = new QComboBox(side);
+    m_methodOfAll = new ChoiceBox(side);
     m_methodOfAll->setAccessibleName(tr("Method of all tensors"));
     m_methodOfAll->setToolTip(tr("How thresholds are chosen where a tensor has no choice of its own"));
     addMethods(*m_methodOfAll);

@@ -5,7 +5,7 @@
 
 namespace halftone::widgets {
 
-void TensorTableModel::setCalibration(std::shared_ptr<const session::CalibrateOutcome> calibration)
+void TensorTableModel::setCalibration(std::shared_ptr<const jobs::CalibrateOutcome> calibration)
 {
     beginResetModel();
     m_calibration = std::move(calibration);
@@ -83,7 +83,7 @@ QString TensorTableModel::methodAt(int row) const
         return tr("largest");
     if (!m_chosen)
         return {};
-    const session::ChosenThreshold &chosen = (*m_chosen)[static_cast<std::size_t>(row)];
+    const jobs::ChosenThreshold &chosen = (*m_chosen)[static_cast<std::size_t>(row)];
     if (chosen.choice.value)
         return tr("by hand");
     const QString method = methodText(chosen.choice.method);
@@ -131,8 +131,8 @@ QString TensorTableModel::toolTip(int row, int column) const
     case Name:
         return tr("%1 of %2: %3 values, %4 \u2026 %5")
             .arg(tensor.isParameter ? tr("parameter") : tr("output"),
-                 tensor.op == "null" ? plain(tensor.node)
-                                     : tr("%1 (%2)").arg(plain(tensor.node), plain(tensor.op)))
+                 tensor.name == tensor.node ? plain(tensor.node)
+                                            : tr("%1 (%2)").arg(plain(tensor.node), plain(tensor.op)))
             .arg(values.count)
             .arg(significant(values.min, 4), significant(values.max, 4));
     case Method:

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/session/calibrate.h"
-#include "core/session/chosen_thresholds.h"
+#include "core/jobs/calibrate.h"
+#include "core/jobs/chosen_thresholds.h"
 #include "core/session/tensor_risk.h"
 
 #include <QAbstractTableModel>
@@ -36,14 +36,14 @@ public:
         WarningRole, ///< bool: a rule is broken
         OwnRole ///< bool: the policy names this tensor
     };
-    using Chosen = std::shared_ptr<const std::vector<session::ChosenThreshold>>;
+    using Chosen = std::shared_ptr<const std::vector<jobs::ChosenThreshold>>;
 
     using QAbstractTableModel::QAbstractTableModel;
 
     static bool isNumber(int column) { return column >= Threshold; }
 
     /// Null: no rows.
-    void setCalibration(std::shared_ptr<const session::CalibrateOutcome> calibration);
+    void setCalibration(std::shared_ptr<const jobs::CalibrateOutcome> calibration);
     /// chosen  null: not known yet. stale: of an earlier policy than `policy`
     void setChosen(Chosen chosen, const policy::Policy &policy, bool stale);
 
@@ -60,7 +60,7 @@ private:
     QString methodAt(int row) const;
     QString toolTip(int row, int column) const;
 
-    std::shared_ptr<const session::CalibrateOutcome> m_calibration;
+    std::shared_ptr<const jobs::CalibrateOutcome> m_calibration;
     Chosen m_chosen;
     policy::Policy m_policy;
     std::vector<session::TensorRisk> m_risks; ///< by row; empty: not known yet

@@ -1,8 +1,10 @@
 #include "widgets/calibration/threshold_bar.h"
 
 #include "widgets/calibration/method_choices.h"
+#include "widgets/common/choice_box.h"
 #include "widgets/common/elided_label.h"
 #include "widgets/common/formatters.h"
+#include "widgets/common/number_field.h"
 #include "widgets/models/threshold_editor.h"
 #include "widgets/models/threshold_words.h"
 
@@ -14,7 +16,6 @@
 #include <QPushButton>
 
 #include <algorithm>
-#include <cmath>
 
 namespace halftone::widgets {
 namespace {
@@ -22,6 +23,7 @@ namespace {
 /// Rows of the method's choice behind the methods.
 constexpr int kByHand = static_cast<int>(kThresholdMethods.size());
 constexpr int kAsPolicy = kByHand + 1;
+constexpr int kLongestMend = 32; ///< characters: names may be of any length
 
 } // namespace
 
@@ -37,6 +39,7 @@ ThresholdBar::ThresholdBar(DocumentController *controller, ThresholdEditor *edit
     connect(controller, &DocumentController::snapshotChanged, this, [this] {
         showErrors();
         showAdvice();
+        showEffect();
     });
     connect(controller, &DocumentController::edited, this, &ThresholdBar::showErrors);
     connect(controller, &DocumentController::figuresChanged, this, &ThresholdBar::showErrors);
@@ -49,24 +52,27 @@ void ThresholdBar::build()
     QFont bold = font();
     bold.setBold(true);
     m_name->setFont(bold);
-    m_method = new QComboBox(this);
+    m_method = new ChoiceBox(this);
     m_method->setAccessibleName(tr("Method of this tensor"));
     addMethods(*m_method);
     m_method->addItem(tr("by hand"));
     m_method->addItem(tr("as the policy"));
     m_method->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-    m_value = new QDoubleSpinBox(this);
+    m_value = new NumberField(this);
     m_value->setAccessibleName(tr("Threshold"));
     m_value->findChild<QLineEdit *>()->setAccessibleName(tr("Threshold"));
     m_value->setToolTip(tr("The largest value that int8 codes stand for"));
     m_value->setKeyboardTracking(false);
-    m_value->setDecimals(9);
-    m_value->setRange(0, 1e38);
     m_value->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
     m_value->setButtonSymbols(QAbstractSpinBox::NoButtons);
     m_value->setAlignment(Qt::AlignRight);
     m_value->setFixedWidth(15 * fontMetrics().averageCharWidth());
-    m_errors = new QLabel(this);
+    m_effect = new ElidedLabel(this);
+    m_effect->setAccessibleName(tr("What an edit would do"));
+    m_effect->setForegroundRole(QPalette::PlaceholderText);
+    m_errors = new ElidedLabel(this);
+    m_errors->setSizePolicy(QSizePolicy::Preferred,
+                            QSizePolicy::Preferred); // as wide as its text where there is room
     m_errors->setAccessibleName(tr("Error of this layer and of the output"));
     m_errors->setTextFormat(Qt::PlainText);
     m_mend = new QPushButton(this);
@@ -79,6 +85,7 @@ void ThresholdBar::build()
     row->setSpacing(4);
     row->setContentsMargins(4, 4, 4, 0);
     row->addWidget(m_name, 1);
+    row->addWidget(m_effect, 1);
     row->addWidget(m_mend);
     row->addWidget(m_errors);
     row->addWidget(m_method);
@@ -88,8 +95,8 @@ void ThresholdBar::build()
 void ThresholdBar::takeValue()
 {
     // What is shown is rounded: leaving it is no edit.
-    const double shown = m_value->valueFromText(m_value->textFromValue(m_editor->value()));
-    if (m_value->value() > 0 && m_value->value() != shown)
+    const bool isTyped = m_value->text() != m_value->textFromValue(m_editor->value());
+    if (m_value->value() > 0 && isTyped)
         m_editor->setByHand(m_value->value());
     else
         showMoved();
@@ -98,7 +105,7 @@ void ThresholdBar::takeValue()
 void ThresholdBar::showTensor()
 {
     const auto *const tensor = m_editor->tensor();
-    m_name->setText(tensor ? plain(tensor->name) : tr("no tensor chosen"));
+    m_name->setText(tensor ? plain(tensor->name) : tr("no tensor selected"));
     m_name->setToolTip(m_name->text());
     const bool canChoose = tensor && !tensor->isParameter && tensor->statistics.absMax > 0;
     m_method->setEnabled(canChoose);
@@ -109,6 +116,20 @@ void ThresholdBar::showTensor()
     showMoved();
     showErrors();
     showAdvice();
+    showEffect();
+}
+
+/// Before anything is edited: a threshold that nobody uses changes no figure.
+void ThresholdBar::showEffect()
+{
+    const QString why = m_method->isEnabled() ? m_editor->whyWithoutEffect() : QString();
+    m_effect->setText(why.isEmpty() ? QString() : tr("no effect now: %1").arg(why));
+    m_effect->setVisible(!why.isEmpty());
+}
+
+QString ThresholdBar::effectText() const
+{
+    return m_effect->text();
 }
 
 void ThresholdBar::showMoved()
@@ -129,11 +150,7 @@ void ThresholdBar::showMoved()
     if (!tensor)
         m_method->setCurrentIndex(-1);
     const QSignalBlocker blocker(m_value);
-    // Six digits after those that count.
-    const double value = m_editor->value();
-    m_value->setDecimals(value > 0 ? std::clamp(5 - static_cast<int>(std::floor(std::log10(value))), 0, 12)
-                                   : 6);
-    m_value->setValue(value);
+    m_value->setValue(m_editor->value());
 }
 
 void ThresholdBar::chooseMethod(int index)
@@ -199,7 +216,9 @@ void ThresholdBar::showAdvice()
     m_mend->setVisible(m_advice != nullptr);
     if (!m_advice)
         return;
-    m_mend->setText(plain((m_advice->isHard ? "\u26a0 " : "") + m_advice->action));
+    m_mend->setText(fontMetrics().elidedText(plain((m_advice->isHard ? "\u26a0 " : "") + m_advice->action),
+                                             Qt::ElideMiddle,
+                                             kLongestMend * fontMetrics().averageCharWidth()));
     m_mend->setToolTip(plain(m_advice->text));
     m_mend->setAccessibleDescription(m_mend->toolTip());
 }

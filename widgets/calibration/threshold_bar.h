@@ -30,6 +30,7 @@ public:
     QDoubleSpinBox *value() const { return m_value; }
     QString errorText() const; ///< "layer 33.1 dB · output 28.0 dB"; empty before a comparison
     bool isErrorStale() const; ///< of an earlier state: dimmed
+    QString effectText() const; ///< why an edit would change nothing; empty: it would
     QString adviceText() const; ///< empty: none
 
 public Q_SLOTS:
@@ -41,6 +42,7 @@ private:
     void showMoved();
     void showErrors();
     void showAdvice();
+    void showEffect();
     void chooseMethod(int index);
     void takeValue();
 
@@ -49,11 +51,12 @@ private:
     QLabel *m_name = nullptr;
     QComboBox *m_method = nullptr;
     QDoubleSpinBox *m_value = nullptr;
+    QLabel *m_effect = nullptr;
     QLabel *m_errors = nullptr;
     QPushButton *m_mend = nullptr;
     std::vector<session::TensorAdvice> m_allAdvice;
     std::shared_ptr<const session::Snapshot> m_advised; ///< that it is on, with the next
-    std::shared_ptr<const session::CalibrateOutcome> m_advisedOn;
+    std::shared_ptr<const jobs::CalibrateOutcome> m_advisedOn;
     const session::TensorAdvice *m_advice = nullptr; ///< on the tensor shown
 };
 

@@ -15,7 +15,7 @@ bool isQuick(const session::Document::Request &request)
     const graph::Model &model = request.source->model;
     if (model.graph.nodeCount() > kQuickNodes)
         return false;
-    const bool isInt8 = session::asksForInt8(*request.policy);
+    const bool isInt8 = jobs::asksForInt8(*request.policy);
     if (!request.policy->castParams.value_or(false) && !isInt8)
         return true;
     if (isInt8 && request.calibration) // thresholds may have to be searched for
@@ -129,6 +129,8 @@ void DocumentController::derive()
         [this](Result<std::shared_ptr<const session::Snapshot>> derived) {
             if (derived.ok())
                 take(std::move(derived).value());
+            else if (derived.error().code != Errc::Cancelled)
+                Q_EMIT failed(plain(derived.error().message()));
         });
 }
 

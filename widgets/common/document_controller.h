@@ -51,6 +51,7 @@ Q_SIGNALS:
     void snapshotChanged(); ///< another conversion of the same document
     void figuresChanged();
     void editRefused(const QString &why);
+    void failed(const QString &why); ///< the conversion; snapshot() stays what it was
     /// What the history has done, for whoever writes it down: at once, the snapshot may follow later.
     void edited();
     void undone();

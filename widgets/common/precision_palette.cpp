@@ -1,5 +1,7 @@
 #include "widgets/common/precision_palette.h"
 
+#include "core/report/precision_colours.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,14 +22,28 @@ QColor ground(bool dark)
     return dark ? QColor(0x2b, 0x2d, 0x30) : QColor(Qt::white);
 }
 
-PrecisionLook filled(const char *light, const char *darkColour, bool dark, const char *badge,
-                     Qt::BrushStyle pattern)
+Qt::BrushStyle brushOf(report::BandPattern pattern)
+{
+    switch (pattern) {
+    case report::BandPattern::Diagonal:
+        return Qt::BDiagPattern;
+    case report::BandPattern::Dots:
+        return Qt::Dense5Pattern;
+    case report::BandPattern::CrossHatch:
+        return Qt::DiagCrossPattern;
+    case report::BandPattern::None:
+        break;
+    }
+    return Qt::SolidPattern;
+}
+
+PrecisionLook filled(const report::PrecisionColours &colours, bool dark)
 {
     PrecisionLook look;
-    look.colour = QColor(QLatin1String(dark ? darkColour : light));
+    look.colour = QColor(QLatin1String(dark ? colours.onDark : colours.onLight));
     look.tint = mixed(ground(dark), look.colour, dark ? 0.22 : 0.14);
-    look.badge = QLatin1String(badge);
-    look.pattern = pattern;
+    look.badge = QLatin1String(colours.badge);
+    look.pattern = brushOf(colours.pattern);
     return look;
 }
 
@@ -50,17 +66,9 @@ bool isDark(const QPalette &palette)
 
 PrecisionLook precisionLook(DType type, bool dark)
 {
+    if (const report::PrecisionColours *const colours = report::precisionColours(type))
+        return filled(*colours, dark);
     switch (type) {
-    case DType::F32:
-        return filled("#0072B2", "#56B4E9", dark, "f32", Qt::SolidPattern);
-    case DType::F16:
-        return filled("#D55E00", "#E69F00", dark, "f16", Qt::BDiagPattern);
-    case DType::BF16:
-        return filled("#CC79A7", "#E3A6C6", dark, "b16", Qt::Dense5Pattern);
-    case DType::I8:
-        return filled("#009E73", "#35C79B", dark, "i8", Qt::DiagCrossPattern);
-    case DType::U8:
-        return filled("#009E73", "#35C79B", dark, "u8", Qt::DiagCrossPattern);
     case DType::F64:
         return outlined(dark, "f64");
     case DType::I32:

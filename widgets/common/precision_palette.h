@@ -9,8 +9,7 @@
 
 namespace halftone::widgets {
 
-/// How a precision is told apart without hue alone: colour, badge and pattern. Colours are Okabe and Ito's ("Color
-/// Universal Design", 2008), which stay apart for colour-blind eyes.
+/// How a precision is told apart without hue alone: colour, badge and pattern, as report::precisionColours() has them.
 struct PrecisionLook
 {
     QColor colour; ///< of bands and badges

@@ -21,18 +21,4 @@ void Selection::set(std::vector<graph::NodeId> nodes, std::optional<graph::NodeI
     Q_EMIT changed();
 }
 
-void Selection::toggle(graph::NodeId node)
-{
-    std::vector<graph::NodeId> nodes = m_nodes;
-    const auto place = std::ranges::lower_bound(nodes, node);
-    if (place != nodes.end() && *place == node) {
-        nodes.erase(place);
-        const std::optional<graph::NodeId> last = nodes.empty() ? std::nullopt : std::optional(nodes.back());
-        set(std::move(nodes), m_current == node ? last : m_current);
-    } else {
-        nodes.insert(place, node);
-        set(std::move(nodes), node);
-    }
-}
-
 } // namespace halftone::widgets

@@ -25,7 +25,6 @@ public:
 
     void set(std::vector<graph::NodeId> nodes, std::optional<graph::NodeId> current);
     void set(graph::NodeId node) { set({node}, node); }
-    void toggle(graph::NodeId node);
     void clear() { set({}, std::nullopt); }
 
 Q_SIGNALS:

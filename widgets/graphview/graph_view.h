@@ -2,20 +2,18 @@
 
 #include "core/base/result.h"
 #include "widgets/common/document_controller.h"
-#include "widgets/common/latest_job.h"
-#include "widgets/graphview/camera.h"
-#include "widgets/graphview/emphasis.h"
-#include "widgets/graphview/looks.h"
-#include "widgets/graphview/view_history.h"
+#include "widgets/graphview/appearance.h"
+#include "widgets/graphview/graph_keys.h"
+#include "widgets/graphview/layout_job.h"
+#include "widgets/graphview/scene_selector.h"
+#include "widgets/graphview/view_navigator.h"
 
 #include <QWidget>
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
-class QMimeData;
 class QSplitter;
 
 namespace halftone::widgets {
@@ -25,9 +23,6 @@ class FindPanel;
 class Legend;
 class PlainNote;
 class ViewBar;
-
-/// What a drag of nodes carries: "application/x-halftone-nodes", their names in UTF-8, one a line; also as plain text.
-std::unique_ptr<QMimeData> nodesMime(const graph::Graph &graph, const std::vector<graph::NodeId> &nodes);
 
 /// The graph of the opened model: folded into blocks, coloured by precision or by a figure, original, converted or both
 /// side by side. Layout runs beside the window's thread, the newest wins, and what is on screen stays until then; an edit
@@ -40,27 +35,30 @@ public:
     explicit GraphView(DocumentController *controller, QWidget *parent = nullptr);
     ~GraphView() override;
 
-    ColourBy colourBy() const { return m_colourBy; }
-    Sides sides() const { return m_sides; }
+    ColourBy colourBy() const { return m_appearance.colourBy(); }
+    Sides sides() const { return m_appearance.sides(); }
     /// Layout is under way or its picture not yet shown.
     bool isBusy() const { return m_job.isRunning(); }
-    double scale() const { return m_camera.scale; }
+    double scale() const { return m_navigator.camera().scale; }
     /// Null before the first layout.
     const Scene *scene() const { return m_scene.get(); }
-    const Looks &looks() const { return *m_looks; } ///< of the converted side
-    const Emphasis &emphasis() const { return *m_emphasis; }
+    const Looks &looks() const { return m_appearance.looks(); } ///< of the converted side
+    const Emphasis &emphasis() const { return m_appearance.emphasis(); }
     Canvas *canvas() const { return m_right; } ///< of the converted side, or the only one
     FindPanel *findPanel() const { return m_find; }
     Canvas *originalCanvas() const { return m_left; } ///< seen when both are side by side
-    bool canGoBack() const { return m_history.canGoBack(); }
-    bool canGoForward() const { return m_history.canGoForward(); }
+    const PlainNote &plainNote() const { return *m_plainNote; }
+    bool canGoBack() const { return m_navigator.canGoBack(); }
+    bool canGoForward() const { return m_navigator.canGoForward(); }
 
     /// Which blocks are open, by BlockId; empty before the first layout.
     std::vector<char> openBlocks() const;
     /// Those that were open when a session was saved, in place of those that a model is first shown with; of another model, or
     /// folded in another way: nothing happens.
     void restoreOpenBlocks(std::vector<char> open);
-    const PlainNote &plainNote() const { return *m_plainNote; }
+    void setBlockOpen(layout::BlockId block, bool isOpen);
+    /// As writePicture(), of the present side.
+    Result<void> exportTo(const QString &path);
 
 public Q_SLOTS:
     void setColourBy(halftone::widgets::ColourBy colourBy);
@@ -83,12 +81,6 @@ public Q_SLOTS:
     /// Opens the blocks around a node and brings it to the middle.
     void showNode(halftone::graph::NodeId node);
 
-public:
-    void setBlockOpen(layout::BlockId block, bool isOpen);
-    /// Writes the whole picture of the present side: .svg and .pdf as shapes, .png in pixels (the scale is lowered where the
-    /// picture would be too large). fails: BadCall for another ending, BadInput when it cannot be written
-    Result<void> exportTo(const QString &path);
-
 Q_SIGNALS:
     void settled(); ///< the newest layout is shown
     void nodesMenuRequested(const QPoint &globalPos); ///< for the selection, which is what was clicked on
@@ -102,7 +94,6 @@ protected:
     void changeEvent(QEvent *event) override;
 
 private:
-    struct Layouted;
     /// A place of the scene that stays under a place of the view while the layout changes.
     struct Anchor
     {
@@ -110,42 +101,39 @@ private:
         QPointF view;
     };
 
-    /// What the camera keeps to when the view's size changes.
-    enum class Keep
+    /// What happens when the layout that is under way has come.
+    struct AfterLayout
     {
-        Nothing,
-        Fitted,
-        First, ///< as a model is first shown
+        std::optional<Camera> camera; ///< the first of these that is there
+        bool fits = false;
+        std::optional<Anchor> anchor;
+        std::optional<graph::NodeId> node; ///< to be shown then
     };
 
+    void connectBar();
+    void connectFind();
     void connectCanvas(Canvas *canvas);
     void openDocument();
-    void startLayout(std::shared_ptr<const layout::BlockTree> tree, std::vector<char> open,
-                     std::optional<Anchor> anchor, bool fitsAfter);
-    void take(Layouted layouted);
+    void startLayout(std::vector<char> open, AfterLayout after, bool isPatient = false);
+    void layOutNewModel(std::vector<char> open);
+    void take(LayoutAnswer answer);
     void setFolding(std::vector<char> open, std::optional<layout::ItemRef> anchor);
+    std::optional<Anchor> anchorAt(const layout::ItemRef &ref) const;
     void recolour();
     void emphasise();
     void feedCanvases();
-    void setCamera(const Camera &camera);
-    void fitCamera();
-    void showFirst();
-    void zoomBy(double factor);
-    void rememberView();
-    void goTo(const View &view);
-    void centreOn(ItemIndex item);
-    void reveal(ItemIndex item);
-    void revealIn(const Canvas &canvas, ItemIndex item);
+    void showCamera(const Camera &camera);
+    void goTo(const std::optional<View> &view);
+    void centreOn(graph::NodeId node);
+    void reveal(ItemIndex item, const Canvas &canvas);
     void showCounterpartOf(ItemIndex item, const Canvas *clicked);
-    void clickItem(ItemIndex item, Qt::KeyboardModifiers modifiers);
     void openOrClose(ItemIndex item);
     void goUp();
-    void selectArea(const QRectF &area, bool adds);
     void dragItem(ItemIndex item);
     void handleKey(int key, Qt::KeyboardModifiers modifiers);
-    bool handleCommandKey(int key, Qt::KeyboardModifiers modifiers);
-    void walk(int key, bool extends);
-    void step(bool backward);
+    void run(GraphCommand command, int key, Qt::KeyboardModifiers modifiers);
+    void leave();
+    void showFound(bool backward);
     ItemIndex currentItem() const;
     void describeCurrent();
     int animationMs() const;
@@ -159,25 +147,12 @@ private:
     Legend *m_legend;
     PlainNote *m_plainNote;
 
-    std::shared_ptr<layout::PieceCache> m_cache;
     std::shared_ptr<const Scene> m_scene;
-    std::shared_ptr<const session::Snapshot> m_shown; ///< that the colours are of
-    std::shared_ptr<const passes::TypeMap> m_types; ///< of the source
-    // Never null; each is replaced, not changed, since the canvases draw from it.
-    std::shared_ptr<const Looks> m_looks = std::make_shared<const Looks>();
-    std::shared_ptr<const Looks> m_originalLooks = m_looks;
-    std::shared_ptr<const Emphasis> m_emphasis = std::make_shared<const Emphasis>();
-    ColourBy m_colourBy = ColourBy::Precision;
-    Sides m_sides = Sides::Converted;
-    Camera m_camera;
-    ViewHistory m_history;
-    std::optional<Anchor> m_anchor;
-    std::optional<Camera> m_cameraAfter;
-    std::optional<graph::NodeId> m_showAfter;
-    bool m_fitsAfter = false;
-    bool m_isPatient = false; ///< for the next layout
-    Keep m_keep = Keep::Nothing;
-    LatestJob m_job; ///< last: ends first
+    Appearance m_appearance;
+    SceneSelector m_selector;
+    ViewNavigator m_navigator;
+    AfterLayout m_after;
+    LayoutJob m_job; ///< last: ends first
 };
 
 } // namespace halftone::widgets

@@ -20,7 +20,7 @@ struct NodeFigure
     bool warns = false;
 };
 
-DType sourcePrecision(const graph::Graph &graph, const passes::TypeMap &types, NodeId node)
+DType sourcePrecision(const graph::Graph &graph, const infer::TypeMap &types, NodeId node)
 {
     for (const DType type : types.outputs(node)) {
         if (tensor::isFloat(type))
@@ -75,7 +75,7 @@ public:
     }
 
 private:
-    void takeRanges(const Scene &scene, const session::CalibrateOutcome &calibration)
+    void takeRanges(const Scene &scene, const jobs::CalibrateOutcome &calibration)
     {
         std::unordered_map<std::string_view, double> byNode;
         for (const calibration::CalibratedTensor &tensor : calibration.tensors) {
@@ -128,12 +128,12 @@ double shareOf(ColourBy colourBy, double value, double slowest)
     return -1;
 }
 
-void markCasts(const Scene &scene, const passes::Conversion &conversion, Looks &looks)
+void markCasts(const Scene &scene, const rewrite::Conversion &conversion, Looks &looks)
 {
-    for (const passes::InsertedCast &cast : conversion.casts) {
+    for (const rewrite::InsertedCast &cast : conversion.casts) {
         bool isFirst = true;
-        for (const passes::Reader &reader : cast.readers) {
-            if (reader.node == passes::kNoNode) {
+        for (const rewrite::Reader &reader : cast.readers) {
+            if (reader.node == rewrite::kNoNode) {
                 const ItemIndex item = scene.itemOf(cast.tensor.node);
                 if (item != kNoItem)
                     ++looks.items[item].castsAtHeads;
@@ -149,7 +149,7 @@ void markCasts(const Scene &scene, const passes::Conversion &conversion, Looks &
             isFirst = false;
         }
     }
-    for (const passes::StoredParameter &stored : conversion.parameters) {
+    for (const rewrite::StoredParameter &stored : conversion.parameters) {
         const ItemIndex item = scene.itemOf(stored.variable);
         if (item != kNoItem)
             looks.items[item].isStoredNarrow = true;
@@ -157,14 +157,14 @@ void markCasts(const Scene &scene, const passes::Conversion &conversion, Looks &
 }
 
 /// The type in which an int8 node gets a tensor of the source; Unknown for one that lies within it.
-DType typeInInt8(const passes::Conversion &conversion, const layout::Wire &wire)
+DType typeInInt8(const rewrite::Conversion &conversion, const layout::Wire &wire)
 {
     const NodeId whole = conversion.int8Group[wire.reader];
     const bool isCodes = conversion.isInt8(wire.from.node);
     const NodeId giver = isCodes ? conversion.int8Group[wire.from.node] : wire.from.node;
     const NodeId reader = conversion.fromSource[whole];
     const NodeId source = conversion.fromSource[giver];
-    if (giver == whole || reader == passes::kNoNode || source == passes::kNoNode)
+    if (giver == whole || reader == rewrite::kNoNode || source == rewrite::kNoNode)
         return DType::Unknown;
     const graph::Graph &graph = conversion.graph;
     const auto isCode = [](DType type) { return type == DType::I8 || type == DType::U8; };
@@ -187,7 +187,7 @@ DType typeInInt8(const passes::Conversion &conversion, const layout::Wire &wire)
 } // namespace
 
 Looks looksOf(const Scene &scene, const session::Snapshot &snapshot, const session::Figures &figures,
-              ColourBy colourBy, bool converted, const passes::TypeMap &types)
+              ColourBy colourBy, bool converted, const infer::TypeMap &types)
 {
     Looks looks;
     looks.items.resize(scene.items().size());
@@ -238,15 +238,15 @@ Looks looksOf(const Scene &scene, const session::Snapshot &snapshot, const sessi
 }
 
 DType typeOnWire(const session::Snapshot &snapshot, const layout::Wire &wire, bool converted,
-                 const passes::TypeMap &types)
+                 const infer::TypeMap &types)
 {
     if (!converted || !snapshot.converted)
         return types.of(wire.from);
-    const passes::Conversion &conversion = snapshot.converted->conversion;
+    const rewrite::Conversion &conversion = snapshot.converted->conversion;
     if (conversion.isInt8(wire.reader))
         return typeInInt8(conversion, wire);
     const NodeId reader = conversion.fromSource[wire.reader];
-    if (reader == passes::kNoNode || wire.input >= conversion.graph.inputs(reader).size())
+    if (reader == rewrite::kNoNode || wire.input >= conversion.graph.inputs(reader).size())
         return DType::Unknown;
     return conversion.types.of(conversion.graph.inputs(reader)[wire.input]);
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/passes/type_map.h"
+#include "core/infer/type_map.h"
 #include "core/session/snapshot.h"
 #include "widgets/graphview/scene.h"
 
@@ -66,11 +66,11 @@ struct Looks
 /// converted  false: of the original, without casts
 /// types      of the source graph
 Looks looksOf(const Scene &scene, const session::Snapshot &snapshot, const session::Figures &figures,
-              ColourBy colourBy, bool converted, const passes::TypeMap &types);
+              ColourBy colourBy, bool converted, const infer::TypeMap &types);
 
 /// The type of the tensor on a wire: behind the cast in a converted graph. Unknown where there is none: within a fused int8
 /// operator.
 tensor::DType typeOnWire(const session::Snapshot &snapshot, const layout::Wire &wire, bool converted,
-                         const passes::TypeMap &types);
+                         const infer::TypeMap &types);
 
 } // namespace halftone::widgets

@@ -1,8 +1,7 @@
+#include "widgets/graphview/picture_file.h"
+
 #include "core/base/atomic_file.h"
 #include "core/layout/svg_writer.h"
-#include "widgets/graphview/canvas.h"
-#include "widgets/graphview/graph_view.h"
-#include "widgets/graphview/scene_painter.h"
 
 #include <QBuffer>
 #include <QFileInfo>
@@ -15,7 +14,6 @@
 #include <cmath>
 #include <span>
 
-/// Pictures of the whole graph as files.
 namespace halftone::widgets {
 namespace {
 
@@ -86,7 +84,7 @@ std::string svgText(const PaintInput &input, const Tones &tones, double lineHeig
     const Scene &scene = *input.scene;
     picture.size = {scene.size().width(), scene.size().height()};
     picture.title = "Graph of "
-        + input.snapshot->source->symbolPath.substr(input.snapshot->source->symbolPath.rfind('/') + 1);
+        + input.snapshot->source->modelPath.substr(input.snapshot->source->modelPath.rfind('/') + 1);
     picture.ground = hex(tones.ground());
     picture.text = hex(tones.text());
     picture.secondText = hex(tones.secondText());
@@ -115,53 +113,72 @@ Result<void> writeFile(const QString &path, std::string_view bytes)
     return file.commit();
 }
 
+Result<QByteArray> pngOf(const QString &path, const PaintInput &input, ScenePainter &scenePainter,
+                         const QSizeF &size)
+{
+    Camera camera;
+    camera.origin = {-kMargin, -kMargin};
+    camera.scale = std::min({2.0, std::sqrt(kMostPixels / (size.width() * size.height())),
+                             kMostSide / std::max(size.width(), size.height())});
+    QImage image((size * camera.scale).toSize().expandedTo({1, 1}), QImage::Format_RGB32);
+    if (image.isNull())
+        return unsupported(path.toStdString(), "no memory for a picture of this size", "svg or pdf");
+    image.fill(scenePainter.tones().ground());
+    QPainter painter(&image);
+    scenePainter.paint(painter, image.rect(), camera, input);
+    painter.end();
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    image.save(&buffer, "PNG");
+    return bytes;
+}
+
+/// Points of the page are the scene's pixels, as far as a page may be large (200 inches by the format's limit).
+QByteArray pdfOf(const PaintInput &input, ScenePainter &scenePainter, const QSizeF &size)
+{
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    Camera camera;
+    camera.origin = {-kMargin, -kMargin};
+    const double scale = std::min(1.0, 14000 / std::max(size.width(), size.height()));
+    QPdfWriter pdf(&buffer);
+    pdf.setResolution(72);
+    pdf.setCreator(QStringLiteral("Halftone"));
+    pdf.setPageMargins({});
+    pdf.setPageSize(QPageSize(size * scale, QPageSize::Point, {}, QPageSize::ExactMatch));
+    QPainter painter(&pdf);
+    painter.scale(scale, scale);
+    painter.fillRect(QRectF(QPointF(), size), scenePainter.tones().ground());
+    scenePainter.paint(painter, QRectF(QPointF(), size), camera, input);
+    painter.end();
+    return bytes;
+}
+
 } // namespace
 
-Result<void> GraphView::exportTo(const QString &path)
+Result<void> writePicture(const QString &path, const PaintInput &input, const QPalette &palette,
+                          const QFont &font)
 {
-    const PaintInput &input = m_right->input();
     if (!input.scene)
         return badCall(path.toStdString(), "no graph is shown", "an opened model");
     const QString ending = QFileInfo(path).suffix().toLower();
-    const QSizeF size = m_scene->size() + QSizeF(2 * kMargin, 2 * kMargin);
     if (ending == QStringLiteral("svg"))
-        return writeFile(path, svgText(input, Tones(palette()), QFontMetricsF(font()).height()));
+        return writeFile(path, svgText(input, Tones(palette), QFontMetricsF(font).height()));
     if (ending != QStringLiteral("png") && ending != QStringLiteral("pdf"))
         return badCall(path.toStdString(), "\"" + ending.toStdString() + "\" is no kind of picture",
                        "svg, png or pdf");
 
-    QByteArray bytes;
-    QBuffer buffer(&bytes);
-    buffer.open(QIODevice::WriteOnly);
+    const QSizeF size = input.scene->size() + QSizeF(2 * kMargin, 2 * kMargin);
     PaintInput whole = input;
     whole.emphasis = std::make_shared<const Emphasis>();
-    ScenePainter scenePainter(palette(), font());
-    Camera camera;
-    camera.origin = {-kMargin, -kMargin};
+    ScenePainter scenePainter(palette, font);
+    QByteArray bytes;
     if (ending == QStringLiteral("png")) {
-        camera.scale = std::min({2.0, std::sqrt(kMostPixels / (size.width() * size.height())),
-                                 kMostSide / std::max(size.width(), size.height())});
-        QImage image((size * camera.scale).toSize().expandedTo({1, 1}), QImage::Format_RGB32);
-        if (image.isNull())
-            return unsupported(path.toStdString(), "no memory for a picture of this size", "svg or pdf");
-        image.fill(scenePainter.tones().ground());
-        QPainter painter(&image);
-        scenePainter.paint(painter, image.rect(), camera, whole);
-        painter.end();
-        image.save(&buffer, "PNG");
+        HALFTONE_TRY(bytes, pngOf(path, whole, scenePainter, size));
     } else {
-        // Points of the page are the scene's pixels, as far as a page may be large (200 inches by the format's limit).
-        const double scale = std::min(1.0, 14000 / std::max(size.width(), size.height()));
-        QPdfWriter pdf(&buffer);
-        pdf.setResolution(72);
-        pdf.setCreator(QStringLiteral("Halftone"));
-        pdf.setPageMargins({});
-        pdf.setPageSize(QPageSize(size * scale, QPageSize::Point, {}, QPageSize::ExactMatch));
-        QPainter painter(&pdf);
-        painter.scale(scale, scale);
-        painter.fillRect(QRectF(QPointF(), size), scenePainter.tones().ground());
-        scenePainter.paint(painter, QRectF(QPointF(), size), camera, whole);
-        painter.end();
+        bytes = pdfOf(whole, scenePainter, size);
     }
     return writeFile(path, std::string_view(bytes.constData(), static_cast<std::size_t>(bytes.size())));
 }

@@ -24,7 +24,7 @@ struct PaintInput
     std::shared_ptr<const Looks> looks;
     std::shared_ptr<const Emphasis> emphasis;
     std::shared_ptr<const session::Snapshot> snapshot;
-    std::shared_ptr<const passes::TypeMap> types; ///< of the source
+    std::shared_ptr<const infer::TypeMap> types; ///< of the source
     ColourBy colourBy = ColourBy::Precision;
     bool converted = true;
 };

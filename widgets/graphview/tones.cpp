@@ -45,7 +45,7 @@ Tones::Tones(const QPalette &palette)
     : m_isDark(widgets::isDark(palette))
     , m_ground(palette.color(QPalette::Base))
     , m_text(palette.color(QPalette::Text))
-    , m_secondText(blended(m_text, m_ground, 0.32))
+    , m_secondText(blended(m_text, m_ground, m_isDark ? 0.18 : 0.32)) // 4.5 : 1 on every tint
     , m_line(blended(m_ground, m_text, 0.5))
     , m_accent(palette.color(QPalette::Highlight))
     , m_amber(m_isDark ? QColor(0xff, 0xb7, 0x2b) : QColor(0xb8, 0x6e, 0x00))

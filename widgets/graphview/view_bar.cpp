@@ -1,5 +1,7 @@
 #include "widgets/graphview/view_bar.h"
 
+#include "widgets/common/choice_box.h"
+
 #include <QAbstractButton>
 #include <QButtonGroup>
 #include <QComboBox>
@@ -13,7 +15,7 @@ namespace halftone::widgets {
 
 ViewBar::ViewBar(QWidget *parent)
     : QWidget(parent)
-    , m_colourBy(new QComboBox(this))
+    , m_colourBy(new ChoiceBox(this))
     , m_sides(new QButtonGroup(this))
 {
     auto *row = new QHBoxLayout(this);
@@ -41,17 +43,23 @@ ViewBar::ViewBar(QWidget *parent)
         row->addWidget(choice);
     }
     row->addStretch(1);
-    row->addWidget(button(tr("Fold"), tr("Fold all blocks"), &ViewBar::foldWanted));
-    row->addWidget(button(tr("Unfold"), tr("Open all blocks"), &ViewBar::unfoldWanted));
+    auto *const fold = button(tr("Fold"), tr("Fold all blocks"), &ViewBar::foldWanted);
+    auto *const unfold = button(tr("Unfold"), tr("Open all blocks"), &ViewBar::unfoldWanted);
+    row->addWidget(fold);
+    row->addWidget(unfold);
     row->addSpacing(12);
-    row->addWidget(button(QString(QChar(0x2212)), tr("Zoom out (Ctrl+-)"), &ViewBar::zoomOutWanted));
+    auto *const out = button(QString(QChar(0x2212)), tr("Zoom out (Ctrl+-)"), &ViewBar::zoomOutWanted);
+    row->addWidget(out);
     m_scale = button(QStringLiteral("100 %"), tr("Zoom to 100 % (Ctrl+0)"), &ViewBar::zoomToFullWanted);
     m_scale->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("0.25 % ")) + 12);
     row->addWidget(m_scale);
-    row->addWidget(button(QStringLiteral("+"), tr("Zoom in (Ctrl++)"), &ViewBar::zoomInWanted));
-    row->addWidget(button(tr("Fit"), tr("Show the whole graph (Space)"), &ViewBar::fitWanted));
+    auto *const in = button(QStringLiteral("+"), tr("Zoom in (Ctrl++)"), &ViewBar::zoomInWanted);
+    row->addWidget(in);
+    auto *const fitting = button(tr("Fit"), tr("Show the whole graph (Space)"), &ViewBar::fitWanted);
+    row->addWidget(fitting);
     row->addSpacing(12);
     row->addWidget(button(tr("Find"), tr("Find nodes (Ctrl+F)"), &ViewBar::findWanted));
+    m_givingWay = {label, out, in, m_scale, unfold, fold, fitting};
 
     connect(m_colourBy, &QComboBox::activated, this,
             [this](int index) { Q_EMIT colourByChosen(static_cast<ColourBy>(index)); });
@@ -68,6 +76,34 @@ QToolButton *ViewBar::button(const QString &text, const QString &tip, void (View
     made->setAutoRaise(true);
     connect(made, &QToolButton::clicked, this, signal);
     return made;
+}
+
+int ViewBar::widthWithout(qsizetype gone) const
+{
+    constexpr int kGaps = 3 * 12; // between the groups
+    const QMargins margins = layout()->contentsMargins();
+    int width = margins.left() + margins.right() + kGaps;
+    for (int k = 0; k < layout()->count(); ++k) {
+        QWidget *const widget = layout()->itemAt(k)->widget();
+        if (widget && !m_givingWay.mid(0, gone).contains(widget))
+            width += widget->sizeHint().width() + layout()->spacing();
+    }
+    return width;
+}
+
+QSize ViewBar::minimumSizeHint() const
+{
+    return {widthWithout(m_givingWay.size()), QWidget::minimumSizeHint().height()};
+}
+
+void ViewBar::resizeEvent(QResizeEvent *event)
+{
+    QWidget::resizeEvent(event);
+    qsizetype gone = 0;
+    while (gone < m_givingWay.size() && widthWithout(gone) > width())
+        ++gone;
+    for (qsizetype k = 0; k < m_givingWay.size(); ++k)
+        m_givingWay[k]->setVisible(k >= gone);
 }
 
 void ViewBar::show(ColourBy colourBy, Sides sides)

@@ -21,6 +21,7 @@ public:
 
     void show(ColourBy colourBy, Sides sides);
     void showScale(double scale);
+    QSize minimumSizeHint() const override;
 
 Q_SIGNALS:
     void colourByChosen(halftone::widgets::ColourBy colourBy);
@@ -33,12 +34,17 @@ Q_SIGNALS:
     void unfoldWanted();
     void findWanted();
 
+protected:
+    void resizeEvent(QResizeEvent *event) override;
+
 private:
     QToolButton *button(const QString &text, const QString &tip, void (ViewBar::*signal)());
+    int widthWithout(qsizetype gone) const; ///< the first ones of m_givingWay
 
     QComboBox *m_colourBy;
     QButtonGroup *m_sides;
     QToolButton *m_scale = nullptr;
+    QList<QWidget *> m_givingWay; ///< where room is scarce, in this order: menu and keys do the same
 };
 
 } // namespace halftone::widgets

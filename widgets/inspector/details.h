@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/passes/type_map.h"
+#include "core/infer/type_map.h"
 #include "core/session/snapshot.h"
 
 #include <QString>
@@ -37,7 +37,7 @@ struct Details
 
 /// `sourceTypes`: sourceTypes(snapshot).
 Details describeNode(const session::Snapshot &snapshot, const session::Figures &figures,
-                     const passes::TypeMap &sourceTypes, graph::NodeId node);
+                     const infer::TypeMap &sourceTypes, graph::NodeId node);
 /// Of several nodes: counts.
 Details describeNodes(const session::Snapshot &snapshot, const session::Figures &figures,
                       std::span<const graph::NodeId> nodes);

@@ -113,7 +113,7 @@ InspectorPanel::InspectorPanel(DocumentController *controller, QWidget *parent)
 
 void InspectorPanel::takeDocument()
 {
-    m_sourceTypes = m_controller->snapshot() ? sourceTypes(*m_controller->snapshot()) : passes::TypeMap();
+    m_sourceTypes = m_controller->snapshot() ? sourceTypes(*m_controller->snapshot()) : infer::TypeMap();
     refresh();
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/passes/type_map.h"
+#include "core/infer/type_map.h"
 #include "widgets/common/document_controller.h"
 #include "widgets/inspector/details.h"
 
@@ -27,7 +27,7 @@ private:
     void follow(const QUrl &link);
 
     DocumentController *m_controller;
-    passes::TypeMap m_sourceTypes;
+    infer::TypeMap m_sourceTypes;
     std::vector<graph::NodeId> m_shown; ///< to keep the place when the same nodes are shown again
 };
 

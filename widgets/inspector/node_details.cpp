@@ -1,5 +1,5 @@
-#include "core/dialect/mxnet/op_info.h"
-#include "core/runtime/shown_outputs.h"
+#include "core/dialect/dialect.h"
+#include "core/infer/shown_outputs.h"
 #include "widgets/common/formatters.h"
 #include "widgets/inspector/detail_parts.h"
 
@@ -23,21 +23,21 @@ class NodeDetails
 {
 public:
     NodeDetails(const session::Snapshot &snapshot, const session::Figures &figures,
-                const passes::TypeMap &sourceTypes, graph::NodeId node)
+                const infer::TypeMap &sourceTypes, graph::NodeId node)
         : m_snapshot(snapshot)
         , m_figures(figures)
         , m_sourceTypes(sourceTypes)
         , m_graph(snapshot.graph())
         , m_node(node)
         , m_def(m_graph.node(node))
-        , m_info(dialect::mxnet::findOp(m_def.op))
+        , m_info(m_def.isVariable() ? nullptr : dialect::of(m_graph).findOp(m_def.op))
     {
     }
 
     Details make();
 
 private:
-    const passes::Conversion *conversion() const
+    const rewrite::Conversion *conversion() const
     {
         return m_snapshot.converted ? &m_snapshot.converted->conversion : nullptr;
     }
@@ -63,11 +63,11 @@ private:
 
     const session::Snapshot &m_snapshot;
     const session::Figures &m_figures;
-    const passes::TypeMap &m_sourceTypes;
+    const infer::TypeMap &m_sourceTypes;
     const graph::Graph &m_graph;
     graph::NodeId m_node;
     const graph::NodeDef &m_def;
-    const dialect::mxnet::OpInfo *m_info;
+    const dialect::OpInfo *m_info;
 };
 
 const tensor::Shape &NodeDetails::shapeOf(const graph::Entry &entry) const
@@ -83,12 +83,12 @@ QString NodeDetails::inputName(std::size_t input) const
 {
     if (!m_info)
         return QStringLiteral("input %1").arg(input);
-    return plain(dialect::mxnet::inputName(*m_info, m_def.attributes, input));
+    return plain(m_info->inputName(m_def.attributes, input));
 }
 
 tensor::DType NodeDetails::convertedInputType(std::size_t input) const
 {
-    if (!conversion() || conversion()->fromSource[m_node] == passes::kNoNode)
+    if (!conversion() || conversion()->fromSource[m_node] == rewrite::kNoNode)
         return tensor::DType::Unknown;
     const auto entries = conversion()->graph.inputs(conversion()->fromSource[m_node]);
     return input < entries.size() ? conversion()->types.of(entries[input]) : tensor::DType::Unknown;
@@ -101,7 +101,8 @@ QString NodeDetails::subtitle() const
         return QStringLiteral("variable");
     QString text = plain(m_def.op);
     const auto entries = m_graph.inputs(m_node);
-    const bool isLayer = m_def.op == "Convolution" || m_def.op == "FullyConnected";
+    const auto op = dialect::of(m_graph).read(m_def);
+    const bool isLayer = op.ok() && (op.value().is<ops::Conv>() || op.value().is<ops::FullyConnected>());
     if (!isLayer || entries.size() < 2)
         return text;
     const tensor::Shape &weight = shapeOf(entries[1]);
@@ -126,7 +127,7 @@ DetailSection NodeDetails::precision() const
     const Rule rule = assignment.rule(m_node);
     const tensor::DType target = m_snapshot.converted->policy.target;
     const bool isInt8 = conversion()->isInt8(m_node);
-    const bool isGone = conversion()->fromSource[m_node] == passes::kNoNode && !isInt8;
+    const bool isGone = conversion()->fromSource[m_node] == rewrite::kNoNode && !isInt8;
     // What follows an int8 operator goes with it whatever its own list says.
     const bool follows = isInt8 && policy::requestOf(rule) != policy::Request::Int8;
     section.rows.push_back(
@@ -163,12 +164,12 @@ void NodeDetails::addParameter(graph::NodeId variable, DetailSection &section) c
 {
     const std::string &name = m_graph.node(variable).name;
     for (const tensor::Array &array : m_snapshot.source->model.parameters) {
-        if (graph::variableOf(array.name) != name)
+        if (dialect::variableOf(m_graph, array.name) != name)
             continue;
         const tensor::DType from = array.values.dtype();
         tensor::DType to = from;
         if (conversion()) {
-            for (const passes::StoredParameter &stored : conversion()->parameters)
+            for (const rewrite::StoredParameter &stored : conversion()->parameters)
                 to = stored.variable == variable ? stored.to : to;
         }
         const auto bytesOf = [&](tensor::DType type) {
@@ -184,19 +185,20 @@ void NodeDetails::addParameter(graph::NodeId variable, DetailSection &section) c
 
 void NodeDetails::addCast(std::size_t input, DetailSection &section) const
 {
-    for (const passes::InsertedCast &cast : conversion()->casts) {
-        const passes::Reader self{m_node, static_cast<std::uint32_t>(input)};
+    for (const rewrite::InsertedCast &cast : conversion()->casts) {
+        const rewrite::Reader self{m_node, static_cast<std::uint32_t>(input)};
         if (std::ranges::find(cast.readers, self) == cast.readers.end())
             continue;
         QString text = cast.type == tensor::DType::Unknown
             ? QStringLiteral("cast to the widest type of its inputs")
             : QStringLiteral("cast to %1").arg(typeName(cast.type));
         QStringList others;
-        for (const passes::Reader &reader : cast.readers) {
+        for (const rewrite::Reader &reader : cast.readers) {
             if (reader.node == m_node)
                 continue;
-            const QString who = reader.node == passes::kNoNode ? QStringLiteral("output %1").arg(reader.input)
-                                                               : plain(m_graph.node(reader.node).name);
+            const QString who = reader.node == rewrite::kNoNode
+                ? QStringLiteral("output %1").arg(reader.input)
+                : plain(m_graph.node(reader.node).name);
             if (!others.contains(who))
                 others << who;
         }
@@ -238,15 +240,14 @@ DetailSection NodeDetails::inputs() const
 DetailSection NodeDetails::outputs() const
 {
     DetailSection section{QStringLiteral("Outputs"), {}};
-    const std::size_t count
-        = m_info ? dialect::mxnet::visibleOutputCount(*m_info, m_def.attributes) : std::size_t{1};
+    const std::size_t count = m_info ? m_info->visibleOutputCount(m_def.attributes) : std::size_t{1};
     for (std::size_t k = 0; k < std::min<std::size_t>(count, 16); ++k) {
         const graph::Entry entry{m_node, static_cast<std::uint32_t>(k), 0};
         tensor::DType type = m_sourceTypes.of(entry);
-        if (conversion() && conversion()->fromSource[m_node] != passes::kNoNode)
+        if (conversion() && conversion()->fromSource[m_node] != rewrite::kNoNode)
             type = conversion()->types.at(conversion()->fromSource[m_node], entry.output);
-        const QString name = m_info ? plain(dialect::mxnet::outputName(*m_info, m_def.attributes, k))
-                                    : QStringLiteral("output");
+        const QString name
+            = m_info ? plain(m_info->outputName(m_def.attributes, k)) : QStringLiteral("output");
         section.rows.push_back(
             {name, shortType(type) + QLatin1Char(' ') + shapeText(shapeOf(entry)), {}, false, false, {}});
     }
@@ -318,17 +319,17 @@ DetailSection NodeDetails::notes() const
     const auto note = [&](QString text, bool isWarning) {
         section.rows.push_back({QString(), std::move(text), {}, isWarning, false, {}});
     };
-    for (const passes::NodeNote &one : conversion()->notes) {
+    for (const rewrite::NodeNote &one : conversion()->notes) {
         if (one.node == m_node)
             note(plain(one.text), true);
     }
-    for (const passes::MergedNode &one : conversion()->merged) {
+    for (const rewrite::MergedNode &one : conversion()->merged) {
         if (one.node == m_node)
             note(QStringLiteral("computes the same as %1, which stands for both")
                      .arg(plain(m_graph.node(one.into).name)),
                  false);
     }
-    for (const passes::MovedCasts &one : conversion()->moved) {
+    for (const rewrite::MovedCasts &one : conversion()->moved) {
         if (one.past == m_node)
             note(QStringLiteral("moves its data in %1, so that fewer bytes are cast").arg(typeName(one.type)),
                  false);
@@ -377,7 +378,7 @@ Details NodeDetails::make()
 } // namespace
 
 Details describeNode(const session::Snapshot &snapshot, const session::Figures &figures,
-                     const passes::TypeMap &sourceTypes, graph::NodeId node)
+                     const infer::TypeMap &sourceTypes, graph::NodeId node)
 {
     return NodeDetails(snapshot, figures, sourceTypes, node).make();
 }

@@ -1,5 +1,6 @@
 #include "widgets/common/formatters.h"
 #include "widgets/inspector/details.h"
+#include "widgets/models/latency_words.h"
 
 #include <QFileInfo>
 #include <QLocale>
@@ -101,7 +102,7 @@ void addAccuracy(const session::Snapshot &snapshot, const session::Figures &figu
     if (!figures.comparison)
         return;
     DetailSection section{QStringLiteral("Against the source"), {}};
-    const session::CompareOutcome &outcome = *figures.comparison;
+    const jobs::CompareOutcome &outcome = *figures.comparison;
     const bool isStale = figures.comparisonRevision != snapshot.revision;
     const auto add = [&](const QString &label, const QString &value, bool isWarning = false,
                          std::optional<graph::NodeId> link = {}) {
@@ -121,7 +122,8 @@ void addAccuracy(const session::Snapshot &snapshot, const session::Figures &figu
     }
     if (const auto first = outcome.comparison.firstDivergence) {
         const graph::NodeId node = outcome.comparison.layers[*first].node;
-        add(QStringLiteral("diverges at"), plain(snapshot.graph().node(node).name), true, node);
+        add(QStringLiteral("first below %1 dB").arg(decibels(outcome.comparison.threshold)),
+            plain(snapshot.graph().node(node).name), true, node);
     }
     if (outcome.examples > 0)
         add(QStringLiteral("over"), counted(outcome.examples, "example", "examples"));
@@ -135,22 +137,21 @@ void addLatency(const session::Snapshot &snapshot, const session::Figures &figur
     DetailSection section{QStringLiteral("Time"), {}};
     const session::LatencyFigures &latency = *figures.latency;
     const bool isStale = figures.latencyRevision != snapshot.revision;
-    const auto milliseconds = [](double value) { return significant(value) + QStringLiteral(" ms"); };
-    section.rows.push_back(
-        {QStringLiteral("fp32"), milliseconds(latency.fp32.medianMs), {}, false, isStale, {}});
+    const LatencyWords words = latencyWords(latency);
+    const auto add = [&](const char *name, const QString &text, bool warns) {
+        section.rows.push_back({QLatin1String(name), text, {}, warns, isStale, {}});
+    };
     if (latency.native) {
-        section.rows.push_back(
-            {QStringLiteral("mixed"), milliseconds(latency.mixed.medianMs), {}, false, isStale, {}});
-        section.rows.push_back(
-            {QStringLiteral("ratio"),
-             QStringLiteral("\u00d7%1 (%2 \u2026 %3)")
-                 .arg(significant(latency.versus.ratio), significant(latency.versus.ci95[0]),
-                      significant(latency.versus.ci95[1])),
-             {},
-             latency.versus.ratio > 1,
-             isStale,
-             {}});
+        add("fp32", words.fp32, false);
+        add("mixed", words.mixed, false);
+        add("ratio", words.ratio, words.isSlower);
+        if (words.isSlower)
+            add("", QStringLiteral("this machine gains nothing by it"), true);
+        if (words.isDisturbed)
+            add("", QStringLiteral("other work ran on this machine: not to be trusted"), true);
     } else {
+        add("fp32", significant(latency.fp32.medianMs) + QStringLiteral("\u202fms"),
+            isDisturbed(latency.fp32));
         section.rows.push_back({QStringLiteral("mixed"),
                                 QStringLiteral("%1 is emulated here: times would say nothing")
                                     .arg(plain(std::string(tensor::nameOf(snapshot.policy->target)))),
@@ -256,12 +257,12 @@ Details describeModel(const session::Snapshot &snapshot, const session::Figures 
 {
     const graph::Graph &graph = snapshot.graph();
     const std::vector<graph::NodeId> operators = operatorNodes(graph);
-    Details details{QFileInfo(plain(snapshot.source->symbolPath)).fileName(),
+    Details details{QFileInfo(plain(snapshot.source->modelPath)).fileName(),
                     counted(operators.size(), "operator", "operators"),
                     {}};
     DetailSection first = parametersOf(snapshot);
     if (snapshot.converted) {
-        const passes::CastCounts counts = snapshot.converted->conversion.castCounts();
+        const rewrite::CastCounts counts = snapshot.converted->conversion.castCounts();
         QString text = QString::number(snapshot.castCount());
         if (counts.shared > 0)
             text += QStringLiteral(" (%1 shared)").arg(counts.shared);

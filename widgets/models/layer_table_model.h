@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/passes/type_map.h"
+#include "core/infer/type_map.h"
 #include "core/session/snapshot.h"
 
 #include <QAbstractTableModel>
@@ -100,7 +100,7 @@ private:
 
     std::shared_ptr<const session::Snapshot> m_snapshot;
     session::Figures m_figures;
-    passes::TypeMap m_sourceTypes;
+    infer::TypeMap m_sourceTypes;
     std::vector<graph::NodeId> m_nodes; ///< by row
     std::vector<int> m_rows; ///< by NodeId
     std::vector<std::uint32_t> m_casts; ///< by NodeId

@@ -1,7 +1,7 @@
 #include "widgets/models/list_entries.h"
 
 #include "core/base/text.h"
-#include "core/dialect/mxnet/op_info.h"
+#include "core/dialect/dialect.h"
 #include "core/policy/wording.h"
 #include "widgets/common/formatters.h"
 
@@ -162,17 +162,15 @@ void EntryMaker::addOperators()
     };
     for (const auto &[op, use] : m_uses)
         show(op);
-    const std::string_view builtIn
-        = m_snapshot.builtIn ? std::string_view(m_snapshot.builtIn->label) : std::string_view();
     for (const auto &[op, place] : rules().places) {
-        if (m_filter.everyOperator || place.source != builtIn)
+        if (m_filter.everyOperator || place.origin != policy::Origin::BuiltIn)
             show(op);
     }
     for (const auto &[op, place] : rules().int8)
         show(op);
     if (m_filter.everyOperator) {
-        for (const dialect::mxnet::OpInfo &op : dialect::mxnet::allOps())
-            show(op.name);
+        for (const dialect::OpInfo *const op : dialect::of(m_snapshot.graph()).operators())
+            show(op->name);
     }
 }
 

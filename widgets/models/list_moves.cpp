@@ -1,6 +1,6 @@
 #include "widgets/models/list_moves.h"
 
-#include "core/dialect/mxnet/op_info.h"
+#include "core/dialect/dialect.h"
 #include "core/policy/int8_forms.h"
 #include "widgets/common/formatters.h"
 
@@ -46,7 +46,7 @@ std::optional<policy::Edit> asOne(const session::Snapshot &snapshot, std::vector
         return std::move(edits.front());
     policy::Policy policy = *snapshot.policy;
     for (const policy::Edit &edit : edits) {
-        auto next = policy::applyEdit(policy, edit);
+        auto next = policy::applyEdit(policy, edit, dialect::of(snapshot.graph()));
         if (!next.ok())
             return edit; // alone it says what is wrong
         policy = std::move(next).value();
@@ -195,7 +195,7 @@ ListMove Mover::makeConditional() const
     const std::vector<std::string> ops = allOperators();
     if (ops.size() != 1)
         return refused(QStringLiteral("conditions are written for one operator at a time"));
-    const dialect::mxnet::OpInfo *const info = dialect::mxnet::findOp(ops.front());
+    const dialect::OpInfo *const info = dialect::of(m_snapshot.graph()).findOp(ops.front());
     if (!info || info->attributes.empty())
         return refused(
             QStringLiteral("%1 has no attributes that a condition could name").arg(plain(ops.front())));
@@ -212,7 +212,8 @@ MoveChoice Mover::operatorChoice(const std::vector<std::string> &ops) const
                          [this](const std::string &op) { return listOf(*m_snapshot.rules, op) != m_to; });
     if (m_to == ListId::Int8) {
         const std::vector<std::string> all = moving;
-        std::erase_if(moving, [](const std::string &op) { return !policy::hasInt8Form(op); });
+        std::erase_if(
+            moving, [this](const std::string &op) { return !policy::hasInt8Form(dialect::of(m_graph), op); });
         if (moving.empty() && !all.empty()) {
             choice.label = QStringLiteral("All %1").arg(named(all));
             choice.why = withoutInt8Form(all);
@@ -232,7 +233,8 @@ MoveChoice Mover::operatorChoice(const std::vector<std::string> &ops) const
     choice.label = QStringLiteral("All %1").arg(what);
     choice.subject = QStringLiteral("%1 to %2").arg(what, m_title);
     const policy::Edit edit = policy::MoveOperators{moving, policyList(m_to)};
-    if (const auto possible = policy::applyEdit(*m_snapshot.policy, edit); !possible.ok())
+    if (const auto possible = policy::applyEdit(*m_snapshot.policy, edit, dialect::of(m_graph));
+        !possible.ok())
         choice.why = plain(possible.error().found);
     else
         choice.edit = edit;
@@ -260,7 +262,9 @@ MoveChoice Mover::nodeChoice() const
         edits.emplace_back(policy::IncludeNames{excluded});
     if (m_to == ListId::Target || m_to == ListId::Fp32 || m_to == ListId::Int8) {
         std::vector<std::string> formless = m_opsOfNodes;
-        std::erase_if(formless, [](const std::string &op) { return policy::hasInt8Form(op); });
+        std::erase_if(formless, [this](const std::string &op) {
+            return policy::hasInt8Form(dialect::of(m_graph), op);
+        });
         if (m_to == ListId::Int8 && !formless.empty()) {
             choice.why = withoutInt8Form(formless);
             return choice;
@@ -307,7 +311,7 @@ policy::Edit withoutInt8(const session::Snapshot &snapshot, const std::vector<st
 {
     policy::Policy policy = *snapshot.policy;
     std::erase_if(*policy.int8Ops, [&](const std::string &one) {
-        const dialect::mxnet::OpInfo *const info = dialect::mxnet::findOp(one);
+        const dialect::OpInfo *const info = dialect::of(snapshot.graph()).findOp(one);
         return std::ranges::find(ops, info ? info->name : one) != ops.end();
     });
     if (policy.int8Ops->empty())

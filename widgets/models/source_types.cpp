@@ -1,24 +1,24 @@
 #include "widgets/models/source_types.h"
 
-#include "core/passes/infer_types.h"
-#include "core/passes/variables.h"
+#include "core/infer/infer_types.h"
+#include "core/infer/variables.h"
 
 #include <algorithm>
 
 namespace halftone::widgets {
 
-passes::TypeMap sourceTypes(const session::Snapshot &snapshot)
+infer::TypeMap sourceTypes(const session::Snapshot &snapshot)
 {
     const graph::Graph &graph = snapshot.graph();
     std::vector<policy::Warning> told;
     std::vector<tensor::DType> types(graph.nodeCount(), tensor::DType::Unknown);
-    const auto variables = passes::classifyVariables(snapshot.source->model, *snapshot.policy, told);
+    const auto variables = infer::classifyVariables(snapshot.source->model, *snapshot.policy, told);
     if (variables.ok())
-        std::ranges::transform(variables.value(), types.begin(), &passes::Variable::type);
-    auto inferred = passes::inferTypes(graph, types);
+        std::ranges::transform(variables.value(), types.begin(), &infer::Variable::type);
+    auto inferred = infer::inferTypes(graph, types);
     if (inferred.ok())
         return std::move(inferred).value();
-    passes::TypeMap unknown;
+    infer::TypeMap unknown;
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
         unknown.append(tensor::DType::Unknown);
     return unknown;
@@ -29,10 +29,10 @@ std::vector<std::uint32_t> castsByReader(const session::Snapshot &snapshot)
     std::vector<std::uint32_t> casts(snapshot.graph().nodeCount(), 0);
     if (!snapshot.converted)
         return casts;
-    for (const passes::InsertedCast &cast : snapshot.converted->conversion.casts) {
+    for (const rewrite::InsertedCast &cast : snapshot.converted->conversion.casts) {
         std::vector<graph::NodeId> readers;
-        for (const passes::Reader &reader : cast.readers) {
-            if (reader.node != passes::kNoNode)
+        for (const rewrite::Reader &reader : cast.readers) {
+            if (reader.node != rewrite::kNoNode)
                 readers.push_back(reader.node);
         }
         std::ranges::sort(readers);

@@ -1,5 +1,7 @@
 #include "widgets/models/threshold_editor.h"
 
+#include "widgets/common/formatters.h"
+
 #include <algorithm>
 
 namespace halftone::widgets {
@@ -44,6 +46,32 @@ std::optional<graph::NodeId> ThresholdEditor::nodeOf(const calibration::Calibrat
     return found == m_nodes.end() ? std::nullopt : std::optional(found->second);
 }
 
+QString ThresholdEditor::whyWithoutEffect() const
+{
+    const auto &snapshot = m_controller->snapshot();
+    const auto node = tensor() ? nodeOf(*tensor()) : std::nullopt;
+    if (!node || !snapshot || !snapshot->converted)
+        return {};
+    const rewrite::Conversion &conversion = snapshot->converted->conversion;
+    if (conversion.int8Group.empty())
+        return tr("no operator computes in int8");
+    const graph::Graph &graph = snapshot->graph();
+    const graph::NodeId own = conversion.int8Group[*node];
+    const auto readsCodes = [&](graph::NodeId id) {
+        return conversion.isInt8(id) && conversion.int8Group[id] != own
+            && std::ranges::any_of(graph.inputs(id),
+                                   [&](const graph::Entry &input) { return input.node == *node; });
+    };
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+        if (readsCodes(id))
+            return {};
+    if (own == *node)
+        return {}; // an int8 operator gives it
+    return own == rewrite::kNoNode
+        ? tr("no int8 operator reads it")
+        : tr("it lies within the int8 operator %1").arg(plain(graph.node(own).name));
+}
+
 /// Figures of errors and times come often, and leave the tensors as they are.
 void ThresholdEditor::takeFigures()
 {
@@ -78,10 +106,10 @@ void ThresholdEditor::takePolicy()
         return;
     m_choosing.start(
         [calibration = m_calibration, policy = *policy(), before = m_chosen](std::stop_token stop) {
-            return session::chosenThresholds(calibration->tensors, policy,
-                                             before ? std::span<const session::ChosenThreshold>(*before)
-                                                    : std::span<const session::ChosenThreshold>(),
-                                             stop);
+            return jobs::chosenThresholds(calibration->tensors, policy,
+                                          before ? std::span<const jobs::ChosenThreshold>(*before)
+                                                 : std::span<const jobs::ChosenThreshold>(),
+                                          stop);
         },
         [this](Chosen chosen) {
             m_chosen = std::move(chosen);
@@ -130,8 +158,8 @@ void ThresholdEditor::show(std::optional<std::size_t> index)
     if (tensor() && tensor()->statistics.absMax > 0) {
         m_studying.start(
             [tensor = std::shared_ptr<const calibration::CalibratedTensor>(m_calibration, tensor())](
-                std::stop_token stop) { return session::ThresholdStudy::of(tensor, stop); },
-            [this](std::shared_ptr<const session::ThresholdStudy> study) {
+                std::stop_token stop) { return jobs::ThresholdStudy::of(tensor, stop); },
+            [this](std::shared_ptr<const jobs::ThresholdStudy> study) {
                 m_study = std::move(study);
                 m_figures.reset();
                 Q_EMIT tensorChanged();
@@ -142,7 +170,7 @@ void ThresholdEditor::show(std::optional<std::size_t> index)
 
 policy::ThresholdChoice ThresholdEditor::choice() const
 {
-    return tensor() && policy() ? session::choiceFor(*policy(), *tensor()) : policy::ThresholdChoice();
+    return tensor() && policy() ? jobs::choiceFor(*policy(), *tensor()) : policy::ThresholdChoice();
 }
 
 bool ThresholdEditor::isOwnChoice() const
@@ -163,7 +191,7 @@ double ThresholdEditor::value() const
         return (*m_chosen)[*m_index].threshold.value;
     if (m_study) {
         const calibration::ThresholdOptions usual;
-        for (const session::ThresholdMark &mark : m_study->marks()) {
+        for (const jobs::ThresholdMark &mark : m_study->marks()) {
             if (mark.options.method == chosen.method && mark.options.percentile == usual.percentile)
                 return mark.threshold.value;
         }
@@ -171,7 +199,7 @@ double ThresholdEditor::value() const
     return tensor()->threshold.value;
 }
 
-std::optional<session::ThresholdFigures> ThresholdEditor::figures() const
+std::optional<jobs::ThresholdFigures> ThresholdEditor::figures() const
 {
     if (!m_study)
         return std::nullopt;

@@ -1,6 +1,6 @@
 #include "widgets/oplists/condition_row.h"
 
-#include "core/dialect/mxnet/op_info.h"
+#include "core/dialect/op_info.h"
 #include "widgets/common/formatters.h"
 
 #include <QComboBox>
@@ -13,8 +13,8 @@
 namespace halftone::widgets {
 namespace {
 
-using dialect::mxnet::AttributeSpec;
-using dialect::mxnet::AttributeType;
+using dialect::AttributeSpec;
+using dialect::AttributeType;
 
 QStringList valuesIn(const QString &text)
 {
@@ -59,8 +59,7 @@ QString formOf(const AttributeSpec &spec)
 
 } // namespace
 
-ConditionRow::ConditionRow(const dialect::mxnet::OpInfo *info, const policy::ConditionalRule &rule,
-                           QWidget *parent)
+ConditionRow::ConditionRow(const dialect::OpInfo *info, const policy::ConditionalRule &rule, QWidget *parent)
     : QWidget(parent)
     , m_info(info)
     , m_op(rule.op)

@@ -8,7 +8,7 @@ class QComboBox;
 class QLineEdit;
 class QToolButton;
 
-namespace halftone::dialect::mxnet {
+namespace halftone::dialect {
 struct OpInfo;
 }
 
@@ -21,8 +21,7 @@ class ConditionRow : public QWidget
 
 public:
     /// `info` may be null: then any attribute can be written.
-    ConditionRow(const dialect::mxnet::OpInfo *info, const policy::ConditionalRule &rule,
-                 QWidget *parent = nullptr);
+    ConditionRow(const dialect::OpInfo *info, const policy::ConditionalRule &rule, QWidget *parent = nullptr);
 
     policy::ConditionalRule rule() const;
 
@@ -38,7 +37,7 @@ private:
     void offerValues();
     void toggleValue(const QString &value, bool on);
 
-    const dialect::mxnet::OpInfo *m_info;
+    const dialect::OpInfo *m_info;
     std::string m_op;
     QComboBox *m_attribute;
     QLineEdit *m_values;

@@ -1,6 +1,6 @@
 #include "widgets/oplists/conditions_dialog.h"
 
-#include "core/dialect/mxnet/op_info.h"
+#include "core/dialect/dialect.h"
 #include "core/policy/condition_check.h"
 #include "widgets/common/formatters.h"
 #include "widgets/oplists/condition_row.h"
@@ -14,11 +14,12 @@
 
 namespace halftone::widgets {
 
-ConditionsDialog::ConditionsDialog(const std::string &op, const Rules &rules,
+ConditionsDialog::ConditionsDialog(const dialect::Dialect &dialect, const std::string &op, const Rules &rules,
                                    std::function<QString(const Rules &)> preview, QWidget *parent)
     : QDialog(parent)
     , m_op(op)
-    , m_info(dialect::mxnet::findOp(op))
+    , m_dialect(dialect)
+    , m_info(dialect.findOp(op))
     , m_preview(std::move(preview))
     , m_hadNone(rules.empty())
     , m_rowsLayout(new QVBoxLayout)
@@ -101,7 +102,7 @@ void ConditionsDialog::check()
         std::vector<policy::Warning> warnings;
         if (!m_info)
             continue;
-        if (const auto possible = policy::checkCondition(*m_info, rule, rule.attribute, warnings);
+        if (const auto possible = policy::checkCondition(m_dialect, *m_info, rule, rule.attribute, warnings);
             !possible.ok())
             wrong = plain(possible.error().message());
         if (!warnings.empty())

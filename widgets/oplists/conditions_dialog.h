@@ -12,9 +12,10 @@ class QLabel;
 class QPushButton;
 class QVBoxLayout;
 
-namespace halftone::dialect::mxnet {
+namespace halftone::dialect {
+class Dialect;
 struct OpInfo;
-}
+} // namespace halftone::dialect
 
 namespace halftone::widgets {
 
@@ -30,8 +31,8 @@ public:
     using Rules = std::vector<policy::ConditionalRule>;
 
     /// preview  what these rules would do, as a line for the person
-    ConditionsDialog(const std::string &op, const Rules &rules, std::function<QString(const Rules &)> preview,
-                     QWidget *parent = nullptr);
+    ConditionsDialog(const dialect::Dialect &dialect, const std::string &op, const Rules &rules,
+                     std::function<QString(const Rules &)> preview, QWidget *parent = nullptr);
 
     Rules rules() const; ///< those that name a value
 
@@ -42,7 +43,8 @@ private:
     void check();
 
     std::string m_op;
-    const dialect::mxnet::OpInfo *m_info;
+    const dialect::Dialect &m_dialect;
+    const dialect::OpInfo *m_info;
     std::function<QString(const Rules &)> m_preview;
     std::vector<ConditionRow *> m_rows;
     bool m_hadNone; ///< when it was opened

@@ -5,23 +5,37 @@
 
 namespace halftone::widgets {
 
+namespace {
+
+/// "&Only these 2 nodes": names may hold an ampersand themselves.
+QString withKey(const QString &label)
+{
+    return QLatin1Char('&') + QString(label).replace(QLatin1Char('&'), QStringLiteral("&&"));
+}
+
+} // namespace
+
 QMenu *makeChoiceMenu(const ListMove &move, QWidget *parent, std::function<void(const policy::Edit &)> apply,
-                      std::function<void(const MoveChoice &)> preview)
+                      const std::function<QString(const MoveChoice &)> &consequence,
+                      std::function<void(const QString &)> tell)
 {
     auto *const menu = new QMenu(parent);
     menu->setObjectName(QStringLiteral("moveChoice"));
     menu->setAttribute(Qt::WA_DeleteOnClose);
     for (const MoveChoice &choice : move.choices) {
-        QAction *const action = menu->addAction(
-            choice.edit ? choice.label : choice.label + QStringLiteral(" (%1)").arg(choice.why));
-        action->setEnabled(choice.edit.has_value());
-        if (!choice.edit)
+        if (!choice.edit) {
+            menu->addAction(withKey(choice.label + QStringLiteral(" (%1)").arg(choice.why)))
+                ->setEnabled(false);
             continue;
+        }
+        const QString effect = consequence(choice);
+        QAction *const action = menu->addAction(withKey(choice.label) + QLatin1Char('\t')
+                                                + effect.section(QStringLiteral(": "), 1));
         QObject::connect(action, &QAction::triggered, parent, [apply, edit = *choice.edit] { apply(edit); });
-        QObject::connect(action, &QAction::hovered, parent, [preview, choice] { preview(choice); });
+        QObject::connect(action, &QAction::hovered, parent, [tell, effect] { tell(effect); });
     }
     menu->addSeparator();
-    menu->addAction(QMenu::tr("Cancel"));
+    menu->addAction(QMenu::tr("&Cancel"));
     return menu;
 }
 

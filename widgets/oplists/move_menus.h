@@ -22,9 +22,11 @@ inline constexpr ListKey kListKeys[]{{ListId::Target, Qt::Key_T},      {ListId::
                                      {ListId::Conditional, Qt::Key_C}, {ListId::Excluded, Qt::Key_X},
                                      {ListId::Neutral, Qt::Key_N}};
 
-/// Asks which of its choices a move means. preview: called for the choice under the cursor.
+/// Asks which of its choices a move means, each with a key of its own and with what it would do.
+/// consequence  of a choice; tell  is called with that of the one under the cursor
 QMenu *makeChoiceMenu(const ListMove &move, QWidget *parent, std::function<void(const policy::Edit &)> apply,
-                      std::function<void(const MoveChoice &)> preview);
+                      const std::function<QString(const MoveChoice &)> &consequence,
+                      std::function<void(const QString &)> tell);
 
 /// "Move to", with the lists that cannot take the payload greyed and saying why.
 QMenu *makeMoveMenu(const session::Snapshot &snapshot, const ListPayload &payload, QWidget *parent,

@@ -1,6 +1,6 @@
 #include "widgets/oplists/mxnet_call.h"
 
-#include "core/dialect/mxnet/op_info.h"
+#include "core/dialect/dialect.h"
 #include "core/policy/op_lists.h"
 #include "widgets/common/formatters.h"
 
@@ -62,7 +62,9 @@ public:
         : m_snapshot(snapshot)
         , m_policy(*snapshot.policy)
         , m_rules(*snapshot.rules)
-        , m_native(*policy::builtInLists(m_policy.target, "1.9.1").value())
+        , m_dialect(dialect::of(snapshot.graph()))
+        , m_native(
+              *policy::builtInLists(m_dialect, m_policy.target, m_dialect.listVersions().front()).value())
     {
     }
 
@@ -83,6 +85,7 @@ private:
     const session::Snapshot &m_snapshot;
     const policy::Policy &m_policy;
     const policy::Rules &m_rules;
+    const dialect::Dialect &m_dialect;
     const policy::OpLists &m_native; ///< those of the MXNet that will run the call
     std::set<std::string> m_excluded;
     QStringList m_notes;
@@ -140,7 +143,7 @@ QStringList CallWriter::operators(List list)
     QStringList names;
     std::set<std::string> placed;
     for (const std::string &name : m_native.names(list)) {
-        const dialect::mxnet::OpInfo *const info = dialect::mxnet::findOp(name);
+        const dialect::OpInfo *const info = m_dialect.findOp(name);
         const auto place = m_rules.places.find(name);
         // An alias matches no node in MXNet; it stays, so that an unchanged list is MXNet's own.
         const bool isAlias = info && info->name != name;
@@ -205,7 +208,7 @@ void CallWriter::noteWhatIsLost()
     std::set<std::string> fromWidest;
     for (const auto &[op, place] : m_rules.places) {
         const List native = nativeList(op);
-        const bool isAlias = dialect::mxnet::findOp(op) && dialect::mxnet::findOp(op)->name != op;
+        const bool isAlias = m_dialect.findOp(op) && m_dialect.findOp(op)->name != op;
         if (isAlias || place.list == native)
             continue;
         if (place.list == List::Widest)
@@ -222,7 +225,7 @@ void CallWriter::noteWhatIsLost()
 QString CallWriter::loading() const
 {
     const io::LoadedModel &source = *m_snapshot.source;
-    QString text = QStringLiteral("sym = mx.sym.load(%1)\n").arg(quoted(source.symbolPath));
+    QString text = QStringLiteral("sym = mx.sym.load(%1)\n").arg(quoted(source.modelPath));
     if (source.paramsPath.empty())
         return text + QStringLiteral("arg_params, aux_params = {}, {}\n");
     text += QStringLiteral("saved = mx.nd.load(%1)\n").arg(quoted(source.paramsPath));

@@ -17,7 +17,6 @@ class OpListView : public QTreeView
 public:
     explicit OpListView(OpListModel *model, QWidget *parent = nullptr);
 
-    OpListModel *listModel() const { return m_model; }
     QModelIndexList selectedEntries() const; ///< first column, lists' own rows left out
 
 Q_SIGNALS:

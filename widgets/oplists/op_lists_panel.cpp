@@ -1,6 +1,8 @@
 #include "widgets/oplists/op_lists_panel.h"
 
+#include "core/dialect/dialect.h"
 #include "core/policy/op_lists.h"
+#include "widgets/common/choice_box.h"
 #include "widgets/common/formatters.h"
 #include "widgets/oplists/conditions_dialog.h"
 #include "widgets/oplists/move_menus.h"
@@ -19,6 +21,7 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QToolButton>
+#include <QToolTip>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -31,8 +34,7 @@ OpListsPanel::OpListsPanel(DocumentController *controller, QWidget *parent)
     , m_model(new OpListModel(this))
     , m_view(new OpListView(m_model, this))
     , m_filter(new QLineEdit(this))
-    , m_target(new QComboBox(this))
-    , m_version(new QComboBox(this))
+    , m_version(new ChoiceBox(this))
     , m_every(new QCheckBox(tr("Operators that this model lacks"), this))
     , m_message(new QLabel(this))
     , m_more(new QToolButton(this))
@@ -58,12 +60,14 @@ OpListsPanel::OpListsPanel(DocumentController *controller, QWidget *parent)
 void OpListsPanel::refresh()
 {
     const auto &snapshot = m_controller->snapshot();
+    const std::vector<std::string> selected = selectedNames();
     m_model->setSnapshot(snapshot);
+    selectAgain(selected);
     // Now, and not in the midst of painting the few rows whose counts changed, which would leave the others as they were.
     m_view->doItemsLayout();
     const bool isOpen = snapshot != nullptr;
-    for (QWidget *widget : {static_cast<QWidget *>(m_filter), static_cast<QWidget *>(m_target),
-                            static_cast<QWidget *>(m_version), static_cast<QWidget *>(m_every)})
+    for (QWidget *widget : {static_cast<QWidget *>(m_filter), static_cast<QWidget *>(m_version),
+                            static_cast<QWidget *>(m_every)})
         widget->setEnabled(isOpen);
     for (QAction *action : m_documentActions)
         action->setEnabled(isOpen);
@@ -71,12 +75,42 @@ void OpListsPanel::refresh()
     showHint();
 }
 
+std::vector<std::string> OpListsPanel::selectedNames() const
+{
+    std::vector<std::string> names;
+    for (const QModelIndex &index : m_view->selectedEntries())
+        names.push_back(m_model->entryAt(index)->name);
+    return names;
+}
+
+/// What has moved to another list stays selected there, so that the next key acts on it again.
+void OpListsPanel::selectAgain(const std::vector<std::string> &names)
+{
+    if (names.empty() || !m_view->selectedEntries().isEmpty())
+        return;
+    QModelIndex current;
+    for (const std::string &name : names) {
+        for (const ListId list : kAllLists) {
+            const QModelIndex at = m_model->indexOf(list, name);
+            if (!at.isValid())
+                continue;
+            if (!current.isValid()) // sets the selection, the rest is added to it
+                m_view->setCurrentIndex(at);
+            else
+                m_view->selectionModel()->select(at, QItemSelectionModel::Select | QItemSelectionModel::Rows);
+            current = at;
+            break;
+        }
+    }
+    if (current.isValid())
+        m_view->scrollTo(current);
+}
+
 void OpListsPanel::showChoices()
 {
     const auto &snapshot = m_controller->snapshot();
     if (!snapshot)
         return;
-    m_target->setCurrentIndex(m_target->findData(static_cast<int>(snapshot->policy->target)));
     m_version->setCurrentIndex(m_version->findData(plain(snapshot->policy->listVersion)));
 }
 
@@ -133,8 +167,12 @@ QString OpListsPanel::previewOf(const ListMove &move, ListId to) const
 
 void OpListsPanel::preview(const ListPayload &payload, ListId to)
 {
-    if (const auto &snapshot = m_controller->snapshot())
-        showMessage(previewOf(moveTo(*snapshot, payload, to), to));
+    const auto &snapshot = m_controller->snapshot();
+    if (!snapshot)
+        return;
+    const QString text = previewOf(moveTo(*snapshot, payload, to), to);
+    showMessage(text);
+    QToolTip::showText(QCursor::pos(), text, this); // where the eye is
 }
 
 void OpListsPanel::apply(const policy::Edit &edit)
@@ -165,15 +203,18 @@ void OpListsPanel::move(const ListPayload &payload, ListId to, const QPoint &pla
         editConditions(*wanted.conditionsOf);
         return;
     }
-    if (wanted.choices.size() == 1) {
+    const bool isOneNode
+        = payload.ops.empty() && payload.nodes.size() == 1; // is moved, and not all of its kind
+    if ((wanted.choices.size() == 1 || isOneNode) && wanted.choices.front().edit) {
         apply(*wanted.choices.front().edit);
         return;
     }
     makeChoiceMenu(
         wanted, this, [this](const policy::Edit &edit) { apply(edit); },
         [this](const MoveChoice &choice) {
-            showMessage(consequence(choice.subject, m_controller->effectOf(*choice.edit)));
-        })
+            return consequence(choice.subject, m_controller->effectOf(*choice.edit));
+        },
+        [this](const QString &text) { showMessage(text); })
         ->popup(place);
 }
 
@@ -204,7 +245,7 @@ void OpListsPanel::moveChosenNodes(ListId to, const QPoint &place)
     for (const graph::NodeId node : m_controller->selection().nodes())
         payload.nodes.push_back(snapshot->graph().node(node).name);
     if (payload.isEmpty())
-        refuse(tr("Nothing is chosen that could be moved to a list."));
+        refuse(tr("Nothing is selected that could be moved to a list."));
     else
         move(payload, to, place);
 }
@@ -237,7 +278,7 @@ void OpListsPanel::editConditions(const std::string &op)
     const ConditionsDialog::Rules rules
         = at == snapshot->rules->conditions.end() ? ConditionsDialog::Rules() : at->second;
     auto *const dialog = new ConditionsDialog(
-        op, rules,
+        dialect::of(snapshot->graph()), op, rules,
         [this, op](const ConditionsDialog::Rules &wanted) {
             return consequence(plain(policy::describe(policy::SetConditions{op, wanted})),
                                m_controller->effectOf(policy::SetConditions{op, wanted}));
@@ -291,7 +332,7 @@ void OpListsPanel::showContextMenu(const QPoint &place)
         if (chosen.size() == 1 && entry->kind == ListEntry::Kind::Condition)
             menu->addAction(tr("&Conditions\u2026"), this, [this, op = entry->name] { editConditions(op); });
         menu->addAction(tr("&Remove from the list\tDel"), this, &OpListsPanel::removeSelected);
-        menu->addAction(tr("&Choose its nodes"), this,
+        menu->addAction(tr("&Select its nodes"), this,
                         [this, at = QPersistentModelIndex(chosen.front())] { activate(at); })
             ->setEnabled(entry->kind != ListEntry::Kind::Condition);
         menu->addSeparator();

@@ -52,6 +52,8 @@ private:
     QMenu *makeMoreMenu();
     void addKeys();
     void refresh();
+    std::vector<std::string> selectedNames() const;
+    void selectAgain(const std::vector<std::string> &names);
     void refreshFilter();
     void showChoices();
     void showMessage(const QString &text);
@@ -72,7 +74,6 @@ private:
     OpListModel *m_model;
     OpListView *m_view;
     QLineEdit *m_filter;
-    QComboBox *m_target;
     QComboBox *m_version;
     QCheckBox *m_every;
     QLabel *m_message;

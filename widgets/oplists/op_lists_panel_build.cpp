@@ -1,3 +1,4 @@
+#include "core/dialect/registry.h"
 #include "core/policy/op_lists.h"
 #include "widgets/common/formatters.h"
 #include "widgets/oplists/move_menus.h"
@@ -49,7 +50,7 @@ void OpListsPanel::build()
     layout->addWidget(m_view, 1);
     layout->addWidget(m_every);
     layout->addWidget(m_message);
-    const std::vector<QWidget *> order{m_filter, m_more, m_target, m_version, m_view, m_every};
+    const std::vector<QWidget *> order{m_filter, m_more, m_version, m_view, m_every};
     for (std::size_t i = 1; i < order.size(); ++i)
         setTabOrder(order[i - 1], order[i]);
 }
@@ -60,21 +61,14 @@ QWidget *OpListsPanel::makeListRow()
     auto *const layout = new QHBoxLayout(row);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(4);
-    for (const tensor::DType type : {tensor::DType::F16, tensor::DType::BF16})
-        m_target->addItem(plain(std::string(tensor::nameOf(type))), static_cast<int>(type));
-    m_target->setAccessibleName(tr("Target type"));
-    m_target->setToolTip(tr("The 16-bit type of the target list"));
-    for (const std::string_view version : policy::listVersions())
+    for (const std::string_view version : dialect::defaultDialect().listVersions())
         m_version->addItem(tr("MXNet %1").arg(plain(std::string(version))), plain(std::string(version)));
     m_version->setAccessibleName(tr("Built-in lists"));
     m_version->setToolTip(tr("Whose built-in lists hold where the policy has none of its own"));
-    layout->addWidget(m_target, 1);
     layout->addWidget(m_version, 1);
-    connect(m_target, &QComboBox::activated, this, [this](int at) {
-        apply(policy::SetTarget{static_cast<tensor::DType>(m_target->itemData(at).toInt())});
-    });
     connect(m_version, &QComboBox::activated, this, [this](int at) {
         apply(policy::SetListVersion{m_version->itemData(at).toString().toStdString()});
+        m_view->setFocus(Qt::OtherFocusReason); // whose keys move and walk
     });
     return row;
 }

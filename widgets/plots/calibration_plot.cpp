@@ -35,7 +35,7 @@ QString number(double value)
 } // namespace
 
 CalibrationPlot::CalibrationPlot(DocumentController *controller, ThresholdEditor *editor, QWidget *parent)
-    : PlotPanel(controller, tr("Values of the chosen tensor and its threshold"), parent)
+    : PlotPanel(controller, tr("Values of the selected tensor and its threshold"), parent)
     , m_editor(editor)
     , m_valueRect(plot()->axisRect())
     , m_exponentRect(addRect())
@@ -141,15 +141,16 @@ QString CalibrationPlot::whyEmpty() const
     if (!snapshot)
         return tr("Open a model to see the values of its tensors.");
     if (!m_kept)
-        return tr("Attach data and run \u201cCalibrate\u201d: then the values of the chosen tensor are drawn "
-                  "here.");
+        return tr(
+            "Attach data and run \u201cCalibrate\u201d: then the values of the selected tensor are drawn "
+            "here.");
     if (!current)
-        return tr("Choose a tensor in the list, or a layer in the graph, to see its values.");
+        return tr("Select a tensor in the list, or a layer in the graph, to see its values.");
     const QString name = plain(snapshot->graph().node(*current).name);
     if (!m_tensor)
         return tr("%1 has no statistics: its values are no floating-point numbers, or it was not calibrated.")
             .arg(name);
-    if (m_tensor->statistics.histogram.counts().empty())
+    if (m_tensor->statistics.histogram.bins() == 0)
         return tr("Every value of %1 is zero.").arg(name);
     return {};
 }
@@ -305,8 +306,7 @@ QString CalibrationPlot::csv() const
                          QString::number(figure, 'g', 17));
     };
     const calibration::Histogram &histogram = m_tensor->statistics.histogram;
-    for (const DrawnBin &bin :
-         drawnBins(histogram, -histogram.limit(), histogram.limit(), histogram.counts().size()))
+    for (const DrawnBin &bin : drawnBins(histogram, -histogram.limit(), histogram.limit(), histogram.bins()))
         add(QStringLiteral("value"), bin.centre, bin.width, bin.count);
     for (int e = ExponentCounts::kLowest; e <= ExponentCounts::kHighest; ++e) {
         if (const std::uint64_t count = m_tensor->statistics.exponents.at(e); count > 0)
@@ -315,14 +315,14 @@ QString CalibrationPlot::csv() const
     const auto &study = m_editor->study();
     if (!study)
         return text;
-    for (const session::ThresholdMark &mark : study->marks()) {
+    for (const jobs::ThresholdMark &mark : study->marks()) {
         if (mark.threshold.sqnrDb)
             add(QStringLiteral("SQNR of ") + markText(mark), mark.threshold.value, 0, *mark.threshold.sqnrDb);
         add(QStringLiteral("clipped by ") + markText(mark), mark.threshold.value, 0, mark.clipped);
     }
-    for (const session::CurvePoint &point : study->divergence())
+    for (const jobs::CurvePoint &point : study->divergence())
         add(QStringLiteral("divergence"), point.threshold, 0, point.value);
-    for (const session::CurvePoint &point : study->sqnr())
+    for (const jobs::CurvePoint &point : study->sqnr())
         add(QStringLiteral("SQNR"), point.threshold, 0, point.value);
     return text;
 }

@@ -10,8 +10,8 @@
 namespace halftone::widgets {
 namespace {
 
+using jobs::CurvePoint;
 using policy::ThresholdMethod;
-using session::CurvePoint;
 
 constexpr double kLeastDivergence = 1e-6; ///< of the logarithmic axis, which has no zero
 constexpr double kMostSqnr = 200; ///< of what is drawn: beyond is without an error
@@ -55,7 +55,7 @@ CurveChart::CurveChart(QCPAxisRect *rect)
     m_line->setVisible(false);
 }
 
-void CurveChart::show(const session::ThresholdStudy *study, const ChartLook &look)
+void CurveChart::show(const jobs::ThresholdStudy *study, const ChartLook &look)
 {
     m_study = study;
     m_marks.clear();
@@ -83,7 +83,7 @@ void CurveChart::show(const session::ThresholdStudy *study, const ChartLook &loo
     fill(m_sqnr, sqnr);
     QColor faint = look.text;
     faint.setAlphaF(0.55F);
-    for (const session::ThresholdMark &mark : study->marks()) {
+    for (const jobs::ThresholdMark &mark : study->marks()) {
         const calibration::Threshold &threshold = mark.threshold;
         if (threshold.method != mark.options.method)
             continue; // it fell back
@@ -98,7 +98,7 @@ void CurveChart::show(const session::ThresholdStudy *study, const ChartLook &loo
     fitValues();
 }
 
-void CurveChart::setFigures(const std::optional<session::ThresholdFigures> &figures)
+void CurveChart::setFigures(const std::optional<jobs::ThresholdFigures> &figures)
 {
     const bool isShown = m_study && figures;
     m_line->setVisible(isShown);

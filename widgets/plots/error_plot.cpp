@@ -107,10 +107,11 @@ void ErrorPlot::rebuild()
     m_threshold->point2->setCoords(1, threshold);
     m_threshold->setPen(QPen(text, 1, Qt::DashLine));
     m_thresholdText->position->setCoords(0, threshold);
-    m_thresholdText->setText(tr("diverged below %1 dB").arg(decibels(threshold)));
+    m_thresholdText->setText(tr("limit %1 dB").arg(decibels(threshold)));
     m_thresholdText->setColor(text);
     m_thresholdText->setFont(font());
     showPlot();
+    followFigures();
     replot();
 }
 

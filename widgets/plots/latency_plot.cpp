@@ -84,6 +84,7 @@ void LatencyPlot::rebuild()
     m_mixed.bars->setName(figures.latency->native ? tr("mixed")
                                                   : tr("%1 is emulated here, so not timed").arg(target));
     showPlot();
+    followFigures();
     replot();
 }
 

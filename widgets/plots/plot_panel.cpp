@@ -35,7 +35,7 @@ PlotPanel::PlotPanel(DocumentController *controller, const QString &name, QWidge
 {
     build(name);
     connect(controller, &DocumentController::documentChanged, this, [this] {
-        m_isFitted = false;
+        m_isFitted = m_isMoved = false;
         refresh();
     });
     connect(controller, &DocumentController::snapshotChanged, this, &PlotPanel::refresh);
@@ -101,7 +101,10 @@ void PlotPanel::build(const QString &name)
         // A drag pans; only what stayed in place is a click.
         if ((event->position().toPoint() - m_pressed).manhattanLength() < 4)
             pick(event->position());
+        else
+            m_isMoved = true;
     });
+    connect(m_plot, &QCustomPlot::mouseWheel, this, [this] { m_isMoved = true; });
     showEmpty({});
 }
 
@@ -130,6 +133,12 @@ void PlotPanel::showPlot()
         fitAxes();
         m_isFitted = true;
     }
+}
+
+void PlotPanel::followFigures()
+{
+    if (!m_isMoved)
+        fitAxes();
 }
 
 void PlotPanel::showSummary()
@@ -164,6 +173,7 @@ void PlotPanel::fit()
 {
     if (!emptyText().isEmpty())
         return;
+    m_isMoved = false;
     fitAxes();
     m_plot->replot(QCustomPlot::rpQueuedReplot);
 }
@@ -233,6 +243,7 @@ bool PlotPanel::eventFilter(QObject *watched, QEvent *event)
 
 void PlotPanel::zoom(double factor)
 {
+    m_isMoved = true;
     for (QCPAxis *axis : m_plot->axisRect()->axes(QCPAxis::atBottom))
         axis->scaleRange(factor);
     m_plot->replot(QCustomPlot::rpQueuedReplot);
@@ -240,6 +251,7 @@ void PlotPanel::zoom(double factor)
 
 void PlotPanel::pan(double x, double y)
 {
+    m_isMoved = true;
     for (QCPAxis *axis : m_plot->axisRect()->axes(QCPAxis::atBottom))
         axis->moveRange(x * axis->range().size());
     for (QCPAxis *axis : m_plot->axisRect()->axes(QCPAxis::atLeft)) {

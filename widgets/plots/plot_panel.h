@@ -47,6 +47,7 @@ protected:
 
     void showEmpty(const QString &why);
     void showPlot();
+    void followFigures(); ///< fits the axes again, unless a person has moved them
     void showSummary(); ///< in the line of text
     void replot();
     void styleAxisRect(QCPAxisRect *rect);
@@ -75,6 +76,7 @@ private:
     QToolButton *m_export = nullptr;
     QCustomPlot *m_plot = nullptr;
     QPoint m_pressed;
+    bool m_isMoved = false; ///< the axes, by a person
     bool m_isFitted = false; ///< the axes have been set for what is drawn
     bool m_isOutdated = true; ///< changed while hidden
 };

@@ -49,7 +49,7 @@ void ValueChart::clear()
     setThreshold(0, 0);
 }
 
-void ValueChart::show(const calibration::CalibratedTensor &tensor, const session::ThresholdStudy *study,
+void ValueChart::show(const calibration::CalibratedTensor &tensor, const jobs::ThresholdStudy *study,
                       const ChartLook &look)
 {
     m_tensor = &tensor;
@@ -69,7 +69,7 @@ void ValueChart::show(const calibration::CalibratedTensor &tensor, const session
     addMarks(study, look);
 }
 
-void ValueChart::addMarks(const session::ThresholdStudy *study, const ChartLook &look)
+void ValueChart::addMarks(const jobs::ThresholdStudy *study, const ChartLook &look)
 {
     m_marks.clear();
     const QPen end(precisionLook(tensor::DType::F16, look.isDark).colour, 1.5, Qt::DashLine);
@@ -80,7 +80,7 @@ void ValueChart::addMarks(const session::ThresholdStudy *study, const ChartLook 
     QColor faint = look.text;
     faint.setAlphaF(0.55F);
     const double side = wordSide();
-    for (const session::ThresholdMark &mark : study->marks())
+    for (const jobs::ThresholdMark &mark : study->marks())
         m_marks.add(side * mark.threshold.value, markText(mark), QPen(faint, 1, Qt::DotLine), look);
 }
 

@@ -360,19 +360,6 @@ void LayersTable::exportCsv()
     widgets::exportCsv(this, tr("Export the layers"), QStringLiteral("layers.csv"), [this] { return csv(); });
 }
 
-QByteArray LayersTable::saveColumns() const
-{
-    return m_view->horizontalHeader()->saveState();
-}
-
-bool LayersTable::restoreColumns(const QByteArray &state)
-{
-    if (!m_view->horizontalHeader()->restoreState(state))
-        return false;
-    setBaselineColumns(m_model->hasBaseline());
-    return true;
-}
-
 void LayersTable::focusFilter()
 {
     m_filter->setFocus(Qt::ShortcutFocusReason);

@@ -33,10 +33,6 @@ public:
     /// The chosen rows (all, if none is chosen) and the columns that are shown, separated by tabs.
     QString tsv() const;
 
-    /// Which columns are shown, their order and widths.
-    QByteArray saveColumns() const;
-    bool restoreColumns(const QByteArray &state);
-
 public Q_SLOTS:
     void setFilterText(const QString &text);
     void pinBaseline(bool on);

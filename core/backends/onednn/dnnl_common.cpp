@@ -1,10 +1,13 @@
-#include "core/runtime/onednn/dnnl_common.h"
+#include "core/backends/onednn/dnnl_common.h"
+
+#include "core/base/memory.h"
+#include "core/base/text.h"
 
 #include <omp.h>
 
 #include <algorithm>
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 
 using tensor::DType;
 
@@ -104,6 +107,23 @@ Desc withType(const Desc &desc, Type type)
     return same ? *same : plainDesc(desc.get_dims(), type);
 }
 
+dnnl::primitive_attr userScratchpad()
+{
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    return attributes;
+}
+
+Error refusalOf(const dnnl::error &error, const std::string &where)
+{
+    if (error.status != dnnl_out_of_memory)
+        return unsupported(where, std::string("oneDNN says: ") + error.what());
+    Error refusal = noMemory("out of memory: oneDNN says: " + std::string(error.what()) + ", "
+                             + humanBytes(availableMemory()) + " left");
+    refusal.where = where;
+    return refusal;
+}
+
 ThreadScope::ThreadScope(int threads)
     : m_before(omp_get_max_threads())
 {
@@ -116,4 +136,4 @@ ThreadScope::~ThreadScope()
     omp_set_num_threads(m_before);
 }
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/result.h"
-#include "core/runtime/backend.h"
+#include "core/kernels/backend.h"
 #include "core/tensor/dtype.h"
 #include "core/tensor/shape.h"
 
@@ -11,8 +11,8 @@
 #include <optional>
 
 /// What all files of this folder need of oneDNN. Its exceptions end here: primitive descriptors are made with
-/// allow_empty, and whatever else may throw goes through attempt().
-namespace halftone::runtime::onednn {
+/// allow_empty, whatever else may throw goes through attempt(), and who calls from outside through contained().
+namespace halftone::backends::onednn {
 
 using Desc = dnnl::memory::desc;
 using Dims = dnnl::memory::dims;
@@ -46,6 +46,12 @@ Format formatOf(const Desc &desc);
 /// The same dimensions and layout with another element type.
 Desc withType(const Desc &desc, Type type);
 
+/// The caller brings a primitive's scratch memory.
+dnnl::primitive_attr userScratchpad();
+
+/// NoMemory where that was the reason, else Unsupported.
+Error refusalOf(const dnnl::error &error, const std::string &where);
+
 /// Calls `make`, which may throw dnnl::error, and gives what it returns.
 template <class F>
 auto attempt(const std::string &where, F &&make) -> Result<decltype(make())>
@@ -53,7 +59,18 @@ auto attempt(const std::string &where, F &&make) -> Result<decltype(make())>
     try {
         return make();
     } catch (const dnnl::error &error) {
-        return unsupported(where, std::string("oneDNN says: ") + error.what());
+        return refusalOf(error, where);
+    }
+}
+
+/// The same for what gives a Result itself.
+template <class F>
+auto contained(const std::string &where, F &&work) -> decltype(work())
+{
+    try {
+        return work();
+    } catch (const dnnl::error &error) { // a shape that it cannot describe, say
+        return refusalOf(error, where);
     }
 }
 
@@ -71,4 +88,4 @@ private:
     int m_before = 0;
 };
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

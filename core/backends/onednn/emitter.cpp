@@ -1,16 +1,19 @@
-#include "core/runtime/onednn/emitter.h"
+#include "core/backends/onednn/emitter.h"
+
+#include "core/base/memory.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 namespace {
 
 constexpr std::int64_t kBlock = 16;
 
 } // namespace
 
-Emitter::Emitter(const PlanGraph &graph, PlanCache *cache, Format format, PackedWeights *packed)
+Emitter::Emitter(const plan::PlanGraph &graph, kernels::PlanCache *cache, Format format,
+                 PackedWeights *packed)
     : m_graph(graph)
     , m_cache(cache)
     , m_packed(packed)
@@ -29,22 +32,23 @@ Emitter::Emitter(const PlanGraph &graph, PlanCache *cache, Format format, Packed
 /// write it where the whole will be.
 void Emitter::planConcats()
 {
-    for (const PlanNode &node : m_graph.nodes) {
-        const auto *concat = node.op->getIf<ops::Concat>();
+    for (const plan::PlanNode &node : m_graph.nodes) {
+        const auto *concat = node.op.getIf<ops::Concat>();
         if (concat == nullptr)
             continue;
         const tensor::Shape &shape = m_graph.desc(node.outputs[0]).shape;
         const std::int64_t axis
             = concat->axis < 0 ? concat->axis + static_cast<std::int64_t>(shape.rank()) : concat->axis;
-        const auto isOfType
-            = [&](ValueId input) { return m_graph.desc(input).dtype == m_graph.desc(node.outputs[0]).dtype; };
+        const auto isOfType = [&](plan::ValueId input) {
+            return m_graph.desc(input).dtype == m_graph.desc(node.outputs[0]).dtype;
+        };
         if (axis != 1 || shape.rank() < 3 || shape.rank() > 5 || shape[0] != 1
             || !std::ranges::all_of(node.inputs, isOfType))
             continue;
         std::int64_t channel = 0;
-        for (const ValueId input : node.inputs) {
-            const bool isFree = m_slots[input].whole == kNoValue && m_uses.producer[input] != kNoPlanNode
-                && !m_uses.isOutput[input];
+        for (const plan::ValueId input : node.inputs) {
+            const bool isFree = m_slots[input].whole == plan::kNoValue
+                && m_uses.producer[input] != plan::kNoPlanNode && !m_uses.isOutput[input];
             if (isFree)
                 m_slots[input] = {node.outputs[0], channel};
             channel += m_graph.desc(input).shape[1];
@@ -54,7 +58,7 @@ void Emitter::planConcats()
 
 Result<void> Emitter::begin()
 {
-    for (const ValueId value : m_graph.inputs) {
+    for (const plan::ValueId value : m_graph.inputs) {
         const Place place = temporary(plainDescOf(value));
         m_program->keep(place.buffer);
         m_inputs.push_back(place.buffer);
@@ -66,7 +70,7 @@ Result<void> Emitter::begin()
 Result<std::unique_ptr<Program>> Emitter::finish(Ports ports)
 {
     m_node = m_graph.nodes.size();
-    for (const ValueId value : m_graph.outputs) {
+    for (const plan::ValueId value : m_graph.outputs) {
         HALFTONE_TRY(const Place place, readPlain(value));
         m_program->keep(place.buffer);
         m_outputs.push_back(place.buffer);
@@ -79,7 +83,7 @@ Result<std::unique_ptr<Program>> Emitter::finish(Ports ports)
     return std::move(m_program);
 }
 
-Result<Place> Emitter::read(ValueId value)
+Result<Place> Emitter::read(plan::ValueId value)
 {
     if (isDeferred(value)) {
         Location &location = m_locations[value];
@@ -101,7 +105,7 @@ Result<Place> Emitter::read(ValueId value)
         bytes->bytes = tensor.bytes().size();
         bytes->memory = allocatePages(bytes->bytes);
         if (!bytes->memory)
-            return unsupported("plan", std::to_string(bytes->bytes) + " bytes of memory for a constant");
+            return outOfMemory(bytes->bytes, "a constant");
         std::memcpy(bytes->memory.get(), tensor.bytes().data(), bytes->bytes);
         const BufferId buffer = m_program->addConstant(bytes, bytes->memory.get(), bytes->bytes);
         m_locations[value] = {{plainDescOf(value), buffer}, {}, true, true};
@@ -109,7 +113,7 @@ Result<Place> Emitter::read(ValueId value)
     return m_locations[value].place;
 }
 
-Result<Place> Emitter::packConstant(ValueId value, const Desc &view, const Desc &desc)
+Result<Place> Emitter::packConstant(plan::ValueId value, const Desc &view, const Desc &desc)
 {
     return constant(*m_graph.values[value].constant, view, desc);
 }
@@ -129,7 +133,7 @@ Result<Place> Emitter::constant(const tensor::Tensor &tensor, const Desc &view, 
     return Place{desc, m_program->addConstant(packed, packed->memory.get(), packed->bytes)};
 }
 
-Result<Place> Emitter::readAs(ValueId value, const Desc &desc)
+Result<Place> Emitter::readAs(plan::ValueId value, const Desc &desc)
 {
     for (const Place &copy : m_locations[value].copies)
         if (copy.desc == desc)
@@ -163,19 +167,19 @@ Result<Place> Emitter::readAs(ValueId value, const Desc &desc)
     }
     const Place copy = temporary(desc);
     const bool isCast = place.desc.get_data_type() != desc.get_data_type();
-    HALFTONE_CHECK(reorder(place, copy, isCast ? StepKind::Cast : StepKind::Reorder));
+    HALFTONE_CHECK(reorder(place, copy, isCast ? kernels::StepKind::Cast : kernels::StepKind::Reorder));
     m_locations[value].copies.push_back(copy);
     return copy;
 }
 
-Result<Place> Emitter::readPlain(ValueId value)
+Result<Place> Emitter::readPlain(plan::ValueId value)
 {
     HALFTONE_TRY(const Place place, read(value));
     const auto type = dnnlType(m_graph.desc(value).dtype);
     return type ? readAs(value, plainDesc(place.desc.get_dims(), *type)) : place;
 }
 
-Result<Place> Emitter::readThrough(ValueId value, const Desc &view, const Desc &desc)
+Result<Place> Emitter::readThrough(plan::ValueId value, const Desc &view, const Desc &desc)
 {
     if (m_graph.isConstant(value) && !m_locations[value].isSet)
         return packConstant(value, view, desc);
@@ -183,7 +187,7 @@ Result<Place> Emitter::readThrough(ValueId value, const Desc &view, const Desc &
     place.desc = view;
     const Place copy = temporary(desc);
     const bool isCast = view.get_data_type() != desc.get_data_type();
-    HALFTONE_CHECK(reorder(place, copy, isCast ? StepKind::Cast : StepKind::Reorder));
+    HALFTONE_CHECK(reorder(place, copy, isCast ? kernels::StepKind::Cast : kernels::StepKind::Reorder));
     return copy;
 }
 
@@ -192,7 +196,7 @@ Place Emitter::temporary(const Desc &desc)
     return {desc, m_program->addBuffer(desc.get_size())};
 }
 
-Place Emitter::write(ValueId value, const Desc &desc)
+Place Emitter::write(plan::ValueId value, const Desc &desc)
 {
     std::optional<Place> place = writeIntoConcat(value, desc);
     m_isInPlace[value] = place.has_value();
@@ -200,29 +204,29 @@ Place Emitter::write(ValueId value, const Desc &desc)
     return m_locations[value].place;
 }
 
-Desc Emitter::plainDescOf(ValueId value) const
+Desc Emitter::plainDescOf(plan::ValueId value) const
 {
-    const TensorDesc &desc = m_graph.desc(value);
+    const kernels::TensorDesc &desc = m_graph.desc(value);
     if (const auto type = dnnlType(desc.dtype))
         return plainDesc(dimsOf(desc.shape), *type);
     const std::int64_t count = desc.shape.elementCount().value_or(0);
     return plainDesc({count * static_cast<std::int64_t>(tensor::sizeOf(desc.dtype))}, Type::u8);
 }
 
-Place Emitter::writePlain(ValueId value)
+Place Emitter::writePlain(plan::ValueId value)
 {
     return write(value, plainDescOf(value));
 }
 
-Place Emitter::writeOver(ValueId value, const Desc &desc, ValueId source, const Place &place)
+Place Emitter::writeOver(plan::ValueId value, const Desc &desc, plan::ValueId source, const Place &place)
 {
-    if (m_slots[value].whole != kNoValue || desc != place.desc || !mayOverwrite(source, place))
+    if (m_slots[value].whole != plan::kNoValue || desc != place.desc || !mayOverwrite(source, place))
         return write(value, desc);
     replace(value, place);
     return place;
 }
 
-void Emitter::alias(ValueId value, Place place)
+void Emitter::alias(plan::ValueId value, Place place)
 {
     share(place.buffer);
     m_locations[value] = {std::move(place), {}, true, true};
@@ -236,23 +240,23 @@ void Emitter::share(BufferId buffer)
             location.isShared = true;
 }
 
-void Emitter::replace(ValueId value, Place place)
+void Emitter::replace(plan::ValueId value, Place place)
 {
     m_locations[value] = {std::move(place), {}, false, true};
 }
 
-std::optional<Place> Emitter::writeIntoConcat(ValueId value, const Desc &desc)
+std::optional<Place> Emitter::writeIntoConcat(plan::ValueId value, const Desc &desc)
 {
     if (m_concats[value] && m_concats[value]->desc == desc)
         return m_concats[value];
     const Format format = formatOf(desc);
-    if (m_slots[value].whole == kNoValue || (format != Format::Plain && format != Format::Blocked)
+    if (m_slots[value].whole == plan::kNoValue || (format != Format::Plain && format != Format::Blocked)
         || desc.get_dims() != dimsOf(m_graph.desc(value).shape))
         return std::nullopt;
-    ValueId whole = value;
+    plan::ValueId whole = value;
     std::int64_t channel = 0;
     // Concatenations may nest: all parts go to the outermost one, as long as blocks meet blocks.
-    while (m_slots[whole].whole != kNoValue) {
+    while (m_slots[whole].whole != plan::kNoValue) {
         channel += m_slots[whole].channel;
         whole = m_slots[whole].whole;
         const std::int64_t channels = m_graph.desc(whole).shape[1];
@@ -276,20 +280,20 @@ std::optional<Place> Emitter::writeIntoConcat(ValueId value, const Desc &desc)
                                     desc.get_size())};
 }
 
-bool Emitter::isInPlace(ValueId part, ValueId whole) const
+bool Emitter::isInPlace(plan::ValueId part, plan::ValueId whole) const
 {
     return m_slots[part].whole == whole && m_isInPlace[part];
 }
 
-std::optional<Place> Emitter::begunConcat(ValueId whole) const
+std::optional<Place> Emitter::begunConcat(plan::ValueId whole) const
 {
-    ValueId outermost = whole;
-    while (m_slots[outermost].whole != kNoValue)
+    plan::ValueId outermost = whole;
+    while (m_slots[outermost].whole != plan::kNoValue)
         outermost = m_slots[outermost].whole;
     return m_concats[outermost];
 }
 
-bool Emitter::mayOverwrite(ValueId value, const Place &place) const
+bool Emitter::mayOverwrite(plan::ValueId value, const Place &place) const
 {
     const Location &location = m_locations[value];
     if (location.isShared || m_uses.isOutput[value] || m_program->isConstant(place.buffer)
@@ -300,13 +304,13 @@ bool Emitter::mayOverwrite(ValueId value, const Place &place) const
         && std::ranges::count(m_uses.readers[value], static_cast<std::uint32_t>(m_node)) == 1;
 }
 
-PlanStep Emitter::info(const char *kernel, StepKind kind) const
+kernels::PlanStep Emitter::info(const char *kernel, kernels::StepKind kind) const
 {
-    PlanStep step;
+    kernels::PlanStep step;
     step.kernel = kernel;
     step.kind = kind;
     if (m_node < m_graph.nodes.size()) {
-        const PlanNode &node = m_graph.nodes[m_node];
+        const plan::PlanNode &node = m_graph.nodes[m_node];
         step.nodes = node.members;
         step.op = node.opName;
         if (!node.inputs.empty())
@@ -322,30 +326,29 @@ PlanStep Emitter::info(const char *kernel, StepKind kind) const
 void Emitter::add(const dnnl::primitive &primitive, const char *kernel, Program::Arguments arguments,
                   const Desc &scratchpad)
 {
-    m_program->add(info(kernel, StepKind::Compute), primitive, std::move(arguments), scratchpad);
+    m_program->add(info(kernel, kernels::StepKind::Compute), primitive, std::move(arguments), scratchpad);
 }
 
-void Emitter::addKernel(std::unique_ptr<Kernel> kernel, std::vector<BufferId> inputs,
+void Emitter::addKernel(std::unique_ptr<kernels::Kernel> kernel, std::vector<BufferId> inputs,
                         std::vector<BufferId> outputs)
 {
-    PlanStep step = info("", StepKind::Compute);
+    kernels::PlanStep step = info("", kernels::StepKind::Compute);
     step.kernel = kernel->name();
     m_program->add(std::move(step), std::move(kernel), std::move(inputs), std::move(outputs));
 }
 
-Result<void> Emitter::reorder(const Place &from, const Place &to, StepKind kind)
+Result<void> Emitter::reorder(const Place &from, const Place &to, kernels::StepKind kind)
 {
-    dnnl::primitive_attr attributes;
-    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    dnnl::primitive_attr attributes = userScratchpad();
     const dnnl::reorder::primitive_desc descriptor(cpu(), from.desc, cpu(), to.desc, attributes, true);
     if (!descriptor)
         return unsupported("plan", "oneDNN has no reorder for this layout");
     HALFTONE_TRY(const dnnl::reorder primitive, attempt("plan", [&] { return dnnl::reorder(descriptor); }));
-    PlanStep step = info(descriptor.impl_info_str(), kind);
+    kernels::PlanStep step = info(descriptor.impl_info_str(), kind);
     step.dtype = dtypeOf(to.desc.get_data_type());
     m_program->add(std::move(step), primitive, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}},
                    descriptor.scratchpad_desc());
     return {};
 }
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

@@ -1,15 +1,15 @@
 #pragma once
 
-#include "core/runtime/onednn/packed_weights.h"
-#include "core/runtime/onednn/program.h"
-#include "core/runtime/plan_edit.h"
+#include "core/backends/onednn/packed_weights.h"
+#include "core/backends/onednn/program.h"
+#include "core/plan/plan_edit.h"
 
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 
 /// Where a program's inputs and outputs lie.
 enum class Ports : std::uint8_t
@@ -25,12 +25,13 @@ class Emitter
 public:
     /// cache   null: constants are packed anew, unless `packed` has them
     /// format  in which convolutions are asked to compute: Blocked or ChannelsLast
-    Emitter(const PlanGraph &graph, PlanCache *cache, Format format, PackedWeights *packed = nullptr);
+    Emitter(const plan::PlanGraph &graph, kernels::PlanCache *cache, Format format,
+            PackedWeights *packed = nullptr);
 
-    const PlanGraph &graph() const { return m_graph; }
-    const TensorDesc &desc(ValueId value) const { return m_graph.desc(value); }
+    const plan::PlanGraph &graph() const { return m_graph; }
+    const kernels::TensorDesc &desc(plan::ValueId value) const { return m_graph.desc(value); }
     Format format() const { return m_format; }
-    PlanCache *cache() const { return m_cache; }
+    kernels::PlanCache *cache() const { return m_cache; }
 
     /// Gives the graph's inputs their buffers.
     Result<void> begin();
@@ -40,51 +41,54 @@ public:
     void enter(std::size_t node) { m_node = node; }
 
     /// Where `value` lies now. For a constant its plain bytes.
-    Result<Place> read(ValueId value);
+    Result<Place> read(plan::ValueId value);
     /// Where `value` lies in that layout and type: a reorder is added unless there is one already, or done at once for a
     /// constant (and kept in the cache). The dimensions may be others of the same number of elements when `value` is
     /// constant or the layout plain.
-    Result<Place> readAs(ValueId value, const Desc &desc);
-    Result<Place> readPlain(ValueId value);
+    Result<Place> readAs(plan::ValueId value, const Desc &desc);
+    Result<Place> readPlain(plan::ValueId value);
     /// The elements of `value` in another order: `view` describes its plain bytes.
-    Result<Place> readThrough(ValueId value, const Desc &view, const Desc &desc);
+    Result<Place> readThrough(plan::ValueId value, const Desc &view, const Desc &desc);
     /// A tensor that is no value of the graph; `view` describes its bytes. Kept in the cache.
     Result<Place> constant(const tensor::Tensor &tensor, const Desc &view, const Desc &desc);
     /// Where `value` is going to be written; part of a concatenation's result where that can be.
-    Place write(ValueId value, const Desc &desc);
+    Place write(plan::ValueId value, const Desc &desc);
     /// In plain layout; a type that oneDNN lacks as bytes.
-    Place writePlain(ValueId value);
+    Place writePlain(plan::ValueId value);
     /// The same, over `source`, an input of the current node that lies in `place`, where nobody misses that afterwards.
-    Place writeOver(ValueId value, const Desc &desc, ValueId source, const Place &place);
+    Place writeOver(plan::ValueId value, const Desc &desc, plan::ValueId source, const Place &place);
     /// `value` is what lies there already, beside what lay there before.
-    void alias(ValueId value, Place place);
+    void alias(plan::ValueId value, Place place);
     /// `value` is `factor` times the codes in `place`, which an input of the current node are. Whoever reads it makes the
     /// step, from the codes to the layout that it wants; so does each cast of it.
-    void defer(ValueId value, const Place &place, double factor);
+    void defer(plan::ValueId value, const Place &place, double factor);
     /// The same for a cast of `source`. false: that was not deferred, or is computed already
-    bool deferCast(ValueId value, ValueId source);
+    bool deferCast(plan::ValueId value, plan::ValueId source);
     /// `value` takes the place of a value that nobody reads any more: see mayOverwrite().
-    void replace(ValueId value, Place place);
+    void replace(plan::ValueId value, Place place);
     /// Does any node or output read `value`?
-    bool isRead(ValueId value) const { return !m_uses.readers[value].empty() || m_uses.isOutput[value]; }
+    bool isRead(plan::ValueId value) const
+    {
+        return !m_uses.readers[value].empty() || m_uses.isOutput[value];
+    }
     /// May a step of the current node overwrite `value`, which lies in `place`?
-    bool mayOverwrite(ValueId value, const Place &place) const;
+    bool mayOverwrite(plan::ValueId value, const Place &place) const;
     /// Is `value` written where the whole will be that it is a part of, if its layout lets it?
-    bool isPartOfConcat(ValueId value) const { return m_slots[value].whole != kNoValue; }
+    bool isPartOfConcat(plan::ValueId value) const { return m_slots[value].whole != plan::kNoValue; }
     /// Memory for a part of a step alone.
     Place temporary(const Desc &desc);
 
     /// A step of the current node.
     void add(const dnnl::primitive &primitive, const char *kernel, Program::Arguments arguments,
              const Desc &scratchpad);
-    void addKernel(std::unique_ptr<Kernel> kernel, std::vector<BufferId> inputs,
+    void addKernel(std::unique_ptr<kernels::Kernel> kernel, std::vector<BufferId> inputs,
                    std::vector<BufferId> outputs);
-    Result<void> reorder(const Place &from, const Place &to, StepKind kind);
+    Result<void> reorder(const Place &from, const Place &to, kernels::StepKind kind);
 
     /// Where value `part` of a concatenation's result lies, if it was written there: see write().
-    bool isInPlace(ValueId part, ValueId whole) const;
+    bool isInPlace(plan::ValueId part, plan::ValueId whole) const;
     /// The place of a concatenation's result of which parts were written already.
-    std::optional<Place> begunConcat(ValueId whole) const;
+    std::optional<Place> begunConcat(plan::ValueId whole) const;
 
     BufferId inputBuffer(std::size_t k) const { return m_inputs[k]; }
     BufferId outputBuffer(std::size_t k) const { return m_outputs[k]; }
@@ -109,25 +113,28 @@ private:
     /// A value that is to be written into the result of a concatenation along the channels.
     struct Slot
     {
-        ValueId whole = kNoValue;
+        plan::ValueId whole = plan::kNoValue;
         std::int64_t channel = 0;
     };
 
     void planConcats();
     /// Row-major; a type that oneDNN lacks is carried as bytes, which only kernels read.
-    Desc plainDescOf(ValueId value) const;
-    std::optional<Place> writeIntoConcat(ValueId value, const Desc &desc);
-    bool isDeferred(ValueId value) const { return m_locations[value].deferred && !m_locations[value].isSet; }
+    Desc plainDescOf(plan::ValueId value) const;
+    std::optional<Place> writeIntoConcat(plan::ValueId value, const Desc &desc);
+    bool isDeferred(plan::ValueId value) const
+    {
+        return m_locations[value].deferred && !m_locations[value].isSet;
+    }
     void share(BufferId buffer);
-    Result<Place> computeDeferred(ValueId value, const Desc &desc);
-    Result<Place> packConstant(ValueId value, const Desc &view, const Desc &desc);
-    PlanStep info(const char *kernel, StepKind kind) const;
+    Result<Place> computeDeferred(plan::ValueId value, const Desc &desc);
+    Result<Place> packConstant(plan::ValueId value, const Desc &view, const Desc &desc);
+    kernels::PlanStep info(const char *kernel, kernels::StepKind kind) const;
 
-    const PlanGraph &m_graph;
-    PlanCache *m_cache;
+    const plan::PlanGraph &m_graph;
+    kernels::PlanCache *m_cache;
     PackedWeights *m_packed;
     Format m_format;
-    PlanUses m_uses;
+    plan::PlanUses m_uses;
     std::unique_ptr<Program> m_program;
     std::vector<Location> m_locations; ///< by ValueId
     std::vector<Slot> m_slots; ///< by ValueId
@@ -138,4 +145,4 @@ private:
     std::size_t m_node = 0;
 };
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

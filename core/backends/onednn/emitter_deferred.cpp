@@ -1,16 +1,16 @@
-#include "core/runtime/onednn/int8_scales.h"
+#include "core/backends/onednn/int8_scales.h"
 
 #include <utility>
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 
-void Emitter::defer(ValueId value, const Place &place, double factor)
+void Emitter::defer(plan::ValueId value, const Place &place, double factor)
 {
     share(place.buffer); // it is read later than its readers' places in the graph say
     m_locations[value] = {{}, {}, false, false, Deferred{place, factor, m_node}};
 }
 
-bool Emitter::deferCast(ValueId value, ValueId source)
+bool Emitter::deferCast(plan::ValueId value, plan::ValueId source)
 {
     if (!isDeferred(source) || m_graph.desc(source).dtype != tensor::DType::F32 || isPartOfConcat(value))
         return false;
@@ -20,7 +20,7 @@ bool Emitter::deferCast(ValueId value, ValueId source)
     return true;
 }
 
-Result<Place> Emitter::computeDeferred(ValueId value, const Desc &desc)
+Result<Place> Emitter::computeDeferred(plan::ValueId value, const Desc &desc)
 {
     const Deferred deferred = *m_locations[value].deferred;
     const Place result = temporary(desc);
@@ -31,4 +31,4 @@ Result<Place> Emitter::computeDeferred(ValueId value, const Desc &desc)
     return result;
 }
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

@@ -1,14 +1,14 @@
-#include "core/runtime/onednn/int8_scales.h"
+#include "core/backends/onednn/int8_scales.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 namespace {
 
-std::optional<double> constantAt(const Emitter &emitter, ValueId value)
+std::optional<double> constantAt(const Emitter &emitter, plan::ValueId value)
 {
-    const PlanValue &known = emitter.graph().values[value];
+    const plan::PlanValue &known = emitter.graph().values[value];
     if (!known.constant || known.desc.dtype != tensor::DType::F32
         || known.constant->bytes().size() < sizeof(float))
         return std::nullopt;
@@ -28,7 +28,7 @@ bool addsExactly()
     return has(dnnl::cpu_isa::avx512_core_vnni) || has(dnnl::cpu_isa::avx2_vnni);
 }
 
-Result<Int8Ends> codeEnds(const Emitter &emitter, ValueId codes, ValueId low, ValueId high)
+Result<Int8Ends> codeEnds(const Emitter &emitter, plan::ValueId codes, plan::ValueId low, plan::ValueId high)
 {
     const auto a = constantAt(emitter, low);
     const auto b = constantAt(emitter, high);
@@ -39,13 +39,13 @@ Result<Int8Ends> codeEnds(const Emitter &emitter, ValueId codes, ValueId low, Va
     return Int8Ends{*a, *b};
 }
 
-Result<double> codeScale(const Emitter &emitter, ValueId codes, ValueId low, ValueId high)
+Result<double> codeScale(const Emitter &emitter, plan::ValueId codes, plan::ValueId low, plan::ValueId high)
 {
     HALFTONE_TRY(const Int8Ends ends, codeEnds(emitter, codes, low, high));
-    return scaleOfRange(emitter.desc(codes).dtype, ends.low, ends.high);
+    return ops::scaleOfRange(emitter.desc(codes).dtype, ends.low, ends.high);
 }
 
-Result<double> resultScale(const Emitter &emitter, const PlanNode &node)
+Result<double> resultScale(const Emitter &emitter, const plan::PlanNode &node)
 {
     if (node.outputs.size() != 3)
         return unsupported("plan", "a result without a range");
@@ -64,14 +64,7 @@ Result<Place> floats(Emitter &emitter, const std::vector<float> &values)
                             desc, desc);
 }
 
-dnnl::primitive_attr userScratchpad()
-{
-    dnnl::primitive_attr attributes;
-    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    return attributes;
-}
-
-Result<void> rescale(Emitter &emitter, const PlanNode &node, const Place &from, const Place &to,
+Result<void> rescale(Emitter &emitter, const plan::PlanNode &node, const Place &from, const Place &to,
                      double factor)
 {
     dnnl::primitive_attr attributes = userScratchpad();
@@ -104,4 +97,4 @@ Place normalised(Place place)
     return place;
 }
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "core/runtime/onednn/lower.h"
+#include "core/backends/onednn/lower.h"
 
 #include <optional>
 
 /// What the int8 lowerings share.
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 
 /// Does oneDNN add products of codes without loss? Without VNNI it adds pairs of them in 16 bits, which saturate.
 bool addsExactly();
@@ -18,19 +18,17 @@ struct Int8Ends
 
 /// The ends of the range of a tensor of codes, from the two inputs of the node that hold its range.
 /// fails  Unsupported where the range is only known at run time
-Result<Int8Ends> codeEnds(const Emitter &emitter, ValueId codes, ValueId low, ValueId high);
+Result<Int8Ends> codeEnds(const Emitter &emitter, plan::ValueId codes, plan::ValueId low, plan::ValueId high);
 /// Codes for 1 of it. fails: the same
-Result<double> codeScale(const Emitter &emitter, ValueId codes, ValueId low, ValueId high);
+Result<double> codeScale(const Emitter &emitter, plan::ValueId codes, plan::ValueId low, plan::ValueId high);
 /// The same of a node's result, whose range is its outputs 1 and 2.
-Result<double> resultScale(const Emitter &emitter, const PlanNode &node);
+Result<double> resultScale(const Emitter &emitter, const plan::PlanNode &node);
 
 /// Floats that a primitive reads at run time: scales, a bias.
 Result<Place> floats(Emitter &emitter, const std::vector<float> &values);
 
-dnnl::primitive_attr userScratchpad();
-
 /// Copies with a factor: what lies in `from` times `factor`, rounded and saturated to the type of `to`.
-Result<void> rescale(Emitter &emitter, const PlanNode &node, const Place &from, const Place &to,
+Result<void> rescale(Emitter &emitter, const plan::PlanNode &node, const Place &from, const Place &to,
                      double factor);
 
 /// The channels last where there are such, else row-major: how tensors of codes lie.
@@ -38,4 +36,4 @@ Desc codeLayout(const Dims &dims, Type type);
 /// `place`, or, where a tensor of one pixel lies with its channels last, the same memory as row-major.
 Place normalised(Place place);
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

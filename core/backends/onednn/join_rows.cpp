@@ -1,14 +1,14 @@
-#include "core/runtime/onednn/join_rows.h"
+#include "core/backends/onednn/join_rows.h"
 
 #include <cstdint>
 #include <cstring>
 #include <numeric>
 #include <utility>
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 namespace {
 
-class JoinRows final : public Kernel
+class JoinRows final : public kernels::Kernel
 {
 public:
     JoinRows(std::size_t rows, std::vector<std::size_t> widths)
@@ -43,9 +43,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<Kernel> joinRowsKernel(std::size_t rows, std::vector<std::size_t> widths)
+std::unique_ptr<kernels::Kernel> joinRowsKernel(std::size_t rows, std::vector<std::size_t> widths)
 {
     return std::make_unique<JoinRows>(rows, std::move(widths));
 }
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

@@ -1,10 +1,8 @@
-#include "core/runtime/onednn/lower.h"
-
-#include "core/runtime/element_function.h"
+#include "core/backends/onednn/lower.h"
 
 #include <numeric>
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 namespace {
 
 /// Where the axes of a transposition come from, all of them.
@@ -33,29 +31,30 @@ Dims axesOf(const ops::SwapAxes &swap, std::size_t rank)
 
 /// `lowerOp` where the node's operator is an Op.
 template <class Op>
-std::optional<Result<void>> lowerIf(Emitter &emitter, const PlanNode &node,
-                                    Result<void> (*lowerOp)(Emitter &, const PlanNode &, const Op &))
+std::optional<Result<void>> lowerIf(Emitter &emitter, const plan::PlanNode &node,
+                                    Result<void> (*lowerOp)(Emitter &, const plan::PlanNode &, const Op &))
 {
-    const auto *op = node.op->getIf<Op>();
+    const auto *op = node.op.getIf<Op>();
     return op == nullptr ? std::nullopt : std::optional(lowerOp(emitter, node, *op));
 }
 
 template <class Op>
-Result<void> lowerAxes(Emitter &emitter, const PlanNode &node, const Op &op)
+Result<void> lowerAxes(Emitter &emitter, const plan::PlanNode &node, const Op &op)
 {
     return lowerTranspose(emitter, node, axesOf(op, emitter.desc(node.inputs[0]).shape.rank()));
 }
 
 template <class Op>
-Result<void> lowerSameBytes(Emitter &emitter, const PlanNode &node, const Op &)
+Result<void> lowerSameBytes(Emitter &emitter, const plan::PlanNode &node, const Op &)
 {
     return lowerView(emitter, node);
 }
 
 /// The first of the functions that knows the operator.
 template <class... Ops>
-std::optional<Result<void>> lowerFirst(Emitter &emitter, const PlanNode &node,
-                                       Result<void> (*...lowerOps)(Emitter &, const PlanNode &, const Ops &))
+std::optional<Result<void>> lowerFirst(Emitter &emitter, const plan::PlanNode &node,
+                                       Result<void> (*...lowerOps)(Emitter &, const plan::PlanNode &,
+                                                                   const Ops &))
 {
     std::optional<Result<void>> done;
     (void)((done = lowerIf(emitter, node, lowerOps)) || ...);
@@ -64,16 +63,15 @@ std::optional<Result<void>> lowerFirst(Emitter &emitter, const PlanNode &node,
 
 } // namespace
 
-Result<void> lower(Emitter &emitter, const PlanNode &node)
+Result<void> lower(Emitter &emitter, const plan::PlanNode &node)
 {
-    for (const ValueId value : node.outputs) // kernels of no elements exist in no library
+    for (const plan::ValueId value : node.outputs) // kernels of no elements exist in no library
         if (emitter.desc(value).shape.isComplete() && emitter.desc(value).shape.elementCount() == 0)
             return unsupported("plan", "an empty tensor");
-    if (node.fused)
-        return lowerFusedInt8(emitter, node);
-    const auto int8 = lowerFirst(emitter, node, &lowerQuantize, &lowerDequantize, &lowerInt8Pool,
-                                 &lowerInt8Relu, &lowerInt8Concat, &lowerInt8Binary, &lowerInt8BatchNorm,
-                                 &lowerInt8Flatten, &lowerInt8Sums, &lowerInt8FullSums, &lowerRequantize);
+    const auto int8
+        = lowerFirst(emitter, node, &lowerFusedProduct, &lowerQuantize, &lowerDequantize, &lowerInt8Pool,
+                     &lowerInt8Relu, &lowerInt8Concat, &lowerInt8Binary, &lowerInt8BatchNorm,
+                     &lowerInt8Flatten, &lowerInt8Sums, &lowerInt8FullSums, &lowerRequantize);
     if (int8)
         return *int8;
     const auto done = lowerFirst(emitter, node, &lowerConv, &lowerDeconv, &lowerFullyConnected, &lowerMatMul,
@@ -84,9 +82,9 @@ Result<void> lower(Emitter &emitter, const PlanNode &node)
                                  &lowerSameBytes<ops::ExpandDims>, &lowerSameBytes<ops::Squeeze>);
     if (done)
         return *done;
-    if (elementFunction(*node.op))
-        return lowerElementFunction(emitter, node);
+    if (const auto function = ops::elementFunction(node.op))
+        return lowerElementFunction(emitter, node, *function);
     return unsupported("plan", "oneDNN has nothing for " + node.opName);
 }
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

@@ -1,9 +1,9 @@
+#include "core/backends/onednn/lower.h"
 #include "core/ops/window.h"
-#include "core/runtime/onednn/lower.h"
 
 #include <array>
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 namespace {
 
 using dnnl::algorithm;
@@ -38,7 +38,7 @@ void fitPadding(ConvShape &shape, const Dims &kernel)
     }
 }
 
-Result<ConvShape> shapeOf(const Emitter &emitter, const PlanNode &node, const ops::Conv &conv)
+Result<ConvShape> shapeOf(const Emitter &emitter, const plan::PlanNode &node, const ops::Conv &conv)
 {
     if (conv.layout != ops::Layout::ChannelsFirst)
         return unsupported("layout", "channels last");
@@ -112,7 +112,7 @@ std::optional<std::pair<Desc, Desc>> preferredLayouts(const ConvShape &shape, Fo
     return from ? std::optional(std::pair(*from, *to)) : std::nullopt;
 }
 
-Result<ConvChoice> choose(Emitter &emitter, const PlanNode &node, const ConvShape &shape)
+Result<ConvChoice> choose(Emitter &emitter, const plan::PlanNode &node, const ConvShape &shape)
 {
     HALFTONE_TRY(const Type source, floatType(emitter, node.inputs[0]));
     HALFTONE_TRY(const Type weights, floatType(emitter, node.inputs[1]));
@@ -150,7 +150,7 @@ Result<ConvChoice> choose(Emitter &emitter, const PlanNode &node, const ConvShap
 
 } // namespace
 
-Result<void> lowerConv(Emitter &emitter, const PlanNode &node, const ops::Conv &conv)
+Result<void> lowerConv(Emitter &emitter, const plan::PlanNode &node, const ops::Conv &conv)
 {
     HALFTONE_TRY(const ConvShape shape, shapeOf(emitter, node, conv));
     HALFTONE_TRY(const ConvChoice choice, choose(emitter, node, shape));
@@ -171,7 +171,7 @@ Result<void> lowerConv(Emitter &emitter, const PlanNode &node, const ops::Conv &
     return {};
 }
 
-Result<void> lowerDeconv(Emitter &emitter, const PlanNode &node, const ops::Deconv &deconv)
+Result<void> lowerDeconv(Emitter &emitter, const plan::PlanNode &node, const ops::Deconv &deconv)
 {
     if (deconv.layout != ops::Layout::ChannelsFirst)
         return unsupported("layout", "channels last");
@@ -245,4 +245,4 @@ Result<void> lowerDeconv(Emitter &emitter, const PlanNode &node, const ops::Deco
     return {};
 }
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

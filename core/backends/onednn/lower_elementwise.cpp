@@ -1,33 +1,21 @@
-#include "core/runtime/onednn/lower.h"
+#include "core/backends/onednn/lower.h"
 
 #include <algorithm>
 
-namespace halftone::runtime::onednn {
-namespace {
-
+namespace halftone::backends::onednn {
 using dnnl::prop_kind;
 
-dnnl::primitive_attr userScratchpad()
-{
-    dnnl::primitive_attr attributes;
-    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    return attributes;
-}
-
-} // namespace
-
-Result<void> lowerElementFunction(Emitter &emitter, const PlanNode &node)
+Result<void> lowerElementFunction(Emitter &emitter, const plan::PlanNode &node,
+                                  const ops::ElementFunction &function)
 {
     HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
-    const auto function = eltwiseOf(*node.op);
-    if (!function)
-        return unsupported("plan", "oneDNN lacks the function " + node.opName);
+    const Eltwise eltwise = eltwiseOf(function);
     if (emitter.desc(node.outputs[0]).dtype != emitter.desc(node.inputs[0]).dtype)
         return unsupported("plan", "a function into another type");
     HALFTONE_TRY(const Place source, emitter.read(node.inputs[0]));
     const dnnl::eltwise_forward::primitive_desc descriptor(
-        cpu(), prop_kind::forward_inference, function->algorithm, source.desc, withType(source.desc, type),
-        function->alpha, function->beta, userScratchpad(), true);
+        cpu(), prop_kind::forward_inference, eltwise.algorithm, source.desc, withType(source.desc, type),
+        eltwise.alpha, eltwise.beta, userScratchpad(), true);
     if (!descriptor)
         return unsupported("plan", "oneDNN has no kernel for " + node.opName);
     HALFTONE_TRY(const dnnl::eltwise_forward primitive,
@@ -38,7 +26,7 @@ Result<void> lowerElementFunction(Emitter &emitter, const PlanNode &node)
     return {};
 }
 
-Result<void> lowerBinary(Emitter &emitter, const PlanNode &node, const ops::Binary &binary)
+Result<void> lowerBinary(Emitter &emitter, const plan::PlanNode &node, const ops::Binary &binary)
 {
     const auto kind = algorithmOf(binary.kind);
     if (!kind)
@@ -61,7 +49,7 @@ Result<void> lowerBinary(Emitter &emitter, const PlanNode &node, const ops::Bina
             || *kind == dnnl::algorithm::binary_max || *kind == dnnl::algorithm::binary_min;
         if (!commutes || secondDims != to)
             return unsupported("plan", "oneDNN stretches only one of two tensors");
-        PlanNode swapped = node;
+        plan::PlanNode swapped = node;
         std::swap(swapped.inputs[0], swapped.inputs[1]);
         return lowerBinary(emitter, swapped, binary);
     }
@@ -88,7 +76,7 @@ Result<void> lowerBinary(Emitter &emitter, const PlanNode &node, const ops::Bina
     return {};
 }
 
-Result<void> lowerAddN(Emitter &emitter, const PlanNode &node, const ops::AddN &)
+Result<void> lowerAddN(Emitter &emitter, const plan::PlanNode &node, const ops::AddN &)
 {
     HALFTONE_TRY(const Type resultType, floatType(emitter, node.outputs[0]));
     HALFTONE_TRY(const Place first, emitter.read(node.inputs[0]));
@@ -96,7 +84,7 @@ Result<void> lowerAddN(Emitter &emitter, const PlanNode &node, const ops::AddN &
         return unsupported("plan", "a sum of tensors in an unusual layout");
     std::vector<Desc> descs;
     Program::Arguments arguments;
-    for (const ValueId input : node.inputs) {
+    for (const plan::ValueId input : node.inputs) {
         HALFTONE_TRY(const Type type, floatType(emitter, input));
         HALFTONE_TRY(const Place place, emitter.readAs(input, withType(first.desc, type)));
         arguments.emplace_back(DNNL_ARG_MULTIPLE_SRC + static_cast<int>(descs.size()), place);
@@ -113,7 +101,7 @@ Result<void> lowerAddN(Emitter &emitter, const PlanNode &node, const ops::AddN &
     return {};
 }
 
-Result<void> lowerCast(Emitter &emitter, const PlanNode &node, const ops::Cast &)
+Result<void> lowerCast(Emitter &emitter, const plan::PlanNode &node, const ops::Cast &)
 {
     HALFTONE_TRY(const Type from, floatType(emitter, node.inputs[0]));
     HALFTONE_TRY(const Type to, floatType(emitter, node.outputs[0]));
@@ -122,7 +110,7 @@ Result<void> lowerCast(Emitter &emitter, const PlanNode &node, const ops::Cast &
         return {};
     HALFTONE_TRY(const Place source, emitter.read(node.inputs[0]));
     const Place result = emitter.write(node.outputs[0], withType(source.desc, to));
-    return emitter.reorder(source, result, StepKind::Cast);
+    return emitter.reorder(source, result, kernels::StepKind::Cast);
 }
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

@@ -1,11 +1,12 @@
+#include "core/backends/onednn/int8_scales.h"
+#include "core/kernels/coded_weights.h"
 #include "core/ops/window.h"
-#include "core/runtime/onednn/int8_scales.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 namespace {
 
 using dnnl::algorithm;
@@ -24,16 +25,15 @@ struct Int8Product
     bool hasResultScale = false; ///< not for reals, nor for the sums themselves
 };
 
-Result<std::shared_ptr<const CodedWeights>> codedWeights(Emitter &emitter, const PlanNode &node,
-                                                         double dataScale)
+Result<std::shared_ptr<const kernels::CodedWeights>>
+codedWeights(Emitter &emitter, const plan::PlanNode &node, const ops::FusedProduct &op, double dataScale)
 {
-    const FusedInt8 &op = *node.fused;
-    std::vector<TensorDesc> descs;
+    std::vector<kernels::TensorDesc> descs;
     std::vector<std::vector<std::byte>> aligned(node.inputs.size());
     std::vector<const std::byte *> bytes;
     std::vector<tensor::Tensor> sources;
     for (std::size_t k = 0; k < node.inputs.size(); ++k) {
-        const PlanValue &value = emitter.graph().values[node.inputs[k]];
+        const plan::PlanValue &value = emitter.graph().values[node.inputs[k]];
         descs.push_back(value.desc);
         const bool isParameter = (k > 0 && k < op.ends() && !(op.hasSum && k == op.addend()))
             || (op.codedWeights && k >= op.weightEnds()) || (op.isPlain && k >= op.ends());
@@ -46,20 +46,20 @@ Result<std::shared_ptr<const CodedWeights>> codedWeights(Emitter &emitter, const
         }
         bytes.push_back(aligned[k].data());
     }
-    const auto make = [&]() -> Result<std::shared_ptr<const CodedWeights>> {
-        return std::make_shared<const CodedWeights>(codeWeights(op, descs, bytes, dataScale));
+    const auto make = [&]() -> Result<std::shared_ptr<const kernels::CodedWeights>> {
+        return std::make_shared<const kernels::CodedWeights>(
+            kernels::codeWeights(op, descs, bytes, dataScale));
     };
     if (!emitter.cache())
         return make();
-    return emitter.cache()->get<CodedWeights>("int8 weights "
-                                                  + std::to_string(std::bit_cast<std::uint64_t>(dataScale))
-                                                  + (op.norm ? " norm" : "") + (op.isPlain ? " plain" : ""),
-                                              sources, make);
+    return emitter.cache()->get<kernels::CodedWeights>(
+        "int8 weights " + std::to_string(std::bit_cast<std::uint64_t>(dataScale)) + (op.norm ? " norm" : "")
+            + (op.isPlain ? " plain" : ""),
+        sources, make);
 }
 
-Result<Int8Product> productOf(Emitter &emitter, const PlanNode &node)
+Result<Int8Product> productOf(Emitter &emitter, const plan::PlanNode &node, const ops::FusedProduct &op)
 {
-    const FusedInt8 &op = *node.fused;
     const tensor::DType type = emitter.desc(node.outputs[0]).dtype;
     const bool isSum = type == tensor::DType::I32;
     if (!addsExactly())
@@ -74,8 +74,8 @@ Result<Int8Product> productOf(Emitter &emitter, const PlanNode &node)
     if (product.hasResultScale) {
         HALFTONE_TRY(product.resultScale, resultScale(emitter, node));
     }
-    HALFTONE_TRY(const std::shared_ptr<const CodedWeights> weights,
-                 codedWeights(emitter, node, product.dataScale));
+    HALFTONE_TRY(const std::shared_ptr<const kernels::CodedWeights> weights,
+                 codedWeights(emitter, node, op, product.dataScale));
     if (op.isPlain) { // whole numbers, which float32 holds exactly up to 2^24
         product.bias.assign(weights->bias.begin(), weights->bias.end());
         product.sumStep = 1 / (product.dataScale * weights->scales[0]);
@@ -112,11 +112,12 @@ bool isHomogeneous(const Eltwise &function)
 }
 
 /// Rounds to codes first, as two operators would, and goes on with these.
-Int8Attributes afterRequantizing(const FusedInt8 &op, const std::optional<Eltwise> &function, double sumStep)
+Int8Attributes afterRequantizing(const ops::FusedProduct &op, const std::optional<Eltwise> &function,
+                                 double sumStep)
 {
-    const Requantized &codes = *op.requantized;
+    const ops::Requantized &codes = *op.requantized;
     const bool isSigned = codes.type == tensor::DType::I8;
-    const double step = codes.most / codesOfData(codes.type);
+    const double step = codes.most / ops::codesOfData(codes.type);
     Int8Attributes made;
     made.attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     double low = isSigned ? -128 : 0;
@@ -144,23 +145,19 @@ Int8Attributes afterRequantizing(const FusedInt8 &op, const std::optional<Eltwis
     return made;
 }
 
-Result<Int8Attributes> attributesOf(Emitter &emitter, const PlanNode &node, const Desc &result,
-                                    double sumStep)
+Result<Int8Attributes> attributesOf(Emitter &emitter, const plan::PlanNode &node, const ops::FusedProduct &op,
+                                    const Desc &result, double sumStep)
 {
-    const FusedInt8 &op = *node.fused;
     Int8Attributes made;
     made.attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     std::optional<Eltwise> function;
-    if (op.activation) {
+    if (op.activation)
         function = eltwiseOf(*op.activation);
-        if (!function)
-            return unsupported("plan", "oneDNN lacks this activation");
-    }
     if (op.requantized && !op.keepsCodes(emitter.desc(node.outputs[0]).dtype))
         return afterRequantizing(op, function, sumStep);
     dnnl::post_ops chain;
     if (op.hasSum) {
-        const ValueId addend = node.inputs[op.addend()];
+        const plan::ValueId addend = node.inputs[op.addend()];
         HALFTONE_TRY(
             const double scale,
             codeScale(emitter, addend, node.inputs[op.addendEnds()], node.inputs[op.addendEnds() + 1]));
@@ -251,9 +248,10 @@ struct ConvChoice
     Int8Attributes attributes;
 };
 
-Result<ConvChoice> chooseConv(Emitter &emitter, const PlanNode &node, const Int8Product &product)
+Result<ConvChoice> chooseConv(Emitter &emitter, const plan::PlanNode &node, const ops::FusedProduct &op,
+                              const Int8Product &product)
 {
-    const ops::Conv &conv = *node.fused->conv;
+    const ops::Conv &conv = *op.conv;
     const Dims from = dimsOf(emitter.desc(node.inputs[0]).shape);
     const Dims to = dimsOf(emitter.desc(node.outputs[0]).shape);
     Dims weights = dimsOf(emitter.desc(node.inputs[1]).shape);
@@ -293,7 +291,7 @@ Result<ConvChoice> chooseConv(Emitter &emitter, const PlanNode &node, const Int8
             result = free.dst_desc();
         }
         ConvChoice choice;
-        HALFTONE_TRY(choice.attributes, attributesOf(emitter, node, result, product.sumStep));
+        HALFTONE_TRY(choice.attributes, attributesOf(emitter, node, op, result, product.sumStep));
         setScales(choice.attributes.attributes, product, conv.groups > 1);
         choice.descriptor = describe(source, result, choice.attributes.attributes);
         if (choice.descriptor && (!isFixed || !isSlow(choice.descriptor.impl_info_str())))
@@ -302,7 +300,7 @@ Result<ConvChoice> chooseConv(Emitter &emitter, const PlanNode &node, const Int8
     return unsupported("plan", "oneDNN has no int8 convolution for these shapes");
 }
 
-Place resultPlace(Emitter &emitter, ValueId value, const Desc &desc, const Int8Attributes &attributes)
+Place resultPlace(Emitter &emitter, plan::ValueId value, const Desc &desc, const Int8Attributes &attributes)
 {
     if (!attributes.sum)
         return emitter.write(value, desc);
@@ -311,13 +309,12 @@ Place resultPlace(Emitter &emitter, ValueId value, const Desc &desc, const Int8A
     return place;
 }
 
-Result<void> lowerInt8Conv(Emitter &emitter, const PlanNode &node)
+Result<void> lowerInt8Conv(Emitter &emitter, const plan::PlanNode &node, const ops::FusedProduct &op)
 {
-    const FusedInt8 &op = *node.fused;
     if (op.conv->layout != ops::Layout::ChannelsFirst)
         return unsupported("layout", "channels last");
-    HALFTONE_TRY(const Int8Product product, productOf(emitter, node));
-    HALFTONE_TRY(const ConvChoice choice, chooseConv(emitter, node, product));
+    HALFTONE_TRY(const Int8Product product, productOf(emitter, node, op));
+    HALFTONE_TRY(const ConvChoice choice, chooseConv(emitter, node, op, product));
     const auto &descriptor = choice.descriptor;
     HALFTONE_TRY(const Place source, emitter.readAs(node.inputs[0], descriptor.src_desc()));
     const Desc weightDesc = descriptor.weights_desc();
@@ -335,19 +332,10 @@ Result<void> lowerInt8Conv(Emitter &emitter, const PlanNode &node)
     return {};
 }
 
-Result<void> lowerInt8Full(Emitter &emitter, const PlanNode &node)
+Result<void> lowerInt8Full(Emitter &emitter, const plan::PlanNode &node, const ops::FusedProduct &op)
 {
-    const FusedInt8 &op = *node.fused;
-    HALFTONE_TRY(const Int8Product product, productOf(emitter, node));
-    Dims from = dimsOf(emitter.desc(node.inputs[0]).shape);
-    if (!op.full.flatten && from.size() > 2) {
-        dnnl::memory::dim rows = 1;
-        for (std::size_t k = 0; k + 1 < from.size(); ++k)
-            rows *= from[k];
-        from = {rows, from.back()};
-    }
-    if (from.size() == 1)
-        from.push_back(1);
+    HALFTONE_TRY(const Int8Product product, productOf(emitter, node, op));
+    const Dims from = productDims(emitter.desc(node.inputs[0]).shape, op.full.flatten);
     const auto sourceType = dnnlType(emitter.desc(node.inputs[0]).dtype);
     const auto resultType = dnnlType(emitter.desc(node.outputs[0]).dtype);
     if (from.size() > 5 || !sourceType || !resultType)
@@ -357,7 +345,7 @@ Result<void> lowerInt8Full(Emitter &emitter, const PlanNode &node)
     const Dims to{from[0], weightDims[0]};
     const Desc bias = product.bias.empty() ? Desc() : Desc(Dims{to[1]}, Type::f32, Tag::a);
     HALFTONE_TRY(Int8Attributes attributes,
-                 attributesOf(emitter, node, plainDesc(to, *resultType), product.sumStep));
+                 attributesOf(emitter, node, op, plainDesc(to, *resultType), product.sumStep));
     setScales(attributes.attributes, product, false);
     const auto describe = [&](const Desc &source) {
         return dnnl::inner_product_forward::primitive_desc(
@@ -392,9 +380,9 @@ Result<void> lowerInt8Full(Emitter &emitter, const PlanNode &node)
 
 } // namespace
 
-Result<void> lowerFusedInt8(Emitter &emitter, const PlanNode &node)
+Result<void> lowerFusedProduct(Emitter &emitter, const plan::PlanNode &node, const ops::FusedProduct &op)
 {
-    return node.fused->conv ? lowerInt8Conv(emitter, node) : lowerInt8Full(emitter, node);
+    return op.conv ? lowerInt8Conv(emitter, node, op) : lowerInt8Full(emitter, node, op);
 }
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

@@ -1,16 +1,16 @@
-#include "core/runtime/onednn/int8_scales.h"
-#include "core/runtime/onednn/join_rows.h"
+#include "core/backends/onednn/int8_scales.h"
+#include "core/backends/onednn/join_rows.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 namespace {
 
 using dnnl::algorithm;
 using dnnl::prop_kind;
 
-Result<Type> codeType(const Emitter &emitter, ValueId value)
+Result<Type> codeType(const Emitter &emitter, plan::ValueId value)
 {
     const auto type = dnnlType(emitter.desc(value).dtype);
     if (type != Type::s8 && type != Type::u8)
@@ -20,7 +20,7 @@ Result<Type> codeType(const Emitter &emitter, ValueId value)
 
 } // namespace
 
-Result<void> lowerQuantize(Emitter &emitter, const PlanNode &node, const ops::Quantize &quantize)
+Result<void> lowerQuantize(Emitter &emitter, const plan::PlanNode &node, const ops::Quantize &quantize)
 {
     HALFTONE_TRY(const Type type, codeType(emitter, node.outputs[0]));
     HALFTONE_CHECK(floatType(emitter, node.inputs[0]));
@@ -34,7 +34,7 @@ Result<void> lowerQuantize(Emitter &emitter, const PlanNode &node, const ops::Qu
     return rescale(emitter, node, source, emitter.write(node.outputs[0], codeLayout(dims, type)), scale);
 }
 
-Result<void> lowerDequantize(Emitter &emitter, const PlanNode &node, const ops::Dequantize &dequantize)
+Result<void> lowerDequantize(Emitter &emitter, const plan::PlanNode &node, const ops::Dequantize &dequantize)
 {
     HALFTONE_CHECK(codeType(emitter, node.inputs[0]));
     if (dequantize.dtype != tensor::DType::F32)
@@ -50,7 +50,8 @@ Result<void> lowerDequantize(Emitter &emitter, const PlanNode &node, const ops::
                    1 / scale);
 }
 
-Result<void> lowerInt8Pool(Emitter &emitter, const PlanNode &node, const ops::Quantized<ops::Pool> &pool)
+Result<void> lowerInt8Pool(Emitter &emitter, const plan::PlanNode &node,
+                           const ops::Quantized<ops::Pool> &pool)
 {
     using Kind = ops::Pool::Kind;
     const ops::Pool &op = pool.op;
@@ -62,9 +63,8 @@ Result<void> lowerInt8Pool(Emitter &emitter, const PlanNode &node, const ops::Qu
     const Dims to = dimsOf(emitter.desc(node.outputs[0]).shape);
     if (from.size() < 3 || from.size() > 5 || to.size() != from.size())
         return unsupported("plan", "pooling over other than 1 to 3 axes");
-    HALFTONE_TRY(const PoolWindow window, poolWindow(op, from, to));
-    if (op.kind == Kind::Average && op.countPadding && window.reachesBeyond)
-        return unsupported("pooling_convention", "an average whose window reaches beyond the padding");
+    HALFTONE_TRY(const PoolWindow window,
+                 poolWindow(op, from, to)); // averages count what is beyond, as MXNet's
     const algorithm kind = op.kind == Kind::Max ? algorithm::pooling_max
         : op.countPadding                       ? algorithm::pooling_avg_include_padding
                                                 : algorithm::pooling_avg_exclude_padding;
@@ -85,7 +85,7 @@ Result<void> lowerInt8Pool(Emitter &emitter, const PlanNode &node, const ops::Qu
     return {};
 }
 
-Result<void> lowerInt8Relu(Emitter &emitter, const PlanNode &node,
+Result<void> lowerInt8Relu(Emitter &emitter, const plan::PlanNode &node,
                            const ops::Quantized<ops::Activation> &activation)
 {
     HALFTONE_CHECK(codeType(emitter, node.inputs[0]));
@@ -110,7 +110,7 @@ Result<void> lowerInt8Relu(Emitter &emitter, const PlanNode &node,
 namespace {
 
 /// A concatenation of channels whose parts count as the whole does. Codes lie with their channels last.
-Result<void> copyParts(Emitter &emitter, const PlanNode &node, std::size_t parts, const Place &result)
+Result<void> copyParts(Emitter &emitter, const plan::PlanNode &node, std::size_t parts, const Place &result)
 {
     const Dims to = result.desc.get_dims();
     std::vector<std::size_t> widths;
@@ -130,11 +130,11 @@ Result<void> copyParts(Emitter &emitter, const PlanNode &node, std::size_t parts
 
 } // namespace
 
-Result<void> lowerInt8Concat(Emitter &emitter, const PlanNode &node,
+Result<void> lowerInt8Concat(Emitter &emitter, const plan::PlanNode &node,
                              const ops::Quantized<ops::Concat> &concat)
 {
     const auto parts = static_cast<std::size_t>(concat.op.inputs);
-    const ValueId whole = node.outputs[0];
+    const plan::ValueId whole = node.outputs[0];
     HALFTONE_TRY(const Type type, codeType(emitter, whole));
     HALFTONE_TRY(const double scale, resultScale(emitter, node));
     const Dims to = dimsOf(emitter.desc(whole).shape);
@@ -150,7 +150,7 @@ Result<void> lowerInt8Concat(Emitter &emitter, const PlanNode &node,
     const Place result = emitter.write(whole, codeLayout(to, type));
     const bool onlyCopies = std::ranges::all_of(factors, [](double factor) { return factor == 1; })
         && std::ranges::all_of(node.inputs.begin(), node.inputs.begin() + static_cast<std::ptrdiff_t>(parts),
-                               [&](ValueId part) {
+                               [&](plan::ValueId part) {
                                    return emitter.desc(part).dtype == emitter.desc(whole).dtype;
                                });
     if (onlyCopies && axis == 1)
@@ -171,7 +171,7 @@ Result<void> lowerInt8Concat(Emitter &emitter, const PlanNode &node,
     return {};
 }
 
-Result<void> lowerInt8Binary(Emitter &emitter, const PlanNode &node,
+Result<void> lowerInt8Binary(Emitter &emitter, const plan::PlanNode &node,
                              const ops::Quantized<ops::Binary> &binary)
 {
     if (binary.op.kind != ops::BinaryKind::Add || node.outputs.size() != 3)
@@ -179,10 +179,10 @@ Result<void> lowerInt8Binary(Emitter &emitter, const PlanNode &node,
     HALFTONE_TRY(const Type type, codeType(emitter, node.outputs[0]));
     HALFTONE_TRY(double scale, resultScale(emitter, node));
     if (!node.post.empty()) { // sums of 32 bits in between, whose steps are too fine to tell
-        const auto *requantize = node.post[0].op->getIf<ops::Requantize>();
+        const auto *requantize = node.post[0].op.getIf<ops::Requantize>();
         const auto codes = requantize == nullptr
             ? std::nullopt
-            : requantizedTo(*requantize, emitter.desc(node.outputs[0]).dtype);
+            : ops::requantizedTo(*requantize, emitter.desc(node.outputs[0]).dtype);
         if (!codes || node.post.size() != 1)
             return unsupported("plan", "a sum of codes with this behind it");
         scale = codes->scale();
@@ -229,9 +229,9 @@ Result<void> lowerInt8Binary(Emitter &emitter, const PlanNode &node,
 
 namespace {
 
-Result<std::vector<float>> constantFloats(const Emitter &emitter, ValueId value)
+Result<std::vector<float>> constantFloats(const Emitter &emitter, plan::ValueId value)
 {
-    const PlanValue &known = emitter.graph().values[value];
+    const plan::PlanValue &known = emitter.graph().values[value];
     if (!known.constant || known.desc.dtype != tensor::DType::F32)
         return unsupported("plan", "a parameter that is only known at run time");
     return known.constant->values<float>();
@@ -240,7 +240,7 @@ Result<std::vector<float>> constantFloats(const Emitter &emitter, ValueId value)
 } // namespace
 
 /// oneDNN normalises int8 with scales and shifts of reals: mean 0 and variance 1 leave a factor and an offset a channel.
-Result<void> lowerInt8BatchNorm(Emitter &emitter, const PlanNode &node,
+Result<void> lowerInt8BatchNorm(Emitter &emitter, const plan::PlanNode &node,
                                 const ops::Quantized<ops::BatchNorm> &norm)
 {
     HALFTONE_TRY(const Type from, codeType(emitter, node.inputs[0]));
@@ -253,7 +253,7 @@ Result<void> lowerInt8BatchNorm(Emitter &emitter, const PlanNode &node,
     const Desc layout = codeLayout(dims, Type::s8);
     HALFTONE_TRY(Place source, emitter.readAs(node.inputs[0], codeLayout(dims, from)));
     if (from == Type::u8) {
-        const double toSigned = codesOfData(tensor::DType::I8) / codesOfData(tensor::DType::U8);
+        const double toSigned = ops::codesOfData(tensor::DType::I8) / ops::codesOfData(tensor::DType::U8);
         const Place halved = emitter.temporary(layout);
         HALFTONE_CHECK(rescale(emitter, node, source, halved, toSigned));
         source = halved;
@@ -300,10 +300,11 @@ Result<void> lowerInt8BatchNorm(Emitter &emitter, const PlanNode &node,
     return {};
 }
 
-Result<void> lowerInt8Flatten(Emitter &emitter, const PlanNode &node, const ops::Quantized<ops::Flatten> &)
+Result<void> lowerInt8Flatten(Emitter &emitter, const plan::PlanNode &node,
+                              const ops::Quantized<ops::Flatten> &)
 {
     HALFTONE_CHECK(resultScale(emitter, node));
     return lowerView(emitter, node);
 }
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

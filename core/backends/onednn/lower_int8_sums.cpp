@@ -1,42 +1,41 @@
-#include "core/runtime/onednn/int8_scales.h"
+#include "core/backends/onednn/int8_scales.h"
 
 #include <algorithm>
 #include <cmath>
 
 /// MXNet's plain operators on codes, one by one: sums of 32 bits, and codes of 8 bits that are made of them.
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 namespace {
 
 /// The sums themselves, by the kernels of fused products.
-Result<void> lowerSums(Emitter &emitter, const PlanNode &node)
+Result<void> lowerSums(Emitter &emitter, const plan::PlanNode &node)
 {
-    const PlanGraph &graph = emitter.graph();
+    const plan::PlanGraph &graph = emitter.graph();
     if (node.outputs.size() != 3 || !graph.isConstant(node.outputs[1]) || !graph.isConstant(node.outputs[2]))
         return unsupported("plan", "a range that is only known at run time");
-    PlanNode product = node;
-    product.fused = plainProduct(*node.op);
-    if (!product.fused || node.inputs.size() != product.fused->inputCount())
+    const auto product = ops::plainProduct(node.op);
+    if (!product || node.inputs.size() != product->inputCount())
         return unsupported("plan", "a product of codes that is no plain one");
-    return lowerFusedInt8(emitter, product);
+    return lowerFusedProduct(emitter, node, *product);
 }
 
 } // namespace
 
-Result<void> lowerInt8Sums(Emitter &emitter, const PlanNode &node, const ops::Quantized<ops::Conv> &)
+Result<void> lowerInt8Sums(Emitter &emitter, const plan::PlanNode &node, const ops::Quantized<ops::Conv> &)
 {
     return lowerSums(emitter, node);
 }
 
-Result<void> lowerInt8FullSums(Emitter &emitter, const PlanNode &node,
+Result<void> lowerInt8FullSums(Emitter &emitter, const plan::PlanNode &node,
                                const ops::Quantized<ops::FullyConnected> &)
 {
     return lowerSums(emitter, node);
 }
 
-Result<void> lowerRequantize(Emitter &emitter, const PlanNode &node, const ops::Requantize &requantize)
+Result<void> lowerRequantize(Emitter &emitter, const plan::PlanNode &node, const ops::Requantize &requantize)
 {
     const tensor::DType type = emitter.desc(node.outputs[0]).dtype;
-    const auto codes = requantizedTo(requantize, type);
+    const auto codes = ops::requantizedTo(requantize, type);
     if (!codes || emitter.desc(node.inputs[0]).dtype != tensor::DType::I32)
         return unsupported("plan", "requantizing without a calibrated range");
     HALFTONE_CHECK(resultScale(emitter, node));
@@ -48,4 +47,4 @@ Result<void> lowerRequantize(Emitter &emitter, const PlanNode &node, const ops::
     return rescale(emitter, node, source, result, step * codes->scale());
 }
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

@@ -1,8 +1,8 @@
-#include "core/runtime/onednn/lower.h"
+#include "core/backends/onednn/lower.h"
 
 #include <utility>
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 namespace {
 
 using dnnl::prop_kind;
@@ -28,22 +28,28 @@ Desc matrices(const tensor::Shape &shape, Type type, bool transposed)
 
 } // namespace
 
-Result<void> lowerFullyConnected(Emitter &emitter, const PlanNode &node, const ops::FullyConnected &full)
+Dims productDims(const tensor::Shape &data, bool flatten)
+{
+    Dims dims = dimsOf(data);
+    if (!flatten && dims.size() > 2) {
+        dnnl::memory::dim rows = 1;
+        for (std::size_t k = 0; k + 1 < dims.size(); ++k)
+            rows *= dims[k];
+        dims = {rows, dims.back()};
+    }
+    if (dims.size() == 1)
+        dims.push_back(1);
+    return dims;
+}
+
+Result<void> lowerFullyConnected(Emitter &emitter, const plan::PlanNode &node,
+                                 const ops::FullyConnected &full)
 {
     HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
     HALFTONE_TRY(const Type weightType, floatType(emitter, node.inputs[1]));
     HALFTONE_TRY(const Type resultType, floatType(emitter, node.outputs[0]));
-    const TensorDesc &data = emitter.desc(node.inputs[0]);
     const Dims stored = dimsOf(emitter.desc(node.inputs[1]).shape);
-    Dims from = dimsOf(data.shape);
-    if (!full.flatten && from.size() > 2) { // the last axis alone: all others are rows
-        dnnl::memory::dim rows = 1;
-        for (std::size_t k = 0; k + 1 < from.size(); ++k)
-            rows *= from[k];
-        from = {rows, from.back()};
-    }
-    if (from.size() == 1)
-        from.push_back(1);
+    const Dims from = productDims(emitter.desc(node.inputs[0]).shape, full.flatten);
     if (from.size() > 5)
         return unsupported("plan", "oneDNN's inner product takes up to 5 dimensions");
     Dims weightDims = from;
@@ -81,7 +87,7 @@ Result<void> lowerFullyConnected(Emitter &emitter, const PlanNode &node, const o
     return {};
 }
 
-Result<void> lowerMatMul(Emitter &emitter, const PlanNode &node, const ops::MatMul &product)
+Result<void> lowerMatMul(Emitter &emitter, const plan::PlanNode &node, const ops::MatMul &product)
 {
     HALFTONE_TRY(const Type typeA, floatType(emitter, node.inputs[0]));
     HALFTONE_TRY(const Type typeB, floatType(emitter, node.inputs[1]));
@@ -111,4 +117,4 @@ Result<void> lowerMatMul(Emitter &emitter, const PlanNode &node, const ops::MatM
     return {};
 }
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

@@ -1,19 +1,19 @@
-#include "core/runtime/onednn/lower.h"
+#include "core/backends/onednn/lower.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 namespace {
 
 /// A concatenation of which nothing is in place yet, in the layout that the first part has.
-Result<void> concatAnew(Emitter &emitter, const PlanNode &node, int axis, Type type)
+Result<void> concatAnew(Emitter &emitter, const plan::PlanNode &node, int axis, Type type)
 {
     HALFTONE_TRY(const Place first, emitter.read(node.inputs[0]));
     const Dims to = dimsOf(emitter.desc(node.outputs[0]).shape);
     Format format = formatOf(first.desc);
     if (format == Format::Blocked && axis == 1)
-        for (const ValueId input : node.inputs)
+        for (const plan::ValueId input : node.inputs)
             if (emitter.desc(input).shape[1] % 16 != 0)
                 format = Format::Plain;
     if (format == Format::Other)
@@ -21,7 +21,7 @@ Result<void> concatAnew(Emitter &emitter, const PlanNode &node, int axis, Type t
     const auto target = descIn(format, to, type);
     std::vector<Desc> descs;
     Program::Arguments arguments;
-    for (const ValueId input : node.inputs) {
+    for (const plan::ValueId input : node.inputs) {
         const auto wanted = descIn(format, dimsOf(emitter.desc(input).shape), type);
         if (!wanted || !target)
             return unsupported("plan", "a concatenation in an unusual layout");
@@ -29,8 +29,7 @@ Result<void> concatAnew(Emitter &emitter, const PlanNode &node, int axis, Type t
         arguments.emplace_back(DNNL_ARG_MULTIPLE_SRC + static_cast<int>(descs.size()), place);
         descs.push_back(place.desc);
     }
-    dnnl::primitive_attr attributes;
-    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    dnnl::primitive_attr attributes = userScratchpad();
     const auto descriptor = attempt(node.members[0], [&] {
         return dnnl::concat::primitive_desc(cpu(), *target, axis, descs, attributes);
     });
@@ -46,17 +45,17 @@ Result<void> concatAnew(Emitter &emitter, const PlanNode &node, int axis, Type t
 
 } // namespace
 
-Result<void> lowerConcat(Emitter &emitter, const PlanNode &node, const ops::Concat &concat)
+Result<void> lowerConcat(Emitter &emitter, const plan::PlanNode &node, const ops::Concat &concat)
 {
     HALFTONE_TRY(const Type type, floatType(emitter, node.outputs[0]));
-    for (const ValueId input : node.inputs)
+    for (const plan::ValueId input : node.inputs)
         if (emitter.desc(input).dtype != emitter.desc(node.outputs[0]).dtype)
             return unsupported("plan", "a concatenation of several types");
-    const ValueId whole = node.outputs[0];
+    const plan::ValueId whole = node.outputs[0];
     const Dims to = dimsOf(emitter.desc(whole).shape);
     const auto axis = concat.axis < 0 ? concat.axis + static_cast<std::int64_t>(to.size()) : concat.axis;
-    const bool isBegun
-        = std::ranges::any_of(node.inputs, [&](ValueId input) { return emitter.isInPlace(input, whole); });
+    const bool isBegun = std::ranges::any_of(
+        node.inputs, [&](plan::ValueId input) { return emitter.isInPlace(input, whole); });
     if (!isBegun)
         return concatAnew(emitter, node, static_cast<int>(axis), type);
     // The parts that could not be written here are copied; what is here stays.
@@ -64,7 +63,7 @@ Result<void> lowerConcat(Emitter &emitter, const PlanNode &node, const ops::Conc
     const Format format = formatOf(outermost->desc);
     const Place result = emitter.write(whole, *descIn(format, to, type));
     Dims offset(to.size(), 0);
-    for (const ValueId input : node.inputs) {
+    for (const plan::ValueId input : node.inputs) {
         const Dims dims = dimsOf(emitter.desc(input).shape);
         if (!emitter.isInPlace(input, whole)) {
             HALFTONE_TRY(const Place part, emitter.read(input));
@@ -72,16 +71,17 @@ Result<void> lowerConcat(Emitter &emitter, const PlanNode &node, const ops::Conc
                 = attempt(node.members[0], [&] { return result.desc.submemory_desc(dims, offset); });
             if (!target.ok())
                 return target.error();
-            HALFTONE_CHECK(emitter.reorder(part, {target.value(), result.buffer}, StepKind::Compute));
+            HALFTONE_CHECK(
+                emitter.reorder(part, {target.value(), result.buffer}, kernels::StepKind::Compute));
         }
         offset[1] += dims[1];
     }
     return {};
 }
 
-Result<void> lowerView(Emitter &emitter, const PlanNode &node)
+Result<void> lowerView(Emitter &emitter, const plan::PlanNode &node)
 {
-    const TensorDesc &result = emitter.desc(node.outputs[0]);
+    const kernels::TensorDesc &result = emitter.desc(node.outputs[0]);
     HALFTONE_TRY(Place place, emitter.readPlain(node.inputs[0]));
     const auto type = dnnlType(result.dtype);
     if (type)
@@ -90,7 +90,7 @@ Result<void> lowerView(Emitter &emitter, const PlanNode &node)
     return {};
 }
 
-Result<void> lowerTranspose(Emitter &emitter, const PlanNode &node, const Dims &axes)
+Result<void> lowerTranspose(Emitter &emitter, const plan::PlanNode &node, const Dims &axes)
 {
     const auto type = dnnlType(emitter.desc(node.inputs[0]).dtype);
     if (!type)
@@ -104,7 +104,7 @@ Result<void> lowerTranspose(Emitter &emitter, const PlanNode &node, const Dims &
     source.desc = source.desc.permute_axes(target);
     const Place result
         = emitter.write(node.outputs[0], plainDesc(dimsOf(emitter.desc(node.outputs[0]).shape), *type));
-    return emitter.reorder(source, result, StepKind::Compute);
+    return emitter.reorder(source, result, kernels::StepKind::Compute);
 }
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

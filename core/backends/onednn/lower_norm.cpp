@@ -1,20 +1,13 @@
-#include "core/runtime/onednn/lower.h"
+#include "core/backends/onednn/lower.h"
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 namespace {
 
 using dnnl::normalization_flags;
 using dnnl::prop_kind;
 
-dnnl::primitive_attr userScratchpad()
-{
-    dnnl::primitive_attr attributes;
-    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    return attributes;
-}
-
 /// Does somebody read other results than the first?
-Result<void> onlyFirstResult(const Emitter &emitter, const PlanNode &node)
+Result<void> onlyFirstResult(const Emitter &emitter, const plan::PlanNode &node)
 {
     for (std::size_t k = 1; k < node.outputs.size(); ++k)
         if (emitter.isRead(node.outputs[k]))
@@ -22,7 +15,7 @@ Result<void> onlyFirstResult(const Emitter &emitter, const PlanNode &node)
     return {};
 }
 
-Result<Place> readFloats(Emitter &emitter, ValueId value, dnnl::memory::dim count)
+Result<Place> readFloats(Emitter &emitter, plan::ValueId value, dnnl::memory::dim count)
 {
     HALFTONE_TRY(const Type type, floatType(emitter, value));
     (void)type;
@@ -31,7 +24,7 @@ Result<Place> readFloats(Emitter &emitter, ValueId value, dnnl::memory::dim coun
 
 } // namespace
 
-Result<void> lowerBatchNorm(Emitter &emitter, const PlanNode &node, const ops::BatchNorm &norm)
+Result<void> lowerBatchNorm(Emitter &emitter, const plan::PlanNode &node, const ops::BatchNorm &norm)
 {
     HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
     HALFTONE_CHECK(onlyFirstResult(emitter, node));
@@ -70,7 +63,7 @@ Result<void> lowerBatchNorm(Emitter &emitter, const PlanNode &node, const ops::B
     return {};
 }
 
-Result<void> lowerLayerNorm(Emitter &emitter, const PlanNode &node, const ops::LayerNorm &norm)
+Result<void> lowerLayerNorm(Emitter &emitter, const plan::PlanNode &node, const ops::LayerNorm &norm)
 {
     HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
     HALFTONE_CHECK(onlyFirstResult(emitter, node));
@@ -101,7 +94,7 @@ Result<void> lowerLayerNorm(Emitter &emitter, const PlanNode &node, const ops::L
     return {};
 }
 
-Result<void> lowerLrn(Emitter &emitter, const PlanNode &node, const ops::Lrn &norm)
+Result<void> lowerLrn(Emitter &emitter, const plan::PlanNode &node, const ops::Lrn &norm)
 {
     HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
     HALFTONE_CHECK(onlyFirstResult(emitter, node));
@@ -127,7 +120,7 @@ Result<void> lowerLrn(Emitter &emitter, const PlanNode &node, const ops::Lrn &no
 namespace {
 
 /// Softmax of `dims`, which may be another view of the input than its shape.
-Result<void> softmaxOver(Emitter &emitter, const PlanNode &node, dnnl::algorithm kind, const Dims &dims,
+Result<void> softmaxOver(Emitter &emitter, const plan::PlanNode &node, dnnl::algorithm kind, const Dims &dims,
                          int axis)
 {
     HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
@@ -151,7 +144,7 @@ Result<void> softmaxOver(Emitter &emitter, const PlanNode &node, dnnl::algorithm
 
 } // namespace
 
-Result<void> lowerSoftmax(Emitter &emitter, const PlanNode &node, const ops::Softmax &softmax)
+Result<void> lowerSoftmax(Emitter &emitter, const plan::PlanNode &node, const ops::Softmax &softmax)
 {
     if (softmax.temperature.value_or(1) != 1 || softmax.useLength
         || softmax.kind == ops::Softmax::Kind::Softmin)
@@ -164,17 +157,12 @@ Result<void> lowerSoftmax(Emitter &emitter, const PlanNode &node, const ops::Sof
                        dims, static_cast<int>(axis));
 }
 
-Result<void> lowerSoftmaxActivation(Emitter &emitter, const PlanNode &node,
+Result<void> lowerSoftmaxActivation(Emitter &emitter, const plan::PlanNode &node,
                                     const ops::SoftmaxActivation &softmax)
 {
     Dims dims = dimsOf(emitter.desc(node.inputs[0]).shape);
-    if (!softmax.channel) {
-        dnnl::memory::dim features = 1;
-        for (std::size_t k = 1; k < dims.size(); ++k)
-            features *= dims[k];
-        dims = {dims[0], features};
-    }
-    return softmaxOver(emitter, node, dnnl::algorithm::softmax_accurate, dims, 1);
+    const int axis = softmax.channel ? 1 : static_cast<int>(dims.size()) - 1;
+    return softmaxOver(emitter, node, dnnl::algorithm::softmax_accurate, std::move(dims), axis);
 }
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

@@ -1,9 +1,9 @@
+#include "core/backends/onednn/lower.h"
 #include "core/ops/window.h"
-#include "core/runtime/onednn/lower.h"
 
 #include <algorithm>
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 
 using dnnl::algorithm;
 using dnnl::prop_kind;
@@ -32,7 +32,7 @@ Result<PoolWindow> poolWindow(const ops::Pool &pool, const Dims &from, const Dim
     return window;
 }
 
-Result<void> lowerPool(Emitter &emitter, const PlanNode &node, const ops::Pool &pool)
+Result<void> lowerPool(Emitter &emitter, const plan::PlanNode &node, const ops::Pool &pool)
 {
     using Kind = ops::Pool::Kind;
     HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
@@ -40,6 +40,8 @@ Result<void> lowerPool(Emitter &emitter, const PlanNode &node, const ops::Pool &
         return unsupported("layout", "channels last");
     if (pool.kind != Kind::Max && pool.kind != Kind::Average)
         return unsupported("pool_type", "neither max nor average");
+    if (pool.padsZeros && pool.kind == Kind::Max && !pool.global)
+        return unsupported("plan", "padding of zeros that count in a maximum");
     if (emitter.desc(node.outputs[0]).dtype != emitter.desc(node.inputs[0]).dtype)
         return unsupported("plan", "pooling into another type");
     HALFTONE_TRY(const Place source, emitter.read(node.inputs[0]));
@@ -49,13 +51,12 @@ Result<void> lowerPool(Emitter &emitter, const PlanNode &node, const ops::Pool &
         return unsupported("plan", "pooling over other than 1 to 3 axes");
     HALFTONE_TRY(const PoolWindow window, poolWindow(pool, from, to));
     // Beyond the padding there is nothing to count, for oneDNN it would be padding.
-    if (pool.kind == Kind::Average && pool.countPadding && window.reachesBeyond)
+    if (pool.kind == Kind::Average && pool.countPadding && window.reachesBeyond && !pool.padsZeros)
         return unsupported("pooling_convention", "an average whose window reaches beyond the padding");
     const algorithm kind = pool.kind == Kind::Max ? algorithm::pooling_max
         : pool.countPadding                       ? algorithm::pooling_avg_include_padding
                                                   : algorithm::pooling_avg_exclude_padding;
-    dnnl::primitive_attr attributes;
-    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    dnnl::primitive_attr attributes = userScratchpad();
     const dnnl::pooling_forward::primitive_desc descriptor(
         cpu(), prop_kind::forward_inference, kind, source.desc, Desc(to, type, Tag::any), window.stride,
         window.kernel, Dims(window.kernel.size(), 0), window.padBegin, window.padEnd, attributes, true);
@@ -70,15 +71,14 @@ Result<void> lowerPool(Emitter &emitter, const PlanNode &node, const ops::Pool &
     return {};
 }
 
-Result<void> lowerUpsample(Emitter &emitter, const PlanNode &node, const ops::Upsample &upsample)
+Result<void> lowerUpsample(Emitter &emitter, const plan::PlanNode &node, const ops::Upsample &upsample)
 {
     HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
     if (upsample.kind != ops::Upsample::Kind::Nearest || node.inputs.size() != 1)
         return unsupported("sample_type", "other than nearest of one input");
     HALFTONE_TRY(const Place source, emitter.read(node.inputs[0]));
     const Dims to = dimsOf(emitter.desc(node.outputs[0]).shape);
-    dnnl::primitive_attr attributes;
-    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    dnnl::primitive_attr attributes = userScratchpad();
     const dnnl::resampling_forward::primitive_desc descriptor(cpu(), prop_kind::forward_inference,
                                                               algorithm::resampling_nearest, source.desc,
                                                               Desc(to, type, Tag::any), attributes, true);
@@ -93,4 +93,4 @@ Result<void> lowerUpsample(Emitter &emitter, const PlanNode &node, const ops::Up
     return {};
 }
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

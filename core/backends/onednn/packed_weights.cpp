@@ -1,12 +1,13 @@
-#include "core/runtime/onednn/packed_weights.h"
+#include "core/backends/onednn/packed_weights.h"
 
-#include "core/runtime/buffer.h"
-#include "core/runtime/onednn/scratch.h"
+#include "core/backends/onednn/scratch.h"
+#include "core/base/memory.h"
+#include "core/kernels/buffer.h"
 
 #include <cstdint>
 #include <utility>
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 namespace {
 
 std::string textOf(const Desc &desc)
@@ -34,8 +35,8 @@ Result<std::shared_ptr<const Packed>> pack(const tensor::Tensor &tensor, const D
     packed->bytes = to.get_size();
     packed->memory = allocatePages(packed->bytes);
     if (!packed->memory)
-        return unsupported("plan", std::to_string(packed->bytes) + " bytes of memory for weights");
-    HALFTONE_TRY(const tensor::Tensor unpacked, readable(tensor));
+        return outOfMemory(packed->bytes, "weights");
+    HALFTONE_TRY(const tensor::Tensor unpacked, kernels::readable(tensor));
     const auto done = attempt("plan", [&] {
         // oneDNN's handles are not const; it does not write what it reads.
         dnnl::memory source(from, cpu(), const_cast<std::byte *>(unpacked.bytes().data()));
@@ -77,4 +78,4 @@ Result<std::shared_ptr<const Packed>> PackedWeights::get(const tensor::Tensor &t
     return packed;
 }
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/runtime/onednn/dnnl_common.h"
+#include "core/backends/onednn/dnnl_common.h"
 #include "core/tensor/tensor.h"
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include <string>
 #include <unordered_map>
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 
 /// Memory with a copy of a tensor in another layout or type.
 struct Packed
@@ -43,4 +43,4 @@ private:
     std::size_t m_tidyAt = 64; ///< entries
 };
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

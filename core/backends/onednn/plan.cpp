@@ -1,19 +1,19 @@
-#include "core/runtime/onednn/plan.h"
+#include "core/backends/onednn/plan.h"
 
-#include "core/runtime/onednn/backend.h"
-#include "core/runtime/onednn/lower.h"
+#include "core/backends/onednn/backend.h"
+#include "core/backends/onednn/lower.h"
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 namespace {
 
-class Plan final : public LatencyPlan
+class Plan final : public kernels::LatencyPlan
 {
 public:
-    Plan(const PlanGraph &graph, const Emitter &emitter, std::unique_ptr<Program> program, int threads)
+    Plan(const plan::PlanGraph &graph, const Emitter &emitter, std::unique_ptr<Program> program, int threads)
         : m_program(std::move(program))
         , m_threads(threads)
     {
@@ -27,9 +27,9 @@ public:
         }
     }
 
-    std::span<const PlanStep> steps() const override { return m_program->steps(); }
-    std::span<const PlanPort> inputs() const override { return m_inputs; }
-    std::span<const PlanPort> outputs() const override { return m_outputs; }
+    std::span<const kernels::PlanStep> steps() const override { return m_program->steps(); }
+    std::span<const kernels::PlanPort> inputs() const override { return m_inputs; }
+    std::span<const kernels::PlanPort> outputs() const override { return m_outputs; }
 
     std::span<std::byte> input(std::size_t k) override
     {
@@ -63,27 +63,26 @@ public:
 
     std::size_t arenaBytes() const override { return m_program->arenaBytes(); }
     std::size_t constantBytes() const override { return m_program->constantBytes(); }
-    void poison() override { m_program->poison(); }
 
 private:
-    static std::size_t bytesOf(const TensorDesc &desc)
+    static std::size_t bytesOf(const kernels::TensorDesc &desc)
     {
         return static_cast<std::size_t>(*desc.shape.elementCount()) * tensor::sizeOf(desc.dtype);
     }
 
     std::unique_ptr<Program> m_program;
-    std::vector<PlanPort> m_inputs;
-    std::vector<PlanPort> m_outputs;
+    std::vector<kernels::PlanPort> m_inputs;
+    std::vector<kernels::PlanPort> m_outputs;
     std::vector<BufferId> m_inputBuffers;
     std::vector<BufferId> m_outputBuffers;
     int m_threads = 0;
 };
 
 /// A sum of codes and Requantize behind it become two nodes.
-void unfuseRequantize(PlanGraph &graph, std::size_t k)
+void unfuseRequantize(plan::PlanGraph &graph, std::size_t k)
 {
-    PlanNode &sum = graph.nodes[k];
-    PlanNode requantize{std::move(sum.post[0].op), "_contrib_requantize", sum.members, {}, sum.outputs, {}};
+    plan::PlanNode &sum = graph.nodes[k];
+    plan::PlanNode requantize{std::move(sum.post[0].op), "requantize", sum.members, {}, sum.outputs, {}};
     sum.post.clear();
     const std::string name = graph.values[sum.outputs[0]].name;
     const tensor::Shape shape = graph.desc(sum.outputs[0]).shape;
@@ -95,25 +94,25 @@ void unfuseRequantize(PlanGraph &graph, std::size_t k)
 }
 
 /// The node's post-operations become nodes of their own.
-void unfuse(PlanGraph &graph, std::size_t k)
+void unfuse(plan::PlanGraph &graph, std::size_t k)
 {
-    if (graph.nodes[k].post[0].op->is<ops::Requantize>())
+    if (graph.nodes[k].post[0].op.is<ops::Requantize>())
         return unfuseRequantize(graph, k);
-    PlanNode bare = std::move(graph.nodes[k]);
-    std::vector<PostOp> posts = std::move(bare.post);
+    plan::PlanNode bare = std::move(graph.nodes[k]);
+    std::vector<plan::PostOp> posts = std::move(bare.post);
     bare.post.clear();
-    const ValueId result = bare.outputs[0];
-    ValueId current = graph.addValue(graph.desc(result), graph.values[result].name);
+    const plan::ValueId result = bare.outputs[0];
+    plan::ValueId current = graph.addValue(graph.desc(result), graph.values[result].name);
     bare.outputs[0] = current;
-    std::vector<PlanNode> nodes;
+    std::vector<plan::PlanNode> nodes;
     const std::vector<std::string> members = bare.members;
     const std::string opName = bare.opName;
     nodes.push_back(std::move(bare));
     for (std::size_t p = 0; p < posts.size(); ++p) {
-        const ValueId next
+        const plan::ValueId next
             = p + 1 == posts.size() ? result : graph.addValue(graph.desc(result), graph.values[result].name);
-        std::vector<ValueId> inputs{current};
-        if (posts[p].operand != kNoValue)
+        std::vector<plan::ValueId> inputs{current};
+        if (posts[p].operand != plan::kNoValue)
             inputs.push_back(posts[p].operand);
         nodes.push_back({std::move(posts[p].op), opName, members, std::move(inputs), {next}, {}});
         current = next;
@@ -125,23 +124,25 @@ void unfuse(PlanGraph &graph, std::size_t k)
 }
 
 /// A node that oneDNN refused, on the first of `backends` that takes it.
-Result<void> lowerToKernel(Emitter &emitter, const PlanNode &node, std::span<const Backend *const> backends,
-                           Error refusal)
+Result<void> lowerToKernel(Emitter &emitter, const plan::PlanNode &node,
+                           std::span<const kernels::Backend *const> backends, Error refusal)
 {
     std::string why = refusal.found;
-    for (const Backend *backend : backends) {
-        auto kernel = prepareNode(emitter.graph(), node, *backend);
+    for (const kernels::Backend *backend : backends) {
+        auto kernel = plan::prepareNode(emitter.graph(), node, *backend);
+        if (!kernel.ok() && kernel.error().code == Errc::NoMemory)
+            return std::move(kernel).error();
         if (!kernel.ok()) {
             why += "; " + std::string(backend->name()) + ": " + kernel.error().found;
             continue;
         }
         std::vector<BufferId> inputs;
-        for (const ValueId value : node.inputs) {
+        for (const plan::ValueId value : node.inputs) {
             HALFTONE_TRY(const Place place, emitter.readPlain(value));
             inputs.push_back(place.buffer);
         }
         std::vector<BufferId> outputs;
-        for (const ValueId value : node.outputs)
+        for (const plan::ValueId value : node.outputs)
             outputs.push_back(emitter.writePlain(value).buffer);
         emitter.addKernel(std::move(kernel).value(), std::move(inputs), std::move(outputs));
         return {};
@@ -150,7 +151,8 @@ Result<void> lowerToKernel(Emitter &emitter, const PlanNode &node, std::span<con
 }
 
 /// Adds every node; unfuses one that cannot be done whole and says that all must be added again.
-Result<bool> lowerAll(Emitter &emitter, PlanGraph &graph, std::span<const Backend *const> backends)
+Result<bool> lowerAll(Emitter &emitter, plan::PlanGraph &graph,
+                      std::span<const kernels::Backend *const> backends)
 {
     for (std::size_t k = 0; k < graph.nodes.size(); ++k) {
         emitter.enter(k);
@@ -168,32 +170,45 @@ Result<bool> lowerAll(Emitter &emitter, PlanGraph &graph, std::span<const Backen
     return true;
 }
 
-Result<std::unique_ptr<Plan>> build(PlanGraph graph, const PlanOptions &options, Format format)
+/// What a plan is made with.
+struct Means
 {
-    const std::shared_ptr<const Backend> single = onednnBackend(options.threads);
-    std::vector<const Backend *> backends{single.get()};
-    if (options.fallback != nullptr)
-        backends.push_back(options.fallback);
+    kernels::PlanCache *cache = nullptr; ///< may be null
+    int threads = 0;
+    const kernels::Backend *fallback = nullptr; ///< may be null
+};
+
+Result<std::unique_ptr<Plan>> planOf(plan::PlanGraph graph, const Means &means, Format format)
+{
+    const std::shared_ptr<const kernels::Backend> single = onednnBackend(means.threads);
+    std::vector<const kernels::Backend *> backends{single.get()};
+    if (means.fallback != nullptr)
+        backends.push_back(means.fallback);
     for (;;) {
-        Emitter emitter(graph, options.cache.get(), format);
+        Emitter emitter(graph, means.cache, format);
         HALFTONE_CHECK(emitter.begin());
         HALFTONE_TRY(const bool isWhole, lowerAll(emitter, graph, backends));
         if (!isWhole)
             continue;
         HALFTONE_TRY(std::unique_ptr<Program> program, emitter.finish());
-        return std::make_unique<Plan>(graph, emitter, std::move(program), options.threads);
+        return std::make_unique<Plan>(graph, emitter, std::move(program), means.threads);
     }
+}
+
+Result<std::unique_ptr<Plan>> build(const plan::PlanGraph &graph, const Means &means, Format format)
+{
+    return contained("plan", [&] { return planOf(graph, means, format); });
 }
 
 /// What the better layout depends on: the convolutions' weights, the inputs' shapes, and whether most of them compute in
 /// 16 bit. An edit that changes one layer's type leaves the answer standing, even where casts keep a stride from sinking
 /// into the layer before and convolutions get other pictures. Empty without convolutions.
-std::string geometry(const PlanGraph &graph)
+std::string geometry(const plan::PlanGraph &graph)
 {
     std::vector<std::string> weights;
     std::size_t narrow = 0;
-    for (const PlanNode &node : graph.nodes) {
-        if (!node.op->is<ops::Conv>())
+    for (const plan::PlanNode &node : graph.nodes) {
+        if (!node.op.is<ops::Conv>())
             continue;
         narrow += tensor::isHalf(graph.desc(node.inputs[0]).dtype) ? 1 : 0;
         weights.push_back(graph.desc(node.inputs[1]).shape.toString());
@@ -204,7 +219,7 @@ std::string geometry(const PlanGraph &graph)
     std::string key = "layout" + std::to_string(2 * narrow > weights.size());
     for (const std::string &shape : weights)
         key += shape;
-    for (const ValueId input : graph.inputs)
+    for (const plan::ValueId input : graph.inputs)
         key += graph.desc(input).shape.toString();
     return key;
 }
@@ -225,18 +240,22 @@ Result<double> bestTime(Plan &plan)
 
 } // namespace
 
-Result<std::unique_ptr<LatencyPlan>> makePlan(PlanGraph graph, const PlanOptions &options)
+Result<std::unique_ptr<kernels::LatencyPlan>> makePlan(plan::PlanGraph graph,
+                                                       const kernels::PlanOptions &options, int threads,
+                                                       const kernels::Backend *fallback)
 {
-    const ThreadScope scope(options.threads);
-    const bool measures = options.layout == PlanLayout::Measured;
+    const ThreadScope scope(threads);
+    const Means means{options.cache.get(), threads, fallback};
+    const bool measures = options.layout == kernels::PlanLayout::Measured;
     const std::string key = measures ? geometry(graph) : std::string();
     std::unique_ptr<Plan> made;
-    Format format = options.layout == PlanLayout::ChannelsLast ? Format::ChannelsLast : Format::Blocked;
+    Format format
+        = options.layout == kernels::PlanLayout::ChannelsLast ? Format::ChannelsLast : Format::Blocked;
     if (!key.empty() && options.cache) {
         // Neither layout is always the faster one: measured once for a network and kept.
         const auto measure = [&]() -> Result<std::shared_ptr<const Format>> {
-            HALFTONE_TRY(std::unique_ptr<Plan> blocked, build(graph, options, Format::Blocked));
-            HALFTONE_TRY(std::unique_ptr<Plan> last, build(graph, options, Format::ChannelsLast));
+            HALFTONE_TRY(std::unique_ptr<Plan> blocked, build(graph, means, Format::Blocked));
+            HALFTONE_TRY(std::unique_ptr<Plan> last, build(graph, means, Format::ChannelsLast));
             HALFTONE_TRY(const double blockedTime, bestTime(*blocked));
             HALFTONE_TRY(const double lastTime, bestTime(*last));
             const bool isBlockedBest = blockedTime <= lastTime;
@@ -248,9 +267,9 @@ Result<std::unique_ptr<LatencyPlan>> makePlan(PlanGraph graph, const PlanOptions
         format = *chosen;
     }
     if (!made) {
-        HALFTONE_TRY(made, build(std::move(graph), options, format));
+        HALFTONE_TRY(made, build(graph, means, format));
     }
-    return std::unique_ptr<LatencyPlan>(std::move(made));
+    return std::unique_ptr<kernels::LatencyPlan>(std::move(made));
 }
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

@@ -1,7 +1,6 @@
-#include "core/runtime/element_function.h"
-#include "core/runtime/onednn/lower.h"
+#include "core/backends/onednn/lower.h"
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 namespace {
 
 using dnnl::algorithm;
@@ -25,24 +24,22 @@ std::optional<Dims> stretchedDims(const tensor::Shape &shape, const Dims &result
 
 Result<void> appendFunction(dnnl::post_ops &post, const ops::Operator &op)
 {
-    const auto eltwise = eltwiseOf(op);
-    if (!eltwise)
+    const auto function = ops::elementFunction(op);
+    if (!function)
         return unsupported("plan", "oneDNN lacks this function");
-    post.append_eltwise(eltwise->algorithm, eltwise->alpha, eltwise->beta);
+    const Eltwise eltwise = eltwiseOf(*function);
+    post.append_eltwise(eltwise.algorithm, eltwise.alpha, eltwise.beta);
     return {};
 }
 
 } // namespace
 
-std::optional<Eltwise> eltwiseOf(const ops::Operator &op)
+Eltwise eltwiseOf(const ops::ElementFunction &function)
 {
-    const auto function = elementFunction(op);
-    if (!function)
-        return std::nullopt;
-    const float a = function->alpha;
-    const float b = function->beta;
-    using Kind = ElementFunction::Kind;
-    switch (function->kind) {
+    const float a = function.alpha;
+    const float b = function.beta;
+    using Kind = ops::ElementFunction::Kind;
+    switch (function.kind) {
     case Kind::Relu:
         return Eltwise{algorithm::eltwise_relu, a, 0};
     case Kind::Elu:
@@ -65,8 +62,6 @@ std::optional<Eltwise> eltwiseOf(const ops::Operator &op)
         return Eltwise{algorithm::eltwise_exp, 0, 0};
     case Kind::Log:
         return Eltwise{algorithm::eltwise_log, 0, 0};
-    case Kind::Round:
-        return Eltwise{algorithm::eltwise_round, 0, 0};
     case Kind::Linear:
         return Eltwise{algorithm::eltwise_linear, a, b};
     case Kind::Clip:
@@ -76,7 +71,7 @@ std::optional<Eltwise> eltwiseOf(const ops::Operator &op)
     case Kind::HardSigmoid:
         return Eltwise{algorithm::eltwise_hardsigmoid, a, b};
     }
-    return std::nullopt;
+    return {};
 }
 
 std::optional<algorithm> algorithmOf(ops::BinaryKind kind)
@@ -100,19 +95,19 @@ std::optional<algorithm> algorithmOf(ops::BinaryKind kind)
     }
 }
 
-Result<PostOps> makePostOps(Emitter &emitter, const PlanNode &node, const Desc &result)
+Result<PostOps> makePostOps(Emitter &emitter, const plan::PlanNode &node, const Desc &result)
 {
     PostOps made;
     made.attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     dnnl::post_ops chain;
-    for (const PostOp &post : node.post) {
-        const auto *binary = post.op->getIf<ops::Binary>();
+    for (const plan::PostOp &post : node.post) {
+        const auto *binary = post.op.getIf<ops::Binary>();
         if (binary == nullptr) {
-            HALFTONE_CHECK(appendFunction(chain, *post.op));
+            HALFTONE_CHECK(appendFunction(chain, post.op));
             continue;
         }
         const auto kind = algorithmOf(binary->kind);
-        const TensorDesc &operand = emitter.desc(post.operand);
+        const kernels::TensorDesc &operand = emitter.desc(post.operand);
         const auto type = dnnlType(operand.dtype);
         const auto stretched = stretchedDims(operand.shape, result.get_dims());
         if (!stretched)
@@ -137,7 +132,7 @@ Result<PostOps> makePostOps(Emitter &emitter, const PlanNode &node, const Desc &
     return made;
 }
 
-Place resultPlace(Emitter &emitter, ValueId value, const Desc &desc, const PostOps &post)
+Place resultPlace(Emitter &emitter, plan::ValueId value, const Desc &desc, const PostOps &post)
 {
     if (!post.sum)
         return emitter.write(value, desc);
@@ -146,7 +141,7 @@ Place resultPlace(Emitter &emitter, ValueId value, const Desc &desc, const PostO
     return place;
 }
 
-Result<Type> floatType(const Emitter &emitter, ValueId value)
+Result<Type> floatType(const Emitter &emitter, plan::ValueId value)
 {
     const auto type = dnnlType(emitter.desc(value).dtype);
     if (type != Type::f32 && type != Type::bf16)
@@ -156,4 +151,4 @@ Result<Type> floatType(const Emitter &emitter, ValueId value)
     return *type;
 }
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

@@ -1,10 +1,12 @@
-#include "core/runtime/onednn/program.h"
+#include "core/backends/onednn/program.h"
+
+#include "core/base/memory.h"
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
@@ -60,7 +62,7 @@ void Program::touch(BufferId buffer, std::size_t step)
     whole.lastStep = std::max(whole.lastStep, step);
 }
 
-void Program::add(PlanStep step, const dnnl::primitive &primitive, Arguments arguments,
+void Program::add(kernels::PlanStep step, const dnnl::primitive &primitive, Arguments arguments,
                   const Desc &scratchpad)
 {
     Step added;
@@ -74,8 +76,8 @@ void Program::add(PlanStep step, const dnnl::primitive &primitive, Arguments arg
     m_info.push_back(std::move(step));
 }
 
-void Program::add(PlanStep step, std::unique_ptr<Kernel> kernel, std::vector<BufferId> inputs,
-                  std::vector<BufferId> outputs)
+void Program::add(kernels::PlanStep step, std::unique_ptr<kernels::Kernel> kernel,
+                  std::vector<BufferId> inputs, std::vector<BufferId> outputs)
 {
     Step added;
     added.kernel = std::move(kernel);
@@ -162,9 +164,9 @@ Result<void> Program::prepare(Step &step)
     return bound.ok() ? Result<void>() : bound.error();
 }
 
-Error Program::noMemory() const
+Error Program::noArena() const
 {
-    return unsupported("plan", std::to_string(m_arenaBytes) + " bytes of memory for intermediate values");
+    return outOfMemory(m_arenaBytes, "intermediate values");
 }
 
 Result<void> Program::finish(Arena arena)
@@ -182,7 +184,7 @@ Result<void> Program::finish(Arena arena)
         m_arena = allocatePages(m_arenaBytes);
     m_arenaAt = lease ? lease->data() : m_arena.get();
     if (m_arenaAt == nullptr)
-        return noMemory();
+        return noArena();
     for (std::size_t k = 0; k < m_steps.size(); ++k) {
         HALFTONE_CHECK(prepare(m_steps[k]));
         const auto use = [this, k](BufferId buffer) {
@@ -248,6 +250,8 @@ Result<void> Program::runStep(std::size_t k)
     // The C call: the C++ one makes a vector of its arguments each time.
     const dnnl_status_t status = dnnl_primitive_execute(
         step.primitive.get(), m_stream.get(), static_cast<int>(step.prepared.size()), step.prepared.data());
+    if (status == dnnl_out_of_memory)
+        return refusalOf(dnnl::error(status, "no memory to execute a primitive"), {});
     if (status != dnnl_success)
         return unsupported(m_info[k].nodes.empty() ? m_info[k].op : m_info[k].nodes.front(),
                            "oneDNN refuses to execute " + m_info[k].kernel);
@@ -260,31 +264,14 @@ Result<void> Program::run(const Progress &progress)
     if (m_arena == nullptr) {
         lease.emplace(m_arenaBytes);
         if (lease->data() == nullptr)
-            return noMemory();
+            return noArena();
         moveArena(lease->data());
     }
     for (std::size_t k = 0; k < m_steps.size(); ++k) {
-        if (progress.stopped())
-            return Error{Errc::Cancelled, {}, {}, "cancelled", {}};
+        HALFTONE_CHECK(progress.checkStop());
         HALFTONE_CHECK(runStep(k));
     }
     return {};
 }
 
-void Program::poison()
-{
-    std::vector<std::pair<std::size_t, std::size_t>> kept; // of the arena, by begin
-    for (BufferId id = 0; id < m_buffers.size(); ++id)
-        if (m_buffers[id].isKept)
-            kept.emplace_back(m_buffers[id].offset, m_buffers[id].offset + m_buffers[id].bytes);
-    std::ranges::sort(kept);
-    std::size_t at = 0;
-    kept.emplace_back(m_arenaBytes, m_arenaBytes);
-    for (const auto &[begin, end] : kept) {
-        if (begin > at)
-            std::memset(m_arenaAt + at, 0xFF, begin - at); // NaN in every float type
-        at = std::max(at, end);
-    }
-}
-
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

@@ -1,15 +1,15 @@
 #pragma once
 
-#include "core/runtime/latency_plan.h"
-#include "core/runtime/onednn/dnnl_common.h"
-#include "core/runtime/onednn/scratch.h"
+#include "core/backends/onednn/dnnl_common.h"
+#include "core/backends/onednn/scratch.h"
+#include "core/kernels/latency_plan.h"
 
 #include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 
 /// Memory of a program: a piece of the arena, a part of such a piece, or a constant.
 using BufferId = std::uint32_t;
@@ -50,13 +50,14 @@ public:
     using Arguments = std::vector<std::pair<int, Place>>;
     /// `scratchpad`: of the primitive's descriptor; the arguments are in the order reads, writes for the lifetimes' sake
     /// no matter: all of them live during the step.
-    void add(PlanStep step, const dnnl::primitive &primitive, Arguments arguments, const Desc &scratchpad);
-    void add(PlanStep step, std::unique_ptr<Kernel> kernel, std::vector<BufferId> inputs,
+    void add(kernels::PlanStep step, const dnnl::primitive &primitive, Arguments arguments,
+             const Desc &scratchpad);
+    void add(kernels::PlanStep step, std::unique_ptr<kernels::Kernel> kernel, std::vector<BufferId> inputs,
              std::vector<BufferId> outputs);
 
     Result<void> finish(Arena arena = Arena::Own);
 
-    const std::vector<PlanStep> &steps() const { return m_info; }
+    const std::vector<kernels::PlanStep> &steps() const { return m_info; }
     std::byte *address(BufferId buffer) const;
     std::size_t bytes(BufferId buffer) const { return m_buffers[buffer].bytes; }
     std::size_t arenaBytes() const { return m_arenaBytes; }
@@ -64,7 +65,6 @@ public:
 
     Result<void> run(const Progress &progress);
     Result<void> runStep(std::size_t k);
-    void poison();
 
 private:
     struct Buffer
@@ -90,7 +90,7 @@ private:
         Desc scratchpad;
         std::vector<dnnl::memory> memories;
         std::vector<dnnl_exec_arg_t> prepared;
-        std::unique_ptr<Kernel> kernel;
+        std::unique_ptr<kernels::Kernel> kernel;
         std::vector<BufferId> inputs;
         std::vector<BufferId> outputs;
         std::vector<const std::byte *> readsFrom;
@@ -104,10 +104,10 @@ private:
     Result<void> prepare(Step &step);
     void movePlaces(Step &step, BufferId whole);
     void moveArena(std::byte *at);
-    Error noMemory() const;
+    Error noArena() const;
 
     std::vector<Buffer> m_buffers;
-    std::vector<PlanStep> m_info;
+    std::vector<kernels::PlanStep> m_info;
     std::vector<Step> m_steps;
     std::size_t m_arenaBytes = 0;
     std::size_t m_constantBytes = 0;
@@ -117,4 +117,4 @@ private:
     dnnl::stream m_stream;
 };
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

@@ -1,10 +1,10 @@
-#include "core/runtime/onednn/quiet_waits.h"
+#include "core/backends/onednn/quiet_waits.h"
 
 #include <omp.h>
 
 #include <atomic>
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 
 QuietWaits::QuietWaits()
     : m_holder([this] {
@@ -29,4 +29,4 @@ QuietWaits::~QuietWaits()
     m_holder.join();
 }
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

@@ -3,7 +3,7 @@
 #include <semaphore>
 #include <thread>
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 
 /// While one lives, OpenMP's threads sleep soon after they have nothing to do. GCC's spin for milliseconds otherwise, as
 /// long as the process has no more of them than there are processors; with pictures being decoded beside the kernels, or
@@ -22,4 +22,4 @@ private:
     std::thread m_holder;
 };
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

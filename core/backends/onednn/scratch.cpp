@@ -1,11 +1,14 @@
-#include "core/runtime/onednn/scratch.h"
+#include "core/backends/onednn/scratch.h"
+
+#include "core/base/memory.h"
 
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
@@ -17,7 +20,14 @@ struct ThreadScratch
     bool isLent = false;
 };
 
-thread_local ThreadScratch t_scratch;
+/// One for each lease within another: a kernel that calls a kernel.
+thread_local std::array<ThreadScratch, 2> t_scratch;
+
+ThreadScratch *freeScratch()
+{
+    const auto found = std::ranges::find(t_scratch, false, &ThreadScratch::isLent);
+    return found == t_scratch.end() ? nullptr : &*found;
+}
 
 } // namespace
 
@@ -25,6 +35,8 @@ std::shared_ptr<std::byte> allocatePages(std::size_t bytes)
 {
     const std::size_t unit = bytes >= kHugePage ? kHugePage : std::size_t{4096};
     const std::size_t rounded = std::max((bytes + unit - 1) / unit, std::size_t{1}) * unit;
+    if (bytes >= kLargeRequest && bytes > availableMemory())
+        return nullptr;
     void *memory = std::aligned_alloc(unit, rounded);
     if (memory == nullptr)
         return nullptr;
@@ -34,23 +46,25 @@ std::shared_ptr<std::byte> allocatePages(std::size_t bytes)
 
 ScratchLease::ScratchLease(std::size_t bytes)
 {
-    if (t_scratch.isLent) {
+    ThreadScratch *const scratch = freeScratch();
+    if (scratch == nullptr) {
         m_memory = allocatePages(bytes);
         return;
     }
-    if (t_scratch.bytes < bytes || t_scratch.memory == nullptr) {
-        t_scratch = {}; // before there is more: both at once are not needed
-        t_scratch.memory = allocatePages(bytes);
-        t_scratch.bytes = t_scratch.memory != nullptr ? bytes : 0;
+    if (scratch->bytes < bytes || scratch->memory == nullptr) {
+        *scratch = {}; // before there is more: both at once are not needed
+        scratch->memory = allocatePages(bytes);
+        scratch->bytes = scratch->memory != nullptr ? bytes : 0;
     }
-    m_memory = t_scratch.memory;
-    m_isShared = t_scratch.isLent = true;
+    m_memory = scratch->memory;
+    m_lent = &scratch->isLent;
+    *m_lent = true;
 }
 
 ScratchLease::~ScratchLease()
 {
-    if (m_isShared)
-        t_scratch.isLent = false;
+    if (m_lent != nullptr)
+        *m_lent = false;
 }
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <memory>
 
-namespace halftone::runtime::onednn {
+namespace halftone::backends::onednn {
 
 /// Memory aligned to a page, in huge pages where the system has them: weights are read once a run, each page of them
 /// costing a walk of the page table. Null where there is none.
@@ -24,7 +24,8 @@ public:
 
 private:
     std::shared_ptr<std::byte> m_memory;
-    bool m_isShared = false; ///< not so within another lease
+    bool *m_lent
+        = nullptr; ///< where the thread keeps in mind that it is; null for memory of this lease's own
 };
 
-} // namespace halftone::runtime::onednn
+} // namespace halftone::backends::onednn

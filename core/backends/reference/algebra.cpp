@@ -1,12 +1,12 @@
-#include "core/runtime/reference/decomposition.h"
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/decomposition.h"
+#include "core/backends/reference/kernels.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 using Kind = ops::LinearAlgebra::Kind;
@@ -310,4 +310,4 @@ Result<void> compute(const ops::LinearAlgebra &op, const Arrays<Real> &arrays)
 
 HALFTONE_BOTH(LinearAlgebra)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -1,14 +1,14 @@
 #pragma once
 
-#include "core/runtime/backend.h"
-#include "core/runtime/reference/workers.h"
+#include "core/kernels/backend.h"
+#include "core/kernels/workers.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 
 using DimSpan = std::span<const std::int64_t>;
 
@@ -37,8 +37,8 @@ inline std::size_t fromFront(std::int64_t axis, std::size_t rank)
 template <class Real>
 struct Arrays
 {
-    const Operation &operation;
-    const Workers &workers;
+    const kernels::Operation &operation;
+    const kernels::Workers &workers;
     std::vector<const Real *> in;
     std::vector<Real *> out; ///< null for an output that nobody takes
 
@@ -51,7 +51,8 @@ struct Arrays
 /// What a kernel that only moves elements works on: bytes as they are stored.
 struct RawArrays
 {
-    const Operation &operation;
+    const kernels::Operation &operation;
+    const kernels::Workers &workers;
     std::span<const std::byte *const> in;
     std::span<std::byte *const> out;
 
@@ -62,4 +63,4 @@ struct RawArrays
     std::size_t elementSize() const { return tensor::sizeOf(operation.outputs[0].dtype); }
 };
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "core/runtime/reference/arrays.h"
+#include "core/backends/reference/arrays.h"
 
 #include <cstdint>
 #include <vector>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 
 /// Distances in elements between neighbours on each axis of a dense tensor.
 inline std::vector<std::int64_t> denseStrides(DimSpan dims)
@@ -95,4 +95,4 @@ struct AxisView
     std::size_t begin(std::size_t i) const { return i / inner * length * inner + i % inner; }
 };
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -1,10 +1,12 @@
-#include "core/runtime/reference/axis_walk.h"
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/axis_walk.h"
+#include "core/backends/reference/integers.h"
+#include "core/backends/reference/kernels.h"
+#include "core/tensor/float16.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 /// Python's remainder, which has the divisor's sign; 0 for a divisor of 0, as MXNet has it.
@@ -17,6 +19,16 @@ Real remainderOf(Real a, Real b)
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
+/// The scalar as MXNet holds it: in the type of the tensor.
+double storedScalar(double scalar, tensor::DType type, bool isInteger)
+{
+    if (isInteger)
+        return static_cast<double>(storedInteger(scalar, type));
+    return type == tensor::DType::F16
+        ? double{tensor::floatFromFloat16(tensor::float16FromFloat(static_cast<float>(scalar)))}
+        : scalar;
+}
+
 template <class Real>
 Real truth(bool value)
 {
@@ -25,7 +37,7 @@ Real truth(bool value)
 
 /// Calls `use` with the function of two numbers, so that each gets a loop of its own.
 template <class Real, class Use>
-void withFunction(ops::BinaryKind kind, const Use &use)
+void withFunction(ops::BinaryKind kind, bool ofIntegers, const Use &use)
 {
     using Kind = ops::BinaryKind;
     switch (kind) {
@@ -40,12 +52,20 @@ void withFunction(ops::BinaryKind kind, const Use &use)
     case Kind::Mod:
         return use([](Real a, Real b) { return remainderOf(a, b); });
     case Kind::Power:
+        if (ofIntegers) // in single precision, as MXNet has it
+            return use([](Real a, Real b) {
+                return static_cast<Real>(std::pow(static_cast<float>(a), static_cast<float>(b)));
+            });
         return use([](Real a, Real b) { return std::pow(a, b); });
     case Kind::Maximum: // a NaN on the left stays
         return use([](Real a, Real b) { return a > b || std::isnan(a) ? a : b; });
     case Kind::Minimum:
         return use([](Real a, Real b) { return a < b || std::isnan(a) ? a : b; });
     case Kind::Hypot:
+        if (ofIntegers)
+            return use([](Real a, Real b) {
+                return static_cast<Real>(std::hypot(static_cast<float>(a), static_cast<float>(b)));
+            });
         return use([](Real a, Real b) { return std::hypot(a, b); });
     case Kind::Equal:
         return use([](Real a, Real b) { return truth<Real>(a == b); });
@@ -76,7 +96,7 @@ Result<void> compute(const ops::Binary &op, const Arrays<Real> &arrays)
     const DimSpan dims = arrays.outDims(0);
     if (arrays.outCount(0) == 0)
         return {};
-    withFunction<Real>(op.kind, [&](const auto &f) {
+    withFunction<Real>(op.kind, !tensor::isFloat(arrays.operation.outputs[0].dtype), [&](const auto &f) {
         RowWalk walk(dims,
                      {stretchedStrides(arrays.inDims(0), dims), stretchedStrides(arrays.inDims(1), dims)});
         const std::size_t length = walk.rowLength();
@@ -101,8 +121,10 @@ Result<void> compute(const ops::Binary &op, const Arrays<Real> &arrays)
 template <class Real>
 Result<void> compute(const ops::ScalarBinary &op, const Arrays<Real> &arrays)
 {
-    const auto scalar = static_cast<Real>(op.scalar);
-    withFunction<Real>(op.kind, [&](const auto &f) {
+    const bool isInteger = !tensor::isFloat(arrays.operation.outputs[0].dtype);
+    const auto scalar
+        = static_cast<Real>(storedScalar(op.scalar, arrays.operation.inputs[0].dtype, isInteger));
+    withFunction<Real>(op.kind, isInteger, [&](const auto &f) {
         for (std::size_t i = 0; i < arrays.outCount(0); ++i)
             arrays.out[0][i] = op.reversed ? f(scalar, arrays.in[0][i]) : f(arrays.in[0][i], scalar);
     });
@@ -125,4 +147,4 @@ HALFTONE_BOTH(Binary)
 HALFTONE_BOTH(ScalarBinary)
 HALFTONE_BOTH(AddN)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -1,10 +1,10 @@
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/kernels.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 
 template <class Real>
 Result<void> compute(const ops::BoxDecode &op, const Arrays<Real> &arrays)
@@ -93,4 +93,4 @@ Result<void> compute(const ops::BoxEncode &, const Arrays<Real> &arrays)
 HALFTONE_BOTH(BoxDecode)
 HALFTONE_BOTH(BoxEncode)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -1,5 +1,5 @@
-#include "core/runtime/reference/boxes.h"
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/boxes.h"
+#include "core/backends/reference/kernels.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <vector>
 
 /// Targets for training detectors, and the greedy pairing of boxes.
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
@@ -234,4 +234,4 @@ Result<void> compute(const ops::BoxMatch &op, const Arrays<Real> &arrays)
 HALFTONE_BOTH(BoxTarget)
 HALFTONE_BOTH(BoxMatch)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -1,12 +1,12 @@
-#include "core/runtime/reference/boxes.h"
+#include "core/backends/reference/boxes.h"
 
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/kernels.h"
 
 #include <cmath>
 #include <numeric>
 #include <utility>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 
 template <class Real>
 Result<void> compute(const ops::BoxPrior &op, const Arrays<Real> &arrays)
@@ -17,8 +17,9 @@ Result<void> compute(const ops::BoxPrior &op, const Arrays<Real> &arrays)
     const auto at = [](const std::vector<double> &values, std::size_t i, double fallback) {
         return static_cast<Real>(i < values.size() ? values[i] : fallback);
     };
-    const Real stepY = at(op.steps, 0, -1) > 0 ? at(op.steps, 0, -1) : Real(1) / height;
-    const Real stepX = at(op.steps, 1, -1) > 0 ? at(op.steps, 1, -1) : Real(1) / width;
+    const bool areGiven = at(op.steps, 0, -1) > 0 && at(op.steps, 1, -1) > 0; // one alone does not count
+    const Real stepY = areGiven ? at(op.steps, 0, -1) : Real(1) / height;
+    const Real stepX = areGiven ? at(op.steps, 1, -1) : Real(1) / width;
     // Half extents: every size with the first ratio, then the first size with the other ratios.
     std::vector<std::pair<Real, Real>> halves;
     const auto add = [&](Real size, Real ratio) {
@@ -97,9 +98,12 @@ std::vector<Detection<Real>> detect(const ops::BoxDetection &op, const Real *sco
     }
     if (found.empty() || op.nmsThreshold <= 0 || op.nmsThreshold > 1)
         return found;
-    std::ranges::stable_sort(found, std::greater(), &Detection<Real>::score);
     const std::size_t kept
         = op.nmsTopK > 0 ? std::min(found.size(), static_cast<std::size_t>(op.nmsTopK)) : found.size();
+    // Only the best are put in order; behind them stands what stood there before, marked.
+    std::vector<Detection<Real>> sorted = found;
+    std::ranges::stable_sort(sorted, std::greater(), &Detection<Real>::score);
+    std::copy_n(sorted.begin(), kept, found.begin());
     for (std::size_t i = kept; i < found.size(); ++i)
         found[i].id = -1;
     for (std::size_t i = 0; i < kept; ++i) {
@@ -222,4 +226,4 @@ HALFTONE_BOTH(BoxDetection)
 HALFTONE_BOTH(BoxNms)
 HALFTONE_BOTH(BoxIou)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

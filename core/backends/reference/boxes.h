@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 
 template <class Real>
 struct Box
@@ -57,4 +57,4 @@ Real overlap(const Box<Real> &a, const Box<Real> &b)
     return whole > 0 ? shared / whole : Real(0);
 }
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

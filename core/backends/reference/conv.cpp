@@ -1,10 +1,10 @@
-#include "core/runtime/reference/kernels.h"
-#include "core/runtime/reference/matrix.h"
-#include "core/runtime/reference/spatial.h"
+#include "core/backends/reference/kernels.h"
+#include "core/backends/reference/matrix.h"
+#include "core/backends/reference/spatial.h"
 
 #include <algorithm>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 constexpr std::int64_t kPadding = -1;
@@ -193,4 +193,4 @@ Result<void> compute(const ops::Deconv &op, const Arrays<Real> &arrays)
 HALFTONE_BOTH(Conv)
 HALFTONE_BOTH(Deconv)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

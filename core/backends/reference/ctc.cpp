@@ -1,11 +1,11 @@
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/kernels.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
@@ -94,4 +94,4 @@ Result<void> compute(const ops::CtcLoss &op, const Arrays<Real> &arrays)
 
 HALFTONE_BOTH(CtcLoss)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

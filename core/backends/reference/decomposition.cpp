@@ -1,11 +1,11 @@
-#include "core/runtime/reference/decomposition.h"
+#include "core/backends/reference/decomposition.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 /// Rotates rows or columns p and q: entries `step` apart, lines beginning at p and q.
@@ -121,4 +121,4 @@ LowerOrthogonal lowerOrthogonal(std::vector<double> a, std::size_t rows, std::si
     return result;
 }
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -4,7 +4,7 @@
 #include <vector>
 
 /// Decompositions of one row-major matrix, in double.
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 
 struct Eigen
 {
@@ -25,4 +25,4 @@ struct LowerOrthogonal
 /// a = lower · orthogonal, by Householder reflections of the rows with LAPACK's signs. Needs: rows <= columns
 LowerOrthogonal lowerOrthogonal(std::vector<double> a, std::size_t rows, std::size_t columns);
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -1,12 +1,12 @@
-#include "core/runtime/reference/kernels.h"
-#include "core/runtime/reference/matrix.h"
-#include "core/runtime/reference/sample.h"
-#include "core/runtime/reference/spatial.h"
+#include "core/backends/reference/kernels.h"
+#include "core/backends/reference/matrix.h"
+#include "core/backends/reference/sample.h"
+#include "core/backends/reference/spatial.h"
 
 #include <algorithm>
 #include <vector>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 /// MXNet's unmodulated form: nothing outside the picture counts, and places behind the last row or column are that row
@@ -124,4 +124,4 @@ Result<void> compute(const ops::DeformableConv &op, const Arrays<Real> &arrays)
 
 HALFTONE_BOTH(DeformableConv)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -1,9 +1,9 @@
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/kernels.h"
 
 #include <cmath>
 #include <numbers>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 using ops::Distribution;
@@ -86,4 +86,4 @@ Result<void> compute(const ops::Density &op, const Arrays<Real> &arrays)
 
 HALFTONE_BOTH(Density)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -1,9 +1,9 @@
-#include "core/runtime/reference/kernels.h"
-#include "core/runtime/reference/spatial.h"
+#include "core/backends/reference/kernels.h"
+#include "core/backends/reference/spatial.h"
 
 #include <algorithm>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 /// Calls use(pixel, element) for each element of the columns (N, C · taps, places) that lies inside the picture
@@ -77,4 +77,4 @@ Result<void> compute(const ops::Fold &op, const Arrays<Real> &arrays)
 HALFTONE_BOTH(Unfold)
 HALFTONE_BOTH(Fold)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -1,10 +1,10 @@
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/kernels.h"
 
 #include <complex>
 #include <numbers>
 #include <vector>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 using Complex = std::complex<double>;
@@ -80,4 +80,4 @@ Result<void> compute(const ops::Fourier &op, const Arrays<Real> &arrays)
 
 HALFTONE_BOTH(Fourier)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -1,22 +1,20 @@
-#include "core/runtime/fused_int8.h"
-
-#include "core/runtime/reference/elements.h"
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/kernels.h"
+#include "core/backends/reference/quantized.h"
+#include "core/kernels/coded_weights.h"
+#include "core/tensor/elements.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <thread>
 
-namespace halftone::runtime {
+namespace halftone::backends::reference {
 namespace {
 
-using namespace reference;
 using tensor::DType;
 
-double applied(const ElementFunction &function, double x)
+double applied(const ops::ElementFunction &function, double x)
 {
-    using Kind = ElementFunction::Kind;
+    using Kind = ops::ElementFunction::Kind;
     switch (function.kind) {
     case Kind::Relu:
         return x > 0 ? x : double{function.alpha} * x;
@@ -40,8 +38,6 @@ double applied(const ElementFunction &function, double x)
         return std::exp(x);
     case Kind::Log:
         return std::log(x);
-    case Kind::Round:
-        return std::nearbyint(x);
     case Kind::Linear:
         return double{function.alpha} * x + double{function.beta};
     case Kind::Clip:
@@ -55,55 +51,55 @@ double applied(const ElementFunction &function, double x)
 }
 
 /// `value` as the codes say it.
-double requantized(const Requantized &codes, double value)
+double throughCodes(const ops::Requantized &codes, double value)
 {
     const bool isSigned = codes.type == DType::I8;
     const double code = std::clamp(std::nearbyint(value * codes.scale()), isSigned ? -128.0 : 0.0,
                                    isSigned ? 127.0 : 255.0);
-    return code * codes.most / codesOfData(codes.type);
+    return code * codes.most / ops::codesOfData(codes.type);
 }
 
-class ReferenceFusedInt8 final : public Kernel
+/// Sums in 64-bit reals, which hold every sum of codes exactly.
+class CodeProduct
 {
 public:
-    ReferenceFusedInt8(const FusedInt8 &op, Operation operation, unsigned threads)
+    CodeProduct(const ops::FusedProduct &op, const RawArrays &arrays)
         : m_op(op)
-        , m_operation(std::move(operation))
-        , m_workers(threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency()))
+        , m_operation(arrays.operation)
+        , m_workers(arrays.workers)
+        , m_inputs(arrays.in)
+        , m_outputs(arrays.out)
     {
     }
 
-    std::string name() const override { return "reference"; }
-    void setStop(std::stop_token stop) override { m_workers.setStop(std::move(stop)); }
-
-    Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
+    void run() const
     {
         const DType dataType = m_operation.inputs[0].dtype;
-        const double dataScale
-            = m_op.dataScale(dataType, real(inputs[m_op.ends()]), real(inputs[m_op.ends() + 1]));
-        const CodedWeights weights = codeWeights(m_op, m_operation.inputs, inputs, dataScale);
-        std::vector<double> sums = products(inputs[0], weights);
+        const double dataScale = m_op.dataScale(dataType, real(m_op.ends()), real(m_op.ends() + 1));
+        const kernels::CodedWeights weights
+            = kernels::codeWeights(m_op, m_operation.inputs, m_inputs, dataScale);
+        std::vector<double> sums = products(weights);
         addBias(sums, weights);
-        finish(sums, weights, dataScale, inputs, outputs);
-        return {};
+        finish(sums, weights, dataScale);
     }
 
 private:
-    static double real(const std::byte *bytes)
+    /// The number that an input of one element holds.
+    double real(std::size_t input) const
     {
         float value = 0;
-        std::memcpy(&value, bytes, sizeof value);
+        std::memcpy(&value, m_inputs[input], sizeof value);
         return double{value};
     }
 
-    std::vector<double> products(const std::byte *data, const CodedWeights &weights) const
+    std::vector<double> products(const kernels::CodedWeights &weights) const
     {
-        const TensorDesc &result = m_operation.outputs[0];
-        Operation inner;
+        const kernels::TensorDesc &result = m_operation.outputs[0];
+        kernels::Operation inner;
         inner.inputs = {{DType::F64, m_operation.inputs[0].shape}, {DType::F64, m_operation.inputs[1].shape}};
         inner.outputs = {{DType::F64, result.shape}};
         std::vector<double> from(static_cast<std::size_t>(*m_operation.inputs[0].shape.elementCount()));
-        widen(m_operation.inputs[0].dtype, data, from.size(), from.data());
+        widen(m_operation.inputs[0].dtype, m_inputs[0], from.size(), from.data());
         const std::vector<double> codes(weights.codes.begin(), weights.codes.end());
         std::vector<double> sums(static_cast<std::size_t>(*result.shape.elementCount()));
         const Arrays<double> arrays{inner, m_workers, {from.data(), codes.data()}, {sums.data()}};
@@ -131,14 +127,13 @@ private:
         return i % static_cast<std::size_t>(dims.back());
     }
 
-    void addBias(std::vector<double> &sums, const CodedWeights &weights) const
+    void addBias(std::vector<double> &sums, const kernels::CodedWeights &weights) const
     {
         for (std::size_t i = 0; i < sums.size() && !weights.bias.empty(); ++i)
             sums[i] += weights.bias[channelOf(i)];
     }
 
-    void finish(const std::vector<double> &sums, const CodedWeights &weights, double dataScale,
-                std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) const
+    void finish(const std::vector<double> &sums, const kernels::CodedWeights &weights, double dataScale) const
     {
         constexpr double kSums = 2147483647.0;
         const DType type = m_operation.outputs[0].dtype;
@@ -147,7 +142,8 @@ private:
         double high = m_op.range.high.value_or(0);
         if (isSum) {
             // MXNet's ranges of sums count 127 and 255 levels, though its oneDNN operators spend half a level more.
-            const auto wider = [](DType codes) { return codesOfData(codes) / (codesOfData(codes) - 0.5); };
+            const auto wider
+                = [](DType codes) { return ops::codesOfData(codes) / (ops::codesOfData(codes) - 0.5); };
             high = kSums / (dataScale * weights.scaleOf(0)) * wider(m_operation.inputs[0].dtype)
                 * wider(DType::I8);
             low = -high;
@@ -155,25 +151,24 @@ private:
         // Codes for 1 of the result.
         const double scale = m_op.realOutput ? 1
             : isSum                          ? dataScale * weights.scaleOf(0)
-                                             : scaleOfRange(type, low, high);
+                                             : ops::scaleOfRange(type, low, high);
         std::vector<double> addend;
         double addendStep = 0;
         if (m_op.hasSum) {
-            const TensorDesc &desc = m_operation.inputs[m_op.addend()];
+            const kernels::TensorDesc &desc = m_operation.inputs[m_op.addend()];
             addend.resize(sums.size());
-            widen(desc.dtype, inputs[m_op.addend()], addend.size(), addend.data());
-            addendStep = scale
-                / scaleOfRange(desc.dtype, real(inputs[m_op.addendEnds()]),
-                               real(inputs[m_op.addendEnds() + 1]));
+            widen(desc.dtype, m_inputs[m_op.addend()], addend.size(), addend.data());
+            addendStep
+                = scale / ops::scaleOfRange(desc.dtype, real(m_op.addendEnds()), real(m_op.addendEnds() + 1));
         }
         const double least = type == DType::U8 ? 0 : isSum ? -kSums - 1 : -128;
         const double most = type == DType::U8 ? 255 : isSum ? kSums : 127;
-        const auto function = m_op.activation ? elementFunction(*m_op.activation) : std::nullopt;
+        const auto function = m_op.activation;
         std::vector<double> result(sums.size());
         for (std::size_t i = 0; i < sums.size(); ++i) {
             double value = sums[i] / (dataScale * weights.scaleOf(channelOf(i)));
             if (m_op.requantized)
-                value = requantized(*m_op.requantized, value);
+                value = throughCodes(*m_op.requantized, value);
             if (m_op.hasSum)
                 value += addend[i] * addendStep / scale;
             if (function)
@@ -183,25 +178,28 @@ private:
             value *= scale;
             result[i] = m_op.realOutput ? value : std::clamp(std::nearbyint(value), least, most);
         }
-        if (outputs[0])
-            narrow(result.data(), result.size(), type, outputs[0]);
+        if (m_outputs[0])
+            narrow(result.data(), result.size(), type, m_outputs[0]);
         for (const auto &[k, end] : {std::pair(std::size_t{1}, low), std::pair(std::size_t{2}, high)}) {
             const auto value = static_cast<float>(end);
-            if (k < outputs.size() && outputs[k])
-                std::memcpy(outputs[k], &value, sizeof value);
+            if (k < m_outputs.size() && m_outputs[k])
+                std::memcpy(m_outputs[k], &value, sizeof value);
         }
     }
 
-    FusedInt8 m_op;
-    Operation m_operation;
-    Workers m_workers;
+    const ops::FusedProduct &m_op;
+    const kernels::Operation &m_operation;
+    const kernels::Workers &m_workers;
+    std::span<const std::byte *const> m_inputs;
+    std::span<std::byte *const> m_outputs;
 };
 
 } // namespace
 
-std::unique_ptr<Kernel> referenceFusedInt8(const FusedInt8 &op, Operation operation, unsigned threads)
+Result<void> computeRaw(const ops::FusedProduct &op, const RawArrays &arrays)
 {
-    return std::make_unique<ReferenceFusedInt8>(op, std::move(operation), threads);
+    CodeProduct(op, arrays).run();
+    return {};
 }
 
-} // namespace halftone::runtime
+} // namespace halftone::backends::reference

@@ -1,9 +1,9 @@
-#include "core/runtime/reference/gather.h"
+#include "core/backends/reference/gather.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 /// One row of the result; `base` is kOutside where the whole row is.
@@ -68,4 +68,4 @@ AxisTables identityTables(DimSpan dims)
     return tables;
 }
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "core/runtime/reference/arrays.h"
+#include "core/backends/reference/arrays.h"
 
 #include <cstdint>
 #include <vector>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 
 /// Where an element of a result comes from: for each of the result's axes, the distance in elements of the source that
 /// each position along it adds. Anything that slices, mirrors, repeats, stretches, pads or permutes is such a table.
@@ -25,4 +25,4 @@ std::vector<std::int64_t> evenTable(std::int64_t length, std::int64_t stride, st
 /// The tables that copy a dense tensor as it is.
 AxisTables identityTables(DimSpan dims);
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

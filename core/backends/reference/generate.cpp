@@ -1,7 +1,7 @@
-#include "core/runtime/reference/elements.h"
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/kernels.h"
+#include "core/tensor/elements.h"
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 /// Element i is f(i).
@@ -11,7 +11,7 @@ Result<void> generate(const RawArrays &arrays, const F &f)
     std::vector<double> values(arrays.outCount(0));
     for (std::size_t i = 0; i < values.size(); ++i)
         values[i] = f(i);
-    narrow(values.data(), values.size(), arrays.operation.outputs[0].dtype, arrays.out[0]);
+    tensor::narrow(values.data(), values.size(), arrays.operation.outputs[0].dtype, arrays.out[0]);
     return {};
 }
 
@@ -47,4 +47,4 @@ Result<void> move(const ops::RangeLike &op, const RawArrays &arrays)
     });
 }
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

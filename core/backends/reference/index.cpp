@@ -1,18 +1,18 @@
-#include "core/runtime/reference/axis_walk.h"
-#include "core/runtime/reference/elements.h"
-#include "core/runtime/reference/gather.h"
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/axis_walk.h"
+#include "core/backends/reference/gather.h"
+#include "core/backends/reference/kernels.h"
+#include "core/tensor/elements.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 std::vector<std::int64_t> indices(const RawArrays &arrays, std::size_t input)
 {
-    return integers(arrays.operation.inputs[input].dtype, arrays.in[input], arrays.inCount(input));
+    return tensor::integers(arrays.operation.inputs[input].dtype, arrays.in[input], arrays.inCount(input));
 }
 
 /// Brings indices into [0, length) as the mode says. fails: an index outside, for IndexMode::Raise; any index into
@@ -180,8 +180,8 @@ Result<void> move(const ops::OneHot &op, const RawArrays &arrays)
     const std::size_t size = arrays.elementSize();
     std::array<std::byte, 8> on{};
     std::array<std::byte, 8> off{};
-    narrow(&op.on, 1, arrays.operation.outputs[0].dtype, on.data());
-    narrow(&op.off, 1, arrays.operation.outputs[0].dtype, off.data());
+    tensor::narrow(&op.on, 1, arrays.operation.outputs[0].dtype, on.data());
+    tensor::narrow(&op.off, 1, arrays.operation.outputs[0].dtype, off.data());
     std::byte *out = arrays.out[0];
     for (const std::int64_t i : where) {
         for (std::size_t d = 0; d < depth; ++d, out += size)
@@ -197,7 +197,7 @@ Result<void> move(const ops::Where &, const RawArrays &arrays)
     if (conditions == 0)
         return {};
     std::vector<double> condition(conditions);
-    widen(arrays.operation.inputs[0].dtype, arrays.in[0], conditions, condition.data());
+    tensor::widen(arrays.operation.inputs[0].dtype, arrays.in[0], conditions, condition.data());
     const std::size_t run = elements / conditions; // 1, or a row for each condition
     const std::size_t bytes = run * arrays.elementSize();
     for (std::size_t i = 0; i < conditions && bytes > 0; ++i)
@@ -218,7 +218,7 @@ Result<void> move(const ops::Sequence &op, const RawArrays &arrays)
     if (op.useLength)
         lengths = indices(arrays, 1);
     std::array<std::byte, 8> fill{};
-    narrow(&op.value, 1, arrays.operation.outputs[0].dtype, fill.data());
+    tensor::narrow(&op.value, 1, arrays.operation.outputs[0].dtype, fill.data());
     for (std::int64_t n = 0; n < batch && run > 0; ++n) {
         const std::int64_t given = lengths[static_cast<std::size_t>(n)];
         if (op.kind != Kind::Mask && (given < (op.kind == Kind::Last ? 1 : 0) || given > steps))
@@ -249,12 +249,12 @@ Result<void> move(const ops::BooleanMask &op, const RawArrays &arrays)
 {
     const DimSpan dims = arrays.inDims(0);
     const AxisView view(dims, fromFront(op.axis, dims.size()));
-    const TensorDesc &mask = arrays.operation.inputs[1];
+    const kernels::TensorDesc &mask = arrays.operation.inputs[1];
     if (arrays.inDims(1).size() != 1 || arrays.inCount(1) != view.length)
         return badInput("input 1", mask.shape.toString(),
                         "one value for each of the " + std::to_string(view.length) + " slices");
     std::vector<double> values(view.length);
-    widen(mask.dtype, arrays.in[1], values.size(), values.data());
+    tensor::widen(mask.dtype, arrays.in[1], values.size(), values.data());
     std::vector<std::int64_t> where;
     for (std::size_t i = 0; i < values.size(); ++i)
         if (values[i] != 0)
@@ -265,4 +265,4 @@ Result<void> move(const ops::BooleanMask &op, const RawArrays &arrays)
     return takeLines(arrays, 0, view, where);
 }
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -1,11 +1,11 @@
 #pragma once
 
+#include "core/backends/reference/arrays.h"
 #include "core/ops/operator.h"
-#include "core/runtime/reference/arrays.h"
 
 /// One function an operator: compute() for those that calculate, for float and double, move() for those that only put
 /// elements elsewhere. The backend finds them by overload; an operator without either has no reference kernel.
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 
 /// Defines a kernel for both number types at the end of its file.
 #define HALFTONE_BOTH(Op)                                                                                    \
@@ -141,4 +141,4 @@ Result<void> move(const ops::SvmOutput &, const RawArrays &);
 Result<void> move(const ops::SparsityPenalty &, const RawArrays &);
 // clang-format on
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

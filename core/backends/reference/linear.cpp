@@ -1,10 +1,10 @@
-#include "core/runtime/reference/kernels.h"
-#include "core/runtime/reference/matrix.h"
+#include "core/backends/reference/kernels.h"
+#include "core/backends/reference/matrix.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 std::ptrdiff_t signedOf(std::size_t value)
@@ -154,4 +154,4 @@ HALFTONE_BOTH(MatMul)
 HALFTONE_BOTH(Gemm)
 HALFTONE_BOTH(AttentionProduct)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -1,11 +1,11 @@
-#include "core/runtime/reference/matrix.h"
+#include "core/backends/reference/matrix.h"
 
 #include <algorithm>
 #include <array>
 #include <type_traits>
 #include <vector>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 constexpr std::size_t kTileRows = 4;
@@ -118,7 +118,7 @@ std::vector<Real> contiguousRows(MatrixView<const Real> left, std::size_t rows, 
 } // namespace
 
 template <class Real>
-void multiply(const Workers &workers, std::size_t rows, std::size_t depth, std::size_t columns,
+void multiply(const kernels::Workers &workers, std::size_t rows, std::size_t depth, std::size_t columns,
               MatrixView<const Real> left, const PackPanel<Real> &right, const Real *bias,
               MatrixView<Real> out)
 {
@@ -158,7 +158,7 @@ void multiply(const Workers &workers, std::size_t rows, std::size_t depth, std::
 }
 
 template <class Real>
-void multiply(const Workers &workers, std::size_t rows, std::size_t depth, std::size_t columns,
+void multiply(const kernels::Workers &workers, std::size_t rows, std::size_t depth, std::size_t columns,
               MatrixView<const Real> left, MatrixView<const Real> right, const Real *bias,
               MatrixView<Real> out)
 {
@@ -176,12 +176,12 @@ void multiply(const Workers &workers, std::size_t rows, std::size_t depth, std::
 }
 
 #define HALFTONE_INSTANTIATE(Real)                                                                           \
-    template void multiply(const Workers &, std::size_t, std::size_t, std::size_t, MatrixView<const Real>,   \
-                           const PackPanel<Real> &, const Real *, MatrixView<Real>);                         \
-    template void multiply(const Workers &, std::size_t, std::size_t, std::size_t, MatrixView<const Real>,   \
-                           MatrixView<const Real>, const Real *, MatrixView<Real>);
+    template void multiply(const kernels::Workers &, std::size_t, std::size_t, std::size_t,                  \
+                           MatrixView<const Real>, const PackPanel<Real> &, const Real *, MatrixView<Real>); \
+    template void multiply(const kernels::Workers &, std::size_t, std::size_t, std::size_t,                  \
+                           MatrixView<const Real>, MatrixView<const Real>, const Real *, MatrixView<Real>);
 HALFTONE_INSTANTIATE(float)
 HALFTONE_INSTANTIATE(double)
 #undef HALFTONE_INSTANTIATE
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "core/runtime/reference/workers.h"
+#include "core/kernels/workers.h"
 
 #include <cstddef>
 #include <functional>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 
 /// A matrix in memory: element (r, c) is at[r · rowStride + c · columnStride].
 template <class Real>
@@ -26,14 +26,14 @@ using PackPanel = std::function<void(std::size_t first, Real *panel)>;
 /// out = left · right, and then bias[row] added where there is one: `rows` × `depth` by `depth` × `columns`, the right
 /// operand panel by panel. Products of a sum are added in the order of the depth.
 template <class Real>
-void multiply(const Workers &workers, std::size_t rows, std::size_t depth, std::size_t columns,
+void multiply(const kernels::Workers &workers, std::size_t rows, std::size_t depth, std::size_t columns,
               MatrixView<const Real> left, const PackPanel<Real> &right, const Real *bias,
               MatrixView<Real> out);
 
 /// The same with the right operand in memory.
 template <class Real>
-void multiply(const Workers &workers, std::size_t rows, std::size_t depth, std::size_t columns,
+void multiply(const kernels::Workers &workers, std::size_t rows, std::size_t depth, std::size_t columns,
               MatrixView<const Real> left, MatrixView<const Real> right, const Real *bias,
               MatrixView<Real> out);
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -1,14 +1,14 @@
-#include "core/runtime/reference/axis_walk.h"
-#include "core/runtime/reference/elements.h"
-#include "core/runtime/reference/gather.h"
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/axis_walk.h"
+#include "core/backends/reference/gather.h"
+#include "core/backends/reference/kernels.h"
+#include "core/tensor/elements.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <numeric>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 constexpr std::array<std::byte, 8> kZero{};
@@ -93,15 +93,15 @@ Result<void> move(const ops::Dropout &, const RawArrays &arrays)
 {
     if (arrays.out.size() > 1 && arrays.out[1]) { // the mask lets everything through
         const std::vector<float> ones(arrays.outCount(1), 1.0F);
-        narrow(ones.data(), ones.size(), arrays.operation.outputs[1].dtype, arrays.out[1]);
+        tensor::narrow(ones.data(), ones.size(), arrays.operation.outputs[1].dtype, arrays.out[1]);
     }
     return copy(arrays);
 }
 
 Result<void> move(const ops::Cast &, const RawArrays &arrays)
 {
-    convert(arrays.operation.inputs[0].dtype, arrays.in[0], arrays.outCount(0),
-            arrays.operation.outputs[0].dtype, arrays.out[0]);
+    tensor::convert(arrays.operation.inputs[0].dtype, arrays.in[0], arrays.outCount(0),
+                    arrays.operation.outputs[0].dtype, arrays.out[0]);
     return {};
 }
 
@@ -109,8 +109,8 @@ Result<void> move(const ops::MultiCast &, const RawArrays &arrays)
 {
     for (std::size_t i = 0; i < arrays.out.size(); ++i) {
         if (arrays.out[i])
-            convert(arrays.operation.inputs[i].dtype, arrays.in[i], arrays.outCount(i),
-                    arrays.operation.outputs[i].dtype, arrays.out[i]);
+            tensor::convert(arrays.operation.inputs[i].dtype, arrays.in[i], arrays.outCount(i),
+                            arrays.operation.outputs[i].dtype, arrays.out[i]);
     }
     return {};
 }
@@ -242,7 +242,7 @@ Result<void> move(const ops::Pad &op, const RawArrays &arrays)
         tables.push_back(std::move(table));
     }
     std::array<std::byte, 8> fill{};
-    narrow(&op.value, 1, arrays.operation.outputs[0].dtype, fill.data());
+    tensor::narrow(&op.value, 1, arrays.operation.outputs[0].dtype, fill.data());
     gather(tables, arrays.elementSize(), arrays.in[0], fill.data(), arrays.out[0]);
     return {};
 }
@@ -276,7 +276,7 @@ namespace {
 Result<void> join(const RawArrays &arrays, std::size_t outer)
 {
     std::vector<std::size_t> runs;
-    for (const TensorDesc &input : arrays.operation.inputs)
+    for (const kernels::TensorDesc &input : arrays.operation.inputs)
         runs.push_back(outer == 0 ? 0 : count(input.shape.dims()) / outer * arrays.elementSize());
     std::byte *out = arrays.out[0];
     for (std::size_t o = 0; o < outer; ++o) {
@@ -321,4 +321,4 @@ Result<void> move(const ops::Split &op, const RawArrays &arrays)
     return {};
 }
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -1,10 +1,10 @@
-#include "core/runtime/reference/axis_walk.h"
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/axis_walk.h"
+#include "core/backends/reference/kernels.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 struct Statistics
@@ -145,7 +145,8 @@ Result<void> compute(const ops::L2Normalization &op, const Arrays<Real> &arrays)
         for (std::size_t i = 0; i < length; ++i)
             squares += static_cast<double>(arrays.in[0][begin + i * step])
                 * static_cast<double>(arrays.in[0][begin + i * step]);
-        const double norm = std::sqrt(squares);
+        const double norm
+            = std::sqrt(static_cast<double>(static_cast<Real>(squares))); // overflows as MXNet's sum
         for (std::size_t i = 0; i < length; ++i)
             arrays.out[0][begin + i * step] = arrays.in[0][begin + i * step] / static_cast<Real>(norm);
         if (arrays.out.size() > 1 && arrays.out[1])
@@ -194,4 +195,4 @@ HALFTONE_BOTH(InstanceNorm)
 HALFTONE_BOTH(L2Normalization)
 HALFTONE_BOTH(Lrn)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

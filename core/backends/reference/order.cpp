@@ -1,10 +1,10 @@
-#include "core/runtime/reference/axis_walk.h"
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/axis_walk.h"
+#include "core/backends/reference/kernels.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 AxisView lineView(std::optional<std::int64_t> axis, DimSpan dims)
@@ -101,7 +101,10 @@ Result<void> compute(const ops::ArgSort &op, const Arrays<Real> &arrays)
 }
 
 HALFTONE_BOTH(TopK)
+template Result<void> compute(const ops::TopK &, const Arrays<std::int64_t> &);
 HALFTONE_BOTH(Sort)
+template Result<void> compute(const ops::Sort &, const Arrays<std::int64_t> &);
 HALFTONE_BOTH(ArgSort)
+template Result<void> compute(const ops::ArgSort &, const Arrays<std::int64_t> &);
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -1,12 +1,12 @@
-#include "core/runtime/reference/axis_walk.h"
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/axis_walk.h"
+#include "core/backends/reference/kernels.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <vector>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 using Kind = ops::Picture::Kind;
@@ -237,4 +237,4 @@ Result<void> compute(const ops::Picture &op, const Arrays<Real> &arrays)
 
 HALFTONE_BOTH(Picture)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -1,12 +1,12 @@
-#include "core/runtime/reference/axis_walk.h"
-#include "core/runtime/reference/elements.h"
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/axis_walk.h"
+#include "core/backends/reference/kernels.h"
+#include "core/tensor/elements.h"
 
 #include <cstring>
 #include <numeric>
 
 /// Operators about the places of elements.
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 /// Element i of output 0 is f(i), by way of double.
@@ -16,7 +16,7 @@ Result<void> fill(const RawArrays &arrays, const F &f)
     std::vector<double> values(arrays.outCount(0));
     for (std::size_t i = 0; i < values.size(); ++i)
         values[i] = static_cast<double>(f(i));
-    narrow(values.data(), values.size(), arrays.operation.outputs[0].dtype, arrays.out[0]);
+    tensor::narrow(values.data(), values.size(), arrays.operation.outputs[0].dtype, arrays.out[0]);
     return {};
 }
 
@@ -75,7 +75,7 @@ Result<void> move(const ops::FlatIndex &op, const RawArrays &arrays)
 {
     const ops::Dims &shape = *op.shape;
     const std::vector<std::int64_t> given
-        = integers(arrays.operation.inputs[0].dtype, arrays.in[0], arrays.inCount(0));
+        = tensor::integers(arrays.operation.inputs[0].dtype, arrays.in[0], arrays.inCount(0));
     const std::size_t count = op.unravel ? given.size() : arrays.outCount(0);
     if (op.unravel)
         return fill(arrays, [&](std::size_t i) {
@@ -148,7 +148,7 @@ Result<void> move(const ops::SliceAssign &op, const RawArrays &arrays)
     }
     std::vector<std::byte> scalar(arrays.elementSize());
     if (op.isScalar)
-        narrow(&op.value, 1, arrays.operation.outputs[0].dtype, scalar.data());
+        tensor::narrow(&op.value, 1, arrays.operation.outputs[0].dtype, scalar.data());
     for (std::size_t i = 0; i < count(extents); ++i) {
         std::int64_t offset = 0;
         for (std::size_t axis = 0; axis < dims.size(); ++axis)
@@ -165,7 +165,7 @@ Result<void> move(const ops::ScatterAssign &, const RawArrays &arrays)
     const DimSpan dims = arrays.outDims(0);
     const auto axes = static_cast<std::size_t>(arrays.inDims(2)[0]);
     const std::vector<std::int64_t> where
-        = integers(arrays.operation.inputs[2].dtype, arrays.in[2], arrays.inCount(2));
+        = tensor::integers(arrays.operation.inputs[2].dtype, arrays.in[2], arrays.inCount(2));
     const std::size_t places = axes == 0 ? 1 : where.size() / axes;
     const std::vector<std::int64_t> strides = denseStrides(dims);
     const std::size_t run = extent(dims, axes, dims.size()) * arrays.elementSize();
@@ -196,4 +196,4 @@ Result<void> move(const ops::SparsityPenalty &, const RawArrays &arrays)
     return {};
 }
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

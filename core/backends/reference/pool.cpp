@@ -1,11 +1,11 @@
-#include "core/runtime/reference/kernels.h"
-#include "core/runtime/reference/spatial.h"
+#include "core/backends/reference/kernels.h"
+#include "core/backends/reference/spatial.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 struct Range
@@ -24,14 +24,31 @@ Range covered(std::int64_t at, std::int64_t stride, std::int64_t kernel, std::in
     return {std::max<std::int64_t>(begin, 0), std::min(end, size), end - begin};
 }
 
+/// The lowest finite number of a type; of integers and float64 Real's.
+template <class Real>
+Real lowestOf(tensor::DType type)
+{
+    switch (type) {
+    case tensor::DType::F32:
+        return static_cast<Real>(std::numeric_limits<float>::lowest());
+    case tensor::DType::F16:
+        return Real(-65504);
+    case tensor::DType::BF16:
+        return static_cast<Real>(-0x1.fep127);
+    default:
+        return std::numeric_limits<Real>::lowest();
+    }
+}
+
 template <class Real>
 class Window1
 {
 public:
-    Window1(const ops::Pool &op, const Picture &input)
+    Window1(const ops::Pool &op, const Picture &input, tensor::DType type)
         : m_op(op)
         , m_input(input)
         , m_p(op.p.value_or(2))
+        , m_lowest(lowestOf<Real>(type))
     {
     }
 
@@ -39,7 +56,10 @@ public:
     {
         using Kind = ops::Pool::Kind;
         const bool max = m_op.kind == Kind::Max;
-        Real result = max ? std::numeric_limits<Real>::lowest() : Real(0);
+        const bool padsZeros = m_op.padsZeros && !m_op.global;
+        if (padsZeros && max && std::ranges::any_of(ranges, isBeyondPadding))
+            return -std::numeric_limits<Real>::infinity();
+        Real result = max ? m_lowest : Real(0);
         for (std::int64_t d = ranges[0].begin; d < ranges[0].end; ++d) {
             for (std::int64_t h = ranges[1].begin; h < ranges[1].end; ++h) {
                 const Real *row = plane + d * m_input.strides[0] + h * m_input.strides[1];
@@ -52,31 +72,44 @@ public:
                 }
             }
         }
-        if (m_op.kind == Kind::Average)
-            return result / divisor(ranges);
+        if (max && padsZeros && std::ranges::any_of(ranges, reachesPadding))
+            return result > 0 || std::isnan(result) ? result : Real(0);
+        if (m_op.kind == Kind::Average) {
+            const Real covered = divisor(ranges);
+            if (m_op.padsZeros) // MXNet's first pooling multiplies by a reciprocal in single precision
+                return result * static_cast<Real>(1 / static_cast<float>(covered));
+            return covered > 0 ? result / covered : Real(0);
+        }
         return m_op.kind == Kind::Lp ? root(result) : result;
     }
 
 private:
+    static bool isBeyondPadding(const Range &range) { return range.padded <= 0; }
+    static bool reachesPadding(const Range &range) { return range.padded > range.end - range.begin; }
+
     Real divisor(const std::array<Range, 3> &ranges) const
     {
         std::int64_t count = 1;
-        for (const Range &range : ranges)
-            count *= m_op.global || !m_op.countPadding ? range.end - range.begin : range.padded;
+        if (m_op.padsZeros && !m_op.global) {
+            for (const std::int64_t length : m_op.kernel)
+                count *= length;
+            return static_cast<Real>(count);
+        }
+        for (const Range &range : ranges) {
+            const std::int64_t length
+                = m_op.global || !m_op.countPadding ? range.end - range.begin : range.padded;
+            count *= std::max<std::int64_t>(length, 0); // `full` makes windows that lie outside
+        }
         return static_cast<Real>(count);
     }
-    Real power(Real x) const
-    {
-        return m_p == 1 ? std::abs(x) : m_p == 2 ? x * x : std::pow(std::abs(x), static_cast<Real>(m_p));
-    }
-    Real root(Real x) const
-    {
-        return m_p == 1 ? x : m_p == 2 ? std::sqrt(x) : std::pow(x, Real(1) / static_cast<Real>(m_p));
-    }
+    /// MXNet's p-norm keeps the signs: x, x², x³ and their roots.
+    Real power(Real x) const { return m_p == 1 ? x : m_p == 2 ? x * x : x * x * x; }
+    Real root(Real x) const { return m_p == 1 ? x : m_p == 2 ? std::sqrt(x) : std::cbrt(x); }
 
     const ops::Pool &m_op;
     const Picture &m_input;
     std::int64_t m_p;
+    Real m_lowest; ///< what a maximum over nothing is
 };
 
 } // namespace
@@ -99,7 +132,7 @@ Result<void> compute(const ops::Pool &op, const Arrays<Real> &arrays)
                  ops::makeWindow(kernel, op.global ? ops::Dims() : op.stride, {},
                                  op.global ? ops::Padding() : op.pad));
     const Window3 window(checked);
-    const Window1<Real> pool(op, input);
+    const Window1<Real> pool(op, input, arrays.operation.outputs[0].dtype);
     const auto planes = static_cast<std::size_t>(arrays.inDims(0)[0] * input.channels);
     const auto cost = static_cast<std::size_t>(output.positions() * window.taps()) + 1;
     arrays.workers.share(planes, cost, [&](std::size_t begin, std::size_t end) {
@@ -153,4 +186,4 @@ Result<void> compute(const ops::AdaptiveAveragePool &, const Arrays<Real> &array
 HALFTONE_BOTH(Pool)
 HALFTONE_BOTH(AdaptiveAveragePool)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

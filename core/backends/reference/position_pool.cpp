@@ -1,5 +1,5 @@
-#include "core/runtime/reference/kernels.h"
-#include "core/runtime/reference/regions.h"
+#include "core/backends/reference/kernels.h"
+#include "core/backends/reference/regions.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 /// Position-sensitive pooling: Dai and others, "R-FCN" (NIPS 2016), and its deformable form, "Deformable Convolutional
 /// Networks" (ICCV 2017), with MXNet's rounding of the regions.
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 /// How a region lies along one axis.
@@ -216,4 +216,4 @@ Result<void> compute(const ops::PositionPool &op, const Arrays<Real> &arrays)
 
 HALFTONE_BOTH(PositionPool)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

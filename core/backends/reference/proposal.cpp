@@ -1,12 +1,12 @@
-#include "core/runtime/reference/boxes.h"
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/boxes.h"
+#include "core/backends/reference/kernels.h"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <vector>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 /// A box of whole pixels, both edges included, and how likely it holds something.
@@ -181,4 +181,4 @@ Result<void> compute(const ops::Proposal &op, const Arrays<Real> &arrays)
 
 HALFTONE_BOTH(Proposal)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -1,10 +1,10 @@
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/kernels.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 using tensor::DType;
@@ -152,4 +152,4 @@ HALFTONE_BOTH(Quantize)
 HALFTONE_BOTH(Requantize)
 HALFTONE_BOTH(Dequantize)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

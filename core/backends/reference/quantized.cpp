@@ -1,12 +1,12 @@
-#include "core/runtime/reference/quantized.h"
+#include "core/backends/reference/quantized.h"
 
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/kernels.h"
 
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 using tensor::DType;
@@ -80,7 +80,7 @@ Result<void> product(Op op, const Arrays<Real> &arrays, std::size_t channelAxis)
     const Ends data = endsAt(arrays, ends);
     const Ends weight = endsAt(arrays, ends + 2);
     op.hasBias = false;
-    Operation inner;
+    kernels::Operation inner;
     inner.op = op;
     inner.inputs = {arrays.operation.inputs[0], arrays.operation.inputs[1]};
     inner.outputs = {arrays.operation.outputs[0]};
@@ -119,7 +119,7 @@ Result<void> product(Op op, const Arrays<Real> &arrays, std::size_t channelAxis)
 template <class Op, class Real>
 Result<void> passThrough(const Op &op, const Arrays<Real> &arrays, std::size_t codes, std::size_t ends)
 {
-    Operation inner;
+    kernels::Operation inner;
     inner.op = op;
     inner.inputs.assign(arrays.operation.inputs.begin(),
                         arrays.operation.inputs.begin() + static_cast<std::ptrdiff_t>(codes));
@@ -151,7 +151,10 @@ Result<void> compute(const ops::Quantized<ops::FullyConnected> &op, const Arrays
 template <class Real>
 Result<void> compute(const ops::Quantized<ops::Pool> &op, const Arrays<Real> &arrays)
 {
-    HALFTONE_CHECK(passThrough(op.op, arrays, 1, 1));
+    ops::Pool pool = op.op;
+    // Beyond the padding, oneDNN in MXNet counts what is not there as zeros.
+    pool.padsZeros = pool.kind == ops::Pool::Kind::Average && pool.countPadding;
+    HALFTONE_CHECK(passThrough(pool, arrays, 1, 1));
     for (std::size_t i = 0; arrays.out[0] && i < arrays.outCount(0); ++i)
         arrays.out[0][i] = std::nearbyint(arrays.out[0][i]); // of averages; maxima are whole
     return {};
@@ -366,4 +369,4 @@ HALFTONE_BOTH(Quantized<ops::Flatten>)
 HALFTONE_BOTH(Quantized<ops::Binary>)
 HALFTONE_BOTH(Quantized<ops::Embedding>)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

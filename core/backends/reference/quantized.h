@@ -1,11 +1,11 @@
 #pragma once
 
+#include "core/backends/reference/arrays.h"
 #include "core/ops/operator.h"
-#include "core/runtime/reference/arrays.h"
 
-/// Kernels of MXNet's plain int8 operators (`_contrib_quantized_*`), found by the reference backend as those of kernels.h
-/// are (spec: calibration-int8, section 3).
-namespace halftone::runtime::reference {
+/// Kernels of operators on codes of 8 bits, found by the reference backend as those of kernels.h
+/// are (core/quantize/RULES.md, section 3).
+namespace halftone::backends::reference {
 
 // clang-format off
 template <class Real> Result<void> compute(const ops::Quantized<ops::Conv> &, const Arrays<Real> &);
@@ -19,4 +19,7 @@ template <class Real> Result<void> compute(const ops::Quantized<ops::Binary> &, 
 template <class Real> Result<void> compute(const ops::Quantized<ops::Embedding> &, const Arrays<Real> &);
 // clang-format on
 
-} // namespace halftone::runtime::reference
+/// On the bytes as they are stored: each part of it has a type of its own.
+Result<void> computeRaw(const ops::FusedProduct &op, const RawArrays &arrays);
+
+} // namespace halftone::backends::reference

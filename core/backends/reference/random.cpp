@@ -1,4 +1,4 @@
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/kernels.h"
 
 #include <algorithm>
 #include <array>
@@ -11,13 +11,13 @@
 /// The contract is each distribution's definition, not MXNet's stream of numbers: the same operation draws the same
 /// numbers in every run, in every step of a loop and with every type, so that a converted model can be compared with its
 /// source.
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 using ops::Distribution;
 using Engine = std::mt19937_64;
 
-Engine engineOf(const Operation &operation)
+Engine engineOf(const kernels::Operation &operation)
 {
     return Engine(operation.seed);
 }
@@ -180,4 +180,4 @@ HALFTONE_BOTH(Random)
 HALFTONE_BOTH(RandomSample)
 HALFTONE_BOTH(Multinomial)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

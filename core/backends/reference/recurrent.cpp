@@ -1,10 +1,10 @@
-#include "core/runtime/reference/kernels.h"
-#include "core/runtime/reference/matrix.h"
+#include "core/backends/reference/kernels.h"
+#include "core/backends/reference/matrix.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 std::ptrdiff_t signedOf(std::size_t value)
@@ -215,4 +215,4 @@ Result<void> compute(const ops::Rnn &op, const Arrays<Real> &arrays)
 
 HALFTONE_BOTH(Rnn)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

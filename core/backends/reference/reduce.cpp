@@ -1,63 +1,11 @@
-#include "core/ops/shape_slots.h"
-#include "core/runtime/reference/axis_walk.h"
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/kernels.h"
+#include "core/backends/reference/reduced_strides.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
-
-/// Where each axis of the input goes in the result: the result's strides, 0 along reduced axes.
-Result<std::vector<std::int64_t>> reducedStrides(DimSpan dims, const ops::Dims &axes, bool exclude)
-{
-    std::vector<bool> gone(dims.size(), axes.empty() || exclude);
-    if (!axes.empty()) {
-        HALFTONE_TRY(const std::vector<std::size_t> named, ops::resolveAxes(axes, dims.size()));
-        for (const std::size_t axis : named)
-            gone[axis] = !exclude;
-    }
-    std::vector<std::int64_t> strides(dims.size(), 0);
-    std::int64_t stride = 1;
-    for (std::size_t axis = dims.size(); axis-- > 0;) {
-        if (gone[axis])
-            continue;
-        strides[axis] = stride;
-        stride *= dims[axis];
-    }
-    return strides;
-}
-
-/// Calls `use(element, place in the result)` for every element.
-template <class Real, class Use>
-void eachPlace(const Real *data, DimSpan dims, const std::vector<std::int64_t> &strides, const Use &use)
-{
-    if (count(dims) == 0)
-        return;
-    RowWalk walk(dims, {strides});
-    for (std::size_t row = 0; row < walk.rowCount(); ++row, walk.next()) {
-        std::int64_t to = walk.offset(0);
-        for (std::size_t i = 0; i < walk.rowLength(); ++i, to += walk.step(0))
-            use(*data++, static_cast<std::size_t>(to));
-    }
-}
-
-double start(ops::Reduce::Kind kind)
-{
-    using Kind = ops::Reduce::Kind;
-    switch (kind) {
-    case Kind::Max:
-        return -std::numeric_limits<double>::infinity();
-    case Kind::Min:
-        return std::numeric_limits<double>::infinity();
-    case Kind::Prod:
-    case Kind::NanProd:
-        return 1;
-    default:
-        return 0;
-    }
-}
 
 double joined(ops::Reduce::Kind kind, double sum, double x)
 {
@@ -92,7 +40,7 @@ Result<void> compute(const ops::Reduce &op, const Arrays<Real> &arrays)
     using Kind = ops::Reduce::Kind;
     HALFTONE_TRY(const auto strides, reducedStrides(arrays.inDims(0), op.axes, op.exclude));
     // In double whatever Real is: the order of adding then does not show.
-    std::vector<double> sums(arrays.outCount(0), start(op.kind));
+    std::vector<double> sums(arrays.outCount(0), startOf<double>(op.kind));
     eachPlace(arrays.in[0], arrays.inDims(0), strides,
               [&](Real x, std::size_t at) { sums[at] = joined(op.kind, sums[at], static_cast<double>(x)); });
     const double each
@@ -146,7 +94,8 @@ Result<void> compute(const ops::ArgReduce &op, const Arrays<Real> &arrays)
         for (std::size_t i = 1; i < view.length; ++i) {
             const Real x = data[i * view.inner];
             const Real held = data[best * view.inner];
-            if (op.smallest ? x < held : x > held)
+            const bool isFirstNaN = std::isnan(x) && !std::isnan(held);
+            if (isFirstNaN || (op.smallest ? x < held : x > held))
                 best = i;
         }
         arrays.out[0][line] = static_cast<Real>(best);
@@ -157,5 +106,6 @@ Result<void> compute(const ops::ArgReduce &op, const Arrays<Real> &arrays)
 HALFTONE_BOTH(Reduce)
 HALFTONE_BOTH(Moments)
 HALFTONE_BOTH(ArgReduce)
+template Result<void> compute(const ops::ArgReduce &, const Arrays<std::int64_t> &);
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

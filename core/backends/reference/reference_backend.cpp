@@ -1,17 +1,20 @@
-#include "core/runtime/reference/reference_backend.h"
+#include "core/backends/reference/reference_backend.h"
 
+#include "core/backends/machine.h"
+#include "core/backends/reference/integers.h"
+#include "core/backends/reference/kernels.h"
+#include "core/backends/reference/quantized.h"
+#include "core/kernels/buffer.h"
 #include "core/ops/infer_shape.h"
-#include "core/runtime/reference/elements.h"
-#include "core/runtime/reference/kernels.h"
-#include "core/runtime/reference/quantized.h"
+#include "core/tensor/elements.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
-namespace halftone::runtime {
+namespace halftone::backends::reference {
 namespace {
 
-using namespace reference;
 using tensor::DType;
 
 template <class Op, class Real>
@@ -19,33 +22,67 @@ concept Computes = requires(const Op &op, const Arrays<Real> &arrays)
 {
     compute(op, arrays);
 };
+/// Whether compute() is there for int64, too.
+template <class Op>
+concept ComputesIntegers
+    = std::is_same_v<Op, ops::Unary> || std::is_same_v<Op, ops::Binary> || std::is_same_v<
+        Op, ops::ScalarBinary> || std::is_same_v<Op, ops::AddN> || std::is_same_v<Op, ops::Reduce> || std::
+        is_same_v<Op, ops::CumulativeSum> || std::is_same_v<Op, ops::ArgReduce> || std::is_same_v<
+            Op, ops::TopK> || std::is_same_v<Op, ops::Sort> || std::is_same_v<Op, ops::ArgSort>;
 template <class Op>
 concept Moves = requires(const Op &op, const RawArrays &arrays)
 {
     move(op, arrays);
 };
 
-bool needsDouble(const Operation &operation)
+template <class Op>
+concept ComputesRaw = requires(const Op &op, const RawArrays &arrays)
 {
-    const auto isWide = [](const TensorDesc &desc) {
+    computeRaw(op, arrays);
+};
+
+bool needsDouble(const kernels::Operation &operation)
+{
+    const bool isFunction = operation.op.is<ops::Unary>(); // of narrow integers, too
+    const auto isWide = [isFunction](const kernels::TensorDesc &desc) {
         return desc.dtype == DType::F64 || desc.dtype == DType::I32 || desc.dtype == DType::U32
-            || desc.dtype == DType::I64 || desc.dtype == DType::U64;
+            || desc.dtype == DType::I64 || desc.dtype == DType::U64
+            || (isFunction && desc.dtype != DType::Unknown && !tensor::isFloat(desc.dtype));
     };
     return std::ranges::any_of(operation.inputs, isWide) || std::ranges::any_of(operation.outputs, isWide);
 }
 
-template <class Real>
-constexpr DType kTypeOf = sizeof(Real) == sizeof(float) ? DType::F32 : DType::F64;
+bool areIntegers(const std::vector<kernels::TensorDesc> &descs)
+{
+    return std::ranges::all_of(descs, [](const kernels::TensorDesc &desc) {
+        return desc.dtype != DType::Unknown && desc.dtype != DType::Bool && desc.dtype != DType::U64
+            && !tensor::isFloat(desc.dtype);
+    });
+}
 
-std::size_t elementsOf(const TensorDesc &desc)
+/// Whether integers are counted as such: exact where doubles are not, and wrapping around as stored ones do.
+bool countsInIntegers(const kernels::Operation &operation)
+{
+    const bool isOrder = operation.op.is<ops::TopK>() || operation.op.is<ops::Sort>()
+        || operation.op.is<ops::ArgSort>() || operation.op.is<ops::ArgReduce>();
+    return areIntegers(operation.inputs) && (isOrder || areIntegers(operation.outputs))
+        && hasIntegerForm(operation.op);
+}
+
+template <class Real>
+constexpr DType kTypeOf = std::is_integral_v<Real> ? DType::I64
+    : sizeof(Real) == sizeof(float)                ? DType::F32
+                                                   : DType::F64;
+
+std::size_t elementsOf(const kernels::TensorDesc &desc)
 {
     return count(desc.shape.dims());
 }
 
-class ReferenceKernel : public Kernel
+class ReferenceKernel : public kernels::Kernel
 {
 public:
-    ReferenceKernel(Operation operation, unsigned threads)
+    ReferenceKernel(kernels::Operation operation, unsigned threads)
         : m_operation(std::move(operation))
         , m_workers(threads)
     {
@@ -55,8 +92,8 @@ public:
     void setStop(std::stop_token stop) override { m_workers.setStop(std::move(stop)); }
 
 protected:
-    Operation m_operation;
-    Workers m_workers;
+    kernels::Operation m_operation;
+    kernels::Workers m_workers;
 };
 
 /// Widens the inputs that are not Real already, and rounds the outputs.
@@ -74,7 +111,7 @@ public:
             arrays.in.push_back(widened(m_operation.inputs[i], inputs[i], wide[i]));
         std::vector<std::vector<Real>> results(outputs.size());
         for (std::size_t i = 0; i < outputs.size(); ++i) {
-            const TensorDesc &desc = m_operation.outputs[i];
+            const kernels::TensorDesc &desc = m_operation.outputs[i];
             const bool direct = desc.dtype == kTypeOf<Real>;
             if (outputs[i] && !direct)
                 results[i].resize(elementsOf(desc));
@@ -84,53 +121,74 @@ public:
         HALFTONE_CHECK(compute(m_operation.op.as<Op>(), arrays));
         for (std::size_t i = 0; i < outputs.size(); ++i) {
             if (outputs[i] && m_operation.outputs[i].dtype != kTypeOf<Real>)
-                narrow(results[i].data(), results[i].size(), m_operation.outputs[i].dtype, outputs[i]);
+                narrowed(results[i], m_operation.outputs[i].dtype, outputs[i]);
         }
         return {};
     }
 
 private:
-    static const Real *widened(const TensorDesc &desc, const std::byte *bytes, std::vector<Real> &buffer)
+    static const Real *widened(const kernels::TensorDesc &desc, const std::byte *bytes,
+                               std::vector<Real> &buffer)
     {
         if (desc.dtype == kTypeOf<Real>)
             return reinterpret_cast<const Real *>(bytes);
-        buffer.resize(elementsOf(desc));
-        widen(desc.dtype, bytes, buffer.size(), buffer.data());
+        if constexpr (std::is_integral_v<Real>) {
+            buffer = tensor::integers(desc.dtype, bytes, elementsOf(desc));
+        } else {
+            buffer.resize(elementsOf(desc));
+            tensor::widen(desc.dtype, bytes, buffer.size(), buffer.data());
+        }
         return buffer.data();
+    }
+
+    static void narrowed(const std::vector<Real> &values, DType type, std::byte *out)
+    {
+        if constexpr (std::is_integral_v<Real>)
+            tensor::convert(DType::I64, reinterpret_cast<const std::byte *>(values.data()), values.size(),
+                            type, out);
+        else
+            tensor::narrow(values.data(), values.size(), type, out);
     }
 };
 
+/// Leaves the bytes as they are.
 template <class Op>
-class MovingKernel final : public ReferenceKernel
+class RawKernel final : public ReferenceKernel
 {
 public:
     using ReferenceKernel::ReferenceKernel;
 
     Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
     {
-        return move(m_operation.op.as<Op>(), RawArrays{m_operation, inputs, outputs});
+        const Op &op = m_operation.op.as<Op>();
+        const RawArrays arrays{m_operation, m_workers, inputs, outputs};
+        if constexpr (Moves<Op>)
+            return move(op, arrays);
+        else
+            return computeRaw(op, arrays);
     }
 };
 
-Error atOperator(const Operation &operation, Error error)
+Error atOperator(const kernels::Operation &operation, Error error)
 {
     error.found = operation.opName + ": " + error.found;
     return error;
 }
 
 /// Kernels trust their operation; what cannot be trusted is refused here.
-Result<void> check(const Operation &operation)
+Result<void> check(const kernels::Operation &operation)
 {
     std::vector<tensor::Shape> inputs;
     std::vector<tensor::Shape> outputs;
     for (const auto &[from, to] :
          {std::pair(&operation.inputs, &inputs), std::pair(&operation.outputs, &outputs)}) {
-        for (const TensorDesc &desc : *from) {
-            if (desc.dtype == DType::Unknown || !desc.shape.elementCount())
+        for (const kernels::TensorDesc &desc : *from) {
+            if (desc.dtype == DType::Unknown || !desc.shape.isComplete())
                 return badCall({},
                                operation.opName + " with a " + std::string(tensor::nameOf(desc.dtype))
                                    + " tensor of shape " + desc.shape.toString(),
                                "known types and shapes");
+            HALFTONE_CHECK(kernels::checkedBytes(desc));
             to->push_back(desc.shape);
         }
     }
@@ -138,7 +196,7 @@ Result<void> check(const Operation &operation)
     return inferred.ok() ? Result<void>() : Result<void>(atOperator(operation, std::move(inferred).error()));
 }
 
-class ReferenceBackend final : public Backend
+class ReferenceBackend final : public kernels::Backend
 {
 public:
     explicit ReferenceBackend(const ReferenceOptions &options)
@@ -147,14 +205,14 @@ public:
     }
 
     std::string_view name() const override { return "reference"; }
-    Support support(DType type) const override
+    kernels::Support support(DType type) const override
     {
-        return type == DType::Unknown ? Support::No
-            : tensor::isHalf(type)    ? Support::Emulated
-                                      : Support::Native;
+        return type == DType::Unknown ? kernels::Support::No
+            : tensor::isHalf(type)    ? kernels::Support::Emulated
+                                      : kernels::Support::Native;
     }
 
-    Result<std::unique_ptr<Kernel>> prepare(const Operation &operation) const override
+    Result<std::unique_ptr<kernels::Kernel>> prepare(const kernels::Operation &operation) const override
     {
         HALFTONE_CHECK(check(operation));
         return ops::visit([&](const auto &op) { return prepareAs(op, operation); }, operation.op);
@@ -162,16 +220,22 @@ public:
 
 private:
     template <class Op>
-    Result<std::unique_ptr<Kernel>> prepareAs(const Op &, const Operation &operation) const
+    Result<std::unique_ptr<kernels::Kernel>> prepareAs(const Op &, const kernels::Operation &operation) const
     {
+        if constexpr (ComputesIntegers<Op>) {
+            if (countsInIntegers(operation))
+                return std::unique_ptr<kernels::Kernel>(
+                    std::make_unique<ComputingKernel<Op, std::int64_t>>(operation, m_options.threads));
+        }
         if constexpr (Computes<Op, float>) {
             if (m_options.inDouble || needsDouble(operation))
-                return std::unique_ptr<Kernel>(
+                return std::unique_ptr<kernels::Kernel>(
                     std::make_unique<ComputingKernel<Op, double>>(operation, m_options.threads));
-            return std::unique_ptr<Kernel>(
+            return std::unique_ptr<kernels::Kernel>(
                 std::make_unique<ComputingKernel<Op, float>>(operation, m_options.threads));
-        } else if constexpr (Moves<Op>) {
-            return std::unique_ptr<Kernel>(std::make_unique<MovingKernel<Op>>(operation, m_options.threads));
+        } else if constexpr (Moves<Op> || ComputesRaw<Op>) {
+            return std::unique_ptr<kernels::Kernel>(
+                std::make_unique<RawKernel<Op>>(operation, m_options.threads));
         } else {
             return unsupported({}, operation.opName + " has no reference kernel");
         }
@@ -182,14 +246,26 @@ private:
 
 } // namespace
 
-std::shared_ptr<const Backend> referenceBackend(const ReferenceOptions &options)
+std::shared_ptr<const kernels::Backend> referenceBackend(const ReferenceOptions &options)
 {
     return std::make_shared<const ReferenceBackend>(options);
 }
 
-bool hasReferenceKernel(const ops::Operator &op)
+BackendEntry backendEntry(std::string_view name, std::string why)
 {
-    return ops::visit([]<class Op>(const Op &) { return Computes<Op, float> || Moves<Op>; }, op);
+    return {.name = std::string(name),
+            .device = processor(),
+            .why = std::move(why),
+            .isComplete = true,
+            .make = [](const BackendUse &use) {
+                return referenceBackend({use.threads, false});
+            }};
 }
 
-} // namespace halftone::runtime
+bool hasReferenceKernel(const ops::Operator &op)
+{
+    return ops::visit(
+        []<class Op>(const Op &) { return Computes<Op, float> || Moves<Op> || ComputesRaw<Op>; }, op);
+}
+
+} // namespace halftone::backends::reference

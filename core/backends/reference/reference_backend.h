@@ -1,10 +1,13 @@
 #pragma once
 
-#include "core/runtime/backend.h"
+#include "core/backends/backend_entry.h"
+#include "core/kernels/backend.h"
 
 #include <memory>
+#include <string>
+#include <string_view>
 
-namespace halftone::runtime {
+namespace halftone::backends::reference {
 
 struct ReferenceOptions
 {
@@ -16,9 +19,12 @@ struct ReferenceOptions
 /// are widened exactly, computed with in float32 and rounded once to the nearest, ties to even; operators on float64 and
 /// on 32- and 64-bit integers compute in double (integers are exact up to 2^53). Right everywhere, fast nowhere.
 /// An operator without a kernel is one that is computed elsewhere or that has no defined value: see kernels.h.
-std::shared_ptr<const Backend> referenceBackend(const ReferenceOptions &options = {});
+std::shared_ptr<const kernels::Backend> referenceBackend(const ReferenceOptions &options = {});
+
+/// It in the table of backends.
+BackendEntry backendEntry(std::string_view name, std::string why);
 
 /// Is there a kernel for the operator? Attributes, types and shapes may still be refused.
 bool hasReferenceKernel(const ops::Operator &op);
 
-} // namespace halftone::runtime
+} // namespace halftone::backends::reference

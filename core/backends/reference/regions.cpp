@@ -1,6 +1,6 @@
-#include "core/runtime/reference/regions.h"
+#include "core/backends/reference/regions.h"
 
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/kernels.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <span>
 #include <tuple>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 /// Largest of the pixels that a bin of the region covers; 0 when it covers none.
@@ -240,4 +240,4 @@ Result<void> compute(const ops::RotatedRoiAlign &op, const Arrays<Real> &arrays)
 HALFTONE_BOTH(RoiPool)
 HALFTONE_BOTH(RotatedRoiAlign)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 
 /// fails: region `r`, whose first number is its picture's, is of none of the `pictures`, or has no finite corners
 template <class Real>
@@ -21,4 +21,4 @@ Result<void> needPicture(std::span<const Real> region, std::int64_t r, std::int6
                     "a picture from 0 to " + std::to_string(pictures - 1) + " and finite corners");
 }
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

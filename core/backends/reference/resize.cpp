@@ -1,9 +1,9 @@
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/kernels.h"
 
 #include <algorithm>
 #include <vector>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 /// Between which two neighbours a sample lies, and how near the second one.
@@ -18,9 +18,10 @@ struct Sample
 template <class Real>
 std::vector<Sample<Real>> samples(std::int64_t from, std::int64_t to, bool alignCorners)
 {
-    const Real ratio = !alignCorners ? static_cast<Real>(from) / static_cast<Real>(to)
-        : to > 1                     ? static_cast<Real>(from - 1) / static_cast<Real>(to - 1)
-                                     : Real(0);
+    // A single sample is the first pixel, whatever the corners.
+    const Real ratio = to <= 1 ? Real(0)
+        : alignCorners         ? static_cast<Real>(from - 1) / static_cast<Real>(to - 1)
+                               : static_cast<Real>(from) / static_cast<Real>(to);
     std::vector<Sample<Real>> result(static_cast<std::size_t>(to));
     for (std::int64_t i = 0; i < to; ++i) {
         const Real place = alignCorners
@@ -42,6 +43,10 @@ Result<void> compute(const ops::Resize &op, const Arrays<Real> &arrays)
     const DimSpan out = arrays.outDims(0);
     if (arrays.inCount(0) == 0 && arrays.outCount(0) > 0)
         return badInput("input 0", "nothing to resize", "pictures of one pixel or more");
+    if (in[2] == out[2] && in[3] == out[3]) { // no neighbour counts, be it infinite
+        std::copy_n(arrays.in[0], arrays.inCount(0), arrays.out[0]);
+        return {};
+    }
     const auto rows = samples<Real>(in[2], out[2], op.alignCorners);
     const auto columns = samples<Real>(in[3], out[3], op.alignCorners);
     arrays.workers.share(extent(in, 0, 2), extent(out, 2, 4) * 8, [&](std::size_t begin, std::size_t end) {
@@ -98,4 +103,4 @@ Result<void> compute(const ops::Upsample &op, const Arrays<Real> &arrays)
 HALFTONE_BOTH(Resize)
 HALFTONE_BOTH(Upsample)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 
 /// The value between the pixels of an image (height, width) at row `y` and column `x`; pixels outside are 0. Whatever is
 /// no finite place gives 0.
@@ -25,4 +25,4 @@ Real bilinear(const Real *image, std::int64_t height, std::int64_t width, Real y
         + down * ((1 - right) * pixel(row + 1, column) + right * pixel(row + 1, column + 1));
 }
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -1,10 +1,11 @@
-#include "core/runtime/reference/axis_walk.h"
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/axis_walk.h"
+#include "core/backends/reference/kernels.h"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 struct SoftmaxForm
@@ -12,19 +13,32 @@ struct SoftmaxForm
     bool logarithm = false;
     bool negated = false;
     double temperature = 1;
+    /// What is no number counts as infinite, as in the kernels of oneDNN to which MXNet leaves float32 along the last axis: it
+    /// becomes NaN itself and takes everything from the others. Else all of the line is NaN.
+    bool nanIsInfinite = false;
 };
+
+/// The largest, NaN left out.
+template <class Real>
+Real largestOf(const Real *data, std::size_t length, std::size_t step, Real factor)
+{
+    Real largest = -std::numeric_limits<Real>::infinity();
+    for (std::size_t i = 0; i < length; ++i)
+        largest = std::max(largest, data[i * step] * factor);
+    return largest;
+}
 
 /// Of `length` elements `step` apart.
 template <class Real>
 void softmaxLine(const Real *data, Real *out, std::size_t length, std::size_t step, const SoftmaxForm &form)
 {
     const Real factor = static_cast<Real>((form.negated ? -1 : 1) / form.temperature);
-    Real largest = data[0] * factor;
-    for (std::size_t i = 1; i < length; ++i)
-        largest = std::max(largest, data[i * step] * factor);
+    const Real largest = largestOf(data, length, step, factor);
     double sum = 0;
     for (std::size_t i = 0; i < length; ++i) {
-        const Real power = std::exp(data[i * step] * factor - largest);
+        const Real exponent = data[i * step] * factor - largest;
+        const Real power = form.nanIsInfinite && std::isnan(exponent) ? std::numeric_limits<Real>::infinity()
+                                                                      : std::exp(exponent);
         sum += static_cast<double>(power);
         if (!form.logarithm)
             out[i * step] = power;
@@ -62,8 +76,12 @@ template <class Real>
 Result<void> compute(const ops::Softmax &op, const Arrays<Real> &arrays)
 {
     using Kind = ops::Softmax::Kind;
-    const AxisView view(arrays.inDims(0), fromFront(op.axis, arrays.inDims(0).size()));
-    const SoftmaxForm form{op.kind == Kind::LogSoftmax, op.kind == Kind::Softmin, op.temperature.value_or(1)};
+    const std::size_t axis = fromFront(op.axis, arrays.inDims(0).size());
+    const AxisView view(arrays.inDims(0), axis);
+    SoftmaxForm form{op.kind == Kind::LogSoftmax, op.kind == Kind::Softmin, op.temperature.value_or(1)};
+    form.nanIsInfinite = op.kind != Kind::Softmin && !op.temperature && !op.useLength
+        && axis + 1 == arrays.inDims(0).size() && arrays.operation.inputs[0].dtype == tensor::DType::F32
+        && arrays.operation.outputs[0].dtype == tensor::DType::F32;
     if (!op.useLength)
         return softmax(arrays, view, form);
     for (std::size_t line = 0; line < view.lines(); ++line) {
@@ -83,7 +101,7 @@ template <class Real>
 Result<void> compute(const ops::SoftmaxActivation &op, const Arrays<Real> &arrays)
 {
     const DimSpan dims = arrays.inDims(0);
-    return softmax(arrays, op.channel && dims.size() > 1 ? AxisView(dims, 1) : rows(dims), {});
+    return softmax(arrays, AxisView(dims, op.channel && dims.size() > 1 ? 1 : dims.size() - 1), {});
 }
 
 template <class Real>
@@ -106,8 +124,9 @@ Result<void> compute(const ops::SoftmaxCrossEntropy &, const Arrays<Real> &array
         if (!(label >= 0 && label < static_cast<Real>(classes)))
             return badInput("input 1", "a label that is no class",
                             "0 to " + std::to_string(classes) + " - 1");
-        softmaxLine(arrays.in[0] + n * classes, logs.data(), classes, 1, {true, false, 1});
-        loss -= static_cast<double>(logs[static_cast<std::size_t>(label)]);
+        softmaxLine(arrays.in[0] + n * classes, logs.data(), classes, 1, {.logarithm = true});
+        // MXNet takes the logarithm of the probability, of 1e-8 at least.
+        loss -= std::max(static_cast<double>(logs[static_cast<std::size_t>(label)]), std::log(1e-8));
     }
     arrays.out[0][0] = static_cast<Real>(loss);
     return {};
@@ -118,4 +137,4 @@ HALFTONE_BOTH(SoftmaxActivation)
 HALFTONE_BOTH(SoftmaxOutput)
 HALFTONE_BOTH(SoftmaxCrossEntropy)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

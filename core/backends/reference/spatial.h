@@ -1,11 +1,11 @@
 #pragma once
 
+#include "core/backends/reference/arrays.h"
 #include "core/ops/window.h"
-#include "core/runtime/reference/arrays.h"
 
 #include <array>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 
 using ops::Layout;
 
@@ -71,4 +71,4 @@ struct Window3
     }
 };
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

@@ -1,13 +1,13 @@
+#include "core/backends/reference/axis_walk.h"
+#include "core/backends/reference/kernels.h"
 #include "core/base/text.h"
-#include "core/runtime/reference/axis_walk.h"
-#include "core/runtime/reference/kernels.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 
 /// Small operators that calculate.
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 /// "(low, high)".
@@ -32,11 +32,14 @@ Result<std::pair<double, double>> rangeOf(const std::string &text)
 template <class Real>
 Result<void> compute(const ops::Quadratic &op, const Arrays<Real> &arrays)
 {
-    const auto a = static_cast<Real>(op.a);
-    const auto b = static_cast<Real>(op.b);
-    const auto c = static_cast<Real>(op.c);
-    std::transform(arrays.in[0], arrays.in[0] + arrays.inCount(0), arrays.out[0],
-                   [=](Real x) { return a * x * x + b * x + c; });
+    // MXNet's form: an infinity stays one where b is 0; integers of any size are counted in single precision.
+    const auto value = [&op]<class T>(T x) {
+        return x * (static_cast<T>(op.a) * x + static_cast<T>(op.b)) + static_cast<T>(op.c);
+    };
+    const bool isInteger = !tensor::isFloat(arrays.operation.inputs[0].dtype);
+    std::transform(arrays.in[0], arrays.in[0] + arrays.inCount(0), arrays.out[0], [&](Real x) {
+        return isInteger ? static_cast<Real>(value(static_cast<float>(x))) : value(x);
+    });
     return {};
 }
 
@@ -134,4 +137,4 @@ HALFTONE_BOTH(Histogram)
 HALFTONE_BOTH(BatchNormRelu)
 HALFTONE_BOTH(ColumnKronecker)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

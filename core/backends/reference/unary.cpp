@@ -1,10 +1,11 @@
-#include "core/runtime/reference/unary.h"
+#include "core/backends/reference/unary.h"
 
-#include "core/runtime/reference/kernels.h"
+#include "core/backends/reference/kernels.h"
 
+#include <algorithm>
 #include <limits>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 
 double inverseErf(double y)
 {
@@ -56,6 +57,11 @@ Result<void> unary(ops::UnaryKind kind, const Arrays<Real> &arrays)
 template <class Real>
 Result<void> compute(const ops::Unary &op, const Arrays<Real> &arrays)
 {
+    if (op.kind == ops::UnaryKind::Sigmoid && !tensor::isFloat(arrays.operation.outputs[0].dtype))
+        return eachElement(
+            arrays, kTranscendental, [](Real x) { // the one function of integers in single precision
+                return static_cast<Real>(apply(ops::UnaryKind::Sigmoid, static_cast<float>(x)));
+            });
     if (op.kind != ops::UnaryKind::DivideBySqrtDim)
         return unary(op.kind, arrays);
     const DimSpan dims = arrays.inDims(0);
@@ -66,6 +72,12 @@ Result<void> compute(const ops::Unary &op, const Arrays<Real> &arrays)
 template <class Real>
 Result<void> compute(const ops::Activation &op, const Arrays<Real> &arrays)
 {
+    // MXNet leaves float32 of up to five axes to oneDNN, for which a NaN is not positive.
+    const kernels::TensorDesc &data = arrays.operation.inputs[0];
+    const bool byOneDnn
+        = (data.dtype == tensor::DType::F32 || data.dtype == tensor::DType::BF16) && data.shape.rank() <= 5;
+    if (op.kind == ops::UnaryKind::Relu && byOneDnn)
+        return eachElement(arrays, kCheap, [](Real x) { return x > 0 ? x : Real(0); });
     return unary(op.kind, arrays);
 }
 
@@ -122,16 +134,26 @@ Result<void> compute(const ops::HardSigmoid &op, const Arrays<Real> &arrays)
     const auto alpha = static_cast<Real>(op.alpha);
     const auto beta = static_cast<Real>(op.beta);
     return eachElement(arrays, kCheap,
-                       [=](Real x) { return std::fmin(std::fmax(alpha * x + beta, Real(0)), Real(1)); });
+                       [=](Real x) { return std::clamp(alpha * x + beta, Real(0), Real(1)); }); // a NaN stays
 }
 
 template <class Real>
 Result<void> compute(const ops::SmoothL1 &op, const Arrays<Real> &arrays)
 {
-    const auto square = static_cast<Real>(op.sigma.value_or(1) * op.sigma.value_or(1));
-    return eachElement(arrays, kCheap, [square](Real x) {
-        const Real size = std::abs(x);
-        return size > Real(1) / square ? size - Real(0.5) / square : Real(0.5) * x * x * square;
+    const double given = op.sigma.value_or(1);
+    const bool isInteger
+        = !tensor::isFloat(arrays.operation.inputs[0].dtype); // which the attribute becomes, too
+    const double sigma = isInteger ? std::trunc(given) : given;
+    const auto loss = []<class T>(T x, T square) {
+        const T size = std::abs(x);
+        return size > T(1) / square ? size - T(0.5) / square : T(0.5) * x * x * square;
+    };
+    if (isInteger) // MXNet counts integers of any size in single precision
+        return eachElement(arrays, kCheap, [&loss, square = static_cast<float>(sigma * sigma)](Real x) {
+            return static_cast<Real>(loss(static_cast<float>(x), square));
+        });
+    return eachElement(arrays, kCheap, [&loss, square = static_cast<Real>(sigma * sigma)](Real x) {
+        return loss(x, square);
     });
 }
 
@@ -150,4 +172,4 @@ HALFTONE_BOTH(HardSigmoid)
 HALFTONE_BOTH(SmoothL1)
 HALFTONE_BOTH(RegressionOutput)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

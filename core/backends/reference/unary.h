@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 
 /// x with erf(x) = y.
 double inverseErf(double y);
@@ -30,7 +30,7 @@ Real apply(ops::UnaryKind kind, Real x)
     case Kind::Negative:
         return -x;
     case Kind::Sign:
-        return x > 0 ? Real(1) : x < 0 ? Real(-1) : x;
+        return x > 0 ? Real(1) : x < 0 ? Real(-1) : Real(0); // of a NaN too
     case Kind::Relu:
         return x < 0 ? Real(0) : x; // a NaN stays
     case Kind::Ceil:
@@ -116,4 +116,4 @@ Real apply(ops::UnaryKind kind, Real x)
     return x;
 }
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

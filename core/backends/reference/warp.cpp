@@ -1,12 +1,13 @@
-#include "core/runtime/reference/kernels.h"
-#include "core/runtime/reference/sample.h"
+#include "core/backends/reference/kernels.h"
+#include "core/backends/reference/sample.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <vector>
 
-namespace halftone::runtime::reference {
+namespace halftone::backends::reference {
 namespace {
 
 /// Outputs from `first` on are scratch of the framework's kernels; here they are zeros.
@@ -45,9 +46,13 @@ void sampleAt(const Real *picture, DimSpan dims, const Real *grid, std::size_t p
 {
     const auto pixel = [](Real at, std::int64_t size) { return (at + 1) * static_cast<Real>(size - 1) / 2; };
     for (std::int64_t c = 0; c < dims[1]; ++c, picture += dims[2] * dims[3]) {
-        for (std::size_t i = 0; i < places; ++i)
-            *out++ = bilinear(picture, dims[2], dims[3], pixel(grid[places + i], dims[2]),
-                              pixel(grid[i], dims[3]));
+        for (std::size_t i = 0; i < places; ++i) {
+            const Real y = pixel(grid[places + i], dims[2]);
+            const Real x = pixel(grid[i], dims[3]);
+            // MXNet weighs zeros with the distance, which is not a number there.
+            *out++ = std::isfinite(y) && std::isfinite(x) ? bilinear(picture, dims[2], dims[3], y, x)
+                                                          : std::numeric_limits<Real>::quiet_NaN();
+        }
     }
 }
 
@@ -188,4 +193,4 @@ HALFTONE_BOTH(GridSample)
 HALFTONE_BOTH(SpatialTransformer)
 HALFTONE_BOTH(Correlation)
 
-} // namespace halftone::runtime::reference
+} // namespace halftone::backends::reference

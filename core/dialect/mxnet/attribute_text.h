@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-/// MXNet's operator attributes are text. These readers accept what MXNet 1.9.1 accepts (spec: amp-conversion,
-/// section 1) and blanks around it. Their errors say what was found and what was expected; `where` is left to
+/// MXNet's operator attributes are text. These readers accept what MXNet 1.9.1 accepts
+/// (core/io/mxnet/FORMATS.md, F-attributes) and blanks around it. Their errors say what was found and what was expected; `where` is left to
 /// the caller, who knows node and attribute.
 namespace halftone::dialect::mxnet {
 

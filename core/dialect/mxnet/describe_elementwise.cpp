@@ -5,6 +5,7 @@
 namespace halftone::dialect::mxnet {
 
 void describe(OperatorFields &, ops::Opaque &) { }
+void describe(OperatorFields &, ops::FusedProduct &) { } // its body says it: see readFusedOperator()
 
 void describe(OperatorFields &, ops::Unary &) { }
 

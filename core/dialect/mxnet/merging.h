@@ -8,7 +8,7 @@
 namespace halftone::dialect::mxnet {
 
 /// May two equal nodes of this operator become one? Not when it draws random numbers, keeps state or writes
-/// to an input (resources/oplists/cse_never_merge.json; spec: amp-conversion, section 5), and not when the
+/// to an input (resources/oplists/cse_never_merge.json; core/mixed/RULES.md, M-share), and not when the
 /// operator is unknown.
 bool mayMerge(std::string_view op);
 

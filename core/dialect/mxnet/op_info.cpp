@@ -3,6 +3,7 @@
 #include "core/base/checked_math.h"
 #include "core/base/text.h"
 #include "core/dialect/mxnet/attribute_text.h"
+#include "core/dialect/mxnet/merging.h"
 
 #include <algorithm>
 
@@ -163,6 +164,11 @@ bool isMutableInput(const OpInfo &op, std::size_t input)
     return false;
 }
 
+bool mayHaveInputs(const OpInfo &op)
+{
+    return op.inputs.isOpen || !op.inputs.groups.empty();
+}
+
 bool hasMutableInputs(const OpInfo &op)
 {
     return std::ranges::any_of(op.inputs.groups, [](const SlotGroup &group) {
@@ -209,6 +215,77 @@ ops::TypeRule typeRule(const OpInfo &op, const graph::Attributes &attributes)
         return variant->rule;
     const std::string_view name = trimmed(valueOf(op.attributes[*op.typeAttribute], attributes));
     return variant->rule.withAttributeType(tensor::dtypeNamed(name).value_or(tensor::DType::Unknown));
+}
+
+std::optional<std::size_t> OpInfo::inputCount(const graph::Attributes &attributes) const
+{
+    return mxnet::inputCount(*this, attributes);
+}
+
+bool OpInfo::mayHaveInputs() const
+{
+    return mxnet::mayHaveInputs(*this);
+}
+
+std::string OpInfo::inputName(const graph::Attributes &attributes, std::size_t input) const
+{
+    return mxnet::inputName(*this, attributes, input);
+}
+
+SlotRole OpInfo::slotRole(const graph::Attributes &attributes, std::size_t input) const
+{
+    const std::string slot = mxnet::inputName(*this, attributes, input);
+    if (slot == "gamma")
+        return SlotRole::Scale;
+    if (slot.ends_with("var"))
+        return SlotRole::Variance;
+    if (slot == "beta" || slot.ends_with("bias"))
+        return SlotRole::Bias;
+    if (slot.ends_with("mean"))
+        return SlotRole::Mean;
+    if (slot == "label")
+        return SlotRole::Label;
+    return slot.ends_with("weight") ? SlotRole::Weight : SlotRole::Data;
+}
+
+bool OpInfo::isMutableInput(std::size_t input) const
+{
+    return mxnet::isMutableInput(*this, input);
+}
+
+bool OpInfo::hasMutableInputs() const
+{
+    return mxnet::hasMutableInputs(*this);
+}
+
+std::size_t OpInfo::outputCount(const graph::Attributes &attributes) const
+{
+    return mxnet::outputCount(*this, attributes);
+}
+
+std::size_t OpInfo::visibleOutputCount(const graph::Attributes &attributes) const
+{
+    return mxnet::visibleOutputCount(*this, attributes);
+}
+
+std::string OpInfo::outputName(const graph::Attributes &attributes, std::size_t output) const
+{
+    return mxnet::outputName(*this, attributes, output);
+}
+
+std::string OpInfo::suffixOf(const graph::Attributes &attributes, std::size_t output) const
+{
+    return castSuffix(*this, attributes, output);
+}
+
+ops::TypeRule OpInfo::typeRule(const graph::Attributes &attributes) const
+{
+    return mxnet::typeRule(*this, attributes);
+}
+
+bool OpInfo::mayMerge() const
+{
+    return mxnet::mayMerge(name);
 }
 
 } // namespace halftone::dialect::mxnet

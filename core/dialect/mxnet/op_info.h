@@ -2,10 +2,10 @@
 
 #include "core/base/result.h"
 #include "core/dialect/mxnet/op_slots.h"
+#include "core/dialect/op_info.h"
 #include "core/graph/attributes.h"
 #include "core/ops/type_rule.h"
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,43 +16,29 @@
 /// call parses the table, from whichever thread; after that everything is read-only.
 namespace halftone::dialect::mxnet {
 
-enum class AttributeType : std::uint8_t
-{
-    Integer,
-    Real,
-    Boolean,
-    Tuple,
-    RealTuple,
-    Enum,
-    Text
-};
+using dialect::AttributeSpec;
+using dialect::AttributeType;
 
-struct AttributeSpec
+struct OpInfo final : dialect::OpInfo
 {
-    std::string name;
-    AttributeType type = AttributeType::Text;
-    bool required = false;
-    bool nullable = false; ///< "None" is a value
-    bool elementsNullable = false; ///< of a Tuple: its elements may be None (slice's begin and end)
-    std::string defaultValue; ///< as text; empty when required
-    std::vector<std::string> values; ///< of an Enum
-};
-
-struct OpInfo
-{
-    std::string name; ///< canonical
-    std::vector<std::string> aliases;
-    std::vector<AttributeSpec> attributes; ///< sorted by name
-    bool takesAnyAttribute
-        = false; ///< attributes beyond the table are the operator's own business (Custom, fused subgraphs)
-
-    // Behind the functions below.
     Slots inputs;
     Slots outputs;
     std::vector<TypeVariant> types; ///< the first one whose conditions hold
     std::optional<std::size_t> typeAttribute; ///< the attribute that D stands for in type rules
 
-    const AttributeSpec *attribute(std::string_view key) const;
+    // The functions below, for those who don't know which format it is.
+    std::optional<std::size_t> inputCount(const graph::Attributes &attributes) const override;
+    bool mayHaveInputs() const override;
+    std::string inputName(const graph::Attributes &attributes, std::size_t input) const override;
+    SlotRole slotRole(const graph::Attributes &attributes, std::size_t input) const override;
+    bool isMutableInput(std::size_t input) const override;
+    bool hasMutableInputs() const override;
+    std::size_t outputCount(const graph::Attributes &attributes) const override;
+    std::size_t visibleOutputCount(const graph::Attributes &attributes) const override;
+    std::string outputName(const graph::Attributes &attributes, std::size_t output) const override;
+    std::string suffixOf(const graph::Attributes &attributes, std::size_t output) const override;
+    ops::TypeRule typeRule(const graph::Attributes &attributes) const override;
+    bool mayMerge() const override;
 };
 
 /// The operator of that canonical name or alias; null when MXNet has none. O(1).
@@ -78,6 +64,8 @@ inline constexpr std::size_t kMaxOutputs = 65536;
 /// Number of inputs that the attributes ask for (no_bias, num_args, use_sequence_length, act_type=prelu …);
 /// nothing when it cannot be told. Control flow: without the bodies, as symbol JSON counts.
 std::optional<std::size_t> inputCount(const OpInfo &op, const graph::Attributes &attributes);
+/// False for those that have none whatever their attributes say (_zeros, _arange).
+bool mayHaveInputs(const OpInfo &op);
 /// "data", "weight", …; "arg0", "arg1", … for variadic operators.
 std::string inputName(const OpInfo &op, const graph::Attributes &attributes, std::size_t input);
 /// Aux states (BatchNorm's moving mean and variance): inputs that the operator writes.
@@ -88,8 +76,8 @@ std::size_t outputCount(const OpInfo &op, const graph::Attributes &attributes);
 std::size_t visibleOutputCount(const OpInfo &op, const graph::Attributes &attributes);
 /// The name of an output as MXNet lists it: "output", "output0", "mean", …
 std::string outputName(const OpInfo &op, const graph::Attributes &attributes, std::size_t output);
-/// What MXNet's AMP puts between a node's name and "_amp_cast_…": "_output", "_0" (spec: amp-conversion,
-/// section 3, Names).
+/// What MXNet's AMP puts between a node's name and "_amp_cast_…": "_output", "_0"
+/// (core/mixed/RULES.md, M-names).
 std::string castSuffix(const OpInfo &op, const graph::Attributes &attributes, std::size_t output);
 
 /// MXNet's FInferType for this node. Parsed once per operator; what is left is to pick by attributes and to

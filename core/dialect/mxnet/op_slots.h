@@ -10,9 +10,11 @@
 
 /// The parts of an OpInfo that depend on a node's attributes, compiled from the texts of
 /// resources/mxnet/operators.json.
-namespace halftone::dialect::mxnet {
-
+namespace halftone::dialect {
 struct AttributeSpec;
+}
+
+namespace halftone::dialect::mxnet {
 
 /// A test on one attribute's value, written or default: "no_bias=False", "mode=lstm|gru", "pool_type!=avg",
 /// "min_calib_range>=0".

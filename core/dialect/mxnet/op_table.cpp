@@ -127,13 +127,6 @@ const Table &table()
 
 } // namespace
 
-const AttributeSpec *OpInfo::attribute(std::string_view key) const
-{
-    const auto at = std::ranges::lower_bound(
-        attributes, key, {}, [](const AttributeSpec &spec) { return std::string_view(spec.name); });
-    return at != attributes.end() && at->name == key ? &*at : nullptr;
-}
-
 const OpInfo *findOp(std::string_view name)
 {
     const auto at = table().byName.find(name);

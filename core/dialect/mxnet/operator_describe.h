@@ -10,6 +10,7 @@ namespace halftone::dialect::mxnet {
 // clang-format off
 void describe(OperatorFields &, ops::Opaque &);
 void describe(OperatorFields &, ops::ControlFlow &);
+void describe(OperatorFields &, ops::FusedProduct &);
 
 void describe(OperatorFields &, ops::Conv &);
 void describe(OperatorFields &, ops::Deconv &);

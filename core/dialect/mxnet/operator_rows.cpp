@@ -191,7 +191,7 @@ std::vector<OperatorRow> layerRows()
     {"L2Normalization", L2Normalization{}},
     {"LRN", Lrn{}},
     {"Pooling", Pool{}},
-    {"Pooling_v1", Pool{}},
+    {"Pooling_v1", Pool{.padsZeros = true}},
     {"_contrib_AdaptiveAvgPooling2D", AdaptiveAveragePool{}},
     {"UpSampling", Upsample{}},
     {"_contrib_BilinearResize2D", Resize{}},
@@ -471,6 +471,7 @@ auto named(const Squeeze &op) { return op.atLeastRank1; }
 auto named(const Sequence &op) { return op.kind; }
 auto named(const ShapeOf &op) { return op.count; }
 auto named(const Fill &op) { return op.kind; }
+auto named(const Pool &op) { return op.padsZeros; }
 auto named(const Proposal &op) { return op.perPicture; }
 auto named(const PositionPool &op) { return op.deformable; }
 auto named(const DeformableConv &op) { return op.modulated; }

@@ -1,10 +1,10 @@
-#include "core/passes/quantize_text.h"
+#include "core/dialect/mxnet/range_text.h"
 
 #include <array>
 #include <cmath>
 #include <cstdio>
 
-namespace halftone::passes {
+namespace halftone::dialect::mxnet {
 namespace {
 
 bool isLong(float value)
@@ -21,11 +21,9 @@ std::string rangeText(float value)
     return text.data();
 }
 
-bool setCalibratedRange(graph::Attributes &attributes, const QuantizedRange &range)
+bool isLongText(const CodedRange &range)
 {
-    attributes.set("min_calib_range", rangeText(range.low));
-    attributes.set("max_calib_range", rangeText(range.high));
     return isLong(range.low) || isLong(range.high);
 }
 
-} // namespace halftone::passes
+} // namespace halftone::dialect::mxnet

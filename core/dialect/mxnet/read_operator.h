@@ -1,10 +1,9 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/dialect/dialect.h"
 #include "core/graph/graph.h"
 #include "core/ops/operator.h"
-
-#include <string>
 
 namespace halftone::dialect::mxnet {
 
@@ -12,13 +11,6 @@ namespace halftone::dialect::mxnet {
 /// that change no result (cudnn_off, workspace, …) are not in it. A variable, an operator that MXNet lacks,
 /// and one that has no struct give ops::Opaque. fails: Errc::BadInput; `where` is "NODE: ATTRIBUTE".
 Result<ops::Operator> readOperator(const graph::NodeDef &node);
-
-/// An operator as MXNet spells it.
-struct OperatorText
-{
-    std::string op; ///< canonical name
-    graph::Attributes attributes; ///< those that differ from MXNet's defaults, and the required ones
-};
 
 /// The way back: readOperator() of the result gives `op` again.
 /// fails: Errc::Unsupported when MXNet 1.x cannot say it (padding that differs at the two ends, rank 0,

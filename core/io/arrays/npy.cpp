@@ -1,9 +1,9 @@
-#include "core/io/npy.h"
+#include "core/io/arrays/npy.h"
 
 #include "core/base/byte_reader.h"
 #include "core/base/checked_math.h"
 #include "core/base/text.h"
-#include "core/io/npz.h"
+#include "core/io/arrays/npz.h"
 
 #include <algorithm>
 #include <array>

@@ -9,7 +9,7 @@
 namespace halftone::io {
 
 inline constexpr std::string_view kNpySuffix = ".npy"; ///< of an archive's entries
-inline constexpr std::string_view kBfloat16Suffix = ":bf16"; ///< of keys (spec: cli, "Arrays travel as")
+inline constexpr std::string_view kBfloat16Suffix = ":bf16"; ///< of keys (app/README.md, "Data")
 
 /// The start of an `.npy` image, after which the values follow; bfloat16 is written as uint16.
 std::string npyHeader(tensor::DType type, const tensor::Shape &shape);

@@ -1,9 +1,10 @@
-#include "core/io/npz.h"
+#include "core/io/arrays/npz.h"
 
 #include "core/base/mapped_file.h"
+#include "core/base/memory.h"
 #include "core/base/text.h"
-#include "core/io/npy.h"
-#include "core/io/zip_handles.h"
+#include "core/io/arrays/npy.h"
+#include "core/io/arrays/zip_handles.h"
 
 #include <algorithm>
 #include <memory>
@@ -18,8 +19,11 @@ using tensor::Tensor;
 
 /// Deflate packs at most this many bytes into one: an entry that claims more lies.
 constexpr std::uint64_t kDeflateLimit = 1032;
-/// A bomb may unpack to at most this, or to what a fair archive of this size might hold.
+/// What an archive may unpack to: what honest data of its size might, which a bomb stays far above.
 constexpr std::uint64_t kMostUnpacked = std::uint64_t{1} << 34;
+constexpr std::uint64_t kSmallUnpacked = std::uint64_t{1} << 28;
+constexpr std::uint64_t kFairRatio
+    = 64; ///< floating point values give 1.1 to 10; these would be nearly all equal
 
 /// The archive over mapped bytes, which must outlive it.
 Result<ZipArchive> openArchive(std::span<const std::byte> bytes)
@@ -30,11 +34,12 @@ Result<ZipArchive> openArchive(std::span<const std::byte> bytes)
     zip_error_init(&error);
     zip_source_t *const source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
     if (source == nullptr)
-        return badInput({}, "no archive: " + takeText(error));
-    zip_t *const archive = zip_open_from_source(source, ZIP_RDONLY, &error);
+        return takeError("no archive", error);
+    // The directory is checked against the entries' own headers: a damaged name or size shows.
+    zip_t *const archive = zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error);
     if (archive == nullptr) {
         zip_source_free(source);
-        return badInput({}, "no .npz archive: " + takeText(error));
+        return takeError("no .npz archive", error);
     }
     return ZipArchive(archive);
 }
@@ -48,19 +53,28 @@ Result<std::vector<std::byte>> unpack(zip_t *archive, zip_uint64_t index, const 
     constexpr zip_uint64_t kNeeded = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
     if (zip_stat_index(archive, index, 0, &status) != 0 || (status.valid & kNeeded) != kNeeded)
         return badInput(name, "an entry whose size cannot be read");
-    if (status.size > budget || status.size / kDeflateLimit > status.comp_size)
+    if (status.size / kDeflateLimit > status.comp_size)
         return badInput(name,
                         std::to_string(status.size) + " bytes packed in " + std::to_string(status.comp_size),
                         "a size that can be true");
+    if (status.size > budget)
+        return badInput(name, humanBytes(status.size) + " packed in " + humanBytes(status.comp_size),
+                        "at most " + humanBytes(budget)
+                            + " from an archive of this size; larger arrays unpacked, as"
+                              " numpy.savez() writes them");
     budget -= status.size;
+    HALFTONE_CHECK(checkRoom(status.size, "the array " + printable(name, 100)));
     const ZipEntry entry(zip_fopen_index(archive, index, 0));
     if (!entry)
-        return badInput(name, "an entry that cannot be opened: " + std::string(zip_strerror(archive)));
+        return zipError(name, "an entry that cannot be opened", zip_get_error(archive));
     std::vector<std::byte> bytes(status.size);
     const zip_int64_t size = zip_fread(entry.get(), bytes.data(), bytes.size());
     if (size < 0 || static_cast<zip_uint64_t>(size) != status.size)
-        return badInput(name,
-                        "an entry that cannot be unpacked: " + std::string(zip_file_strerror(entry.get())));
+        return zipError(name, "an entry that cannot be unpacked", zip_file_get_error(entry.get()));
+    std::byte more{}; // libzip compares the checksum when it finds the end
+    if (zip_fread(entry.get(), &more, 1) != 0)
+        return badInput(name, "a damaged entry: " + std::string(zip_file_strerror(entry.get())),
+                        "values that give the checksum (CRC-32) they were written with");
     return bytes;
 }
 
@@ -91,7 +105,7 @@ Result<NamedTensor> readEntry(zip_t *archive, zip_uint64_t index, std::uint64_t 
 Result<std::vector<NamedTensor>> readArchive(std::span<const std::byte> bytes)
 {
     HALFTONE_TRY(const ZipArchive archive, openArchive(bytes));
-    std::uint64_t budget = std::min(kMostUnpacked, bytes.size() * kDeflateLimit);
+    std::uint64_t budget = std::min(kMostUnpacked, std::max(kSmallUnpacked, bytes.size() * kFairRatio));
     std::vector<NamedTensor> arrays;
     std::unordered_set<std::string> names;
     const zip_int64_t count = zip_get_num_entries(archive.get(), 0);

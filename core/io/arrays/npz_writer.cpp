@@ -1,18 +1,17 @@
 #include "core/base/atomic_file.h"
 #include "core/base/text.h"
-#include "core/io/npy.h"
-#include "core/io/npz.h"
-#include "core/io/zip_handles.h"
+#include "core/io/arrays/npy.h"
+#include "core/io/arrays/npz.h"
+#include "core/io/arrays/zip_handles.h"
+
+#include <unordered_set>
 
 namespace halftone::io {
 namespace {
 
 using Bytes = std::vector<std::byte>;
 
-Error cannotPack(const std::string &why)
-{
-    return badInput({}, "cannot make an archive: " + why);
-}
+constexpr const char *kCannot = "cannot make an archive";
 
 Bytes npyImage(const tensor::Tensor &value)
 {
@@ -30,11 +29,14 @@ Result<void> addEntry(zip_t *archive, const std::string &entry, const Bytes &ima
     const zip_int64_t index
         = !source ? -1 : zip_file_add(archive, entry.c_str(), source.get(), ZIP_FL_ENC_UTF_8);
     if (index < 0)
-        return badCall(printable(entry, 100),
-                       "cannot go into an archive: " + std::string(zip_strerror(archive)));
+        return zipError(printable(entry, 100), "cannot go into an archive", zip_get_error(archive));
     static_cast<void>(source.release());
+    constexpr zip_uint16_t kFirstDay
+        = 1 << 5 | 1; // of 1980, when the format begins: the same arrays, the same bytes
+    if (zip_file_set_dostime(archive, static_cast<zip_uint64_t>(index), 0, kFirstDay, 0) != 0)
+        return zipError({}, kCannot, zip_get_error(archive));
     if (zip_set_file_compression(archive, static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0) != 0)
-        return cannotPack(zip_strerror(archive));
+        return zipError({}, kCannot, zip_get_error(archive));
     return {};
 }
 
@@ -43,13 +45,32 @@ Result<Bytes> contentOf(zip_source_t *source)
     zip_stat_t status;
     zip_stat_init(&status);
     if (zip_source_stat(source, &status) != 0 || zip_source_open(source) != 0)
-        return cannotPack(zip_error_strerror(zip_source_error(source)));
+        return zipError({}, kCannot, zip_source_error(source));
     Bytes bytes(status.size);
     const zip_int64_t size = zip_source_read(source, bytes.data(), bytes.size());
     zip_source_close(source);
     if (size < 0 || static_cast<zip_uint64_t>(size) != bytes.size())
-        return cannotPack(zip_error_strerror(zip_source_error(source)));
+        return zipError({}, kCannot, zip_source_error(source));
     return bytes;
+}
+
+/// The names of the entries: they cannot hold every text, and each is there once.
+std::vector<std::string> entryNames(std::span<const NamedTensor> arrays)
+{
+    std::vector<std::string> entries;
+    std::unordered_set<std::string> taken;
+    for (const auto &[name, value] : arrays) {
+        const bool isBfloat16 = value.dtype() == tensor::DType::BF16;
+        const std::string end = std::string(isBfloat16 ? kBfloat16Suffix : "") + std::string(kNpySuffix);
+        std::string key = printable(name, std::string::npos);
+        if (key.ends_with(kBfloat16Suffix)) // says what only the type may say
+            key += '_';
+        std::string entry = key + end;
+        for (int k = 1; !taken.insert(entry).second; ++k)
+            entry = key + '_' + std::to_string(k) + end;
+        entries.push_back(std::move(entry));
+    }
+    return entries;
 }
 
 /// The archive in memory: libzip would write its own file, but files go through AtomicFile.
@@ -59,24 +80,22 @@ Result<Bytes> packed(std::span<const NamedTensor> arrays)
     zip_error_init(&error);
     const ZipSource target(zip_source_buffer_create(nullptr, 0, 0, &error));
     if (!target)
-        return cannotPack(takeText(error));
+        return takeError(kCannot, error);
     zip_source_keep(target.get());
     std::vector<Bytes> images;
     images.reserve(arrays.size());
     ZipArchive archive(zip_open_from_source(target.get(), ZIP_TRUNCATE, &error));
     if (!archive) {
         zip_source_free(target.get());
-        return cannotPack(takeText(error));
+        return takeError(kCannot, error);
     }
-    for (const auto &[name, value] : arrays) {
-        const std::string_view mark
-            = value.dtype() == tensor::DType::BF16 ? kBfloat16Suffix : std::string_view();
-        images.push_back(npyImage(value));
-        HALFTONE_CHECK(
-            addEntry(archive.get(), name + std::string(mark) + std::string(kNpySuffix), images.back()));
+    const std::vector<std::string> entries = entryNames(arrays);
+    for (std::size_t k = 0; k < arrays.size(); ++k) {
+        images.push_back(npyImage(arrays[k].tensor));
+        HALFTONE_CHECK(addEntry(archive.get(), entries[k], images.back()));
     }
     if (zip_close(archive.get()) != 0)
-        return cannotPack(zip_strerror(archive.get()));
+        return zipError({}, kCannot, zip_get_error(archive.get()));
     static_cast<void>(archive.release());
     return contentOf(target.get());
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/base/result.h"
+
 #include <zip.h>
 
 #include <memory>
@@ -26,12 +28,22 @@ struct ZipSourceFree
 };
 using ZipSource = std::unique_ptr<zip_source_t, ZipSourceFree>;
 
-/// The text of an error, which is then given back to libzip.
-inline std::string takeText(zip_error_t &error)
+/// What libzip says, behind `what`.
+inline Error zipError(const std::string &where, const std::string &what, zip_error_t *error)
 {
-    std::string text = zip_error_strerror(&error);
+    constexpr int kZlibMemory = -4; // Z_MEM_ERROR
+    const int code = zip_error_code_zip(error);
+    const bool isWant
+        = code == ZIP_ER_MEMORY || (code == ZIP_ER_ZLIB && zip_error_code_system(error) == kZlibMemory);
+    return {isWant ? Errc::NoMemory : Errc::BadInput, {}, where, what + ": " + zip_error_strerror(error), {}};
+}
+
+/// The same, and the error is given back to libzip.
+inline Error takeError(const std::string &what, zip_error_t &error)
+{
+    Error taken = zipError({}, what, &error);
     zip_error_fini(&error);
-    return text;
+    return taken;
 }
 
 } // namespace halftone::io

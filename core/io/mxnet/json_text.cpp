@@ -1,4 +1,4 @@
-#include "core/io/json_text.h"
+#include "core/io/mxnet/json_text.h"
 
 namespace halftone::io {
 

@@ -13,7 +13,7 @@
 
 namespace halftone::io {
 
-/// Reads a list of arrays as MXNet saves it (spec: amp-conversion, section 2): versions V0 to V3, mixed as
+/// Reads a list of arrays as MXNet saves it (core/io/mxnet/FORMATS.md, F-params): versions V0 to V3, mixed as
 /// they like, dense and sparse, named or not. Tensors share the mapping: no value is copied. Every count is
 /// checked against the bytes left before anything is allocated. Of arrays with one name the last one stays,
 /// in the place of the first. Bytes after the end are ignored, as MXNet does. fails: BadInput with the byte

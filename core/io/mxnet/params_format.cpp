@@ -1,4 +1,4 @@
-#include "core/io/params_format.h"
+#include "core/io/mxnet/params_format.h"
 
 #include <algorithm>
 #include <optional>

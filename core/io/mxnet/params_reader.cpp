@@ -1,8 +1,8 @@
 #include "core/base/byte_reader.h"
 #include "core/base/checked_math.h"
 #include "core/dialect/mxnet/dtype_code.h"
-#include "core/io/params_file.h"
-#include "core/io/params_format.h"
+#include "core/io/mxnet/params_file.h"
+#include "core/io/mxnet/params_format.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "core/dialect/mxnet/dtype_code.h"
-#include "core/io/params_file.h"
-#include "core/io/params_format.h"
+#include "core/io/mxnet/params_file.h"
+#include "core/io/mxnet/params_format.h"
 
 #include <algorithm>
 #include <concepts>

@@ -1,10 +1,10 @@
-#include "core/io/symbol_json.h"
+#include "core/io/mxnet/symbol_json.h"
 
 #include "core/base/text.h"
-#include "core/io/symbol_raw.h"
-#include "core/io/symbol_sax.h"
-#include "core/io/symbol_upgrade.h"
-#include "core/io/symbol_wiring.h"
+#include "core/io/mxnet/symbol_raw.h"
+#include "core/io/mxnet/symbol_sax.h"
+#include "core/io/mxnet/symbol_upgrade.h"
+#include "core/io/mxnet/symbol_wiring.h"
 
 #include <algorithm>
 #include <limits>
@@ -216,7 +216,7 @@ Result<graph::Graph> Builder::build(RawGraph raw, const std::string &path)
     HALFTONE_CHECK(countOutputs(raw, path));
     HALFTONE_CHECK(checkHeads(raw, path));
 
-    graph::Graph graph;
+    graph::Graph graph(mx::mxnetDialect());
     graph.reserve(raw.nodes.size(), raw.inputs.size());
     for (std::size_t id = 0; id < raw.nodes.size(); ++id) {
         HALFTONE_CHECK(checkInputs(raw, path, id));
@@ -260,6 +260,11 @@ Result<graph::Graph> readSymbol(std::string_view json, std::vector<std::string> 
     HALFTONE_TRY(graph::Graph graph, builder.build(std::move(raw), {}));
     builder.tell(notes);
     return graph;
+}
+
+graph::Graph emptySymbol()
+{
+    return graph::Graph(mx::mxnetDialect());
 }
 
 } // namespace halftone::io

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/dialect/mxnet/mxnet_dialect.h"
 #include "core/dialect/mxnet/op_info.h"
 #include "core/graph/graph.h"
 
@@ -8,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace halftone::io {
@@ -21,6 +23,13 @@ struct RawNode
     const dialect::mxnet::OpInfo *op
         = nullptr; ///< set by readSymbol(); null for variables and unknown operators
 };
+
+/// What a symbol's word for the operator says of a node.
+inline void nameOperator(graph::NodeDef &def, std::string op)
+{
+    def.variable = op == dialect::mxnet::kVariableOp;
+    def.op = std::move(op);
+}
 
 /// Symbol JSON after syntax and schema, before anything that needs another node, an operator or the version.
 struct RawGraph

@@ -1,7 +1,7 @@
-#include "core/io/symbol_sax.h"
+#include "core/io/mxnet/symbol_sax.h"
 
 #include "core/base/text.h"
-#include "core/io/json_text.h"
+#include "core/io/mxnet/json_text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -535,7 +535,7 @@ bool SymbolSax::string(std::string &value)
     if (top().at == At::Dictionary)
         level().attributes.emplace_back(top().key, std::move(value));
     else if (top().field == &kNodeFields[0])
-        node().def->op = std::move(value);
+        nameOperator(*node().def, std::move(value));
     else
         node().def->name = std::move(value);
     return true;

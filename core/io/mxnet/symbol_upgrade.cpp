@@ -1,4 +1,4 @@
-#include "core/io/symbol_upgrade.h"
+#include "core/io/mxnet/symbol_upgrade.h"
 
 #include <algorithm>
 #include <array>
@@ -104,7 +104,7 @@ private:
         for (std::size_t missing = missingInputs(node); missing > 0; --missing) {
             const std::string name = mx::inputName(*node.op, node.def->attributes, inputs.size());
             auto def = std::make_shared<graph::NodeDef>();
-            def->op = graph::kVariableOp;
+            nameOperator(*def, std::string(mx::kVariableOp));
             def->name = node.def->name + "_" + name;
             def->attributes = node.def->attributes;
             inputs.push_back({static_cast<graph::NodeId>(m_made.nodes.size()), 0, 0});

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/io/symbol_raw.h"
+#include "core/io/mxnet/symbol_raw.h"
 
 #include <cstdint>
 
@@ -10,8 +10,8 @@ namespace halftone::io {
 inline constexpr std::int64_t kCurrentVersion = 10901;
 inline constexpr std::int64_t kUnmarkedVersion = 800; ///< what a file without a version is
 
-/// Brings a graph that `version` wrote to the current form, as MXNet does on load (spec: amp-conversion,
-/// section 1, "Upgrades on load"):
+/// Brings a graph that `version` wrote to the current form, as MXNet does on load
+/// (core/io/mxnet/FORMATS.md, F-upgrades):
 /// 1. before the current version: bare `lr_mult`, `ctx_group`, … become hidden keys, `<input>_lr_mult` goes
 /// to that input's variable;
 /// 2. before 0.9.0: missing trailing inputs are made as variables `<node>_<input>` (node ids shift);

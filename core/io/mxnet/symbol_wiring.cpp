@@ -1,4 +1,4 @@
-#include "core/io/symbol_wiring.h"
+#include "core/io/mxnet/symbol_wiring.h"
 
 #include "core/base/text.h"
 

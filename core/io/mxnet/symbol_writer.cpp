@@ -1,7 +1,7 @@
 #include "core/dialect/mxnet/op_info.h"
-#include "core/io/json_text.h"
-#include "core/io/symbol_json.h"
-#include "core/io/symbol_upgrade.h"
+#include "core/io/mxnet/json_text.h"
+#include "core/io/mxnet/symbol_json.h"
+#include "core/io/mxnet/symbol_upgrade.h"
 
 #include <algorithm>
 

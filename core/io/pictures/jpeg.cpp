@@ -1,4 +1,4 @@
-#include "core/io/jpeg.h"
+#include "core/io/pictures/jpeg.h"
 
 #include <csetjmp>
 #include <string>
@@ -67,6 +67,11 @@ void fromInks(std::span<const JSAMPLE> inks, bool inverted, std::span<std::uint8
                 = static_cast<std::uint8_t>((light(inks[at * 4 + k]) * light(inks[at * 4 + 3]) + 127) / 255);
 }
 
+Error damaged(const std::string &why)
+{
+    return badInput({}, "a JPEG that cannot be read (" + why + ')', "a whole JPEG of 8 bits");
+}
+
 /// Everything that libjpeg's jumps pass over lies here or with the caller, so that nothing's destructor is skipped.
 class Decoder
 {
@@ -84,7 +89,12 @@ public:
     Decoder(const Decoder &) = delete;
     Decoder &operator=(const Decoder &) = delete;
 
-    std::string reason() const { return m_errors.text; }
+    Error failure() const
+    {
+        if (m_errors.manager.msg_code == JERR_OUT_OF_MEMORY)
+            return noMemory("out of memory: " + std::string(m_errors.text));
+        return damaged(m_errors.text);
+    }
     std::int64_t width() const { return m_info.image_width; }
     std::int64_t height() const { return m_info.image_height; }
 
@@ -124,11 +134,6 @@ private:
     jpeg_decompress_struct m_info{};
 };
 
-Error damaged(const std::string &why)
-{
-    return badInput({}, "a JPEG that cannot be read (" + why + ')', "a whole JPEG of 8 bits");
-}
-
 } // namespace
 
 bool isJpeg(std::span<const std::byte> bytes)
@@ -141,7 +146,7 @@ Result<Picture> readJpeg(std::span<const std::byte> bytes, std::int64_t mostPixe
 {
     Decoder decoder;
     if (!decoder.readHeader(bytes))
-        return damaged(decoder.reason());
+        return decoder.failure();
     // The size is looked at before memory is asked for.
     if (decoder.width() * decoder.height() > mostPixels)
         return damaged(std::to_string(decoder.width()) + " by " + std::to_string(decoder.height())
@@ -151,7 +156,7 @@ Result<Picture> readJpeg(std::span<const std::byte> bytes, std::int64_t mostPixe
     picture.rgb.resize(pixels * kColours);
     std::vector<JSAMPLE> row(static_cast<std::size_t>(decoder.width()) * 4);
     if (!decoder.readPixels(picture.rgb, row))
-        return damaged(decoder.reason());
+        return decoder.failure();
     return picture;
 }
 

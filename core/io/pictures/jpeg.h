@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/io/picture.h"
+#include "core/io/pictures/picture.h"
 
 #include <cstddef>
 #include <span>

@@ -1,8 +1,8 @@
-#include "core/io/labels.h"
+#include "core/io/pictures/labels.h"
 
 #include "core/base/mapped_file.h"
 #include "core/base/text.h"
-#include "core/io/npz.h"
+#include "core/io/arrays/npz.h"
 #include "core/tensor/convert.h"
 
 #include <algorithm>
@@ -40,6 +40,9 @@ std::optional<std::vector<std::string>> takeRecord(std::string_view &text)
 
 Result<Labels> readCsv(std::string_view text)
 {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF"; // that spreadsheets begin UTF-8 with
+    if (text.starts_with(kByteOrderMark))
+        text.remove_prefix(kByteOrderMark.size());
     const auto header = takeRecord(text);
     const auto columnOf = [&](std::string_view name) -> std::size_t {
         return header ? static_cast<std::size_t>(std::ranges::find(*header, name) - header->begin()) : 0;

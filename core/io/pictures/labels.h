@@ -15,7 +15,7 @@ struct Labels
     std::vector<std::int64_t> classes;
 };
 
-/// Reads a CSV with a header that has the columns `file` and `class_index` (RFC 4180 quotes), or an `.npz` with whole
+/// Reads a CSV with a header that has the columns `file` and `class_index` (RFC 4180 quotes, with a byte order mark or without), or an `.npz` with whole
 /// numbers under `labels`. fails: BadInput naming the line or the array.
 Result<Labels> readLabels(const std::string &path);
 

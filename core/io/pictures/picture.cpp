@@ -1,7 +1,8 @@
-#include "core/io/picture.h"
+#include "core/io/pictures/picture.h"
 
 #include "core/base/mapped_file.h"
-#include "core/io/jpeg.h"
+#include "core/io/pictures/jpeg.h"
+#include "core/io/pictures/png_size.h"
 
 #include <stb_image.h>
 
@@ -29,10 +30,14 @@ Error notAPicture(const std::string &path, std::string found)
     return inFile(badInput({}, std::move(found), "a JPEG, PNG, BMP, GIF, TGA, PSD or PNM picture"), path);
 }
 
-std::string reason()
+/// Of stb_image's last call.
+Error failure(const std::string &path)
 {
-    const char *text = stbi_failure_reason();
-    return text ? std::string("no picture that can be read (") + text + ')' : "no picture that can be read";
+    const char *const text = stbi_failure_reason();
+    const std::string reason = text != nullptr ? text : "";
+    if (reason == "outofmem")
+        return inFile(noMemory("out of memory for the picture"), path);
+    return notAPicture(path, "no picture that can be read" + (reason.empty() ? "" : " (" + reason + ')'));
 }
 
 } // namespace
@@ -53,16 +58,18 @@ Result<Picture> readPicture(const std::string &path)
     int channels = 0;
     // The size is looked at before memory is asked for.
     if (stbi_info_from_memory(data, size, &picture.width, &picture.height, &channels) == 0)
-        return notAPicture(path, reason());
+        return failure(path);
     if (picture.width < 1 || picture.height < 1 || std::int64_t{picture.width} * picture.height > kMostPixels)
         return notAPicture(
             path, std::to_string(picture.width) + " by " + std::to_string(picture.height) + " pixels");
+    if (auto fits = checkPngSize(bytes); !fits.ok())
+        return inFile(std::move(fits).error(), path);
     constexpr int kColours = 3;
     const std::unique_ptr<stbi_uc, decltype(&stbi_image_free)> pixels(
         stbi_load_from_memory(data, size, &picture.width, &picture.height, &channels, kColours),
         stbi_image_free);
     if (!pixels)
-        return notAPicture(path, reason());
+        return failure(path);
     const std::size_t count
         = static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height) * kColours;
     picture.rgb.assign(pixels.get(), pixels.get() + count);

@@ -1,5 +1,6 @@
-#include "core/io/preprocess.h"
+#include "core/io/pictures/preprocess.h"
 
+#include "core/base/atomic_file.h"
 #include "core/base/mapped_file.h"
 #include "core/base/text.h"
 
@@ -172,6 +173,34 @@ Result<Preprocess> readPreprocess(const std::string &path)
         return inFile(badInput({}, "no JSON", "a preprocess.json"), path);
     auto rules = readRules(document);
     return rules.ok() ? std::move(rules) : Result<Preprocess>(inFile(std::move(rules).error(), path));
+}
+
+Result<void> writePreprocess(const Preprocess &rules, const std::string &path)
+{
+    const auto extent = [](const std::optional<std::int64_t> &dim, const char *open) {
+        return dim ? Json(*dim) : Json(open);
+    };
+    const Json channels = rules.channels();
+    const Json batch = extent(rules.batch, "N");
+    const Json height = extent(rules.height, "H");
+    const Json width = extent(rules.width, "W");
+    const Json shape = rules.channelsLast ? Json::array({batch, height, width, channels})
+                                          : Json::array({batch, channels, height, width});
+    Json input{{"name", rules.input},
+               {"dtype", "float32"},
+               {"layout", rules.channelsLast ? "NHWC" : "NCHW"},
+               {"color",
+                rules.color == Preprocess::Color::Rgb       ? "RGB"
+                    : rules.color == Preprocess::Color::Bgr ? "BGR"
+                                                            : "GRAY"},
+               {"shape", shape},
+               {"mean", rules.mean},
+               {"scale", rules.scale}};
+    if (rules.shortSide)
+        input["short_side"] = *rules.shortSide;
+    HALFTONE_TRY(AtomicFile file, AtomicFile::create(path));
+    HALFTONE_CHECK(file.write(Json{{"inputs", Json::array({input})}}.dump(1) + '\n'));
+    return file.commit();
 }
 
 namespace {

@@ -1,7 +1,8 @@
 #pragma once
 
 #include "core/base/result.h"
-#include "core/io/picture.h"
+#include "core/graph/model.h"
+#include "core/io/pictures/picture.h"
 #include "core/tensor/tensor.h"
 
 #include <cstdint>
@@ -31,6 +32,7 @@ struct Preprocess
         shortSide; ///< resized to before the crop; nothing: only where a crop needs it
     std::vector<double> mean, scale; ///< one for each channel, in the stated order
 
+    bool operator==(const Preprocess &) const = default;
     std::size_t channels() const { return color == Color::Gray ? 1 : 3; }
 };
 
@@ -38,6 +40,16 @@ struct Preprocess
 /// `layout` (NCHW or NHWC), `mean`, `scale`, and `short_side`, or a `note` that says "short side N".
 /// fails: BadInput naming the field.
 Result<Preprocess> readPreprocess(const std::string &path);
+
+/// Writes what readPreprocess() reads. fails: what the file system says.
+Result<void> writePreprocess(const Preprocess &rules, const std::string &path);
+
+/// The inputs that pictures may feed: variables without a parameter, no labels.
+std::vector<std::string> pictureInputs(const graph::Model &model);
+
+/// A guess, for a person to mend: the first input, the colours that the first convolution's weights take, 224 x 224 pixels
+/// from 0 to 1.
+Preprocess guessedPreprocess(const graph::Model &model);
 
 /// One picture as a float32 tensor (1, C, H, W) or (1, H, W, C).
 Result<tensor::Tensor> preprocessed(const Picture &picture, const Preprocess &rules);

@@ -1,8 +1,8 @@
+#include "core/backends/reference/reference_backend.h"
+#include "core/interpret/interpreter.h"
+#include "core/io/arrays/npz.h"
 #include "core/io/model_io.h"
-#include "core/io/npz.h"
-#include "core/runtime/interpreter.h"
-#include "core/runtime/reference/elements.h"
-#include "core/runtime/reference/reference_backend.h"
+#include "core/tensor/elements.h"
 
 #include <QTest>
 
@@ -16,7 +16,7 @@ namespace {
 std::vector<double> valuesOf(const Tensor &tensor)
 {
     std::vector<double> values(tensor.elementCount());
-    runtime::reference::widen(tensor.dtype(), tensor.bytes().data(), values.size(), values.data());
+    tensor::widen(tensor.dtype(), tensor.bytes().data(), values.size(), values.data());
     return values;
 }
 
@@ -41,12 +41,12 @@ private Q_SLOTS:
         const std::string path = HALFTONE_TEST_DATA "/bodies/" + name.toStdString();
         const auto loaded = io::loadModel(path + "-symbol.json", {{}, true});
         QVERIFY(loaded.ok());
-        runtime::Feed feed;
+        interpret::Feed feed;
         const auto inputs = io::readNpz(path + "-inputs.npz").value();
         for (const io::NamedTensor &array : inputs)
             feed.emplace(array.name, array.tensor);
-        auto interpreter
-            = runtime::Interpreter::create(loaded.value().model, {runtime::referenceBackend({1, false})});
+        auto interpreter = interpret::Interpreter::create(
+            loaded.value().model, {backends::reference::referenceBackend({1, false})});
         QVERIFY2(interpreter.ok(), interpreter.ok() ? "" : interpreter.error().message().c_str());
         const auto got = interpreter.value().run(feed);
         QVERIFY2(got.ok(), got.ok() ? "" : got.error().message().c_str());

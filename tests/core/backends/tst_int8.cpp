@@ -1,10 +1,13 @@
+#include "core/backends/backends.h"
+#include "core/backends/reference/reference_backend.h"
+#include "core/infer/infer_types.h"
+#include "core/infer/typed_model.h"
+#include "core/infer/variables.h"
+#include "core/interpret/interpreter.h"
+#include "core/io/arrays/npz.h"
 #include "core/io/model_io.h"
-#include "core/io/npz.h"
-#include "core/passes/infer_types.h"
-#include "core/passes/variables.h"
-#include "core/runtime/backends.h"
-#include "core/runtime/fused_int8.h"
-#include "core/runtime/latency_plan.h"
+#include "core/kernels/coded_weights.h"
+#include "core/kernels/latency_plan.h"
 #include "core/tensor/bfloat16.h"
 #include "tests/support/build_graph.h"
 #include "tests/support/files.h"
@@ -56,24 +59,21 @@ double difference(const tensor::Tensor &got, const tensor::Tensor &want)
     return a.size() == b.size() ? most / peak : 1;
 }
 
-std::unique_ptr<runtime::LatencyPlan> planOf(const graph::Model &model, const tensor::Shape &data)
+std::unique_ptr<kernels::LatencyPlan> planOf(const graph::Model &model, const tensor::Shape &data)
 {
-    const auto shapes = passes::inferShapes(model.graph, {{"data", data}});
+    const auto shapes = infer::inferShapes(model.graph, {{"data", data}});
     if (!shapes.ok())
         qFatal("%s", shapes.error().message().c_str());
     std::vector<policy::Warning> warnings;
     std::vector<DType> known;
-    const auto variables = passes::classifyVariables(model, {}, warnings);
-    for (const passes::Variable &variable : variables.value())
+    const auto variables = infer::classifyVariables(model, {}, warnings);
+    for (const infer::Variable &variable : variables.value())
         known.push_back(variable.type);
-    const auto types = passes::inferTypes(model.graph, known);
+    const auto types = infer::inferTypes(model.graph, known);
     if (!types.ok())
         qFatal("%s", types.error().message().c_str());
-    static const auto fallback = runtime::backendChain("reference", 2);
-    runtime::PlanOptions options;
-    options.threads = 2;
-    options.fallback = fallback.value().front().get();
-    auto plan = runtime::makeLatencyPlan(model, types.value(), shapes.value(), options);
+    const auto backend = backends::planningBackend(backends::kDefaultBackend, 2).value();
+    auto plan = backend->plan({model, types.value(), shapes.value()}, {});
     if (!plan.ok())
         qFatal("%s", plan.error().message().c_str());
     return std::move(plan).value();
@@ -81,9 +81,7 @@ std::unique_ptr<runtime::LatencyPlan> planOf(const graph::Model &model, const te
 
 bool hasLatencyPlans()
 {
-    const auto backends = runtime::allBackends();
-    const auto cpu = std::ranges::find(backends, "cpu", &runtime::BackendInfo::name);
-    return cpu != backends.end() && cpu->why.find("no oneDNN") == std::string::npos;
+    return backends::backendInfo(backends::kDefaultBackend).value().makesPlans;
 }
 
 void addRuns()
@@ -100,7 +98,7 @@ void addRuns()
     }
 }
 
-using runtime::TensorDesc;
+using kernels::TensorDesc;
 
 tensor::Tensor constantOf(DType type, const tensor::Shape &shape, std::vector<std::byte> bytes)
 {
@@ -122,11 +120,11 @@ std::vector<std::byte> codesOf(std::size_t count)
 }
 
 /// A plain int8 operator whose data's range is open.
-runtime::Operation int8Operation(int which)
+kernels::Operation int8Operation(int which)
 {
     const TensorDesc end{DType::F32, {1}};
     const TensorDesc picture{DType::U8, {1, 16, 5, 5}};
-    runtime::Operation operation;
+    kernels::Operation operation;
     if (which == 0) {
         operation.op = ops::Quantized<ops::Conv>{
             ops::Conv{.kernel = {3, 3}, .pad = {{1, 1}, {1, 1}}, .outputChannels = 24}};
@@ -156,7 +154,7 @@ runtime::Operation int8Operation(int which)
 }
 
 /// What a kernel gives for codes of all kinds, and sums up to the ends of 32 bits.
-std::vector<std::vector<std::byte>> resultsOf(runtime::Kernel &kernel, const runtime::Operation &operation,
+std::vector<std::vector<std::byte>> resultsOf(kernels::Kernel &kernel, const kernels::Operation &operation,
                                               float low, float high)
 {
     std::vector<std::vector<std::byte>> inputs;
@@ -226,8 +224,8 @@ private Q_SLOTS:
         const tensor::Tensor data = arrayOf(model.toStdString(), "data");
         const tensor::Tensor want = arrayOf(model.toStdString(), variant.toStdString() + ":int8_out0");
         for (const char *backend : {"reference", "cpu"}) {
-            const auto chain = runtime::backendChain(backend, 2);
-            auto interpreter = runtime::Interpreter::create(quantized, chain.value());
+            const auto chain = backends::backendChain(backend, 2);
+            auto interpreter = interpret::Interpreter::create(quantized, chain.value());
             QVERIFY2(interpreter.ok(), interpreter.ok() ? "" : interpreter.error().message().c_str());
             const auto heads = interpreter.value().run({{"data", data}});
             QVERIFY2(heads.ok(), heads.ok() ? "" : heads.error().message().c_str());
@@ -259,19 +257,19 @@ private Q_SLOTS:
 
     void noReorderStandsBetweenTwoInt8Neighbours()
     {
-        const auto backends = runtime::allBackends();
-        if (backends.front().device.find("VNNI") == std::string::npos)
-            QSKIP("without VNNI the reference kernels compute products of codes");
         if (!hasLatencyPlans())
             QSKIP("this build has no oneDNN");
+        const auto cpu = backends::backendInfo(backends::kDefaultBackend).value();
+        if (cpu.support(DType::I8) != kernels::Support::Native)
+            QSKIP("without VNNI the reference kernels compute products of codes");
         for (const char *name : {"residual", "concat", "cbrpf"}) {
             const graph::Model quantized = load(kData + name + "/onednn_auto_naive-symbol.json");
             const auto plan = planOf(quantized, arrayOf(name, "data").shape());
             std::size_t codes = 0;
-            for (const runtime::PlanStep &step : plan->steps()) {
+            for (const kernels::PlanStep &step : plan->steps()) {
                 const bool isCode = step.dtype == DType::I8 || step.dtype == DType::U8;
                 codes += isCode ? 1 : 0;
-                QVERIFY2(step.kind == runtime::StepKind::Compute || !isCode,
+                QVERIFY2(step.kind == kernels::StepKind::Compute || !isCode,
                          (name + (' ' + step.kernel)).c_str());
                 if (isCode)
                     QVERIFY2(step.kernel != "reference", (name + (' ' + step.op)).c_str());
@@ -287,28 +285,51 @@ private Q_SLOTS:
         const graph::Model quantized = load(kData + "residual/onednn_auto_naive-symbol.json");
         const auto plan = planOf(quantized, arrayOf("residual", "data").shape());
         const auto isSum
-            = [](const runtime::PlanStep &step) { return step.op.find("elemwise_add") != std::string::npos; };
+            = [](const kernels::PlanStep &step) { return step.op.find("elemwise_add") != std::string::npos; };
         QVERIFY(std::ranges::none_of(plan->steps(), isSum));
     }
 
     void weightsOfACalibratedConvolutionHaveAScaleForEachChannel()
     {
-        runtime::FusedInt8 op;
+        ops::FusedProduct op;
         op.conv = ops::Conv{{1, 1}, {}, {}, {}, 2, 1, true};
         op.range = {0.0, 1.0};
         const std::vector<float> weight{1.0F, -0.5F, 0.25F, 0.125F};
         const std::vector<float> bias{0.1F, -0.2F};
-        const std::vector<runtime::TensorDesc> descs{
+        const std::vector<kernels::TensorDesc> descs{
             {DType::U8, {1, 2, 1, 1}}, {DType::F32, {2, 2, 1, 1}}, {DType::F32, {2}}};
         const std::vector<const std::byte *> bytes{nullptr,
                                                    reinterpret_cast<const std::byte *>(weight.data()),
                                                    reinterpret_cast<const std::byte *>(bias.data())};
-        const runtime::CodedWeights weights = runtime::codeWeights(op, descs, bytes, 255.5);
+        const kernels::CodedWeights weights = kernels::codeWeights(op, descs, bytes, 255.5);
         QCOMPARE(weights.scales, (std::vector<double>{127.5, 510}));
         // 127.5 rounds to the even 128, which int8 lacks.
         QCOMPARE(weights.codes, (std::vector<std::int8_t>{127, -64, 127, 64}));
         QCOMPARE(weights.bias,
                  (std::vector<std::int32_t>{3258, -26061})); // 0.1 · 127.5 · 255.5, -0.2 · 510 · 255.5
+    }
+
+    /// It would be read beyond its end.
+    void aSumWithAnotherShapeIsRefused()
+    {
+        ops::FusedProduct op;
+        op.conv = ops::Conv{{1, 1}, {}, {}, {}, 2, 1, false};
+        op.hasSum = true;
+        op.range = {0.0, 1.0};
+        const TensorDesc end{DType::F32, {1}};
+        const TensorDesc picture{DType::U8, {1, 2, 3, 3}};
+        const TensorDesc weight{DType::F32, {2, 2, 1, 1}};
+        const TensorDesc pixel{DType::U8, {1, 2, 1, 1}};
+        const auto prepared = [&](const TensorDesc &addend) {
+            const kernels::Operation operation{
+                op, "fused", {picture, weight, addend, end, end, end, end}, {picture, end, end}};
+            return backends::reference::referenceBackend()->prepare(operation);
+        };
+        QVERIFY(prepared(picture).ok());
+        const auto refused = prepared(pixel);
+        QVERIFY(!refused.ok());
+        QCOMPARE(refused.error().code, Errc::BadInput);
+        QCOMPARE(refused.error().where, std::string("input 2"));
     }
 
     void kernelsFollowRangesFromRunToRun_data()
@@ -323,10 +344,10 @@ private Q_SLOTS:
     void kernelsFollowRangesFromRunToRun()
     {
         QFETCH(int, op);
-        const auto chain = runtime::backendChain("cpu", 2).value();
+        const auto chain = backends::backendChain("cpu", 2).value();
         if (chain.size() < 2)
             QSKIP("this build has no oneDNN");
-        const runtime::Operation operation = int8Operation(op);
+        const kernels::Operation operation = int8Operation(op);
         const auto fast = chain[0]->prepare(operation);
         const auto reference = chain[1]->prepare(operation);
         if (!fast.ok() && fast.error().found.find("may saturate") != std::string::npos)
@@ -383,9 +404,9 @@ private Q_SLOTS:
 
     void anEmptyRangeHasMxnetsLargestScale()
     {
-        QCOMPARE(runtime::scaleOfRange(DType::I8, 0, 0), 2147483647.0);
-        QCOMPARE(runtime::scaleOfRange(DType::I8, -2, 1), 63.75);
-        QCOMPARE(runtime::scaleOfRange(DType::U8, 0, 2), 127.75);
+        QCOMPARE(ops::scaleOfRange(DType::I8, 0, 0), 2147483647.0);
+        QCOMPARE(ops::scaleOfRange(DType::I8, -2, 1), 63.75);
+        QCOMPARE(ops::scaleOfRange(DType::U8, 0, 2), 127.75);
     }
 };
 

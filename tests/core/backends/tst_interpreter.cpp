@@ -1,8 +1,8 @@
+#include "core/backends/backends.h"
+#include "core/backends/reference/reference_backend.h"
+#include "core/interpret/interpreter.h"
+#include "core/interpret/random_params.h"
 #include "core/io/model_io.h"
-#include "core/runtime/backends.h"
-#include "core/runtime/interpreter.h"
-#include "core/runtime/random_params.h"
-#include "core/runtime/reference/reference_backend.h"
 #include "tests/support/build_graph.h"
 #include "tests/support/malformed.h"
 
@@ -31,14 +31,14 @@ Tensor constant(const Shape &shape, float value)
     return floats(shape, std::vector<float>(static_cast<std::size_t>(*shape.elementCount()), value));
 }
 
-runtime::BackendChain reference(unsigned threads = 1)
+kernels::BackendChain reference(unsigned threads = 1)
 {
-    return {runtime::referenceBackend({threads, false})};
+    return {backends::reference::referenceBackend({threads, false})};
 }
 
-runtime::Interpreter interpreterOf(const graph::Model &model)
+interpret::Interpreter interpreterOf(const graph::Model &model)
 {
-    auto made = runtime::Interpreter::create(model, reference());
+    auto made = interpret::Interpreter::create(model, reference());
     if (!made.ok())
         qFatal("%s", made.error().message().c_str());
     return std::move(made).value();
@@ -56,12 +56,12 @@ graph::Model smallModel()
 }
 
 /// Delegates to the reference but for one operator.
-class Refuses final : public runtime::Backend
+class Refuses final : public kernels::Backend
 {
 public:
     std::string_view name() const override { return "picky"; }
-    runtime::Support support(DType) const override { return runtime::Support::Native; }
-    Result<std::unique_ptr<runtime::Kernel>> prepare(const runtime::Operation &operation) const override
+    kernels::Support support(DType) const override { return kernels::Support::Native; }
+    Result<std::unique_ptr<kernels::Kernel>> prepare(const kernels::Operation &operation) const override
     {
         ++asked;
         return unsupported({}, operation.opName + " is not to its taste");
@@ -103,12 +103,12 @@ private Q_SLOTS:
         graph::Model model = smallModel();
         model.hasParameters = true;
         model.parameters.push_back({"arg:w", tensor::Storage::Dense, Shape{2, 2}, constant({2, 2}, 1), {}});
-        const auto chain = runtime::backendChain("cpu", 1); // its kernels pack what is stored
+        const auto chain = backends::backendChain("cpu", 1); // its kernels pack what is stored
         QVERIFY(chain.ok());
-        auto interpreter = runtime::Interpreter::create(model, chain.value());
+        auto interpreter = interpret::Interpreter::create(model, chain.value());
         QVERIFY(interpreter.ok());
-        const runtime::Feed stored{{"x", constant({1, 2}, 1)}};
-        const runtime::Feed other{{"x", constant({1, 2}, 1)}, {"w", constant({2, 2}, 3)}};
+        const interpret::Feed stored{{"x", constant({1, 2}, 1)}};
+        const interpret::Feed other{{"x", constant({1, 2}, 1)}, {"w", constant({2, 2}, 3)}};
         for (int k = 0; k < 2; ++k) {
             QCOMPARE(interpreter.value().run(stored).value()[0].values<float>(), (std::vector<float>{4, 4}));
             QCOMPARE(interpreter.value().run(other).value()[0].values<float>(), (std::vector<float>{12, 12}));
@@ -133,15 +133,15 @@ private Q_SLOTS:
         const graph::Model model = smallModel();
         auto interpreter = interpreterOf(model);
         std::vector<std::string> seen;
-        runtime::RunOptions options;
-        options.tap = [&](const runtime::NodeValue &value) -> Result<void> {
+        interpret::RunOptions options;
+        options.tap = [&](const interpret::NodeValue &value) -> Result<void> {
             seen.push_back(model.graph.node(value.node).name + " by " + std::string(value.kernel));
             return value.outputs.size() == 1 ? Result<void>() : Result<void>(badInput("tap", "outputs"));
         };
-        const runtime::Feed feed{{"x", constant({1, 2}, 1)}, {"w", constant({2, 2}, 1)}};
+        const interpret::Feed feed{{"x", constant({1, 2}, 1)}, {"w", constant({2, 2}, 1)}};
         QVERIFY(interpreter.run(feed, options).ok());
         QCOMPARE(seen, (std::vector<std::string>{"y by reference", "z by reference", "sum by reference"}));
-        options.tap = [](const runtime::NodeValue &) { return Result<void>(badInput("here", "enough")); };
+        options.tap = [](const interpret::NodeValue &) { return Result<void>(badInput("here", "enough")); };
         QCOMPARE(interpreter.run(feed, options).error().where, std::string("here"));
     }
 
@@ -154,7 +154,7 @@ private Q_SLOTS:
         for (int i = 0; i < kNodes; ++i)
             value = g.op("relu", "r" + std::to_string(i), {value});
         auto interpreter = interpreterOf(g.model({value}));
-        const runtime::Feed feed{{"x", constant({kBytes / 4}, 1)}};
+        const interpret::Feed feed{{"x", constant({kBytes / 4}, 1)}};
         const std::size_t before = test::peakMemory();
         QVERIFY(interpreter.run(feed).ok());
         // Fed, copied to where it is aligned, read and written; all values together are 640 MB.
@@ -164,15 +164,15 @@ private Q_SLOTS:
     void whatOneBackendRefusesTheNextComputes()
     {
         const auto picky = std::make_shared<Refuses>();
-        auto interpreter
-            = runtime::Interpreter::create(smallModel(), {picky, runtime::referenceBackend({1, false})});
+        auto interpreter = interpret::Interpreter::create(
+            smallModel(), {picky, backends::reference::referenceBackend({1, false})});
         QVERIFY(interpreter.ok());
-        const runtime::Feed feed{{"x", constant({1, 2}, 1)}, {"w", constant({2, 2}, 1)}};
+        const interpret::Feed feed{{"x", constant({1, 2}, 1)}, {"w", constant({2, 2}, 1)}};
         QVERIFY(interpreter.value().run(feed).ok());
         QCOMPARE(picky->asked, 3);
         QVERIFY(interpreter.value().run(feed).ok());
         QCOMPARE(picky->asked, 3); // kernels are kept
-        auto alone = runtime::Interpreter::create(smallModel(), {picky});
+        auto alone = interpret::Interpreter::create(smallModel(), {picky});
         const auto refused = alone.value().run(feed);
         QCOMPARE(refused.error().code, Errc::Unsupported);
         QCOMPARE(refused.error().where, std::string("y"));
@@ -183,7 +183,7 @@ private Q_SLOTS:
         test::GraphBuilder g;
         const auto x = g.variable("x");
         const auto made
-            = runtime::Interpreter::create(g.model({g.op("my_operator", "mine", {x})}), reference());
+            = interpret::Interpreter::create(g.model({g.op("my_operator", "mine", {x})}), reference());
         QVERIFY(!made.ok());
         QCOMPARE(made.error().code, Errc::Unsupported);
         QCOMPARE(made.error().where, std::string("mine"));
@@ -226,10 +226,10 @@ private Q_SLOTS:
                                {{"kernel", "(3,3)"}, {"num_filter", "256"}, {"no_bias", "True"}});
         auto interpreter = interpreterOf(g.model({conv}));
         std::stop_source stop;
-        runtime::RunOptions options;
+        interpret::RunOptions options;
         options.progress.stop = stop.get_token();
-        const runtime::Feed feed{{"x", constant({16, 256, 128, 128}, 1)},
-                                 {"w", constant({256, 256, 3, 3}, 1)}};
+        const interpret::Feed feed{{"x", constant({16, 256, 128, 128}, 1)},
+                                   {"w", constant({256, 256, 3, 3}, 1)}};
         std::chrono::steady_clock::time_point asked;
         std::jthread later([&] {
             std::this_thread::sleep_for(std::chrono::milliseconds(300));
@@ -247,13 +247,13 @@ private Q_SLOTS:
     void randomParametersDependOnSeedAndNameAlone()
     {
         const auto values = [](std::uint64_t seed) {
-            const auto filled = runtime::withRandomParameters(smallModel(), {{"x", Shape{1, 2}}}, seed);
+            const auto filled = interpret::withRandomParameters(smallModel(), {{"x", Shape{1, 2}}}, seed);
             return filled.value().parameters.at(0).values.values<float>();
         };
         QCOMPARE(values(1), values(1));
         QVERIFY(values(1) != values(2));
         QCOMPARE(values(1).size(), std::size_t{4});
-        const auto open = runtime::withRandomParameters(smallModel(), {}, 1);
+        const auto open = interpret::withRandomParameters(smallModel(), {}, 1);
         QCOMPARE(open.error().where, std::string("x"));
     }
 
@@ -261,7 +261,7 @@ private Q_SLOTS:
     {
         const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/bodies/foreach-symbol.json", {{}, true});
         QVERIFY(loaded.ok());
-        auto made = runtime::Interpreter::create(loaded.value().model, reference());
+        auto made = interpret::Interpreter::create(loaded.value().model, reference());
         QVERIFY2(made.ok(), made.ok() ? "" : made.error().message().c_str());
         QVERIFY(!made.value().inputs().empty());
     }

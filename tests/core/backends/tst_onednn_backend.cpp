@@ -1,18 +1,22 @@
-#include "core/runtime/backends.h"
-#include "core/runtime/buffer.h"
-#include "core/runtime/reference/reference_backend.h"
+#include "core/backends/backends.h"
+#include "core/backends/reference/reference_backend.h"
+#include "core/kernels/buffer.h"
 #include "core/tensor/convert.h"
 
 #include <QTest>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstring>
 #include <ctime>
+#include <limits>
+#include <span>
 #include <thread>
 
 using namespace halftone;
-using runtime::Operation;
+using kernels::Operation;
 using tensor::DType;
 using tensor::Shape;
 using tensor::Tensor;
@@ -31,31 +35,39 @@ Tensor integers(const Shape &shape, DType type, int low, int high, std::size_t s
     return tensor::castTo(Tensor::owning(DType::F32, shape, std::move(bytes)), type).value();
 }
 
+Tensor tensorOf(const std::vector<float> &values, DType type)
+{
+    std::vector<std::byte> bytes(values.size() * sizeof(float));
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    const Shape shape{static_cast<std::int64_t>(values.size() / 5), 5};
+    return tensor::castTo(Tensor::owning(DType::F32, shape, std::move(bytes)), type).value();
+}
+
 struct Outcome
 {
     std::vector<float> values;
     std::string kernel;
 };
 
-Outcome run(const runtime::Backend &backend, const Operation &operation, const std::vector<Tensor> &inputs)
+Outcome run(const kernels::Backend &backend, const Operation &operation, const std::vector<Tensor> &inputs)
 {
     auto kernel = backend.prepare(operation);
     if (!kernel.ok())
         qFatal("%s", kernel.error().message().c_str());
     // At the oddest place that kernels have to read from, as tensors in a mapped file are.
-    std::vector<runtime::Buffer> memory;
+    std::vector<kernels::Buffer> memory;
     std::vector<const std::byte *> from;
     for (const Tensor &input : inputs) {
         const std::size_t odd = tensor::sizeOf(input.dtype());
         const auto bytes = static_cast<std::int64_t>(input.bytes().size() + odd);
-        memory.push_back(runtime::allocate({DType::I8, Shape{bytes}}).value());
+        memory.push_back(kernels::allocate({DType::I8, Shape{bytes}}).value());
         std::memcpy(memory.back().bytes + odd, input.bytes().data(), input.bytes().size());
         from.push_back(memory.back().bytes + odd);
     }
-    std::vector<runtime::Buffer> results;
+    std::vector<kernels::Buffer> results;
     std::vector<std::byte *> to;
-    for (const runtime::TensorDesc &desc : operation.outputs) {
-        results.push_back(runtime::allocate(desc).value());
+    for (const kernels::TensorDesc &desc : operation.outputs) {
+        results.push_back(kernels::allocate(desc).value());
         to.push_back(results.back().bytes);
     }
     const auto done = kernel.value()->run(from, to);
@@ -91,21 +103,24 @@ private Q_SLOTS:
     void aKernelFollowsTheMemoryOfItsValues();
     void packedWeightsAreNotTakenForOthersThatLieWhereTheyDid();
     void whatOneDnnLacksIsRefusedWithAReason();
+    void aMaximumOverNaNIsNaN();
     void threadsSleepBetweenKernels();
+    void whatIsNotFiniteStaysSo_data();
+    void whatIsNotFiniteStaysSo();
 
 private:
-    std::shared_ptr<const runtime::Backend> m_backend;
-    std::shared_ptr<const runtime::Backend> m_definition;
+    std::shared_ptr<const kernels::Backend> m_backend;
+    std::shared_ptr<const kernels::Backend> m_definition;
 };
 
 void OneDnnBackendTest::initTestCase()
 {
-    const auto chain = runtime::backendChain("cpu", 2);
+    const auto chain = backends::backendChain("cpu", 2);
     QVERIFY(chain.ok());
     if (chain.value().size() < 2)
         QSKIP("this build has no oneDNN");
     m_backend = chain.value()[0];
-    m_definition = runtime::referenceBackend({1, true});
+    m_definition = backends::reference::referenceBackend({1, true});
 }
 
 void OneDnnBackendTest::sumsOfIntegersAreExact_data()
@@ -228,14 +243,14 @@ void OneDnnBackendTest::aKernelFollowsTheMemoryOfItsValues()
     const std::vector<Tensor> inputs{integers({1, 3, 4, 5}, DType::F32, -9, 9, 7)};
     for (const bool isView : {false, true}) {
         const ops::Operator op
-            = isView ? ops::Operator(ops::Flatten{}) : ops::Operator(ops::Unary{ops::UnaryKind::Relu});
+            = isView ? ops::Operator(ops::Flatten{}) : ops::Operator(ops::Activation{ops::UnaryKind::Relu});
         const Operation operation
             = operationOf(op, inputs, isView ? Shape{1, 60} : inputs[0].shape(), DType::F32);
         const auto kernel = m_backend->prepare(operation);
         QVERIFY(kernel.ok());
         for (int k = 0; k < 3; ++k) {
             const Tensor data = integers(inputs[0].shape(), DType::F32, -9 + k, 9, 7 + 2 * k);
-            const runtime::Buffer result = runtime::allocate(operation.outputs[0]).value();
+            const kernels::Buffer result = kernels::allocate(operation.outputs[0]).value();
             const std::byte *from = data.bytes().data();
             std::byte *to = result.bytes;
             QVERIFY(kernel.value()->run(std::span(&from, 1), std::span(&to, 1)).ok());
@@ -250,7 +265,7 @@ void OneDnnBackendTest::packedWeightsAreNotTakenForOthersThatLieWhereTheyDid()
     ops::Conv conv{.kernel = {3, 3}, .stride = {1, 1}, .dilate = {1, 1}, .pad = {{1, 1}, {1, 1}}};
     conv.outputChannels = 32;
     conv.hasBias = false;
-    std::vector<std::unique_ptr<runtime::Kernel>> held;
+    std::vector<std::unique_ptr<kernels::Kernel>> held;
     for (int k = 0; k < 40; ++k) {
         const std::vector<Tensor> inputs{integers({1, 16, 6, 6}, DType::F32, -2, 2, 7),
                                          integers({32, 16, 3, 3}, DType::F32, -1 - k % 5, 1 + k % 3, 5)};
@@ -274,6 +289,24 @@ void OneDnnBackendTest::whatOneDnnLacksIsRefusedWithAReason()
     QVERIFY(!kernel.error().found.empty());
 }
 
+void OneDnnBackendTest::aMaximumOverNaNIsNaN()
+{
+    for (const bool isGlobal : {false, true}) {
+        ops::Pool pool;
+        pool.kernel = {1, 2};
+        pool.global = isGlobal;
+        for (const float odd : {std::nanf(""), 1.0F}) {
+            const std::array<float, 3> values{odd, 2, 3};
+            const auto bytes = std::as_bytes(std::span(values));
+            const std::vector<Tensor> inputs{
+                Tensor::owning(DType::F32, Shape{1, 1, 1, 3}, {bytes.begin(), bytes.end()})};
+            const Shape result{1, 1, 1, isGlobal ? 1 : 2};
+            const Outcome outcome = run(*m_backend, operationOf(pool, inputs, result, DType::F32), inputs);
+            QCOMPARE(std::isnan(outcome.values[0]), std::isnan(odd));
+        }
+    }
+}
+
 /// Whoever waits for the next picture leaves the processors to those who decode it.
 void OneDnnBackendTest::threadsSleepBetweenKernels()
 {
@@ -281,7 +314,7 @@ void OneDnnBackendTest::threadsSleepBetweenKernels()
     constexpr int kRuns = 60;
     const std::vector<Tensor> inputs{integers({1, 64, 32, 32}, DType::F32, -9, 9, 7)};
     const auto kernel = m_backend->prepare(
-        operationOf(ops::Unary{ops::UnaryKind::Relu}, inputs, {1, 64, 32, 32}, DType::F32));
+        operationOf(ops::Activation{ops::UnaryKind::Relu}, inputs, {1, 64, 32, 32}, DType::F32));
     QVERIFY(kernel.ok());
     std::vector<std::byte> result(inputs[0].bytes().size());
     const std::byte *from = inputs[0].bytes().data();
@@ -294,6 +327,69 @@ void OneDnnBackendTest::threadsSleepBetweenKernels()
     const double seconds = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
     const double paused = std::chrono::duration<double>(kRuns * kPause).count();
     QVERIFY2(seconds < paused / 2, qPrintable(QString::number(seconds / paused)));
+}
+
+void OneDnnBackendTest::whatIsNotFiniteStaysSo_data()
+{
+    QTest::addColumn<int>("which");
+    QTest::addColumn<DType>("type");
+    QTest::addColumn<bool>("exact");
+    const char *const names[] = {"relu",    "clip",    "maximum with a number", "minimum with a number",
+                                 "maximum", "minimum", "hard sigmoid",          "exp",
+                                 "power",   "softmax"};
+    for (const DType type : {DType::F32, DType::BF16, DType::F16})
+        for (int k = 0; k < 10; ++k)
+            QTest::addRow("%s, %s", names[k], std::string(tensor::nameOf(type)).c_str())
+                << k << type << (k < 6);
+}
+
+/// oneDNN makes numbers of NaN here, and NaN of infinities.
+void OneDnnBackendTest::whatIsNotFiniteStaysSo()
+{
+    QFETCH(int, which);
+    QFETCH(DType, type);
+    QFETCH(bool, exact);
+    using ops::BinaryKind;
+    const std::array<ops::Operator, 10> all{ops::Unary{ops::UnaryKind::Relu},
+                                            ops::Clip{0, 6},
+                                            ops::ScalarBinary{BinaryKind::Maximum, false, 0.5},
+                                            ops::ScalarBinary{BinaryKind::Minimum, false, 0.5},
+                                            ops::Binary{BinaryKind::Maximum},
+                                            ops::Binary{BinaryKind::Minimum},
+                                            ops::HardSigmoid{0.2, 0.5},
+                                            ops::Unary{ops::UnaryKind::Exp},
+                                            ops::ScalarBinary{BinaryKind::Power, false, 3},
+                                            ops::SoftmaxActivation{}};
+    const bool isPair = which == 4 || which == 5;
+    const float infinity = std::numeric_limits<float>::infinity();
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    // Several blocks and a part of one; what is not finite lies in the first row, and nowhere.
+    for (const bool isFinite : {false, true}) {
+        std::vector<float> values(20485);
+        for (std::size_t k = 0; k < values.size(); ++k)
+            values[k] = static_cast<float>(static_cast<int>(k * 37 % 256) - 128) / 16;
+        std::vector<float> others(values.rbegin(), values.rend());
+        if (!isFinite) {
+            std::ranges::copy(std::vector<float>{nan, infinity, -infinity, -0.0F, 1}, values.begin());
+            std::ranges::copy(std::vector<float>{1, 2, nan, 0.0F, nan}, others.begin());
+        }
+        std::vector<Tensor> inputs{tensorOf(values, type)};
+        if (isPair)
+            inputs.push_back(tensorOf(others, type));
+        const Operation operation
+            = operationOf(all.at(static_cast<std::size_t>(which)), inputs, inputs[0].shape(), type);
+        const Outcome got = run(*m_backend, operation, inputs);
+        const Outcome wanted = run(*m_definition, operation, inputs);
+        QVERIFY2(got.kernel.starts_with("own") || got.kernel.starts_with("oneDNN"), got.kernel.c_str());
+        const double step = type == DType::F32 ? 1e-5 : type == DType::F16 ? 0x1p-9 : 0x1p-6;
+        for (std::size_t k = 0; k < wanted.values.size(); ++k) {
+            const float a = got.values[k];
+            const float b = wanted.values[k];
+            const bool isNear = exact ? a == b : a == b || std::abs(a - b) <= step * std::abs(b) + 1e-7;
+            QVERIFY2((std::isnan(a) && std::isnan(b)) || isNear,
+                     qPrintable(QString("%1: %2, not %3").arg(k).arg(a).arg(b)));
+        }
+    }
 }
 
 QTEST_GUILESS_MAIN(OneDnnBackendTest)

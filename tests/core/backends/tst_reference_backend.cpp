@@ -1,5 +1,5 @@
+#include "core/backends/reference/reference_backend.h"
 #include "core/dialect/mxnet/operator_rows.h"
-#include "core/runtime/reference/reference_backend.h"
 
 #include <QTest>
 
@@ -11,8 +11,8 @@
 #include <set>
 
 using namespace halftone;
+using kernels::Operation;
 using ops::Distribution;
-using runtime::Operation;
 using tensor::DType;
 
 namespace {
@@ -26,7 +26,7 @@ const std::map<std::string_view, const char *> kWithoutKernel{
 
 std::vector<float> run(Operation operation, const std::vector<std::vector<float>> &inputs = {})
 {
-    const auto kernel = runtime::referenceBackend()->prepare(operation);
+    const auto kernel = backends::reference::referenceBackend()->prepare(operation);
     if (!kernel.ok())
         qFatal("%s", kernel.error().message().c_str());
     std::vector<const std::byte *> from;
@@ -99,7 +99,7 @@ void TestReferenceBackend::everyOperatorHasAKernel()
     std::set<std::string_view> missing;
     for (const dialect::mxnet::OperatorRow &row : dialect::mxnet::operatorRows()) {
         const bool expected = !kWithoutKernel.contains(row.name);
-        if (runtime::hasReferenceKernel(row.prototype) != expected)
+        if (backends::reference::hasReferenceKernel(row.prototype) != expected)
             missing.insert(row.name);
     }
     for (const std::string_view name : missing)
@@ -168,7 +168,7 @@ void TestReferenceBackend::whatIsDrawnFollowsFromTheSeed()
     const auto drawn = [&](std::uint64_t seed) { return run(operation(normal, {}, {{8}}, seed)); };
     QCOMPARE(drawn(7), drawn(7));
     QVERIFY(drawn(7) != drawn(8));
-    QVERIFY(runtime::seedOf("noise0") != runtime::seedOf("noise1"));
+    QVERIFY(kernels::seedOf("noise0") != kernels::seedOf("noise1"));
 }
 
 void TestReferenceBackend::parametersThatNoDistributionHasAreRefused_data()
@@ -196,7 +196,7 @@ void TestReferenceBackend::parametersThatNoDistributionHasAreRefused()
     QFETCH(int, distribution);
     QFETCH(double, first);
     QFETCH(double, second);
-    const auto kernel = runtime::referenceBackend()->prepare(operation(
+    const auto kernel = backends::reference::referenceBackend()->prepare(operation(
         ops::Random{static_cast<Distribution>(distribution), first, second, false, ops::Dims{4}}, {}, {{4}}));
     QVERIFY(kernel.ok());
     std::vector<float> values(4);

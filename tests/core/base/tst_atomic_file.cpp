@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <QTemporaryDir>
@@ -144,6 +145,37 @@ private Q_SLOTS:
         QCOMPARE(message, path("a") + ": cannot write: File too large");
         QCOMPARE(contentOf(path("a")), std::string("old"));
         QCOMPARE(filesInFolder(), std::size_t{1});
+    }
+
+    void whatWasMadeOfAFileThatHasChangedIsNotCommitted()
+    {
+        put(path("source"), std::string(std::size_t{2} << 20, 'x'));
+        put(path("a"), "old");
+        const auto source = halftone::MappedFile::open(path("source"));
+        QVERIFY(source.ok());
+        fs::resize_file(path("source"), 5);
+        auto file = AtomicFile::create(path("a"));
+        QVERIFY(file.ok() && file.value().write("new").ok());
+        QVERIFY(!file.value().commit().ok());
+        QCOMPARE(contentOf(path("a")), std::string("old"));
+        auto other = AtomicFile::create(path("a"), AtomicFile::Sources::Any);
+        QVERIFY(other.ok() && other.value().write("new").ok() && other.value().commit().ok());
+        QCOMPARE(contentOf(path("a")), std::string("new"));
+    }
+
+    void aProgramThatEndsAtOnceLeavesNoTemporaryFile()
+    {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            auto file = AtomicFile::create(path("a"));
+            static_cast<void>(file.value().write(std::string(200000, 'x')));
+            AtomicFile::removeTemporaries();
+            std::_Exit(0);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        QCOMPARE(status, 0);
+        QCOMPARE(filesInFolder(), std::size_t{0});
     }
 
     void filesThatBelongTogetherAppearTogether()

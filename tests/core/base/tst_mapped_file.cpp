@@ -34,6 +34,47 @@ private Q_SLOTS:
         QCOMPARE(std::string(file.value()->text()), std::string("first"));
     }
 
+    void aFileThatIsCutReadsAsZerosAndIsToldOf()
+    {
+        MappedFile::surviveCuts();
+        const std::string bytes(std::size_t{4} << 20, 'x');
+        std::ofstream(path("long")) << bytes;
+        const auto file = MappedFile::open(path("long"));
+        QVERIFY(file.ok());
+        QVERIFY(MappedFile::checkAll().ok());
+        std::filesystem::resize_file(path("long"), 100);
+        QCOMPARE(file.value()->text().front(), 'x');
+        QCOMPARE(file.value()->text().back(), '\0');
+        const auto checked = MappedFile::checkAll();
+        QVERIFY(!checked.ok());
+        QCOMPARE(checked.error().message(),
+                 path("long")
+                     + ": the file was changed while it was open, expected one that nobody writes to");
+    }
+
+    void aFileThatIsWrittenToIsToldOfUntilItIsClosed()
+    {
+        std::ofstream(path("long")) << std::string(std::size_t{2} << 20, 'x');
+        {
+            const auto file = MappedFile::open(path("long"));
+            QVERIFY(file.ok());
+            QTest::qSleep(20); // of the clock that stamps files
+            std::fstream(path("long"), std::ios::in | std::ios::out) << "y";
+            QVERIFY(!MappedFile::checkAll().ok());
+        }
+        QVERIFY(MappedFile::checkAll().ok());
+    }
+
+    void aSmallFileIsCopied()
+    {
+        std::ofstream(path("short")) << "all of it";
+        const auto file = MappedFile::open(path("short"));
+        QVERIFY(file.ok());
+        std::filesystem::resize_file(path("short"), 0);
+        QCOMPARE(std::string(file.value()->text()), std::string("all of it"));
+        QVERIFY(MappedFile::checkAll().ok());
+    }
+
     void emptyFileHasNoBytes()
     {
         const std::ofstream empty(path("empty"));

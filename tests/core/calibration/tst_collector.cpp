@@ -1,6 +1,6 @@
 #include "core/calibration/calibrated.h"
 #include "core/calibration/int8_error.h"
-#include "core/io/npz.h"
+#include "core/io/arrays/npz.h"
 
 #include <QDir>
 #include <QTest>

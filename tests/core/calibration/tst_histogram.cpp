@@ -13,7 +13,8 @@ namespace {
 
 std::uint64_t total(const Histogram &histogram)
 {
-    return std::accumulate(histogram.counts().begin(), histogram.counts().end(), std::uint64_t{0});
+    const auto counts = histogram.counts();
+    return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
 Histogram of(const std::vector<std::vector<float>> &batches)
@@ -35,11 +36,44 @@ class TstHistogram : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    void fewValuesCountAsManyDo()
+    {
+        // The same batches one by one, which stay few for a while, and behind one that is many from the beginning.
+        std::vector<float> many(1000, 0.5F);
+        many.front() = 1.0F;
+        for (const float grown : {0.75F, 3.0F, 1e4F}) {
+            Histogram packed = of({{1.0F}, {0.5F, 0.25F}, {grown, -grown}, {0.125F, 0.0F}});
+            const Histogram dense = of({many, {0.5F, 0.25F}, {grown, -grown}, {0.125F, 0.0F}});
+            QCOMPARE(packed.bins(), dense.bins());
+            QCOMPARE(packed.limit(), dense.limit());
+            std::vector<std::uint64_t> expected = dense.counts();
+            // Without the other 999 of the first batch, whose bin that of 0.5 is.
+            const auto largest = std::ranges::max_element(expected);
+            QVERIFY(*largest >= 999);
+            *largest -= 999;
+            QVERIFY(packed.counts() == expected);
+            const Histogram before = packed;
+            packed.pack();
+            QVERIFY(packed == before);
+        }
+    }
+
+    void whatWasPackedGoesOnCounting()
+    {
+        std::vector<float> many(1000, 0.5F);
+        many.front() = 1.0F;
+        Histogram histogram = of({many});
+        const Histogram twice = of({many, many});
+        histogram.pack();
+        histogram.add(many, 1.0F);
+        QVERIFY(histogram == twice);
+    }
+
     void everyValueLiesBetweenTheEdgesOfItsBin()
     {
         for (const float value : {-3.0F, -2.9999998F, -1e-30F, 0.0F, 0.1F, 1.4999F, 2.9999998F, 3.0F}) {
             const Histogram histogram = of({{3.0F}, {value}});
-            std::vector<std::uint64_t> counts(histogram.counts().begin(), histogram.counts().end());
+            std::vector<std::uint64_t> counts = histogram.counts();
             --counts.back(); // the 3 that settled the range
             const auto bin
                 = static_cast<std::size_t>(std::ranges::find(counts, std::uint64_t{1}) - counts.begin());

@@ -65,9 +65,9 @@ void TestGraph::postOrderVisitsInputsLeftToRightThenControlDependencies()
     graph::Graph graph;
     const auto add = [&graph](const char *name, std::vector<graph::Entry> inputs,
                               std::vector<NodeId> control = {}) {
-        return graph.add(
-            std::make_shared<graph::NodeDef>(graph::NodeDef{inputs.empty() ? "null" : "exp", name, {}, {}}),
-            inputs, control);
+        return graph.add(std::make_shared<graph::NodeDef>(
+                             graph::NodeDef{inputs.empty() ? "null" : "exp", name, {}, {}, inputs.empty()}),
+                         inputs, control);
     };
     const NodeId late = add("late", {});
     const NodeId right = add("right", {});

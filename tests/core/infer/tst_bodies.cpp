@@ -1,7 +1,7 @@
-#include "core/io/symbol_json.h"
-#include "core/passes/infer_shapes.h"
-#include "core/passes/infer_types.h"
-#include "core/passes/node_types.h"
+#include "core/infer/infer_shapes.h"
+#include "core/infer/infer_types.h"
+#include "core/infer/node_types.h"
+#include "core/io/mxnet/symbol_json.h"
 #include "tests/support/build_graph.h"
 #include "tests/support/files.h"
 
@@ -52,11 +52,10 @@ std::vector<DType> variableTypes(const graph::Graph &graph, const nlohmann::json
 graph::Graph around(const std::string &op, graph::Graph body, std::size_t inputs,
                     graph::Attributes attributes = {})
 {
-    graph::Graph graph;
+    graph::Graph graph = test::emptyGraph();
     std::vector<graph::Entry> entries;
     for (std::size_t i = 0; i < inputs; ++i) {
-        const NodeId id = graph.add(
-            std::make_shared<graph::NodeDef>(graph::NodeDef{"null", "in" + std::to_string(i), {}, {}}), {});
+        const NodeId id = graph.add(test::nodeOf("null", "in" + std::to_string(i)), {});
         entries.push_back({id, 0, 0});
     }
     const auto shared = std::make_shared<const graph::Graph>(std::move(body));
@@ -78,7 +77,7 @@ ops::TypeOutcome outcomeOf(const graph::Graph &graph, std::vector<DType> &in, st
                            std::size_t *where = nullptr)
 {
     const auto id = static_cast<NodeId>(graph.nodeCount() - 1);
-    return passes::NodeTypes(graph).apply(id, in, out, where);
+    return infer::NodeTypes(graph).apply(id, in, out, where);
 }
 
 } // namespace
@@ -125,7 +124,7 @@ void TestBodies::typesAreThoseOfMxnet()
     QFETCH(int, index);
     const auto &row = goldens()[static_cast<std::size_t>(index)];
     const graph::Graph graph = graphNamed(row.at("graph"));
-    const auto types = passes::inferTypes(graph, variableTypes(graph, row.at("given")));
+    const auto types = infer::inferTypes(graph, variableTypes(graph, row.at("given")));
     if (row.contains("refused")) {
         QVERIFY(!types.ok());
         QVERIFY(!types.error().where.empty());
@@ -150,7 +149,7 @@ void TestBodies::shapesSayWhatMxnetsSay()
     std::unordered_map<std::string, Shape> given;
     for (const auto &[name, dims] : row.at("given").items())
         given.emplace(name, Shape(dims.get<std::vector<std::int64_t>>()));
-    const auto shapes = passes::inferShapes(graph, given);
+    const auto shapes = infer::inferShapes(graph, given);
     QVERIFY2(shapes.ok(), shapes.ok() ? "" : shapes.error().message().c_str());
     const auto ids = idsByName(graph);
     for (const auto &node : row.at("shapes")) {
@@ -188,9 +187,9 @@ void TestBodies::aContradictionInABodyIsRefusedAndTold()
     std::vector<DType> out{DType::Unknown};
     std::size_t where = 0;
     QVERIFY(outcomeOf(graph, in, out, &where) == ops::TypeOutcome::Refused);
-    QCOMPARE(where, passes::NodeTypes::kInBody);
+    QCOMPARE(where, infer::NodeTypes::kInBody);
 
-    const auto types = passes::inferTypes(graph, std::vector{DType::F16, DType::F32});
+    const auto types = infer::inferTypes(graph, std::vector{DType::F16, DType::F32});
     QVERIFY(!types.ok());
     QCOMPARE(types.error().where, std::string("around"));
     QVERIFY(types.error().found.starts_with("_sg_mkldnn_conv: in its body: sum: elemwise_add gets types"));
@@ -226,7 +225,7 @@ void TestBodies::aBodyWithOtherInputsThanItsNodeSaysNothing()
     std::vector<DType> out{DType::Unknown};
     QVERIFY(outcomeOf(graph, in, out) != ops::TypeOutcome::Refused);
     QVERIFY(in[1] == DType::F32);
-    QVERIFY(passes::inferShapes(graph, {{"in0", Shape{2}}, {"in1", Shape{3}}}).ok());
+    QVERIFY(infer::inferShapes(graph, {{"in0", Shape{2}}, {"in1", Shape{3}}}).ok());
 }
 
 void TestBodies::quantizedFusedNodesKeepTheirOwnRule()
@@ -248,11 +247,11 @@ void TestBodies::bodiesNestedTooDeepStayOpen()
     };
     const graph::Graph four = nested(4);
     const auto head = four.heads()[0];
-    QVERIFY(passes::inferTypes(four, std::vector{DType::F16}).value().of(head) == DType::F16);
-    QVERIFY(passes::inferShapes(four, {{"in1", Shape{2, 3}}}).value().of(head) == (Shape{2, 3}));
+    QVERIFY(infer::inferTypes(four, std::vector{DType::F16}).value().of(head) == DType::F16);
+    QVERIFY(infer::inferShapes(four, {{"in1", Shape{2, 3}}}).value().of(head) == (Shape{2, 3}));
     const graph::Graph six = nested(6);
-    QVERIFY(passes::inferTypes(six, std::vector{DType::F16, DType::F32}).ok());
-    QVERIFY(!passes::inferShapes(six, {{"in1", Shape{2, 3}}}).value().of(head).hasRank());
+    QVERIFY(infer::inferTypes(six, std::vector{DType::F16, DType::F32}).ok());
+    QVERIFY(!infer::inferShapes(six, {{"in1", Shape{2, 3}}}).value().of(head).hasRank());
 }
 
 void TestBodies::aLocationThatPointsNowhereIsAnError()
@@ -264,10 +263,10 @@ void TestBodies::aLocationThatPointsNowhereIsAnError()
                                        {"in_data_locs", "[7]"},
                                        {"in_state_locs", "[]"},
                                        {"remain_locs", "[1]"}});
-    const auto types = passes::inferTypes(graph, std::vector{DType::F32, DType::F32});
+    const auto types = infer::inferTypes(graph, std::vector{DType::F32, DType::F32});
     QVERIFY(!types.ok());
     QCOMPARE(types.error().where, std::string("around"));
-    QVERIFY(!passes::inferShapes(graph, {}).ok());
+    QVERIFY(!infer::inferShapes(graph, {}).ok());
 }
 
 QTEST_APPLESS_MAIN(TestBodies)

@@ -1,7 +1,7 @@
 #include "core/dialect/mxnet/dtype_code.h"
-#include "core/io/symbol_json.h"
-#include "core/passes/infer_shapes.h"
-#include "core/passes/infer_types.h"
+#include "core/infer/infer_shapes.h"
+#include "core/infer/infer_types.h"
+#include "core/io/mxnet/symbol_json.h"
 #include "tests/support/files.h"
 
 #include <QtTest>
@@ -88,9 +88,9 @@ void TestWholeNetworks::compare()
     std::unordered_map<std::string, Shape> known;
     for (const auto &[name, dims] : row.at("shapes").items())
         known.emplace(name, shapeOf(dims));
-    const auto shapes = passes::inferShapes(graph, known);
+    const auto shapes = infer::inferShapes(graph, known);
     QVERIFY2(shapes.ok(), shapes.ok() ? "" : shapes.error().message().c_str());
-    const auto types = passes::inferTypes(graph, variableTypes(graph, row.at("types")));
+    const auto types = infer::inferTypes(graph, variableTypes(graph, row.at("types")));
     QVERIFY2(types.ok(), types.ok() ? "" : types.error().message().c_str());
 
     std::unordered_map<std::string, NodeId> ids;

@@ -1,6 +1,6 @@
-#include "core/io/params_file.h"
+#include "core/io/mxnet/params_file.h"
+#include "core/io/mxnet/symbol_json.h"
 #include "core/io/sniff.h"
-#include "core/io/symbol_json.h"
 #include "tests/support/malformed.h"
 
 #include <QtTest>

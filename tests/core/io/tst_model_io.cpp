@@ -5,9 +5,11 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 using namespace halftone;
 namespace fs = std::filesystem;
@@ -21,6 +23,27 @@ std::string bytesOf(const std::string &path)
 {
     std::ifstream in(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// The model of `loaded` with `value` in its weights and in an attribute.
+graph::Model numbered(const io::LoadedModel &loaded, std::uint8_t value)
+{
+    graph::Model model = loaded.model;
+    tensor::Array &array = model.parameters.at(0);
+    std::vector<std::byte> bytes(array.values.bytes().size(), std::byte{value});
+    array.values = tensor::Tensor::owning(array.values.dtype(), array.values.shape(), std::move(bytes));
+    graph::NodeDef def = model.graph.node(0);
+    def.attributes.set("__number__", std::to_string(value));
+    model.graph.redefine(0, std::make_shared<const graph::NodeDef>(std::move(def)));
+    return model;
+}
+
+/// Do symbol and parameters bear the same number?
+bool isWhole(const graph::Model &model)
+{
+    const std::string *const number = model.graph.node(0).attributes.find("__number__");
+    const auto bytes = model.parameters.at(0).values.bytes();
+    return number != nullptr && *number == std::to_string(std::to_integer<int>(bytes.front()));
 }
 
 } // namespace
@@ -51,7 +74,7 @@ private Q_SLOTS:
         const auto loaded = io::loadModel(path("net-symbol.json"));
         QVERIFY(loaded.ok());
         QCOMPARE(loaded.value().paramsPath, path("net-0010.params"));
-        QCOMPARE(loaded.value().symbolPath, path("net-symbol.json"));
+        QCOMPARE(loaded.value().modelPath, path("net-symbol.json"));
         QCOMPARE(loaded.value().model.parameters.size(), std::size_t{1});
         QVERIFY(loaded.value().model.hasParameters);
         QCOMPARE(loaded.value().notes, std::vector<std::string>());
@@ -88,7 +111,7 @@ private Q_SLOTS:
         fs::copy_file(kParams, path("weights.bin"));
         const auto loaded = io::loadModel(path("weights.bin"));
         QCOMPARE(loaded.value().model.graph.nodeCount(), std::size_t{0});
-        QCOMPARE(loaded.value().symbolPath, std::string());
+        QCOMPARE(loaded.value().modelPath, std::string());
         QCOMPARE(loaded.value().paramsPath, path("weights.bin"));
         QCOMPARE(loaded.value().model.parameters[0].name, std::string("arg:w"));
     }
@@ -160,6 +183,116 @@ private Q_SLOTS:
         }
         QVERIFY(bytesOf(path("net-symbol.json")) == bytesOf(kModel));
         QVERIFY(!fs::exists(path("hard-symbol.json")));
+    }
+
+    void aPairOfTwoRunsIsRefused_data()
+    {
+        QTest::addColumn<QString>("symbol");
+        QTest::addColumn<QString>("params");
+        QTest::addColumn<bool>("fits");
+        QTest::newRow("first run") << "one"
+                                   << "one" << true;
+        QTest::newRow("second run") << "two"
+                                    << "two" << true;
+        QTest::newRow("new symbol, old parameters") << "two"
+                                                    << "one" << false;
+        QTest::newRow("old symbol, new parameters") << "one"
+                                                    << "two" << false;
+        QTest::newRow("new symbol, parameters of others") << "two"
+                                                          << "net" << false;
+        QTest::newRow("symbol of others") << "net"
+                                          << "two" << true; // no mark: as ever
+    }
+
+    void aPairOfTwoRunsIsRefused()
+    {
+        QFETCH(QString, symbol);
+        QFETCH(QString, params);
+        QFETCH(bool, fits);
+        fs::copy_file(kParams, path("net-0000.params"));
+        const io::LoadedModel source = io::loadModel(path("net-symbol.json")).value();
+        QVERIFY(io::saveModel(numbered(source, 1), path("one"), source).ok());
+        QVERIFY(io::saveModel(numbered(source, 2), path("two"), source).ok());
+        fs::copy_file(path(qPrintable(symbol + "-symbol.json")), path("pair-symbol.json"));
+        fs::copy_file(path(qPrintable(params + "-0000.params")), path("pair-0000.params"));
+        const auto loaded = io::loadModel(path("pair-symbol.json"));
+        QCOMPARE(loaded.ok(), fits);
+        if (fits) {
+            QCOMPARE(loaded.value().notes, std::vector<std::string>());
+            QCOMPARE(loaded.value().model.graph.metadata().find("halftone_params"), nullptr);
+            return;
+        }
+        QCOMPARE(loaded.error().code, Errc::BadInput);
+        QCOMPARE(loaded.error().file, path("pair-0000.params"));
+        io::LoadOptions named;
+        named.params = path("pair-0000.params"); // somebody means it
+        QCOMPARE(io::loadModel(path("pair-symbol.json"), named).value().notes,
+                 std::vector<std::string>{"the symbol was written with other parameters than those named"});
+    }
+
+    void theMarkHoldsForOneFileAndGoesWithIt()
+    {
+        fs::copy_file(kParams, path("net-0000.params"));
+        const io::LoadedModel source = io::loadModel(path("net-symbol.json")).value();
+        QVERIFY(io::saveModel(source.model, path("out"), source).ok());
+        // XXH64 of the file's bytes, as xxhsum prints it.
+        QVERIFY(bytesOf(path("out-symbol.json"))
+                    .find("\"halftone_params\": [\"str\", \"xxh64:595bf77589251f9a\"]")
+                != std::string::npos);
+        io::LoadedModel again = io::loadModel(path("out-symbol.json")).value();
+        again.model.hasParameters = false;
+        QVERIFY(io::saveModel(again.model, path("bare"), again).ok());
+        QVERIFY(bytesOf(path("bare-symbol.json")).find("halftone") == std::string::npos);
+    }
+
+    void aSecondWriterIsToldAndNothingIsMixed()
+    {
+        fs::copy_file(kParams, path("net-0000.params"));
+        const io::LoadedModel source = io::loadModel(path("net-symbol.json")).value();
+        const auto claimed = io::ModelOutput::claim(path("out"));
+        QVERIFY(claimed.ok());
+        const auto refused = io::saveModel(source.model, path("out"), source);
+        QVERIFY(!refused.ok());
+        QVERIFY2(refused.error().message().find("is writing it") != std::string::npos,
+                 refused.error().message().c_str());
+        QVERIFY(!fs::exists(path("out-symbol.json")));
+        QVERIFY(io::saveModel(source.model, claimed.value(), source).ok());
+    }
+
+    void aPrefixNeedsAName()
+    {
+        for (const std::string &prefix :
+             {std::string(), std::string("/"), path("x") + "/../", path("."), path("..")}) {
+            const auto claimed = io::ModelOutput::claim(prefix);
+            QVERIFY2(!claimed.ok(), prefix.c_str());
+            QCOMPARE(claimed.error().code, Errc::BadCall);
+        }
+    }
+
+    void readersNeverGetAPairOfTwoRuns()
+    {
+        fs::copy_file(kParams, path("net-0000.params"));
+        const io::LoadedModel source = io::loadModel(path("net-symbol.json")).value();
+        QVERIFY(io::saveModel(numbered(source, 0), path("out"), source).ok());
+        std::atomic<bool> stop = false;
+        std::atomic<int> written = 0;
+        const auto writeOn = [&](std::uint8_t number) {
+            for (; !stop; number = static_cast<std::uint8_t>(number + 2))
+                written += io::saveModel(numbered(source, number), path("out"), source).ok() ? 1 : 0;
+        };
+        std::jthread odd(writeOn, std::uint8_t{1});
+        std::jthread even(writeOn, std::uint8_t{2});
+        int whole = 0;
+        int mixed = 0;
+        for (int k = 0; k < 2000 && (k < 200 || written < 20); ++k) {
+            const auto loaded = io::loadModel(path("out-symbol.json"));
+            whole += loaded.ok() && isWhole(loaded.value().model) ? 1 : 0;
+            mixed += loaded.ok() && !isWhole(loaded.value().model) ? 1 : 0;
+        }
+        stop = true;
+        QCOMPARE(mixed, 0);
+        QVERIFY(whole > 100);
+        QVERIFY(written > 0);
     }
 
     void whenOneOutputIsImpossibleNoneIsWritten()

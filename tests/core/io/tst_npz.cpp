@@ -1,4 +1,4 @@
-#include "core/io/npz.h"
+#include "core/io/arrays/npz.h"
 #include "core/tensor/convert.h"
 
 #include <QTemporaryDir>
@@ -196,6 +196,47 @@ private Q_SLOTS:
             QVERIFY2(!arrays.ok(), qPrintable(QString::number(length)));
             QCOMPARE(arrays.error().file, path("cut.npz"));
         }
+    }
+
+    void aFlippedBitIsRefusedOrChangesNothing_data()
+    {
+        QTest::addColumn<std::string>("file");
+        QTest::addColumn<int>("refused"); // at least; the others lie in dates, versions and attributes
+        QTest::newRow("stored") << std::string("stored.npz") << 5000;
+        QTest::newRow("deflated") << std::string("deflated.npz") << 4000;
+    }
+
+    void aFlippedBitIsRefusedOrChangesNothing()
+    {
+        QFETCH(std::string, file);
+        QFETCH(int, refused);
+        std::ifstream in(kData + file, std::ios::binary);
+        const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+        const std::vector<NamedTensor> arrays = io::readNpz(kData + file).value();
+        QCOMPARE(arrays.size(), std::size_t{3});
+        std::ofstream(path("flipped.npz"), std::ios::binary) << bytes;
+        std::fstream flipped(path("flipped.npz"), std::ios::binary | std::ios::in | std::ios::out);
+        const auto put = [&flipped](std::size_t at, char byte) {
+            flipped.seekp(static_cast<std::streamoff>(at)).put(byte).flush();
+        };
+        int found = 0;
+        for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+            const char byte = bytes[bit / 8];
+            put(bit / 8, static_cast<char>(byte ^ (1 << bit % 8)));
+            const auto outcome = io::readNpz(path("flipped.npz"));
+            put(bit / 8, byte);
+            found += outcome.ok() ? 0 : 1;
+            if (!outcome.ok())
+                continue;
+            const bool isSame = std::ranges::equal(
+                outcome.value(), arrays, [](const NamedTensor &one, const NamedTensor &other) {
+                    return one.name == other.name && one.tensor.dtype() == other.tensor.dtype()
+                        && one.tensor.shape() == other.tensor.shape()
+                        && std::ranges::equal(one.tensor.bytes(), other.tensor.bytes());
+                });
+            QVERIFY2(isSame, qPrintable("bit " + QString::number(bit)));
+        }
+        QVERIFY2(found >= refused, qPrintable(QString::number(found)));
     }
 
     void oneNameTwiceIsRefused()

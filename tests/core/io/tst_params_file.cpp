@@ -1,5 +1,5 @@
 #include "core/base/mapped_file.h"
-#include "core/io/params_file.h"
+#include "core/io/mxnet/params_file.h"
 #include "core/tensor/bfloat16.h"
 #include "core/tensor/convert.h"
 

@@ -1,5 +1,5 @@
-#include "core/io/labels.h"
-#include "core/io/preprocess.h"
+#include "core/io/pictures/labels.h"
+#include "core/io/pictures/preprocess.h"
 
 #include <QFile>
 #include <QTemporaryDir>
@@ -57,6 +57,30 @@ class TestPreprocess : public QObject
     }
 
 private Q_SLOTS:
+    void whatIsWrittenIsReadAgain()
+    {
+        io::Preprocess first = rules();
+        first.mean = {123.68, 116.779, 103.939};
+        first.scale = {0.0171, 0.0175, 0.0174};
+        first.width = 320;
+        first.height = 240;
+        first.shortSide = 256;
+        io::Preprocess second;
+        second.input = "image";
+        second.color = io::Preprocess::Color::Gray;
+        second.channelsLast = true;
+        second.batch = 1;
+        second.mean = {0};
+        second.scale = {1};
+        const std::string path = m_folder.filePath(QStringLiteral("written.json")).toStdString();
+        for (const io::Preprocess &one : {first, second}) {
+            QVERIFY(io::writePreprocess(one, path).ok());
+            const auto read = io::readPreprocess(path);
+            QVERIFY2(read.ok(), read.ok() ? "" : read.error().message().c_str());
+            QVERIFY(read.value() == one);
+        }
+    }
+
     void rulesAreReadAsTheRecordedFilesWriteThem()
     {
         const auto read = io::readPreprocess(written(kGood));

@@ -1,5 +1,6 @@
 #include "core/base/mapped_file.h"
-#include "core/io/symbol_json.h"
+#include "core/io/mxnet/symbol_json.h"
+#include "tests/support/build_graph.h"
 
 #include <QDir>
 #include <QDirIterator>
@@ -293,10 +294,8 @@ private Q_SLOTS:
 
     void namesWithQuotesAndControlCharactersSurvive()
     {
-        auto def = std::make_shared<graph::NodeDef>();
-        def->op = graph::kVariableOp;
-        def->name = "a\"\\\n\t\x01ü";
-        graph::Graph graph;
+        const auto def = test::nodeOf("null", "a\"\\\n\t\x01ü");
+        graph::Graph graph = test::emptyGraph();
         graph.add(def, {});
         graph.setHeads({{0, 0, 0}});
         QCOMPARE(read(io::writeSymbol(graph)).value().node(0).name, def->name);

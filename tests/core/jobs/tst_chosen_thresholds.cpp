@@ -1,4 +1,4 @@
-#include "core/session/chosen_thresholds.h"
+#include "core/jobs/chosen_thresholds.h"
 
 #include <QTest>
 
@@ -38,12 +38,12 @@ private Q_SLOTS:
     {
         const auto tensor = tensorNamed("a_output");
         policy::Policy policy;
-        QCOMPARE(session::choiceFor(policy, tensor).method, ThresholdMethod::Mse);
+        QCOMPARE(jobs::choiceFor(policy, tensor).method, ThresholdMethod::Mse);
         policy.thresholdMethod = ThresholdMethod::Entropy;
-        QCOMPARE(session::choiceFor(policy, tensor).method, ThresholdMethod::Entropy);
+        QCOMPARE(jobs::choiceFor(policy, tensor).method, ThresholdMethod::Entropy);
         policy.thresholds["a_output"] = {ThresholdMethod::Percentile, std::nullopt};
-        QCOMPARE(session::choiceFor(policy, tensor).method, ThresholdMethod::Percentile);
-        QCOMPARE(session::choiceFor(policy, tensorNamed("b_output")).method, ThresholdMethod::Entropy);
+        QCOMPARE(jobs::choiceFor(policy, tensor).method, ThresholdMethod::Percentile);
+        QCOMPARE(jobs::choiceFor(policy, tensorNamed("b_output")).method, ThresholdMethod::Entropy);
     }
 
     void parametersAreScaledByTheirLargestMagnitude()
@@ -53,14 +53,13 @@ private Q_SLOTS:
         policy::Policy policy;
         policy.thresholdMethod = ThresholdMethod::Entropy;
         policy.thresholds["w"] = {ThresholdMethod::Mse, 0.5};
-        QVERIFY(session::choiceFor(policy, tensor)
-                == (ThresholdChoice{ThresholdMethod::MinMax, std::nullopt}));
+        QVERIFY(jobs::choiceFor(policy, tensor) == (ThresholdChoice{ThresholdMethod::MinMax, std::nullopt}));
     }
 
     void aThresholdByHandIsTakenAsItIs()
     {
         const auto tensor = tensorNamed("a_output");
-        const auto threshold = session::thresholdBy({ThresholdMethod::Mse, 1.25}, tensor);
+        const auto threshold = jobs::thresholdBy({ThresholdMethod::Mse, 1.25}, tensor);
         QCOMPARE(threshold.value, 1.25);
         QCOMPARE(threshold.sqnrDb,
                  calibration::sqnrFromHistogram(tensor.statistics, 1.25, calibration::CodeRange::Symmetric));
@@ -75,11 +74,11 @@ private Q_SLOTS:
         const std::vector<calibration::CalibratedTensor> tensors{tensorNamed("a_output"),
                                                                  tensorNamed("b_output")};
         policy::Policy policy;
-        auto before = *session::chosenThresholds(tensors, policy);
+        auto before = *jobs::chosenThresholds(tensors, policy);
         QCOMPARE(before.size(), std::size_t{2});
         before[0].clipped = before[1].clipped = 42; // to be told apart from what is computed
         policy.thresholds["b_output"] = {ThresholdMethod::MinMax, std::nullopt};
-        const auto after = session::chosenThresholds(tensors, policy, before);
+        const auto after = jobs::chosenThresholds(tensors, policy, before);
         QCOMPARE((*after)[0].clipped, 42.0);
         QCOMPARE((*after)[1].clipped, 0.0);
         QCOMPARE((*after)[1].threshold.value, tensors[1].statistics.absMax);
@@ -90,7 +89,7 @@ private Q_SLOTS:
         const std::vector<calibration::CalibratedTensor> tensors{tensorNamed("a_output")};
         std::stop_source stop;
         stop.request_stop();
-        QVERIFY(!session::chosenThresholds(tensors, {}, {}, stop.get_token()));
+        QVERIFY(!jobs::chosenThresholds(tensors, {}, {}, stop.get_token()));
     }
 };
 

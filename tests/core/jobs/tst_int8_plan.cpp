@@ -1,8 +1,9 @@
+#include "core/backends/backends.h"
+#include "core/interpret/interpreter.h"
+#include "core/interpret/random_params.h"
+#include "core/jobs/quantize.h"
+#include "core/profile/latency.h"
 #include "core/profile/typed_model.h"
-#include "core/runtime/backends.h"
-#include "core/runtime/interpreter.h"
-#include "core/runtime/random_params.h"
-#include "core/session/quantize.h"
 #include "tests/support/int8_networks.h"
 
 #include <QtTest>
@@ -13,8 +14,8 @@
 #include <map>
 
 using namespace halftone;
-using runtime::PlanStep;
-using runtime::StepKind;
+using kernels::PlanStep;
+using kernels::StepKind;
 using tensor::DType;
 
 namespace {
@@ -25,7 +26,7 @@ const Shapes kPicture{{"data", {1, 3, 32, 32}}};
 /// Random parameters with biases and statistics that are none of the neutral ones.
 graph::Model parameterised(const graph::Model &bare)
 {
-    auto model = runtime::withRandomParameters(bare, kPicture, 1).value();
+    auto model = interpret::withRandomParameters(bare, kPicture, 1).value();
     for (tensor::Array &array : model.parameters) {
         const bool isShift = array.name.ends_with("_bias") || array.name.ends_with("_beta");
         if (!isShift && !array.name.ends_with("_gamma"))
@@ -40,45 +41,42 @@ graph::Model parameterised(const graph::Model &bare)
     return model;
 }
 
-graph::Model quantized(const graph::Model &bare, passes::QuantizedForm form,
+graph::Model quantized(const graph::Model &bare, quantize::QuantizedForm form,
                        std::vector<std::string> excluded = {})
 {
     const graph::Model model = parameterised(bare);
-    passes::QuantizeOptions options;
+    quantize::QuantizeOptions options;
     options.form = form;
-    options.isFull = form == passes::QuantizedForm::Plain;
+    options.isFull = form == quantize::QuantizedForm::Plain;
     options.excludedNames = std::move(excluded);
     std::vector<std::string> names;
-    for (const passes::ObservedTensor &tensor : passes::tensorsToObserve(model, options).value())
+    for (const quantize::ObservedTensor &tensor : quantize::planQuantization(model, options).value().observed)
         names.push_back(tensor.source);
-    const auto ranges = session::rangesOnRandomValues(model, names, kPicture, 2, {});
+    const auto ranges = jobs::rangesOnRandomValues(model, names, kPicture, 2, {});
     if (!ranges.ok())
         qFatal("%s", ranges.error().message().c_str());
-    auto made = passes::quantize(model, options, ranges.value());
+    auto made = quantize::quantize(model, options, ranges.value());
     if (!made.ok())
         qFatal("%s", made.error().message().c_str());
     return std::move(made).value().model;
 }
 
-std::unique_ptr<runtime::LatencyPlan> planOf(const graph::Model &model,
-                                             runtime::PlanLayout layout = runtime::PlanLayout::Measured)
+std::unique_ptr<kernels::LatencyPlan> planOf(const graph::Model &model,
+                                             kernels::PlanLayout layout = kernels::PlanLayout::Measured)
 {
-    static const auto fallback = runtime::backendChain("reference", 2).value();
+    const auto backend = backends::planningBackend(backends::kDefaultBackend, 2).value();
     const auto typed = profile::typedModel(model, kPicture, {});
     if (!typed.ok())
         qFatal("%s", typed.error().message().c_str());
-    runtime::PlanOptions options;
-    options.threads = 2;
-    options.layout = layout;
-    options.fallback = fallback.front().get();
-    auto plan = profile::measurablePlan(typed.value(), options);
+    auto plan = backend->plan(typed.value(), {{}, layout});
     if (!plan.ok())
         qFatal("%s", plan.error().message().c_str());
+    profile::fillInputs(*plan.value(), 1);
     return std::move(plan).value();
 }
 
-std::unique_ptr<runtime::LatencyPlan> int8PlanOf(const graph::Model &bare,
-                                                 passes::QuantizedForm form = passes::QuantizedForm::Onednn)
+std::unique_ptr<kernels::LatencyPlan>
+int8PlanOf(const graph::Model &bare, quantize::QuantizedForm form = quantize::QuantizedForm::Onednn)
 {
     return planOf(quantized(bare, form));
 }
@@ -88,12 +86,12 @@ using Values = std::map<graph::NodeId, tensor::Tensor>;
 /// The first output of every node, on the data that the plan has.
 Values valuesOf(const graph::Model &model, const char *backend, const tensor::Tensor &data)
 {
-    auto interpreter = runtime::Interpreter::create(model, runtime::backendChain(backend, 2).value());
+    auto interpreter = interpret::Interpreter::create(model, backends::backendChain(backend, 2).value());
     if (!interpreter.ok())
         qFatal("%s", interpreter.error().message().c_str());
     Values values;
-    runtime::RunOptions options;
-    options.tap = [&values](const runtime::NodeValue &value) -> Result<void> {
+    interpret::RunOptions options;
+    options.tap = [&values](const interpret::NodeValue &value) -> Result<void> {
         values[value.node] = value.outputs[0];
         return {};
     };
@@ -103,7 +101,7 @@ Values valuesOf(const graph::Model &model, const char *backend, const tensor::Te
     return values;
 }
 
-tensor::Tensor dataOf(runtime::LatencyPlan &plan)
+tensor::Tensor dataOf(kernels::LatencyPlan &plan)
 {
     const auto bytes = plan.input(0);
     return tensor::Tensor::owning(DType::F32, plan.inputs()[0].desc.shape, {bytes.begin(), bytes.end()});
@@ -152,12 +150,11 @@ class TestInt8Plan : public QObject
 private Q_SLOTS:
     void initTestCase()
     {
-        const auto backends = runtime::allBackends();
-        const auto cpu = std::ranges::find(backends, "cpu", &runtime::BackendInfo::name);
-        if (cpu == backends.end() || !cpu->available || cpu->why.find("no oneDNN") != std::string::npos)
+        const auto cpu = backends::backendInfo(backends::kDefaultBackend).value();
+        if (!cpu.makesPlans)
             QSKIP("this build has no oneDNN");
-        m_hasVnni = cpu->device.find("VNNI") != std::string::npos;
-        m_hasBfloat16 = cpu->device.find("BF16") != std::string::npos;
+        m_hasVnni = cpu.support(DType::I8) == kernels::Support::Native;
+        m_hasBfloat16 = cpu.support(DType::BF16) == kernels::Support::Native;
     }
 
     void noReorderStandsBetweenTwoInt8Neighbours_data()
@@ -183,8 +180,8 @@ private Q_SLOTS:
         QFETCH(int, others);
         if (!m_hasVnni)
             QSKIP("without VNNI the reference kernels compute products of codes");
-        const auto plan = int8PlanOf(networkOf(network),
-                                     plain ? passes::QuantizedForm::Plain : passes::QuantizedForm::Onednn);
+        const auto plan = int8PlanOf(
+            networkOf(network), plain ? quantize::QuantizedForm::Plain : quantize::QuantizedForm::Onednn);
         int onCodes = 0;
         int steps = 0;
         for (const PlanStep &step : plan->steps()) {
@@ -217,7 +214,7 @@ private Q_SLOTS:
     void plainNetworksGiveTheCodesOfTheReferenceKernels()
     {
         QFETCH(int, network);
-        graph::Model model = quantized(networkOf(network), passes::QuantizedForm::Plain);
+        graph::Model model = quantized(networkOf(network), quantize::QuantizedForm::Plain);
         const tensor::Tensor data = dataOf(*planOf(model));
         const Values wanted = valuesOf(model, "reference", data);
         const Values got = valuesOf(model, "cpu", data);
@@ -245,7 +242,7 @@ private Q_SLOTS:
 
     void aSumThatIsReadAsRealsIsTheSumOfBoth()
     {
-        graph::Model model = quantized(test::residualNetwork(), passes::QuantizedForm::Onednn);
+        graph::Model model = quantized(test::residualNetwork(), quantize::QuantizedForm::Onednn);
         const tensor::Tensor data = dataOf(*planOf(model));
         const Values wanted = valuesOf(model, "reference", data);
         bool isFound = false;
@@ -281,7 +278,7 @@ private Q_SLOTS:
         std::map<std::string, int> steps;
         for (const PlanStep &step : plan->steps()) {
             QVERIFY2(step.kernel != "reference", step.op.c_str());
-            ++steps[step.kind == StepKind::Compute ? step.op : std::string(runtime::nameOf(step.kind))];
+            ++steps[step.kind == StepKind::Compute ? step.op : std::string(kernels::nameOf(step.kind))];
         }
         // The data, what the Deconvolution gives, and what the pool gives; each convolution writes reals itself.
         QCOMPARE(steps["_contrib_quantize_v2"], 3);
@@ -295,13 +292,13 @@ private Q_SLOTS:
     {
         if (!m_hasBfloat16)
             QSKIP("this processor has no bfloat16");
-        for (const auto layout : {runtime::PlanLayout::Blocked, runtime::PlanLayout::ChannelsLast}) {
-            const auto plan = planOf(quantized(test::forkedNetwork(), passes::QuantizedForm::Onednn,
+        for (const auto layout : {kernels::PlanLayout::Blocked, kernels::PlanLayout::ChannelsLast}) {
+            const auto plan = planOf(quantized(test::forkedNetwork(), quantize::QuantizedForm::Onednn,
                                                {"narrow", "narrow_relu", "product"}),
                                      layout);
             std::map<std::string, int> steps;
             for (const PlanStep &step : plan->steps())
-                ++steps[step.kind == StepKind::Compute ? step.op : std::string(runtime::nameOf(step.kind))];
+                ++steps[step.kind == StepKind::Compute ? step.op : std::string(kernels::nameOf(step.kind))];
             QCOMPARE(steps["_contrib_dequantize"], 1);
             QCOMPARE(steps["cast"], 0);
             QCOMPARE(steps["_contrib_quantized_pooling"], 1);

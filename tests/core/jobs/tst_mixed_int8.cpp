@@ -1,8 +1,8 @@
-#include "core/passes/convert_model.h"
-#include "core/passes/quantize.h"
+#include "core/backends/backends.h"
+#include "core/interpret/interpreter.h"
+#include "core/mixed/convert_model.h"
 #include "core/profile/lowered_layer.h"
-#include "core/runtime/backends.h"
-#include "core/runtime/interpreter.h"
+#include "core/quantize/quantize.h"
 #include "tests/support/build_graph.h"
 
 #include <QtTest>
@@ -112,10 +112,16 @@ Policy bf16(std::optional<std::vector<std::string>> int8Ops = {})
     return policy;
 }
 
-passes::ConvertedModel convert(const graph::Model &model, const Policy &policy,
-                               const passes::QuantizedRanges *ranges = nullptr)
+Result<std::vector<std::string>> namesToFind(const graph::Model &model, const Policy &policy)
 {
-    auto converted = passes::convertModel(model, policy, false, {}, nullptr, ranges);
+    HALFTONE_TRY(mixed::Decided decided, mixed::decide(model, policy));
+    return mixed::rangesToFind(model, decided);
+}
+
+mixed::ConvertedModel convert(const graph::Model &model, const Policy &policy,
+                              const quantize::QuantizedRanges *ranges = nullptr)
+{
+    auto converted = mixed::convertModel(model, policy, false, {}, nullptr, ranges);
     if (!converted.ok())
         qFatal("%s", converted.error().message().c_str());
     return std::move(converted).value();
@@ -145,15 +151,15 @@ tensor::Tensor example()
 std::vector<tensor::Tensor> run(const graph::Model &model, const std::string &backend = "reference",
                                 std::map<std::string, tensor::Tensor> *values = nullptr)
 {
-    auto chain = runtime::backendChain(backend, 2);
+    auto chain = backends::backendChain(backend, 2);
     if (!chain.ok())
         qFatal("%s", chain.error().message().c_str());
-    auto interpreter = runtime::Interpreter::create(model, chain.value());
+    auto interpreter = interpret::Interpreter::create(model, chain.value());
     if (!interpreter.ok())
         qFatal("%s", interpreter.error().message().c_str());
-    runtime::RunOptions options;
+    interpret::RunOptions options;
     if (values)
-        options.tap = [&](const runtime::NodeValue &value) -> Result<void> {
+        options.tap = [&](const interpret::NodeValue &value) -> Result<void> {
             values->insert_or_assign(model.graph.node(value.node).name + "_output", value.outputs[0]);
             return {};
         };
@@ -164,12 +170,12 @@ std::vector<tensor::Tensor> run(const graph::Model &model, const std::string &ba
 }
 
 /// Of every tensor, from the example.
-passes::QuantizedRanges measured(const graph::Model &model)
+quantize::QuantizedRanges measured(const graph::Model &model)
 {
     std::map<std::string, tensor::Tensor> values;
     run(model, "reference", &values);
     values.insert_or_assign("data", example());
-    passes::QuantizedRanges ranges;
+    quantize::QuantizedRanges ranges;
     for (const auto &[name, value] : values) {
         const Values reals = value.values<float>();
         const auto [low, high] = std::ranges::minmax_element(reals);
@@ -198,9 +204,9 @@ std::vector<std::string> opsOf(const graph::Graph &graph)
     return ops;
 }
 
-std::string noteOn(const passes::ConvertedModel &converted, NodeId node)
+std::string noteOn(const mixed::ConvertedModel &converted, NodeId node)
 {
-    for (const passes::NodeNote &note : converted.conversion.notes) {
+    for (const rewrite::NodeNote &note : converted.conversion.notes) {
         if (note.node == node)
             return note.text;
     }
@@ -245,7 +251,7 @@ private Q_SLOTS:
         QCOMPARE(std::ranges::count(ops, "_sg_mkldnn_conv"), 2);
         QCOMPARE(std::ranges::count(ops, "_contrib_quantize_v2"), 1); // the data, for both readers of codes
         QCOMPARE(std::ranges::count(ops, "_contrib_dequantize"), 1);
-        const passes::CastCounts counts = converted.conversion.castCounts();
+        const rewrite::CastCounts counts = converted.conversion.castCounts();
         QCOMPARE(counts.quantizes, std::size_t{1});
         QCOMPARE(counts.dequantizes, std::size_t{1});
         QCOMPARE(std::size_t(std::ranges::count(ops, "amp_cast")), counts.casts);
@@ -253,7 +259,7 @@ private Q_SLOTS:
         const auto &log = converted.conversion;
         const NodeId last = idOf(model.graph, "relu1");
         QCOMPARE(log.int8Group[idOf(model.graph, "conv1")], last);
-        QCOMPARE(log.fromSource[idOf(model.graph, "conv1")], passes::kNoNode);
+        QCOMPARE(log.fromSource[idOf(model.graph, "conv1")], rewrite::kNoNode);
         QCOMPARE(log.graph.node(log.fromSource[last]).op, std::string("_sg_mkldnn_conv"));
         QCOMPARE(converted.assignment.requested(idOf(model.graph, "conv0")), policy::Request::Int8);
         QCOMPARE(converted.assignment.entry(idOf(model.graph, "conv0")),
@@ -265,25 +271,25 @@ private Q_SLOTS:
         const graph::Model model = residual();
         const auto ranges = measured(model);
         const auto converted = convert(model, bf16({{"Convolution"}}), &ranges);
-        const auto find = [&](passes::CastKind kind) {
-            for (const passes::InsertedCast &cast : converted.conversion.casts) {
+        const auto find = [&](rewrite::CastKind kind) {
+            for (const rewrite::InsertedCast &cast : converted.conversion.casts) {
                 if (cast.kind == kind)
                     return cast;
             }
             qFatal("no such cast");
-            return passes::InsertedCast{};
+            return rewrite::InsertedCast{};
         };
-        const auto quantize = find(passes::CastKind::Quantize);
+        const auto quantize = find(rewrite::CastKind::Quantize);
         QCOMPARE(quantize.tensor, (graph::Entry{idOf(model.graph, "data"), 0, 0}));
-        QCOMPARE(quantize.readers, (std::vector<passes::Reader>{{idOf(model.graph, "conv0"), 0}}));
-        const auto dequantize = find(passes::CastKind::Dequantize);
+        QCOMPARE(quantize.readers, (std::vector<rewrite::Reader>{{idOf(model.graph, "conv0"), 0}}));
+        const auto dequantize = find(rewrite::CastKind::Dequantize);
         QCOMPARE(dequantize.tensor.node, idOf(model.graph, "relu1"));
-        QCOMPARE(dequantize.readers, (std::vector<passes::Reader>{{idOf(model.graph, "pool"), 0}}));
+        QCOMPARE(dequantize.readers, (std::vector<rewrite::Reader>{{idOf(model.graph, "pool"), 0}}));
         QCOMPARE(dequantize.type, DType::F32);
-        for (const passes::InsertedCast &cast : converted.conversion.casts) {
+        for (const rewrite::InsertedCast &cast : converted.conversion.casts) {
             QVERIFY(cast.tensor.node < model.graph.nodeCount());
-            for (const passes::Reader &reader : cast.readers)
-                QVERIFY(reader.node == passes::kNoNode || reader.node < model.graph.nodeCount());
+            for (const rewrite::Reader &reader : cast.readers)
+                QVERIFY(reader.node == rewrite::kNoNode || reader.node < model.graph.nodeCount());
         }
     }
 
@@ -291,10 +297,10 @@ private Q_SLOTS:
     {
         const graph::Model model = residual();
         const auto ranges = measured(model);
-        passes::QuantizeOptions options;
+        quantize::QuantizeOptions options;
         options.isFull = true;
         options.perChannel = true;
-        const auto alone = passes::quantize(model, options, ranges);
+        const auto alone = quantize::quantize(model, options, ranges);
         QVERIFY(alone.ok());
         const auto converted
             = convert(model, bf16({{"Convolution", "FullyConnected", "Pooling", "Flatten"}}), &ranges);
@@ -448,7 +454,7 @@ private Q_SLOTS:
             policy.mode = static_cast<policy::Mode>(mode);
             const auto converted = convert(model, policy, calibrated ? &ranges : nullptr);
             for (const char *backend : {"reference", "cpu"}) {
-                if (!runtime::backendChain(backend, 2).ok())
+                if (!backends::backendChain(backend, 2).ok())
                     continue;
                 const double most
                     = largestDifference(run(converted.model, backend)[0], run(model, "reference")[0]);
@@ -479,10 +485,10 @@ private Q_SLOTS:
     void rangesToFindAreThoseThatThePassAsksFor()
     {
         const graph::Model model = residual();
-        const auto names = passes::rangesToFind(model, bf16({{"Convolution"}}));
+        const auto names = namesToFind(model, bf16({{"Convolution"}}));
         QVERIFY(names.ok());
         QCOMPARE(names.value(), (std::vector<std::string>{"data", "relu0_output", "relu1_output"}));
-        QVERIFY(passes::rangesToFind(model, bf16()).value().empty());
+        QVERIFY(namesToFind(model, bf16()).value().empty());
     }
 };
 

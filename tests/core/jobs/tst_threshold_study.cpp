@@ -1,5 +1,5 @@
 #include "core/calibration/entropy.h"
-#include "core/session/threshold_study.h"
+#include "core/jobs/threshold_study.h"
 
 #include <QElapsedTimer>
 #include <QTest>
@@ -10,7 +10,7 @@
 
 using namespace halftone;
 using calibration::ThresholdMethod;
-using session::ThresholdStudy;
+using jobs::ThresholdStudy;
 
 namespace {
 
@@ -59,7 +59,7 @@ private Q_SLOTS:
         QCOMPARE(study->marks().size(), std::size_t{7});
         const std::vector<double> percentiles{99, 99.9, 99.99, 99.999};
         for (std::size_t k = 0; k < 7; ++k) {
-            const session::ThresholdMark &mark = study->marks()[k];
+            const jobs::ThresholdMark &mark = study->marks()[k];
             calibration::ThresholdOptions options;
             options.codes = calibration::CodeType::Auto;
             options.method = k == 0 ? ThresholdMethod::MinMax
@@ -79,8 +79,8 @@ private Q_SLOTS:
     void theFiguresOfAMethodsThresholdAreTheMethodsOwn()
     {
         const auto study = ThresholdStudy::of(tensorOf(normal(20000, false)));
-        for (const session::ThresholdMark &mark : study->marks()) {
-            const session::ThresholdFigures figures = study->at(mark.threshold.value);
+        for (const jobs::ThresholdMark &mark : study->marks()) {
+            const jobs::ThresholdFigures figures = study->at(mark.threshold.value);
             QCOMPARE(figures.sqnrDb, mark.threshold.sqnrDb);
             QCOMPARE(figures.clipped, mark.clipped);
             if (mark.options.method == ThresholdMethod::Entropy) {
@@ -105,7 +105,7 @@ private Q_SLOTS:
                 noise += std::pow(code * threshold / 127 - x, 2);
                 clipped += std::abs(x) > threshold ? 1 : 0;
             }
-            const session::ThresholdFigures figures = study->at(threshold);
+            const jobs::ThresholdFigures figures = study->at(threshold);
             // A bin is 1/4000 of the range; values are taken to lie evenly in it.
             QVERIFY(std::abs(figures.clipped - clipped / 50000) < 1e-3);
             QVERIFY(std::abs(*figures.sqnrDb - 10 * std::log10(signal / noise)) < 0.1);
@@ -122,11 +122,11 @@ private Q_SLOTS:
         QVERIFY(whole.divergences.size() > 3000);
         QVERIFY(study->divergence().size() <= ThresholdStudy::kMostPoints);
         QVERIFY(study->divergence().size() > 300);
-        const auto least = std::ranges::min_element(study->divergence(), {}, &session::CurvePoint::value);
+        const auto least = std::ranges::min_element(study->divergence(), {}, &jobs::CurvePoint::value);
         QCOMPARE(least->value, *std::ranges::min_element(whole.divergences));
-        QVERIFY(std::ranges::is_sorted(study->divergence(), {}, &session::CurvePoint::threshold));
+        QVERIFY(std::ranges::is_sorted(study->divergence(), {}, &jobs::CurvePoint::threshold));
         // mse has chosen the highest point of the other curve.
-        const auto most = std::ranges::max_element(study->sqnr(), {}, &session::CurvePoint::value);
+        const auto most = std::ranges::max_element(study->sqnr(), {}, &jobs::CurvePoint::value);
         QCOMPARE(most->threshold, study->marks().back().threshold.value);
         QCOMPARE(study->sqnr().size(), std::size_t{256});
     }

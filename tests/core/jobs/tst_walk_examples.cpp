@@ -1,5 +1,5 @@
-#include "core/io/npz.h"
-#include "core/session/walk_examples.h"
+#include "core/io/arrays/npz.h"
+#include "core/jobs/walk_examples.h"
 #include "tests/support/build_graph.h"
 
 #include <QTemporaryDir>
@@ -8,9 +8,10 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <new>
 
 using namespace halftone;
-using session::CalibrateOptions;
+using jobs::CalibrateOptions;
 using tensor::DType;
 using tensor::Tensor;
 
@@ -86,19 +87,19 @@ private Q_SLOTS:
             std::map<std::string, int> inside;
             bool overlaps = false;
             const auto count
-                = session::walkExamples(model, {}, optionsOf(inputs, batch, threads),
-                                        [&](const graph::Entry &entry, const Tensor &value, bool) {
-                                            const std::string &name = model.graph.node(entry.node).name;
-                                            {
-                                                const std::lock_guard lock(mutex);
-                                                overlaps |= ++inside[name] > 1;
-                                            }
-                                            const std::vector<float> values = value.values<float>();
-                                            const std::lock_guard lock(mutex);
-                                            seen[name].insert(seen[name].end(), values.begin(), values.end());
-                                            --inside[name];
-                                        },
-                                        {});
+                = jobs::walkExamples(model, {}, optionsOf(inputs, batch, threads),
+                                     [&](const graph::Entry &entry, const Tensor &value, bool) {
+                                         const std::string &name = model.graph.node(entry.node).name;
+                                         {
+                                             const std::lock_guard lock(mutex);
+                                             overlaps |= ++inside[name] > 1;
+                                         }
+                                         const std::vector<float> values = value.values<float>();
+                                         const std::lock_guard lock(mutex);
+                                         seen[name].insert(seen[name].end(), values.begin(), values.end());
+                                         --inside[name];
+                                     },
+                                     {});
             QVERIFY2(count.ok(), count.ok() ? "" : count.error().message().c_str());
             QCOMPARE(count.value(), kExamples);
             QVERIFY(!overlaps);
@@ -116,11 +117,30 @@ private Q_SLOTS:
         const graph::Model model = network();
         const std::string inputs = examples(13, 7);
         for (const unsigned threads : {1U, 2U, 8U}) {
-            const auto count = session::walkExamples(model, {}, optionsOf(inputs, 2, threads),
-                                                     [](const graph::Entry &, const Tensor &, bool) {}, {});
+            const auto count = jobs::walkExamples(model, {}, optionsOf(inputs, 2, threads),
+                                                  [](const graph::Entry &, const Tensor &, bool) {}, {});
             QVERIFY(!count.ok());
             QCOMPARE(count.error().code, Errc::BadInput);
             QCOMPARE(count.error().where, std::string("picked"));
+        }
+    }
+
+    void aViewerThatFindsNoMemoryEndsTheWalkForAll()
+    {
+        const graph::Model model = network();
+        const std::string inputs = examples();
+        for (const unsigned threads : {1U, 2U, 8U}) { // alone, side by side, and with threads that only look
+            for (const std::size_t batch : {std::size_t{2}, std::size_t{20}}) {
+                std::atomic<int> shown = 0;
+                const auto count = jobs::walkExamples(model, {}, optionsOf(inputs, batch, threads),
+                                                      [&](const graph::Entry &, const Tensor &, bool) {
+                                                          if (++shown == 4)
+                                                              throw std::bad_alloc();
+                                                      },
+                                                      {});
+                QVERIFY(!count.ok());
+                QCOMPARE(count.error().code, Errc::NoMemory);
+            }
         }
     }
 
@@ -131,12 +151,12 @@ private Q_SLOTS:
         for (const unsigned threads : {1U, 2U, 8U}) {
             std::stop_source source;
             std::atomic<int> shown = 0;
-            const auto count = session::walkExamples(model, {}, optionsOf(inputs, 2, threads),
-                                                     [&](const graph::Entry &, const Tensor &, bool) {
-                                                         if (++shown == 7)
-                                                             source.request_stop();
-                                                     },
-                                                     {source.get_token(), {}});
+            const auto count = jobs::walkExamples(model, {}, optionsOf(inputs, 2, threads),
+                                                  [&](const graph::Entry &, const Tensor &, bool) {
+                                                      if (++shown == 7)
+                                                          source.request_stop();
+                                                  },
+                                                  {source.get_token(), {}});
             QVERIFY(!count.ok());
             QCOMPARE(count.error().code, Errc::Cancelled);
         }
@@ -149,12 +169,12 @@ private Q_SLOTS:
         std::vector<double> shares;
         const auto caller = std::this_thread::get_id();
         bool isElsewhere = false;
-        const auto count = session::walkExamples(model, {}, optionsOf(inputs, 3, 4),
-                                                 [](const graph::Entry &, const Tensor &, bool) {},
-                                                 {{}, [&](double share, std::string_view) {
-                                                      shares.push_back(share);
-                                                      isElsewhere |= std::this_thread::get_id() != caller;
-                                                  }});
+        const auto count = jobs::walkExamples(model, {}, optionsOf(inputs, 3, 4),
+                                              [](const graph::Entry &, const Tensor &, bool) {},
+                                              {{}, [&](double share, std::string_view) {
+                                                   shares.push_back(share);
+                                                   isElsewhere |= std::this_thread::get_id() != caller;
+                                               }});
         QVERIFY(count.ok());
         QVERIFY(!isElsewhere);
         QVERIFY(!shares.empty());

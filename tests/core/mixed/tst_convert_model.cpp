@@ -1,5 +1,6 @@
-#include "core/passes/convert_model.h"
-#include "core/passes/infer_types.h"
+#include "core/dialect/dialect.h"
+#include "core/infer/infer_types.h"
+#include "core/mixed/convert_model.h"
 #include "tests/support/build_graph.h"
 
 #include <QtTest>
@@ -33,30 +34,30 @@ graph::Model modelOf(graph::Graph graph, std::initializer_list<const char *> par
     return model;
 }
 
-passes::ConvertedModel convert(const graph::Model &model, const policy::Policy &policy)
+mixed::ConvertedModel convert(const graph::Model &model, const policy::Policy &policy)
 {
-    auto converted = passes::convertModel(model, policy, false);
+    auto converted = mixed::convertModel(model, policy, false);
     if (!converted.ok())
         qFatal("%s", converted.error().message().c_str());
     return std::move(converted).value();
 }
 
-std::vector<std::string> castNames(const passes::ConvertedModel &converted)
+std::vector<std::string> castNames(const mixed::ConvertedModel &converted)
 {
     std::vector<std::string> names;
-    for (const passes::InsertedCast &cast : converted.conversion.casts)
+    for (const rewrite::InsertedCast &cast : converted.conversion.casts)
         names.push_back(converted.model.graph.node(cast.cast).name);
     std::ranges::sort(names);
     return names;
 }
 
-DType storedType(const passes::ConvertedModel &converted, const std::string &name)
+DType storedType(const mixed::ConvertedModel &converted, const std::string &name)
 {
     const auto found = std::ranges::find(converted.model.parameters, name, &tensor::Array::name);
     return found->values.dtype();
 }
 
-bool warns(const passes::ConvertedModel &converted, const std::string &part)
+bool warns(const mixed::ConvertedModel &converted, const std::string &part)
 {
     return std::ranges::any_of(converted.warnings, [&](const policy::Warning &warning) {
         return (warning.entry + ": " + warning.text).find(part) != std::string::npos;
@@ -70,6 +71,28 @@ class TestConvertModel : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    /// Seen by running MXNet 1.9.1 (core/mixed/RULES.md, D-bf16-cut and D-bf16-refused).
+    void whatMxnetCannotDoInBfloat16IsWarnedOf()
+    {
+        GraphBuilder g;
+        const Entry fc = g.op("FullyConnected", "fc", {g.variable("x"), g.variable("w")}, kDense);
+        const Entry prelu = g.op("LeakyReLU", "slopes", {fc, g.variable("gamma")}, {{"act_type", "prelu"}});
+        const Entry sum = g.op("broadcast_add", "sum", {fc, prelu});
+        const Entry same = g.op("elemwise_add", "same", {fc, sum}); // oneDNN's, which rounds
+        policy::Policy policy;
+        policy.target = DType::BF16;
+        const auto converted = convert(modelOf(g.withHeads({same}), {"w", "gamma"}), policy);
+        const auto textOf = [&](const std::string &entry) {
+            const auto found = std::ranges::find(converted.warnings, entry, &policy::Warning::entry);
+            return found == converted.warnings.end() ? std::string() : found->text;
+        };
+        QVERIFY(textOf("node \"slopes\"").find("cannot run in bfloat16") != std::string::npos);
+        QVERIFY(textOf("bfloat16").find(": sum;") != std::string::npos);
+        QVERIFY(textOf("bfloat16").find("same") == std::string::npos);
+        policy.target = DType::F16;
+        QVERIFY(convert(modelOf(g.withHeads({same}), {"w", "gamma"}), policy).warnings.empty());
+    }
+
     void aWeightOfATargetOperatorIsStoredInTheTargetTypeWhenAsked();
     void aParameterThatAnFp32OperatorReadsStaysFloat32();
     void aParameterReadRawByANeutralOperatorIsCastNotRestored();
@@ -82,6 +105,7 @@ private Q_SLOTS:
     void aConditionHoldsForADefaultValue();
     void valuesThatOverflowAreCountedAndNamed();
     void aBodyThatIsNotAnalysedIsSaid();
+    void whatFollowsABodyIsReadAsItIs();
     void aTargetOperatorWhoseRuleRefusesIsAnErrorNamingNodeAndEntry();
     void aStopRequestCancels();
     void theSourceIsLeftAsItWas();
@@ -255,15 +279,15 @@ void TestConvertModel::valuesThatOverflowAreCountedAndNamed()
     QCOMPARE(converted.parameters.at(0).losses.overflowed, std::uint64_t{2});
     QCOMPARE(converted.parameters.at(0).losses.flushed, std::uint64_t{1});
     QVERIFY(warns(converted, "arg:w") && warns(converted, "2 values overflow float16"));
-    QVERIFY(!passes::convertModel(model, mxnetPolicy(true), true).ok());
+    QVERIFY(!mixed::convertModel(model, mxnetPolicy(true), true).ok());
 }
 
 void TestConvertModel::aBodyThatIsNotAnalysedIsSaid()
 {
     GraphBuilder inner;
     const graph::Graph body = inner.withHeads({inner.op("exp", "e", {inner.variable("v")})});
-    graph::Graph graph;
-    const auto x = graph.add(std::make_shared<graph::NodeDef>(graph::NodeDef{"null", "x", {}, {}}), {});
+    graph::Graph graph = test::emptyGraph();
+    const auto x = graph.add(test::nodeOf("null", "x"), {});
     const Entry input{x, 0, 0};
     const auto loop = graph.add(std::make_shared<graph::NodeDef>(graph::NodeDef{
                                     "_foreach", "loop", {}, {std::make_shared<const graph::Graph>(body)}}),
@@ -272,13 +296,36 @@ void TestConvertModel::aBodyThatIsNotAnalysedIsSaid()
     QVERIFY(warns(convert(modelOf(graph, {}), mxnetPolicy()), "loop"));
 }
 
+/// MXNet asks no type rule where nothing was cast; the head is cast behind, since nothing says that it is float32.
+void TestConvertModel::whatFollowsABodyIsReadAsItIs()
+{
+    GraphBuilder inner;
+    const graph::Graph body = inner.withHeads({inner.op("exp", "e", {inner.variable("v")})});
+    graph::Graph graph = test::emptyGraph();
+    const auto x = graph.add(dialect::of(graph).makeVariable("x"), {});
+    const Entry input{x, 0, 0};
+    const auto loop = graph.add(std::make_shared<graph::NodeDef>(graph::NodeDef{
+                                    "_foreach", "loop", {}, {std::make_shared<const graph::Graph>(body)}}),
+                                std::span(&input, 1));
+    const Entry output{loop, 0, 0};
+    const auto swapped
+        = graph.add(std::make_shared<graph::NodeDef>(graph::NodeDef{"SwapAxis", "swapped", {}, {}}),
+                    std::span(&output, 1));
+    graph.setHeads({{swapped, 0, 0}});
+    const auto converted = convert(modelOf(graph, {}), mxnetPolicy());
+    QVERIFY(!warns(converted, "swapped"));
+    const auto lines = test::linesOf(converted.model.graph);
+    QCOMPARE(lines.at(2), std::string("SwapAxis swapped(loop)"));
+    QCOMPARE(lines.at(3), std::string("amp_cast swapped_output_amp_cast_float32(swapped)"));
+}
+
 void TestConvertModel::aTargetOperatorWhoseRuleRefusesIsAnErrorNamingNodeAndEntry()
 {
     GraphBuilder g;
     const auto taken = g.op("take", "picked", {g.variable("x"), g.variable("ids")});
     policy::Policy policy = mxnetPolicy();
     policy.moves.push_back({"take", policy::Policy::Move::To::Target});
-    const auto converted = passes::convertModel(modelOf(g.withHeads({taken}), {}), policy, false);
+    const auto converted = mixed::convertModel(modelOf(g.withHeads({taken}), {}), policy, false);
     QVERIFY(!converted.ok());
     QCOMPARE(converted.error().where, std::string("picked"));
     QVERIFY(converted.error().found.find("take") != std::string::npos);
@@ -290,7 +337,7 @@ void TestConvertModel::aStopRequestCancels()
     const graph::Model model = modelOf(g.withHeads({g.op("relu", "r", {g.variable("x")})}), {});
     std::stop_source stop;
     stop.request_stop();
-    const auto converted = passes::convertModel(model, mxnetPolicy(), false, {stop.get_token(), {}});
+    const auto converted = mixed::convertModel(model, mxnetPolicy(), false, {stop.get_token(), {}});
     QVERIFY(!converted.ok());
     QCOMPARE(converted.error().code, Errc::Cancelled);
 }

@@ -1,5 +1,5 @@
-#include "core/io/symbol_json.h"
-#include "core/passes/convert_model.h"
+#include "core/io/mxnet/symbol_json.h"
+#include "core/mixed/convert_model.h"
 #include "core/policy/policy_json.h"
 #include "tests/support/files.h"
 #include "tests/support/graph_text.h"
@@ -44,11 +44,11 @@ std::string policyTextOf(const nlohmann::json &recorded)
     return policy.dump();
 }
 
-Result<passes::ConvertedModel> convert(const std::string &name)
+Result<mixed::ConvertedModel> convert(const std::string &name)
 {
     const nlohmann::json recorded = test::readJson(kCases + name + "/case.json");
     HALFTONE_TRY(const policy::Policy policy, policy::readPolicy(policyTextOf(recorded)));
-    return passes::convertModel(modelOf(kCases + name + "/model-symbol.json"), policy, false);
+    return mixed::convertModel(modelOf(kCases + name + "/model-symbol.json"), policy, false);
 }
 
 } // namespace

@@ -1,5 +1,5 @@
-#include "core/passes/convert_model.h"
-#include "core/passes/infer_types.h"
+#include "core/infer/infer_types.h"
+#include "core/mixed/convert_model.h"
 #include "tests/support/build_graph.h"
 #include "tests/support/graph_text.h"
 
@@ -28,10 +28,10 @@ graph::Model modelOf(Graph graph, std::initializer_list<const char *> parameters
     return model;
 }
 
-passes::ConvertedModel convert(const graph::Model &model, const policy::Policy &policy = {},
-                               const passes::ShapeMap *shapes = nullptr)
+mixed::ConvertedModel convert(const graph::Model &model, const policy::Policy &policy = {},
+                              const infer::ShapeMap *shapes = nullptr)
 {
-    auto converted = passes::convertModel(model, policy, false, {}, shapes);
+    auto converted = mixed::convertModel(model, policy, false, {}, shapes);
     if (!converted.ok())
         qFatal("%s", converted.error().message().c_str());
     return std::move(converted).value();
@@ -59,7 +59,7 @@ policy::Policy castingParams()
     return policy;
 }
 
-DType storedType(const passes::ConvertedModel &converted, const std::string &name)
+DType storedType(const mixed::ConvertedModel &converted, const std::string &name)
 {
     return std::ranges::find(converted.model.parameters, name, &tensor::Array::name)->values.dtype();
 }
@@ -116,8 +116,8 @@ void TestConvertTyped::aCastServesAllReadersOfOneTensor()
                      "FullyConnected b(a, w_0_amp_cast_float16)", "amp_cast b_0_amp_cast_float32(b)",
                      "-> b_0_amp_cast_float32"}));
     const auto weight
-        = std::ranges::find(converted.conversion.casts, Entry{1, 0, 0}, &passes::InsertedCast::tensor);
-    QCOMPARE(weight->readers, (std::vector<passes::Reader>{{2, 1}, {3, 1}}));
+        = std::ranges::find(converted.conversion.casts, Entry{1, 0, 0}, &rewrite::InsertedCast::tensor);
+    QCOMPARE(weight->readers, (std::vector<rewrite::Reader>{{2, 1}, {3, 1}}));
 }
 
 void TestConvertTyped::headsKeepTheTypesOfTheSource()
@@ -127,7 +127,7 @@ void TestConvertTyped::headsKeepTheTypesOfTheSource()
     const auto ids = g.variable("ids", {{"__dtype__", "4"}});
     const auto fc = g.op("FullyConnected", "fc", {g.variable("x"), g.variable("w")}, kDense);
     const auto root = g.op("sqrt", "root", {half});
-    const passes::ConvertedModel converted = convert({g.withHeads({fc, ids, half, root}), {}, false});
+    const mixed::ConvertedModel converted = convert({g.withHeads({fc, ids, half, root}), {}, false});
     const Graph &graph = converted.model.graph;
     std::vector<DType> types;
     for (const Entry &head : graph.heads())
@@ -283,7 +283,7 @@ void TestConvertTyped::aCastStaysBehindWhatDropsMostOfTheData()
     const Graph graph = g.withHeads({fc});
     for (const auto &[rows, moves] : {std::pair(100, false), std::pair(1, true)}) {
         const auto shapes
-            = passes::inferShapes(graph, {{"x", tensor::Shape({rows, 8})}, {"w", tensor::Shape({4, 8})}});
+            = infer::inferShapes(graph, {{"x", tensor::Shape({rows, 8})}, {"w", tensor::Shape({4, 8})}});
         QVERIFY(shapes.ok());
         const auto converted = convert(modelOf(graph, {"w"}), castingParams(), &shapes.value());
         QCOMPARE(converted.conversion.moved.size(), std::size_t{moves ? 1U : 0U});
@@ -297,7 +297,7 @@ void TestConvertTyped::indicesAreNotData()
     const auto taken = g.op("take", "taken", {g.variable("x"), g.variable("rows")});
     const auto fc = g.op("FullyConnected", "fc", {taken, g.variable("w")}, kDense);
     const Graph graph = g.withHeads({fc});
-    const auto shapes = passes::inferShapes(
+    const auto shapes = infer::inferShapes(
         graph, {{"x", tensor::Shape({2, 8})}, {"rows", tensor::Shape({5000})}, {"w", tensor::Shape({4, 8})}});
     QVERIFY(shapes.ok());
     const auto converted = convert(modelOf(graph, {"w"}), castingParams(), &shapes.value());
@@ -383,7 +383,7 @@ void TestConvertTyped::nodesThatComputeTheSameAreMerged()
     policy.share = true;
     const auto shared = convert({graph, {}, false}, policy);
     QCOMPARE(shared.conversion.merged.size(), std::size_t{2});
-    QCOMPARE(shared.conversion.fromSource[2], passes::kNoNode);
+    QCOMPARE(shared.conversion.fromSource[2], rewrite::kNoNode);
     QCOMPARE(shared.model.graph.node(shared.conversion.fromSource[1]).name, std::string("a"));
 }
 
@@ -504,7 +504,7 @@ void TestConvertTyped::anIllTypedSourceIsAnError()
     GraphBuilder g;
     const auto x = g.variable("x", {{"__dtype__", "2"}});
     const auto w = g.variable("w", {{"__dtype__", "0"}});
-    const auto converted = passes::convertModel(
+    const auto converted = mixed::convertModel(
         {g.withHeads({g.op("FullyConnected", "fc", {x, w}, kDense)}), {}, false}, {}, false);
     QVERIFY(!converted.ok());
     QVERIFY(converted.error().message().find("fc") != std::string::npos);

@@ -1,4 +1,5 @@
-#include "core/io/symbol_json.h"
+#include "core/dialect/dialect.h"
+#include "core/io/mxnet/symbol_json.h"
 #include "core/policy/policy_json.h"
 #include "tests/support/files.h"
 #include "tests/support/typed/type_aware_model.h"
@@ -49,7 +50,7 @@ test::TypeAwareResult convert(const nlohmann::json &recorded)
     const graph::Graph graph = graphOf(recorded.at("model"));
     const policy::Policy policy = policyOf(recorded);
     std::vector<policy::Warning> warnings;
-    const auto rules = policy::resolve(policy, warnings);
+    const auto rules = policy::resolve(policy, dialect::of(graph), warnings);
     const auto named = policy::matchNames(policy, graph, warnings);
     if (!rules.ok() || !named.ok())
         qFatal("%s", (rules.ok() ? named.error() : rules.error()).message().c_str());

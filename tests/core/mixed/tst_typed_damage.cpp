@@ -10,7 +10,7 @@ using graph::Entry;
 using graph::Graph;
 using graph::NodeDef;
 using graph::NodeId;
-using passes::ConvertedModel;
+using mixed::ConvertedModel;
 using tensor::DType;
 using test::Damage;
 
@@ -41,7 +41,7 @@ NodeId nodeNamed(const Graph &graph, const std::string &name)
 void rewire(ConvertedModel &converted, const std::string &node, std::size_t input, const std::string &source)
 {
     const Graph &old = converted.model.graph;
-    Graph result;
+    Graph result = Graph::like(old);
     for (NodeId id = 0; id < old.nodeCount(); ++id) {
         std::vector<Entry> inputs(old.inputs(id).begin(), old.inputs(id).end());
         if (old.node(id).name == node)

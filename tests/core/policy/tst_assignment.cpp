@@ -1,4 +1,6 @@
+#include "core/dialect/registry.h"
 #include "core/policy/assignment.h"
+#include "tests/support/build_graph.h"
 
 #include <nlohmann/json.hpp>
 
@@ -25,13 +27,13 @@ namespace {
 NodeId add(Graph &graph, const char *op, const char *name, Attributes attributes = {})
 {
     const std::vector<Entry> inputs(graph.nodeCount() > 0 && op != std::string("null") ? 1 : 0);
-    return graph.add(std::make_shared<NodeDef>(NodeDef{op, name, std::move(attributes), {}}), inputs);
+    return graph.add(halftone::test::nodeOf(op, name, std::move(attributes)), inputs);
 }
 
 /// A chain of these operators after a variable; each is named after its operator and its place.
 Graph bodyOf(std::initializer_list<const char *> ops)
 {
-    Graph body;
+    Graph body = halftone::test::emptyGraph();
     add(body, "null", "data0");
     for (const char *op : ops)
         add(body, op, (op + std::to_string(body.nodeCount())).c_str());
@@ -47,7 +49,7 @@ NodeId addFused(Graph &graph, const char *op, const char *name, Graph body)
 Rules rulesOf(const Policy &policy)
 {
     std::vector<Warning> warnings;
-    auto rules = resolve(policy, warnings);
+    auto rules = resolve(policy, halftone::dialect::defaultDialect(), warnings);
     if (!rules.ok())
         qFatal("%s", rules.error().message().c_str());
     return std::move(rules).value();
@@ -66,7 +68,7 @@ Json readJson(const std::filesystem::path &path)
     return Json::parse(file);
 }
 
-/// What the reference decides, from its lists as text and nothing else (spec: amp-conversion, section 3).
+/// What the reference decides, from its lists as text and nothing else (core/mixed/RULES.md, M-precedence).
 class Reference
 {
 public:
@@ -161,7 +163,7 @@ const Json &attributesOf(const Json &node)
 
 Graph graphOf(const Json &symbol)
 {
-    Graph graph;
+    Graph graph = halftone::test::emptyGraph();
     for (const Json &node : symbol["nodes"]) {
         std::vector<Attributes::Item> attributes;
         for (const auto &[key, value] : attributesOf(node).items())
@@ -169,8 +171,7 @@ Graph graphOf(const Json &symbol)
         std::vector<Entry> inputs;
         for (const Json &input : node["inputs"])
             inputs.push_back({input[0], input[1], 0});
-        graph.add(std::make_shared<NodeDef>(
-                      NodeDef{node["op"], node["name"], Attributes(std::move(attributes)), {}}),
+        graph.add(halftone::test::nodeOf(node["op"], node["name"], Attributes(std::move(attributes))),
                   inputs);
     }
     return graph;
@@ -224,7 +225,8 @@ private Q_SLOTS:
                 continue;
             ++seen;
             std::vector<Warning> warnings;
-            const auto rules = resolve(policyOf(one.facts["settings"]), warnings);
+            const auto rules
+                = resolve(policyOf(one.facts["settings"]), halftone::dialect::defaultDialect(), warnings);
             QVERIFY2(!rules.ok(), one.name.c_str());
             QVERIFY2(rules.error().message().find(expected.at(one.name)) != std::string::npos,
                      rules.error().message().c_str());
@@ -237,12 +239,12 @@ private Q_SLOTS:
         const Json facts
             = readJson(std::filesystem::path(HALFTONE_TEST_DATA) / "amp/error_widest_op_moved/case.json");
         std::vector<Warning> warnings;
-        QVERIFY(resolve(policyOf(facts["settings"]), warnings).ok());
+        QVERIFY(resolve(policyOf(facts["settings"]), halftone::dialect::defaultDialect(), warnings).ok());
     }
 
     void eachRuleSaysWhatDecided()
     {
-        Graph graph;
+        Graph graph = halftone::test::emptyGraph();
         const NodeId data = add(graph, "null", "data"), conv = add(graph, "Convolution", "conv"),
                      soft = add(graph, "softmax", "soft"), sum = add(graph, "elemwise_add", "sum"),
                      elu = add(graph, "LeakyReLU", "elu", {{"act_type", "elu"}}),
@@ -279,7 +281,7 @@ private Q_SLOTS:
 
     void anOverrideBeatsAnExclusionAndBothBeatTheLists()
     {
-        Graph graph;
+        Graph graph = halftone::test::emptyGraph();
         add(graph, "null", "data");
         const NodeId conv = add(graph, "Convolution", "conv");
         const Rules rules = rulesOf({});
@@ -290,7 +292,7 @@ private Q_SLOTS:
 
     void anExcludedVariableCountsAsFloat32()
     {
-        Graph graph;
+        Graph graph = halftone::test::emptyGraph();
         const NodeId data = add(graph, "null", "data");
         const Assignment made = assign(graph, rulesOf({}), {{{data, "data"}}, {}});
         QVERIFY(made.rule(data) == Rule::ExcludedName && made.requested(data) == Request::Fp32);
@@ -324,7 +326,7 @@ private Q_SLOTS:
         QFETCH(std::string, value);
         Policy policy;
         policy.conditionalOps = {{"Pooling", attribute, {"no such value", value}}};
-        Graph graph;
+        Graph graph = halftone::test::emptyGraph();
         add(graph, "null", "data");
         const NodeId pool = add(graph, "Pooling", "pool",
                                 written.empty() ? Attributes() : Attributes{{attribute, written}});
@@ -336,7 +338,7 @@ private Q_SLOTS:
     {
         Policy policy;
         policy.conditionalOps = {{"_npi_matmul", "mode", {"2"}}};
-        Graph graph;
+        Graph graph = halftone::test::emptyGraph();
         add(graph, "null", "data");
         const NodeId same = add(graph, "_npi_matmul", "a", {{"mode", "2"}}),
                      other = add(graph, "_npi_matmul", "b", {{"mode", "2.0"}}),
@@ -348,7 +350,7 @@ private Q_SLOTS:
 
     void aFusedOperatorTakesTheStrictestDecisionOfItsBody()
     {
-        Graph graph;
+        Graph graph = halftone::test::emptyGraph();
         add(graph, "null", "data");
         const auto fused = [&graph](const char *name, std::initializer_list<const char *> ops) {
             return addFused(graph, "_sg_onednn_conv", name, bodyOf(ops));
@@ -357,7 +359,7 @@ private Q_SLOTS:
                      fp32 = fused("b", {"Convolution", "softmax"}),
                      widest = fused("c", {"Pooling", "elemwise_add"}),
                      neutral = fused("d", {"_my_op", "Pooling"}), unlisted = fused("e", {"_my_op"});
-        Graph conditional;
+        Graph conditional = halftone::test::emptyGraph();
         add(conditional, "null", "data0");
         add(conditional, "Convolution", "conv");
         add(conditional, "LeakyReLU", "elu", {{"act_type", "elu"}});
@@ -389,7 +391,7 @@ private Q_SLOTS:
 
     void aListThatNamesTheFusedOperatorWins()
     {
-        Graph graph;
+        Graph graph = halftone::test::emptyGraph();
         add(graph, "null", "data");
         const NodeId listed = addFused(graph, "_sg_mkldnn_conv", "listed", bodyOf({"Convolution"})),
                      moved = addFused(graph, "_sg_mkldnn_selfatt_qk", "moved", bodyOf({"Convolution"}));
@@ -404,10 +406,10 @@ private Q_SLOTS:
 
     void fusedOperatorsInFusedOnesAreFollowedAndControlFlowIsNot()
     {
-        Graph inner;
+        Graph inner = halftone::test::emptyGraph();
         add(inner, "null", "data0");
         addFused(inner, "_sg_onednn_conv", "inner", bodyOf({"Convolution"}));
-        Graph graph;
+        Graph graph = halftone::test::emptyGraph();
         add(graph, "null", "data");
         const NodeId outer = addFused(graph, "_sg_onednn_conv", "outer", std::move(inner)),
                      loop = addFused(graph, "_foreach", "loop", bodyOf({"Convolution"}));
@@ -418,7 +420,7 @@ private Q_SLOTS:
 
     void aHundredThousandNodesAreQuick()
     {
-        Graph graph;
+        Graph graph = halftone::test::emptyGraph();
         add(graph, "null", "data");
         for (int i = 0; i < 100'000; ++i)
             add(graph,

@@ -1,4 +1,5 @@
 #include "core/policy/rules.h"
+#include "tests/support/build_graph.h"
 
 #include <QElapsedTimer>
 #include <QtTest>
@@ -17,12 +18,12 @@ namespace {
 /// data, conv0_weight, conv0, relu0, conv1 (reading conv0_weight too), /odd/
 Graph smallGraph()
 {
-    Graph graph;
+    Graph graph = halftone::test::emptyGraph();
     const auto add = [&](const char *op, const char *name, std::vector<NodeId> inputs = {}) {
         std::vector<Entry> entries;
         for (const NodeId id : inputs)
             entries.push_back({id, 0, 0});
-        return graph.add(std::make_shared<NodeDef>(NodeDef{op, name, {}, {}}), entries);
+        return graph.add(halftone::test::nodeOf(op, name), entries);
     };
     const NodeId data = add("null", "data");
     const NodeId weight = add("null", "conv0_weight");
@@ -167,8 +168,8 @@ private Q_SLOTS:
 
     void manyUnknownNamesOnALargeGraphStayQuickAndShort()
     {
-        Graph graph;
-        NodeId last = graph.add(std::make_shared<NodeDef>(NodeDef{"null", "data", {}, {}}), {});
+        Graph graph = halftone::test::emptyGraph();
+        NodeId last = graph.add(halftone::test::nodeOf("null", "data"), {});
         for (int i = 0; i < 100'000; ++i)
             last = graph.add(std::make_shared<NodeDef>(
                                  NodeDef{"Flatten", "stage" + std::to_string(i) + "_flatten", {}, {}}),

@@ -1,3 +1,4 @@
+#include "core/dialect/registry.h"
 #include "core/policy/op_lists.h"
 
 #include <QtTest>
@@ -20,7 +21,9 @@ private Q_SLOTS:
         {
             std::vector<std::jthread> threads;
             for (auto &slot : seen)
-                threads.emplace_back([&slot] { slot = builtInLists(DType::BF16, "master").value(); });
+                threads.emplace_back([&slot] {
+                    slot = builtInLists(halftone::dialect::defaultDialect(), DType::BF16, "master").value();
+                });
         }
         QCOMPARE(std::ranges::count(seen, seen.front()), 8);
         QCOMPARE(seen.front()->target.size(), std::size_t{8});
@@ -45,7 +48,8 @@ private Q_SLOTS:
     {
         QFETCH(int, type);
         QFETCH(std::string, version);
-        const auto result = builtInLists(static_cast<DType>(type), version);
+        const auto result
+            = builtInLists(halftone::dialect::defaultDialect(), static_cast<DType>(type), version);
         QVERIFY(result.ok());
         const OpLists &lists = *result.value();
         const auto size = [](const auto &list) { return static_cast<int>(list.size()); };
@@ -58,7 +62,8 @@ private Q_SLOTS:
 
     void heldNamesAreTextNotMeaning()
     {
-        const OpLists &lists = *builtInLists(DType::F16, "1.9.1").value();
+        const OpLists &lists
+            = *builtInLists(halftone::dialect::defaultDialect(), DType::F16, "1.9.1").value();
         QVERIFY(lists.holds(List::Neutral, "_add"));
         QVERIFY(!lists.holds(List::Neutral, "elemwise_add"));
         QVERIFY(lists.holds(List::Conditional, "LeakyReLU"));
@@ -70,7 +75,8 @@ private Q_SLOTS:
     void contradictionsAreThoseOfTheFile()
     {
         std::vector<std::string> texts;
-        for (const Contradiction &one : contradictions(*builtInLists(DType::F16, "1.9.1").value()))
+        for (const Contradiction &one :
+             contradictions(*builtInLists(halftone::dialect::defaultDialect(), DType::F16, "1.9.1").value()))
             texts.push_back(one.entry + ' ' + std::string(nameOf(one.list)) + ", " + one.op + ' '
                             + std::string(nameOf(one.opList)));
         const std::vector<std::string> expected{
@@ -81,18 +87,22 @@ private Q_SLOTS:
             "_sparse_sinh fp16_fp32_ops, sinh fp32_ops",
         };
         QVERIFY(std::ranges::is_permutation(texts, expected));
-        QVERIFY(contradictions(*builtInLists(DType::F16, "master").value()).empty());
-        QCOMPARE(contradictions(*builtInLists(DType::BF16, "1.9.1").value()).size(), std::size_t{11});
+        QVERIFY(
+            contradictions(*builtInLists(halftone::dialect::defaultDialect(), DType::F16, "master").value())
+                .empty());
+        QCOMPARE(
+            contradictions(*builtInLists(halftone::dialect::defaultDialect(), DType::BF16, "1.9.1").value())
+                .size(),
+            std::size_t{11});
     }
 
     void unknownListsAreRefused()
     {
-        QCOMPARE(builtInLists(DType::F32, "1.9.1").error().message(),
+        QCOMPARE(builtInLists(halftone::dialect::defaultDialect(), DType::F32, "1.9.1").error().message(),
                  std::string("target_dtype: float32, expected float16 or bfloat16"));
-        QCOMPARE(builtInLists(DType::F16, "").error().message(),
+        QCOMPARE(builtInLists(halftone::dialect::defaultDialect(), DType::F16, "").error().message(),
                  std::string("lists: \"\", expected 1.9.1, 2.0.0b1 or master"));
-        QCOMPARE(listVersions().front(), std::string_view("1.9.1"));
-        QCOMPARE(listDialects().size(), std::size_t{1});
+        QCOMPARE(halftone::dialect::defaultDialect().listVersions().front(), std::string_view("1.9.1"));
     }
 };
 

@@ -65,24 +65,23 @@ private Q_SLOTS:
             QTest::addRow("%s %s", option, text)
                 << QByteArray(option) << std::string(text) << std::string(message);
         };
-        row("conditional", "Activation", "--conditional: \"Activation\", expected OP:ATTR=V1,V2");
-        row("conditional", ":a=b", "--conditional: \":a=b\", expected OP:ATTR=V1,V2");
-        row("conditional", "A:=b", "--conditional: \"A:=b\", expected OP:ATTR=V1,V2");
-        row("conditional", "A=b:c", "--conditional: \"A=b:c\", expected OP:ATTR=V1,V2");
-        row("conditional", "A:b=", "--conditional: an empty value in \"A:b=\", expected OP:ATTR=V1,V2");
-        row("conditional", "A:b=c,,d",
-            "--conditional: an empty value in \"A:b=c,,d\", expected OP:ATTR=V1,V2");
-        row("override", "conv0", "--override: \"conv0\", expected NAME=DTYPE");
-        row("override", "=float32", "--override: \"=float32\", expected NAME=DTYPE");
+        row("conditional", "Activation", "condition: \"Activation\", expected OP:ATTR=V1,V2");
+        row("conditional", ":a=b", "condition: \":a=b\", expected OP:ATTR=V1,V2");
+        row("conditional", "A:=b", "condition: \"A:=b\", expected OP:ATTR=V1,V2");
+        row("conditional", "A=b:c", "condition: \"A=b:c\", expected OP:ATTR=V1,V2");
+        row("conditional", "A:b=", "condition: an empty value in \"A:b=\", expected OP:ATTR=V1,V2");
+        row("conditional", "A:b=c,,d", "condition: an empty value in \"A:b=c,,d\", expected OP:ATTR=V1,V2");
+        row("override", "conv0", "override: \"conv0\", expected NAME=DTYPE");
+        row("override", "=float32", "override: \"=float32\", expected NAME=DTYPE");
         row("override", "conv0=float33",
-            "--override: unknown type \"float33\" in \"conv0=float33\", expected an element type, such as "
+            "override: unknown type \"float33\" in \"conv0=float33\", expected an element type, such as "
             "float16 or int32");
         row("input", "ids=",
-            "--input: unknown type \"\" in \"ids=\", expected an element type, such as float16 or int32");
-        row("exclude", "", "--exclude: an empty name, expected a node's name or /pattern/");
-        row("move", "", "--widest-op: an empty name, expected an operator");
-        row("target", "int8", "--target: \"int8\", expected float16 or bfloat16");
-        row("mode", "", "--mode: \"\", expected typed or mxnet");
+            "input type: unknown type \"\" in \"ids=\", expected an element type, such as float16 or int32");
+        row("exclude", "", "exclusion: an empty name, expected a node's name or /pattern/");
+        row("move", "", "widest operator: an empty name, expected an operator");
+        row("target", "int8", "target type: \"int8\", expected float16 or bfloat16");
+        row("mode", "", "mode: \"\", expected typed or mxnet");
     }
 
     void badTextsAreBadCallsAndChangeNothing()

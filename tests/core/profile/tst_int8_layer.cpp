@@ -1,7 +1,7 @@
-#include "core/passes/convert_model.h"
+#include "core/backends/backends.h"
+#include "core/mixed/convert_model.h"
 #include "core/profile/int8_layer.h"
 #include "core/profile/kept_compare.h"
-#include "core/runtime/backends.h"
 #include "tests/support/build_graph.h"
 
 #include <QtTest>
@@ -115,7 +115,7 @@ Values rectified(const Values &x)
     return each(x, [](double value) { return std::max(value, 0.0); });
 }
 
-/// To codes and back (spec: calibration-int8, section 3).
+/// To codes and back (core/quantize/RULES.md, Q-quantize).
 Values coded(const Values &x, double most, bool isSigned)
 {
     const double step = most / (isSigned ? 127.5 : 255.5);
@@ -171,11 +171,11 @@ profile::ComparedModels pairOf(const graph::Model &model)
     policy.target = DType::BF16;
     policy.int8Ops = {{"Convolution"}};
     const auto range = [](double low, double high) {
-        return passes::QuantizedRange{static_cast<float>(low), static_cast<float>(high)};
+        return quantize::QuantizedRange{static_cast<float>(low), static_cast<float>(high)};
     };
-    const passes::QuantizedRanges ranges{
+    const quantize::QuantizedRanges ranges{
         {"data", range(-kData, 1)}, {"relu0_output", range(0, kFirst)}, {"relu1_output", range(0, kSecond)}};
-    auto converted = passes::convertModel(model, policy, false, {}, nullptr, &ranges);
+    auto converted = mixed::convertModel(model, policy, false, {}, nullptr, &ranges);
     if (!converted.ok())
         qFatal("%s", converted.error().message().c_str());
     return profile::convertedPair(model, converted.value().model, converted.value().conversion);
@@ -209,9 +209,9 @@ private Q_SLOTS:
         QFETCH(bool, kept);
         const graph::Model model = network();
         const profile::ComparedModels pair = pairOf(model);
-        const auto chain = runtime::backendChain("reference", 1).value();
+        const auto chain = backends::backendChain("reference", 1).value();
         const Values data = dataValues();
-        const runtime::Feed feed{{"data", tensorOf({data.begin(), data.end()}, {6, 4, 1, 1})}};
+        const interpret::Feed feed{{"data", tensorOf({data.begin(), data.end()}, {6, 4, 1, 1})}};
         profile::CompareSettings settings;
         settings.isolated = true;
         profile::Comparison comparison;
@@ -256,7 +256,7 @@ private Q_SLOTS:
             const bool isLayer = name == "relu0" || name == "relu1";
             QCOMPARE(profile::int8Layer(pair, id).has_value(), isLayer);
             if (!model.graph.isVariable(id))
-                QVERIFY(pair.int8Group[id] != passes::kNoNode && (pair.int8Group[id] == id) == isLayer);
+                QVERIFY(pair.int8Group[id] != rewrite::kNoNode && (pair.int8Group[id] == id) == isLayer);
         }
     }
 };

@@ -1,8 +1,9 @@
-#include "core/passes/infer_shapes.h"
-#include "core/passes/infer_types.h"
+#include "core/backends/backends.h"
+#include "core/dialect/registry.h"
+#include "core/infer/infer_types.h"
+#include "core/infer/typed_model.h"
+#include "core/interpret/random_params.h"
 #include "core/profile/latency.h"
-#include "core/runtime/backends.h"
-#include "core/runtime/random_params.h"
 #include "tests/support/build_graph.h"
 
 #include <QTest>
@@ -16,19 +17,19 @@ using namespace halftone;
 namespace {
 
 /// A plan of three steps that sleep.
-class Sleeper final : public runtime::LatencyPlan
+class Sleeper final : public kernels::LatencyPlan
 {
 public:
     explicit Sleeper(double milliseconds)
         : m_milliseconds(milliseconds)
         , m_steps(3)
     {
-        m_steps[1].kind = runtime::StepKind::Cast;
+        m_steps[1].kind = kernels::StepKind::Cast;
     }
 
-    std::span<const runtime::PlanStep> steps() const override { return m_steps; }
-    std::span<const runtime::PlanPort> inputs() const override { return {}; }
-    std::span<const runtime::PlanPort> outputs() const override { return {}; }
+    std::span<const kernels::PlanStep> steps() const override { return m_steps; }
+    std::span<const kernels::PlanPort> inputs() const override { return {}; }
+    std::span<const kernels::PlanPort> outputs() const override { return {}; }
     std::span<std::byte> input(std::size_t) override { return {}; }
     std::span<const std::byte> output(std::size_t) const override { return {}; }
     Result<void> run(const Progress &progress) override
@@ -47,7 +48,6 @@ public:
     }
     std::size_t arenaBytes() const override { return 5; }
     std::size_t constantBytes() const override { return 7; }
-    void poison() override { }
 
     int runs = 0;
 
@@ -60,7 +60,7 @@ private:
     }
 
     double m_milliseconds;
-    std::vector<runtime::PlanStep> m_steps;
+    std::vector<kernels::PlanStep> m_steps;
 };
 
 /// Four stages of bottlenecks with normalisations and sums, of ResNet-50's widths: some milliseconds.
@@ -99,18 +99,17 @@ graph::Model residualNetwork()
                          {{"global_pool", "True"}, {"kernel", "(1, 1)"}, {"pool_type", "avg"}})});
 }
 
-Result<std::unique_ptr<runtime::LatencyPlan>> planOf(const graph::Model &bare, const tensor::Shape &data)
+Result<std::unique_ptr<kernels::LatencyPlan>> planOf(const graph::Model &bare, const tensor::Shape &data)
 {
-    HALFTONE_TRY(const graph::Model model, runtime::withRandomParameters(bare, {{"data", data}}, 1));
+    HALFTONE_TRY(const graph::Model model, interpret::withRandomParameters(bare, {{"data", data}}, 1));
     std::unordered_map<std::string, tensor::Shape> known{{"data", data}};
     for (const tensor::Array &array : model.parameters)
-        known.emplace(graph::variableOf(array.name), array.shape);
-    HALFTONE_TRY(const passes::ShapeMap shapes, passes::inferShapes(model.graph, known));
+        known.emplace(dialect::defaultDialect().variableOf(array.name), array.shape);
+    HALFTONE_TRY(const infer::ShapeMap shapes, infer::inferShapes(model.graph, known));
     const std::vector<tensor::DType> variables(model.graph.nodeCount(), tensor::DType::F32);
-    HALFTONE_TRY(const passes::TypeMap types, passes::inferTypes(model.graph, variables));
-    runtime::PlanOptions options;
-    options.threads = 1;
-    return runtime::makeLatencyPlan(model, types, shapes, options);
+    HALFTONE_TRY(const infer::TypeMap types, infer::inferTypes(model.graph, variables));
+    HALFTONE_TRY(const auto backend, backends::planningBackend(backends::kDefaultBackend, 1));
+    return backend->plan({model, types, shapes}, {});
 }
 
 } // namespace
@@ -168,7 +167,7 @@ void LatencyTest::everyStepIsARowAndCastsAreSummed()
 /// Nothing is forgotten and the clock between the steps costs next to nothing: within 5 %.
 void LatencyTest::layersTogetherTakeAsLongAsTheWhole()
 {
-    const auto chain = runtime::backendChain("cpu", 1);
+    const auto chain = backends::backendChain("cpu", 1);
     QVERIFY(chain.ok());
     if (chain.value().size() < 2)
         QSKIP("this build has no oneDNN");

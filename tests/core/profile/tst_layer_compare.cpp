@@ -1,11 +1,12 @@
+#include "core/backends/reference/reference_backend.h"
+#include "core/dialect/registry.h"
+#include "core/interpret/random_params.h"
+#include "core/io/arrays/npz.h"
 #include "core/io/model_io.h"
-#include "core/io/npz.h"
-#include "core/passes/convert_model.h"
+#include "core/kernels/join.h"
+#include "core/mixed/convert_model.h"
 #include "core/policy/policy_json.h"
 #include "core/profile/layer_compare.h"
-#include "core/runtime/join.h"
-#include "core/runtime/random_params.h"
-#include "core/runtime/reference/reference_backend.h"
 #include "tests/support/build_graph.h"
 #include "tests/support/files.h"
 
@@ -56,12 +57,12 @@ graph::Model sample()
     return take(io::loadModel(kSample + "digits-symbol.json")).model;
 }
 
-runtime::Feed samplePictures(std::size_t count)
+interpret::Feed samplePictures(std::size_t count)
 {
     const auto arrays = take(io::readNpz(kSample + "digits-test.npz"));
     for (const io::NamedTensor &array : arrays) {
         if (array.name == "data")
-            return {{"data", runtime::sliceRows(array.tensor, 0, count)}};
+            return {{"data", kernels::sliceRows(array.tensor, 0, count)}};
     }
     qFatal("the sample has no data");
 }
@@ -73,10 +74,10 @@ policy::Policy policyOf(const std::string &file)
 
 LayerCompare compareOf(const ComparedModels &models, const CompareSettings &settings = {})
 {
-    return take(LayerCompare::create(models, {runtime::referenceBackend({1, false})}, settings));
+    return take(LayerCompare::create(models, {backends::reference::referenceBackend({1, false})}, settings));
 }
 
-Comparison compared(const ComparedModels &models, const runtime::Feed &feed,
+Comparison compared(const ComparedModels &models, const interpret::Feed &feed,
                     const CompareSettings &settings = {})
 {
     LayerCompare compare = compareOf(models, settings);
@@ -107,7 +108,7 @@ graph::Model network(int layers, std::int64_t width, std::int64_t examples, std:
         }
         value = next;
     }
-    return take(runtime::withRandomParameters(g.model({value}), {{"data", Shape{examples, width}}}, seed));
+    return take(interpret::withRandomParameters(g.model({value}), {{"data", Shape{examples, width}}}, seed));
 }
 
 std::size_t peakOfProcess()
@@ -155,7 +156,7 @@ private Q_SLOTS:
     void theOverflowIsFoundWhereItHappens()
     {
         const graph::Model model = sample();
-        const auto all = take(passes::convertModel(model, policyOf("all-float16.policy.json"), false));
+        const auto all = take(mixed::convertModel(model, policyOf("all-float16.policy.json"), false));
         const Comparison comparison
             = compared(convertedPair(model, all.model, all.conversion), samplePictures(20));
         const LayerErrors &first = comparison.layers.at(*comparison.firstDivergence);
@@ -163,7 +164,7 @@ private Q_SLOTS:
         QCOMPARE(first.dtype, DType::F16);
         QVERIFY(first.cumulative->overflow > 0);
         const auto tuned
-            = take(passes::convertModel(model, policyOf("all-float16-but-sum.policy.json"), false));
+            = take(mixed::convertModel(model, policyOf("all-float16-but-sum.policy.json"), false));
         const Comparison mended
             = compared(convertedPair(model, tuned.model, tuned.conversion), samplePictures(20));
         QVERIFY(!mended.firstDivergence);
@@ -180,11 +181,12 @@ private Q_SLOTS:
             const graph::Model model = network(layers, 24, 4, seed);
             policy::Policy policy;
             policy.target = seed % 2 == 0 ? DType::F16 : DType::BF16;
-            auto converted = take(passes::convertModel(model, policy, false));
+            auto converted = take(mixed::convertModel(model, policy, false));
             const int faulty = std::uniform_int_distribution(0, layers - 1)(random);
             const float size = std::uniform_real_distribution(0.1F, 1.0F)(random);
             for (tensor::Array &array : converted.model.parameters) {
-                if (graph::variableOf(array.name) != "fc" + std::to_string(faulty) + "_weight")
+                if (dialect::defaultDialect().variableOf(array.name)
+                    != "fc" + std::to_string(faulty) + "_weight")
                     continue;
                 std::vector<float> values = array.values.values<float>();
                 for (float &value : values)
@@ -204,9 +206,8 @@ private Q_SLOTS:
     void anIsolatedLayerIsARunWithOnlyThatOneLowered()
     {
         const graph::Model model = sample();
-        const runtime::Feed feed = samplePictures(2);
-        const auto all
-            = take(passes::convertModel(model, policyOf("all-float16-but-sum.policy.json"), false));
+        const interpret::Feed feed = samplePictures(2);
+        const auto all = take(mixed::convertModel(model, policyOf("all-float16-but-sum.policy.json"), false));
         CompareSettings settings;
         settings.isolated = true;
         const Comparison comparison
@@ -222,7 +223,7 @@ private Q_SLOTS:
                     alone.nodeOverrides[model.graph.node(id).name]
                         = id == layer.node ? DType::F16 : DType::F32;
             }
-            const auto one = take(passes::convertModel(model, alone, false));
+            const auto one = take(mixed::convertModel(model, alone, false));
             const Comparison want = compared(convertedPair(model, one.model, one.conversion), feed);
             const std::string name = model.graph.node(layer.node).name;
             QVERIFY2(want.outputs[0].figures.maxAbs == layer.isolatedAtOutputs->maxAbs, name.c_str());
@@ -238,15 +239,15 @@ private Q_SLOTS:
     void figuresDoNotDependOnBatches()
     {
         const graph::Model model = sample();
-        const auto converted = take(passes::convertModel(model, policy::Policy(), false));
+        const auto converted = take(mixed::convertModel(model, policy::Policy(), false));
         const ComparedModels models = convertedPair(model, converted.model, converted.conversion);
         CompareSettings settings;
         settings.isolated = true;
-        const runtime::Feed feed = samplePictures(5);
+        const interpret::Feed feed = samplePictures(5);
         const Comparison whole = compared(models, feed, settings);
         LayerCompare compare = compareOf(models, settings);
         for (std::size_t first = 0; first < 5; first += 2)
-            QVERIFY(take(compare.add({{"data", runtime::sliceRows(feed.at("data"), first, 2)}}))
+            QVERIFY(take(compare.add({{"data", kernels::sliceRows(feed.at("data"), first, 2)}}))
                     == Room::Enough);
         const Comparison cut = compare.result();
         for (std::size_t k = 0; k < whole.layers.size(); ++k) {
@@ -280,10 +281,10 @@ private Q_SLOTS:
         }
         const Shape shape{kElements / 2, 2};
         const graph::Model model
-            = take(runtime::withRandomParameters(g.model({value}), {{"data", shape}}, 5));
-        const auto converted = take(passes::convertModel(model, policy::Policy(), false));
+            = take(interpret::withRandomParameters(g.model({value}), {{"data", shape}}, 5));
+        const auto converted = take(mixed::convertModel(model, policy::Policy(), false));
         const ComparedModels models = convertedPair(model, converted.model, converted.conversion);
-        const runtime::Feed feed{{"data", drawn(shape, 1)}};
+        const interpret::Feed feed{{"data", drawn(shape, 1)}};
         CompareSettings settings;
         settings.memoryLimit = 15 * kValue;
         LayerCompare bounded = compareOf(models, settings);

@@ -53,15 +53,15 @@ void TestTypedModel::shapesThatContradictAreRefused()
 void TestTypedModel::layersOfEmulatedTypesAreCounted()
 {
     const auto typed = profile::typedModel(mixedModel(), {{"data", {2, 3}}}, {});
-    runtime::BackendInfo backend;
-    backend.dtypes = {{DType::F32, runtime::Support::Native},
-                      {DType::F16, runtime::Support::Emulated},
-                      {DType::BF16, runtime::Support::Emulated}};
+    backends::BackendInfo backend;
+    backend.dtypes = {{DType::F32, kernels::Support::Native},
+                      {DType::F16, kernels::Support::Emulated},
+                      {DType::BF16, kernels::Support::Emulated}};
     const auto emulated = profile::emulatedLayers(typed.value(), backend);
     QCOMPARE(emulated.size(), std::size_t{1}); // nothing is in bfloat16
     QVERIFY(emulated[0].type == DType::F16);
     QCOMPARE(emulated[0].count, std::size_t{2}); // the cast and the ReLU
-    backend.dtypes[1].second = runtime::Support::Native;
+    backend.dtypes[1].second = kernels::Support::Native;
     QVERIFY(profile::emulatedLayers(typed.value(), backend).empty());
 }
 

@@ -1,4 +1,5 @@
-#include "core/passes/correct_biases.h"
+#include "core/dialect/registry.h"
+#include "core/quantize/correct_biases.h"
 #include "tests/support/build_graph.h"
 
 #include <QTest>
@@ -13,7 +14,7 @@ namespace {
 std::vector<float> valuesOf(const graph::Model &model, std::string_view name)
 {
     for (const tensor::Array &array : model.parameters) {
-        if (graph::variableOf(array.name) == name)
+        if (dialect::defaultDialect().variableOf(array.name) == name)
             return array.values.values<float>();
     }
     return {};
@@ -54,7 +55,7 @@ graph::Model modelOf(graph::Graph graph)
     return model;
 }
 
-passes::Int8Product productOf(const graph::Graph &graph)
+quantize::Int8Product productOf(const graph::Graph &graph)
 {
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
         if (graph.node(id).op == "Convolution")
@@ -64,7 +65,7 @@ passes::Int8Product productOf(const graph::Graph &graph)
 }
 
 /// By hand: codes 127 and 38 of 127.5 steps a unit; the data's second channel loses a quarter of its mean in its codes.
-const std::unordered_map<std::string, passes::FeatureMeans> kMeans{{"data", {{1, 2}, {1, 1.5}}}};
+const std::unordered_map<std::string, quantize::FeatureMeans> kMeans{{"data", {{1, 2}, {1, 1.5}}}};
 constexpr double kShift = (127 / 127.5 * 1 + 38 / 127.5 * 1.5) - (1.0 * 1 + 0.3 * 2);
 
 } // namespace
@@ -77,7 +78,7 @@ private Q_SLOTS:
     void aBiasLosesTheMeanError()
     {
         const graph::Model model = modelOf(convolution(true, true));
-        const auto corrected = passes::correctBiases(model, {productOf(model.graph)}, kMeans);
+        const auto corrected = quantize::correctBiases(model, {productOf(model.graph)}, kMeans);
         QVERIFY(corrected.ok());
         QCOMPARE(corrected.value().corrected, std::size_t{1});
         QVERIFY(std::abs(valuesOf(corrected.value().model, "b")[0] - (0.5 - kShift)) < 1e-6);
@@ -88,7 +89,7 @@ private Q_SLOTS:
     void withoutABiasTheNormBehindLosesItScaled()
     {
         const graph::Model model = modelOf(convolution(false, true));
-        const auto corrected = passes::correctBiases(model, {productOf(model.graph)}, kMeans);
+        const auto corrected = quantize::correctBiases(model, {productOf(model.graph)}, kMeans);
         QVERIFY(corrected.ok());
         // gamma / sqrt(var + eps) = 4 / 2
         QVERIFY(std::abs(valuesOf(corrected.value().model, "beta")[0] - (-1 - 2 * kShift)) < 1e-6);
@@ -98,7 +99,7 @@ private Q_SLOTS:
     void aLayerWithoutEitherIsTold()
     {
         const graph::Model model = modelOf(convolution(false, false));
-        const auto corrected = passes::correctBiases(model, {productOf(model.graph)}, kMeans);
+        const auto corrected = quantize::correctBiases(model, {productOf(model.graph)}, kMeans);
         QVERIFY(corrected.ok());
         QCOMPARE(corrected.value().corrected, std::size_t{0});
         QCOMPARE(corrected.value().notes.size(), std::size_t{1});
@@ -109,7 +110,7 @@ private Q_SLOTS:
     {
         const graph::Model model = modelOf(convolution(true, false));
         const auto corrected
-            = passes::correctBiases(model, {productOf(model.graph)}, {{"data", {{1, 2, 3}, {1, 2, 3}}}});
+            = quantize::correctBiases(model, {productOf(model.graph)}, {{"data", {{1, 2, 3}, {1, 2, 3}}}});
         QVERIFY(corrected.ok());
         QCOMPARE(corrected.value().corrected, std::size_t{0});
         QCOMPARE(valuesOf(corrected.value().model, "b")[0], 0.5F);

@@ -1,7 +1,8 @@
 #include "core/base/text.h"
+#include "core/dialect/mxnet/range_text.h"
+#include "core/dialect/registry.h"
 #include "core/io/model_io.h"
-#include "core/passes/quantize.h"
-#include "core/passes/quantize_text.h"
+#include "core/quantize/quantize.h"
 #include "tests/support/build_graph.h"
 #include "tests/support/files.h"
 
@@ -12,7 +13,7 @@
 #include <map>
 
 using namespace halftone;
-using passes::QuantizedForm;
+using quantize::QuantizedForm;
 
 namespace {
 
@@ -26,14 +27,14 @@ graph::Model load(const std::string &path)
     return std::move(loaded).value().model;
 }
 
-passes::QuantizeOptions optionsOf(const nlohmann::json &settings)
+quantize::QuantizeOptions optionsOf(const nlohmann::json &settings)
 {
-    passes::QuantizeOptions options;
+    quantize::QuantizeOptions options;
     options.form = settings["path"] == "plain" ? QuantizedForm::Plain : QuantizedForm::Onednn;
     const std::string codes = settings["quantized_dtype"];
-    options.codes = codes == "int8" ? passes::QuantizedCodes::Int8
-        : codes == "uint8"          ? passes::QuantizedCodes::UInt8
-                                    : passes::QuantizedCodes::Auto;
+    options.codes = codes == "int8" ? quantize::QuantizedCodes::Int8
+        : codes == "uint8"          ? quantize::QuantizedCodes::UInt8
+                                    : quantize::QuantizedCodes::Auto;
     options.isFull = settings["quantize_mode"] == "full";
     options.perChannel = settings["quantize_granularity"] == "channel-wise";
     options.isCalibrated = settings["calib_mode"] != "none";
@@ -43,14 +44,14 @@ passes::QuantizeOptions optionsOf(const nlohmann::json &settings)
 }
 
 /// The recorded ranges, by the names that tensors have in the given graph.
-passes::QuantizedRanges rangesOf(const graph::Model &model, const passes::QuantizeOptions &options,
-                                 const nlohmann::json &thresholds)
+quantize::QuantizedRanges rangesOf(const graph::Model &model, const quantize::QuantizeOptions &options,
+                                   const nlohmann::json &thresholds)
 {
-    passes::QuantizedRanges ranges;
-    auto observed = passes::tensorsToObserve(model, options);
-    if (!observed.ok())
-        qFatal("%s", observed.error().message().c_str());
-    for (const passes::ObservedTensor &tensor : observed.value()) {
+    quantize::QuantizedRanges ranges;
+    auto planned = quantize::planQuantization(model, options);
+    if (!planned.ok())
+        qFatal("%s", planned.error().message().c_str());
+    for (const quantize::ObservedTensor &tensor : planned.value().observed) {
         if (thresholds.contains(tensor.name))
             ranges[tensor.source] = {thresholds[tensor.name][0], thresholds[tensor.name][1]};
     }
@@ -99,17 +100,18 @@ std::map<std::string, double> rangeTexts(const graph::Graph &graph)
 
 const tensor::Array &arrayOf(const graph::Model &model, const std::string &name)
 {
-    const auto found = std::ranges::find(model.parameters, name,
-                                         [](const tensor::Array &a) { return graph::variableOf(a.name); });
+    const auto found = std::ranges::find(model.parameters, name, [](const tensor::Array &a) {
+        return dialect::defaultDialect().variableOf(a.name);
+    });
     if (found == model.parameters.end())
         qFatal("no parameter %s", name.c_str());
     return *found;
 }
 
-passes::QuantizedModel quantized(const graph::Model &model, const passes::QuantizeOptions &options,
-                                 const passes::QuantizedRanges &ranges = {})
+quantize::QuantizedModel quantized(const graph::Model &model, const quantize::QuantizeOptions &options,
+                                   const quantize::QuantizedRanges &ranges = {})
 {
-    auto made = passes::quantize(model, options, ranges);
+    auto made = quantize::quantize(model, options, ranges);
     if (!made.ok())
         qFatal("%s", made.error().message().c_str());
     return std::move(made).value();
@@ -143,8 +145,8 @@ private Q_SLOTS:
         bare.noParams = true;
         auto wanted = io::loadModel(folder + record["variant"].get<std::string>() + "-symbol.json", bare);
         QVERIFY2(wanted.ok(), wanted.ok() ? "" : wanted.error().message().c_str());
-        const passes::QuantizeOptions options = optionsOf(record["settings"]);
-        const passes::QuantizedModel made
+        const quantize::QuantizeOptions options = optionsOf(record["settings"]);
+        const quantize::QuantizedModel made
             = quantized(model, options, rangesOf(model, options, record["thresholds"]));
         const auto got = rowsOf(made.model.graph);
         const auto want = rowsOf(wanted.value().model.graph);
@@ -173,14 +175,15 @@ private Q_SLOTS:
             const std::string variant = kData + name;
             const std::string folder = variant.substr(0, variant.rfind('/') + 1);
             const graph::Model wanted = load(variant + "-symbol.json");
-            passes::QuantizeOptions options;
+            quantize::QuantizeOptions options;
             options.form
                 = variant.find("plain") != std::string::npos ? QuantizedForm::Plain : QuantizedForm::Onednn;
             options.isFull = variant.find("embed") != std::string::npos;
-            const passes::QuantizedModel made = quantized(load(folder + "model-symbol.json"), options);
+            const quantize::QuantizedModel made = quantized(load(folder + "model-symbol.json"), options);
             std::size_t codes = 0;
             for (const tensor::Array &want : wanted.parameters) {
-                const tensor::Array &got = arrayOf(made.model, std::string(graph::variableOf(want.name)));
+                const tensor::Array &got
+                    = arrayOf(made.model, std::string(dialect::defaultDialect().variableOf(want.name)));
                 QVERIFY2(got.values.dtype() == want.values.dtype(), want.name.c_str());
                 QVERIFY2(got.shape == want.shape, want.name.c_str());
                 QVERIFY2(std::ranges::equal(got.values.bytes(), want.values.bytes()), want.name.c_str());
@@ -193,11 +196,11 @@ private Q_SLOTS:
     void eachNodeThatStaysSaysWhy()
     {
         const graph::Model model = load(kData + "sigmoid/model-symbol.json");
-        const passes::QuantizedModel made = quantized(model, {});
+        const quantize::QuantizedModel made = quantized(model, {});
         QVERIFY(!made.skipped.empty());
-        for (const passes::SkippedNode &node : made.skipped)
+        for (const quantize::SkippedNode &node : made.skipped)
             QVERIFY2(!node.why.empty(), node.name.c_str());
-        QVERIFY(std::ranges::any_of(made.skipped, [](const passes::SkippedNode &node) {
+        QVERIFY(std::ranges::any_of(made.skipped, [](const quantize::SkippedNode &node) {
             return node.name == "sig1" && node.why.find("ReLU") != std::string::npos;
         }));
     }
@@ -206,13 +209,13 @@ private Q_SLOTS:
     {
         // The reference writes -T..T here, which the next convolution refuses.
         const graph::Model model = load(kData + "cbrpf/model-symbol.json");
-        passes::QuantizeOptions options;
-        options.codes = passes::QuantizedCodes::Int8;
-        const passes::QuantizedModel made = quantized(model, options,
-                                                      {{"data", {-3, 3}},
-                                                       {"conv1_relu_output", {0, 5}},
-                                                       {"conv2_relu_output", {0, 6}},
-                                                       {"fc1_output", {-1, 1}}});
+        quantize::QuantizeOptions options;
+        options.codes = quantize::QuantizedCodes::Int8;
+        const quantize::QuantizedModel made = quantized(model, options,
+                                                        {{"data", {-3, 3}},
+                                                         {"conv1_relu_output", {0, 5}},
+                                                         {"conv2_relu_output", {0, 6}},
+                                                         {"fc1_output", {-1, 1}}});
         const auto ends = rangeTexts(made.model.graph);
         QCOMPARE(ends.at("quantized_sg_mkldnn_conv_bn_act_0 min_calib_range"), 0.0);
         QVERIFY(made.notes.empty());
@@ -221,7 +224,7 @@ private Q_SLOTS:
     void whatIsNotCalibratedIsToldAndLeftToTheRunTime()
     {
         const graph::Model model = load(kData + "cbrpf/model-symbol.json");
-        const passes::QuantizedModel made = quantized(model, {}, {{"data", {-3, 3}}});
+        const quantize::QuantizedModel made = quantized(model, {}, {{"data", {-3, 3}}});
         QCOMPARE(made.notes.size(), 1U);
         QVERIFY(made.notes[0].find("sg_mkldnn_conv_bn_act_0_output") != std::string::npos);
         QVERIFY(rowsOf(made.model.graph).contains("requantize_sg_mkldnn_conv_bn_act_0"));
@@ -229,11 +232,11 @@ private Q_SLOTS:
 
     void tinyRangesKeepTheirDigits()
     {
-        QCOMPARE(passes::rangeText(8.8846951F), std::string("8.884695"));
-        QCOMPARE(passes::rangeText(-0.0F), std::string("0.000000"));
-        QCOMPARE(passes::rangeText(0x1p-21F), std::string("4.76837158e-07"));
+        QCOMPARE(dialect::mxnet::rangeText(8.8846951F), std::string("8.884695"));
+        QCOMPARE(dialect::mxnet::rangeText(-0.0F), std::string("0.000000"));
+        QCOMPARE(dialect::mxnet::rangeText(0x1p-21F), std::string("4.76837158e-07"));
         for (const float value : {1e-30F, 3e-7F, 0.0999F, 0.1F, 7.0F, 65504.0F, 1e30F}) {
-            const double read = *parseReal(passes::rangeText(value));
+            const double read = *parseReal(dialect::mxnet::rangeText(value));
             QVERIFY(std::abs(read - double{value}) <= 5e-6 * double{value});
         }
     }
@@ -241,15 +244,15 @@ private Q_SLOTS:
     void unknownNamesAreRefusedWithTheNearest()
     {
         const graph::Model model = load(kData + "cbrpf/model-symbol.json");
-        passes::QuantizeOptions options;
+        quantize::QuantizeOptions options;
         options.excludedNames = {"conv_1"};
-        const auto made = passes::quantize(model, options, {});
+        const auto made = quantize::quantize(model, options, {});
         QVERIFY(!made.ok());
         QVERIFY(made.error().code == Errc::BadCall);
         QVERIFY(made.error().message().find("conv1") != std::string::npos);
         options.excludedNames = {};
         options.excludedOps = {"FullyConected"};
-        QVERIFY(passes::quantize(model, options, {}).error().message().find("FullyConnected")
+        QVERIFY(quantize::quantize(model, options, {}).error().message().find("FullyConnected")
                 != std::string::npos);
     }
 
@@ -257,13 +260,13 @@ private Q_SLOTS:
     {
         graph::Model model = load(kData + "cbrpf/model-symbol.json");
         model.hasParameters = false;
-        QVERIFY(!passes::quantize(model, {}, {}).ok());
+        QVERIFY(!quantize::quantize(model, {}, {}).ok());
     }
 
     void onlyListedOperatorsAreQuantized()
     {
         const graph::Model model = load(kData + "cbrpf/model-symbol.json");
-        passes::QuantizeOptions options;
+        quantize::QuantizeOptions options;
         options.quantizedOps = {"FullyConnected"};
         QCOMPARE(quantized(model, options).quantized,
                  std::vector<std::string>{"sg_mkldnn_fully_connected_0"});
@@ -272,10 +275,10 @@ private Q_SLOTS:
     void theNeutralSchemeWidensRangesByHalfALevel()
     {
         const graph::Model model = load(kData + "mlp/model-symbol.json");
-        passes::QuantizeOptions options;
+        quantize::QuantizeOptions options;
         options.isNeutral = true;
-        options.codes = passes::QuantizedCodes::Int8;
-        const passes::QuantizedModel made = quantized(model, options, {{"data", {-127, 127}}});
+        options.codes = quantize::QuantizedCodes::Int8;
+        const quantize::QuantizedModel made = quantized(model, options, {{"data", {-127, 127}}});
         QVERIFY(std::abs(rangeTexts(made.model.graph).at("data_quantize max_calib_range") - 127.5) < 1e-4);
     }
 };

@@ -1,5 +1,5 @@
-#include "core/io/npz.h"
-#include "core/runtime/random_params.h"
+#include "core/interpret/random_params.h"
+#include "core/io/arrays/npz.h"
 #include "core/session/document.h"
 #include "core/session/live_comparison.h"
 #include "tests/support/build_graph.h"
@@ -51,7 +51,7 @@ graph::Model network(int layers)
         }
     }
     const graph::Model model = g.model({g.op("softmax", "prob", {value}, {{"axis", "-1"}})});
-    return take(runtime::withRandomParameters(model, {{"data", Shape{kExamples, kWidth}}}, 7));
+    return take(interpret::withRandomParameters(model, {{"data", Shape{kExamples, kWidth}}}, 7));
 }
 
 std::string writtenTo(const QString &folder, const graph::Model &model)
@@ -104,14 +104,14 @@ std::string textOf(const std::optional<tensor::ErrorFigures> &figures)
     return text;
 }
 
-std::string textOf(const std::optional<session::Accuracy> &accuracy)
+std::string textOf(const std::optional<jobs::Accuracy> &accuracy)
 {
     return accuracy ? textOf(accuracy->top1) + textOf(accuracy->top5) + std::to_string(accuracy->examples)
                     : std::string("-");
 }
 
 /// Every bit of the figures, a line a layer.
-std::string textOf(const session::CompareOutcome &outcome)
+std::string textOf(const jobs::CompareOutcome &outcome)
 {
     const profile::Comparison &comparison = outcome.comparison;
     std::string text;
@@ -135,9 +135,9 @@ std::string textOf(const session::CompareOutcome &outcome)
     return text;
 }
 
-session::CompareOptions optionsFor(const std::string &prefix, bool isolated)
+jobs::CompareOptions optionsFor(const std::string &prefix, bool isolated)
 {
-    session::CompareOptions options;
+    jobs::CompareOptions options;
     options.examples.inputs = prefix + ".npz";
     options.backend = "reference";
     options.threads = 1;
@@ -146,12 +146,11 @@ session::CompareOptions optionsFor(const std::string &prefix, bool isolated)
     return options;
 }
 
-session::CompareOutcome whole(const session::Snapshot &snapshot, const session::CompareOptions &options)
+jobs::CompareOutcome whole(const session::Snapshot &snapshot, const jobs::CompareOptions &options)
 {
-    return take(
-        session::compareModels(profile::convertedPair(snapshot.source->model, snapshot.converted->model,
-                                                      snapshot.converted->conversion),
-                               snapshot.source->symbolPath, options, {}));
+    return take(jobs::compareModels(profile::convertedPair(snapshot.source->model, snapshot.converted->model,
+                                                           snapshot.converted->conversion),
+                                    snapshot.source->modelPath, options, {}));
 }
 
 /// Something that a person may do; refused edits change nothing.
@@ -215,7 +214,7 @@ private Q_SLOTS:
                 if (isolated && edit % 3 == 1)
                     continue; // as when the next edit comes before
                 const auto options = optionsFor(prefix, isolated);
-                const session::CompareOutcome got = take(live.compare(*snapshot, options));
+                const jobs::CompareOutcome got = take(live.compare(*snapshot, options));
                 computed += live.computedNodes();
                 const std::string want = textOf(whole(*snapshot, options));
                 QVERIFY2(textOf(got) == want, qPrintable(QString::number(edit)));
@@ -277,7 +276,7 @@ private Q_SLOTS:
         take(live.compare(*snapshot, options));
         QVERIFY(live.computedNodes() > 0);
         options.settings.memoryLimit = 8000; // ten inputs and three or four values of a batch
-        const session::CompareOutcome got = take(live.compare(*snapshot, options));
+        const jobs::CompareOutcome got = take(live.compare(*snapshot, options));
         QCOMPARE(live.computedNodes(), std::size_t{0});
         QCOMPARE(textOf(got), textOf(whole(*snapshot, options)));
         QVERIFY(got.comparison.peakBytes <= options.settings.memoryLimit);
@@ -328,10 +327,10 @@ private Q_SLOTS:
         const auto options = optionsFor(prefix, true);
         session::LiveComparison live;
         const auto got = live.compare(*snapshot, options);
-        const auto want = session::compareModels(profile::convertedPair(snapshot->source->model,
-                                                                        snapshot->converted->model,
-                                                                        snapshot->converted->conversion),
-                                                 snapshot->source->symbolPath, options, {});
+        const auto want
+            = jobs::compareModels(profile::convertedPair(snapshot->source->model, snapshot->converted->model,
+                                                         snapshot->converted->conversion),
+                                  snapshot->source->modelPath, options, {});
         QVERIFY(!got.ok() && !want.ok());
         QCOMPARE(got.error().message(), want.error().message());
     }

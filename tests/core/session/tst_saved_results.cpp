@@ -30,7 +30,7 @@ std::unique_ptr<Document> overflowing()
 
 Figures compared(const session::Snapshot &snapshot, bool isolated)
 {
-    session::CompareOptions options;
+    jobs::CompareOptions options;
     options.backend = "reference";
     options.examples.inputs = kSample + "digits-test.npz";
     options.examples.examples = 6;
@@ -40,11 +40,11 @@ Figures compared(const session::Snapshot &snapshot, bool isolated)
     if (!outcome.ok())
         qFatal("%s", outcome.error().message().c_str());
     Figures figures;
-    figures.comparison = std::make_shared<const session::CompareOutcome>(std::move(outcome).value());
+    figures.comparison = std::make_shared<const jobs::CompareOutcome>(std::move(outcome).value());
     figures.comparisonRevision = snapshot.revision;
     figures.isolatedRevision = isolated ? snapshot.revision : 0;
     profile::LayerLatency layer{
-        {{"stem_conv", "stem_bn"}, "Convolution", tensor::DType::F32, "jit", runtime::StepKind::Compute},
+        {{"stem_conv", "stem_bn"}, "Convolution", tensor::DType::F32, "jit", kernels::StepKind::Compute},
         12.5,
         11};
     auto latency = std::make_shared<session::LatencyFigures>();

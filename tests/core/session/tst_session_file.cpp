@@ -15,7 +15,7 @@ namespace {
 SessionFile example(const QString &folder)
 {
     SessionFile file;
-    file.symbolPath = folder.toStdString() + "/net-symbol.json";
+    file.modelPath = folder.toStdString() + "/net-symbol.json";
     file.paramsPath = "/elsewhere/net-0000.params";
     file.modelHash = 0x0123456789abcdefU;
     policy::Policy edited;
@@ -64,7 +64,7 @@ private Q_SLOTS:
         QVERIFY(QDir(folder.path()).rename("old", "new"));
         const auto read = readSession(folder.filePath("new/a.halftone").toStdString());
         QVERIFY(read.ok());
-        QCOMPARE(read.value().symbolPath, folder.filePath("new/net-symbol.json").toStdString());
+        QCOMPARE(read.value().modelPath, folder.filePath("new/net-symbol.json").toStdString());
         QCOMPARE(read.value().data->inputs, folder.filePath("new/data/x.npz").toStdString());
         QCOMPARE(read.value().paramsPath, std::string("/elsewhere/net-0000.params"));
     }

@@ -46,7 +46,7 @@ class TstTensorRisk : public QObject
 
 private:
     std::unique_ptr<session::Document> m_document;
-    session::CalibrateOutcome m_calibration;
+    jobs::CalibrateOutcome m_calibration;
 
     std::shared_ptr<const session::Snapshot> snapshot() const
     {
@@ -59,7 +59,7 @@ private Q_SLOTS:
         auto opened = session::Document::open(kSample + "digits-symbol.json");
         QVERIFY(opened.ok());
         m_document = std::move(opened).value();
-        session::CalibrateOptions options;
+        jobs::CalibrateOptions options;
         options.backend = "reference";
         options.examples.inputs = kSample + "digits-test.npz";
         options.examples.examples = 8;
@@ -134,6 +134,29 @@ private Q_SLOTS:
             QVERIFY(left.tensor != advice.tensor);
         m_document->undo();
         QCOMPARE(session::adviceFor(*snapshot(), m_calibration).size(), all.size());
+    }
+
+    /// As BatchNorm's running mean and variance, whatever type the rest of it is in.
+    void aParameterThatIsReadInFloat32NeedsNoAdvice()
+    {
+        while (m_document->canUndo())
+            m_document->undo();
+        const auto now = snapshot();
+        const graph::Graph &graph = now->graph();
+        jobs::CalibrateOutcome huge = m_calibration;
+        std::vector<std::size_t> variances;
+        for (graph::NodeId node = 0; node < graph.nodeCount(); ++node) {
+            if (graph.node(node).op != "BatchNorm" || now->precisionOf(node) != DType::F16)
+                continue;
+            const std::string &name = graph.node(graph.inputs(node)[4].node).name;
+            const auto at = std::ranges::find(huge.tensors, name, &calibration::CalibratedTensor::name);
+            QVERIFY2(at != huge.tensors.end(), name.c_str());
+            at->statistics.fp16.overflow = 1;
+            variances.push_back(static_cast<std::size_t>(at - huge.tensors.begin()));
+        }
+        QVERIFY(!variances.empty());
+        for (const session::TensorAdvice &advice : session::adviceFor(*now, huge))
+            QVERIFY2(std::ranges::find(variances, advice.tensor) == variances.end(), advice.text.c_str());
     }
 
     void theBuiltInListsNeedNoHardAdvice()

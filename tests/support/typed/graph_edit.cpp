@@ -10,7 +10,7 @@ using graph::NodeId;
 
 Graph reordered(const Graph &graph, std::span<const NodeId> order)
 {
-    Graph result;
+    Graph result = Graph::like(graph);
     std::vector<NodeId> copies(graph.nodeCount());
     for (const NodeId id : order) {
         std::vector<Entry> inputs;
@@ -25,7 +25,6 @@ Graph reordered(const Graph &graph, std::span<const NodeId> order)
     for (const Entry &head : graph.heads())
         heads.push_back({copies[head.node], head.output, head.version});
     result.setHeads(std::move(heads));
-    result.setMetadata(graph.metadata());
     return result;
 }
 

@@ -1,5 +1,6 @@
 #include "tests/support/typed/properties.h"
 
+#include "core/dialect/registry.h"
 #include "core/graph/traverse.h"
 #include "tests/support/typed/graph_edit.h"
 #include "tests/support/typed/replay.h"
@@ -16,8 +17,8 @@ using graph::Entry;
 using graph::Graph;
 using graph::NodeDef;
 using graph::NodeId;
-using passes::kNoNode;
 using policy::Request;
+using rewrite::kNoNode;
 using tensor::DType;
 
 std::string quoted(const NodeDef &node)
@@ -109,7 +110,7 @@ std::string nodesAreInTopologicalOrder(const Outcome &o)
 std::string nodesKeepTheirOrder(const Outcome &o)
 {
     std::set<NodeId> inPlaceOfATwin;
-    for (const passes::MergedNode &merged : o.log().merged)
+    for (const rewrite::MergedNode &merged : o.log().merged)
         inPlaceOfATwin.insert(merged.into);
     NodeId last = 0;
     for (const NodeId id : graph::postOrder(o.source())) {
@@ -133,7 +134,7 @@ std::string namesAreUnique(const Outcome &o)
 
 std::string castsAreNamedAfterWhatTheyCast(const Outcome &o)
 {
-    for (const passes::InsertedCast &cast : o.log().casts) {
+    for (const rewrite::InsertedCast &cast : o.log().casts) {
         const std::string base = o.source().node(cast.tensor.node).name + '_'
             + std::to_string(cast.tensor.output) + "_amp_cast_" + typeName(cast.type);
         const std::string &name = o.result().node(cast.cast).name;
@@ -179,7 +180,7 @@ std::string headsKeepTheirTypes(const Outcome &o)
 
 std::string onlyShortFloatsAreCast(const Outcome &o)
 {
-    for (const passes::InsertedCast &cast : o.log().casts) {
+    for (const rewrite::InsertedCast &cast : o.log().casts) {
         const DType type = typeAfter(o, o.result().inputs(cast.cast)[0]);
         if (type != DType::F32 && !tensor::isHalf(type) && type != DType::Unknown)
             return "\"" + o.result().node(cast.cast).name + "\" casts " + typeName(type);
@@ -242,7 +243,7 @@ std::string castsStayWithinTheBound(const Outcome &o)
                            o.given.policy.castParams.value_or(false));
     policy::Policy asMxnet = o.given.policy;
     asMxnet.mode = policy::Mode::Mxnet;
-    const auto mxnet = passes::convertModel(o.given.model, asMxnet, false);
+    const auto mxnet = mixed::convertModel(o.given.model, asMxnet, false);
     // Who gives up on operators that were asked for needs no casts for them.
     std::size_t bound = mxnet.ok() ? castsIn(mxnet.value().model.graph) : 0;
     if (aware.servesAllTargets)
@@ -258,7 +259,7 @@ std::string castsStayWithinTheBound(const Outcome &o)
 std::set<NodeId> noted(const Outcome &o)
 {
     std::set<NodeId> nodes;
-    for (const passes::NodeNote &note : o.log().notes)
+    for (const rewrite::NodeNote &note : o.log().notes)
         nodes.insert(note.node);
     return nodes;
 }
@@ -266,7 +267,7 @@ std::set<NodeId> noted(const Outcome &o)
 std::set<NodeId> moved(const Outcome &o)
 {
     std::set<NodeId> nodes;
-    for (const passes::MovedCasts &move : o.log().moved)
+    for (const rewrite::MovedCasts &move : o.log().moved)
         nodes.insert(move.past);
     return nodes;
 }
@@ -342,7 +343,7 @@ std::string anAllFp32PolicyReturnsTheSource(const Outcome &o)
     policy.excludedNames = {"/.*/"};
     policy.nodeOverrides.clear();
     policy.share = false;
-    const auto converted = passes::convertModel(o.given.model, policy, false);
+    const auto converted = mixed::convertModel(o.given.model, policy, false);
     return converted.ok() ? exactDifference(converted.value().model.graph, pruned(o.source()))
                           : converted.error().message();
 }
@@ -351,7 +352,7 @@ std::string convertingTwiceChangesNothing(const Outcome &o)
 {
     if (o.given.policy.keepIoTypes == false)
         return {};
-    const auto again = passes::convertModel(o.converted.model, o.given.policy, false);
+    const auto again = mixed::convertModel(o.converted.model, o.given.policy, false);
     return again.ok() ? exactDifference(again.value().model.graph, o.result()) : again.error().message();
 }
 
@@ -360,13 +361,13 @@ std::string theOrderOfNodesDoesNotMatter(const Outcome &o)
     Random random(o.source().nodeCount());
     graph::Model shuffled = o.given.model;
     shuffled.graph = permuted(shuffled.graph, random);
-    const auto other = passes::convertModel(shuffled, o.given.policy, false);
+    const auto other = mixed::convertModel(shuffled, o.given.policy, false);
     return other.ok() ? exactDifference(other.value().model.graph, o.result()) : other.error().message();
 }
 
 std::string storedParametersHaveNoFloat32Reader(const Outcome &o)
 {
-    for (const passes::StoredParameter &parameter : o.log().parameters) {
+    for (const rewrite::StoredParameter &parameter : o.log().parameters) {
         const NodeDef &variable = o.source().node(parameter.variable);
         if (!o.isParameter[parameter.variable] && o.given.policy.keepIoTypes != false)
             return "\"" + variable.name + "\" is data";
@@ -388,7 +389,7 @@ std::string storedArraysHaveTheTypesOfTheirVariables(const Outcome &o)
 {
     std::map<std::string_view, DType> stored;
     for (const tensor::Array &array : o.converted.model.parameters)
-        stored[graph::variableOf(array.name)] = array.values.dtype();
+        stored[dialect::defaultDialect().variableOf(array.name)] = array.values.dtype();
     return firstOfNodes(o.result(), [&](NodeId id, const NodeDef &node) {
         const auto array = stored.find(node.name);
         if (!node.isVariable() || array == stored.end() || array->second == typeAfter(o, {id, 0, 0}))
@@ -398,7 +399,7 @@ std::string storedArraysHaveTheTypesOfTheirVariables(const Outcome &o)
     });
 }
 
-/// Operators that keep state, draw, write or belong to the reference's old classes (spec: amp-conversion, section 5).
+/// Operators that keep state, draw, write or belong to the reference's old classes (core/mixed/RULES.md, M-share).
 bool mayNeverMerge(const NodeDef &node)
 {
     static const std::set<std::string> kNever{
@@ -424,7 +425,7 @@ std::map<std::string, std::string> meaningOf(const NodeDef &node)
 std::string mergedNodesComputeTheSame(const Outcome &o)
 {
     std::map<NodeId, NodeId> standIn;
-    for (const passes::MergedNode &merged : o.log().merged)
+    for (const rewrite::MergedNode &merged : o.log().merged)
         standIn[merged.node] = merged.into;
     const std::set<NodeId> folded(o.log().foldedCasts.begin(), o.log().foldedCasts.end());
     const auto meant = [&](Entry entry) {
@@ -464,7 +465,7 @@ std::string mergingCanBeSwitchedOff(const Outcome &o)
         return {};
     policy::Policy policy = o.given.policy;
     policy.share = false;
-    const auto whole = passes::convertModel(o.given.model, policy, false);
+    const auto whole = mixed::convertModel(o.given.model, policy, false);
     if (!whole.ok())
         return whole.error().message();
     return whole.value().conversion.merged.empty() ? std::string() : "nodes are merged all the same";
@@ -503,7 +504,7 @@ std::vector<bool> parametersOf(const TypedCase &given)
     if (given.policy.dataNames)
         data.insert(given.policy.dataNames->begin(), given.policy.dataNames->end());
     for (const tensor::Array &array : given.model.parameters)
-        stored.insert(graph::variableOf(array.name));
+        stored.insert(dialect::defaultDialect().variableOf(array.name));
     std::vector<bool> result(given.model.graph.nodeCount());
     for (NodeId id = 0; id < result.size(); ++id) {
         const std::string_view name = given.model.graph.node(id).name;
@@ -531,7 +532,7 @@ DType typeOfVariable(const TypedCase &given, NodeId variable)
     if (const auto said = given.policy.inputDtypes.find(node.name); said != given.policy.inputDtypes.end())
         return said->second;
     for (const tensor::Array &array : given.model.parameters) {
-        if (graph::variableOf(array.name) == node.name)
+        if (dialect::defaultDialect().variableOf(array.name) == node.name)
             return array.values.dtype();
     }
     static const std::map<std::string, DType> kCodes{{"0", DType::F32}, {"1", DType::F64},
@@ -552,9 +553,9 @@ namespace {
 std::optional<std::vector<Violation>> check(const TypedCase &given, std::span<const Property> properties,
                                             const Damage &damage)
 {
-    auto converted = passes::convertModel(given.model, given.policy, false);
+    auto converted = mixed::convertModel(given.model, given.policy, false);
     if (!converted.ok()) {
-        if (converted.error().file == passes::kPolicyName)
+        if (converted.error().field != Field::None)
             return std::nullopt;
         return std::vector<Violation>{{"converts", converted.error().message()}};
     }
@@ -567,7 +568,7 @@ std::optional<std::vector<Violation>> check(const TypedCase &given, std::span<co
             types[source.node(id).name] = typeOfVariable(given, id);
     }
     OracleTypes before = typesByOracle(source, variablesOf(source, types));
-    for (const passes::StoredParameter &parameter : converted.value().conversion.parameters)
+    for (const rewrite::StoredParameter &parameter : converted.value().conversion.parameters)
         types[source.node(parameter.variable).name] = parameter.to;
     OracleTypes after
         = typesByOracle(converted.value().model.graph, variablesOf(converted.value().model.graph, types));

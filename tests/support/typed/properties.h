@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/passes/convert_model.h"
+#include "core/mixed/convert_model.h"
 #include "tests/support/typed/random_graph.h"
 #include "tests/support/typed/type_oracle.h"
 
@@ -19,12 +19,12 @@ struct Outcome
     tensor::DType target;
     std::vector<bool> isParameter; ///< by source NodeId; of variables
     OracleTypes before;
-    passes::ConvertedModel converted;
+    mixed::ConvertedModel converted;
     OracleTypes after;
 
     const graph::Graph &source() const { return given.model.graph; }
     const graph::Graph &result() const { return converted.model.graph; }
-    const passes::Conversion &log() const { return converted.conversion; }
+    const rewrite::Conversion &log() const { return converted.conversion; }
 };
 
 /// One promise of mode typed. `violation` says how it is broken, nothing when it holds.
@@ -43,7 +43,7 @@ struct Violation
 };
 
 /// What a test does to a conversion to see who notices.
-using Damage = std::function<void(passes::ConvertedModel &converted)>;
+using Damage = std::function<void(mixed::ConvertedModel &converted)>;
 
 /// Converts and checks. "converts" stands first, and alone when it does not hold. A policy that is refused by itself
 /// violates nothing: nothing is given then.

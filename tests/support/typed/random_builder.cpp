@@ -56,10 +56,7 @@ Value RandomBuilder::variable(std::string name, const Dims &dims, DType type, bo
         attributes.set("__dtype__", std::to_string(dialect::mxnet::codeOf(type)));
     if (random.chance(80))
         attributes.set("__shape__", textOf(dims));
-    const NodeId id
-        = m_graph.add(std::make_shared<NodeDef>(NodeDef{
-                          std::string(graph::kVariableOp), std::move(name), std::move(attributes), {}}),
-                      {});
+    const NodeId id = m_graph.add(nodeOf("null", name, std::move(attributes)), {});
     const Value value{{id, 0, 0}, dims, type};
     m_outputs.push_back({value});
     m_isRead.push_back(false);

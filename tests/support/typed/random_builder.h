@@ -2,6 +2,7 @@
 
 #include "core/graph/model.h"
 #include "core/tensor/dtype.h"
+#include "tests/support/build_graph.h"
 #include "tests/support/typed/random.h"
 
 #include <functional>
@@ -81,7 +82,7 @@ private:
     std::vector<graph::NodeId> someDependencies();
     std::vector<graph::Entry> chooseHeads();
 
-    graph::Graph m_graph;
+    graph::Graph m_graph = emptyGraph();
     std::vector<Value> m_values; ///< all that operators may read
     std::vector<std::vector<Value>> m_outputs; ///< by NodeId
     std::vector<Value> m_parameters;

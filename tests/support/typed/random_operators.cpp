@@ -1,5 +1,7 @@
 #include "tests/support/typed/random_operators.h"
 
+#include "tests/support/build_graph.h"
+
 #include <algorithm>
 
 namespace halftone::test {
@@ -445,13 +447,10 @@ bool foreach (RandomBuilder &g)
     const auto x = g.pick([](const Value &v) { return v.isFloat() && v.rank() == 3; });
     if (!x)
         return false;
-    graph::Graph body;
+    graph::Graph body = emptyGraph();
     const auto node = [&body](const char *op, const char *name, std::vector<graph::Entry> inputs,
                               Attributes attributes = {}) {
-        return graph::Entry{
-            body.add(std::make_shared<graph::NodeDef>(graph::NodeDef{op, name, std::move(attributes), {}}),
-                     inputs),
-            0, 0};
+        return graph::Entry{body.add(nodeOf(op, name, std::move(attributes)), inputs), 0, 0};
     };
     const auto slice = node("null", "slice", {});
     const auto weight = node("null", "w", {});

@@ -19,16 +19,16 @@ using graph::NodeId;
 class Replay
 {
 public:
-    Replay(const Graph &source, const passes::Conversion &log)
+    Replay(const Graph &source, const rewrite::Conversion &log)
         : m_source(source)
         , m_log(log)
         , m_folded(log.foldedCasts.begin(), log.foldedCasts.end())
-        , m_copies(source.nodeCount(), passes::kNoNode)
+        , m_copies(source.nodeCount(), rewrite::kNoNode)
     {
-        for (const passes::MergedNode &merged : log.merged)
+        for (const rewrite::MergedNode &merged : log.merged)
             m_standIn[merged.node] = merged.into;
         for (std::size_t c = 0; c < log.casts.size(); ++c) {
-            for (const passes::Reader &reader : log.casts[c].readers)
+            for (const rewrite::Reader &reader : log.casts[c].readers)
                 m_castFor[{reader.node, reader.input}] = c;
         }
     }
@@ -37,15 +37,14 @@ public:
     {
         std::vector<Entry> heads;
         for (std::uint32_t k = 0; k < m_source.heads().size(); ++k)
-            heads.push_back(read(m_source.heads()[k], passes::kNoNode, k));
-        for (const passes::CopiedHead &copied : m_log.copiedHeads) {
+            heads.push_back(read(m_source.heads()[k], rewrite::kNoNode, k));
+        for (const rewrite::CopiedHead &copied : m_log.copiedHeads) {
             auto def = std::make_shared<NodeDef>();
             def->op = "_copy";
             def->name = m_log.graph.node(copied.copy).name;
             heads[copied.head] = {m_result.add(std::move(def), std::vector{heads[copied.head]}), 0, 0};
         }
         m_result.setHeads(std::move(heads));
-        m_result.setMetadata(m_source.metadata());
         return std::move(m_result);
     }
 
@@ -78,7 +77,7 @@ private:
 
     NodeId castOf(std::size_t index)
     {
-        const passes::InsertedCast &cast = m_log.casts[index];
+        const rewrite::InsertedCast &cast = m_log.casts[index];
         if (const auto made = m_castNodes.find(index); made != m_castNodes.end())
             return made->second;
         auto def = std::make_shared<NodeDef>();
@@ -101,8 +100,8 @@ private:
             for (const NodeId dependency : m_source.controlDependencies(id))
                 needed.push_back(value({dependency, 0, 0}).node);
             const auto missing
-                = std::ranges::find(needed, passes::kNoNode, [this](NodeId n) { return m_copies[n]; });
-            if (m_copies[id] != passes::kNoNode) {
+                = std::ranges::find(needed, rewrite::kNoNode, [this](NodeId n) { return m_copies[n]; });
+            if (m_copies[id] != rewrite::kNoNode) {
                 pending.pop_back();
             } else if (missing != needed.end()) {
                 pending.push_back(*missing);
@@ -129,7 +128,7 @@ private:
     graph::NodeDefPtr definition(NodeId id) const
     {
         auto def = std::make_shared<NodeDef>(m_source.node(id));
-        for (const passes::StoredParameter &parameter : m_log.parameters) {
+        for (const rewrite::StoredParameter &parameter : m_log.parameters) {
             if (parameter.variable == id)
                 def->attributes.set("__dtype__", std::to_string(dialect::mxnet::codeOf(parameter.to)));
         }
@@ -137,7 +136,7 @@ private:
             const tensor::DType type = m_log.types.at(m_log.fromSource[id], 0);
             def->attributes.set("__dtype__", std::to_string(dialect::mxnet::codeOf(type)));
         }
-        for (const passes::ConvertedBody &body : m_log.bodies) {
+        for (const rewrite::ConvertedBody &body : m_log.bodies) {
             if (body.node == id)
                 def->subgraphs[body.body]
                     = std::make_shared<const Graph>(replay(*def->subgraphs[body.body], body.conversion));
@@ -146,14 +145,14 @@ private:
     }
 
     const Graph &m_source;
-    const passes::Conversion &m_log;
+    const rewrite::Conversion &m_log;
     std::set<NodeId> m_folded;
     std::map<NodeId, NodeId> m_standIn;
     std::map<std::pair<NodeId, std::uint32_t>, std::size_t>
         m_castFor; ///< (reader, input) -> index into casts
     std::map<std::size_t, NodeId> m_castNodes;
     std::vector<NodeId> m_copies; ///< by source NodeId
-    Graph m_result;
+    Graph m_result = Graph::like(m_source);
 };
 
 std::string entryText(const Graph &graph, const Entry &entry)
@@ -192,7 +191,7 @@ std::map<std::string, std::string> exactTexts(const Graph &graph)
 
 } // namespace
 
-Graph replay(const Graph &source, const passes::Conversion &log)
+Graph replay(const Graph &source, const rewrite::Conversion &log)
 {
     return Replay(source, log).run();
 }

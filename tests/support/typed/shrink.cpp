@@ -1,8 +1,10 @@
 #include "tests/support/typed/shrink.h"
 
+#include "core/dialect/dialect.h"
 #include "core/dialect/mxnet/dtype_code.h"
-#include "core/io/symbol_json.h"
+#include "core/io/mxnet/symbol_json.h"
 #include "core/policy/policy_json.h"
+#include "tests/support/build_graph.h"
 #include "tests/support/files.h"
 #include "tests/support/typed/graph_edit.h"
 #include "tests/support/typed/properties.h"
@@ -27,8 +29,7 @@ graph::NodeDefPtr dataOf(const std::string &name, DType type)
     graph::Attributes attributes;
     if (type != DType::F32 && type != DType::Unknown)
         attributes.set("__dtype__", std::to_string(dialect::mxnet::codeOf(type)));
-    return std::make_shared<NodeDef>(
-        NodeDef{std::string(graph::kVariableOp), name, std::move(attributes), {}});
+    return nodeOf("null", name, std::move(attributes));
 }
 
 /// The case without arrays: types stand at the variables, data are named in the policy. What says the same elsewhere goes.
@@ -43,8 +44,9 @@ TypedCase withoutArrays(const TypedCase &given)
         const NodeDef &node = plain.model.graph.node(id);
         if (!node.isVariable())
             continue;
-        const auto holds
-            = [&node](const tensor::Array &array) { return graph::variableOf(array.name) == node.name; };
+        const auto holds = [&](const tensor::Array &array) {
+            return dialect::variableOf(given.model.graph, array.name) == node.name;
+        };
         const bool isData = given.policy.dataNames
             ? std::ranges::find(*given.policy.dataNames, node.name) != given.policy.dataNames->end()
             : std::ranges::none_of(given.model.parameters, holds);
@@ -59,7 +61,7 @@ TypedCase withoutArrays(const TypedCase &given)
 Graph bypassed(const Graph &graph, NodeId gone, const std::vector<Entry> &instead,
                const std::vector<graph::NodeDefPtr> &added)
 {
-    Graph result;
+    Graph result = Graph::like(graph);
     std::vector<NodeId> copies(graph.nodeCount());
     std::vector<Entry> replacement;
     const auto now = [&](const Entry &entry) -> Entry {

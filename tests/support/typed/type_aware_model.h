@@ -11,8 +11,10 @@
 
 namespace halftone::test {
 
-/// What MXNet's type-aware conversion (spec: amp-conversion, section 4) makes of a graph, as far as its number of casts
-/// and the types of its parameters go. A plain model for comparison, quadratic here and there.
+/// What MXNet's type-aware conversion makes of a graph, as far as its number of casts and the types of its parameters go: that of its
+/// master branch (pull request 20753), which no release has. A plain model for comparison, quadratic here and there. Types are inferred
+/// first; an operator that has its value in the target type at hand, or is asked for it, tries to compute in it and keeps its original
+/// types where its rule, an input that it writes to or one that cannot be cast forbids; widest operators do so only without new casts.
 struct TypeAwareResult
 {
     std::set<std::string> casts; ///< names of the inserted amp_casts

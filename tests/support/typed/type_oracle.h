@@ -7,7 +7,7 @@
 #include <vector>
 
 /// Element types by rules written for the tests: what the type-conversion tests believe, derived from MXNet's
-/// documentation of each operator and owing nothing to core/ops, core/dialect or core/passes. Knows the operators that
+/// documentation of each operator and owing nothing to core/ops, core/dialect, core/infer or core/mixed. Knows the operators that
 /// the random graphs and the recorded type-aware cases are made of.
 namespace halftone::test {
 

@@ -142,7 +142,7 @@ private Q_SLOTS:
         // As `calibrate --json --method entropy --dtype auto` prints them.
         m_editor->setMethodOfAll(ThresholdMethod::Entropy);
         QTRY_VERIFY_WITH_TIMEOUT(!m_editor->isChoosing(), kMostMs);
-        session::CalibrateOptions options;
+        jobs::CalibrateOptions options;
         options.backend = "reference";
         options.examples.inputs = test::kSampleFolder + "digits-test.npz";
         options.examples.examples = 4;
@@ -240,6 +240,33 @@ private Q_SLOTS:
                  *calibration::sqnrFromHistogram(m_editor->tensor()->statistics, 1.25,
                                                  m_editor->tensor()->threshold.range));
         QCOMPARE(edits.count(), 1);
+    }
+
+    void aNumberMayHaveAnExponent()
+    {
+        m_editor->choose(tensor("stem_conv_output"));
+        QDoubleSpinBox *const box = m_panel->bar()->value();
+        for (const auto &[typed, number] :
+             {std::pair("1e9", 1e9), std::pair("2.5e-3", 2.5e-3), std::pair("2,5E+2", 250.0)}) {
+            box->setFocus();
+            box->selectAll();
+            QTest::keyClicks(box, typed);
+            QTest::keyClick(box, Qt::Key_Return);
+            QCOMPARE(policy().thresholds.at("stem_conv_output").value, std::optional(number));
+            QCOMPARE(box->value(), number);
+            QTRY_VERIFY_WITH_TIMEOUT(!m_editor->isChoosing(), kMostMs);
+        }
+        box->selectAll();
+        QTest::keyClicks(box, "1x-7"); // what is no part of a number is not taken
+        QCOMPARE(box->text(), "17");
+        box->setValue(box->value()); // given up
+    }
+
+    void anEditThatWouldChangeNothingSaysSo()
+    {
+        m_editor->choose(tensor("stem_conv_output"));
+        QVERIFY2(m_panel->bar()->effectText().contains("no operator computes in int8"),
+                 qPrintable(m_panel->bar()->effectText()));
     }
 
     void parametersCannotBeChosenFor()

@@ -2,6 +2,7 @@
 #include "widgets/graphview/canvas.h"
 #include "widgets/graphview/find_panel.h"
 #include "widgets/graphview/minimap.h"
+#include "widgets/graphview/node_drag.h"
 #include "widgets/graphview/plain_note.h"
 
 #include <QAbstractButton>
@@ -273,7 +274,7 @@ void TestGraphView::castsAreMarkedOnTheEdgesThatTheConversionNames()
     std::size_t marked = 0;
     for (const auto &cast : conversion.casts) {
         for (const auto &reader : cast.readers) {
-            if (reader.node == passes::kNoNode)
+            if (reader.node == rewrite::kNoNode)
                 continue;
             const auto edge = opened.view->scene()->edgeOf(reader.node, reader.input);
             if (edge != widgets::kNoItem) {

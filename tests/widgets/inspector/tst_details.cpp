@@ -97,9 +97,9 @@ private Q_SLOTS:
 
     void aSharedCastNamesWhoSharesIt()
     {
-        for (const passes::InsertedCast &cast : snapshot().converted->conversion.casts) {
-            if (cast.readers.size() < 2 || cast.readers[0].node == passes::kNoNode
-                || cast.readers[1].node == passes::kNoNode)
+        for (const rewrite::InsertedCast &cast : snapshot().converted->conversion.casts) {
+            if (cast.readers.size() < 2 || cast.readers[0].node == rewrite::kNoNode
+                || cast.readers[1].node == rewrite::kNoNode)
                 continue;
             const std::string &first = snapshot().graph().node(cast.readers[0].node).name;
             const std::string &second = snapshot().graph().node(cast.readers[1].node).name;

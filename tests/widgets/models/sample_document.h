@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/session/compare.h"
+#include "core/jobs/compare.h"
 #include "core/session/document.h"
 #include "core/session/figures.h"
 #include "tests/support/build_graph.h"
@@ -37,19 +37,19 @@ inline std::shared_ptr<const session::Snapshot> snapshotOf(const session::Docume
 /// The comparison of a few of the sample's digits.
 inline session::Figures comparedFigures(const session::Snapshot &snapshot, std::size_t examples = 8)
 {
-    session::CompareOptions options;
+    jobs::CompareOptions options;
     options.backend = "reference";
     options.settings.isolated = true;
     options.examples.inputs = kSampleFolder + "digits-test.npz";
     options.examples.examples = examples;
     auto compared
-        = session::compareModels(profile::convertedPair(snapshot.source->model, snapshot.converted->model,
-                                                        snapshot.converted->conversion),
-                                 snapshot.source->symbolPath, options, {});
+        = jobs::compareModels(profile::convertedPair(snapshot.source->model, snapshot.converted->model,
+                                                     snapshot.converted->conversion),
+                              snapshot.source->modelPath, options, {});
     session::Figures figures;
     if (!compared.ok())
         return figures;
-    figures.comparison = std::make_shared<const session::CompareOutcome>(std::move(compared).value());
+    figures.comparison = std::make_shared<const jobs::CompareOutcome>(std::move(compared).value());
     figures.comparisonRevision = figures.isolatedRevision = snapshot.revision;
     session::gatherByNode(figures, snapshot.graph());
     return figures;
@@ -61,7 +61,7 @@ inline graph::NodeId nodeNamed(const graph::Graph &graph, std::string_view name)
         if (graph.node(id).name == name)
             return id;
     }
-    return passes::kNoNode;
+    return rewrite::kNoNode;
 }
 
 } // namespace halftone::test

@@ -103,9 +103,9 @@ private Q_SLOTS:
         model.setSnapshot(m_snapshot);
         std::vector<std::size_t> expected(m_snapshot->graph().nodeCount());
         for (graph::NodeId id = 0; id < expected.size(); ++id) {
-            for (const passes::InsertedCast &cast : m_snapshot->converted->conversion.casts) {
+            for (const rewrite::InsertedCast &cast : m_snapshot->converted->conversion.casts) {
                 bool reads = false;
-                for (const passes::Reader &reader : cast.readers)
+                for (const rewrite::Reader &reader : cast.readers)
                     reads = reads || reader.node == id;
                 expected[id] += reads ? 1U : 0U;
             }

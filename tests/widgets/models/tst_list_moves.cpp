@@ -23,7 +23,7 @@ private:
         ListPayload payload;
         const graph::Graph &graph = snapshot().graph();
         std::vector<std::string> ops(graph.operatorNames().begin(), graph.operatorNames().end());
-        std::erase(ops, std::string(graph::kVariableOp));
+        std::erase(ops, std::string("null"));
         ops.insert(ops.end(), {"RNN", "Deconvolution", "exp", "LeakyReLU", "_zeros"});
         const bool wantsNodes = random.chance(50);
         for (std::size_t k = 0; k <= random.below(3); ++k) {

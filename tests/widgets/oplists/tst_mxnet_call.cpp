@@ -213,7 +213,7 @@ private Q_SLOTS:
         const graph::Entry input = builder.variable("x");
         auto model = std::make_shared<io::LoadedModel>();
         model->model = builder.model({builder.op("exp", odd.toStdString(), {input})});
-        model->symbolPath = "it's.json";
+        model->modelPath = "it's.json";
         const auto policy = std::make_shared<policy::Policy>();
         policy->excludedNames = {odd.toStdString()};
         const auto snapshot = session::Document::derive({1, model, nullptr, policy, nullptr}, nullptr);

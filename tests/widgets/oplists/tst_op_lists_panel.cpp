@@ -1,4 +1,6 @@
+#include "core/dialect/registry.h"
 #include "tests/widgets/models/sample_document.h"
+#include "widgets/common/formatters.h"
 #include "widgets/oplists/conditions_dialog.h"
 #include "widgets/oplists/op_list_view.h"
 #include "widgets/oplists/op_lists_panel.h"
@@ -17,6 +19,7 @@
 #include <QMenu>
 #include <QMimeData>
 #include <QPushButton>
+#include <QWheelEvent>
 #include <QtTest>
 
 #include <memory>
@@ -138,20 +141,46 @@ private Q_SLOTS:
         QVERIFY(!shown.choiceMenu());
     }
 
-    void nodesDroppedOnAnotherListAskWhatIsMeant()
+    void oneNodeDroppedOnAListIsMovedAlone()
     {
         Shown shown;
         shown.drop(*mimeOf({{}, {"stem_conv"}}), ListId::Fp32);
-        QMenu *const menu = shown.choiceMenu();
-        QVERIFY(menu);
-        QCOMPARE(menu->actions().front()->text(), QStringLiteral("Only the node stem_conv"));
-        QCOMPARE(menu->actions().at(1)->text(), QStringLiteral("All 6 Convolution"));
-        QVERIFY(shown.snapshot().policy->nodeOverrides.empty());
-        menu->actions().front()->trigger();
+        QVERIFY(!shown.choiceMenu());
         QCOMPARE(shown.snapshot().policy->nodeOverrides.at("stem_conv"), tensor::DType::F32);
         QCOMPARE(shown.snapshot().precisionOf(test::nodeNamed(shown.snapshot().graph(), "stem_conv")),
                  tensor::DType::F32);
+    }
+
+    void nodesDroppedOnAnotherListAskWhatIsMeant()
+    {
+        Shown shown;
+        shown.drop(*mimeOf({{}, {"stem_conv", "fc"}}), ListId::Fp32);
+        QMenu *const menu = shown.choiceMenu();
+        QVERIFY(menu);
+        const auto textOf = [menu](int at) { return menu->actions().at(at)->text(); };
+        QVERIFY2(textOf(0).startsWith(QStringLiteral("&Only these 2 nodes\tcasts ")), qPrintable(textOf(0)));
+        QVERIFY2(textOf(1).startsWith(QStringLiteral("&All 7 Convolution and FullyConnected\tcasts ")),
+                 qPrintable(textOf(1)));
+        QVERIFY(shown.snapshot().policy->nodeOverrides.empty());
+        menu->actions().front()->trigger();
+        QCOMPARE(shown.snapshot().policy->nodeOverrides.at("stem_conv"), tensor::DType::F32);
+        QCOMPARE(shown.snapshot().policy->nodeOverrides.at("fc"), tensor::DType::F32);
         menu->close();
+    }
+
+    void whatHasMovedStaysSelected()
+    {
+        Shown shown;
+        shown.choose(ListId::Fp32, "softmax");
+        for (const auto &[key, list] :
+             {std::pair(Qt::Key_T, ListId::Target), std::pair(Qt::Key_W, ListId::Widest),
+              std::pair(Qt::Key_F, ListId::Fp32)}) {
+            QTest::keyClick(shown.panel.view(), key); // acts again at once
+            QCOMPARE(int(listOf(*shown.snapshot().rules, "softmax")), int(list));
+            const QModelIndexList selected = shown.panel.view()->selectedEntries();
+            QCOMPARE(selected.size(), 1);
+            QCOMPARE(selected.front(), shown.panel.model()->indexOf(list, "softmax"));
+        }
     }
 
     void keysMoveWhatIsChosen_data()
@@ -220,7 +249,8 @@ private Q_SLOTS:
 
     void aConditionThatCannotBeIsSaid()
     {
-        ConditionsDialog dialog("Activation", {{"Activation", "act_type", {"relo"}}}, {});
+        ConditionsDialog dialog(dialect::defaultDialect(), "Activation",
+                                {{"Activation", "act_type", {"relo"}}}, {});
         bool isSaid = false;
         for (const QLabel *label : dialog.findChildren<QLabel *>())
             isSaid = isSaid || label->text().contains(QStringLiteral("act_type is never \"relo\""));
@@ -256,7 +286,7 @@ private Q_SLOTS:
     void anAttributeThatIsNoneOfTheOperatorsIsKeptAndTold()
     {
         const ConditionsDialog::Rules rules{{"Activation", "actype", {"relu"}}};
-        ConditionsDialog dialog("Activation", rules, {});
+        ConditionsDialog dialog(dialect::defaultDialect(), "Activation", rules, {});
         QCOMPARE(dialog.rules(), rules);
         bool isSaid = false;
         for (const QLabel *label : dialog.findChildren<QLabel *>())
@@ -266,8 +296,9 @@ private Q_SLOTS:
 
     void tabGoesThroughTheConditionsFromTheirFirst()
     {
-        ConditionsDialog dialog(
-            "Activation", {{"Activation", "act_type", {"relu"}}, {"Activation", "act_type", {"tanh"}}}, {});
+        ConditionsDialog dialog(dialect::defaultDialect(), "Activation",
+                                {{"Activation", "act_type", {"relu"}}, {"Activation", "act_type", {"tanh"}}},
+                                {});
         dialog.show();
         QVERIFY(QTest::qWaitForWindowActive(&dialog));
         QStringList way;
@@ -330,24 +361,53 @@ private Q_SLOTS:
 
     void conditionsThatWereNeverThereCannotBeRemoved()
     {
-        ConditionsDialog dialog("Activation", {}, {});
+        ConditionsDialog dialog(dialect::defaultDialect(), "Activation", {}, {});
         for (const QPushButton *button : dialog.findChildren<QPushButton *>()) {
             QVERIFY(!button->text().contains(QStringLiteral("Remove the conditions")));
             QVERIFY(!button->isEnabled() || !button->text().contains(QStringLiteral("Apply")));
         }
     }
 
-    void targetAndVersionAreEdits()
+    void theVersionIsAnEdit()
     {
         Shown shown;
-        auto *const target = shown.panel.findChildren<QComboBox *>().front();
-        target->setCurrentIndex(1);
-        Q_EMIT target->activated(1);
-        QCOMPARE(shown.snapshot().policy->target, tensor::DType::BF16);
+        auto *const version = shown.panel.findChildren<QComboBox *>().front();
+        const QString before = plain(shown.snapshot().policy->listVersion);
+        const int other = version->currentIndex() == 0 ? 1 : 0;
+        version->setCurrentIndex(other);
+        Q_EMIT version->activated(other);
+        QVERIFY(plain(shown.snapshot().policy->listVersion) != before);
+        shown.controller.undo();
+        QCOMPARE(version->currentData().toString(), before);
+    }
+
+    void theTargetListBearsTheTargetsName()
+    {
+        Shown shown;
+        QVERIFY(shown.controller.apply(policy::SetTarget{tensor::DType::BF16})); // in the tool bar
         QCOMPARE(shown.panel.model()->listIndex(ListId::Target).data().toString(),
                  QStringLiteral("bfloat16"));
-        shown.controller.undo();
-        QCOMPARE(target->currentIndex(), 0);
+    }
+
+    void neitherWheelNorArrowsChangeAChoice()
+    {
+        Shown shown;
+        auto *const version = shown.panel.findChildren<QComboBox *>().front();
+        const int before = version->currentIndex();
+        version->setFocus();
+        const QPointF place = QRectF(version->rect()).center();
+        for (const int notch : {-120, 120}) {
+            QWheelEvent wheel(place, version->mapToGlobal(place), {}, {0, notch}, Qt::NoButton,
+                              Qt::NoModifier, Qt::NoScrollPhase, false);
+            QApplication::sendEvent(version, &wheel);
+            QVERIFY(!wheel.isAccepted());
+        }
+        for (const Qt::Key key : {Qt::Key_Down, Qt::Key_Up, Qt::Key_End, Qt::Key_M}) {
+            QTest::keyClick(version, key);
+            QCOMPARE(version->currentIndex(), before);
+            version->hidePopup();
+        }
+        QVERIFY(!shown.controller.document()->canUndo());
     }
 
     void theSwitchShowsTheBuiltInListsInFull()

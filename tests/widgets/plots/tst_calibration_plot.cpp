@@ -90,7 +90,7 @@ private Q_SLOTS:
 
     void anEmptyPlotSaysWhichStepFillsIt()
     {
-        QVERIFY(m_plot->emptyText().contains(QStringLiteral("Choose a tensor")));
+        QVERIFY(m_plot->emptyText().contains(QStringLiteral("Select a tensor")));
         m_controller->setFigures({});
         QVERIFY(m_plot->emptyText().contains(QStringLiteral("Attach data")));
         m_controller->setDocument(nullptr);
@@ -159,7 +159,7 @@ private Q_SLOTS:
             clock.start();
             moveMouse(handle(), largest * step / 64, axisOf(0));
             const double here = m_editor->value();
-            const session::ThresholdFigures figures = m_editor->study()->at(here);
+            const jobs::ThresholdFigures figures = m_editor->study()->at(here);
             QVERIFY(m_plot->readOut().startsWith(clippedText(figures.clipped)));
             QVERIFY(
                 m_plot->readOut().contains(QString::number(*figures.sqnrDb, 'f', 1) + QStringLiteral(" dB")));

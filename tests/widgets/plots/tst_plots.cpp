@@ -90,6 +90,23 @@ private Q_SLOTS:
         QTRY_VERIFY(plot->readOut().startsWith(QStringLiteral("stem_conv: cumulative ")));
     }
 
+    void axesFollowFiguresUnlessAPersonHasMovedThem()
+    {
+        const auto plot = shown<LatencyPlot>();
+        const QCPAxis *const axis = plot->plot()->yAxis;
+        session::Figures slower = m_figures;
+        slower.nodes[node("stem_conv")].fp32 = session::NodeLatency{900, 0, 0};
+        m_controller.setFigures(slower);
+        QVERIFY2(axis->range().upper > 900, qPrintable(QString::number(axis->range().upper)));
+        QTest::keyClick(plot.get(), Qt::Key_Up);
+        const QCPRange moved = axis->range();
+        slower.nodes[node("stem_conv")].fp32->microseconds = 9000;
+        m_controller.setFigures(slower);
+        QCOMPARE(axis->range().upper, moved.upper);
+        QTest::keyClick(plot.get(), Qt::Key_Home);
+        QVERIFY(axis->range().upper > 9000);
+    }
+
     void whatIsFusedIsDrawnOnce()
     {
         const auto plot = shown<LatencyPlot>();

@@ -132,18 +132,6 @@ private Q_SLOTS:
         QVERIFY(shown.table.view()->isColumnHidden(LayerTableModel::SqnrChange));
     }
 
-    void columnsAreRemembered()
-    {
-        Shown first;
-        first.table.view()->setColumnHidden(LayerTableModel::MaxAbs, true);
-        first.table.view()->setColumnHidden(LayerTableModel::Nan, false);
-        Shown second;
-        QVERIFY(second.table.restoreColumns(first.table.saveColumns()));
-        QVERIFY(second.table.view()->isColumnHidden(LayerTableModel::MaxAbs));
-        QVERIFY(!second.table.view()->isColumnHidden(LayerTableModel::Nan));
-        QVERIFY(!second.table.restoreColumns("nonsense"));
-    }
-
     void closingEmptiesTheTable()
     {
         Shown shown;

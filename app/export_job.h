@@ -1,0 +1,59 @@
+#pragma once
+
+#include "widgets/common/latest_job.h"
+
+#include <QObject>
+#include <QStringList>
+
+#include <atomic>
+#include <memory>
+
+class QProgressDialog;
+class QWidget;
+
+namespace halftone::session {
+struct Derived;
+struct ExportOptions;
+struct Snapshot;
+} // namespace halftone::session
+
+namespace halftone::widgets {
+class DocumentController;
+}
+
+namespace halftone::app {
+
+class LiveJobs;
+
+/// Writes model, policy and report beside each other, after biases were corrected where that is asked for.
+class ExportJob : public QObject
+{
+    Q_OBJECT
+
+public:
+    ExportJob(widgets::DocumentController *controller, LiveJobs *jobs, QWidget *window);
+
+    void askAndExport();
+
+Q_SIGNALS:
+    void noted(const QString &text);
+    void stopped();
+    void failed(const QString &why);
+    void wrote(const QStringList &paths);
+
+private:
+    using SnapshotPtr = std::shared_ptr<const session::Snapshot>;
+
+    void correctAndWrite(const SnapshotPtr &snapshot, const session::ExportOptions &options);
+    QProgressDialog *showProgress(const std::shared_ptr<std::atomic<double>> &share);
+    void takeCorrected(const session::Snapshot &snapshot, session::ExportOptions options,
+                       const Result<session::Derived> &corrected);
+    void write(const session::Snapshot &snapshot, const session::ExportOptions &options);
+
+    widgets::DocumentController *m_controller;
+    LiveJobs *m_jobs;
+    QWidget *m_window;
+    widgets::LatestJob m_correcting;
+};
+
+} // namespace halftone::app

@@ -1,0 +1,129 @@
+#include "app/model_bar.h"
+
+#include "app/live_jobs.h"
+#include "widgets/common/choice_box.h"
+#include "widgets/common/formatters.h"
+
+#include <QCheckBox>
+#include <QFileInfo>
+#include <QLabel>
+#include <QToolButton>
+
+namespace halftone::app {
+
+using widgets::plain;
+
+ModelBar::ModelBar(widgets::DocumentController *controller, LiveJobs *jobs, const QList<QAction *> &actions,
+                   QWidget *parent)
+    : QToolBar(tr("Tools"), parent)
+    , m_controller(controller)
+    , m_jobs(jobs)
+{
+    setObjectName(QStringLiteral("tools"));
+    setMovable(false);
+    for (QAction *action : actions) {
+        if (action)
+            addAction(action);
+        else
+            addSeparator();
+    }
+    addSeparator();
+    addTarget();
+    addMode();
+    addSeparator();
+    m_data = new QToolButton(this);
+    m_data->setAutoRaise(true);
+    connect(m_data, &QToolButton::clicked, this, &ModelBar::attachWanted);
+    addNamed(tr("data"), m_data);
+    addSeparator();
+    addLiveBoxes();
+}
+
+void ModelBar::addNamed(const QString &name, QWidget *widget)
+{
+    auto *const label = new QLabel(name, this);
+    label->setContentsMargins(6, 0, 4, 0);
+    label->setForegroundRole(QPalette::WindowText);
+    addWidget(label);
+    addWidget(widget);
+    widget->setAccessibleName(name);
+}
+
+void ModelBar::addTarget()
+{
+    m_target = new widgets::ChoiceBox(this);
+    m_target->addItem(QStringLiteral("float16"), static_cast<int>(tensor::DType::F16));
+    m_target->addItem(QStringLiteral("bfloat16"), static_cast<int>(tensor::DType::BF16));
+    connect(m_target, &QComboBox::activated, this, [this] {
+        m_controller->apply(policy::SetTarget{static_cast<tensor::DType>(m_target->currentData().toInt())});
+        Q_EMIT chosen();
+    });
+    m_target->setToolTip(tr("The 16-bit type of the target list"));
+    addNamed(tr("target"), m_target);
+}
+
+void ModelBar::addMode()
+{
+    m_mode = new widgets::ChoiceBox(this);
+    m_mode->addItem(QStringLiteral("typed"), static_cast<int>(policy::Mode::Typed));
+    m_mode->addItem(QStringLiteral("mxnet"), static_cast<int>(policy::Mode::Mxnet));
+    m_mode->setToolTip(
+        tr("typed: casts only where types differ; mxnet: node for node what MXNet 1.9.1 makes"));
+    connect(m_mode, &QComboBox::activated, this, [this] {
+        m_controller->apply(policy::SetMode{static_cast<policy::Mode>(m_mode->currentData().toInt())});
+        Q_EMIT chosen();
+    });
+    addNamed(tr("mode"), m_mode);
+}
+
+void ModelBar::addLiveBoxes()
+{
+    m_errors = new QCheckBox(tr("errors"), this);
+    m_errors->setChecked(true);
+    m_errors->setToolTip(tr("After every edit, compare all layers with float32"));
+    connect(m_errors, &QCheckBox::toggled, m_jobs, &LiveJobs::setErrorsWanted);
+    addNamed(tr("live"), m_errors);
+    m_errors->setAccessibleName(tr("Live errors"));
+    m_latency = new QCheckBox(tr("latency"), this);
+    m_latency->setToolTip(tr("After every edit, measure both networks on this machine"));
+    connect(m_latency, &QCheckBox::toggled, m_jobs, &LiveJobs::setLatencyWanted);
+    m_latency->setAccessibleName(tr("Live latency"));
+    addWidget(m_latency);
+}
+
+void ModelBar::refresh()
+{
+    for (QWidget *widget : std::initializer_list<QWidget *>{m_target, m_mode, m_data, m_errors, m_latency})
+        widget->setEnabled(m_controller->isOpen());
+    const auto &data = m_jobs->data();
+    m_data->setText(data ? QFileInfo(plain(data->inputs)).fileName() : tr("attach …"));
+    m_data->setToolTip(data ? plain(data->inputs)
+                            : tr("An .npz or a folder of pictures, for errors and ranges"));
+    if (!m_controller->isOpen())
+        return;
+    const policy::Policy &policy = m_controller->document()->policy();
+    m_target->setCurrentIndex(m_target->findData(static_cast<int>(policy.target)));
+    m_mode->setCurrentIndex(m_mode->findData(static_cast<int>(policy.mode.value_or(policy::Mode::Typed))));
+}
+
+bool ModelBar::wantsErrors() const
+{
+    return m_errors->isChecked();
+}
+
+bool ModelBar::wantsLatency() const
+{
+    return m_latency->isChecked();
+}
+
+void ModelBar::setWantsErrors(bool wanted)
+{
+    m_errors->setChecked(wanted);
+}
+
+void ModelBar::setWantsLatency(bool wanted)
+{
+    m_latency->setChecked(wanted);
+}
+
+} // namespace halftone::app

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <QKeySequence>
+#include <QString>
+
+#include <vector>
+
+class QWidget;
+
+namespace halftone::widgets {
+class DocumentController;
+class ThresholdEditor;
+} // namespace halftone::widgets
+
+namespace halftone::app {
+
+/// What panels are made of.
+struct PanelParts
+{
+    widgets::DocumentController *controller;
+    widgets::ThresholdEditor *thresholds;
+};
+
+/// A panel of the window.
+struct Panel
+{
+    QString name; ///< of its dock in saved layouts, and after --view
+    QString title;
+    QKeySequence key; ///< shows and hides it
+    Qt::DockWidgetArea area; ///< where it lies at first; those of one area lie one behind the other
+    QWidget *(*make)(const PanelParts &);
+};
+
+/// All of them, in the order of the View menu.
+std::vector<Panel> allPanels();
+
+} // namespace halftone::app

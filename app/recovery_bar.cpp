@@ -1,0 +1,31 @@
+#include "app/recovery_bar.h"
+
+#include "app/document_files.h"
+
+namespace halftone::app {
+
+RecoveryBar::RecoveryBar(QWidget *parent)
+    : NoticeBar(parent)
+{
+    connect(this, &NoticeBar::actionTriggered, this, [this] {
+        hide();
+        Q_EMIT recoverRequested(m_offered);
+    });
+    connect(this, &NoticeBar::dismissed, this, [this] { m_closed.insert(m_offered); });
+}
+
+void RecoveryBar::offer(const QString &model)
+{
+    std::vector<LeftWork> left = DocumentFiles::leftWork(model);
+    std::erase_if(left, [this](const LeftWork &work) { return m_closed.contains(work.journal); });
+    if (left.empty()) {
+        hide();
+        return;
+    }
+    m_offered = left.front().journal;
+    const std::size_t others = left.size() - 1;
+    const QString more = others == 0 ? QString() : tr(" (%1 more on the start page)").arg(others);
+    showNotice(tr("Unsaved work was kept: %1%2").arg(left.front().text, more), tr("Recover"));
+}
+
+} // namespace halftone::app

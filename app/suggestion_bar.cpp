@@ -1,0 +1,115 @@
+#include "app/suggestion_bar.h"
+
+#include "widgets/common/document_controller.h"
+#include "widgets/common/formatters.h"
+
+namespace halftone::app {
+
+using widgets::plain;
+
+SuggestionBar::SuggestionBar(widgets::DocumentController *controller, QWidget *parent)
+    : NoticeBar(parent)
+    , m_controller(controller)
+{
+    connect(this, &NoticeBar::actionTriggered, this, [this] {
+        if (m_suggestion)
+            take();
+        else if (m_taken)
+            m_controller->undo();
+    });
+    connect(this, &NoticeBar::dismissed, this, [this] {
+        if (m_suggestion)
+            m_dismissed = plain(m_suggestion->text);
+        m_taken.reset();
+    });
+}
+
+void SuggestionBar::forget()
+{
+    hide();
+    m_suggestion.reset();
+    m_taken.reset();
+    m_dismissed.reset();
+}
+
+bool SuggestionBar::isAwaited() const
+{
+    const auto &snapshot = m_controller->snapshot();
+    const session::Figures &figures = m_controller->figures();
+    return snapshot && figures.comparison && figures.comparisonRevision != snapshot->revision;
+}
+
+/// While newer figures are on their way, what still holds stays: a bar that comes and goes would move the graph with every
+/// edit.
+bool SuggestionBar::stillHolds() const
+{
+    const auto &snapshot = m_controller->snapshot();
+    return m_suggestion && isAwaited() && snapshot->converted
+        && tensor::isHalf(snapshot->precisionOf(m_suggestion->node));
+}
+
+void SuggestionBar::take()
+{
+    const Suggestion suggestion = *std::exchange(m_suggestion, std::nullopt);
+    const session::Figures &figures = m_controller->figures();
+    Taken taken{plain(suggestion.action), 0, figures.comparison ? scoreOf(*figures.comparison) : std::nullopt,
+                m_controller->snapshot()->castCount()};
+    if (!m_controller->apply(suggestion.edit))
+        return;
+    taken.revision = m_controller->document()->revision();
+    m_taken = std::move(taken);
+    refresh();
+}
+
+QString SuggestionBar::costOf(const Suggestion &suggestion) const
+{
+    const session::EditEffect effect = m_controller->effectOf(suggestion.edit);
+    return effect.castsAfter == effect.castsBefore
+        ? tr("casts stay %1").arg(effect.castsBefore)
+        : tr("casts %1 \u2192 %2").arg(effect.castsBefore).arg(effect.castsAfter);
+}
+
+/// "Done: Keep sum in fp32. top-1 9.8 → 99.3 %, casts 4 → 6."; figures as soon as they are there.
+QString SuggestionBar::resultOf(const Taken &taken) const
+{
+    const session::Figures &figures = m_controller->figures();
+    if (m_controller->snapshot()->revision != taken.revision)
+        return tr("Done: %1.").arg(taken.action);
+    const QString casts
+        = tr("casts %1 \u2192 %2").arg(taken.casts).arg(m_controller->snapshot()->castCount());
+    const auto now = figures.comparison && !isAwaited() ? scoreOf(*figures.comparison) : std::nullopt;
+    if (now && taken.score)
+        return tr("Done: %1. %2 %3 \u2192 %4\u202f%5, %6.")
+            .arg(taken.action, now->name, taken.score->converted, now->converted, now->unit, casts);
+    return tr("Done: %1. %2.").arg(taken.action, casts);
+}
+
+void SuggestionBar::showSuggestion()
+{
+    const QString action = plain(m_suggestion->action);
+    showNotice(tr("%1. %2: %3.").arg(plain(m_suggestion->text), action, costOf(*m_suggestion)), action);
+}
+
+void SuggestionBar::refresh()
+{
+    const auto &snapshot = m_controller->snapshot();
+    if (!snapshot || (m_taken && snapshot->revision > m_taken->revision))
+        m_taken.reset();
+    std::optional<Suggestion> next
+        = snapshot ? suggestionFor(*snapshot, m_controller->figures()) : std::nullopt;
+    if (!next && !m_taken && stillHolds())
+        return;
+    const bool isSame
+        = next && m_suggestion && next->text == m_suggestion->text && isVisibleTo(parentWidget());
+    m_suggestion = std::move(next);
+    if (m_suggestion && m_dismissed != plain(m_suggestion->text)) {
+        if (!isSame)
+            showSuggestion();
+    } else if (m_taken) {
+        showNotice(resultOf(*m_taken), tr("Undo"));
+    } else {
+        hide();
+    }
+}
+
+} // namespace halftone::app

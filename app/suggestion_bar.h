@@ -1,0 +1,52 @@
+#pragma once
+
+#include "app/notice_bar.h"
+#include "app/suggestion.h"
+#include "app/summary.h"
+
+#include <optional>
+
+namespace halftone::widgets {
+class DocumentController;
+}
+
+namespace halftone::app {
+
+/// Says what the figures say should be mended and what that costs, mends it on request, and then tells what it did and
+/// offers to take it back.
+class SuggestionBar : public NoticeBar
+{
+    Q_OBJECT
+
+public:
+    explicit SuggestionBar(widgets::DocumentController *controller, QWidget *parent = nullptr);
+
+    /// Nothing while the bar tells of one that was taken.
+    const std::optional<Suggestion> &suggestion() const { return m_suggestion; }
+    void forget(); ///< another document is shown
+    void refresh(); ///< lists or figures have changed
+
+private:
+    /// One that was taken, as long as nothing else is edited.
+    struct Taken
+    {
+        QString action;
+        std::uint64_t revision = 0; ///< that it made
+        std::optional<Score> score; ///< before
+        std::size_t casts = 0; ///< before
+    };
+
+    void take();
+    bool stillHolds() const;
+    bool isAwaited() const; ///< a comparison of what is shown is on its way
+    QString costOf(const Suggestion &suggestion) const;
+    QString resultOf(const Taken &taken) const;
+    void showSuggestion();
+
+    widgets::DocumentController *m_controller;
+    std::optional<Suggestion> m_suggestion;
+    std::optional<Taken> m_taken;
+    std::optional<QString> m_dismissed; ///< the text that was closed, so that it does not come again
+};
+
+} // namespace halftone::app

@@ -1,0 +1,103 @@
+#include "app/view_state.h"
+
+#include "widgets/common/formatters.h"
+
+#include <QStringList>
+
+namespace halftone::app {
+namespace {
+
+constexpr const char *kLiveErrors = "live_errors";
+constexpr const char *kLiveLatency = "live_latency";
+constexpr const char *kColourBy = "colour_by";
+constexpr const char *kSides = "sides";
+constexpr const char *kOpenBlocks = "open_blocks";
+
+QString textAt(const ViewTexts &texts, const char *key)
+{
+    const auto found = texts.find(key);
+    return found == texts.end() ? QString() : widgets::plain(found->second);
+}
+
+std::optional<bool> switchAt(const ViewTexts &texts, const char *key)
+{
+    const QString text = textAt(texts, key);
+    return text.isEmpty() ? std::nullopt : std::optional(text == u"on");
+}
+
+/// From 0 to `most`; nothing for any other text.
+std::optional<int> numberOf(const QString &text, int most)
+{
+    bool isNumber = false;
+    const int number = text.toInt(&isNumber);
+    return isNumber && number >= 0 && number <= most ? std::optional(number) : std::nullopt;
+}
+
+template <class Choice>
+std::optional<Choice> choiceAt(const ViewTexts &texts, const char *key, Choice last)
+{
+    const auto number = numberOf(textAt(texts, key), static_cast<int>(last));
+    return number ? std::optional(static_cast<Choice>(*number)) : std::nullopt;
+}
+
+/// How many blocks there are, then those that are open: "9 0 2 3".
+std::string openBlocksText(const std::vector<char> &open)
+{
+    std::string text = std::to_string(open.size());
+    for (std::size_t block = 0; block < open.size(); ++block) {
+        if (open[block] != 0)
+            text += ' ' + std::to_string(block);
+    }
+    return text;
+}
+
+/// Empty for what is no such text.
+std::vector<char> openBlocksOf(const QString &text)
+{
+    constexpr int kMostBlocks = 10'000'000;
+    const QStringList words = text.split(' ', Qt::SkipEmptyParts);
+    const auto count = numberOf(words.value(0), kMostBlocks);
+    if (!count || words.size() > *count + 1)
+        return {};
+    std::vector<char> open(static_cast<std::size_t>(*count), 0);
+    for (qsizetype k = 1; k < words.size(); ++k) {
+        const auto block = numberOf(words[k], *count - 1);
+        if (!block)
+            return {};
+        open[static_cast<std::size_t>(*block)] = 1;
+    }
+    return open;
+}
+
+} // namespace
+
+ViewTexts textsOf(const ViewState &state)
+{
+    ViewTexts texts;
+    const auto add = [&texts](const char *key, const auto &value, auto textOf) {
+        if (value)
+            texts.emplace(key, textOf(*value));
+    };
+    const auto onOff = [](bool on) { return on ? "on" : "off"; };
+    const auto number = [](auto choice) { return std::to_string(static_cast<int>(choice)); };
+    add(kLiveErrors, state.liveErrors, onOff);
+    add(kLiveLatency, state.liveLatency, onOff);
+    add(kColourBy, state.colourBy, number);
+    add(kSides, state.sides, number);
+    if (!state.openBlocks.empty())
+        texts.emplace(kOpenBlocks, openBlocksText(state.openBlocks));
+    return texts;
+}
+
+ViewState viewStateOf(const ViewTexts &texts)
+{
+    ViewState state;
+    state.liveErrors = switchAt(texts, kLiveErrors);
+    state.liveLatency = switchAt(texts, kLiveLatency);
+    state.colourBy = choiceAt(texts, kColourBy, widgets::ColourBy::Overflow);
+    state.sides = choiceAt(texts, kSides, widgets::Sides::Both);
+    state.openBlocks = openBlocksOf(textAt(texts, kOpenBlocks));
+    return state;
+}
+
+} // namespace halftone::app

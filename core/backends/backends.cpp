@@ -1,0 +1,180 @@
+#include "core/backends/backends.h"
+
+#include "core/backends/backend_entry.h"
+#include "core/backends/mxnet_arithmetic.h"
+#include "core/backends/reference/reference_backend.h"
+#ifdef HALFTONE_HAS_ONEDNN
+#include "core/backends/onednn/backend.h"
+#endif
+
+#include <algorithm>
+
+namespace halftone::backends {
+namespace {
+
+using tensor::DType;
+
+/// The devices of this build, the default first.
+std::vector<BackendEntry> builtIn()
+{
+    return {
+#ifdef HALFTONE_HAS_ONEDNN
+        onednn::backendEntry(kDefaultBackend),
+#else
+        reference::backendEntry(kDefaultBackend,
+                                "computed by the reference backend: this build has no oneDNN"),
+#endif
+        reference::backendEntry("reference",
+                                "every operator by its definition, in float32 or double; for comparison, "
+                                "not for speed"),
+        {.name = "cuda", .device = {}, .why = "not in this build", .make = {}},
+    };
+}
+
+std::vector<BackendEntry> &entries()
+{
+    static std::vector<BackendEntry> known = builtIn();
+    return known;
+}
+
+unsigned countOf(unsigned threads)
+{
+    return threads > 0 ? threads : machineThreads();
+}
+
+/// What computes the operators that a device does not.
+std::shared_ptr<const kernels::Backend> fallback(unsigned threads)
+{
+    return reference::referenceBackend({countOf(threads), false});
+}
+
+BackendInfo describe(const BackendEntry &entry)
+{
+    BackendInfo info{entry.name,       entry.device, static_cast<bool>(entry.make),
+                     entry.makesPlans, {},           entry.why};
+    if (!entry.make)
+        return info;
+    const auto backend = entry.make({1, true, fallback(1)});
+    for (const DType type : {DType::F32, DType::BF16, DType::F16, DType::I8, DType::U8, DType::F64})
+        info.dtypes.emplace_back(type, backend->support(type));
+    return info;
+}
+
+/// "a, b or c", the default marked as `mark` says.
+template <class Wanted>
+std::string namesOf(std::string_view mark, const Wanted &isWanted)
+{
+    std::vector<std::string> names;
+    for (const BackendEntry &entry : backendTable())
+        if (isWanted(entry))
+            names.push_back(entry.name + (entry.name == kDefaultBackend ? std::string(mark) : std::string()));
+    std::string text;
+    for (std::size_t k = 0; k < names.size(); ++k)
+        text += (k == 0 ? "" : k + 1 == names.size() ? " or " : ", ") + names[k];
+    return text;
+}
+
+bool isAny(const BackendEntry &)
+{
+    return true;
+}
+
+bool makesPlans(const BackendEntry &entry)
+{
+    return entry.makesPlans;
+}
+
+Result<const BackendEntry *> entryOf(std::string_view name)
+{
+    const auto found = std::ranges::find(backendTable(), name, &BackendEntry::name);
+    if (found == backendTable().end())
+        return badCall(Field::Backend, '"' + std::string(name) + '"', namesOf("", isAny));
+    if (!found->make)
+        return unsupported(Field::Backend, std::string(name) + ": " + found->why);
+    return &*found;
+}
+
+} // namespace
+
+const std::vector<BackendEntry> &backendTable()
+{
+    return entries();
+}
+
+bool addBackend(BackendEntry entry)
+{
+    const bool isNew = std::ranges::find(entries(), entry.name, &BackendEntry::name) == entries().end();
+    if (isNew)
+        entries().push_back(std::move(entry));
+    return isNew;
+}
+
+kernels::Support BackendInfo::support(DType type) const
+{
+    const auto told = std::ranges::find(dtypes, type, &std::pair<DType, kernels::Support>::first);
+    return told == dtypes.end() ? kernels::Support::No : told->second;
+}
+
+std::vector<BackendInfo> allBackends()
+{
+    std::vector<BackendInfo> all;
+    for (const BackendEntry &entry : backendTable())
+        all.push_back(describe(entry));
+    return all;
+}
+
+std::string backendNames()
+{
+    return namesOf(" (default)", isAny);
+}
+
+std::string planningBackendNames()
+{
+    return namesOf(" (default)", makesPlans);
+}
+
+std::string_view nameOf(Arithmetic arithmetic)
+{
+    return arithmetic == Arithmetic::Mxnet ? "mxnet" : "defined";
+}
+
+std::string_view meaningOf(Arithmetic arithmetic)
+{
+    return arithmetic == Arithmetic::Mxnet ? "as MXNet 1.9.1 computes on a CPU"
+                                           : "as the operators are defined";
+}
+
+Result<kernels::BackendChain> backendChain(std::string_view name, unsigned threads, Arithmetic arithmetic)
+{
+    HALFTONE_TRY(const BackendEntry *const entry, entryOf(name));
+    const auto reference = fallback(threads);
+    kernels::BackendChain chain{entry->make({countOf(threads), false, reference})};
+    if (!entry->isComplete)
+        chain.push_back(reference);
+    if (arithmetic == Arithmetic::Mxnet)
+        chain.insert(chain.begin(), mxnetArithmetic(chain));
+    return chain;
+}
+
+Result<std::shared_ptr<const kernels::Backend>> planningBackend(std::string_view name, unsigned threads)
+{
+    HALFTONE_TRY(const BackendEntry *const entry, entryOf(name));
+    if (!entry->makesPlans)
+        return unsupported(Field::Backend, entry->name + " makes no latency plans: " + entry->why,
+                           namesOf("", makesPlans));
+    return entry->make({countOf(threads), true, fallback(threads)});
+}
+
+std::string planningBackendFor(std::string_view name)
+{
+    const auto entry = entryOf(name);
+    return std::string(entry.ok() && entry.value()->makesPlans ? name : kDefaultBackend);
+}
+
+Result<BackendInfo> backendInfo(std::string_view name)
+{
+    HALFTONE_TRY(const BackendEntry *const entry, entryOf(name));
+    return describe(*entry);
+}
+
+} // namespace halftone::backends

@@ -1,0 +1,98 @@
+#pragma once
+
+#include "core/backends/onednn/emitter.h"
+
+namespace halftone::backends::onednn {
+
+/// Adds the steps of one node, post-operations included.
+/// fails  Unsupported where oneDNN has no primitive for it, saying what is in the way; nothing was added then
+Result<void> lower(Emitter &emitter, const plan::PlanNode &node);
+
+/// One function a family; lower() chooses by the operator's type.
+Result<void> lowerConv(Emitter &emitter, const plan::PlanNode &node, const ops::Conv &conv);
+Result<void> lowerDeconv(Emitter &emitter, const plan::PlanNode &node, const ops::Deconv &deconv);
+Result<void> lowerFullyConnected(Emitter &emitter, const plan::PlanNode &node,
+                                 const ops::FullyConnected &full);
+/// The data of a fully connected layer as an inner product reads them: rows first; with `flatten` all other axes are columns, else
+/// the last one alone.
+Dims productDims(const tensor::Shape &data, bool flatten);
+Result<void> lowerMatMul(Emitter &emitter, const plan::PlanNode &node, const ops::MatMul &product);
+Result<void> lowerPool(Emitter &emitter, const plan::PlanNode &node, const ops::Pool &pool);
+Result<void> lowerBatchNorm(Emitter &emitter, const plan::PlanNode &node, const ops::BatchNorm &norm);
+Result<void> lowerLayerNorm(Emitter &emitter, const plan::PlanNode &node, const ops::LayerNorm &norm);
+Result<void> lowerLrn(Emitter &emitter, const plan::PlanNode &node, const ops::Lrn &norm);
+Result<void> lowerSoftmax(Emitter &emitter, const plan::PlanNode &node, const ops::Softmax &softmax);
+Result<void> lowerSoftmaxActivation(Emitter &emitter, const plan::PlanNode &node,
+                                    const ops::SoftmaxActivation &softmax);
+Result<void> lowerElementFunction(Emitter &emitter, const plan::PlanNode &node,
+                                  const ops::ElementFunction &function);
+Result<void> lowerBinary(Emitter &emitter, const plan::PlanNode &node, const ops::Binary &binary);
+Result<void> lowerAddN(Emitter &emitter, const plan::PlanNode &node, const ops::AddN &sum);
+Result<void> lowerCast(Emitter &emitter, const plan::PlanNode &node, const ops::Cast &cast);
+Result<void> lowerConcat(Emitter &emitter, const plan::PlanNode &node, const ops::Concat &concat);
+/// Operators on codes whose ranges are constants (lower_int8*.cpp).
+Result<void> lowerFusedProduct(Emitter &emitter, const plan::PlanNode &node, const ops::FusedProduct &op);
+Result<void> lowerInt8Sums(Emitter &emitter, const plan::PlanNode &node,
+                           const ops::Quantized<ops::Conv> &conv);
+Result<void> lowerInt8FullSums(Emitter &emitter, const plan::PlanNode &node,
+                               const ops::Quantized<ops::FullyConnected> &full);
+Result<void> lowerRequantize(Emitter &emitter, const plan::PlanNode &node, const ops::Requantize &requantize);
+Result<void> lowerQuantize(Emitter &emitter, const plan::PlanNode &node, const ops::Quantize &quantize);
+Result<void> lowerDequantize(Emitter &emitter, const plan::PlanNode &node, const ops::Dequantize &dequantize);
+Result<void> lowerInt8Pool(Emitter &emitter, const plan::PlanNode &node,
+                           const ops::Quantized<ops::Pool> &pool);
+Result<void> lowerInt8Relu(Emitter &emitter, const plan::PlanNode &node,
+                           const ops::Quantized<ops::Activation> &activation);
+Result<void> lowerInt8Concat(Emitter &emitter, const plan::PlanNode &node,
+                             const ops::Quantized<ops::Concat> &concat);
+Result<void> lowerInt8Binary(Emitter &emitter, const plan::PlanNode &node,
+                             const ops::Quantized<ops::Binary> &binary);
+Result<void> lowerInt8BatchNorm(Emitter &emitter, const plan::PlanNode &node,
+                                const ops::Quantized<ops::BatchNorm> &norm);
+Result<void> lowerInt8Flatten(Emitter &emitter, const plan::PlanNode &node,
+                              const ops::Quantized<ops::Flatten> &flatten);
+/// The extents of a window as oneDNN wants them.
+struct PoolWindow
+{
+    Dims kernel;
+    Dims stride;
+    Dims padBegin;
+    Dims padEnd;
+    bool reachesBeyond = false; ///< a window covers more than the padding at the end
+};
+Result<PoolWindow> poolWindow(const ops::Pool &pool, const Dims &from, const Dims &to);
+
+/// Operators that leave the elements in their order: no step at all.
+Result<void> lowerView(Emitter &emitter, const plan::PlanNode &node);
+Result<void> lowerTranspose(Emitter &emitter, const plan::PlanNode &node, const Dims &axes);
+Result<void> lowerUpsample(Emitter &emitter, const plan::PlanNode &node, const ops::Upsample &upsample);
+
+/// oneDNN's post-operations of a node and the memory that they read.
+struct PostOps
+{
+    dnnl::primitive_attr attributes; ///< user scratchpad, too
+    Program::Arguments arguments;
+    std::optional<Place> sum; ///< the result is added to what lies there, and overwrites it
+};
+
+/// result  layout of what the node writes
+/// fails   Unsupported for a post-operation that oneDNN lacks
+Result<PostOps> makePostOps(Emitter &emitter, const plan::PlanNode &node, const Desc &result);
+
+struct Eltwise
+{
+    dnnl::algorithm algorithm = dnnl::algorithm::undef;
+    float alpha = 0;
+    float beta = 0;
+};
+
+Eltwise eltwiseOf(const ops::ElementFunction &function);
+std::optional<dnnl::algorithm> algorithmOf(ops::BinaryKind kind);
+
+/// fails: Unsupported for a type other than float32 and bfloat16.
+Result<Type> floatType(const Emitter &emitter, plan::ValueId value);
+
+/// The result of a step, which the attributes of `post` may want in a place that exists already.
+Place resultPlace(Emitter &emitter, plan::ValueId value, const Desc &desc, const PostOps &post);
+
+} // namespace halftone::backends::onednn

@@ -1,0 +1,27 @@
+#include "core/dialect/registry.h"
+
+#include "core/dialect/mxnet/mxnet_dialect.h"
+
+#include <algorithm>
+#include <array>
+
+namespace halftone::dialect {
+
+std::span<const Dialect *const> allDialects()
+{
+    static const std::array<const Dialect *, 1> kDialects{&mxnet::mxnetDialect()};
+    return kDialects;
+}
+
+const Dialect &defaultDialect()
+{
+    return *allDialects().front();
+}
+
+const Dialect *dialectNamed(std::string_view name)
+{
+    const auto found = std::ranges::find(allDialects(), name, &Dialect::name);
+    return found == allDialects().end() ? nullptr : *found;
+}
+
+} // namespace halftone::dialect

@@ -1,0 +1,125 @@
+#include "core/jobs/walk_examples.h"
+
+#include "core/backends/backends.h"
+#include "core/base/guarded.h"
+#include "core/graph/traverse.h"
+#include "core/infer/shown_outputs.h"
+#include "core/jobs/batch_walk.h"
+#include "core/jobs/task_pool.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace halftone::jobs {
+namespace {
+
+using graph::NodeId;
+using tensor::Tensor;
+
+/// Shows every node's values batch after batch, each on its turn. After a failure the batches behind the failed one give up.
+class Showing
+{
+public:
+    Showing(const graph::Graph &graph, const Batches &batches, const ExampleViewer &viewer)
+        : m_graph(graph)
+        , m_batches(batches)
+        , m_viewer(viewer)
+        , m_shown(infer::shownOutputs(graph))
+        , m_order(graph::postOrder(graph))
+        , m_next(graph.nodeCount())
+    {
+    }
+
+    /// On one worker more threads look at values than on several, which look at their own.
+    void lookWith(unsigned threads) { m_pool.emplace(threads); }
+
+    BatchFailure &failure() { return m_failure; }
+
+    Result<void> run(interpret::Interpreter &interpreter, std::size_t k, const interpret::Feed &feed,
+                     const Progress &progress)
+    {
+        for (const NodeId id : m_order) {
+            const auto fed = m_graph.isVariable(id) ? feed.find(m_graph.node(id).name) : feed.end();
+            if (fed != feed.end())
+                HALFTONE_CHECK(show(id, k, std::span(&fed->second, 1)));
+        }
+        interpret::RunOptions options;
+        options.progress = progress;
+        options.tap = [&](const interpret::NodeValue &value) {
+            return show(value.node, k,
+                        value.outputs.first(std::min(m_shown[value.node], value.outputs.size())));
+        };
+        const auto heads = interpreter.run(feed, options);
+        return heads.ok() ? Result<void>() : heads.error();
+    }
+
+    Result<void> finish()
+    {
+        m_pool.reset(); // its tasks tell of their failures
+        return m_failure.error() ? Result<void>(*m_failure.error()) : Result<void>();
+    }
+
+private:
+    Result<void> show(NodeId node, std::size_t batch, std::span<const Tensor> values)
+    {
+        if (!m_failure.await(batch, [&] { return m_next[node] == batch; }))
+            return cancelled(); // an earlier batch failed, and says why
+        if (!m_pool)
+            return look(node, batch, values);
+        std::size_t bytes = 0;
+        for (const Tensor &value : values)
+            bytes += value.bytes().size();
+        const auto task = [this, node, batch, kept = std::vector<Tensor>(values.begin(), values.end())] {
+            Result<void> looked = guarded([&] { return look(node, batch, kept); });
+            if (!looked.ok())
+                m_failure.tell(batch, std::move(looked).error());
+            return Result<void>();
+        };
+        m_pool->submit(task, bytes);
+        return {};
+    }
+
+    /// On this batch's turn, which is then over.
+    Result<void> look(NodeId node, std::size_t batch, std::span<const Tensor> values)
+    {
+        for (std::uint32_t i = 0; i < values.size(); ++i)
+            m_viewer({node, i, 0}, values[i], batch + 1 == m_batches.count);
+        m_failure.change([&] { ++m_next[node]; });
+        return {};
+    }
+
+    const graph::Graph &m_graph;
+    Batches m_batches;
+    const ExampleViewer &m_viewer;
+    std::vector<std::size_t> m_shown;
+    std::vector<NodeId> m_order;
+    std::vector<std::size_t> m_next; ///< by NodeId: the batch whose turn it is
+    BatchFailure m_failure; ///< and whoever waits for a turn
+    std::optional<TaskPool> m_pool; ///< last: its tasks use the others
+};
+
+} // namespace
+
+Result<std::size_t> walkExamples(const graph::Model &model, const std::string &modelPath,
+                                 const CalibrateOptions &options, const ExampleViewer &viewer,
+                                 const Progress &progress)
+{
+    HALFTONE_TRY(const auto source, openExamples(options.examples, model.graph, modelPath));
+    HALFTONE_TRY(const Batches batches, Batches::of(*source, options.batch));
+    HALFTONE_TRY(BatchWalk walk, BatchWalk::create(model, batches, options.backend, options.threads));
+    Showing showing(model.graph, batches, viewer);
+    const unsigned threads = options.threads > 0 ? options.threads : backends::machineThreads();
+    if (walk.workers() < threads)
+        showing.lookWith(threads);
+    walk.run(
+        *source,
+        [&](interpret::Interpreter &interpreter, std::size_t k, const interpret::Feed &feed,
+            const Progress &part) { return showing.run(interpreter, k, feed, part); },
+        progress, showing.failure());
+    HALFTONE_CHECK(showing.finish());
+    return batches.examples;
+}
+
+} // namespace halftone::jobs

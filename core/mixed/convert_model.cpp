@@ -1,0 +1,234 @@
+#include "core/mixed/convert_model.h"
+
+#include "core/base/text.h"
+#include "core/dialect/dialect.h"
+#include "core/infer/cpu_defects.h"
+#include "core/infer/variables.h"
+#include "core/mixed/convert_mxnet.h"
+#include "core/mixed/convert_typed.h"
+#include "core/rewrite/share_nodes.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace halftone::mixed {
+namespace {
+
+/// "1 value", "3 values"
+std::string valuesOf(std::uint64_t count)
+{
+    return std::to_string(count) + (count == 1 ? " value" : " values");
+}
+
+/// One line for all of them: small weights are common, and a line each would hide the rest.
+void warnOfFlushed(const std::vector<ParameterChange> &changes, std::vector<policy::Warning> &warnings)
+{
+    std::uint64_t flushed = 0;
+    std::vector<std::string> arrays;
+    for (const ParameterChange &change : changes) {
+        flushed += change.losses.flushed;
+        if (change.losses.flushed > 0)
+            arrays.push_back(change.name + ' ' + std::to_string(change.losses.flushed));
+    }
+    if (flushed == 0)
+        return;
+    warnings.push_back(
+        {"parameters",
+         valuesOf(flushed) + " too small for the target type, zero from now on: " + joined(arrays)});
+}
+
+/// What the values lost on the way into a narrower type, for those arrays where it matters.
+void warnOfLosses(const std::vector<ParameterChange> &changes, std::vector<policy::Warning> &warnings)
+{
+    for (const ParameterChange &change : changes) {
+        const auto &losses = change.losses;
+        const std::string entry = "parameter \"" + change.name + '"';
+        if (losses.overflowed > 0)
+            warnings.push_back({entry,
+                                std::to_string(losses.overflowed) + " values overflow "
+                                    + std::string(tensor::nameOf(change.to))
+                                    + " and become infinite; exclude the operator that reads it"});
+        if (losses.nan > 0)
+            warnings.push_back({entry, "NaN in " + valuesOf(losses.nan) + ", which no type mends"});
+    }
+    warnOfFlushed(changes, warnings);
+}
+
+void warnOfBodies(const graph::Graph &graph, std::vector<policy::Warning> &warnings)
+{
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        if (!graph.node(id).subgraphs.empty())
+            warnings.push_back({"node \"" + graph.node(id).name + '"',
+                                "its body (" + graph.node(id).op + ") is not analysed and stays as it is"});
+    }
+}
+
+/// Of nodes that MXNet refuses, or computes otherwise than they say.
+void warnOfCpu(const rewrite::Conversion &conversion, std::vector<policy::Warning> &warnings)
+{
+    const auto defects = infer::cpuDefects(conversion.graph, conversion.types);
+    for (policy::Warning &warning : infer::cpuWarnings(conversion.graph, defects))
+        warnings.push_back(std::move(warning));
+    for (const rewrite::ConvertedBody &body : conversion.bodies)
+        warnOfCpu(body.conversion, warnings);
+}
+
+/// What is left in floating point.
+Result<rewrite::Conversion> convertFloats(const graph::Graph &graph, const Decided &decided,
+                                          const policy::Policy &policy, const infer::ShapeMap *shapes,
+                                          const Progress &progress)
+{
+    const bool castsParameters = policy.castParams.value_or(false);
+    if (policy.mode == policy::Mode::Mxnet) {
+        HALFTONE_TRY(rewrite::Conversion conversion,
+                     convertMxnet(graph, decided.assignment, decided.variables,
+                                  {decided.rules->target, castsParameters}, progress));
+        if (policy.share.value_or(false))
+            rewrite::shareConverted(graph, conversion);
+        return conversion;
+    }
+    const auto assignBody = [&](const graph::Graph &body) {
+        std::vector<policy::Warning> told; // of the names that are not in this body
+        const auto inBody = policy::matchNames(policy, body, told);
+        return withoutInt8(policy::assign(body, *decided.rules, inBody.value()));
+    };
+    return convertTyped(graph, decided.assignment, decided.variables,
+                        {decided.rules->target, castsParameters, policy.keepIoTypes.value_or(true),
+                         policy.share.value_or(true), shapes, assignBody},
+                        progress);
+}
+
+/// "asked for int8, stays bfloat16: its parameter w is float16"
+void noteRefused(const std::vector<rewrite::NodeNote> &refused, rewrite::Conversion &conversion)
+{
+    for (const rewrite::NodeNote &note : refused)
+        conversion.notes.push_back({note.node,
+                                    "asked for int8, stays "
+                                        + std::string(tensor::nameOf(conversion.precisionOf(note.node)))
+                                        + ": " + note.text});
+}
+
+/// The floating part of `model`, and its parameters as they are then stored.
+Result<void> convertRest(const graph::Model &model, const Decided &decided, const policy::Policy &policy,
+                         const infer::ShapeMap *shapes, tensor::FormCache &forms, const Progress &progress,
+                         ConvertedModel &result)
+{
+    HALFTONE_TRY(result.conversion, convertFloats(model.graph, decided, policy, shapes, progress));
+    HALFTONE_TRY(CastParameters cast,
+                 castParams(model.parameters, model.graph, result.conversion, forms, progress));
+    result.parameters = std::move(cast.changes);
+    result.model = {result.conversion.graph, std::move(cast.arrays), model.hasParameters};
+    return {};
+}
+
+/// The part in int8 becomes a model of its own, of which the floating part is then converted like any other.
+Result<void> convertWithInt8(const graph::Model &source, Decided &decided, const policy::Policy &policy,
+                             const ConvertSettings &settings, tensor::FormCache &forms,
+                             const Progress &progress, ConvertedModel &result)
+{
+    HALFTONE_TRY(const quantize::AskedQuantization asked,
+                 quantize::quantizeAsked(source, decided.assignment, std::move(*decided.int8),
+                                         settings.ranges, forms));
+    Decided here;
+    here.rules = decided.rules;
+    if (asked.part) {
+        std::vector<policy::Warning> told; // of the source's variables already
+        HALFTONE_TRY(here.variables, infer::classifyVariables(asked.part->model, policy, told));
+        here.assignment = asked.part->assignment;
+        const infer::ShapeMap shapes
+            = settings.shapes ? quantize::shapesOfPart(*asked.part, *settings.shapes) : infer::ShapeMap();
+        HALFTONE_CHECK(convertRest(asked.part->model, here, policy, settings.shapes ? &shapes : nullptr,
+                                   forms, progress, result));
+        quantize::translateLogToSource(source.graph, *asked.part, result.conversion);
+        for (const std::string &note : asked.part->notes)
+            result.warnings.push_back({"int8_ops", note});
+    } else {
+        here.variables = std::move(decided.variables);
+        here.assignment = withoutInt8(decided.assignment);
+        HALFTONE_CHECK(convertRest(source, here, policy, settings.shapes, forms, progress, result));
+    }
+    noteRefused(asked.refused, result.conversion);
+    return {};
+}
+
+Result<void> checkStrict(const ConvertSettings &settings, const std::vector<policy::Warning> &warnings)
+{
+    if (settings.strict && !warnings.empty())
+        return badInput(warnings.front().entry, warnings.front().text);
+    return {};
+}
+
+double secondsSince(std::chrono::steady_clock::time_point start)
+{
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+} // namespace
+
+Result<Decided> decide(const graph::Model &source, const policy::Policy &policy)
+{
+    const auto start = std::chrono::steady_clock::now();
+    Decided decided;
+    auto rules = policy::resolve(policy, dialect::of(source.graph), decided.warnings);
+    if (!rules.ok())
+        return inField(std::move(rules).error(), Field::Policy);
+    rules.value().bodiesDecide = policy.mode != policy::Mode::Mxnet;
+    decided.rules = std::make_shared<const policy::Rules>(std::move(rules).value());
+    const auto named = policy::matchNames(policy, source.graph, decided.warnings);
+    if (!named.ok())
+        return inField(named.error(), Field::Policy);
+    decided.assignment = policy::assign(source.graph, *decided.rules, named.value());
+    HALFTONE_TRY(decided.variables, infer::classifyVariables(source, policy, decided.warnings));
+    if (!decided.assignment.otherwise.empty())
+        decided.int8 = quantize::planAsked(source, decided.assignment);
+    decided.seconds = secondsSince(start);
+    return decided;
+}
+
+Result<std::vector<std::string>> rangesToFind(const graph::Model &source, Decided &decided)
+{
+    if (!decided.int8)
+        return std::vector<std::string>();
+    return quantize::rangesToFind(source, *decided.int8);
+}
+
+Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Policy &policy, Decided decided,
+                                    const ConvertSettings &settings, const Progress &progress)
+{
+    const auto start = std::chrono::steady_clock::now();
+    ConvertedModel result;
+    result.policy = policy;
+    result.warnings = std::move(decided.warnings);
+    HALFTONE_CHECK(checkStrict(settings, result.warnings));
+    const auto made = std::make_shared<tensor::FormCache>(settings.before);
+    tensor::FormCache &forms = *made;
+    HALFTONE_CHECK(decided.int8
+                       ? convertWithInt8(source, decided, policy, settings, forms, progress, result)
+                       : convertRest(source, decided, policy, settings.shapes, forms, progress, result));
+    forms.settle();
+    result.forms = made;
+    result.assignment = std::move(decided.assignment);
+    if (policy.mode == policy::Mode::Mxnet) {
+        warnOfBodies(source.graph, result.warnings);
+        if (policy.keepIoTypes == false)
+            result.warnings.push_back({"keep_io_types", "false has no effect in mode \"mxnet\""});
+    }
+    result.seconds = decided.seconds + secondsSince(start);
+
+    warnOfLosses(result.parameters, result.warnings);
+    warnOfCpu(result.conversion, result.warnings);
+    for (const rewrite::NodeNote &note : result.conversion.notes)
+        result.warnings.push_back({"node \"" + source.graph.node(note.node).name + '"', note.text});
+    HALFTONE_CHECK(checkStrict(settings, result.warnings));
+    return result;
+}
+
+Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Policy &policy, bool strict,
+                                    const Progress &progress, const infer::ShapeMap *shapes,
+                                    const quantize::QuantizedRanges *ranges)
+{
+    HALFTONE_TRY(Decided decided, decide(source, policy));
+    return convertModel(source, policy, std::move(decided), {strict, shapes, ranges}, progress);
+}
+
+} // namespace halftone::mixed

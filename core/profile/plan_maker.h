@@ -1,0 +1,35 @@
+#pragma once
+
+#include "core/backends/backends.h"
+#include "core/base/result.h"
+#include "core/infer/typed_model.h"
+#include "core/kernels/latency_plan.h"
+
+#include <memory>
+#include <string_view>
+
+namespace halftone::profile {
+
+/// Makes latency plans of one model's variants on one backend. What they share, packed weights above all, is kept from plan to
+/// plan. For one thread at a time.
+class PlanMaker
+{
+public:
+    /// threads  0: as many as the machine has
+    /// fails    as backends::planningBackend()
+    static Result<PlanMaker> create(std::string_view backend, unsigned threads);
+
+    const backends::BackendInfo &backend() const { return m_info; }
+
+    /// A plan with plausible values in its inputs, which may outlive this. fails: as kernels::Backend::plan()
+    Result<std::unique_ptr<kernels::LatencyPlan>> plan(const infer::TypedModel &model) const;
+
+private:
+    PlanMaker() = default;
+
+    backends::BackendInfo m_info;
+    std::shared_ptr<const kernels::Backend> m_backend;
+    std::shared_ptr<kernels::PlanCache> m_cache = std::make_shared<kernels::PlanCache>();
+};
+
+} // namespace halftone::profile

@@ -1,0 +1,40 @@
+#include "core/base/text.h"
+
+#include <QtTest>
+
+using namespace halftone;
+
+class TestText : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void nothingThatATerminalObeysIsShown_data()
+    {
+        QTest::addColumn<std::string>("text");
+        QTest::addColumn<std::string>("shown");
+        QTest::newRow("escape") << std::string("\x1b[2J") << std::string("\\x1b[2J");
+        QTest::newRow("NUL") << std::string("a\0b", 3) << std::string("a\\x00b");
+        QTest::newRow("delete") << std::string("\x7f") << std::string("\\x7f");
+        QTest::newRow("U+009B begins a command") << std::string("\xC2\x9B"
+                                                                "2J")
+                                                 << std::string("\\xc2\\x9b2J");
+        QTest::newRow("U+0080") << std::string("\xC2\x80") << std::string("\\xc2\\x80");
+        QTest::newRow("U+00A0 is text") << std::string("\xC2\xA0") << std::string("\xC2\xA0");
+        QTest::newRow("text") << std::string("conv\u00e9 \u2192 \U0001F600")
+                              << std::string("conv\u00e9 \u2192 \U0001F600");
+        QTest::newRow("no UTF-8") << std::string("\xC2") << std::string("\\xc2");
+    }
+
+    void nothingThatATerminalObeysIsShown()
+    {
+        QFETCH(std::string, text);
+        QFETCH(std::string, shown);
+        QCOMPARE(printable(text), shown);
+    }
+
+    void whatIsLongIsCut() { QCOMPARE(printable("abcdef", 3), std::string("abc…")); }
+};
+
+QTEST_APPLESS_MAIN(TestText)
+#include "tst_text.moc"

@@ -1,0 +1,178 @@
+#include "core/dialect/registry.h"
+#include "core/infer/infer_types.h"
+#include "core/mixed/convert_model.h"
+#include "core/quantize/quantize.h"
+#include "core/rewrite/inline_fused.h"
+#include "core/rewrite/rewrite.h"
+#include "tests/support/build_graph.h"
+#include "tests/support/toy_dialect.h"
+
+#include <QtTest>
+
+using namespace halftone;
+using graph::Entry;
+using graph::Graph;
+using tensor::DType;
+
+namespace {
+
+/// Toy.Exp(Toy.Add(Toy.Dense(x, w), Toy.Dense(x, w))): the two products are the same.
+graph::Model toyModel()
+{
+    Graph graph(test::toyDialect());
+    const auto add = [&graph](const char *op, const char *name, std::vector<Entry> inputs,
+                              graph::Attributes attributes = {}) {
+        return Entry{
+            graph.add(std::make_shared<graph::NodeDef>(graph::NodeDef{op, name, std::move(attributes), {}}),
+                      inputs),
+            0, 0};
+    };
+    const Entry x{graph.add(test::toyDialect().makeVariable("x"), {}), 0, 0};
+    const Entry w{graph.add(test::toyDialect().makeVariable("w"), {}), 0, 0};
+    const Entry one = add("Toy.Dense", "one", {x, w}, {{"units", "4"}});
+    const Entry two = add("Toy.Dense", "two", {x, w}, {{"units", "4"}});
+    graph.setHeads({add("Toy.Exp", "exp", {add("Toy.Add", "add", {one, two})})});
+    return {std::move(graph), {test::floatArray("p/w", {1, 2, 3, 4})}, true};
+}
+
+policy::Policy toyPolicy()
+{
+    policy::Policy policy;
+    policy.listVersion = "toy";
+    policy.targetOps = {{"Toy.Dense"}};
+    policy.fp32Ops = {{"Toy.Exp"}};
+    return policy;
+}
+
+mixed::ConvertedModel converted(const policy::Policy &policy)
+{
+    auto made = mixed::convertModel(toyModel(), policy, false);
+    if (!made.ok())
+        qFatal("%s", made.error().message().c_str());
+    return std::move(made).value();
+}
+
+/// A model of the first format there is with what its passes work on.
+graph::Model modelOf(const dialect::Dialect &dialect)
+{
+    if (&dialect == &test::toyDialect())
+        return toyModel();
+    test::GraphBuilder g;
+    const auto x = g.variable("x");
+    const auto cast = g.op("amp_cast", "cast", {x}, {{"dtype", "float32"}});
+    const auto fc
+        = g.op("FullyConnected", "fc", {cast, g.variable("w")}, {{"num_hidden", "4"}, {"no_bias", "True"}});
+    graph::Model model = g.model({g.op("exp", "one", {fc}), g.op("exp", "two", {fc})});
+    model.parameters = {test::floatArray("arg:w", {1, 2, 3, 4})};
+    model.hasParameters = true;
+    return model;
+}
+
+} // namespace
+
+/// A format that the core has never heard of (tests/support/toy_dialect.h).
+class TestToyDialect : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void everyPassKeepsTheDialect_data()
+    {
+        QTest::addColumn<bool>("isToy");
+        QTest::newRow("toy") << true;
+        QTest::newRow("default") << false;
+    }
+
+    void everyPassKeepsTheDialect()
+    {
+        QFETCH(bool, isToy);
+        const dialect::Dialect &dialect = isToy ? test::toyDialect() : dialect::defaultDialect();
+        const graph::Model model = modelOf(dialect);
+        for (const rewrite::RewritePass &pass : rewrite::rewritePasses()) {
+            const auto rewritten = pass.run(model, {});
+            QVERIFY2(rewritten.ok(), pass.name.data());
+            QVERIFY2(rewritten.value().model.graph.dialect() == &dialect, pass.name.data());
+        }
+        QCOMPARE(rewrite::inlineFused(model.graph).dialect(), &dialect);
+        std::vector<policy::Mode> modes{policy::Mode::Typed};
+        if (!isToy)
+            modes.push_back(policy::Mode::Mxnet);
+        for (const policy::Mode mode : modes) {
+            policy::Policy policy = isToy ? toyPolicy() : policy::Policy();
+            policy.mode = mode;
+            policy.share = true;
+            const auto made = mixed::convertModel(model, policy, false);
+            QVERIFY(made.ok());
+            QCOMPARE(made.value().model.graph.dialect(), &dialect);
+        }
+        const auto quantized = quantize::quantize(model, {}, {});
+        QCOMPARE(quantized.ok(), !isToy);
+        if (!isToy)
+            QCOMPARE(quantized.value().model.graph.dialect(), &dialect);
+        else
+            QCOMPARE(quantized.error().code, Errc::Unsupported);
+    }
+
+    void typesFollowFromItsRules()
+    {
+        const graph::Model model = toyModel();
+        const auto types = infer::inferTypes(model.graph, std::vector<DType>{DType::F16});
+        QVERIFY(types.ok());
+        QCOMPARE(types.value().at(1, 0), DType::F16); // the weight, from the product
+        QCOMPARE(types.value().of(model.graph.heads()[0]), DType::F16);
+    }
+
+    void castsAreItsOwnAndNamedAsItNamesThem()
+    {
+        const mixed::ConvertedModel made = converted(toyPolicy());
+        QCOMPARE(test::linesOf(made.model.graph),
+                 (std::vector<std::string>{"Toy.Input x()", "Toy.Input w()", "Toy.Cast x_0.as.float16(x)",
+                                           "Toy.Cast w_0.as.float16(w)",
+                                           "Toy.Dense one(x_0.as.float16, w_0.as.float16)",
+                                           "Toy.Add add(one, one)", "Toy.Cast add_0.as.float32(add)",
+                                           "Toy.Exp exp(add_0.as.float32)", "-> exp"}));
+        QCOMPARE(made.conversion.castCounts().casts, std::size_t{3});
+        QCOMPARE(made.conversion.merged.size(), std::size_t{1});
+    }
+
+    void parametersAreFoundByTheNamesOfItsFiles()
+    {
+        policy::Policy policy = toyPolicy();
+        policy.castParams = true;
+        const mixed::ConvertedModel made = converted(policy);
+        QCOMPARE(made.parameters.size(), std::size_t{1});
+        QCOMPARE(made.parameters[0].name, std::string("p/w"));
+        QCOMPARE(made.model.parameters[0].values.dtype(), DType::F16);
+    }
+
+    void convertingTwiceChangesNothing()
+    {
+        const mixed::ConvertedModel once = converted(toyPolicy());
+        const auto twice = mixed::convertModel(once.model, toyPolicy(), false);
+        QVERIFY(twice.ok());
+        QCOMPARE(test::linesOf(twice.value().model.graph), test::linesOf(once.model.graph));
+    }
+
+    void itsCastsAreStripped()
+    {
+        const mixed::ConvertedModel made = converted(toyPolicy());
+        const auto stripped = rewrite::findRewritePass("strip-casts")->run(made.model, {});
+        QVERIFY(stripped.ok());
+        QCOMPARE(test::linesOf(stripped.value().model.graph),
+                 (std::vector<std::string>{"Toy.Input x()", "Toy.Input w()", "Toy.Dense one(x, w)",
+                                           "Toy.Add add(one, one)", "Toy.Exp exp(add)", "-> exp"}));
+    }
+
+    void anUnknownOperatorIsToldInItsWords()
+    {
+        policy::Policy policy = toyPolicy();
+        policy.targetOps = {{"Toy.Dens"}};
+        const auto made = mixed::convertModel(toyModel(), policy, false);
+        QVERIFY(!made.ok());
+        QCOMPARE(made.error().expected, std::string("an operator of Toy"));
+        QVERIFY(made.error().found.find("Toy.Dense") != std::string::npos);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestToyDialect)
+#include "tst_toy_dialect.moc"

@@ -1,0 +1,131 @@
+#include "core/infer/infer_types.h"
+#include "core/mixed/convert_model.h"
+#include "tests/support/build_graph.h"
+
+#include <QtTest>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace halftone;
+using graph::Entry;
+using tensor::DType;
+using test::GraphBuilder;
+
+namespace {
+
+const graph::Attributes kDense{{"num_hidden", "4"}, {"no_bias", "True"}};
+
+policy::Policy castingParams(policy::Mode mode)
+{
+    policy::Policy policy;
+    policy.mode = mode;
+    policy.castParams = true;
+    return policy;
+}
+
+mixed::ConvertedModel convert(const graph::Model &model, const policy::Policy &policy)
+{
+    auto converted = mixed::convertModel(model, policy, false);
+    if (!converted.ok())
+        qFatal("%s", converted.error().message().c_str());
+    return std::move(converted).value();
+}
+
+bool warns(const mixed::ConvertedModel &converted, const std::string &line)
+{
+    return std::ranges::any_of(converted.warnings, [&](const policy::Warning &warning) {
+        return warning.entry + ": " + warning.text == line;
+    });
+}
+
+} // namespace
+
+/// What a conversion says of its parameters: in the log, and in the graph that it writes.
+class TestWrittenParameters : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void weightsThatVanishOrAreNaNAreTold();
+    void whatOnlyCastsReadSaysItsType_data();
+    void whatOnlyCastsReadSaysItsType();
+};
+
+void TestWrittenParameters::weightsThatVanishOrAreNaNAreTold()
+{
+    GraphBuilder g;
+    const auto a = g.op("FullyConnected", "a", {g.variable("x"), g.variable("w")}, kDense);
+    graph::Model model{g.withHeads({g.op("FullyConnected", "b", {a, g.variable("v")}, kDense)}), {}, true};
+    const std::vector<std::pair<std::vector<float>, std::vector<float>>> harmful{
+        {{1e-9F, 1, 0, 1}, {1, -1e-9F, 1e-10F, 1}}, {{1, 1, std::nanf(""), 1}, {1, 1, 1, 1}}};
+    const char *const told[]{"parameters: 3 values too small for the target type, zero from now on: "
+                             "arg:w 1, arg:v 2",
+                             "parameter \"arg:w\": NaN in 1 value, which no type mends"};
+    for (std::size_t k = 0; k < harmful.size(); ++k) {
+        model.parameters
+            = {test::floatArray("arg:w", harmful[k].first), test::floatArray("arg:v", harmful[k].second)};
+        for (const policy::Mode mode : {policy::Mode::Mxnet, policy::Mode::Typed}) {
+            policy::Policy policy = castingParams(mode);
+            QVERIFY(warns(convert(model, policy), told[k]));
+            QVERIFY(!mixed::convertModel(model, policy, true).ok());
+            policy.castParams = false; // they stay as they are
+            QVERIFY(mixed::convertModel(model, policy, true).ok());
+        }
+    }
+}
+
+void TestWrittenParameters::whatOnlyCastsReadSaysItsType_data()
+{
+    QTest::addColumn<QString>("op");
+    QTest::addColumn<bool>(
+        "isOpen"); // MXNet's simple_bind: "cannot decide dtypes for the following arguments"
+    QTest::newRow("an operator between parameter and cast") << "sin" << true;
+    QTest::newRow("rows of a parameter") << "take" << true;
+    QTest::newRow("a parameter and data") << "broadcast_add" << false;
+}
+
+void TestWrittenParameters::whatOnlyCastsReadSaysItsType()
+{
+    QFETCH(QString, op);
+    QFETCH(bool, isOpen);
+    GraphBuilder g;
+    const auto x = g.variable("x");
+    const auto w = g.variable("w");
+    const std::vector<Entry> inputs = op == "sin" ? std::vector{w}
+        : op == "take"                            ? std::vector{w, x}
+                                                  : std::vector{x, w};
+    const auto middle = g.op(op.toStdString(), "middle", inputs);
+    const auto fc = g.op("FullyConnected", "fc", {middle, g.variable("v")}, kDense);
+    policy::Policy policy = castingParams(policy::Mode::Typed);
+    policy.moves = {{op.toStdString(), policy::Policy::Move::To::Fp32}};
+    const graph::Model model{
+        g.withHeads({fc}), {test::floatArray("arg:w", {1, 1}), test::floatArray("arg:v", {1, 1})}, true};
+    const auto converted = convert(model, policy);
+    const graph::Graph &graph = converted.model.graph;
+    const auto markOf = [&](const char *name) {
+        for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+            if (graph.node(id).name == name)
+                return graph.node(id).attributes.find("__dtype__");
+        }
+        return static_cast<const std::string *>(nullptr);
+    };
+    QCOMPARE(markOf("w") != nullptr, isOpen);
+    if (isOpen)
+        QCOMPARE(*markOf("w"), std::string("0"));
+    QCOMPARE(markOf("x"), nullptr);
+    // With the marks and the data's type all types follow.
+    std::vector<DType> told(graph.nodeCount(), DType::Unknown);
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        if (const std::string *mark = graph.node(id).attributes.find("__dtype__"))
+            told[id] = *mark == "0" ? DType::F32 : DType::F16;
+        else if (graph.node(id).name == "x")
+            told[id] = DType::F32;
+    }
+    const auto types = infer::inferTypes(graph, told).value();
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+        QVERIFY(types.of({id, 0, 0}) != DType::Unknown);
+}
+
+QTEST_APPLESS_MAIN(TestWrittenParameters)
+#include "tst_written_parameters.moc"

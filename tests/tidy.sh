@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# clang-tidy over every header, and over the sources that changed: bash tests/tidy.sh [BASE]
+# BASE: the commit to compare with; without it where this branch left origin/main, or else the commit before. Of more than
+# 16 changed sources the 16 that changed most are checked, and their number is said.
+# Needs build/dev (resources, moc). What .clang-tidy calls an error fails; of the other warnings nothing may be in a header.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+limit=16
+work=build/tidy
+rm -rf "$work"
+mkdir -p "$work"
+
+qt=$(qmake6 -query QT_INSTALL_HEADERS)
+flags=(-std=c++20 -fPIC -I. -Icore/api -Ibuild/dev -Ibuild/dev/resources -Ibuild/onednn/include "$(pkg-config --cflags-only-I libzip stb)"
+    -DQT_NO_KEYWORDS -DQT_NO_FOREACH -DHALFTONE_HAS_ONEDNN "-DHALFTONE_VERSION=\"0\"" "-DHALFTONE_RESOURCE_DIR=\"resources\""
+    -fopenmp -Wno-everything)
+for part in "" /QtCore /QtGui /QtWidgets /QtSvg /QtPrintSupport /QtTest; do
+    flags+=(-isystem "$qt$part")
+done
+
+base_commit() {
+    local fork
+    fork=$(git merge-base HEAD origin/main 2>/dev/null || true)
+    if [[ -n $fork && $fork != "$(git rev-parse HEAD)" ]]; then
+        echo "$fork"
+    else
+        git rev-parse --verify --quiet HEAD~1 || true
+    fi
+}
+
+# A translation unit of all headers of a half of the project: what they include is read once.
+find core -name '*.h' ! -name precompiled.h | LC_ALL=C sort | sed 's/.*/#include "&"/' >"$work/core_headers.cpp"
+find widgets app -name '*.h' ! -name precompiled.h | LC_ALL=C sort | sed 's/.*/#include "&"/' >"$work/window_headers.cpp"
+echo "$(cat "$work"/*_headers.cpp | wc -l) headers"
+units=("$work/core_headers.cpp" "$work/window_headers.cpp")
+
+base=${1:-$(base_commit 2>/dev/null || true)}
+if [[ -n $base ]]; then
+    git diff --numstat --diff-filter=d "$base" -- 'core/*.cpp' 'widgets/*.cpp' 'app/*.cpp' | sort -rn | cut -f3 >"$work/changed"
+    echo "$(wc -l <"$work/changed") sources changed since $(git rev-parse --short "$base"), at most $limit of them checked"
+    mapfile -t -O 2 units < <(head -n "$limit" "$work/changed")
+else
+    echo "no commit to compare with: the headers alone"
+fi
+
+printf '%s\n' "${units[@]}" | xargs -P "$(nproc)" -I{} clang-tidy --quiet --warnings-as-errors='bugprone-*,clang-analyzer-*,performance-*,readability-identifier-naming' \
+    --header-filter="$PWD/(app|core|widgets)/.*" {} -- "${flags[@]}" 2>"$work/count.log" | tee "$work/found.log"
+if grep -qE '\.h:[0-9]+:[0-9]+: warning' "$work/found.log"; then
+    echo "clang-tidy: a header has warnings"
+    exit 1
+fi
+echo "clang-tidy: nothing found that is called an error"

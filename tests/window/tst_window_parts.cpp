@@ -1,0 +1,187 @@
+#include "app/attach_dialog.h"
+#include "app/message_log.h"
+#include "app/panels.h"
+#include "app/picture_rules_form.h"
+#include "app/view_state.h"
+
+#include <QComboBox>
+#include <QImage>
+#include <QLineEdit>
+#include <QSet>
+#include <QSpinBox>
+#include <QTemporaryDir>
+#include <QtTest>
+
+using namespace halftone;
+using app::ViewState;
+
+/// The parts of the window by themselves.
+class TestWindowParts : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void everyPanelHasANameATitleAndAKeyOfItsOwn();
+    void aViewIsReadBackAsItWasWritten();
+    void whatSaysNothingSensibleIsAbsent_data();
+    void whatSaysNothingSensibleIsAbsent();
+    void aWarningThatStaysIsToldOnce();
+    void allExamplesStayAll();
+    void picturesWithoutRulesAreAskedFor();
+};
+
+/// An own model with a folder of pictures: what the fields say becomes the preprocess.json that is read from then on.
+void TestWindowParts::picturesWithoutRulesAreAskedFor()
+{
+    const QTemporaryDir folder;
+    const QString model = folder.filePath("own-symbol.json");
+    QVERIFY(QFile::copy(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json", model));
+    QVERIFY(QFile::copy(HALFTONE_SOURCE_DIR "/resources/sample/digits-0000.params",
+                        folder.filePath("own-0000.params")));
+    QVERIFY(QDir(folder.path()).mkdir("pictures"));
+    QImage picture(12, 10, QImage::Format_RGB32);
+    picture.fill(Qt::white);
+    QVERIFY(picture.save(folder.filePath("pictures/a.png")));
+    QFile labels(folder.filePath("pictures/labels.csv"));
+    QVERIFY(labels.open(QIODevice::WriteOnly) && labels.write("file,class_index\na.png,3\n") > 0);
+    labels.close();
+    const auto loaded = io::loadModel(model.toStdString());
+    QVERIFY(loaded.ok());
+
+    app::AttachDialog dialog({}, 64, nullptr, &loaded.value());
+    const auto *const form = dialog.findChild<app::PictureRulesForm *>();
+    QVERIFY(!form->isVisibleTo(&dialog));
+    dialog.findChild<QLineEdit *>()->setText(folder.filePath("pictures"));
+    QVERIFY(form->isVisibleTo(&dialog));
+    QVERIFY(dialog.options().labels.ends_with("labels.csv"));
+    QCOMPARE(form->rules().input, std::string("data"));
+    QCOMPARE(form->rules().color, io::Preprocess::Color::Gray); // the first convolution reads one channel
+    for (QSpinBox *box : form->findChildren<QSpinBox *>())
+        if (box->accessibleName() == u"Width" || box->accessibleName() == u"Height")
+            box->setValue(8);
+    for (QComboBox *box : form->findChildren<QComboBox *>())
+        if (box->accessibleName() == u"Range of values")
+            Q_EMIT box->activated(2);
+    QVERIFY2(form->note().startsWith(QStringLiteral("1\u00d71\u00d78\u00d78, values from 1")),
+             qPrintable(form->note())); // white: (255 - 127.5) / 127.5
+    dialog.accept();
+    const std::string written = folder.filePath("preprocess.json").toStdString();
+    QCOMPARE(dialog.options().preprocess, written);
+    const auto rules = io::readPreprocess(written);
+    QVERIFY(rules.ok());
+    QVERIFY(rules.value() == form->rules());
+
+    app::AttachDialog again({}, 64, nullptr, &loaded.value()); // now there is a file that says it
+    again.findChild<QLineEdit *>()->setText(folder.filePath("pictures"));
+    QVERIFY(!again.findChild<app::PictureRulesForm *>()->isVisibleTo(&again));
+}
+
+void TestWindowParts::allExamplesStayAll()
+{
+    const QTemporaryDir folder;
+    jobs::ExampleOptions now;
+    now.inputs = folder.path().toStdString();
+    now.examples = 0; // all of them
+    const app::AttachDialog again(now, 64);
+    QCOMPARE(again.options().examples, std::size_t{0});
+    app::AttachDialog fresh({}, 64);
+    auto *const inputs = fresh.findChild<QLineEdit *>();
+    inputs->setText(folder.path());
+    QCOMPARE(fresh.options().examples, std::size_t{64}); // a live answer wants few
+    fresh.findChild<QSpinBox *>()->setValue(0);
+    inputs->setText(folder.path() + '/');
+    QCOMPARE(fresh.options().examples, std::size_t{0});
+}
+
+void TestWindowParts::everyPanelHasANameATitleAndAKeyOfItsOwn()
+{
+    QSet<QString> names;
+    QSet<QString> titles;
+    QSet<QString> keys;
+    const auto panels = app::allPanels();
+    for (const app::Panel &panel : panels) {
+        QVERIFY(!panel.name.isEmpty() && !panel.title.isEmpty() && !panel.key.isEmpty() && panel.make);
+        names << panel.name;
+        titles << panel.title;
+        keys << panel.key.toString();
+    }
+    const auto count = static_cast<qsizetype>(panels.size());
+    QCOMPARE(names.size(), count);
+    QCOMPARE(titles.size(), count);
+    QCOMPARE(keys.size(), count);
+}
+
+void TestWindowParts::aViewIsReadBackAsItWasWritten()
+{
+    const ViewState state{false, true, widgets::ColourBy::Latency, widgets::Sides::Both, {1, 0, 1, 0, 0}};
+    const app::ViewTexts texts = app::textsOf(state);
+    QCOMPARE(QString::fromStdString(texts.at("live_errors")), "off"); // as sessions of before have it
+    QCOMPARE(QString::fromStdString(texts.at("open_blocks")), "5 0 2");
+    const ViewState read = app::viewStateOf(texts);
+    QVERIFY(read.liveErrors == state.liveErrors && read.liveLatency == state.liveLatency);
+    QVERIFY(read.colourBy == state.colourBy && read.sides == state.sides);
+    QCOMPARE(read.openBlocks, state.openBlocks);
+    QVERIFY(app::textsOf({}).empty());
+}
+
+void TestWindowParts::whatSaysNothingSensibleIsAbsent_data()
+{
+    QTest::addColumn<QString>("key");
+    QTest::addColumn<QString>("text");
+    QTest::newRow("no number") << "colour_by"
+                               << "red";
+    QTest::newRow("beyond the last choice") << "sides"
+                                            << "3";
+    QTest::newRow("negative") << "colour_by"
+                              << "-1";
+    QTest::newRow("a block that is not there") << "open_blocks"
+                                               << "3 0 3";
+    QTest::newRow("more blocks than there are") << "open_blocks"
+                                                << "1 0 0 0";
+    QTest::newRow("far too many") << "open_blocks"
+                                  << "99999999999";
+    QTest::newRow("empty") << "live_errors"
+                           << "";
+}
+
+void TestWindowParts::whatSaysNothingSensibleIsAbsent()
+{
+    QFETCH(QString, key);
+    QFETCH(QString, text);
+    const ViewState read = app::viewStateOf({{key.toStdString(), text.toStdString()}});
+    QVERIFY(!read.liveErrors && !read.liveLatency && !read.colourBy && !read.sides
+            && read.openBlocks.empty());
+}
+
+void TestWindowParts::aWarningThatStaysIsToldOnce()
+{
+    const auto withWarnings = [](const QStringList &texts) {
+        auto converted = std::make_shared<mixed::ConvertedModel>();
+        for (const QString &text : texts) {
+            policy::Warning warning;
+            warning.entry = "Convolution";
+            warning.text = text.toStdString();
+            converted->warnings.push_back(warning);
+        }
+        session::Snapshot snapshot;
+        snapshot.converted = converted;
+        return snapshot;
+    };
+    app::MessageLog log;
+    const auto lines
+        = [&log] { return log.toPlainText().count('\n') + (log.toPlainText().isEmpty() ? 0 : 1); };
+    const session::Snapshot one = withWarnings({"is in two lists"});
+    log.addWarnings(&one);
+    log.addWarnings(&one);
+    QCOMPARE(lines(), 1);
+    QVERIFY(log.toPlainText().contains("Convolution is in two lists"));
+    const session::Snapshot two = withWarnings({"is in two lists", "is in no model"});
+    log.addWarnings(&two);
+    QCOMPARE(lines(), 2);
+    log.addWarnings(nullptr); // closed
+    log.addWarnings(&one);
+    QCOMPARE(lines(), 3); // another document
+}
+
+QTEST_MAIN(TestWindowParts)
+#include "tst_window_parts.moc"

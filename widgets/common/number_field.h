@@ -1,0 +1,21 @@
+#pragma once
+
+#include <QDoubleSpinBox>
+
+namespace halftone::widgets {
+
+/// A positive number of any size, as a person writes it: "0.25", "1e9", "2,5e-3". Shown with the digits that tell it.
+class NumberField : public QDoubleSpinBox
+{
+public:
+    explicit NumberField(QWidget *parent = nullptr);
+
+    QValidator::State validate(QString &text, int &place) const override;
+    double valueFromText(const QString &text) const override;
+    QString textFromValue(double value) const override;
+
+protected:
+    void wheelEvent(QWheelEvent *event) override; ///< nothing: it is no choice of a person's
+};
+
+} // namespace halftone::widgets

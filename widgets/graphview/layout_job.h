@@ -1,0 +1,45 @@
+#pragma once
+
+#include "core/infer/type_map.h"
+#include "core/session/snapshot.h"
+#include "widgets/common/latest_job.h"
+#include "widgets/graphview/scene.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace halftone::widgets {
+
+struct LayoutRequest
+{
+    std::shared_ptr<const session::Snapshot> snapshot;
+    std::shared_ptr<const layout::BlockTree> tree; ///< null: the model is new, and folded into blocks first
+    std::vector<char> open; ///< blocks; for a new model where they fit it, else as one is first shown
+    double lineHeight = 16; ///< of the text in the boxes
+    bool isPatient = false; ///< ten times as much time for Graphviz
+};
+
+struct LayoutAnswer
+{
+    std::shared_ptr<const Scene> scene; ///< null: it was cancelled
+    std::optional<infer::TypeMap> types; ///< of a new model's source
+};
+
+/// Lays graphs out beside the window's thread. The newest request wins; pieces that were laid out once are kept.
+class LayoutJob
+{
+public:
+    LayoutJob();
+
+    void start(LayoutRequest request, std::function<void(LayoutAnswer)> deliver);
+    void cancel() { m_job.cancel(); }
+    bool isRunning() const { return m_job.isRunning(); }
+
+private:
+    std::shared_ptr<layout::PieceCache> m_cache;
+    LatestJob m_job;
+};
+
+} // namespace halftone::widgets
