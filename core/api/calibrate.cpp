@@ -56,10 +56,7 @@ Result<Calibration> calibrate(const Model &model, const Data &data, const Calibr
 {
     return answer([&]() -> halftone::Result<Calibration> {
         jobs::CalibrateOptions settings;
-        settings.examples = examplesOf(data);
-        settings.backend = options.compute.backend;
-        settings.threads = options.compute.threads;
-        settings.batch = options.compute.batch;
+        setWork(settings, data, options.compute);
         settings.threshold = {methodOf(options.method), codesOf(options.codes), options.percentile};
         settings.layers = options.layers;
         HALFTONE_TRY(jobs::CalibrateOutcome outcome,

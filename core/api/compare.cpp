@@ -20,10 +20,7 @@ std::optional<Errors> errorsOf(const std::optional<tensor::ErrorFigures> &figure
 jobs::CompareOptions compareOptions(const Data &data, const CompareOptions &options)
 {
     jobs::CompareOptions compare;
-    compare.examples = examplesOf(data);
-    compare.backend = options.compute.backend;
-    compare.threads = options.compute.threads;
-    compare.batch = options.compute.batch;
+    setWork(compare, data, options.compute);
     compare.settings.isolated = options.isolated;
     compare.settings.memoryLimit = options.memoryLimit;
     compare.settings.threshold = options.threshold;

@@ -9,10 +9,7 @@ namespace {
 jobs::CalibrateOptions calibrateOptions(const ConvertOptions &options)
 {
     jobs::CalibrateOptions calibrate;
-    calibrate.examples = examplesOf(options.data);
-    calibrate.backend = options.compute.backend;
-    calibrate.threads = options.compute.threads;
-    calibrate.batch = options.compute.batch;
+    setWork(calibrate, options.data, options.compute);
     return calibrate;
 }
 

@@ -71,6 +71,16 @@ std::vector<Warning> warningsOf(const std::vector<policy::Warning> &warnings);
 /// fails: what reading a policy file refuses; BadCall for what no policy may hold
 halftone::Result<policy::Policy> policyOf(const Policy &policy);
 
+/// What every job is told alike: its data and how it computes.
+template <class Settings>
+void setWork(Settings &settings, const Data &data, const Compute &compute)
+{
+    settings.examples = examplesOf(data);
+    settings.backend = compute.backend;
+    settings.threads = compute.threads;
+    settings.batch = compute.batch;
+}
+
 /// What `work` gives, its errors and exceptions told in public.
 template <class F>
 auto answer(F &&work) -> Result<std::decay_t<decltype(work().value())>>

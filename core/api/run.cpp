@@ -58,10 +58,7 @@ Result<Run> run(const Model &model, const Data &data, const RunOptions &options,
 {
     return answer([&]() -> halftone::Result<Run> {
         jobs::RunSettings settings;
-        settings.examples = examplesOf(data);
-        settings.backend = options.compute.backend;
-        settings.threads = options.compute.threads;
-        settings.batch = options.compute.batch;
+        setWork(settings, data, options.compute);
         settings.allNodes = options.allNodes;
         settings.randomParameters = options.randomParameters;
         HALFTONE_TRY(const jobs::RunOutcome outcome,

@@ -75,6 +75,8 @@ void BatchWalk::run(const ExampleSource &source, const RunBatch &runBatch, const
                 failure.tell(k, std::move(ran).error());
         }
     });
+    if (!progress.stopped())
+        progress.tell(1, "examples"); // else unsaid where the other threads took all batches
 }
 
 } // namespace halftone::jobs

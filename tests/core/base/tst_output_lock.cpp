@@ -145,6 +145,21 @@ private Q_SLOTS:
         QCOMPARE(filesInFolder(), std::ptrdiff_t{0});
     }
 
+    void whoEndsAtOnceTakesItsOwnLockAwayAndNoOther()
+    {
+        const auto mine = OutputLock::take(path("mine"));
+        QVERIFY(mine.ok());
+        Child child([this] {
+            new auto(OutputLock::take(path("model")));
+            if (OutputLock::take(path("mine")).ok())
+                ::_exit(1);
+            AtomicFile::removeTemporaries();
+        });
+        child.kill();
+        QCOMPARE(filesInFolder(), std::ptrdiff_t{1});
+        QVERIFY(OutputLock::isHeld(path("mine")));
+    }
+
     void filesOfOthersStay()
     {
         Child living([] {});

@@ -179,7 +179,7 @@ private Q_SLOTS:
         QVERIFY(!isElsewhere);
         QVERIFY(!shares.empty());
         QVERIFY(std::ranges::is_sorted(shares));
-        QVERIFY(shares.back() <= 1);
+        QCOMPARE(shares.back(), 1.0);
     }
 };
 
