@@ -19,6 +19,12 @@ double rounding(double x, double step)
     return steps * cube(step) / 12 + cube(x - steps * step) / 3;
 }
 
+/// What `count` values, evenly over `width`, add to the sum of count * ln(density).
+double spread(double count, double width)
+{
+    return count > 0 ? count * std::log(count / width) : 0;
+}
+
 } // namespace
 
 FoldedHistogram::FoldedHistogram(const TensorStatistics &statistics)
@@ -35,8 +41,11 @@ FoldedHistogram::FoldedHistogram(const TensorStatistics &statistics)
     m_counts[0] = std::max(0.0, static_cast<double>(counts[middle]) - m_zeros);
     for (std::size_t k = 1; k <= middle; ++k)
         m_counts[k] = static_cast<double>(counts[middle - k]) + static_cast<double>(counts[middle + k]);
+    m_below.assign(1, 0);
     for (std::size_t k = 0; k < size(); ++k) {
         m_total += m_counts[k];
+        m_below.push_back(m_below.back() + m_counts[k]);
+        m_density += spread(m_counts[k], upper(k) - lower(k));
         if (m_counts[k] > 0)
             m_signal += m_counts[k] * (cube(upper(k)) - cube(lower(k))) / (3 * (upper(k) - lower(k)));
     }
@@ -78,6 +87,34 @@ double FoldedHistogram::clippedShare(double threshold) const
             clipped += m_counts[k] * beyond / (upper(k) - lower(k));
     }
     return clipped / m_total;
+}
+
+double FoldedHistogram::countBelow(double value) const
+{
+    const double place = std::max(0.0, value / m_width + 0.5); // the first bin is half a one
+    const auto bin = std::min(static_cast<std::size_t>(place), size() - 1);
+    const double share = (value - lower(bin)) / (upper(bin) - lower(bin));
+    return m_below[bin] + m_counts[bin] * std::clamp(share, 0.0, 1.0);
+}
+
+double FoldedHistogram::divergence(double threshold, CodeRange range) const
+{
+    if (m_counts.empty())
+        return 0;
+    const auto levels = static_cast<std::size_t>(calibration::levelsOf(range));
+    const double step = threshold / static_cast<double>(levels);
+    const double end = upper(size() - 1);
+    double coded = 0;
+    double begin = 0;
+    double below = 0;
+    for (std::size_t code = 0; code <= levels && begin < end; ++code) {
+        const double next = code == levels ? end : std::min(end, (static_cast<double>(code) + 0.5) * step);
+        const double upTo = countBelow(next);
+        coded += spread(upTo - below, next - begin);
+        begin = next;
+        below = upTo;
+    }
+    return std::max(0.0, (m_density - coded) / m_total);
 }
 
 double levelsOf(CodeRange range)

@@ -49,6 +49,7 @@ std::shared_ptr<const ThresholdStudy> ThresholdStudy::of(std::shared_ptr<const C
     for (const double percentile : kPercentiles)
         study->addMark(ThresholdMethod::Percentile, percentile, stop);
     study->addMark(ThresholdMethod::Mse, 0, stop);
+    study->addSearched(stop);
     study->addCurves(stop);
     return stop.stop_requested() ? nullptr : study;
 }
@@ -67,7 +68,7 @@ void ThresholdStudy::addMark(ThresholdMethod method, double percentile, const st
     m_marks.push_back(std::move(mark));
 }
 
-void ThresholdStudy::addCurves(const std::stop_token &stop)
+void ThresholdStudy::addSearched(const std::stop_token &stop)
 {
     const Histogram &histogram = m_tensor->statistics.histogram;
     const auto curve = calibration::divergenceCurve(histogram, m_levels, stop);
@@ -80,10 +81,19 @@ void ThresholdStudy::addCurves(const std::stop_token &stop)
         const auto least = std::min_element(first, last);
         const auto candidate = curve.first + static_cast<std::size_t>(least - curve.divergences.begin());
         if (std::isfinite(*least))
-            m_divergence.push_back({double{histogram.edge(middle + candidate + 1)}, *least});
+            m_searched.push_back({double{histogram.edge(middle + candidate + 1)}, *least});
+    }
+}
+
+void ThresholdStudy::addCurves(const std::stop_token &stop)
+{
+    const double largest = m_tensor->statistics.absMax;
+    for (std::size_t k = 1; k <= kMostPoints && !stop.stop_requested(); ++k) {
+        const double threshold = largest * static_cast<double>(k) / static_cast<double>(kMostPoints);
+        m_divergence.push_back({threshold, m_folded.divergence(threshold, m_tensor->threshold.range)});
     }
     for (int step = 1; step <= calibration::kMseSteps && !stop.stop_requested(); ++step) {
-        const double threshold = m_tensor->statistics.absMax * step / calibration::kMseSteps;
+        const double threshold = largest * step / calibration::kMseSteps;
         if (const auto sqnr = m_folded.sqnrDb(threshold, m_tensor->threshold.range))
             m_sqnr.push_back({threshold, *sqnr});
     }
@@ -105,22 +115,9 @@ double ThresholdStudy::snapped(double threshold) const
 
 ThresholdFigures ThresholdStudy::at(double threshold) const
 {
-    ThresholdFigures figures{threshold, m_folded.clippedShare(threshold), std::nullopt,
-                             m_folded.sqnrDb(threshold, m_tensor->threshold.range)};
-    const Histogram &histogram = m_tensor->statistics.histogram;
-    const std::size_t candidate = candidateNear(threshold);
-    if (candidate < m_levels / 2)
-        return figures;
-    if (histogram.bins() <= calibration::kExactBins) {
-        const float exact = calibration::entropyDivergence(histogram, m_levels, candidate);
-        if (std::isfinite(exact))
-            figures.divergence = double{exact};
-    } else if (!m_divergence.empty()) {
-        figures.divergence = std::ranges::min_element(m_divergence, {}, [&](const CurvePoint &point) {
-                                 return std::abs(point.threshold - threshold);
-                             })->value;
-    }
-    return figures;
+    const CodeRange range = m_tensor->threshold.range;
+    return {threshold, m_folded.clippedShare(threshold), m_folded.divergence(threshold, range),
+            m_folded.sqnrDb(threshold, range)};
 }
 
 } // namespace halftone::jobs

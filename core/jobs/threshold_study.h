@@ -17,8 +17,7 @@ struct ThresholdFigures
 {
     double threshold = 0;
     double clipped = 0; ///< share of the finite values beyond it
-    /// Kullback–Leibler, as the entropy search has it for the candidate that lies nearest; nothing where it is not defined.
-    std::optional<double> divergence;
+    double divergence = 0; ///< calibration::FoldedHistogram::divergence()
     std::optional<double> sqnrDb; ///< nothing for zeros
 };
 
@@ -50,12 +49,15 @@ public:
     const calibration::CalibratedTensor &tensor() const { return *m_tensor; }
     /// minmax, entropy, four percentiles and mse, in this order; a method that fell back has minmax's threshold and says why.
     const std::vector<ThresholdMark> &marks() const { return m_marks; }
-    /// Divergence against threshold: the least of each of kMostPoints runs of candidates.
+    /// Divergence against threshold, as at() has it, at kMostPoints thresholds up to the largest |x|.
     const std::vector<CurvePoint> &divergence() const { return m_divergence; }
+    /// What the entropy search compares: its divergence of candidates, the least of each of kMostPoints runs of them. Where
+    /// values begin at zero it alternates from candidate to candidate.
+    const std::vector<CurvePoint> &searched() const { return m_searched; }
     /// SQNR in dB against threshold, at the thresholds that mse tries.
     const std::vector<CurvePoint> &sqnr() const { return m_sqnr; }
 
-    /// In time proportional to the histogram's bins: well below a millisecond for 8001.
+    /// In time proportional to the histogram's bins: well below a millisecond for 8001. Needs: threshold above 0.
     ThresholdFigures at(double threshold) const;
     /// The upper edge of the bin that is nearest, at most the largest |x|: a threshold that the entropy search could choose.
     double snapped(double threshold) const;
@@ -64,6 +66,7 @@ public:
 private:
     explicit ThresholdStudy(std::shared_ptr<const calibration::CalibratedTensor> tensor);
     void addMark(calibration::ThresholdMethod method, double percentile, const std::stop_token &stop);
+    void addSearched(const std::stop_token &stop);
     void addCurves(const std::stop_token &stop);
     std::size_t candidateNear(double threshold) const;
 
@@ -72,6 +75,7 @@ private:
     std::size_t m_levels;
     std::vector<ThresholdMark> m_marks;
     std::vector<CurvePoint> m_divergence;
+    std::vector<CurvePoint> m_searched;
     std::vector<CurvePoint> m_sqnr;
 };
 

@@ -42,7 +42,7 @@ QString clippedText(double share)
 QString figuresText(const jobs::ThresholdFigures &figures, const std::optional<double> &minMaxDb)
 {
     QStringList parts{clippedText(figures.clipped)};
-    parts << (figures.divergence ? tr("KL %1").arg(significant(*figures.divergence)) : tr("KL not defined"));
+    parts << tr("KL %1").arg(significant(figures.divergence));
     QString sqnr = figures.sqnrDb ? tr("%1 dB").arg(decibels(*figures.sqnrDb)) : tr("no signal");
     if (minMaxDb)
         sqnr += tr(" (minmax %1)").arg(decibels(*minMaxDb));

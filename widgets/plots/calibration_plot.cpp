@@ -322,6 +322,8 @@ QString CalibrationPlot::csv() const
     }
     for (const jobs::CurvePoint &point : study->divergence())
         add(QStringLiteral("divergence"), point.threshold, 0, point.value);
+    for (const jobs::CurvePoint &point : study->searched())
+        add(QStringLiteral("divergence in the entropy search"), point.threshold, 0, point.value);
     for (const jobs::CurvePoint &point : study->sqnr())
         add(QStringLiteral("SQNR"), point.threshold, 0, point.value);
     return text;

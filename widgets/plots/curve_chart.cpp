@@ -26,6 +26,13 @@ void fill(QCPGraph *graph, const std::vector<CurvePoint> &points)
     graph->setData(x, y, true);
 }
 
+std::vector<CurvePoint> onLogarithms(std::vector<CurvePoint> points)
+{
+    for (CurvePoint &point : points)
+        point.value = std::max(point.value, kLeastDivergence);
+    return points;
+}
+
 void setPoint(QCPGraph *graph, double x, const std::optional<double> &y)
 {
     graph->data()->clear();
@@ -43,13 +50,14 @@ CurveChart::CurveChart(QCPAxisRect *rect)
     QCPAxis *const x = rect->axis(QCPAxis::atBottom);
     const auto graph
         = [&](QCPAxis::AxisType side) { return rect->parentPlot()->addGraph(x, rect->axis(side)); };
+    m_searched = graph(QCPAxis::atLeft);
     m_divergence = graph(QCPAxis::atLeft);
     m_sqnr = graph(QCPAxis::atRight);
     m_leastDivergence = graph(QCPAxis::atLeft);
     m_mostSqnr = graph(QCPAxis::atRight);
     m_divergenceHere = graph(QCPAxis::atLeft);
     m_sqnrHere = graph(QCPAxis::atRight);
-    for (QCPGraph *point : {m_leastDivergence, m_mostSqnr, m_divergenceHere, m_sqnrHere})
+    for (QCPGraph *point : {m_searched, m_leastDivergence, m_mostSqnr, m_divergenceHere, m_sqnrHere})
         point->setLineStyle(QCPGraph::lsNone);
     anchor(m_line, rect, Place::Coords, Place::Share);
     m_line->setVisible(false);
@@ -60,29 +68,28 @@ void CurveChart::show(const jobs::ThresholdStudy *study, const ChartLook &look)
     m_study = study;
     m_marks.clear();
     for (QCPGraph *graph :
-         {m_divergence, m_sqnr, m_leastDivergence, m_mostSqnr, m_divergenceHere, m_sqnrHere})
+         {m_searched, m_divergence, m_sqnr, m_leastDivergence, m_mostSqnr, m_divergenceHere, m_sqnrHere})
         graph->data()->clear();
     m_line->setPen(QPen(look.accent, 2));
     m_divergence->setPen(QPen(look.bars, 1.5));
     m_sqnr->setPen(QPen(look.second, 1.5, Qt::DashLine));
+    QColor faint = look.text;
+    faint.setAlphaF(0.55F);
     const auto spot = [](const QColor &line, const QColor &fill, double size) {
         return QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(line, 1.5), fill, size);
     };
+    m_searched->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssDisc, faint, 2));
     m_leastDivergence->setScatterStyle(spot(look.bars, look.ground, 8));
     m_mostSqnr->setScatterStyle(spot(look.second, look.ground, 8));
     m_divergenceHere->setScatterStyle(spot(look.accent, look.bars, 8));
     m_sqnrHere->setScatterStyle(spot(look.accent, look.second, 8));
     if (!study)
         return;
-    std::vector<CurvePoint> divergence = study->divergence();
-    for (CurvePoint &point : divergence)
-        point.value = std::max(point.value, kLeastDivergence);
-    fill(m_divergence, divergence);
+    fill(m_searched, onLogarithms(study->searched()));
+    fill(m_divergence, onLogarithms(study->divergence()));
     std::vector<CurvePoint> sqnr = study->sqnr();
     std::erase_if(sqnr, [](const CurvePoint &point) { return !(point.value < kMostSqnr); });
     fill(m_sqnr, sqnr);
-    QColor faint = look.text;
-    faint.setAlphaF(0.55F);
     for (const jobs::ThresholdMark &mark : study->marks()) {
         const calibration::Threshold &threshold = mark.threshold;
         if (threshold.method != mark.options.method)
@@ -103,8 +110,7 @@ void CurveChart::setFigures(const std::optional<jobs::ThresholdFigures> &figures
     const bool isShown = m_study && figures;
     m_line->setVisible(isShown);
     setPoint(m_divergenceHere, isShown ? figures->threshold : 0,
-             isShown && figures->divergence ? std::optional(std::max(*figures->divergence, kLeastDivergence))
-                                            : std::nullopt);
+             isShown ? std::optional(std::max(figures->divergence, kLeastDivergence)) : std::nullopt);
     setPoint(m_sqnrHere, isShown ? figures->threshold : 0, isShown ? figures->sqnrDb : std::nullopt);
     if (isShown) {
         m_line->point1->setCoords(figures->threshold, 0);
@@ -125,8 +131,11 @@ void CurveChart::fitValues()
     if (!m_study)
         return;
     bool found = false;
-    const QCPRange divergence = m_divergence->getValueRange(found);
+    QCPRange divergence = m_divergence->getValueRange(found);
     if (found) {
+        bool isChosen = false;
+        if (const QCPRange chosen = m_leastDivergence->getValueRange(isChosen); isChosen)
+            divergence.expand(chosen);
         const double lowest = divergence.lower / 2;
         m_rect->axis(QCPAxis::atLeft)
             ->setRange(lowest, upperLimit(lowest, divergence.upper, m_rect, m_marks.height()));

@@ -8,8 +8,8 @@ class QCPItemStraightLine;
 
 namespace halftone::widgets {
 
-/// What every threshold costs: divergence on a logarithmic axis on the left, signal to noise on the right, the best of each
-/// marked.
+/// What every threshold costs: divergence on a logarithmic axis on the left, signal to noise on the right. Faint dots are what
+/// the entropy search compares; its choice among them and the best signal to noise are marked.
 class CurveChart
 {
 public:
@@ -28,6 +28,7 @@ private:
     void fitValues();
 
     QCPAxisRect *m_rect;
+    QCPGraph *m_searched;
     QCPGraph *m_divergence;
     QCPGraph *m_sqnr;
     QCPGraph *m_leastDivergence;
