@@ -140,8 +140,11 @@ def amp_cast(d):
 
 
 def amp_multicast(d):
-    inputs = [d.tensor(dtype=d.choice(FLOATS)) for _ in range(d.integer(1, 3))]
-    d.node("amp_multicast", inputs, {"num_outputs": len(inputs)} | d.some(cast_narrow=d.chance(0.5)))
+    """MXNet's only kernel of it on a CPU takes float32 and bfloat16."""
+    inputs = [d.tensor(dtype="float32") for _ in range(d.integer(1, 3))]
+    inputs = [d.node("amp_cast", [i], {"dtype": "bfloat16"})[0] if d.chance(0.4) else i for i in inputs]
+    for out in d.node("amp_multicast", inputs, {"num_outputs": len(inputs)} | d.some(cast_narrow=d.chance(0.5))):
+        d.node("amp_cast", [out], {"dtype": "float32"})  # which all operators take
 
 
 def regression(op):
