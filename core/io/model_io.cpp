@@ -240,7 +240,10 @@ Result<std::vector<std::string>> saveModel(const graph::Model &model, const Mode
 {
     HALFTONE_TRY(AtomicFile symbol, createOutput(output.modelPath(), source.sources));
     if (!model.hasParameters) {
-        HALFTONE_CHECK(symbol.write(writeSymbol(withPairMark(model.graph, std::nullopt))));
+        // Parameters of a former run are not this symbol's: it says that it was written with none, the empty file.
+        const bool hasNeighbour = paramsBeside(output.modelPath()).has_value();
+        HALFTONE_CHECK(symbol.write(writeSymbol(
+            withPairMark(model.graph, hasNeighbour ? std::optional(pairMark(Xxh64())) : std::nullopt))));
         HALFTONE_CHECK(symbol.commit());
         return std::vector{symbol.path()};
     }

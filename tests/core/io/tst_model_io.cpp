@@ -245,6 +245,20 @@ private Q_SLOTS:
         QVERIFY(bytesOf(path("bare-symbol.json")).find("halftone") == std::string::npos);
     }
 
+    void aSymbolWrittenAloneTakesNoParametersThatLieThere()
+    {
+        fs::copy_file(kParams, path("net-0000.params"));
+        io::LoadedModel source = io::loadModel(path("net-symbol.json")).value();
+        QVERIFY(io::saveModel(numbered(source, 1), path("out"), source).ok());
+        source.model.hasParameters = false;
+        QVERIFY(io::saveModel(source.model, path("out"), source).ok());
+        const auto mixed = io::loadModel(path("out-symbol.json"));
+        QVERIFY(!mixed.ok());
+        QCOMPARE(mixed.error().file, path("out-0000.params"));
+        fs::remove(path("out-0000.params"));
+        QVERIFY(io::loadModel(path("out-symbol.json")).ok());
+    }
+
     void aSecondWriterIsToldAndNothingIsMixed()
     {
         fs::copy_file(kParams, path("net-0000.params"));
