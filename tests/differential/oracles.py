@@ -50,6 +50,16 @@ def moments(node):
     return [value if value.ndim else value.reshape(1) for value in both]
 
 
+def layer_norm(node):
+    """Normalised values, mean and standard deviation."""
+    x, axis = node.inputs[0].astype(np.float64), int(number(node, "axis", -1))
+    spread = [-1 if k == axis % x.ndim else 1 for k in range(x.ndim)]
+    with np.errstate(all="ignore"):
+        mean = x.mean(axis=axis, keepdims=True)
+        deviation = np.sqrt(x.var(axis=axis, keepdims=True) + number(node, "eps", 1e-5))
+        return [(x - mean) / deviation * node.inputs[1].reshape(spread) + node.inputs[2].reshape(spread), mean, deviation]
+
+
 def logarithms_beside_nan(node):
     """log(softmax): what is no number counts as infinite and takes everything from the others."""
     x, axis = node.inputs[0].astype(np.float64) / number(node, "temperature", 1), int(number(node, "axis", -1))

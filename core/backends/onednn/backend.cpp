@@ -45,7 +45,7 @@ public:
 
     Result<std::unique_ptr<kernels::Kernel>> prepare(const kernels::Operation &operation) const override
     {
-        if (!losesNaN(operation.op))
+        if (!losesNaN(operation))
             return prepareAsIs(operation);
         if (auto loop = elementLoop(operation, m_threads))
             return loop;

@@ -187,9 +187,14 @@ private:
 
 } // namespace
 
-bool losesNaN(const ops::Operator &op)
+bool losesNaN(const kernels::Operation &operation)
 {
     using ops::BinaryKind;
+    const ops::Operator &op = operation.op;
+    if (const auto *activation
+        = op.getIf<ops::Activation>(); // of float32 it is defined so: see the reference's
+        activation && activation->kind == ops::UnaryKind::Relu)
+        return operation.inputs[0].dtype == DType::F16;
     if (const auto *unary = op.getIf<ops::Unary>())
         return unary->kind == ops::UnaryKind::Relu || unary->kind == ops::UnaryKind::Exp;
     if (const auto *scalar = op.getIf<ops::ScalarBinary>())
@@ -210,7 +215,8 @@ std::unique_ptr<kernels::Kernel> elementLoop(const kernels::Operation &operation
     if (!areAlike || (result.dtype != DType::F32 && !tensor::isHalf(result.dtype)))
         return nullptr;
     const ops::Operator &op = operation.op;
-    if (const auto *unary = op.getIf<ops::Unary>(); unary && unary->kind == ops::UnaryKind::Relu)
+    const auto *const unary = op.getIf<ops::Unary>();
+    if (op.is<ops::Activation>() || (unary && unary->kind == ops::UnaryKind::Relu))
         return ofOne(operation, threads, [](float x) { return x < 0 ? 0.0F : x; });
     if (const auto *clip = op.getIf<ops::Clip>())
         return ofOne(operation, threads,

@@ -9,7 +9,7 @@ namespace halftone::backends::onednn {
 
 /// Does oneDNN's kernel make a number of NaN, or NaN of an infinity? In a plan that is timed it does not matter, but where
 /// values are looked at it would hide what went wrong.
-bool losesNaN(const ops::Operator &op);
+bool losesNaN(const kernels::Operation &operation);
 
 /// A loop of our own for a function of one element, or of two tensors of one shape, that does as little as a copy: faster
 /// than a look at every element before oneDNN's. As the operator is defined, NaN included. Null for others.

@@ -155,7 +155,7 @@ private:
         for (std::size_t i = 0; i < s; ++i) {
             switch (m_op.cell) {
             case Cell::Relu:
-                next[i] = std::max(x[i] + h[i], Real(0));
+                next[i] = x[i] + h[i] > 0 ? x[i] + h[i] : Real(0); // of a NaN too, as MXNet's
                 break;
             case Cell::Tanh:
                 next[i] = std::tanh(x[i] + h[i]);

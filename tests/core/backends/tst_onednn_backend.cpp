@@ -334,13 +334,21 @@ void OneDnnBackendTest::whatIsNotFiniteStaysSo_data()
     QTest::addColumn<int>("which");
     QTest::addColumn<DType>("type");
     QTest::addColumn<bool>("exact");
-    const char *const names[] = {"relu",    "clip",    "maximum with a number", "minimum with a number",
-                                 "maximum", "minimum", "hard sigmoid",          "exp",
-                                 "power",   "softmax"};
+    const char *const names[] = {"relu",
+                                 "clip",
+                                 "maximum with a number",
+                                 "minimum with a number",
+                                 "maximum",
+                                 "minimum",
+                                 "hard sigmoid",
+                                 "exp",
+                                 "power",
+                                 "softmax",
+                                 "activation"};
     for (const DType type : {DType::F32, DType::BF16, DType::F16})
-        for (int k = 0; k < 10; ++k)
+        for (int k = 0; k < 11; ++k)
             QTest::addRow("%s, %s", names[k], std::string(tensor::nameOf(type)).c_str())
-                << k << type << (k < 6);
+                << k << type << (k < 6 || k == 10);
 }
 
 /// oneDNN makes numbers of NaN here, and NaN of infinities.
@@ -350,7 +358,7 @@ void OneDnnBackendTest::whatIsNotFiniteStaysSo()
     QFETCH(DType, type);
     QFETCH(bool, exact);
     using ops::BinaryKind;
-    const std::array<ops::Operator, 10> all{ops::Unary{ops::UnaryKind::Relu},
+    const std::array<ops::Operator, 11> all{ops::Unary{ops::UnaryKind::Relu},
                                             ops::Clip{0, 6},
                                             ops::ScalarBinary{BinaryKind::Maximum, false, 0.5},
                                             ops::ScalarBinary{BinaryKind::Minimum, false, 0.5},
@@ -359,7 +367,8 @@ void OneDnnBackendTest::whatIsNotFiniteStaysSo()
                                             ops::HardSigmoid{0.2, 0.5},
                                             ops::Unary{ops::UnaryKind::Exp},
                                             ops::ScalarBinary{BinaryKind::Power, false, 3},
-                                            ops::SoftmaxActivation{}};
+                                            ops::SoftmaxActivation{},
+                                            ops::Activation{ops::UnaryKind::Relu}};
     const bool isPair = which == 4 || which == 5;
     const float infinity = std::numeric_limits<float>::infinity();
     const float nan = std::numeric_limits<float>::quiet_NaN();

@@ -147,17 +147,16 @@ private Q_SLOTS:
 
     void whoEndsAtOnceTakesItsOwnLockAwayAndNoOther()
     {
-        const auto mine = OutputLock::take(path("mine"));
-        QVERIFY(mine.ok());
+        Child holder([this] { new auto(OutputLock::take(path("another's"))); });
         Child child([this] {
             new auto(OutputLock::take(path("model")));
-            if (OutputLock::take(path("mine")).ok())
+            if (OutputLock::take(path("another's")).ok())
                 ::_exit(1);
             AtomicFile::removeTemporaries();
         });
         child.kill();
         QCOMPARE(filesInFolder(), std::ptrdiff_t{1});
-        QVERIFY(OutputLock::isHeld(path("mine")));
+        QVERIFY(OutputLock::isHeld(path("another's")));
     }
 
     void filesOfOthersStay()
