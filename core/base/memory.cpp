@@ -13,6 +13,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <limits>
+#include <new>
 #include <optional>
 #include <string_view>
 
@@ -103,6 +104,12 @@ Result<void> checkRoom(std::uint64_t bytes, const std::string &what)
     if (bytes < kLargeRequest || bytes <= availableMemory())
         return {};
     return outOfMemory(bytes, what);
+}
+
+void checkMemory(const std::error_code &code)
+{
+    if (code == std::errc::not_enough_memory)
+        throw std::bad_alloc();
 }
 
 void noteRefusal(std::uint64_t bytes) noexcept

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <new>
 #include <string>
+#include <system_error>
 
 namespace halftone {
 
@@ -37,6 +38,10 @@ Error outOfMemory(std::uint64_t bytes, const std::string &what = {});
 
 /// Whether there may be so many bytes for `what`. fails: NoMemory
 Result<void> checkRoom(std::uint64_t bytes, const std::string &what);
+
+/// throws std::bad_alloc where the code of a file function says that there was no memory for it: it fails as whatever else
+/// allocates does, instead of being taken for a folder without files.
+void checkMemory(const std::error_code &code);
 
 /// Bytes of the last request that was refused in this process; 0 where none was. Whoever allocates for a program notes it.
 void noteRefusal(std::uint64_t bytes) noexcept;

@@ -1,6 +1,7 @@
 #include "core/io/model_io.h"
 
 #include "core/base/atomic_file.h"
+#include "core/base/memory.h"
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
 #include "core/io/mxnet/pair_mark.h"
@@ -203,6 +204,7 @@ std::optional<std::string> paramsBeside(const std::string &modelPath)
             best = (path.parent_path() / file).string();
         }
     }
+    checkMemory(error);
     return best;
 }
 

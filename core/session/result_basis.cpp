@@ -2,6 +2,7 @@
 
 #include "core/backends/backends.h"
 #include "core/base/fnv1a.h"
+#include "core/base/memory.h"
 
 #include <algorithm>
 #include <array>
@@ -37,6 +38,7 @@ std::vector<std::string> tracesOf(const fs::path &path)
         if (std::error_code unknown; at->is_regular_file(unknown))
             files.push_back(at->path());
     }
+    checkMemory(failed);
     std::ranges::sort(files);
     std::vector<std::string> traces;
     for (const fs::path &file : files)

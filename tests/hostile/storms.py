@@ -11,6 +11,7 @@ import tempfile
 import time
 
 import calls
+import models
 
 
 class Setting:
@@ -253,7 +254,8 @@ def tight_memory(setting):
     model, data = work / "large-symbol.json", work / "large.npz"
     if setting.shared:
         folder = pathlib.Path(setting.shared) / "models/mobilenetv2-mxnet"
-        model, data = folder / "mobilenetv2-symbol.json", folder / "reference.npz"
+        model, data = folder / "mobilenetv2-symbol.json", work / "picture.npz"
+        models.write_zeros_npz(data, "data", (1, 3, 224, 224))
     sizes = range(40, 320, setting.count(90, 5))
     one = ["--examples", 1]
     with setting.folder() as name:
