@@ -1,9 +1,10 @@
 #include "app/live_jobs.h"
 
 #include "core/session/result_basis.h"
-#include "core/session/saved_results.h"
 #include "widgets/common/formatters.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <mutex>
 
@@ -16,21 +17,33 @@ constexpr int kPollMs = 50;
 
 struct LiveJobs::Shared
 {
+    const QString what;
     std::atomic<double> share = 0;
-    std::mutex lock;
-    std::string what;
-};
 
-struct LiveJobs::OpenedData
-{
-    std::vector<std::pair<std::string, tensor::Shape>> shapes;
-    std::string basis; ///< of a comparison over the data
+    struct Interim
+    {
+        jobs::CompareOutcome outcome;
+        std::string basis;
+        std::uint64_t revision = 0;
+        bool isolated = false;
+    };
+    std::mutex lock;
+    std::optional<Interim> interim; ///< that nobody has taken yet
+
+    explicit Shared(QString text)
+        : what(std::move(text))
+    {
+    }
+    static Progress progress(const std::shared_ptr<Shared> &shared, std::stop_token stop)
+    {
+        return {std::move(stop), [shared](double share, std::string_view) { shared->share = share; }};
+    }
 };
 
 LiveJobs::LiveJobs(widgets::DocumentController *controller, QObject *parent)
     : QObject(parent)
     , m_controller(controller)
-    , m_shared(std::make_shared<Shared>())
+    , m_shared(std::make_shared<Shared>(QString()))
     , m_comparison(std::make_shared<session::LiveComparison>())
     , m_meter(std::make_shared<session::LatencyMeter>())
 {
@@ -51,68 +64,6 @@ LiveJobs::LiveJobs(widgets::DocumentController *controller, QObject *parent)
 
 LiveJobs::~LiveJobs() = default;
 
-/// Whatever belongs to the data of before.
-void LiveJobs::forgetComputed()
-{
-    m_calibrated = false;
-    m_comparedRevision = m_isolatedRevision = 0;
-    m_comparison = std::make_shared<session::LiveComparison>();
-}
-
-void LiveJobs::setData(std::optional<jobs::ExampleOptions> data)
-{
-    m_opening.cancel();
-    m_job.cancel();
-    if (!data || !m_controller->snapshot()) {
-        forgetComputed();
-        m_data.reset();
-        m_controller->setFigures({});
-        Q_EMIT dataChanged();
-        restart();
-        return;
-    }
-    setBusy(true);
-    m_opening.start(
-        [options = compareOptions(*data),
-         session = m_controller->document()->session()](std::stop_token) mutable -> Result<OpenedData> {
-            const std::string &model = session.source().modelPath;
-            OpenedData opened;
-            HALFTONE_TRY(opened.shapes,
-                         jobs::shapesOfOne(options.examples, session.source().model.graph, model));
-            for (const auto &[name, shape] : opened.shapes)
-                HALFTONE_CHECK(session.setInputShape(name, shape));
-            std::vector<std::string> notes;
-            HALFTONE_CHECK(session.shapes(notes)); // whether they fit the model
-            opened.basis = session::comparisonBasis(options, model);
-            return opened;
-        },
-        [this, data](const Result<OpenedData> &opened) {
-            setBusy(false);
-            if (opened.ok()) {
-                takeData(*data, opened.value());
-                return;
-            }
-            Q_EMIT failed(tr("Not attached: %1").arg(widgets::plain(opened.error().message())));
-            next(); // what was under way for the data that stay
-        });
-}
-
-void LiveJobs::takeData(const jobs::ExampleOptions &data, const OpenedData &opened)
-{
-    const bool isReplaced = m_data.has_value();
-    forgetComputed();
-    m_data = data;
-    m_basis = opened.basis;
-    if (isReplaced) { // dimmed until they are computed anew
-        session::Figures figures = m_controller->figures();
-        figures.comparisonRevision = figures.isolatedRevision = 0;
-        m_controller->setFigures(std::move(figures));
-    }
-    Q_EMIT dataChanged();
-    if (!m_controller->setInputShapes(opened.shapes))
-        restart(); // otherwise the changed snapshot has done it
-}
-
 void LiveJobs::setErrorsWanted(bool wanted)
 {
     m_errorsWanted = wanted;
@@ -125,6 +76,13 @@ void LiveJobs::setLatencyWanted(bool wanted)
     restart();
 }
 
+void LiveJobs::setInView(InView view)
+{
+    m_inView = view;
+    if (m_running == Job::Isolated && choose() != Job::Isolated)
+        restart(); // it keeps what it has computed
+}
+
 void LiveJobs::setSettings(const JobSettings &settings)
 {
     if (settings == m_settings)
@@ -135,6 +93,7 @@ void LiveJobs::setSettings(const JobSettings &settings)
 
 void LiveJobs::cancel()
 {
+    takeInterim();
     m_opening.cancel();
     m_job.cancel();
     m_stopped = true;
@@ -157,38 +116,77 @@ void LiveJobs::restart()
     next();
 }
 
-/// Errors first, since they answer an edit; the measurement last, since it suffers from whatever runs beside it.
+/// Is it wanted, and not there yet?
+bool LiveJobs::isDue(Job job) const
+{
+    const std::uint64_t now = m_controller->snapshot()->revision;
+    switch (job) {
+    case Job::None:
+        return false;
+    case Job::Errors:
+        return m_errorsWanted && m_data && m_comparedRevision != now;
+    case Job::Isolated:
+        return m_errorsWanted && m_data && m_comparedRevision == now && m_isolatedRevision != now;
+    case Job::Ranges:
+        return m_data && !m_calibrated;
+    case Job::Latency:
+        return m_latencyWanted && m_measuredRevision != now;
+    }
+    return false;
+}
+
+/// Errors answer an edit; the measurement, which suffers from whatever runs beside it, waits unless it is looked at.
+LiveJobs::Job LiveJobs::choose() const
+{
+    std::array order{Job::Errors, Job::Isolated, Job::Ranges, Job::Latency};
+    // int8 operators take their ranges from the statistics, and are converted anew when these come.
+    const bool needsRanges = !m_controller->snapshot()->converted->conversion.int8Group.empty();
+    if (needsRanges || m_inView == InView::Ranges)
+        order = {Job::Ranges, Job::Errors, Job::Isolated, Job::Latency};
+    else if (m_inView == InView::Latency)
+        order = {Job::Errors, Job::Latency, Job::Isolated, Job::Ranges};
+    const auto due = std::ranges::find_if(order, [this](Job job) { return isDue(job); });
+    return due == order.end() ? Job::None : *due;
+}
+
 void LiveJobs::next()
 {
+    m_running = Job::None;
     const auto &snapshot = m_controller->snapshot();
     if (!snapshot || !snapshot->converted || snapshot->error || m_stopped) {
         setBusy(false);
         return;
     }
-    const std::uint64_t now = snapshot->revision;
-    // int8 operators take their ranges from the statistics, and are converted anew when these come.
-    const bool needsRanges = !snapshot->converted->conversion.int8Group.empty();
-    if (!needsRanges || m_calibrated)
+    if (snapshot->converted->conversion.int8Group.empty() || m_calibrated)
         takeRestored();
-    if (needsRanges && m_data && !m_calibrated)
-        calibrate();
-    else if (m_errorsWanted && m_data && m_comparedRevision != now)
-        compare(false);
-    else if (m_errorsWanted && m_data && m_isolatedRevision != now)
-        compare(true);
-    else if (m_data && !m_calibrated)
-        calibrate();
-    else if (m_latencyWanted && m_measuredRevision != now)
-        measure();
-    else
-        setBusy(false);
+    m_running = choose();
+    switch (m_running) {
+    case Job::None:
+        return setBusy(false);
+    case Job::Errors:
+    case Job::Isolated:
+        return compare(m_running == Job::Isolated);
+    case Job::Ranges:
+        return calibrate();
+    case Job::Latency:
+        return measure();
+    }
+}
+
+/// What the job of before has told is no longer of interest.
+std::shared_ptr<LiveJobs::Shared> LiveJobs::begin(const char *what)
+{
+    m_shared = std::make_shared<Shared>(QString::fromUtf8(what));
+    m_timeLeft = TimeLeft();
+    setBusy(true);
+    Q_EMIT progressed(0, m_shared->what, -1);
+    return m_shared;
 }
 
 void LiveJobs::setBusy(bool busy)
 {
     if (busy) {
         m_clock.start();
-        m_shared->share = 0;
         m_poll.start();
     } else {
         m_poll.stop();
@@ -201,23 +199,34 @@ void LiveJobs::setBusy(bool busy)
 
 void LiveJobs::poll()
 {
+    takeInterim();
     const double share = m_shared->share;
     const double seconds = static_cast<double>(m_clock.elapsed()) / 1e3;
-    QString what;
-    {
-        const std::scoped_lock guard(m_shared->lock);
-        what = widgets::plain(m_shared->what);
-    }
-    Q_EMIT progressed(share, what, share > 0.02 && seconds > 1 ? seconds * (1 - share) / share : -1);
+    Q_EMIT progressed(share, m_shared->what, m_timeLeft.after(seconds, share));
 }
 
-Progress LiveJobs::progressTo(std::stop_token stop, const char *what) const
+void LiveJobs::takeInterim()
 {
+    std::optional<Shared::Interim> interim;
     {
         const std::scoped_lock guard(m_shared->lock);
-        m_shared->what = what;
+        interim.swap(m_shared->interim);
     }
-    return {std::move(stop), [shared = m_shared](double share, std::string_view) { shared->share = share; }};
+    if (interim && m_busy)
+        show(std::move(interim->outcome), interim->basis, interim->revision, interim->isolated);
+}
+
+void LiveJobs::show(jobs::CompareOutcome outcome, const std::string &basis, std::uint64_t revision,
+                    bool isolated)
+{
+    session::Figures figures = m_controller->figures();
+    figures.comparison = std::make_shared<const jobs::CompareOutcome>(std::move(outcome));
+    figures.comparisonRevision = revision;
+    figures.comparisonBasis = basis;
+    if (isolated)
+        figures.isolatedRevision = revision;
+    session::gatherByNode(figures, m_controller->snapshot()->graph());
+    m_controller->setFigures(std::move(figures));
 }
 
 void LiveJobs::fail(const Error &error)
@@ -247,75 +256,31 @@ session::LatencyOptions LiveJobs::latencyOptions() const
     return options;
 }
 
-Result<void> LiveJobs::restore(const std::string &results)
-{
-    const auto &snapshot = m_controller->snapshot();
-    HALFTONE_TRY(session::Figures figures, session::readResults(results, *snapshot));
-    m_restored = Restored{results, *snapshot->policy, 0};
-    m_controller->setFigures(std::move(figures));
-    return {};
-}
-
-/// Also after an edit and its undo: the same policy, data and settings give the same figures.
-void LiveJobs::takeRestored()
-{
-    const std::shared_ptr<const session::Snapshot> snapshot = m_controller->snapshot();
-    if (!m_restored || m_restored->takenFor == snapshot->revision || m_restored->policy != *snapshot->policy)
-        return;
-    m_restored->takenFor = snapshot->revision;
-    auto read = session::readResults(m_restored->results, *snapshot);
-    if (!read.ok()) // nodes are told by number, so that what was read once is read again
-        return;
-    const session::Figures &kept = read.value();
-    session::Figures figures = m_controller->figures();
-    const bool isCompared = kept.comparison && m_data && kept.comparisonBasis == m_basis;
-    const bool isMeasured = kept.latency && kept.latencyBasis == session::latencyBasis(latencyOptions());
-    if (isCompared) {
-        figures.comparison = kept.comparison;
-        figures.comparisonBasis = kept.comparisonBasis;
-        figures.comparisonRevision = m_comparedRevision = kept.comparisonRevision;
-        figures.isolatedRevision = m_isolatedRevision = kept.isolatedRevision;
-    }
-    if (isMeasured) {
-        figures.latency = kept.latency;
-        figures.latencyBasis = kept.latencyBasis;
-        figures.latencyRevision = m_measuredRevision = kept.latencyRevision;
-    }
-    if (!isCompared && !isMeasured)
-        return;
-    session::gatherByNode(figures, snapshot->graph());
-    m_controller->setFigures(std::move(figures));
-}
-
 void LiveJobs::compare(bool isolated)
 {
-    setBusy(true);
+    const auto shared = begin(isolated ? "each layer alone" : "comparing layers");
     jobs::CompareOptions options = compareOptions(*m_data);
     options.settings.isolated = isolated;
     const auto basis = std::make_shared<std::string>(); // of the data as they are when they are read
     m_job.start(
-        [this, options, snapshot = m_controller->snapshot(), live = m_comparison, isolated,
-         basis](std::stop_token stop) {
+        [options, snapshot = m_controller->snapshot(), live = m_comparison, isolated, basis,
+         shared](std::stop_token stop) {
             *basis = session::comparisonBasis(options, snapshot->source->modelPath);
-            return live->compare(
-                *snapshot, options,
-                progressTo(std::move(stop), isolated ? "each layer alone" : "comparing layers"));
+            return live->compare(*snapshot, options, Shared::progress(shared, std::move(stop)),
+                                 [&](jobs::CompareOutcome outcome) {
+                                     const std::scoped_lock guard(shared->lock);
+                                     shared->interim = Shared::Interim{std::move(outcome), *basis,
+                                                                       snapshot->revision, isolated};
+                                 });
         },
         [this, isolated, basis,
          revision = m_controller->snapshot()->revision](Result<jobs::CompareOutcome> outcome) {
             if (!outcome.ok())
                 return fail(outcome.error());
-            session::Figures figures = m_controller->figures();
-            figures.comparison = std::make_shared<const jobs::CompareOutcome>(std::move(outcome).value());
-            figures.comparisonRevision = revision;
-            figures.comparisonBasis = *basis;
-            if (isolated)
-                figures.isolatedRevision = revision;
-            session::gatherByNode(figures, m_controller->snapshot()->graph());
             m_comparedRevision = revision;
             if (isolated)
                 m_isolatedRevision = revision;
-            m_controller->setFigures(std::move(figures));
+            show(std::move(outcome).value(), *basis, revision, isolated);
             next();
         });
 }
@@ -335,12 +300,12 @@ jobs::CalibrateOptions LiveJobs::calibrateOptions() const
 
 void LiveJobs::calibrate()
 {
-    setBusy(true);
+    const auto shared = begin("collecting ranges");
     const jobs::CalibrateOptions options = calibrateOptions();
     m_job.start(
-        [this, options, snapshot = m_controller->snapshot()](std::stop_token stop) {
+        [options, snapshot = m_controller->snapshot(), shared](std::stop_token stop) {
             return jobs::calibrateModel(snapshot->source->model, snapshot->source->modelPath, options,
-                                        progressTo(std::move(stop), "collecting ranges"));
+                                        Shared::progress(shared, std::move(stop)));
         },
         [this](Result<jobs::CalibrateOutcome> outcome) {
             if (!outcome.ok())
@@ -355,11 +320,11 @@ void LiveJobs::calibrate()
 
 void LiveJobs::measure()
 {
-    setBusy(true);
+    const auto shared = begin("measuring latency");
     const session::LatencyOptions options = latencyOptions();
     m_job.start(
-        [this, options, snapshot = m_controller->snapshot(), meter = m_meter](std::stop_token stop) {
-            return meter->measure(*snapshot, options, progressTo(std::move(stop), "measuring latency"));
+        [options, snapshot = m_controller->snapshot(), meter = m_meter, shared](std::stop_token stop) {
+            return meter->measure(*snapshot, options, Shared::progress(shared, std::move(stop)));
         },
         [this, options,
          revision = m_controller->snapshot()->revision](Result<session::LatencyFigures> outcome) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/time_left.h"
 #include "core/backends/backends.h"
 #include "core/jobs/calibrate.h"
 #include "core/jobs/examples.h"
@@ -28,8 +29,17 @@ struct JobSettings
     bool operator==(const JobSettings &) const = default;
 };
 
+/// What a person looks at, whose figures come first.
+enum class InView
+{
+    Errors,
+    Ranges,
+    Latency
+};
+
 /// Keeps the figures beside the policy: after every edit the layers' errors, once per data the tensors' statistics, and, if
-/// wanted, latency. One after the other, so that they don't disturb a measurement; the newest edit wins.
+/// wanted, latency. One after the other, so that they don't disturb a measurement; the newest edit wins. Errors are shown over
+/// the first examples, then over more, then layer by layer alone; what there is stays when a person stops it.
 class LiveJobs : public QObject
 {
     Q_OBJECT
@@ -48,6 +58,8 @@ public:
 
     void setErrorsWanted(bool wanted);
     void setLatencyWanted(bool wanted);
+    /// What is in view goes first; layers alone, which take the longest, give way to it.
+    void setInView(InView view);
     void setSettings(const JobSettings &settings);
     const JobSettings &settings() const { return m_settings; }
 
@@ -66,7 +78,16 @@ Q_SIGNALS:
     void noted(const QString &what); ///< what could not be computed yet, as is usual for a new model
 
 private:
-    struct Shared; // what the working thread tells
+    /// In the order in which they go where nothing else is in view.
+    enum class Job
+    {
+        None,
+        Errors,
+        Isolated,
+        Ranges,
+        Latency
+    };
+    struct Shared; // what the working thread of one job tells
     struct Restored
     {
         std::string results;
@@ -79,10 +100,14 @@ private:
     void takeData(const jobs::ExampleOptions &data, const OpenedData &opened);
     void forgetComputed();
     void restart();
+    bool isDue(Job job) const;
+    Job choose() const;
     void next();
+    std::shared_ptr<Shared> begin(const char *what);
     void setBusy(bool busy);
     void poll();
-    Progress progressTo(std::stop_token stop, const char *what) const;
+    void takeInterim();
+    void show(jobs::CompareOutcome outcome, const std::string &basis, std::uint64_t revision, bool isolated);
     jobs::CompareOptions compareOptions(const jobs::ExampleOptions &examples) const;
     session::LatencyOptions latencyOptions() const;
     void takeRestored();
@@ -99,6 +124,8 @@ private:
     bool m_errorsWanted = true;
     bool m_latencyWanted = false;
     bool m_busy = false;
+    InView m_inView = InView::Errors;
+    Job m_running = Job::None;
     bool m_stopped = false; ///< by cancel() or a failure, until the next edit
 
     std::uint64_t m_comparedRevision = 0;
@@ -111,6 +138,7 @@ private:
     std::shared_ptr<session::LatencyMeter> m_meter;
     QTimer m_poll;
     QElapsedTimer m_clock;
+    TimeLeft m_timeLeft;
     widgets::LatestJob m_opening;
     widgets::LatestJob m_job;
 };

@@ -114,6 +114,7 @@ void MainWindow::connectDocument()
     connect(&m_controller, &DocumentController::failed, this, &MainWindow::tellFailure);
     connect(m_jobs, &LiveJobs::failed, this, &MainWindow::tellFailure);
     connect(m_jobs, &LiveJobs::noted, this, &MainWindow::log);
+    connect(m_docks.get(), &PanelDocks::panelShown, this, &MainWindow::panelShown);
     connect(m_jobs, &LiveJobs::dataChanged, this, &MainWindow::updateActions);
     connect(m_jobs, &LiveJobs::busyChanged, this, [this] { m_stop->setEnabled(m_jobs->isBusy()); });
 }

@@ -124,6 +124,7 @@ private:
     void snapshotShown();
     void figuresShown();
     void opened(const ViewTexts &texts);
+    void panelShown(const QString &name);
     void openFailed(const QString &path, const QString &why);
     void updateActions();
     void updateTitle();

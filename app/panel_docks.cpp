@@ -27,6 +27,10 @@ PanelDocks::PanelDocks(QMainWindow *window, const PanelParts &parts)
         dock->setObjectName(panel.name);
         dock->setWidget(panel.make(parts));
         window->addDockWidget(panel.area, dock);
+        connect(dock, &QDockWidget::visibilityChanged, this, [this, name = panel.name](bool isVisible) {
+            if (isVisible)
+                Q_EMIT panelShown(name);
+        });
         m_entries.push_back({panel, dock, nullptr, dock->widget()->minimumWidth()});
     }
 }

@@ -41,6 +41,9 @@ public:
     QByteArray layout() const;
     void windowShown(); ///< sizes given before the window has its own are lost
 
+Q_SIGNALS:
+    void panelShown(const QString &name); ///< a page that comes to the front, too
+
 private:
     struct Entry
     {

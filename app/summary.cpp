@@ -76,8 +76,12 @@ QString summaryOf(const session::Snapshot &snapshot, const session::Figures &fig
     parts << (casts == 1 ? tr("1 cast") : tr("%1 casts").arg(casts))
             + (shared > 0 ? tr(" (%1 shared)").arg(shared) : QString());
     if (figures.comparison) {
-        if (const auto score = scoreOf(*figures.comparison))
-            parts << marked(score->text(), figures.comparisonRevision != snapshot.revision);
+        const jobs::CompareOutcome &outcome = *figures.comparison;
+        const QString over = outcome.examples < outcome.expected
+            ? tr(" over %1 of %2 examples").arg(outcome.examples).arg(outcome.expected)
+            : QString();
+        if (const auto score = scoreOf(outcome))
+            parts << marked(score->text() + over, figures.comparisonRevision != snapshot.revision);
     }
     if (figures.latency)
         parts << marked(latencyOf(*figures.latency), figures.latencyRevision != snapshot.revision);

@@ -220,4 +220,15 @@ void MainWindow::showNodesMenu(const QPoint &place)
     menu.exec(place);
 }
 
+/// Its figures come first.
+void MainWindow::panelShown(const QString &name)
+{
+    if (name == u"calibration")
+        m_jobs->setInView(InView::Ranges);
+    else if (name == u"latency")
+        m_jobs->setInView(InView::Latency);
+    else if (name == u"layers" || name == u"error")
+        m_jobs->setInView(InView::Errors);
+}
+
 } // namespace halftone::app

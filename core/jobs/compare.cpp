@@ -1,6 +1,7 @@
 #include "core/jobs/compare.h"
 
 #include "core/backends/backends.h"
+#include "core/base/pace.h"
 #include "core/infer/shown_outputs.h"
 #include "core/jobs/batches.h"
 #include "core/jobs/compare_parts.h"
@@ -31,10 +32,12 @@ public:
     {
     }
 
-    Result<void> run(const Progress &progress)
+    /// between  called after every batch but the last
+    Result<void> run(const Progress &progress, const std::function<void()> &between)
     {
         HALFTONE_CHECK(runFirst(progress));
         for (std::size_t k = 1; k < m_batches.count; ++k) {
+            between();
             HALFTONE_TRY(const Room room, add(k, progress));
             if (room == Room::TooSmall)
                 return noRoom();
@@ -45,7 +48,8 @@ public:
     void tell(CompareOutcome &outcome) const
     {
         outcome.comparison = m_compare.result();
-        outcome.examples = m_batches.examples;
+        outcome.examples = std::min(m_batches.examples, m_batches.first(m_added));
+        outcome.expected = m_batches.examples;
         outcome.batch = m_batches.size;
         outcome.reference = m_reference.result();
         outcome.other = m_other.result();
@@ -77,6 +81,7 @@ private:
         if (const auto unclean = m_compare.firstUnclean())
             return uncleanReference(m_graph, *unclean);
         const LayerCompare::Heads &heads = m_compare.heads();
+        m_added = room == Room::Enough ? k + 1 : 0;
         if (room == Room::Enough && !heads.reference.empty()) {
             HALFTONE_CHECK(addTo(m_reference, heads.reference[0], m_batches.first(k)));
             HALFTONE_CHECK(addTo(m_other, heads.other[0], m_batches.first(k)));
@@ -105,6 +110,7 @@ private:
     const ExampleOptions &m_examples;
     std::size_t m_limit;
     Batches m_batches;
+    std::size_t m_added = 0; ///< batches
     AccuracyCount m_reference;
     AccuracyCount m_other;
 };
@@ -127,7 +133,8 @@ void recordModels(CompareOutcome &outcome, profile::ComparedModels models)
 }
 
 Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::string &modelPath,
-                                     const CompareOptions &options, const Progress &progress)
+                                     const CompareOptions &options, const Progress &progress,
+                                     const InterimOutcome &interim)
 {
     const auto start = std::chrono::steady_clock::now();
     const unsigned threads = options.threads > 0 ? options.threads : backends::machineThreads();
@@ -137,13 +144,23 @@ Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::
     HALFTONE_TRY(LayerCompare compare, LayerCompare::create(models, backends, options.settings));
     HALFTONE_TRY(const Batches batches, Batches::of(*source, options.batch));
     BatchComparison comparison(std::move(compare), models.reference.graph, *source, batches, options);
-    HALFTONE_CHECK(comparison.run(progress));
-    CompareOutcome outcome;
-    comparison.tell(outcome);
-    outcome.arithmetic = options.arithmetic;
-    recordModels(outcome, std::move(models));
-    outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return outcome;
+    const auto outcomeSoFar = [&] {
+        CompareOutcome outcome;
+        comparison.tell(outcome);
+        outcome.arithmetic = options.arithmetic;
+        recordModels(outcome, models);
+        outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        return outcome;
+    };
+    Pace pace;
+    HALFTONE_CHECK(comparison.run(progress, [&] {
+        if (!interim || !pace.isDue())
+            return;
+        CompareOutcome outcome = outcomeSoFar();
+        outcome.isWhole = false;
+        interim(std::move(outcome));
+    }));
+    return outcomeSoFar();
 }
 
 } // namespace halftone::jobs

@@ -8,6 +8,7 @@
 #include "core/policy/rules.h"
 #include "core/profile/layer_compare.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,8 @@ struct CompareOutcome
     std::vector<std::string> outputs; ///< names of the heads
     profile::Unmatched unmatched;
     std::size_t examples = 0; ///< 0 where the arrays have no axis of examples
+    std::size_t expected = 0; ///< examples there are: more than `examples` in what is known meanwhile
+    bool isWhole = true; ///< false for what is known meanwhile: examples, or layers alone, are still to come
     std::size_t batch = 0; ///< examples at a time; 0: all
     double seconds = 0;
     backends::Arithmetic arithmetic = backends::Arithmetic::Defined;
@@ -40,10 +43,14 @@ struct CompareOutcome
     std::optional<Accuracy> other;
 };
 
+/// Is given what is known so far, from time to time, by the thread that compares.
+using InterimOutcome = std::function<void(CompareOutcome)>;
+
 /// Compares two models over examples. Where a batch does not fit the memory limit, halves of it are tried.
 /// fails: what reading the examples refuses; what profile::LayerCompare refuses; Unsupported for one example that does not
 /// fit (Field::Memory); BadInput when the float32 run gives NaN or infinities, naming the first node; Cancelled
 Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::string &modelPath,
-                                     const CompareOptions &options, const Progress &progress);
+                                     const CompareOptions &options, const Progress &progress,
+                                     const InterimOutcome &interim = {});
 
 } // namespace halftone::jobs

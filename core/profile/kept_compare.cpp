@@ -1,11 +1,16 @@
 #include "core/profile/kept_compare.h"
 
+#include "core/base/pace.h"
+#include "core/base/share_work.h"
 #include "core/graph/traverse.h"
 #include "core/infer/shown_outputs.h"
 #include "core/profile/kept_layers.h"
 #include "core/profile/output_rows.h"
 #include "core/profile/value_spans.h"
+#include "core/profile/value_store.h"
 
+#include <algorithm>
+#include <atomic>
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
@@ -40,10 +45,11 @@ class KeptCompare::Impl
 {
 public:
     Impl(const graph::Model &reference, std::vector<Feed> batches, const kernels::BackendChain &backends,
-         interpret::Interpreter interpreter)
+         unsigned threads, interpret::Interpreter interpreter)
         : m_model(reference)
         , m_batches(std::move(batches))
         , m_backends(backends)
+        , m_threads(threads)
         , m_reference(std::move(interpreter))
         , m_shown(infer::shownOutputs(reference.graph))
         , m_values(m_batches.size())
@@ -54,35 +60,40 @@ public:
     }
 
     Result<std::optional<Answer>> compare(const ComparedModels &models, const CompareSettings &settings,
-                                          const Progress &progress);
+                                          const Progress &progress, const Interim &interim);
 
     std::size_t computedNodes() const { return m_computed; }
 
 private:
-    using Values = KeptValues;
     struct Run; // what one compare() works with
 
     bool makeRoom(const Run &run);
     void forgetOld();
     void expect(Run &run) const;
+    bool prepare(Run &run, const Execution &reference, const Execution &lowered, bool isolated);
 
+    bool isKnown(const Run &run, std::size_t batch) const;
     Result<void> fill(Execution execution, const KeptPlan &plan, Run &run);
     Result<void> addCumulative(const Run &run);
+    Result<void> addErrors(Run &run);
+    Result<void> addIsolated(Run &run);
     std::optional<LayerErrors> firstUnclean(const Run &run) const;
     KeptBatch batchOf(Run &run);
+    Answer answerOf(const Run &run) const;
+    void tellInterim(Run &run) const;
 
     std::vector<LayerErrors> layers(const Run &run) const;
-    std::size_t keptBytes() const;
 
     const graph::Model m_model;
     const std::vector<Feed> m_batches;
     const kernels::BackendChain m_backends;
+    const unsigned m_threads;
     interpret::Interpreter m_reference;
     const std::vector<std::size_t> m_shown; ///< by NodeId
     std::size_t m_feedBytes = 0;
 
     ValueKeys m_keys;
-    std::vector<Values> m_values; ///< by batch
+    ValueStore m_values;
     std::map<std::pair<NodeId, Key>, KeptFigures> m_cumulative; ///< by the other's computation
     KeptLayers m_layers;
     std::size_t m_computed = 0;
@@ -91,20 +102,24 @@ private:
 struct KeptCompare::Impl::Run
 {
     const ComparedModels &models;
+    const CompareSettings &settings;
     const Progress &progress;
-    std::size_t memoryLimit = 0;
+    const Interim &interim;
     interpret::Interpreter other;
-    KeptPlan reference;
-    KeptPlan lowered;
+    KeptPlan reference{};
+    KeptPlan lowered{};
     std::size_t batch = 0;
-    std::vector<LayerCompare::Heads> heads; ///< by batch
-    KeptLayers::Asked alone;
-    double expected = 1; ///< nodes to compute
+    std::vector<LayerCompare::Heads> heads{}; ///< by batch
+    std::size_t batches = 0; ///< whose errors are known
+    KeptLayers::Asked alone{};
+    double expected = 1; ///< bytes to compute
     double done = 0;
+    Pace pace{};
 
-    void tell(NodeId node)
+    void add(double bytes, std::string_view what)
     {
-        progress.tell(std::min(1.0, done / expected), models.reference.graph.node(node).name);
+        done += bytes;
+        progress.tell(std::min(1.0, done / expected), what);
     }
     /// The computation that answers to a node of the reference; 0 for none.
     Key answer(NodeId node) const
@@ -114,8 +129,8 @@ struct KeptCompare::Impl::Run
     }
 };
 
-/// Is there room for all that is kept, and so much that LayerCompare would find room too, whichever way it goes? It would
-/// take smaller batches otherwise, whose sums are not those of these.
+/// Is there room for the values of one batch, and so much that LayerCompare would find room too, whichever way it goes? It
+/// would take smaller batches otherwise, whose sums are not those of these.
 bool KeptCompare::Impl::makeRoom(const Run &run)
 {
     if (run.reference.isOpen || run.lowered.isOpen)
@@ -135,19 +150,9 @@ bool KeptCompare::Impl::makeRoom(const Run &run)
     const std::size_t streamed = m_feedBytes + 2 * (run.reference.allBytes + run.lowered.allBytes + around)
         + run.reference.allBytes // what int8 layers read, for a while
         + heads;
-    const std::size_t kept = m_feedBytes + m_batches.size() * values + run.reference.allBytes + 2 * around;
-    if (std::max(streamed, kept) > run.memoryLimit)
-        return false;
-    std::size_t old = 0;
-    for (const Values &ofBatch : m_values) {
-        for (const auto &[key, tensors] : ofBatch)
-            old += needed.contains(key) ? 0 : profile::bytesOf(tensors);
-    }
-    if (kept + old > run.memoryLimit) {
-        for (Values &ofBatch : m_values)
-            std::erase_if(ofBatch, [&](const auto &value) { return !needed.contains(value.first); });
-    }
-    return true;
+    const std::size_t others = m_feedBytes + m_batches.size() * heads + run.reference.allBytes + 2 * around;
+    return m_values.makeRoom(needed, values, streamed > run.settings.memoryLimit ? streamed : others,
+                             run.settings.memoryLimit);
 }
 
 void KeptCompare::Impl::forgetOld()
@@ -156,62 +161,82 @@ void KeptCompare::Impl::forgetOld()
     const std::unordered_set<Key> keys(forgotten.begin(), forgotten.end());
     if (keys.empty())
         return;
-    for (Values &ofBatch : m_values)
-        std::erase_if(ofBatch, [&](const auto &value) { return keys.contains(value.first); });
+    m_values.forget(keys);
     std::erase_if(m_cumulative, [&](const auto &figures) { return keys.contains(figures.first.second); });
 }
 
-/// How many nodes are to be computed, about.
+/// How many bytes of values are to be computed, about: the time goes more with them than with nodes.
 void KeptCompare::Impl::expect(Run &run) const
 {
-    std::size_t nodes = 1;
-    for (const Values &ofBatch : m_values) {
-        for (const NodeId id : run.reference.order)
-            nodes += !m_model.graph.isVariable(id) && !ofBatch.contains(run.reference.keys[id]);
-        for (const NodeId id : run.lowered.order)
-            nodes += !run.models.other.graph.isVariable(id) && !ofBatch.contains(run.lowered.keys[id]);
+    run.expected = 1 + m_layers.bytesToCompute(run.alone);
+    for (std::size_t batch = 0; batch < m_batches.size(); ++batch) {
+        const bool isAlone = !m_layers.isKnown(run.alone, batch);
+        if (!isKnown(run, batch))
+            run.expected += m_values.missingBytes(batch, m_model.graph, run.reference)
+                + m_values.missingBytes(batch, run.models.other.graph, run.lowered);
+        if (isAlone && (isKnown(run, batch) || !m_values.keepsAll(batch)))
+            run.expected += m_values.missingBytes(batch, m_model.graph, run.reference);
     }
-    nodes += m_layers.nodesToCompute(run.alone);
-    run.expected = static_cast<double>(nodes);
+}
+
+/// Are the errors of all layers, and the heads, those of before?
+bool KeptCompare::Impl::isKnown(const Run &run, std::size_t batch) const
+{
+    for (const NodeId id : run.reference.order) {
+        const Key answer = m_model.graph.isVariable(id) ? 0 : run.answer(id);
+        if (answer == 0)
+            continue;
+        const auto figures = m_cumulative.find({id, answer});
+        if (figures == m_cumulative.end() || figures->second.batches <= batch)
+            return false;
+    }
+    return m_values.hasHeads(batch, m_model.graph, run.reference)
+        && m_values.hasHeads(batch, run.models.other.graph, run.lowered);
 }
 
 /// Runs a model to its end, computing only what is not kept yet.
 Result<void> KeptCompare::Impl::fill(Execution execution, const KeptPlan &plan, Run &run)
 {
-    Values &values = m_values[run.batch];
+    KeptValues &values = m_values.of(run.batch);
     while (!execution.isDone()) {
-        const Key key = plan.keys[execution.node()];
-        if (const auto known = values.find(key); known != values.end()) {
+        const NodeId node = execution.node();
+        if (const auto known = values.find(plan.keys[node]); known != values.end()) {
             execution.give(known->second);
             continue;
         }
         HALFTONE_TRY(const interpret::NodeValue value, execution.step(run.progress));
-        values.emplace(key, std::vector<Tensor>(value.outputs.begin(), value.outputs.end()));
+        values.emplace(plan.keys[node], std::vector<Tensor>(value.outputs.begin(), value.outputs.end()));
         ++m_computed;
-        ++run.done;
-        run.progress.tell(std::min(1.0, run.done / run.expected), "comparing");
+        run.add(static_cast<double>(plan.bytes[node]), "comparing");
     }
     const bool isReference = &plan == &run.reference;
     (isReference ? run.heads[run.batch].reference : run.heads[run.batch].other) = execution.heads();
     return {};
 }
 
+/// Every layer's figures are added by one thread, so that they do not depend on how many there are.
 Result<void> KeptCompare::Impl::addCumulative(const Run &run)
 {
-    const Values &values = m_values[run.batch];
+    const KeptValues &values = m_values.of(run.batch);
+    std::vector<std::pair<NodeId, KeptFigures *>> added;
     for (const NodeId id : run.reference.order) {
         const Key answer = m_model.graph.isVariable(id) ? 0 : run.answer(id);
         if (answer == 0)
             continue;
-        HALFTONE_CHECK(run.progress.checkStop());
         KeptFigures &figures
             = m_cumulative.try_emplace({id, answer}, KeptFigures{NodeRows(id, m_shown[id]), 0}).first->second;
-        if (figures.batches != run.batch)
-            continue;
-        figures.rows.addCumulative(values.at(run.reference.keys[id]), values.at(answer));
-        figures.settle(m_batches.size());
+        if (figures.batches == run.batch)
+            added.emplace_back(id, &figures);
     }
-    return {};
+    std::atomic<std::size_t> next = 0;
+    shareWork(static_cast<unsigned>(std::clamp<std::size_t>(added.size(), 1, m_threads)), [&](unsigned) {
+        for (std::size_t k = next++; k < added.size() && !run.progress.stopped(); k = next++) {
+            const auto &[id, figures] = added[k];
+            figures->rows.addCumulative(values.at(run.reference.keys[id]), values.at(run.answer(id)));
+            figures->settle(m_batches.size());
+        }
+    });
+    return run.progress.checkStop();
 }
 
 std::optional<LayerErrors> KeptCompare::Impl::firstUnclean(const Run &run) const
@@ -229,14 +254,15 @@ KeptBatch KeptCompare::Impl::batchOf(Run &run)
 {
     return {run.models,
             run.reference,
-            m_values[run.batch],
+            m_values.of(run.batch),
             run.heads[run.batch].reference,
             run.batch,
             run.progress,
-            [&run](NodeId node) { run.tell(node); },
-            [this, &run] {
-                ++m_computed;
-                ++run.done;
+            [this, &run](NodeId node) { run.add(0, m_model.graph.node(node).name); },
+            [this] { ++m_computed; },
+            [this, &run](NodeId node) {
+                run.add(run.alone.bytes[node], m_model.graph.node(node).name);
+                tellInterim(run);
             }};
 }
 
@@ -255,57 +281,100 @@ std::vector<LayerErrors> KeptCompare::Impl::layers(const Run &run) const
     return layers;
 }
 
-std::size_t KeptCompare::Impl::keptBytes() const
+KeptCompare::Answer KeptCompare::Impl::answerOf(const Run &run) const
 {
-    std::size_t bytes = m_feedBytes;
-    for (const Values &ofBatch : m_values) {
-        for (const auto &[key, tensors] : ofBatch)
-            bytes += profile::bytesOf(tensors);
+    OutputRows outputs(m_model.graph);
+    for (std::size_t batch = 0; batch < run.batches; ++batch)
+        outputs.add(run.heads[batch]);
+    Answer answer{
+        conclude(layers(run), outputs.outputs(), run.settings.threshold), run.heads, run.batches, {}};
+    answer.comparison.peakBytes = m_feedBytes + m_values.bytes();
+    return answer;
+}
+
+void KeptCompare::Impl::tellInterim(Run &run) const
+{
+    if (run.interim && run.batches > 0 && run.pace.isDue())
+        run.interim(answerOf(run));
+}
+
+/// Numbers what is computed, before anything is. False: no room.
+bool KeptCompare::Impl::prepare(Run &run, const Execution &reference, const Execution &lowered, bool isolated)
+{
+    m_keys.nextGeneration();
+    run.reference = keptPlanOf(m_model, reference, m_batches[0], m_keys);
+    run.lowered = keptPlanOf(run.models.other, lowered, m_batches[0], m_keys);
+    forgetOld();
+    m_values.rememberHeads(m_model.graph, run.reference);
+    m_values.rememberHeads(run.models.other.graph, run.lowered);
+    if (!makeRoom(run))
+        return false;
+    if (isolated)
+        run.alone = m_layers.choose(run.models, run.reference, run.lowered);
+    expect(run);
+    return true;
+}
+
+/// Of one batch.
+Result<void> KeptCompare::Impl::addErrors(Run &run)
+{
+    LayerCompare::Heads &heads = run.heads[run.batch];
+    if (isKnown(run, run.batch)) {
+        heads = {m_values.headsOf(run.batch, m_model.graph, run.reference),
+                 m_values.headsOf(run.batch, run.models.other.graph, run.lowered)};
+        return {};
     }
-    return bytes;
+    HALFTONE_TRY(Execution reference, m_reference.start(m_batches[run.batch], Prepare::WhenComputed));
+    HALFTONE_TRY(Execution lowered, run.other.start(m_batches[run.batch], Prepare::WhenComputed));
+    HALFTONE_CHECK(fill(std::move(reference), run.reference, run));
+    HALFTONE_CHECK(fill(std::move(lowered), run.lowered, run));
+    return addCumulative(run);
+}
+
+Result<void> KeptCompare::Impl::addIsolated(Run &run)
+{
+    if (m_layers.isKnown(run.alone, run.batch))
+        return {};
+    HALFTONE_TRY(Execution reference, m_reference.start(m_batches[run.batch], Prepare::WhenComputed));
+    HALFTONE_CHECK(fill(reference.fork(), run.reference, run));
+    return m_layers.add(std::move(reference), batchOf(run), run.alone);
 }
 
 Result<std::optional<KeptCompare::Answer>> KeptCompare::Impl::compare(const ComparedModels &models,
                                                                       const CompareSettings &settings,
-                                                                      const Progress &progress)
+                                                                      const Progress &progress,
+                                                                      const Interim &interim)
 {
     m_computed = 0;
     if (settings.isolated)
         HALFTONE_CHECK(needTypes(models));
     HALFTONE_TRY(interpret::Interpreter other, interpret::Interpreter::create(models.other, m_backends));
-    Run run{models, progress, settings.memoryLimit, std::move(other), {}, {}, 0, {}, {}, {}};
+    Run run{models, settings, progress, interim, std::move(other)};
     run.heads.resize(m_batches.size());
-    for (; run.batch < m_batches.size(); ++run.batch) {
-        const Feed &feed = m_batches[run.batch];
-        HALFTONE_TRY(Execution reference, m_reference.start(feed, Prepare::WhenComputed));
-        HALFTONE_TRY(Execution lowered, run.other.start(feed, Prepare::WhenComputed));
-        if (run.batch == 0) {
-            m_keys.nextGeneration();
-            run.reference = keptPlanOf(m_model, reference, feed, m_keys);
-            run.lowered = keptPlanOf(models.other, lowered, feed, m_keys);
-            forgetOld();
-            if (!makeRoom(run)) {
-                m_values.assign(m_batches.size(), {});
-                return std::optional<Answer>();
-            }
-            if (settings.isolated)
-                run.alone = m_layers.choose(models, run.reference, run.lowered);
-            expect(run);
-        }
-        HALFTONE_CHECK(fill(reference.fork(), run.reference, run));
-        HALFTONE_CHECK(fill(std::move(lowered), run.lowered, run));
-        HALFTONE_CHECK(addCumulative(run));
-        if (const auto unclean = firstUnclean(run))
-            return std::optional(Answer{{}, {}, unclean});
-        if (settings.isolated)
-            HALFTONE_CHECK(m_layers.add(std::move(reference), batchOf(run), run.alone));
+    {
+        HALFTONE_TRY(const Execution reference, m_reference.start(m_batches[0], Prepare::WhenComputed));
+        HALFTONE_TRY(const Execution lowered, run.other.start(m_batches[0], Prepare::WhenComputed));
+        if (!prepare(run, reference, lowered, settings.isolated))
+            return std::optional<Answer>();
     }
-    OutputRows outputs(m_model.graph);
-    for (const LayerCompare::Heads &heads : run.heads)
-        outputs.add(heads);
-    Answer answer{conclude(layers(run), outputs.outputs(), settings.threshold), std::move(run.heads), {}};
-    answer.comparison.peakBytes = keptBytes();
-    return std::optional(std::move(answer));
+    for (; run.batch < m_batches.size(); ++run.batch) {
+        HALFTONE_CHECK(progress.checkStop());
+        const double before = run.done;
+        const Result<void> added = addErrors(run);
+        m_values.release(run.batch);
+        HALFTONE_CHECK(added);
+        if (const auto unclean = firstUnclean(run))
+            return std::optional(Answer{{}, {}, 0, unclean});
+        const bool isLast = ++run.batches == m_batches.size();
+        if (isLast ? settings.isolated : run.done > before)
+            tellInterim(run);
+    }
+    for (run.batch = 0; settings.isolated && run.batch < m_batches.size(); ++run.batch) {
+        const Result<void> added = addIsolated(run);
+        m_values.release(run.batch);
+        HALFTONE_CHECK(added);
+    }
+    return std::optional(answerOf(run));
 }
 
 KeptCompare::KeptCompare(std::unique_ptr<Impl> impl)
@@ -317,17 +386,19 @@ KeptCompare &KeptCompare::operator=(KeptCompare &&) noexcept = default;
 KeptCompare::~KeptCompare() = default;
 
 Result<KeptCompare> KeptCompare::create(const graph::Model &reference, std::vector<Feed> batches,
-                                        const kernels::BackendChain &backends)
+                                        const kernels::BackendChain &backends, unsigned threads)
 {
     HALFTONE_TRY(interpret::Interpreter interpreter, interpret::Interpreter::create(reference, backends));
     return KeptCompare(
-        std::make_unique<Impl>(reference, std::move(batches), backends, std::move(interpreter)));
+        std::make_unique<Impl>(reference, std::move(batches), backends, threads, std::move(interpreter)));
 }
 
-Result<std::optional<KeptCompare::Answer>>
-KeptCompare::compare(const ComparedModels &models, const CompareSettings &settings, const Progress &progress)
+Result<std::optional<KeptCompare::Answer>> KeptCompare::compare(const ComparedModels &models,
+                                                                const CompareSettings &settings,
+                                                                const Progress &progress,
+                                                                const Interim &interim)
 {
-    return m_impl->compare(models, settings, progress);
+    return m_impl->compare(models, settings, progress, interim);
 }
 
 std::size_t KeptCompare::computedNodes() const

@@ -2,6 +2,7 @@
 
 #include "core/profile/layer_compare.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,16 +11,18 @@
 namespace halftone::profile {
 
 /// LayerCompare for one reference and one set of batches, against a model that changes a little from time to time. Keeps the
-/// values of all nodes of both models and computes only what lies behind a node whose operator, types, casts or parameters
-/// are others than before; figures of all else are those of before. What an answer that was cancelled has computed is kept
-/// too. For one thread at a time.
+/// values of all nodes of both models, of as many batches as the memory limit allows, and computes of these only what lies
+/// behind a node whose operator, types, casts or parameters are others than before; all other batches are computed anew, one
+/// after the other. Figures of all else are those of before. What an answer that was cancelled has computed is kept too. For
+/// one thread at a time.
 class KeptCompare
 {
 public:
     /// batches  the same for as long as this lives
+    /// threads  that look at values; figures do not depend on their number
     /// fails: what interpret::Interpreter::create refuses.
     static Result<KeptCompare> create(const graph::Model &reference, std::vector<interpret::Feed> batches,
-                                      const kernels::BackendChain &backends);
+                                      const kernels::BackendChain &backends, unsigned threads = 1);
     KeptCompare(KeptCompare &&) noexcept;
     KeptCompare &operator=(KeptCompare &&) noexcept;
     ~KeptCompare();
@@ -28,17 +31,22 @@ public:
     {
         /// Bit for bit what LayerCompare gives over the same batches, but for `peakBytes`, which counts what is kept.
         Comparison comparison;
-        std::vector<LayerCompare::Heads> heads; ///< by batch
+        std::vector<LayerCompare::Heads> heads; ///< by batch; empty ones for batches that are still to come
+        std::size_t batches = 0; ///< that errors of all layers are known of
         /// As LayerCompare::firstUnclean, after the first batch that has it; all else is then empty.
         std::optional<LayerErrors> unclean;
     };
 
-    /// Nothing when the values of all batches, or what LayerCompare would hold in the worst case, may go beyond the memory
-    /// limit, or when shapes depend on values: before anything is computed.
+    /// Is given what is known so far: after the first batch, and from time to time from there on. The last answer is not told.
+    using Interim = std::function<void(Answer)>;
+
+    /// Nothing when the values of one batch, or what LayerCompare would hold in the worst case, may go beyond the memory
+    /// limit, or when shapes depend on values: before anything is computed. Errors come before isolated effects, which come
+    /// layer by layer.
     /// Needs: models.reference is what this was made for.
     /// fails: what running refuses; Unsupported for isolated effects without types; Cancelled
     Result<std::optional<Answer>> compare(const ComparedModels &models, const CompareSettings &settings,
-                                          const Progress &progress = {});
+                                          const Progress &progress = {}, const Interim &interim = {});
 
     /// Nodes that the last compare() computed, of both models and of single layers, over all batches.
     std::size_t computedNodes() const;

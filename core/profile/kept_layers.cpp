@@ -4,6 +4,7 @@
 #include "core/profile/value_spans.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace halftone::profile {
 namespace {
@@ -43,6 +44,13 @@ KeptLayers::Asked KeptLayers::choose(const ComparedModels &models, const KeptPla
                                      const KeptPlan &lowered)
 {
     Asked asked;
+    asked.bytes.resize(m_graph.nodeCount());
+    double behind = 0;
+    for (const NodeId id : std::views::reverse(reference.order)) {
+        const double own = m_graph.isVariable(id) ? 0 : static_cast<double>(reference.bytes[id]);
+        asked.bytes[id] = own + behind / 2;
+        behind += own;
+    }
     for (const NodeId id : reference.order) {
         const NodeId counterpart = models.counterpart[id];
         if (m_graph.isVariable(id) || counterpart == rewrite::kNoNode || lowered.keys[counterpart] == 0)
@@ -65,14 +73,21 @@ KeptLayers::Asked KeptLayers::choose(const ComparedModels &models, const KeptPla
     return asked;
 }
 
-std::size_t KeptLayers::nodesToCompute(const Asked &asked) const
+double KeptLayers::bytesToCompute(const Asked &asked) const
 {
-    std::size_t nodes = 0;
+    double bytes = 0;
     for (const auto &[node, which] : asked.forms) {
         const std::size_t batches = m_batches - m_known.at(node)[which].figures.batches;
-        nodes += batches * (1 + (m_graph.nodeCount() - node) / 2);
+        bytes += static_cast<double>(batches) * asked.bytes[node];
     }
-    return nodes;
+    return bytes;
+}
+
+bool KeptLayers::isKnown(const Asked &asked, std::size_t batch) const
+{
+    return std::ranges::all_of(asked.forms, [&](const auto &form) {
+        return m_known.at(form.first)[form.second].figures.batches > batch;
+    });
 }
 
 Result<void> KeptLayers::add(Execution execution, const KeptBatch &batch, Asked &asked)
@@ -89,6 +104,7 @@ Result<void> KeptLayers::add(Execution execution, const KeptBatch &batch, Asked 
                 batch.begins(node);
                 HALFTONE_CHECK(addLayer(execution, inputs, figures, batch, asked));
                 figures.settle(m_batches);
+                batch.ended(node);
             }
         }
         execution.give(batch.values.at(batch.reference.keys[node]));

@@ -39,6 +39,7 @@ struct KeptBatch
     const Progress &progress;
     std::function<void(graph::NodeId)> begins; ///< with a layer
     std::function<void()> computed; ///< a node
+    std::function<void(graph::NodeId)> ended; ///< a layer, whose figures are there
 };
 
 /// Keeps the figures of every form that a layer was lowered to.
@@ -53,10 +54,13 @@ public:
     {
         std::map<graph::NodeId, std::size_t> forms; ///< which of the layer's
         std::map<graph::NodeId, std::optional<LoweredLayer>> layers; ///< those that were run
+        /// By NodeId: about how many bytes of values a layer alone makes compute: behind it half of the rest is taken.
+        std::vector<double> bytes;
     };
     Asked choose(const ComparedModels &models, const KeptPlan &reference, const KeptPlan &lowered);
-    /// About how many nodes add() will compute over all batches: behind a layer half of the rest is taken.
-    std::size_t nodesToCompute(const Asked &asked) const;
+    /// Of values, that add() will compute over all batches.
+    double bytesToCompute(const Asked &asked) const;
+    bool isKnown(const Asked &asked, std::size_t batch) const;
 
     /// Adds a batch, where it is not known. `execution` stands before the first node.
     /// fails: what running refuses; Cancelled

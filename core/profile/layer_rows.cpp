@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace halftone::profile {
 
@@ -33,6 +34,14 @@ float codeStep(const Tensor &reference, std::span<const Tensor> outputs)
     return static_cast<float>(std::max(std::abs(low), std::abs(high)) / codes);
 }
 
+std::uint32_t notFiniteIn(std::span<const float> values)
+{
+    std::uint32_t count = 0;
+    for (const float value : values)
+        count += std::abs(value) <= std::numeric_limits<float>::max() ? 0 : 1;
+    return count;
+}
+
 } // namespace
 
 std::optional<std::uint64_t> addErrors(const Tensor &reference, const Tensor &other,
@@ -57,9 +66,7 @@ std::optional<std::uint64_t> addErrors(const Tensor &reference, const Tensor &ot
         if (step != 1)
             std::ranges::transform(x, x.begin(), [step](float value) { return value * step; });
         metrics.add(std::span(r).first(length), std::span(x).first(length));
-        notFinite += static_cast<std::uint64_t>(
-            std::count_if(r.begin(), r.begin() + static_cast<std::ptrdiff_t>(length),
-                          [](float value) { return !std::isfinite(value); }));
+        notFinite += notFiniteIn(std::span(r).first(length));
     }
     return notFinite;
 }

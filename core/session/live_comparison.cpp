@@ -1,11 +1,14 @@
 #include "core/session/live_comparison.h"
 
 #include "core/backends/backends.h"
+#include "core/base/guarded.h"
+#include "core/base/share_work.h"
 #include "core/jobs/batches.h"
 #include "core/jobs/compare_parts.h"
 #include "core/profile/kept_compare.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 
 namespace halftone::session {
@@ -14,19 +17,30 @@ namespace {
 /// All examples in batches; nothing when they go beyond the memory limit.
 Result<std::optional<std::vector<interpret::Feed>>> readAll(const jobs::ExampleSource &source,
                                                             const jobs::Batches &batches, std::size_t limit,
-                                                            const Progress &progress)
+                                                            unsigned threads, const Progress &progress)
 {
+    std::vector<Result<interpret::Feed>> read(batches.count, Result<interpret::Feed>(interpret::Feed()));
+    std::atomic<std::size_t> next = 0;
+    std::atomic<std::size_t> bytes = 0;
+    std::atomic<bool> hasFailed = false;
+    shareWork(static_cast<unsigned>(std::min<std::size_t>(threads, batches.count)), [&](unsigned) {
+        for (std::size_t k = next++; k < batches.count; k = next++) {
+            if (progress.stopped() || hasFailed || bytes > limit)
+                return;
+            read[k] = guarded([&] { return batches.feed(source, k); });
+            hasFailed = hasFailed || !read[k].ok();
+            for (const auto &[name, value] : read[k].ok() ? read[k].value() : interpret::Feed())
+                bytes += value.bytes().size();
+        }
+    });
+    HALFTONE_CHECK(progress.checkStop());
     std::vector<interpret::Feed> feeds;
-    std::size_t bytes = 0;
-    for (std::size_t k = 0; k < batches.count; ++k) {
-        HALFTONE_CHECK(progress.checkStop());
-        HALFTONE_TRY(interpret::Feed feed, batches.feed(source, k));
-        for (const auto &[name, value] : feed)
-            bytes += value.bytes().size();
-        if (bytes > limit)
-            return std::optional<std::vector<interpret::Feed>>();
+    for (Result<interpret::Feed> &one : read) {
+        HALFTONE_TRY(interpret::Feed feed, std::move(one)); // the first in order that fails says why
         feeds.push_back(std::move(feed));
     }
+    if (bytes > limit)
+        return std::optional<std::vector<interpret::Feed>>();
     return std::optional(std::move(feeds));
 }
 
@@ -57,12 +71,14 @@ struct LiveComparison::Kept
         const unsigned threads = options.threads > 0 ? options.threads : backends::machineThreads();
         HALFTONE_TRY(const kernels::BackendChain backends, backends::backendChain(options.backend, threads));
         HALFTONE_TRY(kept->batches, jobs::Batches::of(*kept->examples, options.batch));
-        HALFTONE_TRY(std::optional<std::vector<interpret::Feed>> feeds,
-                     readAll(*kept->examples, kept->batches, options.settings.memoryLimit, progress));
+        HALFTONE_TRY(
+            std::optional<std::vector<interpret::Feed>> feeds,
+            readAll(*kept->examples, kept->batches, options.settings.memoryLimit, threads, progress));
         if (!feeds)
             return kept;
-        HALFTONE_TRY(kept->compare,
-                     profile::KeptCompare::create(snapshot.source->model, std::move(*feeds), backends));
+        HALFTONE_TRY(
+            kept->compare,
+            profile::KeptCompare::create(snapshot.source->model, std::move(*feeds), backends, threads));
         return kept;
     }
 
@@ -70,7 +86,8 @@ struct LiveComparison::Kept
     {
         jobs::CompareOutcome outcome;
         outcome.comparison = std::move(answer.comparison);
-        outcome.examples = batches.examples;
+        outcome.examples = std::min(batches.examples, batches.first(answer.batches));
+        outcome.expected = batches.examples;
         outcome.batch = batches.size;
         jobs::AccuracyCount reference(examples->labels());
         jobs::AccuracyCount other(examples->labels());
@@ -94,7 +111,8 @@ LiveComparison::~LiveComparison() = default;
 
 Result<jobs::CompareOutcome> LiveComparison::compare(const Snapshot &snapshot,
                                                      const jobs::CompareOptions &options,
-                                                     const Progress &progress)
+                                                     const Progress &progress,
+                                                     const jobs::InterimOutcome &interim)
 {
     const auto start = std::chrono::steady_clock::now();
     if (!m_kept || m_kept->source != snapshot.source || !isSameData(m_kept->options, options)) {
@@ -103,18 +121,31 @@ Result<jobs::CompareOutcome> LiveComparison::compare(const Snapshot &snapshot,
     }
     profile::ComparedModels models = profile::convertedPair(snapshot.source->model, snapshot.converted->model,
                                                             snapshot.converted->conversion);
+    const auto outcomeOf = [&](profile::KeptCompare::Answer answer) -> Result<jobs::CompareOutcome> {
+        HALFTONE_TRY(jobs::CompareOutcome outcome, m_kept->outcomeOf(std::move(answer)));
+        jobs::recordModels(outcome, models);
+        outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        return outcome;
+    };
+    profile::KeptCompare::Interim tell;
+    if (interim) {
+        tell = [&](profile::KeptCompare::Answer answer) {
+            auto outcome = outcomeOf(std::move(answer));
+            if (!outcome.ok())
+                return; // the last one says why
+            outcome.value().isWhole = false;
+            interim(std::move(outcome).value());
+        };
+    }
     std::optional<profile::KeptCompare::Answer> answer;
     if (m_kept->compare) {
-        HALFTONE_TRY(answer, m_kept->compare->compare(models, options.settings, progress));
+        HALFTONE_TRY(answer, m_kept->compare->compare(models, options.settings, progress, tell));
     }
     if (!answer)
-        return jobs::compareModels(std::move(models), snapshot.source->modelPath, options, progress);
+        return jobs::compareModels(std::move(models), snapshot.source->modelPath, options, progress, interim);
     if (answer->unclean)
         return jobs::uncleanReference(snapshot.graph(), *answer->unclean);
-    HALFTONE_TRY(jobs::CompareOutcome outcome, m_kept->outcomeOf(std::move(*answer)));
-    jobs::recordModels(outcome, std::move(models));
-    outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return outcome;
+    return outcomeOf(std::move(*answer));
 }
 
 std::size_t LiveComparison::computedNodes() const

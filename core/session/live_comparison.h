@@ -8,8 +8,9 @@
 namespace halftone::session {
 
 /// Compares one model over one set of data again after every edit. Values of both models are kept within the memory limit,
-/// so that an edit computes only what lies behind the nodes that it changed, and an undone one next to nothing. Beyond the
-/// limit every comparison is a whole one. For one thread at a time.
+/// so that an edit computes only what lies behind the nodes that it changed, and an undone one next to nothing. Where the limit
+/// holds the values of some examples only, all others are computed anew; where it does not hold those of one batch, every
+/// comparison is a whole one. For one thread at a time.
 class LiveComparison
 {
 public:
@@ -20,9 +21,11 @@ public:
 
     /// The source against its conversion, with the figures of compareModels() bit for bit. Examples are read once, as long as
     /// source and options (but for `isolated`) are those of the last call. Needs: a conversion.
+    /// interim  is given the figures over the first examples, then over more of them, then isolated effects layer by layer
     /// fails: as compareModels().
     Result<jobs::CompareOutcome> compare(const Snapshot &snapshot, const jobs::CompareOptions &options,
-                                         const Progress &progress = {});
+                                         const Progress &progress = {},
+                                         const jobs::InterimOutcome &interim = {});
 
     /// Nodes that the last comparison computed; 0 for a whole one, which is not counted.
     std::size_t computedNodes() const;

@@ -80,7 +80,7 @@ public:
         outcome->models
             = profile::convertedPair(m_snapshot.source->model, converted.model, converted.conversion);
         outcome->unmatched = profile::unmatchedNodes(outcome->models);
-        outcome->examples = json.at("examples").get<std::size_t>();
+        outcome->examples = outcome->expected = json.at("examples").get<std::size_t>();
         outcome->batch = json.at("batch").get<std::size_t>();
         outcome->seconds = json.at("seconds").get<double>();
         outcome->reference = accuracy(json.at("accuracy").at("reference"));
@@ -248,9 +248,11 @@ private:
 std::string resultsText(const Snapshot &snapshot, const Figures &figures)
 {
     Json results = Json::object();
-    if (figures.comparison && figures.comparisonRevision == snapshot.revision)
+    if (figures.comparison && figures.comparisonRevision == snapshot.revision
+        && figures.comparison->examples == figures.comparison->expected)
         results["comparison"]
-            = jsonOf(*figures.comparison, figures.isolatedRevision == figures.comparisonRevision);
+            = jsonOf(*figures.comparison,
+                     figures.comparison->isWhole && figures.isolatedRevision == figures.comparisonRevision);
     if (results.contains("comparison") && !figures.comparisonBasis.empty())
         results["comparison"]["basis"] = figures.comparisonBasis;
     if (figures.latency && figures.latencyRevision == snapshot.revision) {

@@ -1,8 +1,8 @@
 #include "core/tensor/error_metrics.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 
@@ -34,12 +34,120 @@ double cosineOf(double product, double reference, double values)
     return std::isnan(cosine) ? kNaN : std::clamp(cosine, -1.0, 1.0); // rounding may lead a little beyond
 }
 
-} // namespace
+constexpr std::size_t kLanes = ErrorSums::kLanes;
 
-std::size_t RelativeEnvelope::bucketOf(float r)
+struct Block
 {
-    return std::bit_cast<std::uint32_t>(r) >> kDroppedBits;
+    const float *reference;
+    const float *values;
+    std::size_t count;
+    float *distance; ///< |d| of each, to be written
+};
+
+/// Four lanes: as many doubles as a vector of AVX2 has. Wider ones GCC takes apart again.
+class FourSums
+{
+public:
+    [[gnu::always_inline]] FourSums(const ErrorSums &sums, std::size_t firstLane)
+    {
+        // Vectors are neither given nor taken: without AVX no function can.
+        const auto from = [firstLane](Doubles &vector, const ErrorSums::Lanes &lanes) {
+            std::memcpy(&vector, lanes.data() + firstLane, sizeof vector);
+        };
+        from(m_abs, sums.abs);
+        from(m_squares, sums.squares);
+        from(m_reference, sums.reference);
+        from(m_values, sums.values);
+        from(m_product, sums.product);
+        from(m_largest, sums.largest);
+    }
+
+    [[gnu::always_inline]] void add(const float *reference, const float *values, float *distance)
+    {
+        Floats narrow;
+        std::memcpy(&narrow, reference, sizeof narrow);
+        const Doubles r = __builtin_convertvector(narrow, Doubles);
+        std::memcpy(&narrow, values, sizeof narrow);
+        const Doubles x = __builtin_convertvector(narrow, Doubles);
+        const Doubles difference = x - r; // exact up to one rounding of double
+        const auto d = reinterpret_cast<Doubles>(reinterpret_cast<Bits>(difference) & kAllButSign);
+        m_abs += d;
+        m_squares += d * d;
+        m_reference += r * r;
+        m_values += x * x;
+        m_product += r * x;
+        m_largest = d > m_largest ? d : m_largest;
+        const Floats rounded = __builtin_convertvector(d, Floats);
+        std::memcpy(distance, &rounded, sizeof rounded);
+    }
+
+    [[gnu::always_inline]] void store(ErrorSums &sums, std::size_t firstLane) const
+    {
+        const auto to = [firstLane](ErrorSums::Lanes &lanes, const Doubles &vector) {
+            std::memcpy(lanes.data() + firstLane, &vector, sizeof vector);
+        };
+        to(sums.abs, m_abs);
+        to(sums.squares, m_squares);
+        to(sums.reference, m_reference);
+        to(sums.values, m_values);
+        to(sums.product, m_product);
+        to(sums.largest, m_largest);
+    }
+
+private:
+    using Floats = float __attribute__((vector_size(16)));
+    using Doubles = double __attribute__((vector_size(32)));
+    using Bits = std::int64_t __attribute__((vector_size(32)));
+    static constexpr std::int64_t kAllButSign = std::numeric_limits<std::int64_t>::max();
+
+    Doubles m_abs, m_squares, m_reference, m_values, m_product, m_largest;
+};
+
+[[gnu::always_inline]] inline void sum(const Block &block, ErrorSums &sums)
+{
+    FourSums low(sums, 0);
+    FourSums high(sums, 4);
+    const auto add
+        = [&](const float *reference, const float *values, float *distance) __attribute__((always_inline))
+    {
+        low.add(reference, values, distance);
+        high.add(reference + 4, values + 4, distance + 4);
+    };
+    const std::size_t whole = block.count / kLanes * kLanes;
+    for (std::size_t at = 0; at < whole; at += kLanes)
+        add(block.reference + at, block.values + at, block.distance + at);
+    if (const std::size_t rest = block.count - whole; rest > 0) { // lanes beyond add zeros
+        std::array<float, kLanes> reference{};
+        std::array<float, kLanes> values{};
+        std::array<float, kLanes> distance{};
+        std::copy_n(block.reference + whole, rest, reference.begin());
+        std::copy_n(block.values + whole, rest, values.begin());
+        add(reference.data(), values.data(), distance.data());
+        std::copy_n(distance.begin(), rest, block.distance + whole);
+    }
+    low.store(sums, 0);
+    high.store(sums, 4);
 }
+
+#ifdef __x86_64__
+/// Without fused multiplication, so that every machine gives the same bits.
+[[gnu::target("avx2")]] void sumAvx2(const Block &block, ErrorSums &sums)
+{
+    sum(block, sums);
+}
+#endif
+
+void sumFastest(const Block &block, ErrorSums &sums)
+{
+#ifdef __x86_64__
+    static const bool hasAvx2 = __builtin_cpu_supports("avx2");
+    if (hasAvx2)
+        return sumAvx2(block, sums);
+#endif
+    sum(block, sums);
+}
+
+} // namespace
 
 void RelativeEnvelope::insert(float r, float d)
 {
@@ -97,39 +205,15 @@ void ErrorMetrics::add(std::span<const float> reference, std::span<const float> 
 
 void ErrorMetrics::addBlock(std::span<const float> reference, std::span<const float> values)
 {
-    std::array<double, kBlock> distance; // |d|, exact up to one rounding of double
-    std::array<double, kLanes> largest{};
-    const std::size_t count = reference.size();
-    const auto addOne = [&](std::size_t i, std::size_t lane) {
-        const double r = reference[i];
-        const double x = values[i];
-        const double d = std::abs(x - r);
-        distance[i] = d;
-        largest[lane] = d > largest[lane] ? d : largest[lane];
-        m_abs[lane] += d;
-        m_squares[lane] += d * d;
-        m_reference[lane] += r * r;
-        m_values[lane] += x * x;
-        m_product[lane] += r * x;
-    };
-    std::size_t i = 0;
-    for (; i + kLanes <= count; i += kLanes) {
-        for (std::size_t lane = 0; lane < kLanes; ++lane)
-            addOne(i + lane, lane);
-    }
-    for (std::size_t lane = 0; i < count; ++i, ++lane)
-        addOne(i, lane);
-    m_maxAbs = std::max(m_maxAbs, std::ranges::max(largest));
-    // Everything finite gives finite sums of squares in double: float's largest square is far below its limit.
-    const double total
-        = std::accumulate(distance.begin(), distance.begin() + static_cast<std::ptrdiff_t>(count), 0.0);
-    if (!std::isfinite(total))
+    alignas(64) std::array<float, kBlock> distance;
+    sumFastest({reference.data(), values.data(), reference.size(), distance.data()}, m_sums);
+    // Everything finite gives finite sums in double: float's largest square is far below its limit.
+    if (!std::isfinite(sumOf(m_sums.abs)))
         addOddities(reference, values);
-    for (i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < reference.size(); ++i) {
         const float r = std::abs(reference[i]);
-        const auto d = static_cast<float>(distance[i]);
-        if (r <= std::numeric_limits<float>::max() && d <= std::numeric_limits<float>::max())
-            m_relative.add(r, d);
+        if (r <= std::numeric_limits<float>::max() && distance[i] <= std::numeric_limits<float>::max())
+            m_relative.add(r, distance[i]);
     }
 }
 
@@ -151,14 +235,14 @@ ErrorFigures ErrorMetrics::figures() const
     if (m_count == 0)
         return figures;
     const auto count = static_cast<double>(m_count);
-    const double noise = sumOf(m_squares);
-    const double signal = sumOf(m_reference);
-    figures.maxAbs = m_undefined > 0 ? kNaN : m_maxAbs;
-    figures.meanAbs = sumOf(m_abs) / count;
+    const double noise = sumOf(m_sums.squares);
+    const double signal = sumOf(m_sums.reference);
+    figures.maxAbs = m_undefined > 0 ? kNaN : std::ranges::max(m_sums.largest);
+    figures.meanAbs = sumOf(m_sums.abs) / count;
     figures.rmse = std::sqrt(noise / count);
     if (signal != 0)
         figures.relativeL2 = std::sqrt(noise) / std::sqrt(signal);
-    figures.cosine = cosineOf(sumOf(m_product), signal, sumOf(m_values));
+    figures.cosine = cosineOf(sumOf(m_sums.product), signal, sumOf(m_sums.values));
     figures.sqnrDb = decibels(signal, noise);
     figures.maxRelative = std::isfinite(noise) ? m_relative.largest(1e-3 * std::sqrt(signal / count))
         : m_undefined > 0                      ? kNaN

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -42,7 +43,7 @@ public:
 
 private:
     static constexpr int kDroppedBits = 20; ///< a bucket holds an eighth of a power of two
-    static std::size_t bucketOf(float r);
+    static std::size_t bucketOf(float r) { return std::bit_cast<std::uint32_t>(r) >> kDroppedBits; }
     void insert(float r, float d);
     void reduceToHull();
 
@@ -50,6 +51,16 @@ private:
     std::array<float, (0x7F800000U >> kDroppedBits) + 1> m_before{}; ///< largest d of all lower buckets
     std::vector<Point> m_points;
     std::vector<Point> m_added; ///< since the last reduction
+};
+
+/// Independent sums side by side, for vectors: a value at place k goes to lane k mod kLanes.
+struct ErrorSums
+{
+    static constexpr std::size_t kLanes = 8;
+    using Lanes = std::array<double, kLanes>;
+
+    Lanes abs{}, squares{}, reference{}, values{}, product{};
+    Lanes largest{}; ///< |d|; NaN counts as none
 };
 
 /// Collects the errors of one tensor over any number of batches; memory does not grow with them. Sums are in double.
@@ -61,9 +72,6 @@ public:
     ErrorFigures figures() const;
 
 private:
-    static constexpr std::size_t kLanes = 8; ///< independent sums, so that a compiler makes vector code
-    using Sums = std::array<double, kLanes>;
-
     void addBlock(std::span<const float> reference, std::span<const float> values);
     void addOddities(std::span<const float> reference, std::span<const float> values);
 
@@ -71,8 +79,7 @@ private:
     std::uint64_t m_nan = 0;
     std::uint64_t m_overflow = 0;
     std::uint64_t m_undefined = 0; ///< differences that are NaN
-    double m_maxAbs = 0;
-    Sums m_abs{}, m_squares{}, m_reference{}, m_values{}, m_product{};
+    ErrorSums m_sums;
     RelativeEnvelope m_relative;
 };
 

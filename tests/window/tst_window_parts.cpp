@@ -1,8 +1,12 @@
 #include "app/attach_dialog.h"
+#include "app/live_jobs.h"
 #include "app/message_log.h"
 #include "app/panels.h"
 #include "app/picture_rules_form.h"
+#include "app/summary.h"
+#include "app/time_left.h"
 #include "app/view_state.h"
+#include "core/session/saved_results.h"
 
 #include <QComboBox>
 #include <QImage>
@@ -28,7 +32,139 @@ private Q_SLOTS:
     void aWarningThatStaysIsToldOnce();
     void allExamplesStayAll();
     void picturesWithoutRulesAreAskedFor();
+    void whatIsInViewIsComputedFirst_data();
+    void whatIsInViewIsComputedFirst();
+    void errorsOverTheFirstExamplesAreShownAndStayWhenStopped();
+    void theTimeLeftNeverGrows();
 };
+
+namespace {
+
+/// The sample with so many pictures of its own.
+class LivePictures
+{
+public:
+    explicit LivePictures(int pictures)
+        : m_jobs(&m_controller)
+    {
+        const QString model = m_folder.filePath("own-symbol.json");
+        if (!QFile::copy(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json", model)
+            || !QFile::copy(HALFTONE_SOURCE_DIR "/resources/sample/digits-0000.params",
+                            m_folder.filePath("own-0000.params"))
+            || !QFile::copy(HALFTONE_SOURCE_DIR "/resources/sample/preprocess.json",
+                            m_folder.filePath("preprocess.json"))
+            || !QDir(m_folder.path()).mkdir("pictures"))
+            qFatal("cannot copy the sample");
+        QImage picture(8, 8, QImage::Format_Grayscale8);
+        for (int k = 0; k < pictures; ++k) {
+            picture.fill(k % 256);
+            if (!picture.save(m_folder.filePath(QString("pictures/%1.png").arg(k, 4, 10, QChar('0')))))
+                qFatal("cannot write a picture");
+        }
+        auto document = session::Document::open(model.toStdString());
+        if (!document.ok())
+            qFatal("%s", document.error().message().c_str());
+        m_controller.setDocument(std::move(document).value());
+    }
+
+    void attach()
+    {
+        jobs::ExampleOptions data;
+        data.inputs = m_folder.filePath("pictures").toStdString();
+        m_jobs.setData(data);
+    }
+    app::LiveJobs &jobs() { return m_jobs; }
+    widgets::DocumentController &controller() { return m_controller; }
+
+private:
+    QTemporaryDir m_folder;
+    widgets::DocumentController m_controller;
+    app::LiveJobs m_jobs;
+};
+
+} // namespace
+
+void TestWindowParts::whatIsInViewIsComputedFirst_data()
+{
+    QTest::addColumn<int>("view");
+    QTest::addColumn<QStringList>("order");
+    QTest::newRow("errors") << int(app::InView::Errors)
+                            << QStringList{"comparing layers", "each layer alone", "collecting ranges",
+                                           "measuring latency"};
+    QTest::newRow("ranges") << int(app::InView::Ranges)
+                            << QStringList{"collecting ranges", "comparing layers", "each layer alone",
+                                           "measuring latency"};
+    QTest::newRow("latency") << int(app::InView::Latency)
+                             << QStringList{"comparing layers", "measuring latency", "each layer alone",
+                                            "collecting ranges"};
+}
+
+void TestWindowParts::whatIsInViewIsComputedFirst()
+{
+    QFETCH(int, view);
+    QFETCH(QStringList, order);
+    LivePictures live(3);
+    QStringList told;
+    connect(&live.jobs(), &app::LiveJobs::progressed, this, [&](double, const QString &what, double) {
+        if (told.isEmpty() || told.back() != what)
+            told << what;
+    });
+    QString error;
+    connect(&live.jobs(), &app::LiveJobs::failed, this, [&](const QString &what) { error = what; });
+    live.jobs().setInView(static_cast<app::InView>(view));
+    live.attach();
+    QTRY_VERIFY_WITH_TIMEOUT(live.jobs().data(), 60000);
+    live.jobs().setLatencyWanted(true);
+    told.clear();
+    live.jobs().runAgain();
+    QTRY_VERIFY2_WITH_TIMEOUT(!live.jobs().isBusy(), qPrintable(error), 60000);
+    QVERIFY2(error.isEmpty(), qPrintable(error));
+    told.removeAll("reading the data");
+    told.removeDuplicates();
+    QCOMPARE(told, order);
+}
+
+void TestWindowParts::errorsOverTheFirstExamplesAreShownAndStayWhenStopped()
+{
+    LivePictures live(400);
+    std::size_t first = 0;
+    connect(&live.controller(), &widgets::DocumentController::figuresChanged, this, [&] {
+        const auto &comparison = live.controller().figures().comparison;
+        if (!comparison || first > 0)
+            return;
+        first = comparison->examples;
+        live.jobs().cancel();
+    });
+    live.attach();
+    QTRY_VERIFY_WITH_TIMEOUT(first > 0, 60000);
+    QVERIFY(!live.jobs().isBusy());
+    const session::Figures &figures = live.controller().figures();
+    QCOMPARE(figures.comparison->expected, std::size_t{400});
+    QVERIFY(figures.comparison->examples < 400);
+    QVERIFY(!figures.comparison->isWhole);
+    QCOMPARE(figures.comparisonRevision, live.controller().snapshot()->revision);
+    const auto summary = app::summaryOf(*live.controller().snapshot(), figures);
+    QVERIFY2(summary.contains(" of 400 examples"), qPrintable(summary));
+    QVERIFY(session::resultsText(*live.controller().snapshot(), figures).empty()); // not for a session file
+    live.jobs().runAgain();
+    QTRY_VERIFY_WITH_TIMEOUT(live.controller().figures().comparison->examples == 400, 120000);
+}
+
+void TestWindowParts::theTimeLeftNeverGrows()
+{
+    app::TimeLeft left;
+    QVERIFY(left.after(0.5, 0.2) < 0);
+    QVERIFY(left.after(3, 0.01) < 0);
+    double before = left.after(4, 0.1);
+    QVERIFY(before >= 36);
+    for (const auto &[seconds, share] :
+         {std::pair(8.0, 0.11), {20.0, 0.2}, {25.0, 0.6}, {60.0, 0.7}, {61.0, 1.0}}) {
+        const double now = left.after(seconds, share);
+        QVERIFY(now <= before);
+        before = now;
+    }
+    QCOMPARE(before, 0.0);
+}
 
 /// An own model with a folder of pictures: what the fields say becomes the preprocess.json that is read from then on.
 void TestWindowParts::picturesWithoutRulesAreAskedFor()

@@ -126,7 +126,10 @@ void addAccuracy(const session::Snapshot &snapshot, const session::Figures &figu
             plain(snapshot.graph().node(node).name), true, node);
     }
     if (outcome.examples > 0)
-        add(QStringLiteral("over"), counted(outcome.examples, "example", "examples"));
+        add(QStringLiteral("over"),
+            outcome.examples < outcome.expected
+                ? QStringLiteral("%1 of %2 examples").arg(outcome.examples).arg(outcome.expected)
+                : counted(outcome.examples, "example", "examples"));
     details.sections.push_back(std::move(section));
 }
 

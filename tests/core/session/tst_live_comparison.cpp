@@ -282,6 +282,95 @@ private Q_SLOTS:
         QVERIFY(got.comparison.peakBytes <= options.settings.memoryLimit);
     }
 
+    void whereTheLimitHoldsSomeBatchesTheOthersAreComputedAnew()
+    {
+        const QTemporaryDir folder;
+        const std::string prefix = writtenTo(folder.path(), network(8));
+        const auto document = take(Document::open(prefix + "-symbol.json"));
+        auto options = optionsFor(prefix, false);
+        options.batch = 1;
+        session::LiveComparison all;
+        const std::size_t held
+            = take(all.compare(*derived(*document), options)).comparison.peakBytes; // of ten examples
+        options.settings.memoryLimit = held * 6 / 10;
+        session::LiveComparison live;
+        const Snapshot before = derived(*document);
+        take(live.compare(*before, options));
+        const std::size_t first = live.computedNodes();
+        QVERIFY(first >= all.computedNodes());
+        QVERIFY(document->apply(policy::OverrideNodes{{"fc7"}, DType::F32}).ok());
+        const Snapshot after = derived(*document);
+        for (const bool isolated : {false, true}) {
+            options.settings.isolated = isolated;
+            const jobs::CompareOutcome got = take(live.compare(*after, options));
+            QCOMPARE(textOf(got), textOf(whole(*after, options)));
+            QVERIFY(got.comparison.peakBytes <= options.settings.memoryLimit);
+            if (!isolated)
+                QVERIFY(live.computedNodes() > 0 && live.computedNodes() < first * 9 / 10);
+        }
+        options.settings.isolated = false;
+        QCOMPARE(textOf(take(live.compare(*before, options))), textOf(whole(*before, options)));
+        QCOMPARE(live.computedNodes(), std::size_t{0}); // figures and heads are remembered
+    }
+
+    void whatIsKnownIsToldWhileTheRestIsComputed()
+    {
+        const QTemporaryDir folder;
+        const std::string prefix = writtenTo(folder.path(), network(8));
+        const auto document = take(Document::open(prefix + "-symbol.json"));
+        const Snapshot snapshot = derived(*document);
+        auto options = optionsFor(prefix, false);
+        options.batch = 1;
+        auto firstOnly = options;
+        firstOnly.examples.examples = 1;
+        for (const std::size_t limit :
+             {std::size_t{1} << 30, std::size_t{8000}}) { // kept, and a whole comparison
+            options.settings.memoryLimit = firstOnly.settings.memoryLimit = limit;
+            std::vector<jobs::CompareOutcome> told;
+            session::LiveComparison live;
+            const auto got = take(live.compare(*snapshot, options, {}, [&](jobs::CompareOutcome outcome) {
+                told.push_back(std::move(outcome));
+            }));
+            QVERIFY(!told.empty());
+            QCOMPARE(told[0].examples, std::size_t{1});
+            QCOMPARE(told[0].expected, std::size_t{kExamples});
+            QCOMPARE(got.examples, got.expected);
+            QCOMPARE(textOf(told[0]), textOf(whole(*snapshot, firstOnly)));
+        }
+    }
+
+    void layersAloneComeOneByOne()
+    {
+        const QTemporaryDir folder;
+        const std::string prefix = writtenTo(folder.path(), network(8));
+        const auto document = take(Document::open(prefix + "-symbol.json"));
+        const Snapshot snapshot = derived(*document);
+        session::LiveComparison live;
+        const auto errors = take(live.compare(*snapshot, optionsFor(prefix, false)));
+        std::vector<jobs::CompareOutcome> told;
+        std::stop_source stop;
+        const auto stopped = live.compare(*snapshot, optionsFor(prefix, true), {stop.get_token(), {}},
+                                          [&](jobs::CompareOutcome outcome) {
+                                              told.push_back(std::move(outcome));
+                                              if (told.size() == 2)
+                                                  stop.request_stop();
+                                          });
+        QVERIFY(!told.empty()); // errors of all examples, without a layer alone, are known already
+        QCOMPARE(told[0].examples, std::size_t{kExamples});
+        const auto alone = [](const jobs::CompareOutcome &outcome) {
+            return std::ranges::count_if(outcome.comparison.layers,
+                                         [](const auto &layer) { return layer.isolated.has_value(); });
+        };
+        QCOMPARE(alone(told[0]), 0);
+        if (told.size() > 1) { // on a slow machine
+            QCOMPARE(stopped.error().code, Errc::Cancelled);
+            QVERIFY(alone(told[1]) > 0);
+        }
+        for (std::size_t k = 0; k < errors.comparison.layers.size(); ++k)
+            QCOMPARE(textOf(told[0].comparison.layers[k].cumulative),
+                     textOf(errors.comparison.layers[k].cumulative));
+    }
+
     void whatACancelledComparisonHasComputedIsNotComputedAgain()
     {
         const QTemporaryDir folder;

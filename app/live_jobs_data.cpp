@@ -1,0 +1,117 @@
+#include "app/live_jobs.h"
+#include "core/session/result_basis.h"
+#include "core/session/saved_results.h"
+#include "widgets/common/formatters.h"
+
+/// Where the figures of a live document come from besides computing: its data, and what a session file holds.
+namespace halftone::app {
+
+struct LiveJobs::OpenedData
+{
+    std::vector<std::pair<std::string, tensor::Shape>> shapes;
+    std::string basis; ///< of a comparison over the data
+};
+
+/// Whatever belongs to the data of before.
+void LiveJobs::forgetComputed()
+{
+    m_calibrated = false;
+    m_comparedRevision = m_isolatedRevision = 0;
+    m_comparison = std::make_shared<session::LiveComparison>();
+}
+
+void LiveJobs::setData(std::optional<jobs::ExampleOptions> data)
+{
+    m_opening.cancel();
+    m_job.cancel();
+    if (!data || !m_controller->snapshot()) {
+        forgetComputed();
+        m_data.reset();
+        m_controller->setFigures({});
+        Q_EMIT dataChanged();
+        restart();
+        return;
+    }
+    begin("reading the data");
+    m_opening.start(
+        [options = compareOptions(*data),
+         session = m_controller->document()->session()](std::stop_token) mutable -> Result<OpenedData> {
+            const std::string &model = session.source().modelPath;
+            OpenedData opened;
+            HALFTONE_TRY(opened.shapes,
+                         jobs::shapesOfOne(options.examples, session.source().model.graph, model));
+            for (const auto &[name, shape] : opened.shapes)
+                HALFTONE_CHECK(session.setInputShape(name, shape));
+            std::vector<std::string> notes;
+            HALFTONE_CHECK(session.shapes(notes)); // whether they fit the model
+            opened.basis = session::comparisonBasis(options, model);
+            return opened;
+        },
+        [this, data](const Result<OpenedData> &opened) {
+            setBusy(false);
+            if (opened.ok()) {
+                takeData(*data, opened.value());
+                return;
+            }
+            Q_EMIT failed(tr("Not attached: %1").arg(widgets::plain(opened.error().message())));
+            next(); // what was under way for the data that stay
+        });
+}
+
+void LiveJobs::takeData(const jobs::ExampleOptions &data, const OpenedData &opened)
+{
+    const bool isReplaced = m_data.has_value();
+    forgetComputed();
+    m_data = data;
+    m_basis = opened.basis;
+    if (isReplaced) { // dimmed until they are computed anew
+        session::Figures figures = m_controller->figures();
+        figures.comparisonRevision = figures.isolatedRevision = 0;
+        m_controller->setFigures(std::move(figures));
+    }
+    Q_EMIT dataChanged();
+    if (!m_controller->setInputShapes(opened.shapes))
+        restart(); // otherwise the changed snapshot has done it
+}
+
+Result<void> LiveJobs::restore(const std::string &results)
+{
+    const auto &snapshot = m_controller->snapshot();
+    HALFTONE_TRY(session::Figures figures, session::readResults(results, *snapshot));
+    m_restored = Restored{results, *snapshot->policy, 0};
+    m_controller->setFigures(std::move(figures));
+    return {};
+}
+
+/// Also after an edit and its undo: the same policy, data and settings give the same figures.
+void LiveJobs::takeRestored()
+{
+    const std::shared_ptr<const session::Snapshot> snapshot = m_controller->snapshot();
+    if (!m_restored || m_restored->takenFor == snapshot->revision || m_restored->policy != *snapshot->policy)
+        return;
+    m_restored->takenFor = snapshot->revision;
+    auto read = session::readResults(m_restored->results, *snapshot);
+    if (!read.ok()) // nodes are told by number, so that what was read once is read again
+        return;
+    const session::Figures &kept = read.value();
+    session::Figures figures = m_controller->figures();
+    const bool isCompared = kept.comparison && m_data && kept.comparisonBasis == m_basis;
+    const bool isMeasured = kept.latency && kept.latencyBasis == session::latencyBasis(latencyOptions());
+    if (isCompared) {
+        figures.comparison = kept.comparison;
+        figures.comparisonBasis = kept.comparisonBasis;
+        figures.comparisonRevision = m_comparedRevision = kept.comparisonRevision;
+        figures.isolatedRevision = m_isolatedRevision = kept.isolatedRevision;
+    }
+    if (isMeasured) {
+        figures.latency = kept.latency;
+        figures.latencyBasis = kept.latencyBasis;
+        figures.latencyRevision = m_measuredRevision = kept.latencyRevision;
+    }
+    if (!isCompared && !isMeasured)
+        return;
+    session::gatherByNode(figures, snapshot->graph());
+    m_controller->setFigures(std::move(figures));
+}
+
+} // namespace halftone::app
