@@ -114,9 +114,6 @@ Result<void> convert(Options options, const std::stop_token &stop)
     const std::string &data = options.calibration.settings.examples.inputs;
     if (data.ends_with(".npz"))
         options.policy.example = data; // its types and shapes as well
-    if (options.out.ends_with(".onnx"))
-        return unsupported("--out", "this build writes no ONNX",
-                           "a prefix for P-symbol.json and P-0000.params");
     HALFTONE_TRY(const io::ModelOutput output,
                  CommandFiles()
                      .reads(options.model)
@@ -124,7 +121,7 @@ Result<void> convert(Options options, const std::stop_token &stop)
                      .reads("--policy", options.policy.file)
                      .reads("--table", options.ranges.table)
                      .writes("--report", options.report)
-                     .claim(options.out));
+                     .claim(options.out, options.model.model));
     HALFTONE_TRY(session::Session session, options.model.open());
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
     options.ranges.apply(policy);

@@ -39,9 +39,9 @@ Result<void> CommandFiles::check() const
     return checkOutputs(m_reads, m_writes);
 }
 
-Result<io::ModelOutput> CommandFiles::claim(const std::string &prefix) const
+Result<io::ModelOutput> CommandFiles::claim(const std::string &prefix, const std::string &model) const
 {
-    HALFTONE_TRY(io::ModelOutput output, io::ModelOutput::claim(prefix));
+    HALFTONE_TRY(io::ModelOutput output, io::ModelOutput::claim(io::outputName(prefix, model)));
     CommandFiles all = *this;
     // Before the other outputs, which are then told that they are the model.
     all.m_writes.insert(all.m_writes.begin(),

@@ -21,8 +21,8 @@ public:
     CommandFiles &writes(const std::string &what, const std::string &path);
 
     Result<void> check() const;
-    /// The files of the model that `--out prefix` asks for, checked with the others and claimed.
-    Result<io::ModelOutput> claim(const std::string &prefix) const;
+    /// The files that `--out prefix` asks for of what is made of `model`, checked with the others and claimed.
+    Result<io::ModelOutput> claim(const std::string &prefix, const std::string &model) const;
 
 private:
     std::vector<NamedFile> m_reads;

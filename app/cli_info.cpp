@@ -1,4 +1,5 @@
 #include "app/cli_commands.h"
+#include "app/cli_info_onnx.h"
 #include "app/cli_options.h"
 #include "app/cli_output.h"
 #include "core/base/text.h"
@@ -97,6 +98,8 @@ Json infoJson(const Facts &facts)
         outputs.push_back({{"name", dialect::of(graph).entryName(graph, head)},
                            {"shape", report::jsonShape(facts.shapes.of(head))}});
     Json notes = facts.notes;
+    if (facts.loaded.onnx)
+        return onnxInfo(facts.loaded, parametersJson(facts.loaded.model.parameters), std::move(notes));
     return {{"format", "mxnet-symbol"},
             {"symbol", facts.loaded.modelPath},
             {"params_file", facts.loaded.paramsPath.empty() ? Json(nullptr) : Json(facts.loaded.paramsPath)},

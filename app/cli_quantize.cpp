@@ -138,16 +138,13 @@ void printSummary(const Options &options, const jobs::QuantizeOutcome &outcome,
 
 Result<void> quantize(Options options, const std::stop_token &stop)
 {
-    if (options.out.ends_with(".onnx"))
-        return unsupported("--out", "this build writes no ONNX",
-                           "a prefix for P-symbol.json and P-0000.params");
     HALFTONE_CHECK(takeOptions(options));
     HALFTONE_TRY(const io::ModelOutput output,
                  CommandFiles()
                      .reads(options.model)
                      .reads(options.settings.calibrate.examples, options.model)
                      .reads("--table", options.settings.table)
-                     .claim(options.out));
+                     .claim(options.out, options.model.model));
     HALFTONE_TRY(const session::Session session, options.model.open());
     HALFTONE_TRY(const jobs::QuantizeOutcome outcome, session.quantize(options.settings, progress(stop)));
     HALFTONE_TRY(const std::vector<std::string> written, session.write(outcome.quantized.model, output));

@@ -5,7 +5,7 @@
 export CCACHE_DIR="$PWD/build/ccache" CCACHE_MAXSIZE=2G
 
 readonly build_packages=(g++ cmake ninja-build ccache pkg-config python3-venv nlohmann-json3-dev libcli11-dev libzip-dev zlib1g-dev libstb-dev
-    libjpeg62-turbo-dev qt6-base-dev qt6-svg-dev qt6-qpa-plugins libqcustomplot-dev graphviz fonts-dejavu-core)
+    libjpeg62-turbo-dev libprotobuf-dev protobuf-compiler qt6-base-dev qt6-svg-dev qt6-qpa-plugins libqcustomplot-dev graphviz fonts-dejavu-core)
 readonly test_packages=(python3-dev libbenchmark-dev xvfb xdotool imagemagick clang clang-format clang-tidy libclang-rt-14-dev mold
     shellcheck)
 
@@ -85,6 +85,18 @@ prepare_onednn() {
     rm -rf "$venv"
     run_quietly build/logs/onednn-venv.log python3 -m venv "$venv"
     run_quietly build/logs/onednn-pip.log "$venv/bin/pip" install --no-cache-dir --disable-pip-version-check "$wanted"
+    printf '%s\n' "$wanted" >"$venv/installed"
+}
+
+# prepare_onnx: ONNX's own schema from PyPI in build/onnx, where CMake looks for it; nothing else of the package is used.
+prepare_onnx() {
+    local venv=build/onnx wanted='onnx==1.22.0'
+    [[ $(cat "$venv/installed" 2>/dev/null) == "$wanted" ]] && return 0
+    echo "Installing ONNX's schema from PyPI into $venv …"
+    rm -rf "$venv"
+    run_quietly build/logs/onnx-venv.log python3 -m venv "$venv"
+    run_quietly build/logs/onnx-pip.log "$venv/bin/pip" install --no-deps --no-cache-dir --disable-pip-version-check "$wanted"
+    cp "$venv"/lib/python3*/site-packages/onnx/onnx-ml.proto "$venv/"
     printf '%s\n' "$wanted" >"$venv/installed"
 }
 

@@ -14,6 +14,7 @@ model=${model:-resources/sample/digits-symbol.json}
 
 install_packages "${build_packages[@]}"
 prepare_onednn
+prepare_onnx
 configure release -DHALFTONE_TESTS=OFF -DHALFTONE_BENCH=OFF
 [[ -x build/release/halftone ]] || echo "Building (some minutes the first time) …"
 run_quietly build/logs/build-release.log cmake --build build/release --target halftone-cli halftone

@@ -34,6 +34,7 @@ check_style() {
 stage "packages"
 install_packages "${build_packages[@]}" "${test_packages[@]}"
 prepare_onednn
+prepare_onnx
 stage "build"
 configure dev "${fast_build[@]}"
 run_quietly build/logs/build-dev.log cmake --build build/dev

@@ -1,6 +1,18 @@
 #include "core/dialect/dialect.h"
 
+#include <algorithm>
+
 namespace halftone::dialect {
+
+Result<ops::Operator> Dialect::readWith(const graph::NodeDef &node, std::span<const tensor::Tensor>) const
+{
+    return readFused(node);
+}
+
+std::size_t outputCountOf(const OpInfo *info, const graph::NodeDef &node)
+{
+    return std::max(info ? info->outputCount(node.attributes) : std::size_t{1}, node.outputs.size());
+}
 
 FusedFacts Dialect::fusedFacts(const graph::NodeDef &) const
 {
@@ -10,6 +22,11 @@ FusedFacts Dialect::fusedFacts(const graph::NodeDef &) const
 tensor::Shape Dialect::filledShape(const graph::Graph &, const graph::NodeDef &) const
 {
     return {};
+}
+
+Result<std::optional<tensor::Tensor>> Dialect::constantOf(const graph::NodeDef &) const
+{
+    return std::optional<tensor::Tensor>();
 }
 
 std::span<const std::string_view> Dialect::listVersions() const

@@ -6,6 +6,7 @@
 #include "core/ops/operator.h"
 #include "core/tensor/dtype.h"
 #include "core/tensor/shape.h"
+#include "core/tensor/tensor.h"
 
 #include <cassert>
 #include <cstdint>
@@ -90,6 +91,11 @@ public:
     virtual Result<ops::Operator> read(const graph::NodeDef &node) const = 0;
     /// read(), but a fused layer on codes as ops::FusedProduct: what is computed. fails: also for a body that is no such layer.
     virtual Result<ops::Operator> readFused(const graph::NodeDef &node) const { return read(node); }
+    /// readFused() of a node of which some inputs' values are known, for operators whose inputs are what others' attributes are
+    /// (the shape that a reshape gives). `inputs`: by position, of unknown type where the value is not known; may be shorter.
+    /// Gives ops::Opaque with `waits` where it lacks a value: read again when that is there.
+    virtual Result<ops::Operator> readWith(const graph::NodeDef &node,
+                                           std::span<const tensor::Tensor> inputs) const;
     /// The way back: read() of the result gives `op` again. fails: Errc::Unsupported when the format cannot say it.
     virtual Result<OperatorText> write(const ops::Operator &op) const = 0;
     /// Needs: a node with one body that is no control flow.
@@ -112,6 +118,9 @@ public:
     /// Of a node that reads nothing and makes a tensor of a written shape: that shape, where 0 is an extent in it; open where it is
     /// not known, or where 0 leaves an extent open.
     virtual tensor::Shape filledShape(const graph::Graph &graph, const graph::NodeDef &node) const;
+    /// What a node that reads nothing gives, where it holds that itself.
+    /// fails: BadInput for a node that should and does not.
+    virtual Result<std::optional<tensor::Tensor>> constantOf(const graph::NodeDef &node) const;
     /// The variable that an array of a parameter file belongs to.
     virtual std::string_view variableOf(std::string_view arrayName) const = 0;
     /// What the array of a variable is called in a parameter file. `isMutable`: some operator writes to it.
@@ -139,6 +148,9 @@ public:
     virtual const QuantizedForms *quantizedForms() const { return nullptr; }
     virtual const Arithmetic *arithmetic() const { return nullptr; }
 };
+
+/// How many outputs a node has, hidden ones and those that its format names included. `info`: of its operator, or null.
+std::size_t outputCountOf(const OpInfo *info, const graph::NodeDef &node);
 
 /// The dialect of a graph. Needs: it has one, as every graph with nodes has.
 inline const Dialect &of(const graph::Graph &graph)

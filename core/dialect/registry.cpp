@@ -1,6 +1,8 @@
 #include "core/dialect/registry.h"
 
 #include "core/dialect/mxnet/mxnet_dialect.h"
+#include "core/dialect/onnx/onnx_dialect.h"
+#include "core/dialect/onnx/op_info.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +11,8 @@ namespace halftone::dialect {
 
 std::span<const Dialect *const> allDialects()
 {
-    static const std::array<const Dialect *, 1> kDialects{&mxnet::mxnetDialect()};
+    static const std::array<const Dialect *, 2> kDialects{&mxnet::mxnetDialect(),
+                                                          &onnx::onnxDialect(onnx::kNewestOpset)};
     return kDialects;
 }
 

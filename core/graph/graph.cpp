@@ -5,11 +5,18 @@
 
 namespace halftone::graph {
 
+const tensor::Tensor *NodeDef::tensorOf(std::string_view key) const
+{
+    const auto found = std::ranges::find(tensors, key, &std::pair<std::string, tensor::Tensor>::first);
+    return found == tensors.end() ? nullptr : &found->second;
+}
+
 Graph Graph::like(const Graph &other)
 {
     Graph graph;
     graph.m_dialect = other.m_dialect;
     graph.m_metadata = other.m_metadata;
+    graph.m_format = other.m_format;
     return graph;
 }
 

@@ -1,13 +1,16 @@
 #pragma once
 
 #include "core/graph/attributes.h"
+#include "core/tensor/tensor.h"
 
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace halftone::dialect {
@@ -35,6 +38,20 @@ struct Entry
     bool operator==(const Entry &) const = default;
 };
 
+/// What a format needs to write a node or a graph back unharmed, and nobody else reads.
+class FormatData
+{
+public:
+    virtual ~FormatData() = default;
+
+protected:
+    FormatData() = default;
+    FormatData(const FormatData &) = default;
+    FormatData(FormatData &&) = default;
+    FormatData &operator=(const FormatData &) = default;
+    FormatData &operator=(FormatData &&) = default;
+};
+
 /// What a node is, apart from its wiring. Immutable and shared between the graphs that hold it, so that
 /// copying a graph copies no text.
 struct NodeDef
@@ -44,8 +61,19 @@ struct NodeDef
     Attributes attributes;
     std::vector<std::shared_ptr<const Graph>> subgraphs{}; ///< bodies of control flow and of fused operators
     bool variable = false; ///< no operator: fed, or a parameter
+    std::vector<std::pair<std::string, tensor::Tensor>>
+        tensors{}; ///< attributes that are tensors, by key; what `attributes` says under that key tells of them
+    std::vector<std::string>
+        outputs{}; ///< what its outputs are called, where a format names values: empty, or one an output
+    /// Which of the operator's inputs each input is, where a format can leave out optional ones before others;
+    /// ascending, one an input. Empty: 0, 1, 2, …
+    std::vector<std::uint32_t> slots{};
+    std::shared_ptr<const FormatData> format{};
 
     bool isVariable() const { return variable; }
+    std::size_t slotOf(std::size_t input) const { return input < slots.size() ? slots[input] : input; }
+    /// The tensor of that key; null when there is none.
+    const tensor::Tensor *tensorOf(std::string_view key) const;
 };
 
 using NodeDefPtr = std::shared_ptr<const NodeDef>;
@@ -89,6 +117,8 @@ public:
     std::span<const NodeId> controlDependencies(NodeId id) const;
     std::span<const Entry> heads() const { return m_heads; }
     const Attributes &metadata() const { return m_metadata; }
+    void setFormat(std::shared_ptr<const FormatData> format) { m_format = std::move(format); }
+    const std::shared_ptr<const FormatData> &format() const { return m_format; }
 
     /// The distinct operator names, in order of first appearance; opOf() indexes it.
     std::span<const std::string> operatorNames() const { return m_opNames; }
@@ -117,6 +147,7 @@ private:
     std::unordered_map<NodeId, std::vector<NodeId>> m_controlDependencies; ///< rare, so kept aside
     std::vector<Entry> m_heads;
     Attributes m_metadata;
+    std::shared_ptr<const FormatData> m_format;
     std::vector<std::string> m_opNames;
     std::unordered_map<std::string, OpIndex> m_opIndex;
     OpIndex m_variableOp = kNoOp;

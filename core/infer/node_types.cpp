@@ -19,6 +19,33 @@ bool allKnown(std::span<const DType> types)
     return std::ranges::find(types, DType::Unknown) == types.end();
 }
 
+bool hasAllSlots(const graph::NodeDef &node)
+{
+    return node.slots.empty() || node.slots.back() + 1 == node.slots.size();
+}
+
+/// Of a node whose optional inputs are partly absent: the rule sees them as open.
+TypeOutcome applyBySlot(const graph::NodeDef &node, const ops::TypeRule &rule, std::span<DType> inputs,
+                        std::span<DType> outputs, std::size_t *where)
+{
+    std::size_t slots = 0;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        slots = std::max(slots, node.slotOf(i) + 1);
+    std::vector<DType> bySlot(slots, DType::Unknown);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        bySlot[node.slotOf(i)] = inputs[i];
+    std::size_t place = 0;
+    const TypeOutcome outcome = rule.apply(bySlot, outputs, &place);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        inputs[i] = bySlot[node.slotOf(i)];
+        if (where != nullptr && place == node.slotOf(i))
+            *where = i;
+    }
+    if (where != nullptr && place >= slots)
+        *where = inputs.size() + (place - slots);
+    return outcome;
+}
+
 } // namespace
 
 NodeTypes::NodeTypes(const graph::Graph &graph, int depth)
@@ -41,7 +68,7 @@ std::uint32_t NodeTypes::outputCount(NodeId id) const
     const std::uint32_t referenced = m_referenced[id];
     return op(id) == nullptr
         ? referenced
-        : std::max(referenced, static_cast<std::uint32_t>(op(id)->outputCount(m_graph.node(id).attributes)));
+        : std::max(referenced, static_cast<std::uint32_t>(dialect::outputCountOf(op(id), m_graph.node(id))));
 }
 
 TypeOutcome NodeTypes::apply(NodeId id, std::span<DType> inputs, std::span<DType> outputs,
@@ -59,7 +86,9 @@ TypeOutcome NodeTypes::apply(NodeId id, std::span<DType> inputs, std::span<DType
         if (typed.value())
             return allKnown(inputs) && allKnown(outputs) ? TypeOutcome::Complete : TypeOutcome::Incomplete;
     }
-    return op(id)->typeRule(node.attributes).apply(inputs, outputs, where);
+    const ops::TypeRule rule = op(id)->typeRule(node.attributes);
+    return hasAllSlots(node) ? rule.apply(inputs, outputs, where)
+                             : applyBySlot(node, rule, inputs, outputs, where);
 }
 
 } // namespace halftone::infer

@@ -34,7 +34,7 @@ public:
             const dialect::OpInfo *info
                 = m_graph.isVariable(id) ? nullptr : dialect::of(m_graph).findOp(node.op);
             const std::size_t count
-                = std::max<std::size_t>(referenced[id], info ? info->outputCount(node.attributes) : 1);
+                = std::max<std::size_t>(referenced[id], dialect::outputCountOf(info, node));
             total += count;
             if (total > kSpareOutputs + kOutputsPerNode * m_graph.nodeCount())
                 return badInput(node.name, std::to_string(count) + " outputs",

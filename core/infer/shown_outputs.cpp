@@ -15,7 +15,8 @@ std::vector<std::size_t> shownOutputs(const graph::Graph &graph)
         const dialect::OpInfo *info
             = graph.isVariable(id) ? nullptr : dialect::of(graph).findOp(graph.node(id).op);
         if (info)
-            shown[id] = std::max(shown[id], info->visibleOutputCount(graph.node(id).attributes));
+            shown[id] = std::max({shown[id], info->visibleOutputCount(graph.node(id).attributes),
+                                  graph.node(id).outputs.size()});
     }
     return shown;
 }

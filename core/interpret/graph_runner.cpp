@@ -41,6 +41,13 @@ Result<Tensor> converted(const Tensor &tensor, DType type)
     return buffer.tensor;
 }
 
+/// Is it read anew in each run, when its inputs' values are there?
+bool waits(const ops::Operator &op)
+{
+    const auto *const opaque = op.getIf<ops::Opaque>();
+    return opaque != nullptr && opaque->waits;
+}
+
 std::size_t bytesOf(std::span<const Tensor> values)
 {
     std::size_t bytes = 0;
@@ -126,7 +133,12 @@ Result<void> GraphRunner::readOperators()
         const graph::NodeDef &node = m_graph.node(id);
         if (node.isVariable())
             continue;
-        HALFTONE_TRY(m_ops[id], dialect::of(m_graph).readFused(node));
+        HALFTONE_TRY(const std::optional<Tensor> held, dialect::of(m_graph).constantOf(node));
+        if (held) {
+            HALFTONE_TRY(m_held[id], kernels::readable(*held));
+            continue;
+        }
+        HALFTONE_TRY(m_ops[id], dialect::of(m_graph).readWith(node, {}));
         const dialect::OpInfo *const info = dialect::of(m_graph).findOp(node.op);
         const std::size_t needed = info ? info->inputCount(node.attributes).value_or(0) : 0;
         const std::size_t given = m_graph.inputs(id).size();
@@ -147,7 +159,7 @@ Result<void> GraphRunner::readOperators()
                     return atNode(id, std::move(runner).error());
                 m_bodies[id].push_back(std::move(runner).value());
             }
-        } else if (m_ops[id].is<ops::Opaque>()) {
+        } else if (m_ops[id].is<ops::Opaque>() && !waits(m_ops[id])) {
             return unsupported(node.name, "no kernel computes the operator " + node.op);
         }
     }
@@ -285,7 +297,7 @@ std::vector<Tensor> GraphRunner::constantsOf(NodeId id, const Values &values) co
 Result<void> GraphRunner::prepareAll(const Setting &setting, const Values &values)
 {
     for (const NodeId id : m_order) {
-        if (m_graph.isVariable(id) || m_bodies.contains(id))
+        if (m_graph.isVariable(id) || m_bodies.contains(id) || m_held.contains(id) || waits(m_ops[id]))
             continue;
         kernels::Operation operation{m_ops[id],
                                      m_graph.node(id).op,
@@ -358,7 +370,14 @@ Result<std::vector<Tensor>> GraphRunner::runKernel(NodeId id, const State &state
                                                    std::string_view &kernel)
 {
     const Setting &setting = *state.setting;
-    kernels::Operation operation{m_ops[id],
+    ops::Operator op = m_ops[id];
+    if (waits(op)) {
+        HALFTONE_TRY(op, dialect::of(m_graph).readWith(m_graph.node(id), inputs));
+        if (op.is<ops::Opaque>())
+            return unsupported(
+                {}, "no kernel computes the operator " + m_graph.node(id).op + " as it stands here");
+    }
+    kernels::Operation operation{op,
                                  m_graph.node(id).op,
                                  {},
                                  {},
@@ -376,8 +395,8 @@ Result<std::vector<Tensor>> GraphRunner::runKernel(NodeId id, const State &state
     operation.outputs = describe(setting.shapes.byNode[id], types);
     if (operation.outputs.empty()) { // depends on values: on what a body made, say
         std::vector<Shape> shapes(types.size());
-        HALFTONE_CHECK(ops::inferShapes(m_ops[id], inputShapes, shapes));
-        closeShapes(m_ops[id], inputs, shapes);
+        HALFTONE_CHECK(ops::inferShapes(op, inputShapes, shapes));
+        closeShapes(op, inputs, shapes);
         operation.outputs = describe(shapes, types);
         if (operation.outputs.empty())
             return unsupported({}, operation.opName + " gives an output of open shape");
@@ -442,8 +461,10 @@ Result<NodeValue> GraphRunner::step(State &state, const RunOptions &options)
     for (const Entry &entry : m_graph.inputs(id))
         inputs.push_back(state.values[entry.node][entry.output]);
     std::string_view kernel = m_graph.node(id).op;
-    auto outputs = m_bodies.contains(id) ? runBodies(id, inputs, options)
-                                         : runKernel(id, state, inputs, options, kernel);
+    const auto held = m_held.find(id);
+    auto outputs = held != m_held.end() ? Result(std::vector{held->second})
+        : m_bodies.contains(id)         ? runBodies(id, inputs, options)
+                                        : runKernel(id, state, inputs, options, kernel);
     HALFTONE_CHECK(options.progress.checkStop());
     if (!outputs.ok())
         return atNode(id, std::move(outputs).error());

@@ -109,6 +109,7 @@ private:
     int m_depth;
     std::vector<graph::NodeId> m_order; ///< what the heads need
     std::vector<ops::Operator> m_ops; ///< by NodeId
+    std::unordered_map<graph::NodeId, tensor::Tensor> m_held; ///< what nodes hold themselves
     std::vector<graph::NodeId> m_convertible;
     std::vector<tensor::Tensor> m_constants; ///< by NodeId; empty: none
     std::vector<std::size_t> m_shown; ///< by NodeId: how many outputs somebody may read

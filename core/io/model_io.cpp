@@ -7,6 +7,9 @@
 #include "core/io/mxnet/pair_mark.h"
 #include "core/io/mxnet/params_file.h"
 #include "core/io/mxnet/symbol_json.h"
+#ifdef HALFTONE_HAS_ONNX
+#include "core/io/onnx/onnx_file.h"
+#endif
 #include "core/io/sniff.h"
 
 #include <algorithm>
@@ -26,6 +29,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kSymbolSuffix = "-symbol.json";
 constexpr std::string_view kParamsSuffix = ".params";
 constexpr std::string_view kNoParams = "none";
+constexpr std::string_view kOnnxSuffix = ".onnx";
+constexpr std::string_view kDataSuffix = ".data";
 
 /// The number in `<stem>-NNNN.params`.
 std::optional<std::int64_t> epochOf(std::string_view file, std::string_view stem)
@@ -148,13 +153,52 @@ Result<void> addParams(const MappedFile &symbol, const std::optional<std::string
     return {};
 }
 
+#ifdef HALFTONE_HAS_ONNX
+Result<void> loadOnnx(const std::shared_ptr<const MappedFile> &file, const LoadOptions &options,
+                      LoadedModel &loaded)
+{
+    if (!options.params.empty() && options.params != kNoParams)
+        return badCall(Field::Params, "an ONNX model, which holds its parameters", "no other file");
+    HALFTONE_TRY(loaded.model, readOnnx(file, loaded.notes));
+    if (leavesOut(options)) {
+        loaded.model.parameters.clear();
+        loaded.model.hasParameters = false;
+    }
+    loaded.modelPath = file->path();
+    loaded.onnx = onnxFacts(loaded.model.graph);
+    loaded.sources = externalFilesOf(loaded.model.graph);
+    loaded.sources.push_back(file->identity());
+    return {};
+}
+
+Result<std::vector<std::string>> saveOnnx(const graph::Model &model, const ModelOutput &output,
+                                          std::span<const FileIdentity> sources);
+#else
+Result<void> loadOnnx(const std::shared_ptr<const MappedFile> &file, const LoadOptions &, LoadedModel &)
+{
+    return inFile(unsupported({}, "an ONNX model, which this build cannot read"), file->path());
+}
+
+Result<std::vector<std::string>> saveOnnx(const graph::Model &, const ModelOutput &output,
+                                          std::span<const FileIdentity>)
+{
+    return inFile(unsupported({}, "an ONNX model, which this build cannot write"), output.modelPath());
+}
+#endif
+
 Result<LoadedModel> readOnce(const std::string &path, const LoadOptions &options, bool &isChanging)
 {
     LoadedModel loaded;
     HALFTONE_TRY(const auto file, MappedFile::open(path));
-    const Result<Format> format = sniff(file->bytes());
+    Result<Format> format = sniff(file->bytes());
+    if (!format.ok() && path.ends_with(kOnnxSuffix) && mayBeOnnx(file->bytes()))
+        format = Format::Onnx;
     if (!format.ok())
         return inFile(format.error(), path);
+    if (format.value() == Format::Onnx) {
+        HALFTONE_CHECK(loadOnnx(file, options, loaded));
+        return loaded;
+    }
     if (format.value() == Format::Params) {
         loaded.model.graph = emptySymbol();
         HALFTONE_CHECK(loadParams(file, loaded));
@@ -184,7 +228,45 @@ Result<AtomicFile> createOutput(const std::string &path, std::span<const FileIde
     return file;
 }
 
+#ifdef HALFTONE_HAS_ONNX
+Result<std::vector<std::string>> saveOnnx(const graph::Model &model, const ModelOutput &output,
+                                          std::span<const FileIdentity> sources)
+{
+    if (dialect::of(model.graph).name() != kOnnxSuffix.substr(1))
+        return inFile(unsupported({},
+                                  "a model of " + std::string(dialect::of(model.graph).title())
+                                      + ", which this build does not write as ONNX"),
+                      output.modelPath());
+    auto bytes = writeOnnx(model);
+    if (!bytes.ok() && bytes.error().code == Errc::Unsupported)
+        bytes = writeOnnx(model, fs::path(output.paramsPath()).filename().string());
+    if (!bytes.ok())
+        return inFile(std::move(bytes).error(), output.modelPath());
+    HALFTONE_TRY(AtomicFile file, createOutput(output.modelPath(), sources));
+    HALFTONE_CHECK(file.write(bytes.value().message));
+    if (bytes.value().data.empty()) {
+        HALFTONE_CHECK(file.commit());
+        return std::vector{file.path()};
+    }
+    HALFTONE_TRY(AtomicFile data, createOutput(output.paramsPath(), sources));
+    HALFTONE_CHECK(data.write(bytes.value().data));
+    const std::array both{&data, &file};
+    HALFTONE_CHECK(AtomicFile::commitTogether(both));
+    return std::vector{file.path(), data.path()};
+}
+#endif
+
 } // namespace
+
+std::string outputName(const std::string &prefix, const std::string &modelPath)
+{
+    if (prefix.ends_with(kOnnxSuffix))
+        return prefix;
+    const auto file = MappedFile::open(modelPath);
+    const auto format = file.ok() ? sniff(file.value()->bytes()) : Result<Format>(Format::Params);
+    const bool isOnnx = format.ok() ? format.value() == Format::Onnx : modelPath.ends_with(kOnnxSuffix);
+    return isOnnx ? prefix + std::string(kOnnxSuffix) : prefix;
+}
 
 std::optional<std::string> paramsBeside(const std::string &modelPath)
 {
@@ -222,10 +304,16 @@ Result<LoadedModel> loadModel(const std::string &path, const LoadOptions &option
 }
 
 ModelOutput::ModelOutput(const std::string &prefix, OutputLock lock)
-    : m_modelPath(prefix + std::string(kSymbolSuffix))
-    , m_paramsPath(prefix + "-0000" + std::string(kParamsSuffix))
+    : m_modelPath(prefix.ends_with(kOnnxSuffix) ? prefix : prefix + std::string(kSymbolSuffix))
+    , m_paramsPath(prefix.ends_with(kOnnxSuffix) ? prefix + std::string(kDataSuffix)
+                                                 : prefix + "-0000" + std::string(kParamsSuffix))
     , m_lock(std::move(lock))
 {
+}
+
+bool ModelOutput::isOnnx() const
+{
+    return m_modelPath.ends_with(kOnnxSuffix);
 }
 
 Result<ModelOutput> ModelOutput::claim(const std::string &prefix)
@@ -240,6 +328,8 @@ Result<ModelOutput> ModelOutput::claim(const std::string &prefix)
 Result<std::vector<std::string>> saveModel(const graph::Model &model, const ModelOutput &output,
                                            const LoadedModel &source)
 {
+    if (output.isOnnx())
+        return saveOnnx(model, output, source.sources);
     HALFTONE_TRY(AtomicFile symbol, createOutput(output.modelPath(), source.sources));
     if (!model.hasParameters) {
         // Parameters of a former run are not this symbol's: it says that it was written with none, the empty file.
@@ -265,7 +355,7 @@ Result<std::vector<std::string>> saveModel(const graph::Model &model, const Mode
 Result<std::vector<std::string>> saveModel(const graph::Model &model, const std::string &prefix,
                                            const LoadedModel &source)
 {
-    HALFTONE_TRY(const ModelOutput output, ModelOutput::claim(prefix));
+    HALFTONE_TRY(const ModelOutput output, ModelOutput::claim(outputName(prefix, source.modelPath)));
     return saveModel(model, output, source);
 }
 

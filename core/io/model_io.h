@@ -4,6 +4,7 @@
 #include "core/base/output_lock.h"
 #include "core/base/result.h"
 #include "core/graph/model.h"
+#include "core/io/onnx_facts.h"
 
 #include <optional>
 #include <string>
@@ -27,26 +28,32 @@ struct LoadedModel
     /// What is odd but readable: the symbol's own notes, parameters that no variable uses, variables that
     /// only data could fill.
     std::vector<std::string> notes;
+    std::optional<OnnxFacts> onnx; ///< of an ONNX file
     std::vector<FileIdentity> sources; ///< which files those are, whatever their names
 };
 
-/// Loads an MXNet model (app/README.md, "Common rules"): a symbol with the parameters beside it, or a bare parameter
-/// file (`model.graph` is then empty). Files are told by their content. A symbol whose parameters are not
+/// Loads a model (app/README.md, "Common rules"): an ONNX file, an MXNet symbol with the parameters beside it, or a bare
+/// parameter file (`model.graph` is then empty). Files are told by their content. A symbol whose parameters are not
 /// there loads without, with a note. Parameters beside a symbol that bears another file's mark (io/pair_mark.h) are
 /// refused, named ones noted; a pair that is being replaced is waited for, at most a second.
-/// fails: BadInput with file and place; Unsupported for an ONNX model.
+/// fails: BadInput with file and place; Unsupported for an ONNX model where this build cannot read it.
 Result<LoadedModel> loadModel(const std::string &path, const LoadOptions &options = {});
 
 /// The files of a model to be written. From claim() on, until it is gone, nobody else can claim them.
 class ModelOutput
 {
 public:
+    /// `prefix`: of an MXNet model's files, or the name of an ONNX file.
     /// fails: BadCall for a prefix without a name (empty, a folder); BadInput while another process writes there, or when
     /// the folder is missing or not writable
     static Result<ModelOutput> claim(const std::string &prefix);
 
     const std::string &modelPath() const { return m_modelPath; }
-    const std::string &paramsPath() const { return m_paramsPath; }
+    const std::string &paramsPath() const
+    {
+        return m_paramsPath;
+    } ///< of ONNX: where its values lie if not in the model
+    bool isOnnx() const;
 
 private:
     ModelOutput(const std::string &prefix, OutputLock lock);
@@ -56,8 +63,14 @@ private:
     OutputLock m_lock;
 };
 
-/// Writes `<prefix>-symbol.json` and, when the model has parameters, `<prefix>-0000.params`: both or none, the symbol marked
-/// with its parameter file. Gives the paths written. `source` is what the model was made from: its files are never written
+/// What the output of a model in the format of that file is called, when a person asks for `prefix`: an ONNX file ends in
+/// ".onnx". A file that cannot be read is none.
+std::string outputName(const std::string &prefix, const std::string &modelPath);
+
+/// An ONNX model goes into one file; what is too large for one, has its values in
+/// a second one beside it. Of MXNet writes `<prefix>-symbol.json` and, when the model has parameters, `<prefix>-0000.params`: both or none, the symbol marked
+/// with its parameter file. Gives
+/// the paths written. `source` is what the model was made from: its files are never written
 /// over. fails: BadCall when an output would replace a file of `source`; else what the file system says.
 Result<std::vector<std::string>> saveModel(const graph::Model &model, const ModelOutput &output,
                                            const LoadedModel &source);

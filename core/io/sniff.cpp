@@ -14,7 +14,7 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-constexpr std::string_view kExpected = "an MXNet symbol (JSON) or parameter list";
+constexpr std::string_view kExpected = "an MXNet symbol (JSON) or parameter list, or an ONNX model";
 
 struct Signature
 {
@@ -78,7 +78,7 @@ Result<Format> sniff(std::span<const std::byte> bytes)
             return badInput("byte 0", std::string(foreign.what), std::string(kExpected));
     }
     if (looksLikeOnnx(text))
-        return unsupported({}, "an ONNX model, which this build cannot read", std::string(kExpected));
+        return Format::Onnx;
     constexpr std::size_t kBlanksSeen = 4096;
     const std::string_view content = trimmed(text.substr(0, kBlanksSeen));
     if (looksLikeMarkup(content))
@@ -89,6 +89,12 @@ Result<Format> sniff(std::span<const std::byte> bytes)
     if (content.empty())
         return badInput("byte 0", "nothing but blanks", std::string(kExpected));
     return badInput("byte 0", "\"" + printable(content.substr(0, 16)) + "\"", std::string(kExpected));
+}
+
+bool mayBeOnnx(std::span<const std::byte> bytes)
+{
+    constexpr std::string_view kFirstFields = "\x08\x12\x1A\x22\x28\x32\x3A\x42\x72";
+    return !bytes.empty() && kFirstFields.find(static_cast<char>(bytes.front())) != std::string_view::npos;
 }
 
 } // namespace halftone::io

@@ -12,11 +12,15 @@ namespace halftone::io {
 enum class Format
 {
     SymbolJson,
-    Params
+    Params,
+    Onnx
 };
 
 /// fails: for anything else, saying what it looks like (empty, a web page, UTF-16, a byte order mark, an
-/// archive, a pickle, …); an ONNX model is Errc::Unsupported.
+/// archive, a pickle, …).
 Result<Format> sniff(std::span<const std::byte> bytes);
+
+/// Could a file that sniff() does not know be a damaged or oddly ordered ONNX model, when its name says that it is one?
+bool mayBeOnnx(std::span<const std::byte> bytes);
 
 } // namespace halftone::io

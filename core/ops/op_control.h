@@ -32,6 +32,7 @@ struct ControlFlow
 struct Opaque
 {
     std::string name{};
+    bool waits = false; ///< it is known, but what it computes depends on values that are not there yet
 
     bool operator==(const Opaque &) const = default;
 };

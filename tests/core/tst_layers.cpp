@@ -53,6 +53,7 @@ constexpr VendorRule kVendors[] = {
     {"stb_image.h", "core/io"},
     {"jpeglib.h", "core/io"},
     {"jerror.h", "core/io"},
+    {"onnx-ml.pb.h", "core/io"},
     {"CLI/", "app"},
     {"oneapi/dnnl/", "core/backends"},
     {"qcustomplot", "widgets/plots app"},

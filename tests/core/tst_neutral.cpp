@@ -8,7 +8,7 @@ namespace {
 const QString kRoot = QStringLiteral(HALFTONE_SOURCE_DIR "/");
 
 /// Where a format's names are at home.
-const QStringList kHomes{"core/dialect/mxnet/", "core/io/mxnet/"};
+const QStringList kHomes{"core/dialect/mxnet/", "core/io/mxnet/", "core/dialect/onnx/", "core/io/onnx/"};
 /// The place that knows which formats there are.
 const QString kRegistry = QStringLiteral("core/dialect/registry.cpp");
 /// Sources that write another program's text: a call of MXNet's Python to be pasted there.

@@ -1,0 +1,86 @@
+#include "app/cli_info_onnx.h"
+
+#include "core/base/text.h"
+#include "core/dialect/dialect.h"
+
+#include <map>
+#include <set>
+
+namespace halftone::cli {
+namespace {
+
+struct Counts
+{
+    std::size_t mainNodes = 0;
+    std::size_t bodyNodes = 0;
+    std::map<std::string, std::size_t> operators;
+    std::set<std::string> unknown;
+    bool hasQdq = false;
+    bool hasQoperators = false;
+};
+
+void count(const graph::Graph &graph, bool isBody, Counts &counts)
+{
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        if (graph.isVariable(id))
+            continue;
+        const graph::NodeDef &node = graph.node(id);
+        ++(isBody ? counts.bodyNodes : counts.mainNodes);
+        ++counts.operators[node.op];
+        if (dialect::of(graph).findOp(node.op) == nullptr)
+            counts.unknown.insert(node.op);
+        counts.hasQdq = counts.hasQdq || node.op.ends_with("uantizeLinear");
+        counts.hasQoperators = counts.hasQoperators || node.op.find("QLinear") != std::string::npos
+            || node.op.ends_with("Integer");
+        for (const auto &body : node.subgraphs)
+            count(*body, true, counts);
+    }
+}
+
+Json valuesJson(const std::vector<io::OnnxFacts::Value> &values)
+{
+    Json rows = Json::array();
+    for (const io::OnnxFacts::Value &value : values) {
+        Json shape = nullptr;
+        if (value.shape) {
+            shape = Json::array();
+            for (const std::string &dim : *value.shape) {
+                const auto number = parseInteger(dim);
+                shape.push_back(number ? Json(*number) : dim == "?" ? Json(nullptr) : Json(dim));
+            }
+        }
+        rows.push_back({{"name", value.name}, {"shape", std::move(shape)}, {"dtype", value.dtype}});
+    }
+    return rows;
+}
+
+} // namespace
+
+Json onnxInfo(const io::LoadedModel &loaded, Json params, Json notes)
+{
+    const io::OnnxFacts &facts = *loaded.onnx;
+    Counts counts;
+    count(loaded.model.graph, false, counts);
+    Json metadata = Json::object();
+    for (const auto &[key, value] : facts.metadata)
+        metadata[key] = value;
+    return {{"format", "onnx"},
+            {"model", loaded.modelPath},
+            {"ir_version", facts.irVersion},
+            {"opset", facts.opsets},
+            {"producer", facts.producer},
+            {"metadata", std::move(metadata)},
+            {"functions", facts.functions},
+            {"inputs", valuesJson(facts.inputs)},
+            {"outputs", valuesJson(facts.outputs)},
+            {"nodes", counts.mainNodes},
+            {"subgraph_nodes", counts.bodyNodes},
+            {"ops", counts.operators},
+            {"unknown_ops", counts.unknown},
+            {"params", std::move(params)},
+            {"external_data", {{"file", facts.externalFiles}, {"bytes", facts.externalBytes}}},
+            {"quantized", {{"qdq", counts.hasQdq}, {"qoperator", counts.hasQoperators}}},
+            {"notes", std::move(notes)}};
+}
+
+} // namespace halftone::cli

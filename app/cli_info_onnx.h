@@ -1,0 +1,11 @@
+#pragma once
+
+#include "app/cli_output.h"
+#include "core/io/model_io.h"
+
+namespace halftone::cli {
+
+/// What `info --json` prints of an ONNX file. `params`, `notes`: as of any model.
+Json onnxInfo(const io::LoadedModel &loaded, Json params, Json notes);
+
+} // namespace halftone::cli

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "core/dialect/dialect.h"
+
+#include <string>
+#include <string_view>
+
+namespace halftone::dialect::onnx {
+
+/// The word for variables: inputs, initializers, and what a body reads of the graph around it.
+inline constexpr std::string_view kVariableOp = "Input";
+/// Of a variable: its element type as tensor::nameOf() or ONNX calls it, and its shape, "[N,3,224,224]".
+inline constexpr std::string_view kTypeKey = "type";
+inline constexpr std::string_view kShapeKey = "shape";
+
+/// ONNX as it is with that opset of ai.onnx; older than kOldestOpset: as kOldestOpset, but operators that changed
+/// since are unknown. Needs: 1 to kNewestOpset.
+const Dialect &onnxDialect(int opset);
+/// Of a dialect that onnxDialect() gave.
+int opsetOf(const Dialect &dialect);
+
+/// "Conv", and "com.microsoft.Gelu" for an operator of another domain than ai.onnx.
+std::string qualifiedName(std::string_view domain, std::string_view op);
+
+} // namespace halftone::dialect::onnx

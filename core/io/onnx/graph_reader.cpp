@@ -1,0 +1,433 @@
+#include "core/io/onnx/graph_reader.h"
+
+#include "core/base/text.h"
+#include "core/dialect/dialect.h"
+#include "core/dialect/onnx/attribute_list.h"
+#include "core/dialect/onnx/element_type.h"
+#include "core/dialect/onnx/onnx_dialect.h"
+#include "core/dialect/onnx/op_info.h"
+#include "core/io/onnx/tensor_values.h"
+
+#include <algorithm>
+
+namespace halftone::io::onnx {
+namespace {
+
+namespace names = dialect::onnx;
+using graph::Entry;
+using graph::NodeDef;
+using graph::NodeId;
+using Attribute = ::onnx::AttributeProto;
+
+constexpr std::size_t kShown = 80; ///< of a name in an error
+
+std::string shown(const std::string &name)
+{
+    return printable(name, kShown);
+}
+
+/// Type and shape of an input as text for a variable.
+graph::Attributes declared(const ::onnx::TypeProto &type)
+{
+    graph::Attributes attributes;
+    if (!type.has_tensor_type())
+        return attributes;
+    const auto &tensor = type.tensor_type();
+    if (names::dtypeOfCode(tensor.elem_type()))
+        attributes.set(names::kTypeKey, std::string(names::nameOfCode(tensor.elem_type())));
+    if (tensor.has_shape()) {
+        std::vector<std::string> dims;
+        for (const auto &dim : tensor.shape().dim())
+            dims.push_back(dim.has_dim_value()           ? std::to_string(dim.dim_value())
+                               : dim.dim_param().empty() ? "?"
+                                                         : dim.dim_param());
+        attributes.set(names::kShapeKey, names::listText(dims));
+    }
+    return attributes;
+}
+
+/// The field of an attribute that its kind in the schema needs; UNDEFINED where any may be.
+Attribute::AttributeType neededType(dialect::AttributeType type)
+{
+    switch (type) {
+    case dialect::AttributeType::Integer:
+        return Attribute::INT;
+    case dialect::AttributeType::Real:
+        return Attribute::FLOAT;
+    case dialect::AttributeType::Tuple:
+        return Attribute::INTS;
+    case dialect::AttributeType::RealTuple:
+        return Attribute::FLOATS;
+    default:
+        return Attribute::UNDEFINED;
+    }
+}
+
+/// Old files leave the type out: then it is the field that is set.
+Attribute::AttributeType typeOf(const Attribute &attribute)
+{
+    if (attribute.type() != Attribute::UNDEFINED)
+        return attribute.type();
+    return attribute.has_f()           ? Attribute::FLOAT
+        : attribute.has_i()            ? Attribute::INT
+        : attribute.has_s()            ? Attribute::STRING
+        : attribute.has_t()            ? Attribute::TENSOR
+        : attribute.has_g()            ? Attribute::GRAPH
+        : attribute.floats_size() > 0  ? Attribute::FLOATS
+        : attribute.ints_size() > 0    ? Attribute::INTS
+        : attribute.strings_size() > 0 ? Attribute::STRINGS
+                                       : Attribute::UNDEFINED;
+}
+
+/// What a whole graph with its bodies may ask for that the format does not bound.
+std::string countOf(std::size_t count, const char *what)
+{
+    return std::to_string(count) + ' ' + what;
+}
+
+} // namespace
+
+std::string GraphReader::uniqueName(const std::string &wanted)
+{
+    const std::string base = wanted.empty() ? "unnamed" : wanted;
+    std::string name = base;
+    for (int k = 1; !m_names.insert(name).second; ++k)
+        name = base + '_' + std::to_string(k);
+    return name;
+}
+
+NodeId GraphReader::add(NodeDef def, std::span<const Entry> inputs)
+{
+    m_defs.push_back(std::make_shared<const NodeDef>(std::move(def)));
+    return m_graph.add(m_defs.back(), inputs);
+}
+
+Result<void> GraphReader::define(const std::string &value, const Entry &entry, const std::string &where)
+{
+    if (!m_values.try_emplace(value, entry).second)
+        return badInput(where, "a second value called \"" + shown(value) + '"', "each name once");
+    return {};
+}
+
+bool GraphReader::isKnownOutside(const std::string &value) const
+{
+    for (const GraphReader *reader = m_outer; reader != nullptr; reader = reader->m_outer)
+        if (reader->m_values.contains(value))
+            return true;
+    return false;
+}
+
+const Entry *GraphReader::find(const std::string &value)
+{
+    const auto own = m_values.find(value);
+    if (own != m_values.end())
+        return &own->second;
+    if (!isKnownOutside(value))
+        return nullptr;
+    NodeDef def;
+    def.op = names::kVariableOp;
+    def.name = uniqueName(value);
+    def.variable = true;
+    def.outputs.push_back(value);
+    def.attributes.set(kCapturedKey, std::to_string(m_firstCaptured + m_captured.size()));
+    m_captured.push_back(value);
+    const NodeId id = add(std::move(def));
+    return &m_values.try_emplace(value, Entry{id, 0, 0}).first->second;
+}
+
+Result<void> GraphReader::addInput(const ::onnx::ValueInfoProto &input)
+{
+    NodeDef def;
+    def.op = names::kVariableOp;
+    def.name = uniqueName(input.name());
+    def.variable = true;
+    def.outputs.push_back(input.name());
+    def.attributes = declared(input.type());
+    auto data = std::make_shared<ValueData>();
+    data->source = m_context.source;
+    data->input = &input;
+    const std::string where = "input " + shown(input.name());
+    if (const auto held = m_initializers.find(input.name());
+        held != m_initializers.end() && m_outer == nullptr) {
+        data->initializer = held->second;
+        HALFTONE_TRY(tensor::Tensor values,
+                     readTensor(*m_context.source, m_context.source, *held->second,
+                                "initializer " + shown(held->second->name())));
+        tensor::Array array;
+        array.name = def.name;
+        array.shape = values.shape();
+        array.values = std::move(values);
+        m_context.parameters.push_back(std::move(array));
+    }
+    def.format = std::move(data);
+    return define(input.name(), {add(std::move(def)), 0, 0}, where);
+}
+
+Result<void> GraphReader::addInitializer(const ::onnx::TensorProto &tensor)
+{
+    const std::string where = "initializer " + shown(tensor.name());
+    auto data = std::make_shared<ValueData>();
+    data->source = m_context.source;
+    data->initializer = &tensor;
+    NodeDef def;
+    def.name = uniqueName(tensor.name());
+    def.outputs.push_back(tensor.name());
+    def.format = std::move(data);
+    HALFTONE_TRY(tensor::Tensor values, readTensor(*m_context.source, m_context.source, tensor, where));
+    if (m_outer != nullptr) { // parameters belong to the main graph: what a body holds is a constant of it
+        def.op = "Constant";
+        def.attributes.set("value", summaryOf(tensor));
+        def.tensors.emplace_back("value", std::move(values));
+        return define(tensor.name(), {add(std::move(def)), 0, 0}, where);
+    }
+    def.op = names::kVariableOp;
+    def.variable = true;
+    def.attributes.set(names::kTypeKey, std::string(names::nameOfCode(tensor.data_type())));
+    const std::vector<std::int64_t> dims(tensor.dims().begin(), tensor.dims().end());
+    def.attributes.set(names::kShapeKey, names::listText(dims));
+    tensor::Array array;
+    array.name = def.name;
+    array.shape = values.shape();
+    array.values = std::move(values);
+    m_context.parameters.push_back(std::move(array));
+    return define(tensor.name(), {add(std::move(def)), 0, 0}, where);
+}
+
+/// Kept and shown; a model that computes with one is not run.
+Result<void> GraphReader::addSparse(const ::onnx::SparseTensorProto &sparse)
+{
+    const std::string where = "sparse initializer " + shown(sparse.values().name());
+    HALFTONE_CHECK(readTensor(*m_context.source, m_context.source, sparse.values(), where));
+    HALFTONE_TRY(const tensor::Tensor indices,
+                 readTensor(*m_context.source, m_context.source, sparse.indices(), where));
+    const std::vector<std::int64_t> dims(sparse.dims().begin(), sparse.dims().end());
+    const auto count = tensor::Shape(dims).elementCount();
+    const bool isFlat = indices.shape().rank() == 1;
+    if (indices.dtype() != tensor::DType::I64 || !count || (!isFlat && indices.shape().rank() != 2))
+        return badInput(where, "indices of shape " + indices.shape().toString(), "int64 of rank 1 or 2");
+    const auto places = indices.values<std::int64_t>();
+    for (std::size_t k = 0; k < places.size(); ++k) {
+        const std::int64_t most = isFlat ? *count : k % dims.size() < dims.size() ? dims[k % dims.size()] : 0;
+        if (places[k] < 0 || places[k] >= most)
+            return badInput(where, "index " + std::to_string(places[k]), "less than " + std::to_string(most));
+    }
+    auto data = std::make_shared<ValueData>();
+    data->source = m_context.source;
+    data->sparse = &sparse;
+    NodeDef def;
+    def.op = names::kVariableOp;
+    def.name = uniqueName(sparse.values().name());
+    def.variable = true;
+    def.outputs.push_back(sparse.values().name());
+    def.attributes
+        = {{std::string(names::kTypeKey), std::string(names::nameOfCode(sparse.values().data_type()))},
+           {std::string(names::kShapeKey), names::listText(dims)}};
+    def.format = std::move(data);
+    tensor::Array array;
+    array.name = def.name;
+    m_context.parameters.push_back(std::move(array));
+    return define(sparse.values().name(), {add(std::move(def)), 0, 0}, where);
+}
+
+Result<void> GraphReader::addVariables()
+{
+    for (const auto &tensor : m_proto.initializer())
+        if (!m_initializers.try_emplace(tensor.name(), &tensor).second)
+            return badInput("initializer " + shown(tensor.name()), "a second one of this name",
+                            "each name once");
+    for (const auto &input : m_proto.input())
+        HALFTONE_CHECK(addInput(input));
+    for (const auto &tensor : m_proto.initializer())
+        if (!m_values.contains(tensor.name()))
+            HALFTONE_CHECK(addInitializer(tensor));
+    for (const auto &sparse : m_proto.sparse_initializer())
+        HALFTONE_CHECK(addSparse(sparse));
+    return {};
+}
+
+Result<void> GraphReader::checkNode(const ::onnx::NodeProto &node, const std::string &where) const
+{
+    if (node.op_type().empty())
+        return badInput(where, "no operator", "its name");
+    const std::string domain = node.domain().empty() ? "ai.onnx" : node.domain();
+    if (!m_context.domains.contains(domain))
+        return badInput(where, "the domain \"" + shown(domain) + "\", which the model does not import",
+                        "one of its opset_import");
+    const auto *const info = static_cast<const names::OpInfo *>(
+        m_context.dialect->findOp(names::qualifiedName(node.domain(), node.op_type())));
+    if (info == nullptr)
+        return {};
+    const auto inputs = static_cast<std::size_t>(node.input_size());
+    const auto outputs = static_cast<std::size_t>(node.output_size());
+    if (inputs < info->leastInputs() || inputs > info->mostInputs())
+        return badInput(where, node.op_type() + " with " + countOf(inputs, "inputs"),
+                        inputs < info->leastInputs() ? "at least " + std::to_string(info->leastInputs())
+                                                     : "at most " + std::to_string(info->mostInputs()));
+    if (outputs > info->mostOutputs())
+        return badInput(where, node.op_type() + " with " + countOf(outputs, "outputs"),
+                        "at most " + std::to_string(info->mostOutputs()));
+    for (const dialect::AttributeSpec &spec : info->attributes)
+        if (spec.required && std::ranges::none_of(node.attribute(), [&](const Attribute &written) {
+                return written.name() == spec.name;
+            }))
+            return badInput(where, "no attribute " + spec.name, node.op_type() + " needs it");
+    return {};
+}
+
+Result<void> GraphReader::readAttribute(const Attribute &attribute, NodeDef &def, const std::string &where)
+{
+    const std::string place = where + " attribute " + shown(attribute.name());
+    std::string text;
+    switch (typeOf(attribute)) {
+    case Attribute::FLOAT:
+        text = names::realText(attribute.f());
+        break;
+    case Attribute::INT:
+        text = std::to_string(attribute.i());
+        break;
+    case Attribute::STRING:
+        text = attribute.s();
+        break;
+    case Attribute::FLOATS:
+        text = names::listText(
+            std::span(attribute.floats().data(), static_cast<std::size_t>(attribute.floats_size())));
+        break;
+    case Attribute::INTS:
+        text = names::listText(std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end()));
+        break;
+    case Attribute::STRINGS:
+        text = names::listText(
+            std::vector<std::string>(attribute.strings().begin(), attribute.strings().end()));
+        break;
+    case Attribute::TENSOR: {
+        HALFTONE_TRY(tensor::Tensor values,
+                     readTensor(*m_context.source, m_context.source, attribute.t(), place));
+        text = summaryOf(attribute.t());
+        if (values.dtype() != tensor::DType::Unknown)
+            def.tensors.emplace_back(attribute.name(), std::move(values));
+        break;
+    }
+    case Attribute::GRAPH: {
+        GraphReader body(m_context, attribute.g(), this, m_inputs.size());
+        auto graph = body.read();
+        if (!graph.ok()) {
+            Error error = std::move(graph).error();
+            error.where = place + ", " + error.where;
+            return error;
+        }
+        def.subgraphs.push_back(std::make_shared<const graph::Graph>(std::move(graph).value()));
+        for (const std::string &value : body.captured())
+            m_inputs.push_back(*find(value));
+        text = attribute.g().name();
+        break;
+    }
+    default:
+        text = Attribute::AttributeType_Name(attribute.type());
+        break;
+    }
+    def.attributes.set(attribute.name(), std::move(text));
+    return {};
+}
+
+Result<void> GraphReader::readAttributes(const ::onnx::NodeProto &node, NodeDef &def,
+                                         const std::string &where)
+{
+    const dialect::OpInfo *const info = m_context.dialect->findOp(def.op);
+    for (const Attribute &attribute : node.attribute()) {
+        if (def.attributes.find(attribute.name()) != nullptr)
+            return badInput(where, "the attribute " + shown(attribute.name()) + " twice", "each once");
+        const dialect::AttributeSpec *const spec = info ? info->attribute(attribute.name()) : nullptr;
+        const auto needed = spec ? neededType(spec->type) : Attribute::UNDEFINED;
+        const auto given = typeOf(attribute);
+        if (needed != Attribute::UNDEFINED && given != needed && attribute.ref_attr_name().empty()
+            && given != Attribute::UNDEFINED)
+            return badInput(where + " attribute " + shown(attribute.name()),
+                            Attribute::AttributeType_Name(given), Attribute::AttributeType_Name(needed));
+        HALFTONE_CHECK(readAttribute(attribute, def, where));
+    }
+    return {};
+}
+
+Result<void> GraphReader::readInputs(const ::onnx::NodeProto &node, NodeDef &def, const std::string &where)
+{
+    m_inputs.clear();
+    for (int k = 0; k < node.input_size(); ++k) {
+        if (node.input(k).empty())
+            continue;
+        const Entry *const entry = find(node.input(k));
+        if (entry == nullptr)
+            return badInput(where,
+                            "the input \"" + shown(node.input(k)) + "\", which nothing before it gives",
+                            "an input of the graph, an initializer or an output of a node before");
+        m_inputs.push_back(*entry);
+        def.slots.push_back(static_cast<std::uint32_t>(k));
+    }
+    return {};
+}
+
+Result<void> GraphReader::addNode(const ::onnx::NodeProto &node, std::size_t index)
+{
+    const std::string where = "node " + (node.name().empty() ? std::to_string(index) : shown(node.name()));
+    HALFTONE_CHECK(checkNode(node, where));
+    NodeDef def;
+    def.op = names::qualifiedName(node.domain(), node.op_type());
+    def.outputs.assign(node.output().begin(), node.output().end());
+    HALFTONE_CHECK(readInputs(node, def, where));
+    const std::vector<Entry> own = m_inputs;
+    m_inputs.clear(); // from here on what bodies capture
+    std::vector<Entry> captured;
+    HALFTONE_CHECK(readAttributes(node, def, where));
+    captured = std::move(m_inputs);
+    for (std::size_t k = 0; k < captured.size(); ++k)
+        def.slots.push_back(kFirstCapturedSlot + static_cast<std::uint32_t>(k));
+    m_inputs = own;
+    m_inputs.insert(m_inputs.end(), captured.begin(), captured.end());
+
+    std::string wanted = node.name();
+    if (wanted.empty())
+        wanted = node.output_size() > 0 && !node.output(0).empty() ? node.output(0) : node.op_type();
+    def.name = uniqueName(wanted);
+    auto data = std::make_shared<NodeData>();
+    data->source = m_context.source;
+    data->proto = &node;
+    data->name = def.name;
+    def.format = std::move(data);
+    const std::vector<std::string> outputs = def.outputs;
+    const NodeId id = add(std::move(def), m_inputs);
+    for (std::size_t k = 0; k < outputs.size(); ++k)
+        if (!outputs[k].empty())
+            HALFTONE_CHECK(define(outputs[k], {id, static_cast<std::uint32_t>(k), 0}, where));
+    return {};
+}
+
+Result<void> GraphReader::addHeads()
+{
+    std::vector<Entry> heads;
+    for (const auto &output : m_proto.output()) {
+        const Entry *const entry = find(output.name());
+        if (entry == nullptr)
+            return badInput("output " + shown(output.name()), "nothing gives it", "the output of a node");
+        heads.push_back(*entry);
+    }
+    m_graph.setHeads(std::move(heads));
+    return {};
+}
+
+Result<graph::Graph> GraphReader::read()
+{
+    m_graph = graph::Graph(*m_context.dialect);
+    m_graph.reserve(static_cast<std::size_t>(m_proto.node_size() + m_proto.initializer_size()),
+                    static_cast<std::size_t>(m_proto.node_size()) * 2);
+    HALFTONE_CHECK(addVariables());
+    for (int k = 0; k < m_proto.node_size(); ++k)
+        HALFTONE_CHECK(addNode(m_proto.node(k), static_cast<std::size_t>(k)));
+    HALFTONE_CHECK(addHeads());
+    auto data = std::make_shared<GraphData>();
+    data->source = m_context.source;
+    data->proto = &m_proto;
+    data->nodes = std::move(m_defs);
+    m_graph.setFormat(std::move(data));
+    return std::move(m_graph);
+}
+
+} // namespace halftone::io::onnx

@@ -1,0 +1,405 @@
+#include "core/io/onnx/graph_writer.h"
+
+#include "core/base/text.h"
+#include "core/dialect/dialect.h"
+#include "core/dialect/onnx/attribute_list.h"
+#include "core/dialect/onnx/element_type.h"
+#include "core/dialect/onnx/onnx_dialect.h"
+#include "core/graph/traverse.h"
+#include "core/io/onnx/tensor_values.h"
+
+#include <algorithm>
+
+namespace halftone::io::onnx {
+namespace {
+
+namespace names = dialect::onnx;
+using graph::Entry;
+using graph::NodeDef;
+using graph::NodeId;
+using Attribute = ::onnx::AttributeProto;
+
+const ValueData *valueData(const NodeDef &def)
+{
+    return dynamic_cast<const ValueData *>(def.format.get());
+}
+
+const NodeData *nodeData(const NodeDef &def)
+{
+    return dynamic_cast<const NodeData *>(def.format.get());
+}
+
+/// The number that a variable for a captured value bears.
+std::optional<std::size_t> capturedNumber(const NodeDef &def)
+{
+    const std::string *const text = def.attributes.find(kCapturedKey);
+    const auto number = text && def.isVariable() ? parseInteger(*text) : std::nullopt;
+    return number && *number >= 0 ? std::optional(static_cast<std::size_t>(*number)) : std::nullopt;
+}
+
+/// Does the message say of its values what the tensor says? Then it is copied with all that it has besides.
+bool holds(const Source &source, const ::onnx::TensorProto &proto, const tensor::Tensor &values)
+{
+    if (names::dtypeOfCode(proto.data_type()) != values.dtype()
+        || !std::ranges::equal(proto.dims(), values.shape().dims()))
+        return false;
+    if (values.dtype() == tensor::DType::Unknown)
+        return true;
+    const auto apart = source.values.find(&proto);
+    const auto *const begin = apart != source.values.end()
+        ? apart->second.data()
+        : reinterpret_cast<const std::byte *>(proto.raw_data().data());
+    if (proto.has_raw_data() || apart != source.values.end())
+        return begin == values.bytes().data();
+    return false;
+}
+
+void writeTensor(const Source *source, const ::onnx::TensorProto *from, const tensor::Tensor &values,
+                 ::onnx::TensorProto &to)
+{
+    if (from != nullptr)
+        to.CopyFrom(*from);
+    const bool isKept = values.dtype() == tensor::DType::Unknown && from != nullptr;
+    if (isKept || (from != nullptr && holds(*source, *from, values) && from->has_raw_data()))
+        return;
+    writeValues(values, to);
+}
+
+Attribute::AttributeType typeFor(const dialect::AttributeSpec *spec)
+{
+    if (spec == nullptr)
+        return Attribute::STRING;
+    switch (spec->type) {
+    case dialect::AttributeType::Integer:
+        return Attribute::INT;
+    case dialect::AttributeType::Real:
+        return Attribute::FLOAT;
+    case dialect::AttributeType::Tuple:
+        return Attribute::INTS;
+    case dialect::AttributeType::RealTuple:
+        return Attribute::FLOATS;
+    default:
+        return Attribute::STRING;
+    }
+}
+
+Error badText(const NodeDef &def, const std::string &key, const std::string &text)
+{
+    return badInput(def.name + ": " + key, '"' + printable(text, 80) + '"',
+                    "a value of the attribute's type");
+}
+
+/// The text as the field of its type.
+Result<void> writeText(const NodeDef &def, const std::string &key, const std::string &text,
+                       Attribute &attribute)
+{
+    switch (attribute.type()) {
+    case Attribute::INT:
+        if (const auto value = parseInteger(text)) {
+            attribute.set_i(*value);
+            return {};
+        }
+        return badText(def, key, text);
+    case Attribute::FLOAT:
+        if (const auto value = parseReal(text)) {
+            attribute.set_f(static_cast<float>(*value));
+            return {};
+        }
+        return badText(def, key, text);
+    case Attribute::INTS:
+        if (const auto values = names::integersIn(text)) {
+            attribute.mutable_ints()->Assign(values->begin(), values->end());
+            return {};
+        }
+        return badText(def, key, text);
+    case Attribute::FLOATS:
+        if (const auto values = names::realsIn(text)) {
+            attribute.clear_floats();
+            for (const double value : *values)
+                attribute.add_floats(static_cast<float>(value));
+            return {};
+        }
+        return badText(def, key, text);
+    case Attribute::STRINGS:
+        if (const auto values = names::textsIn(text)) {
+            attribute.mutable_strings()->Assign(values->begin(), values->end());
+            return {};
+        }
+        return badText(def, key, text);
+    default:
+        attribute.set_s(text);
+        return {};
+    }
+}
+
+/// What the reader makes of an attribute; nothing for those that only the message holds.
+std::optional<std::string> textOf(const Attribute &attribute)
+{
+    switch (attribute.type()) {
+    case Attribute::FLOAT:
+        return names::realText(attribute.f());
+    case Attribute::INT:
+        return std::to_string(attribute.i());
+    case Attribute::STRING:
+        return attribute.s();
+    case Attribute::FLOATS:
+        return names::listText(
+            std::span(attribute.floats().data(), static_cast<std::size_t>(attribute.floats_size())));
+    case Attribute::INTS:
+        return names::listText(std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end()));
+    case Attribute::STRINGS:
+        return names::listText(
+            std::vector<std::string>(attribute.strings().begin(), attribute.strings().end()));
+    default:
+        return std::nullopt;
+    }
+}
+
+} // namespace
+
+bool GraphWriter::isAsRead() const
+{
+    const auto *const data = dynamic_cast<const GraphData *>(m_graph.format().get());
+    if (data == nullptr || data->nodes.size() != m_graph.nodeCount())
+        return false;
+    for (NodeId id = 0; id < m_graph.nodeCount(); ++id)
+        if (m_graph.sharedNode(id) != data->nodes[id])
+            return false;
+    return true;
+}
+
+void GraphWriter::nameValues(const std::vector<std::string> &outer)
+{
+    const auto referenced = graph::referencedOutputs(m_graph);
+    const dialect::Dialect &dialect = dialect::of(m_graph);
+    std::unordered_set<std::string> taken;
+    m_values.resize(m_graph.nodeCount());
+    for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
+        const NodeDef &def = m_graph.node(id);
+        const std::size_t count = std::max<std::size_t>(referenced[id], def.outputs.size());
+        for (std::uint32_t k = 0; k < count; ++k) {
+            if (const auto number = capturedNumber(def); number && *number < outer.size()) {
+                m_values[id].push_back(outer[*number]);
+                continue;
+            }
+            if (k < def.outputs.size() && def.outputs[k].empty() && k >= referenced[id]) {
+                m_values[id].emplace_back();
+                continue;
+            }
+            const std::string wanted = dialect.entryName(m_graph, {id, k, 0});
+            std::string name = wanted;
+            for (int n = 1; !taken.insert(name).second; ++n)
+                name = wanted + '_' + std::to_string(n);
+            m_values[id].push_back(std::move(name));
+        }
+    }
+}
+
+/// The outputs keep the names that the source gave them, whatever computes them now.
+void GraphWriter::nameHeads(const ::onnx::GraphProto *source)
+{
+    const auto heads = m_graph.heads();
+    for (std::size_t k = 0;
+         source != nullptr && k < heads.size() && static_cast<int>(k) < source->output_size(); ++k) {
+        const std::string &wanted = source->output(static_cast<int>(k)).name();
+        std::string &own = m_values[heads[k].node][heads[k].output];
+        if (own == wanted || m_graph.isVariable(heads[k].node))
+            continue;
+        for (auto &values : m_values)
+            for (std::string &value : values)
+                if (value == wanted)
+                    value = own;
+        own = wanted;
+    }
+}
+
+void GraphWriter::writeVariable(NodeId id, ::onnx::GraphProto &proto) const
+{
+    const NodeDef &def = m_graph.node(id);
+    if (capturedNumber(def))
+        return;
+    const ValueData *const data = valueData(def);
+    const tensor::Array *array = nullptr;
+    if (m_parameters != nullptr)
+        if (const auto found = m_parameters->find(def.name); found != m_parameters->end())
+            array = found->second;
+    if (data != nullptr && data->sparse != nullptr) {
+        proto.add_sparse_initializer()->CopyFrom(*data->sparse);
+        return;
+    }
+    const bool isInput = data == nullptr ? array == nullptr : data->input != nullptr;
+    const std::string *const type = def.attributes.find(names::kTypeKey);
+    if (isInput) {
+        ::onnx::ValueInfoProto &input = *proto.add_input();
+        if (data != nullptr)
+            input.CopyFrom(*data->input);
+        input.set_name(m_values[id][0]);
+        const auto declared = type ? tensor::dtypeNamed(*type) : std::nullopt;
+        const tensor::DType held = array ? array->values.dtype() : declared.value_or(tensor::DType::Unknown);
+        if (held != tensor::DType::Unknown)
+            input.mutable_type()->mutable_tensor_type()->set_elem_type(
+                static_cast<std::int32_t>(names::codeOf(held)));
+    }
+    if (array != nullptr) {
+        ::onnx::TensorProto &tensor = *proto.add_initializer();
+        writeTensor(data ? data->source.get() : nullptr, data ? data->initializer : nullptr, array->values,
+                    tensor);
+        tensor.set_name(m_values[id][0]);
+    }
+}
+
+void GraphWriter::writeVariables(::onnx::GraphProto &proto) const
+{
+    for (NodeId id = 0; id < m_graph.nodeCount(); ++id)
+        if (m_graph.isVariable(id))
+            writeVariable(id, proto);
+}
+
+Result<void> GraphWriter::writeBody(NodeId id, std::size_t body, Attribute &attribute) const
+{
+    std::vector<std::string> outer;
+    const NodeDef &def = m_graph.node(id);
+    const auto inputs = m_graph.inputs(id);
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+        if (def.slotOf(k) >= kFirstCapturedSlot)
+            outer.push_back(nameOf(inputs[k]));
+    attribute.clear_g();
+    return GraphWriter(*def.subgraphs[body], nullptr).write(*attribute.mutable_g(), outer);
+}
+
+Result<void> GraphWriter::writeAttributes(NodeId id, const ::onnx::NodeProto *source,
+                                          ::onnx::NodeProto &node) const
+{
+    const NodeDef &def = m_graph.node(id);
+    const dialect::OpInfo *const info = dialect::of(m_graph).findOp(def.op);
+    std::unordered_set<std::string> written;
+    std::size_t body = 0;
+    for (int k = 0; source != nullptr && k < source->attribute_size(); ++k) {
+        const Attribute &from = source->attribute(k);
+        const std::string *const text = def.attributes.find(from.name());
+        if (text == nullptr)
+            continue;
+        written.insert(from.name());
+        Attribute &to = *node.add_attribute();
+        to.CopyFrom(from);
+        if (from.has_g()) {
+            HALFTONE_CHECK(writeBody(id, body++, to));
+        } else if (const tensor::Tensor *const held = def.tensorOf(from.name())) {
+            if (nodeData(def) == nullptr || !holds(*nodeData(def)->source, from.t(), *held)
+                || !from.t().has_raw_data())
+                writeTensor(nodeData(def) ? nodeData(def)->source.get() : nullptr, &from.t(), *held,
+                            *to.mutable_t());
+        } else if (const auto old = textOf(from); old && *old != *text) {
+            HALFTONE_CHECK(writeText(def, from.name(), *text, to));
+        }
+    }
+    for (const auto &[key, text] : def.attributes) {
+        if (written.contains(key))
+            continue;
+        Attribute &to = *node.add_attribute();
+        to.set_name(key);
+        if (const tensor::Tensor *const held = def.tensorOf(key)) {
+            to.set_type(Attribute::TENSOR);
+            writeValues(*held, *to.mutable_t());
+            continue;
+        }
+        to.set_type(typeFor(info ? info->attribute(key) : nullptr));
+        HALFTONE_CHECK(writeText(def, key, text, to));
+    }
+    return {};
+}
+
+Result<void> GraphWriter::writeNode(NodeId id, ::onnx::GraphProto &proto) const
+{
+    const NodeDef &def = m_graph.node(id);
+    if (const ValueData *const held = valueData(def); held != nullptr && held->initializer != nullptr) {
+        const tensor::Tensor *const values = def.tensorOf("value");
+        ::onnx::TensorProto &tensor = *proto.add_initializer();
+        writeTensor(held->source.get(), held->initializer, values ? *values : tensor::Tensor(), tensor);
+        tensor.set_name(m_values[id][0]);
+        return {};
+    }
+    const NodeData *const data = nodeData(def);
+    const ::onnx::NodeProto *const source = data ? data->proto : nullptr;
+    ::onnx::NodeProto &node = *proto.add_node();
+    if (source != nullptr) {
+        node.CopyFrom(*source);
+        node.clear_input();
+        node.clear_output();
+        node.clear_attribute();
+        if (def.name != data->name)
+            node.set_name(def.name);
+    } else {
+        node.set_op_type(def.op);
+        node.set_name(def.name);
+    }
+    const auto inputs = m_graph.inputs(id);
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+        if (def.slotOf(k) >= kFirstCapturedSlot)
+            break;
+        while (node.input_size() < static_cast<int>(def.slotOf(k)))
+            node.add_input("");
+        node.add_input(nameOf(inputs[k]));
+    }
+    while (source != nullptr && node.input_size() < source->input_size()
+           && source->input(node.input_size()).empty())
+        node.add_input("");
+    for (const std::string &name : m_values[id])
+        node.add_output(name);
+    return writeAttributes(id, source, node);
+}
+
+void GraphWriter::writeOutputs(::onnx::GraphProto &proto) const
+{
+    const auto heads = m_graph.heads();
+    for (std::size_t k = 0; k < heads.size(); ++k) {
+        if (static_cast<int>(k) >= proto.output_size())
+            proto.add_output();
+        proto.mutable_output(static_cast<int>(k))->set_name(nameOf(heads[k]));
+    }
+}
+
+/// Of a graph that was changed only what cannot have: types that are no floats'.
+void GraphWriter::writeValueInfo(const ::onnx::GraphProto &source, ::onnx::GraphProto &proto) const
+{
+    std::unordered_set<std::string_view> known;
+    for (const auto &values : m_values)
+        known.insert(values.begin(), values.end());
+    proto.clear_value_info();
+    for (const auto &info : source.value_info()) {
+        const auto type = names::dtypeOfCode(info.type().tensor_type().elem_type());
+        const bool isFloat = !info.type().has_tensor_type() || (type && tensor::isFloat(*type));
+        if (!isFloat && known.contains(info.name()))
+            proto.add_value_info()->CopyFrom(info);
+    }
+}
+
+Result<void> GraphWriter::write(::onnx::GraphProto &proto, const std::vector<std::string> &outer)
+{
+    const auto *const data = dynamic_cast<const GraphData *>(m_graph.format().get());
+    const ::onnx::GraphProto *const source = data ? data->proto : nullptr;
+    if (source != nullptr) {
+        proto.set_name(source->name());
+        if (source->has_doc_string())
+            proto.set_doc_string(source->doc_string());
+        proto.mutable_output()->CopyFrom(source->output());
+        proto.mutable_value_info()->CopyFrom(source->value_info());
+        proto.mutable_quantization_annotation()->CopyFrom(source->quantization_annotation());
+        proto.mutable_metadata_props()->CopyFrom(source->metadata_props());
+        proto.mutable_unknown_fields()->append(source->unknown_fields());
+    } else {
+        proto.set_name("graph");
+    }
+    nameValues(outer);
+    nameHeads(source);
+    writeVariables(proto);
+    for (NodeId id = 0; id < m_graph.nodeCount(); ++id)
+        if (!m_graph.isVariable(id))
+            HALFTONE_CHECK(writeNode(id, proto));
+    writeOutputs(proto);
+    if (source != nullptr && !isAsRead())
+        writeValueInfo(*source, proto);
+    return {};
+}
+
+} // namespace halftone::io::onnx

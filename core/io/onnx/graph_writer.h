@@ -1,0 +1,49 @@
+#pragma once
+
+#include "core/base/result.h"
+#include "core/graph/model.h"
+#include "core/io/onnx/source.h"
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace halftone::io::onnx {
+
+/// Writes one graph; bodies of its nodes are written by writers of their own.
+class GraphWriter
+{
+public:
+    /// `parameters`: of the main graph by variable; null for a body.
+    GraphWriter(const graph::Graph &graph,
+                const std::unordered_map<std::string_view, const tensor::Array *> *parameters)
+        : m_graph(graph)
+        , m_parameters(parameters)
+    {
+    }
+
+    /// `outer`: what values that this body captures are called, by the number that its variables bear.
+    Result<void> write(::onnx::GraphProto &proto, const std::vector<std::string> &outer = {});
+
+private:
+    bool isAsRead() const;
+    void nameValues(const std::vector<std::string> &outer);
+    void nameHeads(const ::onnx::GraphProto *source);
+    void writeVariables(::onnx::GraphProto &proto) const;
+    void writeVariable(graph::NodeId id, ::onnx::GraphProto &proto) const;
+    Result<void> writeNode(graph::NodeId id, ::onnx::GraphProto &proto) const;
+    Result<void> writeAttributes(graph::NodeId id, const ::onnx::NodeProto *source,
+                                 ::onnx::NodeProto &node) const;
+    Result<void> writeBody(graph::NodeId id, std::size_t body, ::onnx::AttributeProto &attribute) const;
+    void writeOutputs(::onnx::GraphProto &proto) const;
+    void writeValueInfo(const ::onnx::GraphProto &source, ::onnx::GraphProto &proto) const;
+    const std::string &nameOf(const graph::Entry &entry) const { return m_values[entry.node][entry.output]; }
+
+    const graph::Graph &m_graph;
+    const std::unordered_map<std::string_view, const tensor::Array *> *m_parameters;
+    std::vector<std::vector<std::string>> m_values; ///< names, by NodeId and output
+};
+
+} // namespace halftone::io::onnx

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "core/base/mapped_file.h"
+#include "core/base/result.h"
+#include "core/graph/model.h"
+#include "core/io/onnx_facts.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace halftone::io {
+
+/// A model file of ONNX: opset 1 to 26 of ai.onnx and any version of other domains, IR 3 to 13. Values of initializers stay
+/// where they lie, in the mapped file or in those beside it. Nodes keep all that the file says of them.
+/// fails: BadInput with file, place (a byte, a node, a tensor) and finding.
+Result<graph::Model> readOnnx(const std::shared_ptr<const MappedFile> &file, std::vector<std::string> &notes);
+
+/// A model as the bytes of an ONNX file. What was read from one and not changed is written as it was. Values of
+/// initializers lie in the file, or in one of the name `dataFile` beside it where that is not empty.
+struct OnnxBytes
+{
+    std::string message;
+    std::string data; ///< of the file beside it; empty: none
+};
+Result<OnnxBytes> writeOnnx(const graph::Model &model, const std::string &dataFile = {});
+
+/// Needs: a graph that readOnnx() made, or one made of it.
+OnnxFacts onnxFacts(const graph::Graph &graph);
+
+/// The files beside the model that its values lie in.
+std::vector<FileIdentity> externalFilesOf(const graph::Graph &graph);
+
+} // namespace halftone::io

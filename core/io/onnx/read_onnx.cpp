@@ -1,0 +1,202 @@
+#include "core/base/text.h"
+#include "core/dialect/onnx/element_type.h"
+#include "core/dialect/onnx/onnx_dialect.h"
+#include "core/dialect/onnx/op_info.h"
+#include "core/io/onnx/graph_reader.h"
+#include "core/io/onnx/onnx_file.h"
+#include "core/io/onnx/wire.h"
+
+#include <algorithm>
+#include <set>
+
+namespace halftone::io {
+namespace onnx {
+namespace {
+
+namespace names = dialect::onnx;
+
+constexpr std::int64_t kNewestIr = 13;
+constexpr std::string_view kMainDomain = "ai.onnx";
+
+std::string domainOf(const std::string &written)
+{
+    return written.empty() ? std::string(kMainDomain) : written;
+}
+
+Result<std::shared_ptr<Source>> parse(const std::shared_ptr<const MappedFile> &file)
+{
+    HALFTONE_TRY(const StrippedModel stripped, stripModel(file->bytes()));
+    auto source = std::make_shared<Source>();
+    source->file = file;
+    // A message that lacks what its schema requires, or that is nested deeper than protobuf reads, is none.
+    if (stripped.message.size() > std::size_t{1} << 31
+        || !source->model.ParseFromArray(stripped.message.data(), static_cast<int>(stripped.message.size())))
+        return badInput("byte 0", "a message that protobuf cannot read (damaged inside, or nested too deep)",
+                        "an ONNX model");
+    for (const StrippedModel::Values &values : stripped.values)
+        source->values.emplace(&source->model.graph().initializer(static_cast<int>(values.initializer)),
+                               values.bytes);
+    return source;
+}
+
+/// The opset of ai.onnx.
+Result<int> checkVersions(const ::onnx::ModelProto &model)
+{
+    if (!model.has_graph())
+        return badInput("graph", "none", "the model's graph");
+    if (model.ir_version() > kNewestIr || model.ir_version() < 0)
+        return badInput("ir_version", std::to_string(model.ir_version()),
+                        "at most " + std::to_string(kNewestIr));
+    std::optional<std::int64_t> opset;
+    for (const auto &import : model.opset_import()) {
+        if (domainOf(import.domain()) != kMainDomain)
+            continue;
+        if (import.version() > names::kNewestOpset || import.version() < 1)
+            return badInput("opset_import", "opset " + std::to_string(import.version()) + " of ai.onnx",
+                            "1 to " + std::to_string(names::kNewestOpset));
+        opset = std::max(opset.value_or(0), import.version());
+    }
+    // Version 1 of the format had no field for it.
+    if (!opset && (model.opset_import_size() > 0 || model.ir_version() >= 3 || !model.has_ir_version())) {
+        const bool needsMain = std::ranges::any_of(
+            model.graph().node(), [](const auto &node) { return domainOf(node.domain()) == kMainDomain; });
+        if (needsMain)
+            return badInput("opset_import", "no opset of ai.onnx", "the one that its operators are those of");
+    }
+    return static_cast<int>(opset.value_or(opset ? *opset : names::kNewestOpset));
+}
+
+using FunctionName = std::pair<std::string, std::string>;
+
+/// No function may call itself, over others neither.
+Result<void> checkCycles(const std::map<FunctionName, std::set<FunctionName>> &calls)
+{
+    std::map<FunctionName, std::size_t> callers;
+    for (const auto &[name, called] : calls)
+        for (const FunctionName &one : called)
+            ++callers[one];
+    std::vector<FunctionName> free;
+    for (const auto &[name, called] : calls)
+        if (!callers.contains(name))
+            free.push_back(name);
+    std::size_t left = calls.size();
+    while (!free.empty()) {
+        const FunctionName name = free.back();
+        free.pop_back();
+        --left;
+        for (const FunctionName &one : calls.at(name))
+            if (--callers[one] == 0)
+                free.push_back(one);
+    }
+    if (left > 0)
+        return badInput("functions", "some that call themselves", "none");
+    return {};
+}
+
+Result<void> checkFunctions(const ::onnx::ModelProto &model)
+{
+    std::map<FunctionName, std::set<FunctionName>> calls;
+    for (const auto &function : model.functions())
+        if (!calls.try_emplace({domainOf(function.domain()), function.name() + ':' + function.overload()})
+                 .second)
+            return badInput("function " + printable(function.name(), 80), "a second one of this name",
+                            "each once");
+    for (const auto &function : model.functions()) {
+        auto &own = calls[{domainOf(function.domain()), function.name() + ':' + function.overload()}];
+        for (const auto &node : function.node()) {
+            const FunctionName called{domainOf(node.domain()), node.op_type() + ':' + node.overload()};
+            if (calls.contains(called))
+                own.insert(called);
+        }
+    }
+    return checkCycles(calls);
+}
+
+Result<graph::Model> read(const std::shared_ptr<const MappedFile> &file, std::vector<std::string> &notes)
+{
+    HALFTONE_TRY(std::shared_ptr<Source> source, parse(file));
+    HALFTONE_TRY(const int opset, checkVersions(source->model));
+    HALFTONE_CHECK(checkFunctions(source->model));
+    if (opset < names::kOldestOpset)
+        notes.push_back("opset " + std::to_string(opset) + ": operators that changed before opset "
+                        + std::to_string(names::kOldestOpset) + " are shown and not run");
+    ReadContext context;
+    context.source = source;
+    context.dialect = &names::onnxDialect(opset);
+    context.domains.emplace(kMainDomain);
+    for (const auto &import : source->model.opset_import())
+        context.domains.insert(domainOf(import.domain()));
+    GraphReader reader(context, source->model.graph(), nullptr);
+    graph::Model model;
+    HALFTONE_TRY(model.graph, reader.read());
+    model.parameters = std::move(context.parameters);
+    model.hasParameters = true;
+    return model;
+}
+
+OnnxFacts::Value valueOf(const ::onnx::ValueInfoProto &info)
+{
+    OnnxFacts::Value value;
+    value.name = info.name();
+    const auto &type = info.type().tensor_type();
+    value.dtype = names::nameOfCode(type.elem_type());
+    if (type.has_shape()) {
+        auto &dims = value.shape.emplace();
+        for (const auto &dim : type.shape().dim())
+            dims.push_back(dim.has_dim_value()           ? std::to_string(dim.dim_value())
+                               : dim.dim_param().empty() ? "?"
+                                                         : dim.dim_param());
+    }
+    return value;
+}
+
+} // namespace
+} // namespace onnx
+
+Result<graph::Model> readOnnx(const std::shared_ptr<const MappedFile> &file, std::vector<std::string> &notes)
+{
+    auto model = onnx::read(file, notes);
+    return model.ok() ? std::move(model) : inFile(std::move(model).error(), file->path());
+}
+
+OnnxFacts onnxFacts(const graph::Graph &graph)
+{
+    OnnxFacts facts;
+    const auto *const data = dynamic_cast<const onnx::GraphData *>(graph.format().get());
+    if (data == nullptr)
+        return facts;
+    const ::onnx::ModelProto &model = data->source->model;
+    facts.irVersion = model.ir_version();
+    for (const auto &import : model.opset_import())
+        facts.opsets[onnx::domainOf(import.domain())] = import.version();
+    facts.producer = model.producer_name();
+    if (!model.producer_version().empty())
+        facts.producer += ' ' + model.producer_version();
+    for (const auto &entry : model.metadata_props())
+        facts.metadata.emplace_back(entry.key(), entry.value());
+    for (const auto &function : model.functions())
+        facts.functions.push_back(function.domain() + '.' + function.name());
+    std::set<std::string_view> held;
+    for (const auto &tensor : model.graph().initializer())
+        held.insert(tensor.name());
+    for (const auto &input : model.graph().input())
+        if (!held.contains(input.name()))
+            facts.inputs.push_back(onnx::valueOf(input));
+    for (const auto &output : model.graph().output())
+        facts.outputs.push_back(onnx::valueOf(output));
+    facts.externalFiles = data->source->externalFiles;
+    facts.externalBytes = data->source->externalBytes;
+    return facts;
+}
+
+std::vector<FileIdentity> externalFilesOf(const graph::Graph &graph)
+{
+    std::vector<FileIdentity> files;
+    if (const auto *const data = dynamic_cast<const onnx::GraphData *>(graph.format().get()))
+        for (const auto &[location, file] : data->source->external)
+            if (file != nullptr)
+                files.push_back(file->identity());
+    return files;
+}
+
+} // namespace halftone::io

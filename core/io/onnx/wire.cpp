@@ -1,0 +1,211 @@
+#include "core/io/onnx/wire.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace halftone::io::onnx {
+namespace {
+
+// Fields of ModelProto, GraphProto and TensorProto.
+constexpr std::uint32_t kModelGraph = 7;
+constexpr std::uint32_t kGraphInitializer = 5;
+constexpr std::uint32_t kTensorRawData = 9;
+constexpr std::size_t kLeastKeptApart = 4096; ///< smaller values are copied
+constexpr std::uint32_t kHighestField = (1U << 29) - 1;
+
+enum class Wire : std::uint8_t
+{
+    Varint = 0,
+    Fixed64 = 1,
+    Bytes = 2,
+    Fixed32 = 5
+};
+
+struct Field
+{
+    std::uint32_t number = 0;
+    Wire wire = Wire::Varint;
+    std::span<const std::byte> whole; ///< key, length and content
+    std::span<const std::byte> content; ///< of Bytes
+};
+
+Error badByte(std::size_t at, std::string found, std::string expected)
+{
+    return badInput("byte " + std::to_string(at), std::move(found), std::move(expected));
+}
+
+/// Goes over the fields of one message, which begins `base` bytes into the file.
+class Fields
+{
+public:
+    Fields(std::span<const std::byte> bytes, std::size_t base)
+        : m_bytes(bytes)
+        , m_base(base)
+    {
+    }
+
+    bool atEnd() const { return m_at == m_bytes.size(); }
+    std::size_t place() const { return m_base + m_at; }
+
+    Result<Field> next()
+    {
+        const std::size_t begin = m_at;
+        HALFTONE_TRY(const std::uint64_t key, varint("a field"));
+        Field field;
+        field.number = static_cast<std::uint32_t>(key >> 3);
+        if (key >> 3 == 0 || key >> 3 > kHighestField)
+            return badByte(m_base + begin, "field number " + std::to_string(key >> 3),
+                           "a field of an ONNX model");
+        switch (key & 7) {
+        case 0:
+            HALFTONE_CHECK(varint("a number"));
+            break;
+        case 1:
+            HALFTONE_CHECK(take(8));
+            break;
+        case 2: {
+            HALFTONE_TRY(const std::uint64_t length, varint("a length"));
+            const std::size_t content = m_at;
+            HALFTONE_CHECK(take(length));
+            field.content = m_bytes.subspan(content, m_at - content);
+            break;
+        }
+        case 5:
+            HALFTONE_CHECK(take(4));
+            break;
+        default:
+            return badByte(m_base + begin, "wire type " + std::to_string(key & 7), "0, 1, 2 or 5");
+        }
+        field.wire = static_cast<Wire>(key & 7);
+        field.whole = m_bytes.subspan(begin, m_at - begin);
+        return field;
+    }
+
+private:
+    Result<std::uint64_t> varint(const char *what)
+    {
+        std::uint64_t value = 0;
+        for (unsigned shift = 0; shift < 70; shift += 7) {
+            if (m_at == m_bytes.size())
+                return badByte(m_base + m_at, std::string("the end within ") + what, "more bytes");
+            const auto byte = static_cast<std::uint64_t>(m_bytes[m_at++]);
+            if (shift < 64)
+                value |= (byte & 127) << shift;
+            if (byte < 128)
+                return value;
+        }
+        return badByte(m_base + m_at, "a number of more than 10 bytes", "at most 10");
+    }
+
+    Result<void> take(std::uint64_t length)
+    {
+        if (length > m_bytes.size() - m_at)
+            return badByte(m_base + m_at, std::to_string(m_bytes.size() - m_at) + " bytes left",
+                           std::to_string(length));
+        m_at += static_cast<std::size_t>(length);
+        return {};
+    }
+
+    std::span<const std::byte> m_bytes;
+    std::size_t m_base;
+    std::size_t m_at = 0;
+};
+
+void append(std::string &out, std::span<const std::byte> bytes)
+{
+    out.append(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+}
+
+void appendMessage(std::string &out, std::uint32_t field, const std::string &content)
+{
+    const auto varint = [&out](std::uint64_t value) {
+        for (; value >= 128; value >>= 7)
+            out += static_cast<char>((value & 127) | 128);
+        out += static_cast<char>(value);
+    };
+    varint(std::uint64_t{field} << 3 | 2);
+    varint(content.size());
+    out += content;
+}
+
+class Stripper
+{
+public:
+    explicit Stripper(std::span<const std::byte> bytes)
+        : m_file(bytes)
+    {
+    }
+
+    Result<StrippedModel> model()
+    {
+        Fields fields(m_file, 0);
+        while (!fields.atEnd()) {
+            HALFTONE_TRY(const Field field, fields.next());
+            if (field.number != kModelGraph || field.wire != Wire::Bytes) {
+                append(m_model.message, field.whole);
+                continue;
+            }
+            std::string graph;
+            HALFTONE_CHECK(stripGraph(field.content, graph));
+            appendMessage(m_model.message, kModelGraph, graph);
+        }
+        return std::move(m_model);
+    }
+
+private:
+    std::size_t placeOf(std::span<const std::byte> part) const
+    {
+        return static_cast<std::size_t>(part.data() - m_file.data());
+    }
+
+    Result<void> stripGraph(std::span<const std::byte> bytes, std::string &out)
+    {
+        Fields fields(bytes, placeOf(bytes));
+        while (!fields.atEnd()) {
+            HALFTONE_TRY(const Field field, fields.next());
+            if (field.number != kGraphInitializer || field.wire != Wire::Bytes) {
+                append(out, field.whole);
+                continue;
+            }
+            if (field.content.size() < kLeastKeptApart) {
+                append(out, field.whole);
+            } else {
+                std::string tensor;
+                HALFTONE_CHECK(stripTensor(field.content, tensor));
+                appendMessage(out, kGraphInitializer, tensor);
+            }
+            ++m_initializers;
+        }
+        return {};
+    }
+
+    Result<void> stripTensor(std::span<const std::byte> bytes, std::string &out)
+    {
+        Fields fields(bytes, placeOf(bytes));
+        std::optional<std::span<const std::byte>> values;
+        while (!fields.atEnd()) {
+            HALFTONE_TRY(const Field field, fields.next());
+            if (field.number != kTensorRawData || field.wire != Wire::Bytes
+                || field.content.size() < kLeastKeptApart)
+                append(out, field.whole);
+            else
+                values = field.content;
+        }
+        if (values)
+            m_model.values.push_back({m_initializers, *values});
+        return {};
+    }
+
+    std::span<const std::byte> m_file;
+    StrippedModel m_model;
+    std::size_t m_initializers = 0;
+};
+
+} // namespace
+
+Result<StrippedModel> stripModel(std::span<const std::byte> bytes)
+{
+    return Stripper(bytes).model();
+}
+
+} // namespace halftone::io::onnx

@@ -1,0 +1,99 @@
+#include "core/dialect/dialect.h"
+#include "core/dialect/onnx/onnx_dialect.h"
+#include "core/io/onnx/graph_writer.h"
+#include "core/io/onnx/onnx_file.h"
+
+#include <limits>
+
+namespace halftone::io {
+namespace onnx {
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kLineBytes = 64;
+constexpr std::size_t kLargeTensor = std::size_t{1} << 20;
+
+/// Moves the values of all initializers into one file beside the model.
+std::string movedOut(::onnx::GraphProto &graph, const std::string &file)
+{
+    std::string data;
+    for (auto &tensor : *graph.mutable_initializer()) {
+        const std::string &values = tensor.raw_data();
+        if (!tensor.has_raw_data() || values.empty())
+            continue;
+        const std::size_t step = values.size() >= kLargeTensor ? kPageBytes : kLineBytes;
+        data.resize((data.size() + step - 1) / step * step);
+        const auto set = [&tensor](const char *key, std::string value) {
+            auto &entry = *tensor.add_external_data();
+            entry.set_key(key);
+            entry.set_value(std::move(value));
+        };
+        tensor.clear_external_data();
+        set("location", file);
+        set("offset", std::to_string(data.size()));
+        set("length", std::to_string(values.size()));
+        tensor.set_data_location(::onnx::TensorProto::EXTERNAL);
+        data += values;
+        tensor.clear_raw_data();
+    }
+    return data;
+}
+
+void writeHeader(const GraphData *data, const graph::Graph &graph, ::onnx::ModelProto &model)
+{
+    if (data == nullptr) {
+        model.set_ir_version(8);
+        model.set_producer_name("Halftone");
+        auto &import = *model.add_opset_import();
+        import.set_version(dialect::onnx::opsetOf(dialect::of(graph)));
+        return;
+    }
+    const ::onnx::ModelProto &source = data->source->model;
+    if (source.has_ir_version())
+        model.set_ir_version(source.ir_version());
+    model.mutable_opset_import()->CopyFrom(source.opset_import());
+    if (source.has_producer_name())
+        model.set_producer_name(source.producer_name());
+    if (source.has_producer_version())
+        model.set_producer_version(source.producer_version());
+    if (source.has_domain())
+        model.set_domain(source.domain());
+    if (source.has_model_version())
+        model.set_model_version(source.model_version());
+    if (source.has_doc_string())
+        model.set_doc_string(source.doc_string());
+    model.mutable_metadata_props()->CopyFrom(source.metadata_props());
+    model.mutable_training_info()->CopyFrom(source.training_info());
+    model.mutable_functions()->CopyFrom(source.functions());
+    model.mutable_configuration()->CopyFrom(source.configuration());
+    model.mutable_unknown_fields()->append(source.unknown_fields());
+    // The opset of the graph's dialect is what its nodes are those of now.
+    const int opset = dialect::onnx::opsetOf(dialect::of(graph));
+    for (auto &import : *model.mutable_opset_import())
+        if ((import.domain().empty() || import.domain() == "ai.onnx") && import.version() < opset)
+            import.set_version(opset);
+}
+
+} // namespace
+} // namespace onnx
+
+Result<OnnxBytes> writeOnnx(const graph::Model &model, const std::string &dataFile)
+{
+    const auto *const data = dynamic_cast<const onnx::GraphData *>(model.graph.format().get());
+    ::onnx::ModelProto proto;
+    onnx::writeHeader(data, model.graph, proto);
+    std::unordered_map<std::string_view, const tensor::Array *> parameters;
+    for (const tensor::Array &array : model.parameters)
+        parameters.insert_or_assign(dialect::variableOf(model.graph, array.name), &array);
+    HALFTONE_CHECK(onnx::GraphWriter(model.graph, &parameters).write(*proto.mutable_graph()));
+    OnnxBytes bytes;
+    if (!dataFile.empty())
+        bytes.data = onnx::movedOut(*proto.mutable_graph(), dataFile);
+    if (proto.ByteSizeLong() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
+        return unsupported({}, "a model of more than 2 GB in one file", "its values in a file beside it");
+    if (!proto.SerializeToString(&bytes.message))
+        return unsupported({}, "a model that protobuf does not write");
+    return bytes;
+}
+
+} // namespace halftone::io

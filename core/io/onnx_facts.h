@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace halftone::io {
+
+/// What an ONNX file says of itself.
+struct OnnxFacts
+{
+    /// An input or output.
+    struct Value
+    {
+        std::string name;
+        std::optional<std::vector<std::string>> shape; ///< names and numbers; "?" for neither
+        std::string dtype;
+    };
+
+    std::int64_t irVersion = 0;
+    std::map<std::string, std::int64_t> opsets; ///< by domain; "ai.onnx" has its name
+    std::string producer;
+    std::vector<std::pair<std::string, std::string>> metadata;
+    std::vector<std::string> functions;
+    std::vector<Value> inputs; ///< without those that have an initializer
+    std::vector<Value> outputs;
+    std::vector<std::string> externalFiles;
+    std::size_t externalBytes = 0;
+};
+
+} // namespace halftone::io

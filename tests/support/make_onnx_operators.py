@@ -1,0 +1,128 @@
+"""Writes resources/onnx/operators.json from ONNX's own schemas: python3 make_onnx_operators.py CLASSES.json >operators.json
+
+CLASSES.json holds under "operators" what class each operator has for float16 and bfloat16 ("fp16", "bf16": target, neutral, widest, fp32), and why
+("reason"). Everything else are facts of the onnx package (1.22.0): per operator its versions as far as these facts differ, newest last, each with
+  since    the opset from which it holds
+  inputs   "X, W, B?": names; "?" for optional ones, "*" for any number
+  outputs  likewise
+  types    the type rule (core/ops/type_rule.h)
+  attributes  {name: "int", "int = 1", "ints", "float", "floats", "string", "strings", "tensor", "graph"}; without " = " and with "!": required
+"""
+import json
+import sys
+
+import numpy as np
+import onnx
+from onnx import defs
+
+OURS = {"tensor(float)": "float32", "tensor(double)": "float64", "tensor(float16)": "float16", "tensor(bfloat16)": "bfloat16", "tensor(bool)": "bool",
+        **{f"tensor({k})": k for k in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")}}
+KINDS = {defs.OpSchema.AttrType.INT: "int", defs.OpSchema.AttrType.INTS: "ints", defs.OpSchema.AttrType.FLOAT: "float",
+         defs.OpSchema.AttrType.FLOATS: "floats", defs.OpSchema.AttrType.STRING: "string", defs.OpSchema.AttrType.STRINGS: "strings",
+         defs.OpSchema.AttrType.TENSOR: "tensor", defs.OpSchema.AttrType.GRAPH: "graph"}
+# The attribute that says an output's type, where it is no input's.
+TYPED_BY = {"Cast": "to", "BitCast": "to", "RandomNormal": "dtype", "RandomUniform": "dtype", "RandomNormalLike": "dtype", "RandomUniformLike": "dtype", "EyeLike": "dtype",
+            "Multinomial": "dtype", "Bernoulli": "dtype", "ConstantOfShape": "value", "Constant": "value", "HannWindow": "output_datatype",
+            "HammingWindow": "output_datatype", "BlackmanWindow": "output_datatype", "QuantizeLinear": "output_dtype", "DequantizeLinear": "output_dtype"}
+# Output types that follow an input where the attribute is absent.
+LIKE = {"RandomNormalLike": 0, "RandomUniformLike": 0, "EyeLike": 0, "Bernoulli": 0}
+VARIABLES = "TUVW"
+
+
+def slot(p):
+    mark = {defs.OpSchema.FormalParameterOption.Optional: "?", defs.OpSchema.FormalParameterOption.Variadic: "*"}.get(p.option, "")
+    return p.name + mark
+
+
+def rule(schema):
+    allowed = {c.type_param_str: c.allowed_type_strs for c in schema.type_constraints}
+    params = [*schema.inputs, *schema.outputs]
+    uses = {}
+    for p in params:
+        uses[p.type_str] = uses.get(p.type_str, 0) + (2 if p.option == defs.OpSchema.FormalParameterOption.Variadic and p.is_homogeneous else 1)
+    given = {p.type_str for p in schema.inputs}
+    names = {}
+
+    def types_of(text):
+        listed = allowed.get(text, [text])
+        return listed, sorted({OURS[t] for t in listed if t in OURS})
+
+    def item(p, is_output):
+        listed, ours = types_of(p.type_str)
+        if not ours or any(t.startswith(("seq(", "optional(", "map(")) for t in listed) and not any(t.startswith("tensor(") for t in listed):
+            return "?"
+        if not p.is_homogeneous:
+            return "?"
+        if len(listed) == 1:
+            return ours[0]
+        if is_output and p.type_str not in given:
+            return "D" if schema.name in TYPED_BY else "?"
+        if uses[p.type_str] == 1:
+            text = "?"
+        elif p.type_str in names:
+            return names[p.type_str]
+        elif len(names) < len(VARIABLES):
+            text = names[p.type_str] = VARIABLES[len(names)]
+        else:
+            text = "?"
+        # What only types that we do not know would be left out for is not restricted.
+        return text if len(ours) == len(OURS) else text + "{" + "|".join(ours) + "}"
+
+    def side(parameters, is_output):
+        items = []
+        for p in parameters:
+            text = item(p, is_output)
+            if p.option == defs.OpSchema.FormalParameterOption.Variadic:
+                text += "..."
+            items.append(text)
+        return ", ".join(items)
+
+    return f"{side(schema.inputs, False)} -> {side(schema.outputs, True)}".strip()
+
+
+def attribute(a):
+    kind = KINDS.get(a.type, "other")
+    if a.required:
+        return kind + "!"
+    if a.default_value.name:
+        value = onnx.helper.get_attribute_value(a.default_value)
+        if isinstance(value, bytes):
+            value = value.decode()
+        if isinstance(value, list):
+            value = "[" + ",".join(str(v.decode() if isinstance(v, bytes) else v) for v in value) + "]"
+        if isinstance(value, float):
+            value = str(np.float32(value))
+        return f"{kind} = {value}"
+    return kind
+
+
+def main():
+    classes = json.load(open(sys.argv[1]))["operators"]
+    table = {}
+    for schema in sorted(defs.get_all_schemas_with_history(), key=lambda s: (s.name, s.since_version)):
+        if schema.domain or schema.support_level == defs.OpSchema.SupportType.EXPERIMENTAL:
+            continue
+        op = table.setdefault(schema.name, {})
+        known = classes.get(schema.name, {})
+        for key in ("fp16", "bf16", "reason"):
+            if key in known:
+                op[key] = known[key]
+        if schema.name in TYPED_BY:
+            op["typed_by"] = TYPED_BY[schema.name]
+        if schema.name in LIKE:
+            op["like"] = LIKE[schema.name]
+        op.setdefault("versions", []).append({
+            "since": schema.since_version, **({"deprecated": True} if schema.deprecated else {}),
+            "inputs": ", ".join(map(slot, schema.inputs)), "outputs": ", ".join(map(slot, schema.outputs)),
+            "types": rule(schema), "attributes": {k: attribute(a) for k, a in sorted(schema.attributes.items())}})
+    for op in table.values():  # versions before the last one that opset 7 has are not needed
+        old = [v for v in op["versions"] if v["since"] <= 7]
+        op["versions"] = old[-1:] + [v for v in op["versions"] if v["since"] > 7]
+        told = lambda v: {k: x for k, x in v.items() if k != "since"}
+        op["versions"] = [v for k, v in enumerate(op["versions"]) if k == 0 or told(v) != told(op["versions"][k - 1])]
+    rows = [f" {json.dumps(name)}: {json.dumps(op, ensure_ascii=False)}" for name, op in table.items()]
+    print("{\n" + ",\n".join(rows) + "\n}")
+
+
+if __name__ == "__main__":
+    main()
