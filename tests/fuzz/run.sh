@@ -8,8 +8,9 @@ targets=${2:-symbol_json params policy}
 declare -A fixtures=([symbol_json]=tests/data/formats/symbol-json [params]=tests/data/formats/params [policy]="")
 
 cmake --preset fuzz >/dev/null
-for target in $targets; do
-    cmake --build build/fuzz --target "fuzz_$target" -- -k 0 >/dev/null
+read -ra names <<<"$targets"
+cmake --build build/fuzz --target "${names[@]/#/fuzz_}" >/dev/null
+for target in "${names[@]}"; do
     work=build/fuzz/work/$target
     mkdir -p "$work" build/fuzz/findings
     # shellcheck disable=SC2086  # no fixtures: no argument
