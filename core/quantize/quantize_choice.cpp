@@ -106,6 +106,7 @@ public:
         , m_deviations(deviations)
         , m_abilities(fused.graph.nodeCount())
         , m_order(graph::postOrder(fused.graph))
+        , m_referenced(graph::referencedOutputs(fused.graph))
     {
     }
 
@@ -158,6 +159,8 @@ private:
             return cannot("excluded operator");
         const NodeDef &inner = m_fused.members[id].empty() ? node : mainNode(m_dialect, node);
         HALFTONE_TRY(const ops::Operator op, m_dialect.read(inner));
+        if (op.is<ops::BatchNorm>() && m_referenced[id] > 1) // ends of a range stand in their place
+            return cannot("its mean and variance are read");
         const bool hasForm = m_dialect.quantizedForms()->kindOf(inner.op) != dialect::Int8Kind::None;
         Ability ability = hasForm ? abilityOf(op, m_options) : cannot("no int8 form");
         if (ability.kind != Ability::Kind::None && !m_options.quantizedOps.empty()
@@ -214,6 +217,7 @@ private:
     const Deviations &m_deviations;
     std::vector<Ability> m_abilities; ///< by NodeId
     std::vector<NodeId> m_order;
+    std::vector<std::uint32_t> m_referenced; ///< by NodeId: outputs
 };
 
 Result<void> checkNames(const FusedGraph &fused, const Graph &original, const QuantizeOptions &options)

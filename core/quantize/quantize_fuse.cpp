@@ -87,6 +87,7 @@ public:
         , m_readers(m_graph.nodeCount())
         , m_isHead(m_graph.nodeCount())
         , m_chainOf(m_graph.nodeCount(), kNone)
+        , m_referenced(graph::referencedOutputs(m_graph))
     {
         for (const NodeId id : graph::postOrder(m_graph)) {
             for (const Entry &entry : m_graph.inputs(id)) {
@@ -176,6 +177,14 @@ private:
         return m_graph.isVariable(id) ? Int8Kind::None : m_forms.kindOf(m_graph.node(id).op);
     }
 
+    /// Can the convolution's weights take this normalization in? It is along their channels, and nobody asks for its statistics.
+    Result<bool> mayFold(NodeId norm) const
+    {
+        HALFTONE_TRY(const ops::Operator op, dialect::of(m_graph).read(m_graph.node(norm)));
+        const auto *const batchNorm = op.getIf<ops::BatchNorm>();
+        return batchNorm != nullptr && batchNorm->axis == 1 && m_referenced[norm] <= 1;
+    }
+
     Result<std::optional<Chain>> convChain(NodeId id) const
     {
         if (!isAsked(id) || kindOf(id) != Int8Kind::Convolution)
@@ -186,7 +195,11 @@ private:
             return std::optional<Chain>();
         Chain chain{{id}, {Int8Kind::Convolution}};
         std::optional<NodeId> next = onlyReader(id);
+        bool isFolded = false;
         if (next && kindOf(*next) == Int8Kind::BatchNorm && m_graph.inputs(*next)[0].node == id) {
+            HALFTONE_TRY(isFolded, mayFold(*next));
+        }
+        if (isFolded) {
             chain.nodes.push_back(*next);
             chain.form.hasBatchNorm = true;
             next = onlyReader(*next);
@@ -313,6 +326,7 @@ private:
     std::vector<std::vector<NodeId>> m_readers; ///< by NodeId, each once
     std::vector<bool> m_isHead;
     std::vector<std::size_t> m_chainOf; ///< by NodeId
+    std::vector<std::uint32_t> m_referenced; ///< by NodeId: outputs
     std::vector<Chain> m_chains;
     std::vector<NodeId> m_emitted; ///< by NodeId; of a chain: by its last node
     FusedGraph m_result;

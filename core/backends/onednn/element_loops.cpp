@@ -195,6 +195,8 @@ bool losesNaN(const kernels::Operation &operation)
         = op.getIf<ops::Activation>(); // of float32 it is defined so: see the reference's
         activation && activation->kind == ops::UnaryKind::Relu)
         return operation.inputs[0].dtype == DType::F16;
+    if (op.is<ops::Softmax>()) // likewise
+        return operation.inputs[0].dtype == DType::F16;
     if (const auto *unary = op.getIf<ops::Unary>())
         return unary->kind == ops::UnaryKind::Relu || unary->kind == ops::UnaryKind::Exp;
     if (const auto *scalar = op.getIf<ops::ScalarBinary>())

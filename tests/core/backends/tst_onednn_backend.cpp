@@ -343,10 +343,11 @@ void OneDnnBackendTest::whatIsNotFiniteStaysSo_data()
                                  "hard sigmoid",
                                  "exp",
                                  "power",
-                                 "softmax",
-                                 "activation"};
+                                 "softmax activation",
+                                 "activation",
+                                 "softmax"};
     for (const DType type : {DType::F32, DType::BF16, DType::F16})
-        for (int k = 0; k < 11; ++k)
+        for (int k = 0; k < 12; ++k)
             QTest::addRow("%s, %s", names[k], std::string(tensor::nameOf(type)).c_str())
                 << k << type << (k < 6 || k == 10);
 }
@@ -358,7 +359,7 @@ void OneDnnBackendTest::whatIsNotFiniteStaysSo()
     QFETCH(DType, type);
     QFETCH(bool, exact);
     using ops::BinaryKind;
-    const std::array<ops::Operator, 11> all{ops::Unary{ops::UnaryKind::Relu},
+    const std::array<ops::Operator, 12> all{ops::Unary{ops::UnaryKind::Relu},
                                             ops::Clip{0, 6},
                                             ops::ScalarBinary{BinaryKind::Maximum, false, 0.5},
                                             ops::ScalarBinary{BinaryKind::Minimum, false, 0.5},
@@ -368,7 +369,8 @@ void OneDnnBackendTest::whatIsNotFiniteStaysSo()
                                             ops::Unary{ops::UnaryKind::Exp},
                                             ops::ScalarBinary{BinaryKind::Power, false, 3},
                                             ops::SoftmaxActivation{},
-                                            ops::Activation{ops::UnaryKind::Relu}};
+                                            ops::Activation{ops::UnaryKind::Relu},
+                                            ops::Softmax{}};
     const bool isPair = which == 4 || which == 5;
     const float infinity = std::numeric_limits<float>::infinity();
     const float nan = std::numeric_limits<float>::quiet_NaN();

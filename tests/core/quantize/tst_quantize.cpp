@@ -272,6 +272,37 @@ private Q_SLOTS:
                  std::vector<std::string>{"sg_mkldnn_fully_connected_0"});
     }
 
+    void aNormalizationThatCannotBeFoldedStays_data()
+    {
+        QTest::addColumn<bool>("isOtherAxis");
+        QTest::newRow("its mean is a head") << false;
+        QTest::newRow("it is not along the channels") << true;
+    }
+
+    void aNormalizationThatCannotBeFoldedStays()
+    {
+        QFETCH(bool, isOtherAxis);
+        graph::Model model = load(kData + "cbrpf/model-symbol.json");
+        graph::NodeId norm = 0;
+        while (model.graph.node(norm).name != "conv1_bn")
+            ++norm;
+        graph::NodeDef changed = model.graph.node(norm);
+        changed.attributes.set(isOtherAxis ? "axis" : "output_mean_var", isOtherAxis ? "3" : "True");
+        model.graph.redefine(norm, std::make_shared<const graph::NodeDef>(changed));
+        std::vector<graph::Entry> heads(model.graph.heads().begin(), model.graph.heads().end());
+        if (!isOtherAxis)
+            heads.push_back({norm, 1, 0});
+        model.graph.setHeads(heads);
+        for (const QuantizedForm form : {QuantizedForm::Onednn, QuantizedForm::Plain}) {
+            quantize::QuantizeOptions options;
+            options.form = form;
+            const auto rows = rowsOf(quantized(model, options, {{"data", {-3, 3}}}).model.graph);
+            QVERIFY(rows.contains("conv1_bn"));
+            QCOMPARE(std::get<0>(rows.at("conv1_bn")), std::string("BatchNorm"));
+            QVERIFY(isOtherAxis || std::get<2>(rows.at("")).back() == "conv1_bn:1");
+        }
+    }
+
     void theNeutralSchemeWidensRangesByHalfALevel()
     {
         const graph::Model model = load(kData + "mlp/model-symbol.json");
