@@ -196,7 +196,7 @@ bool losesNaN(const kernels::Operation &operation)
         activation && activation->kind == ops::UnaryKind::Relu)
         return operation.inputs[0].dtype == DType::F16;
     if (op.is<ops::Softmax>()) // likewise
-        return operation.inputs[0].dtype == DType::F16;
+        return tensor::isHalf(operation.inputs[0].dtype);
     if (const auto *unary = op.getIf<ops::Unary>())
         return unary->kind == ops::UnaryKind::Relu || unary->kind == ops::UnaryKind::Exp;
     if (const auto *scalar = op.getIf<ops::ScalarBinary>())
