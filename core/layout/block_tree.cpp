@@ -44,13 +44,28 @@ std::vector<char> openWithin(const BlockTree &tree, std::size_t budget)
             for (const ItemRef &child : tree.blocks[block].children)
                 if (child.isBlock)
                     next.push_back(child.id);
+        std::size_t more = 0;
         for (const BlockId block : next)
-            seen += tree.blocks[block].children.size() - 1;
-        if (seen > budget)
+            more += tree.blocks[block].children.size() - 1;
+        if (seen + more > budget)
             break;
+        seen += more;
         for (const BlockId block : next)
             open[block] = 1;
         level = std::move(next);
+    }
+    for (BlockId at = kRoot; at != kNoBlock;) { // down the blocks that hold most
+        const auto &children = tree.blocks[at].children;
+        const auto most = std::ranges::find_if(children, [&](const ItemRef &child) {
+            return child.isBlock && 2 * tree.blocks[child.id].operators > tree.blocks[kRoot].operators;
+        });
+        at = most == children.end() ? kNoBlock : most->id;
+        if (at == kNoBlock || open[at] != 0)
+            continue;
+        seen += tree.blocks[at].children.size() - 1;
+        if (seen > 3 * budget)
+            break;
+        open[at] = 1;
     }
     return open;
 }

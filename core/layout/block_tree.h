@@ -27,7 +27,8 @@ struct ItemRef
 /// Nodes that are shown as one when folded.
 struct Block
 {
-    std::string name; ///< what their names begin with ("stage1"), else "first … last"
+    /// What their names begin with ("stage1"), else "first … last", with its number where parts repeat ("block 2 of 12: …").
+    std::string name;
     BlockId parent = kNoBlock; ///< always below the block's own id
     std::uint32_t depth = 0; ///< of the root 0
     std::vector<ItemRef> children; ///< in topological order
@@ -47,15 +48,16 @@ struct BlockTree
 };
 
 /// Folds by names first (a run of nodes whose names share their beginning up to "_", "/" or "."), then by structure:
-/// what lies between two nodes that every path goes through, long chains in lengths, and neighbouring blocks together
-/// until no level has many.
+/// parts that come over and over (repeats.h), what lies between two nodes that every path goes through, long chains in
+/// lengths, and neighbouring blocks together until no level has many.
 ///
 /// drawn  by NodeId, see drawnNodes()
 BlockTree foldGraph(const graph::Graph &graph, const std::vector<char> &drawn);
 /// The tree without blocks.
 BlockTree flatTree(const graph::Graph &graph, const std::vector<char> &drawn);
 
-/// Which blocks are open, by BlockId: level by level from the top while no more than `budget` items are to be seen.
+/// Which blocks are open, by BlockId: level by level from the top while no more than `budget` items are to be seen. Beyond that
+/// a block that stands for most of the network is opened too, so that there is something to see, up to three times as many.
 std::vector<char> openWithin(const BlockTree &tree, std::size_t budget);
 std::vector<char> allOpen(const BlockTree &tree);
 /// The items that are to be seen: nodes and folded blocks with all their parents open. In topological order.

@@ -1,4 +1,7 @@
+#include "core/base/fnv1a.h"
 #include "core/layout/block_tree.h"
+#include "core/layout/name_parts.h"
+#include "core/layout/repeats.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,24 +18,6 @@ constexpr std::size_t kMostChildren = 24; ///< more are gathered
 constexpr std::size_t kFewChildren = 24; ///< up to here structure is left alone
 constexpr std::size_t kChain = 9; ///< about as many nodes of a chain make a block
 constexpr std::size_t kMostParts = 64; ///< of a name that are looked at
-
-bool isSeparator(char c)
-{
-    return c == '_' || c == '/' || c == '.' || c == ':';
-}
-
-/// Where the part of `name` that begins at `from` ends, separators after it included; 0 when nothing follows them.
-std::size_t endOfPart(std::string_view name, std::size_t from)
-{
-    std::size_t end = from;
-    while (end < name.size() && isSeparator(name[end]))
-        ++end;
-    while (end < name.size() && !isSeparator(name[end]))
-        ++end;
-    while (end < name.size() && isSeparator(name[end]))
-        ++end;
-    return end < name.size() ? end : 0;
-}
 
 /// A child under construction: the positions [first, last) of the order.
 struct Span
@@ -62,7 +47,7 @@ public:
 
     BlockTree fold()
     {
-        std::vector<Span> children = gathered(byStructure(byNames(0, m_order.size(), m_rootPrefix, 1)));
+        std::vector<Span> children = folded(byNames(0, m_order.size(), m_rootPrefix, 1));
         m_tree.blocks[kRoot].children.clear();
         for (const Span &child : children)
             m_tree.blocks[kRoot].children.push_back(child.item);
@@ -130,7 +115,7 @@ private:
                 continue;
             }
             const std::size_t inner = std::max(key.size(), commonPrefix(at, end, key.size()));
-            std::vector<Span> grandchildren = gathered(byStructure(byNames(at, end, inner, depth + 1)));
+            const std::vector<Span> grandchildren = folded(byNames(at, end, inner, depth + 1));
             children.push_back(block(grandchildren, labelOf(nameAt(at).substr(0, inner))));
             at = end;
         }
@@ -161,9 +146,7 @@ private:
         made.name = std::move(name);
         for (const Span &child : children) {
             made.children.push_back(child.item);
-            made.operators += child.item.isBlock    ? m_tree.blocks[child.item.id].operators
-                : m_graph.isVariable(child.item.id) ? 0
-                                                    : 1;
+            made.operators += operatorsOf(child);
         }
         m_tree.blocks.push_back(std::move(made));
         return {children.front().first,
@@ -171,8 +154,70 @@ private:
                 {true, static_cast<BlockId>(m_tree.blocks.size() - 1)}};
     }
 
-    /// By index into `children`: nothing goes past it, all paths go through.
-    std::vector<char> waistsOf(std::span<const Span> children)
+    std::vector<Span> folded(std::vector<Span> children)
+    {
+        return gathered(byStructure(byRepeats(std::move(children))));
+    }
+
+    std::size_t operatorsOf(const Span &span) const
+    {
+        return span.item.isBlock               ? m_tree.blocks[span.item.id].operators
+            : m_graph.isVariable(span.item.id) ? 0
+                                               : 1;
+    }
+
+    /// What the nodes do and how they hang together, whatever they are called.
+    std::uint64_t kindOf(const Span &span) const
+    {
+        constexpr std::size_t kNear = 8; ///< what lies farther back need not be as far in every part
+        Fnv1a hash;
+        for (std::size_t k = span.first; k < span.last; ++k) {
+            hash.add(m_graph.node(m_order[k]).op);
+            for (const graph::Entry &input : m_graph.inputs(m_order[k])) {
+                if (m_tree.boxOf[input.node] == input.node)
+                    hash.add(std::to_string(std::min(k - m_position[input.node], kNear)) + ' ');
+            }
+        }
+        return hash.value();
+    }
+
+    /// Parts that come over and over become blocks with a number.
+    std::vector<Span> byRepeats(std::vector<Span> children)
+    {
+        if (children.size() <= kFewChildren)
+            return children;
+        const std::vector<std::size_t> reach = reachOf(children);
+        std::vector<RepeatPlace> places;
+        std::vector<std::size_t> ending(children.size() + 1, 0); // by the first border behind
+        std::size_t crossing = 0;
+        for (std::size_t i = 0; i < children.size(); ++i) {
+            crossing -= ending[i];
+            places.push_back({kindOf(children[i]), operatorsOf(children[i]), crossing});
+            if (reach[i] > i) {
+                ++crossing;
+                ++ending[reach[i] + 1];
+            }
+        }
+        std::vector<Span> result;
+        std::size_t at = 0;
+        for (const Repeat &repeat : findRepeats(places)) {
+            result.insert(result.end(), children.begin() + static_cast<std::ptrdiff_t>(at),
+                          children.begin() + static_cast<std::ptrdiff_t>(repeat.first));
+            for (std::size_t k = 0; k < repeat.count; ++k) {
+                const auto part
+                    = std::span(children).subspan(repeat.first + k * repeat.period, repeat.period);
+                result.push_back(block(folded({part.begin(), part.end()}),
+                                       "block " + std::to_string(k + 1) + " of "
+                                           + std::to_string(repeat.count) + ": " + labelOf(part)));
+            }
+            at = repeat.end();
+        }
+        result.insert(result.end(), children.begin() + static_cast<std::ptrdiff_t>(at), children.end());
+        return result;
+    }
+
+    /// By index into `children`: the farthest one that reads something of it.
+    std::vector<std::size_t> reachOf(std::span<const Span> children)
     {
         std::vector<std::size_t> reach(children.size(), 0);
         for (std::size_t i = 0; i < children.size(); ++i)
@@ -186,6 +231,13 @@ private:
                     reach[m_spanAt[from]] = std::max(reach[m_spanAt[from]], m_spanAt[k]);
             }
         }
+        return reach;
+    }
+
+    /// By index into `children`: nothing goes past it, all paths go through.
+    std::vector<char> waistsOf(std::span<const Span> children)
+    {
+        const std::vector<std::size_t> reach = reachOf(children);
         std::vector<char> isWaist(children.size(), 0);
         std::size_t farthest = 0;
         for (std::size_t i = 0; i < children.size(); ++i) {

@@ -1,5 +1,6 @@
 #include "core/layout/block_tree.h"
 #include "core/layout/drawn_nodes.h"
+#include "core/layout/repeats.h"
 #include "tests/support/build_graph.h"
 
 #include <QtTest>
@@ -106,6 +107,10 @@ private Q_SLOTS:
     void namesThatOnlyCountOneOperatorAreNoBlock();
     void fewerThanFourNodesAreNoBlock();
     void namelessResidualPartsFoldBetweenTheirWaists();
+    void layersOfATransformerAreFoldedAndNumberedWithoutNames();
+    void partsThatRepeatAreFound_data();
+    void partsThatRepeatAreFound();
+    void aBlockThatHoldsMostOfTheNetworkIsOpenAtFirst();
     void everyNodeIsInOneBlockAndCountsAgree();
     void foldedBlocksNeverFormACycle();
     void noLevelOfALongNetworkHasMoreThanTwentyFourChildren();
@@ -175,8 +180,93 @@ void TestBlockTree::namelessResidualPartsFoldBetweenTheirWaists()
     QCOMPARE(tree.blocks.size(), std::size_t{9});
     for (std::size_t k = 1; k <= 8; ++k) {
         QCOMPARE(tree.blocks[k].operators, std::size_t{4});
-        QCOMPARE(tree.blocks[k].name, "n" + std::to_string(4 * k - 3) + " … n" + std::to_string(4 * k));
+        QCOMPARE(tree.blocks[k].name,
+                 "block " + std::to_string(k) + " of 8: n" + std::to_string(4 * k - 3) + " … n"
+                     + std::to_string(4 * k));
     }
+}
+
+/// Twelve layers between an embedding and a head; all read one mask. Names are in no order.
+void TestBlockTree::layersOfATransformerAreFoldedAndNumberedWithoutNames()
+{
+    test::GraphBuilder g;
+    int count = 0;
+    const auto op = [&](const char *type, std::vector<graph::Entry> inputs) {
+        return g.op(type, "t" + std::to_string(count++ * 7919 % 1009), std::move(inputs));
+    };
+    const auto mask = op("Cast", {g.variable("mask")});
+    auto x = op("LayerNorm", {op("broadcast_add", {op("Embedding", {g.variable("ids")}), g.variable("at")})});
+    constexpr std::size_t kLayers = 12;
+    for (std::size_t k = 0; k < kLayers; ++k) {
+        const auto q = op("FullyConnected", {x});
+        const auto scores = op("batch_dot", {q, op("transpose", {op("FullyConnected", {x})})});
+        const auto weights = op("softmax", {op("broadcast_add", {scores, mask})});
+        auto y = op("FullyConnected", {op("batch_dot", {weights, op("FullyConnected", {x})})});
+        x = op("LayerNorm", {op("elemwise_add", {y, x})});
+        y = op("FullyConnected", {op("LeakyReLU", {op("FullyConnected", {x})})});
+        x = op("LayerNorm", {op("elemwise_add", {y, x})});
+    }
+    const graph::Graph graph = g.withHeads({op("softmax", {op("FullyConnected", {x})})});
+    const layout::BlockTree tree = layout::foldGraph(graph, allDrawn(graph));
+    QVERIFY(flawOf(tree, graph).isEmpty());
+    std::size_t layers = 0;
+    for (const layout::Block &block : tree.blocks) {
+        if (!block.name.starts_with("block "))
+            continue;
+        ++layers;
+        QVERIFY(block.name.starts_with("block " + std::to_string(layers) + " of 12: "));
+        QCOMPARE(block.operators, std::size_t{16});
+    }
+    QCOMPARE(layers, kLayers);
+}
+
+void TestBlockTree::partsThatRepeatAreFound_data()
+{
+    QTest::addColumn<QByteArray>("kinds"); // a letter a place
+    QTest::addColumn<QByteArray>("want"); // a number a place: of its part, or '-'
+    QTest::newRow("nothing") << QByteArray("abcdefghij") << QByteArray("----------");
+    QTest::newRow("three times") << QByteArray("xabcdabcdabcdy") << QByteArray("-111122223333-");
+    QTest::newRow("twice is too little") << QByteArray("xabcdabcdy") << QByteArray("----------");
+    QTest::newRow("twice much") << QByteArray("abcdefghabcdefgh") << QByteArray("1111111122222222");
+    QTest::newRow("too short a part") << QByteArray("abcabcabcabcabc") << QByteArray("---------------");
+    QTest::newRow("two kinds of parts")
+        << QByteArray("abcdabcdabcd-efghefghefghefgh") << QByteArray("111122223333-1111222233334444");
+    QTest::newRow("a part with a part in it")
+        << QByteArray("abbbbcabbbbcabbbbc") << QByteArray("111111222222333333");
+}
+
+void TestBlockTree::partsThatRepeatAreFound()
+{
+    QFETCH(QByteArray, kinds);
+    QFETCH(QByteArray, want);
+    std::vector<layout::RepeatPlace> places;
+    for (const char kind : kinds)
+        places.push_back({static_cast<std::uint64_t>(kind), 1, 1});
+    QByteArray got(kinds.size(), '-');
+    for (const layout::Repeat &repeat : layout::findRepeats(places))
+        for (std::size_t k = repeat.first; k < repeat.end(); ++k)
+            got[static_cast<qsizetype>(k)]
+                = static_cast<char>('1' + static_cast<char>((k - repeat.first) / repeat.period));
+    QCOMPARE(got, want);
+}
+
+void TestBlockTree::aBlockThatHoldsMostOfTheNetworkIsOpenAtFirst()
+{
+    test::GraphBuilder g;
+    auto x = g.variable("data");
+    for (int part = 0; part < 2; ++part) {
+        const int units = part == 0 ? 500 : 1;
+        for (int k = 0; k < units; ++k)
+            for (const char *op : {"Convolution", "BatchNorm", "Activation", "Pooling", "Dropout"})
+                x = g.op(op, (part == 0 ? "body_unit" : "head_unit") + std::to_string(k) + '_' + op, {x});
+    }
+    const graph::Graph graph = g.withHeads({x});
+    const layout::BlockTree tree = layout::foldGraph(graph, allDrawn(graph));
+    const std::vector<char> open = layout::openWithin(tree, 64);
+    const auto items = layout::visibleItems(tree, open);
+    QVERIFY(items.size() <= 200);
+    for (const ItemRef &item : items)
+        QVERIFY(!item.isBlock || 2 * tree.blocks[item.id].operators < tree.blocks[layout::kRoot].operators);
 }
 
 void TestBlockTree::everyNodeIsInOneBlockAndCountsAgree()
