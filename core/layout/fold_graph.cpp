@@ -322,7 +322,7 @@ private:
             if (part.size() < kLeastNodes)
                 result.insert(result.end(), part.begin(), part.end());
             else
-                result.push_back(block(part, labelOf(part)));
+                result.push_back(block(gathered({part.begin(), part.end()}), labelOf(part)));
         }
         return result;
     }

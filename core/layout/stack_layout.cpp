@@ -4,6 +4,7 @@
 #include "core/layout/layered_layout.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace halftone::layout {
 namespace {
@@ -139,8 +140,10 @@ public:
         }
         for (std::vector<Part> &parts : m_parts) {
             for (Part &part : parts) {
-                if (part.layout == nullptr)
-                    part.layout = m_found.at(part.key);
+                if (part.layout != nullptr)
+                    continue;
+                part.layout = m_found.at(part.key);
+                m_outcome.plainPieces += m_plain.contains(part.key) ? 1 : 0;
             }
         }
         for (std::size_t k = 0; k < m_graphs.size(); ++k)
@@ -207,7 +210,7 @@ private:
 
     void notePlain(const Part &part)
     {
-        ++m_outcome.plainPieces;
+        m_plain.insert(part.key);
         if (m_outcome.note.empty() && !m_options.program.empty())
             m_outcome.note = "a part of " + std::to_string(part.piece.nodes.size())
                 + " nodes is too large for " + m_options.program;
@@ -239,6 +242,7 @@ private:
     std::vector<std::pair<std::string, const Part *>> m_open; ///< to be laid out, each content once
     std::unordered_map<std::string, std::size_t> m_known;
     std::unordered_map<std::string, LayoutPtr> m_found;
+    std::unordered_set<std::string> m_plain; ///< keys of those that Graphviz has not laid out
     StackOutcome m_outcome;
 };
 

@@ -226,6 +226,7 @@ std::vector<NodeId> FindQuery::run(const session::Snapshot &snapshot, const sess
                                 [&](const Term &term) { return holds(term, snapshot, figures, node); }))
             found.push_back(node);
     }
+    std::ranges::stable_partition(found, [&](NodeId node) { return !snapshot.graph().isVariable(node); });
     return found;
 }
 

@@ -29,7 +29,7 @@ public:
     /// What it asks for that nothing has been computed of, and how to get it; empty when all is there.
     QString missing(const session::Figures &figures) const;
 
-    /// The drawn operators and inputs that match, in topological order.
+    /// The operators that match, then the variables, each in topological order.
     std::vector<graph::NodeId> run(const session::Snapshot &snapshot, const session::Figures &figures) const;
 
 private:

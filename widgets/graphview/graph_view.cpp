@@ -189,10 +189,30 @@ void GraphView::take(LayoutAnswer answer)
     else if (after.anchor && m_scene->itemOf(after.anchor->item) != kNoItem) {
         const QRectF rect = m_scene->items()[m_scene->itemOf(after.anchor->item)].rect;
         m_navigator.pin({rect.center().x(), rect.top()}, after.anchor->view);
+        landOnContent(m_scene->itemOf(after.anchor->item));
     }
     if (after.node)
         centreOn(*after.node);
     Q_EMIT settled();
+}
+
+/// A frame may be so wide that nothing of it lies where its box was.
+void GraphView::landOnContent(ItemIndex opened)
+{
+    const SceneItem &frame = m_scene->items()[opened];
+    if (!frame.isFrame)
+        return;
+    const QRectF seen = m_navigator.camera().toScene(QRectF(m_right->rect()));
+    const SceneItem *first = nullptr;
+    for (const SceneItem &item : m_scene->items()) {
+        if (item.isFrame || !frame.rect.contains(item.rect))
+            continue;
+        if (seen.intersects(item.rect))
+            return;
+        first = first ? first : &item; // in topological order
+    }
+    if (first)
+        m_navigator.centreOn(first->rect);
 }
 
 void GraphView::centreOn(graph::NodeId node)

@@ -124,6 +124,8 @@ private:
     void feedCanvases();
     void showCamera(const Camera &camera);
     void goTo(const std::optional<View> &view);
+    std::optional<layout::ItemRef> itemInTheMiddle() const;
+    void landOnContent(ItemIndex opened);
     void centreOn(graph::NodeId node);
     void reveal(ItemIndex item, const Canvas &canvas);
     void showCounterpartOf(ItemIndex item, const Canvas *clicked);

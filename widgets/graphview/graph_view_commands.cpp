@@ -169,10 +169,28 @@ void GraphView::foldAll()
     setFolding(std::move(open), std::nullopt);
 }
 
+/// What a person looks at where nothing is selected.
+std::optional<layout::ItemRef> GraphView::itemInTheMiddle() const
+{
+    if (const ItemIndex current = currentItem(); current != kNoItem)
+        return m_scene->items()[current].ref;
+    const QPointF middle = m_navigator.camera().toScene(QRectF(m_right->rect()).center());
+    const SceneItem *nearest = nullptr;
+    double least = 0;
+    for (const SceneItem &item : m_scene->items()) {
+        const double distance = (item.rect.center() - middle).manhattanLength();
+        if (!item.isFrame && (!nearest || distance < least)) {
+            nearest = &item;
+            least = distance;
+        }
+    }
+    return nearest ? std::optional(nearest->ref) : std::nullopt;
+}
+
 void GraphView::unfoldAll()
 {
     if (m_scene)
-        setFolding(layout::allOpen(m_scene->tree()), std::nullopt);
+        setFolding(layout::allOpen(m_scene->tree()), itemInTheMiddle());
 }
 
 void GraphView::openOrClose(ItemIndex item)

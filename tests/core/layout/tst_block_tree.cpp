@@ -273,8 +273,11 @@ void TestBlockTree::everyNodeIsInOneBlockAndCountsAgree()
 {
     for (std::uint32_t seed = 0; seed < 200; ++seed) {
         const graph::Graph graph = randomGraph(seed, 1 + seed * 3);
-        const QString flaw = flawOf(layout::foldGraph(graph, allDrawn(graph)), graph);
+        const layout::BlockTree tree = layout::foldGraph(graph, allDrawn(graph));
+        const QString flaw = flawOf(tree, graph);
         QVERIFY2(flaw.isEmpty(), qPrintable(QStringLiteral("seed %1: %2").arg(seed).arg(flaw)));
+        for (const layout::Block &block : tree.blocks)
+            QVERIFY2(block.children.size() <= 24, qPrintable(QString::number(seed)));
     }
 }
 

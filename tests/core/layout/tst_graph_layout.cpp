@@ -175,6 +175,7 @@ private Q_SLOTS:
     void onlyItsOwnTimeCountsAgainstGraphviz();
     void cancellingKillsTheChildAtOnce();
     void tenThousandNodesAreLaidOutInTwoSeconds();
+    void noPartOfAFoldedNetworkIsTooLargeForGraphviz();
     void aPieceOfFiveThousandNodesNeverGoesToGraphviz();
     void emptyAndSingleGraphsHavePictures();
 };
@@ -380,6 +381,31 @@ void TestGraphLayout::tenThousandNodesAreLaidOutInTwoSeconds()
     QVERIFY(openMs < 5000);
     QVERIFY(picture.items.size() <= 64 + 40);
     QVERIFY(flawOf(picture).isEmpty());
+}
+
+/// Names that tell nothing, and no waist: every operator also reads one before its neighbours.
+void TestGraphLayout::noPartOfAFoldedNetworkIsTooLargeForGraphviz()
+{
+    test::GraphBuilder g;
+    std::vector<graph::Entry> made{g.variable("data")};
+    std::mt19937 random(4);
+    const char *const ops[] = {"add", "mul", "sub", "max"};
+    for (int k = 1; k <= 3265; ++k) {
+        const auto back = [&](std::size_t most) {
+            return made[made.size() - 1 - random() % std::min(made.size(), most)];
+        };
+        made.push_back(g.op(ops[random() % 4], "x" + std::to_string(random()), {back(3), back(12)}));
+    }
+    const graph::Graph graph = g.withHeads({made.back()});
+    Folded folded(graph);
+    layout::LayoutOptions options;
+    options.limits.computing = options.limits.waiting = std::chrono::minutes(5);
+    const layout::Picture first = folded.picture(graph, layout::openWithin(folded.tree, 64), options);
+    QVERIFY2(first.note.empty(), first.note.c_str());
+    QCOMPARE(first.plainPieces, std::size_t{0});
+    const layout::Picture whole = folded.picture(graph, layout::allOpen(folded.tree), options);
+    QVERIFY2(whole.note.find("too large") == std::string::npos, whole.note.c_str());
+    QVERIFY(layout::visibleItems(folded.tree, layout::openWithin(folded.tree, 64)).size() <= 200);
 }
 
 void TestGraphLayout::aPieceOfFiveThousandNodesNeverGoesToGraphviz()

@@ -45,6 +45,34 @@ inline QByteArray residualSymbol(int blocks)
         .toUtf8();
 }
 
+/// So many chains of so many operators between one start and one end, as symbol JSON.
+inline QByteArray wideSymbol(int chains, int length)
+{
+    QStringList nodes{QString::fromLatin1(R"({"op":"null","name":"data","inputs":[]})")};
+    QStringList ends;
+    const char *const ops[] = {"exp", "sqrt", "abs", "square", "sin"};
+    for (int chain = 0; chain < chains; ++chain) {
+        int last = 0;
+        for (int k = 0; k < length; ++k) {
+            nodes << QString::fromLatin1(R"({"op":"%1","name":"c%2_n%3","inputs":[[%4,0,0]]})")
+                         .arg(QLatin1String(ops[k % 5]))
+                         .arg(chain)
+                         .arg(k)
+                         .arg(last);
+            last = static_cast<int>(nodes.size()) - 1;
+        }
+        ends << QStringLiteral("[%1,0,0]").arg(last);
+    }
+    nodes << QString::fromLatin1(R"({"op":"add_n","name":"all","attrs":{"num_args":"%1"},"inputs":[%2]})")
+                 .arg(chains)
+                 .arg(ends.join(QLatin1Char(',')));
+    return QString::fromLatin1(
+               R"({"nodes":[%1],"arg_nodes":[0],"heads":[[%2,0,0]],"attrs":{"mxnet_version":["int",10901]}})")
+        .arg(nodes.join(",\n"))
+        .arg(nodes.size() - 1)
+        .toUtf8();
+}
+
 /// A controller with a model, and the view of it in a window of 1600 x 1000 (off screen).
 struct OpenedGraph
 {

@@ -18,6 +18,7 @@ private Q_SLOTS:
     void figuresAreComparedInTheirUnits_data();
     void figuresAreComparedInTheirUnits();
     void aNodeWithoutAFigureNeverMatchesOne();
+    void operatorsComeBeforeTheirWeights();
     void whatIsWrongIsSaidAndMatchesNothing_data();
     void whatIsWrongIsSaidAndMatchesNothing();
 
@@ -107,6 +108,14 @@ void TestFindQuery::figuresAreComparedInTheirUnits()
     QFETCH(QString, text);
     QFETCH(QStringList, names);
     QCOMPARE(found(text), names);
+}
+
+void TestFindQuery::operatorsComeBeforeTheirWeights()
+{
+    const QStringList names = found("fc");
+    QCOMPARE(names.first(), QStringLiteral("fc")); // in the file its weights stand before it
+    QVERIFY(names.size() > 2 && names.contains("fc_weight"));
+    QCOMPARE(found("stem_conv").first(), QStringLiteral("stem_conv"));
 }
 
 void TestFindQuery::aNodeWithoutAFigureNeverMatchesOne()

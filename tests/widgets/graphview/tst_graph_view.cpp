@@ -28,6 +28,7 @@ class TestGraphView : public QObject
 
 private Q_SLOTS:
     void aPieceOfTheGraphStaysInSight();
+    void unfoldingLandsOnContent();
     void everyDrawnNodeOfTheSampleIsShown();
     void aClickSelectsAndControlTogglesAndTheGroundClears();
     void aChoiceElsewhereIsShownHere();
@@ -72,6 +73,43 @@ private:
         return static_cast<ItemIndex>(place - items.begin());
     }
 };
+
+/// Sixty chains side by side: the whole is far wider than any view in which something can be read.
+void TestGraphView::unfoldingLandsOnContent()
+{
+    test::OpenedGraph opened;
+    const QString path = opened.folder.filePath(QStringLiteral("wide-symbol.json"));
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(test::wideSymbol(60, 84));
+    file.close();
+    opened.open(path);
+    const auto isLegible = [&] {
+        const widgets::Camera camera = opened.view->canvas()->camera();
+        const QRectF seen = camera.toScene(QRectF(opened.view->canvas()->rect()));
+        return camera.scale > 0.3
+            && std::ranges::any_of(opened.view->scene()->items(), [&](const widgets::SceneItem &item) {
+                   return !item.isFrame && seen.contains(item.rect);
+               });
+    };
+    opened.view->zoomToFull();
+    opened.view->unfoldAll();
+    QVERIFY(opened.settle());
+    QVERIFY(isLegible());
+    opened.view->foldAll();
+    QVERIFY(opened.settle());
+    opened.view->zoomToFull();
+    for (int level = 0; level < 3; ++level) { // from the outermost block inwards
+        const auto &items = opened.view->scene()->items();
+        const auto widest = std::ranges::find_if(
+            items, [](const widgets::SceneItem &item) { return item.ref.isBlock && !item.isFrame; });
+        if (widest == items.end())
+            break;
+        opened.view->setBlockOpen(widest->ref.id, true);
+        QVERIFY(opened.settle());
+        QVERIFY(isLegible());
+    }
+}
 
 void TestGraphView::aPieceOfTheGraphStaysInSight()
 {
