@@ -1,5 +1,6 @@
 #include "app/live_jobs.h"
 
+#include "core/base/freed_memory.h"
 #include "core/session/result_basis.h"
 #include "widgets/common/formatters.h"
 
@@ -194,6 +195,8 @@ void LiveJobs::setBusy(bool busy)
     if (busy == m_busy)
         return;
     m_busy = busy;
+    if (!busy) // values of the last jobs, and of the document before, are gone
+        m_returning.start([](const std::stop_token &) { return returnFreedMemory(), true; }, [](bool) {});
     Q_EMIT busyChanged();
 }
 

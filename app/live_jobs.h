@@ -141,6 +141,7 @@ private:
     TimeLeft m_timeLeft;
     widgets::LatestJob m_opening;
     widgets::LatestJob m_job;
+    widgets::LatestJob m_returning; ///< memory to the system
 };
 
 } // namespace halftone::app

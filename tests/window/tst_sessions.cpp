@@ -1,6 +1,8 @@
 #include "app/live_jobs.h"
 #include "tests/window/window_fixture.h"
 
+#include <unistd.h>
+
 #include <QPushButton>
 
 using namespace halftone;
@@ -22,7 +24,74 @@ private Q_SLOTS:
     void unsavedWorkOfAKilledProgramIsOffered();
     void unsavedWorkIsOfferedBesideAnOpenedModel();
     void aClosedDocumentLeavesNoJournal();
+    void modelsThatWereOpenLeaveNoMemoryBehind();
 };
+
+namespace {
+
+/// Of this program, in MB.
+double residentMb()
+{
+    QFile file(QStringLiteral("/proc/self/statm"));
+    if (!file.open(QIODevice::ReadOnly))
+        return 0;
+    return file.readAll().split(' ').value(1).toDouble() * static_cast<double>(::sysconf(_SC_PAGESIZE)) / 1e6;
+}
+
+struct ModelAndData
+{
+    QString model;
+    QString data;
+};
+
+/// The sample, and small trained models with pictures where there are some.
+std::vector<ModelAndData> modelsWithData()
+{
+    std::vector<ModelAndData> models{{test::kSampleModel, test::kSampleData}};
+    const QDir shared(qEnvironmentVariable("HALFTONE_SHARED"));
+    const auto add = [&](const char *model, const char *pictures) {
+        if (!qEnvironmentVariable("HALFTONE_SHARED").isEmpty() && shared.exists(model))
+            models.push_back({shared.filePath(model), shared.filePath(pictures)});
+    };
+    add("models/cifar-resnet20-v1/cifar_resnet20_v1-symbol.json", "images/cifar500");
+    add("models/squeezenet11-mxnet/squeezenet1.1-symbol.json", "images/imagenet500");
+    add("models/mobilenet-v1-075-mxnet/mobilenet_v1_075_224-symbol.json", "images/imagenet500");
+    return models;
+}
+
+} // namespace
+
+void TestSessions::modelsThatWereOpenLeaveNoMemoryBehind()
+{
+    MainWindow window;
+    window.show();
+    const std::vector<ModelAndData> models = modelsWithData();
+    const auto openAndCompute = [&](const ModelAndData &one) {
+        window.files().open(one.model); // asks nothing
+        if (!settle(window))
+            return false;
+        jobs::ExampleOptions data;
+        data.inputs = one.data.toStdString();
+        data.examples = 8;
+        window.jobs().setData(data);
+        QTest::qWait(10);
+        return settle(window, 120000);
+    };
+    QVERIFY(openAndCompute(models.front()));
+    QTest::qWait(500); // until what is free is given back
+    const double before = residentMb();
+    double most = before;
+    const std::size_t opened = models.size() > 1 ? 12 : 50; // those that are trained take a while
+    for (std::size_t k = 1; k < opened; ++k) {
+        const ModelAndData &one = models[k % models.size()];
+        QVERIFY2(openAndCompute(one), qPrintable(one.model));
+        most = std::max(most, residentMb());
+    }
+    QVERIFY(openAndCompute(models.front()));
+    qInfo("%zu models opened: %.0f MB at first, %.0f MB at most, %.0f MB in the end", opened, before, most,
+          residentMb());
+    QTRY_VERIFY2(residentMb() - before < 200, qPrintable(QString::number(residentMb())));
+}
 
 void TestSessions::aSessionComesBackAsItWasSaved()
 {

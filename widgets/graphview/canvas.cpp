@@ -15,10 +15,12 @@
 #include <QWheelEvent>
 
 #include <cmath>
+#include <limits>
 
 namespace halftone::widgets {
 namespace {
 
+constexpr std::size_t kLabelsAFrame = 150; ///< laid out anew: each takes some tens of microseconds
 constexpr double kZoomStep = 1.2; ///< for one notch of a wheel
 constexpr int kMargin = 12;
 constexpr int kMarkMs = 1500;
@@ -116,11 +118,18 @@ void Canvas::fadeFromPresent(int ms)
 
 void Canvas::paintOn(QPainter &painter, const QRectF &area, const Camera &camera)
 {
+    paintScene(painter, area, camera, std::numeric_limits<std::size_t>::max());
+}
+
+void Canvas::paintScene(QPainter &painter, const QRectF &area, const Camera &camera, std::size_t mostLabels)
+{
     if (!m_input.scene)
         return;
     if (!m_painter)
         m_painter = std::make_unique<ScenePainter>(palette(), font());
-    m_painter->paint(painter, area, camera, m_input);
+    m_painter->paint(painter, area, camera, m_input, mostLabels);
+    if (!m_painter->isComplete())
+        QTimer::singleShot(0, this, qOverload<>(&QWidget::update));
 }
 
 void Canvas::paintCaption(QPainter &painter)
@@ -169,7 +178,7 @@ void Canvas::paintEvent(QPaintEvent *)
                          Qt::AlignCenter | Qt::TextWordWrap, m_message);
         return;
     }
-    paintOn(painter, rect(), m_camera);
+    paintScene(painter, rect(), m_camera, kLabelsAFrame);
     painter.setRenderHint(QPainter::Antialiasing);
     paintMark(painter);
     paintCaption(painter);

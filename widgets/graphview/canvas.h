@@ -42,6 +42,8 @@ public:
     Minimap *minimap() const { return m_minimap; }
     /// Draws as on screen into any painter.
     void paintOn(QPainter &painter, const QRectF &area, const Camera &camera);
+    /// While one zooms and pans, labels come some at a time: are all there?
+    bool isComplete() const { return !m_painter || m_painter->isComplete(); }
 
 Q_SIGNALS:
     void cameraMoved(const halftone::widgets::Camera &camera); ///< by a person
@@ -75,6 +77,7 @@ private:
         Band,
     };
 
+    void paintScene(QPainter &painter, const QRectF &area, const Camera &camera, std::size_t mostLabels);
     ItemIndex itemAt(const QPointF &view) const;
     void moveCamera(Camera camera);
     QString toolTipOf(ItemIndex item) const;

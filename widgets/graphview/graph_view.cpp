@@ -162,6 +162,11 @@ void GraphView::startLayout(std::vector<char> open, AfterLayout after, bool isPa
                 [this](LayoutAnswer answer) { take(std::move(answer)); });
 }
 
+bool GraphView::isBusy() const
+{
+    return m_job.isRunning() || (m_right->isVisible() && !m_right->isComplete());
+}
+
 void GraphView::take(LayoutAnswer answer)
 {
     if (!answer.scene || !m_controller->snapshot())

@@ -38,7 +38,7 @@ public:
     ColourBy colourBy() const { return m_appearance.colourBy(); }
     Sides sides() const { return m_appearance.sides(); }
     /// Layout is under way or its picture not yet shown.
-    bool isBusy() const { return m_job.isRunning(); }
+    bool isBusy() const;
     double scale() const { return m_navigator.camera().scale; }
     /// Null before the first layout.
     const Scene *scene() const { return m_scene.get(); }

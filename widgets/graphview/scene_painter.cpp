@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace halftone::widgets {
 namespace {
@@ -16,6 +17,7 @@ namespace {
 constexpr double kSmallest = 6.5; ///< pixels of text that is still drawn
 constexpr double kFar = 0.22; ///< scale below which items are plain fields
 constexpr double kEdgeText = 0.85; ///< scale from which edges say what they carry
+constexpr std::size_t kMany = 300; ///< items from which on fields without text are plain ones
 
 } // namespace
 QString figureText(ColourBy colourBy, double value)
@@ -59,6 +61,11 @@ void ScenePainter::drawLabel(QPainter &painter, ItemIndex item, int part, const 
         return;
     Label &label = m_labels[(std::uint64_t{item} << 3) | static_cast<std::uint64_t>(part)];
     if (label.source != text || std::abs(label.width - room) > 0.5) {
+        if (m_labelsLeft == 0) {
+            m_isComplete = false;
+            return;
+        }
+        --m_labelsLeft;
         label.source = text;
         label.width = room;
         label.text.setTextFormat(Qt::PlainText);
@@ -70,10 +77,13 @@ void ScenePainter::drawLabel(QPainter &painter, ItemIndex item, int part, const 
     painter.drawStaticText(QPointF(where.x(), where.y() - label.text.size().height() / 2), label.text);
 }
 
-void ScenePainter::paint(QPainter &painter, const QRectF &area, const Camera &camera, const PaintInput &input)
+void ScenePainter::paint(QPainter &painter, const QRectF &area, const Camera &camera, const PaintInput &input,
+                         std::size_t mostLabels)
 {
     m_camera = camera;
     m_area = area;
+    m_labelsLeft = m_labelled == input.scene ? mostLabels : std::numeric_limits<std::size_t>::max();
+    m_isComplete = true;
     const int pixels = scaledFont(1).pixelSize();
     if (m_labelled != input.scene || m_labelPixels != pixels || m_labels.size() > 20'000) {
         m_labels.clear();
@@ -84,12 +94,14 @@ void ScenePainter::paint(QPainter &painter, const QRectF &area, const Camera &ca
     input.scene->itemsIn(seen, m_items);
     input.scene->edgesIn(seen, m_edges);
     const bool isFar = camera.scale < kFar;
-    painter.setRenderHint(QPainter::Antialiasing, !isFar);
+    m_isPlain = isFar || (!isReadable(1) && m_items.size() > kMany);
+    painter.setRenderHint(QPainter::Antialiasing, !m_isPlain);
     paintFrames(painter, input);
-    if (isFar) {
+    if (m_isPlain) {
         paintFarEdges(painter, input);
+        const auto paintOne = isFar ? &ScenePainter::paintFarItem : &ScenePainter::paintPlainItem;
         for (const ItemIndex item : m_items)
-            paintFarItem(painter, input, item);
+            (this->*paintOne)(painter, input, item);
         return;
     }
     paintEdges(painter, input);
@@ -145,7 +157,7 @@ void ScenePainter::paintFrames(QPainter &painter, const PaintInput &input)
             continue;
         const QRectF rect = m_camera.toView(item.rect);
         const bool isFaded = input.emphasis->isFaded(index);
-        if (m_camera.scale < kFar) {
+        if (m_isPlain) {
             painter.fillRect(rect, m_tones.frame(item.depth));
             continue;
         }
@@ -181,33 +193,6 @@ QColor ScenePainter::bodyOf(const PaintInput &input, const ItemLook &look, bool 
             body = blended(m_tones.ground(), body, 0.35);
     }
     return isFaded ? m_tones.faded(body) : body;
-}
-
-void ScenePainter::paintFarItem(QPainter &painter, const PaintInput &input, ItemIndex index)
-{
-    const SceneItem &item = input.scene->items()[index];
-    const ItemLook &look = input.looks->items[index];
-    QRectF rect = m_camera.toView(item.rect);
-    if (item.isFrame)
-        return;
-    rect.setWidth(std::max(rect.width(), 2.0));
-    rect.setHeight(std::max(rect.height(), 1.0));
-    const bool isFaded = input.emphasis->isFaded(index);
-    const Tone &tone = m_tones.of(look);
-    QColor colour = input.colourBy != ColourBy::Precision || item.isVariable ? bodyOf(input, look, isFaded)
-        : isFaded                                                            ? m_tones.faded(tone.band)
-                                                                             : tone.band;
-    if (item.ref.isBlock && input.colourBy == ColourBy::Precision) {
-        paintMix(painter, rect, look, isFaded);
-    } else {
-        if (colour == m_tones.ground())
-            colour = isFaded ? m_tones.faded(tone.border) : tone.border;
-        painter.fillRect(rect, colour);
-    }
-    if (input.emphasis->isSelected(index) || input.emphasis->isFound(index))
-        paintRings(painter, input, index, rect);
-    if (look.warns)
-        painter.fillRect(QRectF(rect.right(), rect.top(), 3, std::max(3.0, rect.height())), m_tones.amber());
 }
 
 void ScenePainter::paintMix(QPainter &painter, const QRectF &bar, const ItemLook &look, bool isFaded)

@@ -8,6 +8,7 @@
 #include <QFont>
 #include <QStaticText>
 
+#include <limits>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -30,15 +31,18 @@ struct PaintInput
 };
 
 /// Draws the visible part of a scene with as much detail as its scale can show: from coloured dots over boxes to names,
-/// operators and the types on edges. Keeps laid out text between calls.
+/// operators and the types on edges; what is too many to be read is drawn plainly. Keeps laid out text between calls.
 class ScenePainter
 {
 public:
     ScenePainter(const QPalette &palette, const QFont &font);
 
     const Tones &tones() const { return m_tones; }
-    /// area  of the view, in view coordinates
-    void paint(QPainter &painter, const QRectF &area, const Camera &camera, const PaintInput &input);
+    /// area        of the view, in view coordinates
+    /// mostLabels  that are laid out anew; others are missing until the next call. Not counted where the scene is a new one.
+    void paint(QPainter &painter, const QRectF &area, const Camera &camera, const PaintInput &input,
+               std::size_t mostLabels = std::numeric_limits<std::size_t>::max());
+    bool isComplete() const { return m_isComplete; } ///< of the last picture: are all labels there?
 
 private:
     static constexpr double kDetailShare = 0.86; ///< size of second text against the first
@@ -58,6 +62,7 @@ private:
     QRectF castBox(const SceneEdge &edge, const CastMark &mark) const;
     void paintItem(QPainter &painter, const PaintInput &input, ItemIndex index);
     void paintFarItem(QPainter &painter, const PaintInput &input, ItemIndex index);
+    void paintPlainItem(QPainter &painter, const PaintInput &input, ItemIndex index);
     void paintMix(QPainter &painter, const QRectF &bar, const ItemLook &look, bool isFaded);
     void paintTitlesAbove(QPainter &painter, const PaintInput &input);
     void paintBadge(QPainter &painter, qreal middle, const Tone &tone, bool isFaded, qreal &right);
@@ -80,6 +85,9 @@ private:
     int m_labelPixels = 0;
     std::unordered_map<std::uint64_t, Label> m_labels;
 
+    std::size_t m_labelsLeft = 0; ///< that this picture may lay out
+    bool m_isComplete = true;
+    bool m_isPlain = false;
     Camera m_camera; ///< of the picture being drawn
     QRectF m_area;
     std::vector<ItemIndex> m_items;

@@ -63,6 +63,7 @@ private Q_SLOTS:
     void tenThousandNodesOpenToAFirstPictureInTwoSeconds();
     void panningHoldsFrameTimes_data();
     void panningHoldsFrameTimes();
+    void aWideGraphOfFiveThousandBoxesIsPannedAndZoomedInTime();
     void anEditIsRecolouredAndPaintedInTime_data();
     void anEditIsRecolouredAndPaintedInTime();
 };
@@ -77,6 +78,51 @@ void TestGraphViewSpeed::tenThousandNodesOpenToAFirstPictureInTwoSeconds()
     paintCanvas(*opened.view->canvas(), image);
     qInfo("10,001 operators: first picture after %lld ms", static_cast<long long>(timer.elapsed()));
     QVERIFY(static_cast<double>(timer.elapsed()) < 2000 * kSlack);
+}
+
+/// Sixty chains side by side, so that hundreds of boxes are in the view at every scale.
+void TestGraphViewSpeed::aWideGraphOfFiveThousandBoxesIsPannedAndZoomedInTime()
+{
+    test::OpenedGraph opened;
+    const QString path = opened.folder.filePath(QStringLiteral("wide-symbol.json"));
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(test::wideSymbol(60, 84));
+    file.close();
+    opened.open(path);
+    opened.view->unfoldAll();
+    QVERIFY(opened.settle());
+    QVERIFY(opened.view->scene()->items().size() > 5000);
+    auto &canvas = *opened.view->canvas();
+    QImage image(canvas.size(), QImage::Format_RGB32);
+    const QSizeF size = opened.view->scene()->size();
+    widgets::Camera camera;
+    std::vector<double> all;
+    for (const double scale : {0.01, 0.05, 0.15, 0.23, 0.3, 0.5, 1.0}) {
+        camera.scale = scale;
+        camera.centreOn({size.width() / 2, size.height() / 2}, canvas.size());
+        canvas.setCamera(camera);
+        paintCanvas(canvas, image);
+        const auto times = timed(100, [&](int) {
+            camera.origin += QPointF(7, 11) / scale;
+            canvas.setCamera(camera);
+            paintCanvas(canvas, image);
+        });
+        qInfo("pan of 5,000 boxes at %g %%: median %.2f ms, p99 %.2f ms", 100 * scale, quantile(times, 0.5),
+              quantile(times, 0.99));
+        all.insert(all.end(), times.begin(), times.end());
+    }
+    camera.scale = 0.01;
+    camera.centreOn({size.width() / 2, size.height() / 2}, canvas.size());
+    const auto zooming = timed(150, [&](int k) {
+        camera.zoomAt({800, 500}, k < 75 ? camera.scale * 1.06 : camera.scale / 1.06);
+        canvas.setCamera(camera);
+        paintCanvas(canvas, image);
+    });
+    qInfo("zoom over 5,000 boxes: median %.2f ms, p99 %.2f ms", quantile(zooming, 0.5),
+          quantile(zooming, 0.99));
+    all.insert(all.end(), zooming.begin(), zooming.end());
+    QVERIFY(quantile(all, 0.99) < 16.7 * kSlack);
 }
 
 void TestGraphViewSpeed::panningHoldsFrameTimes_data()
