@@ -23,6 +23,7 @@ struct Options
     RangeOptions ranges;
     std::string out;
     std::string report;
+    std::string hardware;
     bool correctsBiases = false;
     bool json = false;
 };
@@ -108,8 +109,37 @@ Result<void> writeReport(const std::string &path, const std::string &report)
     return file.commit();
 }
 
+/// What is asked for that this build does not know.
+Result<void> checkKnown(const Options &options)
+{
+    if (options.hardware == "this")
+        return unsupported("--hardware", "this build knows no descriptions of hardware");
+    if (!options.hardware.empty())
+        return badCall("--hardware", '"' + printable(options.hardware, 60) + '"',
+                       "a description that there is");
+    if (options.policy.mode == "tvm" || options.policy.mode == "all")
+        return unsupported("--mode", "this build does not convert in mode " + options.policy.mode,
+                           "typed or mxnet");
+    return {};
+}
+
+/// A model that nothing is asked of is written as it was read.
+Result<void> writeAsRead(const session::Session &session, const io::ModelOutput &output, bool json)
+{
+    HALFTONE_TRY(const std::vector<std::string> written, session.write(session.source().model, output));
+    if (json) {
+        printJson(
+            Json{{"written", written}, {"casts", 0}, {"nodes", Json::array()}, {"params", Json::array()}});
+        return {};
+    }
+    for (const std::string &path : written)
+        print("wrote " + printable(path) + '\n');
+    return {};
+}
+
 Result<void> convert(Options options, const std::stop_token &stop)
 {
+    HALFTONE_CHECK(checkKnown(options));
     HALFTONE_CHECK(options.calibration.take());
     const std::string &data = options.calibration.settings.examples.inputs;
     if (data.ends_with(".npz"))
@@ -123,6 +153,8 @@ Result<void> convert(Options options, const std::stop_token &stop)
                      .writes("--report", options.report)
                      .claim(options.out, options.model.model));
     HALFTONE_TRY(session::Session session, options.model.open());
+    if (session.source().onnx && options.policy.isEmpty())
+        return writeAsRead(session, output, options.json);
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
     options.ranges.apply(policy);
     if (!jobs::asksForInt8(policy) && !data.empty() && options.policy.example.empty())
@@ -170,6 +202,9 @@ void addConvert(Parser &app, Action &chosen)
     Command command = app.command("convert", "Convert a model to mixed precision and write it");
     options->model.addTo(command);
     options->policy.addTo(command);
+    command.option("--hardware", &options->hardware, "The chip whose description decides what is lowered")
+        .type("NAME")
+        .group("Policy");
     command.remove("--inputs"); // more than an example here
     options->calibration.addTo(command, "--calib");
     options->ranges.addTo(command);

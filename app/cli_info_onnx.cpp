@@ -65,7 +65,6 @@ Json onnxInfo(const io::LoadedModel &loaded, Json params, Json notes)
     for (const auto &[key, value] : facts.metadata)
         metadata[key] = value;
     return {{"format", "onnx"},
-            {"model", loaded.modelPath},
             {"ir_version", facts.irVersion},
             {"opset", facts.opsets},
             {"producer", facts.producer},

@@ -135,9 +135,20 @@ void PolicyOptions::addTo(Command &command)
            "NODE=DTYPE");
     option("--input", inputs, "The type of an input", "NAME=DTYPE");
     option("--inputs", example, "Take the types and shapes of the inputs from a data example", "F.npz");
+    const Option cast
+        = command
+              .flag("--cast-params", castParams,
+                    "Store parameters in the target type where all their readers want it (the default "
+                    "of ONNX)")
+              .group(kGroup);
+    command.flag("--no-cast-params", noCastParams, "Don't").excludes(cast).group(kGroup);
+    const Option keep
+        = command.flag("--keep-io-types", keepIoTypes, "Inputs and outputs keep their types (the default)")
+              .group(kGroup);
     command
-        .flag("--cast-params", castParams,
-              "Store parameters in the target type where all their readers want it")
+        .flag("--no-keep-io-types", noKeepIoTypes,
+              "They come in the types of the operators that read and compute them")
+        .excludes(keep)
         .group(kGroup);
     const Option on
         = command.flag("--share", share, "Merge nodes that compute the same (the default in mode typed)")
@@ -160,6 +171,13 @@ Result<policy::Policy> PolicyOptions::read(session::Session &session) const
     if (!example.empty())
         HALFTONE_CHECK(session.useExample(example, policy));
     return policy;
+}
+
+bool PolicyOptions::isEmpty() const
+{
+    const auto isNone = [](const auto &...texts) { return (texts.empty() && ...); };
+    return isNone(file, target, mode, lists, targetOps, fp32Ops, widestOps, neutralOps, int8Ops, conditionals,
+                  excluded, overrides, inputs);
 }
 
 Error PolicyOptions::located(Error error) const
@@ -198,8 +216,10 @@ Result<void> PolicyOptions::apply(policy::Policy &policy) const
         for (const std::string &text : *texts)
             HALFTONE_CHECK(add(policy, text));
     }
-    if (castParams)
-        policy.castParams = true;
+    if (castParams || noCastParams)
+        policy.castParams = castParams;
+    if (keepIoTypes || noKeepIoTypes)
+        policy.keepIoTypes = keepIoTypes;
     if (share || noShare)
         policy.share = share;
     return {};

@@ -57,6 +57,9 @@ struct PolicyOptions
     std::vector<std::string> inputs; ///< NAME=DTYPE
     std::string example; ///< .npz
     bool castParams = false;
+    bool noCastParams = false;
+    bool keepIoTypes = false;
+    bool noKeepIoTypes = false;
     bool share = false;
     bool noShare = false;
     bool strict = false;
@@ -67,6 +70,8 @@ struct PolicyOptions
     Result<policy::Policy> read(session::Session &session) const;
     /// An error about the policy says so, and which file it came from, if any.
     Error located(Error error) const;
+    /// Nothing was given: no conversion is asked for.
+    bool isEmpty() const;
 
 private:
     Result<void> apply(policy::Policy &policy) const;

@@ -29,6 +29,11 @@ Result<std::optional<tensor::Tensor>> Dialect::constantOf(const graph::NodeDef &
     return std::optional<tensor::Tensor>();
 }
 
+Result<const Dialect *> Dialect::dialectFor(const graph::Graph &, tensor::DType) const
+{
+    return this;
+}
+
 std::span<const std::string_view> Dialect::listVersions() const
 {
     return {};

@@ -136,6 +136,15 @@ public:
     /// Could castName() or multiCastName() have made this name?
     virtual bool isCastName(std::string_view name) const = 0;
 
+    /// The dialect, of the same format, that a graph must be in for its operators to take that 16-bit type: this one, or a newer
+    /// version in which all nodes mean what they do in this one.
+    /// fails: Unsupported for a node that would have to be written in another way; where = the node
+    virtual Result<const Dialect *> dialectFor(const graph::Graph &graph, tensor::DType target) const;
+    /// Is there a framework whose own conversion mode "mxnet" gives node for node?
+    virtual bool hasNodeForNodeMode() const { return true; }
+    /// Are parameters stored in the target type where policies say nothing of it?
+    virtual bool storesCastParameters() const { return false; }
+
     // --- policies
     /// Whose built-in lists there are, the default first; empty: no lists.
     virtual std::span<const std::string_view> listVersions() const;

@@ -20,6 +20,21 @@ Graph Graph::like(const Graph &other)
     return graph;
 }
 
+Graph Graph::inDialect(const Graph &graph, const dialect::Dialect &dialect)
+{
+    Graph copy = graph;
+    copy.m_dialect = &dialect;
+    for (Row &row : copy.m_nodes) {
+        if (row.def->subgraphs.empty())
+            continue;
+        auto def = std::make_shared<NodeDef>(*row.def);
+        for (auto &body : def->subgraphs)
+            body = std::make_shared<const Graph>(inDialect(*body, dialect));
+        row.def = std::move(def);
+    }
+    return copy;
+}
+
 OpIndex Graph::indexOf(const NodeDef &def)
 {
     if (def.isVariable()) { // apart from an operator that may be called alike

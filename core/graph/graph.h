@@ -94,6 +94,9 @@ public:
     /// A graph without nodes that says of itself what `other` does: what a pass begins with.
     static Graph like(const Graph &other);
 
+    /// The same graph, its bodies too, as one of another version of its dialect.
+    static Graph inDialect(const Graph &graph, const dialect::Dialect &dialect);
+
     /// Appends a node. Needs: every input and control dependency names a node that is already there.
     NodeId add(NodeDefPtr def, std::span<const Entry> inputs,
                std::span<const NodeId> controlDependencies = {});

@@ -81,6 +81,23 @@ Result<BodyBinding> bindCond(const graph::NodeDef &node, const ops::ControlFlow 
     return binding;
 }
 
+/// Cond of two bodies: the condition comes as a value.
+Result<BodyBinding> bindChoice(const graph::NodeDef &node, const ops::ControlFlow &flow, std::size_t inputs)
+{
+    if (flow.conditionLocations.size() != 1 || !isIn(flow.conditionLocations[0], inputs))
+        return nowhere("condition", -1);
+    BodyBinding binding;
+    binding.choice = static_cast<std::size_t>(flow.conditionLocations[0]);
+    for (const auto &[body, locations] :
+         {std::pair(0, &flow.bodyLocations), std::pair(1, &flow.elseLocations)}) {
+        HALFTONE_TRY(
+            BoundBody bound,
+            bindBranch(*node.subgraphs[static_cast<std::size_t>(body)], Role::Result, *locations, inputs));
+        binding.bodies.push_back(std::move(bound));
+    }
+    return binding;
+}
+
 Result<BodyBinding> bindWhile(const graph::NodeDef &node, const ops::ControlFlow &flow, std::size_t inputs)
 {
     BodyBinding binding;
@@ -138,6 +155,8 @@ Result<BodyBinding> bindBodies(const graph::Graph &graph, graph::NodeId id, std:
     const auto *const flow = op.getIf<ops::ControlFlow>();
     if (flow == nullptr)
         return bindFused(dialect, node, inputs, outputs);
+    if (flow->kind == Kind::Cond && node.subgraphs.size() == 2)
+        return bindChoice(node, *flow, inputs);
     const std::size_t needed = flow->kind == Kind::ForEach ? 1 : flow->kind == Kind::WhileLoop ? 2 : 3;
     if (node.subgraphs.size() < needed)
         return BodyBinding{};

@@ -4,6 +4,7 @@
 #include "core/graph/graph.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace halftone::infer {
@@ -50,6 +51,8 @@ struct BodyBinding
     bool isQuantized = false;
     bool hasFloatOutput = false; ///< fused, with a cast of its output to float32
     std::vector<Carried> carried;
+    std::optional<std::size_t>
+        choice; ///< the input that says which of two bodies runs: the first where it is true
     std::int64_t mostSteps = -1; ///< extent of stacked outputs, where no sliced input tells it; -1: open
 };
 

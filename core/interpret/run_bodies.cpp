@@ -175,6 +175,10 @@ Result<std::vector<Tensor>> GraphRunner::runBodies(graph::NodeId id, std::span<c
     if (bodies.empty())
         return unsupported({}, node.op + " has bodies that do not say how they hang in it");
     std::vector<Tensor> own(inputs.begin(), inputs.end());
+    if (binding.choice) {
+        HALFTONE_TRY(const bool taken, isTrue({own[*binding.choice]}));
+        return bodies[taken ? 0 : 1].run(own, 0, options);
+    }
     if (bodies.front().bound->role == Role::LoopCondition)
         return runWhile(bodies[0], bodies[1], binding, std::move(own), options);
     if (bodies.front().bound->role == Role::BranchCondition) {

@@ -70,7 +70,7 @@ Result<Format> sniff(std::span<const std::byte> bytes)
 {
     const std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
     if (text.empty())
-        return badInput({}, "an empty file", std::string(kExpected));
+        return badInput("byte 0", "an empty file", std::string(kExpected));
     if (looksLikeParams(text))
         return Format::Params;
     for (const Signature &foreign : kForeign) {

@@ -78,7 +78,7 @@ Result<rewrite::Conversion> convertFloats(const graph::Graph &graph, const Decid
                                           const policy::Policy &policy, const infer::ShapeMap *shapes,
                                           const Progress &progress)
 {
-    const bool castsParameters = policy.castParams.value_or(false);
+    const bool castsParameters = policy.castParams.value_or(dialect::of(graph).storesCastParameters());
     if (policy.mode == policy::Mode::Mxnet) {
         HALFTONE_TRY(rewrite::Conversion conversion,
                      convertMxnet(graph, decided.assignment, decided.variables,
@@ -168,6 +168,10 @@ double secondsSince(std::chrono::steady_clock::time_point start)
 Result<Decided> decide(const graph::Model &source, const policy::Policy &policy)
 {
     const auto start = std::chrono::steady_clock::now();
+    if (policy.mode == policy::Mode::Mxnet && !dialect::of(source.graph).hasNodeForNodeMode())
+        return badCall(Field::Mode,
+                       "\"mxnet\" for a model of " + std::string(dialect::of(source.graph).title()),
+                       "mode typed");
     Decided decided;
     auto rules = policy::resolve(policy, dialect::of(source.graph), decided.warnings);
     if (!rules.ok())

@@ -127,7 +127,10 @@ Entry TypedBuilder::as(const Entry &entry, DType type, rewrite::Reader reader)
 
 std::uint32_t TypedBuilder::addCast(const Entry &value, DType type)
 {
-    std::string base = m_source.node(value.node).name + '_' + std::to_string(value.output);
+    const graph::NodeDef &maker = m_source.node(value.node);
+    // A format that names values has names of their own for them.
+    std::string base = maker.outputs.empty() ? maker.name + '_' + std::to_string(value.output)
+                                             : m_dialect.entryName(m_source, value);
     std::string name = m_names.take(m_dialect.castName(std::move(base), type));
     const Entry input = raw(value, value.version);
     const NodeId id = m_result.graph.add(m_dialect.makeCast(std::move(name), type), std::span(&input, 1));

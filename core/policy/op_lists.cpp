@@ -94,7 +94,10 @@ Result<const OpLists *> builtInLists(const dialect::Dialect &dialect, tensor::DT
     if (std::ranges::find(kTypes, target) == kTypes.end())
         return badInput("target_dtype", std::string(nameOf(target)), "float16 or bfloat16");
     const auto versions = dialect.listVersions();
-    const auto at = std::ranges::find(versions, version);
+    auto at = std::ranges::find(versions, version);
+    // A policy that says nothing means the dialect's own first ones.
+    if (at == versions.end() && !versions.empty() && version == Policy().listVersion)
+        at = versions.begin();
     if (at == versions.end())
         return badInput("lists", '"' + std::string(version) + '"', alternatives(versions));
     const std::lock_guard lock(mutex);

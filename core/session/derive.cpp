@@ -1,5 +1,6 @@
 #include "core/session/derive.h"
 
+#include "core/dialect/dialect.h"
 #include "core/jobs/feature_means.h"
 
 namespace halftone::session {
@@ -36,8 +37,15 @@ Result<void> correct(const DeriveRequest &request, mixed::Decided decided,
 
 } // namespace
 
-Result<Derived> derive(const DeriveRequest &request, const Progress &progress)
+Result<Derived> derive(const DeriveRequest &given, const Progress &progress)
 {
+    graph::Model model = given.model;
+    HALFTONE_TRY(const dialect::Dialect *const dialect,
+                 dialect::of(model.graph).dialectFor(model.graph, given.policy.target));
+    if (dialect != model.graph.dialect())
+        model.graph = graph::Graph::inDialect(model.graph, *dialect);
+    const DeriveRequest request{model,        given.modelPath, given.policy,     given.shapes,
+                                given.ranges, given.strict,    given.correction, given.before};
     HALFTONE_TRY(mixed::Decided decided, mixed::decide(request.model, request.policy));
     HALFTONE_TRY(
         const quantize::QuantizedRanges ranges,

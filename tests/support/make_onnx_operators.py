@@ -1,4 +1,5 @@
-"""Writes resources/onnx/operators.json from ONNX's own schemas: python3 make_onnx_operators.py CLASSES.json >operators.json
+"""Writes resources/onnx/operators.json from ONNX's own schemas, and the lists of resources/oplists/onnx-*.json from the classes:
+python3 make_onnx_operators.py CLASSES.json RESOURCES
 
 CLASSES.json holds under "operators" what class each operator has for float16 and bfloat16 ("fp16", "bf16": target, neutral, widest, fp32), and why
 ("reason"). Everything else are facts of the onnx package (1.22.0): per operator its versions as far as these facts differ, newest last, each with
@@ -10,6 +11,7 @@ CLASSES.json holds under "operators" what class each operator has for float16 an
 """
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -120,8 +122,14 @@ def main():
         op["versions"] = old[-1:] + [v for v in op["versions"] if v["since"] > 7]
         told = lambda v: {k: x for k, x in v.items() if k != "since"}
         op["versions"] = [v for k, v in enumerate(op["versions"]) if k == 0 or told(v) != told(op["versions"][k - 1])]
+    folder = Path(sys.argv[2])
+    for target, key in (("float16", "fp16"), ("bfloat16", "bf16")):
+        of = lambda kind: [name for name, op in table.items() if op.get(key) == kind]
+        lists = {"source": "ONNX operators by class", "target_dtype": target, "target_dtype_ops": of("target"), "fp32_ops": of("fp32"),
+                 "widest_dtype_ops": of("widest"), "conditional_fp32_ops": [], "fp16_fp32_ops": of("neutral")}
+        (folder / f"oplists/onnx-{target}.json").write_text(json.dumps(lists, indent=1) + "\n")
     rows = [f" {json.dumps(name)}: {json.dumps(op, ensure_ascii=False)}" for name, op in table.items()]
-    print("{\n" + ",\n".join(rows) + "\n}")
+    (folder / "onnx/operators.json").write_text("{\n" + ",\n".join(rows) + "\n}\n")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 #include "core/dialect/onnx/node_reader.h"
 #include "core/dialect/onnx/op_info.h"
 #include "core/dialect/onnx/operator_rows.h"
+#include "core/graph/traverse.h"
 #include "core/tensor/elements.h"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ using tensor::DType;
 using tensor::Shape;
 using tensor::Tensor;
 
-constexpr std::string_view kCastMark = "_cast_";
+constexpr std::string_view kCastMark = "_cast_"; // before the name of a float
 constexpr std::array<std::string_view, 1> kListVersions{"onnx"};
 constexpr std::array<std::string_view, 3> kControlFlow{"If", "Loop", "Scan"};
 
@@ -38,6 +39,34 @@ Tensor tensorOf(DType type, Shape shape, const std::vector<T> &values)
                         reinterpret_cast<const std::byte *>(values.data()), values.size(), type,
                         bytes.data());
     return Tensor::owning(type, std::move(shape), std::move(bytes));
+}
+
+/// If, whose bodies are the branches for true and for false: which inputs of the node the variables of each branch are, in the order in which a walk from its heads meets them.
+/// Opaque where a body does not say it.
+ops::Operator readIf(const NodeDef &node)
+{
+    std::size_t own = 0;
+    while (own < node.slots.size() && node.slots[own] < kFirstCapturedSlot)
+        ++own;
+    ops::ControlFlow flow;
+    flow.kind = ops::ControlFlow::Kind::Cond;
+    flow.conditionLocations = {0};
+    if (node.subgraphs.size() != 2 || own != 1)
+        return ops::Opaque{node.op};
+    for (const auto &[body, locations] :
+         {std::pair(0, &flow.bodyLocations), std::pair(1, &flow.elseLocations)}) {
+        const graph::Graph &graph = *node.subgraphs[static_cast<std::size_t>(body)];
+        for (const graph::NodeId id : graph::postOrder(graph)) {
+            if (!graph.isVariable(id))
+                continue;
+            const std::string *const number = graph.node(id).attributes.find(kCapturedKey);
+            const auto outer = number ? parseInteger(*number) : std::nullopt;
+            if (!outer)
+                return ops::Opaque{node.op};
+            locations->push_back(*outer + static_cast<std::int64_t>(own));
+        }
+    }
+    return flow;
 }
 
 class OnnxDialect final : public Dialect
@@ -109,8 +138,15 @@ public:
     std::string multiCastName(std::string base) const override { return std::move(base).append("_widest"); }
     bool isCastName(std::string_view name) const override
     {
-        return name.find(kCastMark) != std::string_view::npos;
+        const std::size_t at = name.rfind(kCastMark);
+        return at != std::string_view::npos
+            && (name.substr(at + kCastMark.size()).starts_with("float")
+                || name.substr(at + kCastMark.size()).starts_with("bfloat16"));
     }
+
+    Result<const Dialect *> dialectFor(const graph::Graph &graph, DType target) const override;
+    bool hasNodeForNodeMode() const override { return false; }
+    bool storesCastParameters() const override { return true; }
 
     std::span<const std::string_view> listVersions() const override { return kListVersions; }
     std::string listResource(DType target, std::string_view) const override
@@ -170,17 +206,17 @@ NodeRole OnnxDialect::role(const NodeDef &node) const
 {
     if (node.isVariable())
         return NodeRole::Variable;
-    if (node.op == "Cast") {
-        const std::string *const to = node.attributes.find("to");
-        const auto type = to ? dtypeOfCode(parseInteger(*to).value_or(0)) : std::nullopt;
-        return type && tensor::isFloat(*type) ? NodeRole::Cast : NodeRole::Other;
-    }
+    // Other casts may be from integers, which no pass may take for a change of precision.
+    if (node.op == "Cast" && isCastName(node.name))
+        return NodeRole::Cast;
     return std::ranges::find(kControlFlow, node.op) != kControlFlow.end() ? NodeRole::ControlFlow
                                                                           : NodeRole::Other;
 }
 
 Result<ops::Operator> OnnxDialect::readWith(const NodeDef &node, std::span<const Tensor> inputs) const
 {
+    if (node.op == "If")
+        return readIf(node);
     const OpInfo *const info = find(node.op);
     const OperatorRow *const row = info ? findRow(node.op) : nullptr;
     if (node.isVariable() || row == nullptr)
@@ -283,6 +319,82 @@ Result<std::optional<Tensor>> OnnxDialect::constantOf(const NodeDef &node) const
     if (in.error())
         return *in.error();
     return made;
+}
+
+/// Opsets from which on operators take bfloat16: those that compute like Add and MatMul, and those like Conv.
+constexpr int kOpsetOfSums = 13;
+constexpr int kOpsetOfLayers = 22;
+
+/// Meant something else before opset 13 with the same attributes.
+constexpr std::array<std::string_view, 3> kRedefined{"Softmax", "LogSoftmax", "Hardmax"};
+
+/// Why a node cannot be taken over as it is into a newer opset; empty if it can.
+std::string obstacle(const NodeDef &node, const OpInfo *from, const OpInfo *to)
+{
+    if (from == nullptr || from == to)
+        return {};
+    if (to == nullptr || to->isDeprecated)
+        return "is no operator there";
+    if (std::ranges::find(kRedefined, node.op) != kRedefined.end())
+        return "means something else there";
+    for (const auto &[key, value] : node.attributes) {
+        if (from->attribute(key) != nullptr && to->attribute(key) == nullptr)
+            return "has no attribute " + key + " there";
+    }
+    for (const AttributeSpec &spec : from->attributes) {
+        const AttributeSpec *const other = to->attribute(spec.name);
+        if (other != nullptr && node.attributes.find(spec.name) == nullptr
+            && other->defaultValue != spec.defaultValue)
+            return "takes its attribute " + spec.name + " for another there";
+    }
+    return {};
+}
+
+const OnnxDialect &dialectOf(int opset);
+
+bool needsLayers(const graph::Graph &graph)
+{
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        const NodeDef &node = graph.node(id);
+        const auto &newest = operatorsOf(kNewestOpset);
+        const auto info = node.isVariable() ? newest.end() : newest.find(node.op);
+        if (info != newest.end() && classOf(node.op).bfloat16 != "fp32"
+            && operatorsOf(kOpsetOfLayers).contains(node.op)
+            && operatorsOf(kOpsetOfLayers).at(node.op)->since == kOpsetOfLayers)
+            return true;
+        if (std::ranges::any_of(node.subgraphs, [](const auto &body) { return needsLayers(*body); }))
+            return true;
+    }
+    return false;
+}
+
+Result<void> checkRaise(const graph::Graph &graph, int from, int to)
+{
+    const auto find = [](int opset, const std::string &op) {
+        const auto found = operatorsOf(opset).find(op);
+        return found == operatorsOf(opset).end() ? nullptr : found->second;
+    };
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        const NodeDef &node = graph.node(id);
+        if (node.isVariable())
+            continue;
+        if (const std::string why = obstacle(node, find(from, node.op), find(to, node.op)); !why.empty())
+            return unsupported(
+                node.name, node.op + ' ' + why + ": opset " + std::to_string(to) + ", which bfloat16 needs",
+                "a model of that opset");
+        for (const auto &body : node.subgraphs)
+            HALFTONE_CHECK(checkRaise(*body, from, to));
+    }
+    return {};
+}
+
+Result<const Dialect *> OnnxDialect::dialectFor(const graph::Graph &graph, DType target) const
+{
+    const int needed = target != DType::BF16 ? 1 : needsLayers(graph) ? kOpsetOfLayers : kOpsetOfSums;
+    if (m_opset >= needed)
+        return this;
+    HALFTONE_CHECK(checkRaise(graph, m_opset, needed));
+    return &onnxDialect(needed);
 }
 
 const OnnxDialect &dialectOf(int opset)

@@ -2,6 +2,7 @@
 
 #include "core/dialect/dialect.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,11 @@ inline constexpr std::string_view kVariableOp = "Input";
 /// Of a variable: its element type as tensor::nameOf() or ONNX calls it, and its shape, "[N,3,224,224]".
 inline constexpr std::string_view kTypeKey = "type";
 inline constexpr std::string_view kShapeKey = "shape";
+
+/// Captured values are inputs of a node behind its own: their slots begin here, and the variables of its bodies that stand
+/// for them say which one under this key.
+inline constexpr std::uint32_t kFirstCapturedSlot = 1U << 16;
+inline constexpr std::string_view kCapturedKey = "outer";
 
 /// ONNX as it is with that opset of ai.onnx; older than kOldestOpset: as kOldestOpset, but operators that changed
 /// since are unknown. Needs: 1 to kNewestOpset.

@@ -129,7 +129,7 @@ const Entry *GraphReader::find(const std::string &value)
     def.name = uniqueName(value);
     def.variable = true;
     def.outputs.push_back(value);
-    def.attributes.set(kCapturedKey, std::to_string(m_firstCaptured + m_captured.size()));
+    def.attributes.set(names::kCapturedKey, std::to_string(m_firstCaptured + m_captured.size()));
     m_captured.push_back(value);
     const NodeId id = add(std::move(def));
     return &m_values.try_emplace(value, Entry{id, 0, 0}).first->second;
@@ -315,7 +315,7 @@ Result<void> GraphReader::readAttribute(const Attribute &attribute, NodeDef &def
             error.where = place + ", " + error.where;
             return error;
         }
-        def.subgraphs.push_back(std::make_shared<const graph::Graph>(std::move(graph).value()));
+        m_bodies[attribute.name()] = std::make_shared<const graph::Graph>(std::move(graph).value());
         for (const std::string &value : body.captured())
             m_inputs.push_back(*find(value));
         text = attribute.g().name();
@@ -376,10 +376,13 @@ Result<void> GraphReader::addNode(const ::onnx::NodeProto &node, std::size_t ind
     const std::vector<Entry> own = m_inputs;
     m_inputs.clear(); // from here on what bodies capture
     std::vector<Entry> captured;
+    m_bodies.clear();
     HALFTONE_CHECK(readAttributes(node, def, where));
+    for (auto &[key, body] : m_bodies) // then_branch before else_branch, wherever the file has them
+        def.subgraphs.push_back(std::move(body));
     captured = std::move(m_inputs);
     for (std::size_t k = 0; k < captured.size(); ++k)
-        def.slots.push_back(kFirstCapturedSlot + static_cast<std::uint32_t>(k));
+        def.slots.push_back(names::kFirstCapturedSlot + static_cast<std::uint32_t>(k));
     m_inputs = own;
     m_inputs.insert(m_inputs.end(), captured.begin(), captured.end());
 

@@ -5,7 +5,9 @@
 #include "core/io/onnx/source.h"
 #include "core/tensor/tensor.h"
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -71,6 +73,8 @@ private:
     std::unordered_map<std::string, const ::onnx::TensorProto *> m_initializers;
     std::unordered_set<std::string> m_names; ///< of nodes and variables
     std::vector<std::string> m_captured;
+    /// Scratch: bodies of the node that is being read, by attribute.
+    std::map<std::string, std::shared_ptr<const graph::Graph>, std::greater<>> m_bodies;
     std::vector<graph::Entry> m_inputs; ///< scratch: of the node that is being read
     std::vector<graph::NodeDefPtr> m_defs;
 };

@@ -32,7 +32,7 @@ const NodeData *nodeData(const NodeDef &def)
 /// The number that a variable for a captured value bears.
 std::optional<std::size_t> capturedNumber(const NodeDef &def)
 {
-    const std::string *const text = def.attributes.find(kCapturedKey);
+    const std::string *const text = def.attributes.find(names::kCapturedKey);
     const auto number = text && def.isVariable() ? parseInteger(*text) : std::nullopt;
     return number && *number >= 0 ? std::optional(static_cast<std::size_t>(*number)) : std::nullopt;
 }
@@ -155,6 +155,20 @@ std::optional<std::string> textOf(const Attribute &attribute)
     }
 }
 
+template <class Messages>
+void sortAsIn(const Messages &source, Messages &messages)
+{
+    std::unordered_map<std::string_view, int> places;
+    for (int k = 0; k < source.size(); ++k)
+        places.emplace(source.Get(k).name(), k);
+    const auto placeOf = [&places, &source](const auto &message) {
+        const auto found = places.find(message.name());
+        return found == places.end() ? source.size() : found->second;
+    };
+    std::stable_sort(messages.pointer_begin(), messages.pointer_end(),
+                     [&](const auto *a, const auto *b) { return placeOf(*a) < placeOf(*b); });
+}
+
 } // namespace
 
 bool GraphWriter::isAsRead() const
@@ -248,11 +262,16 @@ void GraphWriter::writeVariable(NodeId id, ::onnx::GraphProto &proto) const
     }
 }
 
-void GraphWriter::writeVariables(::onnx::GraphProto &proto) const
+void GraphWriter::writeVariables(const ::onnx::GraphProto *source, ::onnx::GraphProto &proto) const
 {
     for (NodeId id = 0; id < m_graph.nodeCount(); ++id)
         if (m_graph.isVariable(id))
             writeVariable(id, proto);
+    if (source == nullptr)
+        return;
+    // The graph may have them in the order in which they are read; those of the source stand as it had them.
+    sortAsIn(source->input(), *proto.mutable_input());
+    sortAsIn(source->initializer(), *proto.mutable_initializer());
 }
 
 Result<void> GraphWriter::writeBody(NodeId id, std::size_t body, Attribute &attribute) const
@@ -261,7 +280,7 @@ Result<void> GraphWriter::writeBody(NodeId id, std::size_t body, Attribute &attr
     const NodeDef &def = m_graph.node(id);
     const auto inputs = m_graph.inputs(id);
     for (std::size_t k = 0; k < inputs.size(); ++k)
-        if (def.slotOf(k) >= kFirstCapturedSlot)
+        if (def.slotOf(k) >= names::kFirstCapturedSlot)
             outer.push_back(nameOf(inputs[k]));
     attribute.clear_g();
     return GraphWriter(*def.subgraphs[body], nullptr).write(*attribute.mutable_g(), outer);
@@ -273,7 +292,6 @@ Result<void> GraphWriter::writeAttributes(NodeId id, const ::onnx::NodeProto *so
     const NodeDef &def = m_graph.node(id);
     const dialect::OpInfo *const info = dialect::of(m_graph).findOp(def.op);
     std::unordered_set<std::string> written;
-    std::size_t body = 0;
     for (int k = 0; source != nullptr && k < source->attribute_size(); ++k) {
         const Attribute &from = source->attribute(k);
         const std::string *const text = def.attributes.find(from.name());
@@ -283,7 +301,11 @@ Result<void> GraphWriter::writeAttributes(NodeId id, const ::onnx::NodeProto *so
         Attribute &to = *node.add_attribute();
         to.CopyFrom(from);
         if (from.has_g()) {
-            HALFTONE_CHECK(writeBody(id, body++, to));
+            const auto body = static_cast<std::size_t>(
+                std::ranges::count_if(source->attribute(), [&from](const Attribute &other) {
+                    return other.has_g() && other.name() > from.name(); // as the reader has them
+                }));
+            HALFTONE_CHECK(writeBody(id, body, to));
         } else if (const tensor::Tensor *const held = def.tensorOf(from.name())) {
             if (nodeData(def) == nullptr || !holds(*nodeData(def)->source, from.t(), *held)
                 || !from.t().has_raw_data())
@@ -335,7 +357,7 @@ Result<void> GraphWriter::writeNode(NodeId id, ::onnx::GraphProto &proto) const
     }
     const auto inputs = m_graph.inputs(id);
     for (std::size_t k = 0; k < inputs.size(); ++k) {
-        if (def.slotOf(k) >= kFirstCapturedSlot)
+        if (def.slotOf(k) >= names::kFirstCapturedSlot)
             break;
         while (node.input_size() < static_cast<int>(def.slotOf(k)))
             node.add_input("");
@@ -392,7 +414,7 @@ Result<void> GraphWriter::write(::onnx::GraphProto &proto, const std::vector<std
     }
     nameValues(outer);
     nameHeads(source);
-    writeVariables(proto);
+    writeVariables(source, proto);
     for (NodeId id = 0; id < m_graph.nodeCount(); ++id)
         if (!m_graph.isVariable(id))
             HALFTONE_CHECK(writeNode(id, proto));

@@ -31,7 +31,7 @@ private:
     bool isAsRead() const;
     void nameValues(const std::vector<std::string> &outer);
     void nameHeads(const ::onnx::GraphProto *source);
-    void writeVariables(::onnx::GraphProto &proto) const;
+    void writeVariables(const ::onnx::GraphProto *source, ::onnx::GraphProto &proto) const;
     void writeVariable(graph::NodeId id, ::onnx::GraphProto &proto) const;
     Result<void> writeNode(graph::NodeId id, ::onnx::GraphProto &proto) const;
     Result<void> writeAttributes(graph::NodeId id, const ::onnx::NodeProto *source,

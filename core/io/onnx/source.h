@@ -51,9 +51,4 @@ struct GraphData final : graph::FormatData
     std::vector<graph::NodeDefPtr> nodes; ///< as they were read
 };
 
-/// Captured values are inputs of a node behind its own: their slots begin here, and the variables of its bodies that stand
-/// for them say which one under this key.
-inline constexpr std::uint32_t kFirstCapturedSlot = 1U << 16;
-inline constexpr std::string_view kCapturedKey = "outer";
-
 } // namespace halftone::io::onnx

@@ -1,0 +1,202 @@
+#include "core/dialect/dialect.h"
+#include "core/io/model_io.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+using namespace halftone;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string kKept = HALFTONE_TEST_DATA "/onnx/kept.onnx";
+
+std::string bytesOf(const std::string &path)
+{
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+const graph::NodeDef *nodeNamed(const graph::Graph &graph, std::string_view name)
+{
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+        if (graph.node(id).name == name)
+            return &graph.node(id);
+    return nullptr;
+}
+
+std::string varint(std::size_t value)
+{
+    std::string bytes;
+    for (; value >= 128; value >>= 7)
+        bytes += static_cast<char>((value & 127) | 128);
+    return bytes + static_cast<char>(value);
+}
+
+/// A field of protobuf's wire format that holds bytes.
+std::string field(unsigned number, const std::string &content)
+{
+    return varint(number << 3 | 2) + varint(content.size()) + content;
+}
+
+std::string number(unsigned field, std::size_t value)
+{
+    return varint(field << 3) + varint(value);
+}
+
+std::string value(const std::string &name)
+{
+    return field(1, name) + field(2, field(1, number(1, 1) + field(2, field(1, number(1, 4)))));
+}
+
+std::string node(const std::string &op, const std::string &input, const std::string &output)
+{
+    return field(1, input) + field(2, output) + field(4, op);
+}
+
+/// x -> the nodes -> y.
+std::string model(const std::string &nodes, const std::string &more = {}, std::size_t opset = 17)
+{
+    const std::string graph = nodes + field(2, "g") + more + field(11, value("x")) + field(12, value("y"));
+    return number(1, 8) + field(7, graph) + field(8, number(2, opset));
+}
+
+std::string weights(const std::string &dims, const std::string &rest)
+{
+    return dims + number(2, 1) + field(8, "w") + rest;
+}
+
+} // namespace
+
+class TestOnnx : public QObject
+{
+    Q_OBJECT
+
+private:
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::string path(const char *name) const
+    {
+        return m_folder->filePath(QString::fromUtf8(name)).toStdString();
+    }
+
+private Q_SLOTS:
+    void initTestCase()
+    {
+        const auto loaded = io::loadModel(kKept);
+        if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+            QSKIP("this build was made without ONNX");
+    }
+    void init() { m_folder = std::make_unique<QTemporaryDir>(); }
+
+    void whatIsNotChangedIsWrittenByteForByte()
+    {
+        const auto loaded = io::loadModel(kKept);
+        QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+        const auto written = io::saveModel(loaded.value().model, path("again"), loaded.value());
+        QVERIFY2(written.ok(), written.ok() ? "" : written.error().message().c_str());
+        QCOMPARE(written.value(), std::vector{path("again.onnx")});
+        QVERIFY(bytesOf(path("again.onnx")) == bytesOf(kKept));
+    }
+
+    void theGraphIsNodesWithTheirNamesAndWiring()
+    {
+        const auto loaded = io::loadModel(kKept);
+        QVERIFY(loaded.ok());
+        const graph::Graph &graph = loaded.value().model.graph;
+        QCOMPARE(graph.dialect()->version(), std::string_view("ONNX opset 17"));
+        const graph::NodeDef *const odd = nodeNamed(graph, "odd");
+        QVERIFY(odd != nullptr);
+        QCOMPARE(odd->op, std::string("com.example.Odd"));
+        QCOMPARE(odd->outputs, (std::vector<std::string>{"o", "", "p"}));
+        QCOMPARE(odd->slots, (std::vector<std::uint32_t>{0, 2}));
+        QCOMPARE(*odd->attributes.find("f"), std::string("0.1"));
+        QCOMPARE(*odd->attributes.find("ints"), std::string("[1,-2]"));
+        QCOMPARE(*odd->attributes.find("strings"), std::string("[a\\,b,c]"));
+        QCOMPARE(odd->tensorOf("t")->shape(), (tensor::Shape{1, 2}));
+        QVERIFY(nodeNamed(graph, "c") != nullptr); // has no name of its own: that of its value
+        QCOMPARE(dialect::of(graph).entryName(graph, graph.heads()[0]), std::string("y"));
+        QCOMPARE(loaded.value().model.parameters.size(), std::size_t{14});
+        QCOMPARE(loaded.value().onnx->functions, std::vector<std::string>{"fn.Twice"});
+        QCOMPARE(loaded.value().onnx->metadata.size(), std::size_t{2});
+    }
+
+    void aBodyReadsTheGraphAroundItThroughFurtherInputsOfItsNode()
+    {
+        const auto loaded = io::loadModel(kKept);
+        QVERIFY(loaded.ok());
+        const graph::Graph &graph = loaded.value().model.graph;
+        for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+            if (graph.node(id).name != "choice")
+                continue;
+            const auto inputs = graph.inputs(id);
+            QCOMPARE(inputs.size(), std::size_t{3}); // the condition, and "h" for each branch
+            QCOMPARE(graph.node(inputs[1].node).name, std::string("product"));
+            QCOMPARE(graph.node(inputs[2].node).name, std::string("product"));
+            QCOMPARE(graph.node(id).subgraphs.size(), std::size_t{2});
+        }
+    }
+
+    void aWrongFileNamesThePlace_data()
+    {
+        const std::string relu = field(1, node("Relu", "x", "y"));
+        QTest::addColumn<std::string>("bytes");
+        QTest::addColumn<QString>("said");
+        QTest::newRow("cut") << model(relu).substr(0, 30) << "byte ";
+        QTest::newRow("no graph") << number(1, 8) + field(8, number(2, 17)) << "graph: none";
+        QTest::newRow("newer opset") << model(relu, {}, 99) << "opset 99 of ai.onnx, expected 1 to 26";
+        QTest::newRow("unknown value") << model(field(1, node("Relu", "z", "y"))) << "the input \"z\"";
+        QTest::newRow("not sorted") << model(field(1, node("Relu", "h", "y"))
+                                             + field(1, node("Relu", "x", "h")))
+                                    << "node 0: the input \"h\"";
+        QTest::newRow("twice") << model(relu + relu) << "a second value called \"y\"";
+        QTest::newRow("domain") << model(field(1, node("Odd", "x", "y") + field(7, "nowhere")))
+                                << "the domain \"nowhere\"";
+        QTest::newRow("negative") << model(relu, field(5, weights(number(1, ~std::size_t{0}), {})))
+                                  << "initializer w: dimension -1";
+        QTest::newRow("short values") << model(relu, field(5, weights(number(1, 2), field(9, "1234"))))
+                                      << "4 bytes of values, expected 8";
+        QTest::newRow("outside") << model(
+            relu,
+            field(5,
+                  weights(number(1, 1), field(13, field(1, "location") + field(2, "../w")) + number(14, 1))))
+                                 << "expected a file inside the model's folder";
+    }
+
+    void aWrongFileNamesThePlace()
+    {
+        QFETCH(std::string, bytes);
+        QFETCH(QString, said);
+        std::ofstream(path("bad.onnx"), std::ios::binary) << bytes;
+        const auto loaded = io::loadModel(path("bad.onnx"));
+        QVERIFY(!loaded.ok());
+        const QString message = QString::fromStdString(loaded.error().message());
+        QVERIFY2(message.startsWith(QString::fromStdString(path("bad.onnx") + ": ")), qPrintable(message));
+        QVERIFY2(message.contains(said), qPrintable(message));
+    }
+
+    void valuesInAnotherFileAreMappedAndReadFromInsideTheFolderOnly()
+    {
+        const std::string place = field(13, field(1, "location") + field(2, "w.bin"))
+            + field(13, field(1, "offset") + field(2, "4")) + number(14, 1);
+        std::ofstream(path("out.onnx"), std::ios::binary)
+            << model(field(1, node("Relu", "x", "y")), field(5, weights(number(1, 2), place)));
+        std::ofstream(path("w.bin"), std::ios::binary) << "skip12345678";
+        const auto loaded = io::loadModel(path("out.onnx"));
+        QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+        const auto bytes = loaded.value().model.parameters.at(0).values.bytes();
+        QCOMPARE(std::string(reinterpret_cast<const char *>(bytes.data()), bytes.size()),
+                 std::string("12345678"));
+        QCOMPARE(loaded.value().onnx->externalFiles, std::vector<std::string>{"w.bin"});
+
+        fs::remove(path("w.bin"));
+        fs::create_symlink("/etc/passwd", path("w.bin"));
+        QVERIFY(!io::loadModel(path("out.onnx")).ok());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestOnnx)
+#include "tst_onnx.moc"
