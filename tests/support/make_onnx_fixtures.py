@@ -2,7 +2,7 @@
 
 kept.onnx      one of everything that a file can say and a reader must keep: metadata, doc strings, value_info, a function and a call of it, an
                operator of an unknown domain, a body that captures a value, absent optional inputs, attributes of all kinds, initializers of all types
-NAME.onnx with NAME.npz  small models with inputs (in.X) and the values that ONNX Runtime gives (out.Y)
+choice.onnx    an If whose branches read the graph around them; choice-CASE-inputs.npz and the values that ONNX Runtime gives for them
 """
 import sys
 from pathlib import Path
@@ -42,28 +42,30 @@ def kept():
     return made
 
 
-def small():
-    rng = np.random.default_rng(1)
-    draw = lambda *shape: rng.standard_normal(shape).astype(np.float32)
-    constant = lambda name, v: nh.from_array(np.asarray(v), name)
-    g = h.make_graph([h.make_node("Relu", ["x"], ["a"]), h.make_node("Reshape", ["a", "s"], ["r"]), h.make_node("Add", ["r", "b"], ["y"])], "moved",
-                     [value("x", ["N", 6])], [value("y", ["N", 2, 3])], [constant("s", np.array([-1, 2, 3])), constant("b", draw(3))])
-    yield "reshape", model(g), {"x": draw(2, 6)}
-    g = h.make_graph([h.make_node("Constant", [], ["k"], value_ints=[3, 2]), h.make_node("Reshape", ["x", "k"], ["y"])], "constant", [value("x", [2, 3])],
-                     [value("y", [3, 2])])
-    yield "constant", model(g), {"x": draw(2, 3)}
+def choice():
+    """Two branches that read the graph around them; what a Constant holds is the shape of the last step."""
+    draw = lambda *shape: np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+    then = h.make_graph([h.make_node("Mul", ["x", "w"], ["t"])], "then", [], [value("t", [2, 4])])
+    other = h.make_graph([h.make_node("Relu", ["x"], ["r"]), h.make_node("Add", ["r", "one"], ["e"])], "else", [], [value("e", [2, 4])],
+                         [nh.from_array(np.ones(1, np.float32), "one")])
+    graph = h.make_graph([h.make_node("If", ["flag"], ["b"], else_branch=other, then_branch=then), h.make_node("Constant", [], ["k"], value_ints=[4, 2]),
+                          h.make_node("Reshape", ["b", "k"], ["y"])], "choice", [value("flag", [], T.BOOL), value("x", [2, 4])], [value("y", [4, 2])],
+                         [nh.from_array(draw(2, 4), "w")])
+    return model(graph), draw(2, 4)
 
 
 def main():
     folder = Path(sys.argv[1])
     folder.mkdir(exist_ok=True, parents=True)
     (folder / "kept.onnx").write_bytes(kept().SerializeToString(deterministic=True))
-    for name, made, feed in small():
-        onnx.checker.check_model(made, full_check=True)
-        onnx.save(made, folder / f"{name}.onnx")
-        session = onnxruntime.InferenceSession(made.SerializeToString())
-        outputs = dict(zip([o.name for o in session.get_outputs()], session.run(None, feed)))
-        np.savez(folder / f"{name}.npz", **{f"in.{k}": v for k, v in feed.items()}, **{f"out.{k}": v for k, v in outputs.items()})
+    made, x = choice()
+    onnx.checker.check_model(made, full_check=True)
+    (folder / "choice.onnx").write_bytes(made.SerializeToString(deterministic=True))
+    session = onnxruntime.InferenceSession(made.SerializeToString())
+    for name, flag in (("true", True), ("false", False)):
+        feed = {"flag": np.array(flag), "x": x}
+        np.savez(folder / f"choice-{name}-inputs.npz", **feed)
+        np.savez(folder / f"choice-{name}-values.npz", y=session.run(None, feed)[0])
 
 
 if __name__ == "__main__":

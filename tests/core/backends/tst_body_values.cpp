@@ -39,10 +39,35 @@ private Q_SLOTS:
     {
         QFETCH(QString, name);
         const std::string path = HALFTONE_TEST_DATA "/bodies/" + name.toStdString();
-        const auto loaded = io::loadModel(path + "-symbol.json", {{}, true});
-        QVERIFY(loaded.ok());
+        compare(path + "-symbol.json", {{}, true}, path);
+    }
+
+    /// tests/support/make_onnx_fixtures.py recorded it.
+    void onnxRuntimeGivesTheSame_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::newRow("true") << "choice-true";
+        QTest::newRow("false") << "choice-false";
+    }
+
+    void onnxRuntimeGivesTheSame()
+    {
+        QFETCH(QString, name);
+        const std::string folder = HALFTONE_TEST_DATA "/onnx/";
+        const auto loaded = io::loadModel(folder + "choice.onnx");
+        if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+            QSKIP("this build was made without ONNX");
+        compare(folder + "choice.onnx", {}, folder + name.toStdString());
+    }
+
+private:
+    /// The model's values for the inputs of `prefix`-inputs.npz are those of `prefix`-values.npz.
+    static void compare(const std::string &model, const io::LoadOptions &options, const std::string &prefix)
+    {
+        const auto loaded = io::loadModel(model, options);
+        QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
         interpret::Feed feed;
-        const auto inputs = io::readNpz(path + "-inputs.npz").value();
+        const auto inputs = io::readNpz(prefix + "-inputs.npz").value();
         for (const io::NamedTensor &array : inputs)
             feed.emplace(array.name, array.tensor);
         auto interpreter = interpret::Interpreter::create(
@@ -50,7 +75,7 @@ private Q_SLOTS:
         QVERIFY2(interpreter.ok(), interpreter.ok() ? "" : interpreter.error().message().c_str());
         const auto got = interpreter.value().run(feed);
         QVERIFY2(got.ok(), got.ok() ? "" : got.error().message().c_str());
-        const auto want = io::readNpz(path + "-values.npz").value();
+        const auto want = io::readNpz(prefix + "-values.npz").value();
         QCOMPARE(got.value().size(), want.size());
         for (std::size_t i = 0; i < want.size(); ++i) {
             QCOMPARE(tensor::nameOf(got.value()[i].dtype()), tensor::nameOf(want[i].tensor.dtype()));
