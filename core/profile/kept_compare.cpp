@@ -359,14 +359,14 @@ Result<std::optional<KeptCompare::Answer>> KeptCompare::Impl::compare(const Comp
     }
     for (; run.batch < m_batches.size(); ++run.batch) {
         HALFTONE_CHECK(progress.checkStop());
-        const double before = run.done;
+        const bool wasKnown = isKnown(run, run.batch);
         const Result<void> added = addErrors(run);
         m_values.release(run.batch);
         HALFTONE_CHECK(added);
         if (const auto unclean = firstUnclean(run))
             return std::optional(Answer{{}, {}, 0, unclean});
         const bool isLast = ++run.batches == m_batches.size();
-        if (isLast ? settings.isolated : run.done > before)
+        if (isLast ? settings.isolated : !wasKnown)
             tellInterim(run);
     }
     for (run.batch = 0; settings.isolated && run.batch < m_batches.size(); ++run.batch) {
