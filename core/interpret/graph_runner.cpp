@@ -6,6 +6,7 @@
 #include "core/infer/node_types.h"
 #include "core/infer/shown_outputs.h"
 #include "core/kernels/buffer.h"
+#include "core/ops/close_shapes.h"
 #include "core/ops/infer_shape.h"
 #include "core/tensor/elements.h"
 
@@ -68,21 +69,6 @@ Result<Tensor> zeros(const kernels::TensorDesc &desc)
     if (!buffer.tensor.bytes().empty())
         std::memset(buffer.bytes, 0, buffer.tensor.bytes().size());
     return buffer.tensor;
-}
-
-/// Fills in what only values tell: how many slices a mask lets through.
-void closeShapes(const ops::Operator &op, std::span<const Tensor> inputs, std::vector<Shape> &outputs)
-{
-    const auto *mask = op.getIf<ops::BooleanMask>();
-    if (!mask || outputs.empty() || !outputs[0].hasRank() || inputs.size() < 2)
-        return;
-    std::vector<double> values(inputs[1].elementCount());
-    tensor::widen(inputs[1].dtype(), inputs[1].bytes().data(), values.size(), values.data());
-    std::vector<std::int64_t> dims(outputs[0].dims().begin(), outputs[0].dims().end());
-    const auto rank = static_cast<std::int64_t>(dims.size());
-    dims[static_cast<std::size_t>(mask->axis < 0 ? mask->axis + rank : mask->axis)]
-        = std::ranges::count_if(values, [](double value) { return value != 0; });
-    outputs[0] = Shape(std::move(dims));
 }
 
 } // namespace
@@ -396,7 +382,7 @@ Result<std::vector<Tensor>> GraphRunner::runKernel(NodeId id, const State &state
     if (operation.outputs.empty()) { // depends on values: on what a body made, say
         std::vector<Shape> shapes(types.size());
         HALFTONE_CHECK(ops::inferShapes(op, inputShapes, shapes));
-        closeShapes(op, inputs, shapes);
+        ops::closeShapes(op, inputs, shapes);
         operation.outputs = describe(shapes, types);
         if (operation.outputs.empty())
             return unsupported({}, operation.opName + " gives an output of open shape");

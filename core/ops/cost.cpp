@@ -1,9 +1,13 @@
 #include "core/ops/cost.h"
 
 #include "core/ops/dim.h"
+#include "core/ops/einsum.h"
 #include "core/ops/numerics.h"
 
+#include <algorithm>
+#include <map>
 #include <type_traits>
+#include <vector>
 
 namespace halftone::ops {
 namespace {
@@ -65,7 +69,7 @@ Dim flopsOf(const FullyConnected &op, Shapes inputs, Shapes outputs)
 /// As Conv; the sampling of its taps, some operations each, is left out. The weight stands behind offsets and modulation.
 Dim flopsOf(const DeformableConv &op, Shapes inputs, Shapes outputs)
 {
-    const Dim weight = elementsAt(inputs, op.modulated ? 3 : 2);
+    const Dim weight = elementsAt(inputs, op.weight());
     return elements(outputs[0]) * 2 * (weight / op.conv.outputChannels);
 }
 
@@ -157,6 +161,54 @@ Dim flopsOf(const Rnn &, Shapes inputs, Shapes)
     return Dim::of(data[0]) * Dim::of(data[1]) * elementsAt(inputs, 1) * 2;
 }
 
+/// Weights and recurrent weights meet every element of the batch in every step once.
+Dim flopsOf(const Recurrence &, Shapes inputs, Shapes)
+{
+    const Shape &data = inputs[0];
+    if (!data.hasRank() || data.rank() != 3)
+        return Dim::unknown();
+    return Dim::of(data[0]) * Dim::of(data[1]) * (elementsAt(inputs, 1) + elementsAt(inputs, 2)) * 2;
+}
+
+/// Every query meets every key, and every weight every value, over the size of the heads.
+Dim flopsOf(const Attention &, Shapes inputs, Shapes outputs)
+{
+    const Shape &keys = inputs.size() > 1 ? inputs[1] : inputs[0];
+    if (!keys.hasRank() || keys.rank() < 3)
+        return Dim::unknown();
+    return (elements(inputs[0]) + elements(outputs[0])) * 2 * Dim::of(keys[keys.rank() - 2]);
+}
+
+Dim flopsOf(const CodedConv &op, Shapes inputs, Shapes outputs)
+{
+    return elements(outputs[0]) * 2 * (elementsAt(inputs, op.recodes ? 3 : 1) / op.conv.outputChannels);
+}
+
+Dim flopsOf(const CodedMatMul &, Shapes inputs, Shapes outputs)
+{
+    return elements(outputs[0]) * 2 * lastOf(inputs[0]);
+}
+
+/// A product for every place of all the letters.
+Dim flopsOf(const Einsum &op, Shapes inputs, Shapes)
+{
+    std::vector<std::size_t> ranks;
+    for (const Shape &input : inputs)
+        ranks.push_back(input.rank());
+    const auto labels = readEinsum(op.equation, ranks);
+    if (!labels.ok())
+        return Dim::unknown();
+    std::map<int, std::int64_t> extents;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        for (std::size_t axis = 0; axis < ranks[i]; ++axis)
+            extents[labels.value().inputs[i][axis]]
+                = std::max(extents[labels.value().inputs[i][axis]], inputs[i][axis]);
+    Dim places = 2;
+    for (const auto &[label, extent] : extents)
+        places = places * Dim::of(extent);
+    return places;
+}
+
 Dim flopsOf(const Pool &op, Shapes inputs, Shapes outputs)
 {
     if (op.global)
@@ -206,7 +258,7 @@ inline constexpr bool kIsAmong = (std::is_same_v<T, Ts> || ...);
 template <class T>
 inline constexpr bool kNeedsInput
     = kIsAmong<T, Conv, Deconv, FullyConnected, MatMul, Gemm, AttentionProduct, Rnn, Pool, Correlation,
-               LinearAlgebra, Quantized<Pool>, FusedProduct>;
+               LinearAlgebra, Quantized<Pool>, FusedProduct, Recurrence, Attention, CodedConv, CodedMatMul>;
 
 } // namespace
 

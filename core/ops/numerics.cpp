@@ -21,6 +21,8 @@ Class classOf(UnaryKind kind)
     case UnaryKind::OnesLike:
         return Class::DataMovement;
     case UnaryKind::LogicalNot:
+    case UnaryKind::IsNaN:
+    case UnaryKind::BitNot:
     case UnaryKind::Sign:
         return Class::Comparison;
     case UnaryKind::Exp:
@@ -59,6 +61,8 @@ Class classOf(BinaryKind kind)
     case BinaryKind::Mul:
     case BinaryKind::Div:
     case BinaryKind::Mod:
+    case BinaryKind::Fmod:
+    case BinaryKind::Pow:
     case BinaryKind::Power:
     case BinaryKind::Hypot:
         return Class::RangeSensitive;
@@ -110,23 +114,30 @@ Class classOf(const T &op)
     else if constexpr (kIsAmong<T, Pool>)
         return op.kind == Pool::Kind::Max ? Class::Comparison : Class::Reduction;
     else if constexpr (kIsAmong<T, Conv, Deconv, FullyConnected, MatMul, Gemm, AttentionProduct, Rnn,
-                                DeformableConv, ColumnKronecker, FusedProduct>)
+                                DeformableConv, ColumnKronecker, FusedProduct, Recurrence, Attention, Einsum,
+                                CodedConv, CodedMatMul>)
         return Class::MatrixProduct;
     else if constexpr (kIsAmong<T, BatchNorm, LayerNorm, GroupNorm, InstanceNorm, L2Normalization, Lrn,
-                                Softmax, SoftmaxActivation, Moments, BatchNormRelu>)
+                                Softmax, SoftmaxActivation, Moments, BatchNormRelu, RowNorm,
+                                BatchNormTraining, MeanVarianceNorm, LpNorm>)
         return Class::Normalisation;
     else if constexpr (kIsAmong<T, SoftmaxOutput, RegressionOutput, LossOutput, SoftmaxCrossEntropy, SmoothL1,
                                 BoxPrior, BoxDetection, BoxTarget, BoxNms, BoxIou, BoxDecode, BoxEncode,
-                                Proposal, SamplingGrid, CtcLoss, SvmOutput, SparsityPenalty>)
+                                Proposal, SamplingGrid, BoxSelection, AffineGrid, CtcLoss, SvmOutput,
+                                SparsityPenalty>)
         return Class::LossOrBox;
     else if constexpr (kIsAmong<T, ArgReduce, TopK, Sort, ArgSort, OneHot, ShapeOf, Range, RangeLike,
-                                BoxMatch, IndexArray, FlatIndex, Histogram, AllFinite, Multinomial, Linspace>)
+                                BoxMatch, NonZero, IsInfinite, OneHotValues, IndexArray, FlatIndex, Histogram,
+                                AllFinite, Multinomial, Linspace>)
         return Class::Comparison;
     else if constexpr (kIsAmong<T, LeakyRelu, Clip, HardSigmoid, Dropout, Resize, Upsample, RoiPool,
                                 PositionPool, RotatedRoiAlign, GridSample, SpatialTransformer, Picture,
-                                Random, RandomSample, Quantize, Requantize, Dequantize>)
+                                Random, RandomSample, Quantize, Requantize, Dequantize, Curve, ClipBetween,
+                                Join, Resample, GridLookup, RegionAlign, RotaryEmbedding, CodeLinear,
+                                DecodeLinear, CodeDynamically>)
         return Class::ElementwiseSafe;
-    else if constexpr (kIsAmong<T, AddN, AdaptiveAveragePool, Correlation, Fold, Fourier, CumulativeSum>)
+    else if constexpr (kIsAmong<T, AddN, AdaptiveAveragePool, Correlation, Fold, Fourier, CumulativeSum,
+                                ColumnsToImage, AxisFourier, FrameFourier>)
         return Class::Reduction;
     else if constexpr (kIsAmong<T, Quadratic, Density>)
         return Class::RangeSensitive;

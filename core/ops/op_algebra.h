@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 /// Linear algebra on the last two axes, and transforms.
 namespace halftone::ops {
@@ -43,6 +44,14 @@ struct ColumnKronecker
     std::int64_t inputs = 0;
 
     bool operator==(const ColumnKronecker &) const = default;
+};
+
+/// Sums of products that an equation of letters spells, as NumPy's einsum reads it.
+struct Einsum
+{
+    std::string equation{};
+
+    bool operator==(const Einsum &) const = default;
 };
 
 /// Discrete Fourier transform of the last axis of rank 2 or 4; real and imaginary parts stand side by side.

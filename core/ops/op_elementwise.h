@@ -17,6 +17,12 @@ enum class UnaryKind : std::uint8_t
     Exp, Expm1, Log, Log10, Log1p, Log2, Square, Sqrt, Rsqrt, Cbrt, Rcbrt, Reciprocal, Gamma, GammaLn,
     Sin, Cos, Tan, Arcsin, Arccos, Arctan, Sinh, Cosh, Arcsinh, Arccosh, Arctanh, Degrees, Radians,
     DivideBySqrtDim, ///< x / sqrt(last dimension)
+    RoundEven, ///< halves to the even neighbour
+    HardSwish, ///< x · min(max(x / 6 + 1/2, 0), 1)
+    Mish, ///< x · tanh(softplus(x))
+    GeluTanh, ///< Gelu by way of tanh
+    IsNaN,
+    BitNot,
     // clang-format on
 };
 
@@ -37,13 +43,15 @@ struct Activation
     bool operator==(const Activation &) const = default;
 };
 
-/// Activations with a slope. PRelu has a second input, the slopes: one, or one a channel (axis 1).
+/// Activations with a slope. PRelu has a second input, the slopes: one, or one a channel (axis 1), or any shape that
+/// stretches to the data's.
 struct LeakyRelu
 {
     enum class Kind : std::uint8_t { Leaky, PRelu, Elu, Selu, Gelu, RandomRelu } kind = Kind::Leaky;
     double slope = 0.25; ///< Leaky, Elu
     double lowerBound = 0.125; ///< RandomRelu
     double upperBound = 0.334; ///< RandomRelu
+    bool stretches = false; ///< PRelu: the slopes stretch as those of Binary do
 
     bool operator==(const LeakyRelu &) const = default;
 };
@@ -52,6 +60,9 @@ enum class BinaryKind : std::uint8_t
 {
     // clang-format off
     Add, Sub, Mul, Div, Mod, Power, Maximum, Minimum, Hypot,
+    Fmod, ///< the remainder with the dividend's sign
+    Pow, ///< as Power, but integers exactly; the second may be of another type
+    BitAnd, BitOr, BitXor, ShiftLeft, ShiftRight,
     Equal, NotEqual, Greater, GreaterEqual, Lesser, LesserEqual, LogicalAnd, LogicalOr, LogicalXor,
     // clang-format on
 };
@@ -73,6 +84,50 @@ struct ScalarBinary
     bool scalarIsInteger = true; ///< decides the type that an integer tensor gives
 
     bool operator==(const ScalarBinary &) const = default;
+};
+
+/// Functions of one element with parameters.
+struct Curve
+{
+    enum class Kind : std::uint8_t {
+        Selu, ///< beta · (x > 0 ? x : alpha · (e^x - 1))
+        Celu, ///< max(0, x) + min(0, alpha · (e^(x / alpha) - 1))
+        ThresholdedRelu, ///< x > alpha ? x : 0
+        Shrink, ///< x < -alpha ? x + beta : x > alpha ? x - beta : 0
+        Swish, ///< x · sigmoid(alpha · x)
+    } kind
+        = Kind::Selu;
+    double alpha = 1;
+    double beta = 1;
+
+    bool operator==(const Curve &) const = default;
+};
+
+/// Is the element an infinity of one of these signs?
+struct IsInfinite
+{
+    bool negative = true;
+    bool positive = true;
+
+    bool operator==(const IsInfinite &) const = default;
+};
+
+/// min(max(x, low), high), the bounds being inputs of one element. Inputs: data[, low][, high].
+struct ClipBetween
+{
+    bool hasLow = true;
+    bool hasHigh = true;
+
+    bool operator==(const ClipBetween &) const = default;
+};
+
+/// All inputs joined, which stretch as those of Binary do.
+struct Join
+{
+    enum class Kind : std::uint8_t { Maximum, Minimum, Sum, Mean } kind = Kind::Sum;
+    std::int64_t inputs = 0;
+
+    bool operator==(const Join &) const = default;
 };
 
 struct Clip
@@ -112,6 +167,8 @@ struct AddN
 /// vector along axis 0.
 struct Where
 {
+    bool broadcast = false; ///< all three stretch instead
+
     bool operator==(const Where &) const = default;
 };
 

@@ -82,6 +82,9 @@ struct Histogram
 /// Running sum along an axis; without axis, of all elements as a vector.
 struct CumulativeSum
 {
+    bool product = false; ///< instead of the sum
+    bool exclusive = false; ///< without the element itself
+    bool reverse = false; ///< from the end
     std::optional<std::int64_t> axis{};
     DType dtype = DType::Unknown; ///< Unknown: as data
 

@@ -58,6 +58,7 @@ struct MatMul
     enum class Form : std::uint8_t {
         Dot, ///< last axis of the first with the first axis of the second, any ranks
         Batched, ///< matrices in the last two axes, equal leading axes
+        Stretched, ///< as Batched, leading axes stretch, vectors are a row on the left and a column on the right
     } form
         = Form::Dot;
     bool transposeA
@@ -74,6 +75,7 @@ struct Gemm
     bool transposeA = false;
     bool transposeB = false;
     bool hasAddend = false;
+    bool addendStretches = false; ///< to the result's shape
     double alpha = 1;
     double beta = 1;
     std::int64_t axis = -2; ///< where the rows are

@@ -2,9 +2,12 @@
 
 #include "core/ops/op_types.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 /// Operators that put elements elsewhere without computing with them. Negative axes count from the end.
 namespace halftone::ops {
@@ -33,8 +36,10 @@ struct Split
     std::int64_t axis = 1;
     std::int64_t sections = 0; ///< 0: `indices` holds
     Dims indices{};
+    Dims sizes{}; ///< not empty: the lengths of the parts instead
     bool squeezeAxis = false; ///< drops the axis, whose parts are 1 long
     bool uneven = false; ///< sections need not divide the extent: the first ones are one longer
+    bool roundUp = false; ///< the same, but all are ceil(extent / sections) long and the last is what is left
 
     bool operator==(const Split &) const = default;
 };
@@ -45,13 +50,16 @@ struct Reshape
 {
     Dims shape{};
     bool reverse = false; ///< codes and dimensions are read from the end
+    bool zeroIsExtent = false; ///< 0 is an extent like others
 
     bool operator==(const Reshape &) const = default;
 };
 
-/// To (first dimension, product of the others).
+/// To (product of the axes before `axis`, product of the others).
 struct Flatten
 {
+    std::int64_t axis = 1; ///< from -rank to rank
+
     bool operator==(const Flatten &) const = default;
 };
 
@@ -60,6 +68,14 @@ struct ExpandDims
     std::int64_t axis = 0;
 
     bool operator==(const ExpandDims &) const = default;
+};
+
+/// Several axes of 1 at once, numbered as in the result.
+struct InsertAxes
+{
+    Dims axes{};
+
+    bool operator==(const InsertAxes &) const = default;
 };
 
 struct Squeeze
@@ -95,6 +111,17 @@ struct Slice
     bool operator==(const Slice &) const = default;
 };
 
+/// Python's slices of some axes: ends beyond the extent are cut to it.
+struct StridedSlice
+{
+    std::optional<Dims> axes{}; ///< nothing: the leading ones
+    Dims begin{};
+    Dims end{};
+    Dims step{}; ///< empty: all 1
+
+    bool operator==(const StridedSlice &) const = default;
+};
+
 struct SliceAxis
 {
     std::int64_t axis = 0;
@@ -114,8 +141,8 @@ struct SliceLike
 
 struct Pad
 {
-    enum class Mode : std::uint8_t { Constant, Edge, Reflect } mode = Mode::Constant;
-    Dims widths{}; ///< (before, after) of each axis
+    enum class Mode : std::uint8_t { Constant, Edge, Reflect, Wrap } mode = Mode::Constant;
+    Dims widths{}; ///< (before, after) of each axis; negative ones cut
     double value = 0; ///< Constant
 
     bool operator==(const Pad &) const = default;
@@ -142,6 +169,14 @@ struct Reverse
     Dims axes{};
 
     bool operator==(const Reverse &) const = default;
+};
+
+/// Stretches the input and `shape` to each other, as Binary does its inputs.
+struct Expand
+{
+    Dims shape{};
+
+    bool operator==(const Expand &) const = default;
 };
 
 struct BroadcastTo
@@ -183,6 +218,7 @@ struct ReshapeLike
 struct DepthToSpace
 {
     std::int64_t block = 1;
+    bool depthFirst = false; ///< channels are (depth, block, block), otherwise (block, block, depth)
 
     bool operator==(const DepthToSpace &) const = default;
 };
@@ -265,6 +301,21 @@ struct Sequence
 struct ShapeOf
 {
     bool count = false;
+    bool isScalar = false; ///< count: of rank 0 instead of (1)
+    std::int64_t begin = 0; ///< Python's slice of the shape
+    std::optional<std::int64_t> end{};
+
+    /// The axes whose extents are shown: [first, second).
+    std::pair<std::size_t, std::size_t> axes(std::size_t rank) const
+    {
+        const auto size = static_cast<std::int64_t>(rank);
+        const auto position = [size](std::int64_t value) {
+            return static_cast<std::size_t>(
+                std::clamp<std::int64_t>(value < 0 ? value + size : value, 0, size));
+        };
+        const std::size_t first = position(begin);
+        return {first, std::max(first, position(end.value_or(size)))};
+    }
 
     bool operator==(const ShapeOf &) const = default;
 };
@@ -284,6 +335,7 @@ struct Fill
 /// start, start + step, … below stop; without a stop: 0 … below start. Each value `repeat` times.
 struct Range
 {
+    bool mayBeEmpty = false; ///< otherwise a range of nothing is an error
     double start = 0;
     std::optional<double> stop{};
     double step = 1;

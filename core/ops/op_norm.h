@@ -35,12 +35,13 @@ struct LayerNorm
     bool operator==(const LayerNorm &) const = default;
 };
 
-/// Over groups of channels and all spatial axes. Inputs: data, gamma, beta (one value a group). Outputs:
+/// Over groups of channels and all spatial axes. Inputs: data, gamma, beta (one value a group, or a channel). Outputs:
 /// data, [mean, deviation].
 struct GroupNorm
 {
     std::int64_t groups = 1;
     double epsilon = 1e-5;
+    bool perChannel = false; ///< gamma and beta
     bool outputStatistics = false;
 
     bool operator==(const GroupNorm &) const = default;
@@ -61,6 +62,44 @@ struct L2Normalization
     double epsilon = 1e-10;
 
     bool operator==(const L2Normalization &) const = default;
+};
+
+/// Over all axes from one on. Inputs: data, gamma[, beta], which stretch to these axes. Outputs: data, [mean, 1 / deviation].
+struct RowNorm
+{
+    std::int64_t axis = -1;
+    double epsilon = 1e-5;
+    bool hasBeta = true;
+    bool centred = true; ///< otherwise nothing is subtracted: divided by the root of the mean square
+
+    bool operator==(const RowNorm &) const = default;
+};
+
+/// Batch normalisation by the batch's own statistics. Inputs: as BatchNorm. Outputs: data, [moving mean, moving variance],
+/// momentum · old + (1 - momentum) · the batch's.
+struct BatchNormTraining
+{
+    double epsilon = 1e-5;
+    double momentum = 0.9;
+
+    bool operator==(const BatchNormTraining &) const = default;
+};
+
+/// (x - mean) / (deviation + 1e-9) over some axes.
+struct MeanVarianceNorm
+{
+    Dims axes{};
+
+    bool operator==(const MeanVarianceNorm &) const = default;
+};
+
+/// x / p-norm along an axis, 0 where the norm is.
+struct LpNorm
+{
+    std::int64_t axis = -1;
+    std::int64_t p = 2; ///< 1 or 2
+
+    bool operator==(const LpNorm &) const = default;
 };
 
 /// Local response normalisation across `size` neighbouring channels: x / (k + alpha / size · Σ x²)^beta.

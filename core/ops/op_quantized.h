@@ -68,6 +68,56 @@ struct Quantized
     bool operator==(const Quantized &) const = default;
 };
 
+/// Codes by a scale and a zero point: round(x / scale) + zero point, cut to the type. Inputs: data, scale[, zero point], one for
+/// all, one for each place of the axis, or one for each block of places.
+struct CodeLinear
+{
+    std::int64_t axis = 1;
+    std::int64_t block = 0; ///< length of blocks along the axis; 0: none
+    bool hasZeroPoint = false;
+
+    bool operator==(const CodeLinear &) const = default;
+};
+
+/// The way back: (code - zero point) · scale.
+struct DecodeLinear
+{
+    std::int64_t axis = 1;
+    std::int64_t block = 0;
+    bool hasZeroPoint = false;
+
+    bool operator==(const DecodeLinear &) const = default;
+};
+
+/// Codes of uint8 by the range of the values, 0 in it. Outputs: codes, scale, zero point.
+struct CodeDynamically
+{
+    bool operator==(const CodeDynamically &) const = default;
+};
+
+/// Convolution of codes. Sums: data, weight[, zero point of data][, of weight], to int32. Recoded: data, its scale and zero
+/// point, weight, its scale (one or one a channel) and zero point, scale and zero point of the result[, bias in the sums' scale].
+struct CodedConv
+{
+    Conv conv{};
+    bool recodes = false;
+    bool hasDataZero = false; ///< sums
+    bool hasWeightZero = false; ///< sums
+
+    bool operator==(const CodedConv &) const = default;
+};
+
+/// Matrix product of codes as MatMul::Form::Stretched has it. Sums: a, b[, zero point of a][, of b], to int32. Recoded: a, its
+/// scale and zero point, b, its scale and zero point, scale and zero point of the result. Those of a may be one a row, of b one a column.
+struct CodedMatMul
+{
+    bool recodes = false;
+    bool hasFirstZero = false; ///< sums
+    bool hasSecondZero = false; ///< sums
+
+    bool operator==(const CodedMatMul &) const = default;
+};
+
 /// Batch normalisation and ReLU in one. Outputs: data, mean, variance, scratch of data's shape.
 struct BatchNormRelu
 {

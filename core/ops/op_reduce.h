@@ -10,8 +10,23 @@ namespace halftone::ops {
 
 struct Reduce
 {
-    enum class Kind : std::uint8_t { Sum, Mean, Max, Min, Prod, NanSum, NanProd, L1, L2 } kind = Kind::Sum;
+    enum class Kind : std::uint8_t {
+        Sum,
+        Mean,
+        Max,
+        Min,
+        Prod,
+        NanSum,
+        NanProd,
+        L1,
+        L2,
+        LogSum,
+        LogSumExp,
+        SumSquare
+    } kind
+        = Kind::Sum;
     Dims axes{}; ///< empty: all
+    bool eachElement = false; ///< no axis at all: every element for itself
     bool exclude = false; ///< all axes but these
     bool keepDims = false;
     bool atLeastRank1 = false; ///< a full reduction gives (1,) instead of rank 0
@@ -38,6 +53,7 @@ struct ArgReduce
     bool keepDims = false;
     bool atLeastRank1 = false;
     bool perRow = false; ///< argmax_channel: always axis 1
+    bool last = false; ///< of equal elements the last, otherwise the first
 
     bool operator==(const ArgReduce &) const = default;
 };
@@ -45,8 +61,15 @@ struct ArgReduce
 /// Inputs: data, [lengths: data's shape without the axis]. Elements beyond the length are 0.
 struct Softmax
 {
-    enum class Kind : std::uint8_t { Softmax, LogSoftmax, Softmin } kind = Kind::Softmax;
+    enum class Kind : std::uint8_t {
+        Softmax,
+        LogSoftmax,
+        Softmin,
+        Hardmax ///< 1 at the first of the largest, 0 elsewhere
+    } kind
+        = Kind::Softmax;
     std::int64_t axis = -1;
+    bool flattened = false; ///< over the axis and all behind it as one
     std::optional<double> temperature{};
     bool useLength = false;
     DType dtype = DType::Unknown; ///< of the output, where it is given

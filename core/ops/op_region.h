@@ -4,6 +4,7 @@
 #include "core/ops/op_spatial.h"
 #include "core/ops/op_types.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -91,6 +92,14 @@ struct DeformableConv
     std::int64_t offsetGroups = 1;
     bool modulated = false;
     std::int64_t step = 64; ///< modulated: pictures taken at a time
+    /// Inputs: data, weight, offsets[, bias][, modulation], and samples beyond the edge fade to zeros, as modulated ones do.
+    bool weightSecond = false;
+
+    // Places of the inputs.
+    std::size_t weight() const { return weightSecond ? 1 : modulated ? 3 : 2; }
+    std::size_t offsets() const { return weightSecond ? 2 : 1; }
+    std::size_t bias() const { return weightSecond ? 3 : weight() + 1; }
+    std::size_t modulation() const { return !weightSecond ? 2 : conv.hasBias ? 4 : 3; }
 
     bool operator==(const DeformableConv &) const = default;
 };

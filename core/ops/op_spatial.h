@@ -16,6 +16,7 @@ struct Pool
     enum class Rounding : std::uint8_t { Valid, Full, Same } rounding = Rounding::Valid;
     Dims kernel{};
     Dims stride{}; ///< empty: all 1
+    Dims dilate{}; ///< empty: all 1
     Padding pad{};
     bool global = false; ///< over the whole spatial extent; kernel, stride and pad don't count
     bool countPadding = true; ///< Average: divide by the kernel's size even where it covers padding
@@ -23,6 +24,11 @@ struct Pool
     /// As in MXNet's first pooling: padding is zeros that count in a maximum, averages are over the whole kernel also where
     /// it reaches beyond the padding, and a maximum over nothing is -inf.
     bool padsZeros = false;
+    /// Full rounding makes no window that begins behind the data and the padding before it.
+    bool windowsBeginInside = false;
+    bool absolute = false; ///< Lp: of any exponent, of magnitudes; otherwise 1 to 3, with signs
+    bool indicesByColumn
+        = false; ///< output 1, places of a maximum in all the data, counts the last two axes swapped
     Layout layout = Layout::ChannelsFirst;
 
     bool operator==(const Pool &) const = default;

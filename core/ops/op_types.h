@@ -24,8 +24,18 @@ enum class Layout : std::uint8_t
 /// Rows added around each spatial axis; an empty list stands for zeros.
 struct Padding
 {
+    /// As many that the output has ceil(extent / stride) places (of a transposed convolution extent · stride); the odd one
+    /// stands at the end or at the begin.
+    enum class Same : std::uint8_t
+    {
+        No,
+        OddAtEnd,
+        OddAtBegin
+    };
+
     Dims begin{};
     Dims end{};
+    Same same = Same::No; ///< instead of the lists; settled() writes them (settle.h)
 
     bool operator==(const Padding &) const = default;
 };

@@ -9,11 +9,14 @@
 #include "core/ops/op_loss.h"
 #include "core/ops/op_move.h"
 #include "core/ops/op_norm.h"
+#include "core/ops/op_place.h"
 #include "core/ops/op_quantized.h"
 #include "core/ops/op_random.h"
 #include "core/ops/op_reduce.h"
 #include "core/ops/op_region.h"
+#include "core/ops/op_sample.h"
 #include "core/ops/op_spatial.h"
+#include "core/ops/op_speech.h"
 
 #include <algorithm>
 #include <array>
@@ -53,6 +56,10 @@ using Operators = TypeList<
     Quadratic, AllFinite,
     CtcLoss, SvmOutput, SparsityPenalty,
     Random, RandomSample, Multinomial, Density, Shuffle,
+    Curve, IsInfinite, ClipBetween, Join, RowNorm, BatchNormTraining, MeanVarianceNorm, LpNorm, InsertAxes, StridedSlice, Expand,
+    GatherElements, GatherTuples, ScatterElements, ScatterTuples, CacheUpdate, Compress, NonZero, OneHotValues, Triangle, EyeLike,
+    CenterCropPad, Resample, GridLookup, AffineGrid, RegionAlign, MaxUnpool, ColumnsToImage, BoxSelection, AxisFourier, FrameFourier,
+    Recurrence, Attention, RotaryEmbedding, Einsum, CodeLinear, DecodeLinear, CodeDynamically, CodedConv, CodedMatMul,
     Quantize, Requantize, Dequantize, BatchNormRelu,
     Quantized<Conv>, Quantized<FullyConnected>, Quantized<Pool>, Quantized<Activation>, Quantized<BatchNorm>, Quantized<Concat>,
     Quantized<Flatten>, Quantized<Binary>, Quantized<Embedding>, FusedProduct>;

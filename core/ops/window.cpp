@@ -30,6 +30,7 @@ Result<Window> makeWindow(const Dims &kernel, const Dims &stride, const Dims &di
     HALFTONE_TRY(window.dilate, filled("dilate", dilate, rank, 1, 1));
     HALFTONE_TRY(window.padBegin, filled("pad", pad.begin, rank, 0, 0));
     HALFTONE_TRY(window.padEnd, filled("pad", pad.end, rank, 0, 0));
+    window.same = pad.same != Padding::Same::No;
     return window;
 }
 

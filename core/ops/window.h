@@ -14,6 +14,7 @@ struct Window
     Dims dilate;
     Dims padBegin;
     Dims padEnd;
+    bool same = false; ///< the padding follows from the extent: Padding::Same
 
     std::size_t rank() const { return kernel.size(); }
     /// Extent that the kernel covers on an axis.

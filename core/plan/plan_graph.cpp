@@ -3,6 +3,7 @@
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
 #include "core/kernels/buffer.h"
+#include "core/ops/settle.h"
 
 #include <algorithm>
 #include <string_view>
@@ -10,6 +11,14 @@
 
 namespace halftone::plan {
 namespace {
+
+std::vector<tensor::Shape> shapesOf(const PlanGraph &graph, std::span<const ValueId> values)
+{
+    std::vector<tensor::Shape> shapes;
+    for (const ValueId value : values)
+        shapes.push_back(graph.desc(value).shape);
+    return shapes;
+}
 
 class Builder
 {
@@ -101,6 +110,7 @@ private:
             node.outputs.push_back(
                 m_plan.addValue(desc.ok() ? desc.value() : kernels::TensorDesc(), def.name));
         }
+        node.op = ops::settled(node.op, shapesOf(m_plan, node.inputs));
         m_plan.nodes.push_back(std::move(node));
         return {};
     }
@@ -144,6 +154,7 @@ PlanGraph singleNode(const kernels::Operation &operation)
         if (operation.isRead(k))
             graph.outputs.push_back(node.outputs.back());
     }
+    node.op = ops::settled(node.op, shapesOf(graph, node.inputs));
     graph.nodes.push_back(std::move(node));
     return graph;
 }

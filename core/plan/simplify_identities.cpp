@@ -42,7 +42,7 @@ bool isIdentity(const PlanGraph &graph, const PlanNode &node)
 bool isView(const ops::Operator &op)
 {
     return op.is<ops::Reshape>() || op.is<ops::Flatten>() || op.is<ops::ExpandDims>()
-        || op.is<ops::Squeeze>();
+        || op.is<ops::InsertAxes>() || op.is<ops::Squeeze>();
 }
 
 /// In inference a SoftmaxOutput is a softmax, whatever its label.

@@ -74,12 +74,12 @@ Result<void> lower(Emitter &emitter, const plan::PlanNode &node)
                      &lowerInt8Flatten, &lowerInt8Sums, &lowerInt8FullSums, &lowerRequantize);
     if (int8)
         return *int8;
-    const auto done = lowerFirst(emitter, node, &lowerConv, &lowerDeconv, &lowerFullyConnected, &lowerMatMul,
-                                 &lowerPool, &lowerBatchNorm, &lowerLayerNorm, &lowerLrn, &lowerSoftmax,
-                                 &lowerSoftmaxActivation, &lowerBinary, &lowerAddN, &lowerCast, &lowerConcat,
-                                 &lowerUpsample, &lowerAxes<ops::Transpose>, &lowerAxes<ops::SwapAxes>,
-                                 &lowerSameBytes<ops::Reshape>, &lowerSameBytes<ops::Flatten>,
-                                 &lowerSameBytes<ops::ExpandDims>, &lowerSameBytes<ops::Squeeze>);
+    const auto done = lowerFirst(
+        emitter, node, &lowerConv, &lowerDeconv, &lowerFullyConnected, &lowerMatMul, &lowerPool,
+        &lowerBatchNorm, &lowerLayerNorm, &lowerLrn, &lowerSoftmax, &lowerSoftmaxActivation, &lowerBinary,
+        &lowerAddN, &lowerCast, &lowerConcat, &lowerUpsample, &lowerAxes<ops::Transpose>,
+        &lowerAxes<ops::SwapAxes>, &lowerSameBytes<ops::Reshape>, &lowerSameBytes<ops::Flatten>,
+        &lowerSameBytes<ops::ExpandDims>, &lowerSameBytes<ops::InsertAxes>, &lowerSameBytes<ops::Squeeze>);
     if (done)
         return *done;
     if (const auto function = ops::elementFunction(node.op))

@@ -1,5 +1,6 @@
 #include "core/backends/onednn/lower.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace halftone::backends::onednn {
@@ -24,6 +25,14 @@ Desc matrices(const tensor::Shape &shape, Type type, bool transposed)
         axes[k] = static_cast<int>(k);
     std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
     return desc.permute_axes(axes);
+}
+
+/// The same with axes of 1 in front.
+tensor::Shape withRank(const tensor::Shape &shape, std::size_t rank)
+{
+    std::vector<std::int64_t> dims(rank, 1);
+    std::ranges::copy(shape.dims(), dims.end() - static_cast<std::ptrdiff_t>(shape.rank()));
+    return tensor::Shape(std::move(dims));
 }
 
 } // namespace
@@ -92,9 +101,14 @@ Result<void> lowerMatMul(Emitter &emitter, const plan::PlanNode &node, const ops
     HALFTONE_TRY(const Type typeA, floatType(emitter, node.inputs[0]));
     HALFTONE_TRY(const Type typeB, floatType(emitter, node.inputs[1]));
     HALFTONE_TRY(const Type resultType, floatType(emitter, node.outputs[0]));
-    const tensor::Shape &a = emitter.desc(node.inputs[0]).shape;
-    const tensor::Shape &b = emitter.desc(node.inputs[1]).shape;
-    const bool isBatched = product.form == ops::MatMul::Form::Batched;
+    tensor::Shape a = emitter.desc(node.inputs[0]).shape;
+    tensor::Shape b = emitter.desc(node.inputs[1]).shape;
+    const bool isBatched = product.form != ops::MatMul::Form::Dot;
+    if (product.form == ops::MatMul::Form::Stretched && a.rank() > 1 && b.rank() > 1) {
+        const std::size_t rank = std::max(a.rank(), b.rank());
+        a = withRank(a, rank);
+        b = withRank(b, rank);
+    }
     if (a.rank() != b.rank() || a.rank() < 2 || (!isBatched && a.rank() != 2))
         return unsupported("plan", "a product over axes of tensors that are no matrices");
     const Desc first = matrices(a, typeA, product.transposeA);

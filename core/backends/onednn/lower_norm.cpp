@@ -98,6 +98,8 @@ Result<void> lowerLrn(Emitter &emitter, const plan::PlanNode &node, const ops::L
 {
     HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
     HALFTONE_CHECK(onlyFirstResult(emitter, node));
+    if (norm.size % 2 == 0)
+        return unsupported("plan", "as many neighbours on one side as on the other");
     if (emitter.desc(node.inputs[0]).shape.rank() != 4
         || emitter.desc(node.outputs[0]).dtype != emitter.desc(node.inputs[0]).dtype)
         return unsupported("plan", "local response normalisation of other than pictures");
@@ -147,8 +149,9 @@ Result<void> softmaxOver(Emitter &emitter, const plan::PlanNode &node, dnnl::alg
 Result<void> lowerSoftmax(Emitter &emitter, const plan::PlanNode &node, const ops::Softmax &softmax)
 {
     if (softmax.temperature.value_or(1) != 1 || softmax.useLength
-        || softmax.kind == ops::Softmax::Kind::Softmin)
-        return unsupported("plan", "a softmax with temperature or length, or a softmin");
+        || softmax.kind == ops::Softmax::Kind::Softmin || softmax.kind == ops::Softmax::Kind::Hardmax
+        || softmax.flattened)
+        return unsupported("plan", "a softmax with temperature or length, over several axes, or another one");
     const Dims dims = dimsOf(emitter.desc(node.inputs[0]).shape);
     const auto axis = softmax.axis < 0 ? softmax.axis + static_cast<std::int64_t>(dims.size()) : softmax.axis;
     return softmaxOver(emitter, node,

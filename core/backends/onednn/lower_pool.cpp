@@ -18,7 +18,7 @@ Result<PoolWindow> poolWindow(const ops::Pool &pool, const Dims &from, const Dim
         window.padEnd = window.padBegin;
         return window;
     }
-    HALFTONE_TRY(const ops::Window given, ops::makeWindow(pool.kernel, pool.stride, {}, pool.pad));
+    HALFTONE_TRY(const ops::Window given, ops::makeWindow(pool.kernel, pool.stride, pool.dilate, pool.pad));
     window.kernel = given.kernel;
     window.stride = given.stride;
     window.padBegin = given.padBegin;
@@ -42,6 +42,10 @@ Result<void> lowerPool(Emitter &emitter, const plan::PlanNode &node, const ops::
         return unsupported("pool_type", "neither max nor average");
     if (pool.padsZeros && pool.kind == Kind::Max && !pool.global)
         return unsupported("plan", "padding of zeros that count in a maximum");
+    if (std::ranges::any_of(pool.dilate, [](std::int64_t step) { return step != 1; }))
+        return unsupported("plan", "a pooling window with gaps");
+    if (node.outputs.size() > 1 && emitter.desc(node.outputs[1]).dtype == tensor::DType::I64)
+        return unsupported("plan", "the places of maxima");
     if (emitter.desc(node.outputs[0]).dtype != emitter.desc(node.inputs[0]).dtype)
         return unsupported("plan", "pooling into another type");
     HALFTONE_TRY(const Place source, emitter.read(node.inputs[0]));

@@ -57,6 +57,16 @@ void withFunction(ops::BinaryKind kind, bool ofIntegers, const Use &use)
                 return static_cast<Real>(std::pow(static_cast<float>(a), static_cast<float>(b)));
             });
         return use([](Real a, Real b) { return std::pow(a, b); });
+    case Kind::Fmod:
+        return use([](Real a, Real b) { return std::fmod(a, b); });
+    case Kind::Pow:
+        return use([](Real a, Real b) { return std::pow(a, b); });
+    case Kind::BitAnd: // of integers, which are computed as such
+    case Kind::BitOr:
+    case Kind::BitXor:
+    case Kind::ShiftLeft:
+    case Kind::ShiftRight:
+        return use([](Real, Real) { return Real(0); });
     case Kind::Maximum: // a NaN on the left stays
         return use([](Real a, Real b) { return a > b || std::isnan(a) ? a : b; });
     case Kind::Minimum:

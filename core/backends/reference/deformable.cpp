@@ -65,8 +65,8 @@ private:
         };
         const Real y = begin(1, place / m_out[3]) + down;
         const Real x = begin(2, place % m_out[3]) + right;
-        return m_op.modulated ? bilinear(image, m_in[2], m_in[3], y, x)
-                              : withinEdges(image, m_in[2], m_in[3], y, x);
+        return m_op.modulated || m_op.weightSecond ? bilinear(image, m_in[2], m_in[3], y, x)
+                                                   : withinEdges(image, m_in[2], m_in[3], y, x);
     }
 
     const ops::DeformableConv &m_op;
@@ -99,23 +99,25 @@ Result<void> compute(const ops::DeformableConv &op, const Arrays<Real> &arrays)
     HALFTONE_TRY(const ops::Window window,
                  ops::makeWindow(op.conv.kernel, op.conv.stride, op.conv.dilate, op.conv.pad));
     const Columns<Real> columns(op, window, in, out);
-    const std::size_t weightAt = op.modulated ? 3 : 2;
     const auto groups = static_cast<std::size_t>(op.conv.groups);
     const auto places = static_cast<std::size_t>(columns.places());
     const auto outputs = static_cast<std::size_t>(out[1]) / groups;
     const auto depth = static_cast<std::size_t>(columns.rows()) / groups;
     std::vector<Real> gathered(static_cast<std::size_t>(columns.rows()) * places);
     for (std::size_t n = 0; n < static_cast<std::size_t>(in[0]) && !arrays.workers.stopped(); ++n) {
-        columns.gather(arrays.in[0] + n * extent(in, 1, 4), arrays.in[1] + n * extent(arrays.inDims(1), 1, 4),
-                       op.modulated ? arrays.in[2] + n * extent(arrays.inDims(2), 1, 4) : nullptr,
+        columns.gather(arrays.in[0] + n * extent(in, 1, 4),
+                       arrays.in[op.offsets()] + n * extent(arrays.inDims(op.offsets()), 1, 4),
+                       op.modulated
+                           ? arrays.in[op.modulation()] + n * extent(arrays.inDims(op.modulation()), 1, 4)
+                           : nullptr,
                        gathered.data());
         for (std::size_t g = 0; g < groups; ++g) {
             const auto step = static_cast<std::ptrdiff_t>(places);
             multiply<Real>(arrays.workers, outputs, depth, places,
-                           MatrixView<const Real>{arrays.in[weightAt] + g * outputs * depth,
+                           MatrixView<const Real>{arrays.in[op.weight()] + g * outputs * depth,
                                                   static_cast<std::ptrdiff_t>(depth), 1},
                            MatrixView<const Real>{gathered.data() + g * depth * places, step, 1},
-                           op.conv.hasBias ? arrays.in[weightAt + 1] + g * outputs : nullptr,
+                           op.conv.hasBias ? arrays.in[op.bias()] + g * outputs : nullptr,
                            MatrixView<Real>{arrays.out[0] + (n * groups + g) * outputs * places, step, 1});
         }
     }

@@ -20,8 +20,9 @@ Result<void> generate(const RawArrays &arrays, const F &f)
 Result<void> move(const ops::ShapeOf &op, const RawArrays &arrays)
 {
     const DimSpan dims = arrays.inDims(0);
+    const std::size_t first = op.axes(dims.size()).first;
     return generate(arrays, [&](std::size_t i) {
-        return static_cast<double>(op.count ? static_cast<std::int64_t>(count(dims)) : dims[i]);
+        return static_cast<double>(op.count ? static_cast<std::int64_t>(count(dims)) : dims[first + i]);
     });
 }
 

@@ -190,8 +190,41 @@ Result<void> move(const ops::OneHot &op, const RawArrays &arrays)
     return {};
 }
 
-Result<void> move(const ops::Where &, const RawArrays &arrays)
+namespace {
+
+/// Where with three inputs that stretch to each other.
+Result<void> chooseStretched(const RawArrays &arrays)
 {
+    const DimSpan dims = arrays.outDims(0);
+    if (arrays.outCount(0) == 0)
+        return {};
+    std::vector<double> condition(arrays.inCount(0));
+    tensor::widen(arrays.operation.inputs[0].dtype, arrays.in[0], condition.size(), condition.data());
+    const std::size_t size = arrays.elementSize();
+    std::vector<std::vector<std::int64_t>> strides;
+    for (std::size_t i = 0; i < 3; ++i)
+        strides.push_back(stretchedStrides(arrays.inDims(i), dims));
+    RowWalk walk(dims, strides);
+    std::byte *out = arrays.out[0];
+    for (std::size_t row = 0; row < walk.rowCount(); ++row, walk.next()) {
+        for (std::size_t i = 0; i < walk.rowLength(); ++i, out += size) {
+            const auto at = [&](std::size_t input) {
+                return static_cast<std::size_t>(walk.offset(input)
+                                                + static_cast<std::int64_t>(i) * walk.step(input));
+            };
+            const std::size_t from = condition[at(0)] != 0 ? 1 : 2;
+            std::memcpy(out, arrays.in[from] + at(from) * size, size);
+        }
+    }
+    return {};
+}
+
+} // namespace
+
+Result<void> move(const ops::Where &op, const RawArrays &arrays)
+{
+    if (op.broadcast)
+        return chooseStretched(arrays);
     const std::size_t elements = arrays.outCount(0);
     const std::size_t conditions = arrays.inCount(0);
     if (conditions == 0)

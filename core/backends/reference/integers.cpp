@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 namespace halftone::backends::reference {
 namespace {
@@ -39,7 +40,8 @@ bool isExact(ops::UnaryKind kind)
 {
     using Kind = ops::UnaryKind;
     return kind == Kind::Identity || kind == Kind::StopGradient || kind == Kind::MakeLoss
-        || kind == Kind::Negative || kind == Kind::Relu || kind == Kind::DivideBySqrtDim;
+        || kind == Kind::BitNot || kind == Kind::Abs || kind == Kind::Sign || kind == Kind::Negative
+        || kind == Kind::Relu || kind == Kind::DivideBySqrtDim;
 }
 
 bool isExact(ops::BinaryKind kind)
@@ -50,7 +52,64 @@ bool isExact(ops::BinaryKind kind)
 
 bool isExact(ops::Reduce::Kind kind)
 {
-    return kind != ops::Reduce::Kind::L1 && kind != ops::Reduce::Kind::L2;
+    using Kind = ops::Reduce::Kind;
+    return kind != Kind::L1 && kind != Kind::L2 && kind != Kind::LogSum && kind != Kind::LogSumExp;
+}
+
+/// Cut towards zero, so that the rest has the sign of a; by zero it is zero.
+Integer restOf(Integer a, Integer b)
+{
+    return b == 0 || b == -1 ? 0 : a % b;
+}
+
+/// By squaring, wrapped; a negative exponent leaves what the reciprocal has before its point.
+Integer wrappedPower(Integer base, Integer exponent)
+{
+    if (exponent < 0)
+        return base == 1 ? 1 : base == -1 ? (exponent % 2 == 0 ? 1 : -1) : 0;
+    Integer result = 1;
+    for (; exponent > 0; exponent /= 2, base = wrappedProduct(base, base))
+        if (exponent % 2 == 1)
+            result = wrappedProduct(result, base);
+    return result;
+}
+
+/// Bits beyond those of the type are cut when the result is stored.
+Integer shifted(ops::BinaryKind kind, Integer a, Integer b)
+{
+    const auto bits = static_cast<std::uint64_t>(a);
+    if (b < 0 || b > 63)
+        return 0;
+    return static_cast<Integer>(kind == ops::BinaryKind::ShiftLeft ? bits << b : bits >> b);
+}
+
+/// Where numbers of uint64, held as the int64 of the same bits, need a meaning of their own.
+std::optional<Integer> joinedUnsigned(ops::BinaryKind kind, Integer signedA, Integer signedB)
+{
+    using Kind = ops::BinaryKind;
+    const auto a = static_cast<std::uint64_t>(signedA);
+    const auto b = static_cast<std::uint64_t>(signedB);
+    switch (kind) {
+    case Kind::Div:
+        return static_cast<Integer>(b == 0 ? 0 : a / b);
+    case Kind::Mod:
+    case Kind::Fmod:
+        return static_cast<Integer>(b == 0 ? 0 : a % b);
+    case Kind::Maximum:
+        return static_cast<Integer>(std::max(a, b));
+    case Kind::Minimum:
+        return static_cast<Integer>(std::min(a, b));
+    case Kind::Greater:
+        return a > b;
+    case Kind::GreaterEqual:
+        return a >= b;
+    case Kind::Lesser:
+        return a < b;
+    case Kind::LesserEqual:
+        return a <= b;
+    default:
+        return std::nullopt;
+    }
 }
 
 /// Of kinds that are exact.
@@ -88,6 +147,19 @@ Integer joined(ops::BinaryKind kind, Integer a, Integer b)
         return a != 0 || b != 0;
     case Kind::LogicalXor:
         return (a != 0) != (b != 0);
+    case Kind::Fmod:
+        return restOf(a, b);
+    case Kind::Pow:
+        return wrappedPower(a, b);
+    case Kind::BitAnd:
+        return a & b;
+    case Kind::BitOr:
+        return a | b;
+    case Kind::BitXor:
+        return a ^ b;
+    case Kind::ShiftLeft:
+    case Kind::ShiftRight:
+        return shifted(kind, a, b);
     case Kind::Mod:
     case Kind::Power:
     case Kind::Hypot:
@@ -107,6 +179,8 @@ Integer joined(ops::Reduce::Kind kind, Integer all, Integer x)
     case Kind::Prod:
     case Kind::NanProd:
         return wrappedProduct(all, x);
+    case Kind::SumSquare:
+        return wrappedSum(all, wrappedProduct(x, x));
     default:
         return wrappedSum(all, x);
     }
@@ -151,6 +225,9 @@ Result<void> compute(const ops::Unary &op, const Arrays<Integer> &arrays)
     for (std::size_t i = 0; i < arrays.outCount(0); ++i) {
         const Integer x = arrays.in[0][i];
         arrays.out[0][i] = op.kind == Kind::Negative ? wrappedDifference(0, x)
+            : op.kind == Kind::BitNot                ? ~x
+            : op.kind == Kind::Abs                   ? (x < 0 ? wrappedDifference(0, x) : x)
+            : op.kind == Kind::Sign                  ? (x > 0) - (x < 0)
             : op.kind == Kind::Relu                  ? std::max<Integer>(x, 0)
             : op.kind == Kind::DivideBySqrtDim       ? wrappedQuotient(x, root)
                                                      : x;
@@ -166,11 +243,13 @@ Result<void> compute(const ops::Binary &op, const Arrays<Integer> &arrays)
         return {};
     RowWalk walk(dims, {stretchedStrides(arrays.inDims(0), dims), stretchedStrides(arrays.inDims(1), dims)});
     Integer *out = arrays.out[0];
+    const bool isUnsigned = arrays.operation.inputs[0].dtype == tensor::DType::U64;
     for (std::size_t row = 0; row < walk.rowCount(); ++row, walk.next()) {
         const Integer *a = arrays.in[0] + walk.offset(0);
         const Integer *b = arrays.in[1] + walk.offset(1);
         for (std::size_t i = 0; i < walk.rowLength(); ++i, a += walk.step(0), b += walk.step(1))
-            *out++ = joined(op.kind, *a, *b);
+            *out++ = isUnsigned ? joinedUnsigned(op.kind, *a, *b).value_or(joined(op.kind, *a, *b))
+                                : joined(op.kind, *a, *b);
     }
     return {};
 }
@@ -198,7 +277,9 @@ Result<void> compute(const ops::AddN &, const Arrays<Integer> &arrays)
 template <>
 Result<void> compute(const ops::Reduce &op, const Arrays<Integer> &arrays)
 {
-    HALFTONE_TRY(const auto strides, reducedStrides(arrays.inDims(0), op.axes, op.exclude));
+    HALFTONE_TRY(const auto strides,
+                 op.eachElement ? Result(denseStrides(arrays.inDims(0)))
+                                : reducedStrides(arrays.inDims(0), op.axes, op.exclude));
     const std::size_t results = arrays.outCount(0);
     std::fill_n(arrays.out[0], results, startOf<Integer>(op.kind));
     eachPlace(arrays.in[0], arrays.inDims(0), strides,
@@ -220,11 +301,12 @@ Result<void> compute(const ops::CumulativeSum &op, const Arrays<Integer> &arrays
     const DimSpan dims = op.axis ? arrays.inDims(0) : DimSpan(&elements, 1);
     const AxisView view(dims, op.axis ? fromFront(*op.axis, dims.size()) : 0);
     for (std::size_t line = 0; line < view.lines(); ++line) {
-        Integer all = 0;
+        Integer all = op.product ? 1 : 0;
         for (std::size_t i = 0; i < view.length; ++i) {
-            const std::size_t at = view.begin(line) + i * view.inner;
-            all = wrappedSum(all, arrays.in[0][at]);
-            arrays.out[0][at] = all;
+            const std::size_t at = view.begin(line) + (op.reverse ? view.length - 1 - i : i) * view.inner;
+            const Integer before = all;
+            all = op.product ? wrappedProduct(all, arrays.in[0][at]) : wrappedSum(all, arrays.in[0][at]);
+            arrays.out[0][at] = op.exclusive ? before : all;
         }
     }
     return {};

@@ -86,6 +86,27 @@ template <class Real> Result<void> compute(const ops::Random &, const Arrays<Rea
 template <class Real> Result<void> compute(const ops::RandomSample &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Multinomial &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::Density &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Curve &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::IsInfinite &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::RowNorm &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::BatchNormTraining &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::MeanVarianceNorm &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::LpNorm &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Resample &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::GridLookup &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::AffineGrid &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::RegionAlign &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::ColumnsToImage &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::AxisFourier &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::FrameFourier &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Recurrence &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::Attention &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::RotaryEmbedding &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::CodeLinear &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::DecodeLinear &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::CodeDynamically &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::CodedConv &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::CodedMatMul &, const Arrays<Real> &);
 
 Result<void> move(const ops::ShapeOf &, const RawArrays &);
 Result<void> move(const ops::Fill &, const RawArrays &);
@@ -139,6 +160,25 @@ Result<void> move(const ops::BooleanMask &, const RawArrays &);
 Result<void> move(const ops::Shuffle &, const RawArrays &);
 Result<void> move(const ops::SvmOutput &, const RawArrays &);
 Result<void> move(const ops::SparsityPenalty &, const RawArrays &);
+Result<void> move(const ops::ClipBetween &, const RawArrays &);
+Result<void> move(const ops::Join &, const RawArrays &);
+Result<void> move(const ops::InsertAxes &, const RawArrays &);
+Result<void> move(const ops::StridedSlice &, const RawArrays &);
+Result<void> move(const ops::Expand &, const RawArrays &);
+Result<void> move(const ops::GatherElements &, const RawArrays &);
+Result<void> move(const ops::GatherTuples &, const RawArrays &);
+Result<void> move(const ops::ScatterElements &, const RawArrays &);
+Result<void> move(const ops::ScatterTuples &, const RawArrays &);
+Result<void> move(const ops::CacheUpdate &, const RawArrays &);
+Result<void> move(const ops::Compress &, const RawArrays &);
+Result<void> move(const ops::NonZero &, const RawArrays &);
+Result<void> move(const ops::OneHotValues &, const RawArrays &);
+Result<void> move(const ops::Triangle &, const RawArrays &);
+Result<void> move(const ops::EyeLike &, const RawArrays &);
+Result<void> move(const ops::CenterCropPad &, const RawArrays &);
+Result<void> move(const ops::MaxUnpool &, const RawArrays &);
+Result<void> move(const ops::BoxSelection &, const RawArrays &);
+Result<void> move(const ops::Einsum &, const RawArrays &);
 // clang-format on
 
 } // namespace halftone::backends::reference

@@ -1,3 +1,4 @@
+#include "core/backends/reference/axis_walk.h"
 #include "core/backends/reference/kernels.h"
 #include "core/backends/reference/matrix.h"
 
@@ -35,9 +36,53 @@ Result<void> compute(const ops::FullyConnected &op, const Arrays<Real> &arrays)
     return {};
 }
 
+namespace {
+
+/// Matrices in the last two axes; the leading axes stretch, vectors are a row on the left and a column on the right.
+template <class Real>
+Result<void> multiplyStretched(const Arrays<Real> &arrays)
+{
+    std::vector<std::int64_t> a(arrays.inDims(0).begin(), arrays.inDims(0).end());
+    std::vector<std::int64_t> b(arrays.inDims(1).begin(), arrays.inDims(1).end());
+    if (a.size() == 1)
+        a.insert(a.begin(), 1);
+    if (b.size() == 1)
+        b.push_back(1);
+    const auto rows = static_cast<std::size_t>(a[a.size() - 2]);
+    const auto depth = static_cast<std::size_t>(a.back());
+    const auto columns = static_cast<std::size_t>(b.back());
+    const std::size_t leading = std::max(a.size(), b.size()) - 2;
+    const DimSpan batch = DimSpan(arrays.outDims(0)).first(leading);
+    if (arrays.outCount(0) == 0)
+        return {};
+    if (depth == 0)
+        std::fill_n(arrays.out[0], arrays.outCount(0), Real(0));
+    // A last axis of 1 makes every place of the leading axes a row of the walk.
+    std::vector<std::int64_t> places(batch.begin(), batch.end());
+    places.push_back(1);
+    const auto strides = [&](const std::vector<std::int64_t> &dims) {
+        std::vector<std::int64_t> result = stretchedStrides(DimSpan(dims).first(dims.size() - 2), batch);
+        result.push_back(0);
+        return result;
+    };
+    RowWalk walk(places, {strides(a), strides(b)});
+    for (std::size_t i = 0; i < walk.rowCount() && depth > 0 && !arrays.workers.stopped(); ++i, walk.next())
+        multiply<Real>(
+            arrays.workers, rows, depth, columns,
+            dense(arrays.in[0] + static_cast<std::size_t>(walk.offset(0)) * rows * depth, rows, depth, false),
+            dense(arrays.in[1] + static_cast<std::size_t>(walk.offset(1)) * depth * columns, depth, columns,
+                  false),
+            nullptr, {arrays.out[0] + i * rows * columns, signedOf(columns), 1});
+    return {};
+}
+
+} // namespace
+
 template <class Real>
 Result<void> compute(const ops::MatMul &op, const Arrays<Real> &arrays)
 {
+    if (op.form == ops::MatMul::Form::Stretched)
+        return multiplyStretched(arrays);
     const DimSpan a = arrays.inDims(0);
     const DimSpan b = arrays.inDims(1);
     if (op.form == ops::MatMul::Form::Dot) {
@@ -95,10 +140,17 @@ Result<void> compute(const ops::Gemm &op, const Arrays<Real> &arrays)
                            {arrays.out[0] + (o * rows * inner + i) * columns, signedOf(inner * columns), 1});
         }
     }
-    for (std::size_t i = 0; i < arrays.outCount(0); ++i) {
-        arrays.out[0][i] *= static_cast<Real>(op.alpha);
-        if (op.hasAddend)
-            arrays.out[0][i] += static_cast<Real>(op.beta) * arrays.in[2][i];
+    if (depth == 0)
+        std::fill_n(arrays.out[0], arrays.outCount(0), Real(0));
+    const std::vector<std::int64_t> strides
+        = stretchedStrides(op.hasAddend ? arrays.inDims(2) : DimSpan(), c);
+    RowWalk walk(c, {strides});
+    Real *out = arrays.out[0];
+    for (std::size_t row = 0; row < walk.rowCount() && columns > 0; ++row, walk.next()) {
+        std::int64_t addend = walk.offset(0);
+        for (std::size_t i = 0; i < columns; ++i, ++out, addend += walk.step(0))
+            *out = *out * static_cast<Real>(op.alpha)
+                + (op.hasAddend ? static_cast<Real>(op.beta) * arrays.in[2][addend] : Real(0));
     }
     return {};
 }

@@ -234,8 +234,9 @@ Result<void> move(const ops::Pad &op, const RawArrays &arrays)
             const std::int64_t last = in[axis] - 1;
             const std::int64_t mirrored = place < 0 ? -place : place > last ? 2 * last - place : place;
             const bool outside = place < 0 || place > last;
-            const std::int64_t from = op.mode == Mode::Reflect
-                ? mirrored
+            const std::int64_t from = op.mode == Mode::Reflect ? mirrored
+                : op.mode == Mode::Wrap && last >= 0
+                ? (place % in[axis] + in[axis]) % in[axis]
                 : std::clamp<std::int64_t>(place, 0, std::max<std::int64_t>(last, 0));
             table[i] = last < 0 || (outside && op.mode == Mode::Constant) ? kOutside : from * strides[axis];
         }
@@ -249,10 +250,15 @@ Result<void> move(const ops::Pad &op, const RawArrays &arrays)
 
 Result<void> move(const ops::DepthToSpace &op, const RawArrays &arrays)
 {
-    // (n, block, block, c, h, w) read in the order n, c, h, block, w, block.
+    // (n, block, block, c, h, w) read in the order n, c, h, block, w, block; depth first it is (n, c, block, block, h, w).
     const DimSpan in = arrays.inDims(0);
     const std::int64_t channels = arrays.outDims(0)[1];
     const std::int64_t plane = in[2] * in[3];
+    if (op.depthFirst)
+        return gatherInto({evenTable(in[0], in[1] * plane), evenTable(channels, op.block * op.block * plane),
+                           evenTable(in[2], in[3]), evenTable(op.block, op.block * plane),
+                           evenTable(in[3], 1), evenTable(op.block, plane)},
+                          arrays);
     return gatherInto({evenTable(in[0], in[1] * plane), evenTable(channels, plane), evenTable(in[2], in[3]),
                        evenTable(op.block, op.block * channels * plane), evenTable(in[3], 1),
                        evenTable(op.block, channels * plane)},
@@ -309,7 +315,7 @@ Result<void> move(const ops::Split &op, const RawArrays &arrays)
     const std::size_t outer = extent(in, 0, axis);
     const std::size_t whole = extent(in, axis, in.size()) * arrays.elementSize();
     // MXNet cuts at the indices, and what lies before the first of them is no part.
-    std::size_t before = op.sections > 0 || op.indices.empty()
+    std::size_t before = op.sections > 0 || op.indices.empty() || !op.sizes.empty()
         ? 0
         : static_cast<std::size_t>(op.indices[0]) * extent(in, axis + 1, in.size()) * arrays.elementSize();
     for (std::size_t i = 0; i < arrays.out.size(); ++i) {

@@ -98,10 +98,12 @@ Result<void> compute(const ops::GroupNorm &op, const Arrays<Real> &arrays)
         const double deviation = std::sqrt(found.variance + op.epsilon);
         const auto mean = static_cast<Real>(found.mean);
         const auto inverse = static_cast<Real>(1 / deviation);
-        const Real gamma = arrays.in[1][block % groups];
-        const Real beta = arrays.in[2][block % groups];
-        for (std::size_t i = 0; i < length; ++i)
-            out[i] = (data[i] - mean) * inverse * gamma + beta;
+        const std::size_t ofGroup = op.perChannel ? static_cast<std::size_t>(dims[1]) / groups : 1;
+        const std::size_t run = ofGroup == 0 ? 1 : std::max<std::size_t>(length / ofGroup, 1);
+        for (std::size_t i = 0; i < length; ++i) {
+            const std::size_t which = block % groups * ofGroup + i / run;
+            out[i] = (data[i] - mean) * inverse * arrays.in[1][which] + arrays.in[2][which];
+        }
         tellStatistics(arrays, block, found.mean, deviation);
     }
     return {};
@@ -161,7 +163,8 @@ Result<void> compute(const ops::Lrn &op, const Arrays<Real> &arrays)
     const DimSpan dims = arrays.inDims(0);
     const AxisView view(dims, 1);
     const auto channels = static_cast<std::int64_t>(view.length);
-    const std::int64_t half = op.size / 2;
+    const std::int64_t before = (op.size - 1) / 2;
+    const std::int64_t behind = op.size / 2;
     const auto factor = static_cast<Real>(op.alpha / static_cast<double>(op.size));
     const auto k = static_cast<Real>(op.k);
     const auto beta = static_cast<Real>(-op.beta);
@@ -169,8 +172,8 @@ Result<void> compute(const ops::Lrn &op, const Arrays<Real> &arrays)
         for (std::size_t plane = begin; plane < end; ++plane) {
             const auto c = static_cast<std::int64_t>(plane % view.length);
             const Real *picture = arrays.in[0] + plane / view.length * view.length * view.inner;
-            const std::int64_t first = std::max<std::int64_t>(0, c - half);
-            const std::int64_t last = std::min(channels - 1, c + half);
+            const std::int64_t first = std::max<std::int64_t>(0, c - before);
+            const std::int64_t last = std::min(channels - 1, c + behind);
             for (std::size_t i = 0; i < view.inner; ++i) {
                 Real squares = 0;
                 for (std::int64_t other = first; other <= last; ++other) {

@@ -12,16 +12,22 @@ struct Range
 {
     std::int64_t begin = 0;
     std::int64_t end = 0;
-    std::int64_t padded = 0; ///< length with the padding that the window covers
+    std::int64_t step = 1;
+    std::int64_t taps = 0; ///< on elements
+    std::int64_t padded = 0; ///< taps on elements and the padding around them
 };
 
 /// What a window covers along one axis.
-Range covered(std::int64_t at, std::int64_t stride, std::int64_t kernel, std::int64_t pad,
-              std::int64_t padEnd, std::int64_t size)
+Range covered(std::int64_t at, const Window3 &window, std::size_t axis, std::int64_t size)
 {
-    const std::int64_t begin = at * stride - pad;
-    const std::int64_t end = std::min(begin + kernel, size + padEnd);
-    return {std::max<std::int64_t>(begin, 0), std::min(end, size), end - begin};
+    const std::int64_t step = window.dilate[axis];
+    const std::int64_t reach = (window.kernel[axis] - 1) * step + 1;
+    const std::int64_t first = at * window.stride[axis] - window.padBegin[axis];
+    const std::int64_t end = std::min(first + reach, size + window.padEnd[axis]);
+    const auto tapsOf
+        = [step](std::int64_t length) { return length <= 0 ? length : (length + step - 1) / step; };
+    const std::int64_t begin = first < 0 ? first + (step - 1 - first) / step * step : first;
+    return {begin, std::min(end, size), step, tapsOf(std::min(end, size) - begin), tapsOf(end - first)};
 }
 
 /// The lowest finite number of a type; of integers and float64 Real's.
@@ -60,10 +66,10 @@ public:
         if (padsZeros && max && std::ranges::any_of(ranges, isBeyondPadding))
             return -std::numeric_limits<Real>::infinity();
         Real result = max ? m_lowest : Real(0);
-        for (std::int64_t d = ranges[0].begin; d < ranges[0].end; ++d) {
-            for (std::int64_t h = ranges[1].begin; h < ranges[1].end; ++h) {
+        for (std::int64_t d = ranges[0].begin; d < ranges[0].end; d += ranges[0].step) {
+            for (std::int64_t h = ranges[1].begin; h < ranges[1].end; h += ranges[1].step) {
                 const Real *row = plane + d * m_input.strides[0] + h * m_input.strides[1];
-                for (std::int64_t w = ranges[2].begin; w < ranges[2].end; ++w) {
+                for (std::int64_t w = ranges[2].begin; w < ranges[2].end; w += ranges[2].step) {
                     const Real x = row[w * m_input.strides[2]];
                     if (max)
                         result = x > result || std::isnan(x) ? x : result;
@@ -85,7 +91,7 @@ public:
 
 private:
     static bool isBeyondPadding(const Range &range) { return range.padded <= 0; }
-    static bool reachesPadding(const Range &range) { return range.padded > range.end - range.begin; }
+    static bool reachesPadding(const Range &range) { return range.padded > range.taps; }
 
     Real divisor(const std::array<Range, 3> &ranges) const
     {
@@ -96,21 +102,52 @@ private:
             return static_cast<Real>(count);
         }
         for (const Range &range : ranges) {
-            const std::int64_t length
-                = m_op.global || !m_op.countPadding ? range.end - range.begin : range.padded;
+            const std::int64_t length = m_op.global || !m_op.countPadding ? range.taps : range.padded;
             count *= std::max<std::int64_t>(length, 0); // `full` makes windows that lie outside
         }
         return static_cast<Real>(count);
     }
     /// MXNet's p-norm keeps the signs: x, x², x³ and their roots.
-    Real power(Real x) const { return m_p == 1 ? x : m_p == 2 ? x * x : x * x * x; }
-    Real root(Real x) const { return m_p == 1 ? x : m_p == 2 ? std::sqrt(x) : std::cbrt(x); }
+    Real power(Real x) const
+    {
+        if (m_op.absolute)
+            return std::pow(std::abs(x), static_cast<Real>(m_p));
+        return m_p == 1 ? x : m_p == 2 ? x * x : x * x * x;
+    }
+    Real root(Real x) const
+    {
+        if (m_op.absolute)
+            return std::pow(x, Real(1) / static_cast<Real>(m_p));
+        return m_p == 1 ? x : m_p == 2 ? std::sqrt(x) : std::cbrt(x);
+    }
 
     const ops::Pool &m_op;
     const Picture &m_input;
     std::int64_t m_p;
     Real m_lowest; ///< what a maximum over nothing is
 };
+
+/// Where the first of the largest elements lies in its plane.
+template <class Real>
+std::int64_t placeOf(const ops::Pool &op, const Picture &input, const Real *plane,
+                     const std::array<Range, 3> &ranges)
+{
+    std::int64_t place = 0;
+    const Real *best = nullptr;
+    for (std::int64_t d = ranges[0].begin; d < ranges[0].end; d += ranges[0].step) {
+        for (std::int64_t h = ranges[1].begin; h < ranges[1].end; h += ranges[1].step) {
+            for (std::int64_t w = ranges[2].begin; w < ranges[2].end; w += ranges[2].step) {
+                const Real *x = plane + d * input.strides[0] + h * input.strides[1] + w * input.strides[2];
+                if (best && !(*x > *best))
+                    continue;
+                best = x;
+                place = d * input.size[1] * input.size[2]
+                    + (op.indicesByColumn ? w * input.size[1] + h : h * input.size[2] + w);
+            }
+        }
+    }
+    return place;
+}
 
 } // namespace
 
@@ -129,12 +166,13 @@ Result<void> compute(const ops::Pool &op, const Arrays<Real> &arrays)
         kernel.assign(spatial.begin(), spatial.end());
     }
     HALFTONE_TRY(const ops::Window checked,
-                 ops::makeWindow(kernel, op.global ? ops::Dims() : op.stride, {},
-                                 op.global ? ops::Padding() : op.pad));
+                 ops::makeWindow(kernel, op.global ? ops::Dims() : op.stride,
+                                 op.global ? ops::Dims() : op.dilate, op.global ? ops::Padding() : op.pad));
     const Window3 window(checked);
     const Window1<Real> pool(op, input, arrays.operation.outputs[0].dtype);
     const auto planes = static_cast<std::size_t>(arrays.inDims(0)[0] * input.channels);
     const auto cost = static_cast<std::size_t>(output.positions() * window.taps()) + 1;
+    Real *const places = arrays.out.size() > 1 ? arrays.out[1] : nullptr;
     arrays.workers.share(planes, cost, [&](std::size_t begin, std::size_t end) {
         for (auto plane = static_cast<std::int64_t>(begin); plane < static_cast<std::int64_t>(end); ++plane) {
             const std::int64_t n = plane / input.channels;
@@ -145,9 +183,11 @@ Result<void> compute(const ops::Pool &op, const Arrays<Real> &arrays)
                 const auto at = output.position(p);
                 std::array<Range, 3> ranges;
                 for (std::size_t axis = 0; axis < 3; ++axis)
-                    ranges[axis] = covered(at[axis], window.stride[axis], window.kernel[axis],
-                                           window.padBegin[axis], window.padEnd[axis], input.size[axis]);
+                    ranges[axis] = covered(at[axis], window, axis, input.size[axis]);
                 to[p * output.strides[2]] = pool.value(from, ranges);
+                if (places)
+                    places[plane * output.positions() + p]
+                        = static_cast<Real>(plane * input.positions() + placeOf(op, input, from, ranges));
             }
         }
     });

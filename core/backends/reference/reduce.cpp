@@ -27,9 +27,31 @@ double joined(ops::Reduce::Kind kind, double sum, double x)
     case Kind::L1:
         return sum + std::abs(x);
     case Kind::L2:
+    case Kind::SumSquare:
         return sum + x * x;
+    case Kind::LogSum:
+    case Kind::LogSumExp: // of exponents, below
+        return sum + x;
     }
     return sum;
+}
+
+/// The largest is taken out of the exponents, which then do not overflow.
+template <class Real>
+Result<void> logSumExp(const Arrays<Real> &arrays, const std::vector<std::int64_t> &strides)
+{
+    constexpr double kNothing = -std::numeric_limits<double>::infinity();
+    std::vector<double> largest(arrays.outCount(0), kNothing);
+    std::vector<double> sums(largest.size(), 0.0);
+    eachPlace(arrays.in[0], arrays.inDims(0), strides,
+              [&](Real x, std::size_t at) { largest[at] = std::max(largest[at], static_cast<double>(x)); });
+    for (double &x : largest)
+        x = std::isinf(x) ? 0 : x;
+    eachPlace(arrays.in[0], arrays.inDims(0), strides,
+              [&](Real x, std::size_t at) { sums[at] += std::exp(static_cast<double>(x) - largest[at]); });
+    for (std::size_t i = 0; i < sums.size(); ++i)
+        arrays.out[0][i] = static_cast<Real>(std::log(sums[i]) + largest[i]);
+    return {};
 }
 
 } // namespace
@@ -38,7 +60,11 @@ template <class Real>
 Result<void> compute(const ops::Reduce &op, const Arrays<Real> &arrays)
 {
     using Kind = ops::Reduce::Kind;
-    HALFTONE_TRY(const auto strides, reducedStrides(arrays.inDims(0), op.axes, op.exclude));
+    HALFTONE_TRY(const auto strides,
+                 op.eachElement ? Result(denseStrides(arrays.inDims(0)))
+                                : reducedStrides(arrays.inDims(0), op.axes, op.exclude));
+    if (op.kind == Kind::LogSumExp)
+        return logSumExp(arrays, strides);
     // In double whatever Real is: the order of adding then does not show.
     std::vector<double> sums(arrays.outCount(0), startOf<double>(op.kind));
     eachPlace(arrays.in[0], arrays.inDims(0), strides,
@@ -48,6 +74,7 @@ Result<void> compute(const ops::Reduce &op, const Arrays<Real> &arrays)
     for (std::size_t i = 0; i < sums.size(); ++i) {
         const double value = op.kind == Kind::Mean ? sums[i] / each
             : op.kind == Kind::L2                  ? std::sqrt(sums[i])
+            : op.kind == Kind::LogSum              ? std::log(sums[i])
                                                    : sums[i];
         arrays.out[0][i] = static_cast<Real>(value);
     }
@@ -95,7 +122,10 @@ Result<void> compute(const ops::ArgReduce &op, const Arrays<Real> &arrays)
             const Real x = data[i * view.inner];
             const Real held = data[best * view.inner];
             const bool isFirstNaN = std::isnan(x) && !std::isnan(held);
-            if (isFirstNaN || (op.smallest ? x < held : x > held))
+            const bool isBetter = op.last ? !(op.smallest ? x > held : x < held)
+                : op.smallest             ? x < held
+                                          : x > held;
+            if (isFirstNaN || (isBetter && !std::isnan(held)))
                 best = i;
         }
         arrays.out[0][line] = static_cast<Real>(best);

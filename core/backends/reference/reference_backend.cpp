@@ -6,6 +6,7 @@
 #include "core/backends/reference/quantized.h"
 #include "core/kernels/buffer.h"
 #include "core/ops/infer_shape.h"
+#include "core/ops/settle.h"
 #include "core/tensor/elements.h"
 
 #include <algorithm>
@@ -65,7 +66,15 @@ bool countsInIntegers(const kernels::Operation &operation)
 {
     const bool isOrder = operation.op.is<ops::TopK>() || operation.op.is<ops::Sort>()
         || operation.op.is<ops::ArgSort>() || operation.op.is<ops::ArgReduce>();
-    return areIntegers(operation.inputs) && (isOrder || areIntegers(operation.outputs))
+    const auto are = [](const std::vector<kernels::TensorDesc> &descs, DType type) {
+        return std::ranges::all_of(descs,
+                                   [type](const kernels::TensorDesc &desc) { return desc.dtype == type; });
+    };
+    if (operation.op.is<ops::Binary>() && are(operation.inputs, DType::U64)
+        && (are(operation.outputs, DType::U64) || are(operation.outputs, DType::Bool)))
+        return hasIntegerForm(operation.op);
+    return areIntegers(operation.inputs)
+        && (isOrder || areIntegers(operation.outputs) || are(operation.outputs, DType::Bool))
         && hasIntegerForm(operation.op);
 }
 
@@ -215,7 +224,12 @@ public:
     Result<std::unique_ptr<kernels::Kernel>> prepare(const kernels::Operation &operation) const override
     {
         HALFTONE_CHECK(check(operation));
-        return ops::visit([&](const auto &op) { return prepareAs(op, operation); }, operation.op);
+        std::vector<tensor::Shape> shapes;
+        for (const kernels::TensorDesc &input : operation.inputs)
+            shapes.push_back(input.shape);
+        kernels::Operation own = operation;
+        own.op = ops::settled(operation.op, shapes);
+        return ops::visit([&](const auto &op) { return prepareAs(op, own); }, own.op);
     }
 
 private:

@@ -70,14 +70,38 @@ AxisView rows(DimSpan dims)
     return view;
 }
 
+template <class Real>
+Result<void> hardmax(const Arrays<Real> &arrays, const AxisView &view)
+{
+    std::fill_n(arrays.out[0], arrays.outCount(0), Real(0));
+    for (std::size_t line = 0; line < view.lines() && view.length > 0; ++line) {
+        const Real *data = arrays.in[0] + view.begin(line);
+        std::size_t best = 0;
+        for (std::size_t i = 1; i < view.length; ++i)
+            best = data[i * view.inner] > data[best * view.inner] ? i : best;
+        arrays.out[0][view.begin(line) + best * view.inner] = 1;
+    }
+    return {};
+}
+
 } // namespace
 
 template <class Real>
 Result<void> compute(const ops::Softmax &op, const Arrays<Real> &arrays)
 {
     using Kind = ops::Softmax::Kind;
+    if (arrays.inDims(0).empty()) { // an axis of one element
+        arrays.out[0][0] = op.kind == Kind::LogSoftmax ? Real(0) : Real(1);
+        return {};
+    }
     const std::size_t axis = fromFront(op.axis, arrays.inDims(0).size());
-    const AxisView view(arrays.inDims(0), axis);
+    AxisView view(arrays.inDims(0), axis);
+    if (op.flattened) {
+        view.length *= view.inner;
+        view.inner = 1;
+    }
+    if (op.kind == Kind::Hardmax)
+        return hardmax(arrays, view);
     SoftmaxForm form{op.kind == Kind::LogSoftmax, op.kind == Kind::Softmin, op.temperature.value_or(1)};
     form.nanIsInfinite = op.kind != Kind::Softmin && !op.temperature && !op.useLength
         && axis + 1 == arrays.inDims(0).size() && arrays.operation.inputs[0].dtype == tensor::DType::F32

@@ -62,11 +62,12 @@ Result<void> compute(const ops::CumulativeSum &op, const Arrays<Real> &arrays)
     const DimSpan dims = op.axis ? arrays.inDims(0) : DimSpan(&all, 1);
     const AxisView view(dims, op.axis ? fromFront(*op.axis, dims.size()) : 0);
     for (std::size_t line = 0; line < view.lines(); ++line) {
-        Real sum = 0;
+        Real all = op.product ? Real(1) : Real(0);
         for (std::size_t i = 0; i < view.length; ++i) {
-            const std::size_t at = view.begin(line) + i * view.inner;
-            sum += arrays.in[0][at];
-            arrays.out[0][at] = sum;
+            const std::size_t at = view.begin(line) + (op.reverse ? view.length - 1 - i : i) * view.inner;
+            const Real before = all;
+            all = op.product ? all * arrays.in[0][at] : all + arrays.in[0][at];
+            arrays.out[0][at] = op.exclusive ? before : all;
         }
     }
     return {};

@@ -1,5 +1,6 @@
 #include "core/backends/reference/unary.h"
 
+#include "core/backends/reference/axis_walk.h"
 #include "core/backends/reference/kernels.h"
 
 #include <algorithm>
@@ -81,6 +82,29 @@ Result<void> compute(const ops::Activation &op, const Arrays<Real> &arrays)
     return unary(op.kind, arrays);
 }
 
+namespace {
+
+/// PRelu with slopes that stretch over the data.
+template <class Real>
+Result<void> stretchedSlopes(const Arrays<Real> &arrays)
+{
+    const DimSpan dims = arrays.outDims(0);
+    if (arrays.outCount(0) == 0)
+        return {};
+    RowWalk walk(dims, {stretchedStrides(arrays.inDims(1), dims)});
+    std::size_t at = 0;
+    for (std::size_t row = 0; row < walk.rowCount(); ++row, walk.next()) {
+        const Real *slope = arrays.in[1] + walk.offset(0);
+        for (std::size_t i = 0; i < walk.rowLength(); ++i, ++at, slope += walk.step(0)) {
+            const Real x = arrays.in[0][at];
+            arrays.out[0][at] = x >= 0 ? x : x * *slope;
+        }
+    }
+    return {};
+}
+
+} // namespace
+
 template <class Real>
 Result<void> compute(const ops::LeakyRelu &op, const Arrays<Real> &arrays)
 {
@@ -108,6 +132,8 @@ Result<void> compute(const ops::LeakyRelu &op, const Arrays<Real> &arrays)
     case Kind::PRelu:
         break;
     }
+    if (op.stretches)
+        return stretchedSlopes(arrays);
     const DimSpan dims = arrays.inDims(0);
     const std::size_t slopes = arrays.inCount(1);
     const bool perChannel = slopes > 1 && dims.size() > 1;

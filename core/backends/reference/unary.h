@@ -2,6 +2,7 @@
 
 #include "core/ops/op_elementwise.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace halftone::backends::reference {
@@ -112,6 +113,18 @@ Real apply(ops::UnaryKind kind, Real x)
         return x * kDegrees;
     case Kind::Radians:
         return x / kDegrees;
+    case Kind::RoundEven:
+        return std::nearbyint(x);
+    case Kind::HardSwish:
+        return x * std::min(std::max(x / 6 + Real(0.5), Real(0)), Real(1));
+    case Kind::Mish:
+        return x * std::tanh(apply(Kind::Softplus, x));
+    case Kind::GeluTanh: // sqrt(2 / pi)
+        return x / 2 * (Real(1) + std::tanh(Real(0.79788456080286535588) * (x + Real(0.044715) * x * x * x)));
+    case Kind::IsNaN:
+        return std::isnan(x) ? Real(1) : Real(0);
+    case Kind::BitNot:
+        return -x - 1; // of integers, which are computed as such
     }
     return x;
 }

@@ -159,4 +159,11 @@ void describe(OperatorFields &, ops::Quantized<ops::Binary> &);
 void describe(OperatorFields &, ops::Quantized<ops::Embedding> &);
 // clang-format on
 
+/// A struct that MXNet has an operator for.
+template <class Op>
+concept Described = requires(OperatorFields &fields, Op &op)
+{
+    describe(fields, op);
+};
+
 } // namespace halftone::dialect::mxnet

@@ -453,7 +453,7 @@ auto named(const T &)
 // clang-format off
 auto named(const ControlFlow &op) { return op.kind; }
 auto named(const MatMul &op) { return op.form; }
-auto named(const Gemm &op) { return op.hasAddend; }
+auto named(const Gemm &op) { return std::tuple(op.hasAddend, op.addendStretches); }
 auto named(const AttentionProduct &op) { return op.kind; }
 auto named(const BatchNorm &op) { return op.isSynchronized; }
 auto named(const RoiPool &op) { return op.kind; }
@@ -462,19 +462,27 @@ auto named(const Binary &op) { return std::tuple(op.kind, op.broadcast); }
 auto named(const ScalarBinary &op) { return std::tuple(op.kind, op.reversed); }
 auto named(const Cast &op) { return op.floatsOnly; }
 auto named(const Moments &op) { return op.atLeastRank1; }
-auto named(const ArgReduce &op) { return std::tuple(op.smallest, op.perRow, op.atLeastRank1); }
-auto named(const Softmax &op) { return op.kind; }
+auto named(const ArgReduce &op) { return std::tuple(op.smallest, op.perRow, op.atLeastRank1, op.last); }
+auto named(const Softmax &op) { return std::tuple(op.kind, op.flattened); }
+auto named(const Flatten &op) { return op.axis; }
+auto named(const LeakyRelu &op) { return op.stretches; }
+auto named(const Where &op) { return op.broadcast; }
+auto named(const GroupNorm &op) { return op.perChannel; }
+auto named(const CumulativeSum &op) { return std::tuple(op.product, op.exclusive, op.reverse); }
+auto named(const DepthToSpace &op) { return op.depthFirst; }
+auto named(const Reshape &op) { return op.zeroIsExtent; }
+auto named(const Range &op) { return op.mayBeEmpty; }
 auto named(const RegressionOutput &op) { return op.kind; }
 auto named(const Concat &op) { return op.rnnParameters; }
-auto named(const Split &op) { return op.uneven; }
+auto named(const Split &op) { return std::tuple(op.uneven, op.roundUp, op.sizes); }
 auto named(const Squeeze &op) { return op.atLeastRank1; }
 auto named(const Sequence &op) { return op.kind; }
-auto named(const ShapeOf &op) { return op.count; }
+auto named(const ShapeOf &op) { return std::tuple(op.count, op.isScalar, op.begin, op.end); }
 auto named(const Fill &op) { return op.kind; }
-auto named(const Pool &op) { return op.padsZeros; }
+auto named(const Pool &op) { return std::tuple(op.padsZeros, op.dilate, op.windowsBeginInside, op.absolute, op.indicesByColumn); }
 auto named(const Proposal &op) { return op.perPicture; }
 auto named(const PositionPool &op) { return op.deformable; }
-auto named(const DeformableConv &op) { return op.modulated; }
+auto named(const DeformableConv &op) { return std::tuple(op.modulated, op.weightSecond); }
 auto named(const Picture &op) { return op.kind; }
 auto named(const LinearAlgebra &op) { return op.kind; }
 auto named(const Fourier &op) { return op.inverse; }
@@ -490,7 +498,8 @@ auto named(const Quantized<Binary> &op) { return op.op.kind; }
 auto named(const Reduce &op)
 {
     // Both norms are one operator, whose attribute tells them apart.
-    return std::tuple(op.kind == Reduce::Kind::L1 ? Reduce::Kind::L2 : op.kind, op.atLeastRank1);
+    return std::tuple(op.kind == Reduce::Kind::L1 ? Reduce::Kind::L2 : op.kind, op.atLeastRank1,
+                      op.eachElement);
 }
 
 bool sameName(const Operator &a, const Operator &b)

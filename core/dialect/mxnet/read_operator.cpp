@@ -134,7 +134,8 @@ Result<ops::Operator> readOperator(const graph::NodeDef &node)
     FieldReader reader(node, *info);
     ops::Operator op = ops::visit(
         [&reader](auto alternative) {
-            describe(reader, alternative);
+            if constexpr (Described<decltype(alternative)>)
+                describe(reader, alternative);
             return ops::Operator(std::move(alternative));
         },
         row->prototype);

@@ -116,7 +116,12 @@ Result<OperatorText> writeOperator(const ops::Operator &op)
     if (!info)
         return unsupported({}, "an operator that MXNet 1.x cannot say");
     FieldWriter writer(*info);
-    ops::visit([&writer](auto alternative) { describe(writer, alternative); }, op);
+    ops::visit(
+        [&writer](auto alternative) {
+            if constexpr (Described<decltype(alternative)>)
+                describe(writer, alternative);
+        },
+        op);
     if (writer.error())
         return *writer.error();
     return OperatorText{info->name, writer.takeAttributes()};

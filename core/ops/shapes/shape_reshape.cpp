@@ -19,8 +19,9 @@ enum Code : std::int64_t
 class Reshaper
 {
 public:
-    explicit Reshaper(std::vector<Dim> input)
+    Reshaper(std::vector<Dim> input, bool zeroIsExtent)
         : m_input(std::move(input))
+        , m_zeroIsExtent(zeroIsExtent)
     {
     }
 
@@ -45,7 +46,7 @@ public:
 private:
     Result<void> apply(std::int64_t code)
     {
-        switch (code) {
+        switch (code == kCopy && m_zeroIsExtent ? kLiteral : code) {
         case kCopy:
             HALFTONE_CHECK(need(1));
             m_output.push_back(m_input[m_next++]);
@@ -127,7 +128,10 @@ private:
         return {};
     }
 
+    static constexpr std::int64_t kLiteral = 1;
+
     std::vector<Dim> m_input;
+    bool m_zeroIsExtent;
     std::vector<Dim> m_output;
     std::size_t m_next = 0;
     std::optional<std::size_t> m_inferred;
@@ -186,21 +190,24 @@ Result<void> infer(const Reshape &op, ShapeSlots &slots)
         std::ranges::reverse(input);
         std::ranges::reverse(codes);
     }
-    HALFTONE_TRY(std::vector<Dim> output, Reshaper(std::move(input)).run(codes));
+    HALFTONE_TRY(std::vector<Dim> output, Reshaper(std::move(input), op.zeroIsExtent).run(codes));
     if (op.reverse)
         std::ranges::reverse(output);
     HALFTONE_CHECK(slots.setOutput(0, output));
     return learnFromCount(slots);
 }
 
-Result<void> infer(const Flatten &, ShapeSlots &slots)
+Result<void> infer(const Flatten &op, ShapeSlots &slots)
 {
     const tensor::Shape &data = slots.input(0);
     if (!data.hasRank())
         return {};
-    if (data.rank() == 0)
-        return slots.wrongInput(0, "rank 1 or more");
-    return slots.setOutput(0, {Dim::of(data[0]), product(data, 1, data.rank())});
+    const auto rank = static_cast<std::int64_t>(data.rank());
+    const std::int64_t axis = op.axis < 0 ? op.axis + rank : op.axis;
+    if (axis < 0 || axis > rank)
+        return slots.wrongInput(0, "rank " + std::to_string(op.axis < 0 ? -op.axis : op.axis) + " or more");
+    const auto first = static_cast<std::size_t>(axis);
+    return slots.setOutput(0, {product(data, 0, first), product(data, first, data.rank())});
 }
 
 Result<void> infer(const ReshapeLike &op, ShapeSlots &slots)

@@ -93,6 +93,13 @@ namespace {
 /// Extent of part `i` along the axis.
 Result<Dim> partExtent(const Split &op, const ShapeSlots &slots, Dim extent, std::size_t i)
 {
+    if (!op.sizes.empty())
+        return Dim(op.sizes[i]);
+    if (op.sections > 0 && op.roundUp) {
+        const Dim each = ceilDivide(extent, op.sections);
+        const Dim rest = extent - each * static_cast<std::int64_t>(i);
+        return each.isKnown() ? Dim(std::clamp<std::int64_t>(rest.value(), 0, each.value())) : each;
+    }
     if (op.sections > 0) {
         if (!extent.isKnown())
             return extent;
@@ -123,8 +130,18 @@ Result<void> infer(const Split &op, ShapeSlots &slots)
         return {};
     std::vector<Dim> dims = dimsOf(slots.input(0));
     HALFTONE_TRY(const std::size_t axis, resolveAxis(op.axis, dims.size()));
-    const std::size_t parts = op.sections > 0 ? static_cast<std::size_t>(op.sections) : op.indices.size();
+    const std::size_t parts = !op.sizes.empty() ? op.sizes.size()
+        : op.sections > 0                       ? static_cast<std::size_t>(op.sections)
+                                                : op.indices.size();
     const Dim extent = dims[axis];
+    if (!op.sizes.empty()) {
+        Dim sum = 0;
+        for (const std::int64_t size : op.sizes)
+            sum = size < 0 ? Dim::outOfRange() : sum + size;
+        if (sum.isOutOfRange() || (extent.isKnown() && sum.value() != extent.value()))
+            return badAttribute("sizes", std::to_string(sum.orUnknown()) + " together",
+                                "the extent, " + std::to_string(extent.orUnknown()));
+    }
     for (std::size_t i = 0; i < std::min(parts, slots.outputCount()); ++i) {
         HALFTONE_TRY(const Dim part, partExtent(op, slots, extent, i));
         std::vector<Dim> output = dims;

@@ -100,10 +100,11 @@ Result<void> infer(const Sequence &op, ShapeSlots &slots)
 Result<void> infer(const ShapeOf &op, ShapeSlots &slots)
 {
     if (op.count)
-        return slots.setOutput(0, {Dim(1)});
+        return slots.setOutput(0, op.isScalar ? std::vector<Dim>() : std::vector<Dim>{Dim(1)});
     if (!slots.input(0).hasRank())
         return {};
-    return slots.setOutput(0, {Dim(static_cast<std::int64_t>(slots.input(0).rank()))});
+    const auto [begin, end] = op.axes(slots.input(0).rank());
+    return slots.setOutput(0, {Dim(static_cast<std::int64_t>(end - begin))});
 }
 
 Result<void> infer(const Fill &op, ShapeSlots &slots)
@@ -123,6 +124,8 @@ Result<void> infer(const Range &op, ShapeSlots &slots)
     const double begin = op.stop ? op.start : 0;
     const double end = op.stop.value_or(op.start);
     const double steps = std::ceil((end - begin) / op.step);
+    if (op.mayBeEmpty && steps <= 0)
+        return slots.setOutput(0, {Dim(0)});
     // Written so that a NaN fails too.
     if (!(steps > 0 && steps < kMost))
         return badAttribute(

@@ -1,7 +1,9 @@
+#include "core/ops/einsum.h"
 #include "core/ops/shape_rules.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <utility>
 
 namespace halftone::ops {
@@ -187,6 +189,35 @@ Result<void> infer(const Fourier &op, ShapeSlots &slots)
     DimList dims = dimsOf(slots.input(0));
     dims.back() = op.inverse ? half(dims.back()) : dims.back() * 2;
     return slots.setOutput(0, dims);
+}
+
+Result<void> infer(const Einsum &op, ShapeSlots &slots)
+{
+    std::vector<std::size_t> ranks;
+    for (std::size_t i = 0; i < slots.inputCount(); ++i) {
+        if (!slots.input(i).hasRank())
+            return {};
+        ranks.push_back(slots.input(i).rank());
+    }
+    HALFTONE_TRY(const EinsumLabels labels, readEinsum(op.equation, ranks));
+    std::map<int, Dim> extents;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        for (std::size_t axis = 0; axis < ranks[i]; ++axis) {
+            const Dim here = Dim::of(slots.input(i)[axis]);
+            Dim &known = extents.try_emplace(labels.inputs[i][axis], here).first->second;
+            if (known.isKnown() && here.isKnown() && known.value() != here.value() && known.value() != 1
+                && here.value() != 1)
+                return slots.wrongInput(i,
+                                        std::to_string(known.value()) + " on axis " + std::to_string(axis)
+                                            + ", as its letter has elsewhere");
+            if (!known.isKnown() || known.value() == 1)
+                known = here;
+        }
+    }
+    DimList output;
+    for (const int label : labels.output)
+        output.push_back(extents.at(label));
+    return slots.setOutput(0, output);
 }
 
 } // namespace halftone::ops

@@ -1,6 +1,7 @@
 #include "core/ops/shape_rules.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace halftone::ops {
@@ -114,6 +115,54 @@ Result<void> infer(const Dequantize &, ShapeSlots &slots)
 {
     HALFTONE_CHECK(slots.unify(0, 0));
     return setRanges(slots, 1);
+}
+
+Result<void> infer(const CodeLinear &, ShapeSlots &slots)
+{
+    return slots.unify(0, 0);
+}
+
+Result<void> infer(const DecodeLinear &, ShapeSlots &slots)
+{
+    return slots.unify(0, 0);
+}
+
+Result<void> infer(const CodeDynamically &, ShapeSlots &slots)
+{
+    HALFTONE_CHECK(slots.unify(0, 0));
+    HALFTONE_CHECK(slots.setOutput(1, tensor::Shape(std::vector<std::int64_t>{})));
+    return slots.setOutput(2, tensor::Shape(std::vector<std::int64_t>{}));
+}
+
+namespace {
+
+/// The rule of `op` for data and weight, which stand at `places`.
+template <class T>
+Result<void> inferProduct(const T &op, ShapeSlots &slots, std::array<std::size_t, 2> places)
+{
+    std::array<tensor::Shape, 2> inputs{slots.input(places[0]), slots.input(places[1])};
+    tensor::Shape output = slots.output(0);
+    ShapeSlots inner(inputs, std::span(&output, 1));
+    HALFTONE_CHECK(infer(op, inner));
+    HALFTONE_CHECK(slots.setInput(places[0], inputs[0]));
+    HALFTONE_CHECK(slots.setInput(places[1], inputs[1]));
+    return slots.setOutput(0, output);
+}
+
+} // namespace
+
+Result<void> infer(const CodedConv &op, ShapeSlots &slots)
+{
+    Conv conv = op.conv;
+    conv.hasBias = false;
+    if (op.recodes && op.conv.hasBias)
+        HALFTONE_CHECK(slots.setInput(8, {Dim(conv.outputChannels)}));
+    return inferProduct(conv, slots, {0, op.recodes ? 3U : 1U});
+}
+
+Result<void> infer(const CodedMatMul &op, ShapeSlots &slots)
+{
+    return inferProduct(MatMul{.form = MatMul::Form::Stretched}, slots, {0, op.recodes ? 3U : 1U});
 }
 
 Result<void> infer(const BatchNormRelu &op, ShapeSlots &slots)

@@ -56,6 +56,37 @@ Result<void> inferBatched(ShapeSlots &slots, bool transposeA, bool transposeB, s
     return slots.setOutput(0, output);
 }
 
+Result<void> inferStretched(ShapeSlots &slots)
+{
+    if (!slots.input(0).hasRank() || !slots.input(1).hasRank())
+        return {};
+    std::vector<Dim> a = dimsOf(slots.input(0));
+    std::vector<Dim> b = dimsOf(slots.input(1));
+    for (const std::size_t i : {0, 1})
+        if (slots.input(i).rank() == 0)
+            return slots.wrongInput(i, "rank 1 or more");
+    const bool isRow = a.size() == 1;
+    const bool isColumn = b.size() == 1;
+    if (isRow)
+        a.insert(a.begin(), 1);
+    if (isColumn)
+        b.push_back(1);
+    HALFTONE_CHECK(needEqual(slots, a.back(), b[b.size() - 2]));
+    const auto leading = [](const std::vector<Dim> &dims) {
+        tensor::Shape shape = tensor::Shape::ofRank(dims.size() - 2);
+        for (std::size_t axis = 0; axis + 2 < dims.size(); ++axis)
+            shape[axis] = dims[axis].orUnknown();
+        return shape;
+    };
+    HALFTONE_TRY(const tensor::Shape both, broadcast(leading(a), leading(b)));
+    std::vector<Dim> output = dimsOf(both);
+    if (!isRow)
+        output.push_back(a[a.size() - 2]);
+    if (!isColumn)
+        output.push_back(b.back());
+    return slots.setOutput(0, output);
+}
+
 } // namespace
 
 Result<void> infer(const FullyConnected &op, ShapeSlots &slots)
@@ -90,6 +121,8 @@ Result<void> infer(const MatMul &op, ShapeSlots &slots)
 {
     if (op.form == MatMul::Form::Dot)
         return inferDot(op, slots);
+    if (op.form == MatMul::Form::Stretched)
+        return inferStretched(slots);
     const std::size_t rank = slots.input(0).hasRank() ? slots.input(0).rank() : slots.input(1).rank();
     if (!slots.input(0).hasRank() || !slots.input(1).hasRank())
         return {};
@@ -109,6 +142,10 @@ Result<void> infer(const Gemm &op, ShapeSlots &slots)
     if (row + 1 == rank)
         return badAttribute("axis", std::to_string(op.axis), "another axis than the last");
     HALFTONE_CHECK(inferBatched(slots, op.transposeA, op.transposeB, row, rank));
+    if (op.hasAddend && op.addendStretches) {
+        HALFTONE_TRY(const tensor::Shape both, broadcast(slots.output(0), slots.input(2)));
+        return slots.setOutput(0, both);
+    }
     return op.hasAddend ? slots.unify(2, 0) : Result<void>();
 }
 

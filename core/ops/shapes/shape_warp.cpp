@@ -67,8 +67,7 @@ Result<void> inferInner(const Conv &op, std::span<const std::size_t> from, Shape
 Result<void> infer(const DeformableConv &op, ShapeSlots &slots)
 {
     HALFTONE_CHECK(needAtLeast("num_deformable_group", op.offsetGroups, 1));
-    const std::size_t weight = op.modulated ? 3 : 2;
-    const std::size_t from[] = {0, weight, weight + 1};
+    const std::size_t from[] = {0, op.weight(), op.bias()};
     HALFTONE_CHECK(inferInner(op.conv, from, slots));
     const tensor::Shape &output = slots.output(0);
     if (!output.hasRank())
@@ -78,9 +77,9 @@ Result<void> infer(const DeformableConv &op, ShapeSlots &slots)
         taps = taps * extent;
     std::vector<Dim> offsets = dimsOf(output);
     offsets[1] = taps * static_cast<std::int64_t>(op.conv.kernel.size());
-    HALFTONE_CHECK(slots.setInput(1, offsets));
+    HALFTONE_CHECK(slots.setInput(op.offsets(), offsets));
     offsets[1] = taps;
-    return op.modulated ? slots.setInput(2, offsets) : Result<void>();
+    return op.modulated ? slots.setInput(op.modulation(), offsets) : Result<void>();
 }
 
 Result<void> infer(const Unfold &op, ShapeSlots &slots)

@@ -67,6 +67,10 @@ Result<void> infer(const LeakyRelu &op, ShapeSlots &slots)
         return slots.setOutput(1, slots.input(0));
     if (op.kind != LeakyRelu::Kind::PRelu || !slots.input(0).hasRank())
         return {};
+    if (op.stretches) {
+        HALFTONE_TRY(const tensor::Shape both, broadcast(slots.input(0), slots.input(1)));
+        return slots.setOutput(0, both);
+    }
     if (slots.input(0).rank() == 0)
         return slots.wrongInput(0, "rank 1 or more");
     const Dim channels = Dim::of(slots.input(0)[slots.input(0).rank() == 1 ? 0 : 1]);
@@ -90,6 +94,32 @@ Result<void> infer(const ScalarBinary &, ShapeSlots &slots)
     return slots.unify(0, 0);
 }
 
+Result<void> infer(const Curve &, ShapeSlots &slots)
+{
+    return slots.unify(0, 0);
+}
+
+Result<void> infer(const IsInfinite &, ShapeSlots &slots)
+{
+    return slots.unify(0, 0);
+}
+
+Result<void> infer(const ClipBetween &, ShapeSlots &slots)
+{
+    return slots.unify(0, 0);
+}
+
+Result<void> infer(const Join &, ShapeSlots &slots)
+{
+    if (slots.inputCount() == 0)
+        return badInput("input 0", "none", "one input or more");
+    tensor::Shape output = slots.input(0);
+    for (std::size_t i = 1; i < slots.inputCount(); ++i) {
+        HALFTONE_TRY(output, broadcast(output, slots.input(i)));
+    }
+    return slots.setOutput(0, output);
+}
+
 Result<void> infer(const Clip &, ShapeSlots &slots)
 {
     return slots.unify(0, 0);
@@ -110,8 +140,13 @@ Result<void> infer(const AddN &, ShapeSlots &slots)
     return unifyAll(slots, 0, slots.inputCount());
 }
 
-Result<void> infer(const Where &, ShapeSlots &slots)
+Result<void> infer(const Where &op, ShapeSlots &slots)
 {
+    if (op.broadcast) {
+        HALFTONE_TRY(const tensor::Shape both, broadcast(slots.input(1), slots.input(2)));
+        HALFTONE_TRY(const tensor::Shape output, broadcast(slots.input(0), both));
+        return slots.setOutput(0, output);
+    }
     HALFTONE_CHECK(unifyAll(slots, 1, 3));
     const tensor::Shape &values = slots.output(0);
     const tensor::Shape &condition = slots.input(0);

@@ -46,7 +46,7 @@ void learnFromOutput(std::vector<Dim> &data, const tensor::Shape &output, const 
     data[0] = either(data[0], output, 0);
     for (std::size_t i = 0; i < window.rank(); ++i) {
         Dim &extent = data[firstSpatialAxis(layout) + i];
-        if (!extent.isKnown() && window.stride[i] == 1)
+        if (!extent.isKnown() && window.stride[i] == 1 && !window.same)
             extent = Dim::of(output[firstSpatialAxis(layout) + i]) + window.reach(i) - 1 - window.padding(i);
     }
 }
@@ -56,6 +56,10 @@ Result<std::vector<Dim>> convolved(const ShapeSlots &slots, std::vector<Dim> dim
 {
     for (std::size_t i = 0; i < window.rank(); ++i) {
         Dim &extent = dims[firstSpatialAxis(layout) + i];
+        if (window.same) {
+            extent = ceilDivide(extent, window.stride[i]);
+            continue;
+        }
         const Dim slack = extent + window.padding(i) - window.reach(i);
         if (slack.isKnown() && slack.value() < 0)
             return slots.wrongInput(0,
@@ -79,6 +83,10 @@ Result<std::vector<Dim>> deconvolved(const Deconv &deconv, std::vector<Dim> dims
                             std::to_string(window.rank()));
     for (std::size_t i = 0; i < window.rank(); ++i) {
         Dim &extent = dims[firstSpatialAxis(deconv.layout) + i];
+        if (window.same && !targeted) {
+            extent = extent * window.stride[i];
+            continue;
+        }
         const Dim full = Dim(window.stride[i]) * (extent - 1) + window.reach(i);
         if (targeted) {
             const std::int64_t target = deconv.targetShape[i];

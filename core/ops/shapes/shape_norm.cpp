@@ -1,5 +1,7 @@
 #include "core/ops/shape_rules.h"
 
+#include <algorithm>
+
 namespace halftone::ops {
 namespace {
 
@@ -59,11 +61,14 @@ Result<void> infer(const GroupNorm &op, ShapeSlots &slots)
 {
     HALFTONE_CHECK(needAtLeast("groups", op.groups, 1));
     HALFTONE_CHECK(slots.unify(0, 0));
-    HALFTONE_CHECK(setVectors(slots, 1, 2, op.groups));
+    if (!op.perChannel)
+        HALFTONE_CHECK(setVectors(slots, 1, 2, op.groups));
     if (!slots.input(0).hasRank())
         return {};
-    HALFTONE_CHECK(needRankOf(slots, 3));
+    HALFTONE_CHECK(needRankOf(slots, op.perChannel ? 2 : 3));
     const std::vector<Dim> dims = dimsOf(slots.input(0));
+    if (op.perChannel)
+        HALFTONE_CHECK(setVectors(slots, 1, 2, dims[1]));
     if (dims[1].isKnown() && dims[1].value() % op.groups != 0)
         return slots.wrongInput(0, "channels in a multiple of " + std::to_string(op.groups) + " groups");
     return setStatistics(slots, {dims[0], Dim(op.groups)});
@@ -93,6 +98,44 @@ Result<void> infer(const L2Normalization &op, ShapeSlots &slots)
     else
         dims.resize(op.over == Over::Instance ? 1 : 2, 1);
     return slots.setOutput(1, dims);
+}
+
+Result<void> infer(const RowNorm &op, ShapeSlots &slots)
+{
+    HALFTONE_CHECK(slots.unify(0, 0));
+    if (!slots.input(0).hasRank())
+        return {};
+    std::vector<Dim> dims = dimsOf(slots.input(0));
+    HALFTONE_TRY(const std::size_t axis, resolveAxis(op.axis, dims.size()));
+    for (std::size_t i = 1; i < (op.hasBeta ? 3U : 2U); ++i) {
+        HALFTONE_TRY(const tensor::Shape both, broadcast(slots.input(0), slots.input(i)));
+        HALFTONE_CHECK(slots.setOutput(0, both));
+    }
+    std::fill(dims.begin() + static_cast<std::ptrdiff_t>(axis), dims.end(), Dim(1));
+    return setStatistics(slots, dims);
+}
+
+Result<void> infer(const BatchNormTraining &op, ShapeSlots &slots)
+{
+    return infer(BatchNorm{.epsilon = op.epsilon, .momentum = op.momentum}, slots);
+}
+
+Result<void> infer(const MeanVarianceNorm &op, ShapeSlots &slots)
+{
+    HALFTONE_CHECK(slots.unify(0, 0));
+    if (slots.input(0).hasRank())
+        HALFTONE_CHECK(resolveAxes(op.axes, slots.input(0).rank()));
+    return {};
+}
+
+Result<void> infer(const LpNorm &op, ShapeSlots &slots)
+{
+    if (op.p != 1 && op.p != 2)
+        return badAttribute("p", std::to_string(op.p), "1 or 2");
+    HALFTONE_CHECK(slots.unify(0, 0));
+    if (slots.input(0).hasRank())
+        HALFTONE_CHECK(resolveAxis(op.axis, slots.input(0).rank()));
+    return {};
 }
 
 Result<void> infer(const Lrn &op, ShapeSlots &slots)

@@ -21,14 +21,19 @@ Result<void> stretch(const ShapeSlots &slots, std::vector<Dim> &dims, std::size_
 
 Result<void> infer(const Pad &op, ShapeSlots &slots)
 {
-    if (op.widths.empty() || op.widths.size() % 2 != 0 || op.widths.size() > 2 * kMaxRank)
+    if (op.widths.size() % 2 != 0 || op.widths.size() > 2 * kMaxRank)
         return badAttribute("widths", std::to_string(op.widths.size()) + " values", "two for each axis");
-    HALFTONE_CHECK(needAtLeast("widths", std::ranges::min(op.widths), 0));
     HALFTONE_CHECK(slots.needRank(0, op.widths.size() / 2));
     std::vector<Dim> dims = dimsOr(slots.input(0), op.widths.size() / 2);
     for (std::size_t axis = 0; axis < dims.size(); ++axis) {
         const std::int64_t before = op.widths[2 * axis];
         const std::int64_t after = op.widths[2 * axis + 1];
+        const bool copies = op.mode != Pad::Mode::Constant && op.mode != Pad::Mode::Wrap;
+        if (op.mode == Pad::Mode::Wrap && dims[axis].isKnown() && dims[axis].value() == 0
+            && std::max(before, after) > 0)
+            return slots.wrongInput(0, "something to repeat on axis " + std::to_string(axis));
+        if (copies && std::min(before, after) < 0)
+            return badAttribute("widths", std::to_string(std::min(before, after)), "0 or more in this mode");
         if (op.mode == Pad::Mode::Reflect && dims[axis].isKnown()
             && std::max(before, after) >= std::max<std::int64_t>(dims[axis].value(), 1))
             return slots.wrongInput(0, "more than what is mirrored on axis " + std::to_string(axis));

@@ -40,6 +40,8 @@ Result<void> infer(const Reduce &op, ShapeSlots &slots)
     const tensor::Shape &data = slots.input(0);
     if (!data.hasRank())
         return {};
+    if (op.eachElement)
+        return slots.unify(0, 0);
     HALFTONE_TRY(const std::vector<bool> gone, marked(op.axes, op.exclude, data.rank()));
     return slots.setOutput(0, reduced(data, gone, op.keepDims, op.atLeastRank1));
 }

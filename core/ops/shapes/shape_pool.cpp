@@ -15,14 +15,21 @@ Result<Dim> pooledExtent(const Pool &pool, const ShapeSlots &slots, const Window
             return badAttribute("pad", "not 0", "0, since the output extent is given by the stride alone");
         return ceilDivide(extent, window.stride[axis]);
     }
+    if (window.same)
+        return ceilDivide(extent, window.stride[axis]);
     const Dim slack = extent + window.padding(axis) - window.reach(axis);
     if (slack.isKnown() && slack.value() < 0) {
         return slots.wrongInput(0,
-                                "a padded extent of at least " + std::to_string(window.kernel[axis])
+                                "a padded extent of at least "
+                                    + std::to_string(window.reach(axis).orUnknown())
                                     + " (the kernel) on spatial axis " + std::to_string(axis));
     }
-    const Dim steps = pool.rounding == Pool::Rounding::Full ? ceilDivide(slack, window.stride[axis])
-                                                            : slack / window.stride[axis];
+    Dim steps = pool.rounding == Pool::Rounding::Full ? ceilDivide(slack, window.stride[axis])
+                                                      : slack / window.stride[axis];
+    const Dim begin = steps * window.stride[axis];
+    if (pool.windowsBeginInside && begin.isKnown()
+        && begin.value() >= (extent + window.padBegin[axis]).value())
+        steps = steps - 1;
     return steps + 1;
 }
 
@@ -91,7 +98,7 @@ Result<void> infer(const Pool &pool, ShapeSlots &slots)
 {
     if (pool.global)
         return inferGlobal(pool, slots);
-    HALFTONE_TRY(const Window window, makeWindow(pool.kernel, pool.stride, {}, pool.pad));
+    HALFTONE_TRY(const Window window, makeWindow(pool.kernel, pool.stride, pool.dilate, pool.pad));
     HALFTONE_CHECK(slots.needRank(0, window.rank() + 2));
     std::vector<Dim> dims = dimsOr(slots.input(0), window.rank() + 2);
     for (std::size_t i = 0; i < window.rank(); ++i) {

@@ -1,0 +1,60 @@
+#include "core/ops/close_shapes.h"
+
+#include "core/ops/box_selection.h"
+#include "core/tensor/elements.h"
+
+#include <algorithm>
+
+namespace halftone::ops {
+namespace {
+
+using tensor::Shape;
+using tensor::Tensor;
+
+template <class Real>
+std::vector<Real> valuesOf(const Tensor &tensor)
+{
+    std::vector<Real> values(tensor.elementCount());
+    tensor::widen(tensor.dtype(), tensor.bytes().data(), values.size(), values.data());
+    return values;
+}
+
+std::int64_t nonZeros(const Tensor &tensor)
+{
+    return std::ranges::count_if(valuesOf<double>(tensor), [](double value) { return value != 0; });
+}
+
+void setExtent(Shape &shape, std::int64_t axis, std::int64_t extent)
+{
+    const std::int64_t at = axis < 0 ? axis + static_cast<std::int64_t>(shape.rank()) : axis;
+    if (shape.hasRank() && at >= 0 && at < static_cast<std::int64_t>(shape.rank()))
+        shape[static_cast<std::size_t>(at)] = extent;
+}
+
+} // namespace
+
+bool hasShapeOfValues(const Operator &op)
+{
+    return op.is<BooleanMask>() || op.is<Compress>() || op.is<NonZero>() || op.is<BoxSelection>();
+}
+
+void closeShapes(const Operator &op, std::span<const Tensor> inputs, std::span<Shape> outputs)
+{
+    if (outputs.empty() || inputs.empty())
+        return;
+    if (op.is<NonZero>())
+        setExtent(outputs[0], 1, nonZeros(inputs[0]));
+    if (inputs.size() < 2)
+        return;
+    if (const auto *mask = op.getIf<BooleanMask>())
+        setExtent(outputs[0], mask->axis, nonZeros(inputs[1]));
+    if (const auto *compress = op.getIf<Compress>())
+        setExtent(outputs[0], compress->axis.value_or(0), nonZeros(inputs[1]));
+    if (const auto *boxes = op.getIf<BoxSelection>(); boxes && inputs[1].shape().rank() == 3)
+        setExtent(outputs[0], 0,
+                  static_cast<std::int64_t>(selectBoxes(*boxes, valuesOf<float>(inputs[0]),
+                                                        valuesOf<float>(inputs[1]), inputs[1].shape())
+                                                .size()));
+}
+
+} // namespace halftone::ops

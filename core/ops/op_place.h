@@ -1,0 +1,116 @@
+#pragma once
+
+#include "core/ops/op_types.h"
+
+#include <cstdint>
+#include <optional>
+
+/// Operators that read from or write to places which a tensor names. An index below 0 counts from the end; one outside is an
+/// error.
+namespace halftone::ops {
+
+/// What happens where something is scattered to a place that holds an element already.
+enum class ScatterRule : std::uint8_t
+{
+    Replace,
+    Add,
+    Multiply,
+    Maximum,
+    Minimum
+};
+
+/// out[…, i, …] = data[…, indices[…, i, …], …] along the axis. Inputs: data, indices of the same rank.
+struct GatherElements
+{
+    std::int64_t axis = 0;
+
+    bool operator==(const GatherElements &) const = default;
+};
+
+/// Slices of data at places which the last axis of the indices spells. Inputs: data, indices. The first `batchAxes` axes
+/// of both go together.
+struct GatherTuples
+{
+    std::int64_t batchAxes = 0;
+
+    bool operator==(const GatherTuples &) const = default;
+};
+
+/// Data with elements of the updates written along an axis. Inputs: data, indices, updates in their shape.
+struct ScatterElements
+{
+    std::int64_t axis = 0;
+    ScatterRule rule = ScatterRule::Replace;
+
+    bool operator==(const ScatterElements &) const = default;
+};
+
+/// Data with slices of the updates written at places which the last axis of the indices spells. Inputs: data, indices, updates.
+struct ScatterTuples
+{
+    ScatterRule rule = ScatterRule::Replace;
+
+    bool operator==(const ScatterTuples &) const = default;
+};
+
+/// A cache with the update written along an axis, from where each element of the batch says. Inputs: cache, update[, begins (N)].
+struct CacheUpdate
+{
+    std::int64_t axis = -2;
+    bool circular = false; ///< goes on at the front behind the end
+    bool hasBegins = false;
+
+    bool operator==(const CacheUpdate &) const = default;
+};
+
+/// The slices along an axis, or the elements of all, at which the condition holds; beyond its end it does not. How many is
+/// known when it runs. Inputs: data, condition (vector).
+struct Compress
+{
+    std::optional<std::int64_t> axis{};
+
+    bool operator==(const Compress &) const = default;
+};
+
+/// Places of elements that are not 0: (rank, how many), in the order in which they lie.
+struct NonZero
+{
+    bool operator==(const NonZero &) const = default;
+};
+
+/// OneHot along any axis. Inputs: indices, depth (in `depth`), (off, on). An index beyond the depth is off everywhere.
+struct OneHotValues
+{
+    std::int64_t axis = -1;
+    std::int64_t depth = 0;
+
+    bool operator==(const OneHotValues &) const = default;
+};
+
+/// The upper or lower triangle of the last two axes, 0 elsewhere.
+struct Triangle
+{
+    bool upper = true;
+    std::int64_t offset = 0; ///< of the diagonal that it begins with
+
+    bool operator==(const Triangle &) const = default;
+};
+
+/// Ones on a diagonal, in the shape of the input, a matrix.
+struct EyeLike
+{
+    std::int64_t offset = 0;
+
+    bool operator==(const EyeLike &) const = default;
+};
+
+/// Cut or padded with zeros to extents, in equal parts on both sides, the odd one behind.
+struct CenterCropPad
+{
+    std::optional<Dims> axes{}; ///< nothing: all
+    Dims extents{};
+
+    bool operator==(const CenterCropPad &) const = default;
+};
+
+} // namespace halftone::ops

@@ -1,0 +1,116 @@
+#pragma once
+
+#include "core/ops/op_types.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+/// Operators of speech and language models: spectra, recurrence over one direction or two, attention.
+namespace halftone::ops {
+
+/// Discrete Fourier transform along an axis; the last axis holds real and imaginary part, or the real part alone.
+struct AxisFourier
+{
+    std::int64_t axis = -2;
+    bool inverse = false;
+    bool onesided
+        = false; ///< only what is not the conjugate of the rest; inverse: given so, the result is real
+    std::optional<std::int64_t> length{}; ///< to which the signal is cut or padded with zeros
+
+    bool operator==(const AxisFourier &) const = default;
+};
+
+/// Spectra of overlapping frames. Inputs: signal (N, T, 1 or 2)[, frame step][, window][, frame length]. Output: (N,
+/// frames, bins, 2).
+struct FrameFourier
+{
+    std::int64_t step = 1;
+    std::int64_t length = 0; ///< of a frame
+    bool onesided = true;
+    std::optional<std::size_t> windowInput{};
+
+    bool operator==(const FrameFourier &) const = default;
+};
+
+/// One recurrent layer. Inputs: data (T, N, features), weights (directions, gates · hidden, features), recurrent weights
+/// (directions, gates · hidden, hidden), then as far as there are: biases (directions, 2 · gates · hidden), lengths (N), first
+/// hidden state (directions, N, hidden), first cell state, peephole weights (directions, 3 · hidden). Outputs: all
+/// hidden states (T, directions, N, hidden), the last hidden state, the last cell state. Gates: of Gru update, reset, hidden; of
+/// Lstm input, output, forget, cell.
+struct Recurrence
+{
+    enum class Cell : std::uint8_t { Plain, Gru, Lstm } cell = Cell::Plain;
+    enum class Direction : std::uint8_t { Forward, Reverse, Both } direction = Direction::Forward;
+    struct Function
+    {
+        enum class Kind : std::uint8_t {
+            Tanh,
+            Relu,
+            Sigmoid,
+            Affine, ///< alpha x + beta
+            LeakyRelu,
+            ThresholdedRelu,
+            ScaledTanh, ///< alpha tanh(beta x)
+            HardSigmoid,
+            Elu,
+            Softsign,
+            Softplus
+        } kind
+            = Kind::Tanh;
+        double alpha = 0;
+        double beta = 0;
+
+        bool operator==(const Function &) const = default;
+    };
+    std::vector<Function>
+        functions{}; ///< of the gates, of the hidden (and cell) state; one direction after the other
+    std::int64_t hiddenSize = 0;
+    std::optional<double> clip{}; ///< of what goes into a function
+    bool couplesForget = false; ///< Lstm: the forget gate is 1 - the input gate
+    bool linearBeforeReset = false; ///< Gru
+    bool batchFirst = false; ///< (N, T, features), states (N, directions, hidden)
+    /// Which of the inputs behind the first three are there, in their order.
+    bool hasBias = false;
+    bool hasLengths = false;
+    bool hasHidden = false;
+    bool hasCell = false;
+    bool hasPeepholes = false;
+
+    std::int64_t directions() const { return direction == Direction::Both ? 2 : 1; }
+    std::int64_t gates() const { return cell == Cell::Lstm ? 4 : cell == Cell::Gru ? 3 : 1; }
+
+    bool operator==(const Recurrence &) const = default;
+};
+
+/// Scaled dot-product attention. Inputs: queries, keys, values, (N, heads, T, size) or (N, T, heads · size), then as far as there
+/// are: mask (stretches to (N, heads, queries, keys), bool or added), past keys, past values, valid keys (N). Outputs:
+/// the result, [keys with the past ones, values with the past ones, what `shows` says].
+struct Attention
+{
+    enum class Shows : std::uint8_t { Products, Capped, Masked, Weights } shows = Shows::Products;
+    std::int64_t queryHeads = 0; ///< of inputs with three axes
+    std::int64_t keyHeads = 0;
+    std::optional<double> scale{}; ///< nothing: 1 / root of the heads' size
+    double cap = 0; ///< products become cap · tanh(x / cap); 0: not
+    bool causal = false;
+    bool hasMask = false;
+    bool hasPast = false;
+    bool hasLengths = false;
+
+    bool operator==(const Attention &) const = default;
+};
+
+/// Turns pairs of elements by the angle of their position. Inputs: data (N, heads, T, size) or (N, T, heads · size), cosines and
+/// sines (positions, pairs) or (N, T, pairs)[, positions (N, T)].
+struct RotaryEmbedding
+{
+    bool interleaved = false; ///< pairs are neighbours, otherwise from both halves
+    std::int64_t size = 0; ///< elements of a head that are turned; 0: all
+    std::int64_t heads = 0; ///< of inputs with three axes
+    bool hasPositions = false;
+
+    bool operator==(const RotaryEmbedding &) const = default;
+};
+
+} // namespace halftone::ops
