@@ -125,8 +125,12 @@ std::string OpInfo::suffixOf(const graph::Attributes &attributes, std::size_t ou
     return '_' + outputName(attributes, output);
 }
 
+/// Where no attribute says the type of a result, its scale does, or its zero point; without either it is uint8.
 ops::TypeRule OpInfo::typeRule(const graph::Attributes &attributes) const
 {
+    static const auto kLikeScale = ops::TypeRule::parse("T, U{bfloat16|float16|float32}, T -> U");
+    static const auto kLikeZeroPoint = ops::TypeRule::parse("?, ?, U=uint8{int16|int8|uint16|uint8} -> U");
+    static const auto kAsWritten = ops::TypeRule::parse("?, ?, ? -> D");
     if (typedBy.empty())
         return types;
     if (name == "Constant") {
@@ -142,6 +146,11 @@ ops::TypeRule OpInfo::typeRule(const graph::Attributes &attributes) const
                                                                        : DType::Unknown);
     const std::string_view text = written ? std::string_view(*written) : spec ? spec->defaultValue : "";
     const std::int64_t code = parseInteger(text).value_or(0);
+    if (code == 0 && name == "DequantizeLinear")
+        return kLikeScale;
+    if (name == "QuantizeLinear")
+        return code == 0 ? kLikeZeroPoint
+                         : kAsWritten.withAttributeType(dtypeOfCode(code).value_or(DType::Unknown));
     return types.withAttributeType(dtypeOfCode(code).value_or(DType::Unknown));
 }
 

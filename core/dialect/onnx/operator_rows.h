@@ -23,5 +23,9 @@ const OperatorRow *findRow(std::string_view name);
 std::span<const OperatorRow> elementwiseRows();
 std::span<const OperatorRow> layerRows();
 std::span<const OperatorRow> movementRows();
+std::span<const OperatorRow> placeRows();
+std::span<const OperatorRow> samplingRows();
+std::span<const OperatorRow> speechRows();
+std::span<const OperatorRow> codeRows();
 
 } // namespace halftone::dialect::onnx

@@ -1,0 +1,147 @@
+#include "core/dialect/onnx/operator_rows.h"
+#include "core/dialect/onnx/window_fields.h"
+
+#include <array>
+
+/// Pictures and boxes: resizing, sampling, regions.
+namespace halftone::dialect::onnx {
+namespace {
+
+using ops::Operator;
+using ops::Resample;
+
+Resample::Mode modeOf(NodeReader &in)
+{
+    static constexpr std::array<std::string_view, 5> kModes{"nearest", "linear", "cubic", "bilinear",
+                                                            "bicubic"};
+    static constexpr std::array kOfThem{Resample::Mode::Nearest, Resample::Mode::Linear,
+                                        Resample::Mode::Cubic, Resample::Mode::Linear, Resample::Mode::Cubic};
+    return kOfThem[in.choice("mode", kModes)];
+}
+
+/// By scales alone, each place taken from below.
+Operator upsample(NodeReader &in)
+{
+    Resample op;
+    op.mode = modeOf(in);
+    op.places = Resample::Places::Asymmetric;
+    op.rounding = Resample::Rounding::Down;
+    op.scales = in.opset() < 9 ? in.reals("scales") : in.realsAt(1);
+    return op;
+}
+
+Operator resize(NodeReader &in)
+{
+    using Places = Resample::Places;
+    if (in.opset() < 11)
+        return upsample(in);
+    static constexpr std::array<std::string_view, 7> kPlaces{
+        "half_pixel",    "half_pixel_symmetric", "pytorch_half_pixel", "tf_half_pixel_for_nn",
+        "align_corners", "asymmetric",           "tf_crop_and_resize"};
+    static constexpr std::array kOfPlaces{
+        Places::HalfPixel,    Places::HalfPixelSymmetric, Places::HalfPixelOrZero, Places::HalfPixelNearest,
+        Places::AlignCorners, Places::Asymmetric,         Places::Region};
+    static constexpr std::array<std::string_view, 4> kRoundings{"round_prefer_floor", "round_prefer_ceil",
+                                                                "floor", "ceil"};
+    static constexpr std::array kOfRoundings{Resample::Rounding::HalfDown, Resample::Rounding::HalfUp,
+                                             Resample::Rounding::Down, Resample::Rounding::Up};
+    static constexpr std::array<std::string_view, 4> kPolicies{"stretch", "not_larger", "not_smaller", ""};
+    static constexpr std::array kOfPolicies{Resample::Proportions::Change, Resample::Proportions::KeepWithin,
+                                            Resample::Proportions::KeepBeyond, Resample::Proportions::Change};
+    Resample op;
+    op.mode = modeOf(in);
+    op.places = kOfPlaces[in.choice("coordinate_transformation_mode", kPlaces)];
+    op.rounding = kOfRoundings[in.choice("nearest_mode", kRoundings)];
+    op.proportions = kOfPolicies[in.choice("keep_aspect_ratio_policy", kPolicies)];
+    op.axes = in.optionalIntegers("axes");
+    if (op.places == Places::Region)
+        op.region = in.realsAt(1);
+    op.scales = in.realsAt(2);
+    if (op.scales.empty())
+        op.sizes = in.integersAt(3);
+    op.cubicCoefficient = in.real("cubic_coeff_a", -0.75);
+    op.excludeOutside = in.boolean("exclude_outside");
+    op.outside = in.real("extrapolation_value");
+    op.antialias = in.boolean("antialias");
+    return op;
+}
+
+Operator gridSample(NodeReader &in)
+{
+    using Lookup = ops::GridLookup;
+    static constexpr std::array<std::string_view, 5> kModes{"nearest", "linear", "cubic", "bilinear",
+                                                            "bicubic"};
+    static constexpr std::array kOfModes{Lookup::Mode::Nearest, Lookup::Mode::Linear, Lookup::Mode::Cubic,
+                                         Lookup::Mode::Linear, Lookup::Mode::Cubic};
+    static constexpr std::array<std::string_view, 3> kEdges{"zeros", "border", "reflection"};
+    static constexpr std::array kOfEdges{Lookup::Outside::Zeros, Lookup::Outside::Border,
+                                         Lookup::Outside::Reflection};
+    return Lookup{kOfModes[in.choice("mode", kModes)], kOfEdges[in.choice("padding_mode", kEdges)],
+                  in.boolean("align_corners")};
+}
+
+Operator affineGrid(NodeReader &in)
+{
+    return ops::AffineGrid{in.integersAt(1), in.boolean("align_corners")};
+}
+
+Operator roiAlign(NodeReader &in)
+{
+    static constexpr std::array<std::string_view, 2> kModes{"avg", "max"};
+    ops::RegionAlign op;
+    op.maximum = in.choice("mode", kModes) == 1;
+    op.height = in.integer("output_height", 1);
+    op.width = in.integer("output_width", 1);
+    op.samples = in.integer("sampling_ratio", 0);
+    op.spatialScale = in.real("spatial_scale", 1);
+    op.halfPixel = in.opset() >= 16 && in.text("coordinate_transformation_mode") == "half_pixel";
+    return op;
+}
+
+Operator nonMaxSuppression(NodeReader &in)
+{
+    ops::BoxSelection op;
+    op.centred = in.boolean("center_point_box");
+    op.mostPerClass = in.optionalIntegerAt(2).value_or(0);
+    op.overlapThreshold = in.optionalRealAt(3).value_or(0);
+    op.scoreThreshold = in.optionalRealAt(4);
+    return op;
+}
+
+Operator col2Im(NodeReader &in)
+{
+    ops::ColumnsToImage op;
+    op.imageShape = in.integersAt(1);
+    op.kernel = in.integersAt(2);
+    const std::size_t axes = op.imageShape.size();
+    const auto orOnes = [axes](ops::Dims values, std::int64_t one) {
+        return values.empty() ? ops::Dims(axes, one) : values;
+    };
+    op.stride = orOnes(in.integers("strides"), 1);
+    op.dilate = orOnes(in.integers("dilations"), 1);
+    const ops::Dims pads = in.integers("pads");
+    const auto half = pads.begin() + static_cast<std::ptrdiff_t>(pads.size() / 2);
+    op.pad.begin = orOnes(ops::Dims(pads.begin(), half), 0);
+    op.pad.end = orOnes(ops::Dims(half, pads.end()), 0);
+    return op;
+}
+
+} // namespace
+
+std::span<const OperatorRow> samplingRows()
+{
+    // clang-format off
+    static constexpr std::array kRows{
+        OperatorRow{"Upsample", upsample},
+        OperatorRow{"Resize", resize},
+        OperatorRow{"GridSample", gridSample},
+        OperatorRow{"AffineGrid", affineGrid},
+        OperatorRow{"RoiAlign", roiAlign},
+        OperatorRow{"NonMaxSuppression", nonMaxSuppression},
+        OperatorRow{"Col2Im", col2Im},
+    };
+    // clang-format on
+    return kRows;
+}
+
+} // namespace halftone::dialect::onnx

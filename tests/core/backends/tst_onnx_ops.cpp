@@ -1,0 +1,149 @@
+#include "core/backends/reference/reference_backend.h"
+#include "core/dialect/onnx/onnx_dialect.h"
+#include "core/dialect/onnx/op_info.h"
+#include "core/dialect/onnx/operator_rows.h"
+#include "core/interpret/interpreter.h"
+#include "core/io/arrays/npz.h"
+#include "core/io/model_io.h"
+#include "core/tensor/elements.h"
+
+#include <QDir>
+#include <QTest>
+
+#include <cmath>
+
+using namespace halftone;
+using tensor::Tensor;
+
+/// Operators of ONNX against values that ONNX's own evaluator recorded (tests/support/make_onnx_op_goldens.py), and which of
+/// them nothing computes.
+class OnnxOpsTest : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void valuesAreOnnxs_data();
+    void valuesAreOnnxs();
+    void whatIsNotComputedIsKnown();
+};
+
+namespace {
+
+std::vector<double> valuesOf(const Tensor &tensor)
+{
+    std::vector<double> values(tensor.elementCount());
+    tensor::widen(tensor.dtype(), tensor.bytes().data(), values.size(), values.data());
+    return values;
+}
+
+/// What is wrong with `got`, or nothing. Sums of a few dozen float32 products of numbers around 1 differ by their order.
+QString difference(const Tensor &got, const Tensor &want)
+{
+    if (got.dtype() != want.dtype() || got.shape() != want.shape())
+        return QString::fromStdString(std::string(tensor::nameOf(got.dtype())) + got.shape().toString()
+                                      + ", expected " + std::string(tensor::nameOf(want.dtype()))
+                                      + want.shape().toString());
+    const std::vector<double> g = valuesOf(got);
+    const std::vector<double> w = valuesOf(want);
+    const double tolerance = tensor::isFloat(want.dtype()) ? 1e-5 : 0;
+    for (std::size_t i = 0; i < g.size(); ++i)
+        if (std::isnan(g[i]) != std::isnan(w[i]) || std::abs(g[i] - w[i]) > tolerance * (1 + std::abs(w[i])))
+            return QStringLiteral("element %1 is %2, expected %3").arg(i).arg(g[i]).arg(w[i]);
+    return {};
+}
+
+} // namespace
+
+void OnnxOpsTest::valuesAreOnnxs_data()
+{
+    QTest::addColumn<QString>("path");
+    const QDir folder(QStringLiteral(HALFTONE_TEST_DATA "/onnx_ops"));
+    const QStringList names = folder.entryList({"*.onnx"});
+    QVERIFY(names.size() > 90);
+    for (const QString &name : names)
+        QTest::newRow(qPrintable(name.chopped(5))) << folder.filePath(name.chopped(5));
+}
+
+void OnnxOpsTest::valuesAreOnnxs()
+{
+    QFETCH(QString, path);
+    const auto arrays = io::readNpz((path + ".npz").toStdString());
+    QVERIFY2(arrays.ok(), "the recorded values do not read");
+    interpret::Feed feed;
+    std::vector<Tensor> expected;
+    for (const io::NamedTensor &array : arrays.value()) {
+        if (array.name.starts_with("in."))
+            feed.emplace(array.name.substr(3), array.tensor);
+        else
+            expected.push_back(array.tensor);
+    }
+    const auto loaded = io::loadModel((path + ".onnx").toStdString(), {{}, true});
+    QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+    auto interpreter = interpret::Interpreter::create(loaded.value().model,
+                                                      {backends::reference::referenceBackend({2, false})});
+    QVERIFY2(interpreter.ok(), interpreter.ok() ? "" : interpreter.error().message().c_str());
+    const auto outputs = interpreter.value().run(feed);
+    QVERIFY2(outputs.ok(), outputs.ok() ? "" : outputs.error().message().c_str());
+    QCOMPARE(outputs.value().size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        const QString wrong = difference(outputs.value()[i], expected[i]);
+        QVERIFY2(wrong.isEmpty(), qPrintable(QString::number(i) + ": " + wrong));
+    }
+}
+
+void OnnxOpsTest::whatIsNotComputedIsKnown()
+{
+    // By reason; Constant and the bodies of control flow are no kernels' business.
+    const QStringList known{
+        "Constant",
+        "If",
+        "Loop",
+        "Scan", // not by kernels
+        "Bernoulli",
+        "Multinomial",
+        "RandomNormal",
+        "RandomNormalLike",
+        "RandomUniform",
+        "RandomUniformLike", // random
+        "ConcatFromSequence",
+        "Optional",
+        "OptionalGetElement",
+        "OptionalHasElement",
+        "SequenceAt",
+        "SequenceConstruct",
+        "SequenceEmpty",
+        "SequenceErase",
+        "SequenceInsert",
+        "SequenceLength",
+        "SequenceMap",
+        "SplitToSequence", // no tensors
+        "RegexFullMatch",
+        "StringConcat",
+        "StringNormalizer",
+        "StringSplit",
+        "TfIdfVectorizer",
+        "ImageDecoder", // texts, files
+        "NegativeLogLikelihoodLoss",
+        "SoftmaxCrossEntropyLoss", // of training
+        "BitCast",
+        "BlackmanWindow",
+        "Det",
+        "HammingWindow",
+        "HannWindow",
+        "MaxRoiPool",
+        "MelWeightMatrix",
+        "Unique", // rare
+    };
+    QStringList missing;
+    for (const auto &[name, info] : dialect::onnx::operatorsOf(dialect::onnx::kNewestOpset))
+        if (!info->isDeprecated && name.find('.') == std::string_view::npos
+            && dialect::onnx::findRow(name) == nullptr)
+            missing.append(QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())));
+    missing.sort();
+    QStringList expected = known;
+    expected.sort();
+    QCOMPARE(missing, expected);
+}
+
+QTEST_GUILESS_MAIN(OnnxOpsTest)
+#include "tst_onnx_ops.moc"

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Makes tests/data/onnx_ops, a model of one node a case, with ONNX's own reference evaluator: make_onnx_op_goldens.py tests/data/onnx_ops
+
+Written: OUT/NAME.onnx and OUT/NAME.npz, whose arrays are called in.INPUT and out.OUTPUT. Needs onnx 1.22 and numpy.
+"""
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+from onnx.reference import ReferenceEvaluator
+
+RANDOM = np.random.RandomState(3)
+I64 = np.int64
+
+
+def real(*shape, low=-1.0, high=1.0):
+    return RANDOM.uniform(low, high, shape).astype("float32")
+
+
+def ints(*values):
+    return np.array(values, I64)
+
+
+def cases():
+    """(name, operator, inputs, attributes[, opset[, outputs]]); an input that is None is absent."""
+    x = real(2, 3, 4)
+    yield "mod_negative", "Mod", [np.array([-7, 7, -8], "int32"), np.array([3, -3, 3], "int32")], {}
+    yield "mod_fmod", "Mod", [real(6, low=-5, high=5), real(6, low=1, high=2)], {"fmod": 1}
+    yield "pow_mixed", "Pow", [np.array([1, 2, 3], "int32"), np.array([4, 5, 19], I64)], {}
+    yield "bit_shift", "BitShift", [np.array([16, 4, 255], "uint8"), np.array([1, 2, 3], "uint8")], {"direction": "LEFT"}
+    yield "bitwise_xor", "BitwiseXor", [np.array([5, -3], "int16"), np.array([[3], [9]], "int16")], {}
+    yield "divide_uint64", "Div", [np.array([2**63 + 8, 9], "uint64"), np.array([2, 4], "uint64")], {}
+    yield "max_three", "Max", [real(2, 1), real(1, 3), real(1)], {}
+    yield "mean_stretched", "Mean", [real(2, 3), real(3)], {}
+    yield "where_stretched", "Where", [np.array([[True], [False]]), real(2, 3), real(3)], {}
+    yield "clip_crossed", "Clip", [real(5), np.float32(0.5), np.float32(-0.5)], {}
+    yield "clip_low_only", "Clip", [np.array([-3, 0, 4], "int8"), np.int8(-1)], {}
+    yield "prelu_stretched", "PRelu", [x, real(3, 1)], {}
+    yield "selu_own", "Selu", [x], {"alpha": 2.0, "gamma": 3.0}
+    yield "celu", "Celu", [x], {"alpha": 0.7}
+    yield "shrink", "Shrink", [x], {"lambd": 0.3, "bias": 0.2}
+    yield "thresholded_relu", "ThresholdedRelu", [x], {"alpha": 0.2}
+    yield "gelu_tanh", "Gelu", [x], {"approximate": "tanh"}
+    yield "mish", "Mish", [x], {}
+    yield "hard_swish", "HardSwish", [real(8, low=-5, high=5)], {}
+    yield "round_even", "Round", [np.array([0.5, 1.5, 2.5, -0.5, -1.5], "float32")], {}
+    yield "is_inf_positive", "IsInf", [np.array([np.inf, -np.inf, 1], "float32")], {"detect_negative": 0}
+    yield "reduce_log_sum_exp", "ReduceLogSumExp", [x + 80, ints(1)], {}
+    yield "reduce_sum_square_int", "ReduceSumSquare", [np.arange(6, dtype="int64").reshape(2, 3), ints(-1)], {"keepdims": 0}
+    yield "arg_max_last", "ArgMax", [np.array([[2, 2, 1], [0, 3, 3]], "float32")], {"axis": 1, "select_last_index": 1, "keepdims": 0}
+    yield "hardmax", "Hardmax", [np.array([[3, 0, 3, 1]], "float32")], {}
+    yield "top_k_smallest", "TopK", [real(3, 5), ints(2)], {"largest": 0, "axis": 1}, 21, 2
+    yield "cum_sum_exclusive", "CumSum", [x, np.array(1, I64)], {"exclusive": 1, "reverse": 1}
+    yield "gather_negative", "Gather", [x, ints(0, -1)], {"axis": 2}
+    yield "gather_elements", "GatherElements", [real(3, 3), np.array([[1, 2, 0], [2, 0, 0]], I64)], {"axis": 0}
+    yield "gather_nd_batch", "GatherND", [real(2, 2, 2), np.array([[1], [0]], I64)], {"batch_dims": 1}
+    yield "scatter_elements_add", "ScatterElements", [real(1, 5), np.array([[1, 1, -2]], I64), real(1, 3)], {"axis": 1, "reduction": "add"}
+    yield "scatter_nd_max", "ScatterND", [real(4, 3), np.array([[0], [2], [0]], I64), real(3, 3)], {"reduction": "max"}
+    yield "compress_axis", "Compress", [real(3, 2), np.array([False, True, True])], {"axis": 0}
+    yield "compress_flat", "Compress", [real(3, 2), np.array([False, True, False, True])], {}
+    yield "non_zero", "NonZero", [np.array([[1, 0, 3], [0, 0, -2]], "float32")], {}
+    yield "one_hot_axis", "OneHot", [np.array([1, -1, 3], I64), np.array(4, I64), real(2)], {"axis": 0}
+    yield "trilu_lower", "Trilu", [real(2, 3, 4), np.array(-1, I64)], {"upper": 0}
+    yield "eye_like", "EyeLike", [np.zeros((3, 4), "int32")], {"k": 1}
+    yield "unsqueeze_two", "Unsqueeze", [x, ints(0, -1)], {}
+    yield "slice_backwards", "Slice", [x, ints(3, 2**62), ints(-(2**62), -(2**62)), ints(2, 1), ints(-2, -1)], {}
+    yield "expand_both", "Expand", [real(3, 1), ints(2, 1, 4)], {}
+    yield "split_uneven", "Split", [real(5, 2)], {"axis": 0, "num_outputs": 3}, 21, 3
+    yield "pad_wrap", "Pad", [real(2, 3), ints(0, 2, 1, 4)], {"mode": "wrap"}
+    yield "pad_axes", "Pad", [real(2, 5), ints(1, 2), np.float32(9), ints(-1)], {}
+    yield "depth_to_space_crd", "DepthToSpace", [real(1, 8, 2, 3)], {"blocksize": 2, "mode": "CRD"}
+    yield "reshape_zero", "Reshape", [np.zeros((0, 3), "float32"), ints(3, 0)], {"allowzero": 1}
+    yield "center_crop_pad", "CenterCropPad", [real(3, 6), ints(6, 3)], {}
+    yield "matmul_stretched", "MatMul", [real(2, 1, 3, 4), real(3, 4, 2)], {}
+    yield "matmul_vector", "MatMul", [real(4), real(2, 4, 3)], {}
+    yield "gemm_stretched", "Gemm", [real(3, 2), real(4, 2), real(4)], {"transB": 1, "alpha": 0.5, "beta": 2.0}
+    yield "einsum_batch", "Einsum", [real(2, 3, 4), real(2, 4, 5)], {"equation": "bij, bjk -> bki"}
+    yield "einsum_diagonal", "Einsum", [real(2, 3, 3)], {"equation": "...ii ->...i"}
+    yield "conv_same", "Conv", [real(1, 2, 5, 6), real(4, 2, 3, 2)], {"auto_pad": "SAME_LOWER", "strides": [2, 2]}
+    yield "conv_transpose_shape", "ConvTranspose", [real(1, 1, 3, 3), real(1, 2, 3, 3)], {"strides": [3, 2], "output_shape": [10, 8]}
+    yield "average_pool_ceil", "AveragePool", [real(1, 1, 5, 5)], {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1, "pads": [1, 1, 1, 1], "count_include_pad": 1}
+    yield "max_pool_places", "MaxPool", [real(1, 2, 5, 5)], {"kernel_shape": [2, 2], "strides": [2, 2], "dilations": [2, 2]}, 21, 2
+    yield "lp_pool", "LpPool", [real(1, 1, 4, 4)], {"kernel_shape": [2, 2], "p": 3}
+    yield "layer_norm_axes", "LayerNormalization", [x, real(3, 4), real(3, 4)], {"axis": 1}, 21, 3
+    yield "rms_norm", "RMSNormalization", [x, real(4)], {}, 23
+    yield "group_norm_channels", "GroupNormalization", [real(2, 4, 3), real(4), real(4)], {"num_groups": 2}
+    yield "batch_norm_training", "BatchNormalization", [real(2, 3, 4), real(3), real(3), real(3), real(3, low=0.5)], {"training_mode": 1}, 21, 3
+    yield "lp_norm", "LpNormalization", [x], {"p": 2, "axis": 1}
+    yield "mean_variance_norm", "MeanVarianceNormalization", [real(2, 3, 4, 2)], {}
+    yield "lrn_even", "LRN", [real(1, 5, 2, 2)], {"size": 4}
+    for mode in ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel", "half_pixel_symmetric"):
+        scales = np.array([1, 1, 0.6, 2.3], "float32")
+        yield f"resize_linear_{mode}", "Resize", [real(1, 1, 4, 5), None, scales], {"mode": "linear", "coordinate_transformation_mode": mode}
+    for mode in ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil"):
+        yield f"resize_{mode}", "Resize", [real(1, 1, 4, 4), None, None, ints(1, 1, 7, 8)], {"mode": "nearest", "nearest_mode": mode}
+    yield "resize_cubic_antialias", "Resize", [real(1, 1, 4, 4), None, np.array([1, 1, 0.6, 0.6], "float32")], {"mode": "cubic", "antialias": 1}
+    yield "resize_cubic_excluding", "Resize", [real(1, 1, 4, 4), None, np.array([1, 1, 2, 2], "float32")], {"mode": "cubic", "exclude_outside": 1}
+    for mode in ("linear", "nearest", "cubic"):
+        for edge in ("zeros", "border", "reflection"):
+            yield f"grid_sample_{mode}_{edge}", "GridSample", [real(1, 2, 3, 4), real(1, 3, 2, 2, low=-1.4, high=1.4)], {"mode": mode, "padding_mode": edge}
+    yield "affine_grid", "AffineGrid", [real(2, 2, 3), ints(2, 1, 3, 4)], {"align_corners": 0}, 20
+    boxes = np.array([[[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 10, 1, 11], [0, 10.1, 1, 11.1]]], "float32")
+    yield "non_max_suppression", "NonMaxSuppression", [boxes, real(1, 2, 4, low=0), ints(3), np.array([0.5], "float32"), np.array([0.1], "float32")], {}
+    yield "roi_align", "RoiAlign", [real(2, 2, 5, 6), np.array([[0, 0, 4, 3], [1.5, 1, 5, 4.5]], "float32"), ints(0, 1)], {"output_height": 2, "output_width": 3, "sampling_ratio": 2}
+    yield "col2im", "Col2Im", [real(1, 8, 6), ints(3, 4), ints(2, 2)], {}
+    yield "dft", "DFT", [real(1, 6, 2), None, np.array(1, I64)], {}, 20
+    yield "dft_onesided", "DFT", [real(1, 8, 1), None, np.array(1, I64)], {"onesided": 1}, 20
+    yield "stft", "STFT", [real(1, 16, 1), np.array(4, I64), real(8, low=0), np.array(8, I64)], {}
+    hidden, features, steps, batch = 3, 2, 4, 2
+    weights = lambda gates, directions=1: [real(directions, gates * hidden, features), real(directions, gates * hidden, hidden)]
+    data = real(steps, batch, features)
+    yield "rnn", "RNN", [data, *weights(1), real(1, 2 * hidden)], {"hidden_size": hidden}, 21, 2
+    yield "gru_reset", "GRU", [data, *weights(3), real(1, 6 * hidden)], {"hidden_size": hidden, "linear_before_reset": 1}, 21, 2
+    yield "lstm_peepholes", "LSTM", [data, *weights(4), real(1, 8 * hidden), None, real(1, batch, hidden), real(1, batch, hidden), real(1, 3 * hidden)], {"hidden_size": hidden}, 21, 2
+    yield "attention_causal", "Attention", [real(1, 2, 3, 4), real(1, 2, 5, 4), real(1, 2, 5, 3)], {"is_causal": 1}, 23
+    yield "attention_grouped", "Attention", [real(1, 3, 8), real(1, 4, 4), real(1, 4, 4), real(3, 4)], {"q_num_heads": 4, "kv_num_heads": 2, "scale": 0.7}, 23
+    yield "rotary_embedding", "RotaryEmbedding", [real(1, 2, 3, 4), real(5, 2), real(5, 2), np.array([[0, 4, 2]], I64)], {"interleaved": 1}, 23
+    zero = np.uint8(120)
+    yield "quantize_axis", "QuantizeLinear", [real(2, 3), real(3, low=0.01, high=0.02), np.array([3, 120, 255], "uint8")], {"axis": 1}
+    yield "dequantize_blocked", "DequantizeLinear", [np.arange(-6, 6, dtype="int8").reshape(2, 6), real(2, 3, low=0.1)], {"axis": 1, "block_size": 2}
+    yield "dynamic_quantize", "DynamicQuantizeLinear", [real(7)], {}, 21, 3
+    codes = lambda *shape: RANDOM.randint(0, 255, shape).astype("uint8")
+    yield "matmul_integer", "MatMulInteger", [codes(2, 3), codes(3, 4), zero, np.uint8(7)], {}
+    yield "conv_integer", "ConvInteger", [codes(1, 1, 4, 4), codes(1, 1, 2, 2), zero], {}
+    scale = np.float32(0.02)
+    yield "qlinear_matmul", "QLinearMatMul", [codes(2, 3), scale, zero, codes(3, 2), scale, np.uint8(100), np.float32(0.3), np.uint8(9)], {}
+    yield "qlinear_conv", "QLinearConv", [codes(1, 2, 4, 4), scale, zero, codes(2, 2, 2, 2), scale, np.uint8(100), np.float32(0.3), np.uint8(9)], {}
+
+
+def value_info(name, array):
+    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+
+
+def write(out, name, op, inputs, attributes, opset=21, outputs=1):
+    arrays = {f"x{i}": np.asarray(a) for i, a in enumerate(inputs) if a is not None}
+    names = ["" if a is None else f"x{i}" for i, a in enumerate(inputs)]
+    results = [f"y{i}" for i in range(outputs)]
+    node = helper.make_node(op, names, results, **attributes)
+    graph = helper.make_graph([node], name, [value_info(k, a) for k, a in arrays.items()],
+                              [helper.make_tensor_value_info(r, TensorProto.UNDEFINED, None) for r in results])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+    values = ReferenceEvaluator(model).run(None, arrays)
+    del model.graph.output[:]
+    model.graph.output.extend(value_info(r, np.asarray(v)) for r, v in zip(results, values))
+    onnx.save(model, out / f"{name}.onnx")
+    np.savez(out / f"{name}.npz", **{f"in.{k}": a for k, a in arrays.items()}, **{f"out.{r}": np.asarray(v) for r, v in zip(results, values)})
+
+
+def main():
+    out = Path(sys.argv[1])
+    out.mkdir(parents=True, exist_ok=True)
+    for case in cases():
+        try:
+            write(out, *case)
+        except Exception as e:
+            sys.exit(f"{case[0]}: {e}")
+
+
+if __name__ == "__main__":
+    main()
