@@ -162,6 +162,9 @@ const Tensor *NodeReader::value(std::size_t slot)
 
 std::optional<ops::Dims> NodeReader::optionalIntegersAt(std::size_t slot)
 {
+    // A node of an older opset has the list as an attribute of the same name until it is written.
+    if (!hasInput(slot) && slot < m_info.inputs.size() && has(m_info.inputs[slot].name))
+        return optionalIntegers(m_info.inputs[slot].name);
     const Tensor *const known = value(slot);
     if (known == nullptr)
         return std::nullopt;

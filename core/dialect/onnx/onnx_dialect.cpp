@@ -325,7 +325,7 @@ Result<std::optional<Tensor>> OnnxDialect::constantOf(const NodeDef &node) const
 constexpr int kOpsetOfSums = 13;
 constexpr int kOpsetOfLayers = 22;
 
-/// Meant something else before opset 13 with the same attributes.
+/// Before opset 13 they took all axes from theirs on for one: the same only for the last axis.
 constexpr std::array<std::string_view, 3> kRedefined{"Softmax", "LogSoftmax", "Hardmax"};
 
 /// Why a node cannot be taken over as it is into a newer opset; empty if it can.
@@ -335,10 +335,14 @@ std::string obstacle(const NodeDef &node, const OpInfo *from, const OpInfo *to)
         return {};
     if (to == nullptr || to->isDeprecated)
         return "is no operator there";
-    if (std::ranges::find(kRedefined, node.op) != kRedefined.end())
+    const std::string *const axis = node.attributes.find("axis");
+    if (std::ranges::find(kRedefined, node.op) != kRedefined.end() && (axis == nullptr || *axis != "-1"))
         return "means something else there";
     for (const auto &[key, value] : node.attributes) {
-        if (from->attribute(key) != nullptr && to->attribute(key) == nullptr)
+        const AttributeSpec *const spec = from->attribute(key);
+        const bool isInput = std::ranges::find(to->inputs, key, &Slot::name) != to->inputs.end()
+            && (spec == nullptr || spec->type != AttributeType::Real || node.op == "Dropout");
+        if (spec != nullptr && to->attribute(key) == nullptr && !isInput && spec->defaultValue != value)
             return "has no attribute " + key + " there";
     }
     for (const AttributeSpec &spec : from->attributes) {

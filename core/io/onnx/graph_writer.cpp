@@ -6,6 +6,7 @@
 #include "core/dialect/onnx/element_type.h"
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/graph/traverse.h"
+#include "core/io/onnx/raised_node.h"
 #include "core/io/onnx/tensor_values.h"
 
 #include <algorithm>
@@ -170,6 +171,16 @@ void sortAsIn(const Messages &source, Messages &messages)
 }
 
 } // namespace
+
+/// Is the graph of a newer opset than the file?
+bool GraphWriter::isRaised(const Source &source) const
+{
+    std::int64_t opset = 0;
+    for (const auto &import : source.model.opset_import())
+        if (import.domain().empty() || import.domain() == "ai.onnx")
+            opset = std::max(opset, import.version());
+    return names::opsetOf(dialect::of(m_graph)) > opset && opset > 0;
+}
 
 bool GraphWriter::isAsRead() const
 {
@@ -368,7 +379,10 @@ Result<void> GraphWriter::writeNode(NodeId id, ::onnx::GraphProto &proto) const
         node.add_input("");
     for (const std::string &name : m_values[id])
         node.add_output(name);
-    return writeAttributes(id, source, node);
+    HALFTONE_CHECK(writeAttributes(id, source, node));
+    if (data != nullptr && isRaised(*data->source))
+        raiseNode(dialect::of(m_graph), node, proto);
+    return {};
 }
 
 void GraphWriter::writeOutputs(::onnx::GraphProto &proto) const

@@ -29,6 +29,7 @@ public:
 
 private:
     bool isAsRead() const;
+    bool isRaised(const Source &source) const;
     void nameValues(const std::vector<std::string> &outer);
     void nameHeads(const ::onnx::GraphProto *source);
     void writeVariables(const ::onnx::GraphProto *source, ::onnx::GraphProto &proto) const;

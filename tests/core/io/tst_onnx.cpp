@@ -178,6 +178,39 @@ private Q_SLOTS:
         QVERIFY2(message.contains(said), qPrintable(message));
     }
 
+    void anAttributeThatIsAnInputLaterBecomesOneWhenTheOpsetIsRaised()
+    {
+        const std::string axes = field(5, field(1, "axes") + number(8, 0) + number(20, 7));
+        const std::string sum = field(1, "h") + field(1, "h") + field(2, "y") + field(4, "Add");
+        std::ofstream(path("old.onnx"), std::ios::binary)
+            << model(field(1, node("Unsqueeze", "x", "h") + axes) + field(1, sum), {}, 11);
+        io::LoadedModel loaded = io::loadModel(path("old.onnx")).value();
+        const auto raised = loaded.model.graph.dialect()->dialectFor(loaded.model.graph, tensor::DType::BF16);
+        QVERIFY2(raised.ok(), raised.ok() ? "" : raised.error().message().c_str());
+        QCOMPARE(raised.value()->version(), std::string_view("ONNX opset 13"));
+        loaded.model.graph = graph::Graph::inDialect(loaded.model.graph, *raised.value());
+        QVERIFY(io::saveModel(loaded.model, path("new"), loaded).ok());
+        const auto again = io::loadModel(path("new.onnx"));
+        QVERIFY2(again.ok(), again.ok() ? "" : again.error().message().c_str());
+        QCOMPARE(again.value().model.graph.dialect()->version(), std::string_view("ONNX opset 13"));
+        const graph::NodeDef *const h = nodeNamed(again.value().model.graph, "h");
+        QVERIFY(h != nullptr && h->attributes.find("axes") == nullptr);
+        QCOMPARE(h->slots, (std::vector<std::uint32_t>{0, 1}));
+        QCOMPARE(again.value().model.parameters.at(0).values.values<std::int64_t>(),
+                 std::vector<std::int64_t>{0});
+    }
+
+    void aNodeThatMeansSomethingElseInTheNewOpsetIsNamed()
+    {
+        std::ofstream(path("old.onnx"), std::ios::binary)
+            << model(field(1, node("Softmax", "x", "y") + field(3, "odd")), {}, 11);
+        const io::LoadedModel loaded = io::loadModel(path("old.onnx")).value();
+        const auto raised = loaded.model.graph.dialect()->dialectFor(loaded.model.graph, tensor::DType::BF16);
+        QVERIFY(!raised.ok());
+        QCOMPARE(raised.error().code, Errc::Unsupported);
+        QCOMPARE(raised.error().where, std::string("odd"));
+    }
+
     void valuesInAnotherFileAreMappedAndReadFromInsideTheFolderOnly()
     {
         const std::string place = field(13, field(1, "location") + field(2, "w.bin"))
