@@ -31,14 +31,6 @@ using Key = ValueKeys::Key;
 /// and isolated errors are two comparisons.
 constexpr std::uint64_t kGenerations = 4;
 
-std::size_t bytesOf(const Feed &feed)
-{
-    std::size_t bytes = 0;
-    for (const auto &[name, value] : feed)
-        bytes += value.bytes().size();
-    return bytes;
-}
-
 } // namespace
 
 class KeptCompare::Impl
@@ -55,8 +47,10 @@ public:
         , m_values(m_batches.size())
         , m_layers(m_model.graph, backends, m_batches.size())
     {
-        for (const Feed &feed : m_batches)
-            m_feedBytes += bytesOf(feed);
+        for (const Feed &feed : m_batches) {
+            for (const auto &[name, value] : feed)
+                m_feedBytes += value.bytes().size();
+        }
     }
 
     Result<std::optional<Answer>> compare(const ComparedModels &models, const CompareSettings &settings,
@@ -71,7 +65,6 @@ private:
     void forgetOld();
     void expect(Run &run) const;
     bool prepare(Run &run, const Execution &reference, const Execution &lowered, bool isolated);
-
     bool isKnown(const Run &run, std::size_t batch) const;
     Result<void> fill(Execution execution, const KeptPlan &plan, Run &run);
     Result<void> addCumulative(const Run &run);
@@ -81,7 +74,6 @@ private:
     KeptBatch batchOf(Run &run);
     Answer answerOf(const Run &run) const;
     void tellInterim(Run &run) const;
-
     std::vector<LayerErrors> layers(const Run &run) const;
 
     const graph::Model m_model;
@@ -112,8 +104,7 @@ struct KeptCompare::Impl::Run
     std::vector<LayerCompare::Heads> heads{}; ///< by batch
     std::size_t batches = 0; ///< whose errors are known
     KeptLayers::Asked alone{};
-    double expected = 1; ///< bytes to compute
-    double done = 0;
+    double expected = 1, done = 0; ///< bytes to compute
     Pace pace{};
 
     void add(double bytes, std::string_view what)
@@ -209,8 +200,8 @@ Result<void> KeptCompare::Impl::fill(Execution execution, const KeptPlan &plan, 
         ++m_computed;
         run.add(static_cast<double>(plan.bytes[node]), "comparing");
     }
-    const bool isReference = &plan == &run.reference;
-    (isReference ? run.heads[run.batch].reference : run.heads[run.batch].other) = execution.heads();
+    LayerCompare::Heads &heads = run.heads[run.batch];
+    (&plan == &run.reference ? heads.reference : heads.other) = execution.heads();
     return {};
 }
 
@@ -242,9 +233,9 @@ Result<void> KeptCompare::Impl::addCumulative(const Run &run)
 std::optional<LayerErrors> KeptCompare::Impl::firstUnclean(const Run &run) const
 {
     for (const NodeId id : run.reference.order) {
-        if (m_model.graph.isVariable(id) || run.answer(id) == 0)
-            continue;
-        if (auto unclean = m_cumulative.at({id, run.answer(id)}).rows.firstUnclean())
+        const bool isCompared = !m_model.graph.isVariable(id) && run.answer(id) != 0;
+        if (auto unclean
+            = isCompared ? m_cumulative.at({id, run.answer(id)}).rows.firstUnclean() : std::nullopt)
             return unclean;
     }
     return std::nullopt;
