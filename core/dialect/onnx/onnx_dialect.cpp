@@ -207,7 +207,8 @@ NodeRole OnnxDialect::role(const NodeDef &node) const
     if (node.isVariable())
         return NodeRole::Variable;
     // Other casts may be from integers, which no pass may take for a change of precision.
-    if (node.op == "Cast" && isCastName(node.name))
+    // One whose value has the name of a graph's output stands for that output.
+    if (node.op == "Cast" && isCastName(node.name) && (node.outputs.empty() || isCastName(node.outputs[0])))
         return NodeRole::Cast;
     return std::ranges::find(kControlFlow, node.op) != kControlFlow.end() ? NodeRole::ControlFlow
                                                                           : NodeRole::Other;

@@ -55,7 +55,10 @@ void raiseNode(const dialect::Dialect &dialect, ::onnx::NodeProto &node, ::onnx:
         node.mutable_attribute()->DeleteSubrange(k, 1);
     }
     // Equal parts were what nothing said; newer opsets want their number.
-    if (node.op_type() == "Split" && node.input_size() < 2 && info->attribute("num_outputs") != nullptr) {
+    const bool isSaid = std::ranges::any_of(
+        node.attribute(), [](const Attribute &attribute) { return attribute.name() == "num_outputs"; });
+    if (node.op_type() == "Split" && node.input_size() < 2 && !isSaid
+        && info->attribute("num_outputs") != nullptr) {
         Attribute &parts = *node.add_attribute();
         parts.set_name("num_outputs");
         parts.set_type(Attribute::INT);
