@@ -153,8 +153,10 @@ Result<BodyBinding> bindBodies(const graph::Graph &graph, graph::NodeId id, std:
     const dialect::Dialect &dialect = dialect::of(graph);
     HALFTONE_TRY(const ops::Operator op, dialect.read(node));
     const auto *const flow = op.getIf<ops::ControlFlow>();
-    if (flow == nullptr)
-        return bindFused(dialect, node, inputs, outputs);
+    if (flow == nullptr) // of control flow that is only known by name nothing is known
+        return dialect.role(node) == dialect::NodeRole::ControlFlow
+            ? BodyBinding{}
+            : bindFused(dialect, node, inputs, outputs);
     if (flow->kind == Kind::Cond && node.subgraphs.size() == 2)
         return bindChoice(node, *flow, inputs);
     const std::size_t needed = flow->kind == Kind::ForEach ? 1 : flow->kind == Kind::WhileLoop ? 2 : 3;

@@ -135,6 +135,9 @@ Result<void> GraphRunner::readOperators()
             if (given != product->inputCount())
                 return badInput(node.name, node.op + " with " + std::to_string(given) + " inputs",
                                 std::to_string(product->inputCount()));
+        } else if (dialect::roleOf(m_graph, id) == dialect::NodeRole::ControlFlow
+                   && !m_ops[id].is<ops::ControlFlow>()) { // its bodies do not say what they are given
+            return unsupported(node.name, "nothing here runs the control flow of " + node.op);
         } else if (!node.subgraphs.empty()) {
             if (m_depth >= infer::kMaxBodyDepth)
                 return unsupported(node.name,

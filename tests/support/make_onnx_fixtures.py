@@ -3,6 +3,7 @@
 kept.onnx      one of everything that a file can say and a reader must keep: metadata, doc strings, value_info, a function and a call of it, an
                operator of an unknown domain, a body that captures a value, absent optional inputs, attributes of all kinds, initializers of all types
 choice.onnx    an If whose branches read the graph around them; choice-CASE-inputs.npz and the values that ONNX Runtime gives for them
+sums.onnx      a Scan that adds up rows
 """
 import sys
 from pathlib import Path
@@ -54,10 +55,19 @@ def choice():
     return model(graph), draw(2, 4)
 
 
+def sums():
+    body = h.make_graph([h.make_node("Add", ["sum", "row"], ["next"]), h.make_node("Identity", ["next"], ["told"])], "step",
+                        [value("sum", [2]), value("row", [2])], [value("next", [2]), value("told", [2])])
+    scan = h.make_node("Scan", ["first", "x"], ["y", "z"], num_scan_inputs=1, body=body, name="adding")
+    return model(h.make_graph([scan], "sums", [value("first", [2]), value("x", [3, 2])], [value("y", [2]), value("z", [3, 2])]))
+
+
 def main():
     folder = Path(sys.argv[1])
     folder.mkdir(exist_ok=True, parents=True)
     (folder / "kept.onnx").write_bytes(kept().SerializeToString(deterministic=True))
+    onnx.checker.check_model(sums(), full_check=True)
+    (folder / "sums.onnx").write_bytes(sums().SerializeToString(deterministic=True))
     made, x = choice()
     onnx.checker.check_model(made, full_check=True)
     (folder / "choice.onnx").write_bytes(made.SerializeToString(deterministic=True))

@@ -60,6 +60,20 @@ private Q_SLOTS:
         compare(folder + "choice.onnx", {}, folder + name.toStdString());
     }
 
+    /// Its body alone does not say what it is given step by step.
+    void controlFlowThatIsNotKnownIsNotRun()
+    {
+        const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx/sums.onnx");
+        if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+            QSKIP("this build was made without ONNX");
+        QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+        const auto interpreter = interpret::Interpreter::create(
+            loaded.value().model, {backends::reference::referenceBackend({1, false})});
+        QVERIFY(!interpreter.ok());
+        QCOMPARE(interpreter.error().code, Errc::Unsupported);
+        QCOMPARE(interpreter.error().where, std::string("adding"));
+    }
+
 private:
     /// The model's values for the inputs of `prefix`-inputs.npz are those of `prefix`-values.npz.
     static void compare(const std::string &model, const io::LoadOptions &options, const std::string &prefix)
