@@ -1,7 +1,9 @@
 #include "app/first_steps.h"
 
+#include "widgets/common/wrap_layout.h"
 #include "widgets/models/precision_swatch.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
@@ -14,6 +16,7 @@ namespace halftone::app {
 namespace {
 
 const QString kClosed = QStringLiteral("firstStepsClosed");
+constexpr int kLeastLines = 22; ///< of text in the room that it shares with the graph
 
 } // namespace
 
@@ -21,51 +24,59 @@ FirstSteps::FirstSteps(QWidget *parent)
     : QFrame(parent)
 {
     setFrameShape(QFrame::StyledPanel);
-    auto *const column = new QVBoxLayout(this);
-    column->setContentsMargins(8, 4, 4, 4);
+    auto *const row = new QHBoxLayout(this);
+    row->setContentsMargins(8, 4, 4, 4);
+    auto *const column = new QVBoxLayout;
     column->setSpacing(4);
-    addMeanings();
-    addSteps();
+    column->addLayout(meanings());
+    column->addLayout(steps());
+    row->addLayout(column, 1);
+    row->addWidget(closeButton(), 0, Qt::AlignTop);
     hide();
+    parent->installEventFilter(this);
 }
 
-QHBoxLayout *FirstSteps::addRow()
+QLayout *FirstSteps::meanings()
 {
-    auto *const row = new QHBoxLayout;
+    auto *const row = new widgets::WrapLayout;
     row->setSpacing(8);
-    static_cast<QVBoxLayout *>(layout())->addLayout(row);
+    row->addWidget(new QLabel(tr("Colours tell what an operator computes in:"), this));
+    using tensor::DType;
+    for (const DType type : {DType::F32, DType::F16, DType::BF16, DType::I8})
+        row->addWidget(meaning(type));
+    row->addWidget(new QLabel(tr("\u25c7 is a cast that was inserted"), this));
     return row;
 }
 
-void FirstSteps::addMeanings()
+QWidget *FirstSteps::meaning(tensor::DType type)
 {
-    QHBoxLayout *const row = addRow();
-    row->addWidget(new QLabel(tr("Colours tell what an operator computes in:"), this));
-    const std::pair<tensor::DType, QString> meanings[] = {{tensor::DType::F32, QStringLiteral("float32")},
-                                                          {tensor::DType::F16, QStringLiteral("float16")},
-                                                          {tensor::DType::BF16, QStringLiteral("bfloat16")},
-                                                          {tensor::DType::I8, QStringLiteral("int8")}};
-    for (const auto &[type, name] : meanings) {
-        auto *const swatch = new QLabel(this);
-        const int side = fontMetrics().ascent();
-        swatch->setPixmap(widgets::precisionSwatch(type, palette(), side).pixmap(side));
-        row->addWidget(swatch);
-        row->addWidget(new QLabel(name, this));
-    }
-    row->addWidget(new QLabel(tr("\u25c7 is a cast that was inserted"), this));
-    row->addStretch(1);
+    auto *const pair = new QWidget(this);
+    auto *const row = new QHBoxLayout(pair);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(4);
+    auto *const swatch = new QLabel(pair);
+    const int side = fontMetrics().ascent();
+    swatch->setPixmap(widgets::precisionSwatch(type, palette(), side).pixmap(side));
+    row->addWidget(swatch);
+    row->addWidget(new QLabel(QString::fromUtf8(tensor::nameOf(type).data()), pair));
+    return pair;
+}
+
+QWidget *FirstSteps::closeButton()
+{
     auto *const close = new QToolButton(this);
     close->setAutoRaise(true);
     close->setIcon(style()->standardIcon(QStyle::SP_TitleBarCloseButton));
     close->setAccessibleName(tr("Close the first steps for good"));
     close->setToolTip(close->accessibleName());
     connect(close, &QToolButton::clicked, this, &FirstSteps::closeForGood);
-    row->addWidget(close);
+    return close;
 }
 
-void FirstSteps::addSteps()
+QLayout *FirstSteps::steps()
 {
-    QHBoxLayout *const row = addRow();
+    auto *const row = new widgets::WrapLayout;
+    row->setSpacing(8);
     row->addWidget(new QLabel(tr("Next:"), this));
     auto *const attach = new QPushButton(tr("Attach data \u2026"), this);
     attach->setToolTip(tr("For errors, ranges and accuracy (Ctrl+D)"));
@@ -77,18 +88,40 @@ void FirstSteps::addSteps()
     row->addWidget(latency);
     auto *const drag = new QLabel(tr("Drag an operator from the graph or a list to another list."), this);
     drag->setWordWrap(true);
-    row->addWidget(drag, 1);
+    drag->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    row->addWidget(drag);
+    return row;
 }
 
 void FirstSteps::offer()
 {
-    setVisible(!QSettings().value(kClosed, false).toBool());
+    m_isOffered = !QSettings().value(kClosed, false).toBool();
+    showWhereRoom();
+}
+
+void FirstSteps::withdraw()
+{
+    m_isOffered = false;
+    hide();
+}
+
+/// In a low window the graph needs the height.
+void FirstSteps::showWhereRoom()
+{
+    setVisible(m_isOffered && parentWidget()->height() >= kLeastLines * fontMetrics().lineSpacing());
+}
+
+bool FirstSteps::eventFilter(QObject *watched, QEvent *event)
+{
+    if (watched == parentWidget() && event->type() == QEvent::Resize)
+        showWhereRoom();
+    return QFrame::eventFilter(watched, event);
 }
 
 void FirstSteps::closeForGood()
 {
     QSettings().setValue(kClosed, true);
-    hide();
+    withdraw();
 }
 
 } // namespace halftone::app

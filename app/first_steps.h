@@ -1,8 +1,10 @@
 #pragma once
 
+#include "core/tensor/dtype.h"
+
 #include <QFrame>
 
-class QHBoxLayout;
+class QLayout;
 
 namespace halftone::app {
 
@@ -14,17 +16,25 @@ class FirstSteps : public QFrame
 public:
     explicit FirstSteps(QWidget *parent = nullptr);
 
-    void offer(); ///< unless it was closed once
+    void offer(); ///< unless it was closed once; shown while there is room for it beside the graph
+    void withdraw();
 
 Q_SIGNALS:
     void attachWanted();
     void latencyWanted();
 
+protected:
+    bool eventFilter(QObject *watched, QEvent *event) override;
+
 private:
-    QHBoxLayout *addRow();
-    void addMeanings();
-    void addSteps();
+    QLayout *meanings();
+    QLayout *steps();
+    QWidget *meaning(tensor::DType type);
+    QWidget *closeButton();
     void closeForGood();
+    void showWhereRoom();
+
+    bool m_isOffered = false;
 };
 
 } // namespace halftone::app

@@ -277,7 +277,7 @@ void MainWindow::documentShown()
     if (m_firstSteps && isOpen)
         m_firstSteps->offer();
     else if (m_firstSteps)
-        m_firstSteps->hide();
+        m_firstSteps->withdraw();
     if (isOpen)
         m_graph->setFocus(Qt::OtherFocusReason); // its keys walk and edit
     else

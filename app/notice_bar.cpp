@@ -1,5 +1,7 @@
 #include "app/notice_bar.h"
 
+#include "widgets/common/wrap_layout.h"
+
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
@@ -11,6 +13,9 @@ namespace {
 
 constexpr int kLongestAction
     = 44; ///< characters: names may be of any length, and the window stays as narrow as its panels
+
+constexpr int kShortestLine
+    = 30; ///< characters: where there is less beside it, the action goes below the text
 
 } // namespace
 
@@ -30,10 +35,14 @@ NoticeBar::NoticeBar(QWidget *parent)
     m_text->setForegroundRole(QPalette::ToolTipText);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_text->setWordWrap(true);
-    layout->addWidget(m_text, 1);
+    m_text->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    m_text->setMinimumWidth(kShortestLine * fontMetrics().averageCharWidth());
+    auto *const texts = new widgets::WrapLayout;
+    layout->addLayout(texts, 1);
+    texts->addWidget(m_text);
     m_action = new QPushButton(this);
     connect(m_action, &QPushButton::clicked, this, &NoticeBar::actionTriggered);
-    layout->addWidget(m_action);
+    texts->addWidget(m_action);
     auto *const close = new QToolButton(this);
     close->setAutoRaise(true);
     close->setIcon(style()->standardIcon(QStyle::SP_TitleBarCloseButton));

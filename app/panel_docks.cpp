@@ -13,6 +13,7 @@ namespace {
 // In characters: a window that has room to spare, and a panel that shows the names of most operators whole.
 constexpr int kRoomyWindow = 150;
 constexpr int kWidePanel = 44;
+constexpr int kSideShare = 23; ///< per cent of the width, at most: the graph keeps more than half
 constexpr int kWideMs = 100; ///< until layouts have taken it
 constexpr int kLayoutVersion = 1; ///< of saved layouts: another set of docks is another version
 
@@ -81,7 +82,8 @@ void PanelDocks::arrange()
 
 void PanelDocks::sizeDocks()
 {
-    const int width = 50 * m_window->fontMetrics().averageCharWidth();
+    const int width
+        = std::min(50 * m_window->fontMetrics().averageCharWidth(), m_window->width() * kSideShare / 100);
     m_window->resizeDocks({firstIn(Qt::LeftDockWidgetArea), firstIn(Qt::RightDockWidgetArea)}, {width, width},
                           Qt::Horizontal);
     m_window->resizeDocks({firstIn(Qt::BottomDockWidgetArea)}, {m_window->height() * 3 / 10}, Qt::Vertical);

@@ -38,8 +38,8 @@ QWidget *makeMessages(const PanelParts &)
 }
 
 // Characters that are the least to work with; both are shown wider at first.
-constexpr int kNames = 38;
-constexpr int kFigures = 26;
+constexpr int kNames = 28;
+constexpr int kFigures = 24;
 
 } // namespace
 

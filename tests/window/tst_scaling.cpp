@@ -22,6 +22,7 @@ using app::MainWindow;
 namespace {
 
 const QString kLook = QStringLiteral("--look");
+constexpr QSize kLeast(900, 520); ///< in logical pixels: the window becomes this small, whatever it shows
 
 QString nameOf(const QWidget &widget)
 {
@@ -112,15 +113,16 @@ int look(const QSize &size, const QString &folder)
     window.show();
     judge(window, QStringLiteral("start"));
     const auto judgeSize = [&](const QString &when) {
-        if (window.size() != size)
+        const QSize least = window.minimumSizeHint();
+        if (window.size() != size || least.width() > kLeast.width() || least.height() > kLeast.height())
             flaws << when
                     + QStringLiteral(": %1x%2, asked for %3x%4; at least %5x%6")
                           .arg(window.width())
                           .arg(window.height())
                           .arg(size.width())
                           .arg(size.height())
-                          .arg(window.minimumSizeHint().width())
-                          .arg(window.minimumSizeHint().height());
+                          .arg(least.width())
+                          .arg(least.height());
     };
     judgeSize("start");
     window.openSample();
@@ -131,6 +133,7 @@ int look(const QSize &size, const QString &folder)
         window.showView(QString::fromLatin1(view));
         test::settle(window);
         judge(window, QString::fromLatin1(view));
+        judgeSize(QString::fromLatin1(view));
     }
     window.graphView().showFind();
     judge(window, QStringLiteral("find"));
@@ -167,11 +170,13 @@ private Q_SLOTS:
         QTest::newRow("100 %") << "1"
                                << "1400x900";
         QTest::newRow("100 %, small") << "1"
-                                      << "1024x700";
+                                      << "1000x700";
+        QTest::newRow("100 %, least") << "1"
+                                      << "900x520";
         QTest::newRow("150 %") << "1.5"
                                << "1280x800";
         QTest::newRow("200 %") << "2"
-                               << "1280x800";
+                               << "960x540"; // 1920x1080 on the screen
     }
     void nothingIsCutAndNothingOverlaps()
     {

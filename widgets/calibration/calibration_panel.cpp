@@ -8,12 +8,12 @@
 #include "widgets/common/choice_box.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/sort_action.h"
+#include "widgets/common/wrap_layout.h"
 #include "widgets/models/table_csv.h"
 #include "widgets/models/threshold_editor.h"
 #include "widgets/models/threshold_words.h"
 
 #include <QComboBox>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
@@ -111,11 +111,10 @@ QWidget *CalibrationPanel::buildTable()
     for (std::size_t column = 0; column < widths.size(); ++column)
         m_view->setColumnWidth(static_cast<int>(column), widths[column] * unit);
 
-    auto *const top = new QHBoxLayout;
+    auto *const top = new WrapLayout;
     top->setSpacing(4);
-    top->addWidget(m_filter, 1);
+    top->addWidget(m_filter);
     top->addWidget(m_count);
-    top->addSpacing(8);
     top->addWidget(methodName);
     top->addWidget(m_methodOfAll);
     top->addWidget(save);

@@ -5,12 +5,12 @@
 #include "widgets/common/elided_label.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/number_field.h"
+#include "widgets/common/wrap_layout.h"
 #include "widgets/models/threshold_editor.h"
 #include "widgets/models/threshold_words.h"
 
 #include <QComboBox>
 #include <QDoubleSpinBox>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -81,11 +81,11 @@ void ThresholdBar::build()
     connect(m_method, &QComboBox::activated, this, &ThresholdBar::chooseMethod);
     connect(m_value, &QDoubleSpinBox::editingFinished, this, &ThresholdBar::takeValue);
 
-    auto *const row = new QHBoxLayout(this);
+    auto *const row = new WrapLayout(this);
     row->setSpacing(4);
     row->setContentsMargins(4, 4, 4, 0);
-    row->addWidget(m_name, 1);
-    row->addWidget(m_effect, 1);
+    row->addWidget(m_name);
+    row->addWidget(m_effect);
     row->addWidget(m_mend);
     row->addWidget(m_errors);
     row->addWidget(m_method);

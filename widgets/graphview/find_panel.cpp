@@ -15,6 +15,7 @@ namespace halftone::widgets {
 namespace {
 
 constexpr std::size_t kMostRows = 20'000;
+constexpr int kLeastLines = 5; ///< of the field and the list
 
 } // namespace
 
@@ -74,6 +75,14 @@ void FindPanel::open()
     m_text->setFocus(Qt::ShortcutFocusReason);
     m_text->selectAll();
     search();
+}
+
+/// What is found comes before how to ask for it, which the field's tool tip tells too.
+void FindPanel::resizeEvent(QResizeEvent *event)
+{
+    QWidget::resizeEvent(event);
+    const int line = fontMetrics().lineSpacing();
+    m_count->setVisible(height() >= m_count->heightForWidth(width()) + kLeastLines * line);
 }
 
 void FindPanel::setText(const QString &text)

@@ -7,6 +7,7 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QToolButton>
 
 #include <cmath>
@@ -29,19 +30,8 @@ ViewBar::ViewBar(QWidget *parent)
     row->addWidget(label);
     row->addWidget(m_colourBy);
     row->addSpacing(12);
-    const QString names[] = {tr("Original"), tr("Converted"), tr("Side by side")};
-    const QString tips[]
-        = {tr("The model as it was loaded"), tr("The converted model, with the casts that were inserted"),
-           tr("Both, moving in step; diamonds and 16-bit weights are what the conversion changed")};
-    for (int side = 0; side < 3; ++side) {
-        auto *choice = new QToolButton(this);
-        choice->setText(names[side]);
-        choice->setToolTip(tips[side]);
-        choice->setCheckable(true);
-        choice->setAutoRaise(true);
-        m_sides->addButton(choice, side);
-        row->addWidget(choice);
-    }
+    QWidget *const sides = makeSides();
+    row->addWidget(sides);
     row->addStretch(1);
     auto *const fold = button(tr("Fold"), tr("Fold all blocks"), &ViewBar::foldWanted);
     auto *const unfold = button(tr("Unfold"), tr("Open all blocks"), &ViewBar::unfoldWanted);
@@ -58,13 +48,40 @@ ViewBar::ViewBar(QWidget *parent)
     auto *const fitting = button(tr("Fit"), tr("Show the whole graph (Space)"), &ViewBar::fitWanted);
     row->addWidget(fitting);
     row->addSpacing(12);
-    row->addWidget(button(tr("Find"), tr("Find nodes (Ctrl+F)"), &ViewBar::findWanted));
-    m_givingWay = {label, out, in, m_scale, unfold, fold, fitting};
+    auto *const finding = button(tr("Find"), tr("Find nodes (Ctrl+F)"), &ViewBar::findWanted);
+    row->addWidget(finding);
+    m_more = button(QStringLiteral("\u00bb"), tr("More for the view"), nullptr);
+    connect(m_more, &QToolButton::clicked, this, &ViewBar::showHidden);
+    m_more->hide();
+    row->addWidget(m_more);
+    m_givingWay = {label, out, in, m_scale, unfold, fold, fitting, finding, sides};
 
     connect(m_colourBy, &QComboBox::activated, this,
             [this](int index) { Q_EMIT colourByChosen(static_cast<ColourBy>(index)); });
     connect(m_sides, &QButtonGroup::idClicked, this,
             [this](int id) { Q_EMIT sidesChosen(static_cast<Sides>(id)); });
+}
+
+QWidget *ViewBar::makeSides()
+{
+    auto *const box = new QWidget(this);
+    auto *const row = new QHBoxLayout(box);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(4);
+    const QString names[] = {tr("Original"), tr("Converted"), tr("Side by side")};
+    const QString tips[]
+        = {tr("The model as it was loaded"), tr("The converted model, with the casts that were inserted"),
+           tr("Both, moving in step; diamonds and 16-bit weights are what the conversion changed")};
+    for (int side = 0; side < 3; ++side) {
+        auto *const choice = new QToolButton(box);
+        choice->setText(names[side]);
+        choice->setToolTip(tips[side]);
+        choice->setCheckable(true);
+        choice->setAutoRaise(true);
+        m_sides->addButton(choice, side);
+        row->addWidget(choice);
+    }
+    return box;
 }
 
 QToolButton *ViewBar::button(const QString &text, const QString &tip, void (ViewBar::*signal)())
@@ -74,7 +91,8 @@ QToolButton *ViewBar::button(const QString &text, const QString &tip, void (View
     made->setToolTip(tip);
     made->setAccessibleName(tip.section(QStringLiteral(" ("), 0, 0));
     made->setAutoRaise(true);
-    connect(made, &QToolButton::clicked, this, signal);
+    if (signal)
+        connect(made, &QToolButton::clicked, this, signal);
     return made;
 }
 
@@ -85,7 +103,8 @@ int ViewBar::widthWithout(qsizetype gone) const
     int width = margins.left() + margins.right() + kGaps;
     for (int k = 0; k < layout()->count(); ++k) {
         QWidget *const widget = layout()->itemAt(k)->widget();
-        if (widget && !m_givingWay.mid(0, gone).contains(widget))
+        const bool isThere = widget == m_more ? gone > 1 : !m_givingWay.mid(0, gone).contains(widget);
+        if (widget && isThere)
             width += widget->sizeHint().width() + layout()->spacing();
     }
     return width;
@@ -104,6 +123,29 @@ void ViewBar::resizeEvent(QResizeEvent *event)
         ++gone;
     for (qsizetype k = 0; k < m_givingWay.size(); ++k)
         m_givingWay[k]->setVisible(k >= gone);
+    m_more->setVisible(gone > 1); // the first one is a label
+}
+
+void ViewBar::showHidden()
+{
+    auto *const menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    for (QWidget *const hidden : m_givingWay) {
+        if (hidden->isVisibleTo(this))
+            continue;
+        QList<QAbstractButton *> buttons = hidden->findChildren<QAbstractButton *>();
+        if (auto *const single = qobject_cast<QAbstractButton *>(hidden))
+            buttons << single;
+        for (QAbstractButton *const button : buttons) {
+            QAction *const action
+                = menu->addAction(button->isCheckable() ? button->text() : button->accessibleName());
+            action->setToolTip(button->toolTip());
+            action->setCheckable(button->isCheckable());
+            action->setChecked(button->isChecked());
+            connect(action, &QAction::triggered, button, &QAbstractButton::click);
+        }
+    }
+    menu->popup(m_more->mapToGlobal(m_more->rect().bottomLeft()));
 }
 
 void ViewBar::show(ColourBy colourBy, Sides sides)

@@ -39,12 +39,15 @@ protected:
 
 private:
     QToolButton *button(const QString &text, const QString &tip, void (ViewBar::*signal)());
+    QWidget *makeSides(); ///< which graph is shown
     int widthWithout(qsizetype gone) const; ///< the first ones of m_givingWay
+    void showHidden(); ///< what has no room, as a menu
 
     QComboBox *m_colourBy;
     QButtonGroup *m_sides;
     QToolButton *m_scale = nullptr;
-    QList<QWidget *> m_givingWay; ///< where room is scarce, in this order: menu and keys do the same
+    QToolButton *m_more = nullptr; ///< there when anything gave way
+    QList<QWidget *> m_givingWay; ///< where room is scarce, in this order
 };
 
 } // namespace halftone::widgets

@@ -35,7 +35,7 @@ OpListsPanel::OpListsPanel(DocumentController *controller, QWidget *parent)
     , m_view(new OpListView(m_model, this))
     , m_filter(new QLineEdit(this))
     , m_version(new ChoiceBox(this))
-    , m_every(new QCheckBox(tr("Operators that this model lacks"), this))
+    , m_every(new QCheckBox(tr("Operators not in this model"), this))
     , m_message(new QLabel(this))
     , m_more(new QToolButton(this))
 {
