@@ -288,7 +288,7 @@ def bad_models():
         ("utf16_le", good.encode("utf-16-le"), "UTF-16"), ("utf16_be", good.encode("utf-16-be"), "UTF-16"), ("utf16_bom", good.encode("utf-16"), "UTF-16"),
         ("zip", b"PK\3\4" + b"\0" * 40, "a zip archive"), ("gzip", b"\x1f\x8b\x08\0" * 4, "a gzip archive"), ("npy", b"\x93NUMPY\1\0", "a NumPy array"),
         ("pickle", b"\x80\x04\x95\0\0", "a Python pickle"), ("gguf", b"GGUF\3\0\0\0", "a GGUF model"), ("hdf5", b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
-        ("lfs", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a Git LFS pointer"), ("onnx", b"\x08\x07\x12\x07pytorch", "an ONNX model"),
+        ("lfs", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a Git LFS pointer"),
         ("text", b"hello world", "\"hello world\""), ("nul", b"\0" * 100, "expected an MXNet symbol"), ("list", b"[1, 2]", "a list, expected an object"),
         ("brace", b"{", "broken JSON"), ("magic_only", struct.pack("<Q", LIST_MAGIC), "the file ends in the reserved word"),
         ("policy", json.dumps({"target_dtype": "float16"}).encode(), 'unknown key "target_dtype"'),
