@@ -56,7 +56,7 @@ int WrapLayout::wishedWidth(const QLayoutItem &item) const
 {
     if (!ignoresItsHint(item) || !parentWidget())
         return std::max(item.sizeHint().width(), item.minimumSize().width());
-    const int wish = const_cast<QLayoutItem &>(item).widget()->sizeHint().width(); // the item's own is 0
+    const int wish = item.widget()->sizeHint().width(); // the item's own is 0
     const int text = kLeastText * parentWidget()->fontMetrics().averageCharWidth();
     return std::max(std::min(wish, text), item.minimumSize().width());
 }
