@@ -63,9 +63,11 @@ Result<void> rewrite(const Options &options, const std::stop_token &stop)
         HALFTONE_TRY(const rewrite::RewritePass *pass, passNamed(name));
         chosen.push_back(pass);
     }
-    HALFTONE_TRY(
-        const io::ModelOutput output,
-        CommandFiles().reads(options.model).reads("--fp32-params", options.fp32Params).claim(options.out, options.model.model));
+    HALFTONE_TRY(const io::ModelOutput output,
+                 CommandFiles()
+                     .reads(options.model)
+                     .reads("--fp32-params", options.fp32Params)
+                     .claim(options.out, options.model.model));
     HALFTONE_TRY(session::Session session, options.model.open());
     graph::Model model = session.source().model;
     Json rows = Json::array();

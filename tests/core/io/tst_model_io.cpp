@@ -134,7 +134,10 @@ private Q_SLOTS:
         QCOMPARE(::mkfifo(path("pipe").c_str(), 0600), 0);
         const auto page = io::loadModel(path("page.json"));
         QVERIFY(page.error().message().starts_with(path("page.json") + ": byte 0: a web page"));
-        QVERIFY(io::loadModel(path("net.onnx")).error().message().starts_with(path("net.onnx") + ": ")); // no graph
+        QVERIFY(io::loadModel(path("net.onnx"))
+                    .error()
+                    .message()
+                    .starts_with(path("net.onnx") + ": ")); // no graph
         QVERIFY(io::loadModel(path("pipe")).error().message().ends_with("a pipe, expected a regular file"));
         QVERIFY(io::loadModel(m_folder->path().toStdString())
                     .error()
