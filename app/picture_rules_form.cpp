@@ -239,9 +239,11 @@ void PictureRulesForm::setFolder(const QString &folder)
 {
     m_picture = {};
     const std::string path = folder.toStdString();
-    const auto names = io::picturesIn(path);
-    auto picture = names.ok() ? io::readPicture(path + '/' + names.value().front())
-                              : Result<io::Picture>(names.error());
+    const auto readFirst = [&path]() -> Result<io::Picture> {
+        HALFTONE_TRY(const std::vector<std::string> names, io::picturesIn(path));
+        return io::readPicture(path + '/' + names.front());
+    };
+    auto picture = readFirst();
     if (picture.ok())
         m_picture = std::move(picture).value();
     else

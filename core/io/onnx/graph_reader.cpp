@@ -419,8 +419,8 @@ Result<void> GraphReader::addHeads()
 Result<graph::Graph> GraphReader::read()
 {
     m_graph = graph::Graph(*m_context.dialect);
-    m_graph.reserve(static_cast<std::size_t>(m_proto.node_size() + m_proto.initializer_size()),
-                    static_cast<std::size_t>(m_proto.node_size()) * 2);
+    const auto nodes = static_cast<std::size_t>(m_proto.node_size());
+    m_graph.reserve(nodes + static_cast<std::size_t>(m_proto.initializer_size()), nodes * 2);
     HALFTONE_CHECK(addVariables());
     for (int k = 0; k < m_proto.node_size(); ++k)
         HALFTONE_CHECK(addNode(m_proto.node(k), static_cast<std::size_t>(k)));

@@ -15,7 +15,6 @@ namespace halftone::io::onnx {
 namespace {
 
 namespace names = dialect::onnx;
-using graph::Entry;
 using graph::NodeDef;
 using graph::NodeId;
 using Attribute = ::onnx::AttributeProto;
