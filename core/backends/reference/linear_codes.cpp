@@ -1,6 +1,7 @@
 #include "core/backends/reference/axis_walk.h"
 #include "core/backends/reference/kernels.h"
 #include "core/kernels/buffer.h"
+#include "core/ops/shape_slots.h"
 
 #include <algorithm>
 #include <cmath>
