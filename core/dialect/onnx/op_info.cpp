@@ -144,7 +144,9 @@ ops::TypeRule OpInfo::typeRule(const graph::Attributes &attributes) const
         return types.withAttributeType(written != nullptr              ? typeInText(*written)
                                            : name == "ConstantOfShape" ? DType::F32
                                                                        : DType::Unknown);
-    const std::string_view text = written ? std::string_view(*written) : spec ? spec->defaultValue : "";
+    const std::string_view text = written ? std::string_view(*written)
+        : spec                            ? std::string_view(spec->defaultValue)
+                                          : std::string_view();
     const std::int64_t code = parseInteger(text).value_or(0);
     if (code == 0 && name == "DequantizeLinear")
         return kLikeScale;
