@@ -12,7 +12,7 @@ namespace {
 using ops::Recurrence;
 
 template <class Real>
-Real apply(const Recurrence::Function &f, Real x)
+Real activated(const Recurrence::Function &f, Real x)
 {
     using Kind = Recurrence::Function::Kind;
     const auto alpha = static_cast<Real>(f.alpha);
@@ -115,7 +115,7 @@ private:
         const auto limit = static_cast<Real>(*m_op.clip);
         return std::clamp(x, -limit, limit);
     }
-    Real function(std::size_t which, Real x) const { return apply(m_functions[which], clipped(x)); }
+    Real function(std::size_t which, Real x) const { return activated(m_functions[which], clipped(x)); }
 
     /// weights · x of one row; sums in double: the order of adding does not show.
     static double product(const Real *row, const Real *x, std::size_t length)
@@ -187,7 +187,7 @@ private:
             = m_op.couplesForget ? Real(1) - input : function(0, gate(2) + peephole(2, i, cell[i]));
         cell[i] = forget * cell[i] + input * function(1, gate(3));
         const Real output = function(0, gate(1) + peephole(1, i, cell[i]));
-        hidden[i] = output * apply(m_functions[2], cell[i]);
+        hidden[i] = output * activated(m_functions[2], cell[i]);
     }
 
     const Recurrence &m_op;
