@@ -49,10 +49,8 @@ public:
     static Result<ModelOutput> claim(const std::string &prefix);
 
     const std::string &modelPath() const { return m_modelPath; }
-    const std::string &paramsPath() const
-    {
-        return m_paramsPath;
-    } ///< of ONNX: where its values lie if not in the model
+    /// Of an ONNX model: where its values lie if not in the model.
+    const std::string &paramsPath() const { return m_paramsPath; }
     bool isOnnx() const;
 
 private:
@@ -67,11 +65,10 @@ private:
 /// ".onnx". A file that cannot be read is none.
 std::string outputName(const std::string &prefix, const std::string &modelPath);
 
-/// An ONNX model goes into one file; what is too large for one, has its values in
-/// a second one beside it. Of MXNet writes `<prefix>-symbol.json` and, when the model has parameters, `<prefix>-0000.params`: both or none, the symbol marked
-/// with its parameter file. Gives
-/// the paths written. `source` is what the model was made from: its files are never written
-/// over. fails: BadCall when an output would replace a file of `source`; else what the file system says.
+/// An ONNX model goes into one file; of one too large for that, the values go into a second file beside it. Of an MXNet model
+/// writes `<prefix>-symbol.json` and, when it has parameters, `<prefix>-0000.params`: both or none, the symbol marked with its
+/// parameter file. Gives the paths written. `source` is what the model was made from: its files are never written over.
+/// fails: BadCall when an output would replace a file of `source`; else what the file system says.
 Result<std::vector<std::string>> saveModel(const graph::Model &model, const ModelOutput &output,
                                            const LoadedModel &source);
 /// The same where nothing was claimed before.
