@@ -14,15 +14,12 @@
 #include <QStyle>
 #include <QVBoxLayout>
 
-#include <algorithm>
-
 namespace halftone::app {
 
-ExportDialog::ExportDialog(const QString &prefix, const std::vector<std::string> &source, bool hasParameters,
+ExportDialog::ExportDialog(const QString &prefix, std::shared_ptr<const io::LoadedModel> source,
                            QWidget *parent)
     : QDialog(parent)
-    , m_source(source)
-    , m_hasParameters(hasParameters)
+    , m_source(std::move(source))
 {
     setWindowTitle(tr("Export"));
     auto *const layout = new QVBoxLayout(this);
@@ -53,7 +50,7 @@ ExportDialog::ExportDialog(const QString &prefix, const std::vector<std::string>
         parts->addWidget(box);
         return box;
     };
-    m_model = part(tr("Converted &model (symbol and parameters)"));
+    m_model = part(m_source->onnx ? tr("Converted &model") : tr("Converted &model (symbol and parameters)"));
     m_correct = new QCheckBox(tr("Correct &biases of int8 layers on the calibration data"), this);
     m_correct->hide();
     parts->addWidget(m_correct);
@@ -95,23 +92,27 @@ bool ExportDialog::correctsBiases() const
     return m_correct->isEnabled() && m_correct->isChecked();
 }
 
+bool ExportDialog::isSource(const std::string &path) const
+{
+    const QFileInfo file(QString::fromStdString(path));
+    return QFileInfo(QString::fromStdString(m_source->modelPath)) == file
+        || QFileInfo(QString::fromStdString(m_source->paramsPath)) == file;
+}
+
 void ExportDialog::refresh()
 {
     m_files->clear();
     bool possible = true;
-    for (const std::string &path : session::filesOf(options())) {
+    for (const std::string &path : session::filesOf(options(), *m_source)) {
         const QFileInfo file(QString::fromStdString(path));
-        const bool isSource = std::ranges::any_of(m_source, [&file](const std::string &source) {
-            return QFileInfo(QString::fromStdString(source)) == file;
-        });
         auto *const item = new QListWidgetItem(file.absoluteFilePath(), m_files);
-        if (isSource)
+        if (isSource(path))
             item->setText(tr("%1: is the source model, which is never written over").arg(item->text()));
         else if (file.exists())
             item->setText(tr("%1 (replaces a file)").arg(item->text()));
-        if (isSource || file.exists())
+        if (isSource(path) || file.exists())
             item->setIcon(style()->standardIcon(QStyle::SP_MessageBoxWarning));
-        possible = possible && !isSource && file.absoluteDir().exists();
+        possible = possible && !isSource(path) && file.absoluteDir().exists();
         if (!file.absoluteDir().exists())
             item->setText(tr("%1: there is no such folder").arg(file.absoluteFilePath()));
     }
@@ -123,7 +124,7 @@ session::ExportOptions ExportDialog::options() const
     session::ExportOptions options;
     options.prefix = m_prefix->text().toStdString();
     options.model = m_model->isChecked();
-    options.parameters = m_hasParameters;
+    options.parameters = m_source->model.hasParameters;
     options.policy = m_policy->isChecked();
     options.report = m_report->isChecked();
     return options;

@@ -17,8 +17,8 @@ class ExportDialog : public QDialog
     Q_OBJECT
 
 public:
-    /// source  the model's files, which are never written over
-    ExportDialog(const QString &prefix, const std::vector<std::string> &source, bool hasParameters,
+    /// source  the model that is open, whose files are never written over
+    ExportDialog(const QString &prefix, std::shared_ptr<const io::LoadedModel> source,
                  QWidget *parent = nullptr);
 
     /// Offers to correct the biases of int8 layers, which is off at first. whyNot: why that is impossible now; empty: it is possible.
@@ -29,9 +29,9 @@ public:
 
 private:
     void refresh();
+    bool isSource(const std::string &path) const;
 
-    std::vector<std::string> m_source;
-    bool m_hasParameters;
+    std::shared_ptr<const io::LoadedModel> m_source;
     bool m_canCorrect = false;
     QLineEdit *m_prefix = nullptr;
     QCheckBox *m_model = nullptr;

@@ -32,12 +32,10 @@ QString whyNotCorrected(const session::Snapshot &snapshot, const LiveJobs &jobs)
 /// Named after the model and what it becomes.
 QString prefixFor(const session::Snapshot &snapshot)
 {
-    const QFileInfo source(plain(snapshot.source->modelPath));
-    QString name = source.fileName();
-    name = name.endsWith(u"-symbol.json") ? name.chopped(12) : source.completeBaseName();
     const bool isInt8 = snapshot.converted && !snapshot.converted->conversion.int8Group.empty();
     const tensor::DType type = isInt8 ? tensor::DType::I8 : snapshot.policy->target;
-    return folderFor(source.filePath()) + '/' + name + '-' + QString::fromUtf8(tensor::nameOf(type).data());
+    const QString model = plain(snapshot.source->modelPath);
+    return folderFor(model) + '/' + nameOfModel(model) + '-' + QString::fromUtf8(tensor::nameOf(type).data());
 }
 
 } // namespace
@@ -53,8 +51,7 @@ ExportJob::ExportJob(widgets::DocumentController *controller, LiveJobs *jobs, QW
 void ExportJob::askAndExport()
 {
     const SnapshotPtr snapshot = m_controller->snapshot();
-    ExportDialog dialog(prefixFor(*snapshot), {snapshot->source->modelPath, snapshot->source->paramsPath},
-                        snapshot->source->model.hasParameters, m_window);
+    ExportDialog dialog(prefixFor(*snapshot), snapshot->source, m_window);
     if (snapshot->converted && !snapshot->converted->conversion.int8Group.empty())
         dialog.offerCorrection(whyNotCorrected(*snapshot, *m_jobs));
     if (dialog.exec() != QDialog::Accepted)

@@ -66,7 +66,7 @@ int main(int argc, char **argv)
     parser.addHelpOption();
     parser.addVersionOption();
     parser.addPositionalArgument(QStringLiteral("MODEL"),
-                                 QObject::tr("NAME-symbol.json or a .halftone session"),
+                                 QObject::tr("MODEL.onnx, NAME-symbol.json or a .halftone session"),
                                  QStringLiteral("[MODEL]"));
     const QCommandLineOption policy(QStringLiteral("policy"), QObject::tr("Apply a policy file"),
                                     QStringLiteral("FILE"));

@@ -1,6 +1,7 @@
 #include "app/model_bar.h"
 
 #include "app/live_jobs.h"
+#include "core/dialect/dialect.h"
 #include "widgets/common/choice_box.h"
 #include "widgets/common/formatters.h"
 
@@ -102,6 +103,9 @@ void ModelBar::refresh()
     if (!m_controller->isOpen())
         return;
     const policy::Policy &policy = m_controller->document()->policy();
+    // A policy may still ask for it, and is then mended here.
+    m_mode->setEnabled(dialect::of(m_controller->snapshot()->graph()).hasNodeForNodeMode()
+                       || policy.mode == policy::Mode::Mxnet);
     m_target->setCurrentIndex(m_target->findData(static_cast<int>(policy.target)));
     m_mode->setCurrentIndex(m_mode->findData(static_cast<int>(policy.mode.value_or(policy::Mode::Typed))));
 }

@@ -135,6 +135,13 @@ QString folderFor(const QString &model)
     return QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
 }
 
+QString nameOfModel(const QString &path)
+{
+    const QFileInfo file(path);
+    const QString name = file.fileName();
+    return name.endsWith(u"-symbol.json") ? name.chopped(12) : file.completeBaseName();
+}
+
 QString samplePath(const QString &file)
 {
     return resourcePath(QStringLiteral("sample/") + file);

@@ -40,6 +40,9 @@ QString journalFolder();
 /// the person's documents.
 QString folderFor(const QString &model);
 
+/// What a model is called after its file: "digits" for digits-symbol.json and digits.onnx.
+QString nameOfModel(const QString &path);
+
 /// The bundled model; empty when the installation lacks it.
 QString samplePath(const QString &file);
 /// A page or picture of the guide, likewise.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds Halftone and opens its window: bash app/start.sh [MODEL]
-# MODEL is P-symbol.json with P-NNNN.params beside it; without it the sample in resources/sample is taken. Where there is no
+# MODEL is X.onnx, or P-symbol.json with P-NNNN.params beside it; without it the sample in resources/sample is taken. Where there is no
 # display, the command line shows the model at work, and the window is drawn into build/window.png.
 set -euo pipefail
 
@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source app/setup.sh
 
 model=${model:-resources/sample/digits-symbol.json}
-[[ -f $model ]] || fail "$model: there is no such file, expected a model such as NAME-symbol.json"
+[[ -f $model ]] || fail "$model: there is no such file, expected a model such as NAME.onnx or NAME-symbol.json"
 
 install_packages "${build_packages[@]}"
 prepare_onednn
@@ -24,7 +24,7 @@ if [[ -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]]; then
 fi
 
 cli=build/release/halftone-cli
-name=$(basename "$model" -symbol.json)
+name=$(basename "${model%.onnx}" -symbol.json)
 out=build/converted
 mkdir -p "$out"
 

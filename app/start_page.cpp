@@ -91,8 +91,8 @@ StartPage::StartPage(QWidget *parent)
     m_journals = new QVBoxLayout;
     layout->addLayout(m_journals);
 
-    auto *const open = new QCommandLinkButton(tr("Open a model …"),
-                                              tr("NAME-symbol.json, or a .halftone session"), column);
+    auto *const open = new QCommandLinkButton(
+        tr("Open a model …"), tr("MODEL.onnx, NAME-symbol.json, or a .halftone session"), column);
     open->setIcon(lineIcon(Glyph::Open));
     connect(open, &QCommandLinkButton::clicked, this, &StartPage::openRequested);
     layout->addWidget(open);

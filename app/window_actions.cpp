@@ -24,7 +24,7 @@ namespace {
 using widgets::plain;
 
 const QString kModelFilter
-    = QStringLiteral("Models, sessions and policies (*-symbol.json *.json *.halftone);;All files (*)");
+    = QStringLiteral("Models, sessions and policies (*.onnx *-symbol.json *.json *.halftone);;All files (*)");
 const QString kSessionFilter = QStringLiteral("Sessions (*.halftone)");
 
 /// A policy says nothing about nodes and parameters, which models and sessions do.
@@ -84,10 +84,8 @@ void MainWindow::saveAs()
         return;
     QString path = m_files->sessionPath();
     if (path.isEmpty()) {
-        path = plain(m_controller.snapshot()->source->modelPath);
-        const QString name = QFileInfo(path).fileName();
-        path = folderFor(path) + '/' + (name.endsWith(u"-symbol.json") ? name.chopped(12) : name)
-            + QStringLiteral(".halftone");
+        const QString model = plain(m_controller.snapshot()->source->modelPath);
+        path = folderFor(model) + '/' + nameOfModel(model) + QStringLiteral(".halftone");
     }
     path = QFileDialog::getSaveFileName(this, tr("Save Session"), path, kSessionFilter);
     if (path.isEmpty())

@@ -6,6 +6,7 @@
 #include "app/model_bar.h"
 #include "app/notice_bar.h"
 #include "app/recent_menu.h"
+#include "core/dialect/dialect.h"
 #include "widgets/calibration/calibration_panel.h"
 #include "widgets/common/formatters.h"
 #include "widgets/graphview/graph_view.h"
@@ -131,7 +132,7 @@ void MainWindow::buildEditMenu()
         = menu->addAction(tr("Edit by &Pattern …"), m_lists, &widgets::OpListsPanel::editByPattern);
     m_documentActions.push_back(pattern);
     m_documentActions.push_back(
-        menu->addAction(tr("Copy as &MXNet Call"), m_lists, &widgets::OpListsPanel::copyMxnetCall));
+        menu->addAction(tr("&Copy as Python Call"), m_lists, &widgets::OpListsPanel::copyCall));
     menu->addSeparator();
     add(menu, tr("P&references …"), Qt::CTRL | Qt::Key_Comma, &MainWindow::showPreferences);
 }
@@ -259,7 +260,8 @@ void MainWindow::updateActions()
     calibration().setDataAttached(m_jobs->data().has_value());
     m_modelBar->refresh();
     if (document)
-        m_castParams->setChecked(document->policy().castParams.value_or(false));
+        m_castParams->setChecked(document->policy().castParams.value_or(
+            dialect::of(m_controller.snapshot()->graph()).storesCastParameters()));
 }
 
 } // namespace halftone::app

@@ -32,6 +32,18 @@ constexpr std::string_view kNoParams = "none";
 constexpr std::string_view kOnnxSuffix = ".onnx";
 constexpr std::string_view kDataSuffix = ".data";
 
+/// The files of a model that is written under that name.
+std::string modelFile(const std::string &name)
+{
+    return name.ends_with(kOnnxSuffix) ? name : name + std::string(kSymbolSuffix);
+}
+
+std::string paramsFile(const std::string &name)
+{
+    return name.ends_with(kOnnxSuffix) ? name + std::string(kDataSuffix)
+                                       : name + "-0000" + std::string(kParamsSuffix);
+}
+
 /// The number in `<stem>-NNNN.params`.
 std::optional<std::int64_t> epochOf(std::string_view file, std::string_view stem)
 {
@@ -268,6 +280,16 @@ std::string outputName(const std::string &prefix, const std::string &modelPath)
     return isOnnx ? prefix + std::string(kOnnxSuffix) : prefix;
 }
 
+std::vector<std::string> outputFiles(const std::string &prefix, const std::string &modelPath,
+                                     bool hasParameters)
+{
+    const std::string name = outputName(prefix, modelPath);
+    std::vector<std::string> files{modelFile(name)};
+    if (hasParameters && !name.ends_with(kOnnxSuffix))
+        files.push_back(paramsFile(name));
+    return files;
+}
+
 std::optional<std::string> paramsBeside(const std::string &modelPath)
 {
     const fs::path path(modelPath);
@@ -304,9 +326,8 @@ Result<LoadedModel> loadModel(const std::string &path, const LoadOptions &option
 }
 
 ModelOutput::ModelOutput(const std::string &prefix, OutputLock lock)
-    : m_modelPath(prefix.ends_with(kOnnxSuffix) ? prefix : prefix + std::string(kSymbolSuffix))
-    , m_paramsPath(prefix.ends_with(kOnnxSuffix) ? prefix + std::string(kDataSuffix)
-                                                 : prefix + "-0000" + std::string(kParamsSuffix))
+    : m_modelPath(modelFile(prefix))
+    , m_paramsPath(paramsFile(prefix))
     , m_lock(std::move(lock))
 {
 }

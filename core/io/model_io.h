@@ -65,6 +65,10 @@ private:
 /// ".onnx". A file that cannot be read is none.
 std::string outputName(const std::string &prefix, const std::string &modelPath);
 
+/// The files that saveModel() writes for that; of an ONNX model too large for one file, there is a second one.
+std::vector<std::string> outputFiles(const std::string &prefix, const std::string &modelPath,
+                                     bool hasParameters);
+
 /// An ONNX model goes into one file; of one too large for that, the values go into a second file beside it. Of an MXNet model
 /// writes `<prefix>-symbol.json` and, when it has parameters, `<prefix>-0000.params`: both or none, the symbol marked with its
 /// parameter file. Gives the paths written. `source` is what the model was made from: its files are never written over.

@@ -180,7 +180,9 @@ public:
 
     Result<void> operator()(const SetCastParams &edit)
     {
-        m_policy.castParams = edit.on ? std::optional(true) : std::nullopt;
+        // What the format does of itself is not said.
+        m_policy.castParams
+            = edit.on == m_dialect.storesCastParameters() ? std::nullopt : std::optional(edit.on);
         return {};
     }
 

@@ -10,11 +10,6 @@
 namespace halftone::session {
 namespace {
 
-std::string symbolOf(const std::string &prefix)
-{
-    return prefix + "-symbol.json";
-}
-
 Result<void> writeText(const std::string &path, const std::string &text)
 {
     HALFTONE_TRY(AtomicFile file, AtomicFile::create(path));
@@ -24,14 +19,11 @@ Result<void> writeText(const std::string &path, const std::string &text)
 
 } // namespace
 
-std::vector<std::string> filesOf(const ExportOptions &options)
+std::vector<std::string> filesOf(const ExportOptions &options, const io::LoadedModel &source)
 {
     std::vector<std::string> files;
-    if (options.model) {
-        files.push_back(symbolOf(options.prefix));
-        if (options.parameters)
-            files.push_back(options.prefix + "-0000.params");
-    }
+    if (options.model)
+        files = io::outputFiles(options.prefix, source.modelPath, options.parameters);
     if (options.policy)
         files.push_back(options.prefix + ".policy.json");
     if (options.report)
@@ -74,7 +66,7 @@ Result<std::vector<std::string>> exportAll(const Snapshot &snapshot, const Figur
     if (!snapshot.source->paramsPath.empty())
         reads.push_back({"the model", snapshot.source->paramsPath});
     std::vector<NamedFile> writes;
-    for (const std::string &path : filesOf(options))
+    for (const std::string &path : filesOf(options, *snapshot.source))
         writes.push_back({"export", path});
     HALFTONE_CHECK(checkOutputs(reads, writes));
     Snapshot shown = snapshot;

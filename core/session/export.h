@@ -10,7 +10,7 @@
 
 namespace halftone::session {
 
-/// What to write beside each other: PREFIX-symbol.json and PREFIX-0000.params, PREFIX.policy.json, PREFIX.html.
+/// What to write beside each other: the model's files, named PREFIX as io::saveModel() does, PREFIX.policy.json, PREFIX.html.
 struct ExportOptions
 {
     std::string prefix;
@@ -23,8 +23,8 @@ struct ExportOptions
     std::shared_ptr<const mixed::ConvertedModel> corrected = nullptr;
 };
 
-/// The files that exportAll() will write.
-std::vector<std::string> filesOf(const ExportOptions &options);
+/// The files that exportAll() will write of a model made from `source`.
+std::vector<std::string> filesOf(const ExportOptions &options, const io::LoadedModel &source);
 
 /// The self-contained page that `report` writes too. Figures of another revision are left out.
 /// graphSvg  the picture of the graph; empty: none

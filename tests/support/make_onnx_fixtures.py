@@ -4,6 +4,7 @@ kept.onnx      one of everything that a file can say and a reader must keep: met
                operator of an unknown domain, a body that captures a value, absent optional inputs, attributes of all kinds, initializers of all types
 choice.onnx    an If whose branches read the graph around them; choice-CASE-inputs.npz and the values that ONNX Runtime gives for them
 sums.onnx      a Scan that adds up rows
+network.onnx   a small classifier of drawn weights for the inputs of resources/sample/digits-test.npz; one of its nodes has no name
 """
 import sys
 from pathlib import Path
@@ -62,12 +63,27 @@ def sums():
     return model(h.make_graph([scan], "sums", [value("first", [2]), value("x", [3, 2])], [value("y", [2]), value("z", [3, 2])]))
 
 
+def network():
+    random = np.random.default_rng(3)
+    draw = lambda *shape: (random.standard_normal(shape) / np.sqrt(np.prod(shape[1:]))).astype(np.float32)
+    weights = {"w0": draw(8, 1, 3, 3), "b0": draw(8), "w1": draw(8, 8, 3, 3), "w2": draw(10, 8), "b2": draw(10)}
+    same = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}
+    nodes = [h.make_node("Conv", ["data", "w0", "b0"], ["c0"], name="conv0", **same), h.make_node("Relu", ["c0"], ["r0"], name="relu0"),
+             h.make_node("Conv", ["r0", "w1"], ["c1"], **same), h.make_node("Add", ["c1", "r0"], ["a1"], name="add1"),
+             h.make_node("GlobalAveragePool", ["a1"], ["g"], name="pool"), h.make_node("Flatten", ["g"], ["f"], name="flat"),
+             h.make_node("Gemm", ["f", "w2", "b2"], ["s"], name="scores", transB=1), h.make_node("Softmax", ["s"], ["prob"], name="softmax")]
+    return model(h.make_graph(nodes, "network", [value("data", ["N", 1, 8, 8])], [value("prob", ["N", 10])],
+                              [nh.from_array(array, name) for name, array in weights.items()]))
+
+
 def main():
     folder = Path(sys.argv[1])
     folder.mkdir(exist_ok=True, parents=True)
     (folder / "kept.onnx").write_bytes(kept().SerializeToString(deterministic=True))
     onnx.checker.check_model(sums(), full_check=True)
     (folder / "sums.onnx").write_bytes(sums().SerializeToString(deterministic=True))
+    onnx.checker.check_model(network(), full_check=True)
+    (folder / "network.onnx").write_bytes(network().SerializeToString(deterministic=True))
     made, x = choice()
     onnx.checker.check_model(made, full_check=True)
     (folder / "choice.onnx").write_bytes(made.SerializeToString(deterministic=True))

@@ -138,7 +138,7 @@ int look(const QSize &size, const QString &folder)
     window.graphView().showFind();
     judge(window, QStringLiteral("find"));
     app::AttachDialog attach(window.jobs().data(), 64, &window);
-    app::ExportDialog exporting(folder + "/out", {}, true, &window);
+    app::ExportDialog exporting(folder + "/out", window.controller().snapshot()->source, &window);
     app::PreferencesDialog preferences({}, &window);
     const std::pair<QWidget *, QString> dialogs[] = {{&attach, QStringLiteral("attach")},
                                                      {&exporting, QStringLiteral("export")},

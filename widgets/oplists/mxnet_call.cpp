@@ -3,6 +3,7 @@
 #include "core/dialect/dialect.h"
 #include "core/policy/op_lists.h"
 #include "widgets/common/formatters.h"
+#include "widgets/oplists/python_text.h"
 
 #include <QStringList>
 
@@ -14,46 +15,6 @@ namespace halftone::widgets {
 namespace {
 
 using policy::List;
-
-QString quoted(const QString &text)
-{
-    QString result = QStringLiteral("'");
-    for (const QChar c : text) {
-        if (c == QLatin1Char('\'') || c == QLatin1Char('\\'))
-            result += QLatin1Char('\\') + QString(c);
-        else if (c.unicode() < 0x20 || c.unicode() == 0x7f)
-            result += QStringLiteral("\\x%1").arg(static_cast<int>(c.unicode()), 2, 16, QLatin1Char('0'));
-        else
-            result += c;
-    }
-    return result + QLatin1Char('\'');
-}
-
-QString quoted(const std::string &text)
-{
-    return quoted(plain(text));
-}
-
-/// A list, broken into lines of at most some 100 characters behind `indent` blanks.
-QString listOf(const QStringList &items, int indent)
-{
-    const QString blank(indent, QLatin1Char(' '));
-    QString text = QStringLiteral("[");
-    qsizetype line = indent + 1;
-    for (qsizetype k = 0; k < items.size(); ++k) {
-        const QString item = items[k] + (k + 1 < items.size() ? QStringLiteral(",") : QString());
-        if (k > 0 && line + item.size() + 1 > 100) {
-            text += QStringLiteral("\n") + blank + QLatin1Char(' ');
-            line = indent + 1;
-        } else if (k > 0) {
-            text += QLatin1Char(' ');
-            ++line;
-        }
-        text += item;
-        line += item.size();
-    }
-    return text + QLatin1Char(']');
-}
 
 class CallWriter
 {
@@ -149,7 +110,7 @@ QStringList CallWriter::operators(List list)
         const bool isAlias = info && info->name != name;
         if (!isAlias && (place == m_rules.places.end() || place->second.list != list))
             continue;
-        names << quoted(name);
+        names << pythonText(name);
         placed.insert(name);
     }
     std::set<std::string> come;
@@ -159,7 +120,7 @@ QStringList CallWriter::operators(List list)
     }
     for (const std::string &op : come) {
         if (mxnetMayMove(op))
-            names << quoted(op);
+            names << pythonText(op);
         else if (list == List::Fp32)
             excludeOperators(op);
         else
@@ -191,9 +152,9 @@ QStringList CallWriter::conditions() const
         for (const policy::ConditionalRule &rule : rules) {
             QStringList values;
             for (const std::string &value : rule.values)
-                values << quoted(value);
+                values << pythonText(value);
             items << QStringLiteral("(%1, %2, [%3])")
-                         .arg(quoted(op), quoted(rule.attribute), values.join(QStringLiteral(", ")));
+                         .arg(pythonText(op), pythonText(rule.attribute), values.join(QStringLiteral(", ")));
         }
     }
     return items;
@@ -225,10 +186,10 @@ void CallWriter::noteWhatIsLost()
 QString CallWriter::loading() const
 {
     const io::LoadedModel &source = *m_snapshot.source;
-    QString text = QStringLiteral("sym = mx.sym.load(%1)\n").arg(quoted(source.modelPath));
+    QString text = QStringLiteral("sym = mx.sym.load(%1)\n").arg(pythonText(source.modelPath));
     if (source.paramsPath.empty())
         return text + QStringLiteral("arg_params, aux_params = {}, {}\n");
-    text += QStringLiteral("saved = mx.nd.load(%1)\n").arg(quoted(source.paramsPath));
+    text += QStringLiteral("saved = mx.nd.load(%1)\n").arg(pythonText(source.paramsPath));
     text += QStringLiteral("arg_params = {k[4:]: v for k, v in saved.items() if k.startswith('arg:')}\n");
     text += QStringLiteral("aux_params = {k[4:]: v for k, v in saved.items() if k.startswith('aux:')}\n");
     return text;
@@ -238,15 +199,15 @@ QStringList CallWriter::arguments()
 {
     QStringList arguments{QStringLiteral("sym, arg_params, aux_params"),
                           QStringLiteral("target_dtype=")
-                              + quoted(std::string(tensor::nameOf(m_policy.target)))};
+                              + pythonText(std::string(tensor::nameOf(m_policy.target)))};
     const auto addList = [&](const char *key, const QStringList &items) {
         const QString name = QLatin1String(key) + QLatin1Char('=');
-        arguments << name + listOf(items, 4 + static_cast<int>(name.size()));
+        arguments << name + pythonList(items, 4 + static_cast<int>(name.size()));
     };
     const auto nativeItems = [this](List list) {
         QStringList items;
         for (const std::string &name : m_native.names(list))
-            items << quoted(name);
+            items << pythonText(name);
         return items;
     };
     const QStringList target = operators(List::Target);
@@ -260,7 +221,7 @@ QStringList CallWriter::arguments()
     excludeNamed();
     QStringList excluded;
     for (const std::string &name : m_excluded)
-        excluded << quoted(name);
+        excluded << pythonText(name);
     if (!excluded.isEmpty())
         addList("excluded_sym_names", excluded);
     if (m_policy.castParams.value_or(false))

@@ -7,6 +7,7 @@
 #include "widgets/oplists/conditions_dialog.h"
 #include "widgets/oplists/move_menus.h"
 #include "widgets/oplists/mxnet_call.h"
+#include "widgets/oplists/onnx_call.h"
 #include "widgets/oplists/op_list_view.h"
 #include "widgets/oplists/pattern_dialog.h"
 #include "widgets/oplists/policy_dialogs.h"
@@ -66,8 +67,7 @@ void OpListsPanel::refresh()
     // Now, and not in the midst of painting the few rows whose counts changed, which would leave the others as they were.
     m_view->doItemsLayout();
     const bool isOpen = snapshot != nullptr;
-    for (QWidget *widget : {static_cast<QWidget *>(m_filter), static_cast<QWidget *>(m_version),
-                            static_cast<QWidget *>(m_every)})
+    for (QWidget *widget : std::initializer_list<QWidget *>{m_filter, m_version, m_every})
         widget->setEnabled(isOpen);
     for (QAction *action : m_documentActions)
         action->setEnabled(isOpen);
@@ -111,7 +111,25 @@ void OpListsPanel::showChoices()
     const auto &snapshot = m_controller->snapshot();
     if (!snapshot)
         return;
-    m_version->setCurrentIndex(m_version->findData(plain(snapshot->policy->listVersion)));
+    fillVersions(dialect::of(snapshot->graph()));
+    m_version->setEnabled(m_version->count() > 1);
+    m_version->setCurrentIndex(m_version->findData(
+        plain(snapshot->builtIn ? snapshot->builtIn->version : snapshot->policy->listVersion)));
+}
+
+/// The built-in lists that the model's format has; where there is but one set, nothing is to be chosen.
+void OpListsPanel::fillVersions(const dialect::Dialect &dialect)
+{
+    if (m_versionsOf == &dialect)
+        return;
+    m_versionsOf = &dialect;
+    m_version->clear();
+    const auto versions = dialect.listVersions();
+    const QString title = plain(std::string(dialect.title()));
+    for (const std::string_view version : versions) {
+        const QString name = plain(std::string(version));
+        m_version->addItem(versions.size() == 1 ? title : title + ' ' + name, name);
+    }
 }
 
 void OpListsPanel::refreshFilter()
@@ -356,12 +374,14 @@ void OpListsPanel::editByPattern()
     dialog->open();
 }
 
-void OpListsPanel::copyMxnetCall()
+void OpListsPanel::copyCall()
 {
-    if (const auto &snapshot = m_controller->snapshot()) {
-        QGuiApplication::clipboard()->setText(mxnetCall(*snapshot));
-        showMessage(tr("The call of amp.convert_model is on the clipboard."));
-    }
+    const auto &snapshot = m_controller->snapshot();
+    if (!snapshot)
+        return;
+    const bool isOnnx = dialect::of(snapshot->graph()).name() == "onnx";
+    QGuiApplication::clipboard()->setText(isOnnx ? onnxCall(*snapshot) : mxnetCall(*snapshot));
+    showMessage(tr("A Python program that converts the model as the lists say is on the clipboard."));
 }
 
 void OpListsPanel::loadPolicy()

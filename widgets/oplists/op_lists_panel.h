@@ -13,6 +13,10 @@ class QLineEdit;
 class QMenu;
 class QToolButton;
 
+namespace halftone::dialect {
+class Dialect;
+}
+
 namespace halftone::widgets {
 
 class OpListView;
@@ -40,7 +44,7 @@ public:
 
 public Q_SLOTS:
     void editByPattern();
-    void copyMxnetCall();
+    void copyCall(); ///< a Python program that converts the model as the lists say
     void loadPolicy();
     void savePolicy();
     void resetLists();
@@ -56,6 +60,7 @@ private:
     void selectAgain(const std::vector<std::string> &names);
     void refreshFilter();
     void showChoices();
+    void fillVersions(const dialect::Dialect &dialect);
     void showMessage(const QString &text);
     void showHint();
     QString previewOf(const ListMove &move, ListId to) const;
@@ -75,6 +80,7 @@ private:
     OpListView *m_view;
     QLineEdit *m_filter;
     QComboBox *m_version;
+    const dialect::Dialect *m_versionsOf = nullptr; ///< whose lists m_version offers
     QCheckBox *m_every;
     QLabel *m_message;
     QToolButton *m_more;

@@ -61,8 +61,7 @@ QWidget *OpListsPanel::makeListRow()
     auto *const layout = new QHBoxLayout(row);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(4);
-    for (const std::string_view version : dialect::defaultDialect().listVersions())
-        m_version->addItem(tr("MXNet %1").arg(plain(std::string(version))), plain(std::string(version)));
+    fillVersions(dialect::defaultDialect());
     m_version->setAccessibleName(tr("Built-in lists"));
     m_version->setToolTip(tr("Whose built-in lists hold where the policy has none of its own"));
     layout->addWidget(m_version, 1);
@@ -80,7 +79,7 @@ QMenu *OpListsPanel::makeMoreMenu()
         m_documentActions.push_back(menu->addAction(text, this, slot));
     };
     add(tr("&Edit by pattern\u2026"), &OpListsPanel::editByPattern);
-    add(tr("&Copy as MXNet call"), &OpListsPanel::copyMxnetCall);
+    add(tr("&Copy as Python call"), &OpListsPanel::copyCall);
     menu->addSeparator();
     add(tr("&Load policy\u2026"), &OpListsPanel::loadPolicy);
     add(tr("&Save policy\u2026"), &OpListsPanel::savePolicy);

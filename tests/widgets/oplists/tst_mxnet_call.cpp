@@ -1,11 +1,13 @@
 #include "tests/widgets/models/sample_document.h"
 #include "widgets/oplists/mxnet_call.h"
+#include "widgets/oplists/onnx_call.h"
 
 #include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QProcess>
+#include <QTemporaryDir>
 #include <QtTest>
 
 #include <algorithm>
@@ -28,15 +30,29 @@ private:
         return mxnetCall(*test::snapshotOf(*document));
     }
 
-    /// The keyword arguments of the call, as Python itself reads them.
+    static QString onnxCallAfter(const std::vector<policy::Edit> &edits)
+    {
+        auto opened = session::Document::open(HALFTONE_SOURCE_DIR "/tests/data/onnx/network.onnx");
+        if (!opened.ok())
+            qFatal("the network does not open");
+        for (const policy::Edit &edit : edits) {
+            if (!opened.value()->apply(edit).ok())
+                qFatal("the edit was refused");
+        }
+        return onnxCall(*test::snapshotOf(*opened.value()));
+    }
+
+    /// The keyword arguments of the call, as Python itself reads them; of sums and products the last term.
     static QJsonObject argumentsIn(const QString &program)
     {
         static const char *const kReader
             = "import ast, json, sys\n"
               "tree = ast.parse(sys.stdin.read())\n"
-              "call = [n for n in ast.walk(tree) if isinstance(n, ast.Call)\n"
-              "        and isinstance(n.func, ast.Attribute) and n.func.attr == 'convert_model'][0]\n"
-              "print(json.dumps({k.arg: ast.literal_eval(k.value) for k in call.keywords}))\n";
+              "call = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, "
+              "ast.Attribute)\n"
+              "        and n.func.attr in ('convert_model', 'convert_float_to_float16', 'run')][0]\n"
+              "value = lambda v: ast.literal_eval(v.right if isinstance(v, ast.BinOp) else v)\n"
+              "print(json.dumps({k.arg: value(k.value) for k in call.keywords}))\n";
         QProcess python;
         python.start(QStringLiteral("python3"), {QStringLiteral("-c"), QLatin1String(kReader)});
         python.write(program.toUtf8());
@@ -204,6 +220,61 @@ private Q_SLOTS:
         QStringList there = strings(QJsonDocument::fromJson(said.mid(said.indexOf("nodes:") + 6)).array());
         there.sort();
         QCOMPARE(there, here);
+    }
+
+    // ONNX's float32 list holds Softmax, its target list Conv and Gemm (resources/oplists).
+    void ofOnnxTheConverterIsToldWhatStaysInFloat32()
+    {
+        const QString call = onnxCallAfter({policy::ExcludeNames{{"c1"}}}); // called after what it gives
+        QVERIFY(call.contains(QStringLiteral("onnxconverter_common")));
+        const QJsonObject arguments = argumentsIn(call);
+        QVERIFY(strings(arguments["op_block_list"]).contains(QStringLiteral("Softmax")));
+        QVERIFY(!strings(arguments["op_block_list"]).contains(QStringLiteral("Conv")));
+        QVERIFY(strings(arguments["node_block_list"]).contains(QStringLiteral("c1")));
+        QVERIFY(!strings(arguments["node_block_list"]).contains(QStringLiteral("conv0")));
+        QVERIFY(call.contains(QStringLiteral("node.name = node.name or")));
+        QCOMPARE(arguments["keep_io_types"].toBool(), true);
+        QCOMPARE(arguments["max_finite_val"].toDouble(), 65504.0);
+    }
+
+    void ofOnnxWhatTheConverterCannotSayIsACallOfOurs_data()
+    {
+        QTest::addColumn<policy::Edit>("edit");
+        QTest::newRow("bfloat16") << policy::Edit(policy::SetTarget{tensor::DType::BF16});
+        QTest::newRow("parameters as they were") << policy::Edit(policy::SetCastParams{false});
+    }
+
+    void ofOnnxWhatTheConverterCannotSayIsACallOfOurs()
+    {
+        QFETCH(policy::Edit, edit);
+        const QString call = onnxCallAfter({edit});
+        QVERIFY(!call.contains(QStringLiteral("onnxconverter_common")));
+        QVERIFY(call.contains(QStringLiteral("halftone-cli")));
+        QCOMPARE(argumentsIn(call)["check"].toBool(), true);
+    }
+
+    void theCallGivesInTheConverterWhatComputesInFloat32Here()
+    {
+        const QString python = qEnvironmentVariable("HALFTONE_ONNX_PYTHON");
+        if (!QFileInfo::exists(python))
+            QSKIP("HALFTONE_ONNX_PYTHON names no Python with onnx and onnxconverter-common");
+        const QTemporaryDir folder;
+        const QString model = folder.filePath(QStringLiteral("network.onnx"));
+        QVERIFY(QFile::copy(QStringLiteral(HALFTONE_SOURCE_DIR "/tests/data/onnx/network.onnx"), model));
+        auto opened = session::Document::open(model.toStdString());
+        QVERIFY(opened.ok() && opened.value()->apply(policy::ExcludeNames{{"c1"}}).ok());
+        QProcess program;
+        program.start(python, {QStringLiteral("-")});
+        program.write((onnxCall(*test::snapshotOf(*opened.value()))
+                       + QStringLiteral("\nfor node in model.graph.node:\n"
+                                        "    if node.op_type == 'Cast':\n        print(node.input[0])\n"))
+                          .toUtf8());
+        program.closeWriteChannel();
+        QVERIFY(program.waitForFinished(120000));
+        QVERIFY2(program.exitCode() == 0, program.readAllStandardError().constData());
+        const QByteArray casts = program.readAllStandardOutput();
+        QVERIFY2(casts.contains("r0"), casts.constData()); // in front of the node that stays in float32
+        QVERIFY(QFileInfo::exists(folder.filePath(QStringLiteral("network-float16.onnx"))));
     }
 
     void namesAreQuotedForPython()

@@ -418,10 +418,27 @@ private Q_SLOTS:
         QVERIFY(shown.panel.model()->indexOf(ListId::Target, "RNN").isValid());
     }
 
-    void theMxnetCallGoesToTheClipboard()
+    void theListsThatAreOfferedAreOfTheModelsFormat()
     {
         Shown shown;
-        shown.panel.copyMxnetCall();
+        auto *const version = shown.panel.findChildren<QComboBox *>().front();
+        QCOMPARE(version->currentText(), QStringLiteral("MXNet 1.9.1"));
+        auto opened = session::Document::open(HALFTONE_SOURCE_DIR "/tests/data/onnx/network.onnx");
+        QVERIFY(opened.ok());
+        shown.controller.setDocument(std::move(opened).value());
+        QCOMPARE(version->currentText(), QStringLiteral("ONNX"));
+        QVERIFY(!version->isEnabled()); // there is but one set
+        QVERIFY(shown.panel.model()->indexOf(ListId::Target, "Conv").isValid());
+        QVERIFY(shown.panel.model()->indexOf(ListId::Fp32, "Softmax").isValid());
+        shown.controller.setDocument(test::openSample());
+        QCOMPARE(version->currentText(), QStringLiteral("MXNet 1.9.1"));
+        QVERIFY(version->isEnabled());
+    }
+
+    void theCallGoesToTheClipboard()
+    {
+        Shown shown;
+        shown.panel.copyCall();
         QVERIFY(QGuiApplication::clipboard()->text().contains(QStringLiteral("amp.convert_model(")));
     }
 
