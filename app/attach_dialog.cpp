@@ -1,5 +1,6 @@
 #include "app/attach_dialog.h"
 
+#include "app/drawn_inputs.h"
 #include "app/picture_rules_form.h"
 #include "widgets/common/formatters.h"
 
@@ -58,6 +59,15 @@ AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::
     }
     m_buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
     m_buttons->button(QDialogButtonBox::Ok)->setText(tr("Attach"));
+    m_drawnNote = new QLabel(this);
+    m_drawnNote->setWordWrap(true);
+    m_drawnNote->hide();
+    layout->addWidget(m_drawnNote);
+    if (m_model) {
+        QPushButton *const draw = m_buttons->addButton(tr("Draw inputs"), QDialogButtonBox::ActionRole);
+        draw->setToolTip(tr("Where there are no data. %1").arg(drawnInputsMeaning()));
+        connect(draw, &QPushButton::clicked, this, &AttachDialog::drawInputs);
+    }
     connect(m_buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
     connect(m_buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     layout->addWidget(m_buttons);
@@ -140,6 +150,18 @@ bool AttachDialog::needsRules() const
 {
     return m_rules && QFileInfo(m_inputs->text()).isDir() && m_preprocess->text().isEmpty()
         && !QFileInfo::exists(usualRules());
+}
+
+void AttachDialog::drawInputs()
+{
+    const auto file = drawInputsFor(*m_model);
+    if (file.ok()) {
+        m_preprocess->clear();
+        m_labels->clear();
+        m_inputs->setText(file.value());
+    }
+    m_drawnNote->setText(file.ok() ? drawnInputsMeaning() : widgets::plain(file.error().message()));
+    m_drawnNote->show();
 }
 
 /// Beside the pictures or one folder up.

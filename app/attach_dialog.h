@@ -34,6 +34,7 @@ private:
     void suggestExamples();
     void inputsChanged();
     void findLabels();
+    void drawInputs();
     QString usualRules() const; ///< preprocess.json beside the model
     bool needsRules() const;
 
@@ -46,6 +47,7 @@ private:
     QLineEdit *m_labels = nullptr;
     QSpinBox *m_examples = nullptr;
     QLabel *m_rulesNote = nullptr;
+    QLabel *m_drawnNote = nullptr; ///< what drawn inputs mean, or why there are none
     PictureRulesForm *m_rules = nullptr; ///< null without a model
     QDialogButtonBox *m_buttons = nullptr;
 };

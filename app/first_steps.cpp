@@ -1,5 +1,6 @@
 #include "app/first_steps.h"
 
+#include "app/drawn_inputs.h"
 #include "widgets/common/wrap_layout.h"
 #include "widgets/models/precision_swatch.h"
 
@@ -82,6 +83,10 @@ QLayout *FirstSteps::steps()
     attach->setToolTip(tr("For errors, ranges and accuracy (Ctrl+D)"));
     connect(attach, &QPushButton::clicked, this, &FirstSteps::attachWanted);
     row->addWidget(attach);
+    auto *const draw = new QPushButton(tr("Draw inputs"), this);
+    draw->setToolTip(tr("Where there are no data. %1").arg(drawnInputsMeaning()));
+    connect(draw, &QPushButton::clicked, this, &FirstSteps::drawWanted);
+    row->addWidget(draw);
     auto *const latency = new QPushButton(tr("Measure latency"), this);
     latency->setToolTip(tr("Both networks on this machine, anew after every edit"));
     connect(latency, &QPushButton::clicked, this, &FirstSteps::latencyWanted);

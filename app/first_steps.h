@@ -21,6 +21,7 @@ public:
 
 Q_SIGNALS:
     void attachWanted();
+    void drawWanted();
     void latencyWanted();
 
 protected:

@@ -1,6 +1,7 @@
 #include "app/main_window.h"
 
 #include "app/document_files.h"
+#include "app/drawn_inputs.h"
 #include "app/export_job.h"
 #include "app/first_steps.h"
 #include "app/message_log.h"
@@ -166,6 +167,7 @@ void MainWindow::connectBars()
     connect(m_modelBar, &ModelBar::chosen, this, giveFocusBack);
     if (m_firstSteps) {
         connect(m_firstSteps, &FirstSteps::attachWanted, this, &MainWindow::attachData);
+        connect(m_firstSteps, &FirstSteps::drawWanted, this, &MainWindow::drawInputs);
         connect(m_firstSteps, &FirstSteps::latencyWanted, this,
                 [this] { m_modelBar->setWantsLatency(true); });
     }
@@ -302,7 +304,8 @@ void MainWindow::snapshotShown()
 void MainWindow::figuresShown()
 {
     const auto &snapshot = m_controller.snapshot();
-    m_statusLine->showSummary(snapshot ? summaryOf(*snapshot, m_controller.figures())
+    const ComparedOn inputs = areDrawn(m_jobs->data()) ? ComparedOn::DrawnInputs : ComparedOn::Data;
+    m_statusLine->showSummary(snapshot ? summaryOf(*snapshot, m_controller.figures(), inputs)
                                        : tr("No model is open."));
     m_suggestionBar->refresh();
 }

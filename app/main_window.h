@@ -116,6 +116,7 @@ private:
     bool saveTo(const QString &path);
     void exportPicture();
     void attachData();
+    void drawInputs();
     void stopJobs();
     void showPreferences();
     void showNodesMenu(const QPoint &place);

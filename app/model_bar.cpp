@@ -1,5 +1,6 @@
 #include "app/model_bar.h"
 
+#include "app/drawn_inputs.h"
 #include "app/live_jobs.h"
 #include "core/dialect/dialect.h"
 #include "widgets/common/choice_box.h"
@@ -97,9 +98,12 @@ void ModelBar::refresh()
     for (QWidget *widget : std::initializer_list<QWidget *>{m_target, m_mode, m_data, m_errors, m_latency})
         widget->setEnabled(m_controller->isOpen());
     const auto &data = m_jobs->data();
-    m_data->setText(data ? QFileInfo(plain(data->inputs)).fileName() : tr("attach …"));
-    m_data->setToolTip(data ? plain(data->inputs)
-                            : tr("An .npz or a folder of pictures, for errors and ranges"));
+    m_data->setText(!data                ? tr("attach …")
+                        : areDrawn(data) ? tr("drawn inputs")
+                                         : QFileInfo(plain(data->inputs)).fileName());
+    m_data->setToolTip(!data                ? tr("An .npz or a folder of pictures, for errors and ranges")
+                           : areDrawn(data) ? drawnInputsMeaning()
+                                            : plain(data->inputs));
     if (!m_controller->isOpen())
         return;
     const policy::Policy &policy = m_controller->document()->policy();

@@ -5,9 +5,11 @@
 namespace halftone::app {
 namespace {
 
-std::string countOf(std::uint64_t count, const char *one, const char *many)
+/// "450 of 28800 values become"
+std::string shareOf(std::uint64_t part, std::uint64_t all)
 {
-    return std::to_string(count) + ' ' + (count == 1 ? one : many);
+    return std::to_string(part) + " of " + std::to_string(all) + (all == 1 ? " value" : " values")
+        + (part == 1 ? " becomes" : " become");
 }
 
 std::optional<Suggestion> fromComparison(const session::Snapshot &snapshot, const session::Figures &figures)
@@ -25,8 +27,8 @@ std::optional<Suggestion> fromComparison(const session::Snapshot &snapshot, cons
         const std::string name(tensor::nameOf(type));
         suggestion.text = node.name + " (" + node.op + ") overflows in " + name + ": "
             + (layer.cumulative->overflow > 0
-                   ? countOf(layer.cumulative->overflow, "value becomes", "values become") + " infinite"
-                   : countOf(layer.cumulative->nan, "value becomes", "values become") + " NaN");
+                   ? shareOf(layer.cumulative->overflow, layer.cumulative->count) + " infinite"
+                   : shareOf(layer.cumulative->nan, layer.cumulative->count) + " NaN");
         suggestion.action = "Keep " + node.op + " in fp32";
         suggestion.edit = policy::MoveOperators{{node.op}, policy::List::Fp32};
         return suggestion;

@@ -12,7 +12,7 @@ namespace halftone::app {
 struct Suggestion
 {
     graph::NodeId node = 0;
-    std::string text; ///< "energy (sum) overflows in float16: 450 values become infinite"
+    std::string text; ///< "energy (sum) overflows in float16: 450 of 450 values become infinite"
     std::string action; ///< "Keep sum in fp32"
     policy::Edit edit;
 };

@@ -41,7 +41,7 @@ QString Score::text() const
     return name + ' ' + before + converted + QChar(0x202f) + unit;
 }
 
-std::optional<Score> scoreOf(const jobs::CompareOutcome &outcome)
+std::optional<Score> scoreOf(const jobs::CompareOutcome &outcome, ComparedOn inputs)
 {
     if (outcome.reference && outcome.other)
         return Score{tr("top-1"), percent(outcome.reference->top1), percent(outcome.other->top1),
@@ -49,12 +49,12 @@ std::optional<Score> scoreOf(const jobs::CompareOutcome &outcome)
     if (outcome.comparison.outputs.empty())
         return std::nullopt;
     const profile::OutputErrors &output = outcome.comparison.outputs.front();
-    if (output.agreement)
+    if (output.agreement && inputs == ComparedOn::Data)
         return Score{tr("top-1 agreement"), {}, percent(output.agreement->top1), QStringLiteral("%")};
     return Score{tr("output"), {}, widgets::decibels(output.figures.sqnrDb), QStringLiteral("dB")};
 }
 
-QString summaryOf(const session::Snapshot &snapshot, const session::Figures &figures)
+QString summaryOf(const session::Snapshot &snapshot, const session::Figures &figures, ComparedOn inputs)
 {
     QStringList parts;
     const graph::Graph &graph = snapshot.graph();
@@ -80,8 +80,9 @@ QString summaryOf(const session::Snapshot &snapshot, const session::Figures &fig
         const QString over = outcome.examples < outcome.expected
             ? tr(" over %1 of %2 examples").arg(outcome.examples).arg(outcome.expected)
             : QString();
-        if (const auto score = scoreOf(outcome))
-            parts << marked(score->text() + over, figures.comparisonRevision != snapshot.revision);
+        const QString on = inputs == ComparedOn::DrawnInputs ? tr(" on drawn inputs") : QString();
+        if (const auto score = scoreOf(outcome, inputs))
+            parts << marked(score->text() + on + over, figures.comparisonRevision != snapshot.revision);
     }
     if (figures.latency)
         parts << marked(latencyOf(*figures.latency), figures.latencyRevision != snapshot.revision);

@@ -19,11 +19,19 @@ struct Score
     QString text() const; ///< "top-1 98.1 → 97.9 %"
 };
 
+/// What a comparison was made with.
+enum class ComparedOn
+{
+    Data,
+    DrawnInputs ///< which say nothing of accuracy
+};
+
 /// Nothing for a network without outputs.
-std::optional<Score> scoreOf(const jobs::CompareOutcome &outcome);
+std::optional<Score> scoreOf(const jobs::CompareOutcome &outcome, ComparedOn inputs = ComparedOn::Data);
 
 /// The status line: "31 of 57 ops in bfloat16 · 6 casts (2 shared) · top-1 98.1 → 98.1 % · 3.1 → 1.9 ms (×0.61 ±0.02)".
 /// What is stale stands in brackets.
-QString summaryOf(const session::Snapshot &snapshot, const session::Figures &figures);
+QString summaryOf(const session::Snapshot &snapshot, const session::Figures &figures,
+                  ComparedOn inputs = ComparedOn::Data);
 
 } // namespace halftone::app

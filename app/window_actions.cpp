@@ -1,5 +1,6 @@
 #include "app/attach_dialog.h"
 #include "app/document_files.h"
+#include "app/drawn_inputs.h"
 #include "app/main_window.h"
 #include "app/notice_bar.h"
 #include "app/preferences_dialog.h"
@@ -174,6 +175,19 @@ void MainWindow::attachData()
     AttachDialog dialog(m_jobs->data(), m_preferences.pictures, this, m_controller.snapshot()->source.get());
     if (dialog.exec() == QDialog::Accepted)
         m_jobs->setData(dialog.options());
+}
+
+void MainWindow::drawInputs()
+{
+    const auto file = drawInputsFor(*m_controller.snapshot()->source);
+    if (!file.ok()) {
+        tellFailure(tr("No inputs drawn: %1").arg(plain(file.error().message())));
+        return;
+    }
+    jobs::ExampleOptions examples;
+    examples.inputs = file.value().toStdString();
+    m_jobs->setData(examples);
+    log(drawnInputsMeaning());
 }
 
 void MainWindow::stopJobs()

@@ -1,4 +1,5 @@
 #include "app/document_files.h"
+#include "app/drawn_inputs.h"
 #include "app/export_job.h"
 #include "app/help_dialogs.h"
 #include "app/icons.h"
@@ -214,6 +215,7 @@ void MainWindow::buildModelMenu()
 {
     QMenu *const menu = menuBar()->addMenu(tr("&Model"));
     addForDocument(menu, tr("Attach &Data …"), Qt::CTRL | Qt::Key_D, &MainWindow::attachData);
+    addForDocument(menu, tr("Draw &Inputs"), {}, &MainWindow::drawInputs)->setToolTip(drawnInputsMeaning());
     m_documentActions.push_back(
         menu->addAction(tr("&Load Policy …"), m_lists, &widgets::OpListsPanel::loadPolicy));
     m_documentActions.push_back(

@@ -45,7 +45,8 @@ Finding findingOf(const TensorStatistics &statistics, DType type)
     const std::string name(tensor::nameOf(type));
     if (loss.overflow > 0)
         return {2 + static_cast<double>(loss.overflow) / static_cast<double>(statistics.count),
-                countOf(loss.overflow, "value overflows ", "values overflow ") + name};
+                std::to_string(loss.overflow) + " of " + countOf(statistics.count, "value", "values")
+                    + (loss.overflow == 1 ? " overflows " : " overflow ") + name};
     Finding worst;
     const auto take = [&worst](double severity, const std::string &words) {
         if (severity > worst.severity)
@@ -133,12 +134,13 @@ std::string actionFor(const graph::Graph &graph, const std::vector<graph::NodeId
 
 } // namespace
 
-TensorRisk riskOf(const CalibratedTensor &tensor, const calibration::Threshold &chosen, DType target)
+TensorRisk riskOf(const CalibratedTensor &tensor, const calibration::Threshold &chosen, DType target,
+                  bool isHeld)
 {
     const TensorStatistics &statistics = tensor.statistics;
     if (const std::uint64_t odd = statistics.count - statistics.finite(); odd > 0)
         return {4, countOf(odd, "value is", "values are") + " NaN or infinite in float32"};
-    if (Finding finding = findingOf(statistics, target); finding.severity > 0)
+    if (Finding finding = findingOf(statistics, target); isHeld && finding.severity > 0)
         return {finding.severity, std::move(finding.words)};
     if (!chosen.sqnrDb)
         return {};
@@ -149,6 +151,19 @@ TensorRisk riskOf(const CalibratedTensor &tensor, const calibration::Threshold &
     if (lost > shortfall)
         return {lost, formatted("%.1f", *chosen.sqnrDbMinMax - *chosen.sqnrDb) + " dB below minmax in int8"};
     return {shortfall, shortfall > 0.25 ? formatted("%.1f", *chosen.sqnrDb) + " dB in int8" : std::string()};
+}
+
+std::vector<bool> heldInTarget(const Snapshot &snapshot, const jobs::CalibrateOutcome &calibration)
+{
+    std::vector<bool> held(calibration.tensors.size());
+    if (!snapshot.converted)
+        return held;
+    const auto uses = usesByTensor(snapshot.graph());
+    for (std::size_t k = 0; k < held.size(); ++k) {
+        const auto found = uses.find(calibration.tensors[k].name);
+        held[k] = found != uses.end() && !nodesIn(snapshot.policy->target, snapshot, found->second).empty();
+    }
+    return held;
 }
 
 std::vector<TensorAdvice> adviceFor(const Snapshot &snapshot, const jobs::CalibrateOutcome &calibration)

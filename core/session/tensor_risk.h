@@ -21,7 +21,7 @@ struct TensorRisk
     /// Orders tensors: 2 and more for values that the target type cannot hold, 1 to 2 for a warning of the target type, below that
     /// how bad the int8 codes are (0: as good as lossless).
     double severity = 0;
-    std::string words; ///< "450 values overflow float16", "21.3 dB in int8"; empty: nothing to say
+    std::string words; ///< "450 of 28800 values overflow float16", "21.3 dB in int8"; empty: nothing to say
 
     bool isHard() const { return severity >= 2; }
     bool isWarning() const { return severity >= 1; }
@@ -29,8 +29,12 @@ struct TensorRisk
 
 /// chosen  its threshold for int8 codes
 /// target  float16 or bfloat16, whose rules are asked
+/// isHeld  some node has the tensor in that type; else its values put nothing at risk there
 TensorRisk riskOf(const calibration::CalibratedTensor &tensor, const calibration::Threshold &chosen,
-                  tensor::DType target);
+                  tensor::DType target, bool isHeld = true);
+
+/// Of every tensor: does some node have it in the policy's target type?
+std::vector<bool> heldInTarget(const Snapshot &snapshot, const jobs::CalibrateOutcome &calibration);
 
 /// Something that a tensor's statistics say should be mended in the lists, and the edit that does it.
 struct TensorAdvice
@@ -38,7 +42,7 @@ struct TensorAdvice
     std::size_t tensor = 0; ///< index into CalibrateOutcome::tensors
     bool isHard = false; ///< the values cannot be held; otherwise a warning
     std::vector<graph::NodeId> nodes; ///< that compute in the type and have the tensor in it; never empty
-    std::string text; ///< "energy_output reaches 1.2e+06: 450 values become infinite in float16"
+    std::string text; ///< "energy_output: 450 of 450 values overflow float16 (largest magnitude 1.2e+06)"
     std::string action; ///< "Keep energy in fp32"
     policy::Edit edit;
 };

@@ -16,6 +16,7 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QLabel>
 #include <QPainter>
 #include <QProcess>
 #include <QPushButton>
@@ -85,9 +86,34 @@ private Q_SLOTS:
     void whatBelongsToTheSampleIsNotSavedBesideIt();
     void theFirstStepsAreShownUntilTheyAreClosed();
     void anOnnxModelIsEditedComparedSavedAndExported();
+    void whereThereAreNoDataInputsAreDrawn();
 };
 
 const QString kOnnxModel = QStringLiteral(HALFTONE_SOURCE_DIR "/tests/data/onnx/network.onnx");
+
+void TestMainWindow::whereThereAreNoDataInputsAreDrawn()
+{
+    MainWindow window;
+    window.open(kOnnxModel);
+    QVERIFY(settle(window));
+    QVERIFY(!window.controller().figures().comparison);
+    for (QAction *action : window.findChildren<QAction *>())
+        if (action->text() == u"Draw &Inputs")
+            action->trigger();
+    QVERIFY(settleAfterEdit(window));
+    const session::Figures &figures = window.controller().figures();
+    QVERIFY(figures.comparison);
+    QCOMPARE(figures.comparison->examples, std::size_t{8});
+    QStringList said;
+    for (const QLabel *label : window.statusBar()->findChildren<QLabel *>())
+        said << label->text();
+    QVERIFY2(said.join(' ').contains("on drawn inputs"), qPrintable(said.join(' ')));
+    QVERIFY2(!said.join(' ').contains("top-1"), qPrintable(said.join(' '))); // which would be accuracy
+    QStringList buttons;
+    for (const QToolButton *button : window.findChildren<QToolButton *>())
+        buttons << button->text();
+    QVERIFY(buttons.contains("drawn inputs"));
+}
 
 void TestMainWindow::anOnnxModelIsEditedComparedSavedAndExported()
 {

@@ -1,5 +1,6 @@
 #include "widgets/calibration/calibration_panel.h"
 
+#include "core/session/tensor_risk.h"
 #include "widgets/calibration/method_choices.h"
 #include "widgets/calibration/tensor_delegate.h"
 #include "widgets/calibration/tensor_proxy.h"
@@ -134,6 +135,7 @@ void CalibrationPanel::connectAll()
     connect(m_editor, &ThresholdEditor::tensorChanged, this, &CalibrationPanel::showRow);
     connect(m_controller, &DocumentController::documentChanged, this, &CalibrationPanel::takeCalibration);
     connect(m_controller, &DocumentController::snapshotChanged, this, &CalibrationPanel::showEmptyText);
+    connect(m_controller, &DocumentController::snapshotChanged, this, &CalibrationPanel::takeChosen);
     connect(m_filter, &QLineEdit::textChanged, this, &CalibrationPanel::setFilterText);
     connect(m_methodOfAll, &QComboBox::activated, this, [this](int index) {
         m_editor->setMethodOfAll(kThresholdMethods[static_cast<std::size_t>(index)]);
@@ -213,7 +215,11 @@ void CalibrationPanel::takeChosen()
 {
     if (const policy::Policy *const policy = m_editor->policy()) {
         const QScopedValueRollback<bool> guard(m_isSyncing, true);
-        m_model->setChosen(m_editor->chosen(), *policy, m_editor->isChoosing());
+        const auto &calibration = m_editor->calibration();
+        m_model->setChosen(m_editor->chosen(), *policy,
+                           calibration ? session::heldInTarget(*m_controller->snapshot(), *calibration)
+                                       : std::vector<bool>(),
+                           m_editor->isChoosing());
         const auto method = std::ranges::find(
             kThresholdMethods, policy->thresholdMethod.value_or(policy::kDefaultThresholdMethod));
         m_methodOfAll->setCurrentIndex(static_cast<int>(method - kThresholdMethods.begin()));
@@ -261,7 +267,7 @@ void CalibrationPanel::showRow()
     const QModelIndex row
         = index ? m_proxy->mapFromSource(m_model->index(static_cast<int>(*index), 0)) : QModelIndex();
     if (!row.isValid()) {
-        m_view->clearSelection();
+        m_view->selectionModel()->clear(); // and no current row, which could not be chosen by a click
         return;
     }
     m_view->selectionModel()->setCurrentIndex(

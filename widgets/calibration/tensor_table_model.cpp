@@ -15,19 +15,21 @@ void TensorTableModel::setCalibration(std::shared_ptr<const jobs::CalibrateOutco
     endResetModel();
 }
 
-void TensorTableModel::setChosen(Chosen chosen, const policy::Policy &policy, bool stale)
+void TensorTableModel::setChosen(Chosen chosen, const policy::Policy &policy, std::vector<bool> held,
+                                 bool stale)
 {
     if (!m_calibration)
         return;
-    const bool isNew = chosen != m_chosen || policy.target != m_policy.target;
+    const bool isNew = chosen != m_chosen || policy.target != m_policy.target || held != m_held;
+    m_held = std::move(held);
     m_chosen = std::move(chosen);
     m_policy = policy;
     m_isStale = stale;
     if (isNew) {
         m_risks.clear();
         for (std::size_t k = 0; m_chosen && k < m_chosen->size(); ++k)
-            m_risks.push_back(
-                session::riskOf(m_calibration->tensors[k], (*m_chosen)[k].threshold, policy.target));
+            m_risks.push_back(session::riskOf(m_calibration->tensors[k], (*m_chosen)[k].threshold,
+                                              policy.target, m_held[k]));
     }
     if (rowCount() > 0)
         Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));

@@ -45,7 +45,8 @@ public:
     /// Null: no rows.
     void setCalibration(std::shared_ptr<const jobs::CalibrateOutcome> calibration);
     /// chosen  null: not known yet. stale: of an earlier policy than `policy`
-    void setChosen(Chosen chosen, const policy::Policy &policy, bool stale);
+    /// held  of every tensor: is it in the target type for some node?
+    void setChosen(Chosen chosen, const policy::Policy &policy, std::vector<bool> held, bool stale);
 
     int rowCount(const QModelIndex &parent = {}) const override;
     int columnCount(const QModelIndex &parent = {}) const override;
@@ -63,6 +64,7 @@ private:
     std::shared_ptr<const jobs::CalibrateOutcome> m_calibration;
     Chosen m_chosen;
     policy::Policy m_policy;
+    std::vector<bool> m_held; ///< by row: is it in the target type for some node?
     std::vector<session::TensorRisk> m_risks; ///< by row; empty: not known yet
     bool m_isStale = false;
 };

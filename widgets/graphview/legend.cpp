@@ -70,6 +70,7 @@ void Legend::show(const Scene &scene, const Looks &looks, ColourBy colourBy, std
 {
     m_colourBy = colourBy;
     m_casts = casts;
+    m_castType = tensor::DType::F32;
     m_rows.clear();
     std::array<std::size_t, kMixTypes.size()> counts{};
     m_isStale = false;
@@ -84,6 +85,8 @@ void Legend::show(const Scene &scene, const Looks &looks, ColourBy colourBy, std
     for (std::size_t m = 0; m < counts.size(); ++m) {
         if (counts[m] > 0)
             m_rows.push_back({kMixTypes[m], counts[m]});
+        if (counts[m] > 0 && tensor::isHalf(kMixTypes[m]))
+            m_castType = kMixTypes[m];
     }
     m_hasFigures = looks.hasFigures;
     m_low = looks.low;
@@ -177,7 +180,7 @@ void Legend::paintEvent(QPaintEvent *)
         const QPointF corners[] = {centre + QPointF(0, -5), centre + QPointF(5, 0), centre + QPointF(0, 5),
                                    centre + QPointF(-5, 0)};
         painter.setPen(Qt::NoPen);
-        painter.setBrush(tones.text());
+        painter.setBrush(tones.of(m_castType).band);
         painter.drawPolygon(corners, 4);
         painter.setPen(tones.text());
         painter.drawText(row.adjusted(2.7 * line, 0, 0, 0), Qt::AlignVCenter, castsText());

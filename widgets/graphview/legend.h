@@ -41,6 +41,8 @@ private:
     ColourBy m_colourBy = ColourBy::Precision;
     std::vector<Row> m_rows;
     std::optional<std::size_t> m_casts;
+    tensor::DType m_castType
+        = tensor::DType::F32; ///< to which most of them are, as far as the operators tell
     bool m_hasFigures = false;
     bool m_isStale = false;
     double m_low = 0;

@@ -299,8 +299,9 @@ DetailSection NodeDetails::range() const
              {}});
         const bool overflows = values.fp16.overflow > 0;
         section.rows.push_back({QStringLiteral("in float16"),
-                                QStringLiteral("%1 overflow, %2 become zero")
+                                QStringLiteral("%1 of %2 overflow, %3 become zero")
                                     .arg(values.fp16.overflow)
+                                    .arg(values.count)
                                     .arg(values.fp16.underflow),
                                 {},
                                 overflows,

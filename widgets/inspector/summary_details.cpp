@@ -122,7 +122,7 @@ void addAccuracy(const session::Snapshot &snapshot, const session::Figures &figu
     }
     if (const auto first = outcome.comparison.firstDivergence) {
         const graph::NodeId node = outcome.comparison.layers[*first].node;
-        add(QStringLiteral("first below %1 dB").arg(decibels(outcome.comparison.threshold)),
+        add(QStringLiteral("first layer below %1 dB").arg(decibels(outcome.comparison.threshold)),
             plain(snapshot.graph().node(node).name), true, node);
     }
     if (outcome.examples > 0)

@@ -274,7 +274,7 @@ QString CalibrationPlot::summary() const
                 .arg(values.count)
                 .arg(significant(values.min), significant(values.max));
     if (values.fp16.overflow > 0)
-        text += tr(" \u00b7 \u26a0 %1 overflow in float16").arg(values.fp16.overflow);
+        text += tr(" \u00b7 \u26a0 %1 of %2 overflow in float16").arg(values.fp16.overflow).arg(values.count);
     if (values.fp16.underflow > 0)
         text += tr(" \u00b7 %1 become zero in float16").arg(values.fp16.underflow);
     return text;

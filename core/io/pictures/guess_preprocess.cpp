@@ -31,6 +31,30 @@ std::optional<std::int64_t> firstChannels(const graph::Model &model)
     return std::nullopt;
 }
 
+/// What the input says of itself: extents that are not open, and where the channels stand.
+void takeDeclared(const graph::Model &model, Preprocess &rules)
+{
+    for (graph::NodeId id = 0; id < model.graph.nodeCount(); ++id) {
+        if (!model.graph.isVariable(id) || model.graph.node(id).name != rules.input)
+            continue;
+        const tensor::Shape shape = dialect::of(model.graph).declaredShape(model.graph, model.graph.node(id));
+        if (shape.rank() != 4)
+            return;
+        const auto isChannels = [&shape](std::size_t axis) { return shape[axis] == 1 || shape[axis] == 3; };
+        const auto take = [&shape](std::size_t axis, std::optional<std::int64_t> &extent) {
+            if (shape[axis] > 0)
+                extent = shape[axis];
+        };
+        rules.channelsLast = isChannels(3) && !isChannels(1);
+        if (shape[rules.channelsLast ? 3 : 1] == 1)
+            rules.color = Preprocess::Color::Gray;
+        take(0, rules.batch);
+        take(rules.channelsLast ? 1 : 2, rules.height);
+        take(rules.channelsLast ? 2 : 3, rules.width);
+        return;
+    }
+}
+
 } // namespace
 
 std::vector<std::string> pictureInputs(const graph::Model &model)
@@ -52,6 +76,7 @@ Preprocess guessedPreprocess(const graph::Model &model)
     rules.height = rules.width = kUsualSide;
     if (firstChannels(model) == 1)
         rules.color = Preprocess::Color::Gray;
+    takeDeclared(model, rules);
     rules.mean.assign(rules.channels(), 0);
     rules.scale.assign(rules.channels(), 1.0 / 255);
     return rules;

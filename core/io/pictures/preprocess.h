@@ -47,8 +47,8 @@ Result<void> writePreprocess(const Preprocess &rules, const std::string &path);
 /// The inputs that pictures may feed: variables without a parameter, no labels.
 std::vector<std::string> pictureInputs(const graph::Model &model);
 
-/// A guess, for a person to mend: the first input, the colours that the first convolution's weights take, 224 x 224 pixels
-/// from 0 to 1.
+/// A guess, for a person to mend: the first input, what it says of its shape, else the colours that the first convolution's
+/// weights take, and 224 x 224 pixels; from 0 to 1.
 Preprocess guessedPreprocess(const graph::Model &model);
 
 /// One picture as a float32 tensor (1, C, H, W) or (1, H, W, C).

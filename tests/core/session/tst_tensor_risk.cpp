@@ -71,7 +71,7 @@ private Q_SLOTS:
     void aValueThatFloat16CannotHoldIsAHardRisk()
     {
         QVERIFY(riskOfValues({1, 65520}).isHard());
-        QVERIFY(riskOfValues({1, 65520}).words.find("1 value overflows float16") != std::string::npos);
+        QVERIFY(riskOfValues({1, 65520}).words.find("1 of 2 values overflows float16") != std::string::npos);
         QVERIFY(!riskOfValues({1, 65519}).isHard());
         QVERIFY(!riskOfValues({1, 65520}, DType::BF16).isHard());
         QVERIFY(riskOfValues({1, 3.4e38F}, DType::BF16).isHard());
@@ -125,7 +125,7 @@ private Q_SLOTS:
         const session::TensorAdvice &advice = all.front();
         QVERIFY(advice.isHard);
         QCOMPARE(m_calibration.tensors[advice.tensor].name, std::string("energy_output"));
-        QVERIFY(advice.text.find("8 values overflow float16") != std::string::npos);
+        QVERIFY(advice.text.find("8 of 8 values overflow float16") != std::string::npos);
         QVERIFY(m_document->apply(advice.edit).ok());
         const auto after = snapshot();
         for (const graph::NodeId node : advice.nodes)

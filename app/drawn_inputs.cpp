@@ -1,0 +1,46 @@
+#include "app/drawn_inputs.h"
+
+#include "app/settings.h"
+#include "core/jobs/drawn_inputs.h"
+#include "widgets/common/formatters.h"
+
+#include <QCoreApplication>
+#include <QCryptographicHash>
+#include <QDir>
+
+namespace halftone::app {
+namespace {
+
+constexpr std::size_t kExamples = 8; ///< enough for the errors of layers, and quick
+
+QString drawnFolder()
+{
+    return QDir::cleanPath(journalFolder() + QStringLiteral("/../drawn"));
+}
+
+} // namespace
+
+Result<QString> drawInputsFor(const io::LoadedModel &model)
+{
+    HALFTONE_TRY(const jobs::DrawnInputs inputs, jobs::drawInputs(model.model, kExamples));
+    const QString path = widgets::plain(model.modelPath);
+    const QByteArray place
+        = QCryptographicHash::hash(path.toUtf8(), QCryptographicHash::Sha256).toHex().left(8);
+    QDir().mkpath(drawnFolder());
+    const QString file
+        = QStringLiteral("%1/%2-%3.npz").arg(drawnFolder(), nameOfModel(path), QString::fromLatin1(place));
+    HALFTONE_CHECK(io::writeNpz(inputs.arrays, file.toStdString()));
+    return file;
+}
+
+bool areDrawn(const std::optional<jobs::ExampleOptions> &data)
+{
+    return data && widgets::plain(data->inputs).startsWith(drawnFolder() + '/');
+}
+
+QString drawnInputsMeaning()
+{
+    return QCoreApplication::translate("drawnInputs", "Drawn inputs: errors yes, accuracy no.");
+}
+
+} // namespace halftone::app
