@@ -20,6 +20,21 @@ namespace halftone::widgets {
 namespace {
 
 constexpr int kFadeMs = 120;
+constexpr double kEntranceHeight = 400; ///< of the scene's top, about what is seen of it at first
+
+/// Where the boxes at the top of a scene stand.
+double entranceOf(const Scene &scene)
+{
+    double sum = 0;
+    int count = 0;
+    for (const SceneItem &item : scene.items()) {
+        if (item.isFrame || item.rect.top() > kEntranceHeight)
+            continue;
+        sum += item.rect.center().x();
+        ++count;
+    }
+    return count > 0 ? sum / count : scene.size().width() / 2;
+}
 
 } // namespace
 
@@ -180,6 +195,7 @@ void GraphView::take(LayoutAnswer answer)
         m_appearance.setTypes(std::move(*answer.types));
     m_scene = std::move(answer.scene);
     m_navigator.setSceneSize(m_scene->size());
+    m_navigator.setEntrance(entranceOf(*m_scene));
     m_right->setMessage({});
     m_plainNote->showNote(m_scene->note());
     recolour();

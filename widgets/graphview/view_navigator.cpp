@@ -58,7 +58,10 @@ void ViewNavigator::showFirst()
     if (!m_sceneSize.isEmpty() && m_camera.scale < kLegible) {
         Camera camera;
         camera.scale = kLegible;
-        camera.centreOn({m_sceneSize.width() / 2, 0}, viewport());
+        // A scene that is wider than the viewport begins where its first boxes are.
+        const bool isWide = m_sceneSize.width() * kLegible > viewport().width() - 2 * kMargin;
+        const double middle = m_sceneSize.width() / 2;
+        camera.centreOn({isWide ? m_entrance.value_or(middle) : middle, 0}, viewport());
         camera.origin.setY(-kMargin / kLegible);
         set(camera);
     }

@@ -23,6 +23,7 @@ public:
 
     const Camera &camera() const { return m_camera; }
     void setSceneSize(const QSizeF &size) { m_sceneSize = size; } ///< empty: there is none
+    void setEntrance(double x) { m_entrance = x; } ///< of the scene: where the eye begins, at its top
 
     void moveTo(const Camera &camera); ///< and stays there, whatever size the viewport gets
     void fit(); ///< all of the scene, also in a viewport of another size
@@ -63,6 +64,7 @@ private:
 
     const QWidget *m_viewport;
     QSizeF m_sceneSize;
+    std::optional<double> m_entrance;
     Camera m_camera;
     ViewHistory m_history;
     Keep m_keep = Keep::Nothing;

@@ -56,6 +56,13 @@ void TestViewNavigator::aLargeSceneIsFirstSeenLegiblyFromItsTop()
     const QRectF shown = seen(navigator, {500, 20000});
     QVERIFY(shown.top() > 0 && shown.top() < 100);
     QVERIFY(qAbs(shown.center().x() - 400) < 0.01);
+    navigator.setEntrance(100); // all of its width is seen: it stays in the middle
+    navigator.showFirst();
+    QVERIFY(qAbs(seen(navigator, {500, 20000}).center().x() - 400) < 0.01);
+    navigator.setSceneSize({3000, 20000});
+    navigator.setEntrance(2500);
+    navigator.showFirst();
+    QVERIFY(qAbs(navigator.camera().toView(QRectF(2500, 0, 0, 0)).x() - 400) < 0.01);
 }
 
 void TestViewNavigator::whatWasFittedIsFittedAgainInAnotherSize()
