@@ -84,6 +84,15 @@ void LiveJobs::setInView(InView view)
         restart(); // it keeps what it has computed
 }
 
+void LiveJobs::setProposal(std::optional<policy::Edit> edit)
+{
+    m_proposal = std::move(edit);
+    if (!m_proposal && m_running == Job::Proposal)
+        restart();
+    else if (m_proposal && !m_busy)
+        next();
+}
+
 void LiveJobs::setSettings(const JobSettings &settings)
 {
     if (settings == m_settings)
@@ -126,6 +135,8 @@ bool LiveJobs::isDue(Job job) const
         return false;
     case Job::Errors:
         return m_errorsWanted && m_data && m_comparedRevision != now;
+    case Job::Proposal:
+        return m_proposal && m_errorsWanted && m_data && m_comparedRevision == now;
     case Job::Isolated:
         return m_errorsWanted && m_data && m_comparedRevision == now && m_isolatedRevision != now;
     case Job::Ranges:
@@ -139,13 +150,13 @@ bool LiveJobs::isDue(Job job) const
 /// Errors answer an edit; the measurement, which suffers from whatever runs beside it, waits unless it is looked at.
 LiveJobs::Job LiveJobs::choose() const
 {
-    std::array order{Job::Errors, Job::Isolated, Job::Ranges, Job::Latency};
+    std::array order{Job::Errors, Job::Proposal, Job::Isolated, Job::Ranges, Job::Latency};
     // int8 operators take their ranges from the statistics, and are converted anew when these come.
     const bool needsRanges = !m_controller->snapshot()->converted->conversion.int8Group.empty();
     if (needsRanges || m_inView == InView::Ranges)
-        order = {Job::Ranges, Job::Errors, Job::Isolated, Job::Latency};
+        order = {Job::Ranges, Job::Errors, Job::Proposal, Job::Isolated, Job::Latency};
     else if (m_inView == InView::Latency)
-        order = {Job::Errors, Job::Latency, Job::Isolated, Job::Ranges};
+        order = {Job::Errors, Job::Proposal, Job::Latency, Job::Isolated, Job::Ranges};
     const auto due = std::ranges::find_if(order, [this](Job job) { return isDue(job); });
     return due == order.end() ? Job::None : *due;
 }
@@ -167,6 +178,8 @@ void LiveJobs::next()
     case Job::Errors:
     case Job::Isolated:
         return compare(m_running == Job::Isolated);
+    case Job::Proposal:
+        return compareProposal();
     case Job::Ranges:
         return calibrate();
     case Job::Latency:
@@ -284,6 +297,25 @@ void LiveJobs::compare(bool isolated)
             if (isolated)
                 m_isolatedRevision = revision;
             show(std::move(outcome).value(), *basis, revision, isolated);
+            next();
+        });
+}
+
+/// Computes only what the edit would change; when it is made, the values are there already.
+void LiveJobs::compareProposal()
+{
+    const auto shared = begin("what the suggestion would gain");
+    m_job.start(
+        [options = compareOptions(*m_data), snapshot = m_controller->snapshot(), edit = *m_proposal,
+         live = m_comparison, shared](std::stop_token stop) -> Result<jobs::CompareOutcome> {
+            const Progress progress = Shared::progress(shared, std::move(stop));
+            HALFTONE_TRY(const auto after, session::Document::afterEdit(*snapshot, edit, progress));
+            return live->compare(*after, options, progress);
+        },
+        [this](const Result<jobs::CompareOutcome> &outcome) {
+            m_proposal.reset();
+            if (outcome.ok())
+                Q_EMIT proposalCompared(outcome.value());
             next();
         });
 }

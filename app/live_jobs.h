@@ -60,6 +60,8 @@ public:
     void setLatencyWanted(bool wanted);
     /// What is in view goes first; layers alone, which take the longest, give way to it.
     void setInView(InView view);
+    /// An edit that may be made: once the present state has been compared, so is the one that it would lead to. Nothing: none.
+    void setProposal(std::optional<policy::Edit> edit);
     void setSettings(const JobSettings &settings);
     const JobSettings &settings() const { return m_settings; }
 
@@ -75,6 +77,7 @@ Q_SIGNALS:
     void progressed(double share, const QString &what, double secondsLeft);
     void dataChanged();
     void failed(const QString &what);
+    void proposalCompared(const halftone::jobs::CompareOutcome &outcome);
     void noted(const QString &what); ///< what could not be computed yet, as is usual for a new model
 
 private:
@@ -83,6 +86,7 @@ private:
     {
         None,
         Errors,
+        Proposal,
         Isolated,
         Ranges,
         Latency
@@ -112,6 +116,7 @@ private:
     session::LatencyOptions latencyOptions() const;
     void takeRestored();
     void compare(bool isolated);
+    void compareProposal();
     void calibrate();
     void measure();
     void fail(const Error &error);
@@ -123,6 +128,7 @@ private:
     JobSettings m_settings;
     bool m_errorsWanted = true;
     bool m_latencyWanted = false;
+    std::optional<policy::Edit> m_proposal; ///< that is yet to be compared
     bool m_busy = false;
     InView m_inView = InView::Errors;
     Job m_running = Job::None;

@@ -165,6 +165,11 @@ void MainWindow::connectBars()
         connect(bar, &NoticeBar::dismissed, this, giveFocusBack);
     }
     connect(m_modelBar, &ModelBar::chosen, this, giveFocusBack);
+    connect(m_suggestionBar, &SuggestionBar::proposed, m_jobs,
+            [this] { m_jobs->setProposal(m_suggestionBar->suggestion()->edit); });
+    connect(m_suggestionBar, &SuggestionBar::withdrawn, m_jobs,
+            [this] { m_jobs->setProposal(std::nullopt); });
+    connect(m_jobs, &LiveJobs::proposalCompared, m_suggestionBar, &SuggestionBar::showGain);
     if (m_firstSteps) {
         connect(m_firstSteps, &FirstSteps::attachWanted, this, &MainWindow::attachData);
         connect(m_firstSteps, &FirstSteps::drawWanted, this, &MainWindow::drawInputs);

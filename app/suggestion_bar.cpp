@@ -27,6 +27,7 @@ SuggestionBar::SuggestionBar(widgets::DocumentController *controller, QWidget *p
 void SuggestionBar::forget()
 {
     hide();
+    withdraw();
     m_suggestion.reset();
     m_taken.reset();
     m_dismissed.reset();
@@ -61,12 +62,19 @@ void SuggestionBar::take()
     refresh();
 }
 
-QString SuggestionBar::costOf(const Suggestion &suggestion) const
+/// "top-1 9.8 → 99.3 %, casts 10 → 12": gain and cost, the gain as soon as it is known.
+QString SuggestionBar::effectOf(const Suggestion &suggestion) const
 {
     const session::EditEffect effect = m_controller->effectOf(suggestion.edit);
-    return effect.castsAfter == effect.castsBefore
+    const QString casts = effect.castsAfter == effect.castsBefore
         ? tr("casts stay %1").arg(effect.castsBefore)
         : tr("casts %1 \u2192 %2").arg(effect.castsBefore).arg(effect.castsAfter);
+    const session::Figures &figures = m_controller->figures();
+    const auto now = figures.comparison ? scoreOf(*figures.comparison) : std::nullopt;
+    if (!now || !m_gain)
+        return casts;
+    return tr("%1 %2 \u2192 %3\u202f%4, %5")
+        .arg(now->name, now->converted, m_gain->converted, m_gain->unit, casts);
 }
 
 /// "Done: Keep sum in fp32. top-1 9.8 → 99.3 %, casts 4 → 6."; figures as soon as they are there.
@@ -87,7 +95,31 @@ QString SuggestionBar::resultOf(const Taken &taken) const
 void SuggestionBar::showSuggestion()
 {
     const QString action = plain(m_suggestion->action);
-    showNotice(tr("%1. %2: %3.").arg(plain(m_suggestion->text), action, costOf(*m_suggestion)), action);
+    showNotice(tr("%1. %2: %3.").arg(plain(m_suggestion->text), action, effectOf(*m_suggestion)), action);
+}
+
+void SuggestionBar::propose()
+{
+    m_proposedFor = m_controller->snapshot()->revision;
+    m_gain.reset();
+    showSuggestion();
+    Q_EMIT proposed();
+}
+
+void SuggestionBar::withdraw()
+{
+    m_gain.reset();
+    if (std::exchange(m_proposedFor, std::nullopt))
+        Q_EMIT withdrawn();
+}
+
+void SuggestionBar::showGain(const jobs::CompareOutcome &after)
+{
+    if (!m_suggestion || m_proposedFor != m_controller->snapshot()->revision
+        || !isVisibleTo(parentWidget())) // it was closed meanwhile
+        return;
+    m_gain = scoreOf(after);
+    showSuggestion();
 }
 
 void SuggestionBar::refresh()
@@ -103,13 +135,15 @@ void SuggestionBar::refresh()
         = next && m_suggestion && next->text == m_suggestion->text && isVisibleTo(parentWidget());
     m_suggestion = std::move(next);
     if (m_suggestion && m_dismissed != plain(m_suggestion->text)) {
-        if (!isSame)
-            showSuggestion();
-    } else if (m_taken) {
-        showNotice(resultOf(*m_taken), tr("Undo"));
-    } else {
-        hide();
+        if (!isSame || m_proposedFor != snapshot->revision)
+            propose();
+        return;
     }
+    withdraw();
+    if (m_taken)
+        showNotice(resultOf(*m_taken), tr("Undo"));
+    else
+        hide();
 }
 
 } // namespace halftone::app

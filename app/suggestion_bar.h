@@ -25,6 +25,11 @@ public:
     const std::optional<Suggestion> &suggestion() const { return m_suggestion; }
     void forget(); ///< another document is shown
     void refresh(); ///< lists or figures have changed
+    void showGain(const jobs::CompareOutcome &after); ///< of the suggestion that was proposed last
+
+Q_SIGNALS:
+    void proposed(); ///< what suggestion() would lead to is to be compared
+    void withdrawn(); ///< no more
 
 private:
     /// One that was taken, as long as nothing else is edited.
@@ -39,13 +44,17 @@ private:
     void take();
     bool stillHolds() const;
     bool isAwaited() const; ///< a comparison of what is shown is on its way
-    QString costOf(const Suggestion &suggestion) const;
+    QString effectOf(const Suggestion &suggestion) const;
     QString resultOf(const Taken &taken) const;
     void showSuggestion();
+    void propose();
+    void withdraw();
 
     widgets::DocumentController *m_controller;
     std::optional<Suggestion> m_suggestion;
     std::optional<Taken> m_taken;
+    std::optional<std::uint64_t> m_proposedFor; ///< revision
+    std::optional<Score> m_gain; ///< the score that the suggestion would lead to
     std::optional<QString> m_dismissed; ///< the text that was closed, so that it does not come again
 };
 

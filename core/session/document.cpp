@@ -206,6 +206,20 @@ Result<std::shared_ptr<const Snapshot>> Document::derive(const Request &request,
     return std::shared_ptr<const Snapshot>(std::move(snapshot));
 }
 
+Result<std::shared_ptr<const Snapshot>>
+Document::afterEdit(const Snapshot &snapshot, const policy::Edit &edit, const Progress &progress)
+{
+    HALFTONE_TRY(policy::Policy policy,
+                 policy::applyEdit(*snapshot.policy, edit, dialect::of(snapshot.graph())));
+    const Request request{snapshot.revision,    snapshot.source,
+                          snapshot.shapes,      std::make_shared<const policy::Policy>(std::move(policy)),
+                          snapshot.calibration, false};
+    HALFTONE_TRY(std::shared_ptr<const Snapshot> after, derive(request, &snapshot, progress));
+    if (after->error)
+        return *after->error;
+    return after;
+}
+
 EditEffect Document::effectOf(const Snapshot &snapshot, const policy::Edit &edit, const Progress &progress)
 {
     EditEffect effect;

@@ -64,6 +64,9 @@ public:
     /// fails: Cancelled
     static Result<std::shared_ptr<const Snapshot>> derive(const Request &request, const Snapshot *before,
                                                           const Progress &progress = {});
+    /// `snapshot` as it would be after `edit`. fails: for an edit that cannot be done, or whose policy cannot be applied
+    static Result<std::shared_ptr<const Snapshot>>
+    afterEdit(const Snapshot &snapshot, const policy::Edit &edit, const Progress &progress = {});
     /// What `edit` would do to `snapshot`.
     static EditEffect effectOf(const Snapshot &snapshot, const policy::Edit &edit,
                                const Progress &progress = {});

@@ -467,7 +467,9 @@ void TestMainWindow::theSampleShowsWhatOverflowsAndAButtonThatMendsIt()
     const auto &bar = window.suggestionBar();
     QVERIFY2(bar.text().startsWith("energy (sum) overflows in float16"), qPrintable(bar.text()));
 
-    QVERIFY2(bar.text().contains("Keep sum in fp32: casts "), qPrintable(bar.text())); // what it costs
+    const QString promised = bar.text(); // what it gains and costs
+    QVERIFY2(promised.contains("Keep sum in fp32: top-1 ") && promised.contains(", casts "),
+             qPrintable(promised));
     const double before = window.controller().figures().comparison->other->top1;
     auto *const mend = bar.findChild<QPushButton *>();
     QTest::mouseClick(mend, Qt::LeftButton);
@@ -478,6 +480,9 @@ void TestMainWindow::theSampleShowsWhatOverflowsAndAButtonThatMendsIt()
              window.controller().figures().comparison->reference->top1);
     // What it did, in the figures of before and now, and a way back.
     const double now = window.controller().figures().comparison->other->top1;
+    QVERIFY2(promised.contains(
+                 QStringLiteral("%1 \u2192 %2").arg(100 * before, 0, 'f', 1).arg(100 * now, 0, 'f', 1)),
+             qPrintable(promised)); // as was said before it was done
     QVERIFY2(bar.text().startsWith("Done: Keep sum in fp32. top-1 "), qPrintable(bar.text()));
     QVERIFY2(bar.text().contains(
                  QStringLiteral("%1 \u2192 %2").arg(100 * before, 0, 'f', 1).arg(100 * now, 0, 'f', 1)),
