@@ -4,8 +4,11 @@
 
 #include <signal.h>
 
+#include <QDir>
+#include <QFile>
+#include <QIODevice>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 using halftone::test::callCli;
 using halftone::test::CliOutcome;

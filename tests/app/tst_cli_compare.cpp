@@ -5,9 +5,11 @@
 #include <signal.h>
 
 #include <QElapsedTimer>
+#include <QFile>
+#include <QIODevice>
 #include <QProcess>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 using halftone::test::callCli;
 using halftone::test::CliOutcome;

@@ -3,8 +3,13 @@
 #include "tests/support/files.h"
 #include "tests/support/sample_files.h"
 
+#include <QCoreApplication>
+#include <QDir>
+#include <QFile>
+#include <QIODevice>
+#include <QMap>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <filesystem>
 #include <optional>

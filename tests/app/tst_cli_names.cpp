@@ -2,8 +2,11 @@
 #include "tests/support/call_cli.h"
 #include "tests/support/sample_files.h"
 
+#include <QByteArrayList>
+#include <QFile>
+#include <QIODevice>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <map>

@@ -3,7 +3,7 @@
 
 #include <QElapsedTimer>
 #include <QProcess>
-#include <QtTest>
+#include <QTest>
 
 using namespace halftone;
 using test::callCli;

@@ -3,7 +3,7 @@
 #include "tests/support/sample_files.h"
 
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 using halftone::test::callCli;
 using halftone::test::CliOutcome;

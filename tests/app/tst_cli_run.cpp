@@ -3,8 +3,10 @@
 #include "tests/support/files.h"
 #include "tests/support/sample_files.h"
 
+#include <QFile>
+#include <QIODevice>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <cmath>

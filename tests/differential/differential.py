@@ -42,8 +42,8 @@ class Run:
         self.asked, self.scratch = asked, scratch
         self.mxnet = MXNet(scratch)
         self.checks = Checks(self.mxnet, asked.cli, scratch)
-        self.conversions = Conversions(self.checks)
         self.known = Known()
+        self.conversions = Conversions(self.checks, self.known)
         self.drawn, self.excused, self.told = collections.Counter(), collections.Counter(), collections.Counter()
         self.new = []
         self.excused_graphs = 0
@@ -96,10 +96,11 @@ class Run:
             alone = self.checks.wrong_by_itself(graph)
             entries = [self.checks.excuse(self.known, a) for a, _ in alone]
             unexplained = [a for (a, _), entry in zip(alone, entries) if not entry and not self.checks.is_ill_conditioned(a)]
-            if unexplained or (not alone and not self.checks.is_ill_conditioned(graph)):
+            unset = [] if alone else self.checks.unset(self.known, graph)
+            if unexplained or (not alone and not unset and not self.checks.is_ill_conditioned(graph)):
                 self.tell_new(index, "values", unexplained[0] if unexplained else graph, problem, self.unlisted_problem)
-            elif any(entries):
-                self.excuse(index, [e for e in entries if e])
+            elif unset or any(entries):
+                self.excuse(index, [*unset, *(e for e in entries if e)])
             else:
                 self.told["ill-conditioned"] += 1
         except (Crashed, Untestable) as trouble:

@@ -11,6 +11,7 @@ import numpy as np
 import compare
 import graphs
 import oracles
+from shrink import entries_of, single
 
 LIST = Path(__file__).with_name("known_differences.json")
 
@@ -28,7 +29,7 @@ class Node:
 
     def names(self):
         return {"a": self.attrs, "inputs": self.inputs, "shapes": [i.shape for i in self.inputs], "types": [i.dtype.name for i in self.inputs],
-                "np": np, "number": oracles.number, "flag": oracles.flag, "len": len, "sum": sum, "int": int, "min": min, "max": max, "any": any, "all": all}
+                "np": np, "number": oracles.number, "flag": oracles.flag, "len": len, "sum": sum, "int": int, "min": min, "max": max, "any": any, "all": all, "zip": zip, "eval": eval}
 
 
 class Known:
@@ -50,6 +51,21 @@ class Known:
         """Whether what Halftone gives is right by the definition, so that the difference is MXNet's."""
         return oracle_problem(entry, graph, ours, theirs) is None
 
+    def unset_heads(self, graph, values):
+        """{head: entry} of what hangs on memory that MXNet leaves unwritten. values: {(node, output): array} as MXNet gives them."""
+        used, unset = entries_of(graph), {}
+        for at, node in enumerate(graph.nodes):
+            inputs = graph.inputs_of(node) if node["op"] != "null" else []
+            mine = [k for n, k in used if n == at]
+            read = [unset[i] for i in inputs if i in unset]
+            alone = single(graph, at, values) if inputs and all(i in values for i in inputs) else None
+            entry = alone and self.entry_of(alone)
+            if read:
+                unset.update({(at, k): read[0] for k in mine})
+            elif entry and entry.get("unset"):
+                unset.update({(at, k): entry for k in unset_outputs(entry, alone, mine)})
+        return {k: unset[head] for k, head in enumerate(graph.heads) if tuple(head) in unset}
+
     def excuse_conversion(self, folder):
         """The entry that explains how Halftone's conversion in the folder differs from MXNet's, or None."""
         ours, theirs = Path(folder) / "ours-symbol.json", Path(folder) / "theirs-symbol.json"
@@ -61,6 +77,12 @@ class Known:
                     and getattr(oracles, entry["oracle"])(*graphs_read):
                 return entry
         return None
+
+
+def unset_outputs(entry, alone, outputs):
+    """Those of which the oracle says nothing; all of them where it says nothing of a part, or where nothing at all is written."""
+    right = getattr(oracles, entry["oracle"])(Node(alone))
+    return outputs if callable(right) else [k for k in outputs if right[k] is None] or outputs
 
 
 def oracle_problem(entry, graph, ours, theirs):

@@ -17,14 +17,14 @@ def flipped(node):
 
 
 def cut_sigmoid(node):
-    """The sigmoid of integers in single precision, cut to an integer."""
+    """The sigmoid of integers, cut to an integer."""
     with np.errstate(over="ignore"):
-        return [np.trunc(1 / (1 + np.exp(-node.inputs[0].astype(np.float32))))]
+        return [np.trunc(1 / (1 + np.exp(-node.inputs[0].astype(np.float64))))]
 
 
 def random_relu(node):
     """Outside training the slope is the middle of its range; the slopes drawn in training are none."""
-    middle = (number(node, "lower_bound", 0.125) + number(node, "upper_bound", 0.334)) / 2
+    middle = (np.float32(number(node, "lower_bound", 0.125)) + np.float32(number(node, "upper_bound", 0.334))) / 2
     x = node.inputs[0]
     return [np.where(x > 0, x, x * x.dtype.type(middle)), None]
 
@@ -89,12 +89,12 @@ def largest_of_windows(node):
 
 
 def averages_of_windows(node):
-    """Means over windows as far as the padding reaches, 0 over nothing; how many there are is told by the outputs."""
+    """0 over nothing; the windows that hold something are right."""
     def mend(theirs):
-        x, out = node.inputs[0].astype(np.float64), theirs[0].astype(np.float64)
+        x, out = node.inputs[0], theirs[0].astype(np.float64)
         rank = x.ndim - 2
         if flag(node, "global_pool"):
-            return [np.mean(x, axis=tuple(range(2, x.ndim)), keepdims=True)]
+            return [out]
         kernel, stride, pad = (eval(node.attrs.get(key, default)) for key, default in (("kernel", "()"), ("stride", str((1,) * rank)), ("pad", str((0,) * rank))))
         counts_padding = node.attrs.get("count_include_pad", "True") in ("True", "1")
         for place in np.ndindex(out.shape[2:]):
@@ -102,8 +102,8 @@ def averages_of_windows(node):
             ends = [min(b + k, n + q) for b, k, n, q in zip(begins, kernel, x.shape[2:], pad)]
             inside = [(max(b, 0), max(min(e, n), 0)) for b, e, n in zip(begins, ends, x.shape[2:])]
             lengths = [max(e - b, 0) for b, e in (zip(begins, ends) if counts_padding else inside)]
-            total = x[(slice(None), slice(None), *(slice(b, e) for b, e in inside))].sum(axis=tuple(range(2, x.ndim)))
-            out[(slice(None), slice(None), *place)] = total / np.prod(lengths) if np.prod(lengths) else 0
+            if not np.prod(lengths):
+                out[(slice(None), slice(None), *place)] = 0
         return [out]
     return mend
 
@@ -178,14 +178,23 @@ def first_of_ties(node):
     return {"indices": [order], "value": [values], "both": [values, order]}[kind]
 
 
+def in_order(node):
+    """All elements along an axis, NaN behind the numbers."""
+    x, axis = node.inputs[0].astype(np.float64), node.attrs.get("axis", "-1")
+    x, axis = (x.reshape(-1), 0) if axis == "None" else (x, int(axis))
+    sign = 1 if node.attrs.get("is_ascend", "True") in ("True", "1") else -1
+    return [sign * np.sort(sign * x, axis=axis)]
+
+
 def transposed_convolution(node):
-    """Each number of the data spreads its kernel; what goes beyond the target shape is cut off, at the front by the larger half."""
+    """Each number of the data spreads its kernel; what is padding, or goes beyond the target shape (at the front by the larger half), is cut off."""
     x, w = (i.astype(np.float64) for i in node.inputs[:2])
-    kernel, target = eval(node.attrs["kernel"]), eval(node.attrs["target_shape"])
+    kernel, target = eval(node.attrs["kernel"]), eval(node.attrs.get("target_shape", "None"))
     stride, dilate = (eval(node.attrs.get(key, "None")) or (1,) * len(kernel) for key in ("stride", "dilate"))
+    pad, adjusted = (eval(node.attrs.get(key, "None")) or (0,) * len(kernel) for key in ("pad", "adj"))
     spans = [s * (n - 1) + (k - 1) * e + 1 for s, n, k, e in zip(stride, x.shape[2:], kernel, dilate)]
     groups, channels, filters = int(number(node, "num_group", 1)), x.shape[1], w.shape[1]
-    whole = np.zeros((len(x), groups * filters, *spans))
+    whole = np.zeros((len(x), groups * filters, *(span + a for span, a in zip(spans, adjusted))))
     with np.errstate(invalid="ignore"):
         for tap in np.ndindex(*kernel):
             places = tuple(slice(t * e, t * e + s * (n - 1) + 1, s) for t, e, s, n in zip(tap, dilate, stride, x.shape[2:]))
@@ -193,9 +202,14 @@ def transposed_convolution(node):
                 first = c // (channels // groups) * filters
                 shares = w[(c, slice(None), *tap)].reshape(1, -1, *(1,) * len(kernel))
                 whole[(slice(None), slice(first, first + filters), *places)] += x[:, c:c + 1] * shares
-    begins = [(span - size + 1) // 2 for span, size in zip(spans, target)]
+    begins = [(span - size + 1) // 2 for span, size in zip(spans, target)] if target else pad
+    target = target or [span + a - 2 * p for span, a, p in zip(spans, adjusted, pad)]
     out = whole[(slice(None), slice(None), *(slice(b, b + n) for b, n in zip(begins, target)))]
     return [out + node.inputs[2].reshape(-1, *(1,) * len(kernel)) if len(node.inputs) > 2 else out]
+
+
+def magnitudes(node):
+    return [np.abs(node.inputs[0])]
 
 
 def codes_of_nothing(node):

@@ -1,8 +1,11 @@
 #include "tests/fuzz/properties.h"
 #include "tests/support/malformed.h"
 
+#include <QDir>
 #include <QDirIterator>
-#include <QtTest>
+#include <QFile>
+#include <QIODevice>
+#include <QTest>
 
 using namespace halftone;
 

@@ -294,6 +294,19 @@ def windows_at_the_edge(v):
     order = uniform(1, 3, 6, low=0, high=1)
     yield ("multibox_detection_topk", C.MultiBoxDetection(data, v("offsets"), v("anchors"), nms_topk=2, threshold=0.01),
            {"data": order, "offsets": uniform(1, 24, low=-0.1, high=0.1), "anchors": boxes(1, 6) / 10})
+    yield "edge_gelu", S.LeakyReLU(data, act_type="gelu"), {"data": np.array([np.inf, -np.inf, np.nan, 1], "float32")}
+    yield "edge_softmax_first_axis", S.softmax(data, axis=0), {"data": np.array([[np.nan, 1], [1, 2]], "float32")}
+    yield ("edge_roi_align", C.ROIAlign(data, v("rois"), pooled_size=(2, 1), spatial_scale=1.0),
+           {"data": np.array([[[[np.nan, 1, 2, 3], [1, 2, 3, 4], [2, 3, 4, 5], [3, 4, 5, 6]]]], "float32"), "rois": np.array([[0, 2, 2, 7, 5]], "float32")})
+    yield "edge_bilinear_resize", C.BilinearResize2D(data, height=3, width=5), {"data": np.array([[[[1, -np.inf]]]], "float32")}
+    yield "edge_sigmoid_int8", S.sigmoid(v("data", dtype="int8")), {"data": np.array([16, 17, 24, 36, 37, 127, -1, -128], "int8")}
+    yield "edge_rrelu_float64", S.LeakyReLU(wide, act_type="rrelu")[0], {"data": np.array([-1e12, 1.0])}
+    # Beyond the end of float32 on the way
+    large = np.array([[3e38, 2], [2, -3e38], [0, 1]], "float32")
+    yield "edge_overflow_prod", S.Group([S.prod(data, axis=0), S.nanprod(data, axis=0)]), {"data": large}
+    yield "edge_overflow_khatri_rao", S.khatri_rao(data, v("b"), v("c")), {"data": large, "b": large, "c": np.array([[0, 1], [1, 1]], "float32")}
+    yield "edge_overflow_log_softmax", S.Group([S.log_softmax(data, temperature=0.5), S.softmax(data, temperature=0.5)]), {"data": large}
+    yield "edge_overflow_adaptive_pool", C.AdaptiveAvgPooling2D(data, output_size=1), {"data": np.array([[[[3e38, 3e38], [1, -3e38]]]], "float32")}
 
 
 def main():

@@ -9,12 +9,15 @@
 #include "core/session/saved_results.h"
 
 #include <QComboBox>
+#include <QDir>
+#include <QFile>
+#include <QIODevice>
 #include <QImage>
 #include <QLineEdit>
 #include <QSet>
 #include <QSpinBox>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 using namespace halftone;
 using app::ViewState;

@@ -5,15 +5,16 @@
 #include "app/recovery_bar.h"
 #include "app/settings.h"
 #include "app/suggestion_bar.h"
+#include "tests/widgets/models/sample_document.h"
 #include "widgets/graphview/graph_view.h"
 #include "widgets/oplists/op_lists_panel.h"
 
+#include <QCoreApplication>
 #include <QFile>
-#include <QRegularExpression>
 #include <QSettings>
 #include <QStandardPaths>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 namespace halftone::test {
 
@@ -49,14 +50,6 @@ inline bool settleAfterEdit(const app::MainWindow &window)
 {
     QTest::qWait(10);
     return settle(window);
-}
-
-inline graph::NodeId nodeNamed(const graph::Graph &graph, std::string_view name)
-{
-    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
-        if (graph.node(id).name == name)
-            return id;
-    return rewrite::kNoNode;
 }
 
 } // namespace halftone::test

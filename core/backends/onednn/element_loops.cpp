@@ -185,6 +185,12 @@ private:
     std::unique_ptr<kernels::Kernel> m_fallback;
 };
 
+bool isPlain(const ops::Softmax &op, std::size_t rank)
+{
+    const bool alongLast = op.axis == -1 || static_cast<std::size_t>(op.axis + 1) == rank;
+    return alongLast && op.kind != ops::Softmax::Kind::Softmin && !op.temperature && !op.useLength;
+}
+
 } // namespace
 
 bool losesNaN(const kernels::Operation &operation)
@@ -195,8 +201,11 @@ bool losesNaN(const kernels::Operation &operation)
         = op.getIf<ops::Activation>(); // of float32 it is defined so: see the reference's
         activation && activation->kind == ops::UnaryKind::Relu)
         return operation.inputs[0].dtype == DType::F16;
-    if (op.is<ops::Softmax>()) // likewise
-        return tensor::isHalf(operation.inputs[0].dtype);
+    if (const auto *leaky = op.getIf<ops::LeakyRelu>())
+        return leaky->kind == ops::LeakyRelu::Kind::Gelu;
+    if (const auto *softmax = op.getIf<ops::Softmax>()) // likewise, plainly along the last axis
+        return tensor::isHalf(operation.inputs[0].dtype)
+            || !isPlain(*softmax, operation.inputs[0].shape.rank());
     if (const auto *unary = op.getIf<ops::Unary>())
         return unary->kind == ops::UnaryKind::Relu || unary->kind == ops::UnaryKind::Exp;
     if (const auto *scalar = op.getIf<ops::ScalarBinary>())

@@ -2,7 +2,9 @@
 #include "core/backends/reference/kernels.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <type_traits>
 
 namespace halftone::backends::reference {
 namespace {
@@ -12,8 +14,16 @@ AxisView lineView(std::optional<std::int64_t> axis, DimSpan dims)
     return axis ? AxisView(dims, fromFront(*axis, dims.size())) : AxisView(count(dims));
 }
 
+template <class Real>
+bool isNaN([[maybe_unused]] Real x)
+{
+    if constexpr (std::is_floating_point_v<Real>)
+        return std::isnan(x);
+    return false;
+}
+
 /// Calls `use(line, order)` with the positions of each line's elements, best first; only the first `wanted` are in
-/// order. The first of equal elements comes first.
+/// order. The first of equal elements comes first, NaN behind all numbers.
 template <class Real, class Use>
 void eachOrdered(const Real *data, const AxisView &view, std::size_t wanted, bool ascending, const Use &use)
 {
@@ -24,7 +34,9 @@ void eachOrdered(const Real *data, const AxisView &view, std::size_t wanted, boo
         const auto before = [&](std::size_t a, std::size_t b) {
             const Real x = from[a * view.inner];
             const Real y = from[b * view.inner];
-            return x == y ? a < b : ascending ? x < y : x > y;
+            if (x == y || isNaN(x) || isNaN(y))
+                return isNaN(x) == isNaN(y) ? a < b : isNaN(y);
+            return ascending ? x < y : x > y;
         };
         std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(wanted), order.end(),
                           before);

@@ -216,7 +216,8 @@ Result<void> compute(const ops::AdaptiveAveragePool &, const Arrays<Real> &array
                     for (std::int64_t w = left; w < right; ++w)
                         sum += static_cast<double>(from[h * in[3] + w]);
                 }
-                *to++ = static_cast<Real>(sum / static_cast<double>((bottom - top) * (right - left)));
+                // Rounded first: a sum beyond the type's range is infinite.
+                *to++ = static_cast<Real>(sum) / static_cast<Real>((bottom - top) * (right - left));
             }
         }
     }

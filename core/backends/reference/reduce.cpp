@@ -7,6 +7,9 @@
 namespace halftone::backends::reference {
 namespace {
 
+/// In double whatever Real is, so that the order of adding does not show; but a product beyond Real's range is infinite at
+/// once, as zeros may follow.
+template <class Real>
 double joined(ops::Reduce::Kind kind, double sum, double x)
 {
     using Kind = ops::Reduce::Kind;
@@ -21,9 +24,9 @@ double joined(ops::Reduce::Kind kind, double sum, double x)
     case Kind::Min:
         return x < sum || std::isnan(x) ? x : sum;
     case Kind::Prod:
-        return sum * x;
+        return static_cast<double>(static_cast<Real>(sum * x));
     case Kind::NanProd:
-        return std::isnan(x) ? sum : sum * x;
+        return std::isnan(x) ? sum : static_cast<double>(static_cast<Real>(sum * x));
     case Kind::L1:
         return sum + std::abs(x);
     case Kind::L2:
@@ -65,10 +68,10 @@ Result<void> compute(const ops::Reduce &op, const Arrays<Real> &arrays)
                                 : reducedStrides(arrays.inDims(0), op.axes, op.exclude));
     if (op.kind == Kind::LogSumExp)
         return logSumExp(arrays, strides);
-    // In double whatever Real is: the order of adding then does not show.
     std::vector<double> sums(arrays.outCount(0), startOf<double>(op.kind));
-    eachPlace(arrays.in[0], arrays.inDims(0), strides,
-              [&](Real x, std::size_t at) { sums[at] = joined(op.kind, sums[at], static_cast<double>(x)); });
+    eachPlace(arrays.in[0], arrays.inDims(0), strides, [&](Real x, std::size_t at) {
+        sums[at] = joined<Real>(op.kind, sums[at], static_cast<double>(x));
+    });
     const double each
         = static_cast<double>(arrays.inCount(0)) / static_cast<double>(std::max<std::size_t>(sums.size(), 1));
     for (std::size_t i = 0; i < sums.size(); ++i) {

@@ -56,13 +56,15 @@ struct MaxBins
     }
 };
 
-/// Between the four pixels around a place; 0 more than a pixel outside.
+/// Between the four pixels around a place; nothing of the first pixel more than a pixel outside, which is NaN where that is
+/// no finite number: as everybody's kernels have it since the first ones.
 template <class Real>
 Real interpolated(const Real *plane, std::int64_t height, std::int64_t width, Real y, Real x)
 {
-    if (height < 1 || width < 1
-        || !(y >= -1 && y <= static_cast<Real>(height) && x >= -1 && x <= static_cast<Real>(width)))
+    if (height < 1 || width < 1)
         return 0;
+    if (!(y >= -1 && y <= static_cast<Real>(height) && x >= -1 && x <= static_cast<Real>(width)))
+        return 0 * plane[0];
     const auto split = [](Real place, std::int64_t size) {
         place = std::max(place, Real(0));
         const std::int64_t low = std::min(static_cast<std::int64_t>(place), size - 1);

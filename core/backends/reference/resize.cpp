@@ -24,9 +24,10 @@ std::vector<Sample<Real>> samples(std::int64_t from, std::int64_t to, bool align
                                : static_cast<Real>(from) / static_cast<Real>(to);
     std::vector<Sample<Real>> result(static_cast<std::size_t>(to));
     for (std::int64_t i = 0; i < to; ++i) {
-        const Real place = alignCorners
-            ? ratio * static_cast<Real>(i)
-            : std::max(ratio * (static_cast<Real>(i) + Real(0.5)) - Real(0.5), Real(0));
+        // Rounded at the end, as in MXNet: whether a neighbour has a share at all decides what an infinite one does.
+        const double centre = static_cast<double>(ratio) * (static_cast<double>(i) + 0.5) - 0.5;
+        const Real place
+            = alignCorners ? ratio * static_cast<Real>(i) : std::max(static_cast<Real>(centre), Real(0));
         const std::int64_t low = std::min(static_cast<std::int64_t>(place), from - 1);
         result[static_cast<std::size_t>(i)]
             = {low, std::min(low + 1, from - 1), place - static_cast<Real>(low)};

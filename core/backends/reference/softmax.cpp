@@ -20,11 +20,11 @@ struct SoftmaxForm
 
 /// The largest, NaN left out.
 template <class Real>
-Real largestOf(const Real *data, std::size_t length, std::size_t step, Real factor)
+Real largestOf(const Real *data, std::size_t length, std::size_t step, Real sign)
 {
     Real largest = -std::numeric_limits<Real>::infinity();
     for (std::size_t i = 0; i < length; ++i)
-        largest = std::max(largest, data[i * step] * factor);
+        largest = std::max(largest, data[i * step] * sign);
     return largest;
 }
 
@@ -32,11 +32,14 @@ Real largestOf(const Real *data, std::size_t length, std::size_t step, Real fact
 template <class Real>
 void softmaxLine(const Real *data, Real *out, std::size_t length, std::size_t step, const SoftmaxForm &form)
 {
-    const Real factor = static_cast<Real>((form.negated ? -1 : 1) / form.temperature);
-    const Real largest = largestOf(data, length, step, factor);
+    const Real sign = form.negated ? Real(-1) : Real(1);
+    const auto temperature = static_cast<Real>(form.temperature);
+    const Real largest = largestOf(data, length, step, sign);
+    // The largest is taken off first: what the temperature magnifies beyond the type's range is then a very small share.
+    const auto exponentOf = [&](Real x) { return (x * sign - largest) / temperature; };
     double sum = 0;
     for (std::size_t i = 0; i < length; ++i) {
-        const Real exponent = data[i * step] * factor - largest;
+        const Real exponent = exponentOf(data[i * step]);
         const Real power = form.nanIsInfinite && std::isnan(exponent) ? std::numeric_limits<Real>::infinity()
                                                                       : std::exp(exponent);
         sum += static_cast<double>(power);
@@ -45,7 +48,7 @@ void softmaxLine(const Real *data, Real *out, std::size_t length, std::size_t st
     }
     const auto logarithm = static_cast<Real>(std::log(sum));
     for (std::size_t i = 0; i < length; ++i)
-        out[i * step] = form.logarithm ? data[i * step] * factor - largest - logarithm
+        out[i * step] = form.logarithm ? exponentOf(data[i * step]) - logarithm
                                        : static_cast<Real>(static_cast<double>(out[i * step]) / sum);
 }
 

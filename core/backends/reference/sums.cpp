@@ -118,14 +118,18 @@ template <class Real>
 Result<void> compute(const ops::ColumnKronecker &, const Arrays<Real> &arrays)
 {
     const auto columns = static_cast<std::size_t>(arrays.outDims(0)[1]);
+    std::vector<Real> factors(arrays.in.size());
     for (std::size_t i = 0; i < arrays.outCount(0); ++i) {
         std::size_t row = i / columns;
-        Real product = 1;
         for (std::size_t k = arrays.in.size(); k-- > 0;) {
             const auto rows = static_cast<std::size_t>(arrays.inDims(k)[0]);
-            product *= arrays.in[k][row % rows * columns + i % columns];
+            factors[k] = arrays.in[k][row % rows * columns + i % columns];
             row /= rows;
         }
+        // From the first on: what becomes infinite on the way hangs on the order.
+        Real product = 1;
+        for (const Real factor : factors)
+            product *= factor;
         arrays.out[0][i] = product;
     }
     return {};

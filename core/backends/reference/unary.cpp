@@ -59,10 +59,9 @@ template <class Real>
 Result<void> compute(const ops::Unary &op, const Arrays<Real> &arrays)
 {
     if (op.kind == ops::UnaryKind::Sigmoid && !tensor::isFloat(arrays.operation.outputs[0].dtype))
-        return eachElement(
-            arrays, kTranscendental, [](Real x) { // the one function of integers in single precision
-                return static_cast<Real>(apply(ops::UnaryKind::Sigmoid, static_cast<float>(x)));
-            });
+        return eachElement(arrays, kTranscendental, [](Real x) { // where it becomes 1 hangs on the precision
+            return static_cast<Real>(apply(ops::UnaryKind::Sigmoid, static_cast<double>(x)));
+        });
     if (op.kind != ops::UnaryKind::DivideBySqrtDim)
         return unary(op.kind, arrays);
     const DimSpan dims = arrays.inDims(0);
@@ -117,7 +116,8 @@ Result<void> compute(const ops::LeakyRelu &op, const Arrays<Real> &arrays)
     case Kind::Leaky:
         return eachElement(arrays, kCheap, [slope](Real x) { return x > 0 ? x : slope * x; });
     case Kind::RandomRelu: { // outside training: the middle of the range
-        const auto middle = static_cast<Real>((op.lowerBound + op.upperBound) / 2);
+        const auto middle
+            = static_cast<Real>((static_cast<float>(op.lowerBound) + static_cast<float>(op.upperBound)) / 2);
         return eachElement(arrays, kCheap, [middle](Real x) { return x > 0 ? x : middle * x; });
     }
     case Kind::Elu:

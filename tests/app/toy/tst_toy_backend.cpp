@@ -1,8 +1,10 @@
 #include "core/io/arrays/npz.h"
 #include "tests/support/call_cli.h"
 
+#include <QFile>
+#include <QIODevice>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <cstring>
 

@@ -3,7 +3,7 @@
 #include "core/io/arrays/npz.h"
 #include "core/io/model_io.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <cmath>

@@ -72,8 +72,9 @@ QString difference(const Tensor &got, const Tensor &want, double relative, doubl
 /// Operators whose results jump where inputs are near each other, or that take no 16-bit type at all.
 bool jumps(const std::string &name)
 {
-    for (const char *part : {"argmax", "topk", "cast_int", "multibox", "one_hot", "amp_multicast",
-                             "box_target", "bipartite", "psroi", "rroi", "_nan", "beyond", "pool_outside"}) {
+    for (const char *part :
+         {"argmax", "topk", "cast_int", "multibox", "one_hot", "amp_multicast", "box_target", "bipartite",
+          "psroi", "rroi", "_nan", "beyond", "pool_outside", "/edge_"}) {
         if (name.find(part) != std::string::npos)
             return true;
     }
@@ -112,7 +113,9 @@ void TestReferenceOps::mxnetGivesTheSame()
     const auto want = io::readNpz(path + "/expected-fp32.npz").value();
     const auto cpu = backends::backendChain("cpu", 2); // without oneDNN the reference alone
     QVERIFY(cpu.ok());
-    for (const kernels::BackendChain &backends : {reference(false), reference(true), cpu.value()}) {
+    const bool isOfSingles
+        = path.find("_overflow_") != std::string::npos; // what is beyond their end is not beyond doubles'
+    for (const kernels::BackendChain &backends : {reference(false), reference(!isOfSingles), cpu.value()}) {
         const auto got = runCase(path, feed, backends);
         QVERIFY2(got.ok(), got.ok() ? "" : got.error().message().c_str());
         QCOMPARE(got.value().size(), want.size());

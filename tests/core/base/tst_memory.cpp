@@ -4,7 +4,7 @@
 
 #include <sys/resource.h>
 
-#include <QtTest>
+#include <QTest>
 
 #include <atomic>
 #include <limits>

@@ -1,7 +1,7 @@
 #include "core/base/output_check.h"
 
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <filesystem>
 #include <fstream>

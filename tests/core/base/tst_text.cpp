@@ -1,6 +1,6 @@
 #include "core/base/text.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace halftone;
 

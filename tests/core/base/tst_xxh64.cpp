@@ -1,6 +1,6 @@
 #include "core/base/xxh64.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <string>
 #include <string_view>

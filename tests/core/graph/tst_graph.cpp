@@ -2,7 +2,7 @@
 #include "tests/support/build_graph.h"
 #include "tests/support/graph_text.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <thread>
 

@@ -3,7 +3,7 @@
 #include "tests/support/build_graph.h"
 #include "tests/support/files.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace halftone;
 using tensor::Shape;

@@ -1,7 +1,7 @@
 #include "core/infer/infer_types.h"
 #include "tests/support/build_graph.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace halftone;
 using tensor::DType;

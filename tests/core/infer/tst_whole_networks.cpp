@@ -4,7 +4,7 @@
 #include "core/io/mxnet/symbol_json.h"
 #include "tests/support/files.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace halftone;
 using graph::NodeId;

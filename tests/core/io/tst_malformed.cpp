@@ -3,7 +3,7 @@
 #include "core/io/sniff.h"
 #include "tests/support/malformed.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <chrono>
 

@@ -2,7 +2,7 @@
 #include "core/tensor/convert.h"
 
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <filesystem>
 #include <fstream>

@@ -2,7 +2,7 @@
 #include "core/io/model_io.h"
 
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <filesystem>
 #include <fstream>

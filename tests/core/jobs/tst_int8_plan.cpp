@@ -6,7 +6,7 @@
 #include "core/profile/typed_model.h"
 #include "tests/support/int8_networks.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #include "core/layout/repeats.h"
 #include "tests/support/build_graph.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <random>

@@ -5,8 +5,9 @@
 
 #include <QElapsedTimer>
 #include <QFile>
+#include <QIODevice>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <random>
 #include <set>

@@ -1,7 +1,7 @@
 #include "core/layout/svg_writer.h"
 
+#include <QTest>
 #include <QXmlStreamReader>
-#include <QtTest>
 
 using namespace halftone;
 using layout::SvgItem;

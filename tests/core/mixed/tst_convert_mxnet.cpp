@@ -4,7 +4,7 @@
 #include "tests/support/files.h"
 #include "tests/support/graph_text.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <filesystem>
 

@@ -3,7 +3,7 @@
 #include "tests/support/build_graph.h"
 #include "tests/support/graph_text.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 

@@ -7,7 +7,7 @@
 #include "tests/support/build_graph.h"
 #include "tests/support/toy_dialect.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace halftone;
 using graph::Entry;

@@ -4,7 +4,7 @@
 #include "tests/support/files.h"
 #include "tests/support/typed/type_aware_model.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace halftone;
 using tensor::DType;

@@ -1,7 +1,7 @@
 #include "tests/support/build_graph.h"
 #include "tests/support/typed/properties.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <set>
 

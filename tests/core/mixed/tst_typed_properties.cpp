@@ -2,7 +2,8 @@
 #include "tests/support/typed/properties.h"
 #include "tests/support/typed/shrink.h"
 
-#include <QtTest>
+#include <QDir>
+#include <QTest>
 
 #include <algorithm>
 #include <map>

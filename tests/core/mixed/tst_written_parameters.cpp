@@ -2,7 +2,7 @@
 #include "core/mixed/convert_model.h"
 #include "tests/support/build_graph.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <cmath>

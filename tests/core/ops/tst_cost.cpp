@@ -1,7 +1,7 @@
 #include "core/ops/cost.h"
 #include "core/ops/numerics.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace halftone;
 using namespace halftone::ops;

@@ -1,6 +1,6 @@
 #include "core/ops/infer_shape.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <limits>
 

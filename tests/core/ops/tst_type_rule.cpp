@@ -1,6 +1,7 @@
 #include "core/ops/type_rule.h"
 
-#include <QtTest>
+#include <QLatin1Char>
+#include <QTest>
 
 #include <vector>
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <QElapsedTimer>
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <array>

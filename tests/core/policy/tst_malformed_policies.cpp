@@ -2,7 +2,8 @@
 
 #include <QElapsedTimer>
 #include <QFile>
-#include <QtTest>
+#include <QIODevice>
+#include <QTest>
 
 using halftone::policy::readPolicy;
 

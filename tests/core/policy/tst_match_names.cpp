@@ -2,7 +2,7 @@
 #include "tests/support/build_graph.h"
 
 #include <QElapsedTimer>
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 

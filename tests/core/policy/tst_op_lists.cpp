@@ -1,7 +1,7 @@
 #include "core/dialect/registry.h"
 #include "core/policy/op_lists.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <thread>

@@ -1,7 +1,7 @@
 #include "core/policy/pattern.h"
 
 #include <QElapsedTimer>
-#include <QtTest>
+#include <QTest>
 
 #include <random>
 #include <set>

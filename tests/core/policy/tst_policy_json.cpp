@@ -1,6 +1,6 @@
 #include "core/policy/policy_json.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <random>
 

@@ -1,7 +1,7 @@
 #include "core/policy/policy_json.h"
 #include "tests/support/malformed.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace halftone;
 

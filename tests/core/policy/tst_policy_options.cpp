@@ -1,6 +1,6 @@
 #include "core/policy/policy_options.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace halftone::policy;
 using halftone::Errc;

@@ -1,10 +1,12 @@
 #include "core/dialect/registry.h"
 #include "core/policy/rules.h"
 
+#include <QFile>
+#include <QIODevice>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QtTest>
+#include <QTest>
 
 using namespace halftone::policy;
 using halftone::Errc;

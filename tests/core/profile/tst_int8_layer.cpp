@@ -4,7 +4,7 @@
 #include "core/profile/kept_compare.h"
 #include "tests/support/build_graph.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include "core/quantize/quantize.h"
 #include "tests/support/build_graph.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 

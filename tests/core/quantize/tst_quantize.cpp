@@ -6,7 +6,7 @@
 #include "tests/support/build_graph.h"
 #include "tests/support/files.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "core/report/precision_colours.h"
 
-#include <QtTest>
+#include <QTest>
 
 using namespace halftone;
 using tensor::DType;

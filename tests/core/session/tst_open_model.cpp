@@ -1,7 +1,8 @@
 #include "core/session/open_model.h"
 #include "tests/support/build_graph.h"
 
-#include <QtTest>
+#include <QTemporaryDir>
+#include <QTest>
 
 using namespace halftone;
 using test::GraphBuilder;

@@ -2,7 +2,7 @@
 #include "core/tensor/convert.h"
 #include "core/tensor/float16.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <bit>

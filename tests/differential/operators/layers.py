@@ -29,6 +29,8 @@ def conv(op):
         dtype = layer_dtype(d)
         data = d.tensor(shape=(d.integer(1, 2), channels, *spaces(d, rank)), dtype=dtype)
         attrs = window(d, rank) | {"num_filter": filters} | ({"num_group": groups} if groups > 1 else {})
+        if op == "Convolution_v1" and reaches_beyond(attrs, data.shape[2:]):
+            del attrs["dilate"]
         inputs = [data, d.fresh((filters, channels // groups, *attrs["kernel"]), dtype, weight=True)]
         if d.chance(0.4):
             attrs["no_bias"] = True
@@ -36,6 +38,13 @@ def conv(op):
             inputs.append(d.fresh((filters,), dtype, weight=True))
         d.node(op, inputs, attrs)
     return draw
+
+
+def reaches_beyond(attrs, extents):
+    """Whether a stretched kernel is longer than the padded data."""
+    ones = (1,) * len(extents)
+    reach = [(k - 1) * e + 1 for k, e in zip(attrs["kernel"], attrs.get("dilate", ones))]
+    return any(r > n + 2 * p for r, n, p in zip(reach, extents, attrs.get("pad", (0,) * len(extents))))
 
 
 def deconv(d):

@@ -9,7 +9,7 @@
 #include "tests/support/typed/graph_edit.h"
 #include "tests/support/typed/properties.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <fstream>

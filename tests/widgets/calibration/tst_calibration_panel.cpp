@@ -11,8 +11,11 @@
 #include <QAbstractItemModelTester>
 #include <QComboBox>
 #include <QDoubleSpinBox>
+#include <QLatin1Char>
+#include <QLocale>
+#include <QSignalSpy>
 #include <QTableView>
-#include <QtTest>
+#include <QTest>
 
 using namespace halftone;
 using namespace halftone::widgets;

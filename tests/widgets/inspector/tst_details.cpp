@@ -2,11 +2,13 @@
 #include "widgets/inspector/inspector_panel.h"
 #include "widgets/models/source_types.h"
 
+#include <QLatin1Char>
 #include <QSignalSpy>
+#include <QTest>
 #include <QTextBlock>
 #include <QTextDocument>
 #include <QTextLayout>
-#include <QtTest>
+#include <QUrl>
 
 using namespace halftone;
 using namespace halftone::widgets;

@@ -1,9 +1,11 @@
 #include "tests/widgets/models/sample_document.h"
 #include "widgets/models/layer_filter_proxy.h"
 
+#include <QAbstractItemModel>
 #include <QAbstractItemModelTester>
+#include <QModelIndex>
 #include <QSignalSpy>
-#include <QtTest>
+#include <QTest>
 
 #include <cmath>
 #include <limits>

@@ -1,7 +1,7 @@
 #include "tests/widgets/models/sample_document.h"
 #include "widgets/models/list_entries.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 

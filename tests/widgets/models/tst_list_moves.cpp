@@ -3,7 +3,8 @@
 #include "widgets/common/document_controller.h"
 #include "widgets/models/list_moves.h"
 
-#include <QtTest>
+#include <QMimeData>
+#include <QTest>
 
 using namespace halftone;
 using namespace halftone::widgets;

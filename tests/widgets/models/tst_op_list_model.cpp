@@ -2,10 +2,13 @@
 #include "tests/widgets/models/sample_document.h"
 #include "widgets/models/op_list_model.h"
 
+#include <QAbstractItemModel>
 #include <QAbstractItemModelTester>
 #include <QMimeData>
+#include <QModelIndex>
+#include <QPersistentModelIndex>
 #include <QSignalSpy>
-#include <QtTest>
+#include <QTest>
 
 using namespace halftone;
 using namespace halftone::widgets;

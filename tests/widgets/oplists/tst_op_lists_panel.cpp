@@ -14,13 +14,18 @@
 #include <QDragEnterEvent>
 #include <QDragMoveEvent>
 #include <QDropEvent>
+#include <QItemSelectionModel>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QMimeData>
+#include <QModelIndexList>
+#include <QPoint>
+#include <QPointF>
 #include <QPushButton>
+#include <QRectF>
+#include <QTest>
 #include <QWheelEvent>
-#include <QtTest>
 
 #include <memory>
 

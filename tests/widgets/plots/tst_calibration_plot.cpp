@@ -6,8 +6,12 @@
 
 #include <QAccessible>
 #include <QElapsedTimer>
+#include <QEvent>
+#include <QLatin1Char>
+#include <QPoint>
+#include <QSignalSpy>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <algorithm>
 #include <cmath>

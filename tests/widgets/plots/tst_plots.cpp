@@ -4,8 +4,12 @@
 #include "widgets/plots/histogram_bins.h"
 #include "widgets/plots/latency_plot.h"
 
+#include <QCoreApplication>
+#include <QFile>
+#include <QIODevice>
+#include <QPoint>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <numeric>
 

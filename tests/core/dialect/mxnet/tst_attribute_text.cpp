@@ -1,6 +1,6 @@
 #include "core/dialect/mxnet/attribute_text.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include <cmath>
 #include <limits>

@@ -1,11 +1,14 @@
 #include "core/dialect/mxnet/op_info.h"
 
+#include <QDir>
 #include <QDirIterator>
 #include <QFile>
+#include <QIODevice>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QtTest>
+#include <QJsonValue>
+#include <QTest>
 
 #include <thread>
 

@@ -1,10 +1,13 @@
 #include "core/dialect/mxnet/op_info.h"
 
 #include <QFile>
+#include <QIODevice>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QtTest>
+#include <QJsonValue>
+#include <QLatin1Char>
+#include <QTest>
 
 using namespace halftone;
 using dialect::mxnet::findOp;
