@@ -21,6 +21,7 @@
 #include <QProcess>
 #include <QPushButton>
 #include <QRandomGenerator>
+#include <QSignalSpy>
 #include <QStatusBar>
 #include <QStyleOption>
 #include <QTemporaryDir>

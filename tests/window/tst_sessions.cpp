@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <QPushButton>
+#include <QSignalSpy>
 
 using namespace halftone;
 using app::MainWindow;
