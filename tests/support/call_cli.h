@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <QFloat16> // QCOMPARE of JSON tries to convert it to whatever Qt can print
 #include <QProcess>
 #include <QStringList>
 

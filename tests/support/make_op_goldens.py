@@ -301,6 +301,9 @@ def windows_at_the_edge(v):
     yield "edge_bilinear_resize", C.BilinearResize2D(data, height=3, width=5), {"data": np.array([[[[1, -np.inf]]]], "float32")}
     yield "edge_sigmoid_int8", S.sigmoid(v("data", dtype="int8")), {"data": np.array([16, 17, 24, 36, 37, 127, -1, -128], "int8")}
     yield "edge_rrelu_float64", S.LeakyReLU(wide, act_type="rrelu")[0], {"data": np.array([-1e12, 1.0])}
+    yield "edge_cumsum_int32", S.np.cumsum(v("data").as_np_ndarray(), dtype="int32").as_nd_ndarray(), {"data": np.array([-0.5, 1.5, 1, -1.5], "float32")}
+    yield ("edge_roi_pool", S.ROIPooling(data, v("rois"), pooled_size=(1, 1), spatial_scale=1.0),
+           {"data": np.array([[[[-np.inf, 1]]]], "float32"), "rois": np.array([[0, 0, 0, 0, 0], [0, 0, 0, 1, 0]], "float32")})
     # Beyond the end of float32 on the way
     large = np.array([[3e38, 2], [2, -3e38], [0, 1]], "float32")
     yield "edge_overflow_prod", S.Group([S.prod(data, axis=0), S.nanprod(data, axis=0)]), {"data": large}

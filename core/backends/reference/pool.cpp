@@ -30,22 +30,6 @@ Range covered(std::int64_t at, const Window3 &window, std::size_t axis, std::int
     return {begin, std::min(end, size), step, tapsOf(std::min(end, size) - begin), tapsOf(end - first)};
 }
 
-/// The lowest finite number of a type; of integers and float64 Real's.
-template <class Real>
-Real lowestOf(tensor::DType type)
-{
-    switch (type) {
-    case tensor::DType::F32:
-        return static_cast<Real>(std::numeric_limits<float>::lowest());
-    case tensor::DType::F16:
-        return Real(-65504);
-    case tensor::DType::BF16:
-        return static_cast<Real>(-0x1.fep127);
-    default:
-        return std::numeric_limits<Real>::lowest();
-    }
-}
-
 template <class Real>
 class Window1
 {

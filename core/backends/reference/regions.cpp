@@ -1,6 +1,7 @@
 #include "core/backends/reference/regions.h"
 
 #include "core/backends/reference/kernels.h"
+#include "core/backends/reference/spatial.h"
 
 #include <algorithm>
 #include <array>
@@ -19,8 +20,10 @@ struct MaxBins
 {
     std::int64_t startX, startY;
     Real binWidth, binHeight;
+    Real lowest; ///< what a maximum begins with
 
-    MaxBins(const ops::RoiPool &op, const Real *region)
+    MaxBins(const ops::RoiPool &op, const Real *region, tensor::DType type)
+        : lowest(lowestOf<Real>(type))
     {
         const auto scale = static_cast<Real>(op.spatialScale);
         const auto corner
@@ -47,7 +50,7 @@ struct MaxBins
         const std::int64_t right = edge(startX, binWidth, x, true, width);
         if (bottom <= top || right <= left)
             return 0;
-        Real largest = std::numeric_limits<Real>::lowest();
+        Real largest = lowest;
         for (std::int64_t h = top; h < bottom; ++h) {
             for (std::int64_t w = left; w < right; ++w)
                 largest = std::max(largest, plane[h * width + w]);
@@ -94,7 +97,7 @@ struct AlignedBins
     Real startX, startY, binWidth, binHeight;
     std::int64_t pointsX, pointsY;
 
-    AlignedBins(const ops::RoiPool &op, const Real *region)
+    AlignedBins(const ops::RoiPool &op, const Real *region, tensor::DType)
     {
         const auto scale = static_cast<Real>(op.spatialScale);
         const Real shift = op.aligned ? Real(0.5) : Real(0);
@@ -144,7 +147,7 @@ Result<void> poolRegions(const ops::RoiPool &op, const Arrays<Real> &arrays)
         }
         HALFTONE_CHECK(needPicture(std::span(region, 5), r, in[0]));
         const Real *picture = arrays.in[0] + static_cast<std::int64_t>(region[0]) * in[1] * in[2] * in[3];
-        const Bins grid(op, region);
+        const Bins grid(op, region, arrays.operation.outputs[0].dtype);
         arrays.workers.share(
             static_cast<std::size_t>(out[1]), static_cast<std::size_t>(bins) * 64,
             [&](std::size_t begin, std::size_t end) {

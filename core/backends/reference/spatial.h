@@ -4,10 +4,27 @@
 #include "core/ops/window.h"
 
 #include <array>
+#include <limits>
 
 namespace halftone::backends::reference {
 
 using ops::Layout;
+
+/// The lowest finite number of a type; of integers and float64 Real's.
+template <class Real>
+Real lowestOf(tensor::DType type)
+{
+    switch (type) {
+    case tensor::DType::F32:
+        return static_cast<Real>(std::numeric_limits<float>::lowest());
+    case tensor::DType::F16:
+        return Real(-65504);
+    case tensor::DType::BF16:
+        return static_cast<Real>(-0x1.fep127);
+    default:
+        return std::numeric_limits<Real>::lowest();
+    }
+}
 
 /// A tensor (N, C, spatial…) or (N, spatial…, C) seen as one with three spatial axes.
 struct Picture

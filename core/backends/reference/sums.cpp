@@ -61,12 +61,15 @@ Result<void> compute(const ops::CumulativeSum &op, const Arrays<Real> &arrays)
     const std::int64_t all = static_cast<std::int64_t>(arrays.inCount(0));
     const DimSpan dims = op.axis ? arrays.inDims(0) : DimSpan(&all, 1);
     const AxisView view(dims, op.axis ? fromFront(*op.axis, dims.size()) : 0);
+    const bool isCut
+        = !tensor::isFloat(arrays.operation.outputs[0].dtype); // each element, before it is added
     for (std::size_t line = 0; line < view.lines(); ++line) {
         Real all = op.product ? Real(1) : Real(0);
         for (std::size_t i = 0; i < view.length; ++i) {
             const std::size_t at = view.begin(line) + (op.reverse ? view.length - 1 - i : i) * view.inner;
             const Real before = all;
-            all = op.product ? all * arrays.in[0][at] : all + arrays.in[0][at];
+            const Real x = isCut ? std::trunc(arrays.in[0][at]) : arrays.in[0][at];
+            all = op.product ? all * x : all + x;
             arrays.out[0][at] = op.exclusive ? before : all;
         }
     }
