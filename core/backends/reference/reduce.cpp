@@ -3,16 +3,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace halftone::backends::reference {
 namespace {
 
-/// In double whatever Real is, so that the order of adding does not show; but a product beyond Real's range is infinite at
-/// once, as zeros may follow.
-template <class Real>
-double joined(ops::Reduce::Kind kind, double sum, double x)
+/// From where on a number is infinite in a type; of integers and float64 none.
+double endOf(tensor::DType type)
+{
+    return type == tensor::DType::F16                               ? 65520
+        : type == tensor::DType::F32 || type == tensor::DType::BF16 ? 0x1p128
+                                                                    : std::numeric_limits<double>::infinity();
+}
+
+/// In double, so that the order of adding does not show; but a product that reaches the end of its type is infinite at once,
+/// as zeros may follow.
+double joined(ops::Reduce::Kind kind, double sum, double x, double end)
 {
     using Kind = ops::Reduce::Kind;
+    const auto product = [end](double value) {
+        return std::abs(value) < end ? value : value * std::numeric_limits<double>::infinity();
+    };
     switch (kind) {
     case Kind::Sum:
     case Kind::Mean:
@@ -24,9 +35,9 @@ double joined(ops::Reduce::Kind kind, double sum, double x)
     case Kind::Min:
         return x < sum || std::isnan(x) ? x : sum;
     case Kind::Prod:
-        return static_cast<double>(static_cast<Real>(sum * x));
+        return product(sum * x);
     case Kind::NanProd:
-        return std::isnan(x) ? sum : static_cast<double>(static_cast<Real>(sum * x));
+        return std::isnan(x) ? sum : product(sum * x);
     case Kind::L1:
         return sum + std::abs(x);
     case Kind::L2:
@@ -69,8 +80,9 @@ Result<void> compute(const ops::Reduce &op, const Arrays<Real> &arrays)
     if (op.kind == Kind::LogSumExp)
         return logSumExp(arrays, strides);
     std::vector<double> sums(arrays.outCount(0), startOf<double>(op.kind));
+    const double end = endOf(arrays.operation.outputs[0].dtype);
     eachPlace(arrays.in[0], arrays.inDims(0), strides, [&](Real x, std::size_t at) {
-        sums[at] = joined<Real>(op.kind, sums[at], static_cast<double>(x));
+        sums[at] = joined(op.kind, sums[at], static_cast<double>(x), end);
     });
     const double each
         = static_cast<double>(arrays.inCount(0)) / static_cast<double>(std::max<std::size_t>(sums.size(), 1));
