@@ -97,7 +97,7 @@ QLineEdit *AttachDialog::addPath(QFormLayout *form, const QString &label, const 
     edit->setPlaceholderText(hint);
     edit->setAccessibleName(QString(label).remove('&'));
     layout->addWidget(edit, 1);
-    auto *const file = new QPushButton(tr("File …"), row);
+    auto *const file = new QPushButton(tr("File…"), row);
     connect(file, &QPushButton::clicked, this, [this, edit] {
         const QString path = QFileDialog::getOpenFileName(this, tr("Choose a file"), edit->text());
         if (!path.isEmpty())
@@ -105,7 +105,7 @@ QLineEdit *AttachDialog::addPath(QFormLayout *form, const QString &label, const 
     });
     layout->addWidget(file);
     if (folderToo) {
-        auto *const folder = new QPushButton(tr("Folder …"), row);
+        auto *const folder = new QPushButton(tr("Folder…"), row);
         connect(folder, &QPushButton::clicked, this, [this, edit] {
             const QString path
                 = QFileDialog::getExistingDirectory(this, tr("Choose a folder of pictures"), edit->text());

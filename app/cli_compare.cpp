@@ -186,7 +186,7 @@ std::string decisions(const jobs::CompareOutcome &outcome)
         text = "fp32 " + percent(outcome.reference->top1) + ", mixed " + percent(outcome.other->top1) + "; ";
     const auto &outputs = outcome.comparison.outputs;
     if (!outputs.empty() && outputs[0].agreement)
-        text += "the same first class for " + percent(outputs[0].agreement->top1);
+        text += "agreement " + percent(outputs[0].agreement->top1);
     return text;
 }
 
@@ -206,11 +206,10 @@ void printSummary(const session::Session &session, const jobs::CompareOutcome &o
     for (std::size_t k = 0; k < comparison.outputs.size(); ++k)
         head.add({k == 0 ? "outputs" : "",
                   printable(outcome.outputs[k]) + ": " + withUnit(decibels(comparison.outputs[k].figures))});
-    head.add({"diverges",
-              comparison.firstDivergence
-                  ? "first at " + printable(nameOf(outcome, *comparison.firstDivergence)) + " (below "
-                      + formatted("%.1f dB", comparison.threshold) + ", NaN or overflow)"
-                  : "nowhere (below " + formatted("%.1f dB)", comparison.threshold)});
+    head.add({"first layer",
+              "below " + formatted("%.1f dB", comparison.threshold) + ", with NaN or overflow: "
+                  + (comparison.firstDivergence ? printable(nameOf(outcome, *comparison.firstDivergence))
+                                                : "none")});
     for (const auto &[names, where] : {std::pair(&outcome.unmatched.reference, "the model"),
                                        std::pair(&outcome.unmatched.other, "the other one")}) {
         if (!names->empty())
@@ -305,7 +304,7 @@ void addCompare(Parser &app, Action &chosen)
         .type("MODEL2");
     command
         .option("--threshold", &options->threshold,
-                "SQNR below which a layer counts as diverged; default: half of its bits")
+                "SQNR for the first layer below it; default: half of the type's bits")
         .type("DB");
     command.option("--worst", &options->worst, "Show the N worst layers").type("N");
     command.option("--memory", &options->memory, "Limit for the values held at a time (1024)").type("MB");

@@ -32,7 +32,7 @@ ExportDialog::ExportDialog(const QString &prefix, std::shared_ptr<const io::Load
     m_prefix = new QLineEdit(prefix, row);
     m_prefix->setAccessibleName(tr("Folder and beginning of the file names"));
     rowLayout->addWidget(m_prefix, 1);
-    auto *const choose = new QPushButton(tr("Folder …"), row);
+    auto *const choose = new QPushButton(tr("Folder…"), row);
     connect(choose, &QPushButton::clicked, this, [this] {
         const QFileInfo now(m_prefix->text());
         const QString folder = QFileDialog::getExistingDirectory(this, tr("Export to"), now.absolutePath());

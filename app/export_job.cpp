@@ -64,7 +64,7 @@ void ExportJob::askAndExport()
 
 QProgressDialog *ExportJob::showProgress(const std::shared_ptr<std::atomic<double>> &share)
 {
-    auto *const progress = new QProgressDialog(tr("Measuring the mean errors of int8 layers \u2026"),
+    auto *const progress = new QProgressDialog(tr("Measuring the mean errors of int8 layers\u2026"),
                                                tr("Cancel"), 0, 100, m_window);
     progress->setObjectName(QStringLiteral("correcting"));
     progress->setWindowModality(Qt::WindowModal);

@@ -17,7 +17,7 @@ namespace halftone::app {
 namespace {
 
 const QString kClosed = QStringLiteral("firstStepsClosed");
-constexpr int kLeastLines = 22; ///< of text in the room that it shares with the graph
+constexpr int kLeastLines = 28; ///< of text in the room that it shares with the graph
 
 } // namespace
 
@@ -30,6 +30,7 @@ FirstSteps::FirstSteps(QWidget *parent)
     auto *const column = new QVBoxLayout;
     column->setSpacing(4);
     column->addLayout(meanings());
+    column->addWidget(lists());
     column->addLayout(steps());
     row->addLayout(column, 1);
     row->addWidget(closeButton(), 0, Qt::AlignTop);
@@ -47,6 +48,18 @@ QLayout *FirstSteps::meanings()
         row->addWidget(meaning(type));
     row->addWidget(new QLabel(tr("\u25c7 is a cast that was inserted"), this));
     return row;
+}
+
+QWidget *FirstSteps::lists()
+{
+    auto *const text = new QLabel(
+        tr("Lists decide it: the first is the target type, fp32 stays in float32, widest takes the widest "
+           "type of "
+           "its inputs, conditional stays in float32 where an attribute says so, neutral takes the type that "
+           "comes in."),
+        this);
+    text->setWordWrap(true);
+    return text;
 }
 
 QWidget *FirstSteps::meaning(tensor::DType type)
@@ -79,7 +92,7 @@ QLayout *FirstSteps::steps()
     auto *const row = new widgets::WrapLayout;
     row->setSpacing(8);
     row->addWidget(new QLabel(tr("Next:"), this));
-    auto *const attach = new QPushButton(tr("Attach data \u2026"), this);
+    auto *const attach = new QPushButton(tr("Attach data\u2026"), this);
     attach->setToolTip(tr("For errors, ranges and accuracy (Ctrl+D)"));
     connect(attach, &QPushButton::clicked, this, &FirstSteps::attachWanted);
     row->addWidget(attach);

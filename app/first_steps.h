@@ -29,6 +29,7 @@ protected:
 
 private:
     QLayout *meanings();
+    QWidget *lists();
     QLayout *steps();
     QWidget *meaning(tensor::DType type);
     QWidget *closeButton();

@@ -102,22 +102,32 @@ QDialog *dialog(QWidget *window, const QString &title, QWidget *content)
     return box;
 }
 
-} // namespace
-
-void showGuide(QWidget *window)
+void showPage(QWidget *window, const QString &title, const QString &file)
 {
     auto *const text = new QTextBrowser;
-    const QString path = helpPath(QStringLiteral("guide.html"));
+    const QString path = helpPath(file);
     if (path.isEmpty())
-        text->setPlainText(tr("The guide is not part of this installation."));
+        text->setPlainText(tr("This page is not part of this installation."));
     else
         text->setSource(QUrl::fromLocalFile(path));
-    text->setAccessibleName(tr("Guide"));
-    QDialog *const box = dialog(window, tr("Guide"), text);
+    text->setAccessibleName(title);
+    QDialog *const box = dialog(window, title, text);
     // As wide as the pictures of the guide, so that nothing scrolls sideways.
     box->resize(std::max(box->fontMetrics().averageCharWidth() * 130, kGuideWidth),
                 box->fontMetrics().height() * 44);
     box->open();
+}
+
+} // namespace
+
+void showGuide(QWidget *window)
+{
+    showPage(window, tr("Guide"), QStringLiteral("guide.html"));
+}
+
+void showGlossary(QWidget *window)
+{
+    showPage(window, tr("Glossary"), QStringLiteral("glossary.html"));
 }
 
 void showShortcutSheet(QWidget *window)

@@ -98,7 +98,7 @@ void ModelBar::refresh()
     for (QWidget *widget : std::initializer_list<QWidget *>{m_target, m_mode, m_data, m_errors, m_latency})
         widget->setEnabled(m_controller->isOpen());
     const auto &data = m_jobs->data();
-    m_data->setText(!data                ? tr("attach …")
+    m_data->setText(!data                ? tr("attach…")
                         : areDrawn(data) ? tr("drawn inputs")
                                          : QFileInfo(plain(data->inputs)).fileName());
     m_data->setToolTip(!data                ? tr("An .npz or a folder of pictures, for errors and ranges")

@@ -92,7 +92,7 @@ StartPage::StartPage(QWidget *parent)
     layout->addLayout(m_journals);
 
     auto *const open = new QCommandLinkButton(
-        tr("Open a model …"), tr("MODEL.onnx, NAME-symbol.json, or a .halftone session"), column);
+        tr("Open a model…"), tr("MODEL.onnx, NAME-symbol.json, or a .halftone session"), column);
     open->setIcon(lineIcon(Glyph::Open));
     connect(open, &QCommandLinkButton::clicked, this, &StartPage::openRequested);
     layout->addWidget(open);

@@ -58,7 +58,7 @@ void StatusLine::showSummary(const QString &text)
 
 void StatusLine::showOpening(bool isOpening)
 {
-    m_what->setText(tr("Opening …"));
+    m_what->setText(tr("Opening…"));
     m_what->setVisible(isOpening);
     m_progress->setRange(0, isOpening ? 0 : 100); // how long it takes is not known
     m_progress->setVisible(isOpening);

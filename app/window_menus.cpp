@@ -88,7 +88,7 @@ void MainWindow::buildMenus()
 void MainWindow::buildFileMenu()
 {
     QMenu *const menu = menuBar()->addMenu(tr("&File"));
-    m_open = add(menu, tr("&Open …"), QKeySequence::Open, &MainWindow::chooseFile);
+    m_open = add(menu, tr("&Open…"), QKeySequence::Open, &MainWindow::chooseFile);
     m_open->setIcon(lineIcon(Glyph::Open));
     m_recent = new RecentMenu(tr("Open &Recent"), menu);
     menu->addMenu(m_recent);
@@ -102,12 +102,12 @@ void MainWindow::buildFileMenu()
     menu->addSeparator();
     m_save = addForDocument(menu, tr("&Save Session"), QKeySequence::Save, &MainWindow::save);
     m_save->setIcon(lineIcon(Glyph::Save));
-    addForDocument(menu, tr("Save Session &As …"), Qt::CTRL | Qt::SHIFT | Qt::Key_S, &MainWindow::saveAs);
+    addForDocument(menu, tr("Save Session &As…"), Qt::CTRL | Qt::SHIFT | Qt::Key_S, &MainWindow::saveAs);
     menu->addSeparator();
-    QAction *const whole = menu->addAction(tr("&Export …"), m_export, &ExportJob::askAndExport);
+    QAction *const whole = menu->addAction(tr("&Export…"), m_export, &ExportJob::askAndExport);
     whole->setShortcut(Qt::CTRL | Qt::Key_E);
     m_documentActions.push_back(whole);
-    addForDocument(menu, tr("Export &Picture …"), Qt::CTRL | Qt::SHIFT | Qt::Key_E,
+    addForDocument(menu, tr("Export &Picture…"), Qt::CTRL | Qt::SHIFT | Qt::Key_E,
                    &MainWindow::exportPicture);
     menu->addSeparator();
     addForDocument(menu, tr("&Close"), QKeySequence::Close, &MainWindow::closeDocument);
@@ -126,16 +126,16 @@ void MainWindow::buildEditMenu()
     m_redo->setShortcuts(
         {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)});
     menu->addSeparator();
-    QAction *const find = menu->addAction(tr("&Find …"), m_graph, &widgets::GraphView::showFind);
+    QAction *const find = menu->addAction(tr("&Find…"), m_graph, &widgets::GraphView::showFind);
     find->setShortcut(QKeySequence::Find);
     m_documentActions.push_back(find);
     QAction *const pattern
-        = menu->addAction(tr("Edit by &Pattern …"), m_lists, &widgets::OpListsPanel::editByPattern);
+        = menu->addAction(tr("Edit by &Pattern…"), m_lists, &widgets::OpListsPanel::editByPattern);
     m_documentActions.push_back(pattern);
     m_documentActions.push_back(
         menu->addAction(tr("&Copy as Python Call"), m_lists, &widgets::OpListsPanel::copyCall));
     menu->addSeparator();
-    add(menu, tr("P&references …"), Qt::CTRL | Qt::Key_Comma, &MainWindow::showPreferences);
+    add(menu, tr("P&references…"), Qt::CTRL | Qt::Key_Comma, &MainWindow::showPreferences);
 }
 
 void MainWindow::buildViewMenu()
@@ -214,12 +214,12 @@ void MainWindow::buildThemeMenu(QMenu *menu)
 void MainWindow::buildModelMenu()
 {
     QMenu *const menu = menuBar()->addMenu(tr("&Model"));
-    addForDocument(menu, tr("Attach &Data …"), Qt::CTRL | Qt::Key_D, &MainWindow::attachData);
+    addForDocument(menu, tr("Attach &Data…"), Qt::CTRL | Qt::Key_D, &MainWindow::attachData);
     addForDocument(menu, tr("Draw &Inputs"), {}, &MainWindow::drawInputs)->setToolTip(drawnInputsMeaning());
     m_documentActions.push_back(
-        menu->addAction(tr("&Load Policy …"), m_lists, &widgets::OpListsPanel::loadPolicy));
+        menu->addAction(tr("&Load Policy…"), m_lists, &widgets::OpListsPanel::loadPolicy));
     m_documentActions.push_back(
-        menu->addAction(tr("&Save Policy …"), m_lists, &widgets::OpListsPanel::savePolicy));
+        menu->addAction(tr("&Save Policy…"), m_lists, &widgets::OpListsPanel::savePolicy));
     m_documentActions.push_back(
         menu->addAction(tr("&Reset Lists"), m_lists, &widgets::OpListsPanel::resetLists));
     menu->addSeparator();
@@ -245,6 +245,7 @@ void MainWindow::buildHelpMenu()
 {
     QMenu *const menu = menuBar()->addMenu(tr("&Help"));
     menu->addAction(tr("&Guide"), this, [this] { showGuide(this); })->setShortcut(Qt::Key_F1);
+    menu->addAction(tr("Gl&ossary"), this, [this] { showGlossary(this); });
     menu->addAction(tr("&Shortcuts"), this, [this] { showShortcutSheet(this); })
         ->setShortcut(Qt::SHIFT | Qt::Key_F1);
     menu->addAction(tr("&About Halftone"), this, [this] { showAboutDialog(this); });

@@ -211,8 +211,8 @@ void TestKeyboard::eachStopIsSeenToHaveTheFocus()
 void TestKeyboard::dialogsAreToldAndWalkedByTab_data()
 {
     QTest::addColumn<QString>("menu");
-    for (const char *menu : {"Attach Data …", "Export …", "Preferences …", "Shortcuts", "Guide",
-                             "About Halftone", "Edit by Pattern …"})
+    for (const char *menu : {"Attach Data…", "Export…", "Preferences…", "Shortcuts", "Guide", "Glossary",
+                             "About Halftone", "Edit by Pattern…"})
         QTest::newRow(menu) << QString::fromUtf8(menu);
     QTest::newRow("conditions") << QString();
 }

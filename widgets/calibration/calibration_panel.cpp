@@ -245,7 +245,7 @@ void CalibrationPanel::showCount()
     const int shown = m_proxy->rowCount();
     QString text = shown == all ? tr("%1 tensors").arg(all) : tr("%1 of %2 tensors").arg(shown).arg(all);
     if (m_editor->isChoosing())
-        text = tr("choosing thresholds \u2026");
+        text = tr("choosing thresholds\u2026");
     m_count->setText(text);
 }
 

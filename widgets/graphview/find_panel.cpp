@@ -53,6 +53,7 @@ FindPanel::FindPanel(DocumentController *controller, QWidget *parent)
     m_list->setEditTriggers(QAbstractItemView::NoEditTriggers);
     m_list->setTextElideMode(Qt::ElideMiddle);
     m_list->setAccessibleName(tr("Nodes found"));
+    m_list->setMinimumHeight(2 * fontMetrics().lineSpacing()); // it scrolls: what is said above it goes first
     column->addWidget(m_list, 1);
     setMinimumWidth(fontMetrics().averageCharWidth() * 34);
     tellCount();
@@ -82,7 +83,9 @@ void FindPanel::resizeEvent(QResizeEvent *event)
 {
     QWidget::resizeEvent(event);
     const int line = fontMetrics().lineSpacing();
-    m_count->setVisible(height() >= m_count->heightForWidth(width()) + kLeastLines * line);
+    const int inner = contentsRect().width() - layout()->contentsMargins().left()
+        - layout()->contentsMargins().right();
+    m_count->setVisible(height() >= m_count->heightForWidth(inner) + kLeastLines * line);
 }
 
 void FindPanel::setText(const QString &text)

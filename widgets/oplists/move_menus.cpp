@@ -42,7 +42,7 @@ QMenu *makeChoiceMenu(const ListMove &move, QWidget *parent, std::function<void(
 QMenu *makeMoveMenu(const session::Snapshot &snapshot, const ListPayload &payload, QWidget *parent,
                     std::function<void(ListId)> move, std::function<void(ListId)> preview)
 {
-    auto *const menu = new QMenu(QMenu::tr("&Move to"), parent);
+    auto *const menu = new QMenu(QMenu::tr("&Move To"), parent);
     for (const ListKey &one : kListKeys) {
         const ListMove wanted = moveTo(snapshot, payload, one.list);
         QAction *const action = menu->addAction(titleOf(one.list, snapshot.policy->target) + QLatin1Char('\t')

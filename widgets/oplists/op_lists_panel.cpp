@@ -239,7 +239,7 @@ void OpListsPanel::move(const ListPayload &payload, ListId to, const QPoint &pla
 QMenu *OpListsPanel::moveMenu(const ListPayload &payload, QWidget *parent)
 {
     if (!m_controller->snapshot())
-        return new QMenu(tr("&Move to"), parent);
+        return new QMenu(tr("&Move To"), parent);
     return makeMoveMenu(
         newest(), payload, parent, [this, payload](ListId list) { move(payload, list, QCursor::pos()); },
         [this, payload](ListId list) { preview(payload, list); });
@@ -349,8 +349,8 @@ void OpListsPanel::showContextMenu(const QPoint &place)
         const ListEntry *const entry = m_model->entryAt(chosen.front());
         if (chosen.size() == 1 && entry->kind == ListEntry::Kind::Condition)
             menu->addAction(tr("&Conditions\u2026"), this, [this, op = entry->name] { editConditions(op); });
-        menu->addAction(tr("&Remove from the list\tDel"), this, &OpListsPanel::removeSelected);
-        menu->addAction(tr("&Select its nodes"), this,
+        menu->addAction(tr("&Remove from the List\tDel"), this, &OpListsPanel::removeSelected);
+        menu->addAction(tr("&Select Its Nodes"), this,
                         [this, at = QPersistentModelIndex(chosen.front())] { activate(at); })
             ->setEnabled(entry->kind != ListEntry::Kind::Condition);
         menu->addSeparator();

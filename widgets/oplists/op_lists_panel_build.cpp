@@ -78,12 +78,12 @@ QMenu *OpListsPanel::makeMoreMenu()
     const auto add = [&](const QString &text, void (OpListsPanel::*slot)()) {
         m_documentActions.push_back(menu->addAction(text, this, slot));
     };
-    add(tr("&Edit by pattern\u2026"), &OpListsPanel::editByPattern);
-    add(tr("&Copy as Python call"), &OpListsPanel::copyCall);
+    add(tr("&Edit by Pattern\u2026"), &OpListsPanel::editByPattern);
+    add(tr("&Copy as Python Call"), &OpListsPanel::copyCall);
     menu->addSeparator();
-    add(tr("&Load policy\u2026"), &OpListsPanel::loadPolicy);
-    add(tr("&Save policy\u2026"), &OpListsPanel::savePolicy);
-    add(tr("&Reset to the built-in lists"), &OpListsPanel::resetLists);
+    add(tr("&Load Policy\u2026"), &OpListsPanel::loadPolicy);
+    add(tr("&Save Policy\u2026"), &OpListsPanel::savePolicy);
+    add(tr("&Reset Lists"), &OpListsPanel::resetLists);
     return menu;
 }
 
@@ -100,7 +100,7 @@ void OpListsPanel::addKeys()
         addKey(tr("To %1").arg(titleOf(one.list, tensor::DType::F16)), QKeySequence(one.key),
                [this, list = one.list] { moveSelected(list); });
     }
-    addKey(tr("Remove from the list"), QKeySequence::Delete, [this] { removeSelected(); });
+    addKey(tr("Remove from the List"), QKeySequence::Delete, [this] { removeSelected(); });
 }
 
 void OpListsPanel::addKeysTo(QWidget *view)

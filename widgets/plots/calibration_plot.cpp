@@ -269,7 +269,7 @@ QString CalibrationPlot::summary() const
     if (const auto figures = m_editor->figures())
         text = figuresText(*figures, m_tensor->threshold.sqnrDbMinMax);
     else
-        text = m_editor->isStudying() ? tr("valuing thresholds \u2026") : plain(m_tensor->name);
+        text = m_editor->isStudying() ? tr("valuing thresholds\u2026") : plain(m_tensor->name);
     text += tr(" \u00b7 %1 values, %2 \u2026 %3")
                 .arg(values.count)
                 .arg(significant(values.min), significant(values.max));
