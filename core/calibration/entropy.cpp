@@ -101,12 +101,6 @@ std::vector<std::size_t> finalists(const DivergenceCurve &curve, const QuickDive
 
 } // namespace
 
-float entropyDivergence(const Histogram &histogram, std::size_t levels, std::size_t candidate)
-{
-    ExactDivergence exact(histogram.counts(), levels);
-    return exactDivergences(exact, std::span(&candidate, 1), {}).front();
-}
-
 DivergenceCurve divergenceCurve(const Histogram &histogram, std::size_t levels, const std::stop_token &stop)
 {
     DivergenceCurve curve{levels / 2, {}};

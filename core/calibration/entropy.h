@@ -33,10 +33,6 @@ inline constexpr std::size_t kExactBins = 65535;
 std::optional<EntropyChoice> chooseByEntropy(const Histogram &histogram, std::size_t levels,
                                              const std::stop_token &stop = {});
 
-/// A candidate's divergence with MXNet's float32 sums; infinite where it is not defined.
-/// Needs: levels / 2 <= candidate <= bins / 2
-float entropyDivergence(const Histogram &histogram, std::size_t levels, std::size_t candidate);
-
 /// Divergence against threshold, for a drawing: the candidates from levels / 2 on, valued in double.
 struct DivergenceCurve
 {

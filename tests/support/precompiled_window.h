@@ -1,9 +1,8 @@
 #pragma once
 
 // Parsed once a build: what nearly every test of the window includes. Each file still includes what it uses.
-#include "widgets/common/precompiled.h"
-
 #include "core/session/document.h"
+#include "widgets/common/precompiled.h"
 
 #include <QCoreApplication>
 #include <QFile>

@@ -83,8 +83,8 @@ void FindPanel::resizeEvent(QResizeEvent *event)
 {
     QWidget::resizeEvent(event);
     const int line = fontMetrics().lineSpacing();
-    const int inner = contentsRect().width() - layout()->contentsMargins().left()
-        - layout()->contentsMargins().right();
+    const int inner
+        = contentsRect().width() - layout()->contentsMargins().left() - layout()->contentsMargins().right();
     m_count->setVisible(height() >= m_count->heightForWidth(inner) + kLeastLines * line);
 }
 

@@ -1,4 +1,5 @@
 #include "core/calibration/entropy.h"
+#include "core/calibration/exact_divergence.h"
 
 #include <QTest>
 
@@ -59,6 +60,14 @@ constexpr Recorded kRecorded[] = {
     {"flat", 2001, 255, 1000, 0.00864776503F}, {"flat", 2001, 511, 1000, 0.00732010789F},
 };
 
+/// With MXNet's float32 sums, one candidate at a time; infinite where it is not defined.
+float sequentialDivergence(const Histogram &histogram, std::size_t levels, std::size_t candidate)
+{
+    float divergence = 0;
+    ExactDivergence(histogram.counts(), levels)(std::span(&candidate, 1), std::span(&divergence, 1));
+    return divergence;
+}
+
 } // namespace
 
 class TstEntropy : public QObject
@@ -95,7 +104,7 @@ private Q_SLOTS:
                     std::size_t best = 0;
                     float least = std::numeric_limits<float>::infinity();
                     for (std::size_t k = levels / 2; k <= counts.size() / 2; ++k) {
-                        const float divergence = entropyDivergence(histogram, levels, k);
+                        const float divergence = sequentialDivergence(histogram, levels, k);
                         if (divergence < least) {
                             least = divergence;
                             best = k;
@@ -121,7 +130,7 @@ private Q_SLOTS:
                 QCOMPARE(curve.first, levels / 2);
                 QCOMPARE(curve.divergences.size(), 400 - levels / 2 + 1);
                 for (std::size_t k = 0; k < curve.divergences.size(); ++k) {
-                    const double exact = double{entropyDivergence(histogram, levels, curve.first + k)};
+                    const double exact = double{sequentialDivergence(histogram, levels, curve.first + k)};
                     QVERIFY(std::isinf(exact) == std::isinf(curve.divergences[k]));
                     if (std::isfinite(exact))
                         QVERIFY2(std::abs(curve.divergences[k] - exact) < 5e-5 + 1e-3 * exact, shape);
