@@ -5,9 +5,12 @@
 #include "app/cli_output.h"
 #include "core/base/atomic_file.h"
 #include "core/base/text.h"
+#include "core/dialect/dialect.h"
 #include "core/report/conversion_json.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <map>
 
 namespace halftone::cli {
@@ -24,6 +27,8 @@ struct Options
     std::string out;
     std::string report;
     std::string hardware;
+    std::uint32_t opset = 0; ///< of the result, at least; 0: as it must be
+    bool hasExternalData = false;
     bool correctsBiases = false;
     bool json = false;
 };
@@ -123,10 +128,20 @@ Result<void> checkKnown(const Options &options)
     return {};
 }
 
-/// A model that nothing is asked of is written as it was read.
-Result<void> writeAsRead(const session::Session &session, const io::ModelOutput &output, bool json)
+/// An opset that no program has is as wrong as the largest number.
+int wanted(std::uint32_t opset)
 {
-    HALFTONE_TRY(const std::vector<std::string> written, session.write(session.source().model, output));
+    return static_cast<int>(std::min<std::uint32_t>(opset, std::numeric_limits<int>::max()));
+}
+
+/// A model that nothing is asked of is written as it was read.
+Result<void> writeAsRead(const session::Session &session, const io::ModelOutput &output, int opset, bool json)
+{
+    graph::Model model = session.source().model;
+    HALFTONE_TRY(auto raised, dialect::of(model.graph).raised(model.graph, tensor::DType::Unknown, opset));
+    if (raised)
+        model.graph = std::move(raised->graph);
+    HALFTONE_TRY(const std::vector<std::string> written, session.write(model, output));
     if (json) {
         printJson(
             Json{{"written", written}, {"casts", 0}, {"nodes", Json::array()}, {"params", Json::array()}});
@@ -144,7 +159,7 @@ Result<void> convert(Options options, const std::stop_token &stop)
     const std::string &data = options.calibration.settings.examples.inputs;
     if (data.ends_with(".npz"))
         options.policy.example = data; // its types and shapes as well
-    HALFTONE_TRY(const io::ModelOutput output,
+    HALFTONE_TRY(io::ModelOutput output,
                  CommandFiles()
                      .reads(options.model)
                      .reads(options.calibration.settings.examples, options.model)
@@ -152,9 +167,11 @@ Result<void> convert(Options options, const std::stop_token &stop)
                      .reads("--table", options.ranges.table)
                      .writes("--report", options.report)
                      .claim(options.out, options.model.model));
+    if (options.hasExternalData)
+        output.putValuesApart();
     HALFTONE_TRY(session::Session session, options.model.open());
     if (session.source().onnx && options.policy.isEmpty())
-        return writeAsRead(session, output, options.json);
+        return writeAsRead(session, output, wanted(options.opset), options.json);
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
     options.ranges.apply(policy);
     if (!jobs::asksForInt8(policy) && !data.empty() && options.policy.example.empty())
@@ -166,6 +183,7 @@ Result<void> convert(Options options, const std::stop_token &stop)
     HALFTONE_TRY(const infer::ShapeMap shapes, session.shapes(notes));
     session::DeriveRequest request{session.source().model, session.source().modelPath, policy, &shapes};
     request.strict = options.policy.strict;
+    request.opset = wanted(options.opset);
     request.ranges.table = options.ranges.table;
     request.ranges.calibrate = options.calibration.settings;
     if (options.correctsBiases)
@@ -211,7 +229,15 @@ void addConvert(Parser &app, Action &chosen)
     command.get("--inputs")
         .describe("Take the types and shapes of the inputs from arrays; with operators in int8 also their "
                   "ranges, or from pictures");
-    command.option("--out", &options->out, "Write P-symbol.json and, with parameters, P-0000.params")
+    command
+        .option("--opset", &options->opset,
+                "Of an ONNX model: at least this opset; default: its own, or the one that bfloat16 needs")
+        .type("N");
+    command.flag("--external-data", options->hasExternalData,
+                 "Of an ONNX model: the values go into P.onnx.data, however small they are");
+    command
+        .option("--out", &options->out,
+                "Write P-symbol.json and, with parameters, P-0000.params; of an ONNX model P.onnx")
         .type("P")
         .notEmpty()
         .required();

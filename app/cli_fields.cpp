@@ -35,8 +35,9 @@ std::string_view optionOf(Field field)
         "--effect"sv,
         "--memory"sv,
         "--backend"sv,
+        "--opset"sv,
     };
-    static_assert(kOptions.size() == static_cast<std::size_t>(Field::Backend) + 1);
+    static_assert(kOptions.size() == static_cast<std::size_t>(Field::Opset) + 1);
     return kOptions[static_cast<std::size_t>(field)];
 }
 

@@ -150,6 +150,12 @@ void PolicyOptions::addTo(Command &command)
               "They come in the types of the operators that read and compute them")
         .excludes(keep)
         .group(kGroup);
+    const Option clamps
+        = command
+              .flag("--clamp", clamp,
+                    "Parameters beyond float16 become its largest value (the default of ONNX), not infinite")
+              .group(kGroup);
+    command.flag("--no-clamp", noClamp, "Don't").excludes(clamps).group(kGroup);
     const Option on
         = command.flag("--share", share, "Merge nodes that compute the same (the default in mode typed)")
               .group(kGroup);
@@ -220,6 +226,8 @@ Result<void> PolicyOptions::apply(policy::Policy &policy) const
         policy.castParams = castParams;
     if (keepIoTypes || noKeepIoTypes)
         policy.keepIoTypes = keepIoTypes;
+    if (clamp || noClamp)
+        policy.clamp = clamp;
     if (share || noShare)
         policy.share = share;
     return {};

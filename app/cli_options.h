@@ -60,6 +60,8 @@ struct PolicyOptions
     bool noCastParams = false;
     bool keepIoTypes = false;
     bool noKeepIoTypes = false;
+    bool clamp = false;
+    bool noClamp = false;
     bool share = false;
     bool noShare = false;
     bool strict = false;

@@ -34,8 +34,9 @@ std::string_view nameOf(Field field)
         "effect"sv,
         "memory"sv,
         "backend"sv,
+        "opset"sv,
     };
-    static_assert(kNames.size() == static_cast<std::size_t>(Field::Backend) + 1);
+    static_assert(kNames.size() == static_cast<std::size_t>(Field::Opset) + 1);
     return kNames[static_cast<std::size_t>(field)];
 }
 

@@ -35,6 +35,7 @@ enum class Field : std::uint8_t
     Effect,
     Memory,
     Backend,
+    Opset,
 };
 
 /// In plain words: "inputs", "fp32 operator". The text lives as long as the program.

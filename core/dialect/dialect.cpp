@@ -29,9 +29,12 @@ Result<std::optional<tensor::Tensor>> Dialect::constantOf(const graph::NodeDef &
     return std::optional<tensor::Tensor>();
 }
 
-Result<const Dialect *> Dialect::dialectFor(const graph::Graph &, tensor::DType) const
+Result<std::optional<Raised>> Dialect::raised(const graph::Graph &, tensor::DType, int wanted) const
 {
-    return this;
+    if (wanted > 0)
+        return badCall(Field::Opset, std::to_string(wanted),
+                       "no opset for a model of " + std::string(title()) + ", which has none");
+    return std::optional<Raised>();
 }
 
 std::span<const std::string_view> Dialect::listVersions() const

@@ -59,6 +59,13 @@ struct FusedFacts
     bool hasFloatOutput = false; ///< casts its output to float32
 };
 
+/// A graph in a newer version of its format, and why.
+struct Raised
+{
+    graph::Graph graph;
+    std::string why; ///< a phrase: "bfloat16 in Conv"
+};
+
 /// What one format calls things. A graph carries its dialect (graph::Graph::dialect()), so that no pass knows a format by
 /// name: operators go to the typed structs of core/ops and back, and all that is format's own (roles of nodes, slots, type
 /// rules, names of entries and arrays, built-in lists) is asked for here. Objects live as long as the program and are
@@ -136,14 +143,20 @@ public:
     /// Could castName() or multiCastName() have made this name?
     virtual bool isCastName(std::string_view name) const = 0;
 
-    /// The dialect, of the same format, that a graph must be in for its operators to take that 16-bit type: this one, or a newer
-    /// version in which all nodes mean what they do in this one.
-    /// fails: Unsupported for a node that would have to be written in another way; where = the node
-    virtual Result<const Dialect *> dialectFor(const graph::Graph &graph, tensor::DType target) const;
+    /// The graph in a newer version of its format: at least `wanted` (0: none is), and one in which its operators take that
+    /// 16-bit type. Nodes keep their places and mean what they did. Nothing where this version will do.
+    /// fails: BadCall (Field::Opset) for a version that there is not; Unsupported for a node that says what the newer version
+    /// cannot; where = the node
+    virtual Result<std::optional<Raised>> raised(const graph::Graph &graph, tensor::DType target,
+                                                 int wanted) const;
+    /// The number of the version, where a format counts them; 0: it does not.
+    virtual int versionNumber() const { return 0; }
     /// Is there a framework whose own conversion mode "mxnet" gives node for node?
     virtual bool hasNodeForNodeMode() const { return true; }
     /// Are parameters stored in the target type where policies say nothing of it?
     virtual bool storesCastParameters() const { return false; }
+    /// Do parameters beyond float16's range become its largest value where policies say nothing of it?
+    virtual bool clampsParameters() const { return false; }
 
     // --- policies
     /// Whose built-in lists there are, the default first; empty: no lists.

@@ -20,17 +20,20 @@ Graph Graph::like(const Graph &other)
     return graph;
 }
 
-Graph Graph::inDialect(const Graph &graph, const dialect::Dialect &dialect)
+Graph Graph::inDialect(const Graph &graph, const dialect::Dialect &dialect, const TakeOver &takeOver)
 {
     Graph copy = graph;
     copy.m_dialect = &dialect;
-    for (Row &row : copy.m_nodes) {
-        if (row.def->subgraphs.empty())
+    for (NodeId id = 0; id < graph.nodeCount(); ++id) {
+        NodeDefPtr &taken = copy.m_nodes[id].def;
+        taken = takeOver(graph, id);
+        copy.m_nodes[id].op = copy.indexOf(*taken);
+        if (taken->subgraphs.empty())
             continue;
-        auto def = std::make_shared<NodeDef>(*row.def);
+        auto def = std::make_shared<NodeDef>(*taken);
         for (auto &body : def->subgraphs)
-            body = std::make_shared<const Graph>(inDialect(*body, dialect));
-        row.def = std::move(def);
+            body = std::make_shared<const Graph>(inDialect(*body, dialect, takeOver));
+        taken = std::move(def);
     }
     return copy;
 }

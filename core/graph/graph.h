@@ -4,6 +4,7 @@
 #include "core/tensor/tensor.h"
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
@@ -94,8 +95,10 @@ public:
     /// A graph without nodes that says of itself what `other` does: what a pass begins with.
     static Graph like(const Graph &other);
 
-    /// The same graph, its bodies too, as one of another version of its dialect.
-    static Graph inDialect(const Graph &graph, const dialect::Dialect &dialect);
+    /// What a node becomes that is taken over from one graph into another.
+    using TakeOver = std::function<NodeDefPtr(const Graph &graph, NodeId id)>;
+    /// The same graph, its bodies too, as one of another version of its dialect. `takeOver`: a node there, with the same inputs.
+    static Graph inDialect(const Graph &graph, const dialect::Dialect &dialect, const TakeOver &takeOver);
 
     /// Appends a node. Needs: every input and control dependency names a node that is already there.
     NodeId add(NodeDefPtr def, std::span<const Entry> inputs,

@@ -7,9 +7,7 @@
 #include "core/io/mxnet/pair_mark.h"
 #include "core/io/mxnet/params_file.h"
 #include "core/io/mxnet/symbol_json.h"
-#ifdef HALFTONE_HAS_ONNX
 #include "core/io/onnx/onnx_file.h"
-#endif
 #include "core/io/sniff.h"
 
 #include <algorithm>
@@ -165,7 +163,6 @@ Result<void> addParams(const MappedFile &symbol, const std::optional<std::string
     return {};
 }
 
-#ifdef HALFTONE_HAS_ONNX
 Result<void> loadOnnx(const std::shared_ptr<const MappedFile> &file, const LoadOptions &options,
                       LoadedModel &loaded)
 {
@@ -182,21 +179,6 @@ Result<void> loadOnnx(const std::shared_ptr<const MappedFile> &file, const LoadO
     loaded.sources.push_back(file->identity());
     return {};
 }
-
-Result<std::vector<std::string>> saveOnnx(const graph::Model &model, const ModelOutput &output,
-                                          std::span<const FileIdentity> sources);
-#else
-Result<void> loadOnnx(const std::shared_ptr<const MappedFile> &file, const LoadOptions &, LoadedModel &)
-{
-    return inFile(unsupported({}, "an ONNX model, which this build cannot read"), file->path());
-}
-
-Result<std::vector<std::string>> saveOnnx(const graph::Model &, const ModelOutput &output,
-                                          std::span<const FileIdentity>)
-{
-    return inFile(unsupported({}, "an ONNX model, which this build cannot write"), output.modelPath());
-}
-#endif
 
 Result<LoadedModel> readOnce(const std::string &path, const LoadOptions &options, bool &isChanging)
 {
@@ -240,7 +222,6 @@ Result<AtomicFile> createOutput(const std::string &path, std::span<const FileIde
     return file;
 }
 
-#ifdef HALFTONE_HAS_ONNX
 Result<std::vector<std::string>> saveOnnx(const graph::Model &model, const ModelOutput &output,
                                           std::span<const FileIdentity> sources)
 {
@@ -249,9 +230,10 @@ Result<std::vector<std::string>> saveOnnx(const graph::Model &model, const Model
                                   "a model of " + std::string(dialect::of(model.graph).title())
                                       + ", which this build does not write as ONNX"),
                       output.modelPath());
-    auto bytes = writeOnnx(model);
-    if (!bytes.ok() && bytes.error().code == Errc::Unsupported)
-        bytes = writeOnnx(model, fs::path(output.paramsPath()).filename().string());
+    const std::string apart = fs::path(output.paramsPath()).filename().string();
+    auto bytes = writeOnnx(model, output.hasValuesApart() ? apart : std::string());
+    if (!output.hasValuesApart() && !bytes.ok() && bytes.error().code == Errc::Unsupported)
+        bytes = writeOnnx(model, apart);
     if (!bytes.ok())
         return inFile(std::move(bytes).error(), output.modelPath());
     HALFTONE_TRY(AtomicFile file, createOutput(output.modelPath(), sources));
@@ -266,7 +248,6 @@ Result<std::vector<std::string>> saveOnnx(const graph::Model &model, const Model
     HALFTONE_CHECK(AtomicFile::commitTogether(both));
     return std::vector{file.path(), data.path()};
 }
-#endif
 
 } // namespace
 

@@ -52,12 +52,16 @@ public:
     /// Of an ONNX model: where its values lie if not in the model.
     const std::string &paramsPath() const { return m_paramsPath; }
     bool isOnnx() const;
+    /// Values go into the file beside an ONNX model, however small they are.
+    void putValuesApart() { m_hasValuesApart = true; }
+    bool hasValuesApart() const { return m_hasValuesApart; }
 
 private:
     ModelOutput(const std::string &prefix, OutputLock lock);
 
     std::string m_modelPath;
     std::string m_paramsPath;
+    bool m_hasValuesApart = false;
     OutputLock m_lock;
 };
 

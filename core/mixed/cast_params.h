@@ -20,6 +20,7 @@ struct ParameterChange
     tensor::DType from = tensor::DType::Unknown;
     tensor::DType to = tensor::DType::Unknown;
     tensor::CastReport losses;
+    bool isClamped = false; ///< what overflowed became the largest value of the type
 };
 
 struct CastParameters
@@ -29,10 +30,11 @@ struct CastParameters
 };
 
 /// Casts the arrays that `conversion` stores in another type. Sparse arrays keep their indices.
-/// forms  what was cast before; gets what is cast now
+/// clamps  finite values beyond the range become its ends, not infinite
+/// forms   what was cast before; gets what is cast now
 /// fails: Cancelled, and what tensor::castTo refuses (where = the array's name).
 Result<CastParameters> castParams(std::span<const tensor::Array> arrays, const graph::Graph &source,
-                                  const rewrite::Conversion &conversion, tensor::FormCache &forms,
-                                  const Progress &progress = {});
+                                  const rewrite::Conversion &conversion, bool clamps,
+                                  tensor::FormCache &forms, const Progress &progress = {});
 
 } // namespace halftone::mixed

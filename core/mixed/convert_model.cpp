@@ -24,17 +24,37 @@ std::string valuesOf(std::uint64_t count)
 void warnOfFlushed(const std::vector<ParameterChange> &changes, std::vector<policy::Warning> &warnings)
 {
     std::uint64_t flushed = 0;
-    std::vector<std::string> arrays;
+    std::vector<std::string> arrays, names;
     for (const ParameterChange &change : changes) {
         flushed += change.losses.flushed;
-        if (change.losses.flushed > 0)
-            arrays.push_back(change.name + ' ' + std::to_string(change.losses.flushed));
+        if (change.losses.flushed == 0)
+            continue;
+        arrays.push_back(change.name + ' ' + std::to_string(change.losses.flushed));
+        names.push_back(change.name);
     }
     if (flushed == 0)
         return;
     warnings.push_back(
         {"parameters",
-         valuesOf(flushed) + " too small for the target type, zero from now on: " + joined(arrays)});
+         valuesOf(flushed) + " too small for the target type, zero from now on: " + joined(arrays),
+         "subnormal_weights", std::move(names)});
+}
+
+void warnOfOverflow(const ParameterChange &change, std::vector<policy::Warning> &warnings)
+{
+    const std::string entry = "parameter \"" + change.name + '"';
+    const std::string type(tensor::nameOf(change.to));
+    if (change.isClamped)
+        warnings.push_back(
+            {entry,
+             valuesOf(change.losses.overflowed) + " beyond " + type
+                 + ", its largest from now on; exclude the operator that reads it to keep them",
+             "clamped",
+             {change.name}});
+    else
+        warnings.push_back({entry,
+                            std::to_string(change.losses.overflowed) + " values overflow " + type
+                                + " and become infinite; exclude the operator that reads it"});
 }
 
 /// What the values lost on the way into a narrower type, for those arrays where it matters.
@@ -42,14 +62,11 @@ void warnOfLosses(const std::vector<ParameterChange> &changes, std::vector<polic
 {
     for (const ParameterChange &change : changes) {
         const auto &losses = change.losses;
-        const std::string entry = "parameter \"" + change.name + '"';
         if (losses.overflowed > 0)
-            warnings.push_back({entry,
-                                std::to_string(losses.overflowed) + " values overflow "
-                                    + std::string(tensor::nameOf(change.to))
-                                    + " and become infinite; exclude the operator that reads it"});
+            warnOfOverflow(change, warnings);
         if (losses.nan > 0)
-            warnings.push_back({entry, "NaN in " + valuesOf(losses.nan) + ", which no type mends"});
+            warnings.push_back({"parameter \"" + change.name + '"',
+                                "NaN in " + valuesOf(losses.nan) + ", which no type mends"});
     }
     warnOfFlushed(changes, warnings);
 }
@@ -115,7 +132,9 @@ Result<void> convertRest(const graph::Model &model, const Decided &decided, cons
 {
     HALFTONE_TRY(result.conversion, convertFloats(model.graph, decided, policy, shapes, progress));
     HALFTONE_TRY(CastParameters cast,
-                 castParams(model.parameters, model.graph, result.conversion, forms, progress));
+                 castParams(model.parameters, model.graph, result.conversion,
+                            policy.clamp.value_or(dialect::of(model.graph).clampsParameters()), forms,
+                            progress));
     result.parameters = std::move(cast.changes);
     result.model = {result.conversion.graph, std::move(cast.arrays), model.hasParameters};
     return {};
@@ -203,6 +222,13 @@ Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Po
     ConvertedModel result;
     result.policy = policy;
     result.warnings = std::move(decided.warnings);
+    result.whyRaised = settings.whyRaised;
+    if (!settings.whyRaised.empty())
+        result.warnings.push_back({"opset",
+                                   "raised to " + std::to_string(dialect::of(source.graph).versionNumber())
+                                       + " for " + settings.whyRaised,
+                                   "opset_raised",
+                                   {}});
     HALFTONE_CHECK(checkStrict(settings, result.warnings));
     const auto made = std::make_shared<tensor::FormCache>(settings.before);
     tensor::FormCache &forms = *made;

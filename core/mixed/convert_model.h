@@ -27,6 +27,7 @@ struct ConvertedModel
     graph::Model model; ///< the converted graph with its parameters, ready to be written
     std::vector<ParameterChange> parameters;
     std::vector<policy::Warning> warnings;
+    std::string whyRaised; ///< ConvertSettings::whyRaised
     std::shared_ptr<const tensor::FormCache> forms; ///< for the next conversion of the same source
     double seconds = 0; ///< graph and parameters in memory to the same, reading and writing left out
 };
@@ -60,6 +61,8 @@ struct ConvertSettings
     const quantize::QuantizedRanges *ranges = nullptr;
     std::shared_ptr<const tensor::FormCache> before
         = nullptr; ///< of another conversion of the source; null: none
+    /// Why the source was taken over into a newer version of its format than its file has; empty: it was not, or was asked to be.
+    std::string whyRaised{};
 };
 
 /// What is asked for in int8 quantized, casts inserted, parameters cast.

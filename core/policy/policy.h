@@ -74,6 +74,8 @@ struct Policy
     /// Absent: true. False (mode typed only): data that all their readers want in the target type come in it, and outputs
     /// come as they are computed.
     std::optional<bool> keepIoTypes;
+    /// Parameters beyond the target type's range become its largest value, not infinite; absent: as the format has it.
+    std::optional<bool> clamp;
     std::optional<bool> share; ///< merge nodes that compute the same; absent: in mode typed
 
     bool operator==(const Policy &) const = default;

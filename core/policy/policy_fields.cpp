@@ -96,6 +96,7 @@ constexpr std::array kFields{
     PolicyField{"data_names", &Policy::dataNames},
     PolicyField{"cast_optional_params", &Policy::castParams},
     PolicyField{"keep_io_types", &Policy::keepIoTypes},
+    PolicyField{"clamp_params", &Policy::clamp},
     PolicyField{"share", &Policy::share},
     PolicyField{"int8_ops", &Policy::int8Ops},
     PolicyField{"threshold_method", kThresholdMethod},

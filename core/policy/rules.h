@@ -31,6 +31,8 @@ struct Warning
 {
     std::string entry; ///< the policy entry it is about: `excluded_sym_names: "conv9"`
     std::string text; ///< what is the matter, with the nearest existing name
+    std::string_view code{}; ///< the kind, for scripts: "clamped"; empty: none. Lives as long as the program
+    std::vector<std::string> nodes{}; ///< or parameters that it is about, where it has a code
 };
 
 /// Who put an operator where it stands.

@@ -131,8 +131,11 @@ std::string conversionJson(const graph::Graph &source, const mixed::ConvertedMod
             {{"name", dialect::of(source).entryName(source, source.heads()[k])},
              {"converted", dialect::of(source).entryName(conversion.graph, conversion.graph.heads()[k])}});
     Json warnings = Json::array();
-    for (const policy::Warning &warning : converted.warnings)
+    for (const policy::Warning &warning : converted.warnings) {
         warnings.push_back({{"entry", warning.entry}, {"text", warning.text}});
+        if (!warning.code.empty())
+            warnings.back().update({{"code", warning.code}, {"nodes", warning.nodes}});
+    }
 
     Json report{{"target", tensor::nameOf(converted.policy.target)},
                 {"mode", converted.policy.mode == policy::Mode::Mxnet ? "mxnet" : "typed"},
@@ -146,6 +149,10 @@ std::string conversionJson(const graph::Graph &source, const mixed::ConvertedMod
     report["nodes"] = std::move(nodes);
     report["params"] = std::move(parameters);
     report["outputs"] = std::move(heads);
+    if (const int version = dialect::of(source).versionNumber(); version > 0)
+        report["opset"] = {{"from", version},
+                           {"to", dialect::of(conversion.graph).versionNumber()},
+                           {"why", converted.whyRaised}};
     report["warnings"] = std::move(warnings);
     report["seconds"] = converted.seconds;
     return report.dump(1, ' ', false, Json::error_handler_t::replace);

@@ -9,12 +9,13 @@ namespace {
 Result<std::shared_ptr<const mixed::ConvertedModel>>
 convert(const graph::Model &model, const DeriveRequest &request, mixed::Decided decided,
         const quantize::QuantizedRanges &ranges, const mixed::ConvertedModel *before,
-        const Progress &progress)
+        const std::string &whyRaised, const Progress &progress)
 {
     HALFTONE_TRY(mixed::ConvertedModel converted,
                  mixed::convertModel(
                      model, request.policy, std::move(decided),
-                     {request.strict, request.shapes, &ranges, before ? before->forms : nullptr}, progress));
+                     {request.strict, request.shapes, &ranges, before ? before->forms : nullptr, whyRaised},
+                     progress));
     return std::make_shared<const mixed::ConvertedModel>(std::move(converted));
 }
 
@@ -27,9 +28,9 @@ Result<void> correct(const DeriveRequest &request, mixed::Decided decided,
                  jobs::featureMeans(request.model, request.modelPath, products, ranges,
                                     quantize::QuantizedCodes::Auto, *request.correction, progress));
     HALFTONE_TRY(quantize::CorrectedBiases biases, quantize::correctBiases(request.model, products, means));
-    HALFTONE_TRY(
-        derived.converted,
-        convert(biases.model, request, std::move(decided), ranges, derived.converted.get(), progress));
+    HALFTONE_TRY(derived.converted,
+                 convert(biases.model, request, std::move(decided), ranges, derived.converted.get(),
+                         derived.converted->whyRaised, progress));
     derived.correctedBiases = biases.corrected;
     derived.notes = std::move(biases.notes);
     return {};
@@ -40,12 +41,15 @@ Result<void> correct(const DeriveRequest &request, mixed::Decided decided,
 Result<Derived> derive(const DeriveRequest &given, const Progress &progress)
 {
     graph::Model model = given.model;
-    HALFTONE_TRY(const dialect::Dialect *const dialect,
-                 dialect::of(model.graph).dialectFor(model.graph, given.policy.target));
-    if (dialect != model.graph.dialect())
-        model.graph = graph::Graph::inDialect(model.graph, *dialect);
-    const DeriveRequest request{model,        given.modelPath, given.policy,     given.shapes,
-                                given.ranges, given.strict,    given.correction, given.before};
+    std::string whyRaised;
+    HALFTONE_TRY(auto raised, dialect::of(model.graph).raised(model.graph, given.policy.target, given.opset));
+    if (raised) {
+        model.graph = std::move(raised->graph);
+        // What is asked for is no news.
+        whyRaised = given.opset >= dialect::of(model.graph).versionNumber() ? std::string() : raised->why;
+    }
+    const DeriveRequest request{model,        given.modelPath,  given.policy, given.shapes, given.ranges,
+                                given.strict, given.correction, given.before, given.opset};
     HALFTONE_TRY(mixed::Decided decided, mixed::decide(request.model, request.policy));
     HALFTONE_TRY(
         const quantize::QuantizedRanges ranges,
@@ -53,12 +57,13 @@ Result<Derived> derive(const DeriveRequest &given, const Progress &progress)
     Derived derived;
     derived.rules = decided.rules;
     if (!request.correction) {
-        HALFTONE_TRY(derived.converted,
-                     convert(request.model, request, std::move(decided), ranges, request.before, progress));
+        HALFTONE_TRY(
+            derived.converted,
+            convert(request.model, request, std::move(decided), ranges, request.before, whyRaised, progress));
         return derived;
     }
     HALFTONE_TRY(derived.converted,
-                 convert(request.model, request, decided, ranges, request.before, progress));
+                 convert(request.model, request, decided, ranges, request.before, whyRaised, progress));
     HALFTONE_CHECK(correct(request, std::move(decided), ranges, progress, derived));
     return derived;
 }

@@ -27,6 +27,8 @@ struct DeriveRequest
     std::optional<jobs::CalibrateOptions> correction = {};
     const mixed::ConvertedModel *before
         = nullptr; ///< another conversion of the model, whose stored parameters are taken over; null: none
+    int opset
+        = 0; ///< the result's at least, where the format counts them; 0: the model's, or what the target needs
 };
 
 struct Derived

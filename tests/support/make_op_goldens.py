@@ -307,6 +307,12 @@ def windows_at_the_edge(v):
     # Beyond the end of float32 on the way
     large = np.array([[3e38, 2], [2, -3e38], [0, 1]], "float32")
     yield "edge_overflow_prod", S.Group([S.prod(data, axis=0), S.nanprod(data, axis=0)]), {"data": large}
+    # Below the least of float32 on the way, from where some come back
+    small = np.array([[1e-40, 1e-20, 1e-40], [1e-2, 1e-30, 1e-10], [1e38, -np.inf, 3e38]], "float32")
+    yield "edge_underflow_prod", S.Group([S.prod(data, axis=0), S.nanprod(data, axis=0)]), {"data": small}
+    # Sums of nothing
+    nothing = np.zeros((2, 3, 0), "float32")
+    yield "edge_empty_batch_dot", S.batch_dot(data, v("b"), transpose_b=True), {"data": nothing, "b": nothing}
     yield "edge_overflow_khatri_rao", S.khatri_rao(data, v("b"), v("c")), {"data": large, "b": large, "c": np.array([[0, 1], [1, 1]], "float32")}
     yield "edge_overflow_log_softmax", S.Group([S.log_softmax(data, temperature=0.5), S.softmax(data, temperature=0.5)]), {"data": large}
     yield "edge_overflow_adaptive_pool", C.AdaptiveAvgPooling2D(data, output_size=1), {"data": np.array([[[[3e38, 3e38], [1, -3e38]]]], "float32")}

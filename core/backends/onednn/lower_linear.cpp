@@ -111,6 +111,8 @@ Result<void> lowerMatMul(Emitter &emitter, const plan::PlanNode &node, const ops
     }
     if (a.rank() != b.rank() || a.rank() < 2 || (!isBatched && a.rank() != 2))
         return unsupported("plan", "a product over axes of tensors that are no matrices");
+    if (a.elementCount() == 0 || b.elementCount() == 0) // oneDNN would leave the sums of nothing unwritten
+        return unsupported("plan", "a product of nothing");
     const Desc first = matrices(a, typeA, product.transposeA);
     const Desc second = matrices(b, typeB, product.transposeB);
     const Desc result = plainDesc(dimsOf(emitter.desc(node.outputs[0]).shape), resultType);

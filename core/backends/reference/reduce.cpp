@@ -8,21 +8,38 @@
 namespace halftone::backends::reference {
 namespace {
 
-/// From where on a number is infinite in a type; of integers and float64 none.
-double endOf(tensor::DType type)
+/// Where the numbers of a type begin and end: from `end` on they are infinite, below `least` they have steps of `step`. Integers
+/// and float64 have no such places here.
+struct Range
 {
-    return type == tensor::DType::F16                               ? 65520
-        : type == tensor::DType::F32 || type == tensor::DType::BF16 ? 0x1p128
-                                                                    : std::numeric_limits<double>::infinity();
+    double end = std::numeric_limits<double>::infinity();
+    double least = 0;
+    double step = 1;
+};
+
+Range rangeOf(tensor::DType type)
+{
+    switch (type) {
+    case tensor::DType::F16:
+        return {65520, 0x1p-14, 0x1p-24};
+    case tensor::DType::F32:
+        return {0x1p128, 0x1p-126, 0x1p-149};
+    case tensor::DType::BF16:
+        return {0x1p128, 0x1p-126, 0x1p-133};
+    default:
+        return {};
+    }
 }
 
-/// In double, so that the order of adding does not show; but a product that reaches the end of its type is infinite at once,
-/// as zeros may follow.
-double joined(ops::Reduce::Kind kind, double sum, double x, double end)
+/// In double, so that the order of adding does not show; but a product that reaches an end of its type is infinite or zero at
+/// once, as zeros, infinities or larger numbers may follow.
+double joined(ops::Reduce::Kind kind, double sum, double x, const Range &range)
 {
     using Kind = ops::Reduce::Kind;
-    const auto product = [end](double value) {
-        return std::abs(value) < end ? value : value * std::numeric_limits<double>::infinity();
+    const auto product = [&range](double value) {
+        if (std::abs(value) >= range.end)
+            return value * std::numeric_limits<double>::infinity();
+        return std::abs(value) < range.least ? std::nearbyint(value / range.step) * range.step : value;
     };
     switch (kind) {
     case Kind::Sum:
@@ -80,9 +97,9 @@ Result<void> compute(const ops::Reduce &op, const Arrays<Real> &arrays)
     if (op.kind == Kind::LogSumExp)
         return logSumExp(arrays, strides);
     std::vector<double> sums(arrays.outCount(0), startOf<double>(op.kind));
-    const double end = endOf(arrays.operation.outputs[0].dtype);
+    const Range range = rangeOf(arrays.operation.outputs[0].dtype);
     eachPlace(arrays.in[0], arrays.inDims(0), strides, [&](Real x, std::size_t at) {
-        sums[at] = joined(op.kind, sums[at], static_cast<double>(x), end);
+        sums[at] = joined(op.kind, sums[at], static_cast<double>(x), range);
     });
     const double each
         = static_cast<double>(arrays.inCount(0)) / static_cast<double>(std::max<std::size_t>(sums.size(), 1));

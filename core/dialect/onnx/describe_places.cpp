@@ -1,3 +1,4 @@
+#include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/operator_rows.h"
 
 #include <array>
@@ -39,7 +40,7 @@ Operator softmax(NodeReader &in)
 {
     Softmax op;
     op.kind = kind;
-    op.flattened = in.opset() < 13;
+    op.flattened = in.opset() < 13 || in.has(kFlattenedKey);
     op.axis = in.integer("axis", op.flattened ? 1 : -1);
     return op;
 }

@@ -188,6 +188,8 @@ std::optional<std::int64_t> NodeReader::optionalIntegerAt(std::size_t slot)
 
 std::vector<double> NodeReader::realsAt(std::size_t slot)
 {
+    if (!hasInput(slot) && slot < m_info.inputs.size() && has(m_info.inputs[slot].name))
+        return reals(m_info.inputs[slot].name);
     const Tensor *const known = value(slot);
     if (known == nullptr)
         return {};

@@ -7,6 +7,7 @@
 #include "core/dialect/onnx/node_reader.h"
 #include "core/dialect/onnx/op_info.h"
 #include "core/dialect/onnx/operator_rows.h"
+#include "core/dialect/onnx/raise_opset.h"
 #include "core/graph/traverse.h"
 #include "core/tensor/elements.h"
 
@@ -80,8 +81,6 @@ public:
             m_all.push_back(info);
     }
 
-    int opset() const { return m_opset; }
-
     std::string_view name() const override { return "onnx"; }
     std::string_view title() const override { return "ONNX"; }
     std::string_view version() const override { return m_version; }
@@ -144,9 +143,14 @@ public:
                 || name.substr(at + kCastMark.size()).starts_with("bfloat16"));
     }
 
-    Result<const Dialect *> dialectFor(const graph::Graph &graph, DType target) const override;
+    Result<std::optional<Raised>> raised(const graph::Graph &graph, DType target, int wanted) const override
+    {
+        return raisedOpset(graph, m_opset, target, wanted);
+    }
+    int versionNumber() const override { return m_opset; }
     bool hasNodeForNodeMode() const override { return false; }
     bool storesCastParameters() const override { return true; }
+    bool clampsParameters() const override { return true; }
 
     std::span<const std::string_view> listVersions() const override { return kListVersions; }
     std::string listResource(DType target, std::string_view) const override
@@ -322,86 +326,6 @@ Result<std::optional<Tensor>> OnnxDialect::constantOf(const NodeDef &node) const
     return made;
 }
 
-/// Opsets from which on operators take bfloat16: those that compute like Add and MatMul, and those like Conv.
-constexpr int kOpsetOfSums = 13;
-constexpr int kOpsetOfLayers = 22;
-
-/// Before opset 13 they took all axes from theirs on for one: the same only for the last axis.
-constexpr std::array<std::string_view, 3> kRedefined{"Softmax", "LogSoftmax", "Hardmax"};
-
-/// Why a node cannot be taken over as it is into a newer opset; empty if it can.
-std::string obstacle(const NodeDef &node, const OpInfo *from, const OpInfo *to)
-{
-    if (from == nullptr || from == to)
-        return {};
-    if (to == nullptr || to->isDeprecated)
-        return "is no operator there";
-    const std::string *const axis = node.attributes.find("axis");
-    if (std::ranges::find(kRedefined, node.op) != kRedefined.end() && (axis == nullptr || *axis != "-1"))
-        return "means something else there";
-    for (const auto &[key, value] : node.attributes) {
-        const AttributeSpec *const spec = from->attribute(key);
-        const bool isInput = std::ranges::find(to->inputs, key, &Slot::name) != to->inputs.end()
-            && (spec == nullptr || spec->type != AttributeType::Real || node.op == "Dropout");
-        if (spec != nullptr && to->attribute(key) == nullptr && !isInput && spec->defaultValue != value)
-            return "has no attribute " + key + " there";
-    }
-    for (const AttributeSpec &spec : from->attributes) {
-        const AttributeSpec *const other = to->attribute(spec.name);
-        if (other != nullptr && node.attributes.find(spec.name) == nullptr
-            && other->defaultValue != spec.defaultValue)
-            return "takes its attribute " + spec.name + " for another there";
-    }
-    return {};
-}
-
-const OnnxDialect &dialectOf(int opset);
-
-bool needsLayers(const graph::Graph &graph)
-{
-    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
-        const NodeDef &node = graph.node(id);
-        const auto &newest = operatorsOf(kNewestOpset);
-        const auto info = node.isVariable() ? newest.end() : newest.find(node.op);
-        if (info != newest.end() && classOf(node.op).bfloat16 != "fp32"
-            && operatorsOf(kOpsetOfLayers).contains(node.op)
-            && operatorsOf(kOpsetOfLayers).at(node.op)->since == kOpsetOfLayers)
-            return true;
-        if (std::ranges::any_of(node.subgraphs, [](const auto &body) { return needsLayers(*body); }))
-            return true;
-    }
-    return false;
-}
-
-Result<void> checkRaise(const graph::Graph &graph, int from, int to)
-{
-    const auto find = [](int opset, const std::string &op) {
-        const auto found = operatorsOf(opset).find(op);
-        return found == operatorsOf(opset).end() ? nullptr : found->second;
-    };
-    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
-        const NodeDef &node = graph.node(id);
-        if (node.isVariable())
-            continue;
-        if (const std::string why = obstacle(node, find(from, node.op), find(to, node.op)); !why.empty())
-            return unsupported(
-                node.name, node.op + ' ' + why + ": opset " + std::to_string(to) + ", which bfloat16 needs",
-                "a model of that opset");
-        for (const auto &body : node.subgraphs)
-            HALFTONE_CHECK(checkRaise(*body, from, to));
-    }
-    return {};
-}
-
-Result<const Dialect *> OnnxDialect::dialectFor(const graph::Graph &graph, DType target) const
-{
-    const int needed = target != DType::BF16 ? 1 : needsLayers(graph) ? kOpsetOfLayers : kOpsetOfSums;
-    if (m_opset >= needed)
-        return this;
-    HALFTONE_CHECK(checkRaise(graph, m_opset, needed));
-    return &onnxDialect(needed);
-}
-
 const OnnxDialect &dialectOf(int opset)
 {
     static const auto kDialects = [] {
@@ -422,10 +346,7 @@ const Dialect &onnxDialect(int opset)
 
 int opsetOf(const Dialect &dialect)
 {
-    for (int opset = 1; opset <= kNewestOpset; ++opset)
-        if (&dialectOf(opset) == &dialect)
-            return opset;
-    return 0;
+    return dialect.versionNumber();
 }
 
 std::string qualifiedName(std::string_view domain, std::string_view op)

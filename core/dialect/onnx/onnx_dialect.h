@@ -19,6 +19,10 @@ inline constexpr std::string_view kShapeKey = "shape";
 inline constexpr std::uint32_t kFirstCapturedSlot = 1U << 16;
 inline constexpr std::string_view kCapturedKey = "outer";
 
+/// Of Softmax, LogSoftmax and Hardmax of opset 13 or newer, taken over from before: over the axis and all behind it, as it was
+/// until then. No file says it: they are written as nodes that reshape around one over the last axis.
+inline constexpr std::string_view kFlattenedKey = "flattened";
+
 /// ONNX as it is with that opset of ai.onnx; older than kOldestOpset: as kOldestOpset, but operators that changed
 /// since are unknown. Needs: 1 to kNewestOpset.
 const Dialect &onnxDialect(int opset);

@@ -326,7 +326,7 @@ Result<void> GraphWriter::writeAttributes(NodeId id, const ::onnx::NodeProto *so
         }
     }
     for (const auto &[key, text] : def.attributes) {
-        if (written.contains(key))
+        if (written.contains(key) || key == names::kFlattenedKey)
             continue;
         Attribute &to = *node.add_attribute();
         to.set_name(key);
@@ -361,6 +361,8 @@ Result<void> GraphWriter::writeNode(NodeId id, ::onnx::GraphProto &proto) const
         node.clear_attribute();
         if (def.name != data->name)
             node.set_name(def.name);
+        if (def.op != names::qualifiedName(source->domain(), source->op_type()))
+            node.set_op_type(def.op); // another operator of ai.onnx in a newer opset
     } else {
         node.set_op_type(def.op);
         node.set_name(def.name);
@@ -381,6 +383,8 @@ Result<void> GraphWriter::writeNode(NodeId id, ::onnx::GraphProto &proto) const
     HALFTONE_CHECK(writeAttributes(id, source, node));
     if (data != nullptr && isRaised(*data->source))
         raiseNode(dialect::of(m_graph), node, proto);
+    if (def.attributes.find(names::kFlattenedKey) != nullptr)
+        flattenAround(dialect::of(m_graph), proto);
     return {};
 }
 

@@ -1,33 +1,81 @@
 #include "core/io/onnx/raised_node.h"
 
+#include "core/dialect/onnx/element_type.h"
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/op_info.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
 #include <string>
 
 namespace halftone::io::onnx {
 namespace {
 
 using Attribute = ::onnx::AttributeProto;
+using ::onnx::NodeProto;
 
 /// The values of an attribute as a tensor: lists of rank 1, single numbers scalars.
 ::onnx::TensorProto tensorOf(const Attribute &attribute)
 {
     ::onnx::TensorProto tensor;
-    if (attribute.type() == Attribute::FLOAT) {
+    const auto setValues = [&tensor](const auto *values, std::size_t count) {
+        tensor.set_raw_data(values, count * sizeof *values);
+    };
+    if (attribute.type() == Attribute::FLOAT || attribute.type() == Attribute::FLOATS) {
         tensor.set_data_type(::onnx::TensorProto::FLOAT);
-        tensor.add_float_data(attribute.f());
-        return tensor;
+        const float single = attribute.f();
+        if (attribute.type() == Attribute::FLOAT)
+            setValues(&single, 1);
+        else
+            setValues(attribute.floats().data(), static_cast<std::size_t>(attribute.floats_size()));
+    } else {
+        tensor.set_data_type(::onnx::TensorProto::INT64);
+        const std::int64_t single = attribute.i();
+        if (attribute.type() == Attribute::INT)
+            setValues(&single, 1);
+        else
+            setValues(attribute.ints().data(), static_cast<std::size_t>(attribute.ints_size()));
     }
-    tensor.set_data_type(::onnx::TensorProto::INT64);
-    if (attribute.type() == Attribute::INT) {
-        tensor.add_int64_data(attribute.i());
-        return tensor;
-    }
-    tensor.add_dims(attribute.ints_size());
-    tensor.mutable_int64_data()->CopyFrom(attribute.ints());
+    if (attribute.type() == Attribute::FLOATS || attribute.type() == Attribute::INTS)
+        tensor.add_dims(std::max(attribute.floats_size(), attribute.ints_size()));
     return tensor;
+}
+
+NodeProto nodeOf(const char *op, const NodeProto &around, std::initializer_list<std::string> inputs,
+                 std::string output)
+{
+    NodeProto node;
+    node.set_op_type(op);
+    node.set_name(around.name() + '_' + op);
+    for (const std::string &input : inputs)
+        node.add_input(input);
+    node.add_output(std::move(output));
+    return node;
+}
+
+/// Takes out the cast of ours that gives `value`, if nothing else can read it: a matrix is cast behind Flatten, as whoever
+/// converts the result will find.
+std::optional<NodeProto> takeCast(const std::string &value, ::onnx::GraphProto &graph)
+{
+    std::optional<NodeProto> taken;
+    int place = -1;
+    for (int k = 0; k < graph.node_size(); ++k) {
+        const NodeProto &node = graph.node(k);
+        const bool hasBodies
+            = std::ranges::any_of(node.attribute(), [](const Attribute &a) { return a.has_g(); });
+        if (hasBodies || std::ranges::find(node.input(), value) != node.input().end())
+            return std::nullopt;
+        if (node.op_type() == "Cast" && node.output(0) == value && node.name() == value)
+            place = k;
+    }
+    if (place >= 0) {
+        taken = graph.node(place);
+        graph.mutable_node()->DeleteSubrange(place, 1);
+    }
+    return taken;
 }
 
 } // namespace
@@ -64,6 +112,37 @@ void raiseNode(const dialect::Dialect &dialect, ::onnx::NodeProto &node, ::onnx:
         parts.set_type(Attribute::INT);
         parts.set_i(node.output_size());
     }
+}
+
+void flattenAround(const dialect::Dialect &dialect, ::onnx::GraphProto &graph)
+{
+    NodeProto node = graph.node(graph.node_size() - 1);
+    graph.mutable_node()->RemoveLast();
+    std::optional<NodeProto> cast = takeCast(node.input(0), graph);
+    const std::string input = cast ? cast->input(0) : node.input(0), output = node.output(0);
+    const std::string flat = output + "_flat", shape = output + "_shape";
+    std::string matrix = output + "_matrix";
+    NodeProto flatten = nodeOf("Flatten", node, {input}, matrix);
+    for (Attribute &attribute : *node.mutable_attribute()) {
+        if (attribute.name() != "axis")
+            continue;
+        *flatten.add_attribute() = attribute;
+        attribute.set_i(-1);
+    }
+    *graph.add_node() = flatten;
+    if (cast) {
+        cast->set_input(0, matrix);
+        matrix
+            = dialect.castName(matrix, *dialect::onnx::dtypeOfCode(static_cast<int>(cast->attribute(0).i())));
+        cast->set_name(matrix);
+        cast->set_output(0, matrix);
+        *graph.add_node() = *cast;
+    }
+    node.set_input(0, matrix);
+    node.set_output(0, flat);
+    *graph.add_node() = node;
+    *graph.add_node() = nodeOf("Shape", node, {input}, shape);
+    *graph.add_node() = nodeOf("Reshape", node, {flat, shape}, output);
 }
 
 } // namespace halftone::io::onnx

@@ -3,6 +3,9 @@
 #include "core/io/onnx/graph_writer.h"
 #include "core/io/onnx/onnx_file.h"
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <limits>
 
 namespace halftone::io {
@@ -39,6 +42,13 @@ std::string movedOut(::onnx::GraphProto &graph, const std::string &file)
     return data;
 }
 
+/// The version of the file format that came with an opset (ONNX, Versioning.md, "Released Versions").
+std::int64_t irVersionOf(int opset)
+{
+    constexpr std::array kRisenAt{9, 10, 11, 12, 15, 19, 21, 23, 24, 25};
+    return 3 + std::ranges::count_if(kRisenAt, [opset](int since) { return since <= opset; });
+}
+
 void writeHeader(const GraphData *data, const graph::Graph &graph, ::onnx::ModelProto &model)
 {
     if (data == nullptr) {
@@ -69,9 +79,12 @@ void writeHeader(const GraphData *data, const graph::Graph &graph, ::onnx::Model
     model.mutable_unknown_fields()->append(source.unknown_fields());
     // The opset of the graph's dialect is what its nodes are those of now.
     const int opset = dialect::onnx::opsetOf(dialect::of(graph));
-    for (auto &import : *model.mutable_opset_import())
-        if ((import.domain().empty() || import.domain() == "ai.onnx") && import.version() < opset)
-            import.set_version(opset);
+    for (auto &import : *model.mutable_opset_import()) {
+        if ((!import.domain().empty() && import.domain() != "ai.onnx") || import.version() >= opset)
+            continue;
+        import.set_version(opset);
+        model.set_ir_version(std::max(model.ir_version(), irVersionOf(opset)));
+    }
 }
 
 } // namespace

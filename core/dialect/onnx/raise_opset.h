@@ -1,0 +1,17 @@
+#pragma once
+
+#include "core/base/result.h"
+#include "core/dialect/dialect.h"
+
+#include <optional>
+
+namespace halftone::dialect::onnx {
+
+/// A graph of the opset `from` in the one that it needs: `wanted` at least (0: any), and one whose operators take `target`: 13
+/// for bfloat16 in sums and products, 22 in Conv, pooling, normalization and recurrence (ONNX, Operators.md, the type
+/// constraints of each version). Nothing where `from` will do.
+/// fails: BadCall (Field::Opset) for an opset that there is not; Unsupported for a node that means something else there
+Result<std::optional<Raised>> raisedOpset(const graph::Graph &graph, int from, tensor::DType target,
+                                          int wanted);
+
+} // namespace halftone::dialect::onnx

@@ -1,0 +1,26 @@
+#include "core/io/onnx/onnx_file.h"
+
+/// In the place of core/io/onnx where protobuf or ONNX's schema is not there.
+namespace halftone::io {
+
+Result<graph::Model> readOnnx(const std::shared_ptr<const MappedFile> &file, std::vector<std::string> &)
+{
+    return inFile(unsupported({}, "an ONNX model, which this build cannot read"), file->path());
+}
+
+Result<OnnxBytes> writeOnnx(const graph::Model &, const std::string &)
+{
+    return unsupported({}, "an ONNX model, which this build cannot write");
+}
+
+OnnxFacts onnxFacts(const graph::Graph &)
+{
+    return {};
+}
+
+std::vector<FileIdentity> externalFilesOf(const graph::Graph &)
+{
+    return {};
+}
+
+} // namespace halftone::io
