@@ -4,8 +4,11 @@
 #include "app/cli_options.h"
 #include "app/cli_output.h"
 #include "core/base/text.h"
+#include "core/dialect/dialect.h"
+#include "core/quantize/pairs.h"
 #include "core/report/json_values.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <map>
@@ -20,11 +23,11 @@ struct Options
     jobs::QuantizeSettings settings; ///< its calibration comes from `calibration`
     CalibrationOptions calibration;
     std::string out;
-    std::string form = "onednn";
+    std::string form; ///< empty: the usual one of the model's format
     std::string dtype = "auto";
     std::string calib;
     std::string mode = "smart";
-    std::string granularity = "tensor";
+    std::string granularity; ///< likewise
     std::string levels = "mxnet";
     bool json = false;
 };
@@ -52,14 +55,37 @@ Result<void> takeOptions(Options &options)
         calibrate.threshold.method
             = calibration::thresholdMethodNamed(options.calib == "naive" ? "minmax" : options.calib)
                   .value_or(calibration::ThresholdMethod::Mse);
-    quantize.form
-        = options.form == "plain" ? quantize::QuantizedForm::Plain : quantize::QuantizedForm::Onednn;
     quantize.codes = options.dtype == "int8" ? quantize::QuantizedCodes::Int8
         : options.dtype == "uint8"           ? quantize::QuantizedCodes::UInt8
                                              : quantize::QuantizedCodes::Auto;
     quantize.isFull = options.mode == "full";
-    quantize.perChannel = options.granularity == "channel";
     quantize.isNeutral = options.levels == "neutral";
+    return {};
+}
+
+/// What depends on the model's format.
+Result<void> takeForm(Options &options, const graph::Graph &graph)
+{
+    quantize::QuantizeOptions &quantize = options.settings.options;
+    const bool inPairs = quantize::isInPairs(graph);
+    const std::vector<std::string> forms
+        = inPairs ? std::vector<std::string>{"qdq"} : std::vector<std::string>{"onednn", "plain"};
+    if (options.form.empty())
+        options.form = forms.front();
+    if (std::ranges::find(forms, options.form) == forms.end())
+        return badCall("--form", options.form + " for a model of " + std::string(dialect::of(graph).title()),
+                       joined(forms));
+    if (inPairs && !quantize.isCalibrated)
+        return badCall("--calib", "none, or no data, for form " + options.form,
+                       "--inputs F.npz|DIR, or --table T.json: the model holds the ranges");
+    if (inPairs && options.levels != "mxnet")
+        return badCall("--levels", options.levels + " for form " + options.form,
+                       "none: codes end at 127 and 255 there");
+    if (options.granularity.empty())
+        options.granularity = inPairs ? "channel" : "tensor";
+    quantize.form
+        = options.form == "plain" ? quantize::QuantizedForm::Plain : quantize::QuantizedForm::Onednn;
+    quantize.perChannel = options.granularity == "channel";
     return {};
 }
 
@@ -146,6 +172,7 @@ Result<void> quantize(Options options, const std::stop_token &stop)
                      .reads("--table", options.settings.table)
                      .claim(options.out, options.model.model));
     HALFTONE_TRY(const session::Session session, options.model.open());
+    HALFTONE_CHECK(takeForm(options, session.source().model.graph));
     HALFTONE_TRY(const jobs::QuantizeOutcome outcome, session.quantize(options.settings, progress(stop)));
     HALFTONE_TRY(const std::vector<std::string> written, session.write(outcome.quantized.model, output));
     tellNotes(session.source().modelPath, outcome.quantized.notes);
@@ -163,9 +190,9 @@ void addQuantize(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<Options>();
     jobs::QuantizeSettings &settings = options->settings;
-    Command command = app.command("quantize", "Write a model in int8, as MXNet's quantization does");
+    Command command = app.command("quantize", "Write a model in int8");
     options->model.addTo(command);
-    command.option("--out", &options->out, "Write P-symbol.json and P-0000.params")
+    command.option("--out", &options->out, "Write P-symbol.json and P-0000.params, or P.onnx")
         .type("P")
         .notEmpty()
         .required();
@@ -178,11 +205,13 @@ void addQuantize(Parser &app, Action &chosen)
     choice("--calib", options->calib, {"none", "naive", "entropy", "percentile", "mse"},
            "none, naive, entropy, percentile or mse (default with --inputs)");
     choice("--dtype", options->dtype, {"int8", "uint8", "auto"}, "Of data: int8, uint8 or auto (default)");
-    choice("--form", options->form, {"onednn", "plain"}, "onednn (default; fused operators) or plain");
+    choice("--form", options->form, {"onednn", "plain", "qdq"},
+           "Of MXNet models onednn (default; fused operators) or plain, of ONNX models qdq");
     choice("--mode", options->mode, {"full", "smart"},
            "smart (default; only what lies between convolutions and fully connected layers) or full");
-    choice("--granularity", options->granularity, {"tensor", "channel"},
-           "Of fully connected weights: tensor (default) or channel");
+    choice(
+        "--granularity", options->granularity, {"tensor", "channel"},
+        "Of fully connected weights (ONNX: all weights) tensor or channel; default: tensor (ONNX: channel)");
     choice("--levels", options->levels, {"mxnet", "neutral"},
            "mxnet (default; 127.5 and 255.5 for the largest value) or neutral (127 and 255)");
     command.option("--exclude", &settings.options.excludedNames, "Keep a node in float32; may be repeated")

@@ -1,6 +1,8 @@
 #include "core/dialect/registry.h"
 
+#include "core/dialect/coded_pairs.h"
 #include "core/dialect/mxnet/mxnet_dialect.h"
+#include "core/dialect/onnx/coded_pairs.h"
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/op_info.h"
 
@@ -25,6 +27,11 @@ const Dialect *dialectNamed(std::string_view name)
 {
     const auto found = std::ranges::find(allDialects(), name, &Dialect::name);
     return found == allDialects().end() ? nullptr : *found;
+}
+
+const CodedPairs *codedPairsOf(const Dialect &dialect)
+{
+    return dialect.name() == onnx::onnxDialect(onnx::kNewestOpset).name() ? &onnx::codedPairs() : nullptr;
 }
 
 } // namespace halftone::dialect

@@ -6,6 +6,7 @@
 #include "core/infer/shown_outputs.h"
 #include "core/jobs/feature_means.h"
 #include "core/kernels/buffer.h"
+#include "core/quantize/pairs.h"
 #include "core/report/calibration_json.h"
 
 #include <algorithm>
@@ -36,6 +37,16 @@ Result<tensor::Tensor> randomValues(const tensor::Shape &shape)
         std::memcpy(buffer.bytes + i * sizeof value, &value, sizeof value);
     }
     return buffer.tensor;
+}
+
+/// A threshold stands for both ends, of which the values may reach one only: with a zero point the codes end there.
+void cutToValues(std::span<const calibration::CalibratedTensor> tensors, quantize::QuantizedRanges &ranges)
+{
+    for (const calibration::CalibratedTensor &tensor : tensors) {
+        quantize::QuantizedRange &range = ranges.at(tensor.name);
+        range.low = std::max(range.low, static_cast<float>(std::min(tensor.statistics.min, 0.0)));
+        range.high = std::min(range.high, static_cast<float>(std::max(tensor.statistics.max, 0.0)));
+    }
 }
 
 } // namespace
@@ -123,6 +134,8 @@ Result<QuantizeOutcome> quantizeModel(const graph::Model &model, const std::stri
             outcome.examples = calibrated.examples;
         }
         ranges = calibratedRanges(outcome.tensors);
+        if (quantize::isInPairs(model.graph))
+            cutToValues(outcome.tensors, ranges);
     }
     HALFTONE_TRY(outcome.quantized,
                  quantize::quantize(model, settings.options, ranges, {planned.plan.get()}));

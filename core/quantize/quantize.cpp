@@ -1,8 +1,10 @@
 #include "core/quantize/quantize.h"
 
 #include "core/base/text.h"
+#include "core/dialect/coded_pairs.h"
 #include "core/dialect/dialect.h"
 #include "core/infer/cpu_defects.h"
+#include "core/quantize/pairs.h"
 #include "core/quantize/quantize_align.h"
 #include "core/quantize/quantize_draft.h"
 #include "core/quantize/quantize_faithful.h"
@@ -88,17 +90,19 @@ std::vector<std::string> notesOf(const QuantizedDraft &draft)
 
 } // namespace
 
-Result<const dialect::QuantizedForms *> formsOf(const graph::Graph &graph)
+Result<void> checkQuantizable(const graph::Graph &graph)
 {
     const dialect::Dialect &dialect = dialect::of(graph);
-    if (dialect.quantizedForms() == nullptr)
+    if (dialect.quantizedForms() == nullptr && dialect::codedPairsOf(dialect) == nullptr)
         return unsupported({}, "int8 operators in " + std::string(dialect.title()), "a format that has them");
-    return dialect.quantizedForms();
+    return {};
 }
 
 Result<PlannedQuantization> planQuantization(const graph::Model &model, const QuantizeOptions &options)
 {
-    HALFTONE_CHECK(formsOf(model.graph));
+    HALFTONE_CHECK(checkQuantizable(model.graph));
+    if (isInPairs(model.graph))
+        return planInPairs(model, options);
     Deviations deviations = deviationsAhead(model);
     HALFTONE_TRY(QuantizationPlan plan, planOf(model, options, deviations));
     QuantizedDraft draft = draftQuantized(plan, options, deviations, nullptr);
@@ -120,7 +124,9 @@ Result<QuantizedModel> quantize(const graph::Model &model, const QuantizeOptions
 {
     if (!model.hasParameters)
         return badInput("parameters", "none", "weights to quantize");
-    HALFTONE_CHECK(formsOf(model.graph));
+    HALFTONE_CHECK(checkQuantizable(model.graph));
+    if (isInPairs(model.graph))
+        return quantizeInPairs(model, options, ranges);
     const QuantizedRanges used = options.isNeutral ? widened(ranges, options) : ranges;
     HALFTONE_TRY(Faithful made, faithful(model, options, used, known.plan));
     QuantizedModel result;

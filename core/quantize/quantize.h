@@ -15,7 +15,7 @@
 
 namespace halftone::quantize {
 
-/// Which family of int8 operators is written (core/quantize/RULES.md, Q-plain, Q-fused).
+/// Which family of int8 operators is written, in formats that have several (core/quantize/RULES.md, Q-plain, Q-fused).
 enum class QuantizedForm : std::uint8_t
 {
     Onednn, ///< fused: what quantize_model_mkldnn gives
@@ -35,7 +35,8 @@ struct QuantizeOptions
     QuantizedCodes codes = QuantizedCodes::Auto;
     /// Everything that can be; otherwise convolutions and fully connected layers, and what lies between two of those.
     bool isFull = false;
-    bool perChannel = false; ///< weights of fully connected layers; those of fused convolutions always are
+    /// Weights of fully connected layers, those of fused convolutions always are; where values go through pairs all weights.
+    bool perChannel = false;
     bool isCalibrated = true; ///< false: ranges are found at run time, from every batch anew
     /// Ranges are widened so that the runtime's 127.5 and 255.5 levels become 127 and 255.
     bool isNeutral = false;
@@ -108,8 +109,8 @@ struct QuantizedModel
         dropped; ///< identities of the given graph that are gone, into what they pass on
 };
 
-/// The int8 forms of a graph's format. fails: Unsupported where it has none.
-Result<const dialect::QuantizedForms *> formsOf(const graph::Graph &graph);
+/// Can int8 be written in the graph's format? fails: Unsupported where it cannot
+Result<void> checkQuantizable(const graph::Graph &graph);
 
 struct QuantizationPlan;
 
@@ -131,7 +132,7 @@ struct KnownParts
     tensor::FormCache *forms = nullptr; ///< codes of parameters; gets those that are new
 };
 
-/// A float32 model as MXNet 1.9.1's quantization writes it: same names, operators, attributes and wiring, weights and
+/// Where the format writes int8 in pairs (dialect::CodedPairs), as Q-pairs says. Else a float32 model as MXNet 1.9.1's quantization writes it: same names, operators, attributes and wiring, weights and
 /// biases quantized in the parameters, ranges in the symbol. Left out of MXNet's ways are its defects: a range that begins
 /// at zero stays one-sided for a fused ReLU, fully connected layers with other readers are not fused, ranges that six
 /// digits behind the point would lose are written with nine significant ones. What MXNet's own kernels would not compute as

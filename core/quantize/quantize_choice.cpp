@@ -220,10 +220,17 @@ private:
     std::vector<std::uint32_t> m_referenced; ///< by NodeId: outputs
 };
 
-Result<void> checkNames(const FusedGraph &fused, const Graph &original, const QuantizeOptions &options)
+} // namespace
+
+std::string_view mainOperator(const dialect::Dialect &dialect, const NodeDef &node)
+{
+    return canonical(dialect, mainNode(dialect, node).op);
+}
+
+Result<void> checkNames(const Graph &fused, const Graph &original, const QuantizeOptions &options)
 {
     std::unordered_set<std::string_view> known;
-    for (const Graph *graph : {&original, &fused.graph}) {
+    for (const Graph *graph : {&original, &fused}) {
         for (NodeId id = 0; id < graph->nodeCount(); ++id) {
             if (!graph->isVariable(id))
                 known.insert(graph->node(id).name);
@@ -249,17 +256,10 @@ Result<void> checkNames(const FusedGraph &fused, const Graph &original, const Qu
     return {};
 }
 
-} // namespace
-
-std::string_view mainOperator(const dialect::Dialect &dialect, const NodeDef &node)
-{
-    return canonical(dialect, mainNode(dialect, node).op);
-}
-
 Result<QuantizedChoice> chooseQuantized(const FusedGraph &fused, const Graph &original,
                                         const QuantizeOptions &options, const Deviations &deviations)
 {
-    HALFTONE_CHECK(checkNames(fused, original, options));
+    HALFTONE_CHECK(checkNames(fused.graph, original, options));
     return NodeChooser(fused, options, deviations).run();
 }
 

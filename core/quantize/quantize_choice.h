@@ -20,6 +20,11 @@ struct QuantizedChoice
 /// The canonical name of a node's operator, for a fused node that of its first member.
 std::string_view mainOperator(const dialect::Dialect &dialect, const graph::NodeDef &node);
 
+/// Are the excluded and the chosen names those of nodes of either graph, and of operators?
+/// fails: BadCall naming the setting
+Result<void> checkNames(const graph::Graph &fused, const graph::Graph &original,
+                        const QuantizeOptions &options);
+
 /// `original`: the given graph, whose names may be excluded too.
 /// fails: as quantize()
 Result<QuantizedChoice> chooseQuantized(const FusedGraph &fused, const graph::Graph &original,

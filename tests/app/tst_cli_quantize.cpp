@@ -1,9 +1,16 @@
+#include "core/dialect/dialect.h"
+#include "core/io/arrays/npz.h"
+#include "core/io/model_io.h"
 #include "tests/support/call_cli.h"
 #include "tests/support/files.h"
 #include "tests/support/sample_files.h"
 
 #include <QTemporaryDir>
 #include <QTest>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
 
 using halftone::test::callCli;
 using halftone::test::CliOutcome;
@@ -22,6 +29,39 @@ double top1(const QString &symbol)
     if (run.code != 0)
         qFatal("%s", run.err.constData());
     return run.json()["accuracy"]["top1"];
+}
+
+const QString kPairs = QStringLiteral(HALFTONE_TEST_DATA "/qdq/");
+
+/// Operator, attributes and inputs of what gives a value, by the value's name.
+std::map<std::string, std::tuple<std::string, std::string, std::vector<std::string>>>
+rowsOf(const halftone::graph::Graph &graph)
+{
+    std::map<std::string, std::tuple<std::string, std::string, std::vector<std::string>>> rows;
+    const halftone::dialect::Dialect &dialect = halftone::dialect::of(graph);
+    for (halftone::graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        const halftone::graph::NodeDef &node = graph.node(id);
+        std::vector<std::string> inputs;
+        for (const auto &entry : graph.inputs(id))
+            inputs.push_back(dialect.entryName(graph, entry));
+        rows[dialect.entryName(graph, {id, 0, 0})]
+            = {node.op, node.isVariable() ? std::string() : dialect.attributeKey(node), inputs};
+    }
+    return rows;
+}
+
+halftone::graph::Model modelIn(const QString &path)
+{
+    auto loaded = halftone::io::loadModel(path.toStdString(), {{}, true});
+    if (!loaded.ok())
+        qFatal("%s", loaded.error().message().c_str());
+    return std::move(loaded).value().model;
+}
+
+QByteArray bytesOf(const QString &path)
+{
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
 }
 
 } // namespace
@@ -121,6 +161,104 @@ private Q_SLOTS:
                      layer["name"].get<std::string>().c_str());
         }
         QVERIFY(codes >= 4);
+    }
+
+    void pairsAreThoseOfTheDefinition()
+    {
+        QTemporaryDir folder;
+        const QString made = folder.filePath("q.onnx");
+        const CliOutcome outcome = callCli(
+            {"quantize", kPairs + "net.onnx", "--table", kPairs + "table.json", "--out", made, "--json"});
+        if (outcome.code == 3)
+            QSKIP("this build was made without ONNX");
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        const json report = outcome.json();
+        QCOMPARE(report["form"], "qdq");
+        QCOMPARE(report["quantized"].size(), 11);
+        QCOMPARE(report["skipped"].size(), 1);
+        const auto got = modelIn(made);
+        const auto want = modelIn(kPairs + "qdq.onnx");
+        QCOMPARE(got.graph.dialect()->version(), want.graph.dialect()->version());
+        const auto gotRows = rowsOf(got.graph);
+        for (const auto &[name, row] : rowsOf(want.graph))
+            QVERIFY2(gotRows.contains(name) && gotRows.at(name) == row, name.c_str());
+        QCOMPARE(gotRows.size(), rowsOf(want.graph).size());
+        std::map<std::string, halftone::tensor::Tensor> values;
+        for (const auto &array : got.parameters)
+            values[array.name] = array.values;
+        QCOMPARE(values.size(), want.parameters.size());
+        for (const auto &array : want.parameters) {
+            QVERIFY2(values.contains(array.name), array.name.c_str());
+            const auto &own = values.at(array.name);
+            QVERIFY2(own.dtype() == array.values.dtype() && own.shape() == array.values.shape()
+                         && std::ranges::equal(own.bytes(), array.values.bytes()),
+                     array.name.c_str());
+        }
+    }
+
+    void pairsGiveWhatOnnxRuntimeGives()
+    {
+        QTemporaryDir folder;
+        const QString made = folder.filePath("q.onnx");
+        const CliOutcome outcome = callCli(
+            {"quantize", kPairs + "net.onnx", "--table", kPairs + "table.json", "--out", made, "--json"});
+        if (outcome.code == 3)
+            QSKIP("this build was made without ONNX");
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        const CliOutcome run
+            = callCli({"run", made, "--inputs", kPairs + "in.npz", "--out", folder.filePath("o.npz")});
+        QVERIFY2(run.code == 0, run.err.constData());
+        const auto got = halftone::io::readNpz(folder.filePath("o.npz").toStdString());
+        const auto want = halftone::io::readNpz((kPairs + "out.npz").toStdString());
+        QVERIFY(got.ok() && want.ok());
+        QCOMPARE(got.value().size(), want.value().size());
+        for (std::size_t k = 0; k < got.value().size(); ++k) {
+            const auto own = got.value()[k].tensor.values<float>();
+            const auto known = want.value()[k].tensor.values<float>();
+            QCOMPARE(own.size(), known.size());
+            for (std::size_t i = 0; i < own.size(); ++i) // a code of four that tips over at a tie
+                QVERIFY2(std::abs(own[i] - known[i]) < 0.012F, got.value()[k].name.c_str());
+        }
+    }
+
+    void aSecondTimeChangesNothing()
+    {
+        QTemporaryDir folder;
+        const QString once = folder.filePath("1.onnx");
+        const QString twice = folder.filePath("2.onnx");
+        const QString table = kPairs + "table.json";
+        const CliOutcome first = callCli({"quantize", kPairs + "net.onnx", "--table", table, "--out", once});
+        if (first.code == 3)
+            QSKIP("this build was made without ONNX");
+        QCOMPARE(callCli({"quantize", once, "--table", table, "--out", twice}).code, 0);
+        QVERIFY(!bytesOf(once).isEmpty());
+        QCOMPARE(bytesOf(once), bytesOf(twice));
+    }
+
+    void pairsHaveOptionsOfTheirOwn()
+    {
+        QTemporaryDir folder;
+        const QStringList base{"quantize", kPairs + "net.onnx", "--out", folder.filePath("q.onnx")};
+        const CliOutcome bare = callCli(base);
+        if (bare.code == 3)
+            QSKIP("this build was made without ONNX");
+        QCOMPARE(bare.code, 2); // nothing says the ranges
+        const QStringList known = base + QStringList{"--table", kPairs + "table.json", "--json"};
+        QCOMPARE(callCli(known + QStringList{"--form", "onednn"}).code, 2);
+        QCOMPARE(callCli(known + QStringList{"--levels", "neutral"}).code, 2);
+        const CliOutcome fewer = callCli(
+            known + QStringList{"--exclude", "conv2", "--granularity", "tensor", "--dtype", "int8"});
+        QVERIFY2(fewer.code == 0, fewer.err.constData());
+        const json report = fewer.json();
+        const auto &quantized = report["quantized"];
+        QVERIFY(std::ranges::find(quantized, json("conv1")) != quantized.end());
+        QVERIFY(std::ranges::find(quantized, json("conv2")) == quantized.end());
+        for (const auto &array : modelIn(folder.filePath("q.onnx")).parameters) {
+            QVERIFY(!array.name.ends_with("_scale") || array.shape.rank() == 0);
+            QVERIFY(!array.name.ends_with("_zero_point")
+                    || (array.values.dtype() == halftone::tensor::DType::I8
+                        && array.values.values<std::int8_t>() == std::vector<std::int8_t>{0}));
+        }
     }
 
     void latencyIsMeasuredInInt8()

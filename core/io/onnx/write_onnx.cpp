@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <unordered_set>
 
 namespace halftone::io {
 namespace onnx {
@@ -87,6 +88,22 @@ void writeHeader(const GraphData *data, const graph::Graph &graph, ::onnx::Model
     }
 }
 
+/// Up to version 3 every initializer is an input; new ones are none.
+void raiseVersion(const GraphData *data, ::onnx::ModelProto &model)
+{
+    constexpr std::int64_t kFreeInitializers = 4;
+    if (data == nullptr || model.ir_version() >= kFreeInitializers)
+        return;
+    std::unordered_set<std::string_view> known;
+    for (const auto &tensor : data->source->model.graph().initializer())
+        known.insert(tensor.name());
+    const bool isFree = std::ranges::any_of(model.graph().initializer(), [&known](const auto &tensor) {
+        return !known.contains(tensor.name());
+    });
+    if (isFree)
+        model.set_ir_version(kFreeInitializers);
+}
+
 } // namespace
 } // namespace onnx
 
@@ -99,6 +116,7 @@ Result<OnnxBytes> writeOnnx(const graph::Model &model, const std::string &dataFi
     for (const tensor::Array &array : model.parameters)
         parameters.insert_or_assign(dialect::variableOf(model.graph, array.name), &array);
     HALFTONE_CHECK(onnx::GraphWriter(model.graph, &parameters).write(*proto.mutable_graph()));
+    onnx::raiseVersion(data, proto);
     OnnxBytes bytes;
     if (!dataFile.empty())
         bytes.data = onnx::movedOut(*proto.mutable_graph(), dataFile);

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "core/graph/graph.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace halftone::dialect {
+
+class Dialect;
+
+/// A node that multiplies, and may do so with codes.
+struct CodedProduct
+{
+    std::array<std::size_t, 2> factors{0, 1}; ///< inputs
+    std::optional<std::size_t> bias; ///< the input that is added as it is, one number an output channel
+    bool takesBias = false; ///< may one be given it where it has none?
+    bool wantsCodedResult = false; ///< runtimes compute it with codes only where its result becomes codes too
+};
+
+/// What runtimes do with codes beside products.
+enum class CodedSupport : std::uint8_t
+{
+    None,
+    Moves, ///< gives values of its first input, whose codes they keep
+    Computes ///< of all its real inputs
+};
+
+/// How a format writes int8 where operators stay what they are: each value that is to be codes passes through a node that makes
+/// codes of it and one that makes reals of those, with a scale and a zero point; runtimes compute with codes what stands between
+/// such pairs. Choosing and wiring is for core/quantize.
+class CodedPairs
+{
+public:
+    virtual ~CodedPairs() = default;
+
+    /// The version of the format (Dialect::versionNumber()) that has these nodes. `perChannel`: with a scale for each channel.
+    virtual int versionFor(bool perChannel) const = 0;
+
+    virtual std::optional<CodedProduct> productOf(const graph::NodeDef &node) const = 0;
+    /// Which axis of a factor counts the product's output channels, so that each may have a scale; nothing where it may not.
+    virtual std::optional<std::size_t> channelAxis(const graph::NodeDef &product, std::size_t factor,
+                                                   std::size_t rank) const = 0;
+    /// Do runtimes compute it within the product before it, as they do a cut of the range?
+    virtual bool isFused(const graph::NodeDef &node) const = 0;
+    virtual CodedSupport supportOf(const graph::NodeDef &node) const = 0;
+    /// Does it give codes, or reals that were codes?
+    virtual bool isPairNode(const graph::NodeDef &node) const = 0;
+
+    /// Inputs: values, scale, zero point, whose type is that of the codes. `axis`: of the scales; nothing: one for all.
+    virtual graph::NodeDefPtr makeCode(std::string_view value, std::optional<std::size_t> axis) const = 0;
+    /// Inputs: codes, scale, zero point.
+    virtual graph::NodeDefPtr makeDecode(std::string_view value, std::optional<std::size_t> axis) const = 0;
+    /// Variables of a value's codes, scale and zero point.
+    virtual std::string codesName(std::string_view value) const = 0;
+    virtual std::string scaleName(std::string_view value) const = 0;
+    virtual std::string zeroPointName(std::string_view value) const = 0;
+};
+
+/// Of the graph's format; null where it has no such pairs.
+const CodedPairs *codedPairsOf(const Dialect &dialect);
+
+} // namespace halftone::dialect

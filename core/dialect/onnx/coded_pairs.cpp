@@ -1,0 +1,129 @@
+#include "core/dialect/onnx/coded_pairs.h"
+
+#include "core/base/text.h"
+#include "core/dialect/onnx/onnx_dialect.h"
+
+#include <algorithm>
+
+namespace halftone::dialect::onnx {
+namespace {
+
+using graph::NodeDef;
+using graph::NodeDefPtr;
+
+/// Opsets from which on the nodes are there, and have an axis.
+constexpr int kOpsetOfPairs = 10;
+constexpr int kOpsetOfAxes = 13;
+
+constexpr std::array<std::string_view, 2> kFused{"Relu", "Clip"};
+constexpr std::array<std::string_view, 10> kMoves{"DepthToSpace", "Flatten",  "Identity",     "MaxPool",
+                                                  "Reshape",      "Slice",    "SpaceToDepth", "Squeeze",
+                                                  "Transpose",    "Unsqueeze"};
+constexpr std::array<std::string_view, 5> kComputes{"Add", "AveragePool", "Concat", "GlobalAveragePool",
+                                                    "Mul"};
+
+template <class Names>
+bool isIn(const Names &names, const std::string &op)
+{
+    return std::ranges::find(names, op) != names.end();
+}
+
+bool isOne(const NodeDef &node, std::string_view key)
+{
+    const std::string *const text = node.attributes.find(key);
+    return text == nullptr || parseReal(*text) == 1.0;
+}
+
+bool isSet(const NodeDef &node, std::string_view key)
+{
+    const std::string *const text = node.attributes.find(key);
+    return text != nullptr && parseInteger(*text).value_or(0) != 0;
+}
+
+NodeDefPtr node(std::string_view op, std::string_view value, std::optional<std::size_t> axis)
+{
+    NodeDef def{std::string(op), std::string(value).append("_").append(op), {}, {}};
+    if (axis)
+        def.attributes.set("axis", std::to_string(*axis));
+    def.outputs.push_back(def.name + "_Output");
+    return std::make_shared<const NodeDef>(std::move(def));
+}
+
+class OnnxPairs final : public CodedPairs
+{
+public:
+    int versionFor(bool perChannel) const override { return perChannel ? kOpsetOfAxes : kOpsetOfPairs; }
+
+    std::optional<CodedProduct> productOf(const NodeDef &node) const override
+    {
+        if (node.op == "Conv")
+            return CodedProduct{{0, 1}, 2, true, true};
+        if (node.op == "MatMul")
+            return CodedProduct{};
+        if (node.op != "Gemm")
+            return std::nullopt;
+        CodedProduct product;
+        if (isOne(node, "alpha") && isOne(node, "beta"))
+            product.bias = 2;
+        return product;
+    }
+
+    std::optional<std::size_t> channelAxis(const NodeDef &product, std::size_t factor,
+                                           std::size_t rank) const override
+    {
+        if (factor != 1)
+            return std::nullopt;
+        if (product.op == "Conv")
+            return 0;
+        if (rank != 2) // stacks of matrices, and vectors
+            return std::nullopt;
+        return product.op == "Gemm" && isSet(product, "transB") ? 0 : 1;
+    }
+
+    bool isFused(const NodeDef &node) const override { return isIn(kFused, node.op); }
+    CodedSupport supportOf(const NodeDef &node) const override
+    {
+        return isIn(kMoves, node.op)   ? CodedSupport::Moves
+            : isIn(kComputes, node.op) ? CodedSupport::Computes
+                                       : CodedSupport::None;
+    }
+    bool isPairNode(const NodeDef &node) const override
+    {
+        return node.op == kCode || node.op == kDecode || node.op == "DynamicQuantizeLinear";
+    }
+
+    NodeDefPtr makeCode(std::string_view value, std::optional<std::size_t> axis) const override
+    {
+        return node(kCode, value, axis);
+    }
+    NodeDefPtr makeDecode(std::string_view value, std::optional<std::size_t> axis) const override
+    {
+        return node(kDecode, value, axis);
+    }
+    std::string codesName(std::string_view value) const override
+    {
+        return std::string(value).append("_quantized");
+    }
+    std::string scaleName(std::string_view value) const override
+    {
+        return std::string(value).append("_scale");
+    }
+    std::string zeroPointName(std::string_view value) const override
+    {
+        return std::string(value).append("_zero_point");
+    }
+
+private:
+    static constexpr std::string_view kCode = "QuantizeLinear";
+    static constexpr std::string_view kDecode = "DequantizeLinear";
+};
+
+} // namespace
+
+const CodedPairs &codedPairs()
+{
+    static const OnnxPairs kPairs;
+    return kPairs;
+}
+
+} // namespace halftone::dialect::onnx

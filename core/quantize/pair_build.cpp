@@ -1,0 +1,341 @@
+#include "core/quantize/pair_build.h"
+
+#include "core/dialect/dialect.h"
+#include "core/quantize/pair_codes.h"
+#include "core/quantize/pair_norm.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+#include <unordered_set>
+
+namespace halftone::quantize {
+namespace {
+
+using graph::Entry;
+using graph::Graph;
+using graph::NodeDef;
+using graph::NodeDefPtr;
+using graph::NodeId;
+using tensor::Tensor;
+using Kind = QuantizedOrigin::Kind;
+
+class PairBuilder
+{
+public:
+    PairBuilder(const graph::Model &model, const Constants &constants, const PairPlan &plan,
+                const QuantizeOptions &options, const QuantizedRanges &ranges)
+        : m_source(model)
+        , m_graph(model.graph)
+        , m_constants(constants)
+        , m_plan(plan)
+        , m_options(options)
+        , m_ranges(ranges)
+        , m_copies(model.graph.nodeCount(), rewrite::kNoNode)
+        , m_isRead(model.graph.nodeCount())
+    {
+        m_result.model.graph = Graph::like(m_graph);
+        for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
+            takeNames(m_graph.node(id));
+            for (const Entry &entry : m_graph.inputs(id))
+                m_isRead[entry.node] = true;
+        }
+    }
+
+    QuantizedModel run()
+    {
+        for (NodeId id = 0; id < m_graph.nodeCount(); ++id)
+            if (!(m_constants.contains(id) && m_isRead[id]) && !isFolded(id))
+                addNode(id);
+        std::vector<Entry> heads;
+        for (const Entry &head : m_graph.heads())
+            heads.push_back(copyOf(head));
+        m_result.model.graph.setHeads(std::move(heads));
+        keepParameters();
+        m_result.quantized = m_plan.quantized;
+        m_result.skipped = m_plan.skipped;
+        for (const auto &[output, value] : m_plan.data) {
+            const bool isTold = std::ranges::any_of(
+                m_result.thresholds, [&](const auto &told) { return told.tensor.source == value.name; });
+            if (!isTold)
+                m_result.thresholds.push_back({{value.name, value.name}, m_ranges.at(value.name)});
+        }
+        return std::move(m_result);
+    }
+
+private:
+    using CodesKey = std::tuple<NodeId, std::optional<std::size_t>, std::vector<float>>;
+
+    /// A BatchNorm in the weights of the product before it.
+    bool isFolded(NodeId id) const
+    {
+        const auto within = m_plan.within.find(id);
+        if (within == m_plan.within.end())
+            return false;
+        const auto product = m_plan.products.find(within->second);
+        return product != m_plan.products.end() && product->second.norm == id;
+    }
+
+    void takeNames(const NodeDef &node)
+    {
+        m_names.insert(node.name);
+        m_names.insert(node.outputs.begin(), node.outputs.end());
+    }
+
+    std::string unique(std::string name)
+    {
+        const std::string wanted = name;
+        for (int n = 2; !m_names.insert(name).second; ++n)
+            name = wanted + '_' + std::to_string(n);
+        return name;
+    }
+
+    NodeId add(NodeDefPtr def, std::span<const Entry> inputs, QuantizedOrigin origin)
+    {
+        m_result.origins.push_back(std::move(origin));
+        return m_result.model.graph.add(std::move(def), inputs);
+    }
+
+    Entry addConstant(const std::string &name, const Tensor &values, NodeId of)
+    {
+        tensor::Array array;
+        array.name = unique(name);
+        array.shape = values.shape();
+        array.values = values;
+        const NodeId id
+            = add(dialect::of(m_result.model.graph).makeVariable(array.name), {}, {Kind::Codes, {of}, 0, {}});
+        m_added.push_back(std::move(array));
+        return {id, 0, 0};
+    }
+
+    /// With names of its own where others have them already.
+    NodeDefPtr named(const NodeDefPtr &def)
+    {
+        auto own = std::make_shared<NodeDef>(*def);
+        own->name = unique(own->name);
+        for (std::string &output : own->outputs)
+            output = unique(output);
+        return own;
+    }
+
+    std::string nameOf(const Entry &entry) const { return dialect::of(m_graph).entryName(m_graph, entry); }
+
+    /// In the new graph; constants are copied when somebody reads them.
+    Entry copyOf(const Entry &entry)
+    {
+        if (m_copies[entry.node] == rewrite::kNoNode)
+            addNode(entry.node);
+        return {m_copies[entry.node], isFolded(entry.node) ? 0 : entry.output, entry.version};
+    }
+
+    /// The values that codes of a constant stand for.
+    Entry decoded(const std::string &name, const PairCodes &codes, std::optional<std::size_t> axis, NodeId of)
+    {
+        std::vector<Entry> inputs{addConstant(m_plan.forms->codesName(name), codes.codes, of),
+                                  addConstant(m_plan.forms->scaleName(name), codes.scale, of)};
+        if (codes.zeroPoint.dtype() != tensor::DType::Unknown)
+            inputs.push_back(addConstant(m_plan.forms->zeroPointName(name), codes.zeroPoint, of));
+        return {add(named(m_plan.forms->makeDecode(name, axis)), inputs, {Kind::Dequantize, {of}, 0, {}}), 0,
+                0};
+    }
+
+    PairCodes codesOf(const PlannedValue &value) const
+    {
+        return dataCodes(m_ranges.at(value.name), m_options.codes);
+    }
+
+    /// What the codes of a value stand for.
+    Entry decoded(const Entry &entry, const PlannedValue &value)
+    {
+        const auto [place, isNew] = m_decoded.try_emplace({entry.node, entry.output});
+        if (!isNew)
+            return place->second;
+        const PairCodes codes = codesOf(value);
+        const std::string name = nameOf(entry);
+        const Entry real = copyOf(entry);
+        const Entry scale = addConstant(m_plan.forms->scaleName(name), codes.scale, entry.node);
+        const Entry zero = addConstant(m_plan.forms->zeroPointName(name), codes.zeroPoint, entry.node);
+        const std::array<Entry, 3> reals{real, scale, zero};
+        const NodeId code = add(named(m_plan.forms->makeCode(name, std::nullopt)), reals,
+                                {Kind::Quantize, {entry.node}, entry.output, {}});
+        const std::array<Entry, 3> coded{Entry{code, 0, 0}, scale, zero};
+        place->second = {add(named(m_plan.forms->makeDecode(name, std::nullopt)), coded,
+                             {Kind::Dequantize, {entry.node}, entry.output, {}}),
+                         0, 0};
+        return place->second;
+    }
+
+    bool readsCodes(NodeId reader, std::size_t input, const PlannedValue &value) const
+    {
+        if (value.isResult || m_plan.supports[reader])
+            return true;
+        const auto product = m_plan.products.find(reader);
+        return product != m_plan.products.end()
+            && std::ranges::count(product->second.form.factors, input) > 0;
+    }
+
+    Entry inputOf(NodeId id, std::size_t input)
+    {
+        const Entry entry = m_graph.inputs(id)[input];
+        const auto value = m_plan.data.find({entry.node, entry.output});
+        return value != m_plan.data.end() && readsCodes(id, input, value->second)
+            ? decoded(entry, value->second)
+            : copyOf(entry);
+    }
+
+    void addNode(NodeId id)
+    {
+        const auto product = m_plan.products.find(id);
+        if (product != m_plan.products.end()) {
+            addProduct(id, product->second);
+            return;
+        }
+        std::vector<Entry> inputs;
+        QuantizedOrigin origin{
+            m_plan.supports[id] || m_plan.within.contains(id) ? Kind::Int8 : Kind::Copy, {id}, 0, {}};
+        for (std::uint32_t k = 0; k < m_graph.inputs(id).size(); ++k) {
+            inputs.push_back(inputOf(id, k));
+            origin.reads.push_back({id, k});
+        }
+        m_copies[id] = add(m_graph.sharedNode(id), inputs, std::move(origin));
+    }
+
+    /// The scale of the codes that a factor's values become, where there is one for all of them.
+    float dataScaleOf(const Entry &entry) const
+    {
+        return codesOf(m_plan.data.at({entry.node, entry.output})).scales[0];
+    }
+
+    void addProduct(NodeId id, const PlannedProduct &product)
+    {
+        const auto inputs = m_graph.inputs(id);
+        const NodeDef &node = m_graph.node(id);
+        std::vector<Entry> read(inputs.size());
+        QuantizedOrigin origin{Kind::Int8, {id}, 0, {}};
+        const auto [data, weight] = product.form.factors;
+        const bool hasData = !m_constants.contains(inputs[data].node);
+        const bool hasWeight = m_constants.contains(inputs[weight].node);
+        std::vector<bool> isDone(inputs.size());
+        if (hasData && hasWeight) {
+            WeightsAndBias values = weightsOf(inputs, product);
+            addCodedWeights(id, product, values, read, isDone);
+            if (product.norm)
+                origin.nodes.push_back(*product.norm);
+        } else if (!hasData) {
+            const PairCodes codes = weightCodes(m_constants.at(inputs[data].node), std::nullopt, {});
+            read[data] = decoded(nameOf(inputs[data]), codes, std::nullopt, inputs[data].node);
+            isDone[data] = true;
+        }
+        for (std::size_t k = 0; k < inputs.size(); ++k)
+            if (!isDone[k])
+                read[k] = inputOf(id, k);
+        for (std::uint32_t k = 0; k < read.size(); ++k)
+            origin.reads.push_back(
+                {id, std::min<std::uint32_t>(k, static_cast<std::uint32_t>(inputs.size()) - 1)});
+        m_copies[id] = add(product.norm ? withNorm(node, *product.norm) : m_graph.sharedNode(id), read,
+                           std::move(origin));
+        if (product.norm)
+            m_copies[*product.norm] = m_copies[id];
+    }
+
+    /// The product by its own name, and its value by that of the BatchNorm.
+    NodeDefPtr withNorm(const NodeDef &node, NodeId norm) const
+    {
+        auto def = std::make_shared<NodeDef>(node);
+        def->outputs = m_graph.node(norm).outputs;
+        if (!def->slots.empty())
+            def->slots.clear();
+        return def;
+    }
+
+    WeightsAndBias weightsOf(std::span<const Entry> inputs, const PlannedProduct &product) const
+    {
+        WeightsAndBias values{m_constants.at(inputs[product.form.factors[1]].node), {}};
+        const auto bias = product.form.bias;
+        if (bias && *bias < inputs.size() && m_constants.contains(inputs[*bias].node))
+            values.bias = m_constants.at(inputs[*bias].node);
+        return product.norm ? withBatchNorm(values, m_graph, *product.norm, m_constants) : values;
+    }
+
+    void addCodedWeights(NodeId id, const PlannedProduct &product, const WeightsAndBias &values,
+                         std::vector<Entry> &read, std::vector<bool> &isDone)
+    {
+        const auto inputs = m_graph.inputs(id);
+        const std::size_t at = product.form.factors[1];
+        const Entry weight = inputs[at];
+        const auto channels = m_plan.forms->channelAxis(m_graph.node(id), at, values.weights.shape().rank());
+        const auto axis = m_options.perChannel ? channels : std::nullopt;
+        const float dataScale = dataScaleOf(inputs[product.form.factors[0]]);
+        const bool hasBias = isVector(values, channels);
+        const std::vector<float> least
+            = hasBias ? leastWeightScales(values.bias.values<float>(), dataScale) : std::vector<float>();
+        const PairCodes codes = weightCodes(values.weights, axis, least);
+        if (product.norm) {
+            read[at] = decoded(nameOf(weight), codes, axis, weight.node);
+        } else {
+            const auto [place, isNew] = m_weights.try_emplace(CodesKey{weight.node, axis, codes.scales});
+            if (isNew)
+                place->second = decoded(nameOf(weight), codes, axis, weight.node);
+            read[at] = place->second;
+        }
+        isDone[at] = true;
+        if (!hasBias)
+            return;
+        const std::size_t biasAt = *product.form.bias;
+        const bool isNew = biasAt >= inputs.size();
+        const std::string name = isNew ? m_graph.node(id).name + "_bias" : nameOf(inputs[biasAt]);
+        read.resize(std::max(read.size(), biasAt + 1));
+        isDone.resize(read.size());
+        const PairCodes biases = biasCodes(values.bias, dataScale, codes.scales);
+        read[biasAt] = decoded(name, biases, axis ? std::optional<std::size_t>(0) : std::nullopt,
+                               isNew ? weight.node : inputs[biasAt].node);
+        isDone[biasAt] = true;
+    }
+
+    /// One number a channel.
+    static bool isVector(const WeightsAndBias &values, std::optional<std::size_t> channels)
+    {
+        return channels && values.bias.dtype() == tensor::DType::F32 && values.bias.shape().rank() == 1
+            && values.bias.shape()[0] == values.weights.shape()[*channels];
+    }
+
+    void keepParameters()
+    {
+        std::unordered_set<std::string_view> kept;
+        const Graph &graph = m_result.model.graph;
+        for (NodeId id = 0; id < graph.nodeCount(); ++id)
+            if (graph.isVariable(id))
+                kept.insert(graph.node(id).name);
+        for (const tensor::Array &array : m_source.parameters)
+            if (kept.contains(dialect::variableOf(m_graph, array.name)))
+                m_result.model.parameters.push_back(array);
+        for (tensor::Array &array : m_added)
+            m_result.model.parameters.push_back(std::move(array));
+        m_result.model.hasParameters = true;
+    }
+
+    const graph::Model &m_source;
+    const Graph &m_graph;
+    const Constants &m_constants;
+    const PairPlan &m_plan;
+    const QuantizeOptions &m_options;
+    const QuantizedRanges &m_ranges;
+    std::vector<NodeId> m_copies; ///< by NodeId of the source
+    std::vector<bool> m_isRead; ///< likewise
+    std::map<Output, Entry> m_decoded;
+    std::map<CodesKey, Entry> m_weights;
+    std::unordered_set<std::string> m_names;
+    std::vector<tensor::Array> m_added;
+    QuantizedModel m_result;
+};
+
+} // namespace
+
+QuantizedModel buildPairs(const graph::Model &model, const Constants &constants, const PairPlan &plan,
+                          const QuantizeOptions &options, const QuantizedRanges &ranges)
+{
+    return PairBuilder(model, constants, plan, options, ranges).run();
+}
+
+} // namespace halftone::quantize
