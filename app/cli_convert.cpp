@@ -134,7 +134,7 @@ int wanted(std::uint32_t opset)
     return static_cast<int>(std::min<std::uint32_t>(opset, std::numeric_limits<int>::max()));
 }
 
-/// A model that nothing is asked of is written as it was read.
+/// A model that nothing is asked of is written as it was read, or as the same in another format.
 Result<void> writeAsRead(const session::Session &session, const io::ModelOutput &output, int opset, bool json)
 {
     graph::Model model = session.source().model;
@@ -170,7 +170,7 @@ Result<void> convert(Options options, const std::stop_token &stop)
     if (options.hasExternalData)
         output.putValuesApart();
     HALFTONE_TRY(session::Session session, options.model.open());
-    if (session.source().onnx && options.policy.isEmpty())
+    if ((session.source().onnx || output.isOnnx()) && options.policy.isEmpty())
         return writeAsRead(session, output, wanted(options.opset), options.json);
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
     options.ranges.apply(policy);
@@ -193,7 +193,7 @@ Result<void> convert(Options options, const std::stop_token &stop)
         return options.policy.located(derived.error());
     const ConvertedModel &converted = *derived.value().converted;
     notes.insert(notes.end(), derived.value().notes.begin(), derived.value().notes.end());
-    HALFTONE_TRY(const std::vector<std::string> written, session.write(converted.model, output));
+    HALFTONE_TRY(const std::vector<std::string> written, session.write(converted.model, output, policy.inputDtypes));
     const bool wantsReport = options.json || !options.report.empty();
     const std::string report = wantsReport
         ? report::conversionJson(session.source().model.graph, converted, &shapes)

@@ -258,6 +258,8 @@ std::string outputName(const std::string &prefix, const std::string &modelPath)
     const auto file = MappedFile::open(modelPath);
     const auto format = file.ok() ? sniff(file.value()->bytes()) : Result<Format>(Format::Params);
     const bool isOnnx = format.ok() ? format.value() == Format::Onnx : modelPath.ends_with(kOnnxSuffix);
+    if (isOnnx && prefix.ends_with(kSymbolSuffix))
+        return prefix; // a file of MXNet's: saveModel() says that it is none
     return isOnnx ? prefix + std::string(kOnnxSuffix) : prefix;
 }
 
@@ -332,6 +334,9 @@ Result<std::vector<std::string>> saveModel(const graph::Model &model, const Mode
 {
     if (output.isOnnx())
         return saveOnnx(model, output, source.sources);
+    if (dialect::of(model.graph).name() == kOnnxSuffix.substr(1))
+        return inFile(unsupported({}, "a model of ONNX, which is not written as a symbol with parameters"),
+                      output.modelPath());
     HALFTONE_TRY(AtomicFile symbol, createOutput(output.modelPath(), source.sources));
     if (!model.hasParameters) {
         // Parameters of a former run are not this symbol's: it says that it was written with none, the empty file.

@@ -4,6 +4,7 @@
 #include "core/base/output_check.h"
 #include "core/policy/policy_json.h"
 #include "core/report/html_page.h"
+#include "core/session/in_format.h"
 
 #include <filesystem>
 
@@ -74,7 +75,12 @@ Result<std::vector<std::string>> exportAll(const Snapshot &snapshot, const Figur
         shown.converted = options.corrected;
     std::vector<std::string> written;
     if (options.model) {
-        HALFTONE_TRY(written, io::saveModel(shown.converted->model, options.prefix, *shown.source));
+        HALFTONE_TRY(const io::ModelOutput output,
+                     io::ModelOutput::claim(io::outputName(options.prefix, shown.source->modelPath)));
+        const policy::Policy &policy = shown.converted->policy;
+        HALFTONE_TRY(const graph::Model model,
+                     inFormatOf(output, shown.converted->model, {}, policy.inputDtypes));
+        HALFTONE_TRY(written, io::saveModel(model, output, *shown.source));
     }
     if (options.policy) {
         written.push_back(options.prefix + ".policy.json");

@@ -7,6 +7,7 @@
 #include "core/infer/variables.h"
 #include "core/io/arrays/npz.h"
 #include "core/rewrite/restore_parameters.h"
+#include "core/session/in_format.h"
 #include "core/session/open_model.h"
 
 #include <algorithm>
@@ -195,10 +196,14 @@ Result<std::vector<std::string>> Session::write(const graph::Model &model, const
     return io::saveModel(model, prefix, *m_source);
 }
 
-Result<std::vector<std::string>> Session::write(const graph::Model &model,
-                                                const io::ModelOutput &output) const
+Result<std::vector<std::string>>
+Session::write(const graph::Model &model, const io::ModelOutput &output,
+               const std::map<std::string, tensor::DType> &inputTypes) const
 {
-    return io::saveModel(model, output, *m_source);
+    auto written = inFormatOf(output, model, m_inputShapes, inputTypes);
+    if (!written.ok())
+        return located(std::move(written).error());
+    return io::saveModel(written.value(), output, *m_source);
 }
 
 } // namespace halftone::session

@@ -12,6 +12,7 @@
 #include "core/rewrite/rewrite.h"
 #include "core/session/derive.h"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -82,8 +83,11 @@ public:
     /// Writes a model as `prefix`-symbol.json and, if it has parameters, `prefix`-0000.params: both or none,
     /// and never over the source's files. Gives the paths written.
     Result<std::vector<std::string>> write(const graph::Model &model, const std::string &prefix) const;
-    /// The same to files claimed before the work began.
-    Result<std::vector<std::string>> write(const graph::Model &model, const io::ModelOutput &output) const;
+    /// The same to files claimed before the work began, in the format that their name asks for.
+    /// inputTypes  of data, where the policy says them
+    Result<std::vector<std::string>>
+    write(const graph::Model &model, const io::ModelOutput &output,
+          const std::map<std::string, tensor::DType> &inputTypes = {}) const;
 
 private:
     Error located(Error error) const;

@@ -5,6 +5,7 @@
 #include "core/dialect/onnx/attribute_list.h"
 #include "core/dialect/onnx/element_type.h"
 #include "core/dialect/onnx/onnx_dialect.h"
+#include "core/dialect/onnx/output_facts.h"
 #include "core/graph/traverse.h"
 #include "core/io/onnx/raised_node.h"
 #include "core/io/onnx/tensor_values.h"
@@ -35,6 +36,30 @@ std::optional<std::size_t> capturedNumber(const NodeDef &def)
     const std::string *const text = def.attributes.find(names::kCapturedKey);
     const auto number = text && def.isVariable() ? parseInteger(*text) : std::nullopt;
     return number && *number >= 0 ? std::optional(static_cast<std::size_t>(*number)) : std::nullopt;
+}
+
+void writeType(tensor::DType type, ::onnx::ValueInfoProto &value)
+{
+    if (type != tensor::DType::Unknown)
+        value.mutable_type()->mutable_tensor_type()->set_elem_type(
+            static_cast<std::int32_t>(names::codeOf(type)));
+}
+
+/// What a variable says of its shape: numbers, and names of axes that are open.
+void writeShape(const NodeDef &def, ::onnx::ValueInfoProto &value)
+{
+    const std::string *const text = def.attributes.find(names::kShapeKey);
+    const auto parts = text ? names::textsIn(*text) : std::nullopt;
+    if (!parts)
+        return;
+    auto &shape = *value.mutable_type()->mutable_tensor_type()->mutable_shape();
+    for (const std::string &part : *parts) {
+        auto &dim = *shape.add_dim();
+        if (const auto extent = parseInteger(part))
+            dim.set_dim_value(*extent);
+        else
+            dim.set_dim_param(part);
+    }
 }
 
 /// Does the message say of its values what the tensor says? Then it is copied with all that it has besides.
@@ -257,12 +282,12 @@ void GraphWriter::writeVariable(NodeId id, ::onnx::GraphProto &proto) const
         ::onnx::ValueInfoProto &input = *proto.add_input();
         if (data != nullptr)
             input.CopyFrom(*data->input);
+        else
+            writeShape(def, input);
         input.set_name(m_values[id][0]);
         const auto declared = type ? tensor::dtypeNamed(*type) : std::nullopt;
         const tensor::DType held = array ? array->values.dtype() : declared.value_or(tensor::DType::Unknown);
-        if (held != tensor::DType::Unknown)
-            input.mutable_type()->mutable_tensor_type()->set_elem_type(
-                static_cast<std::int32_t>(names::codeOf(held)));
+        writeType(held, input);
     }
     if (array != nullptr) {
         ::onnx::TensorProto &tensor = *proto.add_initializer();
@@ -391,10 +416,21 @@ Result<void> GraphWriter::writeNode(NodeId id, ::onnx::GraphProto &proto) const
 void GraphWriter::writeOutputs(::onnx::GraphProto &proto) const
 {
     const auto heads = m_graph.heads();
+    const auto *const facts = dynamic_cast<const names::OutputFacts *>(m_graph.format().get());
     for (std::size_t k = 0; k < heads.size(); ++k) {
         if (static_cast<int>(k) >= proto.output_size())
             proto.add_output();
-        proto.mutable_output(static_cast<int>(k))->set_name(nameOf(heads[k]));
+        ::onnx::ValueInfoProto &output = *proto.mutable_output(static_cast<int>(k));
+        output.set_name(nameOf(heads[k]));
+        if (facts == nullptr || k >= facts->heads.size())
+            continue;
+        writeType(facts->heads[k].type, output);
+        auto &shape = *output.mutable_type()->mutable_tensor_type()->mutable_shape();
+        for (const std::int64_t extent : facts->heads[k].shape.dims()) {
+            auto &dim = *shape.add_dim();
+            if (extent >= 0)
+                dim.set_dim_value(extent);
+        }
     }
 }
 

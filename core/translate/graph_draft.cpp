@@ -1,0 +1,156 @@
+#include "core/dialect/dialect.h"
+#include "core/dialect/onnx/attribute_list.h"
+#include "core/dialect/onnx/onnx_dialect.h"
+#include "core/dialect/onnx/output_facts.h"
+#include "core/translate/node_writer.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+namespace halftone::translate {
+namespace {
+
+using graph::NodeDef;
+using graph::NodeId;
+
+/// "[data_0,3,224,224]": an axis that is not known has a name.
+std::string shapeText(const std::string &name, const tensor::Shape &shape)
+{
+    std::vector<std::string> parts;
+    for (std::size_t k = 0; k < shape.rank(); ++k)
+        parts.push_back(shape[k] >= 0 ? std::to_string(shape[k]) : name + '_' + std::to_string(k));
+    return dialect::onnx::listText(std::span(std::as_const(parts)));
+}
+
+Error noRank(const std::string &name)
+{
+    return orElse(unsupported(name, "how many axes it has is not known, which a file of ONNX says"),
+                  Field::Shape, "of the inputs");
+}
+
+} // namespace
+
+GraphDraft::GraphDraft(const Source &source, const dialect::Dialect &target)
+    : m_source(source)
+    , m_target(target)
+    , m_graph(target)
+    , m_now(source.model.graph.nodeCount())
+{
+    const graph::Graph &graph = source.model.graph;
+    for (const tensor::Array &array : source.model.parameters)
+        m_arrays.insert_or_assign(dialect::variableOf(graph, array.name), &array);
+    for (NodeId id = 0; id < graph.nodeCount(); ++id)
+        m_names.insert(graph.node(id).name);
+}
+
+std::string GraphDraft::unique(const std::string &wanted)
+{
+    std::string name = wanted;
+    for (int n = 1; !m_names.insert(name).second; ++n)
+        name = wanted + '_' + std::to_string(n);
+    return name;
+}
+
+void GraphDraft::stand(const graph::Entry &entry, const Value &value)
+{
+    auto &outputs = m_now[entry.node];
+    if (outputs.size() <= entry.output)
+        outputs.resize(entry.output + 1, kNone);
+    outputs[entry.output] = value;
+}
+
+Value GraphDraft::now(const graph::Entry &entry)
+{
+    const auto &outputs = m_now[entry.node];
+    if (entry.output < outputs.size() && outputs[entry.output] != kNone)
+        return outputs[entry.output];
+    const Value value = m_source.model.graph.isVariable(entry.node) ? variable(entry.node) : kNone;
+    if (value == kNone && !m_error)
+        m_error = unsupported(m_source.model.graph.node(entry.node).name,
+                              m_source.model.graph.node(entry.node).op + ": output "
+                                  + std::to_string(entry.output) + " has no counterpart in ONNX");
+    stand(entry, value);
+    return value;
+}
+
+Value GraphDraft::variable(NodeId id)
+{
+    const NodeDef &def = m_source.model.graph.node(id);
+    const auto found = m_arrays.find(def.name);
+    if (found == m_arrays.end())
+        return input(id);
+    if (found->second->storage != tensor::Storage::Dense)
+        m_error = unsupported(def.name, "a sparse parameter, which is not written as ONNX");
+    tensor::Array array = *found->second;
+    array.name = def.name;
+    m_parameters.push_back(std::move(array));
+    return {m_graph.add(m_target.makeVariable(def.name), {}), 0, 0};
+}
+
+Value GraphDraft::input(NodeId id)
+{
+    const std::string &name = m_source.model.graph.node(id).name;
+    const graph::Entry entry{id, 0, 0};
+    const tensor::Shape &shape = m_source.shapes.of(entry);
+    const tensor::DType known = m_source.types.of(entry);
+    const tensor::DType type = known == tensor::DType::Unknown ? tensor::DType::F32 : known;
+    if (!shape.hasRank() && !m_error)
+        m_error = noRank(name);
+    return {m_graph.add(m_target.makeVariable(
+                            name,
+                            {{std::string(dialect::onnx::kTypeKey), std::string(tensor::nameOf(type))},
+                             {std::string(dialect::onnx::kShapeKey), shapeText(name, shape)}}),
+                        {}),
+            0, 0};
+}
+
+Value GraphDraft::initializer(const std::string &name, tensor::Tensor values)
+{
+    tensor::Array array;
+    array.name = unique(name);
+    array.shape = values.shape();
+    array.values = std::move(values);
+    const Value value{m_graph.add(m_target.makeVariable(array.name), {}), 0, 0};
+    m_parameters.push_back(std::move(array));
+    return value;
+}
+
+const tensor::Tensor *GraphDraft::parameter(const graph::Entry &entry) const
+{
+    if (!m_source.model.graph.isVariable(entry.node))
+        return nullptr;
+    const auto found = m_arrays.find(m_source.model.graph.node(entry.node).name);
+    return found == m_arrays.end() || found->second->storage != tensor::Storage::Dense
+        ? nullptr
+        : &found->second->values;
+}
+
+Result<graph::Model> GraphDraft::finish()
+{
+    const graph::Graph &source = m_source.model.graph;
+    auto facts = std::make_shared<dialect::onnx::OutputFacts>();
+    Values heads;
+    for (const graph::Entry &head : source.heads()) {
+        Value value = now(head);
+        if (m_error)
+            return *m_error;
+        const std::string wanted = dialect::of(source).entryName(source, head);
+        // An output has the name of what is computed there; what only passes another value on gets a node for that.
+        if (m_target.entryName(m_graph, value) != wanted || m_graph.isVariable(value.node)
+            || std::ranges::find(heads, value) != heads.end()) {
+            NodeDef copy = *m_target.makeCopy(unique(wanted));
+            value = {m_graph.add(std::make_shared<const NodeDef>(std::move(copy)), std::array{value}), 0, 0};
+        }
+        heads.push_back(value);
+        facts->heads.push_back({m_source.types.of(head), m_source.shapes.of(head)});
+        if (!facts->heads.back().shape.hasRank())
+            return noRank(wanted);
+    }
+    m_graph.setHeads(std::move(heads));
+    m_graph.setFormat(std::move(facts));
+    return graph::Model{std::move(m_graph), std::move(m_parameters), true};
+}
+
+} // namespace halftone::translate

@@ -1,0 +1,131 @@
+#include "core/translate/to_onnx.h"
+
+#include "core/base/text.h"
+#include "core/dialect/dialect.h"
+#include "core/dialect/onnx/onnx_dialect.h"
+#include "core/graph/traverse.h"
+#include "core/infer/infer_types.h"
+#include "core/infer/variables.h"
+#include "core/translate/writers.h"
+
+#include <algorithm>
+#include <array>
+
+namespace halftone::translate {
+namespace {
+
+/// Sums and means take their axes as inputs from 18 on, so that all operators are of one form; Conv and its like take bfloat16
+/// from 22 on.
+constexpr int kOpset = 18;
+constexpr int kOpsetOfBfloat16 = 22;
+
+const WriterRow *rowFor(const ops::Operator &op)
+{
+    static const auto kByOperator = [] {
+        std::array<const WriterRow *, ops::Operators::kSize> rows{};
+        for (auto *part : {elementwiseWriters, layerWriters, windowWriters, movementWriters, reshapeWriters,
+                           reductionWriters, placeWriters, recurrenceWriters})
+            for (const WriterRow &row : part())
+                rows[row.op] = &row;
+        return rows;
+    }();
+    return kByOperator[op.index()];
+}
+
+bool hasBfloat16(const graph::Graph &graph, const infer::TypeMap &types)
+{
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+        if (std::ranges::find(types.outputs(id), tensor::DType::BF16) != types.outputs(id).end())
+            return true;
+    return false;
+}
+
+using KnownShapes = std::unordered_map<std::string, tensor::Shape>;
+
+/// Ranks that inputs are tried with.
+constexpr std::size_t kMostAxes = 6;
+
+/// How many axes an input has, where all but one number of them contradict what reads it; 0 where that does not tell.
+std::size_t onlyRank(const graph::Graph &graph, KnownShapes known, const std::string &input)
+{
+    std::size_t only = 0;
+    for (std::size_t rank = 1; rank <= kMostAxes; ++rank) {
+        known[input] = tensor::Shape::ofRank(rank);
+        if (!infer::inferShapes(graph, known).ok())
+            continue;
+        if (only != 0)
+            return 0;
+        only = rank;
+    }
+    return only;
+}
+
+/// Shapes as far as they follow. A file must say how many axes an input has, so that is sought where it does not follow by itself.
+Result<infer::ShapeMap> shapesOf(const graph::Model &model, const InputFacts &inputs)
+{
+    KnownShapes known = inputs.shapes;
+    for (const tensor::Array &array : model.parameters)
+        known.try_emplace(std::string(dialect::variableOf(model.graph, array.name)), array.shape);
+    HALFTONE_TRY(infer::ShapeMap shapes, infer::inferShapes(model.graph, known));
+    for (graph::NodeId id = 0; id < model.graph.nodeCount(); ++id) {
+        const std::string &name = model.graph.node(id).name;
+        if (!model.graph.isVariable(id) || known.contains(name) || shapes.of({id, 0, 0}).hasRank())
+            continue;
+        const std::size_t rank = onlyRank(model.graph, known, name);
+        if (rank == 0)
+            continue;
+        known[name] = tensor::Shape::ofRank(rank);
+        HALFTONE_TRY(shapes, infer::inferShapes(model.graph, known));
+    }
+    return shapes;
+}
+
+Result<infer::TypeMap> typesOf(const graph::Model &model, const InputFacts &inputs)
+{
+    policy::Policy policy;
+    policy.inputDtypes.insert(inputs.types.begin(), inputs.types.end());
+    std::vector<policy::Warning> warnings;
+    HALFTONE_TRY(const auto variables, infer::classifyVariables(model, policy, warnings));
+    std::vector<tensor::DType> types(model.graph.nodeCount(), tensor::DType::Unknown);
+    for (graph::NodeId id = 0; id < model.graph.nodeCount(); ++id)
+        if (model.graph.isVariable(id) && (variables[id].isData || !variables[id].isAssumed))
+            types[id] = variables[id].type;
+    return infer::inferTypes(model.graph, types);
+}
+
+} // namespace
+
+Result<graph::Model> toOnnx(const graph::Model &model, const InputFacts &inputs)
+{
+    HALFTONE_TRY(const infer::ShapeMap shapes, shapesOf(model, inputs));
+    HALFTONE_TRY(const infer::TypeMap types, typesOf(model, inputs));
+    const Source source{model, shapes, types};
+    GraphDraft draft(source,
+                     dialect::onnx::onnxDialect(hasBfloat16(model.graph, types) ? kOpsetOfBfloat16 : kOpset));
+    std::vector<std::string> missing;
+    std::optional<Error> firstError;
+    for (const graph::NodeId id : graph::postOrder(model.graph)) {
+        if (model.graph.isVariable(id))
+            continue;
+        const graph::NodeDef &node = model.graph.node(id);
+        HALFTONE_TRY(const ops::Operator op, dialect::of(model.graph).read(node));
+        const WriterRow *const row = rowFor(op);
+        if (row == nullptr) {
+            if (std::ranges::find(missing, node.op) == missing.end())
+                missing.push_back(node.op);
+            continue;
+        }
+        if (!missing.empty())
+            continue; // all that lack are told, nothing else matters then
+        NodeWriter writer(draft, id);
+        if (auto written = row->write(writer, op); !written.ok() && !firstError)
+            firstError = std::move(written).error();
+    }
+    if (!missing.empty())
+        return unsupported({}, "operators that have no counterpart in ONNX: " + joined(missing));
+    if (firstError)
+        return *firstError;
+    return draft.finish();
+}
+
+} // namespace halftone::translate
