@@ -193,7 +193,8 @@ Result<void> convert(Options options, const std::stop_token &stop)
         return options.policy.located(derived.error());
     const ConvertedModel &converted = *derived.value().converted;
     notes.insert(notes.end(), derived.value().notes.begin(), derived.value().notes.end());
-    HALFTONE_TRY(const std::vector<std::string> written, session.write(converted.model, output, policy.inputDtypes));
+    HALFTONE_TRY(const std::vector<std::string> written,
+                 session.write(converted.model, output, policy.inputDtypes));
     const bool wantsReport = options.json || !options.report.empty();
     const std::string report = wantsReport
         ? report::conversionJson(session.source().model.graph, converted, &shapes)

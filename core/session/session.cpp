@@ -196,9 +196,8 @@ Result<std::vector<std::string>> Session::write(const graph::Model &model, const
     return io::saveModel(model, prefix, *m_source);
 }
 
-Result<std::vector<std::string>>
-Session::write(const graph::Model &model, const io::ModelOutput &output,
-               const std::map<std::string, tensor::DType> &inputTypes) const
+Result<std::vector<std::string>> Session::write(const graph::Model &model, const io::ModelOutput &output,
+                                                const std::map<std::string, tensor::DType> &inputTypes) const
 {
     auto written = inFormatOf(output, model, m_inputShapes, inputTypes);
     if (!written.ok())

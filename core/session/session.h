@@ -85,9 +85,8 @@ public:
     Result<std::vector<std::string>> write(const graph::Model &model, const std::string &prefix) const;
     /// The same to files claimed before the work began, in the format that their name asks for.
     /// inputTypes  of data, where the policy says them
-    Result<std::vector<std::string>>
-    write(const graph::Model &model, const io::ModelOutput &output,
-          const std::map<std::string, tensor::DType> &inputTypes = {}) const;
+    Result<std::vector<std::string>> write(const graph::Model &model, const io::ModelOutput &output,
+                                           const std::map<std::string, tensor::DType> &inputTypes = {}) const;
 
 private:
     Error located(Error error) const;

@@ -120,9 +120,9 @@ Value NodeWriter::add(std::string_view op, const Values &inputs, graph::Attribut
 
 Value NodeWriter::integers(std::string_view what, const ops::Dims &values)
 {
-    return m_draft.initializer(m_node.name + '_' + std::string(what),
-                               tensorOf(DType::I64, values, DType::I64,
-                                        Shape{static_cast<std::int64_t>(values.size())}));
+    return m_draft.initializer(
+        m_node.name + '_' + std::string(what),
+        tensorOf(DType::I64, values, DType::I64, Shape{static_cast<std::int64_t>(values.size())}));
 }
 
 Value NodeWriter::integer(std::string_view what, std::int64_t value)

@@ -93,6 +93,20 @@ Result<infer::TypeMap> typesOf(const graph::Model &model, const InputFacts &inpu
     return infer::inferTypes(model.graph, types);
 }
 
+/// The translation, if its operators take the types that they get.
+Result<graph::Model> checked(graph::Model model)
+{
+    std::vector<policy::Warning> warnings;
+    HALFTONE_TRY(const auto variables, infer::classifyVariables(model, policy::Policy(), warnings));
+    std::vector<tensor::DType> types;
+    for (const infer::Variable &variable : variables)
+        types.push_back(variable.type);
+    auto inferred = infer::inferTypes(model.graph, types);
+    if (inferred.ok())
+        return model;
+    return unsupported(inferred.error().where, "in ONNX, " + inferred.error().found);
+}
+
 } // namespace
 
 Result<graph::Model> toOnnx(const graph::Model &model, const InputFacts &inputs)
@@ -125,7 +139,8 @@ Result<graph::Model> toOnnx(const graph::Model &model, const InputFacts &inputs)
         return unsupported({}, "operators that have no counterpart in ONNX: " + joined(missing));
     if (firstError)
         return *firstError;
-    return draft.finish();
+    HALFTONE_TRY(graph::Model made, draft.finish());
+    return checked(std::move(made));
 }
 
 } // namespace halftone::translate

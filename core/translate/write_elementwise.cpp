@@ -182,7 +182,12 @@ Result<void> writeLeakyRelu(NodeWriter &to, const ops::LeakyRelu &op)
 struct BinaryName
 {
     std::string_view op;
-    enum class Takes { Numbers, Truths } takes = Takes::Numbers;
+    enum class Takes
+    {
+        Numbers,
+        Truths
+    } takes
+        = Takes::Numbers;
     bool givesTruths = false;
     bool isNegated = false;
 };
@@ -252,8 +257,8 @@ Result<void> writeScalarBinary(NodeWriter &to, const ops::ScalarBinary &op)
 
 Result<void> writeClip(NodeWriter &to, const ops::Clip &op)
 {
-    to.set(
-        to.add("Clip", {to.in(), to.number("min", op.low, to.type(0)), to.number("max", op.high, to.type(0))}));
+    to.set(to.add("Clip",
+                  {to.in(), to.number("min", op.low, to.type(0)), to.number("max", op.high, to.type(0))}));
     return {};
 }
 
@@ -278,7 +283,14 @@ Result<void> writeSmoothL1(NodeWriter &to, const ops::SmoothL1 &op)
 
 Result<void> writeAddN(NodeWriter &to, const ops::AddN &)
 {
-    to.set(to.add("Sum", to.inputs()));
+    if (tensor::isFloat(to.outType())) {
+        to.set(to.add("Sum", to.inputs()));
+        return {};
+    }
+    Value sum = to.in();
+    for (std::size_t k = 1; k < to.inputCount(); ++k)
+        sum = to.add("Add", {sum, to.in(k)});
+    to.set(to.inputCount() == 1 ? to.add("Identity", {sum}) : sum);
     return {};
 }
 
@@ -349,7 +361,8 @@ Result<void> writeSparsityPenalty(NodeWriter &to, const ops::SparsityPenalty &)
 Result<void> writeQuadratic(NodeWriter &to, const ops::Quadratic &op)
 {
     const DType type = to.type(0);
-    const Value line = to.add("Add", {to.add("Mul", {to.in(), to.number("a", op.a, type)}), to.number("b", op.b, type)});
+    const Value line
+        = to.add("Add", {to.add("Mul", {to.in(), to.number("a", op.a, type)}), to.number("b", op.b, type)});
     to.set(to.add("Add", {to.add("Mul", {line, to.in()}), to.number("c", op.c, type)}));
     return {};
 }

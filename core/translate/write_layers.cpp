@@ -34,7 +34,8 @@ Result<Value> onesFor(NodeWriter &to, std::size_t input)
     const auto count = shape.elementCount();
     if (!shape.isComplete() || !count)
         return to.unknownShape();
-    return to.numbers("ones", std::vector<double>(static_cast<std::size_t>(*count), 1), to.type(input), shape);
+    return to.numbers("ones", std::vector<double>(static_cast<std::size_t>(*count), 1), to.type(input),
+                      shape);
 }
 
 Result<void> writeBatchNorm(NodeWriter &to, const ops::BatchNorm &op)
@@ -78,10 +79,10 @@ Result<void> writeLayerNorm(NodeWriter &to, const ops::LayerNorm &op)
     HALFTONE_TRY(const std::int64_t axis, to.axis(op.axis));
     HALFTONE_TRY(const std::size_t rank, to.rank());
     if (axis + 1 == static_cast<std::int64_t>(rank)) {
-        to.set(to.add("LayerNormalization",
-                      {to.in(), to.cast(to.in(1), to.type(1), to.type(0)),
-                       to.cast(to.in(2), to.type(2), to.type(0))},
-                      {{"axis", "-1"}, {"epsilon", text(op.epsilon)}}));
+        to.set(to.add(
+            "LayerNormalization",
+            {to.in(), to.cast(to.in(1), to.type(1), to.type(0)), to.cast(to.in(2), to.type(2), to.type(0))},
+            {{"axis", "-1"}, {"epsilon", text(op.epsilon)}}));
         return {};
     }
     const Value axes = to.integers("axis", {axis});
@@ -97,9 +98,10 @@ Result<void> writeLayerNorm(NodeWriter &to, const ops::LayerNorm &op)
 
 Result<void> writeInstanceNorm(NodeWriter &to, const ops::InstanceNorm &op)
 {
-    to.set(to.add("InstanceNormalization",
-                  {to.in(), to.cast(to.in(1), to.type(1), to.type(0)), to.cast(to.in(2), to.type(2), to.type(0))},
-                  {{"epsilon", text(op.epsilon)}}));
+    to.set(to.add(
+        "InstanceNormalization",
+        {to.in(), to.cast(to.in(1), to.type(1), to.type(0)), to.cast(to.in(2), to.type(2), to.type(0))},
+        {{"epsilon", text(op.epsilon)}}));
     return {};
 }
 
@@ -115,8 +117,7 @@ Result<void> writeGroupNorm(NodeWriter &to, const ops::GroupNorm &op)
     const Value parts = to.add("Reshape", {to.in(), to.integers("groups", {0, op.groups, -1})});
     const Value ones = to.numbers("ones", std::vector<double>(groups, 1), type, Shape{op.groups});
     const Value zeros = to.numbers("zeros", std::vector<double>(groups, 0), type, Shape{op.groups});
-    Value value
-        = to.add("InstanceNormalization", {parts, ones, zeros}, {{"epsilon", text(op.epsilon)}});
+    Value value = to.add("InstanceNormalization", {parts, ones, zeros}, {{"epsilon", text(op.epsilon)}});
     const auto factorOf = [&](std::size_t input) {
         ops::Dims shape{1, op.perChannel ? channels : op.groups, 1};
         if (op.perChannel)
@@ -142,19 +143,16 @@ Result<void> writeL2Normalization(NodeWriter &to, const ops::L2Normalization &op
     for (std::size_t k = first; k < end; ++k)
         axes.push_back(static_cast<std::int64_t>(k));
     const Value sum = to.add("ReduceSumSquare", {to.in(), to.integers("axes", axes)});
-    const Value norm
-        = to.add("Sqrt", {to.add("Add", {sum, to.number("epsilon", op.epsilon, to.type(0))})});
+    const Value norm = to.add("Sqrt", {to.add("Add", {sum, to.number("epsilon", op.epsilon, to.type(0))})});
     to.set(to.add("Div", {to.in(), norm}));
     return {};
 }
 
 Result<void> writeLrn(NodeWriter &to, const ops::Lrn &op)
 {
-    to.set(to.add("LRN", {to.in()},
-                  {{"size", text(op.size)},
-                   {"alpha", text(op.alpha)},
-                   {"beta", text(op.beta)},
-                   {"bias", text(op.k)}}));
+    to.set(to.add(
+        "LRN", {to.in()},
+        {{"size", text(op.size)}, {"alpha", text(op.alpha)}, {"beta", text(op.beta)}, {"bias", text(op.k)}}));
     return {};
 }
 

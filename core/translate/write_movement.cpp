@@ -90,8 +90,9 @@ Result<void> writeSwapAxes(NodeWriter &to, const ops::SwapAxes &op)
 
 Value sliced(NodeWriter &to, const Dims &begin, const Dims &end, const Dims &axes, const Dims &step)
 {
-    return to.add("Slice", {to.in(), to.integers("starts", begin), to.integers("ends", end),
-                            to.integers("axes", axes), to.integers("steps", step)});
+    return to.add("Slice",
+                  {to.in(), to.integers("starts", begin), to.integers("ends", end), to.integers("axes", axes),
+                   to.integers("steps", step)});
 }
 
 Result<void> writeSlice(NodeWriter &to, const ops::Slice &op)
@@ -151,9 +152,10 @@ Result<void> writePad(NodeWriter &to, const ops::Pad &op)
     if (op.mode == Mode::Constant)
         inputs.push_back(to.number("value", op.value, to.type(0)));
     to.set(to.add("Pad", inputs,
-                  {{"mode", op.mode == Mode::Edge          ? "edge"
-                            : op.mode == Mode::Reflect ? "reflect"
-                                                       : "constant"}}));
+                  {{"mode",
+                    op.mode == Mode::Edge          ? "edge"
+                        : op.mode == Mode::Reflect ? "reflect"
+                                                   : "constant"}}));
     return {};
 }
 

@@ -60,10 +60,11 @@ Result<void> writeOneHot(NodeWriter &to, const ops::OneHot &op)
 {
     // Negative indices count from the end in ONNX; here they are off everywhere, as those beyond the depth.
     const Value places = to.cast(to.in(), to.type(0), DType::I64);
-    const Value inside
-        = to.add("Where", {to.add("Less", {places, to.integer("first", 0)}), to.integer("beyond", op.depth), places});
-    to.set(to.add("OneHot", {inside, to.integer("depth", op.depth),
-                             to.numbers("values", {op.off, op.on}, op.dtype, Shape{2})}));
+    const Value inside = to.add(
+        "Where", {to.add("Less", {places, to.integer("first", 0)}), to.integer("beyond", op.depth), places});
+    to.set(to.add(
+        "OneHot",
+        {inside, to.integer("depth", op.depth), to.numbers("values", {op.off, op.on}, op.dtype, Shape{2})}));
     return {};
 }
 
@@ -89,7 +90,9 @@ Result<void> writeFill(NodeWriter &to, const ops::Fill &op)
     const Shape &shape = to.outShape();
     if (!shape.isComplete())
         return to.refuse("fills a shape that is not known");
-    const double value = op.kind == ops::Fill::Kind::Zeros ? 0 : op.kind == ops::Fill::Kind::Ones ? 1 : op.value;
+    const double value = op.kind == ops::Fill::Kind::Zeros ? 0
+        : op.kind == ops::Fill::Kind::Ones                 ? 1
+                                                           : op.value;
     const ops::Dims dims(shape.dims().begin(), shape.dims().end());
     to.set(to.add("Expand", {to.number("value", value, op.dtype), to.integers("shape", dims)}));
     return {};
@@ -113,12 +116,9 @@ Result<void> writeRange(NodeWriter &to, const ops::Range &op)
 std::span<const WriterRow> placeWriters()
 {
     static constexpr std::array kRows{
-        writes<ops::Take, writeTake>(),
-        writes<ops::Pick, writePick>(),
-        writes<ops::GatherNd, writeGatherNd>(),
-        writes<ops::OneHot, writeOneHot>(),
-        writes<ops::ShapeOf, writeShapeOf>(),
-        writes<ops::Fill, writeFill>(),
+        writes<ops::Take, writeTake>(),         writes<ops::Pick, writePick>(),
+        writes<ops::GatherNd, writeGatherNd>(), writes<ops::OneHot, writeOneHot>(),
+        writes<ops::ShapeOf, writeShapeOf>(),   writes<ops::Fill, writeFill>(),
         writes<ops::Range, writeRange>(),
     };
     return kRows;

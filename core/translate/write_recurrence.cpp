@@ -124,8 +124,9 @@ Value stateOf(NodeWriter &to, std::size_t input, std::int64_t layer, const ops::
     if (op.layers == 1)
         return state;
     const std::int64_t directions = op.bidirectional ? 2 : 1;
-    return to.add("Slice", {state, to.integers("first", {layer * directions}),
-                            to.integers("end", {(layer + 1) * directions}), to.integers("axis", {0})});
+    return to.add("Slice",
+                  {state, to.integers("first", {layer * directions}),
+                   to.integers("end", {(layer + 1) * directions}), to.integers("axis", {0})});
 }
 
 Shape sizes(std::initializer_list<std::size_t> extents)

@@ -80,8 +80,9 @@ Result<void> writeReduce(NodeWriter &to, const ops::Reduce &op)
     HALFTONE_TRY(const Dims axes, reducedAxes(to, op.axes, op.exclude));
     if (op.eachElement || (op.exclude && axes.empty()))
         return to.refuse("reduces no axis");
-    HALFTONE_TRY(const Value value, reduced(to, name, to.cast(to.in(), to.type(0), to.outType()), axes,
-                                            op.keepDims, op.atLeastRank1));
+    HALFTONE_TRY(
+        const Value value,
+        reduced(to, name, to.cast(to.in(), to.type(0), to.outType()), axes, op.keepDims, op.atLeastRank1));
     to.set(value);
     return {};
 }
@@ -90,11 +91,11 @@ Result<void> writeMoments(NodeWriter &to, const ops::Moments &op)
 {
     HALFTONE_TRY(const Dims axes, reducedAxes(to, op.axes, false));
     HALFTONE_TRY(const Value mean, reduced(to, "ReduceMean", to.in(), axes, true, false));
-    HALFTONE_TRY(const Value shown,
-                 reduced(to, "ReduceMean", to.in(), axes, op.keepDims, op.atLeastRank1));
+    HALFTONE_TRY(const Value shown, reduced(to, "ReduceMean", to.in(), axes, op.keepDims, op.atLeastRank1));
     const Value centred = to.add("Sub", {to.in(), mean});
-    HALFTONE_TRY(const Value variance, reduced(to, "ReduceMean", to.add("Mul", {centred, centred}), axes,
-                                               op.keepDims, op.atLeastRank1));
+    HALFTONE_TRY(
+        const Value variance,
+        reduced(to, "ReduceMean", to.add("Mul", {centred, centred}), axes, op.keepDims, op.atLeastRank1));
     to.set(shown, 0);
     to.set(variance, 1);
     return {};
@@ -151,7 +152,8 @@ Result<void> writeSoftmaxOutput(NodeWriter &to, const ops::SoftmaxOutput &op)
 
 Result<void> writeSoftmaxActivation(NodeWriter &to, const ops::SoftmaxActivation &op)
 {
-    return writeSoftmaxOf(to, op.channel, 1);
+    return writeSoftmaxOf(to, true,
+                          op.channel ? 1 : -1); // of one instance: over the last axis, whatever the rank
 }
 
 Result<void> writeSoftmax(NodeWriter &to, const ops::Softmax &op)
@@ -197,8 +199,8 @@ Result<Ordered> ordered(NodeWriter &to, std::optional<std::int64_t> along, std::
         data = to.add("Reshape", {data, to.integers("flat", {-1})});
     }
     const Value count = k < 1 ? extentOf(to, data, axis) : to.integers("k", {k});
-    const Value first = to.add("TopK", {data, count},
-                               {{"axis", text(axis)}, {"largest", ascending ? "0" : "1"}}, 2);
+    const Value first
+        = to.add("TopK", {data, count}, {{"axis", text(axis)}, {"largest", ascending ? "0" : "1"}}, 2);
     return Ordered{first, {first.node, 1, 0}};
 }
 

@@ -12,7 +12,15 @@ using ops::Dims;
 /// One extent of a new shape, as it follows from the old one.
 struct Extent
 {
-    enum class From { Number, Axis, TwoAxes, Quotient, Rest } from = From::Number;
+    enum class From
+    {
+        Number,
+        Axis,
+        TwoAxes,
+        Quotient,
+        Rest
+    } from
+        = From::Number;
     std::int64_t number = 0; ///< Number: it; Quotient: the divisor
     std::size_t axis = 0; ///< Axis, Quotient: which; TwoAxes: the first of the two
 };
@@ -77,7 +85,8 @@ private:
         if ((first < 1 && second < 1) || first < -1 || second < -1)
             return false;
         m_extents.push_back(first > 0 ? Extent{From::Number, first} : Extent{From::Quotient, second, m_axis});
-        m_extents.push_back(second > 0 ? Extent{From::Number, second} : Extent{From::Quotient, first, m_axis});
+        m_extents.push_back(second > 0 ? Extent{From::Number, second}
+                                       : Extent{From::Quotient, first, m_axis});
         k += 2;
         ++m_axis;
         return true;
@@ -126,8 +135,7 @@ std::optional<std::int64_t> codeOf(const Extent &extent, std::size_t place, cons
 /// The shape by codes alone; nothing where it takes more than one extent that is not known.
 std::optional<Dims> codesOf(const std::vector<Extent> &extents, const tensor::Shape &shape)
 {
-    bool hasRest
-        = std::ranges::any_of(extents, [](const Extent &e) { return e.from == Extent::From::Rest; });
+    bool hasRest = std::ranges::any_of(extents, [](const Extent &e) { return e.from == Extent::From::Rest; });
     const bool isRestWritten = hasRest;
     Dims codes;
     for (std::size_t k = 0; k < extents.size(); ++k) {
@@ -219,7 +227,8 @@ Result<void> writeSqueeze(NodeWriter &to, const ops::Squeeze &op)
 {
     const tensor::Shape &shape = to.shape(0);
     const bool losesAll = op.atLeastRank1
-        && (!shape.hasRank() || std::ranges::count(shape.dims(), 1) == static_cast<std::ptrdiff_t>(shape.rank())
+        && (!shape.hasRank()
+            || std::ranges::count(shape.dims(), 1) == static_cast<std::ptrdiff_t>(shape.rank())
             || std::ranges::find(shape.dims(), tensor::Shape::kUnknown) != shape.dims().end());
     if (losesAll && !op.axes) {
         if (!shape.isComplete())
@@ -251,13 +260,12 @@ Result<void> writeReshapeLike(NodeWriter &to, const ops::ReshapeLike &op)
     const auto part = [&](std::size_t input, std::int64_t begin, std::int64_t end) {
         return to.add("Shape", {to.in(input)}, {{"start", text(begin)}, {"end", text(end)}});
     };
-    to.set(reshaped(
-        to, to.in(),
-        to.add("Concat",
-               {part(0, 0, place(op.begin, 0, rank)),
-                part(1, place(op.likeBegin, 0, likeRank), place(op.likeEnd, likeCount, likeRank)),
-                part(0, place(op.end, count, rank), count)},
-               {{"axis", "0"}})));
+    to.set(reshaped(to, to.in(),
+                    to.add("Concat",
+                           {part(0, 0, place(op.begin, 0, rank)),
+                            part(1, place(op.likeBegin, 0, likeRank), place(op.likeEnd, likeCount, likeRank)),
+                            part(0, place(op.end, count, rank), count)},
+                           {{"axis", "0"}})));
     return {};
 }
 
@@ -266,10 +274,8 @@ Result<void> writeReshapeLike(NodeWriter &to, const ops::ReshapeLike &op)
 std::span<const WriterRow> reshapeWriters()
 {
     static constexpr std::array kRows{
-        writes<ops::Reshape, writeReshape>(),
-        writes<ops::Flatten, writeFlatten>(),
-        writes<ops::ExpandDims, writeExpandDims>(),
-        writes<ops::Squeeze, writeSqueeze>(),
+        writes<ops::Reshape, writeReshape>(),         writes<ops::Flatten, writeFlatten>(),
+        writes<ops::ExpandDims, writeExpandDims>(),   writes<ops::Squeeze, writeSqueeze>(),
         writes<ops::ReshapeLike, writeReshapeLike>(),
     };
     return kRows;

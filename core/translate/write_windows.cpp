@@ -83,8 +83,8 @@ Result<void> meetTarget(NodeWriter &to, const ops::Deconv &op, ops::Window &wind
     for (std::size_t k = 0; k < window.rank(); ++k) {
         if (!to.shape(0).hasRank() || to.shape(0)[first + k] < 0)
             return to.unknownShape();
-        const std::int64_t full = window.stride[k] * (to.shape(0)[first + k] - 1)
-            + window.dilate[k] * (window.kernel[k] - 1) + 1;
+        const std::int64_t full
+            = window.stride[k] * (to.shape(0)[first + k] - 1) + window.dilate[k] * (window.kernel[k] - 1) + 1;
         const std::int64_t excess = full - op.targetShape[k];
         window.padBegin[k] = (excess + 1) / 2;
         window.padEnd[k] = window.padBegin[k];
@@ -130,13 +130,14 @@ Result<Reach> reachOf(NodeWriter &to, const ops::Pool &op, const ops::Window &wi
             && to.outShape()[first + k] >= 0;
         if (isKnown) {
             reach.extra[k] = std::max<std::int64_t>(
-                0, (to.outShape()[first + k] - 1) * window.stride[k]
-                        + window.dilate[k] * (window.kernel[k] - 1) + 1
-                        - (to.shape(0)[first + k] + window.padBegin[k] + window.padEnd[k]));
+                0,
+                (to.outShape()[first + k] - 1) * window.stride[k] + window.dilate[k] * (window.kernel[k] - 1)
+                    + 1 - (to.shape(0)[first + k] + window.padBegin[k] + window.padEnd[k]));
             continue;
         }
         // Rounding up makes no window that begins behind the data in ONNX.
-        const bool beginsInside = op.windowsBeginInside || window.stride[k] + window.padEnd[k] <= window.kernel[k];
+        const bool beginsInside
+            = op.windowsBeginInside || window.stride[k] + window.padEnd[k] <= window.kernel[k];
         if (op.rounding != ops::Pool::Rounding::Full || !beginsInside)
             return to.unknownShape();
         reach.isCeiled = true;
@@ -166,7 +167,8 @@ bool isZero(const Dims &values)
     return std::ranges::all_of(values, [](std::int64_t value) { return value == 0; });
 }
 
-Result<Value> maximumPool(NodeWriter &to, const ops::Pool &op, ops::Window window, const Reach &reach, Value data)
+Result<Value> maximumPool(NodeWriter &to, const ops::Pool &op, ops::Window window, const Reach &reach,
+                          Value data)
 {
     if (op.padsZeros && !isZero(padsOf(window))) {
         data = padded(to, data, window.padBegin, window.padEnd, 0);
@@ -175,9 +177,8 @@ Result<Value> maximumPool(NodeWriter &to, const ops::Pool &op, ops::Window windo
     }
     window.padEnd = sum(window.padEnd, reach.extra);
     // Runtimes take no padding as wide as the kernel.
-    const auto isWide = [&](const Dims &pads) {
-        return !std::ranges::equal(pads, window.kernel, std::ranges::less());
-    };
+    const auto isWide
+        = [&](const Dims &pads) { return !std::ranges::equal(pads, window.kernel, std::ranges::less()); };
     if (isWide(window.padBegin) || isWide(window.padEnd)) {
         data = padded(to, data, window.padBegin, window.padEnd, -std::numeric_limits<double>::infinity());
         window.padBegin.assign(window.rank(), 0);
@@ -189,9 +190,21 @@ Result<Value> maximumPool(NodeWriter &to, const ops::Pool &op, ops::Window windo
     return to.add("MaxPool", {data}, std::move(attributes));
 }
 
-/// Padding that counts is written as zeros around the data, so that what lies beyond it can be left out of the divisor.
-Result<Value> averagePool(NodeWriter &to, const ops::Pool &op, ops::Window window, const Reach &reach, Value data)
+/// Does some window see padding alone?
+bool isOutside(const ops::Window &window, const Reach &reach)
 {
+    for (std::size_t k = 0; k < window.rank(); ++k)
+        if (window.padEnd[k] + reach.extra[k] >= window.dilate[k] * (window.kernel[k] - 1) + 1)
+            return true;
+    return false;
+}
+
+/// Padding that counts is written as zeros around the data, so that what lies beyond it can be left out of the divisor.
+Result<Value> averagePool(NodeWriter &to, const ops::Pool &op, ops::Window window, const Reach &reach,
+                          Value data)
+{
+    if (isOutside(window, reach))
+        return to.refuse("has windows that lie outside the data");
     const bool isSum = op.kind == ops::Pool::Kind::Sum;
     bool countsAll = isSum || op.padsZeros;
     if (reach.isCeiled && (countsAll || (op.countPadding && !isZero(padsOf(window)))))
@@ -253,8 +266,12 @@ Result<Value> windowedPool(NodeWriter &to, const ops::Pool &op, const Value &dat
     case ops::Pool::Kind::Lp:
         break;
     }
+    if (op.p.value_or(2) % 2 != 0)
+        return to.refuse("sums odd powers with their signs");
     if (reach.isCeiled)
         return to.unknownShape();
+    if (isOutside(window, reach))
+        return to.refuse("has windows that lie outside the data");
     window.padEnd = sum(window.padEnd, reach.extra);
     graph::Attributes attributes = windowAttributes(window, padsOf(window));
     attributes.set("p", text(op.p.value_or(2)));
@@ -309,10 +326,9 @@ Result<void> writeUpsample(NodeWriter &to, const ops::Upsample &op)
     if (op.inputs != 1)
         return to.refuse("brings several tensors to one size");
     const auto scale = static_cast<float>(op.scale);
-    to.set(to.add("Resize", {to.in(), kNone, to.floats("scales", {1, 1, scale, scale}, tensor::Shape{4})},
-                  {{"mode", "nearest"},
-                   {"coordinate_transformation_mode", "asymmetric"},
-                   {"nearest_mode", "floor"}}));
+    to.set(to.add(
+        "Resize", {to.in(), kNone, to.floats("scales", {1, 1, scale, scale}, tensor::Shape{4})},
+        {{"mode", "nearest"}, {"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "floor"}}));
     return {};
 }
 
@@ -320,7 +336,7 @@ Result<void> writeResize(NodeWriter &to, const ops::Resize &op)
 {
     const graph::Attributes attributes{
         {"mode", "linear"},
-        {"coordinate_transformation_mode", op.alignCorners ? "align_corners" : "half_pixel"}};
+        {"coordinate_transformation_mode", op.alignCorners ? "align_corners" : "pytorch_half_pixel"}};
     const Value all = to.add("Shape", {to.in()}, {{"end", "2"}});
     Value size = kNone;
     if (op.target == ops::Resize::Target::Like) {
@@ -367,12 +383,9 @@ Result<void> writeCrop(NodeWriter &to, const ops::Crop &op)
 std::span<const WriterRow> windowWriters()
 {
     static constexpr std::array kRows{
-        writes<ops::Conv, writeConv>(),
-        writes<ops::Deconv, writeDeconv>(),
-        writes<ops::Pool, writePool>(),
-        writes<ops::AdaptiveAveragePool, writeAdaptivePool>(),
-        writes<ops::Upsample, writeUpsample>(),
-        writes<ops::Resize, writeResize>(),
+        writes<ops::Conv, writeConv>(),         writes<ops::Deconv, writeDeconv>(),
+        writes<ops::Pool, writePool>(),         writes<ops::AdaptiveAveragePool, writeAdaptivePool>(),
+        writes<ops::Upsample, writeUpsample>(), writes<ops::Resize, writeResize>(),
         writes<ops::Crop, writeCrop>(),
     };
     return kRows;
