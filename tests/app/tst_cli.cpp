@@ -142,7 +142,6 @@ void TestCli::badInputEndsWithOneAndNamesFileAndPlace()
 void TestCli::whatThisBuildCannotDoEndsWithThree_data()
 {
     QTest::addColumn<QStringList>("arguments");
-    QTest::newRow("onnx out") << QStringList{"convert", kSample, "--out", "x.onnx"};
     QTest::newRow("no such lists") << QStringList{"lists", "--dialect", "no-format"};
     QTest::newRow("hardware") << QStringList{"convert", kSample, "--out", "x", "--hardware", "this"};
     QTest::newRow("mode") << QStringList{"convert", kSample, "--out", "x", "--mode", "tvm"};

@@ -60,8 +60,19 @@ def layer_norm(node):
         return [(x - mean) / deviation * node.inputs[1].reshape(spread) + node.inputs[2].reshape(spread), mean, deviation]
 
 
+def instance_norm(node):
+    """Each channel of each example normalised by itself."""
+    x = node.inputs[0].astype(np.float64)
+    axes, spread = tuple(range(2, x.ndim)), [1, -1] + [1] * (x.ndim - 2)
+    with np.errstate(all="ignore"):
+        deviation = np.sqrt(x.var(axis=axes, keepdims=True) + number(node, "eps", 1e-3))
+        return [(x - x.mean(axis=axes, keepdims=True)) / deviation * node.inputs[1].reshape(spread) + node.inputs[2].reshape(spread)]
+
+
 def logarithms_beside_nan(node):
-    """log(softmax): what is no number counts as infinite and takes everything from the others."""
+    """log(softmax): what is no number counts as infinite and takes everything from the others; undefined beside an infinity."""
+    if np.isposinf(node.inputs[0]).any() and np.isnan(node.inputs[0]).any():
+        return [None]
     x, axis = node.inputs[0].astype(np.float64) / number(node, "temperature", 1), int(number(node, "axis", -1))
     with np.errstate(all="ignore"):
         below = x - np.fmax.reduce(x, axis=axis, keepdims=True)

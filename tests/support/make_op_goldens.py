@@ -310,6 +310,8 @@ def windows_at_the_edge(v):
     # Below the least of float32 on the way, from where some come back
     small = np.array([[1e-40, 1e-20, 1e-40], [1e-2, 1e-30, 1e-10], [1e38, -np.inf, 3e38]], "float32")
     yield "edge_underflow_prod", S.Group([S.prod(data, axis=0), S.nanprod(data, axis=0)]), {"data": small}
+    # More elements than their type counts to
+    yield "edge_mean_int8", S.mean(data, axis=1), {"data": np.ones((2, 400), "int8")}
     # Sums of nothing
     nothing = np.zeros((2, 3, 0), "float32")
     yield "edge_empty_batch_dot", S.batch_dot(data, v("b"), transpose_b=True), {"data": nothing, "b": nothing}

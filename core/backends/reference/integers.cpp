@@ -286,9 +286,9 @@ Result<void> compute(const ops::Reduce &op, const Arrays<Integer> &arrays)
               [&](Integer x, std::size_t at) { arrays.out[0][at] = joined(op.kind, arrays.out[0][at], x); });
     if (op.kind != ops::Reduce::Kind::Mean || results == 0)
         return {};
-    // The sum is stored in the type of the elements before it is divided.
+    // The sum is stored in the type of the elements before it is divided, and so is the divisor.
     const tensor::DType type = arrays.operation.outputs[0].dtype;
-    const auto each = static_cast<Integer>(arrays.inCount(0) / results);
+    const Integer each = lowBits(static_cast<Integer>(arrays.inCount(0) / results), type);
     for (std::size_t i = 0; i < results; ++i)
         arrays.out[0][i] = wrappedQuotient(lowBits(arrays.out[0][i], type), each);
     return {};
