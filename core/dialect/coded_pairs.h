@@ -41,6 +41,8 @@ public:
     /// The version of the format (Dialect::versionNumber()) that has these nodes. `perChannel`: with a scale for each channel.
     virtual int versionFor(bool perChannel) const = 0;
 
+    /// Can nodes of that operator be computed with codes?
+    virtual bool hasForm(std::string_view op) const = 0;
     virtual std::optional<CodedProduct> productOf(const graph::NodeDef &node) const = 0;
     /// Which axis of a factor counts the product's output channels, so that each may have a scale; nothing where it may not.
     virtual std::optional<std::size_t> channelAxis(const graph::NodeDef &product, std::size_t factor,

@@ -2,6 +2,8 @@
 
 #include "core/dialect/dialect.h"
 #include "core/jobs/walk_examples.h"
+#include "core/quantize/pair_codes.h"
+#include "core/quantize/pairs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,12 +23,21 @@ struct Wanted
     std::size_t places = 0; ///< summed, a feature
 };
 
-/// What int8 codes of a range make of a value (core/quantize/RULES.md, Q-quantize).
+/// What int8 codes of a range make of a value (core/quantize/RULES.md, Q-quantize, Q-pair-data).
 class Codes
 {
 public:
-    Codes(const quantize::QuantizedRange &range, quantize::QuantizedCodes codes)
+    Codes(const quantize::QuantizedRange &range, quantize::QuantizedCodes codes, bool inPairs)
     {
+        if (inPairs) {
+            const quantize::PairCodes pair = quantize::dataCodes(range, codes);
+            const bool isSigned = pair.zeroPoint.dtype() == tensor::DType::I8;
+            const float zero = isSigned ? 0 : static_cast<float>(pair.zeroPoint.values<std::uint8_t>()[0]);
+            m_scale = 1 / pair.scales[0];
+            m_lowest = (isSigned ? -128.0F : 0.0F) - zero;
+            m_highest = (isSigned ? 127.0F : 255.0F) - zero;
+            return;
+        }
         const bool isOneSided = codes != quantize::QuantizedCodes::Int8 && range.low >= 0;
         const float largest = std::max(std::abs(range.low), std::abs(range.high));
         m_scale = largest > 0 ? (isOneSided ? 255.5F : 127.5F) / largest : 0;
@@ -50,9 +61,11 @@ private:
 class FeatureMeanCollector
 {
 public:
-    FeatureMeanCollector(const quantize::QuantizedRanges &ranges, quantize::QuantizedCodes codes)
+    FeatureMeanCollector(const quantize::QuantizedRanges &ranges, quantize::QuantizedCodes codes,
+                         bool inPairs)
         : m_ranges(ranges)
         , m_codes(codes)
+        , m_inPairs(inPairs)
     {
     }
 
@@ -77,7 +90,9 @@ public:
         wanted.real.resize(features);
         wanted.coded.resize(features);
         const auto range = m_ranges.find(name);
-        const Codes codes(range == m_ranges.end() ? quantize::QuantizedRange{} : range->second, m_codes);
+        const bool isKnown = range != m_ranges.end();
+        const Codes codes(isKnown ? range->second : quantize::QuantizedRange{}, m_codes,
+                          m_inPairs && isKnown);
         const std::vector<float> values = value.values<float>();
         for (std::size_t at = 0; at < count; at += inner) {
             double real = 0;
@@ -111,6 +126,7 @@ public:
 private:
     const quantize::QuantizedRanges &m_ranges;
     quantize::QuantizedCodes m_codes;
+    bool m_inPairs; ///< values go through codes with a zero point
     std::unordered_map<std::string, Wanted> m_wanted; ///< by the tensor's name
 };
 
@@ -122,7 +138,7 @@ featureMeans(const graph::Model &model, const std::string &modelPath,
              quantize::QuantizedCodes codes, const CalibrateOptions &options, const Progress &progress)
 {
     const dialect::Dialect &dialect = dialect::of(model.graph);
-    FeatureMeanCollector collector(ranges, codes);
+    FeatureMeanCollector collector(ranges, codes, quantize::isInPairs(model.graph));
     std::unordered_map<std::string_view, const tensor::Array *> stored;
     for (const tensor::Array &array : model.parameters)
         stored.insert_or_assign(dialect.variableOf(array.name), &array);
@@ -133,7 +149,7 @@ featureMeans(const graph::Model &model, const std::string &modelPath,
             if (weight == stored.end() || weight->second->shape.rank() != 2)
                 continue;
             wanted.isColumns = true;
-            wanted.features = static_cast<std::size_t>(weight->second->shape[1]);
+            wanted.features = static_cast<std::size_t>(weight->second->shape[product.isTransposed ? 0 : 1]);
         }
         collector.wanted().emplace(product.data, std::move(wanted));
     }

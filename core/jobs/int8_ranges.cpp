@@ -2,6 +2,7 @@
 
 #include "core/jobs/chosen_thresholds.h"
 #include "core/jobs/quantize.h"
+#include "core/quantize/pairs.h"
 
 #include <algorithm>
 
@@ -119,6 +120,8 @@ Result<quantize::QuantizedRanges> rangesOnExamples(const graph::Model &model, co
     }
     HALFTONE_TRY(quantize::QuantizedRanges chosen, cache.ranges(own, policy, progress));
     ranges.merge(chosen);
+    if (quantize::isInPairs(model.graph))
+        cutToValues(cache.calibration()->tensors, ranges);
     return ranges;
 }
 
@@ -139,9 +142,14 @@ Result<quantize::QuantizedRanges> rangesFor(const graph::Model &model, const std
     HALFTONE_TRY(std::vector<std::string> names, mixed::rangesToFind(model, decided));
     if (names.empty())
         return none;
-    if (source.calibrated)
-        return source.isRough ? source.calibrated->roughRanges(names)
-                              : source.calibrated->ranges(names, policy, progress);
+    if (source.calibrated && source.isRough)
+        return source.calibrated->roughRanges(names);
+    if (source.calibrated) {
+        HALFTONE_TRY(quantize::QuantizedRanges ranges, source.calibrated->ranges(names, policy, progress));
+        if (quantize::isInPairs(model.graph))
+            cutToValues(source.calibrated->calibration()->tensors, ranges);
+        return ranges;
+    }
     if (!hasData)
         return rangesOnRandomValues(model, names, *source.randomInputs, source.calibrate.threads, progress);
     return rangesOnExamples(model, modelPath, policy, source, std::move(names), progress);

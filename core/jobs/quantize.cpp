@@ -39,16 +39,6 @@ Result<tensor::Tensor> randomValues(const tensor::Shape &shape)
     return buffer.tensor;
 }
 
-/// A threshold stands for both ends, of which the values may reach one only: with a zero point the codes end there.
-void cutToValues(std::span<const calibration::CalibratedTensor> tensors, quantize::QuantizedRanges &ranges)
-{
-    for (const calibration::CalibratedTensor &tensor : tensors) {
-        quantize::QuantizedRange &range = ranges.at(tensor.name);
-        range.low = std::max(range.low, static_cast<float>(std::min(tensor.statistics.min, 0.0)));
-        range.high = std::min(range.high, static_cast<float>(std::max(tensor.statistics.max, 0.0)));
-    }
-}
-
 } // namespace
 
 quantize::QuantizedRanges calibratedRanges(std::span<const calibration::CalibratedTensor> tensors)
@@ -59,6 +49,18 @@ quantize::QuantizedRanges calibratedRanges(std::span<const calibration::Calibrat
         ranges[tensor.name] = {range.min, range.max};
     }
     return ranges;
+}
+
+void cutToValues(std::span<const calibration::CalibratedTensor> tensors, quantize::QuantizedRanges &ranges)
+{
+    for (const calibration::CalibratedTensor &tensor : tensors) {
+        const auto found = ranges.find(tensor.name);
+        if (found == ranges.end())
+            continue;
+        quantize::QuantizedRange &range = found->second;
+        range.low = std::max(range.low, static_cast<float>(std::min(tensor.statistics.min, 0.0)));
+        range.high = std::min(range.high, static_cast<float>(std::max(tensor.statistics.max, 0.0)));
+    }
 }
 
 Result<quantize::QuantizedRanges> rangesInTable(const std::string &path)

@@ -41,6 +41,9 @@ Result<QuantizeOutcome> quantizeModel(const graph::Model &model, const std::stri
 /// The ranges that codes of calibrated tensors stand for, by tensor.
 quantize::QuantizedRanges calibratedRanges(std::span<const calibration::CalibratedTensor> tensors);
 
+/// A threshold stands for both ends, of which the values may reach one only: where codes have a zero point, they end there.
+void cutToValues(std::span<const calibration::CalibratedTensor> tensors, quantize::QuantizedRanges &ranges);
+
 /// The ranges in a calibration table, by tensor.
 /// fails: what the file system says; BadInput for what is no such table
 Result<quantize::QuantizedRanges> rangesInTable(const std::string &path);

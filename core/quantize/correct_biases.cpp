@@ -1,10 +1,13 @@
 #include "core/quantize/correct_biases.h"
 
+#include "core/dialect/coded_pairs.h"
 #include "core/dialect/dialect.h"
 #include "core/dialect/quantized_forms.h"
 #include "core/graph/traverse.h"
+#include "core/quantize/pairs.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -24,13 +27,14 @@ Int8Kind formOf(const Graph &graph, NodeId id)
     return forms == nullptr || graph.isVariable(id) ? Int8Kind::None : forms->kindOf(graph.node(id).op);
 }
 
-/// A weight in the numbers that its codes stand for (core/quantize/RULES.md, Q-weights, Q-parameter).
-std::vector<double> decoded(const std::vector<float> &weight, std::size_t outputs, bool perChannel)
+/// A weight in the numbers that its codes stand for (core/quantize/RULES.md, Q-weights, Q-parameter, Q-pair-weights).
+std::vector<double> decoded(const std::vector<float> &weight, std::size_t outputs, bool perChannel,
+                            bool inPairs)
 {
     const std::size_t rows = perChannel ? outputs : 1;
     const std::size_t size = weight.size() / rows;
-    const float levels = perChannel ? 127.5F : 127.0F;
-    const float lowest = perChannel ? -128.0F : -127.0F;
+    const float levels = perChannel && !inPairs ? 127.5F : 127.0F;
+    const float lowest = perChannel && !inPairs ? -128.0F : -127.0F;
     std::vector<double> values(weight.size());
     for (std::size_t row = 0; row < rows; ++row) {
         float largest = 0;
@@ -41,6 +45,40 @@ std::vector<double> decoded(const std::vector<float> &weight, std::size_t output
             values[i] = double{std::clamp(std::nearbyint(weight[i] * scale), lowest, 127.0F)} / double{scale};
     }
     return values;
+}
+
+std::vector<float> transposed(const std::vector<float> &matrix, std::size_t rows, std::size_t columns)
+{
+    std::vector<float> turned(matrix.size());
+    for (std::size_t row = 0; row < rows; ++row)
+        for (std::size_t column = 0; column < columns; ++column)
+            turned[column * rows + row] = matrix[row * columns + column];
+    return turned;
+}
+
+/// Those of a graph whose values go through pairs: with a factor that was stored as codes.
+std::vector<Int8Product> productsInPairs(const Graph &source, const Graph &quantized)
+{
+    const dialect::CodedPairs &forms = *dialect::codedPairsOf(dialect::of(quantized));
+    std::unordered_map<std::string_view, bool> perChannel; // by name in the source
+    const auto isDecoded
+        = [&](const graph::Entry &entry) { return forms.isPairNode(quantized.node(entry.node)); };
+    for (NodeId id = 0; id < quantized.nodeCount(); ++id) {
+        const auto inputs = quantized.inputs(id);
+        if (forms.productOf(quantized.node(id)) && isDecoded(inputs[0]) && isDecoded(inputs[1]))
+            perChannel[quantized.node(id).name]
+                = quantized.node(inputs[1].node).attributes.find("axis") != nullptr;
+    }
+    std::vector<Int8Product> products;
+    for (const NodeId id : graph::postOrder(source)) {
+        const auto found = perChannel.find(source.node(id).name);
+        if (found == perChannel.end() || !source.isVariable(source.inputs(id)[1].node))
+            continue;
+        const bool isMatrix = !forms.productOf(source.node(id))->takesBias;
+        products.push_back({id, dialect::of(source).entryName(source, source.inputs(id)[0]), found->second,
+                            isMatrix, isMatrix && forms.channelAxis(source.node(id), 1, 2) == 1});
+    }
+    return products;
 }
 
 class Correcting
@@ -64,20 +102,24 @@ public:
     Result<void> correct(const Int8Product &product, const FeatureMeans &means)
     {
         const auto inputs = m_graph.inputs(product.node);
-        const auto weight = inputs.size() > 1 ? floatsOf(inputs[1]) : std::nullopt;
+        auto weight = inputs.size() > 1 ? floatsOf(inputs[1]) : std::nullopt;
         const Array *const array = weight ? m_stored.at(m_graph.node(inputs[1].node).name) : nullptr;
         if (!array || array->shape.rank() < 2 || array->shape[0] <= 0 || array->shape[1] <= 0)
             return {};
-        const auto outputs = static_cast<std::size_t>(array->shape[0]);
-        const auto perGroup = static_cast<std::size_t>(array->shape[1]);
-        HALFTONE_TRY(const ops::Operator op, dialect::of(m_graph).read(m_graph.node(product.node)));
+        const auto outputs = static_cast<std::size_t>(array->shape[product.isTransposed ? 1 : 0]);
+        const auto perGroup = static_cast<std::size_t>(array->shape[product.isTransposed ? 0 : 1]);
+        if (product.isTransposed)
+            weight = transposed(*weight, perGroup, outputs);
+        const std::array<tensor::Tensor, 2> known{tensor::Tensor(), array->values};
+        HALFTONE_TRY(const ops::Operator op,
+                     dialect::of(m_graph).readWith(m_graph.node(product.node), known));
         const auto *const conv = op.getIf<ops::Conv>();
         const auto groups = conv ? static_cast<std::size_t>(std::max<std::int64_t>(conv->groups, 1)) : 1;
         const bool fits = means.real.size() == groups * perGroup && means.coded.size() == means.real.size()
             && outputs % groups == 0 && weight->size() % (outputs * perGroup) == 0;
         if (!fits || (conv && conv->layout != ops::Layout::ChannelsFirst))
             return {};
-        const std::vector<double> coded = decoded(*weight, outputs, product.perChannel);
+        const std::vector<double> coded = decoded(*weight, outputs, product.perChannel, isInPairs(m_graph));
         const std::size_t places = weight->size() / (outputs * perGroup);
         std::vector<double> shifts(outputs);
         for (std::size_t c = 0; c < outputs; ++c) {
@@ -172,6 +214,8 @@ private:
 
 std::vector<Int8Product> int8Products(const Graph &source, const Graph &quantized)
 {
+    if (isInPairs(quantized))
+        return productsInPairs(source, quantized);
     std::unordered_map<std::string_view, bool> perChannel; // by name in the source
     const dialect::Dialect &dialect = dialect::of(quantized);
     const dialect::QuantizedForms *const forms = dialect.quantizedForms();

@@ -16,6 +16,8 @@ struct Int8Product
     std::string data; ///< the tensor that it multiplies (Dialect::entryName)
     bool perChannel = false; ///< its weights have a scale each output channel
     bool isFullyConnected = false; ///< otherwise a convolution
+    bool isTransposed
+        = false; ///< of a fully connected layer: axis 1 of its weights counts the output channels
 };
 
 /// Those of `source` that quantize() wrote into `quantized`, by name, in the source's order.

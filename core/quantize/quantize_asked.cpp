@@ -1,8 +1,10 @@
 #include "core/quantize/quantize_asked.h"
 
+#include "core/dialect/coded_pairs.h"
 #include "core/dialect/dialect.h"
 #include "core/dialect/quantized_forms.h"
 #include "core/graph/traverse.h"
+#include "core/quantize/pairs.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -128,6 +130,19 @@ void addBetween(const Graph &graph, const policy::Assignment &assignment, const 
     asked = std::move(joins);
 }
 
+/// Adds to `asked` what computes with codes beside products and has no precision of its own; it is taken where it lies
+/// between them.
+void addSupports(const Graph &graph, const policy::Assignment &assignment, std::vector<bool> &asked)
+{
+    const dialect::CodedPairs &pairs = *dialect::codedPairsOf(dialect::of(graph));
+    if (std::ranges::find(asked, true) == asked.end())
+        return;
+    for (const NodeId id : graph::postOrder(graph))
+        if (!graph.isVariable(id) && mayFollow(assignment, id)
+            && pairs.supportOf(graph.node(id)) != dialect::CodedSupport::None)
+            asked[id] = true;
+}
+
 policy::Assignment assignmentOf(const policy::Assignment &source, const QuantizedModel &quantized)
 {
     const policy::Assignment floats = withoutInt8(source);
@@ -196,7 +211,7 @@ AskedPlan planAsked(const graph::Model &source, const policy::Assignment &assign
     const Graph &graph = source.graph;
     AskedPlan plan;
     QuantizeOptions &options = plan.options;
-    options.isFull = true;
+    options.isFull = !isInPairs(graph);
     options.perChannel = true;
     options.asked.assign(graph.nodeCount(), false);
     options.apart.assign(graph.nodeCount(), false);
@@ -211,7 +226,10 @@ AskedPlan planAsked(const graph::Model &source, const policy::Assignment &assign
         if (!why.empty())
             plan.refused.push_back({id, std::move(why)});
     }
-    addBetween(graph, assignment, options, options.asked);
+    if (isInPairs(graph))
+        addSupports(graph, assignment, options.asked);
+    else
+        addBetween(graph, assignment, options, options.asked);
     return plan;
 }
 

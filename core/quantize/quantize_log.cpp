@@ -67,7 +67,7 @@ private:
         return {origin.nodes.back(), converts ? origin.output : entry.output, entry.version};
     }
 
-    /// The edges of the source that a read stands for; through a quantization all those that read its codes.
+    /// The edges of the source that a read stands for; through a quantization all those that read its codes, or what these stand for.
     void addReads(const rewrite::Reader &reader, std::vector<rewrite::Reader> &reads) const
     {
         if (reader.node == rewrite::kNoNode) {
@@ -75,7 +75,7 @@ private:
             return;
         }
         const QuantizedOrigin &origin = m_part.origins[reader.node];
-        if (origin.kind == Kind::Quantize) {
+        if (origin.kind == Kind::Quantize || origin.kind == Kind::Dequantize) {
             for (const rewrite::Reader &further : m_readers[reader.node])
                 addReads(further, reads);
         } else if (reader.input < origin.reads.size()) {

@@ -261,6 +261,72 @@ private Q_SLOTS:
         }
     }
 
+    void pairsStandBesideSixteenBits()
+    {
+        QTemporaryDir folder;
+        const QString made = folder.filePath("m.onnx");
+        const CliOutcome outcome
+            = callCli({"convert", kPairs + "net.onnx", "--target", "bfloat16", "--int8-op", "Conv", "--table",
+                       kPairs + "table.json", "--out", made, "--json"});
+        if (outcome.code == 3)
+            QSKIP("this build was made without ONNX");
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        const json report = outcome.json();
+        // The input, what conv1 gives, the same behind the pool, and what conv2 gives.
+        QCOMPARE(report["quantizes"], 4);
+        QCOMPARE(report["dequantizes"], 4 + 4); // and two weights with their biases
+        std::map<std::string, std::string> assigned;
+        for (const json &node : report["nodes"])
+            assigned[node["name"]] = node["assigned"];
+        for (const char *name : {"conv1", "norm1", "relu1", "pool", "conv2"})
+            QCOMPARE(assigned[name], "int8");
+        QCOMPARE(assigned["full"], "bfloat16");
+        const auto want = modelIn(kPairs + "qdq.onnx");
+        for (const auto &array : modelIn(made).parameters) {
+            const auto same = std::ranges::find(want.parameters, array.name, &halftone::tensor::Array::name);
+            if (array.name.ends_with("_quantized"))
+                QVERIFY(same != want.parameters.end()
+                        && std::ranges::equal(same->values.bytes(), array.values.bytes()));
+        }
+    }
+
+    void correctedBiasesOfPairsKeepTheMeans()
+    {
+        QTemporaryDir folder;
+        const QString made = folder.filePath("q.onnx");
+        const QString values = folder.filePath("o.npz");
+        const auto meansOf = [&](const QString &model) {
+            std::vector<double> means;
+            if (callCli({"run", model, "--inputs", kPairs + "in.npz", "--out", values}).code != 0)
+                return means;
+            const auto outputs = halftone::io::readNpz(values.toStdString());
+            for (const auto &output : outputs.value()) {
+                const auto numbers = output.tensor.values<float>();
+                for (std::size_t k = 0; k < 5; ++k)
+                    means.push_back((double{numbers[k]} + double{numbers[k + 5]}) / 2);
+            }
+            return means;
+        };
+        const auto real = meansOf(kPairs + "net.onnx");
+        if (real.empty())
+            QSKIP("this build was made without ONNX");
+        const auto errorOf = [&](const QStringList &more) {
+            const CliOutcome outcome = callCli(QStringList{"quantize", kPairs + "net.onnx", "--inputs",
+                                                           kPairs + "in.npz", "--out", made, "--json"}
+                                               + more);
+            if (outcome.code != 0 || outcome.json()["corrected_biases"] != (more.isEmpty() ? 0 : 3))
+                return 1e9;
+            const auto got = meansOf(made);
+            double sum = 0;
+            for (std::size_t k = 0; k < 5; ++k) // of the product that has a bias
+                sum += std::abs(got[k] - real[k]);
+            return sum;
+        };
+        const double before = errorOf({});
+        QVERIFY(before < 1);
+        QVERIFY(errorOf({"--correct-biases"}) < before);
+    }
+
     void latencyIsMeasuredInInt8()
     {
         const CliOutcome outcome = callCli(

@@ -22,8 +22,10 @@ constexpr std::array<std::string_view, 10> kMoves{"DepthToSpace", "Flatten",  "I
 constexpr std::array<std::string_view, 5> kComputes{"Add", "AveragePool", "Concat", "GlobalAveragePool",
                                                     "Mul"};
 
+constexpr std::array<std::string_view, 3> kProducts{"Conv", "Gemm", "MatMul"};
+
 template <class Names>
-bool isIn(const Names &names, const std::string &op)
+bool isIn(const Names &names, std::string_view op)
 {
     return std::ranges::find(names, op) != names.end();
 }
@@ -53,6 +55,11 @@ class OnnxPairs final : public CodedPairs
 {
 public:
     int versionFor(bool perChannel) const override { return perChannel ? kOpsetOfAxes : kOpsetOfPairs; }
+
+    bool hasForm(std::string_view op) const override
+    {
+        return isIn(kProducts, op) || isIn(kMoves, op) || isIn(kComputes, op);
+    }
 
     std::optional<CodedProduct> productOf(const NodeDef &node) const override
     {

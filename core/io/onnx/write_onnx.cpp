@@ -97,9 +97,8 @@ void raiseVersion(const GraphData *data, ::onnx::ModelProto &model)
     std::unordered_set<std::string_view> known;
     for (const auto &tensor : data->source->model.graph().initializer())
         known.insert(tensor.name());
-    const bool isFree = std::ranges::any_of(model.graph().initializer(), [&known](const auto &tensor) {
-        return !known.contains(tensor.name());
-    });
+    const bool isFree = std::ranges::any_of(
+        model.graph().initializer(), [&known](const auto &tensor) { return !known.contains(tensor.name()); });
     if (isFree)
         model.set_ir_version(kFreeInitializers);
 }
