@@ -50,8 +50,12 @@ public:
     /// Do runtimes compute it within the product before it, as they do a cut of the range?
     virtual bool isFused(const graph::NodeDef &node) const = 0;
     virtual CodedSupport supportOf(const graph::NodeDef &node) const = 0;
-    /// Does it give codes, or reals that were codes?
+    /// Does it give codes of its first input, or reals that were codes?
     virtual bool isPairNode(const graph::NodeDef &node) const = 0;
+    /// Does it give the reals that its first input's codes stand for?
+    virtual bool isDecode(const graph::NodeDef &node) const = 0;
+    /// Is it an operator on codes itself, which needs no pairs around it?
+    virtual bool computesCodes(const graph::NodeDef &node) const = 0;
 
     /// Inputs: values, scale, zero point, whose type is that of the codes. `axis`: of the scales; nothing: one for all.
     virtual graph::NodeDefPtr makeCode(std::string_view value, std::optional<std::size_t> axis) const = 0;

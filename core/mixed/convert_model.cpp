@@ -6,6 +6,7 @@
 #include "core/infer/variables.h"
 #include "core/mixed/convert_mxnet.h"
 #include "core/mixed/convert_typed.h"
+#include "core/quantize/coded_nodes.h"
 #include "core/rewrite/share_nodes.h"
 
 #include <algorithm>
@@ -170,6 +171,57 @@ Result<void> convertWithInt8(const graph::Model &source, Decided &decided, const
     return {};
 }
 
+/// Has a person decided of this node, or of its operator?
+bool isChosen(const policy::Assignment &assignment, graph::NodeId id)
+{
+    using policy::Rule;
+    switch (assignment.rule(id)) {
+    case Rule::OverrideFp32:
+    case Rule::OverrideTarget:
+    case Rule::ExcludedName:
+        return true;
+    case Rule::Fp32List:
+    case Rule::TargetList:
+    case Rule::WidestList:
+    case Rule::Conditional:
+        return assignment.nodes[id].origin != policy::Origin::BuiltIn;
+    default:
+        return false;
+    }
+}
+
+/// What the source computes with codes stays so where nobody chose another precision. Gives what does not.
+std::vector<bool> keepCoded(const graph::Model &source, policy::Assignment &assignment)
+{
+    const std::vector<graph::NodeId> coded = quantize::codedNodes(source);
+    if (coded.empty())
+        return {};
+    std::vector<bool> released(coded.size());
+    for (graph::NodeId id = 0; id < coded.size(); ++id)
+        released[id] = coded[id] == id && isChosen(assignment, id);
+    const bool isAny = std::ranges::find(released, true) != released.end();
+    if (isAny)
+        released = quantize::releasedWith(source.graph, coded, released);
+    for (graph::NodeId id = 0; id < coded.size(); ++id) {
+        if (coded[id] == rewrite::kNoNode || released[id])
+            continue;
+        assignment.nodes[id] = {policy::Rule::Coded, 0};
+        assignment.otherwise.erase(id);
+    }
+    return isAny ? released : std::vector<bool>();
+}
+
+/// Tells of the nodes that were computed with codes before, and still are.
+void tellCoded(const policy::Assignment &assignment, rewrite::Conversion &conversion)
+{
+    for (graph::NodeId id = 0; id < assignment.nodes.size(); ++id) {
+        if (assignment.rule(id) != policy::Rule::Coded || conversion.fromSource[id] == rewrite::kNoNode)
+            continue;
+        conversion.int8Group.resize(assignment.nodes.size(), rewrite::kNoNode);
+        conversion.int8Group[id] = id;
+    }
+}
+
 Result<void> checkStrict(const ConvertSettings &settings, const std::vector<policy::Warning> &warnings)
 {
     if (settings.strict && !warnings.empty())
@@ -202,8 +254,11 @@ Result<Decided> decide(const graph::Model &source, const policy::Policy &policy)
         return inField(named.error(), Field::Policy);
     decided.assignment = policy::assign(source.graph, *decided.rules, named.value());
     HALFTONE_TRY(decided.variables, infer::classifyVariables(source, policy, decided.warnings));
-    if (!decided.assignment.otherwise.empty())
+    std::vector<bool> released = keepCoded(source, decided.assignment);
+    if (!decided.assignment.otherwise.empty() || !released.empty()) {
         decided.int8 = quantize::planAsked(source, decided.assignment);
+        decided.int8->options.released = std::move(released);
+    }
     decided.seconds = secondsSince(start);
     return decided;
 }
@@ -236,6 +291,7 @@ Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Po
                        ? convertWithInt8(source, decided, policy, settings, forms, progress, result)
                        : convertRest(source, decided, policy, settings.shapes, forms, progress, result));
     forms.settle();
+    tellCoded(decided.assignment, result.conversion);
     result.forms = made;
     result.assignment = std::move(decided.assignment);
     if (policy.mode == policy::Mode::Mxnet) {

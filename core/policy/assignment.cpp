@@ -248,6 +248,7 @@ Request requestOf(Rule rule)
     case Rule::ExcludedName:
     case Rule::Fp32List:
     case Rule::Conditional:
+    case Rule::Coded:
         return Request::Fp32;
     case Rule::OverrideTarget:
     case Rule::TargetList:
@@ -290,6 +291,8 @@ std::string_view nameOf(Rule rule)
         return "condition-unmet";
     case Rule::NeutralList:
         return "neutral-list";
+    case Rule::Coded:
+        return "coded";
     case Rule::Unlisted:
         break;
     }

@@ -28,6 +28,7 @@ enum class Rule : std::uint8_t
     ConditionUnmet, ///< the operator has conditions and none holds
     NeutralList,
     Unlisted,
+    Coded, ///< computed with codes in the source already, and nobody has decided otherwise
 };
 
 /// What a rule asks of a node's inputs.

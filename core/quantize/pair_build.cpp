@@ -1,6 +1,7 @@
 #include "core/quantize/pair_build.h"
 
 #include "core/dialect/dialect.h"
+#include "core/quantize/coded_nodes.h"
 #include "core/quantize/pair_codes.h"
 #include "core/quantize/pair_norm.h"
 
@@ -41,16 +42,21 @@ public:
             for (const Entry &entry : m_graph.inputs(id))
                 m_isRead[entry.node] = true;
         }
+        if (!options.released.empty())
+            for (const NodeId of : codedNodes(model))
+                m_coded.push_back(of != rewrite::kNoNode);
     }
 
     QuantizedModel run()
     {
         for (NodeId id = 0; id < m_graph.nodeCount(); ++id)
-            if (!(m_constants.contains(id) && m_isRead[id]) && !isFolded(id))
+            if (!isMadeWhenRead(id) && !isFolded(id))
                 addNode(id);
         std::vector<Entry> heads;
-        for (const Entry &head : m_graph.heads())
-            heads.push_back(copyOf(head));
+        for (const Entry &head : m_graph.heads()) {
+            const auto real = withoutPair(head, rewrite::kNoNode);
+            heads.push_back(real ? *real : copyOf(head));
+        }
         m_result.model.graph.setHeads(std::move(heads));
         keepParameters();
         m_result.quantized = m_plan.quantized;
@@ -175,9 +181,54 @@ private:
             && std::ranges::count(product->second.form.factors, input) > 0;
     }
 
+    /// Constants, which may be stored as codes instead, and pairs where some are to go.
+    bool isMadeWhenRead(NodeId id) const
+    {
+        return m_isRead[id]
+            && (m_constants.contains(id)
+                || (!m_options.released.empty() && !m_graph.isVariable(id)
+                    && m_plan.forms->isPairNode(m_graph.node(id))));
+    }
+
+    bool isReleased(NodeId id) const { return id != rewrite::kNoNode && m_options.released[id]; }
+
+    /// What went through a pair of the given graph, where that is there no longer for this reader: it or what computes the
+    /// value is released. `reader`: kNoNode for a head
+    std::optional<Entry> withoutPair(const Entry &entry, NodeId reader)
+    {
+        const auto isNode = [this](NodeId id) { return !m_graph.isVariable(id); };
+        if (m_options.released.empty() || !isNode(entry.node)
+            || !m_plan.forms->isDecode(m_graph.node(entry.node)))
+            return std::nullopt;
+        const auto inputs = m_graph.inputs(entry.node);
+        const NodeId code = inputs[0].node;
+        if (m_constants.contains(code))
+            return isReleased(reader) ? realsOf(entry.node) : std::nullopt;
+        if (!isNode(code) || !m_plan.forms->isPairNode(m_graph.node(code)))
+            return std::nullopt;
+        const Entry real = m_graph.inputs(code)[0];
+        const bool isNeeded = reader != rewrite::kNoNode && m_coded[reader] && !isReleased(reader);
+        if (isNeeded || (!isReleased(reader) && !isReleased(real.node)))
+            return std::nullopt;
+        return copyOf(real);
+    }
+
+    /// What a constant's codes stand for, as a constant; nothing where that does not read.
+    std::optional<Entry> realsOf(NodeId decode)
+    {
+        const auto [place, isNew] = m_reals.try_emplace(decode);
+        if (!isNew)
+            return place->second;
+        if (const auto reals = decodedConstant(m_graph, decode, m_constants))
+            place->second = addConstant(nameOf({decode, 0, 0}) + "_float32", *reals, decode);
+        return place->second;
+    }
+
     Entry inputOf(NodeId id, std::size_t input)
     {
         const Entry entry = m_graph.inputs(id)[input];
+        if (const auto real = withoutPair(entry, id))
+            return *real;
         const auto value = m_plan.data.find({entry.node, entry.output});
         return value != m_plan.data.end() && readsCodes(id, input, value->second)
             ? decoded(entry, value->second)
@@ -325,6 +376,9 @@ private:
     std::vector<bool> m_isRead; ///< likewise
     std::map<Output, Entry> m_decoded;
     std::map<CodesKey, Entry> m_weights;
+    std::map<NodeId, std::optional<Entry>>
+        m_reals; ///< of codes that are there no longer, by what decoded them
+    std::vector<bool> m_coded; ///< by NodeId: computed with codes in the source
     std::unordered_set<std::string> m_names;
     std::vector<tensor::Array> m_added;
     QuantizedModel m_result;

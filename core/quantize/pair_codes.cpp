@@ -1,5 +1,8 @@
 #include "core/quantize/pair_codes.h"
 
+#include "core/dialect/dialect.h"
+#include "core/tensor/elements.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -120,6 +123,49 @@ PairCodes biasCodes(const Tensor &values, float dataScale, std::span<const float
     made.codes = tensorOf(DType::I32, values.shape(), codes);
     made.scale = tensorOf(DType::F32, shapeOf(made.scales, made.scales.size() > 1), made.scales);
     return made;
+}
+
+std::optional<Tensor> decodedConstant(const graph::Graph &graph, graph::NodeId decode,
+                                      const std::unordered_map<graph::NodeId, Tensor> &constants)
+{
+    const auto inputs = graph.inputs(decode);
+    const auto op = dialect::of(graph).read(graph.node(decode));
+    const auto *const form = op.ok() ? op.value().getIf<ops::DecodeLinear>() : nullptr;
+    if (form == nullptr || form->block != 0 || !std::ranges::all_of(inputs, [&](const graph::Entry &entry) {
+            return constants.contains(entry.node);
+        }))
+        return std::nullopt;
+    const Tensor &codes = constants.at(inputs[0].node);
+    const Tensor &scale = constants.at(inputs[1].node);
+    const auto isCode
+        = [](DType type) { return type == DType::I8 || type == DType::U8 || type == DType::I32; };
+    if (!isCode(codes.dtype()) || scale.dtype() != DType::F32)
+        return std::nullopt;
+    const auto valuesOf = [](const Tensor &tensor) {
+        std::vector<double> values(tensor.elementCount());
+        tensor::widen(tensor.dtype(), tensor.bytes().data(), values.size(), values.data());
+        return values;
+    };
+    const std::vector<float> scales = scale.values<float>();
+    const std::vector<double> zeros
+        = inputs.size() > 2 ? valuesOf(constants.at(inputs[2].node)) : std::vector<double>(scales.size());
+    const auto dims = codes.shape().dims();
+    const auto rank = static_cast<std::int64_t>(dims.size());
+    const std::int64_t axis = form->axis < 0 ? form->axis + rank : form->axis;
+    const bool isPerChannel = scales.size() > 1;
+    if (isPerChannel
+        && (axis < 0 || axis >= rank
+            || static_cast<std::size_t>(dims[static_cast<std::size_t>(axis)]) != scales.size()))
+        return std::nullopt;
+    const std::size_t inner = isPerChannel ? product(dims.subspan(static_cast<std::size_t>(axis) + 1))
+                                           : std::max<std::size_t>(1, codes.elementCount());
+    const std::vector<double> whole = valuesOf(codes);
+    std::vector<float> reals(whole.size());
+    for (std::size_t k = 0; k < whole.size(); ++k) {
+        const std::size_t channel = k / inner % scales.size();
+        reals[k] = static_cast<float>(whole[k] - zeros[channel]) * scales[channel];
+    }
+    return tensorOf(DType::F32, codes.shape(), reals);
 }
 
 } // namespace halftone::quantize

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace halftone::quantize {
@@ -34,5 +35,11 @@ std::vector<float> leastWeightScales(std::span<const float> bias, float dataScal
 
 /// int32 in the scale of the product's sums (Q-pair-bias). Needs: one weight scale, or one for each number of the bias.
 PairCodes biasCodes(const tensor::Tensor &values, float dataScale, std::span<const float> weightScales);
+
+/// What a node that decodes constants gives; nothing where its codes are not of 8 or 32 bits, or its scales not one for all or one a
+/// place of an axis. constants: by the nodes that give them
+std::optional<tensor::Tensor>
+decodedConstant(const graph::Graph &graph, graph::NodeId decode,
+                const std::unordered_map<graph::NodeId, tensor::Tensor> &constants);
 
 } // namespace halftone::quantize

@@ -45,6 +45,8 @@ struct QuantizeOptions
     std::vector<std::string> quantizedOps; ///< only these; empty: all that have an int8 form
     /// By NodeId of the given graph: only these, whatever their operators, and what is fused with them; empty: all.
     std::vector<bool> asked;
+    /// By NodeId of the given graph: of what is computed with codes there, what is no longer to be; empty: none.
+    std::vector<bool> released;
     /// By NodeId of the given graph: these are not fused with others; empty: none.
     std::vector<bool> apart;
 };

@@ -203,7 +203,8 @@ bool refuseUncalibrated(const Graph &graph, const QuantizedRanges &ranges, Quant
 
 bool AskedPlan::isEmpty() const
 {
-    return std::ranges::find(options.asked, true) == options.asked.end();
+    return std::ranges::find(options.asked, true) == options.asked.end()
+        && std::ranges::find(options.released, true) == options.released.end();
 }
 
 AskedPlan planAsked(const graph::Model &source, const policy::Assignment &assignment)
@@ -285,7 +286,7 @@ Result<AskedQuantization> quantizeAsked(const graph::Model &source, const policy
         if (!isInt8[id])
             made.refused.push_back({id, reasons.contains(id) ? reasons.at(id) : "it cannot be quantized"});
     }
-    if (!any || std::ranges::find(isInt8, true) == isInt8.end())
+    if (!any || (options.released.empty() && std::ranges::find(isInt8, true) == isInt8.end()))
         return made;
     QuantizedPart part;
     part.assignment = assignmentOf(assignment, quantized);
@@ -293,7 +294,7 @@ Result<AskedQuantization> quantizeAsked(const graph::Model &source, const policy
     part.origins = std::move(quantized.origins);
     part.dropped = std::move(quantized.dropped);
     part.notes = std::move(quantized.notes);
-    if (!options.isCalibrated)
+    if (!options.isCalibrated && !isInPairs(source.graph))
         part.notes.emplace_back("no calibrated ranges: int8 operators find them at run time, in every batch");
     made.part = std::move(part);
     return made;

@@ -38,7 +38,7 @@ struct AskedPlan
     std::vector<rewrite::NodeNote> refused; ///< nodes whose parameters are not there or not float32
     std::shared_ptr<const QuantizationPlan> plan; ///< once rangesToFind() has made it
 
-    bool isEmpty() const; ///< no node is left that could be quantized
+    bool isEmpty() const; ///< no node is left that could be quantized, or is to be so no longer
 };
 
 /// Fused with the nodes that `assignment` asks int8 of is what follows as in MXNet's oneDNN form, but for nodes that are excluded or held

@@ -290,6 +290,68 @@ private Q_SLOTS:
         }
     }
 
+    void whatIsInPairsStaysInInt8()
+    {
+        QTemporaryDir folder;
+        const QString made = folder.filePath("m.onnx");
+        const CliOutcome outcome
+            = callCli({"convert", kPairs + "qdq.onnx", "--target", "float16", "--out", made, "--json"});
+        if (outcome.code == 3)
+            QSKIP("this build was made without ONNX");
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        const json report = outcome.json();
+        QCOMPARE(report["casts"], 0);
+        for (const json &node : report["nodes"])
+            if (node["op"] != "Input" && node["op"] != "Sub")
+                QCOMPARE(node["assigned"], "int8");
+        const auto rows = rowsOf(modelIn(made).graph);
+        QVERIFY(rows == rowsOf(modelIn(kPairs + "qdq.onnx").graph));
+    }
+
+    void whatLeavesInt8LosesItsPairs()
+    {
+        QTemporaryDir folder;
+        const QString made = folder.filePath("m.onnx");
+        const CliOutcome outcome
+            = callCli({"convert", kPairs + "qdq.onnx", "--target", "float16", "--fp32-op", "Conv",
+                       "--fp32-op", "Gemm", "--out", made, "--json"});
+        if (outcome.code == 3)
+            QSKIP("this build was made without ONNX");
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        for (const auto &[name, row] : rowsOf(modelIn(made).graph))
+            QVERIFY2(!QByteArray(std::get<0>(row).c_str()).contains("QuantizeLinear"), name.c_str());
+        const QString values = folder.filePath("o.npz");
+        QCOMPARE(callCli({"run", made, "--inputs", kPairs + "in.npz", "--out", values}).code, 0);
+        const auto got = halftone::io::readNpz(values.toStdString());
+        const auto want = halftone::io::readNpz((kPairs + "real.npz").toStdString());
+        QVERIFY(got.ok() && want.ok());
+        QCOMPARE(got.value().size(), want.value().size());
+        for (std::size_t k = 0; k < got.value().size(); ++k) {
+            const auto own = got.value()[k].tensor.values<float>();
+            const auto known = want.value()[k].tensor.values<float>();
+            QCOMPARE(own.size(), known.size());
+            // What moves values, or adds them, is in float16 by the lists, where steps are 2^-10 of values up to 3.
+            for (std::size_t i = 0; i < own.size(); ++i)
+                QVERIFY2(std::abs(own[i] - known[i]) < 4e-3F, got.value()[k].name.c_str());
+        }
+    }
+
+    void oneThatLeavesTakesItsOwnPairsAlong()
+    {
+        QTemporaryDir folder;
+        const QString made = folder.filePath("m.onnx");
+        const CliOutcome outcome = callCli({"convert", kPairs + "qdq.onnx", "--target", "float16",
+                                            "--override", "n1=float32", "--out", made, "--json"});
+        if (outcome.code == 3)
+            QSKIP("this build was made without ONNX");
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        const auto rows = rowsOf(modelIn(made).graph);
+        QCOMPARE(std::get<2>(rows.at("n1"))[0], std::string("x"));
+        QVERIFY(!rows.contains("x_DequantizeLinear_Output"));
+        QVERIFY(!rows.contains("w1_DequantizeLinear_Output"));
+        QVERIFY(rows.at("c2") == rowsOf(modelIn(kPairs + "qdq.onnx").graph).at("c2"));
+    }
+
     void correctedBiasesOfPairsKeepTheMeans()
     {
         QTemporaryDir folder;

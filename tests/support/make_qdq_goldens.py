@@ -5,6 +5,7 @@ net.onnx   a network with a BatchNorm, a residual sum and two products that shar
 qdq.onnx   the same in pairs of codes, written here from the definition (core/quantize/RULES.md, Q-pairs), of opset 13
 table.json the ranges that the codes stand for, as a calibration table
 in.npz, out.npz  examples, and what ONNX Runtime gives for qdq.onnx without any optimisation of its own
+real.npz   what it gives for the same network without codes of data, its weights being those that the codes stand for
 
 Needs onnx 1.22, onnxruntime and numpy.
 """
@@ -123,5 +124,19 @@ examples = real(2, 3, 8, 8)
 np.savez(folder / "in.npz", x=examples)
 options = onnxruntime.SessionOptions()
 options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-y, z = onnxruntime.InferenceSession(folder / "qdq.onnx", options).run(None, {"x": examples})
-np.savez(folder / "out.npz", y=y, z=z)
+
+
+def run(model):
+    y, z = onnxruntime.InferenceSession(model, options).run(None, {"x": examples})
+    return {"y": y, "z": z}
+
+
+np.savez(folder / "out.npz", **run(folder / "qdq.onnx"))
+real_model = onnx.load(folder / "qdq.onnx")
+gone = [node for node in real_model.graph.node if node.op_type == "QuantizeLinear"]
+values = {f"{node.input[0]}_DequantizeLinear_Output": node.input[0] for node in gone}
+for node in [*gone, *(n for n in real_model.graph.node if n.output[0] in values)]:
+    real_model.graph.node.remove(node)
+for node in real_model.graph.node:
+    node.input[:] = [values.get(name, name) for name in node.input]
+np.savez(folder / "real.npz", **run(real_model.SerializeToString()))

@@ -33,6 +33,8 @@ QString reasonText(Rule rule)
         return QStringLiteral("no condition of its operator holds");
     case Rule::NeutralList:
         return QStringLiteral("its operator is neutral");
+    case Rule::Coded:
+        return QStringLiteral("the model computes it in int8");
     case Rule::Unlisted:
         break;
     }

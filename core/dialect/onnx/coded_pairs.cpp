@@ -22,6 +22,8 @@ constexpr std::array<std::string_view, 10> kMoves{"DepthToSpace", "Flatten",  "I
 constexpr std::array<std::string_view, 5> kComputes{"Add", "AveragePool", "Concat", "GlobalAveragePool",
                                                     "Mul"};
 
+constexpr std::array<std::string_view, 6> kOnCodes{
+    "ConvInteger", "DynamicQuantizeMatMul", "MatMulInteger", "MatMulIntegerToFloat", "QAttention", "QGemm"};
 constexpr std::array<std::string_view, 3> kProducts{"Conv", "Gemm", "MatMul"};
 
 template <class Names>
@@ -97,6 +99,16 @@ public:
     bool isPairNode(const NodeDef &node) const override
     {
         return node.op == kCode || node.op == kDecode || node.op == "DynamicQuantizeLinear";
+    }
+
+    bool isDecode(const NodeDef &node) const override { return node.op == kDecode; }
+    bool computesCodes(const NodeDef &node) const override
+    {
+        constexpr std::string_view kContrib = "com.microsoft.";
+        std::string_view op = node.op;
+        if (op.starts_with(kContrib))
+            op.remove_prefix(kContrib.size());
+        return op.starts_with("QLinear") || isIn(kOnCodes, op);
     }
 
     NodeDefPtr makeCode(std::string_view value, std::optional<std::size_t> axis) const override
