@@ -59,8 +59,11 @@ public:
 
     /// Inputs: values, scale, zero point, whose type is that of the codes. `axis`: of the scales; nothing: one for all.
     virtual graph::NodeDefPtr makeCode(std::string_view value, std::optional<std::size_t> axis) const = 0;
-    /// Inputs: codes, scale, zero point.
-    virtual graph::NodeDefPtr makeDecode(std::string_view value, std::optional<std::size_t> axis) const = 0;
+    /// Inputs: codes, scale, and with `hasZeroPoint` the zero point.
+    virtual graph::NodeDefPtr makeDecode(std::string_view value, std::optional<std::size_t> axis,
+                                         bool hasZeroPoint) const = 0;
+    /// A product that gives the value of the BatchNorm that went into its weights: with a bias, and its value's name.
+    virtual graph::NodeDefPtr withNorm(const graph::NodeDef &product, const graph::NodeDef &norm) const = 0;
     /// Variables of a value's codes, scale and zero point.
     virtual std::string codesName(std::string_view value) const = 0;
     virtual std::string scaleName(std::string_view value) const = 0;

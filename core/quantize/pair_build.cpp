@@ -109,8 +109,9 @@ private:
         array.name = unique(name);
         array.shape = values.shape();
         array.values = values;
-        const NodeId id
-            = add(dialect::of(m_result.model.graph).makeVariable(array.name), {}, {Kind::Codes, {of}, 0, {}});
+        const dialect::Dialect &dialect = dialect::of(m_graph);
+        const NodeId id = add(dialect.withDeclaredType(dialect.makeVariable(array.name), values.dtype()), {},
+                              {Kind::Codes, {of}, 0, {}});
         m_added.push_back(std::move(array));
         return {id, 0, 0};
     }
@@ -142,8 +143,9 @@ private:
                                   addConstant(m_plan.forms->scaleName(name), codes.scale, of)};
         if (codes.zeroPoint.dtype() != tensor::DType::Unknown)
             inputs.push_back(addConstant(m_plan.forms->zeroPointName(name), codes.zeroPoint, of));
-        return {add(named(m_plan.forms->makeDecode(name, axis)), inputs, {Kind::Dequantize, {of}, 0, {}}), 0,
-                0};
+        return {add(named(m_plan.forms->makeDecode(name, axis, inputs.size() > 2)), inputs,
+                    {Kind::Dequantize, {of}, 0, {}}),
+                0, 0};
     }
 
     PairCodes codesOf(const PlannedValue &value) const
@@ -166,7 +168,7 @@ private:
         const NodeId code = add(named(m_plan.forms->makeCode(name, std::nullopt)), reals,
                                 {Kind::Quantize, {entry.node}, entry.output, {}});
         const std::array<Entry, 3> coded{Entry{code, 0, 0}, scale, zero};
-        place->second = {add(named(m_plan.forms->makeDecode(name, std::nullopt)), coded,
+        place->second = {add(named(m_plan.forms->makeDecode(name, std::nullopt, true)), coded,
                              {Kind::Dequantize, {entry.node}, entry.output, {}}),
                          0, 0};
         return place->second;
@@ -284,20 +286,11 @@ private:
         for (std::uint32_t k = 0; k < read.size(); ++k)
             origin.reads.push_back(
                 {id, std::min<std::uint32_t>(k, static_cast<std::uint32_t>(inputs.size()) - 1)});
-        m_copies[id] = add(product.norm ? withNorm(node, *product.norm) : m_graph.sharedNode(id), read,
-                           std::move(origin));
+        m_copies[id] = add(product.norm ? m_plan.forms->withNorm(node, m_graph.node(*product.norm))
+                                        : m_graph.sharedNode(id),
+                           read, std::move(origin));
         if (product.norm)
             m_copies[*product.norm] = m_copies[id];
-    }
-
-    /// The product by its own name, and its value by that of the BatchNorm.
-    NodeDefPtr withNorm(const NodeDef &node, NodeId norm) const
-    {
-        auto def = std::make_shared<NodeDef>(node);
-        def->outputs = m_graph.node(norm).outputs;
-        if (!def->slots.empty())
-            def->slots.clear();
-        return def;
     }
 
     WeightsAndBias weightsOf(std::span<const Entry> inputs, const PlannedProduct &product) const

@@ -281,6 +281,15 @@ private Q_SLOTS:
         for (const char *name : {"conv1", "norm1", "relu1", "pool", "conv2"})
             QCOMPARE(assigned[name], "int8");
         QCOMPARE(assigned["full"], "bfloat16");
+        // What is compared in memory is what is written: steps of 0.0098 over values of a deviation around 1 are some 50 dB.
+        const CliOutcome compared
+            = callCli({"compare", kPairs + "net.onnx", "--target", "bfloat16", "--int8-op", "Conv", "--table",
+                       kPairs + "table.json", "--inputs", kPairs + "in.npz", "--json"});
+        QVERIFY2(compared.code == 0, compared.err.constData());
+        const json layers = compared.json()["layers"];
+        const auto norm
+            = std::ranges::find_if(layers, [](const json &row) { return row["name"] == "norm1"; });
+        QVERIFY(norm != layers.end() && (*norm)["sqnr_db"].get<double>() > 35);
         const auto want = modelIn(kPairs + "qdq.onnx");
         for (const auto &array : modelIn(made).parameters) {
             const auto same = std::ranges::find(want.parameters, array.name, &halftone::tensor::Array::name);

@@ -44,9 +44,12 @@ bool isSet(const NodeDef &node, std::string_view key)
     return text != nullptr && parseInteger(*text).value_or(0) != 0;
 }
 
-NodeDefPtr node(std::string_view op, std::string_view value, std::optional<std::size_t> axis)
+NodeDefPtr node(std::string_view op, std::string_view value, std::optional<std::size_t> axis,
+                std::uint32_t inputs)
 {
     NodeDef def{std::string(op), std::string(value).append("_").append(op), {}, {}};
+    for (std::uint32_t slot = 0; slot < inputs; ++slot)
+        def.slots.push_back(slot);
     if (axis)
         def.attributes.set("axis", std::to_string(*axis));
     def.outputs.push_back(def.name + "_Output");
@@ -113,11 +116,19 @@ public:
 
     NodeDefPtr makeCode(std::string_view value, std::optional<std::size_t> axis) const override
     {
-        return node(kCode, value, axis);
+        return node(kCode, value, axis, 3);
     }
-    NodeDefPtr makeDecode(std::string_view value, std::optional<std::size_t> axis) const override
+    NodeDefPtr makeDecode(std::string_view value, std::optional<std::size_t> axis,
+                          bool hasZeroPoint) const override
     {
-        return node(kDecode, value, axis);
+        return node(kDecode, value, axis, hasZeroPoint ? 3 : 2);
+    }
+    NodeDefPtr withNorm(const NodeDef &product, const NodeDef &norm) const override
+    {
+        auto def = std::make_shared<NodeDef>(product);
+        def->outputs = norm.outputs;
+        def->slots = {0, 1, 2};
+        return def;
     }
     std::string codesName(std::string_view value) const override
     {
