@@ -74,6 +74,15 @@ graph::Entry NodeWriter::sourceOf(std::size_t input) const
     return m_draft.source().model.graph.inputs(m_id)[input];
 }
 
+const Tensor *NodeWriter::wideParameter(std::size_t input) const
+{
+    const graph::Graph &graph = m_draft.source().model.graph;
+    graph::Entry entry = sourceOf(input);
+    while (dialect::isCast(dialect::roleOf(graph, entry.node)))
+        entry = graph.inputs(entry.node)[entry.output]; // output k is input k, and one cast has one
+    return m_draft.parameter(entry);
+}
+
 const Shape &NodeWriter::shape(std::size_t input) const
 {
     return m_draft.source().shapes.of(sourceOf(input));

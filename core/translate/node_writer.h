@@ -86,6 +86,8 @@ public:
     tensor::DType outType(std::size_t output = 0) const;
     /// The tensor of an input that is a parameter; null for every other.
     const tensor::Tensor *parameter(std::size_t input) const { return m_draft.parameter(sourceOf(input)); }
+    /// The same, also where a conversion's cast stands between: before the cast rounds it.
+    const tensor::Tensor *wideParameter(std::size_t input) const;
     Error refuse(std::string found) const;
 
     /// A node. Gives its first output; others have the same node.

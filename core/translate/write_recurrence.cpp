@@ -186,7 +186,7 @@ Result<void> checkRnn(NodeWriter &to, const ops::Rnn &op)
 Result<void> writeRnn(NodeWriter &to, const ops::Rnn &op)
 {
     HALFTONE_CHECK(checkRnn(to, op));
-    const tensor::Tensor *const held = to.parameter(1);
+    const tensor::Tensor *const held = to.wideParameter(1);
     if (held == nullptr)
         return to.refuse("its parameters are not those of a file");
     HALFTONE_TRY(const tensor::Tensor reals, tensor::castTo(*held, DType::F32));
