@@ -68,8 +68,8 @@ Result<void> takeForm(Options &options, const graph::Graph &graph)
 {
     quantize::QuantizeOptions &quantize = options.settings.options;
     const bool inPairs = quantize::isInPairs(graph);
-    const std::vector<std::string> forms
-        = inPairs ? std::vector<std::string>{"qdq"} : std::vector<std::string>{"onednn", "plain"};
+    const std::vector<std::string> forms = inPairs ? std::vector<std::string>{"qdq", "qoperator"}
+                                                   : std::vector<std::string>{"onednn", "plain"};
     if (options.form.empty())
         options.form = forms.front();
     if (std::ranges::find(forms, options.form) == forms.end())
@@ -85,6 +85,7 @@ Result<void> takeForm(Options &options, const graph::Graph &graph)
         options.granularity = inPairs ? "channel" : "tensor";
     quantize.form
         = options.form == "plain" ? quantize::QuantizedForm::Plain : quantize::QuantizedForm::Onednn;
+    quantize.asOperators = options.form == "qoperator";
     quantize.perChannel = options.granularity == "channel";
     return {};
 }
@@ -205,8 +206,9 @@ void addQuantize(Parser &app, Action &chosen)
     choice("--calib", options->calib, {"none", "naive", "entropy", "percentile", "mse"},
            "none, naive, entropy, percentile or mse (default with --inputs)");
     choice("--dtype", options->dtype, {"int8", "uint8", "auto"}, "Of data: int8, uint8 or auto (default)");
-    choice("--form", options->form, {"onednn", "plain", "qdq"},
-           "Of MXNet models onednn (default; fused operators) or plain, of ONNX models qdq");
+    choice("--form", options->form, {"onednn", "plain", "qdq", "qoperator"},
+           "Of MXNet models onednn (default; fused operators) or plain, of ONNX models qdq (default; pairs) "
+           "or qoperator (operators on codes)");
     choice("--mode", options->mode, {"full", "smart"},
            "smart (default; only what lies between convolutions and fully connected layers) or full");
     choice(

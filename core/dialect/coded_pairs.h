@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace halftone::dialect {
 
@@ -64,6 +66,13 @@ public:
                                          bool hasZeroPoint) const = 0;
     /// A product that gives the value of the BatchNorm that went into its weights: with a bias, and its value's name.
     virtual graph::NodeDefPtr withNorm(const graph::NodeDef &product, const graph::NodeDef &norm) const = 0;
+    /// The operator on codes that computes what a product does between pairs, with inputs: codes, scale, zero point of both factors;
+    /// scale, zero point of the result; codes of the bias where it has one. `result`: what its codes are called. Null: there is none.
+    virtual graph::NodeDefPtr makeOperator(const graph::NodeDef &product, std::string result,
+                                           bool hasBias) const = 0;
+    /// What a node that is computed within the product before it lets through, where that is constant.
+    virtual std::optional<std::pair<float, float>> cutOf(const graph::NodeDef &node,
+                                                         std::span<const tensor::Tensor> inputs) const = 0;
     /// Variables of a value's codes, scale and zero point.
     virtual std::string codesName(std::string_view value) const = 0;
     virtual std::string scaleName(std::string_view value) const = 0;

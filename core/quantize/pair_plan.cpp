@@ -288,7 +288,8 @@ private:
             for (const std::size_t factor : product->second.form.factors)
                 if (!isConstant(inputs[factor]))
                     takeValue(inputs[factor], false);
-            takeResult(id, product->second.form.wantsCodedResult || m_options.isFull);
+            takeResult(id,
+                       product->second.form.wantsCodedResult || m_options.isFull || m_options.asOperators);
         } else if (m_plan.supports[id]) {
             const bool moves = m_plan.forms->supportOf(node) == CodedSupport::Moves;
             for (const Entry &entry : inputs.first(moves ? 1 : inputs.size()))

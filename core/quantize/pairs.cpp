@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
 #include "core/quantize/pair_build.h"
+#include "core/quantize/pair_operators.h"
 
 #include <algorithm>
 
@@ -45,6 +46,8 @@ Result<QuantizedModel> quantizeInPairs(const graph::Model &model, const Quantize
             source.graph = raised->graph;
     }
     QuantizedModel result = buildPairs(source, constants, plan, options, ranges);
+    if (options.asOperators)
+        toOperators(result, *plan.forms);
     if (!plan.missing.empty())
         result.notes.push_back("no calibrated range, so not in int8: " + joined(plan.missing));
     if (source.graph.dialect() != &own)

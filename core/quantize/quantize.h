@@ -37,6 +37,8 @@ struct QuantizeOptions
     bool isFull = false;
     /// Weights of fully connected layers, those of fused convolutions always are; where values go through pairs all weights.
     bool perChannel = false;
+    /// Where values go through pairs: products between them become operators on codes, as far as there are such.
+    bool asOperators = false;
     bool isCalibrated = true; ///< false: ranges are found at run time, from every batch anew
     /// Ranges are widened so that the runtime's 127.5 and 255.5 levels become 127 and 255.
     bool isNeutral = false;

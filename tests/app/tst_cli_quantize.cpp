@@ -196,15 +196,27 @@ private Q_SLOTS:
         }
     }
 
+    void pairsGiveWhatOnnxRuntimeGives_data()
+    {
+        QTest::addColumn<QString>("form");
+        QTest::addRow("pairs") << "qdq";
+        QTest::addRow("operators on codes") << "qoperator";
+    }
+
     void pairsGiveWhatOnnxRuntimeGives()
     {
+        QFETCH(QString, form);
         QTemporaryDir folder;
         const QString made = folder.filePath("q.onnx");
-        const CliOutcome outcome = callCli(
-            {"quantize", kPairs + "net.onnx", "--table", kPairs + "table.json", "--out", made, "--json"});
+        const CliOutcome outcome = callCli({"quantize", kPairs + "net.onnx", "--table", kPairs + "table.json",
+                                            "--form", form, "--out", made, "--json"});
         if (outcome.code == 3)
             QSKIP("this build was made without ONNX");
         QVERIFY2(outcome.code == 0, outcome.err.constData());
+        std::size_t operators = 0;
+        for (const auto &[name, row] : rowsOf(modelIn(made).graph))
+            operators += std::get<0>(row) == "QLinearConv" ? 1 : 0;
+        QCOMPARE(operators, form == "qdq" ? 0U : 2U);
         const CliOutcome run
             = callCli({"run", made, "--inputs", kPairs + "in.npz", "--out", folder.filePath("o.npz")});
         QVERIFY2(run.code == 0, run.err.constData());

@@ -4,6 +4,7 @@
 #include "core/dialect/onnx/onnx_dialect.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace halftone::dialect::onnx {
 namespace {
@@ -129,6 +130,30 @@ public:
         def->outputs = norm.outputs;
         def->slots = {0, 1, 2};
         return def;
+    }
+    NodeDefPtr makeOperator(const NodeDef &product, std::string result, bool hasBias) const override
+    {
+        if (product.op != "Conv" && product.op != "MatMul")
+            return nullptr;
+        NodeDef def{"QLinear" + product.op, product.name, product.attributes, {}};
+        for (std::uint32_t slot = 0; slot < (hasBias ? 9U : 8U); ++slot)
+            def.slots.push_back(slot);
+        def.outputs.push_back(std::move(result));
+        return std::make_shared<const NodeDef>(std::move(def));
+    }
+    std::optional<std::pair<float, float>> cutOf(const NodeDef &node,
+                                                 std::span<const tensor::Tensor> inputs) const override
+    {
+        constexpr float kMost = std::numeric_limits<float>::max();
+        if (node.op == "Relu")
+            return std::pair(0.0F, kMost);
+        std::pair cut(-kMost, kMost);
+        for (std::size_t k = 1; k < inputs.size(); ++k) {
+            if (inputs[k].dtype() != tensor::DType::F32 || inputs[k].elementCount() != 1)
+                return std::nullopt;
+            (node.slotOf(k) == 1 ? cut.first : cut.second) = inputs[k].values<float>()[0];
+        }
+        return cut;
     }
     std::string codesName(std::string_view value) const override
     {

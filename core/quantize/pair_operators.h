@@ -1,0 +1,12 @@
+#pragma once
+
+#include "core/dialect/coded_pairs.h"
+#include "core/quantize/quantize.h"
+
+namespace halftone::quantize {
+
+/// Makes operators on codes of the products that stand between pairs and whose result becomes codes, cuts of its range
+/// included where no code lies beyond them. Pairs and parameters that nobody reads then are gone.
+void toOperators(QuantizedModel &quantized, const dialect::CodedPairs &forms);
+
+} // namespace halftone::quantize
