@@ -139,8 +139,9 @@ Result<QuantizeOutcome> quantizeModel(const graph::Model &model, const std::stri
         if (quantize::isInPairs(model.graph))
             cutToValues(outcome.tensors, ranges);
     }
-    HALFTONE_TRY(outcome.quantized,
-                 quantize::quantize(model, settings.options, ranges, {planned.plan.get()}));
+    quantize::QuantizeOptions first = settings.options;
+    first.asOperators &= !settings.correctsBiases; // where products are still told by their pairs
+    HALFTONE_TRY(outcome.quantized, quantize::quantize(model, first, ranges, {planned.plan.get()}));
     if (settings.correctsBiases) {
         const auto products = quantize::int8Products(model.graph, outcome.quantized.model.graph);
         HALFTONE_TRY(const auto means,
