@@ -1,6 +1,7 @@
 #include "app/export_dialog.h"
 
 #include <QCheckBox>
+#include <QComboBox>
 #include <QDialogButtonBox>
 #include <QDir>
 #include <QFileDialog>
@@ -15,6 +16,11 @@
 #include <QVBoxLayout>
 
 namespace halftone::app {
+namespace {
+
+constexpr int kOnnxIndex = 1; ///< among the formats to choose from
+
+} // namespace
 
 ExportDialog::ExportDialog(const QString &prefix, std::shared_ptr<const io::LoadedModel> source,
                            QWidget *parent)
@@ -42,6 +48,13 @@ ExportDialog::ExportDialog(const QString &prefix, std::shared_ptr<const io::Load
     rowLayout->addWidget(choose);
     form->addRow(tr("&Write to"), row);
 
+    m_format = new QComboBox(this);
+    m_format->setObjectName(QStringLiteral("format"));
+    m_format->addItems({tr("MXNet (symbol and parameters)"), tr("ONNX")});
+    connect(m_format, &QComboBox::currentIndexChanged, this, &ExportDialog::refresh);
+    form->addRow(tr("&Format"), m_format);
+    form->setRowVisible(m_format, !m_source->onnx);
+
     auto *const parts = new QVBoxLayout;
     const auto part = [this, parts](const QString &text) {
         auto *const box = new QCheckBox(text, this);
@@ -50,7 +63,8 @@ ExportDialog::ExportDialog(const QString &prefix, std::shared_ptr<const io::Load
         parts->addWidget(box);
         return box;
     };
-    m_model = part(m_source->onnx ? tr("Converted &model") : tr("Converted &model (symbol and parameters)"));
+    m_model = part(tr("Converted &model"));
+    connect(m_model, &QCheckBox::toggled, m_format, &QWidget::setEnabled);
     m_correct = new QCheckBox(tr("Correct &biases of int8 layers on the calibration data"), this);
     m_correct->hide();
     parts->addWidget(m_correct);
@@ -125,6 +139,7 @@ session::ExportOptions ExportDialog::options() const
     options.prefix = m_prefix->text().toStdString();
     options.model = m_model->isChecked();
     options.parameters = m_source->model.hasParameters;
+    options.asOnnx = m_format->currentIndex() == kOnnxIndex;
     options.policy = m_policy->isChecked();
     options.report = m_report->isChecked();
     return options;

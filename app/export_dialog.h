@@ -5,6 +5,7 @@
 #include <QDialog>
 
 class QCheckBox;
+class QComboBox;
 class QDialogButtonBox;
 class QLineEdit;
 class QListWidget;
@@ -35,6 +36,7 @@ private:
     bool m_canCorrect = false;
     QLineEdit *m_prefix = nullptr;
     QCheckBox *m_model = nullptr;
+    QComboBox *m_format = nullptr; ///< hidden where the model is ONNX, which is written as nothing else
     QCheckBox *m_correct = nullptr; ///< hidden where there is no int8
     QCheckBox *m_policy = nullptr;
     QCheckBox *m_report = nullptr;

@@ -18,13 +18,46 @@ Result<void> writeText(const std::string &path, const std::string &text)
     return file.commit();
 }
 
+/// What the model is called before its format adds endings.
+std::string modelPrefix(const ExportOptions &options)
+{
+    const std::string_view suffix = ".onnx";
+    return options.asOnnx && !options.prefix.ends_with(suffix) ? options.prefix + std::string(suffix)
+                                                               : options.prefix;
+}
+
+/// The shapes of variables, as far as they are known.
+std::unordered_map<std::string, tensor::Shape> variableShapes(const Snapshot &snapshot)
+{
+    std::unordered_map<std::string, tensor::Shape> shapes;
+    const graph::Graph &graph = snapshot.graph();
+    for (graph::NodeId id = 0; snapshot.shapes && id < graph.nodeCount(); ++id) {
+        if (!graph.isVariable(id))
+            continue;
+        if (const tensor::Shape &shape = snapshot.shapes->of({id, 0, 0}); shape.hasRank())
+            shapes.emplace(graph.node(id).name, shape);
+    }
+    return shapes;
+}
+
+/// The converted model in the format that is written. Axes of inputs stay open where the translation allows it.
+Result<graph::Model> formatted(const io::ModelOutput &output, const Snapshot &snapshot)
+{
+    const mixed::ConvertedModel &converted = *snapshot.converted;
+    const auto &types = converted.policy.inputDtypes;
+    auto open = inFormatOf(output, converted.model, {}, types);
+    if (open.ok() || open.error().code != Errc::Unsupported)
+        return open;
+    return inFormatOf(output, converted.model, variableShapes(snapshot), types);
+}
+
 } // namespace
 
 std::vector<std::string> filesOf(const ExportOptions &options, const io::LoadedModel &source)
 {
     std::vector<std::string> files;
     if (options.model)
-        files = io::outputFiles(options.prefix, source.modelPath, options.parameters);
+        files = io::outputFiles(modelPrefix(options), source.modelPath, options.parameters);
     if (options.policy)
         files.push_back(options.prefix + ".policy.json");
     if (options.report)
@@ -76,10 +109,8 @@ Result<std::vector<std::string>> exportAll(const Snapshot &snapshot, const Figur
     std::vector<std::string> written;
     if (options.model) {
         HALFTONE_TRY(const io::ModelOutput output,
-                     io::ModelOutput::claim(io::outputName(options.prefix, shown.source->modelPath)));
-        const policy::Policy &policy = shown.converted->policy;
-        HALFTONE_TRY(const graph::Model model,
-                     inFormatOf(output, shown.converted->model, {}, policy.inputDtypes));
+                     io::ModelOutput::claim(io::outputName(modelPrefix(options), shown.source->modelPath)));
+        HALFTONE_TRY(const graph::Model model, formatted(output, shown));
         HALFTONE_TRY(written, io::saveModel(model, output, *shown.source));
     }
     if (options.policy) {
