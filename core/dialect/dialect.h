@@ -103,6 +103,8 @@ public:
     /// Gives ops::Opaque with `waits` where it lacks a value: read again when that is there.
     virtual Result<ops::Operator> readWith(const graph::NodeDef &node,
                                            std::span<const tensor::Tensor> inputs) const;
+    /// read() of what kind of operator it is: fields that inputs' values give, where the format has attributes as inputs, mean nothing.
+    virtual Result<ops::Operator> readKind(const graph::NodeDef &node) const { return read(node); }
     /// The way back: read() of the result gives `op` again. fails: Errc::Unsupported when the format cannot say it.
     virtual Result<OperatorText> write(const ops::Operator &op) const = 0;
     /// Needs: a node with one body that is no control flow.

@@ -1,6 +1,7 @@
 #include "core/mixed/move_casts.h"
 
 #include "core/dialect/dialect.h"
+#include "core/mixed/type_cut.h"
 #include "core/ops/numerics.h"
 
 #include <algorithm>
@@ -20,6 +21,7 @@ enum class Moves : std::uint8_t
 {
     Product, ///< none: it multiplies matrices, and gains from the target type by itself
     No, ///< none: it computes otherwise
+    Safe, ///< likewise, and gives numbers no larger than a small multiple of those that it reads
     Some, ///< drops or repeats elements
     All, ///< every output element is an input element and the other way round
 };
@@ -31,7 +33,9 @@ Moves movesOf(const ops::Operator &op)
 {
     const ops::NumericalClass kind = ops::numericalClass(op);
     if (kind != ops::NumericalClass::DataMovement)
-        return kind == ops::NumericalClass::MatrixProduct ? Moves::Product : Moves::No;
+        return kind == ops::NumericalClass::MatrixProduct  ? Moves::Product
+            : kind == ops::NumericalClass::ElementwiseSafe ? Moves::Safe
+                                                           : Moves::No;
     return ops::visit(
         []<class T>(const T &) {
             constexpr bool kKeepsAll
@@ -69,6 +73,7 @@ public:
 
     void run()
     {
+        cut();
         for (auto id = m_plan.order.rbegin(); id != m_plan.order.rend(); ++id) {
             if (mayChange(*id))
                 consider(*id);
@@ -77,6 +82,18 @@ public:
     }
 
 private:
+    /// A node that may compute in the one type or the other.
+    struct Free
+    {
+        NodeId id;
+        DType type; ///< now
+        std::vector<std::size_t> tied;
+        TypeCut::Term term = 0;
+    };
+
+    void cut();
+    std::optional<Free> freeNode(NodeId id);
+    void addTensors(TypeCut &cut, const std::vector<Free> &free);
     bool mayChange(NodeId id);
     void consider(NodeId id);
     DType wantedType(NodeId id) const;
@@ -122,7 +139,7 @@ bool CastMover::mayChange(NodeId id)
         return false;
     std::optional<Moves> &moves = m_moves[m_source.opOf(id)];
     if (!moves) {
-        const auto op = dialect::of(m_source).read(m_source.node(id));
+        const auto op = dialect::of(m_source).readKind(m_source.node(id));
         moves = op.ok() ? movesOf(op.value()) : Moves::No;
     }
     const policy::Request request = m_assignment.requested(id);
@@ -306,6 +323,102 @@ void CastMover::apply(NodeId id, DType type)
     }
 }
 
+/// May the node compute in the other type, as far as it alone is concerned?
+std::optional<CastMover::Free> CastMover::freeNode(NodeId id)
+{
+    if (!mayChange(id))
+        return std::nullopt;
+    DType type = DType::Unknown;
+    for (std::uint32_t k = 0; k < m_rules.outputCount(id); ++k) {
+        const DType native = m_plan.native[m_plan.firstOutput[id] + k];
+        if (!rewrite::isCastable(native))
+            continue;
+        if ((native != DType::F32 && native != m_context.target)
+            || (type != DType::Unknown && native != type))
+            return std::nullopt;
+        type = native;
+    }
+    const Moves moves = *m_moves[m_source.opOf(id)];
+    const bool isMover = moves == Moves::Some || moves == Moves::All;
+    const bool mayCompute = moves == Moves::Safe || (moves == Moves::No && type == m_context.target);
+    if (type == DType::Unknown || !(isMover || mayCompute)
+        || !retype(id, type == DType::F32 ? m_context.target : DType::F32)
+        || (m_isUntied && m_assignment.requested(id) == policy::Request::Widest))
+        return std::nullopt;
+    for (const std::size_t i : m_tied)
+        if (m_plan.reads[m_plan.firstInput[id] + i] != type)
+            return std::nullopt;
+    return Free{id, type, m_tied};
+}
+
+/// Every tensor with what it comes from and what reads it. What is float32 by itself may become 16 bit only where nothing that it
+/// reaches wants float32: no value loses bits that somebody reads.
+void CastMover::addTensors(TypeCut &cut, const std::vector<Free> &free)
+{
+    std::vector<const Free *> byNode(m_source.nodeCount(), nullptr);
+    for (const Free &node : free)
+        byNode[node.id] = &node;
+    const auto termOf
+        = [this](DType type) { return type == DType::F32 ? TypeCut::kFloat32 : TypeCut::kHalf; };
+    std::vector<std::vector<TypeCut::Term>> readers(m_plan.value.size());
+    const auto note = [&](const Entry &entry, DType type, TypeCut::Term term) {
+        if (type == DType::F32 || type == m_context.target)
+            readers[m_plan.output(m_plan.valueOf(entry))].push_back(term);
+    };
+    for (const NodeId id : m_plan.order) {
+        const auto inputs = m_source.inputs(id);
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            const DType type = m_plan.reads[m_plan.firstInput[id] + i];
+            const bool isTied
+                = byNode[id] != nullptr && std::ranges::find(byNode[id]->tied, i) != byNode[id]->tied.end();
+            note(inputs[i], type, isTied ? byNode[id]->term : termOf(type));
+        }
+    }
+    for (std::size_t k = 0; k < m_plan.headReads.size(); ++k)
+        note(m_source.heads()[k], m_plan.headReads[k], termOf(m_plan.headReads[k]));
+    for (std::uint32_t output = 0; output < readers.size(); ++output) {
+        const NodeId node = m_plan.value[output].node;
+        const DType native = m_plan.native[output];
+        if (readers[output].empty() || (native != DType::F32 && native != m_context.target))
+            continue;
+        const bool isStorable = m_source.isVariable(node) && (*m_context.isStorable)[node];
+        const Free *const producer = byNode[node];
+        cut.addTensor(producer         ? producer->term
+                          : isStorable ? cut.addNode(false)
+                                       : termOf(native),
+                      readers[output]);
+        for (const TypeCut::Term reader : readers[output])
+            if (producer != nullptr && producer->type == DType::F32)
+                cut.require(producer->term, reader);
+    }
+}
+
+/// The fewest casts for all neutral and widest operators together, of which each alone might be worse off than now.
+void CastMover::cut()
+{
+    TypeCut cut;
+    std::vector<Free> free;
+    for (const NodeId id : m_plan.order) {
+        if (auto node = freeNode(id)) {
+            node->term = cut.addNode(node->type != DType::F32);
+            free.push_back(std::move(*node));
+        }
+    }
+    if (free.empty())
+        return;
+    addTensors(cut, free);
+    const std::vector<bool> isHalf = cut.solve();
+    for (std::size_t k = 0; k < free.size(); ++k) {
+        if (isHalf[k] == (free[k].type != DType::F32))
+            continue;
+        const DType type = isHalf[k] ? m_context.target : DType::F32;
+        m_tied = free[k].tied;
+        apply(free[k].id, type);
+        m_plan.moved.push_back({free[k].id, type});
+        m_changed[free[k].id] = true;
+    }
+}
+
 void CastMover::consider(NodeId id)
 {
     const DType wanted = wantedType(id);
@@ -317,7 +430,7 @@ void CastMover::consider(NodeId id)
     const bool isMover = moves == Moves::Some || moves == Moves::All;
     if (isMover && !(isWidest && m_isUntied) && measure(id) && change(id, wanted, true))
         return;
-    if (wanted == DType::F32 ? moves == Moves::No : hasAllInTarget(id)) {
+    if (wanted == DType::F32 ? moves == Moves::No || moves == Moves::Safe : hasAllInTarget(id)) {
         m_inElements.assign(m_tied.size(), 0); // sizes play no part
         m_outElements.assign(m_out.size(), 0);
         change(id, wanted, false);

@@ -14,7 +14,8 @@ struct CastContext
     const infer::ShapeMap *shapes = nullptr; ///< of the source graph; null: unknown
 };
 
-/// Mode typed, second thoughts, against the flow, so that a cast travels past a whole chain:
+/// Mode typed, second thoughts. First neutral and widest operators get the types that need the fewest casts over the whole graph
+/// (core/mixed/RULES.md, M-typed-cut). Then, against the flow, so that a cast travels past a whole chain:
 ///
 /// An operator that only moves data, and whose readers all cast its outputs to the same type, moves the data in that type
 /// instead when this reads and writes fewer bytes altogether and needs no more casts. Rounding before or after the move

@@ -93,6 +93,7 @@ public:
     NodeRole role(const NodeDef &node) const override;
     Result<ops::Operator> read(const NodeDef &node) const override { return readWith(node, {}); }
     Result<ops::Operator> readWith(const NodeDef &node, std::span<const Tensor> inputs) const override;
+    Result<ops::Operator> readKind(const NodeDef &node) const override;
     Result<OperatorText> write(const ops::Operator &) const override
     {
         return unsupported({}, "an operator that is not written as ONNX");
@@ -231,6 +232,16 @@ Result<ops::Operator> OnnxDialect::readWith(const NodeDef &node, std::span<const
     if (reader.error())
         return *reader.error();
     return reader.waits() ? ops::Operator(ops::Opaque{node.op, true}) : op;
+}
+
+Result<ops::Operator> OnnxDialect::readKind(const NodeDef &node) const
+{
+    const OpInfo *const info = find(node.op);
+    const OperatorRow *const row = info ? findRow(node.op) : nullptr;
+    if (node.isVariable() || row == nullptr)
+        return read(node);
+    NodeReader reader(node, *info, m_opset, {});
+    return row->read(reader);
 }
 
 std::string OnnxDialect::entryName(const graph::Graph &graph, const graph::Entry &entry) const

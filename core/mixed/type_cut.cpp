@@ -1,0 +1,175 @@
+#include "core/mixed/type_cut.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+namespace halftone::mixed {
+namespace {
+
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max() / 4;
+constexpr std::int64_t kCast = 1;
+
+} // namespace
+
+TypeCut::TypeCut()
+{
+    addVertex();
+    addVertex();
+}
+
+TypeCut::Term TypeCut::addVertex()
+{
+    m_from.emplace_back();
+    return static_cast<Term>(m_from.size() - 1);
+}
+
+void TypeCut::connect(Term from, Term to, std::int64_t capacity)
+{
+    if (from == to)
+        return;
+    m_from[from].push_back(static_cast<std::uint32_t>(m_arcs.size()));
+    m_arcs.push_back({to, capacity});
+    m_from[to].push_back(static_cast<std::uint32_t>(m_arcs.size()));
+    m_arcs.push_back({from, 0});
+}
+
+TypeCut::Term TypeCut::addNode(bool isHalf)
+{
+    const Term node = addVertex();
+    m_nodes.push_back({node, isHalf});
+    return node;
+}
+
+void TypeCut::addTensor(Term producer, std::span<const Term> readers)
+{
+    const Term widened = addVertex(); // cut off when the producer is 16 bit and a reader is not
+    const Term narrowed = addVertex();
+    connect(producer, widened, kCast);
+    connect(narrowed, producer, kCast);
+    for (const Term reader : readers) {
+        connect(widened, reader, kNever);
+        connect(reader, narrowed, kNever);
+    }
+}
+
+void TypeCut::require(Term node, Term other)
+{
+    connect(node, other, kNever);
+}
+
+/// How far each vertex is from 16 bit over arcs with capacity; false when float32 is out of reach.
+bool TypeCut::findLevels()
+{
+    m_level.assign(m_from.size(), -1);
+    m_level[kHalf] = 0;
+    std::vector<Term> reached{kHalf};
+    for (std::size_t k = 0; k < reached.size(); ++k) {
+        for (const std::uint32_t arc : m_from[reached[k]]) {
+            const Term to = m_arcs[arc].to;
+            if (m_arcs[arc].capacity == 0 || m_level[to] >= 0)
+                continue;
+            m_level[to] = m_level[reached[k]] + 1;
+            reached.push_back(to);
+        }
+    }
+    return m_level[kFloat32] >= 0;
+}
+
+/// Fills shortest paths until none is left. The path is kept by hand: chains may be longer than the stack is deep.
+void TypeCut::block()
+{
+    std::vector<std::size_t> next(m_from.size(), 0);
+    std::vector<std::uint32_t> path;
+    Term at = kHalf;
+    while (true) {
+        if (at == kFloat32) {
+            std::int64_t flow = kNever;
+            for (const std::uint32_t arc : path)
+                flow = std::min(flow, m_arcs[arc].capacity);
+            std::size_t full = path.size();
+            for (std::size_t k = path.size(); k-- > 0;) {
+                m_arcs[path[k]].capacity -= flow;
+                m_arcs[path[k] ^ 1U].capacity += flow;
+                full = m_arcs[path[k]].capacity == 0 ? k : full;
+            }
+            at = m_arcs[path[full] ^ 1U].to;
+            path.resize(full);
+            continue;
+        }
+        bool isStuck = true;
+        for (; next[at] < m_from[at].size(); ++next[at]) {
+            const std::uint32_t arc = m_from[at][next[at]];
+            if (m_arcs[arc].capacity == 0 || m_level[m_arcs[arc].to] != m_level[at] + 1)
+                continue;
+            path.push_back(arc);
+            at = m_arcs[arc].to;
+            isStuck = false;
+            break;
+        }
+        if (!isStuck)
+            continue;
+        if (path.empty())
+            return;
+        at = m_arcs[path.back() ^ 1U].to;
+        path.pop_back();
+        ++next[at];
+    }
+}
+
+/// Vertices that end up 16 bit. Arcs with capacity that is left must not lead from these to others: then the cut is a smallest one.
+/// growing  from all that has to be and all nodes that are 16 bit now, what these lead to becomes so too; else what leads to
+///          float32 becomes float32
+std::vector<bool> TypeCut::halves(bool growing) const
+{
+    std::vector<bool> isTaken(m_from.size(), false);
+    std::vector<Term> reached;
+    const auto take = [&](Term vertex) {
+        if (!isTaken[vertex])
+            reached.push_back(vertex);
+        isTaken[vertex] = true;
+    };
+    const auto spread = [&](bool forward) {
+        while (!reached.empty()) {
+            const Term at = reached.back();
+            reached.pop_back();
+            for (const std::uint32_t arc : m_from[at])
+                if (m_arcs[forward ? arc : arc ^ 1U].capacity > 0)
+                    take(m_arcs[arc].to);
+        }
+    };
+    // What the other end has for certain is not to be taken.
+    take(growing ? kFloat32 : kHalf);
+    spread(!growing);
+    const std::vector<bool> isFixed = std::exchange(isTaken, std::vector<bool>(m_from.size(), false));
+    take(growing ? kHalf : kFloat32);
+    for (const Node &node : m_nodes)
+        if (node.isHalf == growing && !isFixed[node.term])
+            take(node.term);
+    spread(growing);
+    if (!growing)
+        isTaken.flip();
+    return isTaken;
+}
+
+std::vector<bool> TypeCut::solve()
+{
+    while (findLevels())
+        block();
+    std::vector<bool> best;
+    std::ptrdiff_t fewest = std::numeric_limits<std::ptrdiff_t>::max();
+    for (const bool growing : {true, false}) {
+        const std::vector<bool> half = halves(growing);
+        const auto changes = std::ranges::count_if(
+            m_nodes, [&half](const Node &node) { return half[node.term] != node.isHalf; });
+        if (std::exchange(fewest, std::min(fewest, changes)) <= changes)
+            continue;
+        best.clear();
+        for (const Node &node : m_nodes)
+            best.push_back(half[node.term]);
+    }
+    return best;
+}
+
+} // namespace halftone::mixed

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace halftone::mixed {
+
+/// Gives each of some nodes one of two types, 16 bit or float32, so that the fewest tensors have to be cast: a minimum cut
+/// between what is 16 bit and what is float32 (Dinic 1970, levels and blocking flows). Where the types that are there need no
+/// more casts than any others they stay; else those that are as good either way stay if they can. The order of nodes does not show.
+class TypeCut
+{
+public:
+    using Term = std::uint32_t;
+    static constexpr Term kHalf = 0; ///< is 16 bit
+    static constexpr Term kFloat32 = 1; ///< is float32
+
+    TypeCut();
+    /// A node that may have either type and has one now.
+    Term addNode(bool isHalf);
+    /// A tensor that comes as `producer` is and costs a cast when some reader is otherwise.
+    void addTensor(Term producer, std::span<const Term> readers);
+    /// Where `node` is 16 bit, so must `other` be.
+    void require(Term node, Term other);
+    /// By node, in the order of adding: is it 16 bit now?
+    std::vector<bool> solve();
+
+private:
+    struct Arc
+    {
+        Term to;
+        std::int64_t capacity;
+    };
+
+    Term addVertex();
+    void connect(Term from, Term to, std::int64_t capacity);
+    bool findLevels();
+    void block();
+
+    std::vector<std::vector<std::uint32_t>> m_from; ///< arcs by vertex; arc 2k + 1 is arc 2k backwards
+    std::vector<Arc> m_arcs;
+    struct Node
+    {
+        Term term;
+        bool isHalf;
+    };
+
+    std::vector<bool> halves(bool growing) const;
+    std::vector<Node> m_nodes;
+    std::vector<std::int32_t> m_level;
+};
+
+} // namespace halftone::mixed

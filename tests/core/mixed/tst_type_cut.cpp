@@ -1,0 +1,134 @@
+#include "core/mixed/type_cut.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <random>
+#include <utility>
+#include <vector>
+
+using namespace halftone;
+using mixed::TypeCut;
+
+namespace {
+
+struct Tensor
+{
+    TypeCut::Term producer;
+    std::vector<TypeCut::Term> readers;
+};
+
+/// Nodes are the terms 2, 3, …; terms 0 and 1 are 16 bit and float32.
+struct Problem
+{
+    std::vector<bool> isHalf;
+    std::vector<Tensor> tensors;
+    std::vector<std::pair<TypeCut::Term, TypeCut::Term>> required;
+
+    bool typeOf(TypeCut::Term term, std::uint32_t choice) const
+    {
+        return term == TypeCut::kHalf || (term != TypeCut::kFloat32 && (choice >> (term - 2) & 1U) != 0);
+    }
+
+    /// Casts, or nothing for what is not allowed.
+    std::optional<int> cost(std::uint32_t choice) const
+    {
+        int casts = 0;
+        for (const auto &[node, other] : required)
+            if (typeOf(node, choice) && !typeOf(other, choice))
+                return std::nullopt;
+        for (const Tensor &tensor : tensors)
+            casts += std::ranges::any_of(tensor.readers, [&](auto reader) {
+                return typeOf(reader, choice) != typeOf(tensor.producer, choice);
+            });
+        return casts;
+    }
+
+    std::uint32_t now() const
+    {
+        std::uint32_t choice = 0;
+        for (std::size_t k = 0; k < isHalf.size(); ++k)
+            choice |= (isHalf[k] ? 1U : 0U) << k;
+        return choice;
+    }
+
+    std::uint32_t solved() const
+    {
+        TypeCut cut;
+        std::vector<TypeCut::Term> terms{TypeCut::kHalf, TypeCut::kFloat32};
+        for (const bool half : isHalf)
+            terms.push_back(cut.addNode(half));
+        for (const Tensor &tensor : tensors) {
+            std::vector<TypeCut::Term> readers;
+            for (const auto reader : tensor.readers)
+                readers.push_back(terms[reader]);
+            cut.addTensor(terms[tensor.producer], readers);
+        }
+        for (const auto &[node, other] : required)
+            cut.require(terms[node], terms[other]);
+        const std::vector<bool> types = cut.solve();
+        std::uint32_t choice = 0;
+        for (std::size_t k = 0; k < types.size(); ++k)
+            choice |= (types[k] ? 1U : 0U) << k;
+        return choice;
+    }
+};
+
+} // namespace
+
+class TestTypeCut : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    /// Every choice of small problems is tried.
+    void noChoiceIsCheaper()
+    {
+        std::mt19937 random(7);
+        const auto below
+            = [&random](std::uint32_t end) { return static_cast<std::uint32_t>(random() % end); };
+        for (int round = 0; round < 2000; ++round) {
+            Problem problem;
+            const std::uint32_t nodes = 1 + below(8);
+            for (std::uint32_t k = 0; k < nodes; ++k)
+                problem.isHalf.push_back(below(2) == 0);
+            for (std::uint32_t k = 0; k < 2 + nodes; ++k) {
+                Tensor tensor{below(nodes + 2), {}};
+                for (std::uint32_t r = 0; r < 1 + below(3); ++r)
+                    tensor.readers.push_back(below(nodes + 2));
+                problem.tensors.push_back(std::move(tensor));
+            }
+            for (std::uint32_t k = 0; k < below(3); ++k)
+                problem.required.emplace_back(2 + below(nodes), 2 + below(nodes));
+            int best = std::numeric_limits<int>::max();
+            for (std::uint32_t choice = 0; choice < 1U << nodes; ++choice)
+                best = std::min(best, problem.cost(choice).value_or(best));
+            const std::uint32_t choice = problem.solved();
+            const std::optional<int> found = problem.cost(choice);
+            QVERIFY(found.has_value());
+            QCOMPARE(*found, best);
+            if (problem.cost(problem.now()) == best)
+                QCOMPARE(choice, problem.now());
+        }
+    }
+
+    void longChainsNeedNoStack()
+    {
+        TypeCut cut;
+        TypeCut::Term last = TypeCut::kHalf;
+        for (int k = 0; k < 200'000; ++k) {
+            const TypeCut::Term node = cut.addNode(false);
+            cut.addTensor(last, std::vector{node});
+            last = node;
+        }
+        cut.addTensor(last, std::vector{TypeCut::kFloat32});
+        const std::vector<bool> types = cut.solve();
+        QCOMPARE(std::ranges::count(types, true), 0); // as they were: one cast, wherever it stands
+    }
+};
+
+QTEST_GUILESS_MAIN(TestTypeCut)
+#include "tst_type_cut.moc"
