@@ -26,9 +26,11 @@ prepare_mxnet() {
 }
 
 check_style() {
-    python3 tests/check_documents.py
-    shellcheck -x app/*.sh tests/*.sh tests/*/*.sh .ci/run
-    find app core tests widgets \( -name '*.cpp' -o -name '*.h' \) -exec clang-format --dry-run -Werror {} +
+    local bad=0
+    python3 tests/check_documents.py || bad=1
+    shellcheck -x app/*.sh tests/*.sh tests/*/*.sh .ci/run || bad=1
+    find app core tests widgets \( -name '*.cpp' -o -name '*.h' \) -exec clang-format --dry-run -Werror {} + || bad=1
+    return $bad
 }
 
 stage "packages"
@@ -47,7 +49,7 @@ failed=0
 stage "tests"
 ctest --preset dev --parallel 2 | tee build/logs/ctest.log || failed=1
 stage "style"
-check_style
+check_style || failed=1
 if ! $quick; then
     stage "fuzzers"
     bash tests/fuzz/run.sh 5
