@@ -3,6 +3,7 @@
 #include "app/cli_output.h"
 #include "core/backends/backends.h"
 #include "core/base/text.h"
+#include "core/dialect/dialect.h"
 #include "core/infer/variables.h"
 #include "core/interpret/random_params.h"
 #include "core/profile/latency.h"
@@ -98,16 +99,31 @@ void warnOfEmulation(const infer::TypedModel &typed, const backends::BackendInfo
     }
 }
 
-/// N in place of the first axis of every input whose shape the call gives.
+/// The shapes that the call gives, else those that the model says of its data.
+Result<Shapes> dataShapes(const session::Session &session)
+{
+    if (!session.inputShapes().empty())
+        return session.inputShapes();
+    const graph::Model &model = session.source().model;
+    std::vector<std::string> notes;
+    HALFTONE_TRY(const infer::ShapeMap inferred, session.shapes(notes));
+    Shapes shapes = shapesByName(model.graph, inferred);
+    for (const tensor::Array &array : model.parameters)
+        shapes.erase(std::string(dialect::variableOf(model.graph, array.name)));
+    std::erase_if(shapes, [](const auto &shape) { return !shape.second.hasRank(); });
+    return shapes;
+}
+
+/// N in place of the first axis of every input whose shape is known.
 Result<void> setBatch(const Options &options, session::Session &session)
 {
     if (options.batch == 0)
         return {};
     if (options.batch < 0 || options.batch > (std::int64_t{1} << 30))
         return badCall("--batch", std::to_string(options.batch), "a positive number");
-    if (session.inputShapes().empty())
+    HALFTONE_TRY(const Shapes shapes, dataShapes(session));
+    if (shapes.empty())
         return badCall("--batch", "the inputs' shapes are not known", "--shape NAME=1,3,224,224, too");
-    const Shapes shapes = session.inputShapes();
     for (const auto &[name, shape] : shapes) {
         if (shape.rank() == 0)
             continue;
@@ -160,12 +176,14 @@ Result<Profile> measure(const Options &options, const std::stop_token &stop)
     }
     const profile::LatencySettings settings{static_cast<std::size_t>(options.warmup),
                                             static_cast<std::size_t>(options.repeats)};
-    HALFTONE_TRY(const infer::TypedModel wanted, profile::typedModel(std::move(model), knownHere, policy));
+    HALFTONE_TRY(const infer::TypedModel wanted,
+                 profile::typedModel(std::move(model), knownHere, policy, progress(stop)));
     warnOfEmulation(wanted, result.backend);
     HALFTONE_TRY(const std::unique_ptr<kernels::LatencyPlan> plan, maker.plan(wanted));
     HALFTONE_TRY(result.latency, profile::measureLatency(*plan, settings, progress(stop)));
     if (options.versusFp32) {
-        HALFTONE_TRY(const infer::TypedModel plain, profile::typedModel(source, known, policy::Policy()));
+        HALFTONE_TRY(const infer::TypedModel plain,
+                     profile::typedModel(source, known, policy::Policy(), progress(stop)));
         HALFTONE_TRY(const std::unique_ptr<kernels::LatencyPlan> wide, maker.plan(plain));
         HALFTONE_TRY(result.versus, profile::measureVersus(*plan, *wide, settings, 1, progress(stop)));
     }

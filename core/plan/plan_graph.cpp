@@ -27,6 +27,7 @@ public:
         : m_graph(typed.model.graph)
         , m_types(typed.types)
         , m_shapes(typed.shapes)
+        , m_traced(typed.traced)
         , m_referenced(graph::referencedOutputs(m_graph))
         , m_first(m_graph.nodeCount(), kNoValue)
     {
@@ -88,10 +89,30 @@ private:
         return {};
     }
 
+    /// What does not hang on what is fed is there before the first run.
+    void addConstants(graph::NodeId id, const std::vector<tensor::Tensor> &constants)
+    {
+        m_first[id] = static_cast<ValueId>(m_plan.values.size());
+        for (const tensor::Tensor &constant : constants)
+            m_plan.values[m_plan.addValue(kernels::descOf(constant), m_graph.node(id).name)].constant
+                = constant;
+    }
+
+    Result<ops::Operator> operatorOf(graph::NodeId id) const
+    {
+        if (!m_traced.empty() && m_traced[id].op)
+            return *m_traced[id].op;
+        return dialect::of(m_graph).readFused(m_graph.node(id));
+    }
+
     Result<void> addNode(graph::NodeId id)
     {
+        if (!m_traced.empty() && !m_traced[id].constants.empty()) {
+            addConstants(id, m_traced[id].constants);
+            return {};
+        }
         const graph::NodeDef &def = m_graph.node(id);
-        HALFTONE_TRY(ops::Operator op, dialect::of(m_graph).readFused(def));
+        HALFTONE_TRY(ops::Operator op, operatorOf(id));
         if (const auto *product = op.getIf<ops::FusedProduct>();
             product && product->inputCount() != m_graph.inputs(id).size())
             return badInput(def.name, std::to_string(m_graph.inputs(id).size()) + " inputs",
@@ -118,6 +139,7 @@ private:
     const graph::Graph &m_graph;
     const infer::TypeMap &m_types;
     const infer::ShapeMap &m_shapes;
+    const std::vector<infer::TracedNode> &m_traced;
     std::unordered_map<std::string_view, const tensor::Array *> m_arrays;
     std::vector<std::uint32_t> m_referenced; ///< by NodeId: how many of its outputs somebody reads
     std::vector<ValueId> m_first; ///< by NodeId: the value of its output 0; the others follow

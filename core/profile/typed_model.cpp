@@ -2,6 +2,7 @@
 
 #include "core/infer/infer_types.h"
 #include "core/infer/variables.h"
+#include "core/profile/trace.h"
 #include "core/rewrite/inline_fused.h"
 
 #include <utility>
@@ -10,9 +11,9 @@ namespace halftone::profile {
 
 Result<infer::TypedModel> typedModel(graph::Model model,
                                      const std::unordered_map<std::string, tensor::Shape> &known,
-                                     const policy::Policy &policy)
+                                     const policy::Policy &policy, const Progress &progress)
 {
-    infer::TypedModel typed{std::move(model), {}, {}};
+    infer::TypedModel typed{std::move(model), {}, {}, {}};
     typed.model.graph = rewrite::inlineFused(typed.model.graph);
     HALFTONE_TRY(typed.shapes, infer::inferShapes(typed.model.graph, known));
     std::vector<policy::Warning> warnings;
@@ -22,6 +23,8 @@ Result<infer::TypedModel> typedModel(graph::Model model,
     for (const infer::Variable &variable : variables)
         types.push_back(variable.type);
     HALFTONE_TRY(typed.types, infer::inferTypes(typed.model.graph, types));
+    if (needsTrace(typed))
+        HALFTONE_CHECK(trace(typed, progress));
     return typed;
 }
 

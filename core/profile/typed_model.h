@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/backends/backends.h"
+#include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/infer/typed_model.h"
 #include "core/policy/policy.h"
@@ -15,10 +16,11 @@ namespace halftone::profile {
 /// Types and shapes of everything in the model. Operators that a framework's backend has fused are taken apart.
 /// known   shapes of variables, by name; enough of them to tell all the others
 /// policy  by which the model was converted: it knows which variables are data and in which types they come
+/// Where operators are what values of inputs say, the model is run once for that (trace()).
 /// fails   BadInput for types or shapes that contradict each other (where = the node)
 Result<infer::TypedModel> typedModel(graph::Model model,
                                      const std::unordered_map<std::string, tensor::Shape> &known,
-                                     const policy::Policy &policy);
+                                     const policy::Policy &policy, const Progress &progress = {});
 
 /// Layers whose times say nothing, since the backend emulates their type.
 struct EmulatedLayers

@@ -1,0 +1,140 @@
+#include "core/profile/trace.h"
+
+#include "core/backends/backends.h"
+#include "core/base/field.h"
+#include "core/dialect/dialect.h"
+#include "core/graph/traverse.h"
+#include "core/interpret/interpreter.h"
+#include "core/kernels/buffer.h"
+#include "core/tensor/elements.h"
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+namespace halftone::profile {
+namespace {
+
+using graph::NodeId;
+using tensor::Tensor;
+
+/// Numbers from 0 to 1, as pictures are; indices are 0, which every table has.
+Result<Tensor> drawn(const kernels::TensorDesc &desc)
+{
+    HALFTONE_TRY(const kernels::Buffer buffer, kernels::allocate(desc));
+    std::vector<double> values(buffer.tensor.elementCount(), 0.0);
+    for (std::size_t k = 0; tensor::isFloat(desc.dtype) && k < values.size(); ++k)
+        values[k] = static_cast<double>(k * 40503 % 65536) / 65536;
+    tensor::convert(tensor::DType::F64, reinterpret_cast<const std::byte *>(values.data()), values.size(),
+                    desc.dtype, buffer.bytes);
+    return buffer.tensor;
+}
+
+class Tracer
+{
+public:
+    explicit Tracer(infer::TypedModel &typed)
+        : m_typed(typed)
+        , m_graph(typed.model.graph)
+        , m_isFed(m_graph.nodeCount(), false)
+    {
+    }
+
+    Result<void> run(const Progress &progress)
+    {
+        HALFTONE_TRY(const interpret::Feed feed, makeFeed());
+        HALFTONE_TRY(kernels::BackendChain chain, backends::backendChain(backends::kDefaultBackend, 0));
+        HALFTONE_TRY(auto interpreter, interpret::Interpreter::create(m_typed.model, std::move(chain)));
+        HALFTONE_TRY(auto execution, interpreter.start(feed, interpret::Prepare::WhenComputed));
+        m_typed.traced.resize(m_graph.nodeCount());
+        while (!execution.isDone()) {
+            progress.tell(execution.shareDone(), "finding shapes");
+            HALFTONE_CHECK(note(execution, progress));
+        }
+        return {};
+    }
+
+private:
+    Result<interpret::Feed> makeFeed()
+    {
+        std::unordered_set<std::string_view> held;
+        for (const tensor::Array &array : m_typed.model.parameters)
+            held.insert(dialect::variableOf(m_graph, array.name));
+        interpret::Feed feed;
+        for (const NodeId id : graph::postOrder(m_graph)) {
+            const std::string &name = m_graph.node(id).name;
+            if (!m_graph.isVariable(id) || held.contains(name))
+                continue;
+            const kernels::TensorDesc desc{m_typed.types.at(id, 0), m_typed.shapes.byNode[id][0]};
+            if (!desc.shape.isComplete())
+                return orElse(badInput(name, "its shape is " + desc.shape.toString()), Field::Shape,
+                              "for every input");
+            if (desc.dtype == tensor::DType::Unknown)
+                return badInput(name, "its type is not known");
+            HALFTONE_TRY(feed[name], drawn(desc));
+            m_isFed[id] = true;
+        }
+        return feed;
+    }
+
+    Result<void> note(interpret::Execution &execution, const Progress &progress)
+    {
+        const NodeId id = execution.node();
+        const graph::NodeDef &node = m_graph.node(id);
+        HALFTONE_TRY(const ops::Operator op, dialect::of(m_graph).readWith(node, execution.inputs()));
+        HALFTONE_TRY(const interpret::NodeValue value, execution.step(progress));
+        const auto *const info = dialect::of(m_graph).findOp(node.op);
+        const bool isDrawn = info != nullptr && !info->mayMerge(); // each time anew
+        m_isFed[id] = isDrawn
+            || (!op.is<ops::ShapeOf>()
+                && std::ranges::any_of(m_graph.inputs(id),
+                                       [this](const graph::Entry &input) { return m_isFed[input.node]; }));
+        infer::TracedNode &traced = m_typed.traced[id];
+        traced.op = op;
+        if (!m_isFed[id])
+            traced.constants.assign(value.outputs.begin(), value.outputs.end());
+        const auto types = m_typed.types.outputs(id);
+        auto &shapes = m_typed.shapes.byNode[id];
+        for (std::size_t k = 0; k < value.outputs.size(); ++k) {
+            if (k < types.size())
+                types[k] = value.outputs[k].dtype();
+            if (k < shapes.size())
+                shapes[k] = value.outputs[k].shape();
+        }
+        return {};
+    }
+
+    infer::TypedModel &m_typed;
+    const graph::Graph &m_graph;
+    std::vector<bool> m_isFed; ///< by NodeId: its value hangs on what is fed
+};
+
+} // namespace
+
+bool needsTrace(const infer::TypedModel &typed)
+{
+    const graph::Graph &graph = typed.model.graph;
+    const auto read = graph::referencedOutputs(graph);
+    bool isOpen = false;
+    for (const NodeId id : graph::postOrder(graph)) {
+        const auto types = typed.types.outputs(id);
+        bool isKnown = true;
+        for (std::size_t k = 0; k < std::min<std::size_t>(read[id], types.size()); ++k)
+            isKnown
+                = isKnown && types[k] != tensor::DType::Unknown && typed.shapes.byNode[id][k].isComplete();
+        if (graph.isVariable(id) && !isKnown)
+            return false; // somebody has to say that first
+        isOpen = isOpen || !isKnown;
+        const auto op = dialect::of(graph).readWith(graph.node(id), {});
+        const auto *const opaque = op.ok() ? op.value().getIf<ops::Opaque>() : nullptr;
+        isOpen = isOpen || (opaque != nullptr && opaque->waits);
+    }
+    return isOpen;
+}
+
+Result<void> trace(infer::TypedModel &typed, const Progress &progress)
+{
+    return Tracer(typed).run(progress);
+}
+
+} // namespace halftone::profile

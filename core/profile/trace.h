@@ -1,0 +1,20 @@
+#pragma once
+
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/infer/typed_model.h"
+
+namespace halftone::profile {
+
+/// Are there operators that only values of inputs tell (ONNX: the shape that Reshape gives, the channels of a Conv), or outputs
+/// whose shape or type is open though those of all data are known?
+bool needsTrace(const infer::TypedModel &typed);
+
+/// Runs the model once on drawn inputs and notes in it what each node was: operator, types and shapes of its outputs, and
+/// the outputs of those that hang on nothing that is fed but its shapes, so that a plan has them as constants. Sizes that
+/// hang on values (NonZero) are those of this run.
+/// Needs: shapes and types of all data in `typed`.
+/// fails: BadInput where they are open (where = the input); as Interpreter::run()
+Result<void> trace(infer::TypedModel &typed, const Progress &progress = {});
+
+} // namespace halftone::profile
