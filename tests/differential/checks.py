@@ -8,7 +8,7 @@ import compare
 import graphs
 import halftone
 from mxnet_process import Crashed
-from shrink import Untestable, entries_of, single
+from shrink import Untestable, cut, entries_of, single
 
 BACKENDS = ("reference", "cpu")
 
@@ -115,6 +115,14 @@ class Checks:
             if problem or self.compared(folder, got, left_out=frozenset(unset)):
                 return []
         return list(unset.values())
+
+    def magnifies_approximation(self, graph):
+        """Whether all agrees once the operators that are known to be approximate give MXNet's own values: what reads these magnifies what they
+        may be off, which wrong_by_itself() has held to its limits."""
+        values = self.internals(graph)
+        given = [e for e in entries_of(graph) if e in values and graphs.operator_of(graph.nodes[e[0]]) in compare.ROUNDED.keys() | compare.APPROXIMATE.keys()]
+        rest = given and cut(graph, given, values)
+        return bool(rest) and self.value_problem(rest) is None
 
     def internals(self, graph):
         """{(node, output): array} of everything that is read or a head; what is stored in bfloat16 is left out."""

@@ -97,7 +97,10 @@ class Run:
             entries = [self.checks.excuse(self.known, a) for a, _ in alone]
             unexplained = [a for (a, _), entry in zip(alone, entries) if not entry and not self.checks.is_ill_conditioned(a)]
             unset = [] if alone else self.checks.unset(self.known, graph)
-            if unexplained or (not alone and not unset and not self.checks.is_ill_conditioned(graph)):
+            together = not alone and not unset  # no operator differs by itself
+            if together and self.checks.magnifies_approximation(graph):
+                self.told["a listed approximation, magnified"] += 1
+            elif unexplained or (together and not self.checks.is_ill_conditioned(graph)):
                 self.tell_new(index, "values", unexplained[0] if unexplained else graph, problem, self.unlisted_problem)
             elif unset or any(entries):
                 self.excuse(index, [*unset, *(e for e in entries if e)])

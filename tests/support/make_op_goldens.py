@@ -312,6 +312,12 @@ def windows_at_the_edge(v):
     yield "edge_underflow_prod", S.Group([S.prod(data, axis=0), S.nanprod(data, axis=0)]), {"data": small}
     # More elements than their type counts to
     yield "edge_mean_int8", S.mean(data, axis=1), {"data": np.ones((2, 400), "int8")}
+    # Codes far beyond their type
+    one = np.ones(1, "float32")
+    far = {"data": np.ones((1, 1, 1, 2), "int8"), "gamma": one, "beta": np.array([np.inf], "float32"), "much": np.array([1e12], "float32"), "low": -one, "high": one}
+    coded = {name: v(name, dtype="int8" if name == "data" else "float32") for name in far}
+    yield ("edge_int8_batch_norm", S.Group([C.quantized_batch_norm(coded["data"], coded["gamma"], coded[beta], coded["gamma"], coded["gamma"], coded["low"], coded["high"],
+                                                                   min_calib_range=-3.0, max_calib_range=3.0)[0] for beta in ("beta", "much")]), far)
     # Sums of nothing
     nothing = np.zeros((2, 3, 0), "float32")
     yield "edge_empty_batch_dot", S.batch_dot(data, v("b"), transpose_b=True), {"data": nothing, "b": nothing}

@@ -273,6 +273,9 @@ Result<void> lowerInt8BatchNorm(Emitter &emitter, const plan::PlanNode &node,
         factors[c] = static_cast<float>(gamma * scale / own);
         offsets[c]
             = static_cast<float>((double{parameters[1][c]} - double{parameters[2][c]} * gamma) * scale);
+        // oneDNN rounds to 32 bits before it saturates: what lies beyond becomes the least code, of either sign.
+        if (!(std::abs(factors[c]) * 128 + std::abs(offsets[c]) < 0x1p31F))
+            return unsupported("plan", "BatchNorm on codes whose results pass 32 bits");
     }
     using dnnl::normalization_flags;
     const dnnl::batch_normalization_forward::primitive_desc descriptor(
