@@ -65,7 +65,16 @@ CodedWeights withGivenCodes(const ops::FusedProduct &op, const std::vector<Tenso
             weights.bias.push_back(clamped(std::trunc(code * factor)));
         return weights;
     }
-    const double factor = dataScale * scale / scaleOfRange(DType::I8, -most, most);
+    const double biasScale = scaleOfRange(DType::I8, -most, most);
+    double factor = dataScale * scale / biasScale;
+    // A bias that sums could not hold beside anything else (beyond half of 32 bits) makes the weights' codes smaller.
+    if (const double room = std::floor(kLargestCode / 2) / most / biasScale; factor > room) {
+        const double smaller = room / factor;
+        for (std::int8_t &code : weights.codes)
+            code = static_cast<std::int8_t>(std::round(code * smaller));
+        weights.scales[0] *= smaller;
+        factor = room;
+    }
     for (const std::int8_t code : codes)
         weights.bias.push_back(clamped(std::round(code * factor)));
     return weights;

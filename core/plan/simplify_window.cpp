@@ -121,7 +121,7 @@ private:
         ops::Pool pool{.kind = ops::Pool::Kind::Average, .kernel = Dims(stride.size(), 1), .stride = stride};
         pool.layout = layout;
         m_subsamplings.emplace_back(
-            k, PlanNode{std::move(pool), "Pooling", m_graph.nodes[k].members, {operand}, {kept}, {}});
+            k, PlanNode{std::move(pool), "Subsampling", m_graph.nodes[k].members, {operand}, {kept}, {}});
         m_graph.nodes[k].post[post].operand = kept;
     }
 

@@ -318,12 +318,29 @@ def windows_at_the_edge(v):
     coded = {name: v(name, dtype="int8" if name == "data" else "float32") for name in far}
     yield ("edge_int8_batch_norm", S.Group([C.quantized_batch_norm(coded["data"], coded["gamma"], coded[beta], coded["gamma"], coded["gamma"], coded["low"], coded["high"],
                                                                    min_calib_range=-3.0, max_calib_range=3.0)[0] for beta in ("beta", "much")]), far)
+    yield "edge_int8_bias", fused_codes(), {
+        "data": np.array([[0.2], [0.9]], "float32") * np.float32(1e-6), "weight": np.full((2, 1), 127, "int8"), "bias": np.array([127, -100], "int8"),
+        **{f"{name}_{end}": np.array([value], "float32") for name in ("weight", "bias") for end, value in (("min", -1), ("max", 1))}}
     # Sums of nothing
     nothing = np.zeros((2, 3, 0), "float32")
     yield "edge_empty_batch_dot", S.batch_dot(data, v("b"), transpose_b=True), {"data": nothing, "b": nothing}
     yield "edge_overflow_khatri_rao", S.khatri_rao(data, v("b"), v("c")), {"data": large, "b": large, "c": np.array([[0, 1], [1, 1]], "float32")}
     yield "edge_overflow_log_softmax", S.Group([S.log_softmax(data, temperature=0.5), S.softmax(data, temperature=0.5)]), {"data": large}
     yield "edge_overflow_adaptive_pool", C.AdaptiveAvgPooling2D(data, output_size=1), {"data": np.array([[[[3e38, 3e38], [1, -3e38]]]], "float32")}
+
+
+def fused_codes():
+    """A fully connected layer of codes as MXNet fuses it, whose bias is far larger than the data: in the sums' scale it passes 32 bits."""
+    fused = json.loads(S.FullyConnected(S.var("data"), S.var("weight"), S.var("bias"), num_hidden=2).get_backend_symbol("MKLDNN_QUANTIZE").tojson())
+    layer = next(n for n in fused["nodes"] if n["op"] == "_sg_mkldnn_fully_connected")
+    inputs = ["data", "weight", "bias", *(f"{name}_{end}" for name in ("weight", "bias") for end in ("min", "max"))]
+    quantize = {"op": "_contrib_quantize_v2", "name": "codes", "inputs": [[0, 0, 0]],
+                "attrs": {"min_calib_range": "0.0", "max_calib_range": "9e-07", "out_type": "auto"}}
+    layer["attrs"] = {"quantized": "True", "enable_float_output": "True"}
+    at = len(inputs)
+    layer["inputs"] = [[at, 0, 0], [1, 0, 0], [2, 0, 0], [at, 1, 0], [at, 2, 0], *([k, 0, 0] for k in range(3, at))]
+    nodes = [*({"op": "null", "name": name, "inputs": []} for name in inputs), quantize, layer]
+    return mx.sym.load_json(json.dumps({"nodes": nodes, "arg_nodes": list(range(at)), "heads": [[at + 1, 0, 0]], "attrs": fused["attrs"]}))
 
 
 def main():

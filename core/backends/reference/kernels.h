@@ -181,4 +181,22 @@ Result<void> move(const ops::BoxSelection &, const RawArrays &);
 Result<void> move(const ops::Einsum &, const RawArrays &);
 // clang-format on
 
+/// Which of the above there is for an operator.
+template <class Op, class Real>
+concept Computes = requires(const Op &op, const Arrays<Real> &arrays)
+{
+    compute(op, arrays);
+};
+template <class Op>
+concept Moves = requires(const Op &op, const RawArrays &arrays)
+{
+    move(op, arrays);
+};
+
+template <class Op>
+concept ComputesRaw = requires(const Op &op, const RawArrays &arrays)
+{
+    computeRaw(op, arrays);
+};
+
 } // namespace halftone::backends::reference

@@ -18,11 +18,6 @@ namespace {
 
 using tensor::DType;
 
-template <class Op, class Real>
-concept Computes = requires(const Op &op, const Arrays<Real> &arrays)
-{
-    compute(op, arrays);
-};
 /// Whether compute() is there for int64, too.
 template <class Op>
 concept ComputesIntegers
@@ -30,18 +25,6 @@ concept ComputesIntegers
         Op, ops::ScalarBinary> || std::is_same_v<Op, ops::AddN> || std::is_same_v<Op, ops::Reduce> || std::
         is_same_v<Op, ops::CumulativeSum> || std::is_same_v<Op, ops::ArgReduce> || std::is_same_v<
             Op, ops::TopK> || std::is_same_v<Op, ops::Sort> || std::is_same_v<Op, ops::ArgSort>;
-template <class Op>
-concept Moves = requires(const Op &op, const RawArrays &arrays)
-{
-    move(op, arrays);
-};
-
-template <class Op>
-concept ComputesRaw = requires(const Op &op, const RawArrays &arrays)
-{
-    computeRaw(op, arrays);
-};
-
 bool needsDouble(const kernels::Operation &operation)
 {
     const bool isFunction = operation.op.is<ops::Unary>(); // of narrow integers, too
@@ -274,12 +257,6 @@ BackendEntry backendEntry(std::string_view name, std::string why)
             .make = [](const BackendUse &use) {
                 return referenceBackend({use.threads, false});
             }};
-}
-
-bool hasReferenceKernel(const ops::Operator &op)
-{
-    return ops::visit(
-        []<class Op>(const Op &) { return Computes<Op, float> || Moves<Op> || ComputesRaw<Op>; }, op);
 }
 
 } // namespace halftone::backends::reference

@@ -24,7 +24,4 @@ std::shared_ptr<const kernels::Backend> referenceBackend(const ReferenceOptions 
 /// It in the table of backends.
 BackendEntry backendEntry(std::string_view name, std::string why);
 
-/// Is there a kernel for the operator? Attributes, types and shapes may still be refused.
-bool hasReferenceKernel(const ops::Operator &op);
-
 } // namespace halftone::backends::reference

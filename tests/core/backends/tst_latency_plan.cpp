@@ -372,7 +372,7 @@ void LatencyPlanTest::stridesSinkAndPoolsRise()
     QVERIFY(strided.ok());
     std::size_t ofGroup = 0;
     for (const kernels::PlanStep &step : strided.value()->steps())
-        ofGroup += step.op == "Pooling" && step.nodes.back() == "a_out" ? 1 : 0;
+        ofGroup += step.op == "Subsampling" && step.nodes.back() == "a_out" ? 1 : 0;
     QCOMPARE(ofGroup, std::size_t{1});
     const auto pooled = planOf(withParameters(dense(), kPicture), kPicture);
     QVERIFY(pooled.ok());
