@@ -1,5 +1,6 @@
 #include "core/mixed/convert_mxnet.h"
 
+#include "core/dialect/dialect.h"
 #include "core/dialect/op_info.h"
 #include "core/graph/traverse.h"
 #include "core/infer/node_types.h"
@@ -396,6 +397,8 @@ TypeOutcome Converter::believe(NodeId id, DType first)
     m_out.assign(outputCount(id), DType::Unknown);
     if (opOf(id) == nullptr)
         return TypeOutcome::Incomplete;
+    if (dialect::roleOf(m_source, id) == dialect::NodeRole::ControlFlow) // whose bodies tell
+        return m_rules.apply(id, m_in, m_out);
     const ops::TypeRule rule = opOf(id)->typeRule(m_source.node(id).attributes);
     return rule.isFallback() ? TypeOutcome::Complete : rule.apply(m_in, m_out);
 }

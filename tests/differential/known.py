@@ -28,7 +28,7 @@ class Node:
         self.outputs = [k for _, k in graph.heads]  # which of the visible outputs the graph shows
 
     def names(self):
-        return {"a": self.attrs, "inputs": self.inputs, "shapes": [i.shape for i in self.inputs], "types": [i.dtype.name for i in self.inputs],
+        return {"a": self.attrs, "inputs": self.inputs, "outputs": self.outputs, "shapes": [i.shape for i in self.inputs], "types": [i.dtype.name for i in self.inputs],
                 "np": np, "number": oracles.number, "flag": oracles.flag, "len": len, "sum": sum, "int": int, "min": min, "max": max, "any": any, "all": all, "zip": zip, "eval": eval}
 
 

@@ -41,9 +41,16 @@ def single(graph, at, values):
             places[n, k] = alone.variable(f"in{len(places)}", values[n, k])
     node = graph.nodes[at]
     alone.operator(node["op"], node["name"], [(places[i], 0) for i in graph.inputs_of(node)], node.get("attrs"), node.get("subgraphs"))
-    used = {(n, k) for m in graph.nodes for n, k in graph.inputs_of(m)} | set(graph.heads)
-    alone.heads = [(len(alone.nodes) - 1, k) for n, k in sorted(used) if n == at]
+    read = {(n, k) for m in graph.nodes if not takes_shape_alone(m) for n, k in graph.inputs_of(m)} | set(graph.heads)
+    shown = sorted(k for n, k in read if n == at) or sorted(k for n, k in entries_of(graph) if n == at)
+    alone.heads = [(len(alone.nodes) - 1, k) for k in shown]
     return alone if alone.heads else None
+
+
+def takes_shape_alone(node):
+    """MXNet does not compute what only such operators read."""
+    op = graphs.operator_of(node)
+    return op in ("zeros_like", "ones_like") or (op.startswith("_random_") and op.endswith("_like"))
 
 
 def entries_of(graph):
