@@ -135,14 +135,16 @@ int wanted(std::uint32_t opset)
 }
 
 /// A model that nothing is asked of is written as it was read, or as the same in another format.
-Result<void> writeAsRead(const session::Session &session, const io::ModelOutput &output, int opset, bool json)
+Result<void> writeAsRead(session::Session &session, const io::ModelOutput &output, const Options &options)
 {
+    HALFTONE_TRY(const policy::Policy policy, options.policy.read(session)); // types and shapes of inputs
+    const int opset = wanted(options.opset);
     graph::Model model = session.source().model;
     HALFTONE_TRY(auto raised, dialect::of(model.graph).raised(model.graph, tensor::DType::Unknown, opset));
     if (raised)
         model.graph = std::move(raised->graph);
-    HALFTONE_TRY(const std::vector<std::string> written, session.write(model, output));
-    if (json) {
+    HALFTONE_TRY(const std::vector<std::string> written, session.write(model, output, policy.inputDtypes));
+    if (options.json) {
         printJson(
             Json{{"written", written}, {"casts", 0}, {"nodes", Json::array()}, {"params", Json::array()}});
         return {};
@@ -171,7 +173,7 @@ Result<void> convert(Options options, const std::stop_token &stop)
         output.putValuesApart();
     HALFTONE_TRY(session::Session session, options.model.open());
     if ((session.source().onnx || output.isOnnx()) && options.policy.isEmpty())
-        return writeAsRead(session, output, wanted(options.opset), options.json);
+        return writeAsRead(session, output, options);
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
     options.ranges.apply(policy);
     if (!jobs::asksForInt8(policy) && !data.empty() && options.policy.example.empty())

@@ -183,7 +183,7 @@ bool PolicyOptions::isEmpty() const
 {
     const auto isNone = [](const auto &...texts) { return (texts.empty() && ...); };
     return isNone(file, target, mode, lists, targetOps, fp32Ops, widestOps, neutralOps, int8Ops, conditionals,
-                  excluded, overrides, inputs);
+                  excluded, overrides);
 }
 
 Error PolicyOptions::located(Error error) const

@@ -72,7 +72,7 @@ struct PolicyOptions
     Result<policy::Policy> read(session::Session &session) const;
     /// An error about the policy says so, and which file it came from, if any.
     Error located(Error error) const;
-    /// Nothing was given: no conversion is asked for.
+    /// Nothing but types and shapes of inputs was given: no conversion is asked for.
     bool isEmpty() const;
 
 private:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every test: bash tests/run.sh [--quick]
-# --quick leaves out what takes long or needs the network: MXNet from PyPI (interop) and the fuzzers. ctest's summary is the last line.
+# --quick leaves out what takes long or needs the network: MXNet and ONNX Runtime from PyPI (interop) and the fuzzers. ctest's summary is the last line.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -14,14 +14,14 @@ case ${1:-} in
     *) fail "unknown option $1, expected --quick or nothing" ;;
 esac
 
-# prepare_mxnet: the real MXNet, for tests/interop, in a folder of the build.
-prepare_mxnet() {
-    local venv=build/mxnet wanted=tests/interop/requirements.txt
+# prepare_peer NAME TITLE REQUIREMENTS: another program, for tests/interop, in the folder NAME of the build.
+prepare_peer() {
+    local venv=build/$1 wanted=tests/interop/$3
     cmp -s "$wanted" "$venv/requirements.txt" && return 0
-    echo "Installing MXNet from PyPI into $venv …"
+    echo "Installing $2 from PyPI into $venv …"
     rm -rf "$venv"
-    run_quietly build/logs/venv.log python3 -m venv "$venv"
-    run_quietly build/logs/pip.log "$venv/bin/pip" install --no-cache-dir -r "$wanted"
+    run_quietly "build/logs/$1-venv.log" python3 -m venv "$venv"
+    run_quietly "build/logs/$1-pip.log" "$venv/bin/pip" install --no-cache-dir --disable-pip-version-check -r "$wanted"
     cp "$wanted" "$venv/requirements.txt"
 }
 
@@ -41,8 +41,9 @@ stage "build"
 configure dev "${fast_build[@]}"
 run_quietly build/logs/build-dev.log cmake --build build/dev
 if ! $quick; then
-    stage "MXNet from PyPI"
-    prepare_mxnet
+    stage "MXNet and ONNX Runtime from PyPI"
+    prepare_peer mxnet MXNet requirements.txt
+    prepare_peer onnxruntime "ONNX Runtime" requirements_onnx.txt
 fi
 
 failed=0

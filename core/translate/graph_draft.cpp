@@ -30,6 +30,16 @@ Error noRank(const std::string &name)
                   Field::Shape, "of the inputs");
 }
 
+/// What casts that a conversion inserted make a value of.
+graph::Entry beforeCasts(const graph::Graph &graph, graph::Entry entry)
+{
+    while (dialect::isCast(dialect::roleOf(graph, entry.node))
+           && dialect::of(graph).isCastName(graph.node(entry.node).name)
+           && entry.output < graph.inputs(entry.node).size())
+        entry = graph.inputs(entry.node)[entry.output]; // output k is input k, and one cast has one
+    return entry;
+}
+
 } // namespace
 
 GraphDraft::GraphDraft(const Source &source, const dialect::Dialect &target)
@@ -43,6 +53,35 @@ GraphDraft::GraphDraft(const Source &source, const dialect::Dialect &target)
         m_arrays.insert_or_assign(dialect::variableOf(graph, array.name), &array);
     for (NodeId id = 0; id < graph.nodeCount(); ++id)
         m_names.insert(graph.node(id).name);
+    nameOutputsAsBeforeCasts();
+}
+
+void GraphDraft::nameOutputsAsBeforeCasts()
+{
+    const graph::Graph &source = m_source.model.graph;
+    const dialect::Dialect &from = dialect::of(source);
+    const auto headed = [&source](const graph::Entry &entry) {
+        return std::ranges::find(source.heads(), entry) != source.heads().end();
+    };
+    for (const graph::Entry &head : source.heads()) {
+        const graph::Entry before = beforeCasts(source, head);
+        if (before == head || headed(before) || m_renamed.contains({before.node, before.output}))
+            continue;
+        const std::string name = from.entryName(source, before);
+        const bool isVariable
+            = source.isVariable(before.node); // keeps its name, and a copy of it has another
+        m_renamed[{head.node, head.output}] = isVariable ? unique(name) : name;
+        if (!isVariable)
+            m_renamed[{before.node, before.output}]
+                = unique(name + '_' + std::string(tensor::nameOf(m_source.types.of(before))));
+    }
+}
+
+std::string GraphDraft::nameOf(const graph::Entry &entry) const
+{
+    const auto found = m_renamed.find({entry.node, entry.output});
+    const graph::Graph &source = m_source.model.graph;
+    return found == m_renamed.end() ? dialect::of(source).entryName(source, entry) : found->second;
 }
 
 std::string GraphDraft::unique(const std::string &wanted)
@@ -136,7 +175,7 @@ Result<graph::Model> GraphDraft::finish()
         Value value = now(head);
         if (m_error)
             return *m_error;
-        const std::string wanted = dialect::of(source).entryName(source, head);
+        const std::string wanted = nameOf(head);
         // An output has the name of what is computed there; what only passes another value on gets a node for that.
         if (m_target.entryName(m_graph, value) != wanted || m_graph.isVariable(value.node)
             || std::ranges::find(heads, value) != heads.end()) {

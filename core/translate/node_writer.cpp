@@ -168,12 +168,10 @@ void NodeWriter::set(const Value &value, std::size_t k)
     if (!m_own.contains(value.node))
         return;
     // What gives the source's output bears the source's names.
-    const graph::Graph &source = m_draft.source().model.graph;
     auto def = std::make_shared<NodeDef>(m_draft.graph().node(value.node));
     if (k == 0)
         def->name = m_node.name;
-    def->outputs[value.output]
-        = dialect::of(source).entryName(source, {m_id, static_cast<std::uint32_t>(k), 0});
+    def->outputs[value.output] = m_draft.nameOf({m_id, static_cast<std::uint32_t>(k), 0});
     m_draft.graph().redefine(value.node, std::move(def));
 }
 

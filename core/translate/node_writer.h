@@ -8,11 +8,13 @@
 #include "core/tensor/tensor.h"
 
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace halftone::translate {
@@ -46,6 +48,9 @@ public:
     /// those that nothing computes with (labels) are left out.
     Value now(const graph::Entry &entry);
     void stand(const graph::Entry &entry, const Value &value);
+    /// What a value of the source is called: as there, but an output that a conversion's cast gives keeps the name that it had
+    /// before, and the value before the cast has its type behind it.
+    std::string nameOf(const graph::Entry &entry) const;
     /// A tensor that does not depend on what is fed. `name`: what is wished for.
     Value initializer(const std::string &name, tensor::Tensor values);
     /// The tensor of a parameter, wholly known; null for what is fed, or not loaded.
@@ -55,6 +60,7 @@ public:
     Result<graph::Model> finish();
 
 private:
+    void nameOutputsAsBeforeCasts();
     Value variable(graph::NodeId id);
     Value input(graph::NodeId id);
 
@@ -65,6 +71,7 @@ private:
     std::unordered_map<std::string_view, const tensor::Array *> m_arrays; ///< by variable
     std::vector<tensor::Array> m_parameters;
     std::unordered_set<std::string> m_names;
+    std::map<std::pair<graph::NodeId, std::uint32_t>, std::string> m_renamed; ///< values of the source
     std::optional<Error> m_error; ///< of a variable that cannot be said
 };
 

@@ -87,6 +87,7 @@ private Q_SLOTS:
     void allOutputsAreEveryNodeAndTheHeadsAmongThem();
     void headsKeepTheirNamesThroughAConversion_data();
     void headsKeepTheirNamesThroughAConversion();
+    void headsKeepTheirNamesInFilesOfOnnx();
     void batchesGiveWhatTheWholeGives();
     void examplesTakesTheFirstOnes();
     void backendsAgree();
@@ -178,6 +179,25 @@ void TestCliRun::headsKeepTheirNamesThroughAConversion()
     const auto source = namesOf(outputsOf(runOfTheSample()));
     const auto names = namesOf(outputsOf({"run", folder.filePath("m-symbol.json"), "--inputs", kDigits}));
     QCOMPARE(names, source);
+}
+
+void TestCliRun::headsKeepTheirNamesInFilesOfOnnx()
+{
+    QTemporaryDir folder;
+    const QString model = QStringLiteral(HALFTONE_TEST_DATA "/ops/conv_basic/model-symbol.json");
+    const QString data = QStringLiteral(HALFTONE_TEST_DATA "/ops/conv_basic/inputs.npz");
+    const auto source = outputsOf({"run", model, "--inputs", data});
+    for (const QStringList &target : {QStringList(), QStringList{"--target", "float16"}}) {
+        const QString made = folder.filePath("m.onnx");
+        const CliOutcome converted
+            = callCli(QStringList{"convert", model, "--inputs", data, "--out", made} + target);
+        if (converted.code == 3)
+            QSKIP("this build was made without ONNX");
+        QVERIFY2(converted.code == 0, converted.err.constData());
+        const auto written = outputsOf({"run", made, "--inputs", data});
+        QCOMPARE(namesOf(written), namesOf(source));
+        QVERIFY(furthest(written[0].tensor, source[0].tensor) < (target.isEmpty() ? 1e-5 : 0.05));
+    }
 }
 
 void TestCliRun::batchesGiveWhatTheWholeGives()
