@@ -135,18 +135,20 @@ void DocumentFiles::open(const QString &path, const QString &params)
         absolute);
 }
 
-void DocumentFiles::openSample()
+void DocumentFiles::openSample(Sample sample)
 {
-    const QString model = samplePath(QStringLiteral("digits-symbol.json"));
+    const bool isOnnx = sample == Sample::Onnx;
+    const QString model = samplePath(fileOf(sample));
     if (model.isEmpty()) {
         Q_EMIT openFailed(tr("the sample"), tr("The sample is not part of this installation."));
         return;
     }
     load(
-        [model]() -> Result<Loaded> {
+        [model, isOnnx]() -> Result<Loaded> {
             Loaded loaded;
             HALFTONE_TRY(loaded.document, Document::open(utf8(model)));
-            const QString policyPath = samplePath(QStringLiteral("all-float16.policy.json"));
+            const QString policyPath = samplePath(isOnnx ? QStringLiteral("onnx-all-float16.policy.json")
+                                                         : QStringLiteral("all-float16.policy.json"));
             HALFTONE_TRY(const auto mapped, MappedFile::open(utf8(policyPath)));
             HALFTONE_TRY(policy::Policy policy, policy::readPolicy(mapped->text()));
             policy.mode = policy::Mode::Typed;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/live_jobs.h"
+#include "app/settings.h"
 #include "core/session/journal.h"
 #include "widgets/common/document_controller.h"
 #include "widgets/common/latest_job.h"
@@ -39,7 +40,7 @@ public:
     /// params  as io::LoadOptions::params
     void open(const QString &path, const QString &params = {});
     /// The bundled model with its data and everything in float16, so that there is something to mend.
-    void openSample();
+    void openSample(Sample sample);
     /// Goes on from a journal that a killed program left; it is kept until what it brought back is saved or given up.
     void recover(const QString &journalPath);
     void close();

@@ -113,11 +113,13 @@ int main(int argc, char **argv)
     if (parser.isSet(size))
         window.resize(sizeOf(parser.value(size)));
     const QString file = parser.isSet(session) ? parser.value(session) : files.value(0);
-    const bool opensSample = parser.isSet(sample)
-        || (!file.isEmpty()
-            && QFileInfo(file) == QFileInfo(samplePath(QStringLiteral("digits-symbol.json"))));
-    if (opensSample)
+    const auto isSample = [&file](Sample which) {
+        return !file.isEmpty() && QFileInfo(file) == QFileInfo(samplePath(fileOf(which)));
+    };
+    if (parser.isSet(sample) || isSample(Sample::Mxnet))
         window.openSample();
+    else if (isSample(Sample::Onnx))
+        window.openSample(Sample::Onnx);
     else if (!file.isEmpty())
         window.open(file, parser.value(params));
     if (parser.isSet(policy))

@@ -123,7 +123,7 @@ void MainWindow::connectDocument()
 void MainWindow::connectStartPage()
 {
     connect(m_start, &StartPage::openRequested, this, &MainWindow::chooseFile);
-    connect(m_start, &StartPage::sampleRequested, this, &MainWindow::openSample);
+    connect(m_start, &StartPage::sampleRequested, this, [this] { openSample(); });
     connect(m_start, &StartPage::fileRequested, this, [this](const QString &path) { open(path); });
     connect(m_start, &StartPage::recoverRequested, m_files, &DocumentFiles::recover);
 }
@@ -217,10 +217,10 @@ void MainWindow::open(const QString &path, const QString &params)
         m_files->open(path, params);
 }
 
-void MainWindow::openSample()
+void MainWindow::openSample(Sample sample)
 {
     if (maySetAside())
-        m_files->openSample();
+        m_files->openSample(sample);
 }
 
 void MainWindow::opened(const ViewTexts &texts)

@@ -49,7 +49,7 @@ public:
     ~MainWindow() override;
 
     void open(const QString &path, const QString &params = {});
-    void openSample();
+    void openSample(Sample sample = Sample::Mxnet);
     /// Of something that was to be done beside what is shown, which stays.
     void tellFailure(const QString &what);
     /// A policy file for the document that is open, or about to be.

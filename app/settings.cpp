@@ -129,7 +129,7 @@ QString journalFolder()
 QString folderFor(const QString &model)
 {
     const QFileInfo folder(QFileInfo(model).absolutePath());
-    const QString bundled = QFileInfo(samplePath(QStringLiteral("digits-symbol.json"))).absolutePath();
+    const QString bundled = QFileInfo(samplePath(fileOf(Sample::Mxnet))).absolutePath();
     if (folder.isWritable() && folder.absoluteFilePath() != bundled)
         return folder.absoluteFilePath();
     return QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
@@ -140,6 +140,11 @@ QString nameOfModel(const QString &path)
     const QFileInfo file(path);
     const QString name = file.fileName();
     return name.endsWith(u"-symbol.json") ? name.chopped(12) : file.completeBaseName();
+}
+
+QString fileOf(Sample sample)
+{
+    return sample == Sample::Onnx ? QStringLiteral("digits.onnx") : QStringLiteral("digits-symbol.json");
 }
 
 QString samplePath(const QString &file)

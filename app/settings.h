@@ -5,6 +5,8 @@
 #include <QString>
 #include <QStringList>
 
+#include <cstdint>
+
 namespace halftone::app {
 
 enum class Theme
@@ -45,6 +47,14 @@ QString nameOfModel(const QString &path);
 
 /// The bundled model; empty when the installation lacks it.
 QString samplePath(const QString &file);
+
+/// The sample's network is there in two formats.
+enum class Sample : std::uint8_t
+{
+    Mxnet,
+    Onnx
+};
+QString fileOf(Sample sample);
 /// A page or picture of the guide, likewise.
 QString helpPath(const QString &file);
 

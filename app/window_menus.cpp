@@ -97,7 +97,9 @@ void MainWindow::buildFileMenu()
     connect(m_recent, &RecentMenu::fileGone, this, [this](const QString &path) {
         m_noticeBar->showNotice(tr("%1 is no longer there: taken off the list.").arg(path));
     });
-    add(menu, tr("Open the Sa&mple"), {}, &MainWindow::openSample);
+    QMenu *const samples = menu->addMenu(tr("Open the Sa&mple"));
+    samples->addAction(tr("As a Model of &MXNet"), this, [this] { openSample(Sample::Mxnet); });
+    samples->addAction(tr("As a Model of &ONNX"), this, [this] { openSample(Sample::Onnx); });
     addForDocument(menu, tr("Re&load"), Qt::Key_F5, &MainWindow::reload);
     menu->addSeparator();
     m_save = addForDocument(menu, tr("&Save Session"), QKeySequence::Save, &MainWindow::save);

@@ -1,5 +1,6 @@
 #include "core/profile/typed_model.h"
 
+#include "core/dialect/dialect.h"
 #include "core/infer/infer_types.h"
 #include "core/infer/variables.h"
 #include "core/profile/trace.h"
@@ -15,7 +16,10 @@ Result<infer::TypedModel> typedModel(graph::Model model,
 {
     infer::TypedModel typed{std::move(model), {}, {}, {}};
     typed.model.graph = rewrite::inlineFused(typed.model.graph);
-    HALFTONE_TRY(typed.shapes, infer::inferShapes(typed.model.graph, known));
+    auto shapes = known;
+    for (const tensor::Array &array : typed.model.parameters)
+        shapes.try_emplace(std::string(dialect::variableOf(typed.model.graph, array.name)), array.shape);
+    HALFTONE_TRY(typed.shapes, infer::inferShapes(typed.model.graph, shapes));
     std::vector<policy::Warning> warnings;
     HALFTONE_TRY(const std::vector<infer::Variable> variables,
                  infer::classifyVariables(typed.model, policy, warnings));

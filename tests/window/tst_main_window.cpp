@@ -66,6 +66,7 @@ class TestMainWindow : public QObject
 
 private Q_SLOTS:
     void theSampleShowsWhatOverflowsAndAButtonThatMendsIt();
+    void theSampleIsThereAsOnnxToo();
     void figuresEqualTheCommandLines();
     void latencyIsNotShownForWhatIsEmulated();
     void aFailedOpenSaysWhyAndLeavesWhatWasOpen();
@@ -458,6 +459,24 @@ void TestMainWindow::whatIsStoppedIsSaid()
     }
     QVERIFY(!window.jobs().isBusy());
     QVERIFY(window.statusBar()->currentMessage().contains(QStringLiteral("Compute Again")));
+}
+
+void TestMainWindow::theSampleIsThereAsOnnxToo()
+{
+    MainWindow window;
+    for (QAction *action : window.findChildren<QAction *>())
+        if (action->text() == u"As a Model of &ONNX")
+            action->trigger();
+    const bool isOpen = settle(window);
+    if (window.controller().document() == nullptr)
+        QSKIP("this build was made without ONNX");
+    QVERIFY(isOpen);
+    const auto &bar = window.suggestionBar();
+    QVERIFY2(bar.text().startsWith("energy (ReduceSum) overflows in float16"), qPrintable(bar.text()));
+    QTest::mouseClick(bar.findChild<QPushButton *>(), Qt::LeftButton);
+    QVERIFY(settleAfterEdit(window));
+    const session::Figures &figures = window.controller().figures();
+    QCOMPARE(figures.comparison->other->top1, figures.comparison->reference->top1);
 }
 
 void TestMainWindow::theSampleShowsWhatOverflowsAndAButtonThatMendsIt()
