@@ -117,6 +117,76 @@ Result<BodyBinding> bindWhile(const graph::NodeDef &node, const ops::ControlFlow
     return binding;
 }
 
+std::optional<std::size_t> present(const ops::Dims &locations, std::size_t k)
+{
+    if (k >= locations.size() || locations[k] < 0)
+        return std::nullopt;
+    return static_cast<std::size_t>(locations[k]);
+}
+
+std::int64_t entryOf(const ops::Dims &list, std::size_t k)
+{
+    return k < list.size() ? list[k] : 0;
+}
+
+/// The body of a Loop or a Scan.
+Result<BoundBody> bindSteps(const graph::NodeDef &node, const ops::ControlFlow &flow, std::size_t inputs)
+{
+    using Flow = ops::ControlFlow;
+    BoundBody body;
+    body.graph = node.subgraphs[0].get();
+    const std::vector<NodeId> variables = variablesOf(*body.graph);
+    if (variables.size() != flow.bodyLocations.size())
+        return nowhere("body", static_cast<std::int64_t>(flow.bodyLocations.size()));
+    for (std::size_t k = 0; k < variables.size(); ++k) {
+        const std::int64_t location = flow.bodyLocations[k];
+        if (flow.kind == Flow::Kind::Loop && (location == Flow::kStepNumber || location == Flow::kGoesOn)) {
+            body.given.push_back({variables[k], location == Flow::kStepNumber});
+            continue;
+        }
+        if (!isIn(location, inputs))
+            return nowhere("body", location);
+        BoundBody::Tie tie{variables[k], static_cast<std::size_t>(location), false};
+        const auto slice = std::ranges::find(flow.dataLocations, location);
+        if (slice != flow.dataLocations.end()) {
+            const auto at = static_cast<std::size_t>(slice - flow.dataLocations.begin());
+            tie.sliced = true;
+            tie.axis = entryOf(flow.sliceAxes, at);
+            tie.isBackward = entryOf(flow.sliceDirections, at) == 1;
+        }
+        body.ties.push_back(tie);
+    }
+    body.firstHead = flow.kind == Flow::Kind::Loop ? 1 : 0;
+    body.stacked = static_cast<std::size_t>(std::max<std::int64_t>(flow.dataOutputs, 0));
+    body.stacksLast = true;
+    if (body.graph->heads().size() != body.firstHead + flow.stateLocations.size() + body.stacked)
+        return nowhere("heads", static_cast<std::int64_t>(body.graph->heads().size()));
+    for (std::size_t k = 0; k < body.stacked; ++k)
+        body.stacks.push_back({entryOf(flow.stackAxes, k), entryOf(flow.stackDirections, k) == 1});
+    return body;
+}
+
+Result<BodyBinding> bindLoop(const graph::NodeDef &node, const ops::ControlFlow &flow, std::size_t inputs)
+{
+    BodyBinding binding;
+    HALFTONE_TRY(BoundBody body, bindSteps(node, flow, inputs));
+    binding.bodies.push_back(std::move(body));
+    for (std::size_t k = 0; k < flow.stateLocations.size(); ++k) {
+        if (!isIn(flow.stateLocations[k], inputs))
+            return nowhere("states", flow.stateLocations[k]);
+        binding.carried.push_back({static_cast<std::size_t>(flow.stateLocations[k]), k});
+    }
+    binding.shapesMayChange = flow.kind == ops::ControlFlow::Kind::Loop;
+    binding.isBatched = flow.isBatched;
+    if (flow.kind == ops::ControlFlow::Kind::Loop) {
+        binding.tripCount = present(flow.conditionLocations, 0);
+        binding.firstCondition = present(flow.conditionLocations, 1);
+    } else {
+        binding.lengths = present(flow.conditionLocations, 0);
+    }
+    return binding;
+}
+
 BodyBinding bindFused(const dialect::Dialect &dialect, const graph::NodeDef &node, std::size_t inputs,
                       std::size_t outputs)
 {
@@ -143,6 +213,23 @@ BodyBinding bindFused(const dialect::Dialect &dialect, const graph::NodeDef &nod
 
 } // namespace
 
+std::size_t BoundBody::outputCount() const
+{
+    const std::size_t heads = graph->heads().size();
+    return heads - std::min(heads, firstHead);
+}
+
+bool BoundBody::isStacked(std::size_t output) const
+{
+    return stacksLast ? output < outputCount() && output + stacked >= outputCount() : output < stacked;
+}
+
+BoundBody::Stack BoundBody::stackOf(std::size_t output) const
+{
+    const std::size_t k = stacksLast ? output + stacked - outputCount() : output;
+    return k < stacks.size() ? stacks[k] : Stack();
+}
+
 Result<BodyBinding> bindBodies(const graph::Graph &graph, graph::NodeId id, std::size_t outputs)
 {
     using Kind = ops::ControlFlow::Kind;
@@ -159,6 +246,8 @@ Result<BodyBinding> bindBodies(const graph::Graph &graph, graph::NodeId id, std:
             : bindFused(dialect, node, inputs, outputs);
     if (flow->kind == Kind::Cond && node.subgraphs.size() == 2)
         return bindChoice(node, *flow, inputs);
+    if (flow->kind == Kind::Loop || flow->kind == Kind::Scan)
+        return node.subgraphs.size() == 1 ? bindLoop(node, *flow, inputs) : Result(BodyBinding{});
     const std::size_t needed = flow->kind == Kind::ForEach ? 1 : flow->kind == Kind::WhileLoop ? 2 : 3;
     if (node.subgraphs.size() < needed)
         return BodyBinding{};

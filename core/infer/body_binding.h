@@ -26,13 +26,35 @@ struct BoundBody
     {
         graph::NodeId variable = 0;
         std::size_t input = 0;
-        bool sliced = false; ///< the body sees one step along the first axis
+        bool sliced = false; ///< the body sees one step
+        std::int64_t axis = 0; ///< of the steps; from the end where negative
+        bool isBackward = false; ///< begins with the last
+    };
+    /// A variable of the body that a loop itself sets.
+    struct Given
+    {
+        graph::NodeId variable = 0;
+        bool isStep = false; ///< the number of the step, int64; else the condition, bool
+    };
+    /// How what the steps give is put together.
+    struct Stack
+    {
+        std::int64_t axis = 0; ///< of the steps in the result; from the end where negative
+        bool isBackward = false;
     };
 
     const graph::Graph *graph = nullptr;
     Role role = Role::Result;
     std::vector<Tie> ties;
-    std::size_t stacked = 0; ///< so many leading heads are stacked over the steps into an output
+    std::vector<Given> given;
+    std::size_t firstHead = 0; ///< of the heads that are outputs: before it stands a loop's condition
+    std::size_t stacked = 0; ///< so many outputs are stacked over the steps
+    bool stacksLast = false; ///< these are the last ones, else the first
+    std::vector<Stack> stacks; ///< by stacked output; empty: along the first axis
+
+    std::size_t outputCount() const;
+    bool isStacked(std::size_t output) const;
+    Stack stackOf(std::size_t output) const; ///< of one that is stacked
 };
 
 /// How the bodies of control flow and of fused operators hang in their node.
@@ -51,6 +73,11 @@ struct BodyBinding
     bool isQuantized = false;
     bool hasFloatOutput = false; ///< fused, with a cast of its output to float32
     std::vector<Carried> carried;
+    bool shapesMayChange = false; ///< of what is carried, from step to step
+    bool isBatched = false; ///< every input of its own is a batch of such, each walked through alone
+    std::optional<std::size_t> tripCount; ///< inputs of a Loop
+    std::optional<std::size_t> firstCondition;
+    std::optional<std::size_t> lengths; ///< input of a batched one: steps, by example
     std::optional<std::size_t>
         choice; ///< the input that says which of two bodies runs: the first where it is true
     std::int64_t mostSteps = -1; ///< extent of stacked outputs, where no sliced input tells it; -1: open

@@ -25,10 +25,14 @@ Result<void> unify(DType &a, DType &b, const char *what)
 std::vector<DType> headTypes(const BoundBody &body, std::span<const DType> outputs)
 {
     std::vector<DType> heads(body.graph->heads().size(), DType::Unknown);
-    if (body.role == Role::Result)
-        std::copy_n(outputs.begin(), std::min(heads.size(), outputs.size()), heads.begin());
-    else if (body.role == Role::BranchCondition)
+    if (body.role == Role::Result) {
+        const std::size_t first = std::min(body.firstHead, heads.size());
+        std::ranges::fill(std::span(heads).first(first), DType::Bool);
+        std::copy_n(outputs.begin(), std::min(heads.size() - first, outputs.size()),
+                    heads.begin() + static_cast<std::ptrdiff_t>(first));
+    } else if (body.role == Role::BranchCondition) {
         std::ranges::fill(heads, DType::F32);
+    }
     return heads;
 }
 
@@ -37,6 +41,8 @@ Result<void> inferBody(const BoundBody &body, std::span<DType> inputs, std::span
     std::vector<DType> variables(body.graph->nodeCount(), DType::Unknown);
     for (const BoundBody::Tie &tie : body.ties)
         variables[tie.variable] = inputs[tie.input];
+    for (const BoundBody::Given &given : body.given)
+        variables[given.variable] = given.isStep ? DType::I64 : DType::Bool;
     const std::vector<DType> heads = headTypes(body, outputs);
     HALFTONE_TRY(const TypeMap types, walkTypes(*body.graph, {variables, heads}, depth));
     // An input may stand for several variables: what one of them learnt must go with the others.
@@ -44,8 +50,9 @@ Result<void> inferBody(const BoundBody &body, std::span<DType> inputs, std::span
         DType learnt = types.at(tie.variable, 0);
         HALFTONE_CHECK(unify(inputs[tie.input], learnt, "an input that the body reads"));
     }
-    for (std::size_t i = 0; body.role == Role::Result && i < std::min(heads.size(), outputs.size()); ++i)
-        outputs[i] = types.of(body.graph->heads()[i]);
+    for (std::size_t i = 0; body.role == Role::Result && i < std::min(body.outputCount(), outputs.size());
+         ++i)
+        outputs[i] = types.of(body.graph->heads()[body.firstHead + i]);
     return {};
 }
 

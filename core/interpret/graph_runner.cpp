@@ -310,7 +310,8 @@ Result<GraphRunner::Prepared *> GraphRunner::prepare(NodeId id, kernels::Operati
 {
     std::vector<Prepared> &kept = m_prepared[id];
     for (Prepared &prepared : kept) {
-        if (prepared.operation.inputs == operation.inputs && prepared.operation.outputs == operation.outputs
+        if (prepared.operation.op == operation.op && prepared.operation.inputs == operation.inputs
+            && prepared.operation.outputs == operation.outputs
             && std::ranges::equal(prepared.operation.constants, operation.constants, areSame))
             return &prepared;
     }

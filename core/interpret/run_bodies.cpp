@@ -1,7 +1,6 @@
-#include "core/infer/body_binding.h"
-#include "core/interpret/graph_runner.h"
+#include "core/interpret/body.h"
+#include "core/interpret/run_steps.h"
 #include "core/kernels/buffer.h"
-#include "core/tensor/elements.h"
 
 #include <algorithm>
 #include <cstring>
@@ -13,43 +12,6 @@ using infer::BodyBinding;
 using infer::BoundBody;
 using tensor::Shape;
 using tensor::Tensor;
-
-/// A runner for one body and the node's inputs that it reads.
-struct Body
-{
-    GraphRunner *runner = nullptr;
-    const BoundBody *bound = nullptr;
-
-    Result<std::vector<Tensor>> run(std::span<const Tensor> inputs, std::int64_t step,
-                                    const RunOptions &options) const
-    {
-        std::vector<Tensor> variables(runner->graph().nodeCount());
-        for (const BoundBody::Tie &tie : bound->ties) {
-            const Tensor &input = inputs[tie.input];
-            variables[tie.variable] = tie.sliced ? sliceOf(input, step) : input;
-        }
-        return runner->run(std::move(variables), options);
-    }
-
-private:
-    static Tensor sliceOf(const Tensor &tensor, std::int64_t step)
-    {
-        const auto dims = tensor.shape().dims();
-        const std::size_t size = dims[0] == 0 ? 0 : tensor.bytes().size() / static_cast<std::size_t>(dims[0]);
-        const auto owner = std::make_shared<const Tensor>(tensor);
-        return {tensor.dtype(), Shape(std::vector<std::int64_t>(dims.begin() + 1, dims.end())),
-                tensor.bytes().subspan(static_cast<std::size_t>(step) * size, size), owner};
-    }
-};
-
-Result<bool> isTrue(const std::vector<Tensor> &condition)
-{
-    if (condition.size() != 1 || condition[0].elementCount() != 1)
-        return badInput("condition", std::to_string(condition.size()) + " outputs", "one number");
-    double value = 0;
-    tensor::widen(condition[0].dtype(), condition[0].bytes().data(), 1, &value);
-    return value != 0;
-}
 
 /// Collects what each step of a loop gives.
 class Stacks
@@ -116,7 +78,7 @@ Result<std::vector<Tensor>> runForEach(const Body &body, std::vector<Tensor> inp
         return unsupported({}, "a loop of no step", "one step or more");
     Stacks stacks;
     for (std::int64_t step = 0; step < steps; ++step) {
-        HALFTONE_TRY(const std::vector<Tensor> outputs, body.run(inputs, step, options));
+        HALFTONE_TRY(const std::vector<Tensor> outputs, body.run(inputs, step, steps, options));
         HALFTONE_CHECK(stacks.add(std::span(outputs).first(bound.stacked), step, steps));
         std::copy_n(outputs.begin() + static_cast<std::ptrdiff_t>(bound.stacked), states,
                     inputs.begin() + static_cast<std::ptrdiff_t>(firstState));
@@ -134,11 +96,12 @@ Result<std::vector<Tensor>> runWhile(const Body &condition, const Body &body, co
     Stacks stacks;
     std::int64_t step = 0;
     for (; step < binding.mostSteps; ++step) {
-        HALFTONE_TRY(const std::vector<Tensor> verdict, condition.run(inputs, step, options));
+        HALFTONE_TRY(const std::vector<Tensor> verdict,
+                     condition.run(inputs, step, binding.mostSteps, options));
         HALFTONE_TRY(const bool goesOn, isTrue(verdict));
         if (!goesOn)
             break;
-        HALFTONE_TRY(const std::vector<Tensor> outputs, body.run(inputs, step, options));
+        HALFTONE_TRY(const std::vector<Tensor> outputs, body.run(inputs, step, binding.mostSteps, options));
         HALFTONE_CHECK(
             stacks.add(std::span(outputs).first(std::min(stacked, outputs.size())), step, binding.mostSteps));
         for (const BodyBinding::Carried &carried : binding.carried) {
@@ -161,6 +124,7 @@ Result<std::vector<Tensor>> runWhile(const Body &condition, const Body &body, co
 Result<std::vector<Tensor>> GraphRunner::runBodies(graph::NodeId id, std::span<const Tensor> inputs,
                                                    const RunOptions &options)
 {
+    using Kind = ops::ControlFlow::Kind;
     using Role = BoundBody::Role;
     const graph::NodeDef &node = m_graph.node(id);
     const std::size_t outputs = m_setting.types.outputs(id).size();
@@ -177,18 +141,26 @@ Result<std::vector<Tensor>> GraphRunner::runBodies(graph::NodeId id, std::span<c
     std::vector<Tensor> own(inputs.begin(), inputs.end());
     if (binding.choice) {
         HALFTONE_TRY(const bool taken, isTrue({own[*binding.choice]}));
-        return bodies[taken ? 0 : 1].run(own, 0, options);
+        return bodies[taken ? 0 : 1].run(own, 0, 1, options);
     }
     if (bodies.front().bound->role == Role::LoopCondition)
         return runWhile(bodies[0], bodies[1], binding, std::move(own), options);
     if (bodies.front().bound->role == Role::BranchCondition) {
-        HALFTONE_TRY(const std::vector<Tensor> verdict, bodies[0].run(own, 0, options));
+        HALFTONE_TRY(const std::vector<Tensor> verdict, bodies[0].run(own, 0, 1, options));
         HALFTONE_TRY(const bool taken, isTrue(verdict));
-        return bodies[taken ? 1 : 2].run(own, 0, options);
+        return bodies[taken ? 1 : 2].run(own, 0, 1, options);
+    }
+    if (const auto *flow = m_ops[id].getIf<ops::ControlFlow>();
+        flow != nullptr && (flow->kind == Kind::Loop || flow->kind == Kind::Scan)) {
+        std::vector<kernels::TensorDesc> known;
+        for (std::size_t k = 0; k < outputs; ++k)
+            known.push_back({m_setting.types.outputs(id)[k], m_setting.shapes.byNode[id][k]});
+        return flow->kind == Kind::Loop ? runLoop(bodies[0], binding, std::move(own), known, options)
+                                        : runScan(bodies[0], binding, std::move(own), known, options);
     }
     if (m_ops[id].is<ops::ControlFlow>())
         return runForEach(bodies[0], std::move(own), options);
-    return bodies[0].run(own, 0, options); // fused: the body is the operator
+    return bodies[0].run(own, 0, 1, options); // fused: the body is the operator
 }
 
 } // namespace halftone::interpret

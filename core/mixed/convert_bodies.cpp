@@ -63,14 +63,17 @@ Result<void> Node::findHoistable()
             && rewrite::isCastable(m_plan.nativeOf(m_source.inputs(m_id)[i]));
     for (const infer::BodyBinding::Carried &carried : m_binding.carried)
         m_hoistable[carried.input] = false;
+    for (const infer::BoundBody &body : m_binding.bodies) {
+        for (const infer::BoundBody::Tie &tie : body.ties)
+            if (tie.sliced)
+                m_hoistable[tie.input] = m_hoistable[tie.input]
+                    && m_plan.nativeOf(m_source.inputs(m_id)[tie.input]) == m_settings.target;
+    }
     HALFTONE_TRY(const ops::Operator op, dialect::of(m_source).read(m_source.node(m_id)));
     const auto *const flow = op.getIf<ops::ControlFlow>();
     if (flow != nullptr && flow->kind == ops::ControlFlow::Kind::ForEach) {
-        const std::size_t sliced = flow->dataLocations.size();
-        for (std::size_t i = 0; i < sliced; ++i)
-            m_hoistable[i] = m_hoistable[i] && m_plan.nativeOf(m_source.inputs(m_id)[i]) == m_settings.target;
         for (std::size_t k = 0; k < flow->stateLocations.size(); ++k)
-            m_hoistable[sliced + k] = false;
+            m_hoistable[flow->dataLocations.size() + k] = false;
     }
     return {};
 }
@@ -80,6 +83,8 @@ Result<rewrite::Conversion> Node::convertBody(const infer::BoundBody &body) cons
     std::vector<infer::Variable> variables(body.graph->nodeCount(), infer::Variable{true, DType::F32, true});
     for (const infer::BoundBody::Tie &tie : body.ties)
         variables[tie.variable] = {!m_hoistable[tie.input], originalType(tie.input), false};
+    for (const infer::BoundBody::Given &given : body.given)
+        variables[given.variable] = {true, given.isStep ? DType::I64 : DType::Bool, false};
     return convertTyped(*body.graph, m_settings.assignBody(*body.graph), variables, m_bodySettings,
                         m_progress);
 }

@@ -11,19 +11,36 @@ namespace halftone::ops {
 /// pass that walks the graph follows them, shape inference of the node alone gives nothing.
 struct ControlFlow
 {
-    enum class Kind : std::uint8_t { ForEach, WhileLoop, Cond } kind = Kind::ForEach;
+    /// ForEach, WhileLoop and Cond are MXNet's; a Cond of two bodies, Loop and Scan ONNX's.
+    enum class Kind : std::uint8_t { ForEach, WhileLoop, Cond, Loop, Scan } kind = Kind::ForEach;
+    /// Entries of a Loop's bodyLocations that are no input of the node.
+    static constexpr std::int64_t kStepNumber = -1; ///< counts from 0
+    static constexpr std::int64_t kGoesOn = -2; ///< the condition of the step
+
     std::int64_t inputs = 0;
     std::int64_t outputs = 0;
-    std::int64_t dataOutputs
-        = 0; ///< ForEach, WhileLoop: the first outputs, stacked over the steps; the others are states
+    /// ForEach, WhileLoop: the first outputs, stacked over the steps; the others are states. Loop, Scan: the last ones.
+    std::int64_t dataOutputs = 0;
     std::int64_t maxIterations = 0; ///< WhileLoop
-    Dims dataLocations{}; ///< ForEach: body variables that get a slice
-    Dims stateLocations{}; ///< ForEach: body variables that are states; WhileLoop: func_var_locs, of the loop
-        ///< variables
-    Dims conditionLocations{}; ///< WhileLoop, Cond: node inputs that the condition reads
-    /// ForEach: the remaining body variables; WhileLoop: node inputs of the body; Cond: of the then branch.
+    Dims dataLocations{}; ///< ForEach: body variables that get a slice; Scan: inputs of the node
+    /// ForEach: body variables that are states; WhileLoop: func_var_locs, of the loop variables; Loop, Scan: inputs of the
+    /// node.
+    Dims stateLocations{};
+    /// WhileLoop, Cond: node inputs that the condition reads; Loop: those of the trip count and of the first condition;
+    /// Scan: that of the sequences' lengths. -1: absent.
+    Dims conditionLocations{};
+    /// ForEach: the remaining body variables; WhileLoop: node inputs of the body; Cond: of the then branch; Loop, Scan: by
+    /// variable of the body, in the order in which a walk from its heads meets them.
     Dims bodyLocations{};
     Dims elseLocations{}; ///< Cond: node inputs of the else branch
+    /// Scan, by entry of dataLocations and by stacked output; empty: 0 everywhere. Axes count from the end where negative;
+    /// direction 1: from the last step to the first.
+    Dims sliceAxes{};
+    Dims sliceDirections{};
+    Dims stackAxes{};
+    Dims stackDirections{};
+    bool isBatched
+        = false; ///< Scan as of opset 8: the first axis of every input of its own is a batch, the next the steps
 
     bool operator==(const ControlFlow &) const = default;
 };

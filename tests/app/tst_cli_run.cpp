@@ -82,6 +82,32 @@ class TestCliRun : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    /// The bodies of loops are converted, too, and what they are given stays where it stood.
+    void aConvertedLoopGivesNearlyTheSame()
+    {
+        QTemporaryDir folder;
+        const QString data = QStringLiteral(HALFTONE_TEST_DATA "/onnx/");
+        const QString made = folder.filePath(QStringLiteral("half.onnx"));
+        const CliOutcome converted = callCli({"convert", data + "steps.onnx", "--target", "float16", "--mode",
+                                              "typed", "--cast-params", "--keep-io-types", "--out", made});
+        if (converted.code == 3)
+            QSKIP("this build was made without ONNX");
+        QVERIFY2(converted.code == 0, converted.err.constData());
+        QVERIFY2(converted.out.contains("in bodies of control flow"), converted.out.constData());
+        for (const char *name : {"steps-all", "steps-none"}) {
+            const auto got = outputsOf({"run", made, "--inputs", data + name + "-inputs.npz"});
+            const auto want = io::readNpz((data + name + "-values.npz").toStdString()).value();
+            QCOMPARE(got.size(), want.size());
+            for (std::size_t k = 0; k < want.size(); ++k) {
+                QCOMPARE(got[k].tensor.shape(), want[k].tensor.shape());
+                const auto g = got[k].tensor.values<float>();
+                const auto w = want[k].tensor.values<float>();
+                for (std::size_t i = 0; i < w.size(); ++i)
+                    QVERIFY2(std::abs(g[i] - w[i]) <= 0.01F * (1 + std::abs(w[i])), want[k].name.c_str());
+            }
+        }
+    }
+
     void theSampleIsAsAccurateAsNumpySays_data();
     void theSampleIsAsAccurateAsNumpySays();
     void allOutputsAreEveryNodeAndTheHeadsAmongThem();

@@ -3,7 +3,11 @@
 kept.onnx      one of everything that a file can say and a reader must keep: metadata, doc strings, value_info, a function and a call of it, an
                operator of an unknown domain, a body that captures a value, absent optional inputs, attributes of all kinds, initializers of all types
 choice.onnx    an If whose branches read the graph around them; choice-CASE-inputs.npz and the values that ONNX Runtime gives for them
-sums.onnx      a Scan that adds up rows
+sums.onnx      a Scan that adds up rows; sums-inputs.npz, -values.npz
+steps.onnx     a Loop around a product, one of whose states grows; it reads the number of the step, its condition ends it early, a Loop in it takes
+               no step; steps-CASE-inputs.npz and -values.npz, with and without a step
+endless.onnx   a Loop that nothing ends
+walk.onnx      a Scan from the end along the second axis that gives what it makes along the last, and reads the graph around it
 network.onnx   a small classifier of drawn weights for the inputs of resources/sample/digits-test.npz; one of its nodes has no name
 """
 import sys
@@ -63,6 +67,41 @@ def sums():
     return model(h.make_graph([scan], "sums", [value("first", [2]), value("x", [3, 2])], [value("y", [2]), value("z", [3, 2])]))
 
 
+def steps():
+    """x is multiplied by w in each step, rows gathers what was made, until the sum is above the limit."""
+    inner = h.make_graph([h.make_node("Add", ["v", "v"], ["twice"]), h.make_node("Identity", ["c1"], ["c2"]), h.make_node("Identity", ["twice"], ["each"])], "inner",
+                         [value("j", [], T.INT64), value("c1", [], T.BOOL), value("v", [1, 3])],
+                         [value("c2", [], T.BOOL), value("twice", [1, 3]), value("each", [1, 3])])
+    nodes = [h.make_node("MatMul", ["state", "w"], ["product"]), h.make_node("Cast", ["i"], ["number"], to=T.FLOAT),
+             h.make_node("Add", ["product", "number"], ["next"]), h.make_node("Concat", ["rows", "next"], ["more"], axis=0),
+             h.make_node("ReduceSum", ["next"], ["total"], keepdims=0), h.make_node("Less", ["total", "limit"], ["goes"]),
+             h.make_node("Loop", ["none", "", "next"], ["same", "nothing"], body=inner), h.make_node("Add", ["same", "next"], ["given"])]
+    body = h.make_graph(nodes, "step", [value("i", [], T.INT64), value("before", [], T.BOOL), value("state", [1, 3]), value("rows", ["R", 3])],
+                        [value("goes", [], T.BOOL), value("next", [1, 3]), value("more", ["S", 3]), value("given", [1, 3])],
+                        [nh.from_array(np.array(0, np.int64), "none")])
+    loop = h.make_node("Loop", ["most", "first", "x", "x"], ["y", "rows_out", "each"], body=body, name="stepping")
+    random = np.random.default_rng(4)
+    return model(h.make_graph([loop], "steps", [value("most", [], T.INT64), value("first", [], T.BOOL), value("x", [1, 3]), value("limit", [])],
+                              [value("y", [1, 3]), value("rows_out", ["Q", 3]), value("each", ["P", 1, 3])],
+                              [nh.from_array(random.standard_normal((3, 3)).astype(np.float32), "w")]))
+
+
+def endless():
+    body = h.make_graph([h.make_node("Relu", ["v"], ["w"])], "step", [value("i", [], T.INT64), value("goes", [], T.BOOL), value("v", [2])],
+                        [value("goes", [], T.BOOL), value("w", [2])])
+    return model(h.make_graph([h.make_node("Loop", ["", "", "x"], ["y"], body=body, name="turning")], "endless", [value("x", [2])], [value("y", [2])]))
+
+
+def walk():
+    body = h.make_graph([h.make_node("Mul", ["sum", "scale"], ["less"]), h.make_node("Add", ["less", "row"], ["next"]),
+                         h.make_node("Identity", ["next"], ["told"]), h.make_node("Neg", ["row"], ["minus"])], "step",
+                        [value("sum", [2]), value("row", [2])], [value("next", [2]), value("told", [2]), value("minus", [2])])
+    scan = h.make_node("Scan", ["first", "x"], ["y", "z", "m"], num_scan_inputs=1, body=body, scan_input_axes=[1], scan_input_directions=[1],
+                       scan_output_axes=[-1, 0], scan_output_directions=[0, 1], name="walking")
+    return model(h.make_graph([scan], "walk", [value("first", [2]), value("x", [2, 4])], [value("y", [2]), value("z", [2, 4]), value("m", [4, 2])],
+                              [nh.from_array(np.array([0.5, -0.25], np.float32), "scale")]))
+
+
 def network():
     random = np.random.default_rng(3)
     draw = lambda *shape: (random.standard_normal(shape) / np.sqrt(np.prod(shape[1:]))).astype(np.float32)
@@ -76,12 +115,27 @@ def network():
                               [nh.from_array(array, name) for name, array in weights.items()]))
 
 
+def record(folder, name, made, cases):
+    onnx.checker.check_model(made, full_check=True)
+    (folder / f"{name}.onnx").write_bytes(made.SerializeToString(deterministic=True))
+    session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    for case, feed in cases.items():
+        np.savez(folder / f"{name}{case}-inputs.npz", **feed)
+        np.savez(folder / f"{name}{case}-values.npz", **dict(zip([o.name for o in session.get_outputs()], session.run(None, feed))))
+
+
 def main():
     folder = Path(sys.argv[1])
     folder.mkdir(exist_ok=True, parents=True)
     (folder / "kept.onnx").write_bytes(kept().SerializeToString(deterministic=True))
-    onnx.checker.check_model(sums(), full_check=True)
-    (folder / "sums.onnx").write_bytes(sums().SerializeToString(deterministic=True))
+    x = np.random.default_rng(5).standard_normal((3, 2)).astype(np.float32)
+    record(folder, "sums", sums(), {"": {"first": x[0], "x": x}})
+    row = np.array([[0.5, -1, 2]], np.float32)
+    case = lambda most, first, limit: {"most": np.array(most, np.int64), "first": np.array(first), "x": row, "limit": np.array(limit, np.float32)}
+    record(folder, "steps", steps(), {"-all": case(4, True, 1e9), "-early": case(9, True, -1e9), "-none": case(3, False, 1e9)})
+    onnx.checker.check_model(endless(), full_check=True)
+    (folder / "endless.onnx").write_bytes(endless().SerializeToString(deterministic=True))
+    record(folder, "walk", walk(), {"": {"first": x[1], "x": np.arange(8, dtype=np.float32).reshape(2, 4)}})
     onnx.checker.check_model(network(), full_check=True)
     (folder / "network.onnx").write_bytes(network().SerializeToString(deterministic=True))
     made, x = choice()

@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "core/base/xxh64.h"
 #include "core/dialect/onnx/attribute_list.h"
+#include "core/dialect/onnx/control_flow.h"
 #include "core/dialect/onnx/element_type.h"
 #include "core/dialect/onnx/node_reader.h"
 #include "core/dialect/onnx/op_info.h"
@@ -40,34 +41,6 @@ Tensor tensorOf(DType type, Shape shape, const std::vector<T> &values)
                         reinterpret_cast<const std::byte *>(values.data()), values.size(), type,
                         bytes.data());
     return Tensor::owning(type, std::move(shape), std::move(bytes));
-}
-
-/// If, whose bodies are the branches for true and for false: which inputs of the node the variables of each branch are, in the order in which a walk from its heads meets them.
-/// Opaque where a body does not say it.
-ops::Operator readIf(const NodeDef &node)
-{
-    std::size_t own = 0;
-    while (own < node.slots.size() && node.slots[own] < kFirstCapturedSlot)
-        ++own;
-    ops::ControlFlow flow;
-    flow.kind = ops::ControlFlow::Kind::Cond;
-    flow.conditionLocations = {0};
-    if (node.subgraphs.size() != 2 || own != 1)
-        return ops::Opaque{node.op};
-    for (const auto &[body, locations] :
-         {std::pair(0, &flow.bodyLocations), std::pair(1, &flow.elseLocations)}) {
-        const graph::Graph &graph = *node.subgraphs[static_cast<std::size_t>(body)];
-        for (const graph::NodeId id : graph::postOrder(graph)) {
-            if (!graph.isVariable(id))
-                continue;
-            const std::string *const number = graph.node(id).attributes.find(kCapturedKey);
-            const auto outer = number ? parseInteger(*number) : std::nullopt;
-            if (!outer)
-                return ops::Opaque{node.op};
-            locations->push_back(*outer + static_cast<std::int64_t>(own));
-        }
-    }
-    return flow;
 }
 
 class OnnxDialect final : public Dialect
@@ -221,8 +194,8 @@ NodeRole OnnxDialect::role(const NodeDef &node) const
 
 Result<ops::Operator> OnnxDialect::readWith(const NodeDef &node, std::span<const Tensor> inputs) const
 {
-    if (node.op == "If")
-        return readIf(node);
+    if (std::ranges::find(kControlFlow, node.op) != kControlFlow.end())
+        return readControlFlow(node, m_opset);
     const OpInfo *const info = find(node.op);
     const OperatorRow *const row = info ? findRow(node.op) : nullptr;
     if (node.isVariable() || row == nullptr)

@@ -18,6 +18,8 @@ inline constexpr std::string_view kShapeKey = "shape";
 /// for them say which one under this key.
 inline constexpr std::uint32_t kFirstCapturedSlot = 1U << 16;
 inline constexpr std::string_view kCapturedKey = "outer";
+/// Of a variable of a body: which of the body's own inputs it is.
+inline constexpr std::string_view kBodyInputKey = "inner";
 
 /// Of Softmax, LogSoftmax and Hardmax of opset 13 or newer, taken over from before: over the axis and all behind it, as it was
 /// until then. No file says it: they are written as nodes that reshape around one over the last axis.

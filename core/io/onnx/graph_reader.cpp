@@ -143,6 +143,8 @@ Result<void> GraphReader::addInput(const ::onnx::ValueInfoProto &input)
     def.variable = true;
     def.outputs.push_back(input.name());
     def.attributes = declared(input.type());
+    if (m_outer != nullptr)
+        def.attributes.set(names::kBodyInputKey, std::to_string(m_bodyInputs++));
     auto data = std::make_shared<ValueData>();
     data->source = m_context.source;
     data->input = &input;

@@ -68,6 +68,7 @@ private:
     const ::onnx::GraphProto &m_proto;
     GraphReader *m_outer;
     std::size_t m_firstCaptured;
+    std::size_t m_bodyInputs = 0; ///< of a body: inputs of its own so far
     graph::Graph m_graph;
     std::unordered_map<std::string, graph::Entry> m_values;
     std::unordered_map<std::string, const ::onnx::TensorProto *> m_initializers;

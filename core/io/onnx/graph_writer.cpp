@@ -11,6 +11,7 @@
 #include "core/io/onnx/tensor_values.h"
 
 #include <algorithm>
+#include <map>
 
 namespace halftone::io::onnx {
 namespace {
@@ -304,9 +305,32 @@ void GraphWriter::writeVariables(const ::onnx::GraphProto *source, ::onnx::Graph
             writeVariable(id, proto);
     if (source == nullptr)
         return;
+    if (m_parameters == nullptr)
+        return placeBodyInputs(*source, proto);
     // The graph may have them in the order in which they are read; those of the source stand as it had them.
     sortAsIn(source->input(), *proto.mutable_input());
     sortAsIn(source->initializer(), *proto.mutable_initializer());
+}
+
+/// What a body is given goes by position: each input stands where it stood, also one that is no longer read.
+void GraphWriter::placeBodyInputs(const ::onnx::GraphProto &source, ::onnx::GraphProto &proto) const
+{
+    std::map<std::int64_t, ::onnx::ValueInfoProto> placed;
+    int written = 0;
+    for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
+        const NodeDef &def = m_graph.node(id);
+        const ValueData *const data = m_graph.isVariable(id) ? valueData(def) : nullptr;
+        if (data == nullptr || data->input == nullptr || capturedNumber(def))
+            continue;
+        const std::string *const place = def.attributes.find(names::kBodyInputKey);
+        placed[place ? parseInteger(*place).value_or(written) : written] = proto.input(written);
+        ++written;
+    }
+    proto.clear_input();
+    for (int k = 0; k < source.input_size(); ++k) {
+        const auto found = placed.find(k);
+        proto.add_input()->CopyFrom(found == placed.end() ? source.input(k) : found->second);
+    }
 }
 
 Result<void> GraphWriter::writeBody(NodeId id, std::size_t body, Attribute &attribute) const

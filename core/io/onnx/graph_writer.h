@@ -33,6 +33,7 @@ private:
     void nameValues(const std::vector<std::string> &outer);
     void nameHeads(const ::onnx::GraphProto *source);
     void writeVariables(const ::onnx::GraphProto *source, ::onnx::GraphProto &proto) const;
+    void placeBodyInputs(const ::onnx::GraphProto &source, ::onnx::GraphProto &proto) const;
     void writeVariable(graph::NodeId id, ::onnx::GraphProto &proto) const;
     Result<void> writeNode(graph::NodeId id, ::onnx::GraphProto &proto) const;
     Result<void> writeAttributes(graph::NodeId id, const ::onnx::NodeProto *source,

@@ -6,7 +6,9 @@
 
 #include <QTest>
 
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 using namespace halftone;
 using tensor::Tensor;
@@ -45,33 +47,56 @@ private Q_SLOTS:
     /// tests/support/make_onnx_fixtures.py recorded it.
     void onnxRuntimeGivesTheSame_data()
     {
+        QTest::addColumn<QString>("model");
         QTest::addColumn<QString>("name");
-        QTest::newRow("true") << "choice-true";
-        QTest::newRow("false") << "choice-false";
+        QTest::newRow("branch for true") << "choice"
+                                         << "choice-true";
+        QTest::newRow("branch for false") << "choice"
+                                          << "choice-false";
+        QTest::newRow("all steps") << "steps"
+                                   << "steps-all";
+        QTest::newRow("ended by its condition") << "steps"
+                                                << "steps-early";
+        QTest::newRow("no step") << "steps"
+                                 << "steps-none";
+        QTest::newRow("rows") << "sums"
+                              << "sums";
+        QTest::newRow("axes and directions") << "walk"
+                                             << "walk";
     }
 
     void onnxRuntimeGivesTheSame()
     {
+        QFETCH(QString, model);
         QFETCH(QString, name);
         const std::string folder = HALFTONE_TEST_DATA "/onnx/";
-        const auto loaded = io::loadModel(folder + "choice.onnx");
+        const std::string path = folder + model.toStdString() + ".onnx";
+        const auto loaded = io::loadModel(path);
         if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
             QSKIP("this build was made without ONNX");
-        compare(folder + "choice.onnx", {}, folder + name.toStdString());
+        compare(path, {}, folder + name.toStdString());
     }
 
-    /// Its body alone does not say what it is given step by step.
-    void controlFlowThatIsNotKnownIsNotRun()
+    void anEndlessLoopCanBeStopped()
     {
-        const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx/sums.onnx");
+        const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx/endless.onnx");
         if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
             QSKIP("this build was made without ONNX");
-        QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
-        const auto interpreter = interpret::Interpreter::create(
+        const interpret::Feed feed{
+            {"x", Tensor::owning(tensor::DType::F32, tensor::Shape{2}, std::vector<std::byte>(8))}};
+        auto interpreter = interpret::Interpreter::create(
             loaded.value().model, {backends::reference::referenceBackend({1, false})});
-        QVERIFY(!interpreter.ok());
-        QCOMPARE(interpreter.error().code, Errc::Unsupported);
-        QCOMPARE(interpreter.error().where, std::string("adding"));
+        QVERIFY2(interpreter.ok(), interpreter.ok() ? "" : interpreter.error().message().c_str());
+        std::stop_source stop;
+        std::jthread later([&stop] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+            stop.request_stop();
+        });
+        interpret::RunOptions options;
+        options.progress.stop = stop.get_token();
+        const auto got = interpreter.value().run(feed, options);
+        QVERIFY(!got.ok());
+        QCOMPARE(got.error().code, Errc::Cancelled);
     }
 
 private:
