@@ -1,6 +1,8 @@
 """Boxes, regions of pictures, sampling, pictures themselves, and sequences of labels."""
 import numpy as np
 
+from operators.layers import reaches_beyond
+
 
 def boxes(d, *shape, scale=1.0):
     corner = d.np.uniform(0, 0.6, shape + (2,))
@@ -142,6 +144,8 @@ def deformable(op):
         data = d.tensor(shape=(d.integer(1, 2), channels, d.integer(4, 6), d.integer(4, 6)), dtype="float32")
         kernel, stride, pad = (d.integer(1, 3), d.integer(1, 3)), (d.integer(1, 2), d.integer(1, 2)), (d.integer(0, 1), d.integer(0, 1))
         dilate = (d.integer(1, 2), 1)
+        if reaches_beyond({"kernel": kernel, "pad": pad, "dilate": dilate}, data.shape[2:]):
+            dilate = (1, 1)
         size = tuple((n + 2 * p - e * (k - 1) - 1) // s + 1 for n, p, e, k, s in zip(data.shape[2:], pad, dilate, kernel, stride))
         taps = kernel[0] * kernel[1]
         inputs = [data, d.fresh((data.shape[0], 2 * offsets * taps, *size))]
