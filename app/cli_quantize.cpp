@@ -172,7 +172,8 @@ Result<void> quantize(Options options, const std::stop_token &stop)
                      .reads(options.settings.calibrate.examples, options.model)
                      .reads("--table", options.settings.table)
                      .claim(options.out, options.model.model));
-    HALFTONE_TRY(const session::Session session, options.model.open());
+    HALFTONE_TRY(const session::Session opened, options.model.open());
+    HALFTONE_TRY(const session::Session session, opened.inFormatOf(output));
     HALFTONE_CHECK(takeForm(options, session.source().model.graph));
     HALFTONE_TRY(const jobs::QuantizeOutcome outcome, session.quantize(options.settings, progress(stop)));
     HALFTONE_TRY(const std::vector<std::string> written, session.write(outcome.quantized.model, output));

@@ -64,6 +64,18 @@ Session Session::withSource(std::shared_ptr<const io::LoadedModel> source) const
     return session;
 }
 
+Result<Session> Session::inFormatOf(const io::ModelOutput &output) const
+{
+    if (!output.isOnnx() || m_source->onnx)
+        return *this;
+    auto translated = session::inFormatOf(output, m_source->model, m_inputShapes, {});
+    if (!translated.ok())
+        return located(std::move(translated).error());
+    io::LoadedModel loaded = *m_source;
+    loaded.model = std::move(translated).value();
+    return withSource(std::make_shared<const io::LoadedModel>(std::move(loaded)));
+}
+
 Result<void> Session::setInputShape(const std::string &name, tensor::Shape shape)
 {
     if (!hasVariable(m_source->model.graph, name))
@@ -199,7 +211,7 @@ Result<std::vector<std::string>> Session::write(const graph::Model &model, const
 Result<std::vector<std::string>> Session::write(const graph::Model &model, const io::ModelOutput &output,
                                                 const std::map<std::string, tensor::DType> &inputTypes) const
 {
-    auto written = inFormatOf(output, model, m_inputShapes, inputTypes);
+    auto written = session::inFormatOf(output, model, m_inputShapes, inputTypes);
     if (!written.ok())
         return located(std::move(written).error());
     return io::saveModel(written.value(), output, *m_source);

@@ -31,6 +31,10 @@ public:
     /// The same with another model whose inputs are called alike.
     Session withSource(std::shared_ptr<const io::LoadedModel> source) const;
 
+    /// The same model in the format of those files: as it is, or translated; for what is done in that format, such as int8.
+    /// fails: Unsupported for what the format has no counterpart of
+    Result<Session> inFormatOf(const io::ModelOutput &output) const;
+
     const io::LoadedModel &source() const { return *m_source; }
     const std::shared_ptr<const io::LoadedModel> &sharedSource() const { return m_source; }
 

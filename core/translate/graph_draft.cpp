@@ -24,6 +24,13 @@ std::string shapeText(const std::string &name, const tensor::Shape &shape)
     return dialect::onnx::listText(std::span(std::as_const(parts)));
 }
 
+/// What a variable says of itself, as one that was read from a file does.
+graph::Attributes factsOf(const std::string &name, tensor::DType type, const tensor::Shape &shape)
+{
+    return {{std::string(dialect::onnx::kTypeKey), std::string(tensor::nameOf(type))},
+            {std::string(dialect::onnx::kShapeKey), shapeText(name, shape)}};
+}
+
 Error noRank(const std::string &name)
 {
     return orElse(unsupported(name, "how many axes it has is not known, which a file of ONNX says"),
@@ -124,8 +131,12 @@ Value GraphDraft::variable(NodeId id)
         m_error = unsupported(def.name, "a sparse parameter, which is not written as ONNX");
     tensor::Array array = *found->second;
     array.name = def.name;
+    const Value value{
+        m_graph.add(m_target.makeVariable(def.name, factsOf(def.name, array.values.dtype(), array.shape)),
+                    {}),
+        0, 0};
     m_parameters.push_back(std::move(array));
-    return {m_graph.add(m_target.makeVariable(def.name), {}), 0, 0};
+    return value;
 }
 
 Value GraphDraft::input(NodeId id)
@@ -137,12 +148,7 @@ Value GraphDraft::input(NodeId id)
     const tensor::DType type = known == tensor::DType::Unknown ? tensor::DType::F32 : known;
     if (!shape.hasRank() && !m_error)
         m_error = noRank(name);
-    return {m_graph.add(m_target.makeVariable(
-                            name,
-                            {{std::string(dialect::onnx::kTypeKey), std::string(tensor::nameOf(type))},
-                             {std::string(dialect::onnx::kShapeKey), shapeText(name, shape)}}),
-                        {}),
-            0, 0};
+    return {m_graph.add(m_target.makeVariable(name, factsOf(name, type, shape)), {}), 0, 0};
 }
 
 Value GraphDraft::initializer(const std::string &name, tensor::Tensor values)
@@ -151,7 +157,10 @@ Value GraphDraft::initializer(const std::string &name, tensor::Tensor values)
     array.name = unique(name);
     array.shape = values.shape();
     array.values = std::move(values);
-    const Value value{m_graph.add(m_target.makeVariable(array.name), {}), 0, 0};
+    const Value value{
+        m_graph.add(m_target.makeVariable(array.name, factsOf(array.name, array.values.dtype(), array.shape)),
+                    {}),
+        0, 0};
     m_parameters.push_back(std::move(array));
     return value;
 }

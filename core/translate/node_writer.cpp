@@ -120,8 +120,6 @@ Value NodeWriter::add(std::string_view op, const Values &inputs, graph::Attribut
         present.push_back(inputs[k]);
         def.slots.push_back(static_cast<std::uint32_t>(k));
     }
-    if (present.size() == inputs.size())
-        def.slots.clear();
     const NodeId made = m_draft.graph().add(std::make_shared<const NodeDef>(std::move(def)), present);
     m_own.insert(made);
     return {made, 0, 0};

@@ -233,6 +233,21 @@ private Q_SLOTS:
         }
     }
 
+    void aModelOfMxnetBecomesPairsInOnnx()
+    {
+        QTemporaryDir folder;
+        const QString made = folder.filePath("q.onnx");
+        const CliOutcome outcome = callCli(
+            {"quantize", kSample, "--inputs", kDigits, "--examples", "64", "--out", made, "--json"});
+        if (outcome.code == 3)
+            QSKIP("this build was made without ONNX");
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        QCOMPARE(outcome.json()["form"], "qdq");
+        QVERIFY(std::abs(top1(made) - top1(kSample)) < 0.01);
+        QCOMPARE(callCli({"quantize", kSample, "--form", "plain", "--inputs", kDigits, "--out", made}).code,
+                 2);
+    }
+
     void aSecondTimeChangesNothing()
     {
         QTemporaryDir folder;

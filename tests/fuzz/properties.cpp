@@ -1,11 +1,18 @@
 #include "tests/fuzz/properties.h"
 
+#include "core/base/mapped_file.h"
+#include "core/infer/infer_shapes.h"
+#include "core/infer/infer_types.h"
+#include "core/infer/variables.h"
 #include "core/io/mxnet/params_file.h"
 #include "core/io/mxnet/symbol_json.h"
+#include "core/io/onnx/onnx_file.h"
 #include "core/policy/policy_json.h"
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +50,77 @@ std::vector<std::byte> paramsBytes(const std::vector<tensor::Array> &arrays)
     });
     require(outcome.ok(), "parameters that were read can be written");
     return bytes;
+}
+
+/// A folder of its own for what is read from files; gone when the program ends.
+class Folder
+{
+public:
+    Folder()
+    {
+        std::string name = (std::filesystem::temp_directory_path() / "halftone-fuzz-XXXXXX").string();
+        require(mkdtemp(name.data()) != nullptr, "a folder can be made");
+        m_path = name;
+        std::vector<std::byte> values(256);
+        for (std::size_t k = 0; k < values.size(); ++k)
+            values[k] = static_cast<std::byte>(k);
+        write("values.bin", values);
+    }
+    Folder(const Folder &) = delete;
+    Folder &operator=(const Folder &) = delete;
+    ~Folder()
+    {
+        std::error_code ignored;
+        std::filesystem::remove_all(m_path, ignored);
+    }
+
+    std::string write(const std::string &name, std::span<const std::byte> bytes) const
+    {
+        const std::filesystem::path path = m_path / name;
+        std::filesystem::remove(path); // whoever has it open keeps it
+        std::ofstream file(path, std::ios::binary);
+        file.write(reinterpret_cast<const char *>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+        require(file.flush().good(), "a file can be written");
+        return path.string();
+    }
+
+private:
+    std::filesystem::path m_path;
+};
+
+Result<graph::Model> readModel(const std::string &path)
+{
+    std::vector<std::string> notes;
+    HALFTONE_TRY(const auto file, MappedFile::open(path));
+    return io::readOnnx(file, notes);
+}
+
+/// Types and shapes of a graph that may contradict itself.
+void infer(const graph::Model &model)
+{
+    std::unordered_map<std::string, tensor::Shape> known;
+    for (const tensor::Array &array : model.parameters)
+        known.try_emplace(array.name, array.shape);
+    if (const auto shapes = infer::inferShapes(model.graph, known); !shapes.ok())
+        requireOneLine(shapes.error());
+    std::vector<policy::Warning> warnings;
+    const auto variables = infer::classifyVariables(model, policy::Policy(), warnings);
+    if (!variables.ok())
+        return requireOneLine(variables.error());
+    std::vector<tensor::DType> types;
+    for (const infer::Variable &variable : variables.value())
+        types.push_back(variable.type);
+    if (const auto inferred = infer::inferTypes(model.graph, types); !inferred.ok())
+        requireOneLine(inferred.error());
+}
+
+io::OnnxBytes onnxBytes(const graph::Model &model, const std::string &dataFile)
+{
+    auto bytes = io::writeOnnx(model, dataFile);
+    require(bytes.ok(),
+            "a model that was read can be written: "
+                + (bytes.ok() ? std::string() : bytes.error().message()));
+    return std::move(bytes).value();
 }
 
 } // namespace
@@ -83,6 +161,25 @@ void checkPolicy(std::span<const std::byte> input)
     require(again.ok(),
             "a written policy can be read: " + (again.ok() ? std::string() : again.error().message()));
     require(again.value() == policy.value(), "a policy that was read again is the same");
+}
+
+void checkOnnx(std::span<const std::byte> input)
+{
+    static const Folder folder;
+    const auto model = readModel(folder.write("model.onnx", input));
+    if (!model.ok())
+        return requireOneLine(model.error());
+    infer(model.value());
+    for (const std::string dataFile : {"", "again.data"}) {
+        const io::OnnxBytes written = onnxBytes(model.value(), dataFile);
+        folder.write("again.data", std::as_bytes(std::span(written.data)));
+        const auto again = readModel(folder.write("again.onnx", std::as_bytes(std::span(written.message))));
+        require(again.ok(),
+                "a written model can be read: " + (again.ok() ? std::string() : again.error().message()));
+        const io::OnnxBytes twice = onnxBytes(again.value(), dataFile);
+        require(twice.message == written.message && twice.data == written.data,
+                "a model that was read again writes the same");
+    }
 }
 
 } // namespace halftone::fuzz

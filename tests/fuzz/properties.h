@@ -11,5 +11,8 @@ namespace halftone::fuzz {
 void checkSymbolJson(std::span<const std::byte> input);
 void checkParams(std::span<const std::byte> input);
 void checkPolicy(std::span<const std::byte> input);
+/// The bytes of a model file of ONNX, which may name values.bin beside it (256 bytes) for its values. Types and shapes are
+/// sought too, and what was read is written with values inside and beside the file.
+void checkOnnx(std::span<const std::byte> input);
 
 } // namespace halftone::fuzz

@@ -4,8 +4,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:-10}
-targets=${2:-symbol_json params policy}
-declare -A fixtures=([symbol_json]=tests/data/formats/symbol-json [params]=tests/data/formats/params [policy]="")
+targets=${2:-symbol_json params policy onnx}
+declare -A fixtures=([symbol_json]=tests/data/formats/symbol-json [params]=tests/data/formats/params [policy]=""
+    [onnx]="tests/data/onnx tests/data/onnx_ops tests/data/qdq")
 
 cmake --preset fuzz >/dev/null
 read -ra names <<<"$targets"

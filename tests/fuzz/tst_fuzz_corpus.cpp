@@ -50,6 +50,11 @@ private Q_SLOTS:
         QTest::newRow("params, kept") << kept + QStringLiteral("params") << QStringLiteral("params");
         QTest::newRow("params, fixtures") << fixtures + QStringLiteral("params") << QStringLiteral("params");
         QTest::newRow("policies, kept") << kept + QStringLiteral("policy") << QStringLiteral("policy");
+        QTest::newRow("onnx, kept") << kept + QStringLiteral("onnx") << QStringLiteral("onnx");
+        for (const char *folder : {"onnx", "onnx_ops", "qdq"})
+            QTest::addRow("onnx, %s", folder)
+                << QStringLiteral(HALFTONE_TEST_DATA "/") + QString::fromLatin1(folder)
+                << QStringLiteral("onnx");
     }
 
     void propertiesHoldOverTheCorpora()
@@ -58,7 +63,8 @@ private Q_SLOTS:
         QFETCH(QString, kind);
         const Check check = kind == QStringLiteral("symbol") ? fuzz::checkSymbolJson
             : kind == QStringLiteral("params")               ? fuzz::checkParams
-                                                             : fuzz::checkPolicy;
+            : kind == QStringLiteral("policy")               ? fuzz::checkPolicy
+                                                             : fuzz::checkOnnx;
         QVERIFY(replay(folder, check) > 0);
         for (const test::MalformedCase &one : test::malformedCases(kind.toStdString()))
             check(*one.bytes);

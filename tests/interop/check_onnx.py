@@ -28,6 +28,7 @@ BATCH = 64  # of the sample's pictures
 # The largest difference as a part of the largest output. float16 and int8 round after each operator, and ONNX Runtime adds up in another order and
 # fuses other nodes, so that single values land on the neighbouring number: 11 bits, some layers deep; codes of 8 bits, likewise.
 LIMITS = {"float32": 1e-5, "float16": 4e-3, "bfloat16": 4e-2, "qdq": 3e-2, "qoperator": 3e-2}
+LEAST_DECIBELS = 30  # of int8
 
 # Goldens of values that ONNX does not define, so that its programs differ, with the reason.
 UNDEFINED = {
@@ -56,10 +57,17 @@ def halftone(*arguments):
     return subprocess.run([CLI, *arguments], capture_output=True, text=True, timeout=120)
 
 
+def shapes_of(data):
+    """The options that tell the shapes of inputs."""
+    for name, values in data.items():
+        yield from ("--shape", f"{name}={','.join(map(str, values.shape))}")
+
+
 def facts_of(data):
     """The options that tell types and shapes of inputs."""
+    yield from shapes_of(data)
     for name, values in data.items():
-        yield from ("--input", f"{name}={values.dtype}", "--shape", f"{name}={','.join(map(str, values.shape))}")
+        yield from ("--input", f"{name}={values.dtype}")
 
 
 def difference(got, want):
@@ -71,6 +79,12 @@ def difference(got, want):
     if not np.isfinite(got[~same]).all() or not np.isfinite(want[~same]).all():
         return None
     return float(np.abs(got - want)[~same].max() / max(np.abs(want[np.isfinite(want)]).max(), 1e-30))
+
+
+def decibels(got, want):
+    """Signal to noise."""
+    noise = np.square(got.astype(np.float64) - want).sum()
+    return np.inf if noise == 0 else 10 * np.log10(np.square(want.astype(np.float64)).sum() / noise)
 
 
 def names_problem(names, wanted, inputs):
@@ -85,6 +99,8 @@ def values_problem(got, want, limit):
         if values.shape != want[name].shape or values.dtype != want[name].dtype:
             return f"{name}: {values.dtype}{values.shape}, expected {want[name].dtype}{want[name].shape}"
         apart = difference(values, want[name])
+        if limit == LIMITS["qdq"] and decibels(values, want[name]) < LEAST_DECIBELS:
+            return f"{name}: {decibels(values, want[name]):.1f} dB, expected {LEAST_DECIBELS}"
         if apart is None or apart > limit:
             return f"{name}: off by {'infinity' if apart is None else format(apart, '.3g')} of the largest value, allowed {limit:.3g}"
     return None
@@ -177,15 +193,15 @@ def networks(*types):
 
 
 def int8_networks(scratch):
-    """As operators(), of networks in float32, those of MXNet written as ONNX before."""
+    """As operators(), of networks in float32; those of MXNet become ONNX on the way."""
     for name, source, data in models():
-        network = source if source.suffix == ".onnx" else scratch / f"{name}-float32.onnx"
+        shapes = list(shapes_of(data)) if source.suffix == ".json" else []
         if source.parent.parent == DATA / "amp" or name == "choice" or name == "pairs":
             continue
         example = scratch / f"{name}.examples.npz"
         np.savez(example, **data)
         for form in ("qdq", "qoperator"):
-            yield name, form, network, data, ["quantize", "--form", form, "--inputs", str(example)], False
+            yield name, form, source, data, ["quantize", "--form", form, *shapes, "--inputs", str(example)], False
 
 
 def sample_problem(scratch):

@@ -105,10 +105,11 @@ Result<Tensor> readExternal(Source &source, const ::onnx::TensorProto &proto, te
                             + " on in a file of " + std::to_string(held),
                         "values that lie inside the file");
     source.externalBytes += static_cast<std::size_t>(size);
+    const auto bytes = file->bytes().subspan(static_cast<std::size_t>(place.offset), size);
+    source.values.emplace(&proto, bytes);
     if (type == tensor::DType::Unknown)
         return Tensor();
-    return Tensor(type, std::move(shape), file->bytes().subspan(static_cast<std::size_t>(place.offset), size),
-                  file);
+    return Tensor(type, std::move(shape), bytes, file);
 }
 
 } // namespace halftone::io::onnx

@@ -63,8 +63,15 @@ Attribute::AttributeType neededType(dialect::AttributeType type)
     }
 }
 
-/// Old files leave the type out: then it is the field that is set.
-Attribute::AttributeType typeOf(const Attribute &attribute)
+/// What a whole graph with its bodies may ask for that the format does not bound.
+std::string countOf(std::size_t count, const char *what)
+{
+    return std::to_string(count) + ' ' + what;
+}
+
+} // namespace
+
+::onnx::AttributeProto::AttributeType typeOf(const ::onnx::AttributeProto &attribute)
 {
     if (attribute.type() != Attribute::UNDEFINED)
         return attribute.type();
@@ -78,14 +85,6 @@ Attribute::AttributeType typeOf(const Attribute &attribute)
         : attribute.strings_size() > 0 ? Attribute::STRINGS
                                        : Attribute::UNDEFINED;
 }
-
-/// What a whole graph with its bodies may ask for that the format does not bound.
-std::string countOf(std::size_t count, const char *what)
-{
-    return std::to_string(count) + ' ' + what;
-}
-
-} // namespace
 
 std::string GraphReader::uniqueName(const std::string &wanted)
 {
@@ -205,11 +204,12 @@ Result<void> GraphReader::addSparse(const ::onnx::SparseTensorProto &sparse)
     const std::vector<std::int64_t> dims(sparse.dims().begin(), sparse.dims().end());
     const auto count = tensor::Shape(dims).elementCount();
     const bool isFlat = indices.shape().rank() == 1;
-    if (indices.dtype() != tensor::DType::I64 || !count || (!isFlat && indices.shape().rank() != 2))
+    const bool isTable = indices.shape().rank() == 2 && indices.shape()[1] == std::ssize(dims);
+    if (indices.dtype() != tensor::DType::I64 || !count || (!isFlat && !isTable))
         return badInput(where, "indices of shape " + indices.shape().toString(), "int64 of rank 1 or 2");
     const auto places = indices.values<std::int64_t>();
     for (std::size_t k = 0; k < places.size(); ++k) {
-        const std::int64_t most = isFlat ? *count : k % dims.size() < dims.size() ? dims[k % dims.size()] : 0;
+        const std::int64_t most = isFlat ? *count : dims[k % dims.size()];
         if (places[k] < 0 || places[k] >= most)
             return badInput(where, "index " + std::to_string(places[k]), "less than " + std::to_string(most));
     }

@@ -25,6 +25,9 @@ struct ReadContext
     std::vector<tensor::Array> parameters; ///< of the main graph
 };
 
+/// Old files leave the type out: then it is the field that is set.
+::onnx::AttributeProto::AttributeType typeOf(const ::onnx::AttributeProto &attribute);
+
 /// Reads one graph of a file; bodies of its nodes are read by readers of their own.
 class GraphReader
 {

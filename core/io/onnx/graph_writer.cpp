@@ -7,6 +7,7 @@
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/output_facts.h"
 #include "core/graph/traverse.h"
+#include "core/io/onnx/graph_reader.h"
 #include "core/io/onnx/raised_node.h"
 #include "core/io/onnx/tensor_values.h"
 
@@ -80,13 +81,26 @@ bool holds(const Source &source, const ::onnx::TensorProto &proto, const tensor:
     return false;
 }
 
+/// The message with its values inside, wherever the file that it was read from has them.
+void copyWithValues(const Source &source, const ::onnx::TensorProto &from, ::onnx::TensorProto &to)
+{
+    to.CopyFrom(from);
+    const auto apart = source.values.find(&from);
+    if (apart == source.values.end())
+        return;
+    to.clear_external_data();
+    to.clear_data_location();
+    to.set_raw_data(apart->second.data(), apart->second.size());
+}
+
 void writeTensor(const Source *source, const ::onnx::TensorProto *from, const tensor::Tensor &values,
                  ::onnx::TensorProto &to)
 {
+    if (from != nullptr && values.dtype() == tensor::DType::Unknown)
+        return copyWithValues(*source, *from, to);
     if (from != nullptr)
         to.CopyFrom(*from);
-    const bool isKept = values.dtype() == tensor::DType::Unknown && from != nullptr;
-    if (isKept || (from != nullptr && holds(*source, *from, values) && from->has_raw_data()))
+    if (from != nullptr && holds(*source, *from, values) && from->has_raw_data())
         return;
     writeValues(values, to);
 }
@@ -274,7 +288,10 @@ void GraphWriter::writeVariable(NodeId id, ::onnx::GraphProto &proto) const
         if (const auto found = m_parameters->find(def.name); found != m_parameters->end())
             array = found->second;
     if (data != nullptr && data->sparse != nullptr) {
-        proto.add_sparse_initializer()->CopyFrom(*data->sparse);
+        ::onnx::SparseTensorProto &sparse = *proto.add_sparse_initializer();
+        sparse.CopyFrom(*data->sparse);
+        copyWithValues(*data->source, data->sparse->values(), *sparse.mutable_values());
+        copyWithValues(*data->source, data->sparse->indices(), *sparse.mutable_indices());
         return;
     }
     const bool isInput = data == nullptr ? array == nullptr : data->input != nullptr;
@@ -359,10 +376,11 @@ Result<void> GraphWriter::writeAttributes(NodeId id, const ::onnx::NodeProto *so
         written.insert(from.name());
         Attribute &to = *node.add_attribute();
         to.CopyFrom(from);
-        if (from.has_g()) {
+        if (typeOf(from) == Attribute::GRAPH) {
             const auto body = static_cast<std::size_t>(
                 std::ranges::count_if(source->attribute(), [&from](const Attribute &other) {
-                    return other.has_g() && other.name() > from.name(); // as the reader has them
+                    return typeOf(other) == Attribute::GRAPH
+                        && other.name() > from.name(); // as the reader has them
                 }));
             HALFTONE_CHECK(writeBody(id, body, to));
         } else if (const tensor::Tensor *const held = def.tensorOf(from.name())) {
@@ -370,6 +388,9 @@ Result<void> GraphWriter::writeAttributes(NodeId id, const ::onnx::NodeProto *so
                 || !from.t().has_raw_data())
                 writeTensor(nodeData(def) ? nodeData(def)->source.get() : nullptr, &from.t(), *held,
                             *to.mutable_t());
+        } else if (typeOf(from) == Attribute::TENSOR
+                   && nodeData(def) != nullptr) { // of a type that is only passed on
+            copyWithValues(*nodeData(def)->source, from.t(), *to.mutable_t());
         } else if (const auto old = textOf(from); old && *old != *text) {
             HALFTONE_CHECK(writeText(def, from.name(), *text, to));
         }

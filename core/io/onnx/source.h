@@ -21,7 +21,7 @@ struct Source
     std::shared_ptr<const MappedFile> file;
     ::onnx::ModelProto model;
     std::unordered_map<const ::onnx::TensorProto *, std::span<const std::byte>>
-        values; ///< of large initializers
+        values; ///< of large initializers, and of tensors in other files
     std::vector<std::string> externalFiles; ///< as the model names them, each once
     std::unordered_map<std::string, std::shared_ptr<const MappedFile>> external; ///< by location
     std::size_t externalBytes = 0;

@@ -276,6 +276,51 @@ private Q_SLOTS:
         fs::create_symlink("/etc/passwd", path("w.bin"));
         QVERIFY(!io::loadModel(path("out.onnx")).ok());
     }
+
+    void valuesOfTypesThatAreOnlyPassedOnAreWritten_data()
+    {
+        QTest::addColumn<bool>("isApart");
+        QTest::newRow("in the file") << false;
+        QTest::newRow("in another") << true;
+    }
+    void valuesOfTypesThatAreOnlyPassedOnAreWritten()
+    {
+        QFETCH(bool, isApart);
+        constexpr std::size_t kFloat8 = 17; // E4M3FN
+        std::string values(5000, '\0');
+        for (std::size_t k = 0; k < values.size(); ++k)
+            values[k] = static_cast<char>(k % 251);
+        const std::string place = isApart
+            ? field(13, field(1, "location") + field(2, "w.bin")) + number(14, 1)
+            : field(9, values);
+        fs::create_directory(path("in"));
+        std::ofstream(path("in/w.bin"), std::ios::binary) << values;
+        std::ofstream(path("in/m.onnx"), std::ios::binary)
+            << model(field(1, node("Relu", "x", "y")),
+                     field(5, number(1, values.size()) + number(2, kFloat8) + field(8, "w") + place));
+        const auto loaded = io::loadModel(path("in/m.onnx"));
+        QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+        QVERIFY(io::saveModel(loaded.value().model, path("again.onnx"), loaded.value()).ok());
+        QVERIFY(bytesOf(path("again.onnx")).find(field(9, values)) != std::string::npos);
+    }
+
+    void indicesOfSparseValuesFitTheirShape()
+    {
+        const auto integers = [](const std::string &dims, std::size_t value) {
+            return dims + number(2, 7) + number(7, value);
+        };
+        const std::string reals
+            = number(1, 1) + number(2, 1) + field(8, "p") + field(4, std::string(4, '\0'));
+        const auto load = [&](const std::string &sparse) {
+            std::ofstream(path("m.onnx"), std::ios::binary)
+                << model(field(1, node("Relu", "x", "y")), field(15, sparse));
+            return io::loadModel(path("m.onnx")).ok();
+        };
+        const std::string table = integers(number(1, 1) + number(1, 1), 0);
+        QVERIFY(load(field(1, reals) + field(2, table) + number(3, 2)));
+        QVERIFY(!load(field(1, reals) + field(2, table))); // of a shape without axes
+        QVERIFY(!load(field(1, reals) + field(2, table) + number(3, 2) + number(3, 2)));
+    }
 };
 
 QTEST_GUILESS_MAIN(TestOnnx)
