@@ -50,6 +50,7 @@ NOT_THERE = {
     "mean_variance_norm": "the checker: refuses its own expansion of the operator",
     "resize_linear_align_corners": "ONNX Runtime: other than ONNX's own definition",
 }
+CONTROL_FLOW = {"choice": "choice-true-inputs", "steps": "steps-all-inputs", "walk": "walk-inputs"}  # If, Loop, Scan: networks and their inputs
 NOT_WRITTEN = {"selfatt_interleaved", "ssd_head"}  # networks with operators that ONNX has no counterpart of
 
 
@@ -178,7 +179,8 @@ def models():
             yield folder.name, folder / "model-symbol.json", {"data": np.load(folder / "runs.npz")["data"]}
     yield "digits", SAMPLE / "digits-symbol.json", {"data": np.load(SAMPLE / "digits-test.npz")["data"][:BATCH]}
     yield "digits_onnx", SAMPLE / "digits.onnx", {"data": np.load(SAMPLE / "digits-test.npz")["data"][:BATCH]}
-    yield "choice", DATA / "onnx/choice.onnx", load(DATA / "onnx/choice-true-inputs.npz")
+    for name, example in CONTROL_FLOW.items():
+        yield name, DATA / f"onnx/{name}.onnx", load(DATA / f"onnx/{example}.npz")
     yield "net", DATA / "qdq/net.onnx", load(DATA / "qdq/in.npz")
     yield "pairs", DATA / "qdq/qdq.onnx", load(DATA / "qdq/in.npz")
 
@@ -196,7 +198,7 @@ def int8_networks(scratch):
     """As operators(), of networks in float32; those of MXNet become ONNX on the way."""
     for name, source, data in models():
         shapes = list(shapes_of(data)) if source.suffix == ".json" else []
-        if source.parent.parent == DATA / "amp" or name == "choice" or name == "pairs":
+        if source.parent.parent == DATA / "amp" or name in CONTROL_FLOW or name == "pairs":
             continue
         example = scratch / f"{name}.examples.npz"
         np.savez(example, **data)
