@@ -2,6 +2,7 @@
 
 #include "core/dialect/dialect.h"
 #include "core/infer/infer_data_types.h"
+#include "core/infer/infer_types.h"
 
 #include <unordered_map>
 
@@ -45,6 +46,12 @@ Result<io::LoadedModel> openModel(const std::string &path, const io::LoadOptions
             data.push_back(id);
     const auto typed = infer::inferDataTypes(graph, data, types);
     if (typed.ok())
+        return loaded;
+    // Rules may take a type for open data that is not the one that nearly all data have.
+    std::vector<DType> fed = types;
+    for (const graph::NodeId id : data)
+        fed[id] = DType::F32;
+    if (infer::inferTypes(graph, fed).ok())
         return loaded;
     for (DType &type : types)
         type = isNarrowable(type) ? DType::Unknown : type;

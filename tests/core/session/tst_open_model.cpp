@@ -41,6 +41,17 @@ private Q_SLOTS:
         QVERIFY2(opened.ok(), opened.ok() ? "" : opened.error().message().c_str());
     }
 
+    void theSameBesideAnotherInputWhoseTypeIsOpen()
+    {
+        GraphBuilder g;
+        const auto x = g.variable("x");
+        const auto wide = g.op("log_softmax", "s", {x}, {{"dtype", "float64"}});
+        const auto some = g.op("take", "some", {x, g.variable("places")});
+        const auto opened
+            = reopened(g, {wide, g.op("FullyConnected", "fc", {some, g.variable("w")}, kDense)});
+        QVERIFY2(opened.ok(), opened.ok() ? "" : opened.error().message().c_str());
+    }
+
     void whatFollowsOfOneInputIsNotTriedForIt()
     {
         GraphBuilder g;
