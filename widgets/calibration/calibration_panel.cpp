@@ -88,7 +88,10 @@ QWidget *CalibrationPanel::buildTable()
 
     m_view = new QTableView(side);
     m_view->setModel(m_proxy);
-    m_view->setItemDelegate(new TensorDelegate(this));
+    auto *const delegate = new TensorDelegate(this);
+    connect(m_model, &QAbstractItemModel::modelReset, delegate,
+            [this, delegate] { delegate->setNames(ShortNames::ofColumn(*m_model, TensorTableModel::Name)); });
+    m_view->setItemDelegate(delegate);
     m_view->setAccessibleName(tr("Tensors"));
     m_view->setSortingEnabled(true);
     m_view->sortByColumn(TensorTableModel::Risk, Qt::DescendingOrder);
@@ -111,6 +114,7 @@ QWidget *CalibrationPanel::buildTable()
     const std::array<int, TensorTableModel::ColumnCount> widths{22, 28, 11, 11, 10, 12, 11, 13};
     for (std::size_t column = 0; column < widths.size(); ++column)
         m_view->setColumnWidth(static_cast<int>(column), widths[column] * unit);
+    giveFreeWidth(m_view, TensorTableModel::Name, widths[TensorTableModel::Name] * unit);
 
     auto *const top = new WrapLayout;
     top->setSpacing(4);

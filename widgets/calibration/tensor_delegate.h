@@ -1,6 +1,10 @@
 #pragma once
 
+#include "widgets/common/short_names.h"
+
 #include <QStyledItemDelegate>
+
+#include <utility>
 
 namespace halftone::widgets {
 
@@ -12,8 +16,14 @@ class TensorDelegate : public QStyledItemDelegate
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
 
+    /// What the column of names is shortened by.
+    void setNames(ShortNames names) { m_names = std::move(names); }
+
 protected:
     void initStyleOption(QStyleOptionViewItem *option, const QModelIndex &index) const override;
+
+private:
+    ShortNames m_names;
 };
 
 } // namespace halftone::widgets

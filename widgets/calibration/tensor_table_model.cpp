@@ -131,8 +131,8 @@ QString TensorTableModel::toolTip(int row, int column) const
     const calibration::TensorStatistics &values = tensor.statistics;
     switch (column) {
     case Name:
-        return tr("%1 of %2: %3 values, %4 \u2026 %5")
-            .arg(tensor.isParameter ? tr("parameter") : tr("output"),
+        return tr("%1\n%2 of %3: %4 values, %5 \u2026 %6")
+            .arg(plain(tensor.name), tensor.isParameter ? tr("parameter") : tr("output"),
                  tensor.name == tensor.node ? plain(tensor.node)
                                             : tr("%1 (%2)").arg(plain(tensor.node), plain(tensor.op)))
             .arg(values.count)

@@ -26,6 +26,11 @@ void LayerDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option,
 void LayerDelegate::initStyleOption(QStyleOptionViewItem *option, const QModelIndex &index) const
 {
     QStyledItemDelegate::initStyleOption(option, index);
+    if (index.column() == LayerTableModel::Name) {
+        const QStyle *const style = option->widget ? option->widget->style() : QApplication::style();
+        const int margin = style->pixelMetric(QStyle::PM_FocusFrameHMargin, option, option->widget) + 1;
+        option->text = m_names.fitted(option->text, option->rect.width() - 2 * margin, option->fontMetrics);
+    }
     const QVariant precision = index.data(LayerTableModel::PrecisionRole);
     if (precision.isValid() && !option->text.isEmpty()) {
         const int side = option->fontMetrics.ascent();

@@ -1,6 +1,10 @@
 #pragma once
 
+#include "widgets/common/short_names.h"
+
 #include <QStyledItemDelegate>
+
+#include <utility>
 
 namespace halftone::widgets {
 
@@ -12,11 +16,17 @@ class LayerDelegate : public QStyledItemDelegate
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
 
+    /// What the column of names is shortened by.
+    void setNames(ShortNames names) { m_names = std::move(names); }
+
     void paint(QPainter *painter, const QStyleOptionViewItem &option,
                const QModelIndex &index) const override;
 
 protected:
     void initStyleOption(QStyleOptionViewItem *option, const QModelIndex &index) const override;
+
+private:
+    ShortNames m_names;
 };
 
 } // namespace halftone::widgets

@@ -98,7 +98,10 @@ void LayersTable::build()
     connect(save, &QToolButton::clicked, this, &LayersTable::exportCsv);
 
     m_view->setModel(m_proxy);
-    m_view->setItemDelegate(new LayerDelegate(this));
+    auto *const delegate = new LayerDelegate(this);
+    connect(m_model, &QAbstractItemModel::modelReset, delegate,
+            [this, delegate] { delegate->setNames(ShortNames::ofColumn(*m_model, LayerTableModel::Name)); });
+    m_view->setItemDelegate(delegate);
     m_view->setAccessibleName(tr("Layers"));
     m_view->setSortingEnabled(true);
     m_view->sortByColumn(-1, Qt::AscendingOrder);
@@ -133,6 +136,7 @@ void LayersTable::build()
         m_view->setColumnWidth(column, std::max(width, fontMetrics().horizontalAdvance(title) + 4 * unit));
         m_view->setColumnHidden(column, std::ranges::find(kFirstColumns, column) == kFirstColumns.end());
     }
+    giveFreeWidth(m_view, LayerTableModel::Name, 28 * unit);
     auto *const copyAction = new QAction(tr("Copy"), m_view);
     copyAction->setShortcut(QKeySequence::Copy);
     copyAction->setShortcutContext(Qt::WidgetShortcut);

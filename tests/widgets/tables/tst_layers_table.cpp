@@ -1,8 +1,10 @@
 #include "tests/widgets/models/sample_document.h"
+#include "widgets/common/short_names.h"
 #include "widgets/tables/layers_table.h"
 
 #include <QClipboard>
 #include <QGuiApplication>
+#include <QHeaderView>
 #include <QItemSelectionModel>
 #include <QLatin1Char>
 #include <QSignalSpy>
@@ -52,6 +54,81 @@ private:
 
 private Q_SLOTS:
     void init() { test::failOnWarnings(); }
+
+    void namesLoseWhatNearlyAllShare_data()
+    {
+        QTest::addColumn<QStringList>("names");
+        QTest::addColumn<QStringList>("shortened");
+        QTest::newRow("MXNet") << QStringList{"mobilenetv20_features_conv0_fwd",
+                                              "mobilenetv20_features_batchnorm0_fwd",
+                                              "mobilenetv20_features_linearbottleneck0_conv0_fwd",
+                                              "mobilenetv20_features_linearbottleneck0_batchnorm0_fwd",
+                                              "mobilenetv20_features_linearbottleneck1_batchnorm0_fwd",
+                                              "mobilenetv20_output_flatten0_reshape0"}
+                               << QStringList{"conv0",
+                                              "batchnorm0",
+                                              "linearbottleneck0_conv0",
+                                              "linearbottleneck0_batchnorm0",
+                                              "linearbottleneck1_batchnorm0",
+                                              "mobilenetv20_output_flatten0_reshape0"};
+        QTest::newRow("ONNX") << QStringList{"/model/layers.3/self_attn/q_proj/MatMul",
+                                             "/model/layers.3/self_attn/Softmax",
+                                             "/model/layers.4/self_attn/q_proj/MatMul",
+                                             "/model/layers.4/mlp/up_proj/MatMul"}
+                              << QStringList{"layers.3/self_attn/q_proj/MatMul", "layers.3/self_attn/Softmax",
+                                             "layers.4/self_attn/q_proj/MatMul",
+                                             "layers.4/mlp/up_proj/MatMul"};
+        QTest::newRow("within a block")
+            << QStringList{"/model/layers.3/self_attn/q_proj/MatMul",
+                           "/model/layers.3/self_attn/k_proj/MatMul", "/model/layers.3/mlp/up_proj/MatMul"}
+            << QStringList{"self_attn/q_proj", "self_attn/k_proj", "mlp/up_proj"};
+        QTest::newRow("numbers stay")
+            << QStringList{"conv_1", "conv_2", "conv_3"} << QStringList{"conv_1", "conv_2", "conv_3"};
+        QTest::newRow("never another's name")
+            << QStringList{"net_a", "net_b", "net_c", "a"} << QStringList{"net_a", "b", "c", "a"};
+        QTest::newRow("two alone") << QStringList{"net_a_fwd", "net_b_fwd"}
+                                   << QStringList{"net_a_fwd", "net_b_fwd"};
+        QTest::newRow("nothing shared")
+            << QStringList{"x", "", "_", "conv0"} << QStringList{"x", "", "_", "conv0"};
+    }
+
+    void namesLoseWhatNearlyAllShare()
+    {
+        QFETCH(const QStringList, names);
+        QFETCH(const QStringList, shortened);
+        const ShortNames service(names);
+        for (qsizetype k = 0; k < names.size(); ++k)
+            QCOMPARE(service.shortened(names[k]), shortened[k]);
+    }
+
+    /// Whole while the longest fits, so that a column never mixes both; then less what is shared; cut only then.
+    void namesAreCutInTheMiddleLast()
+    {
+        const QString longest = "mobilenetv20_features_linearbottleneck10_batchnorm0_fwd";
+        const QString name = "mobilenetv20_features_linearbottleneck1_conv0_fwd";
+        const ShortNames service({longest, name, "mobilenetv20_features_conv0_fwd"});
+        const QFontMetrics metrics(QGuiApplication::font());
+        const int whole = metrics.horizontalAdvance(longest);
+        QCOMPARE(service.fitted(name, whole, metrics), name);
+        QCOMPARE(service.fitted(name, whole - 1, metrics), QStringLiteral("linearbottleneck1_conv0"));
+        const int narrow = metrics.horizontalAdvance("linearbottleneck1_conv0") * 2 / 3;
+        const QString cut = service.fitted(name, narrow, metrics);
+        QVERIFY(metrics.horizontalAdvance(cut) <= narrow);
+        const QStringList ends = cut.split(QChar(0x2026));
+        QCOMPARE(ends.size(), 2);
+        QVERIFY(QStringLiteral("linearbottleneck1_conv0").startsWith(ends[0]));
+        QVERIFY(ends[1].endsWith("_conv0"));
+    }
+
+    void theNameColumnTakesTheFreeWidth()
+    {
+        Shown shown;
+        const QTableView *const view = shown.table.view();
+        const int narrow = view->columnWidth(LayerTableModel::Name);
+        shown.table.resize(3000, 400);
+        QTRY_COMPARE(view->horizontalHeader()->length(), view->viewport()->width());
+        QVERIFY(view->columnWidth(LayerTableModel::Name) > narrow);
+    }
 
     void choosingRowsChoosesNodes()
     {

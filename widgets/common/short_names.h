@@ -1,0 +1,46 @@
+#pragma once
+
+#include <QFontMetrics>
+#include <QHash>
+#include <QString>
+#include <QStringList>
+
+class QAbstractItemModel;
+class QTableView;
+
+namespace halftone::widgets {
+
+/// Names as a table or list has room for them: without the words that nearly all of them begin with, and without the one
+/// that these all end with, so that what tells them apart is left. A word ends at one of / _ . : - and is dropped whole.
+class ShortNames
+{
+public:
+    ShortNames() = default;
+    explicit ShortNames(const QStringList &names);
+    /// Of the names that a model's column displays.
+    static ShortNames ofColumn(const QAbstractItemModel &model, int column);
+
+    /// Less what is shared; the whole name where that would be empty or another's.
+    QString shortened(const QString &name) const;
+    /// The whole name where the longest of all fits, else shortened(), cut in the middle where that is too wide.
+    /// width  in pixels
+    QString fitted(const QString &name, int width, const QFontMetrics &metrics) const;
+
+private:
+    QString bare(const QString &name) const;
+
+    QString m_lead;
+    QString m_tail;
+    QString m_longest;
+    QHash<QString, int> m_counts; ///< how many names have a short form
+};
+
+/// Cut in the middle, with two thirds of what is kept at the end: there names tell layers apart.
+/// width  in pixels
+QString cutInMiddle(const QString &name, int width, const QFontMetrics &metrics);
+
+/// Gives a column the width that the others leave, and never less than `least` pixels. The view's own width changes do so
+/// again.
+void giveFreeWidth(QTableView *view, int column, int least);
+
+} // namespace halftone::widgets
