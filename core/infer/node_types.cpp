@@ -52,6 +52,7 @@ NodeTypes::NodeTypes(const graph::Graph &graph, int depth)
     : m_graph(graph)
     , m_depth(depth)
     , m_referenced(graph::referencedOutputs(graph))
+    , m_outputs(m_referenced.size(), 0)
 {
     for (graph::OpIndex op = 0; op < graph.operatorNames().size(); ++op)
         m_ops.push_back(graph.isVariableOp(op) ? nullptr
@@ -65,10 +66,14 @@ bool NodeTypes::isMutable(NodeId id, std::size_t input) const
 
 std::uint32_t NodeTypes::outputCount(NodeId id) const
 {
+    if (m_outputs[id] != 0)
+        return m_outputs[id];
     const std::uint32_t referenced = m_referenced[id];
-    return op(id) == nullptr
+    const std::uint32_t count = op(id) == nullptr
         ? referenced
         : std::max(referenced, static_cast<std::uint32_t>(dialect::outputCountOf(op(id), m_graph.node(id))));
+    m_outputs[id] = count;
+    return count;
 }
 
 TypeOutcome NodeTypes::apply(NodeId id, std::span<DType> inputs, std::span<DType> outputs,

@@ -12,7 +12,7 @@
 namespace halftone::infer {
 
 /// The type rules of one graph's nodes, looked up once an operator name. A node that holds bodies (control flow, fused
-/// operators) is typed by them. Keeps a reference: the graph must outlive it.
+/// operators) is typed by them. Keeps a reference: the graph must outlive it. For one thread: it notes what it looked up.
 class NodeTypes
 {
 public:
@@ -41,6 +41,7 @@ private:
     int m_depth;
     std::vector<const dialect::OpInfo *> m_ops; ///< by OpIndex
     std::vector<std::uint32_t> m_referenced;
+    mutable std::vector<std::uint32_t> m_outputs; ///< what outputCount() gave; 0: not asked yet
 };
 
 } // namespace halftone::infer

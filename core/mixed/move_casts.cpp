@@ -360,10 +360,19 @@ void CastMover::addTensors(TypeCut &cut, const std::vector<Free> &free)
         byNode[node.id] = &node;
     const auto termOf
         = [this](DType type) { return type == DType::F32 ? TypeCut::kFloat32 : TypeCut::kHalf; };
+    // What no node that is free gives or reads costs the same however they are.
+    std::vector<bool> matters(m_plan.value.size(), false);
+    for (const Free &node : free) {
+        for (const std::size_t i : node.tied)
+            matters[m_plan.output(m_plan.valueOf(m_source.inputs(node.id)[i]))] = true;
+        for (std::uint32_t k = 0; k < m_rules.outputCount(node.id); ++k)
+            matters[m_plan.firstOutput[node.id] + k] = true;
+    }
     std::vector<std::vector<TypeCut::Term>> readers(m_plan.value.size());
     const auto note = [&](const Entry &entry, DType type, TypeCut::Term term) {
-        if (type == DType::F32 || type == m_context.target)
-            readers[m_plan.output(m_plan.valueOf(entry))].push_back(term);
+        const std::uint32_t output = m_plan.output(m_plan.valueOf(entry));
+        if (matters[output] && (type == DType::F32 || type == m_context.target))
+            readers[output].push_back(term);
     };
     for (const NodeId id : m_plan.order) {
         const auto inputs = m_source.inputs(id);

@@ -42,8 +42,21 @@ TypeCut::Term TypeCut::addNode(bool isHalf)
     return node;
 }
 
+/// In both directions with that capacity.
+void TypeCut::join(Term one, Term other, std::int64_t capacity)
+{
+    if (one == other)
+        return;
+    m_from[one].push_back(static_cast<std::uint32_t>(m_arcs.size()));
+    m_arcs.push_back({other, capacity});
+    m_from[other].push_back(static_cast<std::uint32_t>(m_arcs.size()));
+    m_arcs.push_back({one, capacity});
+}
+
 void TypeCut::addTensor(Term producer, std::span<const Term> readers)
 {
+    if (readers.size() == 1) // as most have
+        return join(producer, readers[0], kCast);
     const Term widened = addVertex(); // cut off when the producer is 16 bit and a reader is not
     const Term narrowed = addVertex();
     connect(producer, widened, kCast);

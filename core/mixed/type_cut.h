@@ -35,6 +35,7 @@ private:
 
     Term addVertex();
     void connect(Term from, Term to, std::int64_t capacity);
+    void join(Term one, Term other, std::int64_t capacity);
     bool findLevels();
     void block();
 

@@ -89,8 +89,8 @@ QWidget *CalibrationPanel::buildTable()
     m_view = new QTableView(side);
     m_view->setModel(m_proxy);
     auto *const delegate = new TensorDelegate(this);
-    connect(m_model, &QAbstractItemModel::modelReset, delegate,
-            [this, delegate] { delegate->setNames(ShortNames::ofColumn(*m_model, TensorTableModel::Name)); });
+    followNames(m_view, m_model, TensorTableModel::Name,
+                [delegate](ShortNames names) { delegate->setNames(std::move(names)); });
     m_view->setItemDelegate(delegate);
     m_view->setAccessibleName(tr("Tensors"));
     m_view->setSortingEnabled(true);

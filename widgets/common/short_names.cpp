@@ -4,6 +4,7 @@
 #include <QEvent>
 #include <QHeaderView>
 #include <QTableView>
+#include <QTimer>
 
 #include <algorithm>
 
@@ -12,6 +13,9 @@ namespace {
 
 /// One name in so many may lack what the others share: a model's last operator often has a name of its own.
 constexpr qsizetype kOneOf = 4;
+
+constexpr int kAtOnce = 500; ///< rows whose names take no time that a person would notice
+constexpr int kPauseMs = 250;
 
 bool endsWord(QChar sign)
 {
@@ -33,7 +37,7 @@ QString nextShared(const QStringList &names, const QString &lead)
 {
     QHash<QString, qsizetype> counts;
     for (const QString &name : names) {
-        const QString word = name.startsWith(lead) ? leadingWord(name, lead.size()) : QString();
+        QString word = name.startsWith(lead) ? leadingWord(name, lead.size()) : QString();
         if (!word.isEmpty() && ++counts[word] * kOneOf >= names.size() * (kOneOf - 1))
             return word;
     }
@@ -151,6 +155,25 @@ QString cutInMiddle(const QString &name, int width, const QFontMetrics &metrics)
     while (kept < name.size() - 1 && metrics.horizontalAdvance(cut(kept + 1)) <= width)
         ++kept;
     return cut(kept);
+}
+
+void followNames(QTableView *view, const QAbstractItemModel *model, int column,
+                 const std::function<void(ShortNames)> &take)
+{
+    auto *const pause = new QTimer(view);
+    pause->setSingleShot(true);
+    pause->setInterval(kPauseMs);
+    const auto hand = [view, model, column, take] {
+        take(ShortNames::ofColumn(*model, column));
+        view->viewport()->update();
+    };
+    QObject::connect(pause, &QTimer::timeout, view, hand);
+    QObject::connect(model, &QAbstractItemModel::modelReset, view, [model, pause, hand] {
+        if (model->rowCount() <= kAtOnce)
+            hand();
+        else
+            pause->start();
+    });
 }
 
 void giveFreeWidth(QTableView *view, int column, int least)

@@ -5,6 +5,8 @@
 #include <QString>
 #include <QStringList>
 
+#include <functional>
+
 class QAbstractItemModel;
 class QTableView;
 
@@ -38,6 +40,11 @@ private:
 /// Cut in the middle, with two thirds of what is kept at the end: there names tell layers apart.
 /// width  in pixels
 QString cutInMiddle(const QString &name, int width, const QFontMetrics &metrics);
+
+/// Hands on the names of a view's column whenever its model has been reset: at once, and of many rows when resets have ceased for a
+/// moment, since each edit is one.
+void followNames(QTableView *view, const QAbstractItemModel *model, int column,
+                 const std::function<void(ShortNames)> &take);
 
 /// Gives a column the width that the others leave, and never less than `least` pixels. The view's own width changes do so
 /// again.

@@ -44,9 +44,7 @@ void LayerDelegate::initStyleOption(QStyleOptionViewItem *option, const QModelIn
         option->palette.setColor(
             QPalette::Text, isDark(option->palette) ? QColor(0xff, 0xc1, 0x4d) : QColor(0x8a, 0x5a, 0x00));
     }
-    if (index.data(LayerTableModel::StaleRole).toBool())
-        option->palette.setColor(QPalette::Text, option->palette.color(QPalette::PlaceholderText));
-    else if (index.column() == LayerTableModel::Operator)
+    if (index.data(LayerTableModel::StaleRole).toBool() || index.column() == LayerTableModel::Operator)
         option->palette.setColor(QPalette::Text, option->palette.color(QPalette::PlaceholderText));
 }
 

@@ -99,8 +99,8 @@ void LayersTable::build()
 
     m_view->setModel(m_proxy);
     auto *const delegate = new LayerDelegate(this);
-    connect(m_model, &QAbstractItemModel::modelReset, delegate,
-            [this, delegate] { delegate->setNames(ShortNames::ofColumn(*m_model, LayerTableModel::Name)); });
+    followNames(m_view, m_model, LayerTableModel::Name,
+                [delegate](ShortNames names) { delegate->setNames(std::move(names)); });
     m_view->setItemDelegate(delegate);
     m_view->setAccessibleName(tr("Layers"));
     m_view->setSortingEnabled(true);
