@@ -19,6 +19,15 @@ struct Counts
     bool hasQoperators = false;
 };
 
+bool isCall(const graph::Graph &graph, const graph::NodeDef &node)
+{
+    if (node.subgraphs.empty())
+        return false;
+    const auto op = dialect::of(graph).read(node);
+    const auto *const flow = op.ok() ? op.value().getIf<ops::ControlFlow>() : nullptr;
+    return flow != nullptr && flow->kind == ops::ControlFlow::Kind::Call;
+}
+
 void count(const graph::Graph &graph, bool isBody, Counts &counts)
 {
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
@@ -27,13 +36,15 @@ void count(const graph::Graph &graph, bool isBody, Counts &counts)
         const graph::NodeDef &node = graph.node(id);
         ++(isBody ? counts.bodyNodes : counts.mainNodes);
         ++counts.operators[node.op];
-        if (dialect::of(graph).findOp(node.op) == nullptr)
+        const bool isFunction = isCall(graph, node);
+        if (dialect::of(graph).findOp(node.op) == nullptr && !isFunction)
             counts.unknown.insert(node.op);
         counts.hasQdq = counts.hasQdq || node.op.ends_with("uantizeLinear");
         counts.hasQoperators = counts.hasQoperators || node.op.find("QLinear") != std::string::npos
             || node.op.ends_with("Integer");
         for (const auto &body : node.subgraphs)
-            count(*body, true, counts);
+            if (!isFunction) // the file holds it once, apart from its graphs
+                count(*body, true, counts);
     }
 }
 

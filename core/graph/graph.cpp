@@ -32,7 +32,8 @@ Graph Graph::inDialect(const Graph &graph, const dialect::Dialect &dialect, cons
             continue;
         auto def = std::make_shared<NodeDef>(*taken);
         for (auto &body : def->subgraphs)
-            body = std::make_shared<const Graph>(inDialect(*body, dialect, takeOver));
+            if (body->m_dialect == graph.m_dialect) // a function may be of another version
+                body = std::make_shared<const Graph>(inDialect(*body, dialect, takeOver));
         taken = std::move(def);
     }
     return copy;

@@ -187,6 +187,24 @@ Result<BodyBinding> bindLoop(const graph::NodeDef &node, const ops::ControlFlow 
     return binding;
 }
 
+Result<BodyBinding> bindCall(const graph::NodeDef &node, const ops::ControlFlow &flow, std::size_t inputs)
+{
+    BoundBody body;
+    body.graph = node.subgraphs[0].get();
+    const std::vector<NodeId> variables = variablesOf(*body.graph);
+    if (variables.size() != flow.bodyLocations.size())
+        return nowhere("body", static_cast<std::int64_t>(flow.bodyLocations.size()));
+    for (std::size_t k = 0; k < variables.size(); ++k) {
+        const std::int64_t location = flow.bodyLocations[k];
+        if (!isIn(location, inputs))
+            return nowhere("body", location);
+        body.ties.push_back({variables[k], static_cast<std::size_t>(location), false});
+    }
+    BodyBinding binding;
+    binding.bodies.push_back(std::move(body));
+    return binding;
+}
+
 BodyBinding bindFused(const dialect::Dialect &dialect, const graph::NodeDef &node, std::size_t inputs,
                       std::size_t outputs)
 {
@@ -246,6 +264,8 @@ Result<BodyBinding> bindBodies(const graph::Graph &graph, graph::NodeId id, std:
             : bindFused(dialect, node, inputs, outputs);
     if (flow->kind == Kind::Cond && node.subgraphs.size() == 2)
         return bindChoice(node, *flow, inputs);
+    if (flow->kind == Kind::Call)
+        return bindCall(node, *flow, inputs);
     if (flow->kind == Kind::Loop || flow->kind == Kind::Scan)
         return node.subgraphs.size() == 1 ? bindLoop(node, *flow, inputs) : Result(BodyBinding{});
     const std::size_t needed = flow->kind == Kind::ForEach ? 1 : flow->kind == Kind::WhileLoop ? 2 : 3;

@@ -79,8 +79,6 @@ std::uint32_t NodeTypes::outputCount(NodeId id) const
 TypeOutcome NodeTypes::apply(NodeId id, std::span<DType> inputs, std::span<DType> outputs,
                              std::size_t *where) const
 {
-    if (op(id) == nullptr)
-        return TypeOutcome::Incomplete;
     const graph::NodeDef &node = m_graph.node(id);
     if (!node.subgraphs.empty()) {
         const auto typed = inferBodyTypes(m_graph, id, inputs, outputs, m_depth + 1);
@@ -91,6 +89,8 @@ TypeOutcome NodeTypes::apply(NodeId id, std::span<DType> inputs, std::span<DType
         if (typed.value())
             return allKnown(inputs) && allKnown(outputs) ? TypeOutcome::Complete : TypeOutcome::Incomplete;
     }
+    if (op(id) == nullptr)
+        return TypeOutcome::Incomplete;
     const ops::TypeRule rule = op(id)->typeRule(node.attributes);
     return hasAllSlots(node) ? rule.apply(inputs, outputs, where)
                              : applyBySlot(node, rule, inputs, outputs, where);

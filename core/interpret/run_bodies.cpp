@@ -158,9 +158,9 @@ Result<std::vector<Tensor>> GraphRunner::runBodies(graph::NodeId id, std::span<c
         return flow->kind == Kind::Loop ? runLoop(bodies[0], binding, std::move(own), known, options)
                                         : runScan(bodies[0], binding, std::move(own), known, options);
     }
-    if (m_ops[id].is<ops::ControlFlow>())
+    if (const auto *flow = m_ops[id].getIf<ops::ControlFlow>(); flow != nullptr && flow->kind != Kind::Call)
         return runForEach(bodies[0], std::move(own), options);
-    return bodies[0].run(own, 0, 1, options); // fused: the body is the operator
+    return bodies[0].run(own, 0, 1, options); // fused or called: the body is the operator
 }
 
 } // namespace halftone::interpret

@@ -136,13 +136,32 @@ std::optional<ControlFlow> readScan(const NodeDef &node, std::size_t own, int op
     return flow;
 }
 
+/// The body has one input for each of the node's.
+std::optional<ControlFlow> readCall(const NodeDef &node)
+{
+    if (node.subgraphs.size() != 1)
+        return std::nullopt;
+    Dims places;
+    for (std::size_t k = 0; k < node.slots.size(); ++k)
+        places.push_back(static_cast<std::int64_t>(k));
+    auto locations = locationsOf(*node.subgraphs[0], places, places.size());
+    if (!locations)
+        return std::nullopt;
+    ControlFlow flow;
+    flow.kind = ControlFlow::Kind::Call;
+    flow.bodyLocations = std::move(*locations);
+    return flow;
+}
+
 } // namespace
 
 ops::Operator readControlFlow(const NodeDef &node, int opset)
 {
     const std::size_t own = ownInputs(node);
     std::optional<ControlFlow> flow;
-    if (node.op == "If")
+    if (node.attributes.find(kCallKey) != nullptr)
+        flow = readCall(node);
+    else if (node.op == "If")
         flow = readIf(node, own);
     else if (node.subgraphs.size() == 1)
         flow = node.op == "Loop" ? readLoop(node, own) : readScan(node, own, opset);

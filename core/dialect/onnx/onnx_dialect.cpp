@@ -32,6 +32,12 @@ constexpr std::string_view kCastMark = "_cast_"; // before the name of a float
 constexpr std::array<std::string_view, 1> kListVersions{"onnx"};
 constexpr std::array<std::string_view, 3> kControlFlow{"If", "Loop", "Scan"};
 
+bool runsBodies(const NodeDef &node)
+{
+    return std::ranges::find(kControlFlow, node.op) != kControlFlow.end()
+        || (!node.subgraphs.empty() && node.attributes.find(kCallKey) != nullptr);
+}
+
 template <class T>
 Tensor tensorOf(DType type, Shape shape, const std::vector<T> &values)
 {
@@ -188,13 +194,12 @@ NodeRole OnnxDialect::role(const NodeDef &node) const
     // One whose value has the name of a graph's output stands for that output.
     if (node.op == "Cast" && isCastName(node.name) && (node.outputs.empty() || isCastName(node.outputs[0])))
         return NodeRole::Cast;
-    return std::ranges::find(kControlFlow, node.op) != kControlFlow.end() ? NodeRole::ControlFlow
-                                                                          : NodeRole::Other;
+    return runsBodies(node) ? NodeRole::ControlFlow : NodeRole::Other;
 }
 
 Result<ops::Operator> OnnxDialect::readWith(const NodeDef &node, std::span<const Tensor> inputs) const
 {
-    if (std::ranges::find(kControlFlow, node.op) != kControlFlow.end())
+    if (runsBodies(node))
         return readControlFlow(node, m_opset);
     const OpInfo *const info = find(node.op);
     const OperatorRow *const row = info ? findRow(node.op) : nullptr;

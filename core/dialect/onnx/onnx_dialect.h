@@ -21,6 +21,9 @@ inline constexpr std::string_view kCapturedKey = "outer";
 /// Of a variable of a body: which of the body's own inputs it is.
 inline constexpr std::string_view kBodyInputKey = "inner";
 
+/// Of a node that calls a function, whose body it holds: which. No file says it.
+inline constexpr std::string_view kCallKey = "calls()";
+
 /// Of Softmax, LogSoftmax and Hardmax of opset 13 or newer, taken over from before: over the axis and all behind it, as it was
 /// until then. No file says it: they are written as nodes that reshape around one over the last axis.
 inline constexpr std::string_view kFlattenedKey = "flattened";

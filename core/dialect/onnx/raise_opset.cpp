@@ -82,6 +82,8 @@ Result<void> check(const graph::Graph &graph, int from, int to, const std::strin
             return unsupported(node.name,
                                node.op + ' ' + what + ": opset " + std::to_string(to) + ", for " + why,
                                "a model of that opset");
+        if (node.attributes.find(kCallKey) != nullptr) // a function has an opset of its own
+            continue;
         for (const auto &body : node.subgraphs)
             HALFTONE_CHECK(check(*body, from, to, why));
     }
@@ -96,6 +98,8 @@ std::string layerIn(const graph::Graph &graph)
         const OpInfo *const info = node.isVariable() ? nullptr : infoOf(kOpsetOfLayers, node.op);
         if (info != nullptr && info->since == kOpsetOfLayers && classOf(node.op).bfloat16 != "fp32")
             return node.op;
+        if (node.attributes.find(kCallKey) != nullptr)
+            continue;
         for (const auto &body : node.subgraphs)
             if (std::string found = layerIn(*body); !found.empty())
                 return found;

@@ -382,6 +382,7 @@ Result<void> GraphReader::addNode(const ::onnx::NodeProto &node, std::size_t ind
     HALFTONE_CHECK(readAttributes(node, def, where));
     for (auto &[key, body] : m_bodies) // then_branch before else_branch, wherever the file has them
         def.subgraphs.push_back(std::move(body));
+    HALFTONE_CHECK(readCall(node, def, where));
     captured = std::move(m_inputs);
     for (std::size_t k = 0; k < captured.size(); ++k)
         def.slots.push_back(names::kFirstCapturedSlot + static_cast<std::uint32_t>(k));

@@ -2,6 +2,7 @@
 
 #include "core/base/result.h"
 #include "core/graph/graph.h"
+#include "core/io/onnx/function_body.h"
 #include "core/io/onnx/source.h"
 #include "core/tensor/tensor.h"
 
@@ -22,7 +23,10 @@ struct ReadContext
     std::shared_ptr<Source> source;
     const dialect::Dialect *dialect = nullptr;
     std::unordered_set<std::string> domains; ///< imported, or of functions
-    std::vector<tensor::Array> parameters; ///< of the main graph
+    const Functions *functions = nullptr;
+    BodyBudget *budget = nullptr; ///< what bodies of calls may still be
+    int depth = 0; ///< of calls around the graph
+    std::vector<tensor::Array> parameters{}; ///< of the main graph
 };
 
 /// Old files leave the type out: then it is the field that is set.
@@ -59,6 +63,7 @@ private:
     Result<void> readAttribute(const ::onnx::AttributeProto &attribute, graph::NodeDef &def,
                                const std::string &where);
     Result<void> readInputs(const ::onnx::NodeProto &node, graph::NodeDef &def, const std::string &where);
+    Result<void> readCall(const ::onnx::NodeProto &node, graph::NodeDef &def, const std::string &where);
     Result<void> addHeads();
     graph::NodeId add(graph::NodeDef def, std::span<const graph::Entry> inputs = {});
     Result<void> define(const std::string &value, const graph::Entry &entry, const std::string &where);

@@ -396,7 +396,7 @@ Result<void> GraphWriter::writeAttributes(NodeId id, const ::onnx::NodeProto *so
         }
     }
     for (const auto &[key, text] : def.attributes) {
-        if (written.contains(key) || key == names::kFlattenedKey)
+        if (written.contains(key) || key == names::kFlattenedKey || key == names::kCallKey)
             continue;
         Attribute &to = *node.add_attribute();
         to.set_name(key);

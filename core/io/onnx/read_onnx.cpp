@@ -66,61 +66,19 @@ Result<int> checkVersions(const ::onnx::ModelProto &model)
     return static_cast<int>(opset.value_or(opset ? *opset : names::kNewestOpset));
 }
 
-using FunctionName = std::pair<std::string, std::string>;
-
-/// No function may call itself, over others neither.
-Result<void> checkCycles(const std::map<FunctionName, std::set<FunctionName>> &calls)
-{
-    std::map<FunctionName, std::size_t> callers;
-    for (const auto &[name, called] : calls)
-        for (const FunctionName &one : called)
-            ++callers[one];
-    std::vector<FunctionName> free;
-    for (const auto &[name, called] : calls)
-        if (!callers.contains(name))
-            free.push_back(name);
-    std::size_t left = calls.size();
-    while (!free.empty()) {
-        const FunctionName name = free.back();
-        free.pop_back();
-        --left;
-        for (const FunctionName &one : calls.at(name))
-            if (--callers[one] == 0)
-                free.push_back(one);
-    }
-    if (left > 0)
-        return badInput("functions", "some that call themselves", "none");
-    return {};
-}
-
-Result<void> checkFunctions(const ::onnx::ModelProto &model)
-{
-    std::map<FunctionName, std::set<FunctionName>> calls;
-    for (const auto &function : model.functions())
-        if (!calls.try_emplace({domainOf(function.domain()), function.name() + ':' + function.overload()})
-                 .second)
-            return badInput("function " + printable(function.name(), 80), "a second one of this name",
-                            "each once");
-    for (const auto &function : model.functions()) {
-        auto &own = calls[{domainOf(function.domain()), function.name() + ':' + function.overload()}];
-        for (const auto &node : function.node()) {
-            const FunctionName called{domainOf(node.domain()), node.op_type() + ':' + node.overload()};
-            if (calls.contains(called))
-                own.insert(called);
-        }
-    }
-    return checkCycles(calls);
-}
-
 Result<graph::Model> read(const std::shared_ptr<const MappedFile> &file, std::vector<std::string> &notes)
 {
     HALFTONE_TRY(std::shared_ptr<Source> source, parse(file));
     HALFTONE_TRY(const int opset, checkVersions(source->model));
-    HALFTONE_CHECK(checkFunctions(source->model));
+    HALFTONE_CHECK(Functions::check(source->model));
     if (opset < names::kOldestOpset)
         notes.push_back("opset " + std::to_string(opset) + ": operators that changed before opset "
                         + std::to_string(names::kOldestOpset) + " are shown and not run");
+    const Functions functions(source->model);
+    BodyBudget budget;
     ReadContext context;
+    context.functions = &functions;
+    context.budget = &budget;
     context.source = source;
     context.dialect = &names::onnxDialect(opset);
     context.domains.emplace(kMainDomain);

@@ -25,6 +25,7 @@ struct Source
     std::vector<std::string> externalFiles; ///< as the model names them, each once
     std::unordered_map<std::string, std::shared_ptr<const MappedFile>> external; ///< by location
     std::size_t externalBytes = 0;
+    std::vector<std::unique_ptr<const ::onnx::GraphProto>> bodies; ///< of calls of functions
 };
 using SourcePtr = std::shared_ptr<const Source>;
 

@@ -1,3 +1,4 @@
+#include "core/backends/backends.h"
 #include "core/backends/reference/reference_backend.h"
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/op_info.h"
@@ -15,8 +16,9 @@
 using namespace halftone;
 using tensor::Tensor;
 
-/// Operators of ONNX against values that ONNX's own evaluator recorded (tests/support/make_onnx_op_goldens.py), and which of
-/// them nothing computes.
+/// Operators of ONNX against values that ONNX's own evaluator recorded (tests/support/make_onnx_op_goldens.py), calls of
+/// functions and operators of other domains against those of ONNX Runtime (make_onnx_call_goldens.py), and which operators
+/// nothing computes.
 class OnnxOpsTest : public QObject
 {
     Q_OBJECT
@@ -24,6 +26,8 @@ class OnnxOpsTest : public QObject
 private Q_SLOTS:
     void valuesAreOnnxs_data();
     void valuesAreOnnxs();
+    void valuesAreOnnxRuntimes_data();
+    void valuesAreOnnxRuntimes();
     void whatIsNotComputedIsKnown();
 };
 
@@ -52,21 +56,18 @@ QString difference(const Tensor &got, const Tensor &want)
     return {};
 }
 
-} // namespace
-
-void OnnxOpsTest::valuesAreOnnxs_data()
+void addRows(const char *folderName, int least)
 {
     QTest::addColumn<QString>("path");
-    const QDir folder(QStringLiteral(HALFTONE_TEST_DATA "/onnx_ops"));
+    const QDir folder(QStringLiteral(HALFTONE_TEST_DATA) + QLatin1String(folderName));
     const QStringList names = folder.entryList({"*.onnx"});
-    QVERIFY(names.size() > 90);
+    QVERIFY(names.size() > least);
     for (const QString &name : names)
         QTest::newRow(qPrintable(name.chopped(5))) << folder.filePath(name.chopped(5));
 }
 
-void OnnxOpsTest::valuesAreOnnxs()
+void compare(const QString &path, const kernels::BackendChain &backends)
 {
-    QFETCH(QString, path);
     const auto arrays = io::readNpz((path + ".npz").toStdString());
     QVERIFY2(arrays.ok(), "the recorded values do not read");
     interpret::Feed feed;
@@ -79,8 +80,7 @@ void OnnxOpsTest::valuesAreOnnxs()
     }
     const auto loaded = io::loadModel((path + ".onnx").toStdString(), {{}, true});
     QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
-    auto interpreter = interpret::Interpreter::create(loaded.value().model,
-                                                      {backends::reference::referenceBackend({2, false})});
+    auto interpreter = interpret::Interpreter::create(loaded.value().model, backends);
     QVERIFY2(interpreter.ok(), interpreter.ok() ? "" : interpreter.error().message().c_str());
     const auto outputs = interpreter.value().run(feed);
     QVERIFY2(outputs.ok(), outputs.ok() ? "" : outputs.error().message().c_str());
@@ -89,6 +89,33 @@ void OnnxOpsTest::valuesAreOnnxs()
         const QString wrong = difference(outputs.value()[i], expected[i]);
         QVERIFY2(wrong.isEmpty(), qPrintable(QString::number(i) + ": " + wrong));
     }
+}
+
+} // namespace
+
+void OnnxOpsTest::valuesAreOnnxs_data()
+{
+    addRows("/onnx_ops", 90);
+}
+
+void OnnxOpsTest::valuesAreOnnxs()
+{
+    QFETCH(QString, path);
+    compare(path, {backends::reference::referenceBackend({2, false})});
+}
+
+void OnnxOpsTest::valuesAreOnnxRuntimes_data()
+{
+    addRows("/onnx_calls", 45);
+}
+
+void OnnxOpsTest::valuesAreOnnxRuntimes()
+{
+    QFETCH(QString, path);
+    compare(path, {backends::reference::referenceBackend({2, false})});
+    const auto cpu = backends::backendChain("cpu", 2);
+    QVERIFY(cpu.ok());
+    compare(path, cpu.value());
 }
 
 void OnnxOpsTest::whatIsNotComputedIsKnown()

@@ -70,6 +70,14 @@ std::string weights(const std::string &dims, const std::string &rest)
     return dims + number(2, 1) + field(8, "w") + rest;
 }
 
+/// Of the model: fn.F, a -> the nodes -> b.
+std::string function(const std::string &nodes)
+{
+    return field(25,
+                 field(1, "F") + field(4, "a") + field(5, "b") + nodes + field(9, number(2, 17))
+                     + field(10, "fn"));
+}
+
 /// As bfloat16 needs it.
 graph::Graph raised(const graph::Graph &graph)
 {
@@ -171,6 +179,20 @@ private Q_SLOTS:
             field(5,
                   weights(number(1, 1), field(13, field(1, "location") + field(2, "../w")) + number(14, 1))))
                                  << "expected a file inside the model's folder";
+        const std::string call = field(1, node("F", "x", "y") + field(7, "fn"));
+        const std::string branch = field(
+            5,
+            field(1, "then_branch") + field(6, call + field(2, "b") + field(12, value("y"))) + number(20, 5));
+        QTest::newRow("function in its own body") << model(call) + field(8, field(1, "fn") + number(2, 1))
+                + function(field(7, node("If", "a", "b") + branch))
+                                                  << "functions: some that call themselves";
+        QTest::newRow("function with too many inputs")
+            << model(field(1, field(1, "x") + field(1, "x") + field(2, "y") + field(4, "F") + field(7, "fn")))
+                + field(8, field(1, "fn") + number(2, 1)) + function(field(7, node("Relu", "a", "b")))
+            << "call of the function F: 2 inputs, expected at most 1";
+        QTest::newRow("function that lacks a value") << model(call) + field(8, field(1, "fn") + number(2, 1))
+                + function(field(7, node("Relu", "c", "b")))
+                                                     << "node 0, in the function F: node 0: the input \"c\"";
     }
 
     void aWrongFileNamesThePlace()

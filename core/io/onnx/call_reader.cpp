@@ -1,0 +1,58 @@
+#include "core/dialect/onnx/onnx_dialect.h"
+#include "core/dialect/onnx/op_info.h"
+#include "core/io/onnx/graph_reader.h"
+
+#include <algorithm>
+
+namespace halftone::io::onnx {
+namespace {
+
+namespace names = dialect::onnx;
+
+constexpr int kDeepestCalls
+    = 16; ///< within bodies of what functions call; within each other they are one body
+
+} // namespace
+
+/// Gives the node of an operator that the opset does not know, and that is a function, its body. It sees nothing of the
+/// graph around the call.
+Result<void> GraphReader::readCall(const ::onnx::NodeProto &node, graph::NodeDef &def,
+                                   const std::string &where)
+{
+    if (m_context.dialect->findOp(def.op) != nullptr || !m_bodies.empty() || m_context.depth >= kDeepestCalls)
+        return {};
+    const Functions::Found found = m_context.functions->find(node);
+    if (found.function == nullptr)
+        return {};
+    const std::int64_t opset = opsetOf(*found.function);
+    if (opset > names::kNewestOpset || opset < 0)
+        return badInput(where, "a function of opset " + std::to_string(opset),
+                        "at most " + std::to_string(names::kNewestOpset));
+    HALFTONE_TRY(std::unique_ptr<::onnx::GraphProto> body,
+                 bodyOf(*m_context.functions, found, node, *m_context.budget));
+    if (body == nullptr)
+        return {};
+    const ::onnx::GraphProto &proto = *m_context.source->bodies.emplace_back(std::move(body));
+    ReadContext context;
+    context.source = m_context.source;
+    context.dialect = opset == 0 ? m_context.dialect : &names::onnxDialect(static_cast<int>(opset));
+    context.domains = m_context.domains;
+    for (const auto &import : found.function->opset_import())
+        context.domains.insert(import.domain().empty() ? "ai.onnx" : import.domain());
+    context.functions = m_context.functions;
+    context.budget = m_context.budget;
+    context.depth = m_context.depth + 1;
+    static const ::onnx::GraphProto kNothing;
+    GraphReader outside(context, kNothing, nullptr);
+    auto graph = GraphReader(context, proto, &outside).read();
+    if (!graph.ok()) {
+        Error error = std::move(graph).error();
+        error.where = where + ", in the function " + found.function->name() + ": " + error.where;
+        return error;
+    }
+    def.subgraphs.push_back(std::make_shared<const graph::Graph>(std::move(graph).value()));
+    def.attributes.set(names::kCallKey, def.op);
+    return {};
+}
+
+} // namespace halftone::io::onnx
