@@ -112,6 +112,12 @@ private:
             return {};
         }
         const graph::NodeDef &def = m_graph.node(id);
+        HALFTONE_TRY(const std::optional<tensor::Tensor> held, dialect::of(m_graph).constantOf(def));
+        if (held) {
+            HALFTONE_TRY(tensor::Tensor constant, kernels::readable(*held));
+            addConstants(id, {std::move(constant)});
+            return {};
+        }
         HALFTONE_TRY(ops::Operator op, operatorOf(id));
         if (const auto *product = op.getIf<ops::FusedProduct>();
             product && product->inputCount() != m_graph.inputs(id).size())

@@ -4,6 +4,7 @@
 #include "core/infer/infer_types.h"
 #include "core/infer/variables.h"
 #include "core/profile/trace.h"
+#include "core/rewrite/inline_calls.h"
 #include "core/rewrite/inline_fused.h"
 
 #include <utility>
@@ -16,6 +17,11 @@ Result<infer::TypedModel> typedModel(graph::Model model,
 {
     infer::TypedModel typed{std::move(model), {}, {}, {}};
     typed.model.graph = rewrite::inlineFused(typed.model.graph);
+    // Where an operator is not known in the version of the functions, a plan says that it has no place for the call.
+    if (auto inlined = rewrite::inlineCalls(typed.model, progress); inlined.ok())
+        typed.model = std::move(inlined).value().model;
+    else if (inlined.error().code != Errc::Unsupported)
+        return std::move(inlined).error();
     auto shapes = known;
     for (const tensor::Array &array : typed.model.parameters)
         shapes.try_emplace(std::string(dialect::variableOf(typed.model.graph, array.name)), array.shape);

@@ -1,6 +1,7 @@
 #include "core/rewrite/rewrite.h"
 
 #include "core/rewrite/fold_casts.h"
+#include "core/rewrite/inline_calls.h"
 #include "core/rewrite/prune.h"
 #include "core/rewrite/share_nodes.h"
 #include "core/rewrite/strip_casts.h"
@@ -18,6 +19,7 @@ constexpr std::array kPasses{
                 foldCasts},
     RewritePass{"strip-casts", "Remove all casts of mixed precision but those at heads; widen 16-bit weights",
                 stripCasts},
+    RewritePass{"inline-functions", "Put the nodes of functions in the place of their calls", inlineCalls},
     RewritePass{"prune", "Remove nodes that no output needs, and parameters that no node reads", prune},
 };
 

@@ -51,7 +51,7 @@ private Q_SLOTS:
         QTest::newRow("params, fixtures") << fixtures + QStringLiteral("params") << QStringLiteral("params");
         QTest::newRow("policies, kept") << kept + QStringLiteral("policy") << QStringLiteral("policy");
         QTest::newRow("onnx, kept") << kept + QStringLiteral("onnx") << QStringLiteral("onnx");
-        for (const char *folder : {"onnx", "onnx_ops", "qdq"})
+        for (const char *folder : {"onnx", "onnx_ops", "onnx_calls", "qdq"})
             QTest::addRow("onnx, %s", folder)
                 << QStringLiteral(HALFTONE_TEST_DATA "/") + QString::fromLatin1(folder)
                 << QStringLiteral("onnx");

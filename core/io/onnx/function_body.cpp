@@ -95,7 +95,8 @@ void giveAttributes(::onnx::NodeProto &node, const ::onnx::NodeProto &call,
     }
 }
 
-/// "bias": the call gives the input, or the attribute and not 0; "bits=4" and "opset<13": the attribute is that.
+/// "bias": the call gives the input, takes the output, or gives the attribute and not 0; "bits=4" and "opset<13": the
+/// attribute is that.
 bool holdsFor(std::string_view word, const ::onnx::FunctionProto &function, const ::onnx::NodeProto &call)
 {
     const std::size_t sign = word.find_first_of("=<");
@@ -103,6 +104,9 @@ bool holdsFor(std::string_view word, const ::onnx::FunctionProto &function, cons
     for (int k = 0; k < function.input_size(); ++k)
         if (function.input(k) == name)
             return k < call.input_size() && !call.input(k).empty();
+    for (int k = 0; k < function.output_size(); ++k)
+        if (function.output(k) == name)
+            return k < call.output_size() && !call.output(k).empty();
     const ::onnx::AttributeProto *const attribute = attributeOf(call, function, name);
     if (attribute == nullptr)
         return false;

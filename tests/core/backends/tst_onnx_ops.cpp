@@ -6,6 +6,7 @@
 #include "core/interpret/interpreter.h"
 #include "core/io/arrays/npz.h"
 #include "core/io/model_io.h"
+#include "core/rewrite/rewrite.h"
 #include "core/tensor/elements.h"
 
 #include <QDir>
@@ -66,7 +67,8 @@ void addRows(const char *folderName, int least)
         QTest::newRow(qPrintable(name.chopped(5))) << folder.filePath(name.chopped(5));
 }
 
-void compare(const QString &path, const kernels::BackendChain &backends)
+/// `inlined`: with the nodes of functions in the place of their calls.
+void compare(const QString &path, const kernels::BackendChain &backends, bool inlined = false)
 {
     const auto arrays = io::readNpz((path + ".npz").toStdString());
     QVERIFY2(arrays.ok(), "the recorded values do not read");
@@ -80,7 +82,14 @@ void compare(const QString &path, const kernels::BackendChain &backends)
     }
     const auto loaded = io::loadModel((path + ".onnx").toStdString(), {{}, true});
     QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
-    auto interpreter = interpret::Interpreter::create(loaded.value().model, backends);
+    graph::Model model = loaded.value().model;
+    if (inlined) {
+        auto rewritten = rewrite::findRewritePass("inline-functions")->run(model, {});
+        QVERIFY2(rewritten.ok(), rewritten.ok() ? "" : rewritten.error().message().c_str());
+        QVERIFY(rewritten.value().changed > 0 || !rewritten.value().notes.empty());
+        model = std::move(rewritten).value().model;
+    }
+    auto interpreter = interpret::Interpreter::create(model, backends);
     QVERIFY2(interpreter.ok(), interpreter.ok() ? "" : interpreter.error().message().c_str());
     const auto outputs = interpreter.value().run(feed);
     QVERIFY2(outputs.ok(), outputs.ok() ? "" : outputs.error().message().c_str());
@@ -116,6 +125,7 @@ void OnnxOpsTest::valuesAreOnnxRuntimes()
     const auto cpu = backends::backendChain("cpu", 2);
     QVERIFY(cpu.ok());
     compare(path, cpu.value());
+    compare(path, cpu.value(), true);
 }
 
 void OnnxOpsTest::whatIsNotComputedIsKnown()

@@ -1,3 +1,5 @@
+#include "core/dialect/dialect.h"
+#include "core/io/model_io.h"
 #include "core/io/mxnet/symbol_json.h"
 #include "core/rewrite/rewrite.h"
 #include "tests/support/build_graph.h"
@@ -61,6 +63,8 @@ private Q_SLOTS:
     void foldingUndoesAnExactWidening();
     void foldingKeepsARoundingCast();
     void pruningRemovesUnreadNodesAndParameters();
+    void inliningNamesNodesAfterTheirCalls();
+    void inliningKeepsCallsOfFunctionsWithControlFlow();
 };
 
 void TestRewrite::sharingMergesWhatTheReferenceMerges_data()
@@ -188,6 +192,29 @@ void TestRewrite::pruningRemovesUnreadNodesAndParameters()
     QCOMPARE(test::linesOf(pruned.model.graph), (std::vector<std::string>{"null x()", "relu r(x)", "-> r"}));
     QVERIFY(pruned.model.parameters.empty());
     QCOMPARE(pruned.changed, std::size_t{3});
+}
+
+void TestRewrite::inliningNamesNodesAfterTheirCalls()
+{
+    const auto loaded = io::loadModel(kData + "/onnx_calls/function_nested.onnx");
+    QVERIFY(loaded.ok());
+    const rewrite::Rewritten made = run("inline-functions", loaded.value().model);
+    QCOMPARE(made.changed, std::size_t{1});
+    QCOMPARE(
+        operatorsOf(made.model.graph),
+        (QStringList{"Add y/b", "Add y/t", "Add y/u", "Elu y/Inner#0/t", "Elu y/Inner#1/t", "Identity y/c"}));
+    const graph::Graph &graph = made.model.graph;
+    QCOMPARE(dialect::of(graph).entryName(graph, graph.heads()[0]), std::string("y"));
+    QCOMPARE(dialect::of(graph).entryName(graph, graph.heads()[1]), std::string("same"));
+}
+
+void TestRewrite::inliningKeepsCallsOfFunctionsWithControlFlow()
+{
+    const auto loaded = io::loadModel(kData + "/onnx_calls/function_in_branch.onnx");
+    QVERIFY(loaded.ok());
+    const rewrite::Rewritten made = run("inline-functions", loaded.value().model);
+    QCOMPARE(made.changed, std::size_t{1}); // of the two branches
+    QCOMPARE(made.notes, std::vector<std::string>{"node e calls a function with control flow and stays"});
 }
 
 QTEST_APPLESS_MAIN(TestRewrite)
