@@ -103,11 +103,6 @@ Operator gelu(NodeReader &in)
 }
 
 /// The exact form, which has no attributes there.
-Operator microsoftGelu(NodeReader &)
-{
-    return LeakyRelu{.kind = LeakyRelu::Kind::Gelu};
-}
-
 template <Curve::Kind kind>
 Operator curve(NodeReader &in)
 {
@@ -209,7 +204,6 @@ std::span<const OperatorRow> elementwiseRows()
         OperatorRow{"Elu", sloped<LeakyRelu::Kind::Elu>},
         OperatorRow{"PRelu", prelu},
         OperatorRow{"Gelu", gelu},
-        OperatorRow{"com.microsoft.Gelu", microsoftGelu},
         OperatorRow{"Selu", selu},
         OperatorRow{"Celu", curve<Curve::Kind::Celu>},
         OperatorRow{"ThresholdedRelu", curve<Curve::Kind::ThresholdedRelu>},

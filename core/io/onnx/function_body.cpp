@@ -4,7 +4,6 @@
 #include "core/io/onnx/built_in_functions.h"
 
 #include <algorithm>
-#include <set>
 #include <unordered_map>
 
 namespace halftone::io::onnx {
@@ -312,6 +311,36 @@ Result<void> Functions::check(const ::onnx::ModelProto &model)
     if (left > 0)
         return badInput("functions", "some that call themselves", "none");
     return {};
+}
+
+std::set<Functions::Name> Functions::calledIn(const ::onnx::ModelProto &model)
+{
+    std::map<Name, const ::onnx::FunctionProto *> functions;
+    for (const auto &function : model.functions())
+        functions.emplace(nameOf(function), &function);
+    std::set<Name> called;
+    std::vector<const ::onnx::FunctionProto *> waiting;
+    const auto note = [&](const ::onnx::NodeProto &node) {
+        const auto found = functions.find(nameOf(node));
+        if (found != functions.end() && called.insert(found->first).second)
+            waiting.push_back(found->second);
+    };
+    forEachNode(model.graph().node(), note);
+    while (!waiting.empty()) {
+        const ::onnx::FunctionProto *const function = waiting.back();
+        waiting.pop_back();
+        forEachNode(function->node(), note);
+    }
+    return called;
+}
+
+void Functions::removeUncalled(const ::onnx::ModelProto &source, ::onnx::ModelProto &model)
+{
+    const std::set<Name> before = calledIn(source);
+    const std::set<Name> after = calledIn(model);
+    for (int k = model.functions_size() - 1; k >= 0; --k)
+        if (const Name name = nameOf(model.functions(k)); before.contains(name) && !after.contains(name))
+            model.mutable_functions()->DeleteSubrange(k, 1);
 }
 
 Result<std::unique_ptr<::onnx::GraphProto>> bodyOf(const Functions &functions, const Functions::Found &found,

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -32,10 +33,14 @@ public:
     /// fails  BadInput for one of the model that is there twice, or that calls itself, over others or in bodies too
     static Result<void> check(const ::onnx::ModelProto &model);
 
+    /// Takes the functions out of `model` that `source` calls, over others too, and the model no longer does.
+    static void removeUncalled(const ::onnx::ModelProto &source, ::onnx::ModelProto &model);
+
 private:
     using Name = std::tuple<std::string, std::string, std::string>; ///< domain, name, overload
     static Name nameOf(const ::onnx::NodeProto &call);
     static Name nameOf(const ::onnx::FunctionProto &function);
+    static std::set<Name> calledIn(const ::onnx::ModelProto &model);
 
     std::map<Name, Found> m_functions;
 };

@@ -1,5 +1,6 @@
 #include "core/dialect/dialect.h"
 #include "core/dialect/onnx/onnx_dialect.h"
+#include "core/io/onnx/function_body.h"
 #include "core/io/onnx/graph_writer.h"
 #include "core/io/onnx/onnx_file.h"
 
@@ -116,6 +117,8 @@ Result<OnnxBytes> writeOnnx(const graph::Model &model, const std::string &dataFi
         parameters.insert_or_assign(dialect::variableOf(model.graph, array.name), &array);
     HALFTONE_CHECK(onnx::GraphWriter(model.graph, &parameters).write(*proto.mutable_graph()));
     onnx::raiseVersion(data, proto);
+    if (data != nullptr && proto.functions_size() > 0)
+        onnx::Functions::removeUncalled(data->source->model, proto);
     OnnxBytes bytes;
     if (!dataFile.empty())
         bytes.data = onnx::movedOut(*proto.mutable_graph(), dataFile);
