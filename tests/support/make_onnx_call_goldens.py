@@ -74,6 +74,8 @@ def operators():
     yield "fast_gelu_bias", "FastGelu", {"X": x, "bias": real(8)}, {}, 1
     yield "quick_gelu", "QuickGelu", {"X": x}, {"alpha": 1.5}, 1
     yield "fused_matmul", "FusedMatMul", {"A": real(2, 4, 3), "B": real(2, 5, 4)}, {"transA": 1, "transB": 1, "alpha": 0.5}, 1
+    yield "fused_matmul_batches", "FusedMatMul", {"A": real(3, 2, 2, 4), "B": real(4, 2, 2, 5)}, {"transBatchA": 1, "transBatchB": 1}, 1
+    yield "fused_matmul_all", "FusedMatMul", {"A": real(4, 2, 2, 3), "B": real(2, 2, 5, 4)}, {"transBatchA": 1, "transA": 1, "transB": 1}, 1
     yield "fused_matmul_plain", "FusedMatMul", {"A": real(3, 4), "B": real(4, 5)}, {}, 1
     yield "layer_normalization_old", "ai.LayerNormalization", {"X": x, "Scale": real(8), "B": real(8)}, {"axis": -1, "epsilon": 1e-3}, 1
     yield "simplified_layer_normalization", "ai.SimplifiedLayerNormalization", {"X": x, "scale": real(8)}, {"axis": -1, "epsilon": 1e-6}, 1
