@@ -48,6 +48,13 @@ agraph (float[2,3] x) => (float[2,3] y, float[2,3] same) {
 <domain: "fn", opset_import: ["" : 18, "fn" : 1]> Outer<alpha>(a) => (b, c) { t = fn.Inner<beta: float = @alpha>(a)  u = fn.Inner<beta = 2.0>(t)  b = Add(t, u)  c = fn.Through(a) }
 <domain: "fn", opset_import: ["" : 18]> Inner<beta>(a) => (b) { t = Elu<alpha: float = @beta>(a)  b = Add(a, t) }
 <domain: "fn", opset_import: ["" : 18]> Through(a) => (a2) { a2 = Identity(a) }""", {"x": real(2, 3)}
+    yield "function_between", HEADER + """
+agraph (float[2,3] x, float[3,3] w) => (float[2,3] y) {
+  a = MatMul(x, w)
+  b = fn.Twice(a)
+  y = MatMul(b, w)
+}
+<domain: "fn", opset_import: ["" : 18]> Twice(a) => (b) { b = Add(a, a) }""", {"x": real(2, 3), "w": real(3, 3)}
     branch = """
 agraph (float[2,3] x, bool flag) => (float[2,3] y) {
   y = If (flag) <

@@ -1,4 +1,5 @@
 #include "core/infer/infer_types.h"
+#include "core/io/model_io.h"
 #include "core/mixed/convert_model.h"
 #include "tests/support/build_graph.h"
 #include "tests/support/graph_text.h"
@@ -99,6 +100,7 @@ private Q_SLOTS:
     void aGuessedTypeGivesWayToItsReaders();
     void anIllTypedSourceIsAnError();
     void takenNamesGetANumber();
+    void callsOfFunctionsKeepTheirTypes();
 };
 
 void TestConvertTyped::aCastServesAllReadersOfOneTensor()
@@ -518,6 +520,31 @@ void TestConvertTyped::takenNamesGetANumber()
     const auto fc = g.op("FullyConnected", "fc", {x, g.variable("w")}, kDense);
     const auto lines = linesOf(g.withHeads({taken, fc}));
     QVERIFY(std::ranges::find(lines, "amp_cast x_0_amp_cast_float16_1(x)") != lines.end());
+}
+
+/// M-typed-bodies
+void TestConvertTyped::callsOfFunctionsKeepTheirTypes()
+{
+    const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx_calls/function_between.onnx");
+    if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+        QSKIP("this build was made without ONNX");
+    QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+    policy::Policy policy;
+    policy.target = DType::F16;
+    const auto converted = mixed::convertModel(loaded.value().model, policy, false);
+    QVERIFY2(converted.ok(), converted.ok() ? "" : converted.error().message().c_str());
+    const graph::Graph &graph = converted.value().model.graph;
+    const infer::TypeMap &types = converted.value().conversion.types;
+    std::size_t seen = 0;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        const std::string &op = graph.node(id).op;
+        if (op != "MatMul" && op != "fn.Twice")
+            continue;
+        ++seen;
+        QCOMPARE(types.of({id, 0, 0}), op == "MatMul" ? DType::F16 : DType::F32);
+        QCOMPARE(types.of(graph.inputs(id)[0]), op == "MatMul" ? DType::F16 : DType::F32);
+    }
+    QCOMPARE(seen, std::size_t{3});
 }
 
 QTEST_APPLESS_MAIN(TestConvertTyped)

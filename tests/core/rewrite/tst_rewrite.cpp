@@ -197,6 +197,8 @@ void TestRewrite::pruningRemovesUnreadNodesAndParameters()
 void TestRewrite::inliningNamesNodesAfterTheirCalls()
 {
     const auto loaded = io::loadModel(kData + "/onnx_calls/function_nested.onnx");
+    if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+        QSKIP("this build was made without ONNX");
     QVERIFY(loaded.ok());
     const rewrite::Rewritten made = run("inline-functions", loaded.value().model);
     QCOMPARE(made.changed, std::size_t{1});
@@ -211,6 +213,8 @@ void TestRewrite::inliningNamesNodesAfterTheirCalls()
 void TestRewrite::inliningKeepsCallsOfFunctionsWithControlFlow()
 {
     const auto loaded = io::loadModel(kData + "/onnx_calls/function_in_branch.onnx");
+    if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+        QSKIP("this build was made without ONNX");
     QVERIFY(loaded.ok());
     const rewrite::Rewritten made = run("inline-functions", loaded.value().model);
     QCOMPARE(made.changed, std::size_t{1}); // of the two branches
