@@ -48,6 +48,11 @@ private:
     std::unordered_map<std::string_view, Bfloat16Way> m_known;
 };
 
+bool mayBeCode(DType type)
+{
+    return type == DType::I8 || type == DType::U8 || type == DType::Unknown;
+}
+
 } // namespace
 
 std::vector<CpuDefect> cpuDefects(const Graph &graph, const TypeMap &types)
@@ -58,13 +63,17 @@ std::vector<CpuDefect> cpuDefects(const Graph &graph, const TypeMap &types)
     if (arithmetic == nullptr)
         return defects;
     Bfloat16Ways ways(dialect, *arithmetic);
+    std::vector<DType> inputs;
     for (const NodeId id : graph::postOrder(graph)) {
         if (graph.isVariable(id))
             continue;
-        std::vector<DType> inputs;
+        inputs.clear();
         for (const graph::Entry &entry : graph.inputs(id))
             inputs.push_back(types.of(entry));
-        CpuDefect defect{id, arithmetic->int8Defect(graph.node(id), inputs, types.outputs(id))};
+        const auto outputs = types.outputs(id);
+        CpuDefect defect{id, {}};
+        if (std::ranges::any_of(inputs, mayBeCode) || std::ranges::any_of(outputs, mayBeCode))
+            defect.int8 = arithmetic->int8Defect(graph.node(id), inputs, outputs);
         if (std::ranges::find(inputs, DType::BF16) != inputs.end())
             defect.bfloat16 = ways.of(graph.node(id));
         if (defect.int8 || defect.bfloat16 != Bfloat16Way::Rounds)

@@ -24,6 +24,7 @@ public:
     Result<void> seed(const KnownTypes &known)
     {
         m_types.reserve(m_graph.nodeCount());
+        m_isSettled.assign(m_graph.nodeCount(), false);
         std::vector<DType> open;
         for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
             open.assign(m_rules.outputCount(id), DType::Unknown);
@@ -50,7 +51,7 @@ public:
     {
         for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
             std::size_t where = 0;
-            if (apply(id, &where))
+            if (m_isSettled[id] || apply(id, &where) != ops::TypeOutcome::Refused)
                 continue;
             if (where == NodeTypes::kInBody)
                 return bodyContradiction(id);
@@ -75,12 +76,11 @@ private:
         return {};
     }
 
-    /// Applies the node's rule to copies of its types; false when it refuses. Nodes without a rule accept
-    /// all.
-    bool apply(NodeId id, std::size_t *where = nullptr)
+    /// Applies the node's rule to copies of its types.
+    ops::TypeOutcome apply(NodeId id, std::size_t *where = nullptr)
     {
         collect(id);
-        return m_rules.apply(id, m_in, m_out, where) != ops::TypeOutcome::Refused;
+        return m_rules.apply(id, m_in, m_out, where);
     }
 
     void collect(NodeId id)
@@ -92,16 +92,23 @@ private:
         m_out.assign(outputs.begin(), outputs.end());
     }
 
+    /// Fills in what the node's rule makes of its types; true when that was anything new.
     bool visit(NodeId id)
     {
-        if (!apply(id))
+        if (m_isSettled[id])
+            return false;
+        const ops::TypeOutcome outcome = apply(id);
+        if (outcome == ops::TypeOutcome::Refused)
             return false;
         bool changed = false;
-        const auto fill = [&changed](DType &known, DType found) {
+        // One tensor read twice may be told two types: then the node is asked again.
+        bool isSettled = outcome == ops::TypeOutcome::Complete;
+        const auto fill = [&](DType &known, DType found) {
             if (known == DType::Unknown && found != DType::Unknown) {
                 known = found;
                 changed = true;
             }
+            isSettled = isSettled && known == found;
         };
         const auto inputs = m_graph.inputs(id);
         for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -109,6 +116,8 @@ private:
         const auto outputs = m_types.outputs(id);
         for (std::size_t k = 0; k < outputs.size(); ++k)
             fill(outputs[k], m_out[k]);
+        m_isSettled[id] = isSettled && std::ranges::find(m_in, DType::Unknown) == m_in.end()
+            && std::ranges::find(m_out, DType::Unknown) == m_out.end();
         return changed;
     }
 
@@ -147,6 +156,7 @@ private:
     int m_depth;
     NodeTypes m_rules;
     TypeMap m_types;
+    std::vector<bool> m_isSettled; ///< by NodeId: all its types are known and go together
     std::vector<DType> m_in, m_out; ///< scratch, kept for its capacity
 };
 

@@ -369,7 +369,6 @@ void Converter::castParametersToTarget(NodeId id)
     }
 }
 
-/// The node's type rule on the types of `m_inputs`, into m_in and m_out.
 /// Are the types of all that the node at hand reads open?
 bool Converter::readsOnlyOpen() const
 {
@@ -377,6 +376,7 @@ bool Converter::readsOnlyOpen() const
         m_inputs, [this](const Entry &entry) { return m_result.types.of(entry) == DType::Unknown; });
 }
 
+/// The node's type rule on the types of `m_inputs`, into m_in and m_out.
 TypeOutcome Converter::evaluate(NodeId id)
 {
     m_in.clear();
@@ -385,6 +385,8 @@ TypeOutcome Converter::evaluate(NodeId id)
     m_out.assign(outputCount(id), DType::Unknown);
     if (opOf(id) == nullptr)
         return TypeOutcome::Incomplete;
+    if (dialect::roleOf(m_source, id) == dialect::NodeRole::ControlFlow) // whose bodies tell
+        return m_rules.apply(id, m_in, m_out);
     return opOf(id)->typeRule(m_source.node(id).attributes).apply(m_in, m_out);
 }
 

@@ -21,18 +21,22 @@ TypeCut::TypeCut()
 
 TypeCut::Term TypeCut::addVertex()
 {
-    m_from.emplace_back();
-    return static_cast<Term>(m_from.size() - 1);
+    m_first.push_back(kNone);
+    return static_cast<Term>(m_first.size() - 1);
+}
+
+void TypeCut::addArc(Term from, Term to, std::int64_t capacity)
+{
+    m_arcs.push_back({to, m_first[from], capacity});
+    m_first[from] = static_cast<std::uint32_t>(m_arcs.size() - 1);
 }
 
 void TypeCut::connect(Term from, Term to, std::int64_t capacity)
 {
     if (from == to)
         return;
-    m_from[from].push_back(static_cast<std::uint32_t>(m_arcs.size()));
-    m_arcs.push_back({to, capacity});
-    m_from[to].push_back(static_cast<std::uint32_t>(m_arcs.size()));
-    m_arcs.push_back({from, 0});
+    addArc(from, to, capacity);
+    addArc(to, from, 0);
 }
 
 TypeCut::Term TypeCut::addNode(bool isHalf)
@@ -47,10 +51,8 @@ void TypeCut::join(Term one, Term other, std::int64_t capacity)
 {
     if (one == other)
         return;
-    m_from[one].push_back(static_cast<std::uint32_t>(m_arcs.size()));
-    m_arcs.push_back({other, capacity});
-    m_from[other].push_back(static_cast<std::uint32_t>(m_arcs.size()));
-    m_arcs.push_back({one, capacity});
+    addArc(one, other, capacity);
+    addArc(other, one, capacity);
 }
 
 void TypeCut::addTensor(Term producer, std::span<const Term> readers)
@@ -75,11 +77,11 @@ void TypeCut::require(Term node, Term other)
 /// How far each vertex is from 16 bit over arcs with capacity; false when float32 is out of reach.
 bool TypeCut::findLevels()
 {
-    m_level.assign(m_from.size(), -1);
+    m_level.assign(m_first.size(), -1);
     m_level[kHalf] = 0;
     std::vector<Term> reached{kHalf};
     for (std::size_t k = 0; k < reached.size(); ++k) {
-        for (const std::uint32_t arc : m_from[reached[k]]) {
+        for (std::uint32_t arc = m_first[reached[k]]; arc != kNone; arc = m_arcs[arc].next) {
             const Term to = m_arcs[arc].to;
             if (m_arcs[arc].capacity == 0 || m_level[to] >= 0)
                 continue;
@@ -93,7 +95,7 @@ bool TypeCut::findLevels()
 /// Fills shortest paths until none is left. The path is kept by hand: chains may be longer than the stack is deep.
 void TypeCut::block()
 {
-    std::vector<std::size_t> next(m_from.size(), 0);
+    std::vector<std::uint32_t> next = m_first;
     std::vector<std::uint32_t> path;
     Term at = kHalf;
     while (true) {
@@ -112,8 +114,8 @@ void TypeCut::block()
             continue;
         }
         bool isStuck = true;
-        for (; next[at] < m_from[at].size(); ++next[at]) {
-            const std::uint32_t arc = m_from[at][next[at]];
+        for (; next[at] != kNone; next[at] = m_arcs[next[at]].next) {
+            const std::uint32_t arc = next[at];
             if (m_arcs[arc].capacity == 0 || m_level[m_arcs[arc].to] != m_level[at] + 1)
                 continue;
             path.push_back(arc);
@@ -127,7 +129,7 @@ void TypeCut::block()
             return;
         at = m_arcs[path.back() ^ 1U].to;
         path.pop_back();
-        ++next[at];
+        next[at] = m_arcs[next[at]].next;
     }
 }
 
@@ -136,7 +138,7 @@ void TypeCut::block()
 ///          float32 becomes float32
 std::vector<bool> TypeCut::halves(bool growing) const
 {
-    std::vector<bool> isTaken(m_from.size(), false);
+    std::vector<bool> isTaken(m_first.size(), false);
     std::vector<Term> reached;
     const auto take = [&](Term vertex) {
         if (!isTaken[vertex])
@@ -147,7 +149,7 @@ std::vector<bool> TypeCut::halves(bool growing) const
         while (!reached.empty()) {
             const Term at = reached.back();
             reached.pop_back();
-            for (const std::uint32_t arc : m_from[at])
+            for (std::uint32_t arc = m_first[at]; arc != kNone; arc = m_arcs[arc].next)
                 if (m_arcs[forward ? arc : arc ^ 1U].capacity > 0)
                     take(m_arcs[arc].to);
         }
@@ -155,7 +157,7 @@ std::vector<bool> TypeCut::halves(bool growing) const
     // What the other end has for certain is not to be taken.
     take(growing ? kFloat32 : kHalf);
     spread(!growing);
-    const std::vector<bool> isFixed = std::exchange(isTaken, std::vector<bool>(m_from.size(), false));
+    const std::vector<bool> isFixed = std::exchange(isTaken, std::vector<bool>(m_first.size(), false));
     take(growing ? kHalf : kFloat32);
     for (const Node &node : m_nodes)
         if (node.isHalf == growing && !isFixed[node.term])

@@ -27,20 +27,23 @@ public:
     std::vector<bool> solve();
 
 private:
+    static constexpr std::uint32_t kNone = 0xffffffffU;
     struct Arc
     {
         Term to;
+        std::uint32_t next; ///< arc of the same vertex, or kNone
         std::int64_t capacity;
     };
 
     Term addVertex();
+    void addArc(Term from, Term to, std::int64_t capacity);
     void connect(Term from, Term to, std::int64_t capacity);
     void join(Term one, Term other, std::int64_t capacity);
     bool findLevels();
     void block();
 
-    std::vector<std::vector<std::uint32_t>> m_from; ///< arcs by vertex; arc 2k + 1 is arc 2k backwards
-    std::vector<Arc> m_arcs;
+    std::vector<std::uint32_t> m_first; ///< by vertex: one of its arcs, from which `next` leads to the others
+    std::vector<Arc> m_arcs; ///< arc 2k + 1 is arc 2k backwards
     struct Node
     {
         Term term;

@@ -20,8 +20,16 @@ def foreach_behind_fp32():
     return outputs, {"data": [3, 2, 4], "state": [2, 4]}
 
 
+def upsampling_behind_cond():
+    """The bodies tell that the branch's output is float32, so that the operator behind the stack of it may read it raw."""
+    x, y = S.var("x"), S.var("y")
+    chosen = S.contrib.cond(S.var("p") > 0, lambda: S.sin(x + y), lambda: y * 2)
+    return S.tanh(S.UpSampling(S.stack(chosen, num_args=1), S.var("z"), scale=1, sample_type="nearest", num_args=2)), {
+        "p": [1], "x": [5, 2, 2], "y": [5, 2, 2], "z": [1, 2, 2, 2]}
+
+
 def main():
-    for make in (foreach_behind_fp32,):
+    for make in (foreach_behind_fp32, upsampling_behind_cond):
         symbol, shapes = make()
         folder = Path(sys.argv[1]) / make.__name__
         folder.mkdir(exist_ok=True, parents=True)
