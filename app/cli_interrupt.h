@@ -13,7 +13,7 @@ namespace halftone::cli {
 class Interrupt
 {
 public:
-    static constexpr std::chrono::milliseconds kPatience{600};
+    static constexpr std::chrono::milliseconds kPatience{350};
 
     Interrupt();
     ~Interrupt();

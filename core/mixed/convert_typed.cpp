@@ -3,8 +3,8 @@
 #include "core/mixed/convert_bodies.h"
 #include "core/mixed/mark_parameters.h"
 #include "core/mixed/move_casts.h"
+#include "core/mixed/read_counts.h"
 #include "core/mixed/typed_builder.h"
-#include "core/mixed/typed_plan.h"
 
 namespace halftone::mixed {
 namespace {

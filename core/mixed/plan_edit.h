@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/mixed/move_casts.h"
+#include "core/mixed/read_counts.h"
 #include "core/mixed/retyping.h"
 
 #include <cstddef>

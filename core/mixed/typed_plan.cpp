@@ -3,11 +3,9 @@
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
 #include "core/infer/infer_types.h"
-#include "core/rewrite/twins.h"
+#include "core/mixed/resolve_values.h"
 
 #include <algorithm>
-#include <optional>
-#include <unordered_map>
 #include <utility>
 
 namespace halftone::mixed {
@@ -43,11 +41,7 @@ public:
 
 private:
     void number();
-    void resolve();
-    std::vector<bool> headNodes() const;
-    void standFor(NodeId id, NodeId twin);
-    void placeHeadTwins();
-    void dropUnneeded();
+    void noteLowered();
     Result<void> inferOriginals();
     Result<void> inferWhole(bool trustGuesses);
     bool inferOriginal(NodeId id);
@@ -72,10 +66,7 @@ private:
     const PlanSettings &m_settings;
     DType m_target;
     TypedPlan m_plan;
-    std::unordered_map<NodeId, NodeId>
-        m_headTwins; ///< of a node that comes first: the head that takes its place
     std::vector<bool> m_lowered; ///< by output: an operator of the target list reads it
-    std::vector<bool> m_isCast; ///< by NodeId
     // Scratch of the node at hand, kept for its capacity.
     std::vector<DType> m_native, m_original; ///< of its inputs
     std::vector<bool> m_isParameter;
@@ -86,10 +77,9 @@ Result<TypedPlan> Planner::run(const Progress &progress)
 {
     constexpr std::size_t kBetweenLooks = 4096;
     number();
-    resolve();
     HALFTONE_CHECK(inferOriginals());
-    placeHeadTwins();
-    dropUnneeded();
+    resolveValues(m_source, m_rules, m_assignment, m_settings.share, m_plan);
+    noteLowered();
     const std::vector<NodeId> &order = m_plan.order;
     for (std::size_t k = 0; k < order.size(); ++k) {
         if (k % kBetweenLooks == 0) {
@@ -115,123 +105,27 @@ void Planner::number()
         inputs += static_cast<std::uint32_t>(m_source.inputs(id).size());
         outputs += m_rules.outputCount(id);
     }
-    m_plan.value.resize(outputs);
     m_plan.original.assign(outputs, DType::Unknown);
     m_plan.native.assign(outputs, DType::Unknown);
     m_plan.reads.assign(inputs, DType::Unknown);
-    m_lowered.assign(outputs, false);
+    m_plan.order = graph::postOrder(m_source);
     for (NodeId id = 0; id < m_source.nodeCount(); ++id) {
-        m_isCast.push_back(dialect::isCast(dialect::roleOf(m_source, id)));
-        for (std::uint32_t k = 0; k < m_rules.outputCount(id); ++k)
-            m_plan.value[m_plan.firstOutput[id] + k] = {id, k, 0};
         if (m_source.isVariable(id))
             m_plan.original[m_plan.firstOutput[id]] = m_plan.native[m_plan.firstOutput[id]]
                 = m_variables[id].type;
     }
 }
 
-/// Finds what stands for what: casts for what they cast, nodes for an equal one that comes earlier.
-void Planner::resolve()
+/// Notes what the target list reads.
+void Planner::noteLowered()
 {
-    std::optional<rewrite::Twins> twins;
-    if (m_settings.share)
-        twins.emplace(m_source);
-    const std::vector<bool> isHead = headNodes();
-    std::vector<Entry> inputs;
-    m_plan.order = graph::postOrder(m_source);
+    m_lowered.assign(m_plan.value.size(), false);
     for (const NodeId id : m_plan.order) {
-        inputs.clear();
-        for (const Entry &entry : m_source.inputs(id)) {
-            inputs.push_back(m_plan.valueOf(entry));
-            inputs.back().version = entry.version;
-        }
-        if (m_isCast[id]) {
-            for (std::uint32_t k = 0; k < inputs.size() && k < m_rules.outputCount(id); ++k)
-                m_plan.value[m_plan.firstOutput[id] + k] = inputs[k];
-            m_plan.foldedCasts.push_back(id);
+        if (m_assignment.requested(id) != Request::Target)
             continue;
-        }
-        const Request request = m_assignment.requested(id);
-        if (twins && m_source.controlDependencies(id).empty()) {
-            const NodeId twin = twins->findOrAdd(id, inputs, static_cast<std::uint32_t>(request));
-            // Two heads stay two; one keeps its name, whichever of the twins comes first.
-            if (twin != id && !(isHead[id] && (isHead[twin] || m_headTwins.contains(twin)))) {
-                standFor(id, twin);
-                if (isHead[id])
-                    m_headTwins.emplace(twin, id);
-            }
-        }
+        for (const Entry &entry : m_source.inputs(id))
+            m_lowered[m_plan.output(m_plan.valueOf(entry))] = true;
     }
-}
-
-/// A head that has an earlier twin stands where that one stood, so that the output keeps its name.
-void Planner::placeHeadTwins()
-{
-    if (m_headTwins.empty())
-        return;
-    const auto placed = [this](NodeId id) {
-        const auto head = m_headTwins.find(id);
-        return head == m_headTwins.end() ? id : head->second;
-    };
-    for (Entry &value : m_plan.value)
-        value.node = placed(value.node);
-    std::vector<rewrite::MergedNode> merged;
-    for (const rewrite::MergedNode &one : m_plan.merged) {
-        const NodeId into = placed(one.into);
-        merged.push_back(one.node == into ? rewrite::MergedNode{one.into, into}
-                                          : rewrite::MergedNode{one.node, into});
-    }
-    m_plan.merged = std::move(merged);
-    std::unordered_map<NodeId, NodeId> partner;
-    for (const auto &[first, head] : m_headTwins) {
-        partner.emplace(first, head);
-        partner.emplace(head, first);
-    }
-    for (NodeId &id : m_plan.order) {
-        if (const auto other = partner.find(id); other != partner.end())
-            id = other->second;
-    }
-}
-
-/// Leaves the nodes that heads need now that casts and twins are gone, and notes what the target list reads.
-void Planner::dropUnneeded()
-{
-    std::vector<bool> needed(m_source.nodeCount(), false);
-    for (const Entry &head : m_source.heads())
-        needed[m_plan.valueOf(head).node] = true;
-    for (auto id = m_plan.order.rbegin(); id != m_plan.order.rend(); ++id) {
-        if (!needed[*id])
-            continue;
-        for (const Entry &entry : m_source.inputs(*id)) {
-            const Entry &value = m_plan.valueOf(entry);
-            needed[value.node] = true;
-            if (m_assignment.requested(*id) == Request::Target)
-                m_lowered[m_plan.output(value)] = true;
-        }
-        for (const NodeId dependency : m_source.controlDependencies(*id))
-            needed[m_plan.valueOf({dependency, 0, 0}).node] = true;
-    }
-    std::erase_if(m_plan.order, [&](NodeId id) { return !needed[id]; });
-    std::erase_if(m_plan.merged, [&](const rewrite::MergedNode &merged) { return !needed[merged.into]; });
-}
-
-/// Nodes whose outputs are heads, seen through casts.
-std::vector<bool> Planner::headNodes() const
-{
-    std::vector<bool> isHead(m_source.nodeCount(), false);
-    for (Entry head : m_source.heads()) {
-        while (m_isCast[head.node] && head.output < m_source.inputs(head.node).size())
-            head = m_source.inputs(head.node)[head.output];
-        isHead[head.node] = true;
-    }
-    return isHead;
-}
-
-void Planner::standFor(NodeId id, NodeId twin)
-{
-    for (std::uint32_t k = 0; k < m_rules.outputCount(id); ++k)
-        m_plan.value[m_plan.firstOutput[id] + k] = {twin, k, 0};
-    m_plan.merged.push_back({id, twin});
 }
 
 /// The types that everything has in the source graph.
@@ -491,22 +385,6 @@ void Planner::decideHeads()
 }
 
 } // namespace
-
-ReadCounts::ReadCounts(const graph::Graph &source, const TypedPlan &plan, DType target)
-    : m_counts(plan.value.size())
-{
-    const auto note = [&](const Entry &entry, DType type) {
-        if (rewrite::isCastable(type))
-            ++m_counts[plan.output(plan.valueOf(entry))].of(type, target);
-    };
-    for (const NodeId id : plan.order) {
-        const auto inputs = source.inputs(id);
-        for (std::size_t i = 0; i < inputs.size(); ++i)
-            note(inputs[i], plan.reads[plan.firstInput[id] + i]);
-    }
-    for (std::size_t k = 0; k < plan.headReads.size(); ++k)
-        note(source.heads()[k], plan.headReads[k]);
-}
 
 bool isControlFlow(const graph::Graph &graph, graph::NodeId id)
 {

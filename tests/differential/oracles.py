@@ -119,6 +119,14 @@ def averages_of_windows(node):
     return mend
 
 
+def adaptive_averages(node):
+    """Averages over as many cells as are asked for, cell k of n from floor(k size / n) to ceil((k + 1) size / n)."""
+    x, wanted = node.inputs[0].astype(np.float64), np.atleast_1d(eval(node.attrs.get("output_size", "1")))
+    counts = [int(wanted[0]), int(wanted[-1])]
+    cells = [[slice(k * size // n, -(-(k + 1) * size // n)) for k in range(n)] for size, n in zip(x.shape[2:], counts)]
+    return [np.array([[x[..., rows, columns].mean(axis=(-2, -1)) for columns in cells[1]] for rows in cells[0]]).transpose(2, 3, 0, 1)]
+
+
 def norm(node):
     """The sum of magnitudes, or the root of the sum of squares."""
     axes, x = node.attrs.get("axis", "None"), node.inputs[0].astype(np.float64)

@@ -9,9 +9,12 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
-#include <thread>
+#include <map>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
 
 using namespace halftone;
 using app::MainWindow;
@@ -28,6 +31,24 @@ double quantile(std::vector<double> values, double q)
 {
     std::ranges::sort(values);
     return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1))];
+}
+
+/// How much slower this machine is now than a quiet one of the kind that the limits were set on: the same little work, which is
+/// none of the program's, takes so many times as long. At least 1.
+double slownessNow()
+{
+#ifdef NDEBUG
+    constexpr double kOnAQuietMachineMs = 2.4;
+#else
+    constexpr double kOnAQuietMachineMs = 8.1;
+#endif
+    QElapsedTimer timer;
+    timer.start();
+    std::map<std::string, std::vector<int>> table;
+    for (int i = 0; i < 6000; ++i)
+        table["name of a node " + std::to_string(i * 7919 % 6000)].push_back(i);
+    const double elapsed = static_cast<double>(timer.nsecsElapsed()) / 1e6;
+    return table.size() == 6000 ? std::max(1.0, elapsed / kOnAQuietMachineMs) : 1;
 }
 
 /// The longest time for which the event loop did not turn, in milliseconds.
@@ -144,6 +165,8 @@ private Q_SLOTS:
         window.open(longModel(folder, blocks));
         QVERIFY(test::settle(window));
         std::vector<double> times;
+        std::vector<double> fairTimes; // as on a quiet machine
+        double slowness = slownessNow();
         for (int i = 0; i < 60; ++i) {
             QElapsedTimer timer;
             timer.start();
@@ -154,11 +177,13 @@ private Q_SLOTS:
                 QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
             window.graphView().canvas()->repaint();
             times.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
+            const double before = std::exchange(slowness, slownessNow());
+            fairTimes.push_back(times.back() / std::midpoint(before, slowness));
             QTest::qWait(5);
         }
-        qInfo("%d operators: edit to painted, median %.1f ms, p95 %.1f ms", blocks * 5, quantile(times, 0.5),
-              quantile(times, 0.95));
-        QVERIFY(quantile(times, 0.95) < limitMs * kSlack);
+        qInfo("%d operators: edit to painted, median %.1f ms, p95 %.1f ms; on a quiet machine p95 %.1f ms",
+              blocks * 5, quantile(times, 0.5), quantile(times, 0.95), quantile(fairTimes, 0.95));
+        QVERIFY(quantile(fairTimes, 0.95) < limitMs * kSlack);
     }
 
     void aLongModelOpensToAFirstPicture()
