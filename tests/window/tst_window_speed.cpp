@@ -38,9 +38,9 @@ double quantile(std::vector<double> values, double q)
 double slownessNow()
 {
 #ifdef NDEBUG
-    constexpr double kOnAQuietMachineMs = 2.4;
+    constexpr double kOnAQuietMachineMs = 2.2;
 #else
-    constexpr double kOnAQuietMachineMs = 8.1;
+    constexpr double kOnAQuietMachineMs = 11.0;
 #endif
     QElapsedTimer timer;
     timer.start();
