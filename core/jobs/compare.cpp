@@ -156,9 +156,9 @@ Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::
     HALFTONE_CHECK(comparison.run(progress, [&] {
         if (!interim || !pace.isDue())
             return;
-        CompareOutcome outcome = outcomeSoFar();
-        outcome.isWhole = false;
-        interim(std::move(outcome));
+        CompareOutcome soFar = outcomeSoFar();
+        soFar.isWhole = false;
+        interim(std::move(soFar));
     }));
     return outcomeSoFar();
 }

@@ -4,7 +4,6 @@
 #include "core/profile/value_spans.h"
 
 #include <algorithm>
-#include <ranges>
 
 namespace halftone::profile {
 namespace {
@@ -46,9 +45,9 @@ KeptLayers::Asked KeptLayers::choose(const ComparedModels &models, const KeptPla
     Asked asked;
     asked.bytes.resize(m_graph.nodeCount());
     double behind = 0;
-    for (const NodeId id : std::views::reverse(reference.order)) {
-        const double own = m_graph.isVariable(id) ? 0 : static_cast<double>(reference.bytes[id]);
-        asked.bytes[id] = own + behind / 2;
+    for (auto id = reference.order.rbegin(); id != reference.order.rend(); ++id) {
+        const double own = m_graph.isVariable(*id) ? 0 : static_cast<double>(reference.bytes[*id]);
+        asked.bytes[*id] = own + behind / 2;
         behind += own;
     }
     for (const NodeId id : reference.order) {

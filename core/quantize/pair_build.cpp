@@ -62,10 +62,11 @@ public:
         m_result.quantized = m_plan.quantized;
         m_result.skipped = m_plan.skipped;
         for (const auto &[output, value] : m_plan.data) {
+            const std::string &name = value.name;
             const bool isTold = std::ranges::any_of(
-                m_result.thresholds, [&](const auto &told) { return told.tensor.source == value.name; });
+                m_result.thresholds, [&name](const auto &told) { return told.tensor.source == name; });
             if (!isTold)
-                m_result.thresholds.push_back({{value.name, value.name}, m_ranges.at(value.name)});
+                m_result.thresholds.push_back({{name, name}, m_ranges.at(name)});
         }
         return std::move(m_result);
     }
