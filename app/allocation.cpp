@@ -9,7 +9,7 @@
 // with malloc() is the standard one.
 
 // Sanitizers bring their own, which they compare with the way memory is given back.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef HALFTONE_SANITIZED
 
 namespace {
 

@@ -77,7 +77,7 @@ void installLastResort()
 {
     std::atexit(onExit);
     std::set_terminate(onTerminate);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) // which show where it was
+#ifndef HALFTONE_SANITIZED // which show where it was
     struct sigaction action = {};
     action.sa_sigaction = onFault;
     action.sa_flags = SA_SIGINFO;

@@ -80,8 +80,8 @@ public:
         outcome->models
             = profile::convertedPair(m_snapshot.source->model, converted.model, converted.conversion);
         outcome->unmatched = profile::unmatchedNodes(outcome->models);
-        outcome->examples = outcome->expected = json.at("examples").get<std::size_t>();
-        outcome->batch = json.at("batch").get<std::size_t>();
+        outcome->examples = outcome->expected = whole<std::size_t>(json.at("examples"));
+        outcome->batch = whole<std::size_t>(json.at("batch"));
         outcome->seconds = json.at("seconds").get<double>();
         outcome->reference = accuracy(json.at("accuracy").at("reference"));
         outcome->other = accuracy(json.at("accuracy").at("other"));
@@ -123,6 +123,16 @@ private:
                              expected);
     }
 
+    /// A number of things. Nothing else is converted: a float that is too large has no whole number.
+    template <class T>
+    T whole(const Json &json)
+    {
+        if (json.is_number_unsigned() && json.get<std::uint64_t>() <= std::numeric_limits<T>::max())
+            return json.get<T>();
+        refuse("results", json, "a whole number");
+        return 0;
+    }
+
     double real(const Json &json)
     {
         if (json.is_number())
@@ -141,7 +151,7 @@ private:
     {
         if (json.is_null())
             return std::nullopt;
-        const auto at = json.get<std::size_t>();
+        const auto at = whole<std::size_t>(json);
         if (at < size)
             return at;
         refuse("results.comparison", json, "the index of a layer");
@@ -153,9 +163,9 @@ private:
         if (json.is_null())
             return std::nullopt;
         ErrorFigures figures;
-        figures.count = json.at("count").get<std::uint64_t>();
-        figures.nan = json.at("nan").get<std::uint64_t>();
-        figures.overflow = json.at("overflow").get<std::uint64_t>();
+        figures.count = whole<std::uint64_t>(json.at("count"));
+        figures.nan = whole<std::uint64_t>(json.at("nan"));
+        figures.overflow = whole<std::uint64_t>(json.at("overflow"));
         figures.maxAbs = real(json.at("max_abs"));
         figures.meanAbs = real(json.at("mean_abs"));
         figures.rmse = real(json.at("rmse"));
@@ -172,7 +182,7 @@ private:
         if (json.is_null())
             return std::nullopt;
         return jobs::Accuracy{json.at("top1").get<double>(), json.at("top5").get<double>(),
-                              json.at("examples").get<std::size_t>()};
+                              whole<std::size_t>(json.at("examples"))};
     }
 
     tensor::DType dtype(const Json &json)
@@ -185,13 +195,13 @@ private:
     profile::LayerErrors layer(const Json &json)
     {
         profile::LayerErrors layer;
-        layer.node = json.at("node").get<graph::NodeId>();
+        layer.node = whole<graph::NodeId>(json.at("node"));
         if (layer.node >= m_snapshot.graph().nodeCount())
             refuse("results.comparison.layers", json.at("node"), "the number of a node");
-        layer.output = json.at("output").get<std::uint32_t>();
+        layer.output = whole<std::uint32_t>(json.at("output"));
         layer.dtype = dtype(json.at("dtype"));
         layer.cumulative = errors(json.at("cumulative"));
-        layer.notFinite = json.at("not_finite").get<std::uint64_t>();
+        layer.notFinite = whole<std::uint64_t>(json.at("not_finite"));
         layer.shapesDiffer = json.at("shapes_differ").get<bool>();
         if (json.contains("isolated")) {
             layer.isolated = errors(json.at("isolated"));
@@ -207,7 +217,7 @@ private:
         output.shapesDiffer = json.at("shapes_differ").get<bool>();
         if (json.contains("agreement")) {
             const Json &row = json.at("agreement");
-            output.agreement = profile::Agreement{row.at("examples").get<std::size_t>(),
+            output.agreement = profile::Agreement{whole<std::size_t>(row.at("examples")),
                                                   row.at("top1").get<double>(), row.at("top5").get<double>(),
                                                   row.at("top1_in_top5").get<double>(), real(row.at("kl"))};
         }
@@ -222,7 +232,7 @@ private:
         latency.p95Ms = json.at("p95_ms").get<double>();
         latency.castsUs = json.at("casts_us").get<double>();
         latency.sumOfLayersMs = json.at("sum_of_layers_ms").get<double>();
-        latency.peakBytes = json.at("peak_bytes").get<std::size_t>();
+        latency.peakBytes = whole<std::size_t>(json.at("peak_bytes"));
         for (const Json &row : json.at("layers")) {
             profile::LayerLatency layer;
             layer.step.nodes = row.at("names").get<std::vector<std::string>>();

@@ -33,7 +33,7 @@ std::string checkMalformed(const std::string &kind,
 /// Highest memory use of this process so far, in bytes.
 std::size_t peakMemory();
 /// Does that tell of the program alone? A sanitizer's shadow, and what it keeps of freed memory, would be counted.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef HALFTONE_SANITIZED
 inline constexpr bool kIsMemoryOurs = false;
 #else
 inline constexpr bool kIsMemoryOurs = true;

@@ -12,8 +12,7 @@ bool Selection::contains(graph::NodeId node) const
 void Selection::set(std::vector<graph::NodeId> nodes, std::optional<graph::NodeId> current)
 {
     std::ranges::sort(nodes);
-    const auto twice = std::ranges::unique(nodes);
-    nodes.erase(twice.begin(), twice.end());
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     if (nodes == m_nodes && current == m_current)
         return;
     m_nodes = std::move(nodes);

@@ -132,7 +132,8 @@ void multiply(const kernels::Workers &workers, std::size_t rows, std::size_t dep
     workers.share(
         panels, rows * depth * kPanelColumns / 16 + depth * kPanelColumns,
         [&](std::size_t begin, std::size_t end) {
-            std::vector<Real> panel(depth * kPanelColumns);
+            std::vector<Real> panel(std::max<std::size_t>(depth, 1)
+                                    * kPanelColumns); // is there without depth too
             Tile<Real> tile;
             for (std::size_t p = begin; p < end && !workers.stopped(); ++p) {
                 const std::size_t first = p * kPanelColumns;

@@ -89,7 +89,7 @@ private Q_SLOTS:
 
     void withoutThreadsTheCallerWorksAlone()
     {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef HALFTONE_SANITIZED
         QSKIP("a sanitizer ends the process where a thread has no room");
 #endif
         rlimit before = {};
