@@ -92,7 +92,7 @@ DocumentFiles::DocumentFiles(widgets::DocumentController *controller, LiveJobs *
     connect(controller, &DocumentController::edited, this, &DocumentFiles::noteEdit);
     connect(controller, &DocumentController::undone, this, [this] { note(&session::Journal::undone); });
     connect(controller, &DocumentController::redone, this, [this] { note(&session::Journal::redone); });
-    connect(jobs, &LiveJobs::dataChanged, this, &DocumentFiles::modifiedChanged);
+    connect(jobs, &LiveJobs::dataChanged, this, &DocumentFiles::noteData);
 }
 
 DocumentFiles::~DocumentFiles()
@@ -328,6 +328,16 @@ void DocumentFiles::noteEdit()
     if (m_journal) {
         const Document &document = *m_controller->document();
         const auto noted = m_journal->edited({document.policy(), document.undoText()});
+        if (!noted.ok())
+            journalFailed(noted.error());
+    }
+    Q_EMIT modifiedChanged();
+}
+
+void DocumentFiles::noteData()
+{
+    if (m_journal && m_jobs->data()) {
+        const auto noted = m_journal->dataAttached(*m_jobs->data());
         if (!noted.ok())
             journalFailed(noted.error());
     }

@@ -81,6 +81,7 @@ private:
     void endRecovered();
     void note(Result<void> (session::Journal::*step)());
     void noteEdit();
+    void noteData();
     void journalFailed(const Error &error);
 
     widgets::DocumentController *m_controller;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cerrno>
+#include <filesystem>
 #include <string_view>
 
 namespace halftone::session {
@@ -74,6 +75,28 @@ Result<void> takeView(const Json &json, std::map<std::string, std::string> &view
     return {};
 }
 
+Result<void> takeData(const Json &json, std::optional<jobs::ExampleOptions> &data, const std::string &where)
+{
+    const auto isText = [&json](const char *key) { return json.contains(key) && json[key].is_string(); };
+    if (!json.is_object() || !isText("inputs") || !isText("preprocess") || !isText("labels")
+        || !json.contains("examples") || !json["examples"].is_number_unsigned())
+        return badInput(where + ".data", "no data", "inputs, preprocess, labels and examples");
+    data = jobs::ExampleOptions{json["inputs"].get<std::string>(), json["preprocess"].get<std::string>(),
+                                json["labels"].get<std::string>(), json["examples"].get<std::size_t>()};
+    return {};
+}
+
+Result<void> takeStep(const Json &step, Journal::Head &head, const std::string &where)
+{
+    if (step.is_object() && step.contains("view"))
+        return takeView(step["view"], head.state.view, where);
+    if (step.is_object() && step.contains("data"))
+        return takeData(step["data"], head.state.data, where);
+    HALFTONE_CHECK(replay(step, head.state.history, where));
+    ++head.steps;
+    return {};
+}
+
 } // namespace
 
 Journal::Journal(FileDescriptor file, std::string path)
@@ -128,6 +151,18 @@ Result<void> Journal::viewChanged(const std::map<std::string, std::string> &view
     return append(lineOf({{"view", view}}));
 }
 
+Result<void> Journal::dataAttached(const jobs::ExampleOptions &data)
+{
+    const auto absolute = [](const std::string &path) {
+        return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
+    };
+    return append(lineOf({{"data",
+                           {{"inputs", absolute(data.inputs)},
+                            {"preprocess", absolute(data.preprocess)},
+                            {"labels", absolute(data.labels)},
+                            {"examples", data.examples}}}}));
+}
+
 Result<Journal::Head> Journal::read(const std::string &path)
 {
     HALFTONE_TRY(const auto mapped, MappedFile::open(path));
@@ -151,12 +186,9 @@ Result<Journal::Head> Journal::read(const std::string &path)
             head.sessionPath = step["session"].get<std::string>();
             continue;
         }
-        const bool isView = step.is_object() && step.contains("view");
-        auto replayed = isView ? takeView(step["view"], head.state.view, where)
-                               : replay(step, head.state.history, where);
-        if (!replayed.ok())
-            return inFile(std::move(replayed).error(), path);
-        head.steps += isView ? 0 : 1;
+        auto taken = takeStep(step, head, where);
+        if (!taken.ok())
+            return inFile(std::move(taken).error(), path);
     }
     return head;
 }

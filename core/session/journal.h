@@ -30,8 +30,9 @@ public:
     Result<void> undone();
     Result<void> redone();
     Result<void> viewChanged(const std::map<std::string, std::string> &view);
+    Result<void> dataAttached(const jobs::ExampleOptions &data);
 
-    /// The head with the history and the view as the journal's steps leave them. fails: BadInput for what is no journal.
+    /// The head with the history, the data and the view as the journal's steps leave them. fails: BadInput for what is no journal.
     static Result<Head> read(const std::string &path);
 
 private:

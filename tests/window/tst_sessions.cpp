@@ -21,6 +21,7 @@ private Q_SLOTS:
     void resultsOfASessionStandWhileTheirDataAndSettingsAreTheSame_data();
     void resultsOfASessionStandWhileTheirDataAndSettingsAreTheSame();
     void openBlocksComeBackFromASessionAndAfterACrash();
+    void attachedDataComeBackAfterACrash();
     void aChangedModelIsToldWhenItsSessionOpens();
     void unsavedWorkOfAKilledProgramIsOffered();
     void unsavedWorkIsOfferedBesideAnOpenedModel();
@@ -259,6 +260,31 @@ void TestSessions::openBlocksComeBackFromASessionAndAfterACrash()
     window.files().recover(copy);
     QVERIFY(settle(window));
     QCOMPARE(window.graphView().openBlocks(), atCrash);
+    app::DocumentFiles::discardJournal(copy);
+}
+
+void TestSessions::attachedDataComeBackAfterACrash()
+{
+    const QString copy = app::journalFolder() + "/crashed.journal";
+    const jobs::ExampleOptions data{test::kSampleData.toStdString(), "", "", 8};
+    {
+        MainWindow window;
+        window.open(test::kSampleModel);
+        QVERIFY(settle(window));
+        QVERIFY(!window.jobs().data());
+        window.jobs().setData(data);
+        QVERIFY(settle(window));
+        window.controller().apply(policy::ExcludeNames{{"stem_conv"}});
+        const QDir journals(app::journalFolder());
+        const QStringList left = journals.entryList({"*.journal"}, QDir::Files);
+        QCOMPARE(left.size(), 1);
+        QVERIFY(QFile::copy(journals.filePath(left[0]), copy));
+    }
+    MainWindow window;
+    window.files().recover(copy);
+    QVERIFY(settle(window));
+    QVERIFY(window.jobs().data() == data);
+    QVERIFY(window.controller().figures().comparison);
     app::DocumentFiles::discardJournal(copy);
 }
 

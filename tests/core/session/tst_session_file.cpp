@@ -168,6 +168,33 @@ private Q_SLOTS:
         }
     }
 
+    void theDataAreTheLastOnesNoted()
+    {
+        const QTemporaryDir folder;
+        const std::string path = folder.filePath("a.journal").toStdString();
+        Journal::Head head{example(folder.path()), ""};
+        auto journal = Journal::create(path, head);
+        QVERIFY(journal.ok());
+        const jobs::ExampleOptions pictures{"/data/faces", "/data/preprocess.json", "/data/labels.csv", 64};
+        QVERIFY(journal.value().dataAttached({"/data/first.npz", "", "", 0}).ok());
+        QVERIFY(journal.value().undone().ok());
+        QVERIFY(journal.value().dataAttached(pictures).ok());
+        const auto read = Journal::read(path);
+        QVERIFY2(read.ok(), read.ok() ? "" : read.error().message().c_str());
+        QVERIFY(read.value().state.data == pictures);
+        QCOMPARE(read.value().steps, std::size_t{1}); // what can be attached again is no edit
+        for (const char *broken :
+             {"{\"data\":3}\n", "{\"data\":{\"inputs\":\"a\"}}\n",
+              "{\"data\":{\"inputs\":\"a\",\"preprocess\":\"\",\"labels\":\"\",\"examples\":-1}}\n"}) {
+            QVERIFY(Journal::create(path, head).ok());
+            QFile file(QString::fromStdString(path));
+            QVERIFY(file.open(QIODevice::Append));
+            file.write(broken);
+            file.close();
+            QVERIFY2(!Journal::read(path).ok(), broken);
+        }
+    }
+
     void cutAnywhereAJournalLosesItsLastStepAtMost()
     {
         const QTemporaryDir folder;
