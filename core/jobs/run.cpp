@@ -208,6 +208,8 @@ Result<graph::Model> filled(const graph::Model &model, const RunSettings &settin
 Result<RunOutcome> runModel(const graph::Model &model, const std::string &modelPath,
                             const RunSettings &settings, const Progress &progress)
 {
+    if (model.graph.heads().empty())
+        return badInput({}, "a graph without outputs", "an output to compute");
     HALFTONE_TRY(const auto source, openExamples(settings.examples, model.graph, modelPath));
     HALFTONE_TRY(const Batches batches, batchesOf(*source, settings));
     HALFTONE_TRY(const graph::Model complete, filled(model, settings, *source));

@@ -37,7 +37,7 @@ struct RunOutcome
 };
 
 /// Runs a model over examples.
-/// fails: what reading the examples refuses; what interpret::Interpreter refuses; BadInput for outputs of several batches
+/// fails: what reading the examples refuses; what interpret::Interpreter refuses; BadInput without outputs, and for those of several batches
 /// that cannot be joined.
 Result<RunOutcome> runModel(const graph::Model &model, const std::string &modelPath,
                             const RunSettings &settings, const Progress &progress);

@@ -1,4 +1,5 @@
 #include "core/io/arrays/npz.h"
+#include "core/jobs/run.h"
 #include "core/jobs/walk_examples.h"
 #include "tests/support/build_graph.h"
 
@@ -76,6 +77,18 @@ class TstWalkExamples : public QObject
     }
 
 private Q_SLOTS:
+    void aGraphWithoutOutputsIsNotRun()
+    {
+        test::GraphBuilder g;
+        g.op("exp", "grown", {g.variable("data")});
+        jobs::RunSettings settings;
+        settings.examples.inputs = examples();
+        const auto outcome = jobs::runModel(g.model({}), {}, settings, {});
+        QVERIFY(!outcome.ok());
+        QVERIFY2(outcome.error().found.find("without outputs") != std::string::npos,
+                 outcome.error().message().c_str());
+    }
+
     void everyEntryIsShownBatchByBatchWhateverTheThreads()
     {
         const graph::Model model = network();
