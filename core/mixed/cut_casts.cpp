@@ -146,9 +146,11 @@ Readers CastCut::readersOf(const std::vector<Free> &free, const std::vector<cons
     for (const NodeId id : m_plan.order) {
         const auto inputs = m_edit.source.inputs(id);
         const Free *const reader = byNode[id];
+        std::size_t nextTied = 0; // they ascend
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             const DType type = m_plan.reads[m_plan.firstInput[id] + i];
-            const bool isTied = reader && std::ranges::find(reader->tied, i) != reader->tied.end();
+            const bool isTied = reader && nextTied < reader->tied.size() && reader->tied[nextTied] == i;
+            nextTied += isTied ? 1 : 0;
             note(inputs[i], type, isTied ? reader->term : termOf(type));
         }
     }

@@ -40,7 +40,7 @@ public:
     /// when the node writes to one of them.
     bool ask(graph::NodeId id, tensor::DType type);
 
-    /// The inputs that have the type of the outputs.
+    /// The inputs that have the type of the outputs, ascending.
     const std::vector<std::size_t> &tied() const { return m_tied; }
     /// Some float input is not among them: a condition, an index.
     bool isUntied() const { return m_isUntied; }
