@@ -6,6 +6,7 @@
 #include <QTimer>
 
 #include <algorithm>
+#include <utility>
 
 namespace halftone::app {
 namespace {
@@ -13,6 +14,8 @@ namespace {
 // In characters: a window that has room to spare, and a panel that shows the names of most operators whole.
 constexpr int kRoomyWindow = 150;
 constexpr int kWidePanel = 44;
+constexpr int kRowsShare = 30; ///< per cent of the height
+constexpr int kDrawingShare = 45;
 constexpr int kSideShare = 23; ///< per cent of the width, at most: the graph keeps more than half
 constexpr int kWideMs = 100; ///< until layouts have taken it
 constexpr int kLayoutVersion = 1; ///< of saved layouts: another set of docks is another version
@@ -28,9 +31,11 @@ PanelDocks::PanelDocks(QMainWindow *window, const PanelParts &parts)
         dock->setObjectName(panel.name);
         dock->setWidget(panel.make(parts));
         window->addDockWidget(panel.area, dock);
-        connect(dock, &QDockWidget::visibilityChanged, this, [this, name = panel.name](bool isVisible) {
+        connect(dock, &QDockWidget::visibilityChanged, this, [this, panel](bool isVisible) {
+            if (isVisible && panel.isDrawing && m_isOpen && m_window->isVisible())
+                raiseBottom();
             if (isVisible)
-                Q_EMIT panelShown(name);
+                Q_EMIT panelShown(panel.name);
         });
         m_entries.push_back({panel, dock, nullptr, dock->widget()->minimumWidth()});
     }
@@ -77,6 +82,7 @@ void PanelDocks::arrange()
             m_window->tabifyDockWidget(first, entry.dock);
     }
     firstIn(Qt::BottomDockWidgetArea)->raise();
+    m_isLow = true;
     sizeDocks();
 }
 
@@ -86,7 +92,23 @@ void PanelDocks::sizeDocks()
         = std::min(50 * m_window->fontMetrics().averageCharWidth(), m_window->width() * kSideShare / 100);
     m_window->resizeDocks({firstIn(Qt::LeftDockWidgetArea), firstIn(Qt::RightDockWidgetArea)}, {width, width},
                           Qt::Horizontal);
-    m_window->resizeDocks({firstIn(Qt::BottomDockWidgetArea)}, {m_window->height() * 3 / 10}, Qt::Vertical);
+    m_window->resizeDocks({firstIn(Qt::BottomDockWidgetArea)}, {m_window->height() * kRowsShare / 100},
+                          Qt::Vertical);
+}
+
+void PanelDocks::raiseBottom()
+{
+    if (!std::exchange(m_isLow, false))
+        return;
+    QTimer::singleShot(0, this, [this] { // when the dock lies where it will be
+        const int height = m_window->height() * kDrawingShare / 100;
+        QDockWidget *const first = firstIn(Qt::BottomDockWidgetArea);
+        for (const Entry &entry : m_entries) {
+            if (entry.dock->isVisible() && entry.panel.isDrawing && !entry.dock->isFloating()
+                && entry.dock->height() < height)
+                m_window->resizeDocks({first}, {height}, Qt::Vertical);
+        }
+    });
 }
 
 /// Sizes given before the window has its own are lost, least widths are not: so long they are larger.
@@ -155,6 +177,7 @@ void PanelDocks::setOpen(bool isOpen)
 void PanelDocks::resetLayout()
 {
     m_window->restoreState(m_firstLayout, kLayoutVersion);
+    m_isLow = true;
 }
 
 void PanelDocks::restoreLayout(const QByteArray &layout)
@@ -162,6 +185,7 @@ void PanelDocks::restoreLayout(const QByteArray &layout)
     arrange();
     m_firstLayout = m_window->saveState(kLayoutVersion);
     m_sizesDocks = !m_window->restoreState(layout, kLayoutVersion);
+    m_isLow = m_sizesDocks;
 }
 
 QByteArray PanelDocks::layout() const

@@ -55,6 +55,7 @@ private:
 
     void arrange();
     void sizeDocks();
+    void raiseBottom(); ///< for a drawing that comes to the front, once
     void widen(); ///< the panels at the sides, which are shown with room to spare at first
     void showOrHide(QDockWidget *dock);
     QDockWidget *firstIn(Qt::DockWidgetArea area) const;
@@ -64,6 +65,7 @@ private:
     QByteArray m_firstLayout;
     QByteArray m_openLayout; ///< as it was when the docks were hidden
     bool m_isOpen = true;
+    bool m_isLow = false; ///< the bottom area: as it is first, and nobody has seen a drawing in it
     bool m_sizesDocks = false; ///< once there is a window with its real size: no layout was saved
 };
 

@@ -29,6 +29,7 @@ struct Panel
     QKeySequence key; ///< shows and hides it
     Qt::DockWidgetArea area; ///< where it lies at first; those of one area lie one behind the other
     QWidget *(*make)(const PanelParts &);
+    bool isDrawing = false; ///< curves need more height than rows
 };
 
 /// All of them, in the order of the View menu.

@@ -75,6 +75,7 @@ private Q_SLOTS:
     void anExportedModelIsTheConvertedOne();
     void aPageBehindOthersComesToTheFrontBeforeItsKeyHidesIt();
     void theFirstWindowShowsTheNamesOfOperatorsWhole();
+    void drawingsOpenHighAndKeepTheHeightThatAPersonGivesThem();
     void boxesAndIconsAreSeenOnDarkGround();
     void textsStandOutFromTheirGrounds_data();
     void textsStandOutFromTheirGrounds();
@@ -346,6 +347,35 @@ void TestMainWindow::aPageBehindOthersComesToTheFrontBeforeItsKeyHidesIt()
     show->trigger();
     QTRY_VERIFY(error->isHidden());
     QVERIFY(!show->isChecked());
+}
+
+void TestMainWindow::drawingsOpenHighAndKeepTheHeightThatAPersonGivesThem()
+{
+    QSettings().remove(QStringLiteral("layout"));
+    MainWindow window;
+    window.resize(1400, 900);
+    window.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&window));
+    window.openSample();
+    QVERIFY(settle(window));
+    QTest::qWait(200); // until the first sizes are taken
+    const auto dock
+        = [&window](const char *name) { return window.findChild<QDockWidget *>(QString::fromLatin1(name)); };
+    // With the tabs below it, as parts of the window's height.
+    const auto share = [&window, &dock](const char *name) {
+        return double(window.statusBar()->y() - dock(name)->y()) / window.height();
+    };
+    QVERIFY2(share("layers") < 0.35, qPrintable(QString::number(share("layers"))));
+    dock("error")->raise();
+    QTRY_VERIFY2(std::abs(share("error") - 0.45) < 0.02, qPrintable(QString::number(share("error"))));
+    dock("calibration")->raise();
+    QTRY_VERIFY(std::abs(share("calibration") - 0.45) < 0.02);
+    window.resizeDocks({dock("calibration")}, {300}, Qt::Vertical);
+    QTRY_VERIFY(share("calibration") < 0.38);
+    const double chosen = share("calibration");
+    dock("latency")->raise();
+    QTest::qWait(50);
+    QCOMPARE(share("latency"), chosen);
 }
 
 void TestMainWindow::theFirstWindowShowsTheNamesOfOperatorsWhole()

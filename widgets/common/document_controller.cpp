@@ -44,6 +44,7 @@ void DocumentController::setDocument(std::unique_ptr<session::Document> document
     if (m_document)
         m_snapshot = session::Document::derive(m_document->request(), nullptr).value();
     m_selection.clear();
+    m_selection.hover(std::nullopt);
     Q_EMIT documentChanged();
 }
 

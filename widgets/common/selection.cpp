@@ -9,6 +9,14 @@ bool Selection::contains(graph::NodeId node) const
     return std::ranges::binary_search(m_nodes, node);
 }
 
+void Selection::hover(std::optional<graph::NodeId> node)
+{
+    if (node == m_hovered)
+        return;
+    m_hovered = node;
+    Q_EMIT hoveredChanged();
+}
+
 void Selection::set(std::vector<graph::NodeId> nodes, std::optional<graph::NodeId> current)
 {
     std::ranges::sort(nodes);

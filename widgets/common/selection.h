@@ -23,18 +23,24 @@ public:
     std::optional<graph::NodeId> current() const { return m_current; }
     bool contains(graph::NodeId node) const;
 
+    /// The node under the mouse in whichever panel that is: all of them mark it.
+    std::optional<graph::NodeId> hovered() const { return m_hovered; }
+    void hover(std::optional<graph::NodeId> node);
+
     void set(std::vector<graph::NodeId> nodes, std::optional<graph::NodeId> current);
     void set(graph::NodeId node) { set({node}, node); }
     void clear() { set({}, std::nullopt); }
 
 Q_SIGNALS:
     void changed();
+    void hoveredChanged();
     /// Somebody wants the node shown in the middle, as after a double click in a table.
     void shownRequested(graph::NodeId node);
 
 private:
     std::vector<graph::NodeId> m_nodes;
     std::optional<graph::NodeId> m_current;
+    std::optional<graph::NodeId> m_hovered;
 };
 
 } // namespace halftone::widgets

@@ -24,6 +24,8 @@ constexpr std::size_t kLabelsAFrame = 150; ///< laid out anew: each takes some t
 constexpr double kZoomStep = 1.2; ///< for one notch of a wheel
 constexpr int kMargin = 12;
 constexpr int kMarkMs = 1500;
+constexpr int kMarkWidth = 4;
+constexpr int kHoverWidth = 2;
 constexpr double kMarkGap = 6; ///< between an item and the ring around it
 constexpr double kTitle = 30; ///< height of a frame's title, in the scene
 
@@ -36,7 +38,7 @@ Canvas::Canvas(QWidget *parent)
     , m_marking(new QTimer(this))
 {
     setFocusPolicy(Qt::StrongFocus);
-    setMouseTracking(false);
+    setMouseTracking(true);
     setAttribute(Qt::WA_OpaquePaintEvent);
     setMinimumSize(120, 120);
     connect(m_minimap, &Minimap::placeWanted, this, [this](const QPointF &scene) {
@@ -62,7 +64,7 @@ Canvas::~Canvas() = default;
 void Canvas::setInput(const PaintInput &input)
 {
     if (input.scene != m_input.scene)
-        m_marked = kNoItem;
+        m_marked = m_hovered = kNoItem;
     const bool isOther
         = input.scene != m_input.scene || input.looks != m_input.looks || input.colourBy != m_input.colourBy;
     m_input = input;
@@ -157,14 +159,22 @@ void Canvas::mark(ItemIndex item)
     update();
 }
 
-void Canvas::paintMark(QPainter &painter)
+void Canvas::setHovered(ItemIndex item)
 {
-    if (m_marked == kNoItem || m_marked >= m_input.scene->items().size())
+    if (item == m_hovered)
         return;
-    const QRectF ring = m_camera.toView(m_input.scene->items()[m_marked].rect)
+    m_hovered = item;
+    update();
+}
+
+void Canvas::paintRing(QPainter &painter, ItemIndex item, int width)
+{
+    if (item == kNoItem || item >= m_input.scene->items().size())
+        return;
+    const QRectF ring = m_camera.toView(m_input.scene->items()[item].rect)
                             .adjusted(-kMarkGap, -kMarkGap, kMarkGap, kMarkGap);
     painter.setBrush(Qt::NoBrush);
-    painter.setPen(QPen(palette().color(QPalette::Highlight), 4));
+    painter.setPen(QPen(palette().color(QPalette::Highlight), width));
     painter.drawRoundedRect(ring, kMarkGap, kMarkGap);
 }
 
@@ -180,7 +190,8 @@ void Canvas::paintEvent(QPaintEvent *)
     }
     paintScene(painter, rect(), m_camera, kLabelsAFrame);
     painter.setRenderHint(QPainter::Antialiasing);
-    paintMark(painter);
+    paintRing(painter, m_hovered, kHoverWidth);
+    paintRing(painter, m_marked, kMarkWidth);
     paintCaption(painter);
     if (m_gesture == Gesture::Band) {
         QColor accent = palette().color(QPalette::Highlight);
@@ -225,6 +236,10 @@ void Canvas::mousePressEvent(QMouseEvent *event)
 void Canvas::mouseMoveEvent(QMouseEvent *event)
 {
     const QPointF here = event->position();
+    if (m_gesture == Gesture::None) {
+        Q_EMIT itemHovered(itemAt(here));
+        return;
+    }
     const bool isDrag = (here - m_pressed).manhattanLength() >= QApplication::startDragDistance();
     if (m_gesture == Gesture::Pressed && isDrag) {
         if (m_pressedItem != kNoItem && !m_input.scene->items()[m_pressedItem].isFrame) {
@@ -271,6 +286,11 @@ void Canvas::mouseDoubleClickEvent(QMouseEvent *event)
     const ItemIndex item = itemAt(event->position());
     if (event->button() == Qt::LeftButton && item != kNoItem)
         Q_EMIT itemDoubleClicked(item);
+}
+
+void Canvas::leaveEvent(QEvent *)
+{
+    Q_EMIT itemHovered(kNoItem);
 }
 
 void Canvas::wheelEvent(QWheelEvent *event)

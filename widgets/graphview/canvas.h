@@ -39,6 +39,9 @@ public:
     /// Draws a ring around an item for a moment, so that the eye finds it.
     void mark(ItemIndex item);
     ItemIndex marked() const { return m_marked; }
+    /// The item that the mouse is over, here or in another panel: a thin ring.
+    void setHovered(ItemIndex item);
+    ItemIndex hovered() const { return m_hovered; }
     Minimap *minimap() const { return m_minimap; }
     /// Draws as on screen into any painter.
     void paintOn(QPainter &painter, const QRectF &area, const Camera &camera);
@@ -49,6 +52,7 @@ Q_SIGNALS:
     void cameraMoved(const halftone::widgets::Camera &camera); ///< by a person
     void itemClicked(halftone::widgets::ItemIndex item, Qt::KeyboardModifiers modifiers);
     void itemDoubleClicked(halftone::widgets::ItemIndex item);
+    void itemHovered(halftone::widgets::ItemIndex item); ///< kNoItem: none any more
     void groundClicked();
     void bandSelected(const QRectF &area, bool adds); ///< in the scene
     void keyWanted(int key, Qt::KeyboardModifiers modifiers);
@@ -62,6 +66,7 @@ protected:
     void mouseMoveEvent(QMouseEvent *event) override;
     void mouseReleaseEvent(QMouseEvent *event) override;
     void mouseDoubleClickEvent(QMouseEvent *event) override;
+    void leaveEvent(QEvent *event) override;
     void wheelEvent(QWheelEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
     void contextMenuEvent(QContextMenuEvent *event) override;
@@ -82,7 +87,7 @@ private:
     void moveCamera(Camera camera);
     QString toolTipOf(ItemIndex item) const;
     void paintCaption(QPainter &painter);
-    void paintMark(QPainter &painter);
+    void paintRing(QPainter &painter, ItemIndex item, int width);
 
     PaintInput m_input;
     std::unique_ptr<ScenePainter> m_painter; ///< made again when palette or font change
@@ -94,6 +99,7 @@ private:
     double m_beforeShare = 0;
     QVariantAnimation *m_fading;
     ItemIndex m_marked = kNoItem;
+    ItemIndex m_hovered = kNoItem;
     QTimer *m_marking; ///< runs as long as m_marked is to be seen
     Gesture m_gesture = Gesture::None;
     QPointF m_pressed;

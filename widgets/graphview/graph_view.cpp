@@ -83,6 +83,7 @@ GraphView::GraphView(DocumentController *controller, QWidget *parent)
             m_find->refresh();
         });
     connect(&controller->selection(), &Selection::changed, this, &GraphView::emphasise);
+    connect(&controller->selection(), &Selection::hoveredChanged, this, &GraphView::showHovered);
     connect(&controller->selection(), &Selection::shownRequested, this, &GraphView::showNode);
     openDocument();
 }
@@ -128,6 +129,7 @@ void GraphView::connectCanvas(Canvas *canvas)
                     m_selector.click(*m_scene, item, modifiers);
             });
     connect(canvas, &Canvas::itemDoubleClicked, this, &GraphView::openOrClose);
+    connect(canvas, &Canvas::itemHovered, this, &GraphView::hoverItem);
     connect(canvas, &Canvas::groundClicked, this, [this] { m_controller->selection().clear(); });
     connect(canvas, &Canvas::bandSelected, this, [this](const QRectF &area, bool adds) {
         if (m_scene)
@@ -267,6 +269,22 @@ void GraphView::emphasise()
     describeCurrent();
     if (m_right->input().scene == m_scene) // else there is nothing to emphasise yet
         feedCanvases();
+}
+
+/// What stands for several operators is none of them.
+void GraphView::hoverItem(ItemIndex item)
+{
+    const bool isNode = m_scene && item < m_scene->items().size() && !m_scene->items()[item].ref.isBlock;
+    m_controller->selection().hover(isNode ? std::optional(m_scene->items()[item].ref.id) : std::nullopt);
+}
+
+/// At the folded block around it where it has no box of its own.
+void GraphView::showHovered()
+{
+    const auto node = m_controller->selection().hovered();
+    const ItemIndex item = node && m_scene ? m_scene->itemOf(*node) : kNoItem;
+    m_left->setHovered(item);
+    m_right->setHovered(item);
 }
 
 void GraphView::feedCanvases()

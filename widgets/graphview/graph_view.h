@@ -121,6 +121,8 @@ private:
     std::optional<Anchor> anchorAt(const layout::ItemRef &ref) const;
     void recolour();
     void emphasise();
+    void hoverItem(ItemIndex item);
+    void showHovered();
     void feedCanvases();
     void showCamera(const Camera &camera);
     void goTo(const std::optional<View> &view);

@@ -121,12 +121,8 @@ void ErrorPlot::fitAxes()
     plot()->yAxis->setRange(0, m_highest * 1.04);
 }
 
-QString ErrorPlot::textAt(const QPointF &place) const
+QString ErrorPlot::textOf(graph::NodeId node) const
 {
-    const auto layer = layerAt(place);
-    if (!layer)
-        return {};
-    const graph::NodeId node = layers()[*layer];
     const session::NodeFigures *const known = figuresOf(node);
     if (!known)
         return nameOf(node);

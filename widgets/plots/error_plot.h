@@ -22,7 +22,7 @@ public:
 protected:
     void rebuild() override;
     void fitAxes() override;
-    QString textAt(const QPointF &place) const override;
+    QString textOf(graph::NodeId node) const override;
 
 private:
     double shown(double sqnrDb) const;

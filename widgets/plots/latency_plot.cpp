@@ -106,12 +106,8 @@ QString LatencyPlot::timeText(graph::NodeId node, Member member) const
     return text;
 }
 
-QString LatencyPlot::textAt(const QPointF &place) const
+QString LatencyPlot::textOf(graph::NodeId node) const
 {
-    const auto layer = layerAt(place);
-    if (!layer)
-        return {};
-    const graph::NodeId node = layers()[*layer];
     return tr("%1: fp32 %2, mixed %3")
         .arg(nameOf(node), timeText(node, &session::NodeFigures::fp32),
              timeText(node, &session::NodeFigures::mixed));

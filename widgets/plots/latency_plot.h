@@ -21,7 +21,7 @@ public:
 protected:
     void rebuild() override;
     void fitAxes() override;
-    QString textAt(const QPointF &place) const override;
+    QString textOf(graph::NodeId node) const override;
 
 private:
     struct Series

@@ -1,24 +1,95 @@
 #include "widgets/plots/layer_plot.h"
 
 #include "widgets/common/formatters.h"
+#include "widgets/common/short_names.h"
 #include "widgets/plots/custom_plot.h"
+
+#include <QHelpEvent>
+#include <QToolTip>
 
 #include <algorithm>
 #include <cmath>
 
 namespace halftone::widgets {
+namespace {
+
+constexpr int kLabel = 14; ///< characters that a name below the axis gets at least
+constexpr int kLabelGap = 2; ///< likewise, between two
+
+} // namespace
+
+/// Names of layers at so many places that each can be read.
+class LayerTicker : public QCPAxisTicker
+{
+public:
+    explicit LayerTicker(const QCPAxis *axis)
+        : m_axis(axis)
+    {
+        setTickOrigin(1);
+    }
+
+    void setNames(const QStringList &names)
+    {
+        m_names = names;
+        m_short = ShortNames(names);
+    }
+
+    /// The layer whose name is written nearest to a place on the axis.
+    double nearest(double coordinate) const { return 1 + std::round((coordinate - 1) / m_step) * m_step; }
+
+protected:
+    double getTickStep(const QCPRange &range) override
+    {
+        const double perLayer = m_axis->axisRect()->width() / std::max(range.size(), 1e-9);
+        const QFontMetrics metrics(m_axis->tickLabelFont());
+        m_step = std::max(
+            1.0, std::ceil((kLabel + kLabelGap) * metrics.averageCharWidth() / std::max(perLayer, 1e-9)));
+        return m_step;
+    }
+    int getSubTickCount(double) override { return 0; }
+    QString getTickLabel(double tick, const QLocale &, QChar, int) override
+    {
+        const auto layer = static_cast<qsizetype>(std::lround(tick)) - 1;
+        if (layer < 0 || layer >= m_names.size())
+            return {};
+        const QFontMetrics metrics(m_axis->tickLabelFont());
+        const double at = m_axis->coordToPixel(tick);
+        const double room
+            = std::abs(m_axis->coordToPixel(tick + m_step) - at) - kLabelGap * metrics.averageCharWidth();
+        const double toEdge = 2 * std::min(at, m_axis->parentPlot()->width() - at);
+        return m_short.fitted(m_names[layer], static_cast<int>(std::min(room, toEdge)), metrics);
+    }
+
+private:
+    const QCPAxis *m_axis;
+    QStringList m_names;
+    ShortNames m_short;
+    double m_step = 1; ///< in layers, between two names
+};
 
 LayerPlot::LayerPlot(DocumentController *controller, const QString &name, QWidget *parent)
     : PlotPanel(controller, name, parent)
     , m_mark(new QCPItemStraightLine(plot()))
+    , m_hover(new QCPItemRect(plot()))
+    , m_ticker(new LayerTicker(plot()->xAxis))
 {
     plot()->xAxis->setLabel(tr("layer, in graph order"));
-    const QSharedPointer<QCPAxisTickerFixed> whole(new QCPAxisTickerFixed);
-    whole->setScaleStrategy(QCPAxisTickerFixed::ssMultiples);
-    whole->setTickCount(8);
-    plot()->xAxis->setTicker(whole);
+    plot()->xAxis->setTicker(m_ticker);
     plot()->xAxis->setSubTicks(false);
     plot()->axisRect()->setRangeZoom(Qt::Horizontal);
+    addLegend();
+    m_mark->setSelectable(false);
+    m_hover->setSelectable(false);
+    m_hover->setVisible(false);
+    for (QCPItemPosition *const corner : {m_hover->topLeft, m_hover->bottomRight})
+        corner->setTypeY(QCPItemPosition::ptAxisRectRatio);
+    connect(plot(), &QCustomPlot::mouseMove, this,
+            [this](QMouseEvent *event) { hoverAt(event->position()); });
+    connect(&controller->selection(), &Selection::hoveredChanged, this, &LayerPlot::showHovered);
+}
+
+void LayerPlot::addLegend()
+{
     plot()->legend->setVisible(true);
     // Above the drawing, where it hides nothing.
     plot()->axisRect()->insetLayout()->take(plot()->legend);
@@ -32,7 +103,6 @@ LayerPlot::LayerPlot(DocumentController *controller, const QString &name, QWidge
     plot()->plotLayout()->setRowSpacing(0);
     plot()->legend->setFillOrder(QCPLayoutGrid::foColumnsFirst);
     plot()->legend->setMargins(QMargins(4, 2, 4, 0));
-    m_mark->setSelectable(false);
 }
 
 void LayerPlot::takeLayers()
@@ -43,28 +113,85 @@ void LayerPlot::takeLayers()
         if (!graph.isVariable(id))
             m_layers.push_back(id);
     }
+    QStringList names;
+    for (const graph::NodeId layer : m_layers)
+        names << nameOf(layer);
+    m_ticker->setNames(names);
     markChosen();
+    markHovered();
+}
+
+std::optional<double> LayerPlot::placeOfNode(std::optional<graph::NodeId> node) const
+{
+    const auto at = node ? std::ranges::lower_bound(m_layers, *node) : m_layers.end();
+    if (at == m_layers.end() || *at != *node)
+        return std::nullopt;
+    return placeOf(static_cast<std::size_t>(at - m_layers.begin()));
 }
 
 void LayerPlot::markChosen()
 {
-    const auto current = controller()->selection().current();
-    const auto at = current ? std::ranges::lower_bound(m_layers, *current) : m_layers.end();
-    const bool isShown = at != m_layers.end() && *at == *current;
-    m_mark->setVisible(isShown);
-    if (!isShown)
+    const auto place = placeOfNode(controller()->selection().current());
+    m_mark->setVisible(place.has_value());
+    if (!place)
         return;
-    const double place = placeOf(static_cast<std::size_t>(at - m_layers.begin()));
-    m_mark->point1->setCoords(place, 0);
-    m_mark->point2->setCoords(place, 1);
+    m_mark->point1->setCoords(*place, 0);
+    m_mark->point2->setCoords(*place, 1);
     m_mark->setPen(QPen(markColour(), 2));
+}
+
+void LayerPlot::markHovered()
+{
+    const auto place = placeOfNode(controller()->selection().hovered());
+    m_hover->setVisible(place.has_value());
+    if (!place)
+        return;
+    m_hover->topLeft->setCoords(*place - 0.5, 0);
+    m_hover->bottomRight->setCoords(*place + 0.5, 1);
+    QColor colour = markColour();
+    m_hover->setPen(QPen(colour, 1)); // seen too where a layer is thinner than a pixel
+    colour.setAlpha(50);
+    m_hover->setBrush(colour);
+}
+
+void LayerPlot::showHovered()
+{
+    if (!isVisible() || !emptyText().isEmpty())
+        return; // is drawn anew when shown
+    markHovered();
+    const auto node = controller()->selection().hovered();
+    showText(node && placeOfNode(node) ? textOf(*node) : QString());
+    plot()->replot(QCustomPlot::rpQueuedReplot);
+}
+
+void LayerPlot::hoverAt(const QPointF &place)
+{
+    const auto layer = layerAt(place);
+    controller()->selection().hover(layer ? std::optional(m_layers[*layer]) : std::nullopt);
+}
+
+bool LayerPlot::eventFilter(QObject *watched, QEvent *event)
+{
+    if (watched == plot() && event->type() == QEvent::Leave)
+        controller()->selection().hover(std::nullopt);
+    if (watched == plot() && event->type() == QEvent::ToolTip) {
+        const auto *const help = static_cast<QHelpEvent *>(event);
+        const auto layer = layerAt(help->pos());
+        QToolTip::showText(help->globalPos(), layer ? nameOf(m_layers[*layer]).toHtmlEscaped() : QString(),
+                           plot());
+        return true;
+    }
+    return PlotPanel::eventFilter(watched, event);
 }
 
 std::optional<std::size_t> LayerPlot::layerAt(const QPointF &place) const
 {
-    if (!plot()->axisRect()->rect().contains(place.toPoint()))
+    const QRect drawing = plot()->axisRect()->rect();
+    const bool isBelow = place.y() > drawing.bottom();
+    if (place.y() < drawing.top() || (!isBelow && !drawing.contains(place.toPoint())))
         return std::nullopt;
-    const double at = std::round(plot()->xAxis->pixelToCoord(place.x()));
+    const double coordinate = plot()->xAxis->pixelToCoord(place.x());
+    const double at = isBelow ? m_ticker->nearest(coordinate) : std::round(coordinate);
     if (!(at >= 1) || at > static_cast<double>(m_layers.size()))
         return std::nullopt;
     return static_cast<std::size_t>(at) - 1;
@@ -79,6 +206,12 @@ const session::NodeFigures *LayerPlot::figuresOf(graph::NodeId node) const
 {
     const auto &nodes = controller()->figures().nodes;
     return node < nodes.size() ? &nodes[node] : nullptr;
+}
+
+QString LayerPlot::textAt(const QPointF &place) const
+{
+    const auto layer = layerAt(place);
+    return layer ? textOf(m_layers[*layer]) : QString();
 }
 
 void LayerPlot::pick(const QPointF &place)

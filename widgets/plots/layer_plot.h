@@ -2,15 +2,21 @@
 
 #include "widgets/plots/plot_panel.h"
 
+#include <QSharedPointer>
+
 #include <optional>
 #include <vector>
 
+class QCPItemRect;
 class QCPItemStraightLine;
 
 namespace halftone::widgets {
 
-/// A plot over the operators of the source in graph order, as the layers table lists them: x is 1 for the first. A click
-/// chooses the layer.
+class LayerTicker;
+
+/// A plot over the operators of the source in graph order, as the layers table lists them: x is 1 for the first, and names
+/// stand below as far as there is room. A click, on a name too, selects the layer; what the mouse is over is marked
+/// here and in the other panels.
 class LayerPlot : public PlotPanel
 {
     Q_OBJECT
@@ -21,20 +27,31 @@ public:
 protected:
     const std::vector<graph::NodeId> &layers() const { return m_layers; }
     static double placeOf(std::size_t layer) { return static_cast<double>(layer) + 1; }
+    /// In the drawing, or whose name is written there.
     std::optional<std::size_t> layerAt(const QPointF &place) const;
+    virtual QString textOf(graph::NodeId node) const = 0; ///< its figures
 
     /// Operators of the snapshot; marks the chosen one.
     void takeLayers();
     QString nameOf(graph::NodeId node) const;
     const session::NodeFigures *figuresOf(graph::NodeId node) const; ///< null: none
+    QString textAt(const QPointF &place) const override;
     void pick(const QPointF &place) override;
     void fitLayers(); ///< the horizontal axis
+    bool eventFilter(QObject *watched, QEvent *event) override;
 
 private:
+    void addLegend();
+    std::optional<double> placeOfNode(std::optional<graph::NodeId> node) const; ///< nothing: it is no layer
+    void hoverAt(const QPointF &place);
+    void showHovered();
+    void markHovered();
     void markChosen();
 
     std::vector<graph::NodeId> m_layers;
     QCPItemStraightLine *m_mark;
+    QCPItemRect *m_hover;
+    QSharedPointer<LayerTicker> m_ticker;
 };
 
 } // namespace halftone::widgets

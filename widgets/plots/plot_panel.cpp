@@ -88,10 +88,8 @@ void PlotPanel::build(const QString &name)
 
     connect(m_fit, &QToolButton::clicked, this, &PlotPanel::fit);
     connect(m_export, &QToolButton::clicked, this, &PlotPanel::exportAs);
-    connect(m_plot, &QCustomPlot::mouseMove, this, [this](QMouseEvent *event) {
-        const QString text = textAt(event->position());
-        m_readOut->setText(text.isEmpty() ? summary() : text);
-    });
+    connect(m_plot, &QCustomPlot::mouseMove, this,
+            [this](QMouseEvent *event) { showText(textAt(event->position())); });
     connect(m_plot, &QCustomPlot::mouseDoubleClick, this, &PlotPanel::fit);
     connect(m_plot, &QCustomPlot::mousePress, this, [this](QMouseEvent *event) {
         setFocus(Qt::MouseFocusReason);
@@ -144,6 +142,11 @@ void PlotPanel::followFigures()
 void PlotPanel::showSummary()
 {
     m_readOut->setText(summary());
+}
+
+void PlotPanel::showText(const QString &text)
+{
+    m_readOut->setText(text.isEmpty() ? summary() : text);
 }
 
 void PlotPanel::replot()

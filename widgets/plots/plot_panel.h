@@ -49,6 +49,7 @@ protected:
     void showPlot();
     void followFigures(); ///< fits the axes again, unless a person has moved them
     void showSummary(); ///< in the line of text
+    void showText(const QString &text); ///< there too
     void replot();
     void styleAxisRect(QCPAxisRect *rect);
 

@@ -19,6 +19,9 @@ public:
     /// What the column of names is shortened by.
     void setNames(ShortNames names) { m_names = std::move(names); }
 
+    /// Any cell of the row that is under the mouse, here or in another panel.
+    void setHovered(const QModelIndex &index) { m_hovered = index; }
+
     void paint(QPainter *painter, const QStyleOptionViewItem &option,
                const QModelIndex &index) const override;
 
@@ -27,6 +30,7 @@ protected:
 
 private:
     ShortNames m_names;
+    QPersistentModelIndex m_hovered;
 };
 
 } // namespace halftone::widgets

@@ -44,6 +44,7 @@ LayersTable::LayersTable(DocumentController *controller, QWidget *parent)
     , m_model(new LayerTableModel(this))
     , m_proxy(new LayerFilterProxy(this))
     , m_view(new QTableView(this))
+    , m_delegate(new LayerDelegate(this))
     , m_filter(new QLineEdit(this))
     , m_count(new QLabel(this))
     , m_empty(new QLabel(this))
@@ -56,6 +57,10 @@ LayersTable::LayersTable(DocumentController *controller, QWidget *parent)
     connect(controller, &DocumentController::snapshotChanged, this, &LayersTable::takeDocument);
     connect(controller, &DocumentController::figuresChanged, this, &LayersTable::takeFigures);
     connect(&controller->selection(), &Selection::changed, this, &LayersTable::showSelection);
+    connect(&controller->selection(), &Selection::hoveredChanged, this, &LayersTable::showHovered);
+    connect(m_view, &QTableView::entered, this, [this](const QModelIndex &index) {
+        m_controller->selection().hover(m_model->nodeAt(m_proxy->mapToSource(index).row()));
+    });
     connect(m_filter, &QLineEdit::textChanged, this, &LayersTable::refreshFilter);
     connect(m_pin, &QToolButton::toggled, this, &LayersTable::pinBaseline);
     connect(m_view->selectionModel(), &QItemSelectionModel::selectionChanged, this,
@@ -98,10 +103,11 @@ void LayersTable::build()
     connect(save, &QToolButton::clicked, this, &LayersTable::exportCsv);
 
     m_view->setModel(m_proxy);
-    auto *const delegate = new LayerDelegate(this);
     followNames(m_view, m_model, LayerTableModel::Name,
-                [delegate](ShortNames names) { delegate->setNames(std::move(names)); });
-    m_view->setItemDelegate(delegate);
+                [this](ShortNames names) { m_delegate->setNames(std::move(names)); });
+    m_view->setItemDelegate(m_delegate);
+    m_view->setMouseTracking(true);
+    m_view->viewport()->installEventFilter(this);
     m_view->setAccessibleName(tr("Layers"));
     m_view->setSortingEnabled(true);
     m_view->sortByColumn(-1, Qt::AscendingOrder);
@@ -284,6 +290,21 @@ void LayersTable::chooseInSelection()
     else if (!nodes.empty())
         current = nodes.back();
     m_controller->selection().set(std::move(nodes), current);
+}
+
+bool LayersTable::eventFilter(QObject *watched, QEvent *event)
+{
+    if (event->type() == QEvent::Leave)
+        m_controller->selection().hover(std::nullopt);
+    return QWidget::eventFilter(watched, event);
+}
+
+void LayersTable::showHovered()
+{
+    const auto node = m_controller->selection().hovered();
+    const int row = node ? m_model->rowOf(*node) : -1;
+    m_delegate->setHovered(row < 0 ? QModelIndex() : m_proxy->mapFromSource(m_model->index(row, 0)));
+    m_view->viewport()->update();
 }
 
 void LayersTable::showSelection()

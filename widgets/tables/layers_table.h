@@ -16,6 +16,8 @@ class QToolButton;
 
 namespace halftone::widgets {
 
+class LayerDelegate;
+
 /// Every layer with its figures: sorted, filtered, copied, exported, and held against a pinned state.
 class LayersTable : public QWidget
 {
@@ -40,8 +42,12 @@ public Q_SLOTS:
     void exportCsv(); ///< asks where to
     void focusFilter();
 
+protected:
+    bool eventFilter(QObject *watched, QEvent *event) override;
+
 private:
     void build();
+    void showHovered();
     void takeDocument();
     void takeFigures();
     void refreshFilter();
@@ -55,6 +61,7 @@ private:
     LayerTableModel *m_model;
     LayerFilterProxy *m_proxy;
     QTableView *m_view;
+    LayerDelegate *m_delegate;
     QLineEdit *m_filter;
     QLabel *m_count;
     QLabel *m_empty; ///< words in place of a table without rows

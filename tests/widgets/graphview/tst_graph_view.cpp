@@ -32,6 +32,7 @@ private Q_SLOTS:
     void everyDrawnNodeOfTheSampleIsShown();
     void aClickSelectsAndControlTogglesAndTheGroundClears();
     void aChoiceElsewhereIsShownHere();
+    void whatIsHoveredHereAndElsewhereHasARing();
     void theRubberBandSelectsWhatItTouches();
     void whatLeadsToAndFromTheChosenNodeStandsOut();
     void aDoubleClickOpensABlockAndKeepsItInPlace();
@@ -162,6 +163,39 @@ void TestGraphView::aClickSelectsAndControlTogglesAndTheGroundClears()
     QCOMPARE(opened.controller.selection().nodes(), std::vector<NodeId>{flat});
     QTest::mouseClick(opened.view->canvas(), Qt::LeftButton, {}, {3, 500});
     QVERIFY(opened.controller.selection().nodes().empty());
+}
+
+void TestGraphView::whatIsHoveredHereAndElsewhereHasARing()
+{
+    test::OpenedGraph opened;
+    opened.openSample();
+    opened.view->fit();
+    auto &selection = opened.controller.selection();
+    auto *const canvas = opened.view->canvas();
+    const NodeId pool = opened.node("pool");
+    QTest::mouseMove(canvas, viewPlaceOf(*opened.view, opened.view->scene()->itemOf(pool)));
+    QTRY_COMPARE(selection.hovered(), std::optional(pool));
+    QCOMPARE(canvas->hovered(), opened.view->scene()->itemOf(pool));
+    QVERIFY(selection.nodes().empty());
+    QTest::mouseMove(canvas, {3, 500});
+    QTRY_VERIFY(!selection.hovered());
+    QCOMPARE(canvas->hovered(), widgets::kNoItem);
+
+    const QImage before = canvas->grab().toImage();
+    const NodeId flat = opened.node("flat");
+    selection.hover(flat);
+    QCOMPARE(canvas->hovered(), opened.view->scene()->itemOf(flat));
+    QVERIFY(canvas->grab().toImage() != before);
+    // Folded away, a layer is marked at its block; a block that is hovered is no layer.
+    const ItemIndex block = foldedBlock(opened);
+    opened.view->fit();
+    const NodeId inside = opened.view->scene()->nodesOf(block).front();
+    selection.hover(inside);
+    QCOMPARE(canvas->hovered(), block);
+    QTest::mouseMove(canvas, viewPlaceOf(*opened.view, block));
+    QTRY_VERIFY(!selection.hovered());
+    opened.controller.setDocument(nullptr);
+    QCOMPARE(canvas->hovered(), widgets::kNoItem);
 }
 
 void TestGraphView::aChoiceElsewhereIsShownHere()

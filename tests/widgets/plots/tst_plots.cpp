@@ -6,10 +6,12 @@
 
 #include <QCoreApplication>
 #include <QFile>
+#include <QHelpEvent>
 #include <QIODevice>
 #include <QPoint>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolTip>
 
 #include <numeric>
 
@@ -60,6 +62,7 @@ private Q_SLOTS:
         test::failOnWarnings();
         m_controller.setFigures(m_figures);
         m_controller.selection().clear();
+        m_controller.selection().hover(std::nullopt);
     }
 
     void emptyPlotsSayWhichStepFillsThem()
@@ -92,6 +95,73 @@ private Q_SLOTS:
         QCOMPARE(m_controller.selection().current(), std::optional(node("stem_conv")));
         QTest::mouseMove(plot->plot(), place + QPoint(1, 1));
         QTRY_VERIFY(plot->readOut().startsWith(QStringLiteral("stem_conv: cumulative ")));
+    }
+
+    /// Hovering one panel marks the same layer in the others.
+    void whatIsHoveredIsMarkedHereAndElsewhere()
+    {
+        const auto plot = shown<ErrorPlot>();
+        plot->plot()->replot();
+        const QCPAxis *const axis = plot->plot()->xAxis;
+        const auto *const mark = plot->plot()->findChild<QCPItemRect *>();
+        QVERIFY(mark && !mark->visible());
+        const QPoint place(static_cast<int>(axis->coordToPixel(7)), plot->plot()->axisRect()->center().y());
+        QTest::mouseMove(plot->plot(), place);
+        QTRY_COMPARE(m_controller.selection().hovered(), std::optional(node("stem_conv")));
+        QVERIFY(m_controller.selection().nodes().empty());
+        QEvent leave(QEvent::Leave);
+        QCoreApplication::sendEvent(plot->plot(), &leave);
+        QVERIFY(!m_controller.selection().hovered());
+        QVERIFY(!mark->visible());
+
+        m_controller.selection().hover(node("prob"));
+        QVERIFY(mark->visible());
+        QCOMPARE(mark->topLeft->key(), 28.5); // the last of 29 operators
+        QCOMPARE(mark->bottomRight->key(), 29.5);
+        QVERIFY(plot->readOut().startsWith(QStringLiteral("prob: cumulative ")));
+    }
+
+    void namesOfLayersStandBelowTheAxisAndAreClicked()
+    {
+        const auto plot = shown<ErrorPlot>();
+        plot->plot()->replot();
+        QCPAxis *const axis = plot->plot()->xAxis;
+        const QVector<double> places = axis->tickVector();
+        const QVector<QString> names = axis->tickVectorLabels();
+        const QFontMetrics metrics(axis->tickLabelFont());
+        double end = -1e9;
+        int written = 0;
+        for (qsizetype k = 0; k < places.size(); ++k) {
+            if (places[k] < axis->range().lower || places[k] > axis->range().upper)
+                continue;
+            QVERIFY(!names[k].isEmpty());
+            const double middle = axis->coordToPixel(places[k]);
+            const double half = metrics.horizontalAdvance(names[k]) / 2.0;
+            QVERIFY2(middle - half > end, qPrintable(names[k])); // none touches the one before
+            end = middle + half;
+            ++written;
+        }
+        QVERIFY2(written >= 5, qPrintable(QString::number(written)));
+        QVERIFY(end <= plot->plot()->width() + 1);
+        // Any part of a name stands for its layer, also where it lies below its neighbours.
+        const double second = places[places.indexOf(1.0) + 1];
+        const QPoint onName(static_cast<int>(axis->coordToPixel(second)) + metrics.averageCharWidth() * 4,
+                            plot->plot()->axisRect()->rect().bottom() + metrics.height());
+        QTest::mouseClick(plot->plot(), Qt::LeftButton, {}, onName);
+        const graph::Graph &graph = m_controller.snapshot()->graph();
+        const auto current = m_controller.selection().current();
+        QVERIFY(current);
+        graph::NodeId layer = 0;
+        for (double at = 0; layer < graph.nodeCount(); ++layer) {
+            at += graph.isVariable(layer) ? 0 : 1;
+            if (at == second)
+                break;
+        }
+        QCOMPARE(*current, layer);
+        QHelpEvent help(QEvent::ToolTip, onName, plot->plot()->mapToGlobal(onName));
+        QCoreApplication::sendEvent(plot->plot(), &help);
+        QCOMPARE(QToolTip::text(), QString::fromStdString(graph.node(layer).name));
+        QToolTip::hideText();
     }
 
     void axesFollowFiguresUnlessAPersonHasMovedThem()

@@ -55,6 +55,31 @@ private:
 private Q_SLOTS:
     void init() { test::failOnWarnings(); }
 
+    void aRowUnderTheMouseIsMarkedEverywhere()
+    {
+        Shown shown;
+        QVERIFY(QTest::qWaitForWindowExposed(&shown.table));
+        Selection &selection = shown.controller.selection();
+        QTableView *const view = shown.table.view();
+        const auto cell = [&](const char *name) {
+            return view->visualRect(shown.table.proxy()->index(shown.rowOf(name), LayerTableModel::Name));
+        };
+        const auto ground = [&](const char *name) {
+            return view->viewport()->grab().toImage().pixelColor(cell(name).topRight() + QPoint(-3, 3));
+        };
+        const QColor plain = ground("stem_conv");
+        QTest::mouseMove(view->viewport(), cell("stem_conv").center());
+        QTRY_COMPARE(selection.hovered(), std::optional(shown.node("stem_conv")));
+        QVERIFY(ground("stem_conv") != plain);
+        QVERIFY(selection.nodes().empty());
+        QEvent leave(QEvent::Leave);
+        QCoreApplication::sendEvent(view->viewport(), &leave);
+        QVERIFY(!selection.hovered());
+        QCOMPARE(ground("stem_conv"), plain);
+        selection.hover(shown.node("stem_conv"));
+        QVERIFY(ground("stem_conv") != plain);
+    }
+
     void namesLoseWhatNearlyAllShare_data()
     {
         QTest::addColumn<QStringList>("names");
