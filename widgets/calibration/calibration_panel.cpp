@@ -89,8 +89,10 @@ QWidget *CalibrationPanel::buildTable()
     m_view = new QTableView(side);
     m_view->setModel(m_proxy);
     auto *const delegate = new TensorDelegate(this);
-    followNames(m_view, m_model, TensorTableModel::Name,
-                [delegate](ShortNames names) { delegate->setNames(std::move(names)); });
+    followNames(m_view, m_model, TensorTableModel::Name, [this, delegate](ShortNames names) {
+        m_freeWidth->setLongest(names.longest());
+        delegate->setNames(std::move(names));
+    });
     m_view->setItemDelegate(delegate);
     m_view->setAccessibleName(tr("Tensors"));
     m_view->setSortingEnabled(true);
@@ -114,7 +116,7 @@ QWidget *CalibrationPanel::buildTable()
     const std::array<int, TensorTableModel::ColumnCount> widths{22, 28, 11, 11, 10, 12, 11, 13};
     for (std::size_t column = 0; column < widths.size(); ++column)
         m_view->setColumnWidth(static_cast<int>(column), widths[column] * unit);
-    giveFreeWidth(m_view, TensorTableModel::Name, widths[TensorTableModel::Name] * unit);
+    m_freeWidth = new FreeWidth(m_view, TensorTableModel::Name, widths[TensorTableModel::Name] * unit);
 
     auto *const top = new WrapLayout;
     top->setSpacing(4);

@@ -13,6 +13,7 @@ class QTableView;
 
 namespace halftone::widgets {
 
+class FreeWidth;
 class TensorProxy;
 class TensorTableModel;
 class ThresholdBar;
@@ -65,6 +66,7 @@ private:
     QStackedLayout *m_stack = nullptr;
     QLabel *m_empty = nullptr;
     QTableView *m_view = nullptr;
+    FreeWidth *m_freeWidth = nullptr;
     QLineEdit *m_filter = nullptr;
     QLabel *m_count = nullptr;
     QComboBox *m_methodOfAll = nullptr;

@@ -69,34 +69,6 @@ QString sharedTail(const QStringList &names, const QString &lead)
     return tail;
 }
 
-class FreeWidth : public QObject
-{
-public:
-    FreeWidth(QTableView *view, int column, int least)
-        : QObject(view)
-        , m_view(view)
-        , m_column(column)
-        , m_least(least)
-    {
-        view->viewport()->installEventFilter(this);
-    }
-
-    bool eventFilter(QObject *watched, QEvent *event) override
-    {
-        if (event->type() == QEvent::Resize) {
-            const QHeaderView *const header = m_view->horizontalHeader();
-            const int others = header->length() - m_view->columnWidth(m_column);
-            m_view->setColumnWidth(m_column, std::max(m_least, m_view->viewport()->width() - others));
-        }
-        return QObject::eventFilter(watched, event);
-    }
-
-private:
-    QTableView *m_view;
-    int m_column;
-    int m_least;
-};
-
 } // namespace
 
 ShortNames::ShortNames(const QStringList &names)
@@ -176,9 +148,42 @@ void followNames(QTableView *view, const QAbstractItemModel *model, int column,
     });
 }
 
-void giveFreeWidth(QTableView *view, int column, int least)
+FreeWidth::FreeWidth(QTableView *view, int column, int least)
+    : QObject(view)
+    , m_view(view)
+    , m_column(column)
+    , m_least(least)
 {
-    new FreeWidth(view, column, least); // the view's child
+    view->viewport()->installEventFilter(this);
+    const auto resized = [this](int which, int before, int now) {
+        if (which != m_column && (before == 0) != (now == 0)) // shown or hidden
+            QTimer::singleShot(0, this, &FreeWidth::give); // when the header knows its length
+    };
+    connect(view->horizontalHeader(), &QHeaderView::sectionResized, this, resized);
+}
+
+void FreeWidth::setLongest(const QString &name)
+{
+    m_longest = name;
+    give();
+}
+
+bool FreeWidth::eventFilter(QObject *watched, QEvent *event)
+{
+    if (event->type() == QEvent::Resize)
+        give();
+    return QObject::eventFilter(watched, event);
+}
+
+void FreeWidth::give()
+{
+    constexpr int kSides = 4; ///< characters' room beside a name
+    const QFontMetrics metrics = m_view->fontMetrics();
+    const int others = m_view->horizontalHeader()->length() - m_view->columnWidth(m_column);
+    int width = m_view->viewport()->width() - others;
+    if (!m_longest.isEmpty())
+        width = std::min(width, metrics.horizontalAdvance(m_longest) + kSides * metrics.averageCharWidth());
+    m_view->setColumnWidth(m_column, std::max(m_least, width));
 }
 
 } // namespace halftone::widgets

@@ -2,6 +2,7 @@
 
 #include <QFontMetrics>
 #include <QHash>
+#include <QObject>
 #include <QString>
 #include <QStringList>
 
@@ -28,6 +29,8 @@ public:
     /// width  in pixels
     QString fitted(const QString &name, int width, const QFontMetrics &metrics) const;
 
+    const QString &longest() const { return m_longest; } ///< whole
+
 private:
     QString bare(const QString &name) const;
 
@@ -46,8 +49,26 @@ QString cutInMiddle(const QString &name, int width, const QFontMetrics &metrics)
 void followNames(QTableView *view, const QAbstractItemModel *model, int column,
                  const std::function<void(ShortNames)> &take);
 
-/// Gives a column the width that the others leave, and never less than `least` pixels. The view's own width changes do so
-/// again.
-void giveFreeWidth(QTableView *view, int column, int least);
+/// Gives a column of names the width that the others leave: never less than `least` pixels, and no more than the longest name
+/// needs, so that in a wide window the figures stay near the names that they belong to. Done again when the view's width
+/// changes, or columns are shown or hidden.
+class FreeWidth : public QObject
+{
+    Q_OBJECT
+
+public:
+    FreeWidth(QTableView *view, int column, int least); ///< the view's child
+
+    void setLongest(const QString &name);
+    bool eventFilter(QObject *watched, QEvent *event) override;
+
+private:
+    void give();
+
+    QTableView *m_view;
+    int m_column;
+    int m_least;
+    QString m_longest; ///< empty: not known
+};
 
 } // namespace halftone::widgets

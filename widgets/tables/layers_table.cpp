@@ -103,8 +103,10 @@ void LayersTable::build()
     connect(save, &QToolButton::clicked, this, &LayersTable::exportCsv);
 
     m_view->setModel(m_proxy);
-    followNames(m_view, m_model, LayerTableModel::Name,
-                [this](ShortNames names) { m_delegate->setNames(std::move(names)); });
+    followNames(m_view, m_model, LayerTableModel::Name, [this](ShortNames names) {
+        m_freeWidth->setLongest(names.longest());
+        m_delegate->setNames(std::move(names));
+    });
     m_view->setItemDelegate(m_delegate);
     m_view->setMouseTracking(true);
     m_view->viewport()->installEventFilter(this);
@@ -142,7 +144,7 @@ void LayersTable::build()
         m_view->setColumnWidth(column, std::max(width, fontMetrics().horizontalAdvance(title) + 4 * unit));
         m_view->setColumnHidden(column, std::ranges::find(kFirstColumns, column) == kFirstColumns.end());
     }
-    giveFreeWidth(m_view, LayerTableModel::Name, 28 * unit);
+    m_freeWidth = new FreeWidth(m_view, LayerTableModel::Name, 28 * unit);
     auto *const copyAction = new QAction(tr("Copy"), m_view);
     copyAction->setShortcut(QKeySequence::Copy);
     copyAction->setShortcutContext(Qt::WidgetShortcut);

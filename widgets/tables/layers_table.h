@@ -16,6 +16,7 @@ class QToolButton;
 
 namespace halftone::widgets {
 
+class FreeWidth;
 class LayerDelegate;
 
 /// Every layer with its figures: sorted, filtered, copied, exported, and held against a pinned state.
@@ -62,6 +63,7 @@ private:
     LayerFilterProxy *m_proxy;
     QTableView *m_view;
     LayerDelegate *m_delegate;
+    FreeWidth *m_freeWidth = nullptr;
     QLineEdit *m_filter;
     QLabel *m_count;
     QLabel *m_empty; ///< words in place of a table without rows

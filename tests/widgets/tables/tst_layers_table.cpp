@@ -8,9 +8,12 @@
 #include <QItemSelectionModel>
 #include <QLatin1Char>
 #include <QSignalSpy>
+#include <QStandardItemModel>
 #include <QTableView>
 #include <QTest>
 #include <QToolButton>
+
+#include <algorithm>
 
 using namespace halftone;
 using namespace halftone::widgets;
@@ -150,9 +153,41 @@ private Q_SLOTS:
         Shown shown;
         const QTableView *const view = shown.table.view();
         const int narrow = view->columnWidth(LayerTableModel::Name);
+        QStringList names;
+        for (int row = 0; row < shown.table.proxy()->rowCount(); ++row)
+            names << shown.table.proxy()->index(row, LayerTableModel::Name).data().toString();
+        QVERIFY(!names.isEmpty());
+        const auto width
+            = [view](const QString &name) { return view->fontMetrics().horizontalAdvance(name); };
+        int longest = 0;
+        for (const QString &name : names)
+            longest = std::max(longest, width(name));
         shown.table.resize(3000, 400);
-        QTRY_COMPARE(view->horizontalHeader()->length(), view->viewport()->width());
-        QVERIFY(view->columnWidth(LayerTableModel::Name) > narrow);
+        QTest::qWait(20);
+        // The sample's names are short: their figures stay near them.
+        QVERIFY(view->columnWidth(LayerTableModel::Name) <= std::max(narrow, longest + width("MMMMMM")));
+        QVERIFY(view->horizontalHeader()->length() < view->viewport()->width());
+    }
+
+    void theNameColumnTakesWhatLongNamesNeed()
+    {
+        QTableView view;
+        QStandardItemModel model(1, 3);
+        const QString name = QString(200, QLatin1Char('w'));
+        model.setItem(0, 0, new QStandardItem(name));
+        view.setModel(&model);
+        auto *const free = new FreeWidth(&view, 0, 100);
+        view.resize(1000, 200);
+        view.show();
+        free->setLongest(name);
+        const auto fills = [&view] { return view.horizontalHeader()->length() == view.viewport()->width(); };
+        QTRY_VERIFY(fills());
+        view.setColumnHidden(1, true);
+        QTRY_VERIFY(fills());
+        view.setColumnHidden(1, false);
+        QTRY_VERIFY(fills());
+        view.resize(120, 200);
+        QTRY_COMPARE(view.columnWidth(0), 100);
     }
 
     void choosingRowsChoosesNodes()
