@@ -1,10 +1,9 @@
 #pragma once
 
+#include "core/base/json.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/policy/rules.h"
-
-#include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <span>
@@ -15,7 +14,7 @@
 
 namespace halftone::cli {
 
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 
 /// A table for people: columns padded to their widest cell; columns of numbers (every cell a number) stand
 /// right.

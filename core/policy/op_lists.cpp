@@ -1,9 +1,8 @@
 #include "core/policy/op_lists.h"
 
+#include "core/base/json.h"
 #include "core/base/resource.h"
 #include "core/dialect/dialect.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -16,7 +15,7 @@
 namespace halftone::policy {
 namespace {
 
-using Json = nlohmann::json;
+using Json = SortedJson;
 
 constexpr std::array kTypes{tensor::DType::F16, tensor::DType::BF16};
 

@@ -1,11 +1,10 @@
 #include "core/policy/policy_json.h"
 
+#include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/policy/policy_fields.h"
 #include "core/policy/policy_slots.h"
 #include "core/policy/wording.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +15,7 @@ namespace {
 
 /// Takes the text piece by piece. A piece that does not fit its slot stops the parser, so nothing gets deeper
 /// than slots are.
-class Reader final : public nlohmann::json_sax<nlohmann::json>
+class Reader final : public nlohmann::json_sax<SortedJson>
 {
 public:
     explicit Reader(std::string_view text)
@@ -309,7 +308,7 @@ Result<Policy> readPolicy(std::string_view json)
     if (const std::size_t at = json.find('\0'); at != std::string_view::npos)
         return badInput("byte " + std::to_string(at), "a NUL byte", "JSON in UTF-8");
     Reader reader(json);
-    nlohmann::json::sax_parse(json, &reader);
+    SortedJson::sax_parse(json, &reader);
     return reader.finish();
 }
 

@@ -1,12 +1,11 @@
+#include "core/base/json.h"
 #include "core/policy/policy_fields.h"
 #include "core/policy/policy_json.h"
-
-#include <nlohmann/json.hpp>
 
 namespace halftone::policy {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 
 Json toJson(bool flag)
 {

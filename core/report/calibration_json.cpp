@@ -8,7 +8,7 @@
 namespace halftone::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 using calibration::ExponentCounts;
 using calibration::FormatLoss;
 using calibration::Histogram;

@@ -14,7 +14,7 @@ namespace {
 
 using profile::LayerErrors;
 using tensor::ErrorFigures;
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 
 const std::optional<ErrorFigures> &ranked(const LayerErrors &layer)
 {

@@ -1,9 +1,8 @@
 #include "core/report/conversion_json.h"
 
+#include "core/base/json.h"
 #include "core/dialect/dialect.h"
 #include "core/report/json_values.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -11,7 +10,7 @@ namespace halftone::report {
 namespace {
 
 using graph::NodeId;
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 
 Json nodeJson(const graph::Graph &source, NodeId id, const mixed::ConvertedModel &converted)
 {

@@ -10,14 +10,14 @@
 namespace halftone::report {
 
 /// As `compare --json` names them; null for none.
-inline nlohmann::ordered_json figuresObject(const std::optional<tensor::ErrorFigures> &figures)
+inline OrderedJson figuresObject(const std::optional<tensor::ErrorFigures> &figures)
 {
     if (!figures)
         return {};
     return {{"max_abs", jsonNumber(figures->maxAbs)},
             {"mean_abs", jsonNumber(figures->meanAbs)},
             {"rmse", jsonNumber(figures->rmse)},
-            {"rel_l2", figures->relativeL2 ? jsonNumber(*figures->relativeL2) : nlohmann::ordered_json()},
+            {"rel_l2", figures->relativeL2 ? jsonNumber(*figures->relativeL2) : OrderedJson()},
             {"cosine", jsonNumber(figures->cosine)},
             {"sqnr_db", jsonNumber(figures->sqnrDb)},
             {"max_rel", jsonNumber(figures->maxRelative)},
@@ -27,9 +27,9 @@ inline nlohmann::ordered_json figuresObject(const std::optional<tensor::ErrorFig
 }
 
 /// As `profile --json` names it.
-inline nlohmann::ordered_json latencyObject(const profile::Latency &latency)
+inline OrderedJson latencyObject(const profile::Latency &latency)
 {
-    auto layers = nlohmann::ordered_json::array();
+    auto layers = OrderedJson::array();
     for (const profile::LayerLatency &layer : latency.layers)
         layers.push_back({{"names", layer.step.nodes},
                           {"op", layer.step.op},

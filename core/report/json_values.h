@@ -1,15 +1,14 @@
 #pragma once
 
+#include "core/base/json.h"
 #include "core/tensor/shape.h"
-
-#include <nlohmann/json.hpp>
 
 #include <cmath>
 
 namespace halftone::report {
 
 /// A number as reports write it: those that JSON cannot say are texts (app/README.md, "Common rules").
-inline nlohmann::ordered_json jsonNumber(double value)
+inline OrderedJson jsonNumber(double value)
 {
     if (std::isnan(value))
         return "nan";
@@ -19,13 +18,13 @@ inline nlohmann::ordered_json jsonNumber(double value)
 }
 
 /// [1, 3, null, 224]; null for an unknown rank.
-inline nlohmann::ordered_json jsonShape(const tensor::Shape &shape)
+inline OrderedJson jsonShape(const tensor::Shape &shape)
 {
     if (!shape.hasRank())
         return nullptr;
-    auto dims = nlohmann::ordered_json::array();
+    auto dims = OrderedJson::array();
     for (const std::int64_t dim : shape.dims())
-        dims.push_back(dim < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(dim));
+        dims.push_back(dim < 0 ? OrderedJson(nullptr) : OrderedJson(dim));
     return dims;
 }
 

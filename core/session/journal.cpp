@@ -1,11 +1,11 @@
 #include "core/session/journal.h"
 
 #include "core/base/file_error.h"
+#include "core/base/json.h"
 #include "core/base/mapped_file.h"
 #include "core/policy/policy_json.h"
 
 #include <fcntl.h>
-#include <nlohmann/json.hpp>
 
 #include <cerrno>
 #include <filesystem>
@@ -14,7 +14,7 @@
 namespace halftone::session {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 
 constexpr const char *kAnywhere = "/"; ///< paths in journals are absolute: they lie in no model's folder
 

@@ -1,9 +1,8 @@
 #include "core/session/saved_results.h"
 
+#include "core/base/json.h"
 #include "core/report/figures_object.h"
 #include "core/session/figures.h"
-
-#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <limits>
@@ -11,7 +10,7 @@
 namespace halftone::session {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 using tensor::ErrorFigures;
 
 Json jsonOf(const std::optional<jobs::Accuracy> &accuracy)

@@ -2,10 +2,9 @@
 
 #include "core/base/atomic_file.h"
 #include "core/base/fnv1a.h"
+#include "core/base/json.h"
 #include "core/base/mapped_file.h"
 #include "core/policy/policy_json.h"
-
-#include <nlohmann/json.hpp>
 
 #include <array>
 #include <cstdio>
@@ -15,7 +14,7 @@ namespace halftone::session {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 
 constexpr int kVersion = 1;
 

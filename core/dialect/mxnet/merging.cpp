@@ -1,10 +1,9 @@
 #include "core/dialect/mxnet/merging.h"
 
+#include "core/base/json.h"
 #include "core/base/resource.h"
 #include "core/dialect/mxnet/attribute_text.h"
 #include "core/dialect/mxnet/op_info.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -16,7 +15,7 @@ namespace {
 std::unordered_set<std::string> readNeverMerged()
 {
     std::unordered_set<std::string> names;
-    const auto file = nlohmann::json::parse(resource("oplists/cse_never_merge.json"));
+    const auto file = SortedJson::parse(resource("oplists/cse_never_merge.json"));
     for (const char *list : {"legacy_operator_property", "stateful", "mutates_inputs", "random_resource"}) {
         for (const auto &name : file.at(list))
             names.insert(name.get<std::string>());

@@ -1,8 +1,7 @@
+#include "core/base/json.h"
 #include "core/base/resource.h"
 #include "core/base/text.h"
 #include "core/dialect/mxnet/op_info.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -13,7 +12,7 @@
 namespace halftone::dialect::mxnet {
 namespace {
 
-using Json = nlohmann::json;
+using Json = SortedJson;
 
 struct Table
 {

@@ -1,8 +1,7 @@
+#include "core/base/json.h"
 #include "core/base/resource.h"
 #include "core/base/text.h"
 #include "core/dialect/onnx/op_info.h"
-
-#include <nlohmann/json.hpp>
 
 #include <array>
 #include <cassert>
@@ -12,7 +11,7 @@
 namespace halftone::dialect::onnx {
 namespace {
 
-using Json = nlohmann::json;
+using Json = SortedJson;
 
 constexpr std::array<std::pair<std::string_view, AttributeType>, 8> kKinds{{
     {"int", AttributeType::Integer},

@@ -1,9 +1,8 @@
 #include "core/io/mxnet/symbol_sax.h"
 
+#include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/io/mxnet/json_text.h"
-
-#include <nlohmann/json.hpp>
 
 #include <array>
 #include <limits>
@@ -80,7 +79,7 @@ public:
     bool number_unsigned(std::uint64_t value);
     bool number_float(double, const std::string &text) { return scalar(text, text); }
     bool string(std::string &value);
-    bool binary(nlohmann::json::binary_t &) { return unexpected("binary data"); }
+    bool binary(SortedJson::binary_t &) { return unexpected("binary data"); }
     bool start_object(std::size_t);
     bool end_object();
     bool start_array(std::size_t);
@@ -555,7 +554,7 @@ Result<RawGraph> parseSymbol(std::string_view json, std::vector<std::string> &no
     if (const std::size_t nul = json.find('\0'); nul != std::string_view::npos)
         return badInput("byte " + std::to_string(nul), "a NUL byte", "text");
     SymbolSax sax;
-    if (!nlohmann::json::sax_parse(json.begin(), json.end(), &sax))
+    if (!SortedJson::sax_parse(json.begin(), json.end(), &sax))
         return std::move(*sax.m_error);
     tell(notes, std::move(sax.m_repeatedAttributes),
          "an attribute is written more than once, the last one counts");

@@ -1,9 +1,8 @@
 #include "core/io/onnx/built_in_functions.h"
 
+#include "core/base/json.h"
 #include "core/base/resource.h"
 #include "core/base/text.h"
-
-#include <nlohmann/json.hpp>
 
 #include <cassert>
 #include <string>
@@ -11,7 +10,7 @@
 namespace halftone::io::onnx {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = OrderedJson;
 
 constexpr int kOpset = 23; ///< of the operators that they are said by
 

@@ -1,10 +1,9 @@
 #include "core/io/pictures/preprocess.h"
 
 #include "core/base/atomic_file.h"
+#include "core/base/json.h"
 #include "core/base/mapped_file.h"
 #include "core/base/text.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +12,7 @@
 namespace halftone::io {
 namespace {
 
-using Json = nlohmann::json;
+using Json = SortedJson;
 
 constexpr std::int64_t kLargestSide = 16384;
 
