@@ -68,7 +68,7 @@ Result<void> takeView(const Json &json, std::map<std::string, std::string> &view
     std::map<std::string, std::string> taken;
     for (const auto &[name, value] : json.items()) {
         if (!value.is_string())
-            return badInput(where + ".view." + name, value.type_name(), "a text");
+            return badInput(std::string(where).append(".view.").append(name), value.type_name(), "a text");
         taken.emplace(name, value.get<std::string>());
     }
     view = std::move(taken);

@@ -73,6 +73,7 @@ std::string namesOf(std::span<const Field> fields)
 class SymbolSax
 {
 public:
+    // NOLINTBEGIN(readability-identifier-naming): the parser calls them so
     bool null() { return scalar("null", "null"); }
     bool boolean(bool value) { return scalar(value ? "true" : "false", value ? "true" : "false"); }
     bool number_integer(std::int64_t value) { return scalar(std::to_string(value), std::to_string(value)); }
@@ -87,6 +88,7 @@ public:
     bool key(std::string &key);
     bool parse_error(std::size_t position, const std::string &token,
                      const nlohmann::detail::exception &error);
+    // NOLINTEND(readability-identifier-naming)
 
     std::optional<Error> m_error;
     RawGraph m_result;

@@ -219,8 +219,9 @@ std::vector<Weights> weightsFor(std::int64_t from, std::int64_t to)
     std::vector<Weights> all(static_cast<std::size_t>(to));
     for (std::int64_t i = 0; i < to; ++i) {
         const double center = (static_cast<double>(i) + 0.5) * step;
-        const auto first = std::max<std::int64_t>(0, static_cast<std::int64_t>(center - reach + 0.5));
-        const auto last = std::min(from, static_cast<std::int64_t>(center + reach + 0.5));
+        const auto first
+            = std::max<std::int64_t>(0, static_cast<std::int64_t>(std::floor(center - reach + 0.5)));
+        const auto last = std::min(from, static_cast<std::int64_t>(std::floor(center + reach + 0.5)));
         Weights &weights = all[static_cast<std::size_t>(i)];
         weights.first = first;
         double sum = 0;
