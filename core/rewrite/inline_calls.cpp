@@ -67,7 +67,9 @@ Result<Graph> inVersion(const Graph &graph, int version)
         return graph;
     HALFTONE_TRY(std::optional<dialect::Raised> raised,
                  dialect::of(graph).raised(graph, tensor::DType::F32, version));
-    return raised ? std::move(raised->graph) : graph;
+    if (raised)
+        return std::move(raised->graph);
+    return graph;
 }
 
 class Inliner
@@ -148,13 +150,14 @@ private:
     graph::NodeDefPtr named(const graph::NodeDef &call, const Graph &body, NodeId node)
     {
         auto def = std::make_shared<graph::NodeDef>(body.node(node));
-        const std::string wanted = call.name + '/' + def->name;
+        const std::string prefix = call.name + '/';
+        const std::string wanted = prefix + def->name;
         def->name = wanted;
         for (int k = 1; !m_names.insert(def->name).second; ++k)
             def->name = wanted + '_' + std::to_string(k);
         for (std::string &output : def->outputs)
             if (!output.empty())
-                output = call.name + '/' + output;
+                output.insert(0, prefix);
         const auto heads = body.heads();
         for (std::size_t k = std::min(heads.size(), call.outputs.size()); k-- > 0;)
             if (heads[k].node == node && heads[k].output < def->outputs.size() && !call.outputs[k].empty())
