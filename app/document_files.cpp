@@ -386,8 +386,9 @@ std::vector<LeftWork> DocumentFiles::leftWork(const QString &model)
             discardJournal(journal); // nothing to bring back
     }
     if (!model.isEmpty())
-        std::ranges::stable_partition(
-            all, [&model](const LeftWork &work) { return QFileInfo(work.model) == QFileInfo(model); });
+        std::stable_partition(all.begin(), all.end(), [&model](const LeftWork &work) {
+            return QFileInfo(work.model) == QFileInfo(model);
+        });
     return all;
 }
 

@@ -226,7 +226,8 @@ std::vector<NodeId> FindQuery::run(const session::Snapshot &snapshot, const sess
                                 [&](const Term &term) { return holds(term, snapshot, figures, node); }))
             found.push_back(node);
     }
-    std::ranges::stable_partition(found, [&](NodeId node) { return !snapshot.graph().isVariable(node); });
+    std::stable_partition(found.begin(), found.end(),
+                          [&](NodeId node) { return !snapshot.graph().isVariable(node); });
     return found;
 }
 

@@ -36,8 +36,7 @@ std::vector<std::uint32_t> castsByReader(const session::Snapshot &snapshot)
                 readers.push_back(reader.node);
         }
         std::ranges::sort(readers);
-        const auto twice = std::ranges::unique(readers);
-        readers.erase(twice.begin(), twice.end());
+        readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
         for (const graph::NodeId reader : readers)
             ++casts[reader];
     }
