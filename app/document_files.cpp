@@ -181,7 +181,7 @@ void DocumentFiles::recover(const QString &journalPath)
 
 void DocumentFiles::load(std::function<Result<Loaded>()> work, const QString &path)
 {
-    m_opening.start([work = std::move(work)](std::stop_token) { return work(); },
+    m_opening.start([work = std::move(work)](const std::stop_token &) { return work(); },
                     [this, path](Result<Loaded> loaded) {
                         Q_EMIT openingChanged();
                         if (!loaded.ok())

@@ -209,7 +209,7 @@ Result<RunOutcome> runModel(const graph::Model &model, const std::string &modelP
                             const RunSettings &settings, const Progress &progress)
 {
     if (model.graph.heads().empty())
-        return badInput({}, "a graph without outputs", "an output to compute");
+        return badInput("outputs", "a graph without outputs", "an output to compute");
     HALFTONE_TRY(const auto source, openExamples(settings.examples, model.graph, modelPath));
     HALFTONE_TRY(const Batches batches, batchesOf(*source, settings));
     HALFTONE_TRY(const graph::Model complete, filled(model, settings, *source));
