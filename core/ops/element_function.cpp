@@ -75,7 +75,11 @@ std::optional<ElementFunction> ofScalar(const ScalarBinary &binary)
             return ElementFunction{FunctionKind::Power, c, -1};
         return c == 0 ? std::nullopt : std::optional(ElementFunction{FunctionKind::Linear, 1 / c, 0});
     case BinaryKind::Power:
-        return binary.reversed ? std::nullopt : std::optional(ElementFunction{FunctionKind::Power, 1, c});
+        if (binary.reversed)
+            return std::nullopt;
+        return c == 2 ? ElementFunction{FunctionKind::Square}
+            : c == 0.5F ? ElementFunction{FunctionKind::Sqrt}
+                        : ElementFunction{FunctionKind::Power, 1, c};
     case BinaryKind::Maximum:
         return ElementFunction{FunctionKind::Clip, c, std::numeric_limits<float>::infinity()};
     case BinaryKind::Minimum:

@@ -135,6 +135,9 @@ Result<void> simplify(PlanGraph &graph, const kernels::Backend *backend, kernels
     foldCasts(graph);
     HALFTONE_CHECK(foldBatchNorms(graph, cache));
     HALFTONE_CHECK(foldConstants(graph, backend, cache));
+    fuseUnits(graph);
+    settleScalars(graph);
+    splitGemms(graph);
     foldPads(graph);
     poolBeforeConvolution(graph);
     fusePostOps(graph);

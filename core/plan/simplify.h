@@ -21,6 +21,15 @@ Result<void> foldConstants(PlanGraph &graph, const kernels::Backend *backend, ke
 /// weights are rounded once.
 Result<void> foldBatchNorms(PlanGraph &graph, kernels::PlanCache &cache);
 
+/// What operators compute together one by one (a LayerNorm, softmax, GELU: core/patterns) becomes one operator.
+void fuseUnits(PlanGraph &graph);
+
+/// A constant of one element becomes a field of the operator that reads it.
+void settleScalars(PlanGraph &graph);
+
+/// Gemm becomes a matrix product, its addend a sum behind it.
+void splitGemms(PlanGraph &graph);
+
 /// A constant border of zeros becomes the padding of the convolution that reads it.
 void foldPads(PlanGraph &graph);
 

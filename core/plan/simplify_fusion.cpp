@@ -1,4 +1,5 @@
 #include "core/ops/element_function.h"
+#include "core/plan/element_form.h"
 #include "core/plan/plan_edit.h"
 #include "core/plan/simplify.h"
 
@@ -15,11 +16,13 @@ bool isProduct(const ops::Operator &op)
     return op.is<ops::Conv>() || op.is<ops::Deconv>() || op.is<ops::FullyConnected>() || op.is<ops::MatMul>();
 }
 
-/// Can `host` apply `function` to its result before it writes it?
-bool takesFunction(const PlanNode &host, const ops::ElementFunction &function)
+/// Can `host` apply the function `op` to its result before it writes it?
+bool takesFunction(const PlanNode &host, const ops::Operator &op)
 {
-    if (host.op.is<ops::BatchNorm>())
-        return host.post.empty() && function.isRelu();
+    if (host.op.is<ops::BatchNorm>()) {
+        const auto function = ops::elementFunction(op);
+        return host.post.empty() && function && function->isRelu();
+    }
     return isProduct(host.op) || host.op.is<ops::Binary>();
 }
 
@@ -46,8 +49,8 @@ public:
             const PlanNode &node = m_graph.nodes[k];
             if (!node.post.empty() || node.outputs.empty())
                 continue;
-            if (const auto function = ops::elementFunction(node.op))
-                fuseFunction(k, *function);
+            if (isElementFunction(node.op))
+                fuseFunction(k);
             else if (const auto *binary = node.op.getIf<ops::Binary>())
                 fuseBinary(k, binary->kind);
         }
@@ -61,11 +64,11 @@ private:
         return m_graph.desc(value) == m_graph.desc(result) ? m_uses.hostOf(m_graph, value) : kNoPlanNode;
     }
 
-    void fuseFunction(std::uint32_t k, const ops::ElementFunction &function)
+    void fuseFunction(std::uint32_t k)
     {
         const PlanNode &node = m_graph.nodes[k];
         const std::uint32_t host = hostOf(node.inputs[0], node.outputs[0]);
-        if (host != kNoPlanNode && takesFunction(m_graph.nodes[host], function))
+        if (host != kNoPlanNode && takesFunction(m_graph.nodes[host], node.op))
             merge(host, k, {node.op, kNoValue});
     }
 
@@ -173,6 +176,16 @@ void fuseDequantize(PlanGraph &graph)
         gone[k] = true;
     }
     eraseNodes(graph, gone);
+}
+
+bool isElementFunction(const ops::Operator &op)
+{
+    if (const auto *unary = op.getIf<ops::Unary>(); unary
+        && (unary->kind == ops::UnaryKind::GeluTanh || unary->kind == ops::UnaryKind::HardSwish
+            || unary->kind == ops::UnaryKind::Mish))
+        return true;
+    const auto *curve = op.getIf<ops::Curve>();
+    return (curve && curve->kind == ops::Curve::Kind::Swish) || ops::elementFunction(op);
 }
 
 void fusePostOps(PlanGraph &graph)

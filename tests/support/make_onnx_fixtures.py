@@ -8,8 +8,10 @@ steps.onnx     a Loop around a product, one of whose states grows; it reads the 
                no step; steps-CASE-inputs.npz and -values.npz, with and without a step
 endless.onnx   a Loop that nothing ends
 walk.onnx      a Scan from the end along the second axis that gives what it makes along the last, and reads the graph around it
+transformer.onnx  two layers of BERT's shape, small, as tests/bench/make_bert.py writes them; transformer-inputs.npz, -values.npz
 network.onnx   a small classifier of drawn weights for the inputs of resources/sample/digits-test.npz; one of its nodes has no name
 """
+import argparse
 import sys
 from pathlib import Path
 
@@ -115,6 +117,16 @@ def network():
                               [nh.from_array(array, name) for name, array in weights.items()]))
 
 
+def transformer():
+    sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
+    import make_bert
+    made = make_bert.make(argparse.Namespace(layers=2, width=16, heads=2, tokens=6, vocabulary=20, batch=2))
+    mask = np.ones((2, 6), np.int64)
+    mask[1, 4:] = 0
+    draw = np.random.default_rng(7)
+    return made, {"input_ids": draw.integers(0, 20, (2, 6)), "attention_mask": mask, "token_type_ids": draw.integers(0, 2, (2, 6))}
+
+
 def record(folder, name, made, cases):
     onnx.checker.check_model(made, full_check=True)
     (folder / f"{name}.onnx").write_bytes(made.SerializeToString(deterministic=True))
@@ -133,6 +145,8 @@ def main():
     row = np.array([[0.5, -1, 2]], np.float32)
     case = lambda most, first, limit: {"most": np.array(most, np.int64), "first": np.array(first), "x": row, "limit": np.array(limit, np.float32)}
     record(folder, "steps", steps(), {"-all": case(4, True, 1e9), "-early": case(9, True, -1e9), "-none": case(3, False, 1e9)})
+    made, feed = transformer()
+    record(folder, "transformer", made, {"": feed})
     onnx.checker.check_model(endless(), full_check=True)
     (folder / "endless.onnx").write_bytes(endless().SerializeToString(deterministic=True))
     record(folder, "walk", walk(), {"": {"first": x[1], "x": np.arange(8, dtype=np.float32).reshape(2, 4)}})

@@ -207,7 +207,11 @@ bool losesNaN(const kernels::Operation &operation)
         return tensor::isHalf(operation.inputs[0].dtype)
             || !isPlain(*softmax, operation.inputs[0].shape.rank());
     if (const auto *unary = op.getIf<ops::Unary>())
-        return unary->kind == ops::UnaryKind::Relu || unary->kind == ops::UnaryKind::Exp;
+        return unary->kind == ops::UnaryKind::Relu || unary->kind == ops::UnaryKind::Exp
+            || unary->kind == ops::UnaryKind::GeluTanh || unary->kind == ops::UnaryKind::HardSwish
+            || unary->kind == ops::UnaryKind::Mish;
+    if (const auto *curve = op.getIf<ops::Curve>())
+        return curve->kind == ops::Curve::Kind::Swish;
     if (const auto *scalar = op.getIf<ops::ScalarBinary>())
         return scalar->kind == BinaryKind::Maximum || scalar->kind == BinaryKind::Minimum
             || scalar->kind == BinaryKind::Power;

@@ -75,6 +75,11 @@ public:
     bool mayOverwrite(plan::ValueId value, const Place &place) const;
     /// Is `value` written where the whole will be that it is a part of, if its layout lets it?
     bool isPartOfConcat(plan::ValueId value) const { return m_slots[value].whole != plan::kNoValue; }
+    /// Is `value` read by matrix products alone, views and transpositions between? These take any strides.
+    bool feedsProductsOnly(plan::ValueId value) const;
+    /// In which layout `value` must be written so that its one reader, a transposition, has nothing to move. Nothing where it
+    /// has another reader, or where rows would not stay together.
+    std::optional<Desc> descBeforeTranspose(plan::ValueId value, Type type) const;
     /// Memory for a part of a step alone.
     Place temporary(const Desc &desc);
 

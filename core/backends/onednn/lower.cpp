@@ -63,6 +63,14 @@ std::optional<Result<void>> lowerFirst(Emitter &emitter, const plan::PlanNode &n
 
 } // namespace
 
+std::optional<Dims> transposedAxes(const ops::Operator &op, std::size_t rank)
+{
+    if (const auto *transpose = op.getIf<ops::Transpose>())
+        return axesOf(*transpose, rank);
+    const auto *swap = op.getIf<ops::SwapAxes>();
+    return swap == nullptr ? std::nullopt : std::optional(axesOf(*swap, rank));
+}
+
 Result<void> lower(Emitter &emitter, const plan::PlanNode &node)
 {
     for (const plan::ValueId value : node.outputs) // kernels of no elements exist in no library
@@ -76,14 +84,14 @@ Result<void> lower(Emitter &emitter, const plan::PlanNode &node)
         return *int8;
     const auto done = lowerFirst(
         emitter, node, &lowerConv, &lowerDeconv, &lowerFullyConnected, &lowerMatMul, &lowerPool,
-        &lowerBatchNorm, &lowerLayerNorm, &lowerLrn, &lowerSoftmax, &lowerSoftmaxActivation, &lowerBinary,
-        &lowerAddN, &lowerCast, &lowerConcat, &lowerUpsample, &lowerAxes<ops::Transpose>,
+        &lowerBatchNorm, &lowerLayerNorm, &lowerRowNorm, &lowerLrn, &lowerSoftmax, &lowerSoftmaxActivation,
+        &lowerBinary, &lowerAddN, &lowerCast, &lowerConcat, &lowerUpsample, &lowerAxes<ops::Transpose>,
         &lowerAxes<ops::SwapAxes>, &lowerSameBytes<ops::Reshape>, &lowerSameBytes<ops::Flatten>,
         &lowerSameBytes<ops::ExpandDims>, &lowerSameBytes<ops::InsertAxes>, &lowerSameBytes<ops::Squeeze>);
     if (done)
         return *done;
-    if (const auto function = ops::elementFunction(node.op))
-        return lowerElementFunction(emitter, node, *function);
+    if (const auto eltwise = eltwiseOf(node.op))
+        return lowerElementFunction(emitter, node, *eltwise);
     return unsupported("plan", "oneDNN has nothing for " + node.opName);
 }
 

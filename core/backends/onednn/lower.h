@@ -20,12 +20,11 @@ Result<void> lowerMatMul(Emitter &emitter, const plan::PlanNode &node, const ops
 Result<void> lowerPool(Emitter &emitter, const plan::PlanNode &node, const ops::Pool &pool);
 Result<void> lowerBatchNorm(Emitter &emitter, const plan::PlanNode &node, const ops::BatchNorm &norm);
 Result<void> lowerLayerNorm(Emitter &emitter, const plan::PlanNode &node, const ops::LayerNorm &norm);
+Result<void> lowerRowNorm(Emitter &emitter, const plan::PlanNode &node, const ops::RowNorm &norm);
 Result<void> lowerLrn(Emitter &emitter, const plan::PlanNode &node, const ops::Lrn &norm);
 Result<void> lowerSoftmax(Emitter &emitter, const plan::PlanNode &node, const ops::Softmax &softmax);
 Result<void> lowerSoftmaxActivation(Emitter &emitter, const plan::PlanNode &node,
                                     const ops::SoftmaxActivation &softmax);
-Result<void> lowerElementFunction(Emitter &emitter, const plan::PlanNode &node,
-                                  const ops::ElementFunction &function);
 Result<void> lowerBinary(Emitter &emitter, const plan::PlanNode &node, const ops::Binary &binary);
 Result<void> lowerAddN(Emitter &emitter, const plan::PlanNode &node, const ops::AddN &sum);
 Result<void> lowerCast(Emitter &emitter, const plan::PlanNode &node, const ops::Cast &cast);
@@ -65,6 +64,8 @@ Result<PoolWindow> poolWindow(const ops::Pool &pool, const Dims &from, const Dim
 /// Operators that leave the elements in their order: no step at all.
 Result<void> lowerView(Emitter &emitter, const plan::PlanNode &node);
 Result<void> lowerTranspose(Emitter &emitter, const plan::PlanNode &node, const Dims &axes);
+/// Where each axis of a transposition's result comes from; nothing for another operator.
+std::optional<Dims> transposedAxes(const ops::Operator &op, std::size_t rank);
 Result<void> lowerUpsample(Emitter &emitter, const plan::PlanNode &node, const ops::Upsample &upsample);
 
 /// oneDNN's post-operations of a node and the memory that they read.
@@ -87,6 +88,9 @@ struct Eltwise
 };
 
 Eltwise eltwiseOf(const ops::ElementFunction &function);
+/// Nothing for an operator that is no function of one element that oneDNN has.
+std::optional<Eltwise> eltwiseOf(const ops::Operator &op);
+Result<void> lowerElementFunction(Emitter &emitter, const plan::PlanNode &node, const Eltwise &eltwise);
 std::optional<dnnl::algorithm> algorithmOf(ops::BinaryKind kind);
 
 /// fails: Unsupported for a type other than float32 and bfloat16.

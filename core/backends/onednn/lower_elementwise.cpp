@@ -5,11 +5,9 @@
 namespace halftone::backends::onednn {
 using dnnl::prop_kind;
 
-Result<void> lowerElementFunction(Emitter &emitter, const plan::PlanNode &node,
-                                  const ops::ElementFunction &function)
+Result<void> lowerElementFunction(Emitter &emitter, const plan::PlanNode &node, const Eltwise &eltwise)
 {
     HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
-    const Eltwise eltwise = eltwiseOf(function);
     if (emitter.desc(node.outputs[0]).dtype != emitter.desc(node.inputs[0]).dtype)
         return unsupported("plan", "a function into another type");
     HALFTONE_TRY(const Place source, emitter.read(node.inputs[0]));

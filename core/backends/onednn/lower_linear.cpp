@@ -1,6 +1,7 @@
 #include "core/backends/onednn/lower.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace halftone::backends::onednn {
@@ -33,6 +34,108 @@ tensor::Shape withRank(const tensor::Shape &shape, std::size_t rank)
     std::vector<std::int64_t> dims(rank, 1);
     std::ranges::copy(shape.dims(), dims.end() - static_cast<std::ptrdiff_t>(shape.rank()));
     return tensor::Shape(std::move(dims));
+}
+
+/// Both sides of a product as matrices in the last two axes, of one rank.
+struct Sides
+{
+    tensor::Shape a;
+    tensor::Shape b;
+};
+
+Result<Sides> sidesOf(const Emitter &emitter, const plan::PlanNode &node, const ops::MatMul &product)
+{
+    Sides sides{emitter.desc(node.inputs[0]).shape, emitter.desc(node.inputs[1]).shape};
+    const bool isBatched = product.form != ops::MatMul::Form::Dot;
+    if (product.form == ops::MatMul::Form::Stretched && sides.a.rank() > 1 && sides.b.rank() > 1) {
+        const std::size_t rank = std::max(sides.a.rank(), sides.b.rank());
+        sides = {withRank(sides.a, rank), withRank(sides.b, rank)};
+    }
+    if (sides.a.rank() != sides.b.rank() || sides.a.rank() < 2 || (!isBatched && sides.a.rank() != 2))
+        return unsupported("plan", "a product over axes of tensors that are no matrices");
+    if (sides.a.elementCount() == 0
+        || sides.b.elementCount() == 0) // oneDNN would leave the sums of nothing unwritten
+        return unsupported("plan", "a product of nothing");
+    return sides;
+}
+
+/// Where `value` lies, as `shape`, be it with strides: products read their sides so.
+Result<Place> readStrided(Emitter &emitter, plan::ValueId value, const tensor::Shape &shape, Type type)
+{
+    HALFTONE_TRY(Place place, emitter.read(value));
+    const tensor::Shape &own = emitter.desc(value).shape;
+    const bool isStrided = place.desc.get_data_type() == type && place.desc.get_inner_nblks() == 0
+        && place.desc.get_dims() == dimsOf(own) && own.rank() <= shape.rank();
+    if (!isStrided) {
+        HALFTONE_TRY(place, emitter.readPlain(value));
+        place.desc = plainDesc(dimsOf(shape), type);
+        return place;
+    }
+    Dims strides = place.desc.get_strides();
+    const auto count = static_cast<dnnl::memory::dim>(own.elementCount().value_or(1));
+    strides.insert(strides.begin(), shape.rank() - own.rank(), std::max(count, strides.front()));
+    place.desc = Desc(dimsOf(shape), type, strides);
+    return place;
+}
+
+Desc swapped(const Desc &desc)
+{
+    std::vector<int> axes(static_cast<std::size_t>(desc.get_ndims()));
+    std::iota(axes.begin(), axes.end(), 0);
+    std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
+    return desc.permute_axes(axes);
+}
+
+/// May rows of all matrices of the result be counted as those of one? What is done to it must not tell them apart.
+bool countsRowsAsOne(const Emitter &emitter, const plan::PlanNode &node)
+{
+    const tensor::Shape &result = emitter.desc(node.outputs[0]).shape;
+    return std::ranges::all_of(node.post, [&](const plan::PostOp &post) {
+        if (post.operand == plan::kNoValue)
+            return true;
+        const tensor::Shape &shape = emitter.desc(post.operand).shape;
+        const auto last = shape.rank() == 0 ? 1 : shape[shape.rank() - 1];
+        return shape == result || shape.elementCount() == last;
+    });
+}
+
+/// data × constant weights: one product of all rows, with the weights packed as it likes best.
+Result<void> lowerWeighted(Emitter &emitter, const plan::PlanNode &node, const ops::MatMul &product)
+{
+    HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
+    HALFTONE_TRY(const Type weightType, floatType(emitter, node.inputs[1]));
+    HALFTONE_TRY(const Type resultType, floatType(emitter, node.outputs[0]));
+    const Dims data = productDims(emitter.desc(node.inputs[0]).shape, false);
+    const Desc stored = matrices(emitter.desc(node.inputs[1]).shape, weightType, product.transposeB);
+    const Dims to{data[0], stored.get_dims()[1]};
+    HALFTONE_TRY(const PostOps post, makePostOps(emitter, node, plainDesc(to, resultType)));
+    const dnnl::matmul::primitive_desc descriptor(cpu(), plainDesc(data, type),
+                                                  anyDesc(stored.get_dims(), weightType),
+                                                  plainDesc(to, resultType), post.attributes, true);
+    if (!descriptor)
+        return unsupported("plan", "oneDNN has no matrix product for these types");
+    HALFTONE_TRY(Place source, emitter.readPlain(node.inputs[0]));
+    source.desc = descriptor.src_desc();
+    HALFTONE_TRY(const Place weights, emitter.readThrough(node.inputs[1], stored, descriptor.weights_desc()));
+    Program::Arguments arguments{{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights}};
+    arguments.insert(arguments.end(), post.arguments.begin(), post.arguments.end());
+    Place result = resultPlace(emitter, node.outputs[0],
+                               plainDesc(dimsOf(emitter.desc(node.outputs[0]).shape), resultType), post);
+    result.desc = descriptor.dst_desc();
+    arguments.emplace_back(DNNL_ARG_DST, result);
+    HALFTONE_TRY(const dnnl::matmul primitive,
+                 attempt(node.members[0], [&] { return dnnl::matmul(descriptor); }));
+    emitter.add(primitive, descriptor.impl_info_str(), std::move(arguments), descriptor.scratchpad_desc());
+    return {};
+}
+
+bool isWeighted(const Emitter &emitter, const plan::PlanNode &node, const ops::MatMul &product)
+{
+    const tensor::Shape &a = emitter.desc(node.inputs[0]).shape;
+    return emitter.graph().isConstant(node.inputs[1]) && emitter.desc(node.inputs[1]).shape.rank() == 2
+        && !product.transposeA && a.rank() >= 2
+        && (a.rank() == 2 || product.form == ops::MatMul::Form::Stretched) && a.elementCount() != 0
+        && emitter.desc(node.inputs[1]).shape.elementCount() != 0 && countsRowsAsOne(emitter, node);
 }
 
 } // namespace
@@ -98,32 +201,35 @@ Result<void> lowerFullyConnected(Emitter &emitter, const plan::PlanNode &node,
 
 Result<void> lowerMatMul(Emitter &emitter, const plan::PlanNode &node, const ops::MatMul &product)
 {
+    if (isWeighted(emitter, node, product))
+        return lowerWeighted(emitter, node, product);
     HALFTONE_TRY(const Type typeA, floatType(emitter, node.inputs[0]));
     HALFTONE_TRY(const Type typeB, floatType(emitter, node.inputs[1]));
     HALFTONE_TRY(const Type resultType, floatType(emitter, node.outputs[0]));
-    tensor::Shape a = emitter.desc(node.inputs[0]).shape;
-    tensor::Shape b = emitter.desc(node.inputs[1]).shape;
-    const bool isBatched = product.form != ops::MatMul::Form::Dot;
-    if (product.form == ops::MatMul::Form::Stretched && a.rank() > 1 && b.rank() > 1) {
-        const std::size_t rank = std::max(a.rank(), b.rank());
-        a = withRank(a, rank);
-        b = withRank(b, rank);
-    }
-    if (a.rank() != b.rank() || a.rank() < 2 || (!isBatched && a.rank() != 2))
-        return unsupported("plan", "a product over axes of tensors that are no matrices");
-    if (a.elementCount() == 0 || b.elementCount() == 0) // oneDNN would leave the sums of nothing unwritten
-        return unsupported("plan", "a product of nothing");
-    const Desc first = matrices(a, typeA, product.transposeA);
-    const Desc second = matrices(b, typeB, product.transposeB);
-    const Desc result = plainDesc(dimsOf(emitter.desc(node.outputs[0]).shape), resultType);
-    HALFTONE_TRY(const PostOps post, makePostOps(emitter, node, result));
-    const dnnl::matmul::primitive_desc descriptor(cpu(), first, second, result, post.attributes, true);
+    HALFTONE_TRY(const Sides sides, sidesOf(emitter, node, product));
+    const Desc plain = plainDesc(dimsOf(emitter.desc(node.outputs[0]).shape), resultType);
+    HALFTONE_TRY(const PostOps post, makePostOps(emitter, node, plain));
+    HALFTONE_TRY(Place source, readStrided(emitter, node.inputs[0], sides.a, typeA));
+    HALFTONE_TRY(Place weights, readStrided(emitter, node.inputs[1], sides.b, typeB));
+    if (product.transposeA)
+        source.desc = swapped(source.desc);
+    if (product.transposeB)
+        weights.desc = swapped(weights.desc);
+    const auto descriptorFor = [&](const Desc &result) {
+        return dnnl::matmul::primitive_desc(cpu(), source.desc, weights.desc, result, post.attributes, true);
+    };
+    Desc result = plain;
+    dnnl::matmul::primitive_desc descriptor = descriptorFor(result);
+    // Written as its one reader transposes it, if that costs no more.
+    if (const auto wanted
+        = node.post.empty() ? emitter.descBeforeTranspose(node.outputs[0], resultType) : std::nullopt)
+        if (const auto other = descriptorFor(*wanted);
+            other && std::string_view(other.impl_info_str()) == descriptor.impl_info_str()) {
+            result = *wanted;
+            descriptor = other;
+        }
     if (!descriptor)
         return unsupported("plan", "oneDNN has no matrix product for these types");
-    HALFTONE_TRY(Place source, emitter.readPlain(node.inputs[0]));
-    HALFTONE_TRY(Place weights, emitter.readPlain(node.inputs[1]));
-    source.desc = first;
-    weights.desc = second;
     Program::Arguments arguments{{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights}};
     arguments.insert(arguments.end(), post.arguments.begin(), post.arguments.end());
     arguments.emplace_back(DNNL_ARG_DST, resultPlace(emitter, node.outputs[0], result, post));

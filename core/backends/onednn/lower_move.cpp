@@ -43,6 +43,18 @@ Result<void> concatAnew(Emitter &emitter, const plan::PlanNode &node, int axis, 
     return {};
 }
 
+/// Do elements lie in the same order? Where an axis has one place, its stride says nothing.
+bool isSameOrder(const Desc &a, const Desc &b)
+{
+    const Dims dims = a.get_dims();
+    const Dims first = a.get_strides();
+    const Dims second = b.get_strides();
+    for (std::size_t axis = 0; axis < dims.size(); ++axis)
+        if (dims[axis] != 1 && first[axis] != second[axis])
+            return false;
+    return dims == b.get_dims();
+}
+
 } // namespace
 
 Result<void> lowerConcat(Emitter &emitter, const plan::PlanNode &node, const ops::Concat &concat)
@@ -100,11 +112,19 @@ Result<void> lowerTranspose(Emitter &emitter, const plan::PlanNode &node, const 
     std::vector<int> target(dims.size());
     for (std::size_t k = 0; k < axes.size(); ++k)
         target[static_cast<std::size_t>(axes[k])] = static_cast<int>(k);
-    HALFTONE_TRY(Place source, emitter.readPlain(node.inputs[0]));
+    HALFTONE_TRY(Place source, emitter.read(node.inputs[0]));
+    if (source.desc.get_inner_nblks() != 0 || source.desc.get_dims() != dims
+        || source.desc.get_data_type() != *type) {
+        HALFTONE_TRY(source, emitter.readPlain(node.inputs[0]));
+    }
     source.desc = source.desc.permute_axes(target);
-    const Place result
-        = emitter.write(node.outputs[0], plainDesc(dimsOf(emitter.desc(node.outputs[0]).shape), *type));
-    return emitter.reorder(source, result, kernels::StepKind::Compute);
+    const Desc plain = plainDesc(dimsOf(emitter.desc(node.outputs[0]).shape), *type);
+    const bool isFree = isSameOrder(source.desc, plain) && !emitter.isPartOfConcat(node.outputs[0]);
+    if (isFree || emitter.feedsProductsOnly(node.outputs[0])) {
+        emitter.alias(node.outputs[0], {isFree ? plain : source.desc, source.buffer});
+        return {};
+    }
+    return emitter.reorder(source, emitter.write(node.outputs[0], plain), kernels::StepKind::Compute);
 }
 
 } // namespace halftone::backends::onednn

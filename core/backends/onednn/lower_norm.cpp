@@ -63,35 +63,67 @@ Result<void> lowerBatchNorm(Emitter &emitter, const plan::PlanNode &node, const 
     return {};
 }
 
-Result<void> lowerLayerNorm(Emitter &emitter, const plan::PlanNode &node, const ops::LayerNorm &norm)
+namespace {
+
+/// Normalisation of rows of the last `axes` axes, which are one to oneDNN. Inputs: data, gamma[, beta].
+Result<void> normaliseRows(Emitter &emitter, const plan::PlanNode &node, std::size_t axes, double epsilon)
 {
     HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
-    HALFTONE_CHECK(onlyFirstResult(emitter, node));
     HALFTONE_TRY(const Type resultType, floatType(emitter, node.outputs[0]));
-    (void)type;
+    HALFTONE_CHECK(onlyFirstResult(emitter, node));
     const tensor::Shape &shape = emitter.desc(node.inputs[0]).shape;
-    const auto rank = static_cast<std::int64_t>(shape.rank());
-    if (rank < 2 || rank > 5 || (norm.axis < 0 ? norm.axis + rank : norm.axis) != rank - 1)
-        return unsupported("axis", std::to_string(norm.axis));
-    HALFTONE_TRY(const Place source, emitter.readPlain(node.inputs[0]));
+    Dims rows{1, 1};
+    for (std::size_t axis = 0; axis < shape.rank(); ++axis)
+        rows[axis + axes < shape.rank() ? 0 : 1] *= shape[axis];
+    const bool hasShift = node.inputs.size() > 2;
+    for (std::size_t k = 1; k < node.inputs.size(); ++k)
+        if (emitter.desc(node.inputs[k]).shape.elementCount() != rows[1])
+            return unsupported("plan", "parameters that stretch");
+    auto flags = normalization_flags::use_scale;
+    if (hasShift)
+        flags = flags | normalization_flags::use_shift;
     const dnnl::layer_normalization_forward::primitive_desc descriptor(
-        cpu(), prop_kind::forward_inference, source.desc, plainDesc(source.desc.get_dims(), resultType),
-        static_cast<float>(norm.epsilon), normalization_flags::use_scale | normalization_flags::use_shift,
-        userScratchpad(), true);
+        cpu(), prop_kind::forward_inference, plainDesc(rows, type), plainDesc(rows, resultType),
+        static_cast<float>(epsilon), flags, userScratchpad(), true);
     if (!descriptor)
         return unsupported("plan", "oneDNN has no layer normalisation for these types");
-    const auto width = shape[shape.rank() - 1];
-    HALFTONE_TRY(const Place scale, readFloats(emitter, node.inputs[1], width));
-    HALFTONE_TRY(const Place shift, readFloats(emitter, node.inputs[2], width));
+    HALFTONE_TRY(Place source, emitter.readPlain(node.inputs[0]));
+    source.desc = descriptor.src_desc();
+    Program::Arguments arguments{{DNNL_ARG_SRC, source}};
+    HALFTONE_TRY(const Place scale, readFloats(emitter, node.inputs[1], rows[1]));
+    arguments.emplace_back(DNNL_ARG_SCALE, scale);
+    if (hasShift) {
+        HALFTONE_TRY(const Place shift, readFloats(emitter, node.inputs[2], rows[1]));
+        arguments.emplace_back(DNNL_ARG_SHIFT, shift);
+    }
     HALFTONE_TRY(const dnnl::layer_normalization_forward primitive,
                  attempt(node.members[0], [&] { return dnnl::layer_normalization_forward(descriptor); }));
-    emitter.add(primitive, descriptor.impl_info_str(),
-                {{DNNL_ARG_SRC, source},
-                 {DNNL_ARG_SCALE, scale},
-                 {DNNL_ARG_SHIFT, shift},
-                 {DNNL_ARG_DST, emitter.write(node.outputs[0], descriptor.dst_desc())}},
-                descriptor.scratchpad_desc());
+    Place result = emitter.write(node.outputs[0], plainDesc(dimsOf(shape), resultType));
+    result.desc = descriptor.dst_desc();
+    arguments.emplace_back(DNNL_ARG_DST, result);
+    emitter.add(primitive, descriptor.impl_info_str(), std::move(arguments), descriptor.scratchpad_desc());
     return {};
+}
+
+} // namespace
+
+Result<void> lowerLayerNorm(Emitter &emitter, const plan::PlanNode &node, const ops::LayerNorm &norm)
+{
+    const auto rank = static_cast<std::int64_t>(emitter.desc(node.inputs[0]).shape.rank());
+    if (rank < 1 || (norm.axis < 0 ? norm.axis + rank : norm.axis) != rank - 1)
+        return unsupported("axis", std::to_string(norm.axis));
+    return normaliseRows(emitter, node, 1, norm.epsilon);
+}
+
+Result<void> lowerRowNorm(Emitter &emitter, const plan::PlanNode &node, const ops::RowNorm &norm)
+{
+    const auto rank = static_cast<std::int64_t>(emitter.desc(node.inputs[0]).shape.rank());
+    const std::int64_t first = norm.axis < 0 ? norm.axis + rank : norm.axis;
+    if (!norm.centred)
+        return unsupported("plan", "rows that keep their mean");
+    if (first < 0 || first >= rank)
+        return unsupported("axis", std::to_string(norm.axis));
+    return normaliseRows(emitter, node, static_cast<std::size_t>(rank - first), norm.epsilon);
 }
 
 Result<void> lowerLrn(Emitter &emitter, const plan::PlanNode &node, const ops::Lrn &norm)

@@ -10,25 +10,27 @@ using dnnl::algorithm;
 std::optional<Dims> stretchedDims(const tensor::Shape &shape, const Dims &result)
 {
     const std::size_t rank = result.size();
-    if (shape.rank() > rank) {
+    std::size_t first = 0; // axes of 1 before it count for nothing
+    while (shape.rank() - first > rank && shape[first] == 1)
+        ++first;
+    if (shape.rank() - first > rank) {
         std::int64_t count = 1;
         for (const auto dim : result)
             count *= dim;
         return shape.elementCount() == count ? std::optional(result) : std::nullopt;
     }
     Dims dims(rank, 1);
-    for (std::size_t k = 0; k < shape.rank(); ++k)
-        dims[rank - shape.rank() + k] = shape[k];
+    for (std::size_t k = first; k < shape.rank(); ++k)
+        dims[rank + k - shape.rank()] = shape[k];
     return dims;
 }
 
 Result<void> appendFunction(dnnl::post_ops &post, const ops::Operator &op)
 {
-    const auto function = ops::elementFunction(op);
-    if (!function)
+    const auto eltwise = eltwiseOf(op);
+    if (!eltwise)
         return unsupported("plan", "oneDNN lacks this function");
-    const Eltwise eltwise = eltwiseOf(*function);
-    post.append_eltwise(eltwise.algorithm, eltwise.alpha, eltwise.beta);
+    post.append_eltwise(eltwise->algorithm, eltwise->alpha, eltwise->beta);
     return {};
 }
 
@@ -72,6 +74,27 @@ Eltwise eltwiseOf(const ops::ElementFunction &function)
         return Eltwise{algorithm::eltwise_hardsigmoid, a, b};
     }
     return {};
+}
+
+std::optional<Eltwise> eltwiseOf(const ops::Operator &op)
+{
+    if (const auto function = ops::elementFunction(op))
+        return eltwiseOf(*function);
+    if (const auto *curve = op.getIf<ops::Curve>(); curve && curve->kind == ops::Curve::Kind::Swish)
+        return Eltwise{algorithm::eltwise_swish, static_cast<float>(curve->alpha), 0};
+    const auto *unary = op.getIf<ops::Unary>();
+    if (unary == nullptr)
+        return std::nullopt;
+    switch (unary->kind) {
+    case ops::UnaryKind::GeluTanh:
+        return Eltwise{algorithm::eltwise_gelu_tanh, 0, 0};
+    case ops::UnaryKind::HardSwish:
+        return Eltwise{algorithm::eltwise_hardswish, 1.0F / 6, 0.5F};
+    case ops::UnaryKind::Mish:
+        return Eltwise{algorithm::eltwise_mish, 0, 0};
+    default:
+        return std::nullopt;
+    }
 }
 
 std::optional<algorithm> algorithmOf(ops::BinaryKind kind)

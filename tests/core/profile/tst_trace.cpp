@@ -84,6 +84,7 @@ class TestTrace : public QObject
 private Q_SLOTS:
     void plansGiveWhatOnnxDoes_data();
     void plansGiveWhatOnnxDoes();
+    void aTransformerRunsFused();
 };
 
 void TestTrace::plansGiveWhatOnnxDoes_data()
@@ -138,6 +139,50 @@ void TestTrace::plansGiveWhatOnnxDoes()
             = difference(plan.value()->outputs()[k].desc, plan.value()->output(k), run.expected[k]);
         QVERIFY2(wrong.isEmpty(), qPrintable(QString::number(k) + ": " + wrong));
     }
+}
+
+/// As exporters write it, every LayerNorm and GELU in single operators; ONNX Runtime's values (tests/support/make_onnx_fixtures.py).
+void TestTrace::aTransformerRunsFused()
+{
+    const std::string path = HALFTONE_TEST_DATA "/onnx/transformer";
+    const auto loaded = io::loadModel(path + ".onnx");
+    if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+        QSKIP("this build was made without ONNX");
+    QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+    const auto inputs = io::readNpz(path + "-inputs.npz");
+    const auto values = io::readNpz(path + "-values.npz");
+    QVERIFY(inputs.ok() && values.ok());
+    std::unordered_map<std::string, tensor::Shape> known;
+    for (const io::NamedTensor &array : inputs.value())
+        known.emplace(array.name, array.tensor.shape());
+    for (const tensor::Array &array : loaded.value().model.parameters)
+        known.emplace(array.name, array.shape);
+    const auto typed = profile::typedModel(loaded.value().model, known, {});
+    QVERIFY2(typed.ok(), typed.ok() ? "" : typed.error().message().c_str());
+    const auto maker = profile::PlanMaker::create(backends::kDefaultBackend, 1);
+    if (!maker.ok())
+        QSKIP("this build makes no plans");
+    const auto plan = maker.value().plan(typed.value());
+    QVERIFY2(plan.ok(), plan.ok() ? "" : plan.error().message().c_str());
+    for (std::size_t k = 0; k < plan.value()->inputs().size(); ++k)
+        for (const io::NamedTensor &array : inputs.value())
+            if (array.name == plan.value()->inputs()[k].name)
+                std::ranges::copy(array.tensor.bytes(), plan.value()->input(k).begin());
+    const auto ran = plan.value()->run();
+    QVERIFY2(ran.ok(), ran.ok() ? "" : ran.error().message().c_str());
+    const QString wrong
+        = difference(plan.value()->outputs()[0].desc, plan.value()->output(0), values.value()[0].tensor);
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+    // A layer: q, k, v, scores with scale and mask, softmax, context, two products, one with GELU, one more, two norms. No
+    // transposition is a step.
+    std::map<std::string, int> steps;
+    for (const kernels::PlanStep &step : plan.value()->steps())
+        ++steps[step.op];
+    QCOMPARE(steps["LayerNorm"], 5);
+    QCOMPARE(steps["MatMul"], 2 * 8);
+    QCOMPARE(steps["Softmax"], 2);
+    QCOMPARE(steps["Transpose"] + steps["Reshape"] + steps["Erf"], 0);
+    QVERIFY(plan.value()->steps().size() <= 2 * 11 + 9);
 }
 
 QTEST_GUILESS_MAIN(TestTrace)

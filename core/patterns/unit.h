@@ -1,0 +1,54 @@
+#pragma once
+
+#include "core/patterns/network.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace halftone::patterns {
+
+/// What operators compute together that exporters write out one by one.
+enum class UnitKind : std::uint8_t
+{
+    LayerNorm, ///< (x - mean) / √(variance + ε), with gamma and beta where they follow
+    RmsNorm, ///< x / √(mean of x² + ε), with gamma where it follows
+    Softmax, ///< e^(x - max) / Σ e^(x - max)
+    Gelu, ///< x · (1 + erf(x / √2)) / 2
+    GeluTanh, ///< x · (1 + tanh(√(2/π) · (x + 0.044715 · x³))) / 2
+    Swish, ///< x · sigmoid(α · x); SiLU where α is 1
+    HardSwish, ///< x · min(max(x / 6 + 1/2, 0), 1)
+    Mish, ///< x · tanh(softplus(x))
+    Attention, ///< softmax(q · kᵀ · scale + mask) · v with the products that make q, k and v
+    Mlp, ///< product, activation, product, with their biases
+};
+
+/// As people call it: "LayerNorm".
+std::string_view titleOf(UnitKind kind);
+
+/// Nodes that belong together.
+struct Unit
+{
+    UnitKind kind = UnitKind::LayerNorm;
+    std::vector<NodeIndex> nodes{}; ///< ascending
+    ValueIndex output = kNone;
+    /// Nothing of what is computed inside is read outside, nor is it an output of the whole, but for `output`.
+    bool isClosed = false;
+    /// One operator that computes the same of `inputs`; nothing where there is none, or where shapes or axes that must be
+    /// known for it are not. To put it in place of the nodes needs isClosed.
+    std::optional<ops::Operator> whole{};
+    std::vector<ValueIndex> inputs{};
+};
+
+/// The units of a network, by their last node, each before the unit that holds it (an Attention holds its Softmax, an Mlp
+/// its Gelu); else no two share a node. In time linear in the size of the network, and always the same.
+///
+/// Casts within are passed over and belong to the unit; constants may be nodes, parameters or fields of operators.
+std::vector<Unit> findUnits(const Network &network);
+
+/// The same without the units that hold others: what backends make one operator of.
+std::vector<Unit> findInnerUnits(const Network &network);
+
+} // namespace halftone::patterns
