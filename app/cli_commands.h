@@ -24,5 +24,6 @@ void addQuantize(Parser &app, Action &chosen);
 void addLayout(Parser &app, Action &chosen);
 void addReport(Parser &app, Action &chosen);
 void addBackends(Parser &app, Action &chosen);
+void addHardware(Parser &app, Action &chosen);
 
 } // namespace halftone::cli

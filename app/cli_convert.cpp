@@ -26,7 +26,6 @@ struct Options
     RangeOptions ranges;
     std::string out;
     std::string report;
-    std::string hardware;
     std::uint32_t opset = 0; ///< of the result, at least; 0: as it must be
     bool hasExternalData = false;
     bool correctsBiases = false;
@@ -114,20 +113,6 @@ Result<void> writeReport(const std::string &path, const std::string &report)
     return file.commit();
 }
 
-/// What is asked for that this build does not know.
-Result<void> checkKnown(const Options &options)
-{
-    if (options.hardware == "this")
-        return unsupported("--hardware", "this build knows no descriptions of hardware");
-    if (!options.hardware.empty())
-        return badCall("--hardware", '"' + printable(options.hardware, 60) + '"',
-                       "a description that there is");
-    if (options.policy.mode == "tvm" || options.policy.mode == "all")
-        return unsupported("--mode", "this build does not convert in mode " + options.policy.mode,
-                           "typed or mxnet");
-    return {};
-}
-
 /// An opset that no program has is as wrong as the largest number.
 int wanted(std::uint32_t opset)
 {
@@ -156,7 +141,6 @@ Result<void> writeAsRead(session::Session &session, const io::ModelOutput &outpu
 
 Result<void> convert(Options options, const std::stop_token &stop)
 {
-    HALFTONE_CHECK(checkKnown(options));
     HALFTONE_CHECK(options.calibration.take());
     const std::string &data = options.calibration.settings.examples.inputs;
     if (data.ends_with(".npz"))
@@ -223,9 +207,6 @@ void addConvert(Parser &app, Action &chosen)
     Command command = app.command("convert", "Convert a model to mixed precision and write it");
     options->model.addTo(command);
     options->policy.addTo(command);
-    command.option("--hardware", &options->hardware, "The chip whose description decides what is lowered")
-        .type("NAME")
-        .group("Policy");
     command.remove("--inputs"); // more than an example here
     options->calibration.addTo(command, "--calib");
     options->ranges.addTo(command);

@@ -36,8 +36,10 @@ std::string_view optionOf(Field field)
         "--memory"sv,
         "--backend"sv,
         "--opset"sv,
+        "--hardware"sv,
+        "--accumulate"sv,
     };
-    static_assert(kOptions.size() == static_cast<std::size_t>(Field::Opset) + 1);
+    static_assert(kOptions.size() == static_cast<std::size_t>(Field::Accumulate) + 1);
     return kOptions[static_cast<std::size_t>(field)];
 }
 

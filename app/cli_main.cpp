@@ -77,6 +77,7 @@ Result<int> run(int argc, char **argv, const std::stop_token &stop)
     cli::addLayout(app, chosen);
     cli::addReport(app, chosen);
     cli::addBackends(app, chosen);
+    cli::addHardware(app, chosen);
     const cli::Parser::Outcome parsed = app.parse(argc, argv);
     if (parsed.problem)
         return badCall({}, explain(app, argc, argv, *parsed.problem),

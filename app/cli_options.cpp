@@ -117,8 +117,18 @@ void PolicyOptions::addTo(Command &command)
     option("--policy", file, "A policy file; the options below win over it", "FILE");
     option("--target", target, "float16 (fp16, half) or bfloat16 (bf16); default float16", "DTYPE");
     option("--mode", mode,
-           "typed (default): casts only where types differ; mxnet: node for node what MXNet 1.9.1 emits",
+           "typed (default): casts only where types differ; mxnet: node for node what MXNet 1.9.1 emits; "
+           "tvm: by "
+           "the rules of TVM's pass; all: every operator that can be",
            "MODE");
+    option(
+        "--hardware", hardware,
+        "The chip whose description decides what is lowered: a name that 'hardware' lists, this, or a file",
+        "NAME");
+    option(
+        "--accumulate", accumulate,
+        "The accumulator of products: float32, float16 or bfloat16; default: the chip's best, else float32",
+        "DTYPE");
     option("--lists", lists, "Whose built-in lists: 1.9.1 (default), 2.0.0b1 or master", "VERSION");
     option("--target-op", targetOps, "Move an operator to the target list; may be repeated, as the next five",
            "OP");
@@ -182,8 +192,8 @@ Result<policy::Policy> PolicyOptions::read(session::Session &session) const
 bool PolicyOptions::isEmpty() const
 {
     const auto isNone = [](const auto &...texts) { return (texts.empty() && ...); };
-    return isNone(file, target, mode, lists, targetOps, fp32Ops, widestOps, neutralOps, int8Ops, conditionals,
-                  excluded, overrides);
+    return isNone(file, target, mode, hardware, accumulate, lists, targetOps, fp32Ops, widestOps, neutralOps,
+                  int8Ops, conditionals, excluded, overrides);
 }
 
 Error PolicyOptions::located(Error error) const
@@ -203,6 +213,10 @@ Result<void> PolicyOptions::apply(policy::Policy &policy) const
         HALFTONE_CHECK(policy::setTarget(policy, target));
     if (!mode.empty())
         HALFTONE_CHECK(policy::setMode(policy, mode));
+    if (!hardware.empty())
+        HALFTONE_CHECK(policy::setHardware(policy, hardware));
+    if (!accumulate.empty())
+        HALFTONE_CHECK(policy::setAccumulate(policy, accumulate));
     if (!lists.empty())
         policy.listVersion = lists;
     for (const auto &[ops, to] : {std::pair(&targetOps, To::Target), std::pair(&fp32Ops, To::Fp32),

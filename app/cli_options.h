@@ -48,6 +48,8 @@ struct PolicyOptions
     std::string file;
     std::string target;
     std::string mode;
+    std::string hardware;
+    std::string accumulate;
     std::string lists;
     std::vector<std::string> targetOps, fp32Ops, widestOps, neutralOps;
     std::vector<std::string> int8Ops;

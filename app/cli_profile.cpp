@@ -51,8 +51,8 @@ using Shapes = std::unordered_map<std::string, tensor::Shape>;
 /// Does the call ask for another precision than the model's own?
 bool converts(const PolicyOptions &policy)
 {
-    return !policy.file.empty() || !policy.target.empty() || !policy.targetOps.empty()
-        || !policy.int8Ops.empty() || !policy.overrides.empty();
+    return !policy.file.empty() || !policy.target.empty() || !policy.mode.empty() || !policy.hardware.empty()
+        || !policy.targetOps.empty() || !policy.int8Ops.empty() || !policy.overrides.empty();
 }
 
 /// The shapes of all variables, by name: a converted graph has the same ones.

@@ -35,8 +35,10 @@ std::string_view nameOf(Field field)
         "memory"sv,
         "backend"sv,
         "opset"sv,
+        "hardware"sv,
+        "accumulator"sv,
     };
-    static_assert(kNames.size() == static_cast<std::size_t>(Field::Opset) + 1);
+    static_assert(kNames.size() == static_cast<std::size_t>(Field::Accumulate) + 1);
     return kNames[static_cast<std::size_t>(field)];
 }
 

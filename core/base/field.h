@@ -36,6 +36,8 @@ enum class Field : std::uint8_t
     Memory,
     Backend,
     Opset,
+    Hardware,
+    Accumulate,
 };
 
 /// In plain words: "inputs", "fp32 operator". The text lives as long as the program.

@@ -22,8 +22,8 @@ public:
         , m_settings(settings)
         , m_progress(progress)
         , m_plan(plan)
-        , m_bodySettings{settings.target,   true, true, settings.share, nullptr, settings.assignBody,
-                         settings.depth + 1}
+        , m_bodySettings{settings.target,     settings.mode,     true, true, settings.share, nullptr,
+                         settings.assignBody, settings.depth + 1}
     {
     }
 

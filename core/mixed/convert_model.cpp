@@ -2,15 +2,22 @@
 
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
+#include "core/hardware/catalogue.h"
+#include "core/hardware/operator_unit.h"
 #include "core/infer/cpu_defects.h"
 #include "core/infer/variables.h"
+#include "core/mixed/assign_by_mode.h"
+#include "core/mixed/chip_warnings.h"
 #include "core/mixed/convert_mxnet.h"
 #include "core/mixed/convert_typed.h"
+#include "core/mixed/node_arithmetic.h"
+#include "core/mixed/take_away.h"
 #include "core/quantize/coded_nodes.h"
 #include "core/rewrite/share_nodes.h"
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 namespace halftone::mixed {
 namespace {
@@ -91,6 +98,37 @@ void warnOfCpu(const rewrite::Conversion &conversion, std::vector<policy::Warnin
         warnOfCpu(body.conversion, warnings);
 }
 
+/// Over what the lists say: the mode's own classes, and what the chip cannot compute.
+void adjust(const graph::Graph &graph, const policy::Policy &policy, const hardware::Description *chip,
+            policy::Assignment &assignment, std::vector<policy::Warning> &warnings)
+{
+    if (policy.mode == policy::Mode::Tvm)
+        assignByTvm(graph, assignment, warnings);
+    else if (policy.mode == policy::Mode::All)
+        assignEverything(graph, assignment);
+    if (chip != nullptr)
+        takeAway(graph, *chip, policy.target, assignment);
+}
+
+/// In mode tvm a float32 reader of a product gets its accumulator, where that is float32 (M-tvm-accumulate).
+void markAccumulators(const graph::Graph &source, const ConvertedModel &converted,
+                      rewrite::Conversion &conversion)
+{
+    const auto asked
+        = converted.policy.accumulate.value_or(converted.chip ? tensor::DType::Unknown : tensor::DType::F32);
+    for (rewrite::InsertedCast &cast : conversion.casts) {
+        const graph::NodeId id = cast.tensor.node;
+        if (cast.type != tensor::DType::F32 || source.isVariable(id)
+            || converted.assignment.requested(id) != policy::Request::Target)
+            continue;
+        const auto op = dialect::of(source).readKind(source.node(id));
+        const auto unit = op.ok() ? hardware::unitOf(op.value()) : std::nullopt;
+        cast.ofAccumulator = (unit == hardware::Unit::Conv || unit == hardware::Unit::Gemm)
+            && accumulatorOf(*unit, converted.policy.target, converted.chip.get(), asked)
+                == tensor::DType::F32;
+    }
+}
+
 /// What is left in floating point.
 Result<rewrite::Conversion> convertFloats(const graph::Graph &graph, const Decided &decided,
                                           const policy::Policy &policy, const infer::ShapeMap *shapes,
@@ -108,11 +146,13 @@ Result<rewrite::Conversion> convertFloats(const graph::Graph &graph, const Decid
     const auto assignBody = [&](const graph::Graph &body) {
         std::vector<policy::Warning> told; // of the names that are not in this body
         const auto inBody = policy::matchNames(policy, body, told);
-        return withoutInt8(policy::assign(body, *decided.rules, inBody.value()));
+        policy::Assignment assignment = policy::assign(body, *decided.rules, inBody.value());
+        adjust(body, policy, decided.chip.get(), assignment, told);
+        return withoutInt8(std::move(assignment));
     };
     return convertTyped(graph, decided.assignment, decided.variables,
-                        {decided.rules->target, castsParameters, policy.keepIoTypes.value_or(true),
-                         policy.share.value_or(true), shapes, assignBody},
+                        {decided.rules->target, policy.mode.value_or(policy::Mode::Typed), castsParameters,
+                         policy.keepIoTypes.value_or(true), policy.share.value_or(true), shapes, assignBody},
                         progress);
 }
 
@@ -151,6 +191,7 @@ Result<void> convertWithInt8(const graph::Model &source, Decided &decided, const
                                          settings.ranges, forms));
     Decided here;
     here.rules = decided.rules;
+    here.chip = decided.chip;
     if (asked.part) {
         std::vector<policy::Warning> told; // of the source's variables already
         HALFTONE_TRY(here.variables, infer::classifyVariables(asked.part->model, policy, told));
@@ -171,25 +212,6 @@ Result<void> convertWithInt8(const graph::Model &source, Decided &decided, const
     return {};
 }
 
-/// Has a person decided of this node, or of its operator?
-bool isChosen(const policy::Assignment &assignment, graph::NodeId id)
-{
-    using policy::Rule;
-    switch (assignment.rule(id)) {
-    case Rule::OverrideFp32:
-    case Rule::OverrideTarget:
-    case Rule::ExcludedName:
-        return true;
-    case Rule::Fp32List:
-    case Rule::TargetList:
-    case Rule::WidestList:
-    case Rule::Conditional:
-        return assignment.nodes[id].origin != policy::Origin::BuiltIn;
-    default:
-        return false;
-    }
-}
-
 /// What the source computes with codes stays so where nobody chose another precision. Gives what does not.
 std::vector<bool> keepCoded(const graph::Model &source, policy::Assignment &assignment)
 {
@@ -198,7 +220,7 @@ std::vector<bool> keepCoded(const graph::Model &source, policy::Assignment &assi
         return {};
     std::vector<bool> released(coded.size());
     for (graph::NodeId id = 0; id < coded.size(); ++id)
-        released[id] = coded[id] == id && isChosen(assignment, id);
+        released[id] = coded[id] == id && policy::isChosen(assignment.nodes[id]);
     const bool isAny = std::ranges::find(released, true) != released.end();
     if (isAny)
         released = quantize::releasedWith(source.graph, coded, released);
@@ -253,8 +275,12 @@ Result<Decided> decide(const graph::Model &source, const policy::Policy &policy)
     if (!named.ok())
         return inField(named.error(), Field::Policy);
     decided.assignment = policy::assign(source.graph, *decided.rules, named.value());
+    if (!policy.hardware.empty()) {
+        HALFTONE_TRY(decided.chip, hardware::findDescription(policy.hardware));
+    }
     HALFTONE_TRY(decided.variables, infer::classifyVariables(source, policy, decided.warnings));
     std::vector<bool> released = keepCoded(source, decided.assignment);
+    adjust(source.graph, policy, decided.chip.get(), decided.assignment, decided.warnings);
     if (!decided.assignment.otherwise.empty() || !released.empty()) {
         decided.int8 = quantize::planAsked(source, decided.assignment);
         decided.int8->options.released = std::move(released);
@@ -277,6 +303,7 @@ Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Po
     ConvertedModel result;
     result.policy = policy;
     result.warnings = std::move(decided.warnings);
+    result.chip = decided.chip;
     result.whyRaised = settings.whyRaised;
     if (!settings.whyRaised.empty())
         result.warnings.push_back({"opset",
@@ -294,6 +321,8 @@ Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Po
     tellCoded(decided.assignment, result.conversion);
     result.forms = made;
     result.assignment = std::move(decided.assignment);
+    if (policy.mode == policy::Mode::Tvm)
+        markAccumulators(source.graph, result, result.conversion);
     if (policy.mode == policy::Mode::Mxnet) {
         warnOfBodies(source.graph, result.warnings);
         if (policy.keepIoTypes == false)
@@ -303,6 +332,9 @@ Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Po
 
     warnOfLosses(result.parameters, result.warnings);
     warnOfCpu(result.conversion, result.warnings);
+    if (result.chip)
+        std::ranges::move(chipWarnings(source.graph, result, settings.shapes),
+                          std::back_inserter(result.warnings));
     for (const rewrite::NodeNote &note : result.conversion.notes)
         result.warnings.push_back({"node \"" + source.graph.node(note.node).name + '"', note.text});
     HALFTONE_CHECK(checkStrict(settings, result.warnings));

@@ -3,6 +3,7 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/graph/model.h"
+#include "core/hardware/description.h"
 #include "core/infer/infer_shapes.h"
 #include "core/infer/variables.h"
 #include "core/mixed/cast_params.h"
@@ -27,6 +28,7 @@ struct ConvertedModel
     graph::Model model; ///< the converted graph with its parameters, ready to be written
     std::vector<ParameterChange> parameters;
     std::vector<policy::Warning> warnings;
+    std::shared_ptr<const hardware::Description> chip; ///< that decided what is lowered; null: none
     std::string whyRaised; ///< ConvertSettings::whyRaised
     std::shared_ptr<const tensor::FormCache> forms; ///< for the next conversion of the same source
     double seconds = 0; ///< graph and parameters in memory to the same, reading and writing left out
@@ -40,6 +42,7 @@ struct Decided
     std::vector<infer::Variable> variables; ///< by NodeId
     std::optional<quantize::AskedPlan> int8; ///< nothing: no node is asked for in int8
     std::vector<policy::Warning> warnings;
+    std::shared_ptr<const hardware::Description> chip; ///< Policy::hardware; null: none
     double seconds = 0;
 };
 

@@ -22,7 +22,9 @@ std::vector<bool> storableVariables(const graph::Graph &source, const policy::As
         if (!source.isVariable(id) || assignment.rule(id) == policy::Rule::ExcludedName)
             continue;
         const DType type = plan.native[plan.firstOutput[id]];
-        storable[id] = variables[id].isData ? !settings.keepIoTypes && type == DType::F32
+        // TVM's pass leaves inputs as they are.
+        const bool mayComeLow = !settings.keepIoTypes && settings.mode != policy::Mode::Tvm;
+        storable[id] = variables[id].isData ? mayComeLow && type == DType::F32
                                             : settings.castParams && rewrite::isCastable(type);
     }
     return storable;
@@ -57,12 +59,14 @@ Result<Decisions> decide(const graph::Graph &source, const infer::NodeTypes &rul
                          const policy::Assignment &assignment, std::span<const infer::Variable> variables,
                          const TypedSettings &settings, bool parametersFollow, const Progress &progress)
 {
-    const PlanSettings planSettings{settings.target, settings.share, settings.keepIoTypes, parametersFollow};
+    const PlanSettings planSettings{settings.target, settings.mode, settings.share, settings.keepIoTypes,
+                                    parametersFollow};
     Decisions made;
     HALFTONE_TRY(made.plan, planTypes(source, rules, assignment, variables, planSettings, progress));
     HALFTONE_TRY(made.bodies, convertBodies(source, assignment, settings, progress, made.plan));
     const std::vector<bool> storable = storableVariables(source, assignment, variables, made.plan, settings);
-    moveCasts(source, rules, assignment, {settings.target, &storable, settings.shapes}, made.plan);
+    if (settings.mode == policy::Mode::Typed) // the others say of each operator what it computes in
+        moveCasts(source, rules, assignment, {settings.target, &storable, settings.shapes}, made.plan);
     made.stored = storedTypes(source, made.plan, storable, settings.target);
     return made;
 }

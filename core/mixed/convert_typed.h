@@ -15,6 +15,7 @@ namespace halftone::mixed {
 struct TypedSettings
 {
     tensor::DType target = tensor::DType::F16; ///< F16 or BF16
+    policy::Mode mode = policy::Mode::Typed; ///< Typed, Tvm or All
     /// Store a parameter in the target type when all its readers want it so.
     bool castParams = false;
     /// False: float32 data that all readers want in the target type come in it, and heads as they are computed.

@@ -55,6 +55,8 @@ private:
     void asFp32(NodeId id);
     bool seeded(NodeId id, int seed);
     bool follow(NodeId id, bool widest);
+    void asTvmFollows(NodeId id);
+    bool canComeLow(NodeId id, std::size_t input) const;
     bool accept(NodeId id, bool mayBeOpen = false);
     void keepOriginal(NodeId id);
     bool opensMutable(NodeId id) const;
@@ -208,14 +210,19 @@ void Planner::decide(NodeId id)
         asTarget(id);
         return;
     case Request::Widest:
-        asInputs(id, true);
-        return;
+        if (m_settings.mode != policy::Mode::Tvm) {
+            asInputs(id, true);
+            return;
+        }
+        break;
     case Request::Follow:
     case Request::Nothing:
         break;
     }
     if (m_rules.op(id) == nullptr)
         keepOriginal(id); // nobody knows what it would make of another type
+    else if (m_settings.mode == policy::Mode::Tvm)
+        asTvmFollows(id);
     else
         asInputs(id, false);
 }
@@ -314,8 +321,9 @@ void Planner::asTarget(NodeId id)
             return;
     }
     const bool hasFloats = std::ranges::any_of(m_native, rewrite::isCastable);
-    m_plan.notes.push_back(
-        {id, hasFloats ? kRefusesHalf : "asked to compute in 16 bit, but it reads no float"});
+    if (hasFloats || m_assignment.rule(id) != policy::Rule::Everything)
+        m_plan.notes.push_back(
+            {id, hasFloats ? kRefusesHalf : "asked to compute in 16 bit, but it reads no float"});
     asFp32(id);
 }
 
@@ -350,6 +358,32 @@ bool Planner::follow(NodeId id, bool widest)
         return false;
     m_plan.parametersFollowed |= widest && followed;
     return true;
+}
+
+/// A value that is there in the target type, or a variable or constant, which TVM casts for free.
+bool Planner::canComeLow(NodeId id, std::size_t input) const
+{
+    const Entry &value = m_plan.valueOf(m_source.inputs(id)[input]);
+    return m_native[input] == m_target || m_source.inputs(value.node).empty();
+}
+
+/// In the target type where all its floats can come so, else in float32 (M-tvm-follow).
+void Planner::asTvmFollows(NodeId id)
+{
+    bool hasFloats = false;
+    bool areLow = true;
+    for (std::size_t i = 0; i < m_native.size(); ++i) {
+        if (!rewrite::isCastable(m_native[i]))
+            continue;
+        hasFloats = true;
+        areLow = areLow && canComeLow(id, i);
+    }
+    if (!hasFloats)
+        keepOriginal(id);
+    else if (areLow)
+        asTarget(id);
+    else
+        asFp32(id);
 }
 
 /// Do the float inputs come in different types?

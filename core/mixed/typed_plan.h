@@ -44,6 +44,7 @@ struct TypedPlan
 struct PlanSettings
 {
     tensor::DType target = tensor::DType::F16;
+    policy::Mode mode = policy::Mode::Typed; ///< Typed, Tvm or All
     bool share
         = true; ///< merge nodes that compute the same and are asked for the same, but for those at heads
     bool keepIoTypes = true; ///< heads have the types of the source's heads
@@ -59,6 +60,8 @@ struct PlanSettings
 /// widest   float32 when any float input has it, parameters aside, which follow; an input that a target operator reads in
 ///          the target type anyway counts as having that
 /// neutral  as the inputs come where the type rule accepts that, else as widest
+///
+/// In mode tvm neutral and widest operators follow TVM's rule instead (M-tvm-follow).
 ///
 /// Float64 and integers are read as they come. fails: BadInput for a graph that is ill-typed itself; Cancelled.
 Result<TypedPlan> planTypes(const graph::Graph &source, const infer::NodeTypes &rules,

@@ -248,10 +248,14 @@ Request requestOf(Rule rule)
     case Rule::ExcludedName:
     case Rule::Fp32List:
     case Rule::Conditional:
+    case Rule::Hardware:
+    case Rule::TvmNever:
     case Rule::Coded:
         return Request::Fp32;
     case Rule::OverrideTarget:
     case Rule::TargetList:
+    case Rule::TvmAlways:
+    case Rule::Everything:
         return Request::Target;
     case Rule::WidestList:
         return Request::Widest;
@@ -260,6 +264,8 @@ Request requestOf(Rule rule)
         return Request::Int8;
     case Rule::ConditionUnmet:
     case Rule::NeutralList:
+    case Rule::HardwareStorage:
+    case Rule::TvmFollow:
     case Rule::Unlisted:
         break;
     }
@@ -291,6 +297,18 @@ std::string_view nameOf(Rule rule)
         return "condition-unmet";
     case Rule::NeutralList:
         return "neutral-list";
+    case Rule::Hardware:
+        return "hardware";
+    case Rule::HardwareStorage:
+        return "hardware-storage";
+    case Rule::TvmAlways:
+        return "tvm-always";
+    case Rule::TvmFollow:
+        return "tvm-follow";
+    case Rule::TvmNever:
+        return "tvm-never";
+    case Rule::Everything:
+        return "mode-all";
     case Rule::Coded:
         return "coded";
     case Rule::Unlisted:
@@ -334,6 +352,23 @@ Assignment assign(const graph::Graph &graph, const Rules &rules, const NamedNode
     decideInt8(graph, rules, made);
     decideNamed(graph, named, made);
     return made;
+}
+
+bool isChosen(const Decision &decision)
+{
+    switch (decision.rule) {
+    case Rule::OverrideFp32:
+    case Rule::OverrideTarget:
+    case Rule::ExcludedName:
+        return true;
+    case Rule::Fp32List:
+    case Rule::TargetList:
+    case Rule::WidestList:
+    case Rule::Conditional:
+        return decision.origin != Origin::BuiltIn;
+    default:
+        return false;
+    }
 }
 
 Assignment withoutInt8(Assignment assignment)

@@ -28,6 +28,12 @@ enum class Rule : std::uint8_t
     ConditionUnmet, ///< the operator has conditions and none holds
     NeutralList,
     Unlisted,
+    Hardware, ///< the chip cannot compute the operator in the target type
+    HardwareStorage, ///< the chip keeps values in it, or emulates it: no gain by itself
+    TvmAlways, ///< mode tvm: TVM lowers it
+    TvmFollow, ///< mode tvm: lowered where all that it reads is, or can be
+    TvmNever, ///< mode tvm: TVM keeps it in float32
+    Everything, ///< mode all
     Coded, ///< computed with codes in the source already, and nobody has decided otherwise
 };
 
@@ -65,8 +71,17 @@ struct Assignment
 
     Rule rule(graph::NodeId id) const { return nodes[id].rule; }
     Request requested(graph::NodeId id) const { return requestOf(nodes[id].rule); }
+    /// What holds for the node in floating point.
+    Decision &inFloat(graph::NodeId id)
+    {
+        const auto at = otherwise.find(id);
+        return at == otherwise.end() ? nodes[id] : at->second;
+    }
     const std::string &entry(graph::NodeId id) const { return entries[nodes[id].entry]; }
 };
+
+/// Has a person decided so, by a list, a move or a name?
+bool isChosen(const Decision &decision);
 
 /// Every node as if no int8 were asked for.
 Assignment withoutInt8(Assignment assignment);

@@ -311,10 +311,7 @@ struct Describer
     {
         return "Target " + std::string(nameOf(edit.target));
     }
-    std::string operator()(const SetMode &edit) const
-    {
-        return edit.mode == Mode::Typed ? "Mode typed" : "Mode mxnet";
-    }
+    std::string operator()(const SetMode &edit) const { return "Mode " + std::string(nameOf(edit.mode)); }
     std::string operator()(const SetListVersion &edit) const { return "Lists of " + edit.version; }
     std::string operator()(const SetCastParams &edit) const
     {

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace halftone::policy {
@@ -14,8 +15,12 @@ namespace halftone::policy {
 enum class Mode : std::uint8_t
 {
     Typed,
-    Mxnet
+    Mxnet,
+    Tvm, ///< by the rules of TVM's pass ToMixedPrecision (core/mixed/RULES.md, section 6)
+    All ///< every operator whose types allow it computes in the target type
 };
+std::string_view nameOf(Mode mode); ///< "typed", "mxnet", "tvm", "all"
+std::optional<Mode> modeNamed(std::string_view name);
 /// Which of MXNet's two calls is meant: convert_model sets `__dtype__` marks on parameters
 /// (core/mixed/RULES.md, M-marks).
 enum class Api : std::uint8_t
@@ -42,6 +47,11 @@ struct Policy
     std::optional<Mode> mode;
     std::optional<Api> api;
     std::string listVersion = "1.9.1"; ///< whose built-in lists: "1.9.1", "2.0.0b1", "master"
+
+    /// The chip whose description decides what is lowered: a name, "this" or a file (hardware::findDescription()); empty: none.
+    std::string hardware;
+    /// The accumulator of products that is asked for: float32 or a 16-bit type; absent: the hardware's best, else float32.
+    std::optional<tensor::DType> accumulate;
 
     std::optional<std::vector<std::string>> targetOps;
     std::optional<std::vector<std::string>> fp32Ops;

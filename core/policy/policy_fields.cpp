@@ -25,16 +25,13 @@ constexpr Word kTarget{
 
 constexpr Word kMode{
     [](Policy &policy, std::string_view word) {
-        if (word != "typed" && word != "mxnet")
-            return false;
-        policy.mode = word == "typed" ? Mode::Typed : Mode::Mxnet;
-        return true;
+        const auto mode = modeNamed(word);
+        if (mode)
+            policy.mode = mode;
+        return mode.has_value();
     },
-    [](const Policy &policy) {
-        using namespace std::string_view_literals;
-        return !policy.mode ? ""sv : *policy.mode == Mode::Typed ? "typed"sv : "mxnet"sv;
-    },
-    "typed or mxnet",
+    [](const Policy &policy) { return policy.mode ? nameOf(*policy.mode) : std::string_view(); },
+    "typed, mxnet, tvm or all",
 };
 
 constexpr Word kApi{
@@ -49,6 +46,29 @@ constexpr Word kApi{
         return !policy.api ? ""sv : *policy.api == Api::ConvertModel ? "convert_model"sv : "convert_symbol"sv;
     },
     "convert_model or convert_symbol",
+};
+
+constexpr Word kHardware{
+    [](Policy &policy, std::string_view word) {
+        policy.hardware = word;
+        return !word.empty();
+    },
+    [](const Policy &policy) { return std::string_view(policy.hardware); },
+    "the name of a chip, \"this\" or a file",
+};
+
+constexpr Word kAccumulate{
+    [](Policy &policy, std::string_view word) {
+        const auto type = tensor::dtypeNamed(word);
+        if (!type || (*type != tensor::DType::F32 && !tensor::isHalf(*type)))
+            return false;
+        policy.accumulate = type;
+        return true;
+    },
+    [](const Policy &policy) {
+        return policy.accumulate ? tensor::nameOf(*policy.accumulate) : std::string_view();
+    },
+    "float32, float16 or bfloat16",
 };
 
 constexpr Word kLists{
@@ -84,6 +104,8 @@ constexpr std::array kFields{
     PolicyField{"mode", kMode},
     PolicyField{"api", kApi},
     PolicyField{"lists", kLists},
+    PolicyField{"hardware", kHardware},
+    PolicyField{"accumulate", kAccumulate},
     PolicyField{"target_dtype_ops", &Policy::targetOps},
     PolicyField{"fp32_ops", &Policy::fp32Ops},
     PolicyField{"widest_dtype_ops", &Policy::widestOps},
@@ -104,6 +126,21 @@ constexpr std::array kFields{
 };
 
 } // namespace
+
+std::string_view nameOf(Mode mode)
+{
+    constexpr std::array<std::string_view, 4> kNames{"typed", "mxnet", "tvm", "all"};
+    return kNames[static_cast<std::size_t>(mode)];
+}
+
+std::optional<Mode> modeNamed(std::string_view name)
+{
+    for (const Mode mode : {Mode::Typed, Mode::Mxnet, Mode::Tvm, Mode::All}) {
+        if (nameOf(mode) == name)
+            return mode;
+    }
+    return std::nullopt;
+}
 
 std::span<const PolicyField> policyFields()
 {

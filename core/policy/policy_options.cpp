@@ -61,6 +61,16 @@ Result<void> setMode(Policy &policy, std::string_view text)
     return setWord(policy, "mode", Field::Mode, text);
 }
 
+Result<void> setHardware(Policy &policy, std::string_view text)
+{
+    return setWord(policy, "hardware", Field::Hardware, text);
+}
+
+Result<void> setAccumulate(Policy &policy, std::string_view text)
+{
+    return setWord(policy, "accumulate", Field::Accumulate, text);
+}
+
 Result<void> addConditional(Policy &policy, std::string_view text)
 {
     const std::size_t colon = text.find(':');

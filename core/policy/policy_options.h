@@ -12,8 +12,12 @@ namespace halftone::policy {
 
 /// float16 or bfloat16, also fp16, half, bf16.
 Result<void> setTarget(Policy &policy, std::string_view text);
-/// typed or mxnet.
+/// typed, mxnet, tvm or all.
 Result<void> setMode(Policy &policy, std::string_view text);
+/// A name, "this" or a file; whether there is one is found out later.
+Result<void> setHardware(Policy &policy, std::string_view text);
+/// float32, float16 or bfloat16.
+Result<void> setAccumulate(Policy &policy, std::string_view text);
 
 /// OP:ATTR=V1,V2: one more rule. Commas within brackets belong to the value:
 /// `Pooling:kernel=(3, 3),(2, 2)`.

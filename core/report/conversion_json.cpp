@@ -2,6 +2,7 @@
 
 #include "core/base/json.h"
 #include "core/dialect/dialect.h"
+#include "core/mixed/node_arithmetic.h"
 #include "core/report/json_values.h"
 
 #include <algorithm>
@@ -12,18 +13,26 @@ namespace {
 using graph::NodeId;
 using Json = OrderedJson;
 
-Json nodeJson(const graph::Graph &source, NodeId id, const mixed::ConvertedModel &converted)
+Json typeOrNull(tensor::DType type)
+{
+    return type == tensor::DType::Unknown ? Json(nullptr) : Json(tensor::nameOf(type));
+}
+
+Json nodeJson(const graph::Graph &source, NodeId id, const mixed::ConvertedModel &converted,
+              const mixed::NodeArithmetic &arithmetic)
 {
     const graph::NodeDef &node = source.node(id);
     const auto &assignment = converted.assignment;
     const tensor::DType precision = converted.conversion.precisionOf(id);
-    Json row{
-        {"name", node.name},
-        {"op", node.op},
-        {"requested", policy::nameOf(assignment.requested(id))},
-        {"assigned", precision == tensor::DType::Unknown ? Json(nullptr) : Json(tensor::nameOf(precision))},
-        {"rule", policy::nameOf(assignment.rule(id))},
-        {"entry", assignment.entry(id)}};
+    Json row{{"name", node.name},
+             {"op", node.op},
+             {"requested", policy::nameOf(assignment.requested(id))},
+             {"assigned", typeOrNull(precision)},
+             {"accumulate", typeOrNull(arithmetic.accumulate)},
+             {"output", typeOrNull(arithmetic.output)},
+             {"unit", arithmetic.unit ? Json(hardware::nameOf(*arithmetic.unit)) : Json(nullptr)},
+             {"rule", policy::nameOf(assignment.rule(id))},
+             {"entry", assignment.entry(id)}};
     if (converted.conversion.isInt8(id) && converted.conversion.int8Group[id] != id)
         row["fused_into"] = source.node(converted.conversion.int8Group[id]).name;
     return row;
@@ -52,6 +61,7 @@ Json castJson(const graph::Graph &source, const rewrite::InsertedCast &cast,
     return {{"name", conversion.graph.node(cast.cast).name},
             {"kind", kindOf(cast.kind)},
             {"dtype", cast.type == tensor::DType::Unknown ? Json(nullptr) : Json(tensor::nameOf(cast.type))},
+            {"of_accumulator", cast.ofAccumulator},
             {"tensor", dialect::of(source).entryName(source, cast.tensor)},
             {"consumers", cast.readers.size()},
             {"needed_by", readers.front()},
@@ -112,11 +122,13 @@ std::string conversionJson(const graph::Graph &source, const mixed::ConvertedMod
 {
     const rewrite::Conversion &conversion = converted.conversion;
     const rewrite::CastCounts counts = conversion.castCounts();
+    const std::vector<mixed::NodeArithmetic> arithmetic = mixed::arithmeticOf(source, converted);
     Json nodes = Json::array();
     for (NodeId id = 0; id < source.nodeCount(); ++id) {
-        if (conversion.fromSource[id] == rewrite::kNoNode && !conversion.isInt8(id))
+        const bool isGone = conversion.fromSource[id] == rewrite::kNoNode && !conversion.isInt8(id);
+        if (isGone || source.isVariable(id)) // variables compute nothing
             continue;
-        nodes.push_back(nodeJson(source, id, converted));
+        nodes.push_back(nodeJson(source, id, converted, arithmetic[id]));
         if (shapes != nullptr)
             nodes.back()["shape"]
                 = jsonShape(shapes->byNode[id].empty() ? tensor::Shape() : shapes->byNode[id].front());
@@ -137,8 +149,10 @@ std::string conversionJson(const graph::Graph &source, const mixed::ConvertedMod
     }
 
     Json report{{"target", tensor::nameOf(converted.policy.target)},
-                {"mode", converted.policy.mode == policy::Mode::Mxnet ? "mxnet" : "typed"},
+                {"mode", policy::nameOf(converted.policy.mode.value_or(policy::Mode::Typed))},
+                {"hardware", converted.chip ? Json(converted.chip->name) : Json(nullptr)},
                 {"casts", counts.casts},
+                {"casts_of_accumulators", counts.ofAccumulators},
                 {"multicasts", counts.multicasts},
                 {"casts_shared", counts.shared},
                 {"quantizes", counts.quantizes},

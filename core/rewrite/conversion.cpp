@@ -28,6 +28,10 @@ CastCounts Conversion::castCounts() const
             ++(cast.kind == CastKind::Quantize ? counts.quantizes : counts.dequantizes);
             continue;
         }
+        if (cast.ofAccumulator) {
+            ++counts.ofAccumulators;
+            continue;
+        }
         const bool isMulticast = cast.type == tensor::DType::Unknown;
         counts.multicasts += isMulticast ? 1 : 0;
         counts.casts += isMulticast ? 0 : 1;

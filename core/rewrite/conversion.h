@@ -44,6 +44,8 @@ struct InsertedCast
     tensor::DType type = tensor::DType::Unknown; ///< Unknown for a multicast, which decides by itself
     std::vector<Reader> readers; ///< at least one; the first one needed it first
     CastKind kind = CastKind::Cast;
+    /// Gives what a product has summed in float32 to those who read it so: part of the product, whose output type it is.
+    bool ofAccumulator = false;
 };
 
 /// A node that is gone because another one computes the same.
@@ -86,13 +88,14 @@ struct StoredParameter
 /// How many casts there are, as reports tell it.
 struct CastCounts
 {
-    std::size_t casts = 0; ///< amp_casts
+    std::size_t casts = 0; ///< amp_casts, but for those of accumulators
+    std::size_t ofAccumulators = 0; ///< amp_casts that are a product's output type
     std::size_t multicasts = 0;
     std::size_t shared = 0; ///< further readers of amp_casts, beyond the one that each was made for
     std::size_t quantizes = 0;
     std::size_t dequantizes = 0;
 
-    std::size_t all() const { return casts + multicasts + quantizes + dequantizes; }
+    std::size_t all() const { return casts + ofAccumulators + multicasts + quantizes + dequantizes; }
 };
 
 struct ConvertedBody;

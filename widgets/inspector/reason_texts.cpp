@@ -33,6 +33,18 @@ QString reasonText(Rule rule)
         return QStringLiteral("no condition of its operator holds");
     case Rule::NeutralList:
         return QStringLiteral("its operator is neutral");
+    case Rule::Hardware:
+        return QStringLiteral("the chip has no unit for it in the target type");
+    case Rule::HardwareStorage:
+        return QStringLiteral("the chip keeps values in the target type, but computes in float32");
+    case Rule::TvmAlways:
+        return QStringLiteral("TVM always lowers its operator");
+    case Rule::TvmFollow:
+        return QStringLiteral("TVM lowers its operator where its inputs are");
+    case Rule::TvmNever:
+        return QStringLiteral("TVM never lowers its operator");
+    case Rule::Everything:
+        return QStringLiteral("mode all lowers everything");
     case Rule::Coded:
         return QStringLiteral("the model computes it in int8");
     case Rule::Unlisted:

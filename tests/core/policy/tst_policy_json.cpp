@@ -165,7 +165,7 @@ private Q_SLOTS:
         row(R"({"fp32_ops": null, "fp32_ops": []})", "fp32_ops: the key stands there twice");
         row(R"({"target_dtype": "int8"})", "target_dtype: \"int8\", expected float16 or bfloat16");
         row(R"({"target_dtype": 16})", "target_dtype: 16, expected float16 or bfloat16");
-        row(R"({"mode": "fast"})", "mode: \"fast\", expected typed or mxnet");
+        row(R"({"mode": "fast"})", "mode: \"fast\", expected typed, mxnet, tvm or all");
         row(R"({"api": ""})", "api: \"\", expected convert_model or convert_symbol");
         row(R"({"lists": "1.8"})", "lists: \"1.8\", expected 1.9.1, 2.0.0b1 or master");
         row(R"({"excluded_sym_names": "conv0"})",
@@ -203,7 +203,7 @@ private Q_SLOTS:
         row(R"({"cast_optional_params": 1})", "cast_optional_params: 1, expected true or false");
         row(R"({"cast_optional_params": "true"})",
             "cast_optional_params: one string, \"true\", expected true or false");
-        row(R"({"mode": true})", "mode: true, expected typed or mxnet");
+        row(R"({"mode": true})", "mode: true, expected typed, mxnet, tvm or all");
     }
 
     void whatDoesNotFitIsRefusedWithItsPath()

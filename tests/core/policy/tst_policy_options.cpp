@@ -81,7 +81,7 @@ private Q_SLOTS:
         row("exclude", "", "exclusion: an empty name, expected a node's name or /pattern/");
         row("move", "", "widest operator: an empty name, expected an operator");
         row("target", "int8", "target type: \"int8\", expected float16 or bfloat16");
-        row("mode", "", "mode: \"\", expected typed or mxnet");
+        row("mode", "", "mode: \"\", expected typed, mxnet, tvm or all");
     }
 
     void badTextsAreBadCallsAndChangeNothing()

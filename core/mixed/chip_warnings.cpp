@@ -1,0 +1,216 @@
+#include "core/mixed/chip_warnings.h"
+
+#include "core/base/text.h"
+#include "core/dialect/dialect.h"
+#include "core/hardware/operator_unit.h"
+#include "core/mixed/node_arithmetic.h"
+#include "core/ops/cost.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+namespace halftone::mixed {
+namespace {
+
+using graph::NodeId;
+using hardware::Support;
+using hardware::Unit;
+using tensor::DType;
+using tensor::Shape;
+
+constexpr std::array kFloats{DType::F16, DType::BF16, DType::I8};
+
+std::string typeName(DType type)
+{
+    return std::string(tensor::nameOf(type));
+}
+
+/// "bfloat16 and int8", those in which convolutions or products are native.
+std::string fastTypes(const hardware::Description &chip)
+{
+    std::string text;
+    for (const DType type : kFloats) {
+        if (chip.hasFastPath(type))
+            text += (text.empty() ? "" : " and ") + typeName(type);
+    }
+    return text;
+}
+
+/// "avx2: float16 is not computed in its matrix units, nothing gained; fast there: int8 (quantize)"
+policy::Warning noFastPath(const hardware::Description &chip, DType target)
+{
+    const bool isEmulated
+        = chip.support(Unit::Conv, target) != Support::No || chip.support(Unit::Gemm, target) != Support::No;
+    std::string text = chip.name + ": " + typeName(target)
+        + (isEmulated ? " is emulated in its matrix units" : " is not computed in its matrix units")
+        + ", nothing gained; ";
+    const std::string fast = fastTypes(chip);
+    text += fast.empty() ? "no narrow type is fast there" : "fast there: " + fast;
+    if (!chip.hasFastPath(DType::F16) && !chip.hasFastPath(DType::BF16) && chip.hasFastPath(DType::I8))
+        text += ", by quantizing";
+    return {"hardware", std::move(text), "no_fast_path", {}};
+}
+
+std::vector<std::string> narrowSums(const graph::Graph &source, const ConvertedModel &converted)
+{
+    std::vector<std::string> names;
+    const std::vector<NodeArithmetic> all = arithmeticOf(source, converted);
+    for (NodeId id = 0; id < all.size(); ++id) {
+        const bool isProduct = all[id].unit == Unit::Conv || all[id].unit == Unit::Gemm;
+        if (isProduct && tensor::isHalf(all[id].compute) && all[id].accumulate == all[id].compute)
+            names.push_back(source.node(id).name);
+    }
+    return names;
+}
+
+double bytesOf(const Shape &shape, double size)
+{
+    const auto count = shape.elementCount();
+    return count ? static_cast<double>(*count) * size : 0;
+}
+
+class Measurer
+{
+public:
+    Measurer(const hardware::Description &chip, const graph::Graph &source, const ConvertedModel &converted,
+             const infer::ShapeMap &shapes)
+        : m_chip(chip)
+        , m_source(source)
+        , m_converted(converted)
+        , m_shapes(shapes)
+        , m_perByte(chip.gigaflops && chip.bandwidth ? *chip.gigaflops / *chip.bandwidth : kOperationsPerByte)
+    {
+        for (const tensor::Array &array : converted.model.parameters)
+            m_parameters.insert(dialect::variableOf(source, array.name));
+    }
+
+    ChipGain measure()
+    {
+        ChipGain gain;
+        for (NodeId id = 0; id < m_source.nodeCount(); ++id) {
+            if (!m_source.isVariable(id))
+                add(id, gain);
+        }
+        for (const rewrite::InsertedCast &cast : m_converted.conversion.casts)
+            gain.casts += costOf(cast);
+        return gain;
+    }
+
+private:
+    const Shape &shapeOf(const graph::Entry &entry) const
+    {
+        static const Shape kOpen;
+        const auto &outputs = m_shapes.byNode[entry.node];
+        return entry.output < outputs.size() ? outputs[entry.output] : kOpen;
+    }
+
+    void add(NodeId id, ChipGain &gain) const
+    {
+        const auto op = dialect::of(m_source).read(m_source.node(id));
+        const auto unit = op.ok() ? hardware::unitOf(op.value()) : std::nullopt;
+        const DType type = m_converted.conversion.precisionOf(id);
+        if (!unit || !rewrite::isCastable(type))
+            return;
+        std::vector<Shape> inputs;
+        for (const graph::Entry &entry : m_source.inputs(id))
+            inputs.push_back(shapeOf(entry));
+        const auto &outputs = m_shapes.byNode[id];
+        const std::vector<std::size_t> sizesIn(inputs.size(), sizeof(float)),
+            sizesOut(outputs.size(), sizeof(float));
+        const auto cost = ops::cost(op.value(), inputs, outputs, sizesIn, sizesOut);
+        if (!cost)
+            return;
+        const auto bytes = static_cast<double>(cost->bytes);
+        const double work = static_cast<double>(cost->flops) / m_perByte;
+        gain.before += std::max(bytes, work);
+        gain.after += std::max(bytes * static_cast<double>(tensor::sizeOf(type)) / sizeof(float),
+                               work / rateOf(*unit, type));
+    }
+
+    double rateOf(Unit unit, DType type) const
+    {
+        const auto number = hardware::numberOf(type);
+        const hardware::Ability &ability = m_chip.ability(unit, *number);
+        return ability.support == Support::Native || ability.support == Support::Emulated ? ability.rate : 1;
+    }
+
+    bool isProduct(NodeId id) const
+    {
+        const auto op = dialect::of(m_source).readKind(m_source.node(id));
+        const auto unit = op.ok() ? hardware::unitOf(op.value()) : std::nullopt;
+        return unit == Unit::Conv || unit == Unit::Gemm;
+    }
+
+    /// What it reads and writes, unless a product does that on the way. A parameter is cast once, before anything runs.
+    double costOf(const rewrite::InsertedCast &cast) const
+    {
+        const NodeId node = cast.tensor.node;
+        if (cast.kind != rewrite::CastKind::Cast || !tensor::isFloat(cast.type) || isParameter(node))
+            return 0;
+        const auto isOfProduct = [this](const rewrite::Reader &reader) {
+            return reader.node != rewrite::kNoNode && isProduct(reader.node);
+        };
+        const bool isFused = m_chip.fusesCasts
+            && ((!m_source.isVariable(node) && isProduct(node))
+                || std::ranges::all_of(cast.readers, isOfProduct));
+        constexpr double kBoth = 6; // two bytes on one side, four on the other
+        return isFused ? 0 : bytesOf(shapeOf(cast.tensor), kBoth);
+    }
+
+    bool isParameter(NodeId node) const
+    {
+        return m_source.isVariable(node) && m_parameters.contains(m_source.node(node).name);
+    }
+
+    const hardware::Description &m_chip;
+    const graph::Graph &m_source;
+    const ConvertedModel &m_converted;
+    const infer::ShapeMap &m_shapes;
+    std::unordered_set<std::string_view> m_parameters;
+    double m_perByte; ///< operations in float32 while a byte comes from memory
+};
+
+std::string humanTraffic(double bytes)
+{
+    return humanBytes(static_cast<std::uint64_t>(std::max(bytes, 0.0)));
+}
+
+} // namespace
+
+ChipGain gainOn(const hardware::Description &chip, const graph::Graph &source,
+                const ConvertedModel &converted, const infer::ShapeMap &shapes)
+{
+    return Measurer(chip, source, converted, shapes).measure();
+}
+
+std::vector<policy::Warning> chipWarnings(const graph::Graph &source, const ConvertedModel &converted,
+                                          const infer::ShapeMap *shapes)
+{
+    std::vector<policy::Warning> warnings;
+    const hardware::Description &chip = *converted.chip;
+    const DType target = converted.policy.target;
+    if (!chip.hasFastPath(target))
+        warnings.push_back(noFastPath(chip, target));
+    if (std::vector<std::string> names = narrowSums(source, converted); !names.empty()) {
+        std::string text = chip.name + " sums products of " + typeName(target) + " in " + typeName(target)
+            + ": long sums lose what float32 would keep, in " + joined(names, 4);
+        warnings.push_back({"hardware", std::move(text), "narrow_accumulator", std::move(names)});
+    }
+    if (shapes == nullptr)
+        return warnings;
+    const ChipGain gain = gainOn(chip, source, converted, *shapes);
+    if (gain.casts > 0 && gain.casts > gain.saved())
+        warnings.push_back({"hardware",
+                            chip.name + ": casts that stand alone move " + humanTraffic(gain.casts)
+                                + ", lowering saves " + humanTraffic(gain.saved()) + " of "
+                                + humanTraffic(gain.before),
+                            "casts_eat_gain",
+                            {}});
+    return warnings;
+}
+
+} // namespace halftone::mixed

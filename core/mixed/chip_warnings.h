@@ -1,0 +1,34 @@
+#pragma once
+
+#include "core/mixed/convert_model.h"
+
+#include <vector>
+
+namespace halftone::mixed {
+
+/// What a chip gains from a conversion by its own figures, in bytes of memory traffic: an operator costs the bytes that it moves or,
+/// where that is more, its operations divided by Description's operations a byte (kOperationsPerByte where it says none) and the rate of its
+/// unit.
+struct ChipGain
+{
+    double before = 0; ///< all operators in float32
+    double after = 0; ///< as converted, casts left out
+    double casts = 0; ///< that stand alone
+
+    double saved() const { return before - after; }
+};
+
+/// Of a chip of which only ratios are known: a middling CPU core does about as many operations in float32 while a byte comes from memory.
+inline constexpr double kOperationsPerByte = 16;
+
+/// `shapes` of the source; operators whose shapes are open count nothing.
+ChipGain gainOn(const hardware::Description &chip, const graph::Graph &source,
+                const ConvertedModel &converted, const infer::ShapeMap &shapes);
+
+/// Warnings of a conversion for a chip (core/mixed/RULES.md, M-hardware-warnings), by code: no_fast_path, narrow_accumulator,
+/// casts_eat_gain. The last needs shapes.
+/// needs  converted.chip
+std::vector<policy::Warning> chipWarnings(const graph::Graph &source, const ConvertedModel &converted,
+                                          const infer::ShapeMap *shapes);
+
+} // namespace halftone::mixed

@@ -1,0 +1,78 @@
+#include "core/mixed/take_away.h"
+
+#include "core/dialect/dialect.h"
+#include "core/hardware/operator_unit.h"
+
+#include <optional>
+
+namespace halftone::mixed {
+namespace {
+
+using hardware::Support;
+using hardware::Unit;
+using policy::Rule;
+
+class Taker
+{
+public:
+    Taker(const hardware::Description &chip, tensor::DType target, policy::Assignment &assignment)
+        : m_chip(chip)
+        , m_target(target)
+        , m_assignment(assignment)
+    {
+    }
+
+    void look(graph::NodeId id, Unit unit)
+    {
+        policy::Decision &decision = m_assignment.inFloat(id);
+        if (policy::isChosen(decision))
+            return;
+        const Support support = m_chip.support(unit, m_target);
+        const policy::Request request = policy::requestOf(decision.rule);
+        if (support == Support::No && request != policy::Request::Fp32)
+            decision = {Rule::Hardware, entryOf(unit, support)};
+        else if (support != Support::Native && request == policy::Request::Target)
+            decision = {Rule::HardwareStorage, entryOf(unit, support)};
+    }
+
+private:
+    /// "hardware: conv16 has no float16 elementwise unit"
+    std::uint32_t entryOf(Unit unit, Support support)
+    {
+        std::optional<std::uint32_t> &entry = m_entries[static_cast<std::size_t>(unit)];
+        if (entry)
+            return *entry;
+        const std::string type(tensor::nameOf(m_target));
+        const std::string name(hardware::nameOf(unit));
+        std::string text = "hardware: " + m_chip.name;
+        text += support == Support::No ? " has no " + type + ' ' + name + " unit"
+            : support == Support::Storage
+            ? " keeps " + type + " in its " + name + " unit, but computes in float32"
+            : " emulates " + type + " in its " + name + " unit";
+        entry = static_cast<std::uint32_t>(m_assignment.entries.size());
+        m_assignment.entries.push_back(std::move(text));
+        return *entry;
+    }
+
+    const hardware::Description &m_chip;
+    tensor::DType m_target;
+    policy::Assignment &m_assignment;
+    std::array<std::optional<std::uint32_t>, hardware::kUnits> m_entries;
+};
+
+} // namespace
+
+void takeAway(const graph::Graph &graph, const hardware::Description &chip, tensor::DType target,
+              policy::Assignment &assignment)
+{
+    Taker taker(chip, target, assignment);
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        if (graph.isVariable(id) || assignment.rule(id) == Rule::Coded)
+            continue;
+        const auto op = dialect::of(graph).readKind(graph.node(id));
+        if (const auto unit = op.ok() ? hardware::unitOf(op.value()) : std::nullopt)
+            taker.look(id, *unit);
+    }
+}
+
+} // namespace halftone::mixed

@@ -1,0 +1,132 @@
+#include "core/mixed/tvm_class.h"
+
+#include <type_traits>
+
+namespace halftone::mixed {
+namespace {
+
+using ops::BinaryKind;
+using ops::LeakyRelu;
+using ops::Pool;
+using ops::Reduce;
+using ops::Softmax;
+using ops::UnaryKind;
+using Class = std::optional<TvmClass>;
+
+template <class T, class... Ts>
+inline constexpr bool kIsEither = (std::is_same_v<T, Ts> || ...);
+
+Class classOf(UnaryKind kind)
+{
+    switch (kind) {
+    case UnaryKind::Identity:
+    case UnaryKind::StopGradient:
+    case UnaryKind::Relu:
+    case UnaryKind::Sigmoid:
+    case UnaryKind::Tanh:
+    case UnaryKind::Sqrt:
+    case UnaryKind::ZerosLike:
+    case UnaryKind::OnesLike:
+        return TvmClass::Follow;
+    case UnaryKind::Exp:
+    case UnaryKind::Erf:
+    case UnaryKind::Square: // x · x there is a power here
+        return TvmClass::Never;
+    default:
+        return std::nullopt;
+    }
+}
+
+Class classOf(BinaryKind kind)
+{
+    switch (kind) {
+    case BinaryKind::Add:
+    case BinaryKind::Sub:
+    case BinaryKind::Mul:
+    case BinaryKind::Div:
+    case BinaryKind::Maximum:
+    case BinaryKind::Minimum:
+    case BinaryKind::Greater:
+    case BinaryKind::GreaterEqual:
+    case BinaryKind::Lesser:
+    case BinaryKind::LesserEqual:
+        return TvmClass::Follow;
+    case BinaryKind::Power:
+    case BinaryKind::Pow:
+        return TvmClass::Never;
+    default:
+        return std::nullopt;
+    }
+}
+
+Class classOf(Reduce::Kind kind)
+{
+    switch (kind) {
+    case Reduce::Kind::Max:
+    case Reduce::Kind::Min:
+        return TvmClass::Follow;
+    case Reduce::Kind::Sum:
+    case Reduce::Kind::Mean:
+        return TvmClass::Never;
+    default:
+        return std::nullopt;
+    }
+}
+
+Class classOf(LeakyRelu::Kind kind)
+{
+    return kind == LeakyRelu::Kind::Leaky || kind == LeakyRelu::Kind::PRelu ? Class(TvmClass::Follow)
+                                                                            : std::nullopt;
+}
+
+Class classOf(const Pool &op)
+{
+    if (op.kind != Pool::Kind::Max && op.kind != Pool::Kind::Average)
+        return std::nullopt;
+    return op.kind == Pool::Kind::Average && op.global ? TvmClass::Never : TvmClass::Follow;
+}
+
+Class classOf(Softmax::Kind kind)
+{
+    return kind == Softmax::Kind::Softmax ? Class(TvmClass::Never) : std::nullopt;
+}
+
+template <class T>
+Class classOfStruct(const T &op)
+{
+    using namespace ops;
+    if constexpr (kIsEither<T, Pool>)
+        return classOf(op);
+    else if constexpr (kIsEither<T, Unary, Activation, Binary, ScalarBinary, Reduce, LeakyRelu, Softmax>)
+        return classOf(op.kind);
+    else if constexpr (kIsEither<T, Conv, Deconv, FullyConnected, MatMul, Gemm>)
+        return TvmClass::Always;
+    else if constexpr (kIsEither<T, AdaptiveAveragePool, LayerNorm, L2Normalization, SoftmaxActivation,
+                                 SoftmaxOutput, SoftmaxCrossEntropy, Moments, LpNorm, Range, RangeLike>)
+        return TvmClass::Never;
+    else if constexpr (kIsEither<T, Pad, Flatten, Concat, Stack, Split, Squeeze, Transpose, SwapAxes,
+                                 ExpandDims, InsertAxes, Reshape, ReshapeLike, BroadcastTo, BroadcastAxes,
+                                 BroadcastLike, Expand, Slice, StridedSlice, SliceAxis, SliceLike, Take,
+                                 Embedding, NonZero, Where, Tile, Repeat, ScatterNd, ScatterElements,
+                                 ScatterTuples, Fill, DepthToSpace, Cast, MultiCast, BatchNorm, ShapeOf,
+                                 ArgReduce, Dropout, Clip, ClipBetween, Resize, Resample, Upsample>)
+        return TvmClass::Follow;
+    else if constexpr (kIsEither<T, RowNorm>)
+        return op.centred ? Class(TvmClass::Never) : std::nullopt;
+    else if constexpr (kIsEither<T, AddN>)
+        return TvmClass::Follow; // as sums of two
+    else if constexpr (kIsEither<T, Join>)
+        return op.kind == Join::Kind::Maximum || op.kind == Join::Kind::Minimum ? Class(TvmClass::Follow)
+                                                                                : std::nullopt;
+    else
+        return std::nullopt;
+}
+
+} // namespace
+
+std::optional<TvmClass> tvmClassOf(const ops::Operator &op)
+{
+    return ops::visit([](const auto &one) { return classOfStruct(one); }, op);
+}
+
+} // namespace halftone::mixed

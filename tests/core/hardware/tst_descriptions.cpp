@@ -1,0 +1,217 @@
+#include "core/base/resource.h"
+#include "core/hardware/catalogue.h"
+#include "core/hardware/description_json.h"
+#include "core/hardware/operator_unit.h"
+
+#include <nlohmann/json.hpp>
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace halftone;
+using hardware::Support;
+using hardware::Unit;
+using tensor::DType;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json conv16()
+{
+    return Json::parse(resource("hardware/conv16.json"));
+}
+
+QString messageOf(const std::string &text)
+{
+    const auto read = hardware::readDescription(text);
+    return read.ok() ? QString() : QString::fromStdString(read.error().message());
+}
+
+} // namespace
+
+class TestDescriptions : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void readsAllThatComeWithTheProgram();
+    void writesWhatItReads();
+    void refuses_data();
+    void refuses();
+    void refusesWhatIsNoJson();
+    void findsByNameFileAndNearestName();
+    void detectsByFlags_data();
+    void detectsByFlags();
+    void tellsUnits();
+};
+
+void TestDescriptions::readsAllThatComeWithTheProgram()
+{
+    QCOMPARE(hardware::builtIn().size(), std::size_t{13});
+    for (const auto &chip : hardware::builtIn()) {
+        QVERIFY2(!chip->sources.empty(), chip->name.c_str());
+        QVERIFY2(chip->support(Unit::Conv, DType::F32) == Support::Native, chip->name.c_str());
+    }
+    const auto a100 = hardware::findDescription("sm_80").value();
+    QCOMPARE(a100->support(Unit::Gemm, DType::BF16), Support::Native);
+    QVERIFY(a100->accumulator(Unit::Gemm, DType::BF16) == DType::F32);
+    QVERIFY(a100->hasFastPath(DType::F16));
+    const auto avx2 = hardware::findDescription("avx2").value();
+    QVERIFY(!avx2->hasFastPath(DType::F16));
+    QCOMPARE(avx2->support(Unit::Elementwise, DType::F16), Support::Storage);
+    QVERIFY(avx2->accumulator(Unit::Conv, DType::F16) == DType::Unknown);
+    QCOMPARE(avx2->support(Unit::Conv, DType::F64), Support::No);
+}
+
+void TestDescriptions::writesWhatItReads()
+{
+    for (const auto &chip : hardware::builtIn()) {
+        const auto again = hardware::readDescription(hardware::writeDescription(*chip));
+        QVERIFY2(again.ok(), chip->name.c_str());
+        QVERIFY2(again.value() == *chip, chip->name.c_str());
+    }
+}
+
+void TestDescriptions::refuses_data()
+{
+    QTest::addColumn<QString>("patch");
+    QTest::addColumn<QString>("message");
+    const auto row = [](const char *patch, const char *message) {
+        QTest::newRow(message) << QString(patch) << QString(message);
+    };
+    row(R"({"classes": {"conv": {"fp16": {"support": "perhaps"}}}})",
+        "classes.conv.fp16.support: \"perhaps\", expected native, storage, emulated or no");
+    row(R"({"classes": {"conv": {"fp16": {"rate": -1}}}})",
+        "classes.conv.fp16.rate: -1, expected a number above 0");
+    row(R"({"classes": {"conv": {"fp16": {"rate": "fast"}}}})",
+        "classes.conv.fp16.rate: \"fast\", expected a number above 0");
+    row(R"({"classes": {"conv": {"fp16": {"accumulate": []}}}})",
+        "classes.conv.fp16.accumulate: an empty list, expected types of accumulators, best first");
+    row(R"({"classes": {"conv": {"fp16": {"accumulate": ["float32", "int64"]}}}})",
+        "classes.conv.fp16.accumulate[1]: \"int64\", expected float32, float16, bfloat16 or int32, each "
+        "once");
+    row(R"({"classes": {"conv": {"fp17": {"support": "no"}}}})",
+        "classes.conv.fp17: an unknown key (did you mean fp16?)");
+    row(R"({"classes": {"gemm": null}})", "classes.gemm: nothing, expected a value");
+    row(R"({"classes": {"gemm": {"fp32": {"support": "storage"}}}})",
+        "classes.gemm.fp32.support: \"storage\", expected native: what is not lowered computes in float32");
+    row(R"({"name": null})", "name: nothing, expected a value");
+    row(R"({"name": 3})", "name: 3, expected a text");
+    row(R"({"kind": "toaster"})", "kind: \"toaster\", expected cpu, gpu or npu");
+    row(R"({"detect": {}})", "detect: neither cpu_flags nor cuda, expected one of them, or null");
+    row(R"({"detect": {"cpu_flags": "avx2"}})", "detect.cpu_flags: \"avx2\", expected a list of texts");
+    row(R"({"memory_gb_s": 0})", "memory_gb_s: 0, expected a number above 0");
+    row(R"({"casts": {"fused_in_products": "yes"}})",
+        "casts.fused_in_products: \"yes\", expected true or false");
+    row(R"({"sources": [{"fact": "so it is"}]})", "sources[0].document: nothing, expected a value");
+    row(R"({"colour": "green"})", "colour: an unknown key");
+}
+
+void TestDescriptions::refuses()
+{
+    QFETCH(const QString, patch);
+    QFETCH(const QString, message);
+    Json json = conv16();
+    json.merge_patch(Json::parse(patch.toStdString()));
+    if (patch.contains("\"detect\": {}"))
+        json["detect"] = Json::object();
+    QCOMPARE(messageOf(json.dump()), message);
+}
+
+void TestDescriptions::refusesWhatIsNoJson()
+{
+    QCOMPARE(messageOf("{\"name\": "), QString("byte 9: broken JSON"));
+    QCOMPARE(messageOf("[]"), QString("the description: a list, expected an object"));
+    QVERIFY(messageOf(std::string(hardware::kLongestDescription + 1, ' '))
+                .startsWith("the description: 1048577 bytes"));
+    std::string twice = conv16().dump();
+    twice.insert(1, "\"name\": \"other\", ");
+    QCOMPARE(messageOf(twice), QString("name: the key stands there twice"));
+    QVERIFY(!messageOf(std::string(100'000, '[')).isEmpty());
+}
+
+void TestDescriptions::findsByNameFileAndNearestName()
+{
+    const auto unknown = hardware::findDescription("sm_81");
+    QVERIFY(!unknown.ok());
+    QCOMPARE(unknown.error().code, Errc::BadCall);
+    QVERIFY(unknown.error().found.find("sm_80") != std::string::npos);
+
+    const QTemporaryDir folder;
+    const QString path = folder.filePath("own.json");
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    Json json = conv16();
+    json["name"] = "own";
+    file.write(json.dump().c_str());
+    file.close();
+    QCOMPARE(hardware::findDescription(path.toStdString()).value()->name, std::string("own"));
+
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write("{}");
+    file.close();
+    const auto broken = hardware::findDescription(path.toStdString());
+    QVERIFY(!broken.ok());
+    QCOMPARE(broken.error().code, Errc::BadInput);
+    QCOMPARE(broken.error().file, path.toStdString());
+    QCOMPARE(broken.error().where, std::string("name"));
+    QCOMPARE(hardware::findDescription(folder.filePath("none.json").toStdString()).error().code,
+             Errc::BadInput);
+}
+
+void TestDescriptions::detectsByFlags_data()
+{
+    QTest::addColumn<QStringList>("flags");
+    QTest::addColumn<QString>("name");
+    QTest::newRow("old") << QStringList{"sse4_2"} << QString();
+    QTest::newRow("haswell") << QStringList{"avx2", "fma"} << QString("avx2");
+    QTest::newRow("cooper lake") << QStringList{"avx2", "fma", "avx512_bf16", "avx512_vnni"}
+                                 << QString("avx512-bf16-vnni");
+    QTest::newRow("sapphire rapids") << QStringList{"avx2",        "fma",      "avx512_bf16", "avx512_vnni",
+                                                    "avx512_fp16", "amx_tile", "amx_bf16",    "amx_int8"}
+                                     << QString("amx");
+    QTest::newRow("neoverse n1") << QStringList{"asimdhp", "asimddp"} << QString("armv8.2-fp16");
+    QTest::newRow("neoverse v1") << QStringList{"asimdhp", "asimddp", "bf16", "i8mm"}
+                                 << QString("armv8.6-bf16-i8mm");
+}
+
+void TestDescriptions::detectsByFlags()
+{
+    QFETCH(const QStringList, flags);
+    QFETCH(const QString, name);
+    std::set<std::string, std::less<>> set;
+    for (const QString &flag : flags)
+        set.insert(flag.toStdString());
+    const auto found = hardware::describedBy(hardware::builtIn(), set);
+    QCOMPARE(found ? QString::fromStdString(found->name) : QString(), name);
+}
+
+void TestDescriptions::tellsUnits()
+{
+    using hardware::unitOf;
+    QVERIFY(unitOf(ops::Conv{}) == Unit::Conv);
+    QVERIFY(unitOf(ops::Deconv{}) == Unit::Conv);
+    QVERIFY(unitOf(ops::Gemm{}) == Unit::Gemm);
+    QVERIFY(unitOf(ops::Rnn{}) == Unit::Gemm);
+    QVERIFY(unitOf(ops::Attention{}) == Unit::Gemm);
+    QVERIFY(unitOf(ops::Activation{}) == Unit::Elementwise);
+    QVERIFY(unitOf(ops::Binary{ops::BinaryKind::Greater}) == Unit::Elementwise);
+    QVERIFY(unitOf(ops::Binary{ops::BinaryKind::Power}) == Unit::Softmax);
+    QVERIFY(unitOf(ops::Unary{ops::UnaryKind::Exp}) == Unit::Softmax);
+    QVERIFY(unitOf(ops::LeakyRelu{ops::LeakyRelu::Kind::Gelu}) == Unit::Elementwise);
+    QVERIFY(unitOf(ops::Pool{}) == Unit::Reduction);
+    QVERIFY(unitOf(ops::TopK{}) == Unit::Reduction);
+    QVERIFY(unitOf(ops::CumulativeSum{}) == Unit::Reduction);
+    QVERIFY(unitOf(ops::BatchNorm{}) == Unit::Normalization);
+    QVERIFY(unitOf(ops::Softmax{}) == Unit::Softmax);
+    QVERIFY(unitOf(ops::Transpose{}) == Unit::Movement);
+    QVERIFY(unitOf(ops::Concat{}) == Unit::Movement);
+    QVERIFY(!unitOf(ops::Cast{}));
+    QVERIFY(!unitOf(ops::ControlFlow{}));
+    QVERIFY(!unitOf(ops::Opaque{}));
+}
+
+QTEST_APPLESS_MAIN(TestDescriptions)
+#include "tst_descriptions.moc"
