@@ -6,6 +6,7 @@
 #include "core/base/atomic_file.h"
 #include "core/base/text.h"
 #include "core/infer/shown_outputs.h"
+#include "core/policy/policy_options.h"
 #include "core/report/comparison_report.h"
 #include "core/report/json_values.h"
 
@@ -226,14 +227,20 @@ void printSummary(const session::Session &session, const jobs::CompareOutcome &o
 Result<jobs::CompareOutcome> outcomeOf(const Options &options, session::Session &session,
                                        const std::stop_token &stop)
 {
+    jobs::CompareOptions compare = options.compare;
     if (!options.against.empty()) {
-        auto outcome = session.compareAgainst(options.against, options.compare, progress(stop));
+        policy::Policy policy;
+        if (!options.policy.accumulate.empty())
+            HALFTONE_CHECK(policy::setAccumulate(policy, options.policy.accumulate));
+        compare.accumulator = policy.accumulate.value_or(tensor::DType::Unknown);
+        auto outcome = session.compareAgainst(options.against, compare, progress(stop));
         if (outcome.ok())
             tellWarnings(outcome.value().warnings);
         return outcome;
     }
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
     options.ranges.apply(policy);
+    compare.accumulator = policy.accumulate.value_or(tensor::DType::Unknown);
     std::vector<std::string> notes = session.source().notes;
     HALFTONE_TRY(const infer::ShapeMap shapes, session.shapes(notes));
     session::DeriveRequest request{session.source().model, session.source().modelPath, policy, &shapes};
@@ -247,7 +254,7 @@ Result<jobs::CompareOutcome> outcomeOf(const Options &options, session::Session 
     if (!derived.ok())
         return options.policy.located(derived.error());
     tellWarnings(derived.value().converted->warnings);
-    return session.compare(*derived.value().converted, options.compare, progress(stop));
+    return session.compare(*derived.value().converted, compare, progress(stop));
 }
 
 Result<void> writeCsv(const std::string &path, const jobs::CompareOutcome &compared)

@@ -4,6 +4,7 @@
 #include "app/cli_options.h"
 #include "app/cli_output.h"
 #include "core/base/text.h"
+#include "core/policy/policy_options.h"
 
 #include <array>
 #include <cstdio>
@@ -19,6 +20,7 @@ struct Options
     jobs::RunSettings settings; ///< with the data, once they were taken
     std::string outputs = "heads";
     std::string out;
+    std::string accumulate;
     std::uint64_t seed = 0;
     bool hasSeed = false;
     bool json = false;
@@ -98,6 +100,11 @@ Result<void> run(Options options, const std::stop_token &stop)
                        .reads(options.settings.examples, options.model)
                        .writes("--out", options.out)
                        .check());
+    if (!options.accumulate.empty()) {
+        policy::Policy policy;
+        HALFTONE_CHECK(policy::setAccumulate(policy, options.accumulate));
+        options.settings.accumulator = *policy.accumulate;
+    }
     HALFTONE_TRY(const session::Session session, options.model.open());
     HALFTONE_TRY(const jobs::RunOutcome outcome, session.run(options.settings, progress(stop)));
     if (!options.out.empty()) {
@@ -123,6 +130,12 @@ void addRun(Parser &app, Action &chosen)
     command.option("--outputs", &options->outputs, "heads, or all: every node's value")
         .oneOf({"heads", "all"})
         .type("WHICH");
+    command
+        .option("--accumulate", &options->accumulate,
+                "Sum products of 16-bit values in float16 or bfloat16, as chips do that have no wider "
+                "accumulator, by the "
+                "reference kernels; default: float32")
+        .type("DTYPE");
     command.option("--out", &options->out, "Write the outputs").type("O.npz").notEmpty();
     command.option("--random-params", &options->seed, "Draw the parameters that the model lacks")
         .type("SEED");

@@ -2,6 +2,7 @@
 
 #include "core/backends/backend_entry.h"
 #include "core/backends/mxnet_arithmetic.h"
+#include "core/backends/narrow_sums.h"
 #include "core/backends/reference/reference_backend.h"
 #ifdef HALFTONE_HAS_ONEDNN
 #include "core/backends/onednn/backend.h"
@@ -144,7 +145,8 @@ std::string_view meaningOf(Arithmetic arithmetic)
                                            : "as the operators are defined";
 }
 
-Result<kernels::BackendChain> backendChain(std::string_view name, unsigned threads, Arithmetic arithmetic)
+Result<kernels::BackendChain> backendChain(std::string_view name, unsigned threads, Arithmetic arithmetic,
+                                           DType accumulator)
 {
     HALFTONE_TRY(const BackendEntry *const entry, entryOf(name));
     const auto reference = fallback(threads);
@@ -153,6 +155,8 @@ Result<kernels::BackendChain> backendChain(std::string_view name, unsigned threa
         chain.push_back(reference);
     if (arithmetic == Arithmetic::Mxnet)
         chain.insert(chain.begin(), mxnetArithmetic(chain));
+    if (tensor::isHalf(accumulator))
+        chain.insert(chain.begin(), narrowSums(accumulator, countOf(threads)));
     return chain;
 }
 

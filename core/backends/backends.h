@@ -49,10 +49,12 @@ std::string_view nameOf(Arithmetic arithmetic); ///< "defined", "mxnet": as call
 std::string_view meaningOf(Arithmetic arithmetic); ///< "as MXNet 1.9.1 computes on a CPU", …
 
 /// The chain behind a name: what the first one has no kernel for, the next one computes.
-/// threads  0: as many as the machine has
+/// threads      0: as many as the machine has
+/// accumulator  F16 or BF16: products of 16-bit values are summed in it, see narrowSums()
 /// fails: BadCall for an unknown name, Unsupported for one that this build or machine lacks.
 Result<kernels::BackendChain> backendChain(std::string_view name, unsigned threads,
-                                           Arithmetic arithmetic = Arithmetic::Defined);
+                                           Arithmetic arithmetic = Arithmetic::Defined,
+                                           tensor::DType accumulator = tensor::DType::Unknown);
 
 /// The backend behind a name, to make latency plans with; complete by itself.
 /// threads  0: as many as the machine has

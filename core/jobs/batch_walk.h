@@ -61,7 +61,8 @@ public:
     /// threads  0: as many as the machine has
     /// fails    what interpret::Interpreter refuses
     static Result<BatchWalk> create(const graph::Model &model, const Batches &batches,
-                                    const std::string &backend, unsigned threads);
+                                    const std::string &backend, unsigned threads,
+                                    tensor::DType accumulator = tensor::DType::Unknown);
 
     std::size_t workers() const { return m_interpreters.size(); }
 

@@ -139,7 +139,7 @@ Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::
     const auto start = std::chrono::steady_clock::now();
     const unsigned threads = options.threads > 0 ? options.threads : backends::machineThreads();
     HALFTONE_TRY(const kernels::BackendChain backends,
-                 backends::backendChain(options.backend, threads, options.arithmetic));
+                 backends::backendChain(options.backend, threads, options.arithmetic, options.accumulator));
     HALFTONE_TRY(const auto source, openExamples(options.examples, models.reference.graph, modelPath));
     HALFTONE_TRY(LayerCompare compare, LayerCompare::create(models, backends, options.settings));
     HALFTONE_TRY(const Batches batches, Batches::of(*source, options.batch));

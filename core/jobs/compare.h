@@ -20,6 +20,8 @@ struct CompareOptions
     ExampleOptions examples;
     std::string backend{backends::kDefaultBackend};
     backends::Arithmetic arithmetic = backends::Arithmetic::Defined; ///< of both models
+    tensor::DType accumulator
+        = tensor::DType::Unknown; ///< of products of 16-bit values: backends::narrowSums()
     unsigned threads = 0; ///< 0: as many as the machine has
     std::size_t batch = 0; ///< examples at a time; 0: as many as fit, pictures one by one
     profile::CompareSettings settings;

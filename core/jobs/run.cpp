@@ -213,7 +213,9 @@ Result<RunOutcome> runModel(const graph::Model &model, const std::string &modelP
     HALFTONE_TRY(const auto source, openExamples(settings.examples, model.graph, modelPath));
     HALFTONE_TRY(const Batches batches, batchesOf(*source, settings));
     HALFTONE_TRY(const graph::Model complete, filled(model, settings, *source));
-    HALFTONE_TRY(BatchWalk walk, BatchWalk::create(complete, batches, settings.backend, settings.threads));
+    HALFTONE_TRY(
+        BatchWalk walk,
+        BatchWalk::create(complete, batches, settings.backend, settings.threads, settings.accumulator));
     return ModelRun(complete.graph, settings, *source, batches).run(walk, progress);
 }
 

@@ -20,6 +20,8 @@ struct RunSettings
 {
     ExampleOptions examples;
     std::string backend{backends::kDefaultBackend};
+    tensor::DType accumulator
+        = tensor::DType::Unknown; ///< of products of 16-bit values: backends::narrowSums()
     unsigned threads = 0; ///< 0: as many as the machine has
     std::size_t batch = 0; ///< examples at a time; 0: all arrays at once, pictures one by one
     bool allNodes = false; ///< every node's value instead of the heads'

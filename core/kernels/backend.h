@@ -48,6 +48,8 @@ struct Operation
     std::size_t readOutputs = ~std::size_t{0};
     /// Where an operator that draws random numbers begins: the same seed, the same numbers.
     std::uint64_t seed = 0;
+    /// Of sums of products, where they are to be rounded at each step; Unknown: as wide as the kernel adds them.
+    tensor::DType accumulator = tensor::DType::Unknown;
 
     bool isConstant(std::size_t input) const
     {

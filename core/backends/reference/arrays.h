@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/backends/reference/matrix.h"
 #include "core/kernels/backend.h"
 #include "core/kernels/workers.h"
 
@@ -42,6 +43,7 @@ struct Arrays
     std::vector<const Real *> in;
     std::vector<Real *> out; ///< null for an output that nobody takes
 
+    Summing summing() const { return {workers, operation.accumulator}; }
     DimSpan inDims(std::size_t i) const { return operation.inputs[i].shape.dims(); }
     DimSpan outDims(std::size_t i) const { return operation.outputs[i].shape.dims(); }
     std::size_t inCount(std::size_t i) const { return count(inDims(i)); }

@@ -1,6 +1,7 @@
 #include "core/backends/reference/kernels.h"
 #include "core/backends/reference/matrix.h"
 #include "core/backends/reference/spatial.h"
+#include "core/tensor/bfloat16.h"
 
 #include <algorithm>
 
@@ -95,7 +96,7 @@ Result<void> compute(const ops::Conv &op, const Arrays<Real> &arrays)
                 groupInputs, op.layout};
             Real *out = arrays.out[0] + n * output.batchStride + g * groupOutputs * output.channelStride;
             // Output positions are one run of memory, row after row, in either layout.
-            multiply<Real>(arrays.workers, static_cast<std::size_t>(groupOutputs),
+            multiply<Real>(arrays.summing(), static_cast<std::size_t>(groupOutputs),
                            static_cast<std::size_t>(depth), static_cast<std::size_t>(output.positions()),
                            {arrays.in[1] + g * groupOutputs * depth, depth, 1}, PackPanel<Real>(columns),
                            bias ? bias + g * groupOutputs : nullptr,
@@ -106,6 +107,18 @@ Result<void> compute(const ops::Conv &op, const Arrays<Real> &arrays)
 }
 
 namespace {
+
+/// A sum as its accumulator has it.
+template <class Real>
+Real rounded(const Arrays<Real> &arrays, Real sum)
+{
+    const tensor::DType type = arrays.operation.accumulator;
+    return type == tensor::DType::F16
+        ? static_cast<Real>(tensor::floatFromFloat16(tensor::float16FromFloat(static_cast<float>(sum))))
+        : type == tensor::DType::BF16
+        ? static_cast<Real>(tensor::floatFromBfloat16(tensor::bfloat16FromFloat(static_cast<float>(sum))))
+        : sum;
+}
 
 /// How much of the full result is cut off at the front of an axis.
 std::array<std::int64_t, 3> cutOff(const ops::Deconv &op, const ops::Window &checked, const Picture &input,
@@ -147,7 +160,7 @@ Result<void> compute(const ops::Deconv &op, const Arrays<Real> &arrays)
         for (std::int64_t g = 0; g < op.groups; ++g) {
             const Real *data = arrays.in[0] + n * input.batchStride + g * groupInputs * input.channelStride;
             Real *out = arrays.out[0] + n * output.batchStride + g * groupOutputs * output.channelStride;
-            multiply<Real>(arrays.workers, static_cast<std::size_t>(rows),
+            multiply<Real>(arrays.summing(), static_cast<std::size_t>(rows),
                            static_cast<std::size_t>(groupInputs), static_cast<std::size_t>(positions),
                            {arrays.in[1] + g * groupInputs * rows, 1, rows},
                            MatrixView<const Real>{data, input.channelStride, input.strides[2]}, nullptr,
@@ -171,7 +184,7 @@ Result<void> compute(const ops::Deconv &op, const Arrays<Real> &arrays)
                                     offset += x * output.strides[axis];
                                 }
                                 if (inside)
-                                    out[offset] += from[p];
+                                    out[offset] = rounded(arrays, out[offset] + from[p]);
                             }
                         }
                     }

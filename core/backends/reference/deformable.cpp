@@ -113,7 +113,7 @@ Result<void> compute(const ops::DeformableConv &op, const Arrays<Real> &arrays)
                        gathered.data());
         for (std::size_t g = 0; g < groups; ++g) {
             const auto step = static_cast<std::ptrdiff_t>(places);
-            multiply<Real>(arrays.workers, outputs, depth, places,
+            multiply<Real>(arrays.summing(), outputs, depth, places,
                            MatrixView<const Real>{arrays.in[op.weight()] + g * outputs * depth,
                                                   static_cast<std::ptrdiff_t>(depth), 1},
                            MatrixView<const Real>{gathered.data() + g * depth * places, step, 1},

@@ -30,7 +30,7 @@ Result<void> compute(const ops::FullyConnected &op, const Arrays<Real> &arrays)
     const auto units = static_cast<std::size_t>(op.units);
     const std::size_t rows = units == 0 ? 0 : arrays.outCount(0) / units;
     // Units are the rows, so that the bias is theirs; the result is written transposed.
-    multiply<Real>(arrays.workers, units, features, rows, {arrays.in[1], signedOf(features), 1},
+    multiply<Real>(arrays.summing(), units, features, rows, {arrays.in[1], signedOf(features), 1},
                    MatrixView<const Real>{arrays.in[0], 1, signedOf(features)},
                    op.hasBias ? arrays.in[2] : nullptr, {arrays.out[0], 1, signedOf(units)});
     return {};
@@ -68,7 +68,7 @@ Result<void> multiplyStretched(const Arrays<Real> &arrays)
     RowWalk walk(places, {strides(a), strides(b)});
     for (std::size_t i = 0; i < walk.rowCount() && depth > 0 && !arrays.workers.stopped(); ++i, walk.next())
         multiply<Real>(
-            arrays.workers, rows, depth, columns,
+            arrays.summing(), rows, depth, columns,
             dense(arrays.in[0] + static_cast<std::size_t>(walk.offset(0)) * rows * depth, rows, depth, false),
             dense(arrays.in[1] + static_cast<std::size_t>(walk.offset(1)) * depth * columns, depth, columns,
                   false),
@@ -93,7 +93,8 @@ Result<void> compute(const ops::MatMul &op, const Arrays<Real> &arrays)
         const std::size_t columns = depth == 0 ? 0 : arrays.inCount(1) / depth;
         if (depth == 0)
             std::fill_n(arrays.out[0], arrays.outCount(0), Real(0));
-        multiply<Real>(arrays.workers, rows, depth, columns, dense(arrays.in[0], rows, depth, op.transposeA),
+        multiply<Real>(arrays.summing(), rows, depth, columns,
+                       dense(arrays.in[0], rows, depth, op.transposeA),
                        dense(arrays.in[1], depth, columns, op.transposeB), nullptr,
                        {arrays.out[0], signedOf(columns), 1});
         return {};
@@ -104,7 +105,7 @@ Result<void> compute(const ops::MatMul &op, const Arrays<Real> &arrays)
     const auto columns = static_cast<std::size_t>(c[rank - 1]);
     const auto depth = static_cast<std::size_t>(a[op.transposeA ? rank - 2 : rank - 1]);
     for (std::size_t i = 0; i < extent(c, 0, rank - 2) && !arrays.workers.stopped(); ++i)
-        multiply<Real>(arrays.workers, rows, depth, columns,
+        multiply<Real>(arrays.summing(), rows, depth, columns,
                        dense(arrays.in[0] + i * rows * depth, rows, depth, op.transposeA),
                        dense(arrays.in[1] + i * depth * columns, depth, columns, op.transposeB), nullptr,
                        {arrays.out[0] + i * rows * columns, signedOf(columns), 1});
@@ -136,7 +137,7 @@ Result<void> compute(const ops::Gemm &op, const Arrays<Real> &arrays)
                                             : view(arrays.in[0], o, i, rows, depth, false);
             const auto right = op.transposeB ? view(arrays.in[1], o, i, columns, depth, true)
                                              : view(arrays.in[1], o, i, depth, columns, false);
-            multiply<Real>(arrays.workers, rows, depth, columns, left, right, nullptr,
+            multiply<Real>(arrays.summing(), rows, depth, columns, left, right, nullptr,
                            {arrays.out[0] + (o * rows * inner + i) * columns, signedOf(inner * columns), 1});
         }
     }
@@ -183,7 +184,7 @@ Result<void> compute(const ops::AttentionProduct &op, const Arrays<Real> &arrays
                                              signedOf(batch * heads * size), 1}
                     : MatrixView<const Real>{part(n, h, 0), rowStride, 1};
                 Real *out = arrays.out[0] + (n * heads + h) * queries * keys;
-                multiply<Real>(arrays.workers, queries, size, keys, left,
+                multiply<Real>(arrays.summing(), queries, size, keys, left,
                                MatrixView<const Real>{part(n, h, cross ? 0 : 1), 1, rowStride}, nullptr,
                                {out, signedOf(keys), 1});
                 for (std::size_t i = 0; i < queries * keys; ++i)
@@ -192,7 +193,7 @@ Result<void> compute(const ops::AttentionProduct &op, const Arrays<Real> &arrays
             }
             const auto queries = static_cast<std::size_t>(arrays.inDims(1)[1]);
             const auto keys = static_cast<std::size_t>(arrays.inDims(1)[2]);
-            multiply<Real>(arrays.workers, queries, keys, size,
+            multiply<Real>(arrays.summing(), queries, keys, size,
                            {arrays.in[1] + (n * heads + h) * queries * keys, signedOf(keys), 1},
                            MatrixView<const Real>{part(n, h, parts - 1), rowStride, 1}, nullptr,
                            {arrays.out[0] + (n * heads + h) * size, signedOf(batch * heads * size), 1});

@@ -1,5 +1,7 @@
 #include "core/backends/reference/matrix.h"
 
+#include "core/tensor/elements.h"
+
 #include <algorithm>
 #include <array>
 #include <type_traits>
@@ -102,6 +104,29 @@ AddUp<Real> fastest()
     return addUpAnywhere<Real>;
 }
 
+template <class Real>
+void roundTo(tensor::DType type, std::array<Real, kPanelColumns> &values)
+{
+    std::array<std::byte, kPanelColumns * sizeof(std::uint16_t)> narrow;
+    tensor::narrow(values.data(), values.size(), type, narrow.data());
+    tensor::widen(type, narrow.data(), values.size(), values.data());
+}
+
+/// As addUp(), each sum rounded to `type` when a product, itself not rounded, was added.
+template <class Real>
+void addUpRounded(const std::array<const Real *, kTileRows> &left, std::size_t depth, const Real *panel,
+                  tensor::DType type, Tile<Real> &tile)
+{
+    for (std::size_t r = 0; r < kTileRows; ++r) {
+        tile.sums[r].fill(Real(0));
+        for (std::size_t k = 0; k < depth; ++k) {
+            for (std::size_t j = 0; j < kPanelColumns; ++j)
+                tile.sums[r][j] += left[r][k] * panel[k * kPanelColumns + j];
+            roundTo(type, tile.sums[r]);
+        }
+    }
+}
+
 /// Rows that `left` has not got contiguous, copied.
 template <class Real>
 std::vector<Real> contiguousRows(MatrixView<const Real> left, std::size_t rows, std::size_t depth)
@@ -118,11 +143,13 @@ std::vector<Real> contiguousRows(MatrixView<const Real> left, std::size_t rows, 
 } // namespace
 
 template <class Real>
-void multiply(const kernels::Workers &workers, std::size_t rows, std::size_t depth, std::size_t columns,
+void multiply(const Summing &summing, std::size_t rows, std::size_t depth, std::size_t columns,
               MatrixView<const Real> left, const PackPanel<Real> &right, const Real *bias,
               MatrixView<Real> out)
 {
     static const AddUp<Real> kAddUp = fastest<Real>();
+    const kernels::Workers &workers = summing.workers;
+    const tensor::DType accumulator = summing.accumulator;
     std::vector<Real> copy;
     if (left.columnStride != 1) {
         copy = contiguousRows(left, rows, depth);
@@ -145,7 +172,10 @@ void multiply(const kernels::Workers &workers, std::size_t rows, std::size_t dep
                     for (std::size_t i = 0; i < kTileRows; ++i)
                         tileRows[i] = left.at
                             + static_cast<std::ptrdiff_t>(r + std::min(i, height - 1)) * left.rowStride;
-                    kAddUp(tileRows, depth, panel.data(), tile);
+                    if (tensor::isHalf(accumulator))
+                        addUpRounded(tileRows, depth, panel.data(), accumulator, tile);
+                    else
+                        kAddUp(tileRows, depth, panel.data(), tile);
                     for (std::size_t i = 0; i < height; ++i) {
                         Real *to = out.at + static_cast<std::ptrdiff_t>(r + i) * out.rowStride
                             + static_cast<std::ptrdiff_t>(first) * out.columnStride;
@@ -159,7 +189,7 @@ void multiply(const kernels::Workers &workers, std::size_t rows, std::size_t dep
 }
 
 template <class Real>
-void multiply(const kernels::Workers &workers, std::size_t rows, std::size_t depth, std::size_t columns,
+void multiply(const Summing &summing, std::size_t rows, std::size_t depth, std::size_t columns,
               MatrixView<const Real> left, MatrixView<const Real> right, const Real *bias,
               MatrixView<Real> out)
 {
@@ -173,14 +203,14 @@ void multiply(const kernels::Workers &workers, std::size_t rows, std::size_t dep
             std::fill(panel + width, panel + kPanelColumns, Real(0));
         }
     };
-    multiply(workers, rows, depth, columns, left, pack, bias, out);
+    multiply(summing, rows, depth, columns, left, pack, bias, out);
 }
 
 #define HALFTONE_INSTANTIATE(Real)                                                                           \
-    template void multiply(const kernels::Workers &, std::size_t, std::size_t, std::size_t,                  \
-                           MatrixView<const Real>, const PackPanel<Real> &, const Real *, MatrixView<Real>); \
-    template void multiply(const kernels::Workers &, std::size_t, std::size_t, std::size_t,                  \
-                           MatrixView<const Real>, MatrixView<const Real>, const Real *, MatrixView<Real>);
+    template void multiply(const Summing &, std::size_t, std::size_t, std::size_t, MatrixView<const Real>,   \
+                           const PackPanel<Real> &, const Real *, MatrixView<Real>);                         \
+    template void multiply(const Summing &, std::size_t, std::size_t, std::size_t, MatrixView<const Real>,   \
+                           MatrixView<const Real>, const Real *, MatrixView<Real>);
 HALFTONE_INSTANTIATE(float)
 HALFTONE_INSTANTIATE(double)
 #undef HALFTONE_INSTANTIATE

@@ -99,7 +99,7 @@ private:
         const LayerWeights<Real> &weights = m_weights[cell];
         // The input's share of all steps at once: (steps · batch, gate rows).
         std::vector<Real> fromInput(m_steps * m_batch * m_rows);
-        multiply<Real>(m_arrays.workers, m_rows, weights.features, m_steps * m_batch,
+        multiply<Real>(m_arrays.summing(), m_rows, weights.features, m_steps * m_batch,
                        {weights.input, signedOf(weights.features), 1},
                        MatrixView<const Real>{input.data(), 1, signedOf(weights.features)}, weights.inputBias,
                        {fromInput.data(), 1, signedOf(m_rows)});
@@ -111,7 +111,8 @@ private:
         std::vector<Real> fromState(m_batch * m_rows);
         std::vector<Real> next(m_state);
         for (std::size_t step = 0; step < m_steps && !m_arrays.workers.stopped(); ++step) {
-            multiply<Real>(m_arrays.workers, m_rows, m_out, m_batch, {weights.recurrent, signedOf(m_out), 1},
+            multiply<Real>(m_arrays.summing(), m_rows, m_out, m_batch,
+                           {weights.recurrent, signedOf(m_out), 1},
                            MatrixView<const Real>{hidden.data(), 1, signedOf(m_out)}, weights.recurrentBias,
                            {fromState.data(), 1, signedOf(m_rows)});
             for (std::size_t n = 0; n < m_batch; ++n) {

@@ -146,7 +146,7 @@ Result<void> compute(const ops::Attention &op, const Arrays<Real> &arrays)
             const std::vector<Real> valueRows = withPast(arrays, 2, pastValues, values, n, h / group);
             std::vector<Real> products(queries.length * total);
             const auto signedOf = [](std::size_t value) { return static_cast<std::ptrdiff_t>(value); };
-            multiply<Real>(arrays.workers, queries.length, queries.size, total,
+            multiply<Real>(arrays.summing(), queries.length, queries.size, total,
                            {arrays.in[0] + queries.begin(n, h), signedOf(queries.step()), 1},
                            MatrixView<const Real>{keyRows.data(), 1, signedOf(keys.size)}, nullptr,
                            {products.data(), signedOf(total), 1});
@@ -169,7 +169,7 @@ Result<void> compute(const ops::Attention &op, const Arrays<Real> &arrays)
             for (std::size_t q = 0; q < queries.length; ++q)
                 softmaxRow(products.data() + q * total, total);
             show(Shows::Weights);
-            multiply<Real>(arrays.workers, queries.length, total, values.size,
+            multiply<Real>(arrays.summing(), queries.length, total, values.size,
                            {products.data(), signedOf(total), 1},
                            MatrixView<const Real>{valueRows.data(), signedOf(values.size), 1}, nullptr,
                            {arrays.out[0] + results.begin(n, h), signedOf(results.step()), 1});
