@@ -100,6 +100,10 @@ void TestCli::aBadCallEndsWithTwoAndOneLine_data()
                               << QByteArray("did you mean share");
     QTest::newRow("bad override") << QStringList{"convert", kSample, "--out", "x", "--override", "fc"}
                                   << QByteArray("--override");
+    QTest::newRow("unknown chip") << QStringList{"convert", kSample, "--out", "x", "--hardware", "sm80"}
+                                  << QByteArray("did you mean sm_80");
+    QTest::newRow("bad accumulator") << QStringList{"convert", kSample, "--out", "x", "--accumulate", "int8"}
+                                     << QByteArray("bfloat16");
     QTest::newRow("bad list version") << QStringList{"lists", "--version", "3"} << QByteArray("1.9.1");
 }
 
@@ -143,8 +147,7 @@ void TestCli::whatThisBuildCannotDoEndsWithThree_data()
 {
     QTest::addColumn<QStringList>("arguments");
     QTest::newRow("no such lists") << QStringList{"lists", "--dialect", "no-format"};
-    QTest::newRow("hardware") << QStringList{"convert", kSample, "--out", "x", "--hardware", "this"};
-    QTest::newRow("mode") << QStringList{"convert", kSample, "--out", "x", "--mode", "tvm"};
+    QTest::newRow("backend") << QStringList{"run", kSample, "--inputs", kDigits, "--backend", "cuda"};
 }
 
 void TestCli::whatThisBuildCannotDoEndsWithThree()

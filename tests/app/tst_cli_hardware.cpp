@@ -1,0 +1,147 @@
+#include "tests/support/call_cli.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+using halftone::test::callCli;
+using halftone::test::CliOutcome;
+using nlohmann::json;
+
+namespace {
+
+const QString kModel = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json");
+const QString kTest = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-test.npz");
+
+json converted(const QStringList &options)
+{
+    const QTemporaryDir folder;
+    const CliOutcome outcome
+        = callCli(QStringList{"convert", kModel, "--out", folder.filePath("m"), "--json"} + options);
+    if (outcome.code != 0)
+        qFatal("%s", outcome.err.constData());
+    return outcome.json();
+}
+
+bool warns(const json &report, const std::string &code)
+{
+    for (const json &warning : report.at("warnings")) {
+        if (warning.contains("code") && warning.at("code") == code)
+            return true;
+    }
+    return false;
+}
+
+} // namespace
+
+/// Chips, modes tvm and all, and accumulators by the command line.
+class TestCliHardware : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void listsAndShowsDescriptions();
+    void aChipDecidesWhatIsLowered();
+    void everyNodeTellsItsArithmetic();
+    void aBrokenDescriptionIsNamedWithItsPlace();
+    void modesTvmAndAll();
+    void aNarrowAccumulatorIsSeen();
+};
+
+void TestCliHardware::listsAndShowsDescriptions()
+{
+    const json all = callCli({"hardware", "--json"}).json();
+    QCOMPARE(all.at("hardware").size(), std::size_t{13});
+    QVERIFY(callCli({"hardware"}).out.contains("NVIDIA A100"));
+    const json one = callCli({"hardware", "sm_80", "--json"}).json();
+    QCOMPARE(one.at("classes").at("conv").at("bf16").at("support").get<std::string>(), std::string("native"));
+    QVERIFY(callCli({"hardware", "conv16"}).out.contains("TVM RFC"));
+    const CliOutcome here = callCli({"hardware", "this", "--json"});
+    QVERIFY2(here.code == 0 || here.code == 3, here.err.constData());
+    QCOMPARE(callCli({"hardware", "sm80"}).code, 2);
+}
+
+void TestCliHardware::aChipDecidesWhatIsLowered()
+{
+    const json report = converted({"--target", "float16", "--hardware", "conv16"});
+    QCOMPARE(report.at("hardware").get<std::string>(), std::string("conv16"));
+    for (const json &node : report.at("nodes")) {
+        const std::string unit = node.at("unit").is_null() ? "" : node.at("unit").get<std::string>();
+        if (node.at("assigned") == "float16")
+            QVERIFY(unit == "conv" || unit == "gemm");
+        if (node.at("op") == "Activation") {
+            QCOMPARE(node.at("rule").get<std::string>(), std::string("hardware"));
+            QCOMPARE(node.at("entry").get<std::string>(),
+                     std::string("hardware: conv16 has no float16 elementwise unit"));
+        }
+    }
+    QVERIFY(!warns(report, "no_fast_path"));
+    QVERIFY(warns(converted({"--target", "float16", "--hardware", "avx2"}), "no_fast_path"));
+    QVERIFY(converted({"--target", "float16"}).at("hardware").is_null());
+}
+
+void TestCliHardware::everyNodeTellsItsArithmetic()
+{
+    const json report = converted({"--target", "float16", "--hardware", "armv8.2-fp16"});
+    int products = 0;
+    for (const json &node : report.at("nodes")) {
+        QVERIFY(node.contains("accumulate") && node.contains("output"));
+        if (node.at("op") != "Convolution" || node.at("assigned") != "float16")
+            continue;
+        ++products;
+        QCOMPARE(node.at("accumulate").get<std::string>(), std::string("float16"));
+        QCOMPARE(node.at("output").get<std::string>(), std::string("float16"));
+    }
+    QVERIFY(products > 0);
+    QVERIFY(warns(report, "narrow_accumulator"));
+}
+
+void TestCliHardware::aBrokenDescriptionIsNamedWithItsPlace()
+{
+    const QTemporaryDir folder;
+    const QString path = folder.filePath("own.json");
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(callCli({"hardware", "conv16", "--json"}).out.replace("\"native\"", "\"perhaps\""));
+    file.close();
+    const CliOutcome outcome
+        = callCli({"convert", kModel, "--out", folder.filePath("m"), "--hardware", path});
+    QCOMPARE(outcome.code, 1);
+    QVERIFY2(outcome.lastLine().contains(path.toUtf8() + ": classes.conv.fp32.support: \"perhaps\""),
+             outcome.err.constData());
+}
+
+void TestCliHardware::modesTvmAndAll()
+{
+    const json tvm = converted({"--mode", "tvm", "--target", "bfloat16"});
+    QCOMPARE(tvm.at("mode").get<std::string>(), std::string("tvm"));
+    for (const json &node : tvm.at("nodes")) {
+        if (node.at("op") == "Convolution") {
+            QCOMPARE(node.at("rule").get<std::string>(), std::string("tvm-always"));
+            QCOMPARE(node.at("accumulate").get<std::string>(), std::string("float32"));
+        }
+    }
+    for (const json &node : converted({"--mode", "all"}).at("nodes"))
+        QVERIFY(node.at("assigned") != "float32");
+}
+
+/// The sums of a convolution round less in float32, and that is seen layer by layer.
+void TestCliHardware::aNarrowAccumulatorIsSeen()
+{
+    const auto worst = [](const char *accumulate) {
+        const json report
+            = callCli({"compare", kModel, "--target", "bfloat16", "--accumulate", accumulate, "--backend",
+                       "reference", "--inputs", kTest, "--examples", "4", "--json"})
+                  .json();
+        double least = 1000;
+        for (const json &layer : report.at("layers")) {
+            if (layer.at("op") == "Convolution" && layer.at("sqnr_db").is_number())
+                least = std::min(least, layer.at("sqnr_db").get<double>());
+        }
+        return least;
+    };
+    QVERIFY(worst("bfloat16") + 3 < worst("float32"));
+}
+
+QTEST_APPLESS_MAIN(TestCliHardware)
+#include "tst_cli_hardware.moc"
