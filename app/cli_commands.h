@@ -22,6 +22,8 @@ void addCompare(Parser &app, Action &chosen);
 void addCalibrate(Parser &app, Action &chosen);
 void addQuantize(Parser &app, Action &chosen);
 void addLayout(Parser &app, Action &chosen);
+void addVerify(Parser &app, Action &chosen);
+void addPolicy(Parser &app, Action &chosen);
 void addReport(Parser &app, Action &chosen);
 void addBackends(Parser &app, Action &chosen);
 void addHardware(Parser &app, Action &chosen);

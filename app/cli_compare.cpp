@@ -70,6 +70,11 @@ Json nameOrNull(const jobs::CompareOutcome &outcome, const std::optional<std::si
     return layer ? Json(nameOf(outcome, *layer)) : Json();
 }
 
+bool isAnalysed(const jobs::CompareOutcome &outcome)
+{
+    return tensor::isForAnalysis(outcome.models.float16As);
+}
+
 Json outputsJson(const jobs::CompareOutcome &outcome)
 {
     Json outputs = Json::array();
@@ -104,22 +109,24 @@ Json jsonOf(const jobs::CompareOutcome &outcome, const Options &options)
     Json warnings = Json::array();
     for (const policy::Warning &warning : outcome.warnings)
         warnings.push_back({{"entry", warning.entry}, {"text", warning.text}});
-    return {{"backend", options.compare.backend},
-            {"arithmetic", backends::nameOf(outcome.arithmetic)},
-            {"warnings", std::move(warnings)},
-            {"effect", options.effect},
-            {"examples", outcome.examples},
-            {"batch", outcome.batch},
-            {"seconds", outcome.seconds},
-            {"peak_bytes", comparison.peakBytes},
-            {"layers", Json::parse(report::layersJson(outcome.models.reference.graph, comparison.layers))},
-            {"first_divergence", nameOrNull(outcome, comparison.firstDivergence)},
-            {"threshold_db", comparison.threshold},
-            {"first_not_finite_fp32", nameOrNull(outcome, comparison.firstUnclean)},
-            {"outputs", outputsJson(outcome)},
-            {"top1", accuracyJson(outcome, &jobs::Accuracy::top1, &profile::Agreement::top1)},
-            {"top5", accuracyJson(outcome, &jobs::Accuracy::top5, &profile::Agreement::top5)},
-            {"unmatched", {{"model", outcome.unmatched.reference}, {"other", outcome.unmatched.other}}}};
+    return {
+        {"backend", options.compare.backend},
+        {"arithmetic", backends::nameOf(outcome.arithmetic)},
+        {"warnings", std::move(warnings)},
+        {"analysed_format", isAnalysed(outcome) ? Json(tensor::nameOf(outcome.models.float16As)) : Json()},
+        {"effect", options.effect},
+        {"examples", outcome.examples},
+        {"batch", outcome.batch},
+        {"seconds", outcome.seconds},
+        {"peak_bytes", comparison.peakBytes},
+        {"layers", Json::parse(report::layersJson(outcome.models.reference.graph, comparison.layers))},
+        {"first_divergence", nameOrNull(outcome, comparison.firstDivergence)},
+        {"threshold_db", comparison.threshold},
+        {"first_not_finite_fp32", nameOrNull(outcome, comparison.firstUnclean)},
+        {"outputs", outputsJson(outcome)},
+        {"top1", accuracyJson(outcome, &jobs::Accuracy::top1, &profile::Agreement::top1)},
+        {"top5", accuracyJson(outcome, &jobs::Accuracy::top5, &profile::Agreement::top5)},
+        {"unmatched", {{"model", outcome.unmatched.reference}, {"other", outcome.unmatched.other}}}};
 }
 
 std::string decibels(const std::optional<ErrorFigures> &figures)
@@ -199,6 +206,11 @@ void printSummary(const session::Session &session, const jobs::CompareOutcome &o
     head.add({"model", printable(session.source().modelPath)});
     head.add({"backend", options.compare.backend});
     head.add({"arithmetic", std::string(backends::meaningOf(outcome.arithmetic))});
+    if (isAnalysed(outcome))
+        head.add({"format",
+                  std::string(tensor::nameOf(outcome.models.float16As))
+                      + ", for analysis: values are rounded to it, sums are float32; the lists are those of "
+                        "float16"});
     if (outcome.examples > 0)
         head.add({"examples",
                   withThousands(outcome.examples) + ", " + withThousands(outcome.batch) + " at a time"});
@@ -245,6 +257,7 @@ Result<jobs::CompareOutcome> outcomeOf(const Options &options, session::Session 
     HALFTONE_TRY(const infer::ShapeMap shapes, session.shapes(notes));
     session::DeriveRequest request{session.source().model, session.source().modelPath, policy, &shapes};
     request.strict = options.policy.strict;
+    request.isForAnalysis = true;
     request.ranges.table = options.ranges.table;
     request.ranges.calibrate.examples = options.compare.examples;
     request.ranges.calibrate.backend = options.compare.backend;

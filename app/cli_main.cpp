@@ -75,6 +75,8 @@ Result<int> run(int argc, char **argv, const std::stop_token &stop)
     cli::addCalibrate(app, chosen);
     cli::addQuantize(app, chosen);
     cli::addLayout(app, chosen);
+    cli::addVerify(app, chosen);
+    cli::addPolicy(app, chosen);
     cli::addReport(app, chosen);
     cli::addBackends(app, chosen);
     cli::addHardware(app, chosen);

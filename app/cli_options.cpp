@@ -115,7 +115,10 @@ void PolicyOptions::addTo(Command &command)
         command.option(name, &value, help).type(type).group(kGroup);
     };
     option("--policy", file, "A policy file; the options below win over it", "FILE");
-    option("--target", target, "float16 (fp16, half) or bfloat16 (bf16); default float16", "DTYPE");
+    option("--target", target,
+           "float16 (fp16, half) or bfloat16 (bf16); default float16. For compare also float8_e4m3fn, "
+           "float8_e5m2, tf32 or posit16",
+           "DTYPE");
     option("--mode", mode,
            "typed (default): casts only where types differ; mxnet: node for node what MXNet 1.9.1 emits; "
            "tvm: by "

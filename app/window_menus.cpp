@@ -221,6 +221,8 @@ void MainWindow::buildModelMenu()
     m_documentActions.push_back(
         menu->addAction(tr("&Load Policy…"), m_lists, &widgets::OpListsPanel::loadPolicy));
     m_documentActions.push_back(
+        menu->addAction(tr("I&mport Lists…"), m_lists, &widgets::OpListsPanel::importLists));
+    m_documentActions.push_back(
         menu->addAction(tr("&Save Policy…"), m_lists, &widgets::OpListsPanel::savePolicy));
     m_documentActions.push_back(
         menu->addAction(tr("&Reset Lists"), m_lists, &widgets::OpListsPanel::resetLists));

@@ -73,10 +73,12 @@ Result<Tensor> zeros(const kernels::TensorDesc &desc)
 
 } // namespace
 
-GraphRunner::GraphRunner(const graph::Graph &graph, const kernels::BackendChain &backends, int depth)
+GraphRunner::GraphRunner(const graph::Graph &graph, const kernels::BackendChain &backends, int depth,
+                         DType float16As)
     : m_graph(graph)
     , m_backends(backends)
     , m_depth(depth)
+    , m_float16As(float16As)
     , m_order(graph::postOrder(graph))
     , m_ops(graph.nodeCount())
     , m_shown(infer::shownOutputs(graph))
@@ -87,9 +89,10 @@ GraphRunner::GraphRunner(const graph::Graph &graph, const kernels::BackendChain 
 }
 
 Result<std::unique_ptr<GraphRunner>> GraphRunner::create(const graph::Graph &graph,
-                                                         const kernels::BackendChain &backends, int depth)
+                                                         const kernels::BackendChain &backends, int depth,
+                                                         DType float16As)
 {
-    std::unique_ptr<GraphRunner> runner(new GraphRunner(graph, backends, depth));
+    std::unique_ptr<GraphRunner> runner(new GraphRunner(graph, backends, depth, float16As));
     HALFTONE_CHECK(runner->readOperators());
     runner->findLabels();
     runner->countReaders();
@@ -121,7 +124,10 @@ Result<void> GraphRunner::readOperators()
             continue;
         HALFTONE_TRY(const std::optional<Tensor> held, dialect::of(m_graph).constantOf(node));
         if (held) {
-            HALFTONE_TRY(m_held[id], kernels::readable(*held));
+            HALFTONE_TRY(m_held[id],
+                         held->dtype() == DType::F16 && m_float16As != DType::F16
+                             ? converted(*held, m_float16As)
+                             : kernels::readable(*held));
             continue;
         }
         HALFTONE_TRY(m_ops[id], dialect::of(m_graph).readWith(node, {}));
@@ -143,7 +149,7 @@ Result<void> GraphRunner::readOperators()
                 return unsupported(node.name,
                                    "bodies nested deeper than " + std::to_string(infer::kMaxBodyDepth));
             for (const auto &body : node.subgraphs) {
-                auto runner = create(*body, m_backends, m_depth + 1);
+                auto runner = create(*body, m_backends, m_depth + 1, m_float16As);
                 if (!runner.ok())
                     return atNode(id, std::move(runner).error());
                 m_bodies[id].push_back(std::move(runner).value());
@@ -183,7 +189,7 @@ Result<infer::TypeMap> GraphRunner::typesOf(std::span<const Tensor> variables) c
     std::vector<DType> given(m_graph.nodeCount(), DType::Unknown);
     for (const NodeId id : m_order) {
         if (m_graph.isVariable(id))
-            given[id] = variables[id].dtype();
+            given[id] = variables[id].dtype() == m_float16As ? DType::F16 : variables[id].dtype();
     }
     auto inferred = infer::inferTypes(m_graph, given);
     if (!inferred.ok()
@@ -207,6 +213,8 @@ Result<infer::TypeMap> GraphRunner::typesOf(std::span<const Tensor> variables) c
             rules.apply(id, inputs, outputs);
         std::ranges::replace(outputs, DType::Unknown, inputs.empty() ? DType::F32 : inputs.front());
     }
+    for (const NodeId id : m_order)
+        std::ranges::replace(types.outputs(id), DType::F16, m_float16As);
     return types;
 }
 

@@ -18,9 +18,11 @@ namespace halftone::interpret {
 class GraphRunner
 {
 public:
-    /// `depth`: how many bodies the graph lies in.
+    /// depth      how many bodies the graph lies in
+    /// float16As  as Interpreter::create() takes it
     static Result<std::unique_ptr<GraphRunner>> create(const graph::Graph &graph,
-                                                       const kernels::BackendChain &backends, int depth);
+                                                       const kernels::BackendChain &backends, int depth,
+                                                       tensor::DType float16As);
 
     const graph::Graph &graph() const { return m_graph; }
     /// The variables that the heads need, in the graph's order.
@@ -77,7 +79,8 @@ private:
         std::unique_ptr<kernels::Kernel> kernel;
         std::string name;
     };
-    GraphRunner(const graph::Graph &graph, const kernels::BackendChain &backends, int depth);
+    GraphRunner(const graph::Graph &graph, const kernels::BackendChain &backends, int depth,
+                tensor::DType float16As);
 
     Result<void> readOperators();
     void findLabels();
@@ -107,6 +110,7 @@ private:
     const graph::Graph &m_graph;
     const kernels::BackendChain &m_backends;
     int m_depth;
+    tensor::DType m_float16As;
     std::vector<graph::NodeId> m_order; ///< what the heads need
     std::vector<ops::Operator> m_ops; ///< by NodeId
     std::unordered_map<graph::NodeId, tensor::Tensor> m_held; ///< what nodes hold themselves

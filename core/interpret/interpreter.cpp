@@ -15,12 +15,13 @@ using tensor::Tensor;
 class Interpreter::Impl
 {
 public:
-    static Result<std::unique_ptr<Impl>> create(const graph::Model &model, kernels::BackendChain backends)
+    static Result<std::unique_ptr<Impl>> create(const graph::Model &model, kernels::BackendChain backends,
+                                                tensor::DType float16As)
     {
         auto impl = std::make_unique<Impl>();
         impl->m_graph = model.graph;
         impl->m_backends = std::move(backends);
-        HALFTONE_TRY(impl->m_runner, GraphRunner::create(impl->m_graph, impl->m_backends, 0));
+        HALFTONE_TRY(impl->m_runner, GraphRunner::create(impl->m_graph, impl->m_backends, 0, float16As));
         HALFTONE_CHECK(impl->takeParameters(model));
         return impl;
     }
@@ -114,9 +115,10 @@ Interpreter::Interpreter(Interpreter &&) noexcept = default;
 Interpreter &Interpreter::operator=(Interpreter &&) noexcept = default;
 Interpreter::~Interpreter() = default;
 
-Result<Interpreter> Interpreter::create(const graph::Model &model, kernels::BackendChain backends)
+Result<Interpreter> Interpreter::create(const graph::Model &model, kernels::BackendChain backends,
+                                        tensor::DType float16As)
 {
-    HALFTONE_TRY(std::unique_ptr<Impl> impl, Impl::create(model, std::move(backends)));
+    HALFTONE_TRY(std::unique_ptr<Impl> impl, Impl::create(model, std::move(backends), float16As));
     return Interpreter(std::move(impl));
 }
 

@@ -90,9 +90,12 @@ public:
     Interpreter &operator=(Interpreter &&) noexcept;
     ~Interpreter();
 
+    /// float16As  the format that values of type float16 are held in and rounded to: another one (float8_e4m3fn, …) shows what
+    ///            that would cost where no file's operators know it. Parameters come in it, or in float16
     /// fails: Unsupported for an operator without a kernel anywhere in what the heads need, and for a sparse parameter
     /// (where = the node).
-    static Result<Interpreter> create(const graph::Model &model, kernels::BackendChain backends);
+    static Result<Interpreter> create(const graph::Model &model, kernels::BackendChain backends,
+                                      tensor::DType float16As = tensor::DType::F16);
 
     /// The variables that a run needs: not parameters, and not labels, which only training needs and which count as
     /// zeros when they are not fed. In the graph's order.

@@ -186,6 +186,8 @@ struct Cast
 {
     DType dtype = DType::Unknown;
     bool floatsOnly = false; ///< float64 and integers pass unchanged (amp_cast)
+    bool saturates
+        = false; ///< what is beyond the range, infinities too, becomes the end of it (float8 of ONNX)
 
     bool operator==(const Cast &) const = default;
 };

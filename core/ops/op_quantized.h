@@ -68,13 +68,14 @@ struct Quantized
     bool operator==(const Quantized &) const = default;
 };
 
-/// Codes by a scale and a zero point: round(x / scale) + zero point, cut to the type. Inputs: data, scale[, zero point], one for
+/// Codes by a scale and a zero point: round(x / scale) + zero point, cut to the type; float8 is rounded as such. Inputs: data, scale[, zero point], one for
 /// all, one for each place of the axis, or one for each block of places.
 struct CodeLinear
 {
     std::int64_t axis = 1;
     std::int64_t block = 0; ///< length of blocks along the axis; 0: none
     bool hasZeroPoint = false;
+    bool saturates = true; ///< into float8 only: as Cast has it
 
     bool operator==(const CodeLinear &) const = default;
 };

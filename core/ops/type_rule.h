@@ -116,7 +116,7 @@ private:
         Function function = Function::Wide;
         std::uint8_t variable = 0;
         tensor::DType fixed = tensor::DType::Unknown;
-        std::uint16_t allowed = 0xFFFF; ///< a bit per DType
+        std::uint32_t allowed = 0xFFFFFFFF; ///< a bit per DType
     };
     struct Default
     {

@@ -12,13 +12,13 @@ using tensor::DType;
 
 namespace {
 
-constexpr std::uint16_t bit(DType type)
+constexpr std::uint32_t bit(DType type)
 {
-    return static_cast<std::uint16_t>(1U << static_cast<unsigned>(type));
+    return 1U << static_cast<unsigned>(type);
 }
 
-constexpr std::uint16_t kFloats = bit(DType::F16) | bit(DType::BF16) | bit(DType::F32) | bit(DType::F64);
-constexpr std::uint16_t kIntegers = bit(DType::I8) | bit(DType::U8) | bit(DType::I16) | bit(DType::U16)
+constexpr std::uint32_t kFloats = bit(DType::F16) | bit(DType::BF16) | bit(DType::F32) | bit(DType::F64);
+constexpr std::uint32_t kIntegers = bit(DType::I8) | bit(DType::U8) | bit(DType::I16) | bit(DType::U16)
     | bit(DType::I32) | bit(DType::U32) | bit(DType::I64) | bit(DType::U64);
 
 DType typeNamed(std::string_view name)
@@ -28,7 +28,7 @@ DType typeNamed(std::string_view name)
     return type.value_or(DType::Unknown);
 }
 
-std::uint16_t typesNamed(std::string_view name)
+std::uint32_t typesNamed(std::string_view name)
 {
     return name == "float" ? kFloats : name == "integer" ? kIntegers : bit(typeNamed(name));
 }
@@ -107,7 +107,7 @@ private:
             readDefault(trimmed(text.substr(equals + 1)), item);
     }
 
-    static std::uint16_t readAllowed(std::string_view names)
+    static std::uint32_t readAllowed(std::string_view names)
     {
         unsigned allowed = 0;
         for (std::size_t bar = 0; bar != std::string_view::npos; names.remove_prefix(bar + 1)) {
@@ -116,7 +116,7 @@ private:
             if (bar == std::string_view::npos)
                 break;
         }
-        return static_cast<std::uint16_t>(allowed);
+        return static_cast<std::uint32_t>(allowed);
     }
 
     void readCore(std::string_view text, TypeRule::Item &item)

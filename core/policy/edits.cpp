@@ -4,6 +4,7 @@
 #include "core/policy/int8_forms.h"
 #include "core/policy/op_lists.h"
 #include "core/policy/pattern.h"
+#include "core/policy/policy_options.h"
 #include "core/policy/wording.h"
 
 #include <algorithm>
@@ -161,8 +162,8 @@ public:
     {
         // What was to be in the target type stays so, whichever it is.
         for (auto &[node, type] : m_policy.nodeOverrides)
-            type = type == m_policy.target ? edit.target : type;
-        m_policy.target = edit.target;
+            type = type == askedTarget(m_policy) ? edit.target : type;
+        setTarget(m_policy, edit.target);
         return {};
     }
 

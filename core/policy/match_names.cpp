@@ -193,7 +193,7 @@ Result<NamedNodes> NameMatcher::match()
         HALFTONE_CHECK(exclude(i));
     excludePatterns();
     for (const auto &[name, type] : m_policy.nodeOverrides)
-        applyOverride(name, type);
+        applyOverride(name, type == m_policy.analysedFormat ? m_policy.target : type);
     if (m_told > kMostWarnings)
         m_warnings.push_back(
             {std::string(kExcluded), std::to_string(m_told - kMostWarnings) + " more names of this kind"});

@@ -44,6 +44,9 @@ struct ConditionalRule
 struct Policy
 {
     tensor::DType target = tensor::DType::F16;
+    /// A format that no file's operators know (tensor::isForAnalysis), in which values of the target type are held to see what that
+    /// costs; the target is then float16, whose lists and rules hold. Nothing is written of such a conversion.
+    std::optional<tensor::DType> analysedFormat;
     std::optional<Mode> mode;
     std::optional<Api> api;
     std::string listVersion = "1.9.1"; ///< whose built-in lists: "1.9.1", "2.0.0b1", "master"

@@ -2,6 +2,7 @@
 
 #include "core/dialect/registry.h"
 #include "core/policy/op_lists.h"
+#include "core/policy/policy_options.h"
 
 #include <algorithm>
 #include <array>
@@ -14,13 +15,13 @@ using Word = PolicyField::Word;
 constexpr Word kTarget{
     [](Policy &policy, std::string_view word) {
         const std::optional<tensor::DType> type = tensor::dtypeNamed(word);
-        if (!type || !tensor::isHalf(*type))
+        if (!type || !(tensor::isHalf(*type) || tensor::isForAnalysis(*type)))
             return false;
-        policy.target = *type;
+        setTarget(policy, *type);
         return true;
     },
-    [](const Policy &policy) { return nameOf(policy.target); },
-    "float16 or bfloat16",
+    [](const Policy &policy) { return nameOf(askedTarget(policy)); },
+    "float16 or bfloat16, or for compare float8_e4m3fn, float8_e5m2, tf32 or posit16",
 };
 
 constexpr Word kMode{

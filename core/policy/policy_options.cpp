@@ -116,6 +116,25 @@ Result<void> addExcluded(Policy &policy, std::string_view name)
     return {};
 }
 
+void setTarget(Policy &policy, tensor::DType type)
+{
+    const bool isExported = tensor::isHalf(type);
+    policy.target = isExported ? type : tensor::DType::F16;
+    policy.analysedFormat = isExported ? std::nullopt : std::optional(type);
+}
+
+tensor::DType askedTarget(const Policy &policy)
+{
+    return policy.analysedFormat.value_or(policy.target);
+}
+
+Error notExported(tensor::DType format)
+{
+    return unsupported(Field::Target,
+                       std::string(nameOf(format)) + " is a format for analysis: no file's operators know it",
+                       "float16 or bfloat16; compare shows what it would cost");
+}
+
 void addInt8(Policy &policy, const std::string &op)
 {
     if (!policy.int8Ops)

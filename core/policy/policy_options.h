@@ -10,7 +10,7 @@
 /// have begun. They fail with Errc::BadCall, naming the setting, and leave the policy as it was.
 namespace halftone::policy {
 
-/// float16 or bfloat16, also fp16, half, bf16.
+/// float16 or bfloat16, also fp16, half, bf16; or a format for analysis.
 Result<void> setTarget(Policy &policy, std::string_view text);
 /// typed, mxnet, tvm or all.
 Result<void> setMode(Policy &policy, std::string_view text);
@@ -31,6 +31,13 @@ Result<void> addInputDtype(Policy &policy, std::string_view text);
 Result<void> addMove(Policy &policy, std::string_view op, Policy::Move::To to);
 /// NAME or /PATTERN/.
 Result<void> addExcluded(Policy &policy, std::string_view name);
+
+/// The target type, or a format for analysis. Needs: isHalf(type) or isForAnalysis(type)
+void setTarget(Policy &policy, tensor::DType type);
+/// What setTarget() was given.
+tensor::DType askedTarget(const Policy &policy);
+/// Why nothing is written of a policy with such a format.
+Error notExported(tensor::DType format);
 
 /// Adds an operator to those that compute in int8.
 void addInt8(Policy &policy, const std::string &op);

@@ -6,6 +6,7 @@
 #include "core/policy/int8_forms.h"
 #include "core/policy/op_lists.h"
 #include "core/policy/policy_fields.h"
+#include "core/policy/policy_options.h"
 #include "core/policy/wording.h"
 
 #include <unordered_set>
@@ -274,9 +275,10 @@ Result<void> Resolver::move(const Policy::Move &move)
 Result<void> Resolver::checkOverrides() const
 {
     for (const auto &[name, type] : m_policy.nodeOverrides) {
-        if (type != tensor::DType::F32 && type != tensor::DType::I8 && type != m_policy.target)
+        if (type != tensor::DType::F32 && type != tensor::DType::I8 && type != askedTarget(m_policy)
+            && type != m_policy.target)
             return badInput("node_overrides[" + inQuotes(name) + ']', std::string(nameOf(type)),
-                            "float32, int8 or " + std::string(nameOf(m_policy.target)));
+                            "float32, int8 or " + std::string(nameOf(askedTarget(m_policy))));
     }
     return {};
 }

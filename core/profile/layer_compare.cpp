@@ -65,7 +65,8 @@ public:
             HALFTONE_CHECK(needTypes(models));
         HALFTONE_TRY(interpret::Interpreter reference,
                      interpret::Interpreter::create(models.reference, backends));
-        HALFTONE_TRY(interpret::Interpreter other, interpret::Interpreter::create(models.other, backends));
+        HALFTONE_TRY(interpret::Interpreter other,
+                     interpret::Interpreter::create(models.other, backends, models.float16As));
         return std::unique_ptr<Impl>(
             new Impl(models, backends, settings, std::move(reference), std::move(other)));
     }

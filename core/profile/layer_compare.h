@@ -26,7 +26,14 @@ struct ComparedModels
     infer::TypeMap types;
     /// As rewrite::Conversion::int8Group.
     std::vector<graph::NodeId> int8Group = {};
+    /// The format that float16 stands for in `other` (interpret::Interpreter::create).
+    tensor::DType float16As = tensor::DType::F16;
 };
+
+/// Lets float16 stand for `format` in the other model: its parameters are rounded to that from the reference's.
+/// clamps  finite values beyond the range become its ends. fails: Cancelled
+Result<void> letFloat16Stand(ComparedModels &models, tensor::DType format, bool clamps,
+                             const Progress &progress = {});
 
 /// `source` against what a conversion made of it: nodes are matched by the conversion's own map, merged ones to those that
 /// stand for them.

@@ -90,7 +90,7 @@ Result<std::optional<LoweredLayer>> LoweredLayer::create(const ComparedModels &m
             castTo(graph, {layer, k, 0}, form->outputs[k], outputs[k], "output" + std::to_string(k)));
     graph.setHeads(std::move(heads));
     HALFTONE_TRY(interpret::Interpreter interpreter,
-                 interpret::Interpreter::create({std::move(graph), {}, false}, backends));
+                 interpret::Interpreter::create({std::move(graph), {}, false}, backends, models.float16As));
     LoweredLayer made(std::move(interpreter));
     made.m_names = std::move(names);
     return std::optional<LoweredLayer>(std::move(made));

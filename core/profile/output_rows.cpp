@@ -34,9 +34,9 @@ double halfOfTheBits(std::span<const LayerErrors> layers)
     constexpr double kDecibelsPerBit = 6.0206; // 20 log10(2)
     int bits = 24;
     for (const LayerErrors &layer : layers) {
-        if (layer.dtype == DType::F16)
-            bits = std::min(bits, 11);
-        else if (layer.dtype == DType::BF16 || layer.dtype == DType::I8 || layer.dtype == DType::U8)
+        if (tensor::fitsFloat32(layer.dtype))
+            bits = std::min(bits, tensor::rangeOf(layer.dtype).significantBits);
+        else if (layer.dtype == DType::I8 || layer.dtype == DType::U8)
             bits = std::min(bits, 8);
     }
     return kDecibelsPerBit * bits / 2;

@@ -2,6 +2,7 @@
 
 #include "core/dialect/dialect.h"
 #include "core/jobs/feature_means.h"
+#include "core/policy/policy_options.h"
 
 namespace halftone::session {
 namespace {
@@ -40,6 +41,8 @@ Result<void> correct(const DeriveRequest &request, mixed::Decided decided,
 
 Result<Derived> derive(const DeriveRequest &given, const Progress &progress)
 {
+    if (given.policy.analysedFormat && !given.isForAnalysis)
+        return policy::notExported(*given.policy.analysedFormat);
     graph::Model model = given.model;
     std::string whyRaised;
     HALFTONE_TRY(auto raised, dialect::of(model.graph).raised(model.graph, given.policy.target, given.opset));
@@ -48,8 +51,9 @@ Result<Derived> derive(const DeriveRequest &given, const Progress &progress)
         // What is asked for is no news.
         whyRaised = given.opset >= dialect::of(model.graph).versionNumber() ? std::string() : raised->why;
     }
-    const DeriveRequest request{model,        given.modelPath,  given.policy, given.shapes, given.ranges,
-                                given.strict, given.correction, given.before, given.opset};
+    const DeriveRequest request{
+        model,        given.modelPath,  given.policy, given.shapes,        given.ranges,
+        given.strict, given.correction, given.before, given.isForAnalysis, given.opset};
     HALFTONE_TRY(mixed::Decided decided, mixed::decide(request.model, request.policy));
     HALFTONE_TRY(
         const quantize::QuantizedRanges ranges,
@@ -66,6 +70,18 @@ Result<Derived> derive(const DeriveRequest &given, const Progress &progress)
                  convert(request.model, request, decided, ranges, request.before, whyRaised, progress));
     HALFTONE_CHECK(correct(request, std::move(decided), ranges, progress, derived));
     return derived;
+}
+
+Result<profile::ComparedModels> comparedPair(const graph::Model &source,
+                                             const mixed::ConvertedModel &converted, const Progress &progress)
+{
+    profile::ComparedModels models = profile::convertedPair(source, converted.model, converted.conversion);
+    const policy::Policy &policy = converted.policy;
+    if (policy.analysedFormat)
+        HALFTONE_CHECK(profile::letFloat16Stand(
+            models, *policy.analysedFormat,
+            policy.clamp.value_or(dialect::of(source.graph).clampsParameters()), progress));
+    return models;
 }
 
 Result<Derived> deriveCorrected(const Snapshot &snapshot, const jobs::CalibrateOptions &examples,

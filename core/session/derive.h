@@ -4,6 +4,7 @@
 #include "core/base/result.h"
 #include "core/jobs/int8_ranges.h"
 #include "core/mixed/convert_model.h"
+#include "core/profile/layer_compare.h"
 #include "core/session/snapshot.h"
 
 #include <cstddef>
@@ -27,6 +28,8 @@ struct DeriveRequest
     std::optional<jobs::CalibrateOptions> correction = {};
     const mixed::ConvertedModel *before
         = nullptr; ///< another conversion of the model, whose stored parameters are taken over; null: none
+    /// Nothing is written of the result: a format that no file has (Policy::analysedFormat) may be asked for.
+    bool isForAnalysis = false;
     int opset
         = 0; ///< the result's at least, where the format counts them; 0: the model's, or what the target needs
 };
@@ -43,6 +46,11 @@ struct Derived
 /// them, the model is converted and, on request, corrected (quantize::correctBiases). Each step is done once.
 /// fails: as mixed::decide(), jobs::rangesFor(), mixed::convertModel() and jobs::featureMeans()
 Result<Derived> derive(const DeriveRequest &request, const Progress &progress = {});
+
+/// The source against its conversion, whose float16 stands for the format that the policy asks for. fails: Cancelled
+Result<profile::ComparedModels> comparedPair(const graph::Model &source,
+                                             const mixed::ConvertedModel &converted,
+                                             const Progress &progress = {});
 
 /// A snapshot's conversion once more with its biases corrected, its ranges being those that its policy chooses from its
 /// calibration. Needs: both, and a conversion. fails: as derive()

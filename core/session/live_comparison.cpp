@@ -6,6 +6,7 @@
 #include "core/jobs/batches.h"
 #include "core/jobs/compare_parts.h"
 #include "core/profile/kept_compare.h"
+#include "core/session/derive.h"
 
 #include <algorithm>
 #include <atomic>
@@ -119,8 +120,8 @@ Result<jobs::CompareOutcome> LiveComparison::compare(const Snapshot &snapshot,
         m_kept = nullptr;
         HALFTONE_TRY(m_kept, Kept::create(snapshot, options, progress));
     }
-    profile::ComparedModels models = profile::convertedPair(snapshot.source->model, snapshot.converted->model,
-                                                            snapshot.converted->conversion);
+    HALFTONE_TRY(profile::ComparedModels models,
+                 comparedPair(snapshot.source->model, *snapshot.converted, progress));
     const auto outcomeOf = [&](profile::KeptCompare::Answer answer) -> Result<jobs::CompareOutcome> {
         HALFTONE_TRY(jobs::CompareOutcome outcome, m_kept->outcomeOf(std::move(answer)));
         jobs::recordModels(outcome, models);
@@ -138,7 +139,8 @@ Result<jobs::CompareOutcome> LiveComparison::compare(const Snapshot &snapshot,
         };
     }
     std::optional<profile::KeptCompare::Answer> answer;
-    if (m_kept->compare) {
+    // What is kept of nodes is known by the types that a file says.
+    if (m_kept->compare && models.float16As == tensor::DType::F16) {
         HALFTONE_TRY(answer, m_kept->compare->compare(models, options.settings, progress, tell));
     }
     if (!answer)

@@ -161,9 +161,8 @@ Result<jobs::CompareOutcome> Session::compare(const mixed::ConvertedModel &conve
                                               const jobs::CompareOptions &options,
                                               const Progress &progress) const
 {
-    auto outcome
-        = jobs::compareModels(profile::convertedPair(m_source->model, converted.model, converted.conversion),
-                              m_source->modelPath, options, progress);
+    HALFTONE_TRY(profile::ComparedModels models, comparedPair(m_source->model, converted, progress));
+    auto outcome = jobs::compareModels(std::move(models), m_source->modelPath, options, progress);
     if (!outcome.ok())
         return located(std::move(outcome).error());
     outcome.value().warnings = converted.warnings;

@@ -19,15 +19,15 @@ namespace {
 /// Elements taken at a time: both sides of a block stay in the first-level cache.
 constexpr std::size_t kBlock = 1024;
 
-/// Of doubles that became elements of `to`.
-void countLosses(const double *from, std::size_t size, DType to, const std::byte *elements,
-                 CastReport &report)
+/// Of numbers that became elements of `to`.
+template <class Wide>
+void countLosses(const Wide *from, std::size_t size, DType to, const std::byte *elements, CastReport &report)
 {
-    const float least = to == DType::F16 ? 0x1p-14F : std::numeric_limits<float>::min();
+    const auto least = static_cast<float>(to == DType::F64 ? 0 : rangeOf(to).leastNormal);
     std::array<float, kBlock> stored;
     widen(to, elements, size, stored.data());
     for (std::size_t i = 0; i < size; ++i) {
-        report.overflowed += std::isinf(stored[i]) && std::isfinite(from[i]) ? 1 : 0;
+        report.overflowed += !std::isfinite(stored[i]) && std::isfinite(from[i]) ? 1 : 0;
         report.flushed += stored[i] == 0 && from[i] != 0 ? 1 : 0;
         report.subnormal += stored[i] != 0 && std::abs(stored[i]) < least ? 1 : 0;
         report.nan += std::isnan(from[i]) ? 1 : 0;
@@ -42,7 +42,7 @@ void narrowBlock(const Wide *from, std::size_t size, DType to, std::byte *elemen
             return narrowToHalves(from, size, to, elements, report);
     }
     narrow(from, size, to, elements);
-    if constexpr (std::is_same_v<Wide, double>)
+    if (std::is_same_v<Wide, double> || isForAnalysis(to))
         countLosses(from, size, to, elements, report);
 }
 
@@ -95,12 +95,24 @@ Result<Tensor> castTo(const Tensor &source, DType to, CastReport *report)
                 "a cast to a float type");
         }
         const DType from = source.dtype();
-        const bool isNarrow = from == DType::F32 || from == DType::Bool || isHalf(from);
+        const bool isNarrow = from == DType::Bool || fitsFloat32(from);
         result = isNarrow ? cast<float>(source, to, counted) : cast<double>(source, to, counted);
     }
     if (report != nullptr)
         *report = counted;
     return result;
+}
+
+Tensor clampedTo(const Tensor &source, DType to)
+{
+    const double largest = rangeOf(to).largest;
+    std::vector<double> values(source.elementCount());
+    widen(source.dtype(), source.bytes().data(), values.size(), values.data());
+    for (double &value : values)
+        value = std::isfinite(value) ? std::clamp(value, -largest, largest) : value;
+    std::vector<std::byte> bytes(values.size() * sizeOf(to));
+    narrow(values.data(), values.size(), to, bytes.data());
+    return Tensor::owning(to, source.shape(), std::move(bytes));
 }
 
 } // namespace halftone::tensor

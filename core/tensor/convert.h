@@ -12,4 +12,7 @@ namespace halftone::tensor {
 /// type that is no float type.
 Result<Tensor> castTo(const Tensor &source, DType to, CastReport *report = nullptr);
 
+/// The same, but what is finite and beyond the type's range becomes the end of it. Needs: isFloat(to), a source of known type.
+Tensor clampedTo(const Tensor &source, DType to);
+
 } // namespace halftone::tensor

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <utility>
 
 namespace halftone::tensor {
@@ -11,14 +12,15 @@ struct TypeFacts
 {
     std::string_view name;
     std::size_t size;
+    FloatRange range = {};
 };
 
 /// In the order of DType.
-constexpr std::array<TypeFacts, 14> kFacts{{{"unknown", 0},
-                                            {"float32", 4},
-                                            {"float64", 8},
-                                            {"float16", 2},
-                                            {"bfloat16", 2},
+constexpr std::array<TypeFacts, 18> kFacts{{{"unknown", 0},
+                                            {"float32", 4, {24, 0x1.fffffep127, 0x1p-126}},
+                                            {"float64", 8, {53, 0x1.fffffffffffffp1023, 0x1p-1022}},
+                                            {"float16", 2, {11, 65504, 0x1p-14}},
+                                            {"bfloat16", 2, {8, 0x1.fep127, 0x1p-126}},
                                             {"int8", 1},
                                             {"uint8", 1},
                                             {"int16", 2},
@@ -27,12 +29,25 @@ constexpr std::array<TypeFacts, 14> kFacts{{{"unknown", 0},
                                             {"uint32", 4},
                                             {"int64", 8},
                                             {"uint64", 8},
-                                            {"bool", 1}}};
+                                            {"bool", 1},
+                                            {"float8_e4m3fn", 1, {4, 448, 0x1p-6}},
+                                            {"float8_e5m2", 1, {3, 57344, 0x1p-14}},
+                                            {"tf32", 4, {11, 0x1.ffcp127, 0x1p-126}},
+                                            {"posit16", 2, {12, 0x1p56, 0x1p-56}}}};
 
 constexpr std::pair<std::string_view, DType> kShortForms[] = {
-    {"fp16", DType::F16},  {"half", DType::F16}, {"bf16", DType::BF16},  {"fp32", DType::F32},
-    {"float", DType::F32}, {"fp64", DType::F64}, {"double", DType::F64}, {"f16", DType::F16},
-    {"f32", DType::F32},   {"f64", DType::F64},
+    {"fp16", DType::F16},
+    {"half", DType::F16},
+    {"bf16", DType::BF16},
+    {"fp32", DType::F32},
+    {"float", DType::F32},
+    {"fp64", DType::F64},
+    {"double", DType::F64},
+    {"f16", DType::F16},
+    {"f32", DType::F32},
+    {"f64", DType::F64},
+    {"float8e4m3fn", DType::F8E4M3FN},
+    {"float8e5m2", DType::F8E5M2},
 };
 
 } // namespace
@@ -45,6 +60,12 @@ std::size_t sizeOf(DType type)
 std::string_view nameOf(DType type)
 {
     return kFacts[static_cast<std::size_t>(type)].name;
+}
+
+const FloatRange &rangeOf(DType type)
+{
+    assert(isFloat(type));
+    return kFacts[static_cast<std::size_t>(type)].range;
 }
 
 std::optional<DType> dtypeNamed(std::string_view name)

@@ -23,7 +23,11 @@ enum class DType : std::uint8_t
     U32,
     I64,
     U64,
-    Bool
+    Bool,
+    F8E4M3FN, ///< OCP 8-bit floating point, revision 1.0: 4 bits of exponent, 3 of mantissa, NaN but no infinities
+    F8E5M2, ///< of the same: 5 and 2 bits, infinities and NaN
+    TF32, ///< float32 with 10 bits of mantissa; held as such a float32
+    Posit16 ///< 16-bit posit of the Posit Standard (2022): 2 bits of exponent, one zero, one NaR, no infinities
 };
 
 /// Bytes of one element, 0 for Unknown.
@@ -35,9 +39,32 @@ std::string_view nameOf(DType type);
 /// The type of that name; also the short forms of people: fp16, half, bf16, fp32, float, double.
 std::optional<DType> dtypeNamed(std::string_view name);
 
+/// What a float type can say.
+struct FloatRange
+{
+    int significantBits = 0; ///< the leading one counted; of a posit the most that it has, near 1
+    double largest = 0; ///< finite value
+    double leastNormal = 0; ///< positive; smaller ones have fewer significant bits. Of a posit its smallest
+};
+/// Needs: isFloat(type).
+const FloatRange &rangeOf(DType type);
+
+/// Formats that no file's operators compute in: values are rounded to them to see what that costs.
+constexpr bool isForAnalysis(DType type)
+{
+    return type >= DType::F8E4M3FN;
+}
+
 constexpr bool isFloat(DType type)
 {
-    return type == DType::F32 || type == DType::F64 || type == DType::F16 || type == DType::BF16;
+    return type == DType::F32 || type == DType::F64 || type == DType::F16 || type == DType::BF16
+        || isForAnalysis(type);
+}
+
+/// Is every value of the type a float32?
+constexpr bool fitsFloat32(DType type)
+{
+    return isFloat(type) && type != DType::F64;
 }
 
 constexpr bool isHalf(DType type)

@@ -1,10 +1,12 @@
 #include "core/tensor/elements.h"
 
+#include "core/tensor/analysis_formats.h"
 #include "core/tensor/bfloat16.h"
 #include "core/tensor/float16.h"
 #include "core/tensor/half_loops.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -41,9 +43,7 @@ void withStored(DType type, const Use &use)
         return use(std::uint64_t{});
     case DType::Bool:
         return use(std::uint8_t{});
-    case DType::F16:
-    case DType::BF16:
-    case DType::Unknown:
+    default: // 16 bits and less, which have loops of their own
         break;
     }
 }
@@ -131,6 +131,8 @@ void widen(DType type, const std::byte *elements, std::size_t count, Real *out)
         if (tensor::isHalf(type))
             return widenHalves(type, elements, count, out);
     }
+    if (isForAnalysis(type))
+        return widenAnalysed(type, elements, count, out);
     if (type == DType::F16) {
         for (std::size_t i = 0; i < count; ++i)
             out[i] = static_cast<Real>(tensor::floatFromFloat16(load<std::uint16_t>(elements, i)));
@@ -152,6 +154,8 @@ void narrow(const Real *values, std::size_t count, DType type, std::byte *elemen
         if (tensor::isHalf(type))
             return narrowToHalves(values, count, type, elements);
     }
+    if (isForAnalysis(type))
+        return narrowAnalysed(values, count, type, elements);
     if (tensor::isHalf(type)) {
         for (std::size_t i = 0; i < count; ++i)
             store(elements, i, toHalf(values[i], type));
@@ -175,12 +179,12 @@ void convert(DType from, const std::byte *elements, std::size_t count, DType to,
         std::memcpy(out, elements, count * tensor::sizeOf(from));
         return;
     }
-    if (isInteger(from) && !tensor::isHalf(to)) {
+    if (isInteger(from) && !tensor::isHalf(to) && !isForAnalysis(to)) {
         withStored(to, [&](auto stored) { storeIntegers<decltype(stored)>(from, elements, count, to, out); });
         return;
     }
-    // float32 holds the 16-bit types, double everything else that is left: one rounding at the end.
-    const bool narrowSource = from == DType::F32 || tensor::isHalf(from);
+    // float32 holds the narrow types, double everything else that is left: one rounding at the end.
+    const bool narrowSource = fitsFloat32(from);
     constexpr std::size_t kBlock = 1024;
     for (std::size_t begin = 0; begin < count; begin += kBlock) {
         const std::size_t part = std::min(kBlock, count - begin);
@@ -196,6 +200,20 @@ void convert(DType from, const std::byte *elements, std::size_t count, DType to,
             narrow(block, part, to, target);
         }
     }
+}
+
+double heldIn(DType type, double value)
+{
+    alignas(double) std::byte element[sizeof(double)];
+    narrow(&value, 1, type, element);
+    widen(type, element, 1, &value);
+    return value;
+}
+
+double saturated(DType type, double value)
+{
+    const double largest = rangeOf(type).largest;
+    return std::isnan(value) ? value : std::clamp(value, -largest, largest);
 }
 
 std::vector<std::int64_t> integers(DType type, const std::byte *elements, std::size_t count)

@@ -22,6 +22,12 @@ void narrow(const Real *values, std::size_t count, tensor::DType type, std::byte
 void convert(tensor::DType from, const std::byte *elements, std::size_t count, tensor::DType to,
              std::byte *out);
 
+/// `value` as an element of a float type holds it, rounded once.
+double heldIn(tensor::DType type, double value);
+
+/// `value`, or the end of the float type's range where it lies beyond it, infinities too; NaN stays.
+double saturated(tensor::DType type, double value);
+
 /// Indices and lengths, whatever type they come in, cut towards zero.
 std::vector<std::int64_t> integers(tensor::DType type, const std::byte *elements, std::size_t count);
 

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QIODevice>
@@ -46,6 +47,56 @@ private Q_SLOTS:
         QCOMPARE(qRound(1e4 * mended.at("top1").at("mixed").get<double>()), 9933);
         QCOMPARE(mended.at("top1").at("agree").get<double>(), 1.0);
         QCOMPARE(mended.at("outputs").at(0).at("name").get<std::string>(), std::string("prob_output"));
+    }
+
+    /// What the sums of the sample come to is 4,000 and more: beyond float8_e4m3fn, within the others.
+    void formatsThatNoFileKnowsAreAnalysed_data()
+    {
+        QTest::addColumn<QString>("format");
+        QTest::addColumn<double>("leastDb");
+        QTest::addColumn<double>("mostDb");
+        // 6 dB a bit of the mantissa: 4, 3, 11 and at most 12 significant ones.
+        QTest::newRow("e4m3fn") << "float8_e4m3fn" << 15.0 << 40.0;
+        QTest::newRow("e5m2") << "float8_e5m2" << 10.0 << 34.0;
+        QTest::newRow("tf32") << "tf32" << 60.0 << 90.0;
+        QTest::newRow("posit16") << "posit16" << 55.0 << 95.0;
+    }
+    void formatsThatNoFileKnowsAreAnalysed()
+    {
+        QFETCH(QString, format);
+        QFETCH(double, leastDb);
+        QFETCH(double, mostDb);
+        const CliOutcome outcome = callCli(comparing(
+            {"--target", format, "--examples", "32", "--effect", "both", "--backend", "reference"}));
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        const auto report = outcome.json();
+        QCOMPARE(report.at("analysed_format").get<std::string>(), format.toStdString());
+        bool isSeen = false;
+        for (const auto &layer : report.at("layers")) {
+            if (layer.at("op") != "Convolution" || layer.at("dtype") != format.toStdString())
+                continue;
+            // Alone, a layer's error is that of its inputs, weights and result.
+            const double alone = layer.at("isolated").at("sqnr_db").get<double>();
+            QVERIFY2(alone > leastDb && alone < mostDb, qPrintable(QString::number(alone)));
+            isSeen = true;
+        }
+        QVERIFY(isSeen);
+        const CliOutcome byCpu = callCli(comparing({"--target", format, "--examples", "32"}));
+        QVERIFY2(byCpu.code == 0, byCpu.err.constData());
+        const CliOutcome text
+            = callCli({"compare", kModel, "--inputs", kData, "--examples", "4", "--target", format});
+        QVERIFY(text.out.contains("the lists are those of float16"));
+    }
+
+    void formatsThatNoFileKnowsAreNotWritten()
+    {
+        QTemporaryDir folder;
+        const CliOutcome refused
+            = callCli({"convert", kModel, "--target", "tf32", "--out", folder.filePath("m")});
+        QCOMPARE(refused.code, 3);
+        QVERIFY(refused.err.contains("--target: tf32 is a format for analysis"));
+        QVERIFY(QDir(folder.path()).isEmpty());
+        QCOMPARE(callCli({"profile", kModel, "--target", "posit16", "--shape", "data=1,1,8,8"}).code, 3);
     }
 
     void everyLayerHasTheKeysOfTheContract()

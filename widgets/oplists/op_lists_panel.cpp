@@ -1,5 +1,6 @@
 #include "widgets/oplists/op_lists_panel.h"
 
+#include "core/base/text.h"
 #include "core/dialect/dialect.h"
 #include "core/policy/op_lists.h"
 #include "widgets/common/choice_box.h"
@@ -391,6 +392,33 @@ void OpListsPanel::loadPolicy()
             apply(policy::ReplacePolicy{std::move(read).value(), tr("Load %1").arg(name).toStdString()});
         else
             showMessage(plain(read.error().message()));
+    });
+}
+
+void OpListsPanel::importLists()
+{
+    const auto &snapshot = m_controller->snapshot();
+    if (!snapshot)
+        return;
+    const dialect::Dialect &dialect = dialect::of(snapshot->graph());
+    if (dialect.name() != "onnx") {
+        showMessage(tr("Other programs' lists name operators of ONNX, which this model is not of."));
+        return;
+    }
+    askForLists(this, dialect, [this](const QString &name, Result<policy::ImportedLists> read) {
+        if (!read.ok()) {
+            showMessage(plain(read.error().message()));
+            return;
+        }
+        policy::ImportedLists lists = std::move(read).value();
+        apply(policy::ReplacePolicy{std::move(lists.policy), tr("Import %1").arg(name).toStdString()});
+        QStringList told;
+        if (!lists.unmatched.empty())
+            told << tr("No operator here answers to %1.").arg(plain(joined(lists.unmatched, 6)));
+        for (const std::string &note : lists.notes)
+            told << plain(note) + QLatin1Char('.');
+        if (!told.isEmpty())
+            showMessage(told.join(QLatin1Char(' ')));
     });
 }
 

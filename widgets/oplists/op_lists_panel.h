@@ -46,6 +46,7 @@ public Q_SLOTS:
     void editByPattern();
     void copyCall(); ///< a Python program that converts the model as the lists say
     void loadPolicy();
+    void importLists();
     void savePolicy();
     void resetLists();
     void focusFilter();

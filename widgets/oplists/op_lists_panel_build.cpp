@@ -82,6 +82,7 @@ QMenu *OpListsPanel::makeMoreMenu()
     add(tr("&Copy as Python Call"), &OpListsPanel::copyCall);
     menu->addSeparator();
     add(tr("&Load Policy\u2026"), &OpListsPanel::loadPolicy);
+    add(tr("&Import Lists\u2026"), &OpListsPanel::importLists);
     add(tr("&Save Policy\u2026"), &OpListsPanel::savePolicy);
     add(tr("&Reset Lists"), &OpListsPanel::resetLists);
     return menu;

@@ -8,6 +8,8 @@
 #include <QFileDialog>
 #include <QFileInfo>
 
+#include <algorithm>
+
 namespace halftone::widgets {
 namespace {
 
@@ -19,18 +21,57 @@ QFileDialog *makeDialog(QWidget *parent, const QString &title)
     return dialog;
 }
 
-} // namespace
-
-Result<policy::Policy> readPolicyFile(const QString &path)
+/// A byte more than a policy may have, so that one that is too long is told as such.
+Result<QByteArray> textOf(const QString &path)
 {
     QFile file(path);
     if (!file.open(QIODevice::ReadOnly))
         return inFile(badInput({}, file.errorString().toStdString()), path.toStdString());
-    const QByteArray text = file.read(static_cast<qint64>(policy::kLongestPolicy) + 1);
+    return file.read(static_cast<qint64>(policy::kLongestPolicy) + 1);
+}
+
+} // namespace
+
+Result<policy::Policy> readPolicyFile(const QString &path)
+{
+    HALFTONE_TRY(const QByteArray text, textOf(path));
     auto read = policy::readPolicy(std::string_view(text.constData(), static_cast<std::size_t>(text.size())));
     if (!read.ok())
         return inFile(std::move(read).error(), path.toStdString());
     return read;
+}
+
+Result<policy::ImportedLists> readListsFile(const QString &path, policy::ListOrigin origin,
+                                            const dialect::Dialect &dialect)
+{
+    HALFTONE_TRY(const QByteArray text, textOf(path));
+    auto read = policy::importLists(
+        origin, std::string_view(text.constData(), static_cast<std::size_t>(text.size())), dialect);
+    if (!read.ok())
+        return inFile(std::move(read).error(), path.toStdString());
+    return read;
+}
+
+void askForLists(QWidget *parent, const dialect::Dialect &dialect,
+                 std::function<void(const QString &, Result<policy::ImportedLists>)> deliver)
+{
+    QFileDialog *const dialog = makeDialog(parent, QFileDialog::tr("Import lists"));
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    // The kind of file says whose lists they are, in the order of kListOrigins.
+    const QStringList kinds{QFileDialog::tr("onnxconverter-common: op_block_list, node_block_list (*)"),
+                            QFileDialog::tr("ModelOpt AutoCast: nodes_to_exclude, op_types_to_exclude (*)"),
+                            QFileDialog::tr("TensorFlow: allow, infer, deny, clear (*)"),
+                            QFileDialog::tr("TVM: always, follow, never (*)")};
+    dialog->setNameFilters(kinds);
+    QObject::connect(dialog, &QFileDialog::fileSelected, parent,
+                     [dialog, kinds, &dialect, deliver = std::move(deliver)](const QString &path) {
+                         const auto kind
+                             = std::max<qsizetype>(kinds.indexOf(dialog->selectedNameFilter()), 0);
+                         const policy::ListOrigin origin
+                             = policy::kListOrigins[static_cast<std::size_t>(kind)];
+                         deliver(QFileInfo(path).fileName(), readListsFile(path, origin, dialect));
+                     });
+    dialog->open();
 }
 
 void askForPolicy(QWidget *parent, std::function<void(const QString &, Result<policy::Policy>)> deliver)

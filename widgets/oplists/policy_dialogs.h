@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/policy/import_lists.h"
 #include "core/policy/policy.h"
 
 #include <QString>
@@ -16,6 +17,14 @@ void askForPolicy(QWidget *parent, std::function<void(const QString &name, Resul
 
 /// `said`: a line for the person, that it is saved or why not.
 void askWhereToSave(QWidget *parent, const policy::Policy &policy, std::function<void(const QString &)> said);
+
+/// Lists of another program, which the chosen kind of file names.
+void askForLists(QWidget *parent, const dialect::Dialect &dialect,
+                 std::function<void(const QString &name, Result<policy::ImportedLists>)> deliver);
+
+/// fails: what the file system and policy::importLists() say, with the file's name.
+Result<policy::ImportedLists> readListsFile(const QString &path, policy::ListOrigin origin,
+                                            const dialect::Dialect &dialect);
 
 /// fails: what the file system and policy::readPolicy() say, with the file's name.
 Result<policy::Policy> readPolicyFile(const QString &path);

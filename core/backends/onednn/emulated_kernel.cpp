@@ -4,8 +4,7 @@
 #include "core/backends/onednn/scratch.h"
 #include "core/base/memory.h"
 #include "core/kernels/buffer.h"
-#include "core/tensor/float16.h"
-#include "core/tensor/half_loops.h"
+#include "core/tensor/elements.h"
 
 #include <utility>
 
@@ -26,17 +25,16 @@ std::size_t countOf(const kernels::TensorDesc &desc)
     return static_cast<std::size_t>(desc.shape.elementCount().value_or(0));
 }
 
-/// `tensor`, of 16 bits, in float32.
+/// `tensor`, of an emulated type, in float32.
 Result<tensor::Tensor> widenedTensor(const tensor::Tensor &tensor)
 {
     HALFTONE_TRY(const kernels::Buffer buffer, kernels::allocate({DType::F32, tensor.shape()}));
-    tensor::widenHalves(tensor.dtype(), tensor.bytes().data(),
-                        static_cast<std::size_t>(tensor.elementCount()),
-                        reinterpret_cast<float *>(buffer.bytes));
+    tensor::widen(tensor.dtype(), tensor.bytes().data(), static_cast<std::size_t>(tensor.elementCount()),
+                  reinterpret_cast<float *>(buffer.bytes));
     return buffer.tensor;
 }
 
-/// Computes in float32 what comes and goes in 16 bits.
+/// Computes in float32 what comes and goes in a narrower type.
 class EmulatedKernel final : public kernels::Kernel
 {
 public:
@@ -64,8 +62,8 @@ public:
             if (!m_places[k])
                 continue;
             std::byte *const wide = lease.data() + *m_places[k];
-            tensor::widenHalves(m_operation.inputs[k].dtype, from[k], countOf(m_operation.inputs[k]),
-                                reinterpret_cast<float *>(wide));
+            tensor::widen(m_operation.inputs[k].dtype, from[k], countOf(m_operation.inputs[k]),
+                          reinterpret_cast<float *>(wide));
             from[k] = wide;
         }
         for (std::size_t k = 0; k < to.size(); ++k)
@@ -74,9 +72,8 @@ public:
         HALFTONE_CHECK(m_wide->run(from, to));
         for (std::size_t k = 0; k < to.size(); ++k)
             if (m_places[from.size() + k])
-                tensor::narrowToHalves(reinterpret_cast<const float *>(to[k]),
-                                       countOf(m_operation.outputs[k]), m_operation.outputs[k].dtype,
-                                       outputs[k]);
+                tensor::narrow(reinterpret_cast<const float *>(to[k]), countOf(m_operation.outputs[k]),
+                               m_operation.outputs[k].dtype, outputs[k]);
         return {};
     }
 
@@ -102,7 +99,7 @@ private:
 
 bool isEmulated(DType type)
 {
-    return type == DType::F16 || (type == DType::BF16 && !hasNativeBfloat16());
+    return type == DType::F16 || tensor::isForAnalysis(type) || (type == DType::BF16 && !hasNativeBfloat16());
 }
 
 Result<std::optional<kernels::Operation>> widened(const kernels::Operation &operation)
@@ -125,10 +122,11 @@ Result<std::optional<kernels::Operation>> widened(const kernels::Operation &oper
         }
     }
     const auto *const scalar = operation.op.getIf<ops::ScalarBinary>();
-    if (scalar && operation.inputs[0].dtype == DType::F16) { // a scalar is held in the tensor's type
+    const DType data = operation.inputs.empty() ? DType::Unknown : operation.inputs[0].dtype;
+    if (scalar
+        && (data == DType::F16 || tensor::isForAnalysis(data))) { // a scalar is held in the tensor's type
         ops::ScalarBinary narrow = *scalar;
-        narrow.scalar
-            = double{tensor::floatFromFloat16(tensor::float16FromFloat(static_cast<float>(scalar->scalar)))};
+        narrow.scalar = tensor::heldIn(data, scalar->scalar);
         wide.op = narrow;
     }
     return std::optional(std::move(wide));

@@ -1,7 +1,7 @@
 #include "core/backends/reference/axis_walk.h"
 #include "core/backends/reference/integers.h"
 #include "core/backends/reference/kernels.h"
-#include "core/tensor/float16.h"
+#include "core/tensor/elements.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,9 +24,7 @@ double storedScalar(double scalar, tensor::DType type, bool isInteger)
 {
     if (isInteger)
         return static_cast<double>(storedInteger(scalar, type));
-    return type == tensor::DType::F16
-        ? double{tensor::floatFromFloat16(tensor::float16FromFloat(static_cast<float>(scalar)))}
-        : scalar;
+    return type == tensor::DType::F16 || tensor::isForAnalysis(type) ? tensor::heldIn(type, scalar) : scalar;
 }
 
 template <class Real>

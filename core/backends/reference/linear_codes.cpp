@@ -2,6 +2,7 @@
 #include "core/backends/reference/kernels.h"
 #include "core/kernels/buffer.h"
 #include "core/ops/shape_slots.h"
+#include "core/tensor/elements.h"
 
 #include <algorithm>
 #include <cmath>
@@ -78,8 +79,12 @@ Result<void> compute(const ops::CodeLinear &op, const Arrays<Real> &arrays)
     for (std::size_t i = 0; i < which.size(); ++i) {
         const Real scale = arrays.in[1][which[i]];
         const Real zero = op.hasZeroPoint ? arrays.in[2][arrays.inCount(2) == 1 ? 0 : which[i]] : Real(0);
-        const Real code = std::nearbyint(arrays.in[0][i] / scale) + zero;
-        arrays.out[0][i] = static_cast<Real>(cut(static_cast<double>(code), type));
+        const Real scaled = arrays.in[0][i] / scale;
+        if (tensor::isFloat(type)) // rounded when it is stored
+            arrays.out[0][i] = op.saturates ? static_cast<Real>(tensor::saturated(type, scaled)) : scaled;
+        else
+            arrays.out[0][i]
+                = static_cast<Real>(cut(static_cast<double>(std::nearbyint(scaled) + zero), type));
     }
     return {};
 }

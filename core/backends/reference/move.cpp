@@ -98,10 +98,19 @@ Result<void> move(const ops::Dropout &, const RawArrays &arrays)
     return copy(arrays);
 }
 
-Result<void> move(const ops::Cast &, const RawArrays &arrays)
+Result<void> move(const ops::Cast &op, const RawArrays &arrays)
 {
-    tensor::convert(arrays.operation.inputs[0].dtype, arrays.in[0], arrays.outCount(0),
-                    arrays.operation.outputs[0].dtype, arrays.out[0]);
+    const tensor::DType to = arrays.operation.outputs[0].dtype;
+    if (!op.saturates) {
+        tensor::convert(arrays.operation.inputs[0].dtype, arrays.in[0], arrays.outCount(0), to,
+                        arrays.out[0]);
+        return {};
+    }
+    std::vector<double> values(arrays.outCount(0));
+    tensor::widen(arrays.operation.inputs[0].dtype, arrays.in[0], values.size(), values.data());
+    for (double &value : values)
+        value = tensor::saturated(to, value);
+    tensor::narrow(values.data(), values.size(), to, arrays.out[0]);
     return {};
 }
 

@@ -17,7 +17,7 @@ struct Range
     double step = 1;
 };
 
-Range rangeOf(tensor::DType type)
+Range endsOf(tensor::DType type)
 {
     switch (type) {
     case tensor::DType::F16:
@@ -97,7 +97,7 @@ Result<void> compute(const ops::Reduce &op, const Arrays<Real> &arrays)
     if (op.kind == Kind::LogSumExp)
         return logSumExp(arrays, strides);
     std::vector<double> sums(arrays.outCount(0), startOf<double>(op.kind));
-    const Range range = rangeOf(arrays.operation.outputs[0].dtype);
+    const Range range = endsOf(arrays.operation.outputs[0].dtype);
     eachPlace(arrays.in[0], arrays.inDims(0), strides, [&](Real x, std::size_t at) {
         sums[at] = joined(op.kind, sums[at], static_cast<double>(x), range);
     });

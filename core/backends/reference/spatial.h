@@ -14,16 +14,8 @@ using ops::Layout;
 template <class Real>
 Real lowestOf(tensor::DType type)
 {
-    switch (type) {
-    case tensor::DType::F32:
-        return static_cast<Real>(std::numeric_limits<float>::lowest());
-    case tensor::DType::F16:
-        return Real(-65504);
-    case tensor::DType::BF16:
-        return static_cast<Real>(-0x1.fep127);
-    default:
-        return std::numeric_limits<Real>::lowest();
-    }
+    return tensor::fitsFloat32(type) ? static_cast<Real>(-tensor::rangeOf(type).largest)
+                                     : std::numeric_limits<Real>::lowest();
 }
 
 /// A tensor (N, C, spatial…) or (N, spatial…, C) seen as one with three spatial axes.

@@ -9,10 +9,15 @@ namespace {
 
 using ops::Operator;
 
-template <class Op>
-Operator linear(NodeReader &in)
+Operator quantizeLinear(NodeReader &in)
 {
-    return Op{in.integer("axis", 1), in.integer("block_size", 0), in.hasInput(2)};
+    return ops::CodeLinear{in.integer("axis", 1), in.integer("block_size", 0), in.hasInput(2),
+                           in.integer("saturate", 1) != 0};
+}
+
+Operator dequantizeLinear(NodeReader &in)
+{
+    return ops::DecodeLinear{in.integer("axis", 1), in.integer("block_size", 0), in.hasInput(2)};
 }
 
 Operator dynamicQuantizeLinear(NodeReader &)
@@ -46,8 +51,8 @@ std::span<const OperatorRow> codeRows()
 {
     // clang-format off
     static constexpr std::array kRows{
-        OperatorRow{"QuantizeLinear", linear<ops::CodeLinear>},
-        OperatorRow{"DequantizeLinear", linear<ops::DecodeLinear>},
+        OperatorRow{"QuantizeLinear", quantizeLinear},
+        OperatorRow{"DequantizeLinear", dequantizeLinear},
         OperatorRow{"DynamicQuantizeLinear", dynamicQuantizeLinear},
         OperatorRow{"ConvInteger", convInteger},
         OperatorRow{"QLinearConv", qLinearConv},

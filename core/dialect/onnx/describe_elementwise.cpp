@@ -53,7 +53,8 @@ Operator where(NodeReader &)
 
 Operator cast(NodeReader &in)
 {
-    return ops::Cast{in.type("to")};
+    const tensor::DType to = in.type("to");
+    return ops::Cast{to, false, tensor::isForAnalysis(to) && in.integer("saturate", 1) != 0};
 }
 
 /// To the second input's type, which the type rule knows.

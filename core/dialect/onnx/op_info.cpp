@@ -129,7 +129,8 @@ std::string OpInfo::suffixOf(const graph::Attributes &attributes, std::size_t ou
 ops::TypeRule OpInfo::typeRule(const graph::Attributes &attributes) const
 {
     static const auto kLikeScale = ops::TypeRule::parse("T, U{bfloat16|float16|float32}, T -> U");
-    static const auto kLikeZeroPoint = ops::TypeRule::parse("?, ?, U=uint8{int16|int8|uint16|uint8} -> U");
+    static const auto kLikeZeroPoint
+        = ops::TypeRule::parse("?, ?, U=uint8{float8_e4m3fn|float8_e5m2|int16|int8|uint16|uint8} -> U");
     static const auto kAsWritten = ops::TypeRule::parse("?, ?, ? -> D");
     if (typedBy.empty())
         return types;

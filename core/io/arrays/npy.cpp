@@ -242,7 +242,8 @@ std::string npyHeader(DType type, const Shape &shape)
 {
     constexpr std::size_t kAlignment = 64;
     constexpr std::size_t kBeforeText = 10;
-    const DType stored = type == DType::BF16 ? DType::U16 : type;
+    const auto *const travels = std::ranges::find(kTravellingTypes, type, &TravellingType::type);
+    const DType stored = travels == kTravellingTypes.end() ? type : travels->stored;
     const auto *const known = std::ranges::find(kTypes, stored, &TypeCode::type);
     std::string dims;
     for (const std::int64_t dim : shape.dims())

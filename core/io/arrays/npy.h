@@ -3,13 +3,26 @@
 #include "core/tensor/dtype.h"
 #include "core/tensor/shape.h"
 
+#include <array>
 #include <string>
 #include <string_view>
 
 namespace halftone::io {
 
 inline constexpr std::string_view kNpySuffix = ".npy"; ///< of an archive's entries
-inline constexpr std::string_view kBfloat16Suffix = ":bf16"; ///< of keys (app/README.md, "Data")
+/// A type that .npy lacks, as what its elements travel, and what stands behind the key then (app/README.md, "Data").
+struct TravellingType
+{
+    tensor::DType type;
+    tensor::DType stored;
+    std::string_view suffix;
+};
+inline constexpr std::array kTravellingTypes{
+    TravellingType{tensor::DType::BF16, tensor::DType::U16, ":bf16"},
+    TravellingType{tensor::DType::F8E4M3FN, tensor::DType::U8, ":float8_e4m3fn"},
+    TravellingType{tensor::DType::F8E5M2, tensor::DType::U8, ":float8_e5m2"},
+    TravellingType{tensor::DType::TF32, tensor::DType::F32, ":tf32"},
+    TravellingType{tensor::DType::Posit16, tensor::DType::U16, ":posit16"}};
 
 /// The start of an `.npy` image, after which the values follow; bfloat16 is written as uint16.
 std::string npyHeader(tensor::DType type, const tensor::Shape &shape);

@@ -93,11 +93,16 @@ Result<NamedTensor> readEntry(zip_t *archive, zip_uint64_t index, std::uint64_t 
     if (name.ends_with(kNpySuffix))
         name.resize(name.size() - kNpySuffix.size());
     Tensor value = std::move(tensor).value();
-    if (name.ends_with(kBfloat16Suffix)) {
-        if (value.dtype() != DType::U16)
-            return badInput(name, "bfloat16 kept as " + std::string(nameOf(value.dtype())), "uint16");
-        value = Tensor(DType::BF16, value.shape(), value.bytes(), owner);
-        name.resize(name.size() - kBfloat16Suffix.size());
+    for (const auto &[type, stored, suffix] : kTravellingTypes) {
+        if (!name.ends_with(suffix))
+            continue;
+        if (value.dtype() != stored)
+            return badInput(name,
+                            std::string(nameOf(type)) + " kept as " + std::string(nameOf(value.dtype())),
+                            std::string(nameOf(stored)));
+        value = Tensor(type, value.shape(), value.bytes(), owner);
+        name.resize(name.size() - suffix.size());
+        break;
     }
     return NamedTensor{std::move(name), std::move(value)};
 }

@@ -11,8 +11,8 @@
 
 namespace halftone::io {
 
-/// An array under its key. In a file, bfloat16 travels as uint16 with ":bf16" after the key; here it is
-/// DType::BF16 under the bare key.
+/// An array under its key. In a file, bfloat16 travels as uint16 with ":bf16" after the key, float8 as uint8 with its name; here
+/// it is DType::BF16 under the bare key.
 struct NamedTensor
 {
     std::string name;

@@ -4,6 +4,7 @@
 #include "core/io/arrays/npz.h"
 #include "core/io/arrays/zip_handles.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace halftone::io {
@@ -60,10 +61,14 @@ std::vector<std::string> entryNames(std::span<const NamedTensor> arrays)
     std::vector<std::string> entries;
     std::unordered_set<std::string> taken;
     for (const auto &[name, value] : arrays) {
-        const bool isBfloat16 = value.dtype() == tensor::DType::BF16;
-        const std::string end = std::string(isBfloat16 ? kBfloat16Suffix : "") + std::string(kNpySuffix);
+        const auto *const travels = std::ranges::find(kTravellingTypes, value.dtype(), &TravellingType::type);
+        const std::string end
+            = std::string(travels == kTravellingTypes.end() ? std::string_view() : travels->suffix)
+            + std::string(kNpySuffix);
         std::string key = printable(name, std::string::npos);
-        if (key.ends_with(kBfloat16Suffix)) // says what only the type may say
+        if (std::ranges::any_of(kTravellingTypes, [&key](const TravellingType &type) {
+                return key.ends_with(type.suffix);
+            })) // says what only the type may say
             key += '_';
         std::string entry = key + end;
         for (int k = 1; !taken.insert(entry).second; ++k)

@@ -105,9 +105,13 @@ std::vector<std::byte> typedBytes(const ::onnx::TensorProto &proto, DType type)
     case DType::I8:
     case DType::U8:
     case DType::Bool:
+    case DType::F8E4M3FN:
+    case DType::F8E5M2:
         copyTo<std::uint8_t>(bytes, proto.int32_data());
         break;
-    case DType::Unknown:
+    case DType::Unknown: // and what is not in files
+    case DType::TF32:
+    case DType::Posit16:
         break;
     }
     return bytes;

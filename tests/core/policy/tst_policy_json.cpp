@@ -163,8 +163,12 @@ private Q_SLOTS:
         row(R"({"zzz": []})", "the policy: unknown key \"zzz\"");
         row(R"({"fp32_ops": [], "fp32_ops": []})", "fp32_ops: the key stands there twice");
         row(R"({"fp32_ops": null, "fp32_ops": []})", "fp32_ops: the key stands there twice");
-        row(R"({"target_dtype": "int8"})", "target_dtype: \"int8\", expected float16 or bfloat16");
-        row(R"({"target_dtype": 16})", "target_dtype: 16, expected float16 or bfloat16");
+        row(R"({"target_dtype": "int8"})",
+            "target_dtype: \"int8\", expected float16 or bfloat16, or for compare float8_e4m3fn, "
+            "float8_e5m2, tf32 or posit16");
+        row(R"({"target_dtype": 16})",
+            "target_dtype: 16, expected float16 or bfloat16, or for compare float8_e4m3fn, float8_e5m2, tf32 "
+            "or posit16");
         row(R"({"mode": "fast"})", "mode: \"fast\", expected typed, mxnet, tvm or all");
         row(R"({"api": ""})", "api: \"\", expected convert_model or convert_symbol");
         row(R"({"lists": "1.8"})", "lists: \"1.8\", expected 1.9.1, 2.0.0b1 or master");

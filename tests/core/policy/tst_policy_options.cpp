@@ -80,7 +80,9 @@ private Q_SLOTS:
             "input type: unknown type \"\" in \"ids=\", expected an element type, such as float16 or int32");
         row("exclude", "", "exclusion: an empty name, expected a node's name or /pattern/");
         row("move", "", "widest operator: an empty name, expected an operator");
-        row("target", "int8", "target type: \"int8\", expected float16 or bfloat16");
+        row("target", "int8",
+            "target type: \"int8\", expected float16 or bfloat16, or for compare float8_e4m3fn, float8_e5m2, "
+            "tf32 or posit16");
         row("mode", "", "mode: \"\", expected typed, mxnet, tvm or all");
     }
 

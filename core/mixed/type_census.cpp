@@ -1,0 +1,264 @@
+#include "core/mixed/type_census.h"
+
+#include "core/dialect/coded_pairs.h"
+#include "core/dialect/dialect.h"
+#include "core/infer/infer_data_types.h"
+#include "core/infer/infer_types.h"
+#include "core/infer/node_types.h"
+#include "core/infer/variables.h"
+#include "core/ops/cost.h"
+#include "core/policy/assignment.h"
+#include "core/quantize/coded_nodes.h"
+#include "core/rewrite/conversion.h"
+
+#include <algorithm>
+
+namespace halftone::mixed {
+namespace {
+
+using graph::Entry;
+using graph::Graph;
+using graph::NodeId;
+using policy::Request;
+using tensor::DType;
+
+bool isCode(DType type)
+{
+    return type == DType::I8 || type == DType::U8;
+}
+
+/// No variable, and nothing that only changes types or turns reals into codes and back.
+bool isCounted(const Graph &graph, NodeId id)
+{
+    const dialect::NodeRole role = dialect::roleOf(graph, id);
+    const dialect::CodedPairs *const pairs = dialect::codedPairsOf(dialect::of(graph));
+    if (role == dialect::NodeRole::Other && pairs != nullptr && pairs->isPairNode(graph.node(id)))
+        return false;
+    return role != dialect::NodeRole::Variable && !dialect::isCast(role) && !dialect::changesCodes(role);
+}
+
+/// Types of everything. Data that nothing tells the type of are float32 where that goes.
+Result<infer::TypeMap> typesOf(const graph::Model &model, const policy::Policy &policy,
+                               std::vector<policy::Warning> &warnings)
+{
+    HALFTONE_TRY(const std::vector<infer::Variable> variables,
+                 infer::classifyVariables(model, policy, warnings));
+    std::vector<DType> types;
+    std::vector<NodeId> open;
+    for (NodeId id = 0; id < model.graph.nodeCount(); ++id) {
+        types.push_back(variables[id].type);
+        if (model.graph.isVariable(id) && variables[id].isData && variables[id].isAssumed)
+            open.push_back(id);
+    }
+    auto inferred = infer::inferTypes(model.graph, types);
+    if (inferred.ok() || open.empty())
+        return inferred;
+    for (const NodeId id : open)
+        types[id] = DType::Unknown;
+    auto found = infer::inferDataTypes(model.graph, open, types);
+    return found.ok() ? std::move(found) : std::move(inferred);
+}
+
+class Census
+{
+public:
+    explicit Census(const infer::TypedModel &model)
+        : m_graph(model.model.graph)
+        , m_shapes(model.shapes)
+        , m_types(model.types)
+        , m_traced(model.traced)
+        , m_rules(m_graph)
+        , m_coded(dialect::codedPairsOf(dialect::of(m_graph)) ? quantize::codedNodes(model.model)
+                                                              : std::vector<NodeId>())
+    {
+    }
+
+    void count(TypeCensus &census) const
+    {
+        std::vector<TypeShare> byType(static_cast<std::size_t>(DType::Posit16) + 1);
+        for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
+            const DType type = computesIn(id);
+            census.computes.push_back(type);
+            if (m_graph.isVariable(id))
+                continue;
+            for (const auto &body : m_graph.node(id).subgraphs)
+                census.inBodies += countIn(*body);
+            const bool isReal = tensor::isFloat(type) || type == DType::I8;
+            add(id,
+                !isCounted(m_graph, id) ? census.casts : byType[isReal ? static_cast<std::size_t>(type) : 0]);
+        }
+        for (std::size_t k = 0; k < byType.size(); ++k) {
+            byType[k].type = static_cast<DType>(k);
+            if (byType[k].operators > 0)
+                census.shares.push_back(byType[k]);
+        }
+    }
+
+    /// Holds what is asked of every node against what it computes in.
+    void compare(const policy::Assignment &assignment, DType target, TypeCensus &census) const
+    {
+        for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
+            const DType got = census.computes[id];
+            const Request request = assignment.requested(id);
+            const DType asked = request == Request::Fp32 ? DType::F32
+                : request == Request::Target             ? target
+                : request == Request::Int8               ? DType::I8
+                                                         : DType::Unknown;
+            const bool isOpen = !isCounted(m_graph, id) || asked == DType::Unknown
+                || !(rewrite::isCastable(got) || got == DType::I8);
+            // Codes are what a quantizer made of it, which no list of float types speaks of.
+            if (isOpen || (got == DType::I8 && assignment.rule(id) == policy::Rule::Coded))
+                continue;
+            ++census.asked;
+            if (asked != got)
+                census.differences.push_back({id, asked, got, assignment.entry(id), reason(id, asked, got)});
+        }
+    }
+
+    /// What computes with codes stays so whatever a list of float types says.
+    void keepCoded(policy::Assignment &assignment, const TypeCensus &census) const
+    {
+        for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
+            const policy::Rule rule = assignment.rule(id);
+            const bool isOwn = rule == policy::Rule::OverrideFp32 || rule == policy::Rule::OverrideTarget
+                || rule == policy::Rule::ExcludedName || policy::requestOf(rule) == Request::Int8;
+            if (census.computes[id] == DType::I8 && !isOwn)
+                assignment.nodes[id] = {policy::Rule::Coded, 0};
+        }
+    }
+
+private:
+    static std::size_t countIn(const Graph &body)
+    {
+        std::size_t operators = 0;
+        for (NodeId id = 0; id < body.nodeCount(); ++id) {
+            operators += isCounted(body, id) ? 1 : 0;
+            if (!body.isVariable(id)) {
+                for (const auto &inner : body.node(id).subgraphs)
+                    operators += countIn(*inner);
+            }
+        }
+        return operators;
+    }
+
+    bool readsCodes(NodeId id) const
+    {
+        const auto inputs = m_graph.inputs(id);
+        return !inputs.empty() && isCode(m_types.of(inputs[0]));
+    }
+
+    DType computesIn(NodeId id) const
+    {
+        const bool isPaired = !m_coded.empty() && m_coded[id] != rewrite::kNoNode;
+        // An operator on codes reads them first, whatever it gives; what only moves or looks up codes is told by its result.
+        if (isPaired || (isCounted(m_graph, id) && readsCodes(id) && m_graph.inputs(id).size() > 1))
+            return DType::I8;
+        for (const DType type : m_types.outputs(id)) {
+            if (tensor::isFloat(type))
+                return type;
+        }
+        for (const Entry &entry : m_graph.inputs(id)) {
+            if (const DType type = m_types.of(entry); tensor::isFloat(type))
+                return type;
+        }
+        const auto outputs = m_types.outputs(id);
+        return outputs.empty() ? DType::Unknown : isCode(outputs[0]) ? DType::I8 : outputs[0];
+    }
+
+    std::optional<ops::Cost> costOf(NodeId id) const
+    {
+        const bool isTraced = !m_traced.empty() && m_traced[id].op;
+        const auto op = isTraced ? Result<ops::Operator>(*m_traced[id].op)
+                                 : dialect::of(m_graph).read(m_graph.node(id));
+        if (!op.ok())
+            return std::nullopt;
+        std::vector<tensor::Shape> inputs;
+        std::vector<std::size_t> inputSizes;
+        for (const Entry &entry : m_graph.inputs(id)) {
+            inputs.push_back(m_shapes.of(entry));
+            inputSizes.push_back(tensor::sizeOf(m_types.of(entry)));
+        }
+        std::vector<std::size_t> outputSizes;
+        for (const DType type : m_types.outputs(id))
+            outputSizes.push_back(tensor::sizeOf(type));
+        const auto &outputs = m_shapes.byNode[id];
+        if (outputs.size() != outputSizes.size())
+            return std::nullopt;
+        return ops::cost(op.value(), inputs, outputs, inputSizes, outputSizes);
+    }
+
+    void add(NodeId id, TypeShare &share) const
+    {
+        ++share.operators;
+        const std::optional<ops::Cost> cost = costOf(id);
+        share.uncosted += cost ? 0 : 1;
+        share.flops += cost ? cost->flops : 0;
+        share.bytes += cost ? cost->bytes : 0;
+    }
+
+    bool takes(NodeId id, DType type) const
+    {
+        std::vector<DType> inputs;
+        for (const Entry &entry : m_graph.inputs(id)) {
+            const DType given = m_types.of(entry);
+            inputs.push_back(rewrite::isCastable(given) ? DType::Unknown : given);
+        }
+        const auto first = std::ranges::find(inputs, DType::Unknown);
+        if (first == inputs.end())
+            return false;
+        *first = type;
+        std::vector<DType> outputs(m_rules.outputCount(id), DType::Unknown);
+        return m_rules.apply(id, inputs, outputs) != ops::TypeOutcome::Refused;
+    }
+
+    std::string reason(NodeId id, DType asked, DType got) const
+    {
+        if (asked == DType::I8)
+            return "no codes reach it";
+        if (got == DType::I8)
+            return "it computes with codes";
+        if (!takes(id, asked))
+            return m_graph.node(id).op + " takes no " + std::string(tensor::nameOf(asked)) + " here";
+        for (const Entry &entry : m_graph.inputs(id)) {
+            if (m_types.of(entry) == got)
+                return "its input " + dialect::of(m_graph).entryName(m_graph, entry) + " comes in "
+                    + std::string(tensor::nameOf(got));
+        }
+        return "nothing before it casts";
+    }
+
+    const Graph &m_graph;
+    const infer::ShapeMap &m_shapes;
+    const infer::TypeMap &m_types;
+    const std::vector<infer::TracedNode> &m_traced;
+    const infer::NodeTypes m_rules;
+    const std::vector<NodeId> m_coded;
+};
+
+} // namespace
+
+Result<infer::TypedModel> typedAsStored(const graph::Model &model, infer::ShapeMap shapes,
+                                        const policy::Policy &policy)
+{
+    std::vector<policy::Warning> told; // whoever takes the census is told of the policy
+    HALFTONE_TRY(infer::TypeMap types, typesOf(model, policy, told));
+    return infer::TypedModel{model, std::move(types), std::move(shapes)};
+}
+
+Result<TypeCensus> typeCensus(const infer::TypedModel &model, const policy::Policy *policy)
+{
+    TypeCensus found;
+    const Census census(model);
+    census.count(found);
+    if (!policy)
+        return found;
+    const graph::Graph &graph = model.model.graph;
+    HALFTONE_TRY(const policy::Rules rules, policy::resolve(*policy, dialect::of(graph), found.warnings));
+    HALFTONE_TRY(const policy::NamedNodes named, policy::matchNames(*policy, graph, found.warnings));
+    policy::Assignment assignment = policy::assign(graph, rules, named);
+    census.keepCoded(assignment, found);
+    census.compare(assignment, policy->target, found);
+    return found;
+}
+
+} // namespace halftone::mixed

@@ -1,0 +1,90 @@
+#include "core/tensor/analysis_formats.h"
+
+#include "core/tensor/float16.h"
+#include "core/tensor/posit16.h"
+
+#include <array>
+#include <cassert>
+#include <cstdint>
+#include <cstring>
+
+namespace halftone::tensor {
+namespace {
+
+/// How a format's elements are held, and what they mean.
+struct Float8E4M3FNElement
+{
+    using Stored = std::uint8_t;
+    static float widen(Stored code) { return static_cast<float>(widenCode<Float8E4M3FN>(code)); }
+    static Stored narrow(double value) { return narrowDouble<Float8E4M3FN>(value); }
+};
+
+struct Float8E5M2Element
+{
+    using Stored = std::uint8_t;
+    static float widen(Stored code) { return static_cast<float>(widenCode<Float8E5M2>(code)); }
+    static Stored narrow(double value) { return narrowDouble<Float8E5M2>(value); }
+};
+
+struct TensorFloat32Element
+{
+    using Stored = std::uint32_t;
+    static constexpr int kUnused = 32 - TensorFloat32::kBits;
+    static float widen(Stored bits) { return std::bit_cast<float>(bits); }
+    static Stored narrow(double value) { return narrowDouble<TensorFloat32>(value) << kUnused; }
+};
+
+struct Posit16Element
+{
+    using Stored = std::uint16_t;
+    static float widen(Stored code) { return static_cast<float>(doubleFromPosit16(code)); }
+    static Stored narrow(double value) { return posit16FromDouble(value); }
+};
+
+template <class Use>
+void withElement(DType type, const Use &use)
+{
+    assert(isForAnalysis(type));
+    switch (type) {
+    case DType::F8E4M3FN:
+        return use(Float8E4M3FNElement());
+    case DType::F8E5M2:
+        return use(Float8E5M2Element());
+    case DType::TF32:
+        return use(TensorFloat32Element());
+    default:
+        return use(Posit16Element());
+    }
+}
+
+} // namespace
+
+template <class Real>
+void widenAnalysed(DType type, const std::byte *elements, std::size_t count, Real *out)
+{
+    withElement(type, [&](auto element) {
+        typename decltype(element)::Stored stored{};
+        for (std::size_t i = 0; i < count; ++i) {
+            std::memcpy(&stored, elements + i * sizeof stored, sizeof stored);
+            out[i] = static_cast<Real>(element.widen(stored));
+        }
+    });
+}
+
+template <class Real>
+void narrowAnalysed(const Real *values, std::size_t count, DType type, std::byte *elements)
+{
+    withElement(type, [&](auto element) {
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto stored = element.narrow(static_cast<double>(values[i]));
+            std::memcpy(elements + i * sizeof stored, &stored, sizeof stored);
+        }
+    });
+}
+
+template void widenAnalysed(DType, const std::byte *, std::size_t, float *);
+template void widenAnalysed(DType, const std::byte *, std::size_t, double *);
+template void narrowAnalysed(const float *, std::size_t, DType, std::byte *);
+template void narrowAnalysed(const double *, std::size_t, DType, std::byte *);
+
+} // namespace halftone::tensor

@@ -1,0 +1,162 @@
+#include "tests/support/call_cli.h"
+#include "tests/support/sample_files.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <fstream>
+
+using halftone::test::callCli;
+using halftone::test::CliOutcome;
+
+namespace {
+
+using halftone::test::kSampleFolder;
+const QString kModel = kSampleFolder + "digits-symbol.json";
+const QStringList kShape{"--shape", "data=1,1,8,8"};
+
+QString converted(const QTemporaryDir &folder, const QStringList &more)
+{
+    const QString prefix = folder.filePath("m");
+    const CliOutcome outcome = callCli(QStringList{"convert", kModel, "--out", prefix} + more);
+    if (outcome.code != 0)
+        qFatal("%s", outcome.err.constData());
+    return prefix + "-symbol.json";
+}
+
+CliOutcome verified(const QString &model, const QStringList &more = {})
+{
+    return callCli(QStringList{"verify", model, "--json"} + kShape + more);
+}
+
+} // namespace
+
+class TestCliVerify : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void aModelAsTrainedComputesInFloat32()
+    {
+        const CliOutcome outcome = verified(kModel);
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        const auto report = outcome.json();
+        QCOMPARE(report.at("types").size(), std::size_t{1});
+        const auto &wide = report.at("types").at("float32");
+        QCOMPARE(wide.at("operators_share").get<double>(), 1.0);
+        QCOMPARE(wide.at("flops_share").get<double>(), 1.0);
+        QCOMPARE(wide.at("uncosted").get<int>(), 0);
+        QCOMPARE(report.at("casts").at("count").get<int>(), 0);
+        QVERIFY(report.at("requested").is_null());
+        QVERIFY(report.at("differences").empty());
+    }
+
+    /// Products are nearly all of the work; what they come to is counted by hand here.
+    void theSharesAreThoseOfTheOperators()
+    {
+        QTemporaryDir folder;
+        const QString model = converted(folder, {"--target", "bf16"});
+        const auto report = verified(model).json();
+        const auto whole = verified(kModel).json();
+        QCOMPARE(report.at("flops"), whole.at("flops"));
+        QCOMPARE(report.at("operators"), whole.at("operators"));
+        std::int64_t flops = 0;
+        int operators = 0;
+        for (const auto &[type, share] : report.at("types").items()) {
+            flops += share.at("flops").get<std::int64_t>();
+            operators += share.at("operators").get<int>();
+        }
+        QCOMPARE(flops, report.at("flops").get<std::int64_t>());
+        QCOMPARE(operators, report.at("operators").get<int>());
+        QVERIFY(report.at("types").at("bfloat16").at("flops_share").get<double>() > 0.9);
+        QVERIFY(report.at("casts").at("count").get<int>() > 0);
+        for (const auto &node : report.at("nodes")) {
+            if (node.at("op") == "Convolution")
+                QCOMPARE(node.at("computes").get<std::string>(), std::string("bfloat16"));
+        }
+    }
+
+    void aConversionIsWhatItsPolicyAsks()
+    {
+        QTemporaryDir folder;
+        const QString policy = kSampleFolder + "all-float16-but-sum.policy.json";
+        const QString model = converted(folder, {"--policy", policy});
+        const CliOutcome outcome = verified(model, {"--policy", policy});
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        QVERIFY(outcome.json().at("requested").get<int>() > 0);
+        const CliOutcome text = callCli(QStringList{"verify", model, "--policy", policy} + kShape);
+        QVERIFY(text.out.contains("of which a type is asked compute in it"));
+    }
+
+    void whatDiffersIsNamedWithItsReason()
+    {
+        QTemporaryDir folder;
+        const QString model = converted(folder, {"--target", "float16"});
+        const auto all = callCli({"info", model, "--json"}).json();
+        const auto nodes = verified(model).json().at("nodes");
+        std::string lowered;
+        for (const auto &node : nodes) {
+            if (node.at("op") == "Convolution")
+                lowered = node.at("name").get<std::string>();
+        }
+        const CliOutcome excluded
+            = verified(model, {"--target", "float16", "--exclude", QString::fromStdString(lowered)});
+        QCOMPARE(excluded.code, 1);
+        const auto differences = excluded.json().at("differences");
+        QCOMPARE(differences.size(), std::size_t{1});
+        QCOMPARE(differences[0].at("node").get<std::string>(), lowered);
+        QCOMPARE(differences[0].at("requested").get<std::string>(), std::string("float32"));
+        QCOMPARE(differences[0].at("computes").get<std::string>(), std::string("float16"));
+        QVERIFY(differences[0].at("why").get<std::string>().find("comes in float16") != std::string::npos);
+        QVERIFY(excluded.lastLine().startsWith("error: ") && excluded.lastLine().contains(lowered.c_str()));
+
+        const CliOutcome untouched = verified(kModel, {"--target", "float16"});
+        QCOMPARE(untouched.code, 1);
+        for (const auto &difference : untouched.json().at("differences"))
+            QVERIFY(difference.at("why").get<std::string>().find("comes in float32") != std::string::npos);
+    }
+
+    void othersModelsAreReadToo()
+    {
+        const auto coded = callCli({"verify", QStringLiteral(HALFTONE_TEST_DATA "/qdq/qdq.onnx"), "--json"});
+        QVERIFY2(coded.code == 0, coded.err.constData());
+        QVERIFY(coded.json().at("types").at("int8").at("operators").get<int>() >= 2);
+        QTemporaryDir folder;
+        const QString prefix = folder.filePath("q");
+        QCOMPARE(
+            callCli({"convert", kSampleFolder + "digits.onnx", "--target", "float16", "--out", prefix}).code,
+            0);
+        const auto half
+            = callCli({"verify", prefix + ".onnx", "--target", "float16", "--json"}); // of one example
+        QVERIFY2(half.code == 0, half.err.constData());
+        QVERIFY(half.json().at("types").at("float16").at("flops_share").get<double>() > 0.9);
+    }
+
+    void importedListsConvertAndVerify()
+    {
+        QTemporaryDir folder;
+        const QString call = folder.filePath("call.py");
+        std::ofstream(call.toStdString())
+            << "float16.convert_float_to_float16(m, keep_io_types=True, op_block_list=['Softmax', 'Own'])\n";
+        const QString policy = folder.filePath("p.policy.json");
+        const CliOutcome made
+            = callCli({"policy", "--from", "onnxconverter", call, "--out", policy, "--json"});
+        QVERIFY2(made.code == 0, made.err.constData());
+        QCOMPARE(made.json().at("unmatched"), nlohmann::json::parse(R"(["Own"])"));
+        const QString prefix = folder.filePath("m");
+        const QString model = kSampleFolder + "digits.onnx";
+        const CliOutcome out = callCli({"convert", model, "--policy", policy, "--out", prefix});
+        QVERIFY2(out.code == 0, out.err.constData());
+        const CliOutcome outcome = verified(prefix + ".onnx", {"--policy", policy});
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        // Printed, it is the same file.
+        const CliOutcome printed = callCli({"policy", "--from", "onnxconverter", call});
+        QCOMPARE(nlohmann::json::parse(printed.out.toStdString()), made.json().at("policy"));
+        QVERIFY(printed.err.contains("no operator here answers to Own"));
+        QCOMPARE(callCli({"policy", "--from", "caffe", call}).code, 2);
+        QCOMPARE(callCli({"policy", "--from", "tvm", call}).code, 1);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCliVerify)
+#include "tst_cli_verify.moc"
