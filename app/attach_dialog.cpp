@@ -2,6 +2,7 @@
 
 #include "app/drawn_inputs.h"
 #include "app/picture_rules_form.h"
+#include "widgets/common/choice_box.h"
 #include "widgets/common/formatters.h"
 
 #include <QDialogButtonBox>
@@ -42,6 +43,17 @@ AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::
                            tr("for pictures; empty: preprocess.json beside the model"), false);
     m_labels = addPath(form, tr("&Labels"),
                        tr("optional: CSV with file and class_index, or an .npz with labels"), false);
+    m_targets = addPath(form, tr("Re&ference"),
+                        tr("optional, for outputs that are no classes: a folder of masks or pictures, or an "
+                           ".npz with targets"),
+                        true);
+    m_metric = new widgets::ChoiceBox(this);
+    m_metric->setAccessibleName(tr("Metric"));
+    m_metric->setToolTip(tr("What says in one number how well the network does its task"));
+    m_metric->addItem(tr("guessed from the outputs and what is right"));
+    for (const jobs::Metric metric : jobs::allMetrics())
+        m_metric->addItem(widgets::plain(std::string(jobs::titleOf(metric))), static_cast<int>(metric));
+    form->addRow(tr("&Metric"), m_metric);
     m_examples = new QSpinBox(this);
     m_examples->setRange(0, std::numeric_limits<int>::max());
     m_examples->setSpecialValueText(tr("all"));
@@ -75,6 +87,8 @@ AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::
         m_inputs->setText(QString::fromStdString(now->inputs));
         m_preprocess->setText(QString::fromStdString(now->preprocess));
         m_labels->setText(QString::fromStdString(now->labels));
+        m_targets->setText(QString::fromStdString(now->targets));
+        m_metric->setCurrentIndex(now->metric ? m_metric->findData(static_cast<int>(*now->metric)) : 0);
         m_examples->setValue(static_cast<int>(now->examples));
     }
     inputsChanged();
@@ -158,6 +172,7 @@ void AttachDialog::drawInputs()
     if (file.ok()) {
         m_preprocess->clear();
         m_labels->clear();
+        m_targets->clear();
         m_inputs->setText(file.value());
     }
     m_drawnNote->setText(file.ok() ? drawnInputsMeaning() : widgets::plain(file.error().message()));
@@ -201,6 +216,9 @@ jobs::ExampleOptions AttachDialog::options() const
     if (options.preprocess.empty())
         options.preprocess = m_writtenRules.toStdString();
     options.labels = m_labels->text().toStdString();
+    options.targets = m_targets->text().toStdString();
+    if (m_metric->currentIndex() > 0)
+        options.metric = static_cast<jobs::Metric>(m_metric->currentData().toInt());
     options.examples = static_cast<std::size_t>(m_examples->value());
     return options;
 }

@@ -5,6 +5,7 @@
 
 #include <QDialog>
 
+class QComboBox;
 class QDialogButtonBox;
 class QFormLayout;
 class QLabel;
@@ -15,7 +16,8 @@ namespace halftone::app {
 
 class PictureRulesForm;
 
-/// Asks for the data that errors are computed with: an .npz or a folder of pictures, their preprocessing, their labels.
+/// Asks for the data that errors are computed with: an .npz or a folder of pictures, their preprocessing, their labels, and what
+/// the task is judged by.
 class AttachDialog : public QDialog
 {
     Q_OBJECT
@@ -45,6 +47,8 @@ private:
     QLineEdit *m_inputs = nullptr;
     QLineEdit *m_preprocess = nullptr;
     QLineEdit *m_labels = nullptr;
+    QLineEdit *m_targets = nullptr;
+    QComboBox *m_metric = nullptr;
     QSpinBox *m_examples = nullptr;
     QLabel *m_rulesNote = nullptr;
     QLabel *m_drawnNote = nullptr; ///< what drawn inputs mean, or why there are none

@@ -126,6 +126,7 @@ Json jsonOf(const jobs::CompareOutcome &outcome, const Options &options)
         {"outputs", outputsJson(outcome)},
         {"top1", accuracyJson(outcome, &jobs::Accuracy::top1, &profile::Agreement::top1)},
         {"top5", accuracyJson(outcome, &jobs::Accuracy::top5, &profile::Agreement::top5)},
+        {"task", taskJson(outcome.task)},
         {"unmatched", {{"model", outcome.unmatched.reference}, {"other", outcome.unmatched.other}}}};
 }
 
@@ -193,7 +194,9 @@ std::string decisions(const jobs::CompareOutcome &outcome)
     if (outcome.reference && outcome.other)
         text = "fp32 " + percent(outcome.reference->top1) + ", mixed " + percent(outcome.other->top1) + "; ";
     const auto &outputs = outcome.comparison.outputs;
-    if (!outputs.empty() && outputs[0].agreement)
+    const bool areClasses = !outcome.task || outcome.reference || outcome.task->metric == jobs::Metric::Top1
+        || outcome.task->metric == jobs::Metric::Top5;
+    if (areClasses && !outputs.empty() && outputs[0].agreement)
         text += "agreement " + percent(outputs[0].agreement->top1);
     return text;
 }
@@ -216,6 +219,8 @@ void printSummary(const session::Session &session, const jobs::CompareOutcome &o
                   withThousands(outcome.examples) + ", " + withThousands(outcome.batch) + " at a time"});
     if (const std::string text = decisions(outcome); !text.empty())
         head.add({"top-1", text});
+    if (outcome.task && outcome.task->metric != jobs::Metric::Top1)
+        head.add({std::string(jobs::titleOf(outcome.task->metric)), taskText(*outcome.task)});
     for (std::size_t k = 0; k < comparison.outputs.size(); ++k)
         head.add({k == 0 ? "outputs" : "",
                   printable(outcome.outputs[k]) + ": " + withUnit(decibels(comparison.outputs[k].figures))});

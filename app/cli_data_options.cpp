@@ -1,5 +1,7 @@
 #include "app/cli_data_options.h"
 
+#include "core/report/json_values.h"
+
 namespace halftone::cli {
 
 Result<void> checkCounts(std::initializer_list<std::pair<std::string_view, std::int64_t>> counts)
@@ -9,6 +11,57 @@ Result<void> checkCounts(std::initializer_list<std::pair<std::string_view, std::
             return badCall(std::string(name), std::to_string(count), "a positive number");
     }
     return {};
+}
+
+void TaskOptions::addTo(Command &command)
+{
+    command
+        .option("--targets", &targets,
+                "What the first output should be: an array, or a folder of pictures or of masks")
+        .type("F.npz|DIR");
+    std::vector<std::string> names;
+    for (const jobs::Metric one : jobs::allMetrics())
+        names.emplace_back(jobs::nameOf(one));
+    command
+        .option("--metric", &metric,
+                "What the task is judged by; default: a guess by the outputs and what is right")
+        .oneOf(names)
+        .type("METRIC");
+}
+
+jobs::ExampleOptions TaskOptions::applied(jobs::ExampleOptions data) const
+{
+    data.targets = targets;
+    data.metric = jobs::metricNamed(metric);
+    return data;
+}
+
+Json taskJson(const std::optional<jobs::TaskScore> &task)
+{
+    if (!task)
+        return {};
+    const auto number
+        = [](const std::optional<double> &value) { return value ? report::jsonNumber(*value) : Json(); };
+    return {{"metric", jobs::nameOf(task->metric)},
+            {"guessed", task->isGuessed},
+            {"fp32", number(task->reference)},
+            {"mixed", number(task->other)},
+            {"agree", number(task->agreement)},
+            {"examples", task->examples},
+            {"peak", number(task->peak)}};
+}
+
+std::string taskText(const jobs::TaskScore &task)
+{
+    std::string text;
+    if (task.reference)
+        text = jobs::valueText(task.metric, *task.reference);
+    if (task.reference && task.other)
+        text = jobs::wordsOf(task)->values();
+    if (task.agreement)
+        text += (text.empty() ? "to float32 " : "; to float32 ")
+            + jobs::valueText(task.metric, *task.agreement);
+    return text + (task.isGuessed ? " (the metric is a guess)" : "");
 }
 
 void DataOptions::addTo(Command &command, Labels labels)
@@ -24,6 +77,7 @@ void DataOptions::addTo(Command &command, Labels labels)
         inputs.required();
         command.option("--labels", &data.labels, "The right classes: adds the accuracy")
             .type("FILE.csv|.npz");
+        task.addTo(command);
     } else {
         command.option("--labels", &data.labels, "Pictures in the order of this file (column file)")
             .type("FILE");

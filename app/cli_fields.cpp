@@ -47,7 +47,9 @@ std::vector<NamedFile> namedFiles(std::span<const jobs::FieldFile> files)
 {
     std::vector<NamedFile> named;
     for (const jobs::FieldFile &file : files)
-        named.push_back({std::string(optionOf(file.field)), file.path});
+        named.push_back(
+            {file.word.empty() ? std::string(optionOf(file.field)) : "--" + std::string(file.word),
+             file.path});
     return named;
 }
 

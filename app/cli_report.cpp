@@ -1,4 +1,5 @@
 #include "app/cli_commands.h"
+#include "app/cli_data_options.h"
 #include "app/cli_fields.h"
 #include "app/cli_files.h"
 #include "app/cli_options.h"
@@ -22,6 +23,7 @@ struct Options
     std::string inputs;
     std::string preprocess;
     std::string labels;
+    TaskOptions task;
     std::size_t examples = 0;
     unsigned threads = 0;
     std::string arithmetic = "defined";
@@ -41,7 +43,7 @@ Result<void> report(const Options &options, const std::stop_token &stop)
     request.arithmetic = arithmeticNamed(options.arithmetic);
     if (!options.inputs.empty())
         request.data
-            = jobs::ExampleOptions{options.inputs, options.preprocess, options.labels, options.examples};
+            = options.task.applied({options.inputs, options.preprocess, options.labels, options.examples});
     HALFTONE_TRY(const std::vector<jobs::FieldFile> reads, session::reportFiles(request));
     HALFTONE_CHECK(CommandFiles().reads(namedFiles(reads)).writes("--out", options.out).check());
     HALFTONE_TRY(const std::string page, session::makeReport(request, progress(stop)));
@@ -71,6 +73,7 @@ void addReport(Parser &app, Action &chosen)
         .type("DATA");
     command.option("--preprocess", &options->preprocess, "For pictures").type("FILE");
     command.option("--labels", &options->labels, "Labels of the data").type("FILE");
+    options->task.addTo(command);
     command.option("--examples", &options->examples, "The first so many").type("N");
     command.option("--threads", &options->threads, "Default: all").type("N");
     addArithmetic(command, options->arithmetic);

@@ -47,7 +47,8 @@ Json jsonOf(const jobs::RunOutcome &outcome, const Options &options)
                     {"examples", outcome.accuracy->examples}};
     return {{"backend", options.settings.backend}, {"seconds", outcome.seconds},
             {"batches", outcome.batches},          {"kernels", std::move(kernels)},
-            {"outputs", std::move(outputs)},       {"accuracy", std::move(accuracy)}};
+            {"outputs", std::move(outputs)},       {"accuracy", std::move(accuracy)},
+            {"task", taskJson(outcome.task)}};
 }
 
 std::string percent(double share)
@@ -74,6 +75,9 @@ void printSummary(const session::Session &session, const jobs::RunOutcome &outco
         head.add({"accuracy",
                   "top-1 " + percent(outcome.accuracy->top1) + ", top-5 " + percent(outcome.accuracy->top5)
                       + " of " + counted(outcome.accuracy->examples, "example", "examples")});
+    if (outcome.task && outcome.task->metric != jobs::Metric::Top1
+        && outcome.task->metric != jobs::Metric::Top5)
+        head.add({std::string(jobs::titleOf(outcome.task->metric)), taskText(*outcome.task)});
     Table outputs({"output", "shape", "type"});
     for (const io::NamedTensor &output : outcome.outputs)
         outputs.add({printable(output.name), output.tensor.shape().toString(),

@@ -1,6 +1,7 @@
 #include "app/document_files.h"
 
 #include "app/settings.h"
+#include "app/view_state.h"
 #include "core/base/mapped_file.h"
 #include "core/policy/policy_json.h"
 #include "core/session/saved_results.h"
@@ -28,6 +29,11 @@ const QString kLockEnding = QStringLiteral(".lock");
 std::string utf8(const QString &text)
 {
     return text.toStdString();
+}
+
+std::string bookmarksIn(const ViewTexts &view)
+{
+    return bookmarksText(viewStateOf(view).bookmarks);
 }
 
 std::vector<std::string> filesOf(const SessionFile &file)
@@ -204,6 +210,7 @@ void DocumentFiles::show(Loaded loaded)
     m_modelPath = plain(loaded.document->session().source().modelPath);
     m_savedPolicy = loaded.modified ? policy::Policy() : loaded.document->policy();
     m_savedData = loaded.data;
+    m_savedBookmarks = bookmarksIn(loaded.view);
     m_controller->setDocument(std::move(loaded.document));
     m_jobs->setData(loaded.data);
     if (!loaded.results.empty()) {
@@ -256,6 +263,7 @@ Result<void> DocumentFiles::save(const QString &path)
     m_sessionPath = QFileInfo(path).absoluteFilePath();
     m_savedPolicy = m_controller->document()->policy();
     m_savedData = file.data;
+    m_savedBookmarks = bookmarksIn(file.view);
     beginJournal(file); // what came before lies in the session file
     endRecovered();
     addRecentFile(m_sessionPath);
@@ -274,7 +282,8 @@ bool DocumentFiles::isModified() const
         return false;
     const auto inputsOf = [](const auto &data) { return data ? data->inputs : std::string(); };
     return m_controller->document()->policy() != m_savedPolicy
-        || (m_jobs->data() && inputsOf(m_jobs->data()) != inputsOf(m_savedData));
+        || (m_jobs->data() && inputsOf(m_jobs->data()) != inputsOf(m_savedData))
+        || (viewState && bookmarksIn(viewState()) != m_savedBookmarks);
 }
 
 /// The new one is there before the old one goes: at no moment is there none.
@@ -355,6 +364,7 @@ void DocumentFiles::noteView()
     m_notedView = std::move(view);
     if (!noted.ok())
         journalFailed(noted.error());
+    Q_EMIT modifiedChanged();
 }
 
 void DocumentFiles::journalFailed(const Error &error)

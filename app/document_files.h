@@ -90,6 +90,7 @@ private:
     QString m_modelPath;
     policy::Policy m_savedPolicy;
     std::optional<jobs::ExampleOptions> m_savedData;
+    std::string m_savedBookmarks; ///< as the view keeps them
     std::optional<session::Journal> m_journal;
     QString m_journalPath;
     QString

@@ -1,4 +1,5 @@
 #include "app/live_jobs.h"
+#include "core/jobs/task_count.h"
 #include "core/session/result_basis.h"
 #include "core/session/saved_results.h"
 #include "widgets/common/formatters.h"
@@ -11,6 +12,29 @@ struct LiveJobs::OpenedData
     std::vector<std::pair<std::string, tensor::Shape>> shapes;
     std::string basis; ///< of a comparison over the data
 };
+
+namespace {
+
+/// But for what is right, and what is made of it.
+bool areSameInputs(jobs::ExampleOptions a, const jobs::ExampleOptions &b)
+{
+    a.targets = b.targets;
+    a.metric = b.metric;
+    return a == b;
+}
+
+/// Whether the first output can be judged at all.
+Result<void> checkTask(const jobs::ExampleOptions &examples, const graph::Graph &graph,
+                       const std::string &model)
+{
+    if (examples.targets.empty() && !examples.metric)
+        return {};
+    HALFTONE_TRY(const auto source, jobs::openExamples(examples, graph, model));
+    HALFTONE_TRY(const auto task, jobs::Task::of(examples, *source, graph));
+    return {};
+}
+
+} // namespace
 
 /// Whatever belongs to the data of before.
 void LiveJobs::forgetComputed()
@@ -44,6 +68,7 @@ void LiveJobs::setData(std::optional<jobs::ExampleOptions> data)
                 HALFTONE_CHECK(session.setInputShape(name, shape));
             std::vector<std::string> notes;
             HALFTONE_CHECK(session.shapes(notes)); // whether they fit the model
+            HALFTONE_CHECK(checkTask(options.examples, session.source().model.graph, model));
             opened.basis = session::comparisonBasis(options, model);
             return opened;
         },
@@ -61,7 +86,10 @@ void LiveJobs::setData(std::optional<jobs::ExampleOptions> data)
 void LiveJobs::takeData(const jobs::ExampleOptions &data, const OpenedData &opened)
 {
     const bool isReplaced = m_data.has_value();
-    forgetComputed();
+    if (isReplaced && areSameInputs(*m_data, data))
+        m_comparedRevision = m_isolatedRevision = 0; // values and ranges are those of before
+    else
+        forgetComputed();
     m_data = data;
     m_basis = opened.basis;
     if (isReplaced) { // dimmed until they are computed anew

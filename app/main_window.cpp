@@ -1,5 +1,6 @@
 #include "app/main_window.h"
 
+#include "app/bookmarks_menu.h"
 #include "app/document_files.h"
 #include "app/drawn_inputs.h"
 #include "app/export_job.h"
@@ -146,6 +147,7 @@ void MainWindow::connectGraph()
     connect(m_graph, &GraphView::settled, m_files, &DocumentFiles::noteView);
     connect(m_graph, &GraphView::colourByChanged, m_files, &DocumentFiles::noteView);
     connect(m_graph, &GraphView::sidesChanged, m_files, &DocumentFiles::noteView);
+    connect(m_bookmarks, &BookmarksMenu::changed, m_files, &DocumentFiles::noteView);
 }
 
 /// Once something was pressed the keys are the graph's again: what came to lie under the focus must not get them.
@@ -325,7 +327,7 @@ void MainWindow::updateTitle()
 ViewTexts MainWindow::viewTexts() const
 {
     return textsOf({m_modelBar->wantsErrors(), m_modelBar->wantsLatency(), m_graph->colourBy(),
-                    m_graph->sides(), m_graph->openBlocks()});
+                    m_graph->sides(), m_graph->openBlocks(), m_bookmarks->bookmarks()});
 }
 
 void MainWindow::restoreView(const ViewState &state)
@@ -340,6 +342,7 @@ void MainWindow::restoreView(const ViewState &state)
         m_graph->setSides(*state.sides);
     if (!state.openBlocks.empty())
         m_graph->restoreOpenBlocks(state.openBlocks);
+    m_bookmarks->setBookmarks(state.bookmarks);
 }
 
 void MainWindow::closeEvent(QCloseEvent *event)

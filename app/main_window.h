@@ -21,6 +21,7 @@ class OpListsPanel;
 
 namespace halftone::app {
 
+class BookmarksMenu;
 class DocumentFiles;
 class ExportJob;
 class FirstSteps;
@@ -67,6 +68,7 @@ public:
 
     widgets::DocumentController &controller() { return m_controller; }
     LiveJobs &jobs() { return *m_jobs; }
+    BookmarksMenu &bookmarks() { return *m_bookmarks; }
     DocumentFiles &files() { return *m_files; }
     widgets::GraphView &graphView() { return *m_graph; }
     widgets::OpListsPanel &lists() { return *m_lists; }
@@ -157,6 +159,7 @@ private:
     FocusWalk m_focusWalk;
 
     RecentMenu *m_recent = nullptr;
+    BookmarksMenu *m_bookmarks = nullptr;
     QAction *m_open = nullptr;
     QAction *m_save = nullptr;
     QAction *m_undo = nullptr;

@@ -33,17 +33,28 @@ QString latencyOf(const session::LatencyFigures &latency)
         + (words.isDisturbed ? tr("; machine busy, not to be trusted)") : QStringLiteral(")"));
 }
 
+Score scoreOf(const jobs::ScoreWords &words)
+{
+    const auto text = [](const std::string &one) { return widgets::plain(one); };
+    const bool isExact = words.other == "exact";
+    return Score{text(words.name), text(words.reference), text(words.other),
+                 isExact ? QString() : text(words.unit)};
+}
+
 } // namespace
 
 QString Score::text() const
 {
     const QString before = reference.isEmpty() ? QString() : reference + QStringLiteral(" \u2192 ");
-    return name + ' ' + before + converted + QChar(0x202f) + unit;
+    return name + ' ' + before + converted + (unit.isEmpty() ? QString() : QChar(0x202f) + unit);
 }
 
 std::optional<Score> scoreOf(const jobs::CompareOutcome &outcome, ComparedOn inputs)
 {
-    if (outcome.reference && outcome.other)
+    if (const auto words
+        = outcome.task && inputs == ComparedOn::Data ? jobs::wordsOf(*outcome.task) : std::nullopt)
+        return scoreOf(*words);
+    if (outcome.reference && outcome.other) // of an older session
         return Score{tr("top-1"), percent(outcome.reference->top1), percent(outcome.other->top1),
                      QStringLiteral("%")};
     if (outcome.comparison.outputs.empty())

@@ -11,10 +11,10 @@ namespace halftone::app {
 /// What a comparison says of the whole network in one number.
 struct Score
 {
-    QString name; ///< "top-1", "top-1 agreement", "output"
+    QString name; ///< "top-1", "PSNR to float32", "output"
     QString reference; ///< "98.1"; empty where the number is about the converted network alone
     QString converted;
-    QString unit; ///< "%", "dB"
+    QString unit; ///< "%", "dB"; empty where there is none
 
     QString text() const; ///< "top-1 98.1 → 97.9 %"
 };

@@ -2,8 +2,6 @@
 
 #include "widgets/common/formatters.h"
 
-#include <QStringList>
-
 namespace halftone::app {
 namespace {
 
@@ -12,6 +10,7 @@ constexpr const char *kLiveLatency = "live_latency";
 constexpr const char *kColourBy = "colour_by";
 constexpr const char *kSides = "sides";
 constexpr const char *kOpenBlocks = "open_blocks";
+constexpr const char *kBookmarks = "bookmarks";
 
 QString textAt(const ViewTexts &texts, const char *key)
 {
@@ -40,35 +39,6 @@ std::optional<Choice> choiceAt(const ViewTexts &texts, const char *key, Choice l
     return number ? std::optional(static_cast<Choice>(*number)) : std::nullopt;
 }
 
-/// How many blocks there are, then those that are open: "9 0 2 3".
-std::string openBlocksText(const std::vector<char> &open)
-{
-    std::string text = std::to_string(open.size());
-    for (std::size_t block = 0; block < open.size(); ++block) {
-        if (open[block] != 0)
-            text += ' ' + std::to_string(block);
-    }
-    return text;
-}
-
-/// Empty for what is no such text.
-std::vector<char> openBlocksOf(const QString &text)
-{
-    constexpr int kMostBlocks = 10'000'000;
-    const QStringList words = text.split(' ', Qt::SkipEmptyParts);
-    const auto count = numberOf(words.value(0), kMostBlocks);
-    if (!count || words.size() > *count + 1)
-        return {};
-    std::vector<char> open(static_cast<std::size_t>(*count), 0);
-    for (qsizetype k = 1; k < words.size(); ++k) {
-        const auto block = numberOf(words[k], *count - 1);
-        if (!block)
-            return {};
-        open[static_cast<std::size_t>(*block)] = 1;
-    }
-    return open;
-}
-
 } // namespace
 
 ViewTexts textsOf(const ViewState &state)
@@ -86,6 +56,8 @@ ViewTexts textsOf(const ViewState &state)
     add(kSides, state.sides, number);
     if (!state.openBlocks.empty())
         texts.emplace(kOpenBlocks, openBlocksText(state.openBlocks));
+    if (!state.bookmarks.empty())
+        texts.emplace(kBookmarks, bookmarksText(state.bookmarks));
     return texts;
 }
 
@@ -97,6 +69,8 @@ ViewState viewStateOf(const ViewTexts &texts)
     state.colourBy = choiceAt(texts, kColourBy, widgets::ColourBy::Overflow);
     state.sides = choiceAt(texts, kSides, widgets::Sides::Both);
     state.openBlocks = openBlocksOf(textAt(texts, kOpenBlocks));
+    if (const auto found = texts.find(kBookmarks); found != texts.end())
+        state.bookmarks = bookmarksOf(found->second);
     return state;
 }
 

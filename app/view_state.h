@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/bookmark.h"
 #include "widgets/graphview/looks.h"
 
 #include <map>
@@ -17,6 +18,7 @@ struct ViewState
     std::optional<widgets::ColourBy> colourBy;
     std::optional<widgets::Sides> sides;
     std::vector<char> openBlocks; ///< empty: none are known
+    std::vector<Bookmark> bookmarks = {};
 };
 
 /// As a session file holds it, by key.

@@ -1,3 +1,4 @@
+#include "app/bookmarks_menu.h"
 #include "app/document_files.h"
 #include "app/drawn_inputs.h"
 #include "app/export_job.h"
@@ -144,6 +145,8 @@ void MainWindow::buildViewMenu()
 {
     QMenu *const menu = menuBar()->addMenu(tr("&View"));
     buildCameraActions(menu);
+    m_bookmarks = new BookmarksMenu(m_graph, this);
+    menu->addMenu(m_bookmarks);
     menu->addSeparator();
     buildGraphMenus(menu);
     menu->addSeparator();
@@ -260,6 +263,7 @@ void MainWindow::updateActions()
     const session::Document *const document = m_controller.document();
     for (QAction *action : m_documentActions)
         action->setEnabled(document != nullptr);
+    m_bookmarks->setDocumentOpen(document != nullptr);
     showStep(m_undo, tr("&Undo"), document && document->canUndo(),
              document ? document->undoText() : std::string());
     showStep(m_redo, tr("&Redo"), document && document->canRedo(),

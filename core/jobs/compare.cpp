@@ -6,6 +6,7 @@
 #include "core/jobs/batches.h"
 #include "core/jobs/compare_parts.h"
 #include "core/jobs/run.h"
+#include "core/jobs/task_count.h"
 
 #include <algorithm>
 #include <chrono>
@@ -20,7 +21,7 @@ class BatchComparison
 {
 public:
     BatchComparison(LayerCompare compare, const graph::Graph &graph, const ExampleSource &source,
-                    const Batches &batches, const CompareOptions &options)
+                    const Batches &batches, const CompareOptions &options, std::shared_ptr<const Task> task)
         : m_compare(std::move(compare))
         , m_graph(graph)
         , m_source(source)
@@ -29,6 +30,7 @@ public:
         , m_batches(batches)
         , m_reference(source.labels())
         , m_other(source.labels())
+        , m_task(std::move(task))
     {
     }
 
@@ -53,6 +55,7 @@ public:
         outcome.batch = m_batches.size;
         outcome.reference = m_reference.result();
         outcome.other = m_other.result();
+        outcome.task = m_task.result();
     }
 
 private:
@@ -85,6 +88,7 @@ private:
         if (room == Room::Enough && !heads.reference.empty()) {
             HALFTONE_CHECK(addTo(m_reference, heads.reference[0], m_batches.first(k)));
             HALFTONE_CHECK(addTo(m_other, heads.other[0], m_batches.first(k)));
+            HALFTONE_CHECK(m_task.add(heads.reference[0], &heads.other[0], m_batches.first(k)));
         }
         return room;
     }
@@ -113,6 +117,7 @@ private:
     std::size_t m_added = 0; ///< batches
     AccuracyCount m_reference;
     AccuracyCount m_other;
+    TaskCount m_task;
 };
 
 } // namespace
@@ -141,9 +146,11 @@ Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::
     HALFTONE_TRY(const kernels::BackendChain backends,
                  backends::backendChain(options.backend, threads, options.arithmetic, options.accumulator));
     HALFTONE_TRY(const auto source, openExamples(options.examples, models.reference.graph, modelPath));
+    HALFTONE_TRY(auto task, Task::of(options.examples, *source, models.reference.graph));
     HALFTONE_TRY(LayerCompare compare, LayerCompare::create(models, backends, options.settings));
     HALFTONE_TRY(const Batches batches, Batches::of(*source, options.batch));
-    BatchComparison comparison(std::move(compare), models.reference.graph, *source, batches, options);
+    BatchComparison comparison(std::move(compare), models.reference.graph, *source, batches, options,
+                               std::move(task));
     const auto outcomeSoFar = [&] {
         CompareOutcome outcome;
         comparison.tell(outcome);

@@ -5,6 +5,7 @@
 #include "core/base/result.h"
 #include "core/jobs/accuracy_count.h"
 #include "core/jobs/examples.h"
+#include "core/jobs/task_metric.h"
 #include "core/policy/rules.h"
 #include "core/profile/layer_compare.h"
 
@@ -43,6 +44,7 @@ struct CompareOutcome
     /// Of the first head, where there are labels.
     std::optional<Accuracy> reference;
     std::optional<Accuracy> other;
+    std::optional<TaskScore> task; ///< likewise of the first head
 };
 
 /// Is given what is known so far, from time to time, by the thread that compares.

@@ -140,6 +140,7 @@ public:
 
     std::optional<std::size_t> count() const override { return m_files.size(); }
     std::size_t usualBatch() const override { return 1; }
+    bool isBgr() const override { return m_rules.color == io::Preprocess::Color::Bgr; }
 
     Result<interpret::Feed> batch(std::size_t first, std::size_t number) const override
     {
@@ -178,7 +179,6 @@ private:
     }
 
     std::string m_folder;
-    std::vector<std::string> m_files;
     io::Preprocess m_rules;
 };
 
@@ -197,19 +197,32 @@ const std::string &labelsFile(const ExampleOptions &options)
     return options.labels.empty() ? options.inputs : options.labels;
 }
 
+namespace {
+
+/// A file, or the pictures of a folder.
+void addFiles(const FieldFile &setting, std::vector<FieldFile> &files)
+{
+    const std::string &path = setting.path;
+    if (std::error_code none; !std::filesystem::is_directory(path, none)) {
+        if (!path.empty())
+            files.push_back(setting);
+        return;
+    }
+    const auto pictures = io::picturesIn(path);
+    for (const std::string &name : pictures.ok() ? pictures.value() : std::vector<std::string>())
+        files.push_back({setting.field, (std::filesystem::path(path) / name).string(), setting.word});
+}
+
+} // namespace
+
 std::vector<FieldFile> exampleFiles(const ExampleOptions &options, const std::string &modelPath)
 {
     std::vector<FieldFile> files;
-    if (std::error_code none; std::filesystem::is_directory(options.inputs, none)) {
+    if (std::error_code none; std::filesystem::is_directory(options.inputs, none))
         files.push_back({Field::Preprocess, rulesPath(options, modelPath)});
-        const auto pictures = io::picturesIn(options.inputs);
-        for (const std::string &name : pictures.ok() ? pictures.value() : std::vector<std::string>())
-            files.push_back({Field::Inputs, (std::filesystem::path(options.inputs) / name).string()});
-    } else if (!options.inputs.empty()) {
-        files.push_back({Field::Inputs, options.inputs});
-    }
-    if (!options.labels.empty())
-        files.push_back({Field::Labels, options.labels});
+    addFiles({Field::Inputs, options.inputs}, files);
+    addFiles({Field::Labels, options.labels}, files);
+    addFiles({Field::None, options.targets, "targets"}, files);
     return files;
 }
 

@@ -5,11 +5,13 @@
 #include "core/graph/graph.h"
 #include "core/interpret/interpreter.h"
 #include "core/io/pictures/labels.h"
+#include "core/jobs/task_metric.h"
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,6 +24,9 @@ struct ExampleOptions
     std::string preprocess; ///< for pictures; empty: preprocess.json beside the model
     std::string labels; ///< a CSV or an .npz; empty: none, but for an array `labels` among the inputs
     std::size_t examples = 0; ///< the first so many; 0: all
+    std::string targets
+        = {}; ///< what the first output should be: an .npz, or a folder of pictures; empty: not known
+    std::optional<Metric> metric = {}; ///< nothing: guessed
 
     bool operator==(const ExampleOptions &) const = default;
 };
@@ -40,9 +45,13 @@ public:
     virtual Result<interpret::Feed> batch(std::size_t first, std::size_t number) const = 0;
     /// The right classes, as many as count(); empty without labels.
     const std::vector<std::int64_t> &labels() const { return m_labels; }
+    /// The names of the pictures, as many as count(); empty where examples are none.
+    const std::vector<std::string> &files() const { return m_files; }
+    virtual bool isBgr() const { return false; } ///< of pictures: the order of their colours as inputs
 
 protected:
     std::vector<std::int64_t> m_labels;
+    std::vector<std::string> m_files;
 };
 
 /// The file that an error about a label is about.
@@ -58,9 +67,10 @@ struct FieldFile
 {
     Field field = Field::None;
     std::string path;
+    std::string_view word = {}; ///< for a setting that has no field: "targets"
 };
 
-/// The files that openExamples() and batch() read, as far as they are there: arrays or pictures, rules, labels.
+/// The files that openExamples() and batch() read, as far as they are there: arrays or pictures, rules, labels, targets.
 std::vector<FieldFile> exampleFiles(const ExampleOptions &options, const std::string &modelPath);
 
 /// The shapes that one example gives the inputs, so that those of the rest of the network follow. fails: as openExamples().

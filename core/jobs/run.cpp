@@ -4,6 +4,7 @@
 #include "core/infer/shown_outputs.h"
 #include "core/interpret/random_params.h"
 #include "core/jobs/batch_walk.h"
+#include "core/jobs/task_count.h"
 #include "core/kernels/join.h"
 #include "core/rewrite/unique_names.h"
 
@@ -92,11 +93,12 @@ class ModelRun
 {
 public:
     ModelRun(const graph::Graph &graph, const RunSettings &settings, const ExampleSource &source,
-             const Batches &batches)
+             const Batches &batches, std::shared_ptr<const Task> task)
         : m_graph(graph)
         , m_settings(settings)
         , m_source(source)
         , m_batches(batches)
+        , m_task(std::move(task))
         , m_shown(infer::shownOutputs(graph))
         , m_outcomes(batches.count)
     {
@@ -161,6 +163,7 @@ private:
     {
         const std::vector<std::string> names = sourceOutputNames(m_graph);
         AccuracyCount count(m_source.labels());
+        TaskCount task(m_task);
         Outputs outputs;
         RunOutcome whole;
         for (std::size_t k = 0; k < m_batches.count; ++k) {
@@ -170,13 +173,18 @@ private:
                 outputs.add(names[i], batch.heads[i]);
             for (const auto &[name, value] : batch.values)
                 outputs.add(name, value);
-            if (!batch.heads.empty())
+            if (!batch.heads.empty()) {
                 HALFTONE_CHECK(count.add(batch.heads[0], m_batches.first(k)));
+                HALFTONE_CHECK(task.add(batch.heads[0], nullptr, m_batches.first(k)));
+            }
             if (k == 0)
                 whole.kernels = batch.kernels;
         }
         whole.batches = m_batches.count;
         whole.accuracy = count.result();
+        whole.task = task.result();
+        if (whole.task && !whole.task->reference)
+            whole.task = std::nullopt;
         HALFTONE_TRY(whole.outputs, outputs.join());
         return whole;
     }
@@ -185,6 +193,7 @@ private:
     const RunSettings &m_settings;
     const ExampleSource &m_source;
     Batches m_batches;
+    std::shared_ptr<const Task> m_task;
     std::vector<std::size_t> m_shown;
     std::vector<std::vector<std::string>> m_names; ///< of all values, by NodeId and output, if wanted
     std::vector<BatchOutcome> m_outcomes;
@@ -212,11 +221,12 @@ Result<RunOutcome> runModel(const graph::Model &model, const std::string &modelP
         return badInput("outputs", "a graph without outputs", "an output to compute");
     HALFTONE_TRY(const auto source, openExamples(settings.examples, model.graph, modelPath));
     HALFTONE_TRY(const Batches batches, batchesOf(*source, settings));
+    HALFTONE_TRY(auto task, Task::of(settings.examples, *source, model.graph));
     HALFTONE_TRY(const graph::Model complete, filled(model, settings, *source));
     HALFTONE_TRY(
         BatchWalk walk,
         BatchWalk::create(complete, batches, settings.backend, settings.threads, settings.accumulator));
-    return ModelRun(complete.graph, settings, *source, batches).run(walk, progress);
+    return ModelRun(complete.graph, settings, *source, batches, std::move(task)).run(walk, progress);
 }
 
 } // namespace halftone::jobs

@@ -7,6 +7,7 @@
 #include "core/io/arrays/npz.h"
 #include "core/jobs/accuracy_count.h"
 #include "core/jobs/examples.h"
+#include "core/jobs/task_metric.h"
 
 #include <cstdint>
 #include <map>
@@ -36,6 +37,7 @@ struct RunOutcome
     std::size_t batches = 0;
     std::map<std::string, std::size_t> kernels; ///< how many nodes each kernel computed
     std::optional<Accuracy> accuracy; ///< of the first head, where there are labels
+    std::optional<TaskScore> task; ///< of the first head, where it is known what is right
 };
 
 /// Runs a model over examples.

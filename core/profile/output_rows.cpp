@@ -1,6 +1,6 @@
 #include "core/profile/output_rows.h"
 
-#include "core/dialect/dialect.h"
+#include "core/profile/head_kind.h"
 #include "core/profile/layer_rows.h"
 #include "core/tensor/elements.h"
 
@@ -13,20 +13,9 @@ namespace {
 using tensor::DType;
 using tensor::Tensor;
 
-bool givesProbabilities(const ops::Operator &op)
-{
-    const auto *const softmax = op.getIf<ops::Softmax>();
-    return op.is<ops::SoftmaxOutput>() || op.is<ops::SoftmaxActivation>()
-        || (softmax && softmax->kind == ops::Softmax::Kind::Softmax);
-}
-
-/// What a head's values are, by the operator that makes them.
 Scores scoresOf(const graph::Graph &graph, graph::Entry head)
 {
-    while (dialect::roleOf(graph, head.node) == dialect::NodeRole::Cast && !graph.inputs(head.node).empty())
-        head = graph.inputs(head.node)[0];
-    const auto op = dialect::of(graph).read(graph.node(head.node));
-    return op.ok() && givesProbabilities(op.value()) ? Scores::Probabilities : Scores::Logits;
+    return headKindOf(graph, head) == HeadKind::Probabilities ? Scores::Probabilities : Scores::Logits;
 }
 
 double halfOfTheBits(std::span<const LayerErrors> layers)

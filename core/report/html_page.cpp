@@ -115,10 +115,9 @@ private:
         fact(std::to_string(casts.casts + casts.multicasts), "casts");
         if (casts.quantizes + casts.dequantizes > 0)
             fact(std::to_string(casts.quantizes + casts.dequantizes), "conversions from and to int8");
-        if (m_content.top1)
-            fact(number(m_content.top1->first * 100, "%.1f") + " → "
-                     + number(m_content.top1->second * 100, "%.1f %%"),
-                 "top-1 on " + std::to_string(m_content.examples) + " examples");
+        if (m_content.score)
+            fact(m_content.score->second,
+                 m_content.score->first + " on " + std::to_string(m_content.examples) + " examples");
         if (m_content.versus)
             fact("×" + number(m_content.versus->ratio, "%.2f"),
                  "of float32's time, 95 % between " + number(m_content.versus->ci95[0], "%.2f") + " and "

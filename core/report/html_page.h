@@ -20,7 +20,8 @@ struct PageContent
     const mixed::ConvertedModel *converted = nullptr;
     const infer::ShapeMap *shapes = nullptr;
     const profile::Comparison *comparison = nullptr;
-    std::optional<std::pair<double, double>> top1; ///< share of the source and of the converted model
+    /// How well the task is done by the source and by the converted model: "top-1", "98.1 → 97.9 %".
+    std::optional<std::pair<std::string, std::string>> score;
     std::size_t examples = 0;
     std::string arithmetic; ///< of the comparison: "as the operators are defined"
     const profile::Latency *fp32 = nullptr;

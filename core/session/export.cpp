@@ -78,8 +78,10 @@ std::string reportPage(const Snapshot &snapshot, const Figures &figures, const s
         content.comparison = &figures.comparison->comparison;
         content.examples = figures.comparison->examples;
         content.arithmetic = backends::meaningOf(figures.comparison->arithmetic);
-        if (figures.comparison->reference && figures.comparison->other)
-            content.top1 = std::pair(figures.comparison->reference->top1, figures.comparison->other->top1);
+        if (const auto &task = figures.comparison->task) {
+            if (const auto words = jobs::wordsOf(*task))
+                content.score = std::pair(words->name, words->values());
+        }
     }
     if (figures.latency && figures.latencyRevision == snapshot.revision) {
         content.fp32 = &figures.latency->fp32;

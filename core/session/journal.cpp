@@ -81,8 +81,15 @@ Result<void> takeData(const Json &json, std::optional<jobs::ExampleOptions> &dat
     if (!json.is_object() || !isText("inputs") || !isText("preprocess") || !isText("labels")
         || !json.contains("examples") || !json["examples"].is_number_unsigned())
         return badInput(where + ".data", "no data", "inputs, preprocess, labels and examples");
-    data = jobs::ExampleOptions{json["inputs"].get<std::string>(), json["preprocess"].get<std::string>(),
-                                json["labels"].get<std::string>(), json["examples"].get<std::size_t>()};
+    const std::string metric = isText("metric") ? json["metric"].get<std::string>() : std::string();
+    if (!metric.empty() && !jobs::metricNamed(metric))
+        return badInput(where + ".data.metric", metric.substr(0, 40), "the name of a metric");
+    data = jobs::ExampleOptions{json["inputs"].get<std::string>(),
+                                json["preprocess"].get<std::string>(),
+                                json["labels"].get<std::string>(),
+                                json["examples"].get<std::size_t>(),
+                                isText("targets") ? json["targets"].get<std::string>() : std::string(),
+                                jobs::metricNamed(metric)};
     return {};
 }
 
@@ -160,7 +167,9 @@ Result<void> Journal::dataAttached(const jobs::ExampleOptions &data)
                            {{"inputs", absolute(data.inputs)},
                             {"preprocess", absolute(data.preprocess)},
                             {"labels", absolute(data.labels)},
-                            {"examples", data.examples}}}}));
+                            {"examples", data.examples},
+                            {"targets", absolute(data.targets)},
+                            {"metric", data.metric ? jobs::nameOf(*data.metric) : std::string_view()}}}}));
 }
 
 Result<Journal::Head> Journal::read(const std::string &path)

@@ -5,6 +5,7 @@
 #include "core/base/share_work.h"
 #include "core/jobs/batches.h"
 #include "core/jobs/compare_parts.h"
+#include "core/jobs/task_count.h"
 #include "core/profile/kept_compare.h"
 #include "core/session/derive.h"
 
@@ -45,8 +46,11 @@ Result<std::optional<std::vector<interpret::Feed>>> readAll(const jobs::ExampleS
     return std::optional(std::move(feeds));
 }
 
+/// But for what is right, which nothing that is kept depends on.
 bool isSameData(jobs::CompareOptions a, const jobs::CompareOptions &b)
 {
+    a.examples.targets = b.examples.targets;
+    a.examples.metric = b.examples.metric;
     return a.examples == b.examples && a.backend == b.backend && a.threads == b.threads && a.batch == b.batch
         && a.settings.memoryLimit == b.settings.memoryLimit;
 }
@@ -58,6 +62,7 @@ struct LiveComparison::Kept
     std::shared_ptr<const io::LoadedModel> source;
     jobs::CompareOptions options;
     std::unique_ptr<jobs::ExampleSource> examples;
+    std::shared_ptr<const jobs::Task> task;
     jobs::Batches batches;
     std::optional<profile::KeptCompare> compare; ///< nothing: the examples alone are too large
 
@@ -69,6 +74,7 @@ struct LiveComparison::Kept
         kept->options = options;
         HALFTONE_TRY(kept->examples,
                      jobs::openExamples(options.examples, snapshot.graph(), snapshot.source->modelPath));
+        HALFTONE_TRY(kept->task, jobs::Task::of(options.examples, *kept->examples, snapshot.graph()));
         const unsigned threads = options.threads > 0 ? options.threads : backends::machineThreads();
         HALFTONE_TRY(const kernels::BackendChain backends, backends::backendChain(options.backend, threads));
         HALFTONE_TRY(kept->batches, jobs::Batches::of(*kept->examples, options.batch));
@@ -83,6 +89,15 @@ struct LiveComparison::Kept
         return kept;
     }
 
+    Result<void> judgeBy(const jobs::ExampleOptions &data)
+    {
+        if (data == options.examples)
+            return {};
+        HALFTONE_TRY(task, jobs::Task::of(data, *examples, source->model.graph));
+        options.examples = data;
+        return {};
+    }
+
     Result<jobs::CompareOutcome> outcomeOf(profile::KeptCompare::Answer answer) const
     {
         jobs::CompareOutcome outcome;
@@ -92,9 +107,12 @@ struct LiveComparison::Kept
         outcome.batch = batches.size;
         jobs::AccuracyCount reference(examples->labels());
         jobs::AccuracyCount other(examples->labels());
+        jobs::TaskCount judged(task);
         for (std::size_t k = 0; k < answer.heads.size(); ++k) {
             if (answer.heads[k].reference.empty())
                 continue;
+            HALFTONE_CHECK(
+                judged.add(answer.heads[k].reference[0], &answer.heads[k].other[0], batches.first(k)));
             for (const auto &[count, heads] : {std::pair(&reference, &answer.heads[k].reference),
                                                std::pair(&other, &answer.heads[k].other)}) {
                 if (auto added = count->add((*heads)[0], batches.first(k)); !added.ok())
@@ -103,6 +121,7 @@ struct LiveComparison::Kept
         }
         outcome.reference = reference.result();
         outcome.other = other.result();
+        outcome.task = judged.result();
         return outcome;
     }
 };
@@ -120,6 +139,7 @@ Result<jobs::CompareOutcome> LiveComparison::compare(const Snapshot &snapshot,
         m_kept = nullptr;
         HALFTONE_TRY(m_kept, Kept::create(snapshot, options, progress));
     }
+    HALFTONE_CHECK(m_kept->judgeBy(options.examples));
     HALFTONE_TRY(profile::ComparedModels models,
                  comparedPair(snapshot.source->model, *snapshot.converted, progress));
     const auto outcomeOf = [&](profile::KeptCompare::Answer answer) -> Result<jobs::CompareOutcome> {

@@ -75,6 +75,10 @@ std::string comparisonBasis(const jobs::CompareOptions &options, const std::stri
                                                     : fs::path(data.preprocess)));
     if (!data.labels.empty())
         lines.push_back(traceOf(data.labels));
+    if (!data.targets.empty())
+        std::ranges::copy(tracesOf(data.targets), std::back_inserter(lines));
+    if (data.metric)
+        lines.emplace_back(jobs::nameOf(*data.metric));
     return std::string(kVersion) + "; data " + hashOf(lines) + "; examples " + std::to_string(data.examples)
         + "; " + deviceOf(options.backend) + "; threads " + std::to_string(options.threads);
 }

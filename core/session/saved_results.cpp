@@ -20,6 +20,21 @@ Json jsonOf(const std::optional<jobs::Accuracy> &accuracy)
     return {{"top1", accuracy->top1}, {"top5", accuracy->top5}, {"examples", accuracy->examples}};
 }
 
+Json jsonOf(const std::optional<jobs::TaskScore> &task)
+{
+    if (!task)
+        return {};
+    const auto number
+        = [](const std::optional<double> &value) { return value ? report::jsonNumber(*value) : Json(); };
+    return {{"metric", jobs::nameOf(task->metric)},
+            {"guessed", task->isGuessed},
+            {"reference", number(task->reference)},
+            {"other", number(task->other)},
+            {"agreement", number(task->agreement)},
+            {"examples", task->examples},
+            {"peak", number(task->peak)}};
+}
+
 Json jsonOf(const jobs::CompareOutcome &outcome, bool hasIsolated)
 {
     Json layers = Json::array();
@@ -59,6 +74,7 @@ Json jsonOf(const jobs::CompareOutcome &outcome, bool hasIsolated)
             {"first_divergence", index(outcome.comparison.firstDivergence)},
             {"first_unclean", index(outcome.comparison.firstUnclean)},
             {"accuracy", {{"reference", jsonOf(outcome.reference)}, {"other", jsonOf(outcome.other)}}},
+            {"task", jsonOf(outcome.task)},
             {"outputs", std::move(outputs)},
             {"layers", std::move(layers)}};
 }
@@ -84,6 +100,7 @@ public:
         outcome->seconds = json.at("seconds").get<double>();
         outcome->reference = accuracy(json.at("accuracy").at("reference"));
         outcome->other = accuracy(json.at("accuracy").at("other"));
+        outcome->task = task(json.value("task", Json()));
         for (const Json &row : json.at("layers"))
             outcome->comparison.layers.push_back(layer(row));
         for (const Json &row : json.at("outputs")) {
@@ -182,6 +199,24 @@ private:
             return std::nullopt;
         return jobs::Accuracy{json.at("top1").get<double>(), json.at("top5").get<double>(),
                               whole<std::size_t>(json.at("examples"))};
+    }
+
+    std::optional<double> realIfAny(const Json &json)
+    {
+        return json.is_null() ? std::nullopt : std::optional(real(json));
+    }
+
+    std::optional<jobs::TaskScore> task(const Json &json)
+    {
+        if (json.is_null())
+            return std::nullopt;
+        const auto metric = jobs::metricNamed(json.at("metric").get<std::string>());
+        if (!metric)
+            refuse("results.comparison.task.metric", json.at("metric"), "the name of a metric");
+        return jobs::TaskScore{metric.value_or(jobs::Metric::Top1), json.at("guessed").get<bool>(),
+                               realIfAny(json.at("reference")),     realIfAny(json.at("other")),
+                               realIfAny(json.at("agreement")),     whole<std::size_t>(json.at("examples")),
+                               realIfAny(json.at("peak"))};
     }
 
     tensor::DType dtype(const Json &json)

@@ -78,6 +78,15 @@ public:
         return 0;
     }
 
+    std::optional<jobs::Metric> metric(const Json &data)
+    {
+        const std::string name = text(data, "metric", "data", false);
+        const auto metric = jobs::metricNamed(name);
+        if (!metric && !name.empty())
+            refuse("data.metric", '"' + name.substr(0, 40) + '"', "top1, top5, miou, psnr or cosine");
+        return metric;
+    }
+
     History history(const Json &root)
     {
         History history;
@@ -168,6 +177,8 @@ Result<SessionFile> parseSession(std::string_view text, const std::string &folde
         options.preprocess = absoluteIn(folder, reader.text(*data, "preprocess", "data", false));
         options.labels = absoluteIn(folder, reader.text(*data, "labels", "data", false));
         options.examples = reader.number(*data, "examples", "data", false);
+        options.targets = absoluteIn(folder, reader.text(*data, "targets", "data", false));
+        options.metric = reader.metric(*data);
         session.data = std::move(options);
     }
     if (const Json *const view = reader.error ? nullptr : reader.member(root, "view", {}, false)) {
@@ -205,6 +216,10 @@ std::string sessionText(const SessionFile &session, const std::string &folderPat
             data["labels"] = relativeTo(folder, session.data->labels);
         if (session.data->examples > 0)
             data["examples"] = session.data->examples;
+        if (!session.data->targets.empty())
+            data["targets"] = relativeTo(folder, session.data->targets);
+        if (session.data->metric)
+            data["metric"] = jobs::nameOf(*session.data->metric);
         root["data"] = std::move(data);
     }
     root["view"] = session.view;

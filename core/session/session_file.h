@@ -32,7 +32,7 @@ struct History
 };
 
 /// What a `.halftone` file holds: JSON with the keys `halftone` (format version, 1), `model` {`symbol`, `params`, `hash`},
-/// `history` [{`policy`, `what`}, …], `current`, `data` {`inputs`, `preprocess`, `labels`, `examples`}, `view` {name:
+/// `history` [{`policy`, `what`}, …], `current`, `data` {`inputs`, `preprocess`, `labels`, `examples`, `targets`, `metric`}, `view` {name:
 /// text} and `results` (saved_results.h). Paths are relative to the file's folder where they lie in it or below, else absolute.
 struct SessionFile
 {

@@ -110,6 +110,7 @@ private Q_SLOTS:
 
     void theSampleIsAsAccurateAsNumpySays_data();
     void theSampleIsAsAccurateAsNumpySays();
+    void theTaskIsJudgedByTheMetricAskedFor();
     void allOutputsAreEveryNodeAndTheHeadsAmongThem();
     void headsKeepTheirNamesThroughAConversion_data();
     void headsKeepTheirNamesThroughAConversion();
@@ -161,6 +162,34 @@ void TestCliRun::theSampleIsAsAccurateAsNumpySays()
     QCOMPARE(accuracy.at("examples").get<int>(), 450);
     QCOMPARE(static_cast<int>(std::lround(accuracy.at("top1").get<double>() * 450)), right);
     QVERIFY(accuracy.at("top5").get<double>() >= accuracy.at("top1").get<double>());
+}
+
+/// Its own outputs are right by definition; everything in float16 is not.
+void TestCliRun::theTaskIsJudgedByTheMetricAskedFor()
+{
+    QTemporaryDir folder;
+    const QString own = folder.filePath("own.npz");
+    QCOMPARE(callCli(runOfTheSample({"--out", own})).code, 0);
+    const auto taskOf = [&](const QString &metric) {
+        const CliOutcome outcome = callCli(runOfTheSample({"--targets", own, "--metric", metric, "--json"}));
+        return outcome.code == 0 ? outcome.json().at("task") : json(outcome.err.toStdString());
+    };
+    const json cosine = taskOf("cosine");
+    QVERIFY2(std::abs(cosine.at("fp32").get<double>() - 1) < 1e-6, cosine.dump().c_str());
+    QVERIFY(!cosine.at("guessed").get<bool>() && cosine.at("mixed").is_null());
+    QCOMPARE(taskOf("psnr").at("fp32").get<std::string>(), std::string("inf"));
+    QCOMPARE(callCli(runOfTheSample({"--metric", "f1"})).code, 2);
+    QCOMPARE(callCli(runOfTheSample({"--metric", "top1", "--targets", own})).code, 2);
+    const CliOutcome wrong = callCli(runOfTheSample({"--targets", folder.filePath("none.npz")}));
+    QCOMPARE(wrong.code, 1);
+
+    const QString policy = QString(kSampleFolder) + "/all-float16.policy.json";
+    const CliOutcome compared = callCli({"compare", kSample, "--inputs", kDigits, "--policy", policy,
+                                         "--metric", "cosine", "--targets", own, "--json"});
+    QVERIFY2(compared.code == 0, compared.err.constData());
+    const json task = compared.json().at("task");
+    QVERIFY(task.at("mixed").get<double>() < 0.9);
+    QVERIFY(std::abs(task.at("mixed").get<double>() - task.at("agree").get<double>()) < 1e-6);
 }
 
 void TestCliRun::allOutputsAreEveryNodeAndTheHeadsAmongThem()

@@ -15,6 +15,7 @@
 #include "widgets/models/threshold_words.h"
 
 #include <QComboBox>
+#include <QEvent>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
@@ -54,6 +55,7 @@ CalibrationPanel::CalibrationPanel(DocumentController *controller, ThresholdEdit
     column->addWidget(m_bar);
     column->addWidget(m_plots, 1);
     m_splitter->addWidget(side);
+    m_plots->installEventFilter(this);
     m_splitter->setSizes({4000, 6000}); // shares: the drawings need the room
     m_splitter->setStretchFactor(0, 2);
     m_splitter->setStretchFactor(1, 3);
@@ -88,12 +90,14 @@ QWidget *CalibrationPanel::buildTable()
 
     m_view = new QTableView(side);
     m_view->setModel(m_proxy);
-    auto *const delegate = new TensorDelegate(this);
-    followNames(m_view, m_model, TensorTableModel::Name, [this, delegate](ShortNames names) {
+    m_delegate = new TensorDelegate(this);
+    followNames(m_view, m_model, TensorTableModel::Name, [this](ShortNames names) {
         m_freeWidth->setLongest(names.longest());
-        delegate->setNames(std::move(names));
+        m_delegate->setNames(std::move(names));
     });
-    m_view->setItemDelegate(delegate);
+    m_view->setItemDelegate(m_delegate);
+    m_view->setMouseTracking(true);
+    m_view->viewport()->installEventFilter(this);
     m_view->setAccessibleName(tr("Tensors"));
     m_view->setSortingEnabled(true);
     m_view->sortByColumn(TensorTableModel::Risk, Qt::DescendingOrder);
@@ -148,6 +152,11 @@ void CalibrationPanel::connectAll()
     });
     connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             &CalibrationPanel::chooseRow);
+    connect(m_view, &QTableView::entered, this, [this](const QModelIndex &index) {
+        const auto row = static_cast<std::size_t>(m_proxy->mapToSource(index).row());
+        hoverTensor(&m_editor->calibration()->tensors[row]);
+    });
+    connect(&m_controller->selection(), &Selection::hoveredChanged, this, &CalibrationPanel::showHovered);
     connect(m_view, &QTableView::doubleClicked, this, [this] {
         const auto *const tensor = m_editor->tensor();
         if (const auto node = tensor ? m_editor->nodeOf(*tensor) : std::nullopt)
@@ -261,6 +270,36 @@ void CalibrationPanel::chooseRow(const QModelIndex &index)
         return;
     const QScopedValueRollback<bool> guard(m_isSyncing, true);
     m_editor->choose(static_cast<std::size_t>(m_proxy->mapToSource(index).row()));
+}
+
+void CalibrationPanel::hoverTensor(const calibration::CalibratedTensor *tensor)
+{
+    m_controller->selection().hover(tensor ? m_editor->nodeOf(*tensor) : std::nullopt);
+}
+
+/// Over the drawings it is the tensor drawn.
+bool CalibrationPanel::eventFilter(QObject *watched, QEvent *event)
+{
+    if (event->type() == QEvent::Leave && (watched == m_plots || watched == m_view->viewport()))
+        hoverTensor(nullptr);
+    else if (event->type() == QEvent::Enter && watched == m_plots)
+        hoverTensor(m_editor->tensor());
+    return QWidget::eventFilter(watched, event);
+}
+
+/// Of a node's tensors the first one is marked: its output, as they stand in the network's order.
+void CalibrationPanel::showHovered()
+{
+    const auto node = m_controller->selection().hovered();
+    const auto &calibration = m_editor->calibration();
+    QModelIndex row;
+    for (std::size_t k = 0; node && calibration && k < calibration->tensors.size() && !row.isValid(); ++k) {
+        const calibration::CalibratedTensor &tensor = calibration->tensors[k];
+        if (m_editor->nodeOf(tensor) == node)
+            row = m_proxy->mapFromSource(m_model->index(static_cast<int>(k), 0));
+    }
+    m_delegate->setHovered(row);
+    m_view->viewport()->update();
 }
 
 /// The table follows the tensor that is shown.

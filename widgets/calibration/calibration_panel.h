@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/calibration/calibrated.h"
 #include "widgets/common/document_controller.h"
 
 #include <QWidget>
@@ -14,6 +15,7 @@ class QTableView;
 namespace halftone::widgets {
 
 class FreeWidth;
+class TensorDelegate;
 class TensorProxy;
 class TensorTableModel;
 class ThresholdBar;
@@ -41,6 +43,8 @@ public:
     QString emptyText() const; ///< why there is no table; empty when there is one
     QString csv() const; ///< the rows as shown, RFC 4180, numbers with all their digits
 
+    bool eventFilter(QObject *watched, QEvent *event) override;
+
 public Q_SLOTS:
     void setFilterText(const QString &text);
     void exportCsv(); ///< asks where to
@@ -55,6 +59,8 @@ private:
     void showCount();
     void showRow();
     void chooseRow(const QModelIndex &index);
+    void hoverTensor(const calibration::CalibratedTensor *tensor);
+    void showHovered();
 
     DocumentController *m_controller;
     ThresholdEditor *m_editor;
@@ -66,6 +72,7 @@ private:
     QStackedLayout *m_stack = nullptr;
     QLabel *m_empty = nullptr;
     QTableView *m_view = nullptr;
+    TensorDelegate *m_delegate = nullptr;
     FreeWidth *m_freeWidth = nullptr;
     QLineEdit *m_filter = nullptr;
     QLabel *m_count = nullptr;

@@ -17,6 +17,8 @@ void TensorDelegate::initStyleOption(QStyleOptionViewItem *option, const QModelI
     }
     if (index.column() != TensorTableModel::Name)
         option->textElideMode = Qt::ElideRight;
+    if (m_hovered.isValid() && index.row() == m_hovered.row())
+        option->backgroundBrush = hoverColour(option->palette);
     if (index.data(TensorTableModel::OwnRole).toBool())
         option->font.setBold(true);
     if (index.data(TensorTableModel::WarningRole).toBool()) {

@@ -64,6 +64,16 @@ bool isDark(const QPalette &palette)
     return palette.color(QPalette::Window).lightness() < palette.color(QPalette::WindowText).lightness();
 }
 
+QColor hoverColour(const QPalette &palette)
+{
+    constexpr double kShare = 0.2;
+    const QColor base = palette.color(QPalette::Base);
+    const QColor accent = palette.color(QPalette::Highlight);
+    const auto mixed = [](int from, int to) { return from + static_cast<int>((to - from) * kShare); };
+    return QColor(mixed(base.red(), accent.red()), mixed(base.green(), accent.green()),
+                  mixed(base.blue(), accent.blue()));
+}
+
 PrecisionLook precisionLook(DType type, bool dark)
 {
     if (const report::PrecisionColours *const colours = report::precisionColours(type))

@@ -26,6 +26,9 @@ PrecisionLook precisionLook(tensor::DType type, bool dark);
 /// For an operator that follows its inputs, or whose type nothing tells.
 PrecisionLook followingLook(bool dark);
 
+/// The ground of a row that the mouse is over, here or in another view. Opaque, since a cell's ground is painted twice.
+QColor hoverColour(const QPalette &palette);
+
 /// A scale from light (harmless) to dark (bad) for errors and times; in dark themes from dark to light. share in [0, 1].
 QColor sequentialColour(double share, bool dark);
 

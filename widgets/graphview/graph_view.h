@@ -57,6 +57,11 @@ public:
     /// folded in another way: nothing happens.
     void restoreOpenBlocks(std::vector<char> open);
     void setBlockOpen(layout::BlockId block, bool isOpen);
+    /// What is seen now; nothing before the first layout.
+    std::optional<View> view() const;
+    /// Which is remembered before. Blocks of another model, or folded in another way, stay as they are; the place is shown all the
+    /// same.
+    void showView(View view);
     /// As writePicture(), of the present side.
     Result<void> exportTo(const QString &path);
 

@@ -108,6 +108,22 @@ void GraphView::goTo(const std::optional<View> &view)
     startLayout(view->open, after);
 }
 
+std::optional<View> GraphView::view() const
+{
+    return m_scene ? std::optional(View{m_scene->open(), m_navigator.camera()}) : std::nullopt;
+}
+
+void GraphView::showView(View view)
+{
+    if (!m_scene)
+        return;
+    if (view.open.size() != m_scene->open().size())
+        view.open = m_scene->open();
+    view.open[layout::kRoot] = 1;
+    m_navigator.remember(m_scene->open());
+    goTo(view);
+}
+
 std::vector<char> GraphView::openBlocks() const
 {
     return m_scene ? m_scene->open() : std::vector<char>();

@@ -97,6 +97,24 @@ DetailSection parametersOf(const session::Snapshot &snapshot)
     return section;
 }
 
+/// What the task is judged by: against what is right, and against float32.
+template <class Add>
+void addTask(const jobs::TaskScore &task, const Add &add)
+{
+    const auto words = jobs::wordsOf(task);
+    if (!words)
+        return;
+    const QString guessed = task.isGuessed && task.metric != jobs::Metric::Top1
+        ? QStringLiteral(" (guessed: Ctrl+D)")
+        : QString();
+    const auto text = [](const std::string &one) { return plain(one).replace(u' ', QChar(0xa0)); };
+    add(plain(words->name) + guessed, text(words->values()), task.reference && task.other < task.reference);
+    if (task.reference && task.agreement) {
+        const auto agreement = jobs::wordsOf({task.metric, false, {}, {}, task.agreement, task.examples, {}});
+        add(plain(agreement->name), text(agreement->values()), false);
+    }
+}
+
 void addAccuracy(const session::Snapshot &snapshot, const session::Figures &figures, Details &details)
 {
     if (!figures.comparison)
@@ -108,12 +126,8 @@ void addAccuracy(const session::Snapshot &snapshot, const session::Figures &figu
                          std::optional<graph::NodeId> link = {}) {
         section.rows.push_back({label, value, link, isWarning, isStale, {}});
     };
-    const auto percent = [](double share) { return QString::number(100 * share, 'f', 1); };
-    if (outcome.reference && outcome.other)
-        add(QStringLiteral("top-1"),
-            QStringLiteral("%1\u00a0\u2192\u00a0%2\u00a0%")
-                .arg(percent(outcome.reference->top1), percent(outcome.other->top1)),
-            outcome.other->top1 < outcome.reference->top1);
+    if (outcome.task)
+        addTask(*outcome.task, add);
     for (std::size_t k = 0; k < std::min<std::size_t>(outcome.comparison.outputs.size(), 8); ++k) {
         const tensor::ErrorFigures &error = outcome.comparison.outputs[k].figures;
         const QString name

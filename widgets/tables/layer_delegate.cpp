@@ -8,20 +8,6 @@
 #include <QPainter>
 
 namespace halftone::widgets {
-namespace {
-
-/// Opaque, since a cell's ground is painted twice.
-QColor hoverColour(const QPalette &palette)
-{
-    constexpr double kShare = 0.2;
-    const QColor base = palette.color(QPalette::Base);
-    const QColor accent = palette.color(QPalette::Highlight);
-    const auto mixed = [](int from, int to) { return from + static_cast<int>((to - from) * kShare); };
-    return QColor(mixed(base.red(), accent.red()), mixed(base.green(), accent.green()),
-                  mixed(base.blue(), accent.blue()));
-}
-
-} // namespace
 
 /// With room on both sides, so that a number does not touch the text of the next column.
 void LayerDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option,

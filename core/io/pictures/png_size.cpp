@@ -1,6 +1,7 @@
 #include "core/io/pictures/png_size.h"
 
 #include "core/base/text.h"
+#include "core/io/pictures/png_chunks.h"
 
 #include <zlib.h>
 
@@ -13,44 +14,6 @@ namespace {
 
 constexpr std::uint64_t kMostPerByte = 1032; ///< bytes that one byte can unpack to
 constexpr std::uint64_t kHarmless = std::uint64_t{256} << 20;
-
-std::uint32_t bigEndian(std::span<const std::byte> bytes)
-{
-    std::uint32_t number = 0;
-    for (const std::byte byte : bytes.first(4))
-        number = number << 8 | std::to_integer<std::uint32_t>(byte);
-    return number;
-}
-
-/// The parts of a PNG one after another: length, name, content, checksum.
-class Chunks
-{
-public:
-    explicit Chunks(std::span<const std::byte> bytes)
-        : m_rest(bytes)
-    {
-    }
-
-    /// Of the next part with this name; nothing behind the last one.
-    std::optional<std::span<const std::byte>> next(std::string_view name)
-    {
-        constexpr std::size_t kAround = 12;
-        while (m_rest.size() >= kAround) {
-            const std::size_t length = bigEndian(m_rest);
-            if (length > m_rest.size() - kAround)
-                return std::nullopt;
-            const std::string_view found(reinterpret_cast<const char *>(m_rest.data()) + 4, 4);
-            const auto content = m_rest.subspan(8, length);
-            m_rest = m_rest.subspan(kAround + length);
-            if (found == name)
-                return content;
-        }
-        return std::nullopt;
-    }
-
-private:
-    std::span<const std::byte> m_rest;
-};
 
 /// Of all rows with the byte before each, and as much again for what interlacing rounds up.
 std::uint64_t mostBytes(std::span<const std::byte> header)
@@ -102,18 +65,16 @@ private:
 
 Result<void> checkPngSize(std::span<const std::byte> bytes)
 {
-    constexpr std::string_view kSignature = "\x89PNG\r\n\x1a\n";
     constexpr std::size_t kHeader = 13;
-    const std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
-    if (!text.starts_with(kSignature) || bytes.size() < kHarmless / kMostPerByte)
+    std::optional<PngChunks> chunks = PngChunks::of(bytes);
+    if (!chunks || bytes.size() < kHarmless / kMostPerByte)
         return {};
-    Chunks chunks(bytes.subspan(kSignature.size()));
-    const auto header = chunks.next("IHDR");
+    const auto header = chunks->next("IHDR");
     if (!header || header->size() < kHeader)
         return {};
     const std::uint64_t most = mostBytes(*header);
     Counter counter;
-    for (auto rows = chunks.next("IDAT"); rows && counter.take(*rows, most); rows = chunks.next("IDAT")) { }
+    for (auto rows = chunks->next("IDAT"); rows && counter.take(*rows, most); rows = chunks->next("IDAT")) { }
     if (counter.count() > most)
         return badInput({}, "a PNG whose rows unpack to more than " + humanBytes(most),
                         "no more than its width and height ask for");

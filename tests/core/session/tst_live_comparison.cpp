@@ -130,6 +130,10 @@ std::string textOf(const jobs::CompareOutcome &outcome)
     text += "\n" + textOf(comparison.threshold) + ' '
         + std::to_string(comparison.firstDivergence.value_or(999)) + ' '
         + std::to_string(comparison.firstUnclean.value_or(999)) + '\n';
+    if (const auto &task = outcome.task)
+        text += std::string(jobs::nameOf(task->metric)) + textOf(task->reference.value_or(-1))
+            + textOf(task->other.value_or(-1)) + textOf(task->agreement.value_or(-1))
+            + std::to_string(task->examples);
     text += textOf(outcome.reference) + textOf(outcome.other) + ' ' + std::to_string(outcome.examples) + ' '
         + std::to_string(outcome.batch);
     return text;

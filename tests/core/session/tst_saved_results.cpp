@@ -103,6 +103,7 @@ private Q_SLOTS:
             QCOMPARE(got.comparisonRevision, snapshot().revision);
             QCOMPARE(got.isolatedRevision, figures.isolatedRevision);
             QCOMPARE(got.comparison->other->top1, figures.comparison->other->top1);
+            QVERIFY(got.comparison->task && got.comparison->task == figures.comparison->task);
             QCOMPARE(got.comparison->outputs, figures.comparison->outputs);
             QCOMPARE(got.comparison->comparison.firstDivergence,
                      figures.comparison->comparison.firstDivergence);
@@ -119,6 +120,31 @@ private Q_SLOTS:
             QCOMPARE(got.latency->versus.ci95, figures.latency->versus.ci95);
             QCOMPARE(session::resultsText(snapshot(), got), text);
         }
+    }
+
+    void aScoreThatMakesNoSenseIsRefused()
+    {
+        const QString text
+            = QString::fromStdString(session::resultsText(snapshot(), compared(snapshot(), false)));
+        const auto withTask = [&](const QString &task) {
+            const qsizetype from = text.indexOf("\"task\":") + 7;
+            const qsizetype to = text.indexOf('}', from) + 1;
+            return session::readResults((text.left(from) + task + text.mid(to)).toStdString(), snapshot());
+        };
+        QVERIFY(withTask("null").ok());
+        QVERIFY(!withTask("null").value().comparison->task);
+        for (
+            const char *wrong :
+            {"7", "{}", "[]",
+             R"({"metric":"f1","guessed":true,"reference":1,"other":1,"agreement":1,"examples":1,"peak":null})",
+             R"({"metric":"psnr","guessed":1,"reference":1,"other":1,"agreement":1,"examples":1,"peak":null})",
+             R"({"metric":"psnr","guessed":true,"reference":"x","other":1,"agreement":1,"examples":1,"peak":null})",
+             R"({"metric":"psnr","guessed":true,"reference":1,"other":1,"agreement":1,"examples":-1,"peak":null})"})
+            QVERIFY2(!withTask(QString::fromUtf8(wrong)).ok(), wrong);
+        QString before = text; // as earlier versions wrote it
+        before.remove(text.indexOf("\"task\":"), text.indexOf("\"outputs\":") - text.indexOf("\"task\":"));
+        const auto read = session::readResults(before.toStdString(), snapshot());
+        QVERIFY2(read.ok(), read.ok() ? "" : read.error().message().c_str());
     }
 
     void resultsOfAnEarlierStateAreNotKept()

@@ -69,6 +69,24 @@ private Q_SLOTS:
         QCOMPARE(read.value().paramsPath, std::string("/elsewhere/net-0000.params"));
     }
 
+    void targetsAndMetricAreKept()
+    {
+        const QTemporaryDir folder;
+        SessionFile session = example(folder.path());
+        session.data->targets = folder.filePath("masks").toStdString();
+        session.data->metric = jobs::Metric::MeanIou;
+        const std::string text = session::sessionText(session, folder.path().toStdString());
+        QVERIFY(QString::fromStdString(text).contains("\"targets\": \"masks\""));
+        const auto read = session::parseSession(text, folder.path().toStdString());
+        QVERIFY(read.ok());
+        QVERIFY(read.value().data == session.data);
+        const QString wrong = QString::fromStdString(text).replace("\"miou\"", "\"f1\"");
+        const auto refused = session::parseSession(wrong.toStdString(), folder.path().toStdString());
+        QVERIFY(!refused.ok());
+        QCOMPARE(QString::fromStdString(refused.error().message()),
+                 QStringLiteral("data.metric: \"f1\", expected top1, top5, miou, psnr or cosine"));
+    }
+
     void whatDoesNotFitIsNamed_data()
     {
         QTest::addColumn<QByteArray>("text");
@@ -175,7 +193,8 @@ private Q_SLOTS:
         Journal::Head head{example(folder.path()), ""};
         auto journal = Journal::create(path, head);
         QVERIFY(journal.ok());
-        const jobs::ExampleOptions pictures{"/data/faces", "/data/preprocess.json", "/data/labels.csv", 64};
+        const jobs::ExampleOptions pictures{"/data/faces", "/data/preprocess.json", "/data/labels.csv", 64,
+                                            "/data/masks", jobs::Metric::MeanIou};
         QVERIFY(journal.value().dataAttached({"/data/first.npz", "", "", 0}).ok());
         QVERIFY(journal.value().undone().ok());
         QVERIFY(journal.value().dataAttached(pictures).ok());
@@ -185,7 +204,9 @@ private Q_SLOTS:
         QCOMPARE(read.value().steps, std::size_t{1}); // what can be attached again is no edit
         for (const char *broken :
              {"{\"data\":3}\n", "{\"data\":{\"inputs\":\"a\"}}\n",
-              "{\"data\":{\"inputs\":\"a\",\"preprocess\":\"\",\"labels\":\"\",\"examples\":-1}}\n"}) {
+              "{\"data\":{\"inputs\":\"a\",\"preprocess\":\"\",\"labels\":\"\",\"examples\":-1}}\n",
+              "{\"data\":{\"inputs\":\"a\",\"preprocess\":\"\",\"labels\":\"\",\"examples\":1,\"metric\":"
+              "\"f1\"}}\n"}) {
             QVERIFY(Journal::create(path, head).ok());
             QFile file(QString::fromStdString(path));
             QVERIFY(file.open(QIODevice::Append));

@@ -62,6 +62,33 @@ private:
     }
 
 private Q_SLOTS:
+    void hoveringGoesBothWays()
+    {
+        m_panel->resize(900, 400);
+        m_panel->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_panel.get()));
+        Selection &selection = m_controller->selection();
+        const QModelIndex row = m_panel->proxy()->mapFromSource(
+            m_panel->model()->index(static_cast<int>(tensor("stem_conv_output")), 0));
+        QTableView *const view = m_panel->view();
+        view->scrollTo(row);
+        QTest::mouseMove(view->viewport(), view->visualRect(row).center());
+        QTRY_COMPARE(selection.hovered(), std::optional(node("stem_conv")));
+        QEvent leave(QEvent::Leave);
+        QCoreApplication::sendEvent(view->viewport(), &leave);
+        QVERIFY(!selection.hovered());
+
+        const auto colourOf = [&] {
+            return view->viewport()->grab().toImage().pixelColor(view->visualRect(row).left() + 1,
+                                                                 view->visualRect(row).center().y());
+        };
+        const QColor before = colourOf();
+        selection.hover(node("stem_conv")); // as the graph does
+        QVERIFY(colourOf() != before);
+        selection.hover(std::nullopt);
+        QCOMPARE(colourOf(), before);
+    }
+
     void initTestCase()
     {
         const auto document = test::openSample();

@@ -1,0 +1,383 @@
+#include "core/jobs/task_count.h"
+
+#include "core/jobs/accuracy_count.h"
+#include "core/tensor/elements.h"
+#include "core/tensor/similarity.h"
+#include "core/tensor/top_classes.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace halftone::jobs {
+namespace {
+
+using tensor::Shape;
+using tensor::Tensor;
+
+constexpr std::int64_t kLeastSide = 8; ///< of what is taken for a picture
+constexpr float kMostClasses = 65536;
+
+std::vector<std::int64_t> withoutFirst(const Shape &shape)
+{
+    return {shape.dims().begin() + (shape.rank() > 0 ? 1 : 0), shape.dims().end()};
+}
+
+struct Area
+{
+    std::int64_t channels = 0;
+    std::int64_t height = 0;
+    std::int64_t width = 0;
+};
+
+/// Of (C, H, W), or (H, W, C) where that has the fewer channels.
+std::optional<Area> areaOf(std::span<const std::int64_t> dims)
+{
+    if (dims.size() != 3)
+        return std::nullopt;
+    return dims[0] <= dims[2] ? Area{dims[0], dims[1], dims[2]} : Area{dims[2], dims[0], dims[1]};
+}
+
+bool isPicture(const Area &area)
+{
+    return (area.channels == 1 || area.channels == 3) && area.height >= kLeastSide
+        && area.width >= kLeastSide;
+}
+
+/// As large as what went in, or larger.
+bool isPictureOf(std::span<const std::int64_t> head, const Shape &input)
+{
+    const auto out = areaOf(head);
+    const auto in = areaOf(input.dims());
+    return out && in && isPicture(*out) && out->height >= in->height && out->width >= in->width;
+}
+
+bool isRowOfScores(std::span<const std::int64_t> dims)
+{
+    std::int64_t elements = 1;
+    std::size_t axes = 0;
+    for (const std::int64_t dim : dims) {
+        elements *= dim;
+        axes += dim > 1 ? 1 : 0;
+    }
+    return axes == 1 && elements > 1;
+}
+
+Result<Shape> inputArea(const ExampleSource &source, const graph::Graph &graph)
+{
+    HALFTONE_TRY(const interpret::Feed feed, source.batch(0, source.count() ? 1 : 0));
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        const auto found = feed.find(graph.node(id).name);
+        if (graph.isVariable(id) && found != feed.end() && found->second.shape().rank() == 4)
+            return Shape(withoutFirst(found->second.shape()));
+    }
+    return Shape();
+}
+
+std::vector<float> rowOf(const Tensor &head, std::size_t row, std::size_t size)
+{
+    std::vector<float> values(size);
+    const std::size_t offset = row * size * tensor::sizeOf(head.dtype());
+    tensor::widen(head.dtype(), head.bytes().data() + offset, size, values.data());
+    return values;
+}
+
+/// The axis of classes in an output of one example, for masks of this shape; the output's rank where it has none.
+std::optional<std::size_t> classAxis(const std::vector<std::int64_t> &head,
+                                     std::span<const std::int64_t> mask)
+{
+    if (std::ranges::equal(head, mask))
+        return head.size();
+    if (head.size() != mask.size() + 1)
+        return std::nullopt;
+    if (std::equal(head.begin() + 1, head.end(), mask.begin(), mask.end()))
+        return 0;
+    if (std::equal(head.begin(), head.end() - 1, mask.begin(), mask.end()))
+        return head.size() - 1;
+    return std::nullopt;
+}
+
+/// Where there is one value a pixel, it is the class, or, of real numbers, the probability of class 1.
+std::vector<std::int64_t> classesOf(std::span<const float> values, const std::vector<std::int64_t> &shape,
+                                    std::size_t axis, bool isReal)
+{
+    const std::size_t classes = axis < shape.size() ? static_cast<std::size_t>(shape[axis]) : 1;
+    const std::size_t pixels = values.size() / classes;
+    const std::size_t step = axis == 0 ? pixels : 1;
+    const std::size_t stride = axis == 0 ? 1 : classes;
+    std::vector<std::int64_t> found(pixels);
+    for (std::size_t pixel = 0; pixel < pixels; ++pixel) {
+        const float *const first = &values[pixel * stride];
+        if (classes == 1) {
+            found[pixel]
+                = isReal ? (*first > 0.5F ? 1 : 0) : std::llround(std::clamp(*first, 0.0F, kMostClasses));
+            continue;
+        }
+        std::size_t best = 0;
+        for (std::size_t k = 1; k < classes; ++k)
+            best = first[k * step] > first[best * step] ? k : best;
+        found[pixel] = static_cast<std::int64_t>(best);
+    }
+    return found;
+}
+
+std::size_t usualClassAxis(const std::vector<std::int64_t> &head)
+{
+    if (head.size() < 3)
+        return head.size();
+    return head.front() <= head.back() ? 0 : head.size() - 1;
+}
+
+/// The right classes of one example.
+struct Mask
+{
+    std::vector<std::int64_t> right;
+    std::size_t axis = 0; ///< of classes in the output
+};
+
+Result<void> checkClasses(const Mask &mask, const std::vector<std::int64_t> &head, const Targets &targets)
+{
+    const std::int64_t classes = mask.axis < head.size() ? head[mask.axis] : 1;
+    const std::int64_t most = classes > 1 ? classes - 1 : static_cast<std::int64_t>(kMostClasses);
+    const auto wrong = std::ranges::find_if(mask.right, [&](std::int64_t one) {
+        return one < 0 || (one > most && one != tensor::ClassOverlap::kIgnored);
+    });
+    if (wrong == mask.right.end())
+        return {};
+    return inFile(badInput("targets", "class " + std::to_string(*wrong),
+                           "0 to " + std::to_string(most) + ", or 255 for pixels that are not judged"),
+                  targets.path());
+}
+
+Result<Mask> maskOf(const Targets &targets, std::size_t example, const std::vector<std::int64_t> &head)
+{
+    Mask mask;
+    Shape shape;
+    HALFTONE_TRY(mask.right, targets.classes(example, shape));
+    std::span<const std::int64_t> dims = shape.dims();
+    if (dims.size() == head.size() && dims.size() > 2 && dims[0] == 1 && head[0] != 1)
+        dims = dims.subspan(1); // an axis of channels, of which there is one
+    const auto axis = classAxis(head, dims);
+    if (!axis)
+        return inFile(badInput("targets", "a mask of shape " + shape.toString(),
+                               "the size of the first output, which is " + Shape(head).toString()),
+                      targets.path());
+    mask.axis = *axis;
+    HALFTONE_CHECK(checkClasses(mask, head, targets));
+    return mask;
+}
+
+Error notJudged(const Shape &head, Metric metric)
+{
+    return badInput("metric", std::string(titleOf(metric)) + " of a first output of shape " + head.toString(),
+                    metric == Metric::MeanIou ? "values of classes for each pixel"
+                                              : "more than one value an example");
+}
+
+} // namespace
+
+Result<std::shared_ptr<const Task>> Task::of(const ExampleOptions &options, const ExampleSource &source,
+                                             const graph::Graph &graph)
+{
+    auto task = std::make_shared<Task>();
+    task->m_asked = options.metric;
+    task->m_labels = source.labels();
+    HALFTONE_TRY(task->m_targets, Targets::open(options, source));
+    const bool countsClasses = options.metric == Metric::Top1 || options.metric == Metric::Top5;
+    if (countsClasses && task->m_targets->kind() != Targets::Kind::None)
+        return badCall("targets", "given for " + std::string(titleOf(*options.metric)),
+                       "labels, or another metric");
+    if (!graph.heads().empty())
+        task->m_head = profile::headKindOf(graph, graph.heads()[0]);
+    const bool isOpen
+        = !options.metric && task->m_labels.empty() && task->m_targets->kind() == Targets::Kind::None;
+    if (isOpen) {
+        HALFTONE_TRY(task->m_input, inputArea(source, graph));
+    }
+    return std::shared_ptr<const Task>(std::move(task));
+}
+
+std::optional<Metric> Task::metricFor(const Shape &head) const
+{
+    if (m_asked)
+        return m_asked;
+    const std::vector<std::int64_t> dims = withoutFirst(head);
+    switch (m_targets->kind()) {
+    case Targets::Kind::Classes: // bytes may be a picture, too
+        if (m_targets->areBytes() && std::ranges::equal(dims, m_targets->shape().dims()) && areaOf(dims)
+            && isPicture(*areaOf(dims)))
+            return Metric::Psnr;
+        return Metric::MeanIou;
+    case Targets::Kind::Masks: // grey pictures, where a grey picture comes out
+        return areaOf(dims) && areaOf(dims)->channels == 1 ? Metric::Psnr : Metric::MeanIou;
+    case Targets::Kind::Pictures:
+        return Metric::Psnr;
+    case Targets::Kind::Array:
+        return areaOf(dims) && isPicture(*areaOf(dims)) ? Metric::Psnr : Metric::Cosine;
+    case Targets::Kind::None:
+        break;
+    }
+    if (!m_labels.empty())
+        return Metric::Top1;
+    if (isPictureOf(dims, m_input))
+        return Metric::Psnr;
+    if (!isRowOfScores(dims))
+        return std::nullopt;
+    return m_head == profile::HeadKind::Embedding ? Metric::Cosine : Metric::Top1;
+}
+
+/// One example of the first outputs.
+struct TaskCount::Row
+{
+    std::size_t example = 0;
+    std::vector<std::int64_t> shape;
+    std::vector<float> reference;
+    std::vector<float> other; ///< empty: none
+    bool isReal = true;
+};
+
+Result<void> TaskCount::add(const Tensor &reference, const Tensor *other, std::size_t first)
+{
+    if (!m_metric)
+        m_metric = m_task->metricFor(reference.shape());
+    const std::size_t rows
+        = reference.shape().rank() == 0 ? 0 : static_cast<std::size_t>(reference.shape()[0]);
+    if (!m_metric || rows == 0)
+        return {};
+    m_shapesDiffer = m_shapesDiffer || (other != nullptr && other->shape() != reference.shape());
+    m_hasOther = other != nullptr && !m_shapesDiffer;
+    Row row;
+    row.shape = withoutFirst(reference.shape());
+    row.isReal = tensor::isFloat(reference.dtype());
+    const std::size_t size = reference.elementCount() / rows;
+    if (size == 0 || (size == 1 && *m_metric != Metric::MeanIou)
+        || (*m_metric == Metric::MeanIou && row.shape.size() < 2))
+        return m_task->isGuessed() ? Result<void>() : notJudged(reference.shape(), *m_metric);
+    if (*m_metric == Metric::Top1 || *m_metric == Metric::Top5)
+        HALFTONE_CHECK(checkLabels(m_task->labels(), reference, first));
+    for (std::size_t k = 0; k < rows; ++k) {
+        row.example = first + k;
+        row.reference = rowOf(reference, k, size);
+        row.other = m_hasOther ? rowOf(*other, k, size) : std::vector<float>();
+        HALFTONE_CHECK(addRow(row));
+        ++m_examples;
+    }
+    return {};
+}
+
+Result<void> TaskCount::addRow(const Row &row)
+{
+    switch (*m_metric) {
+    case Metric::Top1:
+    case Metric::Top5:
+        return addClasses(row);
+    case Metric::MeanIou:
+        return addMask(row);
+    case Metric::Psnr:
+    case Metric::Cosine:
+        return addNumbers(row);
+    }
+    return {};
+}
+
+void TaskCount::addHit(Side side, std::size_t label, std::span<const float> scores)
+{
+    const auto top = tensor::topClasses(scores, *m_metric == Metric::Top1 ? 1 : 5);
+    m_sums[side] += std::ranges::find(top, label) != top.end() ? 1 : 0;
+    ++m_counts[side];
+}
+
+Result<void> TaskCount::addClasses(const Row &row)
+{
+    if (row.example < m_task->labels().size()) {
+        const auto label = static_cast<std::size_t>(m_task->labels()[row.example]);
+        addHit(Reference, label, row.reference);
+        if (!row.other.empty())
+            addHit(Other, label, row.other);
+    }
+    if (!row.other.empty())
+        m_agreement.add(row.reference, row.other);
+    return {};
+}
+
+Result<void> TaskCount::addMask(const Row &row)
+{
+    Mask mask{{}, usualClassAxis(row.shape)};
+    if (m_task->targets().kind() != Targets::Kind::None) {
+        HALFTONE_TRY(mask, maskOf(m_task->targets(), row.example, row.shape));
+    }
+    const auto reference = classesOf(row.reference, row.shape, mask.axis, row.isReal);
+    if (!mask.right.empty())
+        m_overlaps[Reference].add(mask.right, reference);
+    if (row.other.empty())
+        return {};
+    const auto other = classesOf(row.other, row.shape, mask.axis, row.isReal);
+    if (!mask.right.empty())
+        m_overlaps[Other].add(mask.right, other);
+    m_overlaps[Agreement].add(reference, other);
+    return {};
+}
+
+/// From 0 to 1, or from 0 to 255: what the numbers themselves suggest.
+void TaskCount::takePeak(std::span<const float> right)
+{
+    constexpr float kMostOfUnit = 2;
+    if (!m_peak)
+        m_peak = std::ranges::all_of(right, [](float value) { return !(std::abs(value) > kMostOfUnit); })
+            ? 1
+            : 255;
+}
+
+void TaskCount::addLikeness(Side side, std::span<const float> right, std::span<const float> found)
+{
+    m_sums[side]
+        += *m_metric == Metric::Psnr ? tensor::psnrDb(right, found, *m_peak) : tensor::cosineOf(right, found);
+    ++m_counts[side];
+}
+
+Result<void> TaskCount::addNumbers(const Row &row)
+{
+    const Targets &targets = m_task->targets();
+    std::vector<float> right;
+    if (targets.kind() != Targets::Kind::None) {
+        HALFTONE_TRY(right, targets.values(row.example, row.shape));
+    }
+    takePeak(right.empty() || targets.areBytes() ? std::span(row.reference) : std::span(right));
+    if (targets.areBytes() && *m_peak == 1) {
+        for (float &value : right)
+            value /= 255;
+    }
+    if (!right.empty())
+        addLikeness(Reference, right, row.reference);
+    if (row.other.empty())
+        return {};
+    if (!right.empty())
+        addLikeness(Other, right, row.other);
+    addLikeness(Agreement, row.reference, row.other);
+    return {};
+}
+
+std::optional<TaskScore> TaskCount::result() const
+{
+    if (m_examples == 0 || !m_metric)
+        return std::nullopt;
+    const auto valueOf = [this](Side side) -> std::optional<double> {
+        if (*m_metric == Metric::MeanIou)
+            return m_overlaps[side].meanIou();
+        if (m_counts[side] == 0)
+            return std::nullopt;
+        return m_sums[side] / static_cast<double>(m_counts[side]);
+    };
+    TaskScore score{
+        *m_metric, m_task->isGuessed(), valueOf(Reference), valueOf(Other), valueOf(Agreement), m_examples,
+        {}};
+    if (*m_metric == Metric::Psnr)
+        score.peak = m_peak;
+    const auto agreement = m_agreement.result();
+    if (agreement)
+        score.agreement = *m_metric == Metric::Top1 ? agreement->top1 : agreement->top5;
+    if (m_shapesDiffer)
+        score.other = score.agreement = std::nullopt;
+    return score;
+}
+
+} // namespace halftone::jobs

@@ -1,0 +1,91 @@
+#pragma once
+
+#include "core/graph/graph.h"
+#include "core/jobs/examples.h"
+#include "core/jobs/targets.h"
+#include "core/jobs/task_metric.h"
+#include "core/profile/class_agreement.h"
+#include "core/profile/head_kind.h"
+#include "core/tensor/class_overlap.h"
+#include "core/tensor/tensor.h"
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace halftone::jobs {
+
+/// By what a network's first output is judged: the metric that was asked for, or what its guess is made from, and what is
+/// right. One for all comparisons over the same data.
+class Task
+{
+public:
+    /// fails: as Targets::open(); BadCall for a metric that cannot use the targets
+    static Result<std::shared_ptr<const Task>> of(const ExampleOptions &options, const ExampleSource &source,
+                                                  const graph::Graph &graph);
+
+    /// For an output of this shape. Nothing where none is asked for and none suggests itself. What is asked for is taken; else: with
+    /// targets, mean IoU for classes, PSNR for pictures and arrays of three axes, cosine for others; with labels top-1; without
+    /// either, PSNR for pictures at least as large as the input, cosine for what a normalisation gives, top-1 for other rows of scores.
+    std::optional<Metric> metricFor(const tensor::Shape &head) const;
+    bool isGuessed() const { return !m_asked; }
+    const std::vector<std::int64_t> &labels() const { return m_labels; }
+    const Targets &targets() const { return *m_targets; }
+
+private:
+    std::optional<Metric> m_asked;
+    std::vector<std::int64_t> m_labels;
+    std::shared_ptr<const Targets> m_targets;
+    profile::HeadKind m_head = profile::HeadKind::Unknown;
+    tensor::Shape m_input; ///< of one example of the first input with an area; without: unknown
+};
+
+/// Adds up how well one or two models do a task.
+class TaskCount
+{
+public:
+    explicit TaskCount(std::shared_ptr<const Task> task)
+        : m_task(std::move(task))
+    {
+    }
+
+    /// Rows of the first outputs are examples first, first + 1, …
+    /// other  of another model; null: there is none. One of another shape is not judged.
+    /// fails: BadInput for what is right in another size, or for classes that there are not; for an output that the metric asked for
+    ///        says nothing of
+    Result<void> add(const tensor::Tensor &reference, const tensor::Tensor *other, std::size_t first);
+    std::optional<TaskScore>
+    result() const; ///< nothing before an example, and where no metric suggests itself
+
+private:
+    struct Row;
+    enum Side : std::uint8_t
+    {
+        Reference,
+        Other,
+        Agreement, ///< of the other with the reference
+    };
+    static constexpr std::size_t kSides = 3;
+
+    Result<void> addRow(const Row &row);
+    Result<void> addClasses(const Row &row);
+    Result<void> addMask(const Row &row);
+    Result<void> addNumbers(const Row &row);
+    void addHit(Side side, std::size_t label, std::span<const float> scores);
+    void addLikeness(Side side, std::span<const float> right, std::span<const float> found);
+    void takePeak(std::span<const float> right);
+
+    std::shared_ptr<const Task> m_task;
+    std::optional<Metric> m_metric;
+    std::size_t m_examples = 0;
+    bool m_hasOther = false;
+    bool m_shapesDiffer = false;
+    std::array<double, kSides> m_sums{};
+    std::array<std::size_t, kSides> m_counts{};
+    std::array<tensor::ClassOverlap, kSides> m_overlaps;
+    profile::ClassAgreement m_agreement{profile::Scores::Logits};
+    std::optional<double> m_peak;
+};
+
+} // namespace halftone::jobs

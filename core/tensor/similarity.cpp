@@ -1,0 +1,38 @@
+#include "core/tensor/similarity.h"
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+namespace halftone::tensor {
+
+double psnrDb(std::span<const float> reference, std::span<const float> values, double peak)
+{
+    double squares = 0;
+    for (std::size_t i = 0; i < reference.size(); ++i) {
+        const double d = static_cast<double>(values[i]) - static_cast<double>(reference[i]);
+        squares += d * d;
+    }
+    if (squares == 0)
+        return std::numeric_limits<double>::infinity();
+    return 10 * std::log10(peak * peak * static_cast<double>(reference.size()) / squares);
+}
+
+double cosineOf(std::span<const float> reference, std::span<const float> values)
+{
+    double product = 0;
+    double r = 0;
+    double x = 0;
+    for (std::size_t i = 0; i < reference.size(); ++i) {
+        const double a = static_cast<double>(reference[i]);
+        const double b = static_cast<double>(values[i]);
+        product += a * b;
+        r += a * a;
+        x += b * b;
+    }
+    if (r == 0 || x == 0)
+        return r == x ? 1 : 0;
+    return product / (std::sqrt(r) * std::sqrt(x));
+}
+
+} // namespace halftone::tensor
