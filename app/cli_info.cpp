@@ -107,6 +107,7 @@ Json infoJson(const Facts &facts)
             {"outputs", std::move(outputs)},
             {"nodes", graph.nodeCount()},
             {"ops", facts.operators},
+            {"units", unitsJson(facts.loaded.model)},
             {"params", parametersJson(facts.loaded.model.parameters)},
             {"notes", std::move(notes)}};
 }
@@ -131,6 +132,12 @@ void printInfo(const Facts &facts)
     else
         head.add({"parameters", "not loaded"});
     head.add({"nodes", withThousands(graph.nodeCount())});
+    std::vector<std::string> units;
+    const Json counts = unitsJson(facts.loaded.model);
+    for (const auto &[title, count] : counts.items())
+        units.push_back(std::to_string(count.get<std::size_t>()) + " " + title);
+    if (!units.empty())
+        head.add({"units", joined(units)});
     print(head.toString());
 
     Table tensors({"", "name", "shape", "dtype"});

@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
+#include "core/patterns/unit.h"
 
 #include <map>
 #include <set>
@@ -67,6 +68,17 @@ Json valuesJson(const std::vector<io::OnnxFacts::Value> &values)
 
 } // namespace
 
+Json unitsJson(const graph::Model &model)
+{
+    std::map<std::string, std::size_t> counts;
+    for (const patterns::Unit &unit : patterns::findUnits(patterns::networkOf(model)))
+        ++counts[std::string(patterns::titleOf(unit.kind))];
+    Json units = Json::object();
+    for (const auto &[title, count] : counts)
+        units[title] = count;
+    return units;
+}
+
 Json onnxInfo(const io::LoadedModel &loaded, Json params, Json notes)
 {
     const io::OnnxFacts &facts = *loaded.onnx;
@@ -87,6 +99,7 @@ Json onnxInfo(const io::LoadedModel &loaded, Json params, Json notes)
             {"subgraph_nodes", counts.bodyNodes},
             {"ops", counts.operators},
             {"unknown_ops", counts.unknown},
+            {"units", unitsJson(loaded.model)},
             {"params", std::move(params)},
             {"external_data", {{"file", facts.externalFiles}, {"bytes", facts.externalBytes}}},
             {"quantized", {{"qdq", counts.hasQdq}, {"qoperator", counts.hasQoperators}}},

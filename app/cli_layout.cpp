@@ -39,6 +39,8 @@ Json pictureJson(const graph::Graph &graph, const layout::BlockTree &tree, const
             row["operators"] = tree.blocks[placed.item.id].operators;
             row["open"] = placed.isFrame;
             row["depth"] = placed.depth;
+            const auto unit = tree.blocks[placed.item.id].unit;
+            row["unit"] = unit ? Json(patterns::titleOf(*unit)) : Json(nullptr);
             groups.push_back(std::move(row));
         } else {
             nodes.push_back(std::move(row));

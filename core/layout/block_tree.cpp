@@ -6,6 +6,17 @@ namespace halftone::layout {
 
 using graph::NodeId;
 
+namespace {
+
+/// A detail, which one operator could compute.
+bool isDetail(const Block &block)
+{
+    return block.unit && *block.unit != patterns::UnitKind::Attention
+        && *block.unit != patterns::UnitKind::Mlp;
+}
+
+} // namespace
+
 BlockTree flatTree(const graph::Graph &graph, const std::vector<char> &drawn)
 {
     BlockTree tree;
@@ -42,7 +53,7 @@ std::vector<char> openWithin(const BlockTree &tree, std::size_t budget)
         std::vector<BlockId> next;
         for (const BlockId block : level)
             for (const ItemRef &child : tree.blocks[block].children)
-                if (child.isBlock)
+                if (child.isBlock && !isDetail(tree.blocks[child.id]))
                     next.push_back(child.id);
         std::size_t more = 0;
         for (const BlockId block : next)

@@ -1,11 +1,14 @@
 #pragma once
 
-#include "core/graph/graph.h"
+#include "core/graph/model.h"
+#include "core/patterns/unit.h"
 
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +36,7 @@ struct Block
     std::uint32_t depth = 0; ///< of the root 0
     std::vector<ItemRef> children; ///< in topological order
     std::size_t operators = 0; ///< at any depth, without variables
+    std::optional<patterns::UnitKind> unit{}; ///< what its nodes are, if they are a unit and no more
 };
 
 /// How the drawn nodes of a graph are folded. Every block is an interval of one topological order, so that no path
@@ -52,11 +56,16 @@ struct BlockTree
 /// lengths, and neighbouring blocks together until no level has many.
 ///
 /// drawn  by NodeId, see drawnNodes()
-BlockTree foldGraph(const graph::Graph &graph, const std::vector<char> &drawn);
+/// units  of the graph (patterns/unit.h): each is a block, however its nodes are called
+BlockTree foldGraph(const graph::Graph &graph, const std::vector<char> &drawn,
+                    std::span<const patterns::Unit> units = {});
+/// With the units that are found in the model.
+BlockTree foldModel(const graph::Model &model, const std::vector<char> &drawn);
 /// The tree without blocks.
 BlockTree flatTree(const graph::Graph &graph, const std::vector<char> &drawn);
 
-/// Which blocks are open, by BlockId: level by level from the top while no more than `budget` items are to be seen. Beyond that
+/// Which blocks are open, by BlockId: level by level from the top while no more than `budget` items are to be seen; what one
+/// operator could compute (a LayerNorm, a GELU) stays closed. Beyond that
 /// a block that stands for most of the network is opened too, so that there is something to see, up to three times as many.
 std::vector<char> openWithin(const BlockTree &tree, std::size_t budget);
 std::vector<char> allOpen(const BlockTree &tree);

@@ -13,7 +13,7 @@ constexpr Size kFolded{200, 64};
 Result<FirstView> firstView(const graph::Model &model, bool isFolded, const Progress &progress)
 {
     const std::vector<char> drawn = drawnNodes(model);
-    FirstView view{isFolded ? foldGraph(model.graph, drawn) : flatTree(model.graph, drawn), {}};
+    FirstView view{isFolded ? foldModel(model, drawn) : flatTree(model.graph, drawn), {}};
     ItemSizes sizes;
     sizes.nodes.assign(model.graph.nodeCount(), kNode);
     sizes.foldedBlocks.assign(view.tree.blocks.size(), kFolded);

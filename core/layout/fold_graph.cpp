@@ -2,6 +2,7 @@
 #include "core/layout/block_tree.h"
 #include "core/layout/name_parts.h"
 #include "core/layout/repeats.h"
+#include "core/layout/unit_groups.h"
 
 #include <algorithm>
 #include <cmath>
@@ -32,16 +33,20 @@ struct Span
 class Folder
 {
 public:
-    Folder(const graph::Graph &graph, BlockTree tree)
+    Folder(const graph::Graph &graph, BlockTree tree, std::span<const patterns::Unit> units)
         : m_graph(graph)
         , m_tree(std::move(tree))
         , m_position(graph.nodeCount(), 0)
         , m_spanAt(m_tree.blocks[kRoot].children.size(), 0)
     {
-        for (const ItemRef &item : m_tree.blocks[kRoot].children) {
-            m_position[item.id] = m_order.size();
+        for (const ItemRef &item : m_tree.blocks[kRoot].children)
             m_order.push_back(item.id);
-        }
+        UnitOrder ordered = orderByUnits(graph, m_order, units);
+        m_order = std::move(ordered.nodes);
+        m_groups = std::move(ordered.groups);
+        for (std::size_t k = 0; k < m_order.size(); ++k)
+            m_position[m_order[k]] = k;
+        nameConstants();
         m_rootPrefix = commonPrefix(0, m_order.size(), 0);
     }
 
@@ -55,7 +60,21 @@ public:
     }
 
 private:
-    const std::string &nameAt(std::size_t position) const { return m_graph.node(m_order[position]).name; }
+    const std::string &nameAt(std::size_t position) const { return m_graph.node(m_named[position]).name; }
+
+    /// Exporters call constants by number wherever they stand: they go by the name of who reads them.
+    void nameConstants()
+    {
+        m_named = m_order;
+        std::vector<NodeId> reader(m_graph.nodeCount(), 0);
+        for (std::size_t k = m_order.size(); k-- > 0;) {
+            const NodeId id = m_order[k];
+            for (const graph::Entry &input : m_graph.inputs(id))
+                reader[input.node] = m_named[k];
+            if (m_graph.inputs(id).empty() && !m_graph.isVariable(id) && reader[id] != 0)
+                m_named[k] = reader[id];
+        }
+    }
 
     /// How many characters the operators' names share, in whole parts.
     std::size_t commonPrefix(std::size_t first, std::size_t last, std::size_t length) const
@@ -108,8 +127,16 @@ private:
         std::vector<Span> children;
         for (std::size_t at = first; at < last;) {
             const std::string_view key = keyAt(at, prefix);
-            const std::size_t end = key.empty() ? at + 1 : endOfRun(at, last, prefix);
-            if (end - at < kLeastNodes || end - at == last - first || depth > kMostParts / 4) {
+            const UnitGroup *const unit = unitAt(at, last - first);
+            const std::size_t end
+                = key.empty() ? at + 1 : endOfWhole(at, endOfRun(at, last, prefix), last - first);
+            const bool isRun = end - at >= kLeastNodes && end - at != last - first && depth <= kMostParts / 4;
+            if (unit != nullptr && (end <= unit->last || !isRun)) {
+                children.push_back(unitBlock(*unit, prefix, depth));
+                at = unit->last;
+                continue;
+            }
+            if (!isRun) {
                 children.push_back({at, at + 1, {false, m_order[at]}});
                 ++at;
                 continue;
@@ -120,6 +147,69 @@ private:
             at = end;
         }
         return children;
+    }
+
+    /// The largest unit that begins at `position` and is smaller than what holds it; null when there is none.
+    const UnitGroup *unitAt(std::size_t position, std::size_t below) const
+    {
+        auto unit = std::ranges::lower_bound(m_groups, position, {}, &UnitGroup::first);
+        for (; unit != m_groups.end() && unit->first == position; ++unit)
+            if (unit->size() < below)
+                return &*unit;
+        return nullptr;
+    }
+
+    /// The last border of units and nodes up to `end`: a run of names cuts no unit.
+    std::size_t endOfWhole(std::size_t first, std::size_t end, std::size_t below) const
+    {
+        std::size_t whole = first + 1;
+        for (std::size_t at = first; at < end;) {
+            const UnitGroup *const unit = unitAt(at, below);
+            at = unit == nullptr ? at + 1 : unit->last;
+            if (at <= end)
+                whole = at;
+        }
+        return whole;
+    }
+
+    Span unitBlock(const UnitGroup &unit, std::size_t prefix, std::size_t depth)
+    {
+        const std::size_t common = commonPrefix(unit.first, unit.last, prefix);
+        std::string label = common > prefix ? labelOf(nameAt(unit.first).substr(0, common)) : std::string();
+        const std::string_view title = patterns::titleOf(unit.kind);
+        if (label.empty())
+            label = title;
+        else if (lettersOf(label).find(lettersOf(title)) == std::string::npos)
+            label += " · " + std::string(title);
+        const Span made = block(folded(byNames(unit.first, unit.last, std::max(common, prefix), depth + 1)),
+                                std::move(label));
+        m_tree.blocks[made.item.id].unit = unit.kind;
+        return made;
+    }
+
+    static std::string lettersOf(std::string_view text)
+    {
+        std::string letters;
+        for (const char c : text)
+            if (const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+                lower >= 'a' && lower <= 'z')
+                letters += lower;
+        return letters;
+    }
+
+    /// "Attention + MLP" of what a part holds at any depth; empty where neither is there.
+    std::string unitsIn(std::span<const Span> part) const
+    {
+        std::string titles;
+        for (auto unit = std::ranges::lower_bound(m_groups, part.front().first, {}, &UnitGroup::first);
+             unit != m_groups.end() && unit->first < part.back().last; ++unit) {
+            const std::string title(patterns::titleOf(unit->kind));
+            const bool isLarge
+                = unit->kind == patterns::UnitKind::Attention || unit->kind == patterns::UnitKind::Mlp;
+            if (isLarge && unit->last <= part.back().last && titles.find(title) == std::string::npos)
+                titles += (titles.empty() ? "" : " + ") + title;
+        }
+        return titles;
     }
 
     std::string labelOf(std::string_view prefix) const
@@ -206,9 +296,11 @@ private:
             for (std::size_t k = 0; k < repeat.count; ++k) {
                 const auto part
                     = std::span(children).subspan(repeat.first + k * repeat.period, repeat.period);
+                const std::string units = unitsIn(part);
                 result.push_back(block(folded({part.begin(), part.end()}),
                                        "block " + std::to_string(k + 1) + " of "
-                                           + std::to_string(repeat.count) + ": " + labelOf(part)));
+                                           + std::to_string(repeat.count) + ": "
+                                           + (units.empty() ? labelOf(part) : units)));
             }
             at = repeat.end();
         }
@@ -375,6 +467,8 @@ private:
     const graph::Graph &m_graph;
     BlockTree m_tree;
     std::vector<NodeId> m_order;
+    std::vector<NodeId> m_named; ///< by position: the node whose name counts
+    std::vector<UnitGroup> m_groups;
     std::vector<std::size_t> m_position; ///< by NodeId
     std::vector<std::size_t> m_spanAt; ///< by position, scratch of waistsOf()
     std::size_t m_rootPrefix = 0;
@@ -382,12 +476,18 @@ private:
 
 } // namespace
 
-BlockTree foldGraph(const graph::Graph &graph, const std::vector<char> &drawn)
+BlockTree foldGraph(const graph::Graph &graph, const std::vector<char> &drawn,
+                    std::span<const patterns::Unit> units)
 {
     BlockTree flat = flatTree(graph, drawn);
     if (flat.blocks[kRoot].children.empty())
         return flat;
-    return Folder(graph, std::move(flat)).fold();
+    return Folder(graph, std::move(flat), units).fold();
+}
+
+BlockTree foldModel(const graph::Model &model, const std::vector<char> &drawn)
+{
+    return foldGraph(model.graph, drawn, patterns::findUnits(patterns::networkOf(model)));
 }
 
 } // namespace halftone::layout

@@ -77,7 +77,7 @@ std::optional<ElementFunction> ofScalar(const ScalarBinary &binary)
     case BinaryKind::Power:
         if (binary.reversed)
             return std::nullopt;
-        return c == 2 ? ElementFunction{FunctionKind::Square}
+        return c == 2   ? ElementFunction{FunctionKind::Square}
             : c == 0.5F ? ElementFunction{FunctionKind::Sqrt}
                         : ElementFunction{FunctionKind::Power, 1, c};
     case BinaryKind::Maximum:

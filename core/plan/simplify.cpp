@@ -142,6 +142,8 @@ Result<void> simplify(PlanGraph &graph, const kernels::Backend *backend, kernels
     poolBeforeConvolution(graph);
     fusePostOps(graph);
     foldCasts(graph);
+    fusePostOps(graph); // what follows casts that are gone now
+    foldCasts(graph);
     sinkStrides(graph);
     removeUnused(graph);
     return {};

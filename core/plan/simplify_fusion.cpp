@@ -121,10 +121,16 @@ bool readsCodes(const PlanNode &node)
     return node.op.is<ops::Dequantize>() || (product && product->realOutput);
 }
 
+/// Operators along rows, which compute in float32 and may write bfloat16 at once.
+bool normalisesRows(const ops::Operator &op)
+{
+    return op.is<ops::RowNorm>() || op.is<ops::LayerNorm>() || op.is<ops::Softmax>();
+}
+
 /// Operators whose kernels write another float type than they read, rounding once.
 bool writesAnyFloat(const PlanNode &node)
 {
-    return isProduct(node.op) || readsCodes(node);
+    return isProduct(node.op) || readsCodes(node) || normalisesRows(node.op);
 }
 
 /// What is quantized need not be widened before.
@@ -211,7 +217,9 @@ void foldCasts(PlanGraph &graph)
         // The kernel computes in float32 and rounds once. A bfloat16 result that is widened later keeps more bits than
         // was asked for, which is no loss; float16 is emulated one operator at a time.
         const bool fromCodes = readsCodes(graph.nodes[before]);
-        const bool isNative = (from == DType::F32 && to == DType::BF16 && (data == DType::BF16 || fromCodes))
+        const bool alongRows = normalisesRows(graph.nodes[before].op);
+        const bool isNative
+            = (from == DType::F32 && to == DType::BF16 && (data == DType::BF16 || fromCodes || alongRows))
             || (from == DType::BF16 && to == DType::F32 && !fromCodes);
         if (!isNative)
             continue;

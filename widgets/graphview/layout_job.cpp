@@ -13,7 +13,7 @@ void foldNewModel(LayoutRequest &request)
 {
     const session::Snapshot &snapshot = *request.snapshot;
     request.tree = std::make_shared<const layout::BlockTree>(
-        layout::foldGraph(snapshot.graph(), layout::drawnNodes(snapshot.source->model)));
+        layout::foldModel(snapshot.source->model, layout::drawnNodes(snapshot.source->model)));
     if (request.open.size() != request.tree->blocks.size())
         request.open = layout::openWithin(*request.tree, layout::kFirstView);
     request.open[layout::kRoot] = 1;

@@ -65,6 +65,27 @@ Result<void> lowerBatchNorm(Emitter &emitter, const plan::PlanNode &node, const 
 
 namespace {
 
+/// Where a result goes that is computed as `written`: its own place, or one from which castRows() brings it there.
+Place placeOfRows(Emitter &emitter, const plan::PlanNode &node, const Desc &written)
+{
+    const kernels::TensorDesc &result = emitter.desc(node.outputs[0]);
+    if (dtypeOf(written.get_data_type()) != result.dtype)
+        return emitter.temporary(written);
+    Place place = emitter.write(node.outputs[0], plainDesc(dimsOf(result.shape), written.get_data_type()));
+    place.desc = written;
+    return place;
+}
+
+Result<void> castRows(Emitter &emitter, const plan::PlanNode &node, const Place &computed)
+{
+    const kernels::TensorDesc &result = emitter.desc(node.outputs[0]);
+    if (dtypeOf(computed.desc.get_data_type()) == result.dtype)
+        return {};
+    Place target = emitter.write(node.outputs[0], plainDesc(dimsOf(result.shape), *dnnlType(result.dtype)));
+    target.desc = withType(computed.desc, target.desc.get_data_type());
+    return emitter.reorder(computed, target, kernels::StepKind::Cast);
+}
+
 /// Normalisation of rows of the last `axes` axes, which are one to oneDNN. Inputs: data, gamma[, beta].
 Result<void> normaliseRows(Emitter &emitter, const plan::PlanNode &node, std::size_t axes, double epsilon)
 {
@@ -82,9 +103,14 @@ Result<void> normaliseRows(Emitter &emitter, const plan::PlanNode &node, std::si
     auto flags = normalization_flags::use_scale;
     if (hasShift)
         flags = flags | normalization_flags::use_shift;
-    const dnnl::layer_normalization_forward::primitive_desc descriptor(
-        cpu(), prop_kind::forward_inference, plainDesc(rows, type), plainDesc(rows, resultType),
-        static_cast<float>(epsilon), flags, userScratchpad(), true);
+    const auto descriptorFor = [&](Type written) {
+        return dnnl::layer_normalization_forward::primitive_desc(
+            cpu(), prop_kind::forward_inference, plainDesc(rows, type), plainDesc(rows, written),
+            static_cast<float>(epsilon), flags, userScratchpad(), true);
+    };
+    auto descriptor = descriptorFor(resultType);
+    if (!descriptor) // cast afterwards then
+        descriptor = descriptorFor(type);
     if (!descriptor)
         return unsupported("plan", "oneDNN has no layer normalisation for these types");
     HALFTONE_TRY(Place source, emitter.readPlain(node.inputs[0]));
@@ -98,11 +124,10 @@ Result<void> normaliseRows(Emitter &emitter, const plan::PlanNode &node, std::si
     }
     HALFTONE_TRY(const dnnl::layer_normalization_forward primitive,
                  attempt(node.members[0], [&] { return dnnl::layer_normalization_forward(descriptor); }));
-    Place result = emitter.write(node.outputs[0], plainDesc(dimsOf(shape), resultType));
-    result.desc = descriptor.dst_desc();
+    const Place result = placeOfRows(emitter, node, descriptor.dst_desc());
     arguments.emplace_back(DNNL_ARG_DST, result);
     emitter.add(primitive, descriptor.impl_info_str(), std::move(arguments), descriptor.scratchpad_desc());
-    return {};
+    return castRows(emitter, node, result);
 }
 
 } // namespace
@@ -161,19 +186,21 @@ Result<void> softmaxOver(Emitter &emitter, const plan::PlanNode &node, dnnl::alg
     HALFTONE_TRY(const Type resultType, floatType(emitter, node.outputs[0]));
     HALFTONE_TRY(Place source, emitter.readPlain(node.inputs[0]));
     source.desc = plainDesc(dims, type);
-    const dnnl::softmax_forward::primitive_desc descriptor(cpu(), prop_kind::forward_inference, kind,
-                                                           source.desc, plainDesc(dims, resultType), axis,
-                                                           userScratchpad(), true);
+    const auto descriptorFor = [&](Type written) {
+        return dnnl::softmax_forward::primitive_desc(cpu(), prop_kind::forward_inference, kind, source.desc,
+                                                     plainDesc(dims, written), axis, userScratchpad(), true);
+    };
+    auto descriptor = descriptorFor(resultType);
+    if (!descriptor) // cast afterwards then
+        descriptor = descriptorFor(type);
     if (!descriptor)
         return unsupported("plan", "oneDNN has no softmax for these types");
     HALFTONE_TRY(const dnnl::softmax_forward primitive,
                  attempt(node.members[0], [&] { return dnnl::softmax_forward(descriptor); }));
-    Place result
-        = emitter.write(node.outputs[0], plainDesc(dimsOf(emitter.desc(node.outputs[0]).shape), resultType));
-    result.desc = descriptor.dst_desc();
+    const Place result = placeOfRows(emitter, node, descriptor.dst_desc());
     emitter.add(primitive, descriptor.impl_info_str(), {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}},
                 descriptor.scratchpad_desc());
-    return {};
+    return castRows(emitter, node, result);
 }
 
 } // namespace

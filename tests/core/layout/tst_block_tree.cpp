@@ -51,6 +51,70 @@ graph::Graph randomGraph(std::uint32_t seed, std::size_t nodes)
     return g.withHeads({made.back()});
 }
 
+graph::Entry layerNorm(test::GraphBuilder &g, const std::string &name, graph::Entry x)
+{
+    const graph::Attributes last{{"axis", "-1"}, {"keepdims", "True"}};
+    const auto difference = g.op("broadcast_sub", name + "a", {x, g.op("mean", name + "b", {x}, last)});
+    const auto variance = g.op("mean", name + "c", {g.op("square", name + "d", {difference})}, last);
+    const auto root
+        = g.op("sqrt", name + "e", {g.op("_plus_scalar", name + "f", {variance}, {{"scalar", "1e-5"}})});
+    return g.op("broadcast_mul", name + "g",
+                {g.variable(name + "gamma"), g.op("broadcast_div", name + "h", {difference, root})});
+}
+
+graph::Entry dense(test::GraphBuilder &g, const std::string &name, graph::Entry x)
+{
+    return g.op("FullyConnected", name, {x, g.variable(name + "w"), g.variable(name + "b")},
+                {{"num_hidden", "8"}, {"flatten", "False"}});
+}
+
+/// Names that tell nothing.
+graph::Model transformer(int layers)
+{
+    test::GraphBuilder g;
+    graph::Entry x = g.variable("data");
+    int number = 0;
+    const auto name = [&number] { return "n" + std::to_string(number++); };
+    for (int layer = 0; layer < layers; ++layer) {
+        const auto query = dense(g, name(), x);
+        const auto key = dense(g, name(), x);
+        const auto value = dense(g, name(), x);
+        auto scores = g.op("batch_dot", name(), {query, key}, {{"transpose_b", "True"}});
+        scores = g.op("softmax", name(), {g.op("_div_scalar", name(), {scores}, {{"scalar", "8"}})});
+        const auto context = dense(g, name(), g.op("batch_dot", name(), {scores, value}));
+        x = layerNorm(g, name(), g.op("elemwise_add", name(), {context, x}));
+        const auto inner = dense(g, name(), x);
+        const auto active = g.op("elemwise_mul", name(), {inner, g.op("sigmoid", name(), {inner})});
+        x = layerNorm(g, name(), g.op("elemwise_add", name(), {dense(g, name(), active), x}));
+    }
+    return g.model({x});
+}
+
+/// Units anywhere in it, of which now and then something else reads what is within.
+graph::Model randomUnits(std::uint32_t seed)
+{
+    std::mt19937 random(seed);
+    test::GraphBuilder g;
+    std::vector<graph::Entry> made{g.variable("data")};
+    for (int k = 0; k < 60; ++k) {
+        const auto pick
+            = [&] { return made[made.size() - 1 - random() % std::min<std::size_t>(made.size(), 9)]; };
+        const std::string name = "k" + std::to_string(k);
+        const auto x = pick();
+        if (random() % 3 == 0) {
+            made.push_back(layerNorm(g, name, x));
+        } else if (random() % 2 == 0) {
+            const auto gate = g.op("sigmoid", name + "s", {x});
+            if (random() % 3 == 0)
+                made.push_back(g.op("negative", name + "n", {gate}));
+            made.push_back(g.op("broadcast_mul", name + "m", {gate, x}));
+        } else {
+            made.push_back(g.op("broadcast_add", name + "p", {x, pick()}));
+        }
+    }
+    return g.model({made.back()});
+}
+
 /// What is wrong with the tree as a tree over the graph, or nothing.
 QString flawOf(const layout::BlockTree &tree, const graph::Graph &graph)
 {
@@ -112,6 +176,9 @@ private Q_SLOTS:
     void partsThatRepeatAreFound();
     void aBlockThatHoldsMostOfTheNetworkIsOpenAtFirst();
     void everyNodeIsInOneBlockAndCountsAgree();
+    void unitsAreBlocks();
+    void transformersFallIntoNumberedBlocks();
+    void unitsNeverFormACycle();
     void foldedBlocksNeverFormACycle();
     void noLevelOfALongNetworkHasMoreThanTwentyFourChildren();
     void blocksOpenLevelByLevelWithinTheBudget();
@@ -279,6 +346,57 @@ void TestBlockTree::everyNodeIsInOneBlockAndCountsAgree()
         for (const layout::Block &block : tree.blocks)
             QVERIFY2(block.children.size() <= 24, qPrintable(QString::number(seed)));
     }
+}
+
+void TestBlockTree::unitsAreBlocks()
+{
+    const graph::Model model = transformer(1);
+    const layout::BlockTree tree = layout::foldModel(model, layout::drawnNodes(model));
+    std::multiset<std::string> names;
+    for (const layout::Block &block : tree.blocks)
+        if (block.unit)
+            names.insert(block.name);
+    QCOMPARE(names, (std::multiset<std::string>{"Attention", "LayerNorm", "LayerNorm", "MLP", "SiLU"}));
+    const QString flaw = flawOf(layout::foldModel(model, allDrawn(model.graph)), model.graph);
+    QVERIFY2(flaw.isEmpty(), qPrintable(flaw));
+    // What one operator could compute stays closed, however much room there is.
+    const std::vector<char> open = layout::openWithin(tree, 1000);
+    for (layout::BlockId id = 1; id < tree.blocks.size(); ++id) {
+        const std::string &name = tree.blocks[id].name;
+        if (tree.blocks[id].unit)
+            QCOMPARE(open[id] != 0, name == "Attention" || name == "MLP");
+    }
+}
+
+void TestBlockTree::transformersFallIntoNumberedBlocks()
+{
+    const graph::Model model = transformer(5);
+    const layout::BlockTree tree = layout::foldModel(model, layout::drawnNodes(model));
+    for (int k = 1; k <= 5; ++k) {
+        const std::string name = "block " + std::to_string(k) + " of 5: Attention + MLP";
+        QVERIFY2(
+            std::ranges::any_of(tree.blocks, [&](const layout::Block &block) { return block.name == name; }),
+            name.c_str());
+    }
+}
+
+void TestBlockTree::unitsNeverFormACycle()
+{
+    std::size_t units = 0;
+    for (std::uint32_t seed = 0; seed < 100; ++seed) {
+        const graph::Model model = randomUnits(seed);
+        const layout::BlockTree tree = layout::foldModel(model, layout::drawnNodes(model));
+        const QString flaw = flawOf(tree, model.graph);
+        QVERIFY2(flaw.isEmpty(), qPrintable(QStringLiteral("seed %1: %2").arg(seed).arg(flaw)));
+        std::mt19937 random(seed);
+        std::vector<char> open(tree.blocks.size());
+        for (char &one : open)
+            one = random() % 2 == 0 ? 1 : 0;
+        QVERIFY(leadsForward(model.graph, tree, open));
+        units += static_cast<std::size_t>(std::ranges::count_if(
+            tree.blocks, [](const layout::Block &block) { return block.unit.has_value(); }));
+    }
+    QVERIFY(units > 500);
 }
 
 void TestBlockTree::foldedBlocksNeverFormACycle()
