@@ -194,8 +194,9 @@ Result<infer::TypeMap> GraphRunner::typesOf(std::span<const Tensor> variables) c
     auto inferred = infer::inferTypes(m_graph, given);
     if (!inferred.ok()
         && !m_convertible.empty()) { // data of another type than the graph's is converted to it
-        for (const NodeId id : m_convertible)
-            given[id] = DType::Unknown;
+        for (const NodeId id : m_convertible) {
+            HALFTONE_TRY(given[id], dialect::of(m_graph).declaredType(m_graph.node(id)));
+        }
         inferred = infer::inferTypes(m_graph, given);
     }
     HALFTONE_TRY(infer::TypeMap types, std::move(inferred));

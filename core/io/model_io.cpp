@@ -329,6 +329,13 @@ Result<ModelOutput> ModelOutput::claim(const std::string &prefix)
     return ModelOutput(prefix, std::move(lock));
 }
 
+tensor::DType declaredOutputType(const LoadedModel &loaded, std::size_t k)
+{
+    if (!loaded.onnx || k >= loaded.onnx->outputs.size())
+        return tensor::DType::Unknown;
+    return tensor::dtypeNamed(loaded.onnx->outputs[k].dtype).value_or(tensor::DType::Unknown);
+}
+
 Result<std::vector<std::string>> saveModel(const graph::Model &model, const ModelOutput &output,
                                            const LoadedModel &source)
 {

@@ -39,6 +39,9 @@ struct LoadedModel
 /// fails: BadInput with file and place; Unsupported for an ONNX model where this build cannot read it.
 Result<LoadedModel> loadModel(const std::string &path, const LoadOptions &options = {});
 
+/// The type that a file says of output `k` of its graph; Unknown where it says none.
+tensor::DType declaredOutputType(const LoadedModel &loaded, std::size_t k);
+
 /// The files of a model to be written. From claim() on, until it is gone, nobody else can claim them.
 class ModelOutput
 {

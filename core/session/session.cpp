@@ -141,11 +141,31 @@ Result<rewrite::Rewritten> Session::restoreParameters(const graph::Model &model,
     return restored;
 }
 
+namespace {
+
+/// Runtimes refuse a model whose outputs come in other types than it says.
+Result<void> checkOutputTypes(const io::LoadedModel &source, const jobs::RunOutcome &outcome)
+{
+    for (std::size_t k = 0; k < outcome.outputs.size(); ++k) {
+        const tensor::DType declared = io::declaredOutputType(source, k);
+        const tensor::DType given = outcome.outputs[k].tensor.dtype();
+        if (declared != tensor::DType::Unknown && given != declared)
+            return badInput(outcome.outputs[k].name, "an output of " + std::string(tensor::nameOf(given)),
+                            std::string(tensor::nameOf(declared)) + ", as the model says");
+    }
+    return {};
+}
+
+} // namespace
+
 Result<jobs::RunOutcome> Session::run(const jobs::RunSettings &settings, const Progress &progress) const
 {
     auto outcome = jobs::runModel(m_source->model, m_source->modelPath, settings, progress);
     if (!outcome.ok())
         return located(std::move(outcome).error());
+    if (auto asDeclared = settings.allNodes ? Result<void>() : checkOutputTypes(*m_source, outcome.value());
+        !asDeclared.ok())
+        return located(std::move(asDeclared).error());
     return outcome;
 }
 
