@@ -2,6 +2,8 @@
 
 #include "core/ops/operator.h"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace halftone::ops {
@@ -108,6 +110,44 @@ std::optional<ElementFunction> elementFunction(const Operator &op)
         return ElementFunction{FunctionKind::HardSigmoid, static_cast<float>(hard->alpha),
                                static_cast<float>(hard->beta)};
     return std::nullopt;
+}
+
+double valueOf(const ElementFunction &function, double x)
+{
+    using Kind = ElementFunction::Kind;
+    switch (function.kind) {
+    case Kind::Relu:
+        return x > 0 ? x : double{function.alpha} * x;
+    case Kind::Elu:
+        return x > 0 ? x : double{function.alpha} * std::expm1(x);
+    case Kind::Sigmoid:
+        return 1 / (1 + std::exp(-x));
+    case Kind::Tanh:
+        return std::tanh(x);
+    case Kind::Softplus:
+        return x > 30 ? x : std::log1p(std::exp(x));
+    case Kind::GeluErf:
+        return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
+    case Kind::Abs:
+        return std::abs(x);
+    case Kind::Square:
+        return x * x;
+    case Kind::Sqrt:
+        return std::sqrt(x);
+    case Kind::Exp:
+        return std::exp(x);
+    case Kind::Log:
+        return std::log(x);
+    case Kind::Linear:
+        return double{function.alpha} * x + double{function.beta};
+    case Kind::Clip:
+        return std::min(std::max(x, double{function.alpha}), double{function.beta});
+    case Kind::Power:
+        return double{function.alpha} * std::pow(x, double{function.beta});
+    case Kind::HardSigmoid:
+        return std::clamp(double{function.alpha} * x + double{function.beta}, 0.0, 1.0);
+    }
+    return x;
 }
 
 } // namespace halftone::ops

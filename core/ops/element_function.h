@@ -39,4 +39,6 @@ struct ElementFunction
 /// the kinds gives.
 std::optional<ElementFunction> elementFunction(const Operator &op);
 
+double valueOf(const ElementFunction &function, double x);
+
 } // namespace halftone::ops

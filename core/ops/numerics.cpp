@@ -115,7 +115,7 @@ Class classOf(const T &op)
         return op.kind == Pool::Kind::Max ? Class::Comparison : Class::Reduction;
     else if constexpr (kIsAmong<T, Conv, Deconv, FullyConnected, MatMul, Gemm, AttentionProduct, Rnn,
                                 DeformableConv, ColumnKronecker, FusedProduct, Recurrence, Attention, Einsum,
-                                CodedConv, CodedMatMul>)
+                                CodedConv, CodedMatMul, CodedChain>)
         return Class::MatrixProduct;
     else if constexpr (kIsAmong<T, BatchNorm, LayerNorm, GroupNorm, InstanceNorm, L2Normalization, Lrn,
                                 Softmax, SoftmaxActivation, Moments, BatchNormRelu, RowNorm,

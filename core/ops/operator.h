@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/ops/op_algebra.h"
+#include "core/ops/op_coded.h"
 #include "core/ops/op_control.h"
 #include "core/ops/op_elementwise.h"
 #include "core/ops/op_fused.h"
@@ -62,7 +63,7 @@ using Operators = TypeList<
     Recurrence, Attention, RotaryEmbedding, Einsum, CodeLinear, DecodeLinear, CodeDynamically, CodedConv, CodedMatMul,
     Quantize, Requantize, Dequantize, BatchNormRelu,
     Quantized<Conv>, Quantized<FullyConnected>, Quantized<Pool>, Quantized<Activation>, Quantized<BatchNorm>, Quantized<Concat>,
-    Quantized<Flatten>, Quantized<Binary>, Quantized<Embedding>, FusedProduct>;
+    Quantized<Flatten>, Quantized<Binary>, Quantized<Embedding>, FusedProduct, CodedChain>;
 // clang-format on
 
 template <class T, class... Ts>

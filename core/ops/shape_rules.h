@@ -197,6 +197,7 @@ Result<void> infer(const Quantized<Flatten> &, ShapeSlots &);
 Result<void> infer(const Quantized<Binary> &, ShapeSlots &);
 Result<void> infer(const Quantized<Embedding> &, ShapeSlots &);
 Result<void> infer(const FusedProduct &, ShapeSlots &);
+Result<void> infer(const CodedChain &, ShapeSlots &);
 // clang-format on
 
 /// Smallest shape that both stretch to (dimensions of 1 stretch, missing leading ones count as 1); unknown

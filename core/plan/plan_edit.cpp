@@ -1,7 +1,9 @@
 #include "core/plan/plan_edit.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <unordered_map>
 
 namespace halftone::plan {
 
@@ -54,14 +56,40 @@ void replaceValues(PlanGraph &graph, std::span<const ValueId> replacement)
         while (value != kNoValue && value < replacement.size() && replacement[value] != value)
             value = replacement[value];
     };
-    for (PlanNode &node : graph.nodes) {
+    const auto resolveNode = [&](PlanNode &node) {
         for (ValueId &value : node.inputs)
             resolve(value);
         for (PostOp &post : node.post)
             resolve(post.operand);
+    };
+    for (PlanNode &node : graph.nodes) {
+        resolveNode(node);
+        std::ranges::for_each(node.parts, resolveNode);
     }
     for (ValueId &value : graph.outputs)
         resolve(value);
+}
+
+void unfold(PlanGraph &graph, std::size_t k)
+{
+    const PlanNode whole = std::move(graph.nodes[k]);
+    std::vector<PlanNode> parts = whole.parts;
+    std::unordered_map<ValueId, ValueId> own;
+    for (PlanNode &part : parts) {
+        for (ValueId &value : part.inputs)
+            if (const auto found = own.find(value); found != own.end())
+                value = found->second;
+        for (ValueId &value : part.outputs) {
+            if (std::ranges::find(whole.outputs, value) != whole.outputs.end())
+                continue;
+            const ValueId inner = graph.addValue(graph.desc(value), std::string(graph.values[value].name));
+            own[value] = inner;
+            value = inner;
+        }
+    }
+    const auto at = graph.nodes.begin() + static_cast<std::ptrdiff_t>(k);
+    const auto behind = graph.nodes.erase(at);
+    graph.nodes.insert(behind, std::make_move_iterator(parts.begin()), std::make_move_iterator(parts.end()));
 }
 
 void eraseNodes(PlanGraph &graph, const std::vector<bool> &marked)

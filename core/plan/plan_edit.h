@@ -2,6 +2,7 @@
 
 #include "core/plan/plan_graph.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -36,6 +37,9 @@ std::vector<ValueId> keepValues(const PlanGraph &graph);
 
 /// Takes marked nodes out.
 void eraseNodes(PlanGraph &graph, const std::vector<bool> &marked);
+
+/// The parts of node `k` take its place, with values of their own between them.
+void unfold(PlanGraph &graph, std::size_t k);
 
 /// `from`'s source nodes come before those of `into`.
 void adoptMembers(PlanNode &into, const PlanNode &from);

@@ -105,9 +105,15 @@ private:
         return dialect::of(m_graph).readFused(m_graph.node(id));
     }
 
+    /// Codes of weights are what products on codes want to see.
+    bool decodes(graph::NodeId id) const
+    {
+        return m_traced[id].op && m_traced[id].op->is<ops::DecodeLinear>();
+    }
+
     Result<void> addNode(graph::NodeId id)
     {
-        if (!m_traced.empty() && !m_traced[id].constants.empty()) {
+        if (!m_traced.empty() && !m_traced[id].constants.empty() && !decodes(id)) {
             addConstants(id, m_traced[id].constants);
             return {};
         }

@@ -44,6 +44,8 @@ struct PlanNode
     std::vector<ValueId> inputs;
     std::vector<ValueId> outputs;
     std::vector<PostOp> post;
+    /// Nodes that compute the same one after the other, for backends that do not take this one whole: see unfold().
+    std::vector<PlanNode> parts{};
 };
 
 /// What a latency plan computes: a graph of typed operators in execution order, free to be rewritten, in which every

@@ -130,6 +130,8 @@ Result<void> simplify(PlanGraph &graph, const kernels::Backend *backend, kernels
     removeIdentities(graph);
     removeUnused(graph);
     fuseRequantize(graph);
+    fuseCodes(graph);
+    removeUnused(graph);
     shareRanges(graph);
     fuseDequantize(graph);
     foldCasts(graph);

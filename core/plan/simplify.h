@@ -45,6 +45,10 @@ void fuseRequantize(PlanGraph &graph);
 /// A layer on codes whose only reader makes reals of its result writes reals itself, cut to what the codes could say.
 void fuseDequantize(PlanGraph &graph);
 
+/// What stands between operators that make reals of codes and codes of reals becomes operators on codes: products, functions of one
+/// element and sums one ops::CodedChain, as far as each result has one reader; what moves elements moves codes.
+void fuseCodes(PlanGraph &graph);
+
 /// Average pooling goes before a 1 × 1 convolution that feeds it: both are linear, and there is less to convolve.
 void poolBeforeConvolution(PlanGraph &graph);
 

@@ -70,6 +70,8 @@ public:
 private:
     Result<std::unique_ptr<kernels::Kernel>> prepareAsIs(const kernels::Operation &operation) const
     {
+        if (operation.op.is<ops::CodeLinear>()) // the last bit of a quotient decides between two codes
+            return unsupported("plan", "codes as the operator is defined");
         if (auto ranges = m_fallback ? openRanges(operation) : std::vector<std::size_t>(); !ranges.empty())
             return rangedKernel(operation, std::move(ranges), m_threads, *m_fallback);
         HALFTONE_TRY(const std::optional<kernels::Operation> wide, widened(operation));

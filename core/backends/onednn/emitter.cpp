@@ -43,6 +43,7 @@ void Emitter::planConcats()
             return m_graph.desc(input).dtype == m_graph.desc(node.outputs[0]).dtype;
         };
         if (axis != 1 || shape.rank() < 3 || shape.rank() > 5 || shape[0] != 1
+            || !tensor::isFloat(m_graph.desc(node.outputs[0]).dtype)
             || !std::ranges::all_of(node.inputs, isOfType))
             continue;
         std::int64_t channel = 0;

@@ -4,6 +4,7 @@
 #include "core/backends/onednn/program.h"
 #include "core/plan/plan_edit.h"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,13 +60,14 @@ public:
     Place writeOver(plan::ValueId value, const Desc &desc, plan::ValueId source, const Place &place);
     /// `value` is what lies there already, beside what lay there before.
     void alias(plan::ValueId value, Place place);
-    /// `value` is `factor` times the codes in `place`, which an input of the current node are. Whoever reads it makes the
-    /// step, from the codes to the layout that it wants; so does each cast of it.
-    void defer(plan::ValueId value, const Place &place, double factor);
+    /// `value` is `factor` times the codes in `place` less `zero`, which an input of the current node are. Whoever reads it makes
+    /// the step, from the codes to the layout that it wants; so does each cast of it.
+    void defer(plan::ValueId value, const Place &place, double factor, std::int32_t zero = 0);
     /// The same for a cast of `source`. false: that was not deferred, or is computed already
     bool deferCast(plan::ValueId value, plan::ValueId source);
     /// `value` takes the place of a value that nobody reads any more: see mayOverwrite().
     void replace(plan::ValueId value, Place place);
+    const plan::PlanUses &uses() const { return m_uses; }
     /// Does any node or output read `value`?
     bool isRead(plan::ValueId value) const
     {
@@ -103,6 +105,7 @@ private:
     {
         Place codes;
         double factor = 1;
+        std::int32_t zero = 0;
         std::size_t node = 0;
     };
 

@@ -4,10 +4,10 @@
 
 namespace halftone::backends::onednn {
 
-void Emitter::defer(plan::ValueId value, const Place &place, double factor)
+void Emitter::defer(plan::ValueId value, const Place &place, double factor, std::int32_t zero)
 {
     share(place.buffer); // it is read later than its readers' places in the graph say
-    m_locations[value] = {{}, {}, false, false, Deferred{place, factor, m_node}};
+    m_locations[value] = {{}, {}, false, false, Deferred{place, factor, zero, m_node}};
 }
 
 bool Emitter::deferCast(plan::ValueId value, plan::ValueId source)
@@ -25,7 +25,8 @@ Result<Place> Emitter::computeDeferred(plan::ValueId value, const Desc &desc)
     const Deferred deferred = *m_locations[value].deferred;
     const Place result = temporary(desc);
     const std::size_t reader = std::exchange(m_node, deferred.node);
-    const auto done = rescale(*this, m_graph.nodes[deferred.node], deferred.codes, result, deferred.factor);
+    const auto done = rescale(*this, m_graph.nodes[deferred.node], deferred.codes, result,
+                              Rescaling{deferred.factor, deferred.zero, 0});
     m_node = reader;
     HALFTONE_CHECK(done);
     return result;

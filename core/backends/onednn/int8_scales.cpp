@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace halftone::backends::onednn {
 namespace {
@@ -64,21 +65,46 @@ Result<Place> floats(Emitter &emitter, const std::vector<float> &values)
                             desc, desc);
 }
 
+Result<Place> wholes(Emitter &emitter, std::int32_t value)
+{
+    std::vector<std::byte> bytes(sizeof value);
+    std::memcpy(bytes.data(), &value, sizeof value);
+    const Desc desc = plainDesc({1}, Type::s32);
+    return emitter.constant(tensor::Tensor::owning(tensor::DType::I32,
+                                                   tensor::Shape(std::vector<std::int64_t>{1}),
+                                                   std::move(bytes)),
+                            desc, desc);
+}
+
 Result<void> rescale(Emitter &emitter, const plan::PlanNode &node, const Place &from, const Place &to,
-                     double factor)
+                     const Rescaling &rescaling)
 {
     dnnl::primitive_attr attributes = userScratchpad();
     attributes.set_scales_mask(DNNL_ARG_SRC, 0);
+    Program::Arguments arguments{{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
+    for (const auto &[argument, zero] :
+         {std::pair(DNNL_ARG_FROM, rescaling.zeroFrom), std::pair(DNNL_ARG_TO, rescaling.zeroTo)}) {
+        if (zero == 0)
+            continue;
+        attributes.set_zero_points_mask(argument, 0);
+        HALFTONE_TRY(const Place place, wholes(emitter, zero));
+        arguments.emplace_back(DNNL_ARG_ATTR_ZERO_POINTS | argument, place);
+    }
     const dnnl::reorder::primitive_desc descriptor(cpu(), from.desc, cpu(), to.desc, attributes, true);
     if (!descriptor)
         return unsupported("plan", "oneDNN has no reorder with a scale for this");
-    HALFTONE_TRY(const Place scale, floats(emitter, {static_cast<float>(factor)}));
+    HALFTONE_TRY(const Place scale, floats(emitter, {static_cast<float>(rescaling.factor)}));
+    arguments.emplace_back(DNNL_ARG_ATTR_SCALES | DNNL_ARG_FROM, scale);
     HALFTONE_TRY(const dnnl::reorder primitive,
                  attempt(node.members[0], [&] { return dnnl::reorder(descriptor); }));
-    emitter.add(primitive, descriptor.impl_info_str(),
-                {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}, {DNNL_ARG_ATTR_SCALES | DNNL_ARG_FROM, scale}},
-                descriptor.scratchpad_desc());
+    emitter.add(primitive, descriptor.impl_info_str(), std::move(arguments), descriptor.scratchpad_desc());
     return {};
+}
+
+Result<void> rescale(Emitter &emitter, const plan::PlanNode &node, const Place &from, const Place &to,
+                     double factor)
+{
+    return rescale(emitter, node, from, to, Rescaling{factor, 0, 0});
 }
 
 Desc codeLayout(const Dims &dims, Type type)

@@ -50,6 +50,10 @@ Result<void> lowerInt8BatchNorm(Emitter &emitter, const plan::PlanNode &node,
                                 const ops::Quantized<ops::BatchNorm> &norm);
 Result<void> lowerInt8Flatten(Emitter &emitter, const plan::PlanNode &node,
                               const ops::Quantized<ops::Flatten> &flatten);
+/// Operators on codes by scales and zero points (lower_codes*.cpp).
+Result<void> lowerCodedChain(Emitter &emitter, const plan::PlanNode &node, const ops::CodedChain &chain);
+Result<void> lowerCodeLinear(Emitter &emitter, const plan::PlanNode &node, const ops::CodeLinear &code);
+Result<void> lowerDecodeLinear(Emitter &emitter, const plan::PlanNode &node, const ops::DecodeLinear &decode);
 /// The extents of a window as oneDNN wants them.
 struct PoolWindow
 {

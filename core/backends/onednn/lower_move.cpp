@@ -1,4 +1,4 @@
-#include "core/backends/onednn/lower.h"
+#include "core/backends/onednn/int8_scales.h"
 
 #include <algorithm>
 #include <numeric>
@@ -59,13 +59,17 @@ bool isSameOrder(const Desc &a, const Desc &b)
 
 Result<void> lowerConcat(Emitter &emitter, const plan::PlanNode &node, const ops::Concat &concat)
 {
-    HALFTONE_TRY(const Type type, floatType(emitter, node.outputs[0]));
+    const auto held = dnnlType(emitter.desc(node.outputs[0]).dtype);
+    const bool areCodes = held == Type::s8 || held == Type::u8;
+    HALFTONE_TRY(const Type type, areCodes ? Result<Type>(*held) : floatType(emitter, node.outputs[0]));
     for (const plan::ValueId input : node.inputs)
         if (emitter.desc(input).dtype != emitter.desc(node.outputs[0]).dtype)
             return unsupported("plan", "a concatenation of several types");
     const plan::ValueId whole = node.outputs[0];
     const Dims to = dimsOf(emitter.desc(whole).shape);
     const auto axis = concat.axis < 0 ? concat.axis + static_cast<std::int64_t>(to.size()) : concat.axis;
+    if (areCodes && axis == 1 && to.size() >= 2 && to.size() <= 5)
+        return joinCodes(emitter, node);
     const bool isBegun = std::ranges::any_of(
         node.inputs, [&](plan::ValueId input) { return emitter.isInPlace(input, whole); });
     if (!isBegun)

@@ -32,10 +32,23 @@ Result<PoolWindow> poolWindow(const ops::Pool &pool, const Dims &from, const Dim
     return window;
 }
 
+namespace {
+
+/// Codes of 8 bits are moved as reals are.
+Result<Type> movedType(const Emitter &emitter, plan::ValueId value)
+{
+    const auto type = dnnlType(emitter.desc(value).dtype);
+    return type == Type::s8 || type == Type::u8 ? Result<Type>(*type) : floatType(emitter, value);
+}
+
+} // namespace
+
 Result<void> lowerPool(Emitter &emitter, const plan::PlanNode &node, const ops::Pool &pool)
 {
     using Kind = ops::Pool::Kind;
-    HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
+    HALFTONE_TRY(const Type type,
+                 pool.kind == Kind::Max ? movedType(emitter, node.inputs[0])
+                                        : floatType(emitter, node.inputs[0]));
     if (pool.layout != ops::Layout::ChannelsFirst)
         return unsupported("layout", "channels last");
     if (pool.kind != Kind::Max && pool.kind != Kind::Average)
@@ -77,7 +90,7 @@ Result<void> lowerPool(Emitter &emitter, const plan::PlanNode &node, const ops::
 
 Result<void> lowerUpsample(Emitter &emitter, const plan::PlanNode &node, const ops::Upsample &upsample)
 {
-    HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
+    HALFTONE_TRY(const Type type, movedType(emitter, node.inputs[0]));
     if (upsample.kind != ops::Upsample::Kind::Nearest || node.inputs.size() != 1)
         return unsupported("sample_type", "other than nearest of one input");
     HALFTONE_TRY(const Place source, emitter.read(node.inputs[0]));

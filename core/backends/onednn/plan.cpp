@@ -1,7 +1,8 @@
 #include "core/backends/onednn/plan.h"
 
 #include "core/backends/onednn/backend.h"
-#include "core/backends/onednn/lower.h"
+#include "core/backends/onednn/int8_scales.h"
+#include "core/plan/simplify.h"
 
 #include <algorithm>
 #include <chrono>
@@ -165,9 +166,34 @@ Result<bool> lowerAll(Emitter &emitter, plan::PlanGraph &graph,
             unfuse(graph, k);
             return false;
         }
+        if (!graph.nodes[k].parts.empty()) {
+            plan::unfold(graph, k);
+            return false;
+        }
         HALFTONE_CHECK(lowerToKernel(emitter, graph.nodes[k], backends, done.error()));
     }
     return true;
+}
+
+/// Weights that were codes in a chain are decoded once.
+Result<void> foldUnfolded(plan::PlanGraph &graph, const kernels::Backend &backend)
+{
+    kernels::PlanCache cache;
+    return plan::foldConstants(graph, &backend, cache);
+}
+
+/// Without exact sums of codes no product of them is computed as one.
+Result<void> unfoldProducts(plan::PlanGraph &graph, const kernels::Backend &backend)
+{
+    bool isAny = false;
+    for (std::size_t k = graph.nodes.size(); k-- > 0;) {
+        const auto *chain = graph.nodes[k].op.getIf<ops::CodedChain>();
+        if (chain == nullptr || chain->product == ops::CodedChain::Product::None)
+            continue;
+        plan::unfold(graph, k);
+        isAny = true;
+    }
+    return isAny ? foldUnfolded(graph, backend) : Result<void>();
 }
 
 /// What a plan is made with.
@@ -184,12 +210,16 @@ Result<std::unique_ptr<Plan>> planOf(plan::PlanGraph graph, const Means &means, 
     std::vector<const kernels::Backend *> backends{single.get()};
     if (means.fallback != nullptr)
         backends.push_back(means.fallback);
+    if (!addsExactly())
+        HALFTONE_CHECK(unfoldProducts(graph, *single));
     for (;;) {
         Emitter emitter(graph, means.cache, format);
         HALFTONE_CHECK(emitter.begin());
         HALFTONE_TRY(const bool isWhole, lowerAll(emitter, graph, backends));
-        if (!isWhole)
+        if (!isWhole) {
+            HALFTONE_CHECK(foldUnfolded(graph, *single));
             continue;
+        }
         HALFTONE_TRY(std::unique_ptr<Program> program, emitter.finish());
         return std::make_unique<Plan>(graph, emitter, std::move(program), means.threads);
     }

@@ -1,6 +1,7 @@
 #include "core/backends/reference/kernels.h"
 #include "core/backends/reference/quantized.h"
 #include "core/kernels/coded_weights.h"
+#include "core/ops/element_function.h"
 #include "core/tensor/elements.h"
 
 #include <algorithm>
@@ -11,44 +12,6 @@ namespace halftone::backends::reference {
 namespace {
 
 using tensor::DType;
-
-double applied(const ops::ElementFunction &function, double x)
-{
-    using Kind = ops::ElementFunction::Kind;
-    switch (function.kind) {
-    case Kind::Relu:
-        return x > 0 ? x : double{function.alpha} * x;
-    case Kind::Elu:
-        return x > 0 ? x : double{function.alpha} * std::expm1(x);
-    case Kind::Sigmoid:
-        return 1 / (1 + std::exp(-x));
-    case Kind::Tanh:
-        return std::tanh(x);
-    case Kind::Softplus:
-        return x > 30 ? x : std::log1p(std::exp(x));
-    case Kind::GeluErf:
-        return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
-    case Kind::Abs:
-        return std::abs(x);
-    case Kind::Square:
-        return x * x;
-    case Kind::Sqrt:
-        return std::sqrt(x);
-    case Kind::Exp:
-        return std::exp(x);
-    case Kind::Log:
-        return std::log(x);
-    case Kind::Linear:
-        return double{function.alpha} * x + double{function.beta};
-    case Kind::Clip:
-        return std::min(std::max(x, double{function.alpha}), double{function.beta});
-    case Kind::Power:
-        return double{function.alpha} * std::pow(x, double{function.beta});
-    case Kind::HardSigmoid:
-        return std::clamp(double{function.alpha} * x + double{function.beta}, 0.0, 1.0);
-    }
-    return x;
-}
 
 /// `value` as the codes say it.
 double throughCodes(const ops::Requantized &codes, double value)
@@ -172,7 +135,7 @@ private:
             if (m_op.hasSum)
                 value += addend[i] * addendStep / scale;
             if (function)
-                value = applied(*function, value);
+                value = ops::valueOf(*function, value);
             value = std::min(std::max(value, m_op.limits.low.value_or(-HUGE_VAL)),
                              m_op.limits.high.value_or(HUGE_VAL));
             value *= scale;

@@ -87,6 +87,12 @@ Result<void> infer(const FusedProduct &op, ShapeSlots &slots)
     return setRanges(slots, op.ends());
 }
 
+/// Plans alone hold it, whose shapes are known.
+Result<void> infer(const CodedChain &, ShapeSlots &)
+{
+    return {};
+}
+
 // clang-format off
 Result<void> infer(const Quantized<Conv> &op, ShapeSlots &slots) { return inferQuantized(op, slots); }
 Result<void> infer(const Quantized<FullyConnected> &op, ShapeSlots &slots) { return inferQuantized(op, slots); }

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "core/ops/op_coded.h"
+#include "core/plan/plan_edit.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+/// What plans know of values that pass through CodeLinear and DecodeLinear.
+namespace halftone::plan {
+
+/// Reals that are made of codes of 8 bits.
+struct DecodedValue
+{
+    ValueId codes = kNoValue;
+    ops::CodeScale scale;
+    std::uint32_t node = kNoPlanNode; ///< the DecodeLinear
+};
+
+/// The scale that codes of `type` have by constant inputs; nothing where these are no single ones. zero: kNoValue for none
+std::optional<ops::CodeScale> codeScaleAt(const PlanGraph &graph, tensor::DType type, ValueId scale,
+                                          ValueId zero);
+
+/// The scale of all codes that a CodeLinear makes or a DecodeLinear reads; nothing where there are several, where it is not
+/// constant, or where codes have other than 8 bits or reals are not float32.
+std::optional<ops::CodeScale> codeScaleOf(const PlanGraph &graph, const PlanNode &node);
+
+/// Nothing for a value that no DecodeLinear with one constant scale gives.
+std::optional<DecodedValue> decodedValue(const PlanGraph &graph, const PlanUses &uses, ValueId real);
+
+/// Constant codes of a product's weight.
+struct CodedWeight
+{
+    ValueId codes = kNoValue; ///< int8, symmetric
+    std::vector<float> steps; ///< one, or one an output channel
+};
+
+/// The constant scale and zero point that inputs `scale` and `zero` of a node hold for a weight whose output channels `axis` counts.
+/// codes made symmetric become a new constant of the graph. zero: kNoValue for none
+/// fails  nothing where they are not constant, or codes less their zero point do not fit int8
+std::optional<CodedWeight> codedWeight(PlanGraph &graph, ValueId codes, ValueId scale, ValueId zero,
+                                       std::size_t axis);
+
+/// The same of a DecodeLinear that gives `real`.
+std::optional<CodedWeight> decodedWeight(PlanGraph &graph, const PlanUses &uses, ValueId real,
+                                         std::size_t axis);
+
+/// The reals of a constant, also where they are codes that a DecodeLinear reads: one a channel; nothing otherwise.
+std::optional<std::vector<float>> constantReals(const PlanGraph &graph, const PlanUses &uses, ValueId value,
+                                                std::size_t channels);
+
+/// A constant's values, where these are whole numbers of 8 or 32 bits.
+std::optional<std::vector<std::int32_t>> wholeNumbersAt(const PlanGraph &graph, ValueId value);
+
+/// A constant vector of float32.
+ValueId addVector(PlanGraph &graph, const std::vector<float> &values, const std::string &name);
+
+} // namespace halftone::plan

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Makes tests/data/coded_plans: make_coded_plan_goldens.py tests/data/coded_plans
+
+Networks whose values pass through codes of 8 bits, NAME.onnx, and NAME.npz: the inputs as in.NAME, what ONNX Runtime gives without any
+optimisation of its own as out.NAME, and the step of the output's codes (0: the output is real).
+
+Needs onnx 1.22, onnxruntime and numpy.
+"""
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+RANDOM = np.random.RandomState(5)
+
+
+class Net:
+    def __init__(self, name, shape, unsigned, opset=13):
+        self.name, self.shape, self.unsigned, self.opset = name, shape, unsigned, opset
+        self.nodes, self.constants, self.count = [], {}, 0
+
+    def fresh(self, word):
+        self.count += 1
+        return f"{word}{self.count}"
+
+    def constant(self, values, word="c"):
+        name = self.fresh(word)
+        self.constants[name] = values
+        return name
+
+    def op(self, op, inputs, outputs=1, **attributes):
+        out = self.fresh(op.lower())
+        self.nodes.append(helper.make_node(op, inputs, [out], name=out, **attributes))
+        return out
+
+    def scale(self, low, high):
+        """Of codes for a range with 0 in it, and their zero point; the type decides whether it is symmetric."""
+        if self.unsigned:
+            step = np.float32((high - low) / 255)
+            zero = np.uint8(np.clip(np.rint(-low / step), 0, 255))
+        else:
+            step, zero = np.float32(max(-low, high) / 127), np.int8(0)
+        return [self.constant(step, "step"), self.constant(zero, "zero")], step
+
+    def codes(self, value, low, high):
+        scale, self.step = self.scale(low, high)
+        code = self.op("QuantizeLinear", [value, *scale])
+        return self.op("DequantizeLinear", [code, *scale])
+
+    def weight(self, values, axis, unsigned=False):
+        most = np.abs(values).max(axis=tuple(i for i in range(values.ndim) if i != axis), keepdims=True)
+        step = (most / 127).astype(np.float32)
+        codes = np.clip(np.rint(values / step), -127, 127)
+        step = step.reshape(-1)
+        zeros = np.full(step.shape, 128 if unsigned else 0, np.uint8 if unsigned else np.int8)
+        codes = (codes + (128 if unsigned else 0)).astype(zeros.dtype)
+        self.weight_step = step
+        return self.op("DequantizeLinear", [self.constant(codes, "w"), self.constant(step, "ws"), self.constant(zeros, "wz")], axis=axis)
+
+    def bias(self, count, data_step):
+        step = (self.weight_step * data_step).astype(np.float32)
+        values = np.rint(RANDOM.uniform(-0.5, 0.5, count) / step).astype(np.int32)
+        return self.op("DequantizeLinear", [self.constant(values, "b"), self.constant(step, "bs")], axis=0)
+
+    def real(self, *shape):
+        return RANDOM.uniform(-1, 1, shape).astype(np.float32)
+
+    def conv(self, data, shape, unsigned_weight=False, bias=True, **attributes):
+        step = self.step
+        inputs = [data, self.weight(self.real(*shape), 0, unsigned_weight)]
+        if bias:
+            inputs.append(self.bias(shape[0], step))
+        return self.op("Conv", inputs, **attributes)
+
+    def save(self, folder, output, step):
+        graph = helper.make_graph(self.nodes, self.name, [helper.make_tensor_value_info("x", TensorProto.FLOAT, self.shape)],
+                                  [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)],
+                                  [numpy_helper.from_array(np.asarray(v), k) for k, v in self.constants.items()])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8, producer_name="fixtures")
+        model = onnx.shape_inference.infer_shapes(model)
+        onnx.checker.check_model(model, full_check=True)
+        onnx.save(model, folder / f"{self.name}.onnx")
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        x = RANDOM.uniform(-1, 1, self.shape).astype(np.float32)
+        result = session.run(None, {"x": x})[0]
+        np.savez_compressed(folder / f"{self.name}.npz", **{"in.x": x, "out.y": result, "step": np.float32(step)})
+
+
+def network(folder, name, unsigned):
+    """Convolutions with padding, one by depth, a residual sum, pooling, parts of two scales, a product at the end."""
+    net = Net(name, [2, 3, 12, 12], unsigned)
+    x = net.codes("x", -1, 1)
+    a = net.conv(x, (16, 3, 3, 3), pads=[1, 1, 1, 1], strides=[1, 1])
+    a = net.codes(net.op("Relu", [a]), 0, 3)
+    d = net.conv(a, (16, 1, 3, 3), group=16, pads=[0, 1, 2, 1])
+    d = net.codes(net.op("Relu", [d]), 0, 4)
+    e = net.conv(d, (16, 16, 1, 1), unsigned_weight=unsigned, bias=False)
+    e = net.codes(e, -4, 5)
+    s = net.codes(net.op("Relu", [net.op("Add", [e, a])]), 0, 6)
+    step = net.step
+    p = net.op("MaxPool", [s], kernel_shape=[2, 2], strides=[2, 2])
+    p = net.codes_as(p, s)
+    net.step = step
+    f = net.codes(net.conv(p, (8, 16, 3, 3), pads=[1, 1, 1, 1]), -8, 8)
+    whole = net.codes(net.op("Concat", [f, p], axis=1), -8, 9)
+    step = net.step
+    flat = net.op("Flatten", [whole])
+    flat = net.codes_as(flat, whole)
+    net.step = step
+    weight = net.weight(net.real(5, 24 * 36) / 8, 0)
+    y = net.op("Gemm", [flat, weight, net.bias(5, step)], transB=1)
+    net.save(folder, y, 0)
+
+
+def codes_as(self, value, like):
+    """Through codes of the scale that another value came through."""
+    node = next(n for n in self.nodes if n.output[0] == like)
+    code = self.op("QuantizeLinear", [value, *node.input[1:]])
+    return self.op("DequantizeLinear", [code, *node.input[1:]])
+
+
+Net.codes_as = codes_as
+
+
+def products(folder):
+    """Products of stacks of rows with biases added behind, functions between."""
+    net = Net("products", [2, 6, 16], True)
+    x = net.codes("x", -1, 1.2)
+    a = net.op("Add", [net.op("MatMul", [x, net.weight(net.real(16, 24), 1)]), net.constant(net.real(24))])
+    a = net.codes(net.op("Sigmoid", [a]), 0, 1)
+    b = net.op("MatMul", [a, net.weight(net.real(24, 16), 1)])
+    b = net.codes(net.op("Add", [b, net.constant(net.real(16))]), -6, 6)
+    s = net.codes(net.op("Add", [x, b]), -7, 7)
+    net.save(folder, s, net.step)
+
+
+def operators(folder):
+    """The same as operators on codes."""
+    net = Net("operators", [1, 4, 9, 9], True)
+    scale, step = net.scale(-1, 1)
+    code = net.op("QuantizeLinear", ["x", *scale])
+    weights = [net.constant(RANDOM.randint(-127, 128, (8, 4, 3, 3)).astype(np.int8)), net.constant(RANDOM.uniform(0.003, 0.01, 8).astype(np.float32)),
+               net.constant(np.zeros(8, np.int8))]
+    result, out_step = net.scale(-4, 5)
+    bias = net.constant(RANDOM.randint(-3000, 3000, 8).astype(np.int32))
+    conv = net.op("QLinearConv", [code, *scale, *weights, *result, bias], pads=[1, 1, 1, 1], strides=[2, 2])
+    real = net.op("DequantizeLinear", [conv, *result])
+    net.save(folder, net.codes(net.op("Relu", [real]), 0, 4.1), net.step)
+
+
+folder = Path(sys.argv[1])
+folder.mkdir(exist_ok=True)
+network(folder, "uint8", True)
+network(folder, "int8", False)
+products(folder)
+operators(folder)
