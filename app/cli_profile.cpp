@@ -209,6 +209,7 @@ Json jsonOf(const Profile &profile, const Options &options)
               {"inputs", std::move(inputs)}};
     json.update(report::latencyObject(profile.latency));
     json["versus"] = std::move(versus);
+    json["disturbed"] = profile::isDisturbed(profile.latency);
     return json;
 }
 
@@ -217,6 +218,24 @@ std::string fixed(double value, const char *unit)
     std::array<char, 48> text{};
     std::snprintf(text.data(), text.size(), "%.3f%s", value, unit);
     return text.data();
+}
+
+/// "0.699 -> 0.531 ms (0.760 of it, 95 % interval 0.721 to 0.803)": all of the same pairs of runs.
+std::string inWords(const profile::Versus &versus)
+{
+    return fixed(versus.medianMs, " -> ") + fixed(versus.medianMs * versus.ratio, " ms (")
+        + fixed(versus.ratio, " of it, 95 % interval ") + fixed(versus.ci95[0], " to ")
+        + fixed(versus.ci95[1], versus.ci95[0] > 1 ? ": slower)" : ")");
+}
+
+void tellDisturbance(const profile::Latency &latency)
+{
+    if (profile::isDisturbed(latency))
+        std::fprintf(
+            stderr,
+            "note: other work ran on this machine (median %.3f ms, fastest run %.3f ms): these times "
+            "are not to be trusted\n",
+            latency.medianMs, latency.minMs);
 }
 
 void printProfile(const Profile &profile, const Options &options)
@@ -233,10 +252,7 @@ void printProfile(const Profile &profile, const Options &options)
     head.add({"layers", fixed(latency.sumOfLayersMs, " ms together")});
     head.add({"memory", humanBytes(latency.peakBytes)});
     if (profile.versus)
-        head.add({"versus fp32",
-                  fixed(profile.versus->ratio, " of ")
-                      + fixed(profile.versus->medianMs, " ms, 95 % interval ")
-                      + fixed(profile.versus->ci95[0], " to ") + fixed(profile.versus->ci95[1], "")});
+        head.add({"versus fp32", inWords(*profile.versus)});
     Table layers({"us", "kind", "type", "kernel", "nodes"});
     for (const profile::LayerLatency &layer : latency.layers)
         layers.add({fixed(layer.medianUs, ""), std::string(kernels::nameOf(layer.step.kind)),
@@ -248,6 +264,7 @@ void printProfile(const Profile &profile, const Options &options)
 Result<void> profileModel(const Options &options, const std::stop_token &stop)
 {
     HALFTONE_TRY(const Profile profile, measure(options, stop));
+    tellDisturbance(profile.latency);
     if (options.json)
         printJson(jsonOf(profile, options));
     else

@@ -1,14 +1,15 @@
 #include "app/suggestion.h"
 
+#include "core/base/text.h"
 #include "core/session/tensor_risk.h"
 
 namespace halftone::app {
 namespace {
 
-/// "450 of 28800 values become"
+/// "450 of 28,800 values become"
 std::string shareOf(std::uint64_t part, std::uint64_t all)
 {
-    return std::to_string(part) + " of " + std::to_string(all) + (all == 1 ? " value" : " values")
+    return grouped(part) + " of " + grouped(all) + (all == 1 ? " value" : " values")
         + (part == 1 ? " becomes" : " become");
 }
 

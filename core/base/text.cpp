@@ -161,4 +161,12 @@ std::string humanBytes(std::uint64_t bytes)
     return text.data() + std::string(kUnits[unit]);
 }
 
+std::string grouped(std::uint64_t count)
+{
+    std::string digits = std::to_string(count);
+    for (std::size_t at = digits.size(); at > 3; at -= 3)
+        digits.insert(at - 3, 1, ',');
+    return digits;
+}
+
 } // namespace halftone

@@ -30,5 +30,6 @@ std::optional<double> parseReal(std::string_view text);
 std::string_view trimmed(std::string_view text);
 
 std::string humanBytes(std::uint64_t bytes); ///< "97.8 MiB"
+std::string grouped(std::uint64_t count); ///< "28,800"
 
 } // namespace halftone

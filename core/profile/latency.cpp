@@ -34,7 +34,14 @@ double unit(std::mt19937_64 &random)
     return std::ldexp(static_cast<double>(random() >> 11), -53);
 }
 
+constexpr double kMostOverFastest = 2; ///< median against minimum
+
 } // namespace
+
+bool isDisturbed(const Latency &latency)
+{
+    return latency.minMs > 0 && latency.medianMs > kMostOverFastest * latency.minMs;
+}
 
 double quantile(std::vector<double> values, double q)
 {

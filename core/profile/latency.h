@@ -38,6 +38,10 @@ struct Latency
     std::size_t peakBytes = 0; ///< arena and packed weights
 };
 
+/// Was something else at work on this machine? With nothing else to do the median lies close to the fastest run; here it takes
+/// more than twice as long, and the figures are not to be trusted.
+bool isDisturbed(const Latency &latency);
+
 /// Runs of the whole and runs with a clock between the steps take turns, so that both see the same machine.
 /// fails: what a run refuses; Cancelled
 Result<Latency> measureLatency(kernels::LatencyPlan &plan, const LatencySettings &settings,

@@ -184,6 +184,7 @@ Result<Journal::Head> Journal::read(const std::string &path)
     if (!state.ok())
         return inFile(std::move(state).error(), path);
     head.state = std::move(state).value();
+    const auto firstData = head.state.data;
     for (std::size_t i = 1; i < lines.size(); ++i) {
         const std::string where = "line " + std::to_string(i + 1);
         const Json step = Json::parse(lines[i], nullptr, false);
@@ -199,6 +200,7 @@ Result<Journal::Head> Journal::read(const std::string &path)
         if (!taken.ok())
             return inFile(std::move(taken).error(), path);
     }
+    head.hasOtherData = head.state.data != firstData;
     return head;
 }
 

@@ -20,6 +20,7 @@ public:
         SessionFile state; ///< what the steps go on from
         std::string sessionPath; ///< empty: never saved
         std::size_t steps = 0; ///< edits, undos and redos that read() found; not written
+        bool hasOtherData = false; ///< read() found other data attached than it began with; not written
 
         bool operator==(const Head &) const = default;
     };

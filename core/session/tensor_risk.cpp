@@ -1,5 +1,6 @@
 #include "core/session/tensor_risk.h"
 
+#include "core/base/text.h"
 #include "core/dialect/dialect.h"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ std::string formatted(const char *format, double value)
 
 std::string countOf(std::uint64_t count, const char *one, const char *many)
 {
-    return std::to_string(count) + ' ' + (count == 1 ? one : many);
+    return grouped(count) + ' ' + (count == 1 ? one : many);
 }
 
 struct Finding
@@ -45,7 +46,7 @@ Finding findingOf(const TensorStatistics &statistics, DType type)
     const std::string name(tensor::nameOf(type));
     if (loss.overflow > 0)
         return {2 + static_cast<double>(loss.overflow) / static_cast<double>(statistics.count),
-                std::to_string(loss.overflow) + " of " + countOf(statistics.count, "value", "values")
+                grouped(loss.overflow) + " of " + countOf(statistics.count, "value", "values")
                     + (loss.overflow == 1 ? " overflows " : " overflow ") + name};
     Finding worst;
     const auto take = [&worst](double severity, const std::string &words) {

@@ -21,7 +21,7 @@ struct TensorRisk
     /// Orders tensors: 2 and more for values that the target type cannot hold, 1 to 2 for a warning of the target type, below that
     /// how bad the int8 codes are (0: as good as lossless).
     double severity = 0;
-    std::string words; ///< "450 of 28800 values overflow float16", "21.3 dB in int8"; empty: nothing to say
+    std::string words; ///< "450 of 28,800 values overflow float16", "21.3 dB in int8"; empty: nothing to say
 
     bool isHard() const { return severity >= 2; }
     bool isWarning() const { return severity >= 1; }

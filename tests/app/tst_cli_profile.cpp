@@ -31,6 +31,7 @@ private Q_SLOTS:
     void aBatchThatIsNoNumberOfExamplesIsRefused();
     void whoAsksForAnEmulatedTypeIsToldBeforeAnythingIsMeasured();
     void aNativeTypeIsNotWarnedOf();
+    void aMachineWithOtherWorkIsRecognised();
 };
 
 void TestCliProfile::initTestCase()
@@ -101,6 +102,17 @@ void TestCliProfile::aNativeTypeIsNotWarnedOf()
     const CliOutcome outcome = callCli(profileOf("data=1,1,8,8", {}));
     QCOMPARE(outcome.code, 0);
     QVERIFY2(!outcome.err.contains("warning"), outcome.err.constData());
+}
+
+/// Whether or not something else runs meanwhile: what is said follows from the figures beside it.
+void TestCliProfile::aMachineWithOtherWorkIsRecognised()
+{
+    const CliOutcome outcome = callCli(profileOf("data=1,1,8,8", {"--json"}));
+    QCOMPARE(outcome.code, 0);
+    const nlohmann::json json = outcome.json();
+    const bool isDisturbed = json.at("median_ms").get<double>() > 2 * json.at("min_ms").get<double>();
+    QCOMPARE(json.at("disturbed").get<bool>(), isDisturbed);
+    QCOMPARE(outcome.err.contains("not to be trusted"), isDisturbed);
 }
 
 QTEST_GUILESS_MAIN(TestCliProfile)

@@ -12,6 +12,7 @@ namespace halftone::widgets {
 namespace {
 
 constexpr qsizetype kMostLabel = 16; ///< characters beside a value
+constexpr qsizetype kMostInLine = 28; ///< characters of both
 
 QString coloured(const QString &text, const QColor &colour)
 {
@@ -77,7 +78,8 @@ QString detailsHtml(const Details &details, const QPalette &palette)
         const bool hasLabels
             = std::ranges::any_of(section.rows, [](const DetailRow &row) { return !row.label.isEmpty(); });
         for (const DetailRow &row : section.rows) {
-            const bool isLong = row.label.size() > kMostLabel; // a name: it would leave no room for the value
+            const bool isLong = row.label.size() > kMostLabel // a name: it would leave no room for the value
+                && row.label.size() + row.value.size() > kMostInLine;
             if (isLong)
                 html += QStringLiteral("<tr><td colspan=\"2\">%1</td></tr>").arg(labelHtml(row, palette));
             if (!hasLabels)

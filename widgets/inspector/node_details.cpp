@@ -1,3 +1,4 @@
+#include "core/base/text.h"
 #include "core/dialect/dialect.h"
 #include "core/infer/shown_outputs.h"
 #include "widgets/common/formatters.h"
@@ -132,7 +133,7 @@ DetailSection NodeDetails::precision() const
     const bool follows = isInt8 && policy::requestOf(rule) != policy::Request::Int8;
     section.rows.push_back(
         {QStringLiteral("because"),
-         follows ? QStringLiteral("it goes with the int8 operators beside it") : reasonText(rule),
+         follows ? QStringLiteral("it follows the int8 operators next to it") : reasonText(rule),
          {},
          false,
          false,
@@ -297,16 +298,17 @@ DetailSection NodeDetails::range() const
              false,
              false,
              {}});
-        const bool overflows = values.fp16.overflow > 0;
-        section.rows.push_back({QStringLiteral("in float16"),
-                                QStringLiteral("%1 of %2 overflow, %3 become zero")
-                                    .arg(values.fp16.overflow)
-                                    .arg(values.count)
-                                    .arg(values.fp16.underflow),
-                                {},
-                                overflows,
-                                false,
-                                {}});
+        const tensor::DType target = m_snapshot.policy->target;
+        const calibration::FormatLoss &loss = target == tensor::DType::BF16 ? values.bf16 : values.fp16;
+        const auto counted = [](std::uint64_t count) { return plain(grouped(count)); };
+        section.rows.push_back(
+            {QStringLiteral("in ") + typeName(target),
+             QStringLiteral("%1 of %2 overflow, %3 become zero")
+                 .arg(counted(loss.overflow), counted(values.count), counted(loss.underflow)),
+             {},
+             loss.overflow > 0,
+             false,
+             {}});
         return section;
     }
     return section;

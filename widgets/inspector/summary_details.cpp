@@ -163,14 +163,14 @@ void addLatency(const session::Snapshot &snapshot, const session::Figures &figur
         add("mixed", words.mixed, false);
         add("ratio", words.ratio, words.isSlower);
         if (words.isSlower)
-            add("", QStringLiteral("this machine gains nothing by it"), true);
+            add("", QStringLiteral("this machine gains nothing from it"), true);
         if (words.isDisturbed)
             add("", QStringLiteral("other work ran on this machine: not to be trusted"), true);
     } else {
         add("fp32", significant(latency.fp32.medianMs) + QStringLiteral("\u202fms"),
-            isDisturbed(latency.fp32));
+            profile::isDisturbed(latency.fp32));
         section.rows.push_back({QStringLiteral("mixed"),
-                                QStringLiteral("%1 is emulated here: times would say nothing")
+                                QStringLiteral("%1 is emulated on this machine, so it is not timed")
                                     .arg(plain(std::string(tensor::nameOf(snapshot.policy->target)))),
                                 {},
                                 true,
@@ -209,12 +209,12 @@ Details describeNodes(const session::Snapshot &snapshot, const session::Figures 
                       std::span<const graph::NodeId> nodes)
 {
     const graph::Graph &graph = snapshot.graph();
-    Details details{counted(nodes.size(), "node chosen", "nodes chosen"), QString(), {}};
+    Details details{counted(nodes.size(), "node selected", "nodes selected"), QString(), {}};
     std::vector<graph::NodeId> operators;
     std::ranges::copy_if(nodes, std::back_inserter(operators),
                          [&](graph::NodeId id) { return !graph.isVariable(id); });
     if (const std::size_t variables = nodes.size() - operators.size(); variables > 0)
-        details.subtitle = QStringLiteral("%1 of them").arg(counted(variables, "variable", "variables"));
+        details.subtitle = QStringLiteral("%1 among them").arg(counted(variables, "variable", "variables"));
     details.sections.push_back(mixOf(snapshot, operators));
     details.sections.push_back(operatorsOf(graph, operators));
     DetailSection figuresSection{QStringLiteral("Figures"), {}};

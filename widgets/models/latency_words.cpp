@@ -7,8 +7,6 @@
 namespace halftone::widgets {
 namespace {
 
-constexpr double kMostOverFastest = 2; ///< median against minimum
-
 QString tr(const char *text)
 {
     return QCoreApplication::translate("latency", text);
@@ -21,11 +19,6 @@ QString milliseconds(double value)
 
 } // namespace
 
-bool isDisturbed(const profile::Latency &latency)
-{
-    return latency.minMs > 0 && latency.medianMs > kMostOverFastest * latency.minMs;
-}
-
 LatencyWords latencyWords(const session::LatencyFigures &latency)
 {
     const profile::Versus &versus = latency.versus;
@@ -37,7 +30,7 @@ LatencyWords latencyWords(const session::LatencyFigures &latency)
     words.ratio = QStringLiteral("\u00d7%1 \u00b1%2").arg(versus.ratio, 0, 'f', 2).arg(spread);
     if (words.isSlower)
         words.ratio += tr(", slower");
-    words.isDisturbed = isDisturbed(latency.fp32) || isDisturbed(latency.mixed);
+    words.isDisturbed = profile::isDisturbed(latency.fp32) || profile::isDisturbed(latency.mixed);
     return words;
 }
 

@@ -18,7 +18,4 @@ struct LatencyWords
 
 LatencyWords latencyWords(const session::LatencyFigures &latency);
 
-/// On a machine with nothing else to do the median lies close to the fastest run.
-bool isDisturbed(const profile::Latency &latency);
-
 } // namespace halftone::widgets

@@ -33,6 +33,15 @@ private Q_SLOTS:
         QCOMPARE(printable(text), shown);
     }
 
+    void thousandsAreGrouped()
+    {
+        QCOMPARE(grouped(0), std::string("0"));
+        QCOMPARE(grouped(450), std::string("450"));
+        QCOMPARE(grouped(28800), std::string("28,800"));
+        QCOMPARE(grouped(100000), std::string("100,000"));
+        QCOMPARE(grouped(1234567890), std::string("1,234,567,890"));
+    }
+
     void whatIsLongIsCut() { QCOMPARE(printable("abcdef", 3), std::string("abc…")); }
 };
 

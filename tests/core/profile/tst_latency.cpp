@@ -120,6 +120,7 @@ class LatencyTest : public QObject
 
 private Q_SLOTS:
     void quantilesInterpolate();
+    void aMachineWithOtherWorkIsRecognised();
     void theIntervalHoldsTheMedianAndNarrows();
     void everyStepIsARowAndCastsAreSummed();
     void layersTogetherTakeAsLongAsTheWhole();
@@ -133,6 +134,17 @@ void LatencyTest::quantilesInterpolate()
     QCOMPARE(profile::quantile({4, 1, 3, 2}, 0), 1.0);
     QCOMPARE(profile::quantile({4, 1, 3, 2}, 1), 4.0);
     QCOMPARE(profile::quantile({}, 0.5), 0.0);
+}
+
+void LatencyTest::aMachineWithOtherWorkIsRecognised()
+{
+    profile::Latency latency;
+    QVERIFY(!profile::isDisturbed(latency)); // nothing was measured
+    latency.minMs = 5.07;
+    latency.medianMs = 5.4;
+    QVERIFY(!profile::isDisturbed(latency));
+    latency.medianMs = 240;
+    QVERIFY(profile::isDisturbed(latency));
 }
 
 void LatencyTest::theIntervalHoldsTheMedianAndNarrows()

@@ -202,6 +202,7 @@ private Q_SLOTS:
         QVERIFY2(read.ok(), read.ok() ? "" : read.error().message().c_str());
         QVERIFY(read.value().state.data == pictures);
         QCOMPARE(read.value().steps, std::size_t{1}); // what can be attached again is no edit
+        QVERIFY(read.value().hasOtherData);
         for (const char *broken :
              {"{\"data\":3}\n", "{\"data\":{\"inputs\":\"a\"}}\n",
               "{\"data\":{\"inputs\":\"a\",\"preprocess\":\"\",\"labels\":\"\",\"examples\":-1}}\n",

@@ -1,4 +1,4 @@
-#include "tests/widgets/models/sample_document.h"
+#include "tests/widgets/models/calibrated_sample.h"
 #include "widgets/inspector/inspector_panel.h"
 #include "widgets/models/source_types.h"
 
@@ -133,12 +133,29 @@ private Q_SLOTS:
         QVERIFY(row(later, QStringLiteral("Error"), QStringLiteral("SQNR"))->isStale);
     }
 
+    /// The sample's sum of squares lies between the largest numbers of the two types.
+    void valuesAreHeldAgainstTheTargetType()
+    {
+        session::Figures figures;
+        figures.calibration = test::calibratedSample(snapshot());
+        QVERIFY(figures.calibration);
+        m_controller.setFigures(figures);
+        const QString inHalf = value(detailsOf("energy"), "Values", "in float16");
+        QVERIFY2(!inHalf.startsWith(QStringLiteral("0 of")) && inHalf.contains(QStringLiteral("overflow")),
+                 qPrintable(inHalf));
+        QVERIFY(m_controller.apply(policy::SetTarget{tensor::DType::BF16}));
+        const Details details = detailsOf("energy");
+        QCOMPARE(value(details, "Values", "in float16"), QStringLiteral("(none)"));
+        QVERIFY2(value(details, "Values", "in bfloat16").startsWith(QStringLiteral("0 of")),
+                 qPrintable(value(details, "Values", "in bfloat16")));
+    }
+
     void severalNodesAreCounted()
     {
         const std::vector nodes{node("stem_conv"), node("fc"), node("prob"), node("fc_weight")};
         const Details details = describeNodes(snapshot(), m_controller.figures(), nodes);
-        QCOMPARE(details.title, QStringLiteral("4 nodes chosen"));
-        QCOMPARE(details.subtitle, QStringLiteral("1 variable of them"));
+        QCOMPARE(details.title, QStringLiteral("4 nodes selected"));
+        QCOMPARE(details.subtitle, QStringLiteral("1 variable among them"));
         QCOMPARE(value(details, "Precision", "float16"), QStringLiteral("2 operators"));
         QCOMPARE(value(details, "Precision", "float32"), QStringLiteral("1 operator"));
     }
