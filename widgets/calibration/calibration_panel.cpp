@@ -56,9 +56,9 @@ CalibrationPanel::CalibrationPanel(DocumentController *controller, ThresholdEdit
     column->addWidget(m_plots, 1);
     m_splitter->addWidget(side);
     m_plots->installEventFilter(this);
-    m_splitter->setSizes({4000, 6000}); // shares: the drawings need the room
-    m_splitter->setStretchFactor(0, 2);
-    m_splitter->setStretchFactor(1, 3);
+    m_splitter->setSizes({5000, 5000}); // shares
+    m_splitter->setStretchFactor(0, 1);
+    m_splitter->setStretchFactor(1, 1);
     m_stack = new QStackedLayout(this);
     m_stack->addWidget(m_empty);
     m_stack->addWidget(m_splitter);
@@ -78,7 +78,7 @@ QWidget *CalibrationPanel::buildTable()
     m_count->setAccessibleName(tr("Number of tensors shown"));
     m_methodOfAll = new ChoiceBox(side);
     m_methodOfAll->setAccessibleName(tr("Method of all tensors"));
-    m_methodOfAll->setToolTip(tr("How thresholds are chosen where a tensor has no choice of its own"));
+    m_methodOfAll->setToolTip(tr("How thresholds are set where a tensor has no method of its own"));
     addMethods(*m_methodOfAll);
     auto *const methodName = new QLabel(tr("method of all"), side);
     methodName->setBuddy(m_methodOfAll);
@@ -117,7 +117,7 @@ QWidget *CalibrationPanel::buildTable()
     m_view->horizontalHeader()->setHighlightSections(false);
     m_view->horizontalHeader()->setSectionsMovable(true);
     const int unit = fontMetrics().averageCharWidth();
-    const std::array<int, TensorTableModel::ColumnCount> widths{22, 28, 11, 11, 10, 12, 11, 13};
+    const std::array<int, TensorTableModel::ColumnCount> widths{22, 33, 11, 13, 10, 12, 11, 13};
     for (std::size_t column = 0; column < widths.size(); ++column)
         m_view->setColumnWidth(static_cast<int>(column), widths[column] * unit);
     m_freeWidth = new FreeWidth(m_view, TensorTableModel::Name, widths[TensorTableModel::Name] * unit);
@@ -186,10 +186,10 @@ void CalibrationPanel::showEmptyText()
         return;
     }
     const QString why = m_hasData
-        ? tr("The ranges of the attached data are not collected yet. That goes by itself; when it was "
-             "stopped, Run \u203a Compute Again (Shift+F5) takes it up.")
-        : tr("Attach data (Ctrl+D): their ranges are collected, and every tensor is listed here "
-             "with its threshold.");
+        ? tr("The ranges of the attached data are not collected yet. They come in the "
+             "background; if that was stopped, Run \u203a Compute Again (Shift+F5) resumes it.")
+        : tr("Attach data (Ctrl+D) to collect ranges: every tensor is then listed here with its "
+             "threshold.");
     const QString chosen = chosenText();
     m_empty->setText(chosen.isEmpty() ? why : why + QStringLiteral("\n\n") + chosen);
 }
@@ -211,7 +211,7 @@ QString CalibrationPanel::chosenText() const
     const auto more = static_cast<qsizetype>(thresholds.size()) - lines.size();
     if (more > 0)
         lines << tr("and %1 more").arg(more);
-    return tr("Thresholds that are chosen already:") + QLatin1Char('\n') + lines.join(QLatin1Char('\n'));
+    return tr("Thresholds set by the policy:") + QLatin1Char('\n') + lines.join(QLatin1Char('\n'));
 }
 
 void CalibrationPanel::takeCalibration()

@@ -185,7 +185,7 @@ QVariant TensorTableModel::headerData(int section, Qt::Orientation orientation, 
     static const std::array<std::pair<const char *, const char *>, ColumnCount> kTitles{
         {{QT_TR_NOOP("tensor"), QT_TR_NOOP("As MXNet lists it")},
          {QT_TR_NOOP("risk"), QT_TR_NOOP("What the values put at risk in the target type, else in int8")},
-         {QT_TR_NOOP("method"), QT_TR_NOOP("How the threshold is chosen")},
+         {QT_TR_NOOP("method"), QT_TR_NOOP("How the threshold is set")},
          {QT_TR_NOOP("threshold"), QT_TR_NOOP("The largest value that int8 codes stand for")},
          {QT_TR_NOOP("SQNR dB"), QT_TR_NOOP("Signal to noise of int8 codes with the threshold")},
          {QT_TR_NOOP("minmax dB"), QT_TR_NOOP("Signal to noise of int8 codes that clip nothing")},

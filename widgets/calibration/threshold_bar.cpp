@@ -5,6 +5,7 @@
 #include "widgets/common/elided_label.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/number_field.h"
+#include "widgets/common/short_names.h"
 #include "widgets/common/wrap_layout.h"
 #include "widgets/models/threshold_editor.h"
 #include "widgets/models/threshold_words.h"
@@ -48,7 +49,7 @@ ThresholdBar::ThresholdBar(DocumentController *controller, ThresholdEditor *edit
 
 void ThresholdBar::build()
 {
-    m_name = new ElidedLabel(this);
+    m_name = new ElidedLabel(this, ElidedLabel::Holds::Name);
     QFont bold = font();
     bold.setBold(true);
     m_name->setFont(bold);
@@ -68,6 +69,7 @@ void ThresholdBar::build()
     m_value->setAlignment(Qt::AlignRight);
     m_value->setFixedWidth(15 * fontMetrics().averageCharWidth());
     m_effect = new ElidedLabel(this);
+    m_effect->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
     m_effect->setAccessibleName(tr("What an edit would do"));
     m_effect->setForegroundRole(QPalette::PlaceholderText);
     m_errors = new ElidedLabel(this);
@@ -112,7 +114,7 @@ void ThresholdBar::showTensor()
     m_value->setEnabled(canChoose);
     m_method->setToolTip(tensor && tensor->isParameter
                              ? tr("Parameters are scaled by their largest magnitude")
-                             : tr("How this tensor's threshold is chosen"));
+                             : tr("How this tensor's threshold is set"));
     showMoved();
     showErrors();
     showAdvice();
@@ -216,10 +218,9 @@ void ThresholdBar::showAdvice()
     m_mend->setVisible(m_advice != nullptr);
     if (!m_advice)
         return;
-    m_mend->setText(fontMetrics().elidedText(plain((m_advice->isHard ? "\u26a0 " : "") + m_advice->action),
-                                             Qt::ElideMiddle,
-                                             kLongestMend * fontMetrics().averageCharWidth()));
-    m_mend->setToolTip(plain(m_advice->text));
+    m_mend->setText(cutInMiddle(plain((m_advice->isHard ? "\u26a0 " : "") + m_advice->action),
+                                kLongestMend * fontMetrics().averageCharWidth(), fontMetrics()));
+    m_mend->setToolTip(plain(m_advice->action + '\n' + m_advice->text));
     m_mend->setAccessibleDescription(m_mend->toolTip());
 }
 

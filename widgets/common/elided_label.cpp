@@ -1,5 +1,7 @@
 #include "widgets/common/elided_label.h"
 
+#include "widgets/common/short_names.h"
+
 #include <QHelpEvent>
 #include <QPainter>
 #include <QStyle>
@@ -7,8 +9,9 @@
 
 namespace halftone::widgets {
 
-ElidedLabel::ElidedLabel(QWidget *parent)
+ElidedLabel::ElidedLabel(QWidget *parent, Holds holds)
     : QLabel(parent)
+    , m_holds(holds)
 {
     setTextFormat(Qt::PlainText);
     setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
@@ -19,12 +22,18 @@ QSize ElidedLabel::minimumSizeHint() const
     return {0, QLabel::minimumSizeHint().height()};
 }
 
+QString ElidedLabel::shown(int width) const
+{
+    return m_holds == Holds::Name ? cutInMiddle(text(), width, fontMetrics())
+                                  : fontMetrics().elidedText(text(), Qt::ElideRight, width);
+}
+
 void ElidedLabel::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);
     const QRect room = contentsRect();
     style()->drawItemText(&painter, room, static_cast<int>(alignment()), palette(), isEnabled(),
-                          fontMetrics().elidedText(text(), Qt::ElideRight, room.width()), foregroundRole());
+                          shown(room.width()), foregroundRole());
 }
 
 bool ElidedLabel::event(QEvent *event)

@@ -99,10 +99,10 @@ PrecisionLook followingLook(bool dark)
 
 QColor sequentialColour(double share, bool dark)
 {
-    // One hue, luminance falling evenly, so that the order is seen without colour.
-    static const std::array<QColor, 5> kScale{QColor(0xd9, 0xe8, 0xf1), QColor(0x9f, 0xc4, 0xdb),
-                                              QColor(0x5b, 0x92, 0xbd), QColor(0x2f, 0x5d, 0x99),
-                                              QColor(0x1d, 0x2a, 0x66)};
+    // One hue that no precision has, luminance falling evenly, so that the order is seen without colour.
+    static const std::array<QColor, 5> kScale{QColor(0xe9, 0xe5, 0xd5), QColor(0xbd, 0xb7, 0x96),
+                                              QColor(0x8e, 0x87, 0x5b), QColor(0x60, 0x5a, 0x31),
+                                              QColor(0x34, 0x31, 0x13)};
     const double bounded = std::isnan(share) ? 1 : std::clamp(share, 0.0, 1.0);
     const double place = (dark ? 1 - bounded : bounded) * (static_cast<double>(kScale.size()) - 1);
     const auto lower = std::min(static_cast<std::size_t>(place), kScale.size() - 2);

@@ -73,16 +73,29 @@ QString sharedTail(const QStringList &names, const QString &lead)
 
 ShortNames::ShortNames(const QStringList &names)
 {
-    // One name has no neighbours, and two that differ in their first word only would lose what they are.
-    if (names.size() > 2) {
-        m_lead = sharedLead(names);
-        m_tail = sharedTail(names, m_lead);
+    m_all = sharedBy(names);
+    if (m_all.lead.isEmpty()) { // families, each with a beginning of its own
+        QHash<QString, QStringList> families;
+        for (const QString &name : names)
+            families[leadingWord(name, 0)] << name;
+        families.remove(QString());
+        for (auto family = families.cbegin(); family != families.cend(); ++family)
+            m_families.insert(family.key(), sharedBy(family.value()));
     }
     for (const QString &name : names) {
-        ++m_counts[bare(name)];
+        ++m_counts[bare(name, sharedOf(name))];
         if (name.size() > m_longest.size())
             m_longest = name;
     }
+}
+
+/// One name has no neighbours, and two that differ in their first word only would lose what they are.
+ShortNames::Shared ShortNames::sharedBy(const QStringList &names)
+{
+    if (names.size() <= 2)
+        return {};
+    const QString lead = sharedLead(names);
+    return {lead, sharedTail(names, lead)};
 }
 
 ShortNames ShortNames::ofColumn(const QAbstractItemModel &model, int column)
@@ -93,20 +106,27 @@ ShortNames ShortNames::ofColumn(const QAbstractItemModel &model, int column)
     return ShortNames(names);
 }
 
-QString ShortNames::bare(const QString &name) const
+ShortNames::Shared ShortNames::sharedOf(const QString &name) const
 {
-    if (!name.startsWith(m_lead))
+    return m_families.value(leadingWord(name, 0), m_all);
+}
+
+QString ShortNames::bare(const QString &name, const Shared &shared)
+{
+    if (!name.startsWith(shared.lead))
         return name;
-    QString rest = name.mid(m_lead.size());
-    if (rest.size() > m_tail.size() && rest.endsWith(m_tail))
-        rest.chop(m_tail.size());
+    QString rest = name.mid(shared.lead.size());
+    if (rest.size() > shared.tail.size() && rest.endsWith(shared.tail))
+        rest.chop(shared.tail.size());
     return rest;
 }
 
 QString ShortNames::shortened(const QString &name) const
 {
-    const QString rest = bare(name);
-    return rest.isEmpty() || m_counts.value(rest) > 1 ? name : rest;
+    const QString rest = bare(name, sharedOf(name));
+    if (!rest.isEmpty() && m_counts.value(rest) <= 1)
+        return rest;
+    return m_families.isEmpty() ? name : bare(name, m_all); // which tells as much as the whole
 }
 
 QString ShortNames::fitted(const QString &name, int width, const QFontMetrics &metrics) const
@@ -116,17 +136,19 @@ QString ShortNames::fitted(const QString &name, int width, const QFontMetrics &m
     return cutInMiddle(shortened(name), width, metrics);
 }
 
-QString cutInMiddle(const QString &name, int width, const QFontMetrics &metrics)
+QString cutInMiddle(const QString &name, double width, const QFontMetricsF &metrics)
 {
     if (metrics.horizontalAdvance(name) <= width)
         return name;
     const auto cut = [&name](qsizetype kept) {
         return name.left(kept / 3) + QChar(0x2026) + name.right(kept - kept / 3);
     };
-    qsizetype kept = 1;
-    while (kept < name.size() - 1 && metrics.horizontalAdvance(cut(kept + 1)) <= width)
-        ++kept;
-    return cut(kept);
+    qsizetype fits = 1; // at least
+    for (qsizetype tooMany = name.size(); fits + 1 < tooMany;) {
+        const qsizetype middle = (fits + tooMany) / 2;
+        (metrics.horizontalAdvance(cut(middle)) <= width ? fits : tooMany) = middle;
+    }
+    return cut(fits);
 }
 
 void followNames(QTableView *view, const QAbstractItemModel *model, int column,

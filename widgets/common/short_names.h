@@ -1,6 +1,6 @@
 #pragma once
 
-#include <QFontMetrics>
+#include <QFontMetricsF>
 #include <QHash>
 #include <QObject>
 #include <QString>
@@ -14,7 +14,8 @@ class QTableView;
 namespace halftone::widgets {
 
 /// Names as a table or list has room for them: without the words that nearly all of them begin with, and without the one
-/// that these all end with, so that what tells them apart is left. A word ends at one of / _ . : - and is dropped whole.
+/// that these all end with, so that what tells them apart is left. Where not all begin alike, those that do, such as the layers
+/// of a backbone, are taken by themselves. A word ends at one of / _ . : - and is dropped whole.
 class ShortNames
 {
 public:
@@ -32,17 +33,25 @@ public:
     const QString &longest() const { return m_longest; } ///< whole
 
 private:
-    QString bare(const QString &name) const;
+    struct Shared
+    {
+        QString lead;
+        QString tail;
+    };
 
-    QString m_lead;
-    QString m_tail;
+    static Shared sharedBy(const QStringList &names);
+    Shared sharedOf(const QString &name) const;
+    static QString bare(const QString &name, const Shared &shared);
+
+    Shared m_all;
+    QHash<QString, Shared> m_families; ///< by their first word
     QString m_longest;
     QHash<QString, int> m_counts; ///< how many names have a short form
 };
 
 /// Cut in the middle, with two thirds of what is kept at the end: there names tell layers apart.
 /// width  in pixels
-QString cutInMiddle(const QString &name, int width, const QFontMetrics &metrics);
+QString cutInMiddle(const QString &name, double width, const QFontMetricsF &metrics);
 
 /// Hands on the names of a view's column whenever its model has been reset: at once, and of many rows when resets have ceased for a
 /// moment, since each edit is one.

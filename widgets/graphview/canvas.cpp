@@ -68,9 +68,9 @@ void Canvas::setInput(const PaintInput &input)
     const bool isOther
         = input.scene != m_input.scene || input.looks != m_input.looks || input.colourBy != m_input.colourBy;
     m_input = input;
-    if (isOther) // what is chosen does not show in it
+    if (isOther) // what is selected does not show in it
         m_minimap->refresh();
-    update();
+    drawAnew();
 }
 
 void Canvas::setMessage(const QString &text)
@@ -91,7 +91,7 @@ void Canvas::setCamera(const Camera &camera)
         return;
     m_camera = camera;
     m_minimap->follow();
-    update();
+    drawAnew();
 }
 
 void Canvas::moveCamera(Camera camera)
@@ -131,7 +131,7 @@ void Canvas::paintScene(QPainter &painter, const QRectF &area, const Camera &cam
         m_painter = std::make_unique<ScenePainter>(palette(), font());
     m_painter->paint(painter, area, camera, m_input, mostLabels);
     if (!m_painter->isComplete())
-        QTimer::singleShot(0, this, qOverload<>(&QWidget::update));
+        QTimer::singleShot(0, this, &Canvas::drawAnew);
 }
 
 void Canvas::paintCaption(QPainter &painter)
@@ -178,6 +178,26 @@ void Canvas::paintRing(QPainter &painter, ItemIndex item, int width)
     painter.drawRoundedRect(ring, kMarkGap, kMarkGap);
 }
 
+void Canvas::drawAnew()
+{
+    m_picture = {};
+    update();
+}
+
+/// What lies over the scene, such as the ring around what the mouse is over, changes far more often than the scene.
+void Canvas::paintPicture()
+{
+    const QSize wanted = size() * devicePixelRatioF();
+    if (m_picture.size() == wanted)
+        return;
+    m_picture = QPixmap(wanted);
+    m_picture.setDevicePixelRatio(devicePixelRatioF());
+    m_picture.fill(palette().color(QPalette::Base));
+    QPainter painter(&m_picture);
+    painter.setFont(font());
+    paintScene(painter, rect(), m_camera, kLabelsAFrame);
+}
+
 void Canvas::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);
@@ -188,7 +208,8 @@ void Canvas::paintEvent(QPaintEvent *)
                          Qt::AlignCenter | Qt::TextWordWrap, m_message);
         return;
     }
-    paintScene(painter, rect(), m_camera, kLabelsAFrame);
+    paintPicture();
+    painter.drawPixmap(0, 0, m_picture);
     painter.setRenderHint(QPainter::Antialiasing);
     paintRing(painter, m_hovered, kHoverWidth);
     paintRing(painter, m_marked, kMarkWidth);
@@ -327,7 +348,7 @@ void Canvas::changeEvent(QEvent *event)
         || event->type() == QEvent::StyleChange) {
         m_painter.reset();
         m_minimap->refresh();
-        update();
+        drawAnew();
     }
     QWidget::changeEvent(event);
 }
@@ -339,7 +360,7 @@ QString Canvas::toolTipOf(ItemIndex index) const
     QStringList lines{item.name.toHtmlEscaped(), item.detail.toHtmlEscaped()};
     if (!item.ref.isBlock)
         lines << (look.type == tensor::DType::Unknown
-                      ? QStringLiteral("computes in no floating type that is known")
+                      ? QStringLiteral("its floating-point type is not known")
                       : QStringLiteral("computes in ") + plain(std::string(tensor::nameOf(look.type))));
     if (look.share >= 0)
         lines << figureText(m_input.colourBy, look.value)
@@ -351,7 +372,8 @@ QString Canvas::toolTipOf(ItemIndex index) const
                      .arg(look.castsInside)
                      .arg(item.ref.isBlock ? QStringLiteral("within") : QStringLiteral("at its parameters"));
     if (item.ref.isBlock)
-        lines << (item.isFrame ? QStringLiteral("double click folds") : QStringLiteral("double click opens"));
+        lines << (item.isFrame ? QStringLiteral("double-click to fold")
+                               : QStringLiteral("double-click to open"));
     return lines.join(QStringLiteral("<br>"));
 }
 

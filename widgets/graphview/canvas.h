@@ -86,6 +86,8 @@ private:
     ItemIndex itemAt(const QPointF &view) const;
     void moveCamera(Camera camera);
     QString toolTipOf(ItemIndex item) const;
+    void drawAnew(); ///< the scene, with the next picture
+    void paintPicture();
     void paintCaption(QPainter &painter);
     void paintRing(QPainter &painter, ItemIndex item, int width);
 
@@ -95,6 +97,7 @@ private:
     Minimap *m_minimap;
     QString m_message;
     QString m_caption;
+    QPixmap m_picture; ///< of the scene as it was drawn last; null: it is to be drawn anew
     QPixmap m_before; ///< fading
     double m_beforeShare = 0;
     QVariantAnimation *m_fading;

@@ -1,20 +1,64 @@
 #include "widgets/graphview/find_panel.h"
 
 #include "widgets/common/formatters.h"
+#include "widgets/common/short_names.h"
 
+#include <QApplication>
+#include <QClipboard>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListView>
-#include <QStringListModel>
+#include <QPainter>
+#include <QStandardItemModel>
+#include <QStyledItemDelegate>
 #include <QToolButton>
 #include <QVBoxLayout>
 
 namespace halftone::widgets {
 namespace {
 
+constexpr int kOperator = Qt::UserRole; ///< of a row, whose text is the node's name
+
+/// The name, cut where it tells least, and the operator at the right.
+class FoundDelegate : public QStyledItemDelegate
+{
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+    void setNames(ShortNames names) { m_names = std::move(names); }
+
+    void paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override
+    {
+        QStyleOptionViewItem row = option;
+        initStyleOption(&row, index);
+        const QStyle *const style = option.widget ? option.widget->style() : QApplication::style();
+        const QRect room = style->subElementRect(QStyle::SE_ItemViewItemText, &row, option.widget);
+        const QString op
+            = row.fontMetrics.elidedText(index.data(kOperator).toString(), Qt::ElideRight, room.width() / 2);
+        const int gap = 2 * row.fontMetrics.averageCharWidth();
+        row.text = m_names.fitted(row.text, room.width() - row.fontMetrics.horizontalAdvance(op) - gap,
+                                  row.fontMetrics);
+        style->drawControl(QStyle::CE_ItemViewItem, &row, painter, option.widget);
+        const bool isSelected = (row.state & QStyle::State_Selected) != 0;
+        painter->setPen(
+            row.palette.color(isSelected ? QPalette::HighlightedText : QPalette::PlaceholderText));
+        painter->drawText(room, Qt::AlignRight | Qt::AlignVCenter, op);
+    }
+
+    /// A row is as wide as the list, whatever the name.
+    QSize sizeHint(const QStyleOptionViewItem &option, const QModelIndex &index) const override
+    {
+        return {1, QStyledItemDelegate::sizeHint(option, index).height()};
+    }
+
+private:
+    ShortNames m_names;
+};
+
 constexpr std::size_t kMostRows = 20'000;
+constexpr qsizetype kMostCompared = 500; ///< names, for what they share
 constexpr int kLeastLines = 5; ///< of the field and the list
 
 } // namespace
@@ -25,7 +69,7 @@ FindPanel::FindPanel(DocumentController *controller, QWidget *parent)
     , m_text(new QLineEdit(this))
     , m_count(new QLabel(this))
     , m_list(new QListView(this))
-    , m_model(new QStringListModel(this))
+    , m_model(new QStandardItemModel(this))
 {
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(8, 8, 8, 8);
@@ -51,7 +95,8 @@ FindPanel::FindPanel(DocumentController *controller, QWidget *parent)
     m_list->setModel(m_model);
     m_list->setUniformItemSizes(true);
     m_list->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_list->setTextElideMode(Qt::ElideMiddle);
+    m_list->setItemDelegate(new FoundDelegate(m_list));
+    m_list->installEventFilter(this);
     m_list->setAccessibleName(tr("Nodes found"));
     m_list->setMinimumHeight(2 * fontMetrics().lineSpacing()); // it scrolls: what is said above it goes first
     column->addWidget(m_list, 1);
@@ -103,7 +148,7 @@ void FindPanel::forget()
 {
     m_found.clear();
     m_at = -1;
-    m_model->setStringList({});
+    m_model->clear();
     refresh();
 }
 
@@ -111,17 +156,23 @@ void FindPanel::search()
 {
     m_found.clear();
     m_at = -1;
-    QStringList rows;
+    QStringList names;
+    QList<QStandardItem *> rows;
+    m_model->clear();
     const auto &snapshot = m_controller->snapshot();
     const FindQuery query = FindQuery::parse(m_text->text());
     if (snapshot)
         m_found = query.run(*snapshot, m_controller->figures());
     for (std::size_t k = 0; k < std::min(m_found.size(), kMostRows); ++k) {
         const graph::NodeDef &node = snapshot->graph().node(m_found[k]);
-        rows << plain(node.name) + QStringLiteral("  —  ")
-                + (node.isVariable() ? tr("variable") : plain(node.op));
+        names << plain(node.name);
+        auto *const row = new QStandardItem(names.back());
+        row->setData(node.isVariable() ? tr("variable") : plain(node.op), kOperator);
+        row->setToolTip(names.back());
+        rows << row;
     }
-    m_model->setStringList(rows);
+    m_model->invisibleRootItem()->appendRows(rows);
+    static_cast<FoundDelegate *>(m_list->itemDelegate())->setNames(ShortNames(names.mid(0, kMostCompared)));
     if (!query.error().isEmpty())
         m_count->setText(query.error());
     else if (const QString missing = query.missing(m_controller->figures());
@@ -149,13 +200,24 @@ std::optional<graph::NodeId> FindPanel::next(bool backward)
         return std::nullopt;
     const int count = static_cast<int>(m_found.size());
     m_at = m_at < 0 ? (backward ? count - 1 : 0) : (m_at + (backward ? count - 1 : 1)) % count;
-    m_list->setCurrentIndex(m_model->index(m_at));
+    m_list->setCurrentIndex(m_model->index(m_at, 0));
     tellCount();
     return m_found[static_cast<std::size_t>(m_at)];
 }
 
 bool FindPanel::eventFilter(QObject *watched, QEvent *event)
 {
+    // While the panel has the focus Esc closes it, whatever else the window would stop.
+    if (event->type() == QEvent::ShortcutOverride
+        && static_cast<QKeyEvent *>(event)->key() == Qt::Key_Escape) {
+        event->accept();
+        return true;
+    }
+    if (watched == m_list && event->type() == QEvent::KeyPress
+        && static_cast<QKeyEvent *>(event)->matches(QKeySequence::Copy)) {
+        QGuiApplication::clipboard()->setText(m_list->currentIndex().data().toString());
+        return true;
+    }
     if (watched == m_text && event->type() == QEvent::KeyPress) {
         const auto *key = static_cast<QKeyEvent *>(event);
         if (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) {
@@ -165,7 +227,7 @@ bool FindPanel::eventFilter(QObject *watched, QEvent *event)
         }
         if (key->key() == Qt::Key_Down && !m_found.empty()) {
             m_list->setFocus();
-            m_list->setCurrentIndex(m_model->index(std::max(0, m_at)));
+            m_list->setCurrentIndex(m_model->index(std::max(0, m_at), 0));
             return true;
         }
     }

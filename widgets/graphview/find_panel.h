@@ -11,7 +11,7 @@
 class QLabel;
 class QLineEdit;
 class QListView;
-class QStringListModel;
+class QStandardItemModel;
 
 namespace halftone::widgets {
 
@@ -50,7 +50,7 @@ private:
     QLineEdit *m_text;
     QLabel *m_count;
     QListView *m_list;
-    QStringListModel *m_model;
+    QStandardItemModel *m_model;
     std::vector<graph::NodeId> m_found;
     int m_at = -1; ///< in m_found
 };

@@ -65,6 +65,7 @@ GraphView::GraphView(DocumentController *controller, QWidget *parent)
     m_left->hide();
     m_find->hide();
     m_left->setAccessibleName(tr("Graph of the original model"));
+    m_left->minimap()->retire();
     m_right->setAccessibleName(tr("Graph of the model"));
     setFocusProxy(m_right);
     m_legend = new Legend(m_right);

@@ -10,7 +10,7 @@
 namespace halftone::widgets {
 namespace {
 
-constexpr int kMargin = 12;
+constexpr int kMargin = 4;
 constexpr int kPadding = 8;
 
 QString typeName(tensor::DType type)
@@ -25,11 +25,11 @@ QString scaleTitle(ColourBy colourBy)
 {
     switch (colourBy) {
     case ColourBy::Error:
-        return Legend::tr("signal to noise against float32");
+        return Legend::tr("SQNR against float32");
     case ColourBy::Latency:
         return Legend::tr("time of one node");
     default:
-        return Legend::tr("largest value (float16 ends at 65504)");
+        return Legend::tr("largest magnitude (float16 ends at 65,504)");
     }
 }
 
@@ -63,7 +63,7 @@ int Legend::lineHeight() const
 
 QString Legend::castsText() const
 {
-    return m_casts == 1 ? tr("1 inserted cast") : tr("%1 inserted casts").arg(m_casts.value_or(0));
+    return m_casts == 1 ? tr("1 cast inserted") : tr("%1 casts inserted").arg(m_casts.value_or(0));
 }
 
 void Legend::show(const Scene &scene, const Looks &looks, ColourBy colourBy, std::optional<std::size_t> casts)
@@ -96,32 +96,113 @@ void Legend::show(const Scene &scene, const Looks &looks, ColourBy colourBy, std
     update();
 }
 
-QSize Legend::wantedSize() const
+int Legend::partGap() const
 {
-    const QFontMetrics metrics = fontMetrics();
-    const int line = lineHeight();
-    if (m_colourBy != ColourBy::Precision) {
-        const QString text = m_hasFigures ? scaleTitle(m_colourBy) : missing(m_colourBy);
-        const int rows = m_hasFigures ? 3 : 1;
-        return {std::max(metrics.horizontalAdvance(text), 14 * line) + 2 * kPadding,
-                rows * line + 2 * kPadding};
-    }
-    int width = 0;
-    for (const Row &row : m_rows)
-        width = std::max(
-            width, metrics.horizontalAdvance(typeName(row.type) + QString::number(row.count)) + 5 * line);
-    int rows = static_cast<int>(m_rows.size());
-    if (m_casts) {
-        ++rows;
-        width = std::max(width, metrics.horizontalAdvance(castsText()) + 3 * line);
-    }
-    return {width + 2 * kPadding, std::max(1, rows) * line + 2 * kPadding};
+    return lineHeight();
 }
 
+/// Places a text at `left`, and draws it where there is a painter. Its right end.
+int Legend::putText(QPainter *painter, int left, const QString &text, const QColor &colour) const
+{
+    const int width = fontMetrics().horizontalAdvance(text);
+    if (painter) {
+        painter->setPen(colour);
+        painter->drawText(QRect(left, 0, width + 1, height()), Qt::AlignVCenter, text);
+    }
+    return left + width;
+}
+
+int Legend::putBadge(QPainter *painter, int left, tensor::DType type, const Tones &tones) const
+{
+    const int line = lineHeight();
+    const QRectF badge(left, (height() - line) / 2.0 + 2, 2.2 * line, line - 4);
+    if (painter) {
+        const Tone &tone = tones.of(type);
+        painter->setPen(tone.isOutlined ? QPen(tone.band, 1) : QPen(Qt::NoPen));
+        painter->setBrush(tone.isOutlined ? QBrush(Qt::NoBrush) : QBrush(tone.band));
+        painter->drawRoundedRect(badge, 3, 3);
+        const double edge = tone.pattern == Qt::SolidPattern ? 0 : 0.5 * line;
+        if (edge > 0)
+            painter->fillRect(QRectF(badge.left(), badge.top(), edge, badge.height()),
+                              QBrush(blended(tone.band, tones.ground(), 0.55), tone.pattern));
+        painter->setPen(tone.isOutlined ? tones.secondText() : readableOn(tone.band));
+        painter->drawText(badge.adjusted(edge, 0, 0, 0), Qt::AlignCenter, tone.badge);
+    }
+    return static_cast<int>(badge.right());
+}
+
+int Legend::putDiamond(QPainter *painter, int left, const Tones &tones) const
+{
+    constexpr int kHalf = 5;
+    if (painter) {
+        const QPointF centre(left + kHalf, height() / 2.0);
+        const QPointF corners[] = {centre + QPointF(0, -kHalf), centre + QPointF(kHalf, 0),
+                                   centre + QPointF(0, kHalf), centre + QPointF(-kHalf, 0)};
+        painter->setPen(Qt::NoPen);
+        painter->setBrush(tones.of(m_castType).band);
+        painter->drawPolygon(corners, 4);
+    }
+    return left + 2 * kHalf;
+}
+
+int Legend::putPrecisions(QPainter *painter, const Tones &tones, bool isShort) const
+{
+    const int space = fontMetrics().horizontalAdvance(QLatin1Char(' '));
+    int at = kPadding;
+    for (const Row &row : m_rows) {
+        at = putBadge(painter, at, row.type, tones) + space;
+        const QString count = QString::number(row.count);
+        at = putText(painter, at, isShort ? count : typeName(row.type) + ' ' + count, tones.text());
+        at += partGap();
+    }
+    if (m_casts) {
+        at = putDiamond(painter, at, tones) + space;
+        at = putText(painter, at, isShort ? QString::number(*m_casts) : castsText(), tones.text())
+            + partGap();
+    }
+    return at - partGap() + kPadding;
+}
+
+int Legend::putScale(QPainter *painter, const Tones &tones, bool isShort) const
+{
+    if (!m_hasFigures)
+        return putText(painter, kPadding, missing(m_colourBy), tones.text()) + kPadding;
+    const auto endText
+        = [this](double value) { return figureText(m_colourBy, value).remove(QStringLiteral("\u2264 ")); };
+    const int space = 2 * fontMetrics().horizontalAdvance(QLatin1Char(' '));
+    int at = kPadding;
+    if (!isShort)
+        at = putText(painter, at, scaleTitle(m_colourBy), tones.text()) + partGap();
+    at = putText(painter, at, endText(m_low), tones.text()) + space;
+    const QRectF bar(at, (height() - lineHeight()) / 2.0 + 3, 8 * lineHeight(), lineHeight() - 6);
+    if (painter) {
+        QLinearGradient gradient(bar.topLeft(), bar.topRight());
+        for (int k = 0; k <= 8; ++k)
+            gradient.setColorAt(k / 8.0, tones.scale(static_cast<float>(k) / 8));
+        painter->fillRect(bar, gradient);
+    }
+    at = putText(painter, static_cast<int>(bar.right()) + space, endText(m_high), tones.text());
+    if (m_isStale)
+        at = putText(painter, at + partGap(), tr("of an earlier state"), tones.secondText());
+    return at + kPadding;
+}
+
+int Legend::put(QPainter *painter, const Tones &tones, bool isShort) const
+{
+    return m_colourBy == ColourBy::Precision ? putPrecisions(painter, tones, isShort)
+                                             : putScale(painter, tones, isShort);
+}
+
+/// One line at the foot of the canvas, where it hides least of the graph; without the types' names where there is no room.
 void Legend::place()
 {
-    const QSize size = wantedSize();
-    setGeometry(kMargin, m_canvas->height() - size.height() - kMargin, size.width(), size.height());
+    const Tones tones(palette());
+    const int room = m_canvas->width() - 2 * kMargin;
+    const int whole = put(nullptr, tones, false);
+    m_isShort = whole > room;
+    const int height = lineHeight() + 4;
+    setGeometry(kMargin, m_canvas->height() - height - kMargin,
+                std::min(room, m_isShort ? put(nullptr, tones, true) : whole), height);
 }
 
 void Legend::paintEvent(QPaintEvent *)
@@ -129,62 +210,10 @@ void Legend::paintEvent(QPaintEvent *)
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
     const Tones tones(palette());
-    QColor ground = palette().color(QPalette::Window);
-    ground.setAlpha(235);
     painter.setPen(QPen(blended(tones.ground(), tones.text(), 0.2), 1));
-    painter.setBrush(ground);
+    painter.setBrush(palette().color(QPalette::Window));
     painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 3, 3);
-    const int line = lineHeight();
-    QRectF row(kPadding, kPadding, width() - 2 * kPadding, line);
-    if (m_colourBy != ColourBy::Precision) {
-        painter.setPen(tones.text());
-        painter.drawText(row, Qt::AlignVCenter, m_hasFigures ? scaleTitle(m_colourBy) : missing(m_colourBy));
-        if (!m_hasFigures)
-            return;
-        row.translate(0, line);
-        QLinearGradient gradient(row.topLeft(), row.topRight());
-        for (int k = 0; k <= 8; ++k)
-            gradient.setColorAt(k / 8.0, tones.scale(static_cast<float>(k) / 8));
-        painter.fillRect(row.adjusted(0, 3, 0, -3), gradient);
-        row.translate(0, line);
-        painter.drawText(row, Qt::AlignVCenter | Qt::AlignLeft,
-                         figureText(m_colourBy, m_low).remove(QStringLiteral("≤ ")));
-        painter.drawText(row, Qt::AlignVCenter | Qt::AlignRight,
-                         figureText(m_colourBy, m_high).remove(QStringLiteral("≤ ")));
-        if (m_isStale) {
-            painter.setPen(tones.secondText());
-            painter.drawText(row, Qt::AlignCenter, tr("of an earlier state"));
-        }
-        return;
-    }
-    for (const Row &entry : m_rows) {
-        const Tone &tone = tones.of(entry.type);
-        const QRectF badge(row.left(), row.top() + 2, 2.2 * line, line - 4);
-        painter.setPen(tone.isOutlined ? QPen(tone.band, 1) : QPen(Qt::NoPen));
-        painter.setBrush(tone.isOutlined ? QBrush(Qt::NoBrush) : QBrush(tone.band));
-        painter.drawRoundedRect(badge, 3, 3);
-        if (tone.pattern != Qt::SolidPattern) {
-            const QRectF edge(badge.left(), badge.top(), 0.5 * line, badge.height());
-            painter.fillRect(edge, QBrush(blended(tone.band, tones.ground(), 0.55), tone.pattern));
-        }
-        painter.setPen(tone.isOutlined ? tones.secondText() : readableOn(tone.band));
-        painter.drawText(badge.adjusted(tone.pattern == Qt::SolidPattern ? 0 : 0.5 * line, 0, 0, 0),
-                         Qt::AlignCenter, tone.badge);
-        painter.setPen(tones.text());
-        painter.drawText(row.adjusted(2.7 * line, 0, 0, 0), Qt::AlignVCenter, typeName(entry.type));
-        painter.drawText(row, Qt::AlignVCenter | Qt::AlignRight, QString::number(entry.count));
-        row.translate(0, line);
-    }
-    if (m_casts) {
-        const QPointF centre(row.left() + 1.1 * line, row.center().y());
-        const QPointF corners[] = {centre + QPointF(0, -5), centre + QPointF(5, 0), centre + QPointF(0, 5),
-                                   centre + QPointF(-5, 0)};
-        painter.setPen(Qt::NoPen);
-        painter.setBrush(tones.of(m_castType).band);
-        painter.drawPolygon(corners, 4);
-        painter.setPen(tones.text());
-        painter.drawText(row.adjusted(2.7 * line, 0, 0, 0), Qt::AlignVCenter, castsText());
-    }
+    put(&painter, tones, m_isShort);
 }
 
 } // namespace halftone::widgets

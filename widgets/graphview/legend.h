@@ -7,11 +7,14 @@
 #include <optional>
 #include <vector>
 
+class QPainter;
+
 namespace halftone::widgets {
 
 class Canvas;
+class Tones;
 
-/// What the colours mean, with counts, in the lower left corner of a canvas.
+/// What the colours mean, with counts, in one line at the foot of a canvas.
 class Legend : public QWidget
 {
     Q_OBJECT
@@ -33,7 +36,14 @@ private:
         std::size_t count = 0;
     };
 
-    QSize wantedSize() const;
+    /// Draws what it tells, or only measures where there is no painter. Its width.
+    int put(QPainter *painter, const Tones &tones, bool isShort) const;
+    int putPrecisions(QPainter *painter, const Tones &tones, bool isShort) const;
+    int putScale(QPainter *painter, const Tones &tones, bool isShort) const;
+    int putText(QPainter *painter, int left, const QString &text, const QColor &colour) const;
+    int putBadge(QPainter *painter, int left, tensor::DType type, const Tones &tones) const;
+    int putDiamond(QPainter *painter, int left, const Tones &tones) const;
+    int partGap() const;
     QString castsText() const;
     int lineHeight() const;
 
@@ -45,6 +55,7 @@ private:
         = tensor::DType::F32; ///< to which most of them are, as far as the operators tell
     bool m_hasFigures = false;
     bool m_isStale = false;
+    bool m_isShort = false; ///< names are left out
     double m_low = 0;
     double m_high = 0;
 };

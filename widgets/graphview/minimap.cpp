@@ -11,6 +11,8 @@ namespace halftone::widgets {
 namespace {
 
 constexpr int kMargin = 12;
+constexpr int kFoot = 32; ///< where the legend lies
+constexpr double kFaint = 0.3;
 constexpr int kPadding = 5;
 
 } // namespace
@@ -21,6 +23,7 @@ Minimap::Minimap(Canvas *canvas)
 {
     setAccessibleName(tr("Overview of the graph"));
     setCursor(Qt::PointingHandCursor);
+    setAttribute(Qt::WA_Hover); // painted anew when the mouse comes and goes
     hide();
 }
 
@@ -45,7 +48,7 @@ void Minimap::place()
     const QSize size(static_cast<int>(width) + 2 * kPadding, static_cast<int>(height) + 2 * kPadding);
     if (size != this->size())
         m_picture = {};
-    setGeometry(m_canvas->width() - size.width() - kMargin, m_canvas->height() - size.height() - kMargin,
+    setGeometry(m_canvas->width() - size.width() - kMargin, m_canvas->height() - size.height() - kFoot,
                 size.width(), size.height());
     follow();
 }
@@ -56,8 +59,26 @@ void Minimap::follow()
     if (!scene)
         return;
     const QRectF seen = m_canvas->camera().toScene(QRectF(m_canvas->rect()));
-    setVisible(!seen.contains(QRectF(QPointF(), scene->size())));
+    setVisible(!m_isRetired && !seen.contains(QRectF(QPointF(), scene->size())));
+    m_coversNodes = isVisibleTo(m_canvas) && liesOverNodes();
     update();
+}
+
+void Minimap::retire()
+{
+    m_isRetired = true;
+    hide();
+}
+
+bool Minimap::liesOverNodes() const
+{
+    const Scene &scene = *m_canvas->input().scene;
+    const QRectF under = m_canvas->camera().toScene(QRectF(geometry()));
+    std::vector<ItemIndex> found;
+    scene.itemsIn(under, found);
+    return std::ranges::any_of(found, [&](ItemIndex k) {
+        return !scene.items()[k].isFrame && scene.items()[k].rect.intersects(under);
+    });
 }
 
 QRectF Minimap::inner() const
@@ -118,6 +139,7 @@ void Minimap::paintEvent(QPaintEvent *)
     if (m_picture.isNull())
         render();
     QPainter painter(this);
+    painter.setOpacity(m_coversNodes && !underMouse() ? kFaint : 1);
     painter.drawPixmap(0, 0, m_picture);
     const QRectF seen = m_canvas->camera().toScene(QRectF(m_canvas->rect()));
     const QRectF field = inner();

@@ -19,6 +19,8 @@ public:
     void refresh(); ///< the picture has changed
     void follow(); ///< the camera has moved
     void place(); ///< the canvas has another size
+    void retire(); ///< it stays hidden: another canvas that moves in step has one
+    bool coversNodes() const { return m_coversNodes; } ///< is then drawn faintly, unless the mouse is over it
 
 Q_SIGNALS:
     void placeWanted(const QPointF &scene);
@@ -32,8 +34,11 @@ private:
     QRectF inner() const;
     QPointF toScene(const QPointF &map) const;
     void render();
+    bool liesOverNodes() const;
 
     Canvas *m_canvas;
+    bool m_isRetired = false;
+    bool m_coversNodes = false;
     QPixmap m_picture; ///< null: to be made again
 };
 

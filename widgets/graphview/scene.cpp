@@ -1,6 +1,7 @@
 #include "widgets/graphview/scene.h"
 
 #include "widgets/common/formatters.h"
+#include "widgets/common/short_names.h"
 
 #include <algorithm>
 
@@ -21,6 +22,30 @@ std::uint64_t keyOf(const layout::ItemRef &ref)
 std::uint64_t keyOf(NodeId reader, std::uint32_t input)
 {
     return (std::uint64_t{reader} << 32) | input;
+}
+
+const QString kBetween = QStringLiteral(" \u2026 "); ///< the names of a block's first and last operator
+const QString kBehindNumber = QStringLiteral(": "); ///< of a repeated block
+
+/// Where the names begin in "block 2 of 12: a … b".
+qsizetype namesBegin(const QString &name)
+{
+    const qsizetype number = name.indexOf(kBehindNumber);
+    return number < 0 ? 0 : number + kBehindNumber.size();
+}
+
+/// The names of operators that the name of a node or block is made of.
+QStringList endsOf(const QString &name)
+{
+    return name.mid(namesBegin(name)).split(kBetween);
+}
+
+QString shortened(const QString &name, const ShortNames &shared)
+{
+    QStringList ends = endsOf(name);
+    for (QString &end : ends)
+        end = shared.shortened(end);
+    return name.left(namesBegin(name)) + ends.join(kBetween);
 }
 
 QRectF toQt(const layout::Rect &rect)
@@ -93,10 +118,7 @@ void Scene::addItems(const layout::Picture &picture)
             item.detail = item.isVariable ? QStringLiteral("input") : plain(node.op);
             m_nodes.push_back(placed.item.id);
         }
-        const auto prefix = static_cast<qsizetype>(m_tree->commonPrefix);
         item.label = item.name;
-        if (!item.ref.isBlock && !item.isVariable && prefix > 3 && item.name.size() > kLongName)
-            item.label = QChar(0x2026) + item.name.mid(prefix);
         item.nodeCount = static_cast<std::uint32_t>(m_nodes.size()) - item.firstNode;
         for (std::uint32_t k = item.firstNode; k < m_nodes.size(); ++k) {
             item.isHead = item.isHead || (!item.isFrame && isHead[m_nodes[k]] != 0);
@@ -106,9 +128,38 @@ void Scene::addItems(const layout::Picture &picture)
         m_itemOfRef.emplace(keyOf(item.ref), index);
         m_items.push_back(std::move(item));
     }
+    shortenLabels();
     for (NodeId id = 0; id < m_itemOfNode.size(); ++id) {
         if (m_itemOfNode[id] == kNoItem)
             m_itemOfNode[id] = m_itemOfNode[m_tree->boxOf[id]];
+    }
+}
+
+layout::BlockId Scene::blockAround(const layout::ItemRef &ref) const
+{
+    return ref.isBlock ? m_tree->blocks[ref.id].parent : m_tree->blockOf[ref.id];
+}
+
+/// What all in one block share is told by its title, or by none of them. Where all names of a block fit, they stay whole.
+void Scene::shortenLabels()
+{
+    const auto common = static_cast<qsizetype>(m_tree->commonPrefix); // names of blocks are without it
+    std::unordered_map<layout::BlockId, std::vector<ItemIndex>> inBlock;
+    for (ItemIndex k = 0; k < m_items.size(); ++k)
+        if (!m_items[k].isVariable)
+            inBlock[blockAround(m_items[k].ref)].push_back(k);
+    for (const auto &[block, inside] : inBlock) {
+        QStringList names;
+        bool isLong = false;
+        for (const ItemIndex k : inside) {
+            isLong = isLong || m_items[k].name.size() > kLongName;
+            m_items[k].label = m_items[k].name.mid(m_items[k].ref.isBlock ? 0 : common);
+            if (!m_items[k].ref.isBlock || m_items[k].label.contains(kBetween)) // else it is a beginning
+                names += endsOf(m_items[k].label);
+        }
+        const ShortNames shared(names);
+        for (const ItemIndex k : inside)
+            m_items[k].label = isLong ? shortened(m_items[k].label, shared) : m_items[k].name;
     }
 }
 

@@ -29,7 +29,7 @@ struct SceneItem
     bool isHead = false; ///< an output of the model comes from it
     std::uint32_t depth = 0;
     QString name;
-    QString label; ///< the name, or what tells it from the others where all begin alike and it is long
+    QString label; ///< the name, or what tells it from its neighbours where these share a part and are long
     QString detail; ///< the operator; of a block how many operators
     std::uint32_t firstNode = 0; ///< of its nodes, see Scene::nodesOf()
     std::uint32_t nodeCount = 0;
@@ -90,6 +90,8 @@ private:
     };
 
     void addItems(const layout::Picture &picture);
+    void shortenLabels();
+    layout::BlockId blockAround(const layout::ItemRef &ref) const;
     void addEdges(layout::Picture &picture);
     Lists banded(std::size_t count, const std::function<QRectF(std::size_t)> &bounds) const;
     std::pair<std::size_t, std::size_t> bandsOf(const QRectF &area) const;

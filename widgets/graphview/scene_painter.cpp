@@ -1,6 +1,8 @@
 #include "widgets/graphview/scene_painter.h"
 
 #include "widgets/common/formatters.h"
+#include "widgets/common/short_names.h"
+#include "widgets/graphview/title_place.h"
 
 #include <QFontInfo>
 #include <QFontMetricsF>
@@ -70,7 +72,9 @@ void ScenePainter::drawLabel(QPainter &painter, ItemIndex item, int part, const 
         label.width = room;
         label.text.setTextFormat(Qt::PlainText);
         label.text.setPerformanceHint(QStaticText::AggressiveCaching);
-        label.text.setText(QFontMetricsF(font).elidedText(text, Qt::ElideMiddle, room));
+        const QFontMetricsF metrics(font);
+        label.text.setText(part == 0 ? cutInMiddle(text, room, metrics)
+                                     : metrics.elidedText(text, Qt::ElideRight, room));
         label.text.prepare(QTransform(), font);
     }
     painter.setFont(font);
@@ -124,6 +128,10 @@ void ScenePainter::paintTitlesAbove(QPainter &painter, const PaintInput &input)
     QFont bold = scaledFont(1);
     bold.setBold(true);
     const QFontMetricsF metrics(bold);
+    std::vector<QRectF> taken;
+    for (const ItemIndex index : m_items)
+        if (const SceneItem &item = input.scene->items()[index]; !item.isFrame)
+            taken.push_back(m_camera.toView(item.rect));
     double y = m_area.top();
     for (const ItemIndex index : m_items) {
         const SceneItem &item = input.scene->items()[index];
@@ -132,18 +140,21 @@ void ScenePainter::paintTitlesAbove(QPainter &painter, const PaintInput &input)
             continue;
         const double room
             = std::min(rect.right(), m_area.right()) - std::max(rect.left(), m_area.left()) - 16;
-        const QString title = metrics.elidedText(item.name, Qt::ElideMiddle, room);
-        const QRectF pill(std::max(rect.left(), m_area.left()), y, metrics.horizontalAdvance(title) + 16,
-                          metrics.height() + 6);
+        const QString title = cutInMiddle(item.name, room, metrics);
+        const QRectF inside = rect.intersected(m_area);
+        const auto pill = placeOfTitle({inside.left(), y, inside.width(), metrics.height() + 6},
+                                       {metrics.horizontalAdvance(title) + 16, metrics.height() + 6}, taken);
+        if (!pill)
+            continue; // a name of a node tells more
         QColor ground = m_tones.frame(item.depth);
         ground.setAlpha(235);
         painter.setPen(Qt::NoPen);
         painter.setBrush(ground);
-        painter.drawRoundedRect(pill, 3, 3);
+        painter.drawRoundedRect(*pill, 3, 3);
         painter.setFont(bold);
         painter.setPen(m_tones.text());
-        painter.drawText(pill, Qt::AlignCenter, title);
-        y = pill.bottom();
+        painter.drawText(*pill, Qt::AlignCenter, title);
+        y = pill->bottom();
     }
 }
 

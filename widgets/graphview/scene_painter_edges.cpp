@@ -105,7 +105,7 @@ void ScenePainter::diamond(QPainter &painter, const QPointF &centre, const Tone 
     const QPointF corners[] = {centre + QPointF(0, -half), centre + QPointF(half, 0),
                                centre + QPointF(0, half), centre + QPointF(-half, 0)};
     const QColor fill = isFaded ? m_tones.faded(tone.band) : tone.band;
-    painter.setPen(QPen(isHollow ? fill : m_tones.ground(), isHollow ? 1.6 : 1));
+    painter.setPen(QPen(isHollow ? fill : m_tones.ground(), 1.6));
     painter.setBrush(isHollow ? m_tones.ground() : fill);
     painter.drawPolygon(corners, 4);
 }

@@ -387,14 +387,13 @@ std::optional<policy::Edit> removalOf(const session::Snapshot &snapshot,
 QString consequence(const QString &subject, const session::EditEffect &effect)
 {
     if (effect.error)
-        return QStringLiteral("%1: cannot be, %2").arg(subject, plain(effect.error->found));
+        return QStringLiteral("%1: not possible, %2").arg(subject, plain(effect.error->found));
     const QString casts = effect.castsBefore == effect.castsAfter
         ? QStringLiteral("casts stay %1").arg(effect.castsBefore)
-        : QStringLiteral("casts %1 to %2").arg(effect.castsBefore).arg(effect.castsAfter);
-    const QString changed = effect.nodesChanged == 0 ? QStringLiteral("no node changes its precision")
-        : effect.nodesChanged == 1
-        ? QStringLiteral("1 node changes its precision")
-        : QStringLiteral("%1 nodes change their precision").arg(effect.nodesChanged);
+        : QStringLiteral("casts %1 \u2192 %2").arg(effect.castsBefore).arg(effect.castsAfter);
+    const QString changed = effect.nodesChanged == 0 ? QStringLiteral("no node changes precision")
+        : effect.nodesChanged == 1                   ? QStringLiteral("1 node changes precision")
+                                   : QStringLiteral("%1 nodes change precision").arg(effect.nodesChanged);
     return QStringLiteral("%1: %2; %3").arg(subject, casts, changed);
 }
 

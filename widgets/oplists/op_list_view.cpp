@@ -1,6 +1,7 @@
 #include "widgets/oplists/op_list_view.h"
 
 #include "widgets/common/drag_label.h"
+#include "widgets/common/short_names.h"
 #include "widgets/models/precision_swatch.h"
 
 #include <QDrag>
@@ -10,8 +11,24 @@
 #include <QPainter>
 #include <QStyledItemDelegate>
 
+#include <algorithm>
+
 namespace halftone::widgets {
 namespace {
+
+constexpr int kMostBeside = 200; ///< names that are compared for what they share
+
+/// Of one list: they stand below each other.
+QStringList namesBeside(const QModelIndex &index)
+{
+    const QModelIndex list = index.parent();
+    const int count = index.model()->rowCount(list);
+    const int first = std::max(0, std::min(index.row() - kMostBeside / 2, count - kMostBeside));
+    QStringList names;
+    for (int row = first; row < std::min(count, first + kMostBeside); ++row)
+        names << index.model()->index(row, OpListModel::Name, list).data().toString();
+    return names;
+}
 
 /// Swatches for lists, grey for what does nothing.
 class EntryDelegate : public QStyledItemDelegate
@@ -32,6 +49,12 @@ protected:
             option->icon = precision.isValid()
                 ? precisionSwatch(static_cast<tensor::DType>(precision.toInt()), option->palette, side)
                 : QIcon();
+        }
+        if (index.column() == OpListModel::Name && index.parent().isValid()) {
+            const int margin = option->widget->style()->pixelMetric(QStyle::PM_FocusFrameHMargin, option) + 1;
+            const int room = option->rect.width() - 2 * margin;
+            if (room > 0 && option->fontMetrics.horizontalAdvance(option->text) > room)
+                option->text = ShortNames(namesBeside(index)).fitted(option->text, room, option->fontMetrics);
         }
         const bool isIdle = index.data(OpListModel::IdleRole).toBool();
         if (isIdle || (index.parent().isValid() && index.column() == OpListModel::Origin))

@@ -287,7 +287,7 @@ void OpListsPanel::removeSelected()
     if (const std::optional<policy::Edit> edit = removalOf(newest(), chosen))
         apply(*edit);
     else
-        showMessage(tr("Neutral operators are in no list that they could be taken out of."));
+        showMessage(tr("Neutral operators are in no list, so there is nothing to remove them from."));
 }
 
 void OpListsPanel::editConditions(const std::string &op)

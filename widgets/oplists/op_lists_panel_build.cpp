@@ -63,7 +63,7 @@ QWidget *OpListsPanel::makeListRow()
     layout->setSpacing(4);
     fillVersions(dialect::defaultDialect());
     m_version->setAccessibleName(tr("Built-in lists"));
-    m_version->setToolTip(tr("Whose built-in lists hold where the policy has none of its own"));
+    m_version->setToolTip(tr("The built-in lists to use where the policy has none of its own"));
     layout->addWidget(m_version, 1);
     connect(m_version, &QComboBox::activated, this, [this](int at) {
         apply(policy::SetListVersion{m_version->itemData(at).toString().toStdString()});

@@ -83,8 +83,7 @@ void PatternDialog::match()
     m_effect->clear();
     const std::string text = pattern();
     const graph::Graph &graph = m_snapshot->graph();
-    QString message
-        = tr("Write a part of the names, or a pattern. Nothing is changed before you press the button.");
+    QString message = tr("Type part of a name, or a pattern. Nothing changes until you press the button.");
     if (!text.empty()) {
         const auto compiled = policy::Pattern::compile(text);
         if (compiled.ok()) {
@@ -145,7 +144,7 @@ QString PatternDialog::whyNot() const
 {
     const ListMove move = moveOfNodes();
     return move.choices.empty() || move.choices.front().why.isEmpty()
-        ? tr("They are so already.")
+        ? tr("Nothing to change: they are set that way already.")
         : tr("Not possible: %1.").arg(move.choices.front().why);
 }
 

@@ -1,5 +1,6 @@
 #include "widgets/plots/calibration_plot.h"
 
+#include "core/base/text.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/precision_palette.h"
 #include "widgets/models/csv_field.h"
@@ -269,14 +270,17 @@ QString CalibrationPlot::summary() const
     if (const auto figures = m_editor->figures())
         text = figuresText(*figures, m_tensor->threshold.sqnrDbMinMax);
     else
-        text = m_editor->isStudying() ? tr("valuing thresholds\u2026") : plain(m_tensor->name);
+        text = m_editor->isStudying() ? tr("evaluating thresholds\u2026") : plain(m_tensor->name);
     text += tr(" \u00b7 %1 values, %2 \u2026 %3")
-                .arg(values.count)
-                .arg(significant(values.min), significant(values.max));
-    if (values.fp16.overflow > 0)
-        text += tr(" \u00b7 \u26a0 %1 of %2 overflow in float16").arg(values.fp16.overflow).arg(values.count);
-    if (values.fp16.underflow > 0)
-        text += tr(" \u00b7 %1 become zero in float16").arg(values.fp16.underflow);
+                .arg(plain(grouped(values.count)), significant(values.min), significant(values.max));
+    const policy::Policy *const policy = m_editor->policy();
+    const tensor::DType target = policy ? policy->target : tensor::DType::F16;
+    const calibration::FormatLoss &loss = target == tensor::DType::BF16 ? values.bf16 : values.fp16;
+    const QString type = plain(std::string(tensor::nameOf(target)));
+    if (loss.overflow > 0)
+        text += tr(" \u00b7 \u26a0 %1 of them overflow in %2").arg(plain(grouped(loss.overflow)), type);
+    if (loss.underflow > 0)
+        text += tr(" \u00b7 %1 become zero in %2").arg(plain(grouped(loss.underflow)), type);
     return text;
 }
 

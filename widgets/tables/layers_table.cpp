@@ -83,8 +83,8 @@ void LayersTable::build()
     m_pin->setText(tr("Pin as baseline"));
     m_pin->setCheckable(true);
     m_pin->setAutoRaise(true);
-    m_pin->setToolTip(
-        tr("Keeps the present state and shows later ones against it, in columns marked A and \u0394"));
+    m_pin->setToolTip(tr("Keeps the current state as a baseline and shows later ones against it, in columns "
+                         "marked A and \u0394"));
     auto *const columns = new QToolButton(this);
     columns->setText(tr("Columns \u25be"));
     columns->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
@@ -239,7 +239,7 @@ void LayersTable::showCount()
     const bool isOpen = m_controller->snapshot() != nullptr;
     const bool isNothing = isOpen && m_proxy->rowCount() == 0;
     m_empty->setText(!isOpen         ? tr("Open a model to see its layers.")
-                         : isNothing ? tr("No layer is as the filter asks.")
+                         : isNothing ? tr("No layer matches the filter.")
                                      : QString());
     m_stack->setCurrentWidget(isOpen && !isNothing ? static_cast<QWidget *>(m_view) : m_empty);
     m_filter->setEnabled(isOpen);

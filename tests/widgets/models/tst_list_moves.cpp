@@ -265,11 +265,11 @@ private Q_SLOTS:
         effect.castsAfter = 38;
         effect.nodesChanged = 12;
         QCOMPARE(consequence(QStringLiteral("12 Convolution to fp32"), effect),
-                 QStringLiteral("12 Convolution to fp32: casts 14 to 38; 12 nodes change their precision"));
+                 QStringLiteral("12 Convolution to fp32: casts 14 \u2192 38; 12 nodes change precision"));
         effect.castsAfter = 14;
         effect.nodesChanged = 0;
         QCOMPARE(consequence(QStringLiteral("RNN to fp32"), effect),
-                 QStringLiteral("RNN to fp32: casts stay 14; no node changes its precision"));
+                 QStringLiteral("RNN to fp32: casts stay 14; no node changes precision"));
     }
 };
 

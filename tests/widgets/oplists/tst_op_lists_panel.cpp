@@ -116,11 +116,11 @@ private Q_SLOTS:
         shown.enter(*mime, ListId::Fp32);
         const std::size_t before = shown.snapshot().castCount();
         const QString said = shown.panel.message();
-        QVERIFY2(said.startsWith(QStringLiteral("6 Convolution to fp32: casts %1 to ").arg(before)),
+        QVERIFY2(said.startsWith(QStringLiteral("6 Convolution to fp32: casts %1 \u2192 ").arg(before)),
                  qPrintable(said));
         shown.drop(*mime, ListId::Fp32);
         QCOMPARE(listOf(*shown.snapshot().rules, "Convolution"), ListId::Fp32);
-        QVERIFY2(said.contains(QStringLiteral(" to %1;").arg(shown.snapshot().castCount())),
+        QVERIFY2(said.contains(QStringLiteral(" \u2192 %1;").arg(shown.snapshot().castCount())),
                  qPrintable(said));
     }
 

@@ -110,6 +110,16 @@ private Q_SLOTS:
             << QStringList{"/model/layers.3/self_attn/q_proj/MatMul",
                            "/model/layers.3/self_attn/k_proj/MatMul", "/model/layers.3/mlp/up_proj/MatMul"}
             << QStringList{"self_attn/q_proj", "self_attn/k_proj", "mlp/up_proj"};
+        QTest::newRow("families") << QStringList{"mobilenet0_conv0_fwd",
+                                                 "mobilenet0_relu0_fwd",
+                                                 "mobilenet0_conv1_fwd",
+                                                 "rf_c3_lateral",
+                                                 "rf_c3_upsampling",
+                                                 "rf_c2_lateral",
+                                                 "plus0",
+                                                 "plus1"}
+                                  << QStringList{"conv0",         "relu0",      "conv1", "c3_lateral",
+                                                 "c3_upsampling", "c2_lateral", "plus0", "plus1"};
         QTest::newRow("numbers stay")
             << QStringList{"conv_1", "conv_2", "conv_3"} << QStringList{"conv_1", "conv_2", "conv_3"};
         QTest::newRow("never another's name")

@@ -1,0 +1,131 @@
+#include "tests/widgets/graphview/graph_fixture.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QKeyEvent>
+#include <QLineEdit>
+#include <QListView>
+
+using namespace halftone;
+using widgets::ItemIndex;
+
+namespace {
+
+const QString kBegin = QStringLiteral("mobilenetv20_features_");
+const QString kEnd = QStringLiteral("_fwd");
+
+} // namespace
+
+/// What the graph's boxes and the find panel call a node.
+class TestGraphNames : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void init();
+    void aBoxHasWhatTellsItFromItsNeighbours();
+    void namesThatFitStayWhole();
+    void theFindPanelHasTheWholeNameAtHand();
+    void escapeClosesTheFindPanelWhateverElseItWouldStop();
+
+private:
+    /// Two stages of so many layers each, named as trainers name them.
+    static QByteArray stages(int layers, const QString &begin, const QString &end)
+    {
+        QStringList nodes{QString::fromLatin1(R"({"op":"null","name":"data","inputs":[]})")};
+        for (int stage = 1; stage <= 2; ++stage)
+            for (int layer = 0; layer < layers; ++layer)
+                nodes << QString::fromLatin1(
+                             R"({"op":"relu","name":"%1stage%2_layer%3%4","inputs":[[%5,0,0]]})")
+                             .arg(begin)
+                             .arg(stage)
+                             .arg(layer)
+                             .arg(end)
+                             .arg(nodes.size() - 1);
+        return QStringLiteral(R"({"nodes":[%1],"arg_nodes":[0],"heads":[[%2,0,0]]})")
+            .arg(nodes.join(','))
+            .arg(nodes.size() - 1)
+            .toUtf8();
+    }
+
+    void open(const QByteArray &symbol)
+    {
+        m_opened = std::make_unique<test::OpenedGraph>();
+        const QString path = m_opened->folder.filePath(QStringLiteral("named-symbol.json"));
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(symbol);
+        file.close();
+        m_opened->open(path);
+        m_opened->view->unfoldAll();
+        QVERIFY(m_opened->settle());
+    }
+
+    QStringList labels() const
+    {
+        QStringList all;
+        for (const widgets::SceneItem &item : m_opened->view->scene()->items())
+            if (!item.ref.isBlock && !item.isVariable)
+                all << item.label;
+        return all;
+    }
+
+    std::unique_ptr<test::OpenedGraph> m_opened;
+};
+
+void TestGraphNames::init()
+{
+    m_opened.reset();
+}
+
+void TestGraphNames::aBoxHasWhatTellsItFromItsNeighbours()
+{
+    open(stages(6, kBegin, kEnd)); // all in one block
+    const QStringList beside = labels();
+    QCOMPARE(beside.size(), 12);
+    for (const char *const label : {"stage1_layer0", "stage1_layer5", "stage2_layer0"})
+        QVERIFY2(beside.contains(QLatin1String(label)), qPrintable(beside.join(' ')));
+    open(stages(30, kBegin, kEnd)); // blocks, whose titles tell the stage
+    const QStringList inBlocks = labels();
+    QCOMPARE(inBlocks.size(), 60);
+    for (const QString &label : inBlocks)
+        QVERIFY2(!label.contains(QLatin1String("mobilenet")) && !label.endsWith(kEnd), qPrintable(label));
+}
+
+void TestGraphNames::namesThatFitStayWhole()
+{
+    open(stages(6, {}, {}));
+    QVERIFY(labels().contains(QStringLiteral("stage1_layer0")));
+}
+
+void TestGraphNames::theFindPanelHasTheWholeNameAtHand()
+{
+    open(stages(6, kBegin, kEnd));
+    m_opened->view->showFind();
+    m_opened->view->findChildren<QLineEdit *>().front()->setText(QStringLiteral("layer3"));
+    auto *const list = m_opened->view->findChild<QListView *>();
+    QCOMPARE(list->model()->rowCount(), 2);
+    const QString whole = QStringLiteral("mobilenetv20_features_stage1_layer3_fwd");
+    const QModelIndex first = list->model()->index(0, 0);
+    QCOMPARE(first.data(Qt::ToolTipRole).toString(), whole);
+    list->setCurrentIndex(first);
+    QTest::keyClick(list, Qt::Key_C, Qt::ControlModifier);
+    QCOMPARE(QApplication::clipboard()->text(), whole);
+}
+
+void TestGraphNames::escapeClosesTheFindPanelWhateverElseItWouldStop()
+{
+    open(stages(6, {}, {}));
+    m_opened->view->showFind();
+    auto *const field = m_opened->view->findChildren<QLineEdit *>().front();
+    QKeyEvent asked(QEvent::ShortcutOverride, Qt::Key_Escape, Qt::NoModifier);
+    asked.ignore();
+    QCoreApplication::sendEvent(field, &asked);
+    QVERIFY(asked.isAccepted()); // so that it is no shortcut of the window
+    QVERIFY(field->isVisible());
+    QTest::keyClick(field, Qt::Key_Escape);
+    QVERIFY(!field->isVisible());
+}
+
+QTEST_MAIN(TestGraphNames)
+#include "tst_graph_names.moc"
