@@ -22,6 +22,22 @@
 
 namespace halftone::app {
 
+QString usualRules(const io::LoadedModel &model)
+{
+    return QFileInfo(QString::fromStdString(model.modelPath)).absolutePath()
+        + QStringLiteral("/preprocess.json");
+}
+
+QString labelsOf(const QString &folder)
+{
+    for (const QString &place : {QStringLiteral("/labels.csv"), QStringLiteral("/../labels.csv")}) {
+        const QFileInfo labels(folder + place);
+        if (labels.exists())
+            return QDir::cleanPath(labels.absoluteFilePath());
+    }
+    return {};
+}
+
 AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::size_t pictures,
                            QWidget *parent, const io::LoadedModel *model)
     : QDialog(parent)
@@ -59,10 +75,11 @@ AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::
     m_examples->setSpecialValueText(tr("all"));
     m_examples->setAccessibleName(tr("Number of examples"));
     form->addRow(tr("&Examples"), m_examples);
-    m_rulesNote = new QLabel(tr("Nothing says yet how pictures become inputs. This is a guess: mend it until "
-                                "the picture looks as the "
-                                "network was trained on. It is kept as preprocess.json."),
-                             this);
+    m_rulesNote
+        = new QLabel(tr("No file says yet how pictures become inputs. These settings are a guess: adjust "
+                        "them until the preview looks like what the network was trained on. They are "
+                        "saved as preprocess.json."),
+                     this);
     m_rulesNote->setWordWrap(true);
     layout->addWidget(m_rulesNote);
     if (m_model) {
@@ -77,7 +94,7 @@ AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::
     layout->addWidget(m_drawnNote);
     if (m_model) {
         QPushButton *const draw = m_buttons->addButton(tr("Draw inputs"), QDialogButtonBox::ActionRole);
-        draw->setToolTip(tr("Where there are no data. %1").arg(drawnInputsMeaning()));
+        draw->setToolTip(tr("For when there are no data. %1").arg(drawnInputsMeaning()));
         connect(draw, &QPushButton::clicked, this, &AttachDialog::drawInputs);
     }
     connect(m_buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
@@ -154,16 +171,10 @@ void AttachDialog::inputsChanged()
         m_rules->setFolder(inputs.filePath());
 }
 
-QString AttachDialog::usualRules() const
-{
-    return QFileInfo(QString::fromStdString(m_model->modelPath)).absolutePath()
-        + QStringLiteral("/preprocess.json");
-}
-
 bool AttachDialog::needsRules() const
 {
     return m_rules && QFileInfo(m_inputs->text()).isDir() && m_preprocess->text().isEmpty()
-        && !QFileInfo::exists(usualRules());
+        && !QFileInfo::exists(usualRules(*m_model));
 }
 
 void AttachDialog::drawInputs()
@@ -179,26 +190,18 @@ void AttachDialog::drawInputs()
     m_drawnNote->show();
 }
 
-/// Beside the pictures or one folder up.
 void AttachDialog::findLabels()
 {
-    const QFileInfo inputs(m_inputs->text());
-    if (!inputs.isDir() || !m_labels->text().isEmpty())
-        return;
-    for (const QString &place : {QStringLiteral("/labels.csv"), QStringLiteral("/../labels.csv")}) {
-        const QFileInfo labels(inputs.filePath() + place);
-        if (labels.exists()) {
-            m_labels->setText(QDir::cleanPath(labels.absoluteFilePath()));
-            return;
-        }
-    }
+    if (QFileInfo(m_inputs->text()).isDir() && m_labels->text().isEmpty())
+        m_labels->setText(labelsOf(m_inputs->text()));
 }
 
 void AttachDialog::accept()
 {
     if (needsRules()) {
-        const bool isBeside = QFileInfo(QFileInfo(usualRules()).absolutePath()).isWritable();
-        m_writtenRules = isBeside ? usualRules() : m_inputs->text() + QStringLiteral("/preprocess.json");
+        const QString usual = usualRules(*m_model);
+        const bool isBeside = QFileInfo(QFileInfo(usual).absolutePath()).isWritable();
+        m_writtenRules = isBeside ? usual : m_inputs->text() + QStringLiteral("/preprocess.json");
         const auto written = io::writePreprocess(m_rules->rules(), m_writtenRules.toStdString());
         if (!written.ok()) {
             QMessageBox::warning(this, windowTitle(), widgets::plain(written.error().message()));

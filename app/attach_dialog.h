@@ -16,6 +16,12 @@ namespace halftone::app {
 
 class PictureRulesForm;
 
+/// preprocess.json beside a model: how pictures become its inputs.
+QString usualRules(const io::LoadedModel &model);
+
+/// labels.csv in a folder of pictures or beside it; empty where there is none.
+QString labelsOf(const QString &folder);
+
 /// Asks for the data that errors are computed with: an .npz or a folder of pictures, their preprocessing, their labels, and what
 /// the task is judged by.
 class AttachDialog : public QDialog
@@ -37,7 +43,6 @@ private:
     void inputsChanged();
     void findLabels();
     void drawInputs();
-    QString usualRules() const; ///< preprocess.json beside the model
     bool needsRules() const;
 
     const io::LoadedModel *m_model;

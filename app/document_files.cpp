@@ -1,5 +1,6 @@
 #include "app/document_files.h"
 
+#include "app/drawn_inputs.h"
 #include "app/settings.h"
 #include "app/view_state.h"
 #include "core/base/mapped_file.h"
@@ -60,19 +61,30 @@ std::unique_ptr<QLockFile> lockOf(const QString &journal)
     return lock;
 }
 
-/// Nothing for what is no journal or holds no edit.
+QString workOf(const session::Journal::Head &head)
+{
+    const QString edits = head.steps == 1 ? DocumentFiles::tr("1 edit")
+        : head.steps > 1                  ? DocumentFiles::tr("%1 edits").arg(head.steps)
+                                          : QString();
+    if (!head.hasOtherData)
+        return edits;
+    const QString data = areDrawn(head.state.data)
+        ? DocumentFiles::tr("drawn inputs")
+        : DocumentFiles::tr("%1 attached").arg(QFileInfo(plain(head.state.data->inputs)).fileName());
+    return edits.isEmpty() ? data : edits + QStringLiteral(", ") + data;
+}
+
+/// Nothing for what is no journal or holds neither an edit nor data.
 std::optional<LeftWork> readLeftWork(const QString &journal)
 {
     const auto head = session::Journal::read(utf8(journal));
-    if (!head.ok() || head.value().steps == 0)
+    if (!head.ok() || (head.value().steps == 0 && !head.value().hasOtherData))
         return std::nullopt;
     const QString model = plain(head.value().state.modelPath);
     const QString when = QLocale().toString(QFileInfo(journal).lastModified(), QLocale::ShortFormat);
-    const std::size_t steps = head.value().steps;
-    const QString counted
-        = steps == 1 ? DocumentFiles::tr("1 edit") : DocumentFiles::tr("%1 edits").arg(steps);
-    return LeftWork{journal, model,
-                    DocumentFiles::tr("%1, %2, %3").arg(QFileInfo(model).fileName(), counted, when)};
+    return LeftWork{
+        journal, model,
+        DocumentFiles::tr("%1, %2, %3").arg(QFileInfo(model).fileName(), workOf(head.value()), when)};
 }
 
 } // namespace
@@ -209,7 +221,8 @@ void DocumentFiles::show(Loaded loaded)
     m_sessionPath = loaded.sessionPath;
     m_modelPath = plain(loaded.document->session().source().modelPath);
     m_savedPolicy = loaded.modified ? policy::Policy() : loaded.document->policy();
-    m_savedData = loaded.data;
+    m_savedData = loaded.modified ? std::nullopt : loaded.data;
+    m_awaitedData = loaded.data;
     m_savedBookmarks = bookmarksIn(loaded.view);
     m_controller->setDocument(std::move(loaded.document));
     m_jobs->setData(loaded.data);
@@ -247,7 +260,7 @@ SessionFile DocumentFiles::state() const
     file.modelPath = document.session().source().modelPath;
     file.paramsPath = document.session().source().paramsPath;
     file.history = document.history();
-    file.data = m_jobs->data() ? m_jobs->data() : m_savedData; // which may still be on their way
+    file.data = m_jobs->data() ? m_jobs->data() : m_awaitedData;
     if (viewState)
         file.view = viewState();
     return file;
@@ -262,7 +275,7 @@ Result<void> DocumentFiles::save(const QString &path)
     file.results.clear(); // which a journal does not keep
     m_sessionPath = QFileInfo(path).absoluteFilePath();
     m_savedPolicy = m_controller->document()->policy();
-    m_savedData = file.data;
+    m_savedData = m_awaitedData = file.data;
     m_savedBookmarks = bookmarksIn(file.view);
     beginJournal(file); // what came before lies in the session file
     endRecovered();

@@ -91,6 +91,7 @@ private:
     policy::Policy m_savedPolicy;
     std::optional<jobs::ExampleOptions> m_savedData;
     std::string m_savedBookmarks; ///< as the view keeps them
+    std::optional<jobs::ExampleOptions> m_awaitedData; ///< of the document, while they are being read
     std::optional<session::Journal> m_journal;
     QString m_journalPath;
     QString

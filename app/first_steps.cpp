@@ -18,6 +18,7 @@ namespace {
 
 const QString kClosed = QStringLiteral("firstStepsClosed");
 constexpr int kLeastLines = 28; ///< of text in the room that it shares with the graph
+constexpr int kLeastColumns = 110; ///< characters, for what lists mean, which their tool tips tell too
 
 } // namespace
 
@@ -30,7 +31,8 @@ FirstSteps::FirstSteps(QWidget *parent)
     auto *const column = new QVBoxLayout;
     column->setSpacing(4);
     column->addLayout(meanings());
-    column->addWidget(lists());
+    m_lists = lists();
+    column->addWidget(m_lists);
     column->addLayout(steps());
     row->addLayout(column, 1);
     row->addWidget(closeButton(), 0, Qt::AlignTop);
@@ -53,10 +55,9 @@ QLayout *FirstSteps::meanings()
 QWidget *FirstSteps::lists()
 {
     auto *const text = new QLabel(
-        tr("Lists decide it: the first is the target type, fp32 stays in float32, widest takes the widest "
-           "type of "
-           "its inputs, conditional stays in float32 where an attribute says so, neutral takes the type that "
-           "comes in."),
+        tr("Lists decide it: the first list is the target type; fp32 stays in float32; widest takes the "
+           "widest type among its inputs; conditional stays in float32 where an attribute says so; neutral "
+           "follows its inputs."),
         this);
     text->setWordWrap(true);
     return text;
@@ -97,7 +98,7 @@ QLayout *FirstSteps::steps()
     connect(attach, &QPushButton::clicked, this, &FirstSteps::attachWanted);
     row->addWidget(attach);
     auto *const draw = new QPushButton(tr("Draw inputs"), this);
-    draw->setToolTip(tr("Where there are no data. %1").arg(drawnInputsMeaning()));
+    draw->setToolTip(tr("For when there are no data. %1").arg(drawnInputsMeaning()));
     connect(draw, &QPushButton::clicked, this, &FirstSteps::drawWanted);
     row->addWidget(draw);
     auto *const latency = new QPushButton(tr("Measure latency"), this);
@@ -123,9 +124,10 @@ void FirstSteps::withdraw()
     hide();
 }
 
-/// In a low window the graph needs the height.
+/// In a low or narrow window the graph needs the room.
 void FirstSteps::showWhereRoom()
 {
+    m_lists->setVisible(parentWidget()->width() >= kLeastColumns * fontMetrics().averageCharWidth());
     setVisible(m_isOffered && parentWidget()->height() >= kLeastLines * fontMetrics().lineSpacing());
 }
 

@@ -36,6 +36,7 @@ private:
     void closeForGood();
     void showWhereRoom();
 
+    QWidget *m_lists = nullptr;
     bool m_isOffered = false;
 };
 

@@ -55,6 +55,7 @@ LiveJobs::LiveJobs(widgets::DocumentController *controller, QObject *parent)
         m_opening.cancel();
         m_job.cancel();
         m_data.reset();
+        m_picturesThere.reset();
         m_restored.reset();
         m_calibrated = false;
         m_comparison = std::make_shared<session::LiveComparison>();

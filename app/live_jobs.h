@@ -52,6 +52,8 @@ public:
     /// where they cannot be read or contradict the model, and then all stays as it was.
     void setData(std::optional<jobs::ExampleOptions> data);
     const std::optional<jobs::ExampleOptions> &data() const { return m_data; }
+    /// How many pictures lie in the folder of which data() takes the first; nothing where it takes all.
+    std::optional<std::size_t> picturesThere() const { return m_picturesThere; }
     /// Shows what session::resultsText() wrote for the present policy. As long as data and settings are what it was computed from, it stands for
     /// a computation whenever the policy is that one; else it counts as stale once data or shapes come. fails: as session::readResults()
     Result<void> restore(const std::string &results);
@@ -123,6 +125,7 @@ private:
 
     widgets::DocumentController *m_controller;
     std::optional<jobs::ExampleOptions> m_data;
+    std::optional<std::size_t> m_picturesThere;
     std::string m_basis; ///< of a comparison over m_data, as it was when these were opened
     std::optional<Restored> m_restored;
     JobSettings m_settings;

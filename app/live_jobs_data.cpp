@@ -1,8 +1,13 @@
 #include "app/live_jobs.h"
+#include "core/io/pictures/picture.h"
 #include "core/jobs/task_count.h"
 #include "core/session/result_basis.h"
 #include "core/session/saved_results.h"
 #include "widgets/common/formatters.h"
+
+#include <QFileInfo>
+
+#include <filesystem>
 
 /// Where the figures of a live document come from besides computing: its data, and what a session file holds.
 namespace halftone::app {
@@ -11,6 +16,7 @@ struct LiveJobs::OpenedData
 {
     std::vector<std::pair<std::string, tensor::Shape>> shapes;
     std::string basis; ///< of a comparison over the data
+    std::optional<std::size_t> picturesThere; ///< where not all of them are taken
 };
 
 namespace {
@@ -34,6 +40,16 @@ Result<void> checkTask(const jobs::ExampleOptions &examples, const graph::Graph 
     return {};
 }
 
+std::optional<std::size_t> picturesBeyond(const jobs::ExampleOptions &data)
+{
+    std::error_code none;
+    if (data.examples == 0 || !std::filesystem::is_directory(data.inputs, none))
+        return std::nullopt;
+    const auto names = io::picturesIn(data.inputs);
+    return names.ok() && names.value().size() > data.examples ? std::optional(names.value().size())
+                                                              : std::nullopt;
+}
+
 } // namespace
 
 /// Whatever belongs to the data of before.
@@ -51,6 +67,7 @@ void LiveJobs::setData(std::optional<jobs::ExampleOptions> data)
     if (!data || !m_controller->snapshot()) {
         forgetComputed();
         m_data.reset();
+        m_picturesThere.reset();
         m_controller->setFigures({});
         Q_EMIT dataChanged();
         restart();
@@ -70,6 +87,7 @@ void LiveJobs::setData(std::optional<jobs::ExampleOptions> data)
             HALFTONE_CHECK(session.shapes(notes)); // whether they fit the model
             HALFTONE_CHECK(checkTask(options.examples, session.source().model.graph, model));
             opened.basis = session::comparisonBasis(options, model);
+            opened.picturesThere = picturesBeyond(options.examples);
             return opened;
         },
         [this, data](const Result<OpenedData> &opened) {
@@ -78,7 +96,9 @@ void LiveJobs::setData(std::optional<jobs::ExampleOptions> data)
                 takeData(*data, opened.value());
                 return;
             }
-            Q_EMIT failed(tr("Not attached: %1").arg(widgets::plain(opened.error().message())));
+            Q_EMIT failed(tr("%1 was not attached: %2")
+                              .arg(QFileInfo(widgets::plain(data->inputs)).fileName(),
+                                   widgets::plain(opened.error().message())));
             next(); // what was under way for the data that stay
         });
 }
@@ -92,6 +112,13 @@ void LiveJobs::takeData(const jobs::ExampleOptions &data, const OpenedData &open
         forgetComputed();
     m_data = data;
     m_basis = opened.basis;
+    m_picturesThere = opened.picturesThere;
+    if (m_picturesThere)
+        Q_EMIT noted(
+            tr("The first %1 of the %2 pictures in %3 are attached; Model \u203a Attach Data takes more.")
+                .arg(data.examples)
+                .arg(*m_picturesThere)
+                .arg(widgets::plain(data.inputs)));
     if (isReplaced) { // dimmed until they are computed anew
         session::Figures figures = m_controller->figures();
         figures.comparisonRevision = figures.isolatedRevision = 0;

@@ -118,6 +118,7 @@ private:
     bool saveTo(const QString &path);
     void exportPicture();
     void attachData();
+    void askForData(const std::optional<jobs::ExampleOptions> &now);
     void drawInputs();
     void stopJobs();
     void showPreferences();

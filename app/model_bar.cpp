@@ -34,6 +34,7 @@ ModelBar::ModelBar(widgets::DocumentController *controller, LiveJobs *jobs, cons
     addMode();
     addSeparator();
     m_data = new QToolButton(this);
+    m_data->setObjectName(QStringLiteral("data"));
     m_data->setAutoRaise(true);
     connect(m_data, &QToolButton::clicked, this, &ModelBar::attachWanted);
     addNamed(tr("data"), m_data);
@@ -98,9 +99,12 @@ void ModelBar::refresh()
     for (QWidget *widget : std::initializer_list<QWidget *>{m_target, m_mode, m_data, m_errors, m_latency})
         widget->setEnabled(m_controller->isOpen());
     const auto &data = m_jobs->data();
-    m_data->setText(!data                ? tr("attach…")
-                        : areDrawn(data) ? tr("drawn inputs")
-                                         : QFileInfo(plain(data->inputs)).fileName());
+    const auto nameOf = [this](const jobs::ExampleOptions &examples) {
+        const QString name = QFileInfo(plain(examples.inputs)).fileName();
+        const auto there = m_jobs->picturesThere();
+        return there ? tr("%1, %2 of %3").arg(name).arg(examples.examples).arg(*there) : name;
+    };
+    m_data->setText(!data ? tr("attach…") : areDrawn(data) ? tr("drawn inputs") : nameOf(*data));
     m_data->setToolTip(!data                ? tr("An .npz or a folder of pictures, for errors and ranges")
                            : areDrawn(data) ? drawnInputsMeaning()
                                             : plain(data->inputs));

@@ -1,5 +1,6 @@
 #include "app/notice_bar.h"
 
+#include "widgets/common/short_names.h"
 #include "widgets/common/wrap_layout.h"
 
 #include <QHBoxLayout>
@@ -27,10 +28,8 @@ NoticeBar::NoticeBar(QWidget *parent)
     setBackgroundRole(QPalette::ToolTipBase);
     auto *const layout = new QHBoxLayout(this);
     layout->setContentsMargins(8, 4, 4, 4);
-    auto *const icon = new QLabel(this);
-    const int size = style()->pixelMetric(QStyle::PM_SmallIconSize);
-    icon->setPixmap(style()->standardIcon(QStyle::SP_MessageBoxWarning).pixmap(size));
-    layout->addWidget(icon);
+    m_icon = new QLabel(this);
+    layout->addWidget(m_icon);
     m_text = new QLabel(this);
     m_text->setForegroundRole(QPalette::ToolTipText);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -56,11 +55,14 @@ NoticeBar::NoticeBar(QWidget *parent)
     hide();
 }
 
-void NoticeBar::showNotice(const QString &text, const QString &action)
+void NoticeBar::showNotice(const QString &text, const QString &action, Kind kind)
 {
+    m_kind = kind;
+    const auto icon = kind == Kind::Warning ? QStyle::SP_MessageBoxWarning : QStyle::SP_MessageBoxInformation;
+    m_icon->setPixmap(style()->standardIcon(icon).pixmap(style()->pixelMetric(QStyle::PM_SmallIconSize)));
     m_text->setText(text);
     const int most = kLongestAction * fontMetrics().averageCharWidth();
-    m_action->setText(fontMetrics().elidedText(action, Qt::ElideMiddle, most));
+    m_action->setText(widgets::cutInMiddle(action, most, fontMetrics()));
     m_action->setToolTip(action);
     m_action->setAccessibleName(action);
     m_action->setVisible(!action.isEmpty());

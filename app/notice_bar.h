@@ -13,10 +13,16 @@ class NoticeBar : public QFrame
     Q_OBJECT
 
 public:
+    enum class Kind
+    {
+        Warning,
+        Information
+    };
     explicit NoticeBar(QWidget *parent = nullptr);
 
     /// action  text of the button; empty: none
-    void showNotice(const QString &text, const QString &action = {});
+    void showNotice(const QString &text, const QString &action = {}, Kind kind = Kind::Warning);
+    Kind kind() const { return m_kind; }
     QString text() const;
 
 Q_SIGNALS:
@@ -24,8 +30,10 @@ Q_SIGNALS:
     void dismissed();
 
 private:
+    QLabel *m_icon = nullptr;
     QLabel *m_text = nullptr;
     QPushButton *m_action = nullptr;
+    Kind m_kind = Kind::Warning;
 };
 
 } // namespace halftone::app

@@ -25,7 +25,8 @@ void RecoveryBar::offer(const QString &model)
     m_offered = left.front().journal;
     const std::size_t others = left.size() - 1;
     const QString more = others == 0 ? QString() : tr(" (%1 more on the start page)").arg(others);
-    showNotice(tr("Unsaved work was kept: %1%2").arg(left.front().text, more), tr("Recover"));
+    showNotice(tr("Unsaved work from an earlier session: %1%2").arg(left.front().text, more), tr("Recover"),
+               Kind::Information);
 }
 
 } // namespace halftone::app

@@ -42,13 +42,14 @@ QPalette themed(bool dark)
     return palette;
 }
 
-/// Installed, or where this was built.
+/// Where HALFTONE_RESOURCES says, installed, or where this was built.
 QString resourcePath(const QString &file)
 {
-    const QStringList folders{QCoreApplication::applicationDirPath() + QStringLiteral("/../share/halftone/"),
+    const QStringList folders{qEnvironmentVariable("HALFTONE_RESOURCES") + '/',
+                              QCoreApplication::applicationDirPath() + QStringLiteral("/../share/halftone/"),
                               QStringLiteral(HALFTONE_RESOURCE_DIR "/")};
     for (const QString &folder : folders) {
-        if (QFileInfo::exists(folder + file))
+        if (folder.size() > 1 && QFileInfo::exists(folder + file))
             return QDir::cleanPath(folder + file);
     }
     return {};

@@ -56,9 +56,9 @@ StartPage::StartPage(QWidget *parent)
     font.setPointSizeF(font.pointSizeF() * 1.8);
     title->setFont(font);
     layout->addWidget(title);
-    auto *const purpose = new QLabel(
-        tr("See which operators of a network compute in 16 bit or 8, what that costs and what it gains."),
-        column);
+    auto *const purpose = new QLabel(tr("See which operators of a network compute in 16 or 8 bits, what "
+                                        "accuracy that costs and what time it saves."),
+                                     column);
     purpose->setWordWrap(true);
     layout->addWidget(purpose);
     layout->addSpacing(8);
@@ -142,7 +142,7 @@ void StartPage::refresh()
     const QStringList files = recentFiles();
     m_recent->addWidget(heading(tr("Recent"), this));
     if (files.isEmpty()) {
-        auto *const none = new QLabel(tr("Nothing yet: what you open will be listed here."), this);
+        auto *const none = new QLabel(tr("Nothing yet: the models you open are listed here."), this);
         none->setForegroundRole(QPalette::PlaceholderText);
         m_recent->addWidget(none);
     }

@@ -141,7 +141,7 @@ void SuggestionBar::refresh()
     }
     withdraw();
     if (m_taken)
-        showNotice(resultOf(*m_taken), tr("Undo"));
+        showNotice(resultOf(*m_taken), tr("Undo"), Kind::Information);
     else
         hide();
 }

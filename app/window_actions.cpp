@@ -17,6 +17,7 @@
 #include <QFileInfo>
 #include <QMenu>
 #include <QMessageBox>
+#include <QTimer>
 
 /// What the window's menus and tool bar do.
 namespace halftone::app {
@@ -54,7 +55,13 @@ void MainWindow::take(const QString &path)
         jobs::ExampleOptions examples;
         examples.inputs = path.toStdString();
         examples.examples = file.isDir() ? m_preferences.pictures : 0;
-        m_jobs->setData(examples);
+        examples.labels = file.isDir() ? labelsOf(path).toStdString() : std::string();
+        const bool needsRules
+            = file.isDir() && !QFileInfo::exists(usualRules(*m_controller.snapshot()->source));
+        if (needsRules)
+            QTimer::singleShot(0, this, [this, examples] { askForData(examples); }); // once the drop is over
+        else
+            m_jobs->setData(examples);
     } else if (m_controller.isOpen() && isPolicy(path)) {
         applyPolicyWhenOpen(path);
     } else {
@@ -172,7 +179,14 @@ void MainWindow::attachWhenOpen(const jobs::ExampleOptions &examples)
 
 void MainWindow::attachData()
 {
-    AttachDialog dialog(m_jobs->data(), m_preferences.pictures, this, m_controller.snapshot()->source.get());
+    askForData(m_jobs->data());
+}
+
+void MainWindow::askForData(const std::optional<jobs::ExampleOptions> &now)
+{
+    if (!m_controller.isOpen())
+        return;
+    AttachDialog dialog(now, m_preferences.pictures, this, m_controller.snapshot()->source.get());
     if (dialog.exec() == QDialog::Accepted)
         m_jobs->setData(dialog.options());
 }

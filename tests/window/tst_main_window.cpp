@@ -1,3 +1,4 @@
+#include "app/attach_dialog.h"
 #include "app/first_steps.h"
 #include "app/live_jobs.h"
 #include "app/message_log.h"
@@ -12,7 +13,9 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QDir>
 #include <QDockWidget>
+#include <QImage>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -25,6 +28,7 @@
 #include <QStatusBar>
 #include <QStyleOption>
 #include <QTemporaryDir>
+#include <QTimer>
 #include <QToolButton>
 #include <QTreeView>
 
@@ -90,9 +94,51 @@ private Q_SLOTS:
     void theFirstStepsAreShownUntilTheyAreClosed();
     void anOnnxModelIsEditedComparedSavedAndExported();
     void whereThereAreNoDataInputsAreDrawn();
+    void aDroppedFolderTakesItsLabelsAndAsksForRulesThatLack();
 };
 
 const QString kOnnxModel = QStringLiteral(HALFTONE_SOURCE_DIR "/tests/data/onnx/network.onnx");
+
+void TestMainWindow::aDroppedFolderTakesItsLabelsAndAsksForRulesThatLack()
+{
+    const QTemporaryDir folder;
+    const QString model = folder.filePath("own-symbol.json");
+    QVERIFY(QFile::copy(test::kSampleModel, model));
+    QVERIFY(QFile::copy(HALFTONE_SOURCE_DIR "/resources/sample/digits-0000.params",
+                        folder.filePath("own-0000.params")));
+    const QString pictures = folder.filePath("pictures");
+    QVERIFY(QDir().mkdir(pictures));
+    QImage picture(8, 8, QImage::Format_Grayscale8);
+    picture.fill(200);
+    QVERIFY(picture.save(pictures + "/a.png"));
+    QFile labels(pictures + "/labels.csv");
+    QVERIFY(labels.open(QIODevice::WriteOnly) && labels.write("file,class_index\na.png,3\n") > 0);
+    labels.close();
+    MainWindow window;
+    window.open(model);
+    QVERIFY(settle(window));
+    QString asked; // by the dialog, which runs a loop of its own until it is closed
+    QTimer close;
+    connect(&close, &QTimer::timeout, this, [&asked] {
+        if (auto *const dialog = qobject_cast<app::AttachDialog *>(QApplication::activeModalWidget())) {
+            asked = QString::fromStdString(dialog->options().inputs);
+            dialog->reject();
+        }
+    });
+    close.start(20);
+    dropFile(window, pictures);
+    QTRY_COMPARE_WITH_TIMEOUT(asked, pictures, 20000);
+    close.stop();
+    QVERIFY(!window.jobs().data());
+
+    QVERIFY(QFile::copy(HALFTONE_SOURCE_DIR "/resources/sample/preprocess.json",
+                        folder.filePath("preprocess.json")));
+    dropFile(window, pictures);
+    QVERIFY(settleAfterEdit(window));
+    QVERIFY(window.jobs().data());
+    QVERIFY(window.jobs().data()->labels.ends_with("labels.csv"));
+    QVERIFY(window.controller().figures().comparison->reference); // so that there is an accuracy
+}
 
 void TestMainWindow::whereThereAreNoDataInputsAreDrawn()
 {
@@ -231,7 +277,7 @@ void TestMainWindow::dataThatContradictTheModelChangeNothing()
     window.jobs().setData(examples);
     QVERIFY(settleAfterEdit(window));
     QCOMPARE(failed.size(), 1);
-    QVERIFY2(failed[0][0].toString().startsWith("Not attached: "), qPrintable(failed[0][0].toString()));
+    QVERIFY2(failed[0][0].toString().contains(" was not attached: "), qPrintable(failed[0][0].toString()));
     QCOMPARE(window.jobs().data()->inputs, data);
     QCOMPARE(window.controller().snapshot()->revision, revision);
     const session::Figures &after = window.controller().figures();
@@ -534,6 +580,7 @@ void TestMainWindow::theSampleShowsWhatOverflowsAndAButtonThatMendsIt()
                  QStringLiteral("%1 \u2192 %2").arg(100 * before, 0, 'f', 1).arg(100 * now, 0, 'f', 1)),
              qPrintable(promised)); // as was said before it was done
     QVERIFY2(bar.text().startsWith("Done: Keep sum in fp32. top-1 "), qPrintable(bar.text()));
+    QCOMPARE(bar.kind(), app::NoticeBar::Kind::Information);
     QVERIFY2(bar.text().contains(
                  QStringLiteral("%1 \u2192 %2").arg(100 * before, 0, 'f', 1).arg(100 * now, 0, 'f', 1)),
              qPrintable(bar.text()));

@@ -3,6 +3,7 @@
 
 #include <QAbstractButton>
 #include <QAction>
+#include <QDir>
 #include <QElapsedTimer>
 #include <QFileDialog>
 #include <QLineEdit>
@@ -30,6 +31,7 @@ private Q_SLOTS:
         qInfo("HALFTONE_MONKEY_SEED=%u", seed);
         m_random.seed(seed);
         writeFiles();
+        QVERIFY(app::samplePath(app::fileOf(app::Sample::Mxnet)).startsWith(m_resources.path()));
         MainWindow window;
         window.resize(1400, 900);
         window.show();
@@ -62,6 +64,19 @@ private Q_SLOTS:
         if (window.controller().isOpen())
             QVERIFY(!window.controller().snapshot()->error);
         window.files().close();
+    }
+
+    /// Random input reaches file dialogs too, whose buttons make folders and take files away.
+    void initTestCase()
+    {
+        const QString source = QStringLiteral(HALFTONE_SOURCE_DIR "/resources/");
+        for (const char *const part : {"sample", "help"}) {
+            QVERIFY(QDir(m_resources.path()).mkdir(QLatin1String(part)));
+            for (const QFileInfo &file : QDir(source + part).entryInfoList(QDir::Files))
+                QVERIFY(QFile::copy(file.filePath(),
+                                    m_resources.filePath(QLatin1String(part) + '/' + file.fileName())));
+        }
+        qputenv("HALFTONE_RESOURCES", m_resources.path().toLocal8Bit());
     }
 
 private:
@@ -278,6 +293,7 @@ private:
 
     QRandomGenerator m_random;
     QTemporaryDir m_folder;
+    QTemporaryDir m_resources;
     QStringList m_files;
     bool m_isOver = false;
     int m_events = 0;

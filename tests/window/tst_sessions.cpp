@@ -25,6 +25,7 @@ private Q_SLOTS:
     void aChangedModelIsToldWhenItsSessionOpens();
     void unsavedWorkOfAKilledProgramIsOffered();
     void unsavedWorkIsOfferedBesideAnOpenedModel();
+    void attachedDataAreOfferedWhereNothingWasEdited();
     void aClosedDocumentLeavesNoJournal();
     void modelsThatWereOpenLeaveNoMemoryBehind();
 };
@@ -364,6 +365,40 @@ void TestSessions::unsavedWorkIsOfferedBesideAnOpenedModel()
     window.files().close();
     QVERIFY(!QFile::exists(app::journalFolder() + "/ours.journal"));
     app::DocumentFiles::discardJournal(other);
+}
+
+void TestSessions::attachedDataAreOfferedWhereNothingWasEdited()
+{
+    const QString journal = app::journalFolder() + "/attached.journal";
+    session::Journal::Head head;
+    head.state.modelPath = test::kSampleModel.toStdString();
+    head.state.history = {{{policy::Policy(), ""}}, 0};
+    {
+        auto begun = session::Journal::create(journal.toStdString(), head);
+        QVERIFY(begun.ok());
+        QVERIFY(begun.value().dataAttached({test::kSampleData.toStdString(), "", "", 0}).ok());
+    }
+    MainWindow window;
+    window.open(test::kSampleModel);
+    QVERIFY(settle(window));
+    QVERIFY(!window.jobs().data());
+    const app::RecoveryBar &bar = window.recoveryBar();
+    QVERIFY2(bar.text().contains("digits-symbol.json, digits-test.npz attached"), qPrintable(bar.text()));
+    QTest::mouseClick(bar.findChild<QPushButton *>(), Qt::LeftButton);
+    QVERIFY(settleAfterEdit(window));
+    QVERIFY(window.jobs().data());
+    QVERIFY(window.files().isModified()); // so that closing asks
+    window.files().close();
+    QVERIFY(!QFile::exists(journal));
+    // What a document brought with it is no work of a person's.
+    head.state.data = jobs::ExampleOptions{test::kSampleData.toStdString(), "", "", 0};
+    {
+        auto begun = session::Journal::create(journal.toStdString(), head);
+        QVERIFY(begun.ok());
+        QVERIFY(begun.value().dataAttached(*head.state.data).ok());
+    }
+    QVERIFY(app::DocumentFiles::leftWork().empty());
+    QVERIFY(!QFile::exists(journal));
 }
 
 void TestSessions::aClosedDocumentLeavesNoJournal()

@@ -1,6 +1,7 @@
 #include "app/attach_dialog.h"
 #include "app/live_jobs.h"
 #include "app/message_log.h"
+#include "app/model_bar.h"
 #include "app/panels.h"
 #include "app/picture_rules_form.h"
 #include "app/summary.h"
@@ -18,6 +19,7 @@
 #include <QSpinBox>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
 
 using namespace halftone;
 using app::ViewState;
@@ -34,6 +36,7 @@ private Q_SLOTS:
     void whatSaysNothingSensibleIsAbsent();
     void aWarningThatStaysIsToldOnce();
     void allExamplesStayAll();
+    void howManyPicturesOfAFolderAreTakenIsSaid();
     void picturesWithoutRulesAreAskedFor();
     void whatIsInViewIsComputedFirst_data();
     void whatIsInViewIsComputedFirst();
@@ -70,10 +73,11 @@ public:
         m_controller.setDocument(std::move(document).value());
     }
 
-    void attach()
+    void attach(std::size_t examples = 0)
     {
         jobs::ExampleOptions data;
         data.inputs = m_folder.filePath("pictures").toStdString();
+        data.examples = examples;
         m_jobs.setData(data);
     }
     app::LiveJobs &jobs() { return m_jobs; }
@@ -230,6 +234,25 @@ void TestWindowParts::allExamplesStayAll()
     fresh.findChild<QSpinBox *>()->setValue(0);
     inputs->setText(folder.path() + '/');
     QCOMPARE(fresh.options().examples, std::size_t{0});
+}
+
+void TestWindowParts::howManyPicturesOfAFolderAreTakenIsSaid()
+{
+    LivePictures live(20);
+    app::ModelBar bar(&live.controller(), &live.jobs(), {});
+    const auto button = [&bar] {
+        bar.refresh();
+        return bar.findChild<QToolButton *>(QStringLiteral("data"))->text();
+    };
+    QStringList notes;
+    connect(&live.jobs(), &app::LiveJobs::noted, this, [&notes](const QString &text) { notes << text; });
+    live.attach(8);
+    QTRY_VERIFY_WITH_TIMEOUT(live.jobs().data(), 60000);
+    QCOMPARE(button(), QStringLiteral("pictures, 8 of 20"));
+    QVERIFY2(notes.join('\n').contains("first 8 of the 20 pictures"), qPrintable(notes.join('\n')));
+    live.attach();
+    QTRY_VERIFY_WITH_TIMEOUT(live.jobs().data()->examples == 0, 60000);
+    QCOMPARE(button(), QStringLiteral("pictures"));
 }
 
 void TestWindowParts::everyPanelHasANameATitleAndAKeyOfItsOwn()
