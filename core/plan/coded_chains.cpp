@@ -28,7 +28,7 @@ struct CodedChains::Draft
 
 namespace {
 
-bool isProduct(const ops::Operator &op)
+bool multiplies(const ops::Operator &op)
 {
     return op.is<ops::Conv>() || op.is<ops::MatMul>() || op.is<ops::Gemm>() || op.is<ops::FullyConnected>();
 }
@@ -279,7 +279,7 @@ std::optional<CodedChains::Draft> CodedChains::walk(ValueId real, bool mayBeginW
             || !m_graph.nodes[maker].post.empty() || m_graph.nodes[maker].outputs[0] != real
             || m_graph.desc(real).dtype != DType::F32 || (!isFirst && !m_uses.hasOneReader(real)))
             return std::nullopt;
-        if (isProduct(m_graph.nodes[maker].op))
+        if (multiplies(m_graph.nodes[maker].op))
             return takeProduct(draft, maker) ? std::optional(std::move(draft)) : std::nullopt;
         if (!takeStep(draft, real))
             return std::nullopt;
@@ -343,7 +343,7 @@ void CodedChains::takeCode(std::uint32_t k, const ops::CodeScale &scale)
 
 void CodedChains::takeReals(std::uint32_t k)
 {
-    if (!isProduct(m_graph.nodes[k].op) || m_graph.nodes[k].outputs.empty())
+    if (!multiplies(m_graph.nodes[k].op) || m_graph.nodes[k].outputs.empty())
         return;
     ValueId end = m_graph.nodes[k].outputs[0];
     while (m_uses.hasOneReader(end)) {

@@ -47,8 +47,8 @@ std::optional<std::vector<float>> scalesOf(const PlanGraph &graph, ValueId value
 }
 
 template <class T>
-ValueId addConstant(PlanGraph &graph, DType type, tensor::Shape shape, const std::vector<T> &values,
-                    const std::string &name)
+ValueId holdConstant(PlanGraph &graph, DType type, tensor::Shape shape, const std::vector<T> &values,
+                     const std::string &name)
 {
     std::vector<std::byte> bytes(values.size() * sizeof(T));
     if (!bytes.empty())
@@ -150,7 +150,7 @@ std::optional<CodedWeight> codedWeight(PlanGraph &graph, ValueId codes, ValueId 
     if (!values)
         return std::nullopt;
     return CodedWeight{
-        addConstant(graph, DType::I8, held->shape(), *values, std::string(graph.values[codes].name)),
+        holdConstant(graph, DType::I8, held->shape(), *values, std::string(graph.values[codes].name)),
         std::move(*steps)};
 }
 
@@ -206,8 +206,8 @@ std::optional<std::vector<std::int32_t>> wholeNumbersAt(const PlanGraph &graph, 
 
 ValueId addVector(PlanGraph &graph, const std::vector<float> &values, const std::string &name)
 {
-    return addConstant(graph, DType::F32, tensor::Shape{static_cast<std::int64_t>(values.size())}, values,
-                       name);
+    return holdConstant(graph, DType::F32, tensor::Shape{static_cast<std::int64_t>(values.size())}, values,
+                        name);
 }
 
 } // namespace halftone::plan
