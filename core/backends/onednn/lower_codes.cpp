@@ -1,3 +1,4 @@
+#include "core/backends/onednn/code_kernel.h"
 #include "core/backends/onednn/coded_post_ops.h"
 #include "core/backends/onednn/int8_scales.h"
 #include "core/backends/onednn/join_rows.h"
@@ -384,15 +385,18 @@ Result<void> lowerCodeLinear(Emitter &emitter, const plan::PlanNode &node, const
     const auto scale = plan::codeScaleOf(emitter.graph(), node);
     if (!scale)
         return unsupported("plan", "codes of several scales, or of one that only a run tells");
-    HALFTONE_TRY(const Place source, emitter.read(node.inputs[0]));
+    HALFTONE_TRY(const Place given, emitter.read(node.inputs[0]));
     const Dims dims = dimsOf(emitter.desc(node.outputs[0]).shape);
-    if (source.desc.get_dims() != dims)
+    if (given.desc.get_dims() != dims || emitter.isPartOfConcat(node.outputs[0]))
         return unsupported("plan", "codes of another view of a tensor");
-    const Type type = *dnnlType(scale->type);
-    const Desc layout
-        = feedsWindow(emitter, node.outputs[0]) ? codeLayout(dims, type) : sumLayout(source.desc, dims, type);
-    return rescale(emitter, node, source, emitter.write(node.outputs[0], layout),
-                   Rescaling{1 / scale->step, 0, scale->zero});
+    const Desc layout = feedsWindow(emitter, node.outputs[0]) ? codeLayout(dims, Type::f32)
+                                                              : sumLayout(given.desc, dims, Type::f32);
+    HALFTONE_TRY(const Place source, emitter.readAs(node.inputs[0], layout));
+    const Place result = emitter.write(node.outputs[0], withType(layout, *dnnlType(scale->type)));
+    emitter.addKernel(
+        codeKernel(static_cast<std::size_t>(*emitter.desc(node.outputs[0]).shape.elementCount()), *scale),
+        {source.buffer}, {result.buffer});
+    return {};
 }
 
 Result<void> lowerDecodeLinear(Emitter &emitter, const plan::PlanNode &node, const ops::DecodeLinear &)

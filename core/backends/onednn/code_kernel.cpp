@@ -1,0 +1,60 @@
+#include "core/backends/onednn/code_kernel.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace halftone::backends::onednn {
+namespace {
+
+template <typename Code>
+class CodeKernel final : public kernels::Kernel
+{
+public:
+    CodeKernel(std::size_t count, const ops::CodeScale &scale)
+        : m_count(static_cast<std::int64_t>(count))
+        , m_step(static_cast<float>(scale.step))
+        , m_zero(static_cast<float>(scale.zero))
+        , m_least(static_cast<float>(scale.least() - scale.zero))
+        , m_most(static_cast<float>(scale.most() - scale.zero))
+    {
+    }
+
+    std::string name() const override { return "own codes"; }
+
+    Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
+    {
+        const auto *const from = reinterpret_cast<const float *>(inputs[0]);
+        auto *const to = reinterpret_cast<Code *>(outputs[0]);
+#pragma omp parallel for simd schedule(static)
+        for (std::int64_t k = 0; k < m_count; ++k)
+            to[k] = codeOf(from[k]);
+        return {};
+    }
+
+private:
+    Code codeOf(float value) const
+    {
+        // The ends are whole, so what is cut off first rounds to the same; then a number whose last place is 1 rounds, ties to even, in
+        // two additions that every vector unit has. NaN becomes the least.
+        constexpr float kWholeFrom = 12582912; // 1.5 * 2^23
+        const float quotient = std::min(std::max(m_least, value / m_step), m_most);
+        return static_cast<Code>(static_cast<std::int32_t>(quotient + kWholeFrom - kWholeFrom + m_zero));
+    }
+
+    std::int64_t m_count;
+    float m_step;
+    float m_zero;
+    float m_least;
+    float m_most;
+};
+
+} // namespace
+
+std::unique_ptr<kernels::Kernel> codeKernel(std::size_t count, const ops::CodeScale &scale)
+{
+    if (scale.type == tensor::DType::I8)
+        return std::make_unique<CodeKernel<std::int8_t>>(count, scale);
+    return std::make_unique<CodeKernel<std::uint8_t>>(count, scale);
+}
+
+} // namespace halftone::backends::onednn

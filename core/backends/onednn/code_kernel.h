@@ -1,0 +1,15 @@
+#pragma once
+
+#include "core/kernels/backend.h"
+#include "core/ops/op_fused.h"
+
+#include <memory>
+
+namespace halftone::backends::onednn {
+
+/// float32 values as codes of 8 bits, as QuantizeLinear says: round(x / step) + zero, ties to even, saturated. oneDNN adds the zero point
+/// before it rounds, so that near a tie it gives another code.
+/// needs  `scale.type` I8 or U8
+std::unique_ptr<kernels::Kernel> codeKernel(std::size_t count, const ops::CodeScale &scale);
+
+} // namespace halftone::backends::onednn
