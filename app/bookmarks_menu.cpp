@@ -187,7 +187,7 @@ void BookmarksMenu::remove(std::size_t index)
 QString BookmarksMenu::freeName() const
 {
     for (std::size_t number = m_bookmarks.size() + 1;; ++number) {
-        const QString name = tr("View %1").arg(number);
+        QString name = tr("View %1").arg(number);
         if (std::ranges::find(m_bookmarks, name, &Bookmark::name) == m_bookmarks.end())
             return name;
     }

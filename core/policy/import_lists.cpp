@@ -309,9 +309,13 @@ void importClasses(ListOrigin origin, const Arguments &arguments, Lists &lists, 
                 if (isNew || at->second.first == one.asks)
                     continue;
                 const auto wider = std::max(at->second.first, one.asks);
-                result.notes.push_back(op + ": " + at->second.second + " asks for " + wordOf(at->second.first)
-                                       + ", " + member + " for " + wordOf(one.asks) + "; " + wordOf(wider)
-                                       + " holds");
+                std::string note = op;
+                note.append(": ")
+                    .append(at->second.second)
+                    .append(" asks for ")
+                    .append(wordOf(at->second.first));
+                note.append(", ").append(member).append(" for ").append(wordOf(one.asks));
+                result.notes.push_back(note.append("; ").append(wordOf(wider)).append(" holds"));
                 at->second = {wider, wider == one.asks ? member : at->second.second};
             }
         }

@@ -118,7 +118,7 @@ Place chainResult(Emitter &emitter, plan::ValueId value, const Desc &desc, const
 {
     if (!post.sum())
         return emitter.write(value, desc);
-    const Place place{desc, post.sum()->buffer};
+    Place place{desc, post.sum()->buffer};
     emitter.replace(value, place);
     return place;
 }
