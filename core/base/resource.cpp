@@ -6,8 +6,8 @@
 namespace halftone {
 namespace {
 
-using namespace std::
-    string_view_literals; // a literal knows its length: counted, it takes more steps than clang allows a constant
+// A literal knows its length: counting takes more steps than clang allows a constant.
+using namespace std::string_view_literals;
 
 /// Path and content, sorted by path (CMake's glob sorts).
 constexpr std::pair<std::string_view, std::string_view> kEmbedded[] = {
