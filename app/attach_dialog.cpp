@@ -15,9 +15,13 @@
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QScreen>
+#include <QScrollArea>
 #include <QSpinBox>
+#include <QStyle>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <limits>
 
 namespace halftone::app {
@@ -45,7 +49,7 @@ AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::
     , m_pictures(pictures)
 {
     setWindowTitle(tr("Attach data"));
-    auto *const layout = new QVBoxLayout(this);
+    auto *const layout = beginContent();
     auto *const why = new QLabel(
         tr("Layer errors, ranges and accuracy are computed with these examples, anew after every edit."),
         this);
@@ -99,7 +103,7 @@ AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::
     }
     connect(m_buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
     connect(m_buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-    layout->addWidget(m_buttons);
+    QDialog::layout()->addWidget(m_buttons);
     if (now) {
         m_inputs->setText(QString::fromStdString(now->inputs));
         m_preprocess->setText(QString::fromStdString(now->preprocess));
@@ -116,7 +120,43 @@ AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::
     });
     connect(m_preprocess, &QLineEdit::textChanged, this, &AttachDialog::inputsChanged);
     connect(m_examples, &QSpinBox::valueChanged, this, [this] { m_isCountChosen = true; });
-    resize(fontMetrics().averageCharWidth() * 90, sizeHint().height());
+    fit();
+}
+
+/// Everything but the buttons, which are always seen: on a small screen the rest is scrolled.
+QVBoxLayout *AttachDialog::beginContent()
+{
+    auto *const whole = new QVBoxLayout(this);
+    auto *const area = new QScrollArea(this);
+    area->setFrameShape(QFrame::NoFrame);
+    area->setWidgetResizable(true);
+    area->setFocusPolicy(Qt::NoFocus);
+    m_content = new QWidget(area);
+    area->setWidget(m_content);
+    whole->addWidget(area);
+    auto *const column = new QVBoxLayout(m_content);
+    column->setContentsMargins({});
+    column->setSizeConstraint(QLayout::SetMinimumSize);
+    return column;
+}
+
+/// As high as what is shown now, and whole on the screen where that is possible.
+void AttachDialog::fit()
+{
+    const int width = std::max(isVisible() ? this->width() : 0, fontMetrics().averageCharWidth() * 90);
+    const QMargins margins = layout()->contentsMargins();
+    m_content->layout()->activate();
+    const int content = std::max(m_content->heightForWidth(width - margins.left() - margins.right()),
+                                 m_content->minimumSizeHint().height());
+    const int wanted
+        = margins.top() + content + layout()->spacing() + m_buttons->sizeHint().height() + margins.bottom();
+    const QRect room = screen()->availableGeometry();
+    const int most = room.height() - (frameGeometry().height() - height());
+    const int bar = wanted > most ? style()->pixelMetric(QStyle::PM_ScrollBarExtent) : 0;
+    resize(std::max(width, margins.left() + m_content->minimumSizeHint().width() + bar + margins.right()),
+           std::min(wanted, most));
+    if (isVisible() && frameGeometry().bottom() > room.bottom())
+        move(frameGeometry().x(), std::max(room.top(), room.bottom() + 1 - frameGeometry().height()));
 }
 
 QLineEdit *AttachDialog::addPath(QFormLayout *form, const QString &label, const QString &hint, bool folderToo)
@@ -164,11 +204,11 @@ void AttachDialog::inputsChanged()
     m_buttons->button(QDialogButtonBox::Ok)->setEnabled(inputs.exists());
     m_preprocess->setEnabled(inputs.isDir());
     m_rulesNote->setVisible(needsRules());
-    if (!m_rules)
-        return;
-    m_rules->setVisible(needsRules());
+    if (m_rules)
+        m_rules->setVisible(needsRules());
     if (needsRules())
         m_rules->setFolder(inputs.filePath());
+    fit();
 }
 
 bool AttachDialog::needsRules() const
@@ -188,6 +228,7 @@ void AttachDialog::drawInputs()
     }
     m_drawnNote->setText(file.ok() ? drawnInputsMeaning() : widgets::plain(file.error().message()));
     m_drawnNote->show();
+    fit();
 }
 
 void AttachDialog::findLabels()

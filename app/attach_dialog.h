@@ -11,6 +11,7 @@ class QFormLayout;
 class QLabel;
 class QLineEdit;
 class QSpinBox;
+class QVBoxLayout;
 
 namespace halftone::app {
 
@@ -39,6 +40,8 @@ public:
 
 private:
     QLineEdit *addPath(class QFormLayout *form, const QString &label, const QString &hint, bool folderToo);
+    QVBoxLayout *beginContent();
+    void fit();
     void suggestExamples();
     void inputsChanged();
     void findLabels();
@@ -49,6 +52,7 @@ private:
     QString m_writtenRules;
     std::size_t m_pictures;
     bool m_isCountChosen = false;
+    QWidget *m_content = nullptr; ///< all but the buttons
     QLineEdit *m_inputs = nullptr;
     QLineEdit *m_preprocess = nullptr;
     QLineEdit *m_labels = nullptr;

@@ -1,0 +1,206 @@
+// What a person waits for in the window: bench_window [MODEL DATA EXAMPLES]...
+// Prints a row a figure: what, median, 95th percentile, 99th, and the limit. Off screen unless QT_QPA_PLATFORM says otherwise.
+#include "app/live_jobs.h"
+#include "tests/widgets/graphview/graph_fixture.h"
+#include "tests/window/window_fixture.h"
+#include "widgets/graphview/canvas.h"
+
+#include <unistd.h>
+
+#include <QElapsedTimer>
+#include <QImage>
+#include <QPainter>
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+using namespace halftone;
+using app::MainWindow;
+
+namespace {
+
+double quantile(std::vector<double> values, double q)
+{
+    std::ranges::sort(values);
+    return values.empty()
+        ? 0
+        : values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1) + 0.5)];
+}
+
+void print(const QString &what, const std::vector<double> &values, const char *unit, const char *limit)
+{
+    std::printf("%-58s %9.2f %9.2f %9.2f %-3s %s\n", qPrintable(what), quantile(values, 0.5),
+                quantile(values, 0.95), quantile(values, 0.99), unit, limit);
+    std::fflush(stdout);
+}
+
+double residentMb()
+{
+    QFile file(QStringLiteral("/proc/self/statm"));
+    if (!file.open(QIODevice::ReadOnly))
+        return 0;
+    return file.readAll().split(' ').value(1).toDouble() * static_cast<double>(::sysconf(_SC_PAGESIZE)) / 1e6;
+}
+
+QString written(const QTemporaryDir &folder, const char *name, const QByteArray &symbol)
+{
+    QFile file(folder.filePath(QLatin1String(name)));
+    if (!file.open(QIODevice::WriteOnly) || file.write(symbol) != symbol.size())
+        qFatal("cannot write %s", name);
+    return file.fileName();
+}
+
+/// Opens a model in a window that is there, until its graph is drawn.
+void firstPicture()
+{
+    const QTemporaryDir folder;
+    const QString path = written(folder, "long-symbol.json", test::residualSymbol(1058));
+    MainWindow window;
+    window.resize(1600, 1000);
+    window.show();
+    std::vector<double> seconds;
+    for (int k = 0; k < 20; ++k) {
+        window.files().close();
+        QElapsedTimer timer;
+        timer.start();
+        window.files().open(path);
+        if (!QTest::qWaitFor([&] { return window.graphView().scene() && !window.graphView().isBusy(); },
+                             60000))
+            qFatal("no picture");
+        window.grab();
+        seconds.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e9);
+    }
+    print(QStringLiteral("first picture of 5,290 operators"), seconds, "s", "0.66 measured in the issue");
+}
+
+void panAndZoom()
+{
+    test::OpenedGraph opened;
+    opened.open(written(opened.folder, "wide-symbol.json", test::wideSymbol(60, 84)));
+    opened.view->unfoldAll();
+    opened.settle();
+    auto &canvas = *opened.view->canvas();
+    QImage image(canvas.size(), QImage::Format_RGB32);
+    const QSizeF size = opened.view->scene()->size();
+    const auto frame = [&](const widgets::Camera &camera) {
+        QElapsedTimer timer;
+        timer.start();
+        canvas.setCamera(camera);
+        QPainter painter(&image);
+        canvas.render(&painter, {}, {}, QWidget::DrawWindowBackground);
+        painter.end();
+        return static_cast<double>(timer.nsecsElapsed()) / 1e6;
+    };
+    widgets::Camera camera;
+    std::vector<double> pans;
+    for (const double scale : {0.01, 0.05, 0.15, 0.3, 0.5, 1.0}) {
+        camera.scale = scale;
+        camera.centreOn({size.width() / 2, size.height() / 2}, canvas.size());
+        frame(camera);
+        for (int k = 0; k < 200; ++k) {
+            camera.origin += QPointF(7, 11) / scale;
+            pans.push_back(frame(camera));
+        }
+    }
+    print(QStringLiteral("pan, a frame, 5,000 boxes"), pans, "ms", "16.7 at p99");
+    camera.scale = 0.01;
+    camera.centreOn({size.width() / 2, size.height() / 2}, canvas.size());
+    std::vector<double> zooms;
+    for (int k = 0; k < 300; ++k) {
+        camera.zoomAt({800, 500}, k % 150 < 75 ? camera.scale * 1.06 : camera.scale / 1.06);
+        zooms.push_back(frame(camera));
+    }
+    print(QStringLiteral("zoom, a frame, 5,000 boxes"), zooms, "ms", "16.7 at p99");
+}
+
+bool attach(MainWindow &window, const QString &model, const QString &data, std::size_t examples)
+{
+    window.files().open(model);
+    if (!test::settle(window))
+        return false;
+    jobs::ExampleOptions options;
+    options.inputs = data.toStdString();
+    options.examples = examples;
+    window.jobs().setData(options);
+    QTest::qWait(10);
+    return QTest::qWaitFor(
+        [&] { return window.controller().figures().comparison && window.controller().figures().calibration; },
+        600000);
+}
+
+/// Seconds from an edit until the first errors are there, and until those of all examples are.
+void errorsAfterEdits(const QString &model, const QString &data, std::size_t examples, const char *limits)
+{
+    MainWindow window;
+    window.show();
+    if (!attach(window, model, data, examples))
+        qFatal("no figures of %s", qPrintable(model));
+    widgets::DocumentController &controller = window.controller();
+    std::vector<double> first;
+    std::vector<double> whole;
+    for (int k = 0; k < 20; ++k) {
+        QElapsedTimer timer;
+        timer.start();
+        controller.apply(
+            policy::MoveOperators{{"Convolution"}, k % 2 == 0 ? policy::List::Fp32 : policy::List::Target});
+        const auto isThere = [&](bool isWhole) {
+            const session::Figures &figures = controller.figures();
+            return !controller.isDeriving() && figures.comparisonRevision == controller.snapshot()->revision
+                && (!isWhole || figures.comparison->examples == figures.comparison->expected);
+        };
+        if (!QTest::qWaitFor([&] { return isThere(false); }, 120000))
+            qFatal("no errors");
+        first.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e9);
+        if (!QTest::qWaitFor([&] { return isThere(true); }, 120000))
+            qFatal("not all errors");
+        whole.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e9);
+    }
+    const QString name = QFileInfo(model).completeBaseName();
+    print(QStringLiteral("first errors after an edit, %1 x %2").arg(name).arg(examples), first, "s", limits);
+    print(QStringLiteral("all errors after an edit, %1 x %2").arg(name).arg(examples), whole, "s", limits);
+}
+
+void memoryAfterModels(const std::vector<std::pair<QString, QString>> &models)
+{
+    MainWindow window;
+    window.show();
+    const auto open = [&](std::size_t k) {
+        const auto &[model, data] = models[k % models.size()];
+        if (!attach(window, model, data, 8) || !test::settle(window, 600000))
+            qFatal("no figures of %s", qPrintable(model));
+    };
+    open(0);
+    QTest::qWait(500);
+    const double before = residentMb();
+    for (std::size_t k = 1; k < 50; ++k)
+        open(k);
+    open(0);
+    QTest::qWait(1000);
+    print(QStringLiteral("memory more than at the start, after 50 models"), {residentMb() - before}, "MB",
+          "200");
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+        qputenv("QT_QPA_PLATFORM", "offscreen");
+    const test::PrivateHome home;
+    QApplication application(argc, argv);
+    std::printf("%-58s %9s %9s %9s     %s\n", "", "median", "p95", "p99", "limit");
+    firstPicture();
+    panAndZoom();
+    errorsAfterEdits(test::kSampleModel, test::kSampleData, 64, "1 first, 5 all");
+    std::vector<std::pair<QString, QString>> models{{test::kSampleModel, test::kSampleData}};
+    for (int k = 1; k + 2 < argc; k += 3) {
+        const QString model = QString::fromLocal8Bit(argv[k]);
+        const QString data = QString::fromLocal8Bit(argv[k + 1]);
+        errorsAfterEdits(model, data, static_cast<std::size_t>(std::atoi(argv[k + 2])),
+                         "1 first (mnet25: 2), 5 all");
+        models.emplace_back(model, data);
+    }
+    memoryAfterModels(models);
+    return 0;
+}

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# The figures that the window is held to, in a release build on two cores: errors after an edit, first picture, pan and zoom, memory.
+#   key_figures.sh [BUILD]: default build/release, configured and built where it is not
+# With HALFTONE_SHARED also of trained models there. Nothing else should run on the machine.
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+build=${1:-build/release}
+[[ -f $build/build.ninja ]] || cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHALFTONE_BENCH=ON >/dev/null
+cmake --build "$build" --target bench_window -- -j2 >/dev/null
+
+models=()
+add() {
+    [[ -f $HALFTONE_SHARED/models/$1 ]] && models+=("$HALFTONE_SHARED/models/$1" "$HALFTONE_SHARED/images/$2" "$3")
+    return 0
+}
+if [[ -n ${HALFTONE_SHARED:-} ]]; then
+    add mobilenetv2-mxnet/mobilenetv2-symbol.json imagenet500 64
+    add mnet25-retinaface/mnet.25-symbol.json faces 8
+fi
+exec taskset -c 0,1 "$build/tests/bench_window" "${models[@]}"
