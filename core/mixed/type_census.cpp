@@ -6,6 +6,7 @@
 #include "core/infer/infer_types.h"
 #include "core/infer/node_types.h"
 #include "core/infer/variables.h"
+#include "core/mixed/convert_model.h"
 #include "core/ops/cost.h"
 #include "core/policy/assignment.h"
 #include "core/quantize/coded_nodes.h"
@@ -252,12 +253,11 @@ Result<TypeCensus> typeCensus(const infer::TypedModel &model, const policy::Poli
     census.count(found);
     if (!policy)
         return found;
-    const graph::Graph &graph = model.model.graph;
-    HALFTONE_TRY(const policy::Rules rules, policy::resolve(*policy, dialect::of(graph), found.warnings));
-    HALFTONE_TRY(const policy::NamedNodes named, policy::matchNames(*policy, graph, found.warnings));
-    policy::Assignment assignment = policy::assign(graph, rules, named);
-    census.keepCoded(assignment, found);
-    census.compare(assignment, policy->target, found);
+    // The mode and the chip have their say, as in a conversion.
+    HALFTONE_TRY(Decided decided, decide(model.model, *policy));
+    found.warnings = std::move(decided.warnings);
+    census.keepCoded(decided.assignment, found);
+    census.compare(decided.assignment, policy->target, found);
     return found;
 }
 

@@ -116,6 +116,26 @@ private Q_SLOTS:
             QVERIFY(difference.at("why").get<std::string>().find("comes in float32") != std::string::npos);
     }
 
+    /// What a mode or a chip decides is asked for as well: the built-in lists alone ask for something else here.
+    void modesAndChipsAreHeardAsInAConversion_data()
+    {
+        QTest::addColumn<QStringList>("how");
+        QTest::newRow("tvm") << QStringList{"--mode", "tvm"};
+        QTest::newRow("all") << QStringList{"--mode", "all"};
+        QTest::newRow("conv16") << QStringList{"--hardware", "conv16"};
+    }
+    void modesAndChipsAreHeardAsInAConversion()
+    {
+        QFETCH(QStringList, how);
+        QTemporaryDir folder;
+        const QStringList asked = QStringList{"--target", "float16"} + how;
+        const QString model = converted(folder, asked);
+        const CliOutcome outcome = verified(model, asked);
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        QVERIFY(outcome.json().at("requested").get<int>() > 0);
+        QCOMPARE(verified(kModel, asked).code, 1); // as trained
+    }
+
     void othersModelsAreReadToo()
     {
         const auto coded = callCli({"verify", QStringLiteral(HALFTONE_TEST_DATA "/qdq/qdq.onnx"), "--json"});

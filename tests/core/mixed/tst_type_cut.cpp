@@ -84,15 +84,28 @@ class TestTypeCut : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
-    /// Every choice of small problems is tried.
+    /// Every choice is tried, up to 18 free operators.
+    void noChoiceIsCheaper_data()
+    {
+        QTest::addColumn<int>("rounds");
+        QTest::addColumn<int>("fewest");
+        QTest::addColumn<int>("most");
+        QTest::newRow("up to 8") << 2000 << 1 << 8;
+        QTest::newRow("up to 14") << 60 << 9 << 14;
+        QTest::newRow("up to 18") << 6 << 15 << 18;
+    }
     void noChoiceIsCheaper()
     {
+        QFETCH(int, rounds);
+        QFETCH(int, fewest);
+        QFETCH(int, most);
         std::mt19937 random(7);
         const auto below
             = [&random](std::uint32_t end) { return static_cast<std::uint32_t>(random() % end); };
-        for (int round = 0; round < 2000; ++round) {
+        for (int round = 0; round < rounds; ++round) {
             Problem problem;
-            const std::uint32_t nodes = 1 + below(8);
+            const auto nodes
+                = static_cast<std::uint32_t>(fewest) + below(static_cast<std::uint32_t>(most - fewest) + 1);
             for (std::uint32_t k = 0; k < nodes; ++k)
                 problem.isHalf.push_back(below(2) == 0);
             for (std::uint32_t k = 0; k < 2 + nodes; ++k) {
