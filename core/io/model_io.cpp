@@ -223,7 +223,8 @@ Result<AtomicFile> createOutput(const std::string &path, std::span<const FileIde
 }
 
 Result<std::vector<std::string>> saveOnnx(const graph::Model &model, const ModelOutput &output,
-                                          std::span<const FileIdentity> sources)
+                                          std::span<const FileIdentity> sources,
+                                          std::span<const tensor::DType> outputTypes)
 {
     if (dialect::of(model.graph).name() != kOnnxSuffix.substr(1))
         return inFile(unsupported({},
@@ -231,9 +232,9 @@ Result<std::vector<std::string>> saveOnnx(const graph::Model &model, const Model
                                       + ", which this build does not write as ONNX"),
                       output.modelPath());
     const std::string apart = fs::path(output.paramsPath()).filename().string();
-    auto bytes = writeOnnx(model, output.hasValuesApart() ? apart : std::string());
+    auto bytes = writeOnnx(model, output.hasValuesApart() ? apart : std::string(), outputTypes);
     if (!output.hasValuesApart() && !bytes.ok() && bytes.error().code == Errc::Unsupported)
-        bytes = writeOnnx(model, apart);
+        bytes = writeOnnx(model, apart, outputTypes);
     if (!bytes.ok())
         return inFile(std::move(bytes).error(), output.modelPath());
     HALFTONE_TRY(AtomicFile file, createOutput(output.modelPath(), sources));
@@ -337,10 +338,11 @@ tensor::DType declaredOutputType(const LoadedModel &loaded, std::size_t k)
 }
 
 Result<std::vector<std::string>> saveModel(const graph::Model &model, const ModelOutput &output,
-                                           const LoadedModel &source)
+                                           const LoadedModel &source,
+                                           std::span<const tensor::DType> outputTypes)
 {
     if (output.isOnnx())
-        return saveOnnx(model, output, source.sources);
+        return saveOnnx(model, output, source.sources, outputTypes);
     if (dialect::of(model.graph).name() == kOnnxSuffix.substr(1))
         return inFile(unsupported({}, "a model of ONNX, which is not written as a symbol with parameters"),
                       output.modelPath());

@@ -7,6 +7,7 @@
 #include "core/io/onnx_facts.h"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -79,9 +80,11 @@ std::vector<std::string> outputFiles(const std::string &prefix, const std::strin
 /// An ONNX model goes into one file; of one too large for that, the values go into a second file beside it. Of an MXNet model
 /// writes `<prefix>-symbol.json` and, when it has parameters, `<prefix>-0000.params`: both or none, the symbol marked with its
 /// parameter file. Gives the paths written. `source` is what the model was made from: its files are never written over.
-/// fails: BadCall when an output would replace a file of `source`; else what the file system says.
+/// outputTypes  of an ONNX model that was changed: those that its outputs come in now; Unknown, or beyond the end: as its file said
+/// fails        BadCall when an output would replace a file of `source`; else what the file system says.
 Result<std::vector<std::string>> saveModel(const graph::Model &model, const ModelOutput &output,
-                                           const LoadedModel &source);
+                                           const LoadedModel &source,
+                                           std::span<const tensor::DType> outputTypes = {});
 /// The same where nothing was claimed before.
 Result<std::vector<std::string>> saveModel(const graph::Model &model, const std::string &prefix,
                                            const LoadedModel &source);

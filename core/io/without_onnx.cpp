@@ -8,7 +8,7 @@ Result<graph::Model> readOnnx(const std::shared_ptr<const MappedFile> &file, std
     return inFile(unsupported({}, "an ONNX model, which this build cannot read"), file->path());
 }
 
-Result<OnnxBytes> writeOnnx(const graph::Model &, const std::string &)
+Result<OnnxBytes> writeOnnx(const graph::Model &, const std::string &, std::span<const tensor::DType>)
 {
     return unsupported({}, "an ONNX model, which this build cannot write");
 }

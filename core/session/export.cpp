@@ -113,7 +113,7 @@ Result<std::vector<std::string>> exportAll(const Snapshot &snapshot, const Figur
         HALFTONE_TRY(const io::ModelOutput output,
                      io::ModelOutput::claim(io::outputName(modelPrefix(options), shown.source->modelPath)));
         HALFTONE_TRY(const graph::Model model, formatted(output, shown));
-        HALFTONE_TRY(written, io::saveModel(model, output, *shown.source));
+        HALFTONE_TRY(written, io::saveModel(model, output, *shown.source, outputTypes(model)));
     }
     if (options.policy) {
         written.push_back(options.prefix + ".policy.json");

@@ -1,6 +1,8 @@
 #include "core/session/in_format.h"
 
 #include "core/dialect/dialect.h"
+#include "core/infer/infer_types.h"
+#include "core/infer/variables.h"
 #include "core/translate/to_onnx.h"
 
 namespace halftone::session {
@@ -12,6 +14,24 @@ Result<graph::Model> inFormatOf(const io::ModelOutput &output, const graph::Mode
     if (!output.isOnnx() || dialect::of(model.graph).name() == "onnx")
         return model;
     return translate::toOnnx(model, {shapes, {types.begin(), types.end()}});
+}
+
+std::vector<tensor::DType> outputTypes(const graph::Model &model)
+{
+    std::vector<policy::Warning> unheard;
+    const auto variables = infer::classifyVariables(model, {}, unheard);
+    if (!variables.ok())
+        return {};
+    std::vector<tensor::DType> given;
+    for (const infer::Variable &variable : variables.value())
+        given.push_back(variable.type);
+    const auto types = infer::inferTypes(model.graph, given);
+    if (!types.ok())
+        return {};
+    std::vector<tensor::DType> heads;
+    for (const graph::Entry &head : model.graph.heads())
+        heads.push_back(types.value().of(head));
+    return heads;
 }
 
 } // namespace halftone::session

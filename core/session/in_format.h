@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace halftone::session {
 
@@ -18,5 +19,8 @@ namespace halftone::session {
 Result<graph::Model> inFormatOf(const io::ModelOutput &output, const graph::Model &model,
                                 const std::unordered_map<std::string, tensor::Shape> &shapes,
                                 const std::map<std::string, tensor::DType> &types);
+
+/// The types that a model's outputs come in, which an ONNX file has to say; Unknown where they do not follow.
+std::vector<tensor::DType> outputTypes(const graph::Model &model);
 
 } // namespace halftone::session

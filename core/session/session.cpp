@@ -224,7 +224,9 @@ Result<jobs::QuantizeOutcome> Session::quantize(const jobs::QuantizeSettings &se
 
 Result<std::vector<std::string>> Session::write(const graph::Model &model, const std::string &prefix) const
 {
-    return io::saveModel(model, prefix, *m_source);
+    HALFTONE_TRY(const io::ModelOutput output,
+                 io::ModelOutput::claim(io::outputName(prefix, m_source->modelPath)));
+    return io::saveModel(model, output, *m_source, outputTypes(model));
 }
 
 Result<std::vector<std::string>> Session::write(const graph::Model &model, const io::ModelOutput &output,
@@ -233,7 +235,7 @@ Result<std::vector<std::string>> Session::write(const graph::Model &model, const
     auto written = session::inFormatOf(output, model, m_inputShapes, inputTypes);
     if (!written.ok())
         return located(std::move(written).error());
-    return io::saveModel(written.value(), output, *m_source);
+    return io::saveModel(written.value(), output, *m_source, outputTypes(written.value()));
 }
 
 } // namespace halftone::session

@@ -146,6 +146,24 @@ private Q_SLOTS:
         QVERIFY(profiled.json().at("versus").at("ratio").get<double>() > 0);
     }
 
+    /// A file of ONNX says of each output in which type it comes; where that is not so, checkers and runtimes refuse it.
+    void outputsSayTheTypesThatTheyComeIn()
+    {
+        QTemporaryDir folder;
+        const QString model = QStringLiteral(HALFTONE_TEST_DATA "/tvm/conv_relu/model.onnx");
+        const QString out = folder.filePath("low.onnx");
+        for (const auto &[option, type] :
+             {std::pair("--no-keep-io-types", "float16"), std::pair("--keep-io-types", "float32")}) {
+            const auto made
+                = callCli({"convert", model, "--mode", "tvm", "--target", "float16", option, "--out", out});
+            if (made.code == 3)
+                QSKIP("this build was made without ONNX");
+            QVERIFY2(made.code == 0, made.err);
+            const auto outputs = callCli({"info", out, "--json"}).json().at("outputs");
+            QCOMPARE(outputs.at(0).at("dtype").get<std::string>(), type);
+        }
+    }
+
     void badCallsSayWhatTheyWant()
     {
         QTemporaryDir folder;

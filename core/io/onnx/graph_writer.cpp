@@ -479,6 +479,19 @@ void GraphWriter::writeOutputs(::onnx::GraphProto &proto) const
     }
 }
 
+/// Conversion may change which float an output comes in, and a file that says another is refused.
+void GraphWriter::correctOutputTypes(::onnx::GraphProto &proto) const
+{
+    const auto count = std::min(static_cast<std::size_t>(proto.output_size()), m_outputTypes.size());
+    for (std::size_t k = 0; k < count; ++k) {
+        auto &type = *proto.mutable_output(static_cast<int>(k))->mutable_type();
+        const auto said
+            = type.has_tensor_type() ? names::dtypeOfCode(type.tensor_type().elem_type()) : std::nullopt;
+        if (said && tensor::isFloat(*said) && tensor::isFloat(m_outputTypes[k]))
+            type.mutable_tensor_type()->set_elem_type(static_cast<int>(names::codeOf(m_outputTypes[k])));
+    }
+}
+
 /// Of a graph that was changed only what cannot have: types that are no floats'.
 void GraphWriter::writeValueInfo(const ::onnx::GraphProto &source, ::onnx::GraphProto &proto) const
 {
@@ -517,8 +530,10 @@ Result<void> GraphWriter::write(::onnx::GraphProto &proto, const std::vector<std
         if (!m_graph.isVariable(id))
             HALFTONE_CHECK(writeNode(id, proto));
     writeOutputs(proto);
-    if (source != nullptr && !isAsRead())
+    if (source != nullptr && !isAsRead()) {
+        correctOutputTypes(proto);
         writeValueInfo(*source, proto);
+    }
     return {};
 }
 

@@ -4,6 +4,7 @@
 #include "core/graph/model.h"
 #include "core/io/onnx/source.h"
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -24,6 +25,8 @@ public:
     {
     }
 
+    /// The types of the outputs as they are computed now; Unknown, or beyond the end: as the file said. Lasts as long as this.
+    void sayOutputTypes(std::span<const tensor::DType> types) { m_outputTypes = types; }
     /// `outer`: what values that this body captures are called, by the number that its variables bear.
     Result<void> write(::onnx::GraphProto &proto, const std::vector<std::string> &outer = {});
 
@@ -40,11 +43,13 @@ private:
                                  ::onnx::NodeProto &node) const;
     Result<void> writeBody(graph::NodeId id, std::size_t body, ::onnx::AttributeProto &attribute) const;
     void writeOutputs(::onnx::GraphProto &proto) const;
+    void correctOutputTypes(::onnx::GraphProto &proto) const;
     void writeValueInfo(const ::onnx::GraphProto &source, ::onnx::GraphProto &proto) const;
     const std::string &nameOf(const graph::Entry &entry) const { return m_values[entry.node][entry.output]; }
 
     const graph::Graph &m_graph;
     const std::unordered_map<std::string_view, const tensor::Array *> *m_parameters;
+    std::span<const tensor::DType> m_outputTypes;
     std::vector<std::vector<std::string>> m_values; ///< names, by NodeId and output
 };
 

@@ -6,6 +6,7 @@
 #include "core/io/onnx_facts.h"
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,14 @@ Result<graph::Model> readOnnx(const std::shared_ptr<const MappedFile> &file, std
 
 /// A model as the bytes of an ONNX file. What was read from one and not changed is written as it was. Values of
 /// initializers lie in the file, or in one of the name `dataFile` beside it where that is not empty.
+/// outputTypes  of a graph that was changed: those that its outputs come in now; Unknown, or beyond the end: as the file said
 struct OnnxBytes
 {
     std::string message;
     std::string data; ///< of the file beside it; empty: none
 };
-Result<OnnxBytes> writeOnnx(const graph::Model &model, const std::string &dataFile = {});
+Result<OnnxBytes> writeOnnx(const graph::Model &model, const std::string &dataFile = {},
+                            std::span<const tensor::DType> outputTypes = {});
 
 /// Needs: a graph that readOnnx() made, or one made of it.
 OnnxFacts onnxFacts(const graph::Graph &graph);

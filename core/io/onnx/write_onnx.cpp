@@ -107,7 +107,8 @@ void raiseVersion(const GraphData *data, ::onnx::ModelProto &model)
 } // namespace
 } // namespace onnx
 
-Result<OnnxBytes> writeOnnx(const graph::Model &model, const std::string &dataFile)
+Result<OnnxBytes> writeOnnx(const graph::Model &model, const std::string &dataFile,
+                            std::span<const tensor::DType> outputTypes)
 {
     const auto *const data = dynamic_cast<const onnx::GraphData *>(model.graph.format().get());
     ::onnx::ModelProto proto;
@@ -115,7 +116,9 @@ Result<OnnxBytes> writeOnnx(const graph::Model &model, const std::string &dataFi
     std::unordered_map<std::string_view, const tensor::Array *> parameters;
     for (const tensor::Array &array : model.parameters)
         parameters.insert_or_assign(dialect::variableOf(model.graph, array.name), &array);
-    HALFTONE_CHECK(onnx::GraphWriter(model.graph, &parameters).write(*proto.mutable_graph()));
+    onnx::GraphWriter writer(model.graph, &parameters);
+    writer.sayOutputTypes(outputTypes);
+    HALFTONE_CHECK(writer.write(*proto.mutable_graph()));
     onnx::raiseVersion(data, proto);
     if (data != nullptr && proto.functions_size() > 0)
         onnx::Functions::removeUncalled(data->source->model, proto);
