@@ -9,6 +9,7 @@
 #include <QCheckBox>
 #include <QFileInfo>
 #include <QLabel>
+#include <QStandardItemModel>
 #include <QToolButton>
 
 namespace halftone::app {
@@ -68,10 +69,11 @@ void ModelBar::addTarget()
 void ModelBar::addMode()
 {
     m_mode = new widgets::ChoiceBox(this);
-    m_mode->addItem(QStringLiteral("typed"), static_cast<int>(policy::Mode::Typed));
-    m_mode->addItem(QStringLiteral("mxnet"), static_cast<int>(policy::Mode::Mxnet));
+    for (const auto mode : {policy::Mode::Typed, policy::Mode::Mxnet, policy::Mode::Tvm, policy::Mode::All})
+        m_mode->addItem(plain(std::string(policy::nameOf(mode))), static_cast<int>(mode));
     m_mode->setToolTip(
-        tr("typed: casts only where types differ; mxnet: node for node what MXNet 1.9.1 makes"));
+        tr("typed: casts only where types differ; mxnet: node for node what MXNet 1.9.1 makes; "
+           "tvm: by the rules of TVM's pass; all: whatever can be is lowered"));
     connect(m_mode, &QComboBox::activated, this, [this] {
         m_controller->apply(policy::SetMode{static_cast<policy::Mode>(m_mode->currentData().toInt())});
         Q_EMIT chosen();
@@ -111,9 +113,9 @@ void ModelBar::refresh()
     if (!m_controller->isOpen())
         return;
     const policy::Policy &policy = m_controller->document()->policy();
-    // A policy may still ask for it, and is then mended here.
-    m_mode->setEnabled(dialect::of(m_controller->snapshot()->graph()).hasNodeForNodeMode()
-                       || policy.mode == policy::Mode::Mxnet);
+    if (auto *const modes = qobject_cast<QStandardItemModel *>(m_mode->model()))
+        modes->item(m_mode->findData(static_cast<int>(policy::Mode::Mxnet)))
+            ->setEnabled(dialect::of(m_controller->snapshot()->graph()).hasNodeForNodeMode());
     m_target->setCurrentIndex(m_target->findData(static_cast<int>(policy.target)));
     m_mode->setCurrentIndex(m_mode->findData(static_cast<int>(policy.mode.value_or(policy::Mode::Typed))));
 }
