@@ -23,12 +23,14 @@ std::vector<tensor::DType> outputTypes(const graph::Model &model)
     if (!variables.ok())
         return {};
     std::vector<tensor::DType> given;
+    given.reserve(variables.value().size());
     for (const infer::Variable &variable : variables.value())
         given.push_back(variable.type);
     const auto types = infer::inferTypes(model.graph, given);
     if (!types.ok())
         return {};
     std::vector<tensor::DType> heads;
+    heads.reserve(model.graph.heads().size());
     for (const graph::Entry &head : model.graph.heads())
         heads.push_back(types.value().of(head));
     return heads;

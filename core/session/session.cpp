@@ -41,6 +41,7 @@ Result<std::vector<policy::Warning>> warningsOf(const graph::Model &model)
     HALFTONE_TRY(const std::vector<infer::Variable> variables,
                  infer::classifyVariables(model, policy::Policy(), told));
     std::vector<tensor::DType> stored;
+    stored.reserve(variables.size());
     for (const infer::Variable &variable : variables)
         stored.push_back(variable.type);
     HALFTONE_TRY(const infer::TypeMap types, infer::inferTypes(model.graph, stored));
