@@ -38,7 +38,8 @@ MainWindow::MainWindow(QWidget *parent, For whom)
     , m_focusWalk(this, [this] { return m_controller.isOpen() ? m_graph->focusProxy() : nullptr; })
 {
     setAcceptDrops(true);
-    setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks);
+    // Not animated: while Qt (before 6.5) restores a layout, an animation that ends changes the tab bars that it goes through.
+    setDockOptions(AllowNestedDocks | AllowTabbedDocks);
     m_jobs = new LiveJobs(&m_controller, this);
     m_jobs->setSettings(m_preferences.jobs);
     m_files = new DocumentFiles(&m_controller, m_jobs, this);

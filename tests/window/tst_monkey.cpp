@@ -104,10 +104,11 @@ private:
     /// A few hits into the dialog that waits, then Esc. Nothing is hit where files could be written over or taken away.
     void hitDialog()
     {
-        if (QWidget *const popup = QApplication::activePopupWidget()) {
+        if (const QPointer<QWidget> popup = QApplication::activePopupWidget()) {
             if (m_random.bounded(2) == 0)
                 QTest::keyClick(popup, m_random.bounded(2) ? Qt::Key_Down : Qt::Key_Up);
-            popup->close();
+            if (popup)
+                popup->close();
         }
         QWidget *const modal = QApplication::activeModalWidget();
         if (!modal)
@@ -168,7 +169,8 @@ private:
                                         : Qt::NoModifier;
     }
 
-    void hitWidget(QWidget *widget)
+    /// What is pressed may close what it lies in: then it is gone.
+    void hitWidget(const QPointer<QWidget> &widget)
     {
         const auto button = m_random.bounded(8) == 0 ? Qt::RightButton : Qt::LeftButton;
         const Qt::KeyboardModifiers modifiers = anyModifiers();
@@ -182,8 +184,10 @@ private:
             break;
         case 3:
             QTest::mousePress(widget, Qt::LeftButton, modifiers, anywhere(widget));
-            QTest::mouseMove(widget, anywhere(widget));
-            QTest::mouseRelease(widget, Qt::LeftButton, modifiers, anywhere(widget));
+            if (widget)
+                QTest::mouseMove(widget, anywhere(widget));
+            if (widget)
+                QTest::mouseRelease(widget, Qt::LeftButton, modifiers, anywhere(widget));
             break;
         case 4: {
             const QPoint place = anywhere(widget);
