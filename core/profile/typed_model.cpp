@@ -1,8 +1,7 @@
 #include "core/profile/typed_model.h"
 
 #include "core/dialect/dialect.h"
-#include "core/infer/infer_types.h"
-#include "core/infer/variables.h"
+#include "core/infer/stored_types.h"
 #include "core/profile/trace.h"
 #include "core/rewrite/inline_calls.h"
 #include "core/rewrite/inline_fused.h"
@@ -26,13 +25,7 @@ Result<infer::TypedModel> typedModel(graph::Model model,
     for (const tensor::Array &array : typed.model.parameters)
         shapes.try_emplace(std::string(dialect::variableOf(typed.model.graph, array.name)), array.shape);
     HALFTONE_TRY(typed.shapes, infer::inferShapes(typed.model.graph, shapes));
-    std::vector<policy::Warning> warnings;
-    HALFTONE_TRY(const std::vector<infer::Variable> variables,
-                 infer::classifyVariables(typed.model, policy, warnings));
-    std::vector<tensor::DType> types;
-    for (const infer::Variable &variable : variables)
-        types.push_back(variable.type);
-    HALFTONE_TRY(typed.types, infer::inferTypes(typed.model.graph, types));
+    HALFTONE_TRY(typed.types, infer::storedTypes(typed.model, policy));
     if (needsTrace(typed))
         HALFTONE_CHECK(trace(typed, progress));
     return typed;

@@ -1,8 +1,7 @@
 #include "core/rewrite/fold_casts.h"
 
 #include "core/dialect/dialect.h"
-#include "core/infer/infer_types.h"
-#include "core/infer/variables.h"
+#include "core/infer/stored_types.h"
 #include "core/rewrite/prune.h"
 #include "core/rewrite/rebuild.h"
 
@@ -15,17 +14,6 @@ namespace {
 using graph::Entry;
 using graph::NodeId;
 using tensor::DType;
-
-Result<infer::TypeMap> typesOf(const graph::Model &model)
-{
-    std::vector<policy::Warning> warnings;
-    HALFTONE_TRY(const std::vector<infer::Variable> variables, infer::classifyVariables(model, {}, warnings));
-    std::vector<DType> known;
-    known.reserve(variables.size());
-    for (const infer::Variable &variable : variables)
-        known.push_back(variable.type);
-    return infer::inferTypes(model.graph, known);
-}
 
 class Folding
 {
@@ -90,7 +78,7 @@ private:
 
 Result<Rewritten> foldCasts(const graph::Model &model, const Progress &progress)
 {
-    HALFTONE_TRY(const infer::TypeMap types, typesOf(model));
+    HALFTONE_TRY(const infer::TypeMap types, infer::storedTypes(model));
     Rewritten result{{{}, model.parameters, model.hasParameters}, 0, {}};
     result.model.graph = Folding(model.graph, types).run(result.changed);
     if (result.changed == 0)

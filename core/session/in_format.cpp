@@ -1,8 +1,7 @@
 #include "core/session/in_format.h"
 
 #include "core/dialect/dialect.h"
-#include "core/infer/infer_types.h"
-#include "core/infer/variables.h"
+#include "core/infer/stored_types.h"
 #include "core/translate/to_onnx.h"
 
 namespace halftone::session {
@@ -16,17 +15,11 @@ Result<graph::Model> inFormatOf(const io::ModelOutput &output, const graph::Mode
     return translate::toOnnx(model, {shapes, {types.begin(), types.end()}});
 }
 
-std::vector<tensor::DType> outputTypes(const graph::Model &model)
+std::vector<tensor::DType> writtenTypes(const io::ModelOutput &output, const graph::Model &model)
 {
-    std::vector<policy::Warning> unheard;
-    const auto variables = infer::classifyVariables(model, {}, unheard);
-    if (!variables.ok())
+    if (!output.isOnnx())
         return {};
-    std::vector<tensor::DType> given;
-    given.reserve(variables.value().size());
-    for (const infer::Variable &variable : variables.value())
-        given.push_back(variable.type);
-    const auto types = infer::inferTypes(model.graph, given);
+    const auto types = infer::storedTypes(model);
     if (!types.ok())
         return {};
     std::vector<tensor::DType> heads;

@@ -20,7 +20,8 @@ Result<graph::Model> inFormatOf(const io::ModelOutput &output, const graph::Mode
                                 const std::unordered_map<std::string, tensor::Shape> &shapes,
                                 const std::map<std::string, tensor::DType> &types);
 
-/// The types that a model's outputs come in, which an ONNX file has to say; Unknown where they do not follow.
-std::vector<tensor::DType> outputTypes(const graph::Model &model);
+/// The types that the outputs of a model come in that goes into an ONNX file, which has to say them; Unknown where they do not follow.
+/// Empty for a file that says none.
+std::vector<tensor::DType> writtenTypes(const io::ModelOutput &output, const graph::Model &model);
 
 } // namespace halftone::session

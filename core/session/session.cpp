@@ -3,8 +3,7 @@
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
 #include "core/infer/cpu_defects.h"
-#include "core/infer/infer_types.h"
-#include "core/infer/variables.h"
+#include "core/infer/stored_types.h"
 #include "core/io/arrays/npz.h"
 #include "core/rewrite/restore_parameters.h"
 #include "core/session/in_format.h"
@@ -37,14 +36,7 @@ bool hasVariable(const graph::Graph &graph, const std::string &name)
 /// Of a model as it lies in its file.
 Result<std::vector<policy::Warning>> warningsOf(const graph::Model &model)
 {
-    std::vector<policy::Warning> told; // of a policy, which there is none of
-    HALFTONE_TRY(const std::vector<infer::Variable> variables,
-                 infer::classifyVariables(model, policy::Policy(), told));
-    std::vector<tensor::DType> stored;
-    stored.reserve(variables.size());
-    for (const infer::Variable &variable : variables)
-        stored.push_back(variable.type);
-    HALFTONE_TRY(const infer::TypeMap types, infer::inferTypes(model.graph, stored));
+    HALFTONE_TRY(const infer::TypeMap types, infer::storedTypes(model));
     return infer::cpuWarnings(model.graph, infer::cpuDefects(model.graph, types));
 }
 
@@ -227,7 +219,7 @@ Result<std::vector<std::string>> Session::write(const graph::Model &model, const
 {
     HALFTONE_TRY(const io::ModelOutput output,
                  io::ModelOutput::claim(io::outputName(prefix, m_source->modelPath)));
-    return io::saveModel(model, output, *m_source, outputTypes(model));
+    return io::saveModel(model, output, *m_source, writtenTypes(output, model));
 }
 
 Result<std::vector<std::string>> Session::write(const graph::Model &model, const io::ModelOutput &output,
@@ -236,7 +228,7 @@ Result<std::vector<std::string>> Session::write(const graph::Model &model, const
     auto written = session::inFormatOf(output, model, m_inputShapes, inputTypes);
     if (!written.ok())
         return located(std::move(written).error());
-    return io::saveModel(written.value(), output, *m_source, outputTypes(written.value()));
+    return io::saveModel(written.value(), output, *m_source, writtenTypes(output, written.value()));
 }
 
 } // namespace halftone::session

@@ -5,6 +5,7 @@
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/graph/traverse.h"
 #include "core/infer/infer_types.h"
+#include "core/infer/stored_types.h"
 #include "core/infer/variables.h"
 #include "core/translate/writers.h"
 
@@ -96,12 +97,7 @@ Result<infer::TypeMap> typesOf(const graph::Model &model, const InputFacts &inpu
 /// The translation, if its operators take the types that they get.
 Result<graph::Model> checked(graph::Model model)
 {
-    std::vector<policy::Warning> warnings;
-    HALFTONE_TRY(const auto variables, infer::classifyVariables(model, policy::Policy(), warnings));
-    std::vector<tensor::DType> types;
-    for (const infer::Variable &variable : variables)
-        types.push_back(variable.type);
-    auto inferred = infer::inferTypes(model.graph, types);
+    auto inferred = infer::storedTypes(model);
     if (inferred.ok())
         return model;
     return unsupported(inferred.error().where, "in ONNX, " + inferred.error().found);
