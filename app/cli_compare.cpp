@@ -106,13 +106,10 @@ Json accuracyJson(const jobs::CompareOutcome &outcome, double jobs::Accuracy::*s
 Json jsonOf(const jobs::CompareOutcome &outcome, const Options &options)
 {
     const profile::Comparison &comparison = outcome.comparison;
-    Json warnings = Json::array();
-    for (const policy::Warning &warning : outcome.warnings)
-        warnings.push_back({{"entry", warning.entry}, {"text", warning.text}});
     return {
         {"backend", options.compare.backend},
         {"arithmetic", backends::nameOf(outcome.arithmetic)},
-        {"warnings", std::move(warnings)},
+        {"warnings", warningsJson(outcome.warnings)},
         {"analysed_format", isAnalysed(outcome) ? Json(tensor::nameOf(outcome.models.float16As)) : Json()},
         {"effect", options.effect},
         {"examples", outcome.examples},
@@ -246,10 +243,7 @@ Result<jobs::CompareOutcome> outcomeOf(const Options &options, session::Session 
 {
     jobs::CompareOptions compare = options.compare;
     if (!options.against.empty()) {
-        policy::Policy policy;
-        if (!options.policy.accumulate.empty())
-            HALFTONE_CHECK(policy::setAccumulate(policy, options.policy.accumulate));
-        compare.accumulator = policy.accumulate.value_or(tensor::DType::Unknown);
+        HALFTONE_TRY(compare.accumulator, policy::accumulatorNamed(options.policy.accumulate));
         auto outcome = session.compareAgainst(options.against, compare, progress(stop));
         if (outcome.ok())
             tellWarnings(outcome.value().warnings);
@@ -277,11 +271,8 @@ Result<jobs::CompareOutcome> outcomeOf(const Options &options, session::Session 
 
 Result<void> writeCsv(const std::string &path, const jobs::CompareOutcome &compared)
 {
-    const std::string text
-        = report::comparisonCsv(compared.models.reference.graph, compared.comparison.layers);
-    HALFTONE_TRY(AtomicFile file, AtomicFile::create(path));
-    HALFTONE_CHECK(file.write(text));
-    return file.commit();
+    return writeWhole(path,
+                      report::comparisonCsv(compared.models.reference.graph, compared.comparison.layers));
 }
 
 Result<void> compare(Options options, const std::stop_token &stop)

@@ -105,14 +105,6 @@ void printSummary(const session::Session &session, const ConvertedModel &convert
         print("wrote " + printable(path) + '\n');
 }
 
-Result<void> writeReport(const std::string &path, const std::string &report)
-{
-    HALFTONE_TRY(AtomicFile file, AtomicFile::create(path));
-    HALFTONE_CHECK(file.write(report));
-    HALFTONE_CHECK(file.write("\n"));
-    return file.commit();
-}
-
 /// An opset that no program has is as wrong as the largest number.
 int wanted(std::uint32_t opset)
 {
@@ -186,7 +178,7 @@ Result<void> convert(Options options, const std::stop_token &stop)
         ? report::conversionJson(session.source().model.graph, converted, &shapes)
         : std::string();
     if (!options.report.empty())
-        HALFTONE_CHECK(writeReport(options.report, report));
+        HALFTONE_CHECK(writeWhole(options.report, report + "\n"));
     if (!options.json)
         tellNotes(session.source().modelPath, notes);
     tellWarnings(converted.warnings);

@@ -40,15 +40,10 @@ Json taskJson(const std::optional<jobs::TaskScore> &task)
 {
     if (!task)
         return {};
-    const auto number
-        = [](const std::optional<double> &value) { return value ? report::jsonNumber(*value) : Json(); };
-    return {{"metric", jobs::nameOf(task->metric)},
-            {"guessed", task->isGuessed},
-            {"fp32", number(task->reference)},
-            {"mixed", number(task->other)},
-            {"agree", number(task->agreement)},
-            {"examples", task->examples},
-            {"peak", number(task->peak)}};
+    return {{"metric", jobs::nameOf(task->metric)},           {"guessed", task->isGuessed},
+            {"fp32", report::numberOrNull(task->reference)},  {"mixed", report::numberOrNull(task->other)},
+            {"agree", report::numberOrNull(task->agreement)}, {"examples", task->examples},
+            {"peak", report::numberOrNull(task->peak)}};
 }
 
 std::string taskText(const jobs::TaskScore &task)

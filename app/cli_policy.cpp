@@ -29,13 +29,6 @@ policy::ListOrigin originNamed(std::string_view name)
     return at == policy::kListOrigins.end() ? policy::ListOrigin::OnnxConverter : *at;
 }
 
-Result<void> write(const std::string &path, const std::string &text)
-{
-    HALFTONE_TRY(AtomicFile file, AtomicFile::create(path));
-    HALFTONE_CHECK(file.write(text));
-    return file.commit();
-}
-
 void printNames(const char *what, const std::vector<std::string> &names)
 {
     print(std::string(what) + " (" + std::to_string(names.size()) + "): " + printable(joined(names, 12))
@@ -65,7 +58,7 @@ Result<void> importPolicy(const Options &options)
     policy::ImportedLists &lists = imported.value();
     const std::string text = policy::writePolicy(lists.policy);
     if (!options.out.empty())
-        HALFTONE_CHECK(write(options.out, text));
+        HALFTONE_CHECK(writeWhole(options.out, text));
     if (options.json) {
         printJson(Json{{"from", options.from},
                        {"policy", Json::parse(text)},

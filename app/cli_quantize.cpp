@@ -108,19 +108,13 @@ Json reportOf(const Options &options, const jobs::QuantizeOutcome &outcome,
         const auto found = tensors.find(threshold.tensor.source);
         if (found != tensors.end()) {
             const calibration::Threshold &chosen = found->second->threshold;
-            const auto decibels = [](const std::optional<double> &value) {
-                return value ? report::jsonNumber(*value) : Json();
-            };
             row["method"] = calibration::nameOf(chosen.method);
-            row["sqnr_db"] = decibels(chosen.sqnrDb);
-            row["sqnr_db_minmax"] = decibels(chosen.sqnrDbMinMax);
+            row["sqnr_db"] = report::numberOrNull(chosen.sqnrDb);
+            row["sqnr_db_minmax"] = report::numberOrNull(chosen.sqnrDbMinMax);
             row["note"] = chosen.note.empty() ? Json() : Json(chosen.note);
         }
         thresholds.push_back(std::move(row));
     }
-    Json warnings = Json::array();
-    for (const policy::Warning &warning : outcome.quantized.warnings)
-        warnings.push_back({{"entry", warning.entry}, {"text", warning.text}});
     return {{"form", options.form},
             {"calib", options.settings.table.empty() ? options.calib : "table"},
             {"examples", outcome.examples},
@@ -129,7 +123,7 @@ Json reportOf(const Options &options, const jobs::QuantizeOutcome &outcome,
             {"skipped", std::move(skipped)},
             {"thresholds", std::move(thresholds)},
             {"notes", outcome.quantized.notes},
-            {"warnings", std::move(warnings)},
+            {"warnings", warningsJson(outcome.quantized.warnings)},
             {"written", written},
             {"seconds", outcome.seconds}};
 }

@@ -47,9 +47,7 @@ Result<void> report(const Options &options, const std::stop_token &stop)
     HALFTONE_TRY(const std::vector<jobs::FieldFile> reads, session::reportFiles(request));
     HALFTONE_CHECK(CommandFiles().reads(namedFiles(reads)).writes("--out", options.out).check());
     HALFTONE_TRY(const std::string page, session::makeReport(request, progress(stop)));
-    HALFTONE_TRY(AtomicFile file, AtomicFile::create(options.out));
-    HALFTONE_CHECK(file.write(page));
-    HALFTONE_CHECK(file.commit());
+    HALFTONE_CHECK(writeWhole(options.out, page));
     if (options.json)
         printJson({{"written", {options.out}}, {"bytes", page.size()}});
     else

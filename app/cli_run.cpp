@@ -104,11 +104,7 @@ Result<void> run(Options options, const std::stop_token &stop)
                        .reads(options.settings.examples, options.model)
                        .writes("--out", options.out)
                        .check());
-    if (!options.accumulate.empty()) {
-        policy::Policy policy;
-        HALFTONE_CHECK(policy::setAccumulate(policy, options.accumulate));
-        options.settings.accumulator = *policy.accumulate;
-    }
+    HALFTONE_TRY(options.settings.accumulator, policy::accumulatorNamed(options.accumulate));
     HALFTONE_TRY(const session::Session session, options.model.open());
     HALFTONE_TRY(const jobs::RunOutcome outcome, session.run(options.settings, progress(stop)));
     if (!options.out.empty()) {

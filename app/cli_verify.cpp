@@ -91,9 +91,6 @@ Json jsonOf(const graph::Graph &graph, const TypeCensus &census, const policy::P
     Json differences = Json::array();
     for (const TypeDifference &difference : census.differences)
         differences.push_back(jsonOf(graph, difference));
-    Json warnings = Json::array();
-    for (const policy::Warning &warning : census.warnings)
-        warnings.push_back({{"entry", warning.entry}, {"text", warning.text}});
     return {{"operators", sum.operators},
             {"flops", sum.flops},
             {"bytes", sum.bytes},
@@ -105,7 +102,7 @@ Json jsonOf(const graph::Graph &graph, const TypeCensus &census, const policy::P
             {"requested", policy ? Json(census.asked) : Json()},
             {"differences", std::move(differences)},
             {"nodes", std::move(nodes)},
-            {"warnings", std::move(warnings)}};
+            {"warnings", warningsJson(census.warnings)}};
 }
 
 std::string percent(std::int64_t part, std::int64_t whole)

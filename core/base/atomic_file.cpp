@@ -276,4 +276,11 @@ Result<void> AtomicFile::commitTogether(std::span<AtomicFile *const> files)
     return {};
 }
 
+Result<void> writeWhole(const std::string &path, std::string_view text)
+{
+    HALFTONE_TRY(AtomicFile file, AtomicFile::create(path));
+    HALFTONE_CHECK(file.write(text));
+    return file.commit();
+}
+
 } // namespace halftone

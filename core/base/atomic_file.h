@@ -82,4 +82,7 @@ private:
     std::vector<std::byte> m_buffer;
 };
 
+/// A file that holds `text` and nothing else. fails: as create(), write() and commit()
+Result<void> writeWhole(const std::string &path, std::string_view text);
+
 } // namespace halftone

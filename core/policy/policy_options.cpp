@@ -71,6 +71,14 @@ Result<void> setAccumulate(Policy &policy, std::string_view text)
     return setWord(policy, "accumulate", Field::Accumulate, text);
 }
 
+Result<tensor::DType> accumulatorNamed(std::string_view text)
+{
+    Policy policy;
+    if (!text.empty())
+        HALFTONE_CHECK(setAccumulate(policy, text));
+    return policy.accumulate.value_or(tensor::DType::Unknown);
+}
+
 Result<void> addConditional(Policy &policy, std::string_view text)
 {
     const std::size_t colon = text.find(':');

@@ -73,12 +73,10 @@ void addStatistics(Json &row, const TensorStatistics &statistics)
 
 void addThreshold(Json &row, const TensorStatistics &statistics, const Threshold &threshold)
 {
-    const auto optional
-        = [](const std::optional<double> &value) { return value ? jsonNumber(*value) : Json(); };
     row["method"] = calibration::nameOf(threshold.method);
-    row["divergence"] = optional(threshold.divergence);
-    row["sqnr_db"] = optional(threshold.sqnrDb);
-    row["sqnr_db_minmax"] = optional(threshold.sqnrDbMinMax);
+    row["divergence"] = numberOrNull(threshold.divergence);
+    row["sqnr_db"] = numberOrNull(threshold.sqnrDb);
+    row["sqnr_db_minmax"] = numberOrNull(threshold.sqnrDbMinMax);
     row["threshold_error"] = threshold.errorBound;
     const auto range = calibration::calibratedRange(statistics, threshold);
     row["calib_range"] = {range.min, range.max};

@@ -17,7 +17,7 @@ inline OrderedJson figuresObject(const std::optional<tensor::ErrorFigures> &figu
     return {{"max_abs", jsonNumber(figures->maxAbs)},
             {"mean_abs", jsonNumber(figures->meanAbs)},
             {"rmse", jsonNumber(figures->rmse)},
-            {"rel_l2", figures->relativeL2 ? jsonNumber(*figures->relativeL2) : OrderedJson()},
+            {"rel_l2", numberOrNull(figures->relativeL2)},
             {"cosine", jsonNumber(figures->cosine)},
             {"sqnr_db", jsonNumber(figures->sqnrDb)},
             {"max_rel", jsonNumber(figures->maxRelative)},

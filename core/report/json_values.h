@@ -4,6 +4,7 @@
 #include "core/tensor/shape.h"
 
 #include <cmath>
+#include <optional>
 
 namespace halftone::report {
 
@@ -15,6 +16,12 @@ inline OrderedJson jsonNumber(double value)
     if (std::isinf(value))
         return value > 0 ? "inf" : "-inf";
     return value;
+}
+
+/// null where it is not known.
+inline OrderedJson numberOrNull(const std::optional<double> &value)
+{
+    return value ? jsonNumber(*value) : OrderedJson();
 }
 
 /// [1, 3, null, 224]; null for an unknown rank.

@@ -11,13 +11,6 @@
 namespace halftone::session {
 namespace {
 
-Result<void> writeText(const std::string &path, const std::string &text)
-{
-    HALFTONE_TRY(AtomicFile file, AtomicFile::create(path));
-    HALFTONE_CHECK(file.write(text));
-    return file.commit();
-}
-
 /// What the model is called before its format adds endings.
 std::string modelPrefix(const ExportOptions &options)
 {
@@ -113,16 +106,16 @@ Result<std::vector<std::string>> exportAll(const Snapshot &snapshot, const Figur
         HALFTONE_TRY(const io::ModelOutput output,
                      io::ModelOutput::claim(io::outputName(modelPrefix(options), shown.source->modelPath)));
         HALFTONE_TRY(const graph::Model model, formatted(output, shown));
-        HALFTONE_TRY(written, io::saveModel(model, output, *shown.source, outputTypes(model)));
+        HALFTONE_TRY(written, io::saveModel(model, output, *shown.source, writtenTypes(output, model)));
     }
     if (options.policy) {
         written.push_back(options.prefix + ".policy.json");
-        HALFTONE_CHECK(writeText(written.back(), policy::writePolicy(*snapshot.policy)));
+        HALFTONE_CHECK(writeWhole(written.back(), policy::writePolicy(*snapshot.policy)));
     }
     if (options.report) {
         written.push_back(options.prefix + ".html");
         HALFTONE_CHECK(
-            writeText(written.back(), reportPage(shown, options.corrected ? Figures() : figures, graphSvg)));
+            writeWhole(written.back(), reportPage(shown, options.corrected ? Figures() : figures, graphSvg)));
     }
     return written;
 }

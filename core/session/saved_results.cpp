@@ -24,15 +24,13 @@ Json jsonOf(const std::optional<jobs::TaskScore> &task)
 {
     if (!task)
         return {};
-    const auto number
-        = [](const std::optional<double> &value) { return value ? report::jsonNumber(*value) : Json(); };
     return {{"metric", jobs::nameOf(task->metric)},
             {"guessed", task->isGuessed},
-            {"reference", number(task->reference)},
-            {"other", number(task->other)},
-            {"agreement", number(task->agreement)},
+            {"reference", report::numberOrNull(task->reference)},
+            {"other", report::numberOrNull(task->other)},
+            {"agreement", report::numberOrNull(task->agreement)},
             {"examples", task->examples},
-            {"peak", number(task->peak)}};
+            {"peak", report::numberOrNull(task->peak)}};
 }
 
 Json jsonOf(const jobs::CompareOutcome &outcome, bool hasIsolated)

@@ -197,9 +197,7 @@ Result<void> writePreprocess(const Preprocess &rules, const std::string &path)
                {"scale", rules.scale}};
     if (rules.shortSide)
         input["short_side"] = *rules.shortSide;
-    HALFTONE_TRY(AtomicFile file, AtomicFile::create(path));
-    HALFTONE_CHECK(file.write(Json{{"inputs", Json::array({input})}}.dump(1) + '\n'));
-    return file.commit();
+    return writeWhole(path, Json{{"inputs", Json::array({input})}}.dump(1) + '\n');
 }
 
 namespace {
