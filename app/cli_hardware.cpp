@@ -50,25 +50,16 @@ std::string fastNumbers(const Description &chip)
 {
     std::string text;
     for (const Number number : hardware::kAllNumbers) {
-        const bool isFast = number != Number::Fp32
-            && (chip.ability(Unit::Conv, number).support == hardware::Support::Native
-                || chip.ability(Unit::Gemm, number).support == hardware::Support::Native);
-        if (isFast)
+        if (number != Number::Fp32 && chip.hasFastPath(number))
             text += (text.empty() ? "" : " ") + std::string(hardware::nameOf(number));
     }
     return text.empty() ? "-" : text;
 }
 
-/// The name of the description that this machine has; empty: none.
-std::string nameOfThis()
-{
-    const auto found = hardware::describedBy(hardware::builtIn(), hardware::cpuFlags());
-    return found ? found->name : std::string();
-}
-
 void list(bool asJson)
 {
-    const std::string here = nameOfThis();
+    const auto &machine = hardware::thisMachine();
+    const std::string here = machine ? machine->name : std::string();
     Table table({"name", "kind", "fast in", "title"});
     Json all = Json::array();
     for (const auto &chip : hardware::builtIn()) {

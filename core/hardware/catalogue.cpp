@@ -40,8 +40,8 @@ Result<Pointer> readFile(const std::string &path)
 
 Result<Pointer> findThis()
 {
-    if (Pointer found = describedBy(builtIn(), cpuFlags()))
-        return found;
+    if (thisMachine())
+        return thisMachine();
     return inField(unsupported("this", "the processor is none that is described"), Field::Hardware);
 }
 
@@ -59,6 +59,12 @@ std::span<const Pointer> builtIn()
         return all;
     }();
     return kAll;
+}
+
+const Pointer &thisMachine()
+{
+    static const Pointer kThis = describedBy(builtIn(), cpuFlags());
+    return kThis;
 }
 
 Result<Pointer> findDescription(std::string_view nameOrFile)

@@ -20,6 +20,9 @@ std::span<const std::shared_ptr<const Description>> builtIn();
 /// Unsupported where "this" is none that is described
 Result<std::shared_ptr<const Description>> findDescription(std::string_view nameOrFile);
 
+/// The one that the machine at hand has, recognised once; null: none.
+const std::shared_ptr<const Description> &thisMachine();
+
 /// What a CPU says of itself: the flags of /proc/cpuinfo; empty where there is no such file.
 std::set<std::string, std::less<>> cpuFlags();
 

@@ -83,9 +83,16 @@ tensor::DType Description::accumulator(Unit unit, tensor::DType type) const
     return ability(unit, *number).accumulate.front();
 }
 
+bool Description::hasFastPath(Number number) const
+{
+    return ability(Unit::Conv, number).support == Support::Native
+        || ability(Unit::Gemm, number).support == Support::Native;
+}
+
 bool Description::hasFastPath(tensor::DType type) const
 {
-    return support(Unit::Conv, type) == Support::Native || support(Unit::Gemm, type) == Support::Native;
+    const auto number = numberOf(type);
+    return number && hasFastPath(*number);
 }
 
 } // namespace halftone::hardware

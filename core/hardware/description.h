@@ -50,6 +50,12 @@ enum class Support : std::uint8_t
     Native, ///< arithmetic in that type
 };
 
+/// Convolutions and matrix products: the matrix units.
+constexpr bool isProduct(Unit unit)
+{
+    return unit == Unit::Conv || unit == Unit::Gemm;
+}
+
 std::string_view nameOf(Unit unit); ///< "conv", "gemm", …
 std::string_view nameOf(Number number); ///< "fp32", "fp16", …
 std::string_view nameOf(Support support); ///< "native", "storage", "emulated", "no"
@@ -113,6 +119,7 @@ struct Description
     /// The best accumulator; Unknown where the type must not be used.
     tensor::DType accumulator(Unit unit, tensor::DType type) const;
     /// Is a convolution or a product native in the type?
+    bool hasFastPath(Number number) const;
     bool hasFastPath(tensor::DType type) const;
 
     bool operator==(const Description &) const = default;

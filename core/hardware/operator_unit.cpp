@@ -1,14 +1,10 @@
 #include "core/hardware/operator_unit.h"
 
+#include "core/ops/is_among.h"
 #include "core/ops/numerics.h"
-
-#include <type_traits>
 
 namespace halftone::hardware {
 namespace {
-
-template <class T, class... Ts>
-inline constexpr bool kIsAmong = (std::is_same_v<T, Ts> || ...);
 
 Unit unitOf(ops::UnaryKind kind)
 {

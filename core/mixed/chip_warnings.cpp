@@ -60,7 +60,7 @@ std::vector<std::string> narrowSums(const graph::Graph &source, const ConvertedM
     std::vector<std::string> names;
     const std::vector<NodeArithmetic> all = arithmeticOf(source, converted);
     for (NodeId id = 0; id < all.size(); ++id) {
-        const bool isProduct = all[id].unit == Unit::Conv || all[id].unit == Unit::Gemm;
+        const bool isProduct = all[id].unit && hardware::isProduct(*all[id].unit);
         if (isProduct && tensor::isHalf(all[id].compute) && all[id].accumulate == all[id].compute)
             names.push_back(source.node(id).name);
     }
@@ -140,9 +140,8 @@ private:
 
     bool isProduct(NodeId id) const
     {
-        const auto op = dialect::of(m_source).readKind(m_source.node(id));
-        const auto unit = op.ok() ? hardware::unitOf(op.value()) : std::nullopt;
-        return unit == Unit::Conv || unit == Unit::Gemm;
+        const auto unit = unitOf(m_source, id);
+        return unit && hardware::isProduct(*unit);
     }
 
     /// What it reads and writes, unless a product does that on the way. A parameter is cast once, before anything runs.

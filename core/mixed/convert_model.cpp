@@ -3,7 +3,6 @@
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
 #include "core/hardware/catalogue.h"
-#include "core/hardware/operator_unit.h"
 #include "core/infer/cpu_defects.h"
 #include "core/infer/variables.h"
 #include "core/mixed/assign_by_mode.h"
@@ -114,16 +113,14 @@ void adjust(const graph::Graph &graph, const policy::Policy &policy, const hardw
 void markAccumulators(const graph::Graph &source, const ConvertedModel &converted,
                       rewrite::Conversion &conversion)
 {
-    const auto asked
-        = converted.policy.accumulate.value_or(converted.chip ? tensor::DType::Unknown : tensor::DType::F32);
+    const tensor::DType asked = askedAccumulator(converted);
     for (rewrite::InsertedCast &cast : conversion.casts) {
         const graph::NodeId id = cast.tensor.node;
         if (cast.type != tensor::DType::F32 || source.isVariable(id)
             || converted.assignment.requested(id) != policy::Request::Target)
             continue;
-        const auto op = dialect::of(source).readKind(source.node(id));
-        const auto unit = op.ok() ? hardware::unitOf(op.value()) : std::nullopt;
-        cast.ofAccumulator = (unit == hardware::Unit::Conv || unit == hardware::Unit::Gemm)
+        const auto unit = unitOf(source, id);
+        cast.ofAccumulator = unit && hardware::isProduct(*unit)
             && accumulatorOf(*unit, converted.policy.target, converted.chip.get(), asked)
                 == tensor::DType::F32;
     }

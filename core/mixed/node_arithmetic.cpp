@@ -3,8 +3,6 @@
 #include "core/dialect/dialect.h"
 #include "core/hardware/operator_unit.h"
 
-#include <algorithm>
-
 namespace halftone::mixed {
 namespace {
 
@@ -12,27 +10,25 @@ using graph::NodeId;
 using hardware::Unit;
 using tensor::DType;
 
-bool isProduct(Unit unit)
-{
-    return unit == Unit::Conv || unit == Unit::Gemm;
-}
-
-/// Casts that give the accumulator of what they read: by source NodeId, do all readers of the node read one?
+/// By source NodeId: do all that read the node read its accumulator, by a cast?
 std::vector<bool> readByAccumulator(const graph::Graph &source, const rewrite::Conversion &conversion)
 {
-    std::vector<bool> isRead(source.nodeCount(), false);
+    std::vector<bool> givesAccumulator(conversion.graph.nodeCount());
     for (const rewrite::InsertedCast &cast : conversion.casts) {
-        if (!cast.ofAccumulator)
-            continue;
-        const NodeId node = conversion.fromSource[cast.tensor.node];
-        bool isAll = true;
-        for (NodeId id = 0; id < conversion.graph.nodeCount() && isAll; ++id) {
-            for (const graph::Entry &entry : conversion.graph.inputs(id))
-                isAll &= entry.node != node || id == cast.cast;
-        }
-        isRead[cast.tensor.node] = isAll
-            && std::ranges::none_of(conversion.graph.heads(),
-                                    [node](const auto &head) { return head.node == node; });
+        if (cast.ofAccumulator)
+            givesAccumulator[cast.cast] = true;
+    }
+    std::vector<bool> isReadOtherwise(conversion.graph.nodeCount());
+    for (const graph::Entry &head : conversion.graph.heads())
+        isReadOtherwise[head.node] = true;
+    for (NodeId id = 0; id < conversion.graph.nodeCount(); ++id) {
+        for (const graph::Entry &entry : conversion.graph.inputs(id))
+            isReadOtherwise[entry.node] = isReadOtherwise[entry.node] || !givesAccumulator[id];
+    }
+    std::vector<bool> isRead(source.nodeCount());
+    for (const rewrite::InsertedCast &cast : conversion.casts) {
+        if (cast.ofAccumulator)
+            isRead[cast.tensor.node] = !isReadOtherwise[conversion.fromSource[cast.tensor.node]];
     }
     return isRead;
 }
@@ -43,8 +39,7 @@ public:
     Teller(const graph::Graph &source, const ConvertedModel &converted)
         : m_source(source)
         , m_converted(converted)
-        , m_asked(converted.policy.accumulate.value_or(
-              converted.policy.mode == policy::Mode::Tvm && !converted.chip ? DType::F32 : DType::Unknown))
+        , m_asked(askedAccumulator(converted))
         , m_readByAccumulator(readByAccumulator(source, converted.conversion))
     {
     }
@@ -54,8 +49,7 @@ public:
         NodeArithmetic one;
         if (m_source.isVariable(id))
             return one;
-        const auto op = dialect::of(m_source).readKind(m_source.node(id));
-        one.unit = op.ok() ? hardware::unitOf(op.value()) : std::nullopt;
+        one.unit = unitOf(m_source, id);
         one.compute = m_converted.conversion.precisionOf(id);
         one.accumulate
             = one.unit ? accumulatorOf(*one.unit, one.compute, m_converted.chip.get(), m_asked) : one.compute;
@@ -72,13 +66,25 @@ private:
 
 } // namespace
 
+std::optional<Unit> unitOf(const graph::Graph &graph, NodeId id)
+{
+    const auto op = dialect::of(graph).readKind(graph.node(id));
+    return op.ok() ? hardware::unitOf(op.value()) : std::nullopt;
+}
+
+DType askedAccumulator(const ConvertedModel &converted)
+{
+    const bool isWide = converted.policy.mode == policy::Mode::Tvm && !converted.chip;
+    return converted.policy.accumulate.value_or(isWide ? DType::F32 : DType::Unknown);
+}
+
 DType accumulatorOf(Unit unit, DType type, const hardware::Description *chip, DType asked)
 {
     if (type == DType::I8)
         return DType::I32;
     if (!tensor::isHalf(type) || unit == Unit::Movement)
         return type;
-    if (isProduct(unit) && asked != DType::Unknown)
+    if (hardware::isProduct(unit) && asked != DType::Unknown)
         return asked;
     if (const DType best = chip ? chip->accumulator(unit, type) : DType::Unknown; best != DType::Unknown)
         return best;

@@ -18,6 +18,12 @@ struct NodeArithmetic
     tensor::DType output = tensor::DType::Unknown; ///< what its readers get
 };
 
+/// The unit that a node of a graph needs; nothing for what has none (hardware::unitOf), or is not known.
+std::optional<hardware::Unit> unitOf(const graph::Graph &graph, graph::NodeId id);
+
+/// The accumulator that products are asked for; Unknown: the chip's best.
+tensor::DType askedAccumulator(const ConvertedModel &converted);
+
 /// Of every node, by NodeId of the source (core/mixed/RULES.md, M-accumulate).
 std::vector<NodeArithmetic> arithmeticOf(const graph::Graph &source, const ConvertedModel &converted);
 

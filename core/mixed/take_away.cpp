@@ -1,7 +1,6 @@
 #include "core/mixed/take_away.h"
 
-#include "core/dialect/dialect.h"
-#include "core/hardware/operator_unit.h"
+#include "core/mixed/node_arithmetic.h"
 
 #include <optional>
 
@@ -69,8 +68,7 @@ void takeAway(const graph::Graph &graph, const hardware::Description &chip, tens
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
         if (graph.isVariable(id) || assignment.rule(id) == Rule::Coded)
             continue;
-        const auto op = dialect::of(graph).readKind(graph.node(id));
-        if (const auto unit = op.ok() ? hardware::unitOf(op.value()) : std::nullopt)
+        if (const auto unit = unitOf(graph, id))
             taker.look(id, *unit);
     }
 }

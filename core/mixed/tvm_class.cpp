@@ -1,6 +1,6 @@
 #include "core/mixed/tvm_class.h"
 
-#include <type_traits>
+#include "core/ops/is_among.h"
 
 namespace halftone::mixed {
 namespace {
@@ -12,9 +12,6 @@ using ops::Reduce;
 using ops::Softmax;
 using ops::UnaryKind;
 using Class = std::optional<TvmClass>;
-
-template <class T, class... Ts>
-inline constexpr bool kIsEither = (std::is_same_v<T, Ts> || ...);
 
 Class classOf(UnaryKind kind)
 {
@@ -95,27 +92,27 @@ template <class T>
 Class classOfStruct(const T &op)
 {
     using namespace ops;
-    if constexpr (kIsEither<T, Pool>)
+    if constexpr (kIsAmong<T, Pool>)
         return classOf(op);
-    else if constexpr (kIsEither<T, Unary, Activation, Binary, ScalarBinary, Reduce, LeakyRelu, Softmax>)
+    else if constexpr (kIsAmong<T, Unary, Activation, Binary, ScalarBinary, Reduce, LeakyRelu, Softmax>)
         return classOf(op.kind);
-    else if constexpr (kIsEither<T, Conv, Deconv, FullyConnected, MatMul, Gemm>)
+    else if constexpr (kIsAmong<T, Conv, Deconv, FullyConnected, MatMul, Gemm>)
         return TvmClass::Always;
-    else if constexpr (kIsEither<T, AdaptiveAveragePool, LayerNorm, L2Normalization, SoftmaxActivation,
-                                 SoftmaxOutput, SoftmaxCrossEntropy, Moments, LpNorm, Range, RangeLike>)
+    else if constexpr (kIsAmong<T, AdaptiveAveragePool, LayerNorm, L2Normalization, SoftmaxActivation,
+                                SoftmaxOutput, SoftmaxCrossEntropy, Moments, LpNorm, Range, RangeLike>)
         return TvmClass::Never;
-    else if constexpr (kIsEither<T, Pad, Flatten, Concat, Stack, Split, Squeeze, Transpose, SwapAxes,
-                                 ExpandDims, InsertAxes, Reshape, ReshapeLike, BroadcastTo, BroadcastAxes,
-                                 BroadcastLike, Expand, Slice, StridedSlice, SliceAxis, SliceLike, Take,
-                                 Embedding, NonZero, Where, Tile, Repeat, ScatterNd, ScatterElements,
-                                 ScatterTuples, Fill, DepthToSpace, Cast, MultiCast, BatchNorm, ShapeOf,
-                                 ArgReduce, Dropout, Clip, ClipBetween, Resize, Resample, Upsample>)
+    else if constexpr (kIsAmong<T, Pad, Flatten, Concat, Stack, Split, Squeeze, Transpose, SwapAxes,
+                                ExpandDims, InsertAxes, Reshape, ReshapeLike, BroadcastTo, BroadcastAxes,
+                                BroadcastLike, Expand, Slice, StridedSlice, SliceAxis, SliceLike, Take,
+                                Embedding, NonZero, Where, Tile, Repeat, ScatterNd, ScatterElements,
+                                ScatterTuples, Fill, DepthToSpace, Cast, MultiCast, BatchNorm, ShapeOf,
+                                ArgReduce, Dropout, Clip, ClipBetween, Resize, Resample, Upsample>)
         return TvmClass::Follow;
-    else if constexpr (kIsEither<T, RowNorm>)
+    else if constexpr (kIsAmong<T, RowNorm>)
         return op.centred ? Class(TvmClass::Never) : std::nullopt;
-    else if constexpr (kIsEither<T, AddN>)
+    else if constexpr (kIsAmong<T, AddN>)
         return TvmClass::Follow; // as sums of two
-    else if constexpr (kIsEither<T, Join>)
+    else if constexpr (kIsAmong<T, Join>)
         return op.kind == Join::Kind::Maximum || op.kind == Join::Kind::Minimum ? Class(TvmClass::Follow)
                                                                                 : std::nullopt;
     else

@@ -2,11 +2,11 @@
 
 #include "core/ops/dim.h"
 #include "core/ops/einsum.h"
+#include "core/ops/is_among.h"
 #include "core/ops/numerics.h"
 
 #include <algorithm>
 #include <map>
-#include <type_traits>
 #include <vector>
 
 namespace halftone::ops {
@@ -250,9 +250,6 @@ Dim bytesOf(Shapes shapes, std::span<const std::size_t> sizes)
         sum = sum + elements(shapes[i]) * static_cast<std::int64_t>(sizes[i]);
     return sum;
 }
-
-template <class T, class... Ts>
-inline constexpr bool kIsAmong = (std::is_same_v<T, Ts> || ...);
 
 /// Those whose flopsOf() looks at input 0.
 template <class T>

@@ -1,15 +1,13 @@
 #include "core/ops/numerics.h"
 
+#include "core/ops/is_among.h"
+
 #include <array>
-#include <type_traits>
 
 namespace halftone::ops {
 namespace {
 
 using Class = NumericalClass;
-
-template <class T, class... Ts>
-inline constexpr bool kIsAmong = (std::is_same_v<T, Ts> || ...);
 
 Class classOf(UnaryKind kind)
 {
