@@ -25,8 +25,8 @@ Result<Place> Emitter::computeDeferred(plan::ValueId value, const Desc &desc)
     const Deferred deferred = *m_locations[value].deferred;
     const Place result = temporary(desc);
     const std::size_t reader = std::exchange(m_node, deferred.node);
-    const auto done = rescale(*this, m_graph.nodes[deferred.node], deferred.codes, result,
-                              Rescaling{deferred.factor, deferred.zero, 0});
+    const auto done = rescale(*this, m_graph.nodes[deferred.node], deferred.codes, result, deferred.factor,
+                              deferred.zero);
     m_node = reader;
     HALFTONE_CHECK(done);
     return result;

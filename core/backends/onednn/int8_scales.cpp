@@ -77,23 +77,20 @@ Result<Place> wholes(Emitter &emitter, std::int32_t value)
 }
 
 Result<void> rescale(Emitter &emitter, const plan::PlanNode &node, const Place &from, const Place &to,
-                     const Rescaling &rescaling)
+                     double factor, std::int32_t zero)
 {
     dnnl::primitive_attr attributes = userScratchpad();
     attributes.set_scales_mask(DNNL_ARG_SRC, 0);
     Program::Arguments arguments{{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
-    for (const auto &[argument, zero] :
-         {std::pair(DNNL_ARG_FROM, rescaling.zeroFrom), std::pair(DNNL_ARG_TO, rescaling.zeroTo)}) {
-        if (zero == 0)
-            continue;
-        attributes.set_zero_points_mask(argument, 0);
+    if (zero != 0) {
+        attributes.set_zero_points_mask(DNNL_ARG_FROM, 0);
         HALFTONE_TRY(const Place place, wholes(emitter, zero));
-        arguments.emplace_back(DNNL_ARG_ATTR_ZERO_POINTS | argument, place);
+        arguments.emplace_back(DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_FROM, place);
     }
     const dnnl::reorder::primitive_desc descriptor(cpu(), from.desc, cpu(), to.desc, attributes, true);
     if (!descriptor)
         return unsupported("plan", "oneDNN has no reorder with a scale for this");
-    HALFTONE_TRY(const Place scale, floats(emitter, {static_cast<float>(rescaling.factor)}));
+    HALFTONE_TRY(const Place scale, floats(emitter, {static_cast<float>(factor)}));
     arguments.emplace_back(DNNL_ARG_ATTR_SCALES | DNNL_ARG_FROM, scale);
     HALFTONE_TRY(const dnnl::reorder primitive,
                  attempt(node.members[0], [&] { return dnnl::reorder(descriptor); }));
@@ -101,10 +98,26 @@ Result<void> rescale(Emitter &emitter, const plan::PlanNode &node, const Place &
     return {};
 }
 
-Result<void> rescale(Emitter &emitter, const plan::PlanNode &node, const Place &from, const Place &to,
-                     double factor)
+Result<void> addCodes(Emitter &emitter, const plan::PlanNode &node, const std::array<Addend, 2> &addends,
+                      const Desc &result, dnnl::primitive_attr attributes)
 {
-    return rescale(emitter, node, from, to, Rescaling{factor, 0, 0});
+    Program::Arguments arguments;
+    for (const auto &[argument, addend] :
+         {std::pair(DNNL_ARG_SRC_0, addends[0]), std::pair(DNNL_ARG_SRC_1, addends[1])}) {
+        HALFTONE_TRY(const Place scale, floats(emitter, {static_cast<float>(addend.step)}));
+        attributes.set_scales_mask(argument, 0);
+        arguments.emplace_back(argument, addend.codes);
+        arguments.emplace_back(DNNL_ARG_ATTR_SCALES | argument, scale);
+    }
+    const dnnl::binary::primitive_desc descriptor(cpu(), dnnl::algorithm::binary_add, addends[0].codes.desc,
+                                                  addends[1].codes.desc, result, attributes, true);
+    if (!descriptor)
+        return unsupported("plan", "oneDNN has no sum of codes for this");
+    HALFTONE_TRY(const dnnl::binary primitive,
+                 attempt(node.members[0], [&] { return dnnl::binary(descriptor); }));
+    arguments.emplace_back(DNNL_ARG_DST, emitter.write(node.outputs[0], result));
+    emitter.add(primitive, descriptor.impl_info_str(), std::move(arguments), descriptor.scratchpad_desc());
+    return {};
 }
 
 Desc codeLayout(const Dims &dims, Type type)

@@ -2,6 +2,7 @@
 
 #include "core/backends/onednn/lower.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -31,20 +32,20 @@ Result<Place> floats(Emitter &emitter, const std::vector<float> &values);
 /// A whole number that a primitive reads at run time: a zero point.
 Result<Place> wholes(Emitter &emitter, std::int32_t value);
 
-/// (x - zeroFrom) · factor + zeroTo.
-struct Rescaling
+/// Copies with a factor: what lies in `from` less `zero`, times `factor`, rounded and saturated to the type of `to`.
+Result<void> rescale(Emitter &emitter, const plan::PlanNode &node, const Place &from, const Place &to,
+                     double factor, std::int32_t zero = 0);
+
+/// Codes to be added: what one of them counts for in the sum.
+struct Addend
 {
-    double factor = 1;
-    std::int32_t zeroFrom = 0;
-    std::int32_t zeroTo = 0;
+    Place codes;
+    double step = 1;
 };
-
-/// Copies with a factor: what lies in `from` times `factor`, rounded and saturated to the type of `to`.
-Result<void> rescale(Emitter &emitter, const plan::PlanNode &node, const Place &from, const Place &to,
-                     double factor);
-
-Result<void> rescale(Emitter &emitter, const plan::PlanNode &node, const Place &from, const Place &to,
-                     const Rescaling &rescaling);
+/// Writes their sum, rounded and saturated to `result`'s type, as the node's output.
+/// attributes  what is done to the sum
+Result<void> addCodes(Emitter &emitter, const plan::PlanNode &node, const std::array<Addend, 2> &addends,
+                      const Desc &result, dnnl::primitive_attr attributes);
 
 /// The channels last where there are such, else row-major: how tensors of codes lie.
 Desc codeLayout(const Dims &dims, Type type);

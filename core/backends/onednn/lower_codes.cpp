@@ -340,30 +340,13 @@ Result<void> lowerCodedSum(Emitter &emitter, const plan::PlanNode &node, const C
     HALFTONE_CHECK(post.take(emitter, node, rest, result, false));
     const auto [factor, offset] = post.takeLeading();
     post.leadWith(offset);
-    dnnl::primitive_attr attributes = post.attributes();
-    Program::Arguments arguments;
-    std::vector<Desc> descs;
+    std::array<Addend, 2> addends;
     for (std::size_t k = 0; k < 2; ++k) {
         const auto type = dnnlType(emitter.desc(node.inputs[k]).dtype);
-        HALFTONE_TRY(const Place place, emitter.readAs(node.inputs[k], codeLayout(dims, *type)));
-        HALFTONE_TRY(
-            const Place scale,
-            floats(emitter, {static_cast<float>((k == 0 ? chain.data.step : second.step) * factor)}));
-        const int argument = k == 0 ? DNNL_ARG_SRC_0 : DNNL_ARG_SRC_1;
-        attributes.set_scales_mask(argument, 0);
-        arguments.emplace_back(argument, place);
-        arguments.emplace_back(DNNL_ARG_ATTR_SCALES | argument, scale);
-        descs.push_back(place.desc);
+        HALFTONE_TRY(addends[k].codes, emitter.readAs(node.inputs[k], codeLayout(dims, *type)));
+        addends[k].step = (k == 0 ? chain.data.step : second.step) * factor;
     }
-    const dnnl::binary::primitive_desc descriptor(cpu(), algorithm::binary_add, descs[0], descs[1], result,
-                                                  attributes, true);
-    if (!descriptor)
-        return unsupported("plan", "oneDNN has no sum of codes for this");
-    HALFTONE_TRY(const dnnl::binary primitive,
-                 attempt(node.members[0], [&] { return dnnl::binary(descriptor); }));
-    arguments.emplace_back(DNNL_ARG_DST, emitter.write(node.outputs[0], result));
-    emitter.add(primitive, descriptor.impl_info_str(), std::move(arguments), descriptor.scratchpad_desc());
-    return {};
+    return addCodes(emitter, node, addends, result, post.attributes());
 }
 
 } // namespace
@@ -410,7 +393,7 @@ Result<void> lowerDecodeLinear(Emitter &emitter, const plan::PlanNode &node, con
         return {};
     }
     return rescale(emitter, node, source, emitter.write(node.outputs[0], withType(source.desc, Type::f32)),
-                   Rescaling{scale->step, scale->zero, 0});
+                   scale->step, scale->zero);
 }
 
 Result<void> joinCodes(Emitter &emitter, const plan::PlanNode &node)

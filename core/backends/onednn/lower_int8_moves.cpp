@@ -193,38 +193,19 @@ Result<void> lowerInt8Binary(Emitter &emitter, const plan::PlanNode &node,
     for (std::size_t k = 0; k < 2; ++k)
         if (dimsOf(emitter.desc(node.inputs[k]).shape) != dims)
             return unsupported("plan", "a sum of codes of several shapes");
-    dnnl::primitive_attr attributes = userScratchpad();
-    Program::Arguments arguments;
-    std::vector<Desc> descs;
+    std::array<Addend, 2> addends;
     for (std::size_t k = 0; k < 2; ++k) {
         HALFTONE_TRY(const Type from, codeType(emitter, node.inputs[k]));
         HALFTONE_TRY(const double own,
                      codeScale(emitter, node.inputs[k], node.inputs[2 + 2 * k], node.inputs[3 + 2 * k]));
-        HALFTONE_TRY(Place place, emitter.readAs(node.inputs[k], codeLayout(dims, from)));
-        double step = scale / own;
+        HALFTONE_TRY(const Place place, emitter.readAs(node.inputs[k], codeLayout(dims, from)));
+        addends[k] = {place, scale / own};
         if (isMixed && from == Type::u8) { // MXNet makes int8 of it first
-            const Place halved = emitter.temporary(codeLayout(dims, Type::s8));
-            HALFTONE_CHECK(rescale(emitter, node, place, halved, step));
-            place = halved;
-            step = 1;
+            addends[k] = {emitter.temporary(codeLayout(dims, Type::s8)), 1};
+            HALFTONE_CHECK(rescale(emitter, node, place, addends[k].codes, scale / own));
         }
-        HALFTONE_TRY(const Place factor, floats(emitter, {static_cast<float>(step)}));
-        const int argument = k == 0 ? DNNL_ARG_SRC_0 : DNNL_ARG_SRC_1;
-        attributes.set_scales_mask(argument, 0);
-        arguments.emplace_back(argument, place);
-        arguments.emplace_back(DNNL_ARG_ATTR_SCALES | argument, factor);
-        descs.push_back(place.desc);
     }
-    const Desc result = codeLayout(dims, type);
-    const dnnl::binary::primitive_desc descriptor(cpu(), algorithm::binary_add, descs[0], descs[1], result,
-                                                  attributes, true);
-    if (!descriptor)
-        return unsupported("plan", "oneDNN has no sum of codes for this");
-    HALFTONE_TRY(const dnnl::binary primitive,
-                 attempt(node.members[0], [&] { return dnnl::binary(descriptor); }));
-    arguments.emplace_back(DNNL_ARG_DST, emitter.write(node.outputs[0], result));
-    emitter.add(primitive, descriptor.impl_info_str(), std::move(arguments), descriptor.scratchpad_desc());
-    return {};
+    return addCodes(emitter, node, addends, codeLayout(dims, type), userScratchpad());
 }
 
 namespace {
