@@ -21,14 +21,6 @@ struct LiveJobs::OpenedData
 
 namespace {
 
-/// But for what is right, and what is made of it.
-bool areSameInputs(jobs::ExampleOptions a, const jobs::ExampleOptions &b)
-{
-    a.targets = b.targets;
-    a.metric = b.metric;
-    return a == b;
-}
-
 /// Whether the first output can be judged at all.
 Result<void> checkTask(const jobs::ExampleOptions &examples, const graph::Graph &graph,
                        const std::string &model)
@@ -106,7 +98,7 @@ void LiveJobs::setData(std::optional<jobs::ExampleOptions> data)
 void LiveJobs::takeData(const jobs::ExampleOptions &data, const OpenedData &opened)
 {
     const bool isReplaced = m_data.has_value();
-    if (isReplaced && areSameInputs(*m_data, data))
+    if (isReplaced && data.hasInputsOf(*m_data))
         m_comparedRevision = m_isolatedRevision = 0; // values and ranges are those of before
     else
         forgetComputed();

@@ -2,6 +2,7 @@
 
 #include "core/calibration/block_loops.h"
 #include "core/calibration/histogram.h"
+#include "core/tensor/dtype.h"
 
 #include <array>
 #include <cstddef>
@@ -59,6 +60,8 @@ struct TensorStatistics
     FormatLoss bf16;
     Histogram histogram;
 
+    /// In bfloat16, or else in float16.
+    const FormatLoss &loss(tensor::DType type) const { return type == tensor::DType::BF16 ? bf16 : fp16; }
     std::uint64_t finite() const { return count - nan - positiveInfinite - negativeInfinite; }
 };
 

@@ -29,6 +29,13 @@ struct ExampleOptions
     std::optional<Metric> metric = {}; ///< nothing: guessed
 
     bool operator==(const ExampleOptions &) const = default;
+    /// All but what is right, and what is made of it: whose values and ranges are the same.
+    bool hasInputsOf(ExampleOptions other) const
+    {
+        other.targets = targets;
+        other.metric = metric;
+        return *this == other;
+    }
 };
 
 /// Examples in order, read when they are asked for. Safe to use from another thread than the one that made it.

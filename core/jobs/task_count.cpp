@@ -1,9 +1,7 @@
 #include "core/jobs/task_count.h"
 
-#include "core/jobs/accuracy_count.h"
 #include "core/tensor/elements.h"
 #include "core/tensor/similarity.h"
-#include "core/tensor/top_classes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -166,6 +164,11 @@ Result<Mask> maskOf(const Targets &targets, std::size_t example, const std::vect
     return mask;
 }
 
+bool isOfClasses(Metric metric)
+{
+    return metric == Metric::Top1 || metric == Metric::Top5;
+}
+
 Error notJudged(const Shape &head, Metric metric)
 {
     return badInput("metric", std::string(titleOf(metric)) + " of a first output of shape " + head.toString(),
@@ -182,8 +185,7 @@ Result<std::shared_ptr<const Task>> Task::of(const ExampleOptions &options, cons
     task->m_asked = options.metric;
     task->m_labels = source.labels();
     HALFTONE_TRY(task->m_targets, Targets::open(options, source));
-    const bool countsClasses = options.metric == Metric::Top1 || options.metric == Metric::Top5;
-    if (countsClasses && task->m_targets->kind() != Targets::Kind::None)
+    if (options.metric && isOfClasses(*options.metric) && task->m_targets->kind() != Targets::Kind::None)
         return badCall("targets", "given for " + std::string(titleOf(*options.metric)),
                        "labels, or another metric");
     if (!graph.heads().empty())
@@ -252,8 +254,11 @@ Result<void> TaskCount::add(const Tensor &reference, const Tensor *other, std::s
     if (size == 0 || (size == 1 && *m_metric != Metric::MeanIou)
         || (*m_metric == Metric::MeanIou && row.shape.size() < 2))
         return m_task->isGuessed() ? Result<void>() : notJudged(reference.shape(), *m_metric);
-    if (*m_metric == Metric::Top1 || *m_metric == Metric::Top5)
-        HALFTONE_CHECK(checkLabels(m_task->labels(), reference, first));
+    if (isOfClasses(*m_metric)) {
+        HALFTONE_CHECK(m_hits[Reference].add(reference, first));
+        if (m_hasOther)
+            HALFTONE_CHECK(m_hits[Other].add(*other, first));
+    }
     for (std::size_t k = 0; k < rows; ++k) {
         row.example = first + k;
         row.reference = rowOf(reference, k, size);
@@ -269,33 +274,15 @@ Result<void> TaskCount::addRow(const Row &row)
     switch (*m_metric) {
     case Metric::Top1:
     case Metric::Top5:
-        return addClasses(row);
+        if (!row.other.empty())
+            m_agreement.add(row.reference, row.other);
+        return {};
     case Metric::MeanIou:
         return addMask(row);
     case Metric::Psnr:
     case Metric::Cosine:
         return addNumbers(row);
     }
-    return {};
-}
-
-void TaskCount::addHit(Side side, std::size_t label, std::span<const float> scores)
-{
-    const auto top = tensor::topClasses(scores, *m_metric == Metric::Top1 ? 1 : 5);
-    m_sums[side] += std::ranges::find(top, label) != top.end() ? 1 : 0;
-    ++m_counts[side];
-}
-
-Result<void> TaskCount::addClasses(const Row &row)
-{
-    if (row.example < m_task->labels().size()) {
-        const auto label = static_cast<std::size_t>(m_task->labels()[row.example]);
-        addHit(Reference, label, row.reference);
-        if (!row.other.empty())
-            addHit(Other, label, row.other);
-    }
-    if (!row.other.empty())
-        m_agreement.add(row.reference, row.other);
     return {};
 }
 
@@ -360,7 +347,13 @@ std::optional<TaskScore> TaskCount::result() const
 {
     if (m_examples == 0 || !m_metric)
         return std::nullopt;
-    const auto valueOf = [this](Side side) -> std::optional<double> {
+    const auto shareOf
+        = [this](const auto &shares) { return *m_metric == Metric::Top1 ? shares.top1 : shares.top5; };
+    const auto valueOf = [&](Side side) -> std::optional<double> {
+        if (isOfClasses(*m_metric) && side != Agreement) {
+            const auto hits = m_hits[side].result();
+            return hits ? std::optional(shareOf(*hits)) : std::nullopt;
+        }
         if (*m_metric == Metric::MeanIou)
             return m_overlaps[side].meanIou();
         if (m_counts[side] == 0)
@@ -374,7 +367,7 @@ std::optional<TaskScore> TaskCount::result() const
         score.peak = m_peak;
     const auto agreement = m_agreement.result();
     if (agreement)
-        score.agreement = *m_metric == Metric::Top1 ? agreement->top1 : agreement->top5;
+        score.agreement = shareOf(*agreement);
     if (m_shapesDiffer)
         score.other = score.agreement = std::nullopt;
     return score;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/graph/graph.h"
+#include "core/jobs/accuracy_count.h"
 #include "core/jobs/examples.h"
 #include "core/jobs/targets.h"
 #include "core/jobs/task_metric.h"
@@ -47,6 +48,7 @@ class TaskCount
 public:
     explicit TaskCount(std::shared_ptr<const Task> task)
         : m_task(std::move(task))
+        , m_hits{AccuracyCount(m_task->labels()), AccuracyCount(m_task->labels())}
     {
     }
 
@@ -69,10 +71,8 @@ private:
     static constexpr std::size_t kSides = 3;
 
     Result<void> addRow(const Row &row);
-    Result<void> addClasses(const Row &row);
     Result<void> addMask(const Row &row);
     Result<void> addNumbers(const Row &row);
-    void addHit(Side side, std::size_t label, std::span<const float> scores);
     void addLikeness(Side side, std::span<const float> right, std::span<const float> found);
     void takePeak(std::span<const float> right);
 
@@ -81,6 +81,7 @@ private:
     std::size_t m_examples = 0;
     bool m_hasOther = false;
     bool m_shapesDiffer = false;
+    std::array<AccuracyCount, 2> m_hits; ///< of Reference and Other
     std::array<double, kSides> m_sums{};
     std::array<std::size_t, kSides> m_counts{};
     std::array<tensor::ClassOverlap, kSides> m_overlaps;

@@ -47,12 +47,10 @@ Result<std::optional<std::vector<interpret::Feed>>> readAll(const jobs::ExampleS
 }
 
 /// But for what is right, which nothing that is kept depends on.
-bool isSameData(jobs::CompareOptions a, const jobs::CompareOptions &b)
+bool isSameData(const jobs::CompareOptions &a, const jobs::CompareOptions &b)
 {
-    a.examples.targets = b.examples.targets;
-    a.examples.metric = b.examples.metric;
-    return a.examples == b.examples && a.backend == b.backend && a.threads == b.threads && a.batch == b.batch
-        && a.settings.memoryLimit == b.settings.memoryLimit;
+    return a.examples.hasInputsOf(b.examples) && a.backend == b.backend && a.threads == b.threads
+        && a.batch == b.batch && a.settings.memoryLimit == b.settings.memoryLimit;
 }
 
 } // namespace

@@ -42,7 +42,7 @@ struct Finding
 /// What the rules say of values in a 16-bit type; severity 0: nothing.
 Finding findingOf(const TensorStatistics &statistics, DType type)
 {
-    const FormatLoss &loss = type == DType::BF16 ? statistics.bf16 : statistics.fp16;
+    const FormatLoss &loss = statistics.loss(type);
     const std::string name(tensor::nameOf(type));
     if (loss.overflow > 0)
         return {2 + static_cast<double>(loss.overflow) / static_cast<double>(statistics.count),

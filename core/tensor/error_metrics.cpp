@@ -17,23 +17,6 @@ double sumOf(std::span<const double> lanes)
     return std::accumulate(lanes.begin(), lanes.end(), 0.0);
 }
 
-double decibels(double signal, double noise)
-{
-    if (std::isnan(signal) || std::isnan(noise))
-        return kNaN;
-    if (noise == 0)
-        return std::numeric_limits<double>::infinity();
-    return 10 * std::log10(signal / noise);
-}
-
-double cosineOf(double product, double reference, double values)
-{
-    if (reference == 0 || values == 0)
-        return reference == values ? 1 : 0;
-    const double cosine = product / (std::sqrt(reference) * std::sqrt(values));
-    return std::isnan(cosine) ? kNaN : std::clamp(cosine, -1.0, 1.0); // rounding may lead a little beyond
-}
-
 constexpr std::size_t kLanes = ErrorSums::kLanes;
 
 struct Block
@@ -148,6 +131,23 @@ void sumFastest(const Block &block, ErrorSums &sums)
 }
 
 } // namespace
+
+double decibels(double signal, double noise)
+{
+    if (std::isnan(signal) || std::isnan(noise))
+        return kNaN;
+    if (noise == 0)
+        return std::numeric_limits<double>::infinity();
+    return 10 * std::log10(signal / noise);
+}
+
+double cosineOf(double product, double reference, double values)
+{
+    if (reference == 0 || values == 0)
+        return reference == values ? 1 : 0;
+    const double cosine = product / (std::sqrt(reference) * std::sqrt(values));
+    return std::isnan(cosine) ? kNaN : std::clamp(cosine, -1.0, 1.0); // rounding may lead a little beyond
+}
 
 void RelativeEnvelope::insert(float r, float d)
 {

@@ -63,6 +63,12 @@ struct ErrorSums
     Lanes largest{}; ///< |d|; NaN counts as none
 };
 
+/// 10·log10(signal / noise); infinite without noise, NaN with NaN in either.
+double decibels(double signal, double noise);
+
+/// r·x / (|r| |x|), in [-1, 1], of r·x and the sums of squares of both; both zero: 1; one zero: 0; NaN where it is undefined.
+double cosineOf(double product, double reference, double values);
+
 /// Collects the errors of one tensor over any number of batches; memory does not grow with them. Sums are in double.
 class ErrorMetrics
 {

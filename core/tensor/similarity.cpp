@@ -1,8 +1,8 @@
 #include "core/tensor/similarity.h"
 
-#include <cmath>
+#include "core/tensor/error_metrics.h"
+
 #include <cstddef>
-#include <limits>
 
 namespace halftone::tensor {
 
@@ -13,9 +13,7 @@ double psnrDb(std::span<const float> reference, std::span<const float> values, d
         const double d = static_cast<double>(values[i]) - static_cast<double>(reference[i]);
         squares += d * d;
     }
-    if (squares == 0)
-        return std::numeric_limits<double>::infinity();
-    return 10 * std::log10(peak * peak * static_cast<double>(reference.size()) / squares);
+    return decibels(peak * peak * static_cast<double>(reference.size()), squares);
 }
 
 double cosineOf(std::span<const float> reference, std::span<const float> values)
@@ -30,9 +28,7 @@ double cosineOf(std::span<const float> reference, std::span<const float> values)
         r += a * a;
         x += b * b;
     }
-    if (r == 0 || x == 0)
-        return r == x ? 1 : 0;
-    return product / (std::sqrt(r) * std::sqrt(x));
+    return cosineOf(product, r, x);
 }
 
 } // namespace halftone::tensor

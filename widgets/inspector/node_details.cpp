@@ -299,7 +299,7 @@ DetailSection NodeDetails::range() const
              false,
              {}});
         const tensor::DType target = m_snapshot.policy->target;
-        const calibration::FormatLoss &loss = target == tensor::DType::BF16 ? values.bf16 : values.fp16;
+        const calibration::FormatLoss &loss = values.loss(target);
         const auto counted = [](std::uint64_t count) { return plain(grouped(count)); };
         section.rows.push_back(
             {QStringLiteral("in ") + typeName(target),

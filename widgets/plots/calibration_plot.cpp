@@ -275,7 +275,7 @@ QString CalibrationPlot::summary() const
                 .arg(plain(grouped(values.count)), significant(values.min), significant(values.max));
     const policy::Policy *const policy = m_editor->policy();
     const tensor::DType target = policy ? policy->target : tensor::DType::F16;
-    const calibration::FormatLoss &loss = target == tensor::DType::BF16 ? values.bf16 : values.fp16;
+    const calibration::FormatLoss &loss = values.loss(target);
     const QString type = plain(std::string(tensor::nameOf(target)));
     if (loss.overflow > 0)
         text += tr(" \u00b7 \u26a0 %1 of them overflow in %2").arg(plain(grouped(loss.overflow)), type);
