@@ -2,6 +2,7 @@
 #include "core/infer/infer_types.h"
 #include "core/mixed/convert_model.h"
 #include "tests/support/build_graph.h"
+#include "tests/support/typed/convert.h"
 
 #include <QTest>
 
@@ -11,6 +12,7 @@
 using namespace halftone;
 using graph::Entry;
 using tensor::DType;
+using test::convert;
 using test::GraphBuilder;
 
 namespace {
@@ -32,14 +34,6 @@ graph::Model modelOf(graph::Graph graph, std::initializer_list<const char *> par
     for (const char *name : parameters)
         model.parameters.push_back(test::floatArray(std::string("arg:") + name, {1, 1, 1, 1}));
     return model;
-}
-
-mixed::ConvertedModel convert(const graph::Model &model, const policy::Policy &policy)
-{
-    auto converted = mixed::convertModel(model, policy, false);
-    if (!converted.ok())
-        qFatal("%s", converted.error().message().c_str());
-    return std::move(converted).value();
 }
 
 std::vector<std::string> castNames(const mixed::ConvertedModel &converted)

@@ -3,6 +3,7 @@
 #include "core/mixed/convert_model.h"
 #include "tests/support/build_graph.h"
 #include "tests/support/graph_text.h"
+#include "tests/support/typed/convert.h"
 
 #include <QTest>
 
@@ -13,6 +14,7 @@ using graph::Attributes;
 using graph::Entry;
 using graph::Graph;
 using tensor::DType;
+using test::convert;
 using test::GraphBuilder;
 
 namespace {
@@ -27,15 +29,6 @@ graph::Model modelOf(Graph graph, std::initializer_list<const char *> parameters
     for (const char *name : parameters)
         model.parameters.push_back(test::floatArray(std::string("arg:") + name, {1, 1, 1, 1}));
     return model;
-}
-
-mixed::ConvertedModel convert(const graph::Model &model, const policy::Policy &policy = {},
-                              const infer::ShapeMap *shapes = nullptr)
-{
-    auto converted = mixed::convertModel(model, policy, false, {}, shapes);
-    if (!converted.ok())
-        qFatal("%s", converted.error().message().c_str());
-    return std::move(converted).value();
 }
 
 /// The converted graph of a model without parameters, a line a node.

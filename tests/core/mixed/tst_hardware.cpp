@@ -4,6 +4,7 @@
 #include "core/mixed/convert_model.h"
 #include "core/mixed/node_arithmetic.h"
 #include "tests/support/build_graph.h"
+#include "tests/support/typed/convert.h"
 
 #include <QTest>
 
@@ -13,6 +14,7 @@ using namespace halftone;
 using graph::NodeId;
 using tensor::DType;
 using tensor::Shape;
+using test::convert;
 
 namespace {
 
@@ -36,15 +38,6 @@ policy::Policy policyFor(const std::string &chip, DType target)
     policy.target = target;
     policy.hardware = chip;
     return policy;
-}
-
-mixed::ConvertedModel convert(const graph::Model &model, const policy::Policy &policy,
-                              const infer::ShapeMap *shapes = nullptr)
-{
-    auto converted = mixed::convertModel(model, policy, false, {}, shapes);
-    if (!converted.ok())
-        qFatal("%s", converted.error().message().c_str());
-    return std::move(converted).value();
 }
 
 /// By name: "16" or "32".

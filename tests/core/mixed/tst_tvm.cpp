@@ -4,6 +4,7 @@
 #include "core/mixed/node_arithmetic.h"
 #include "tests/support/build_graph.h"
 #include "tests/support/files.h"
+#include "tests/support/typed/convert.h"
 
 #include <QTest>
 
@@ -13,6 +14,7 @@
 using namespace halftone;
 using graph::NodeId;
 using tensor::DType;
+using test::convert;
 
 namespace {
 
@@ -27,14 +29,6 @@ policy::Policy tvm(DType target, std::optional<DType> accumulate = {})
     policy.castParams = false;
     policy.keepIoTypes = false;
     return policy;
-}
-
-mixed::ConvertedModel convert(const graph::Model &model, const policy::Policy &policy)
-{
-    auto converted = mixed::convertModel(model, policy, false);
-    if (!converted.ok())
-        qFatal("%s", converted.error().message().c_str());
-    return std::move(converted).value();
 }
 
 /// In an opset in which its operators take that type.

@@ -1,6 +1,7 @@
 #include "core/infer/infer_types.h"
 #include "core/mixed/convert_model.h"
 #include "tests/support/build_graph.h"
+#include "tests/support/typed/convert.h"
 
 #include <QTest>
 
@@ -10,6 +11,7 @@
 using namespace halftone;
 using graph::Entry;
 using tensor::DType;
+using test::convert;
 using test::GraphBuilder;
 
 namespace {
@@ -22,14 +24,6 @@ policy::Policy castingParams(policy::Mode mode)
     policy.mode = mode;
     policy.castParams = true;
     return policy;
-}
-
-mixed::ConvertedModel convert(const graph::Model &model, const policy::Policy &policy)
-{
-    auto converted = mixed::convertModel(model, policy, false);
-    if (!converted.ok())
-        qFatal("%s", converted.error().message().c_str());
-    return std::move(converted).value();
 }
 
 bool warns(const mixed::ConvertedModel &converted, const std::string &line)

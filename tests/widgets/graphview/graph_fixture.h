@@ -96,12 +96,14 @@ struct OpenedGraph
         QVERIFY(settle());
     }
     void openSample() { open(QStringLiteral(HALFTONE_SOURCE_DIR "/resources/sample/digits-symbol.json")); }
-    void openResidual(int blocks)
+    void openResidual(int blocks) { openText("long-symbol.json", residualSymbol(blocks)); }
+    void openWide(int chains, int length) { openText("wide-symbol.json", wideSymbol(chains, length)); }
+    void openText(const char *name, const QByteArray &symbol)
     {
-        const QString path = folder.filePath(QStringLiteral("long-symbol.json"));
+        const QString path = folder.filePath(QLatin1String(name));
         QFile file(path);
         QVERIFY(file.open(QIODevice::WriteOnly));
-        file.write(residualSymbol(blocks));
+        file.write(symbol);
         file.close();
         open(path);
     }

@@ -79,12 +79,7 @@ private:
 void TestGraphView::unfoldingLandsOnContent()
 {
     test::OpenedGraph opened;
-    const QString path = opened.folder.filePath(QStringLiteral("wide-symbol.json"));
-    QFile file(path);
-    QVERIFY(file.open(QIODevice::WriteOnly));
-    file.write(test::wideSymbol(60, 84));
-    file.close();
-    opened.open(path);
+    opened.openWide(60, 84);
     const auto isLegible = [&] {
         const widgets::Camera camera = opened.view->canvas()->camera();
         const QRectF seen = camera.toScene(QRectF(opened.view->canvas()->rect()));

@@ -85,12 +85,7 @@ void TestGraphViewSpeed::tenThousandNodesOpenToAFirstPictureInTwoSeconds()
 void TestGraphViewSpeed::aWideGraphOfFiveThousandBoxesIsPannedAndZoomedInTime()
 {
     test::OpenedGraph opened;
-    const QString path = opened.folder.filePath(QStringLiteral("wide-symbol.json"));
-    QFile file(path);
-    QVERIFY(file.open(QIODevice::WriteOnly));
-    file.write(test::wideSymbol(60, 84));
-    file.close();
-    opened.open(path);
+    opened.openWide(60, 84);
     opened.view->unfoldAll();
     QVERIFY(opened.settle());
     QVERIFY(opened.view->scene()->items().size() > 5000);
@@ -129,12 +124,7 @@ void TestGraphViewSpeed::aWideGraphOfFiveThousandBoxesIsPannedAndZoomedInTime()
 void TestGraphViewSpeed::whatTheMouseIsOverIsMarkedWithoutDrawingTheGraph()
 {
     test::OpenedGraph opened;
-    const QString path = opened.folder.filePath(QStringLiteral("wide-symbol.json"));
-    QFile file(path);
-    QVERIFY(file.open(QIODevice::WriteOnly));
-    file.write(test::wideSymbol(20, 40));
-    file.close();
-    opened.open(path);
+    opened.openWide(20, 40);
     opened.view->unfoldAll();
     QVERIFY(opened.settle());
     auto &canvas = *opened.view->canvas();
