@@ -106,12 +106,10 @@ Class classOfStruct(const T &op)
                                 BroadcastLike, Expand, Slice, StridedSlice, SliceAxis, SliceLike, Take,
                                 Embedding, NonZero, Where, Tile, Repeat, ScatterNd, ScatterElements,
                                 ScatterTuples, Fill, DepthToSpace, Cast, MultiCast, BatchNorm, ShapeOf,
-                                ArgReduce, Dropout, Clip, ClipBetween, Resize, Resample, Upsample>)
-        return TvmClass::Follow;
+                                ArgReduce, Dropout, Clip, ClipBetween, Resize, Resample, Upsample, AddN>)
+        return TvmClass::Follow; // a sum of many as one of two
     else if constexpr (kIsAmong<T, RowNorm>)
         return op.centred ? Class(TvmClass::Never) : std::nullopt;
-    else if constexpr (kIsAmong<T, AddN>)
-        return TvmClass::Follow; // as sums of two
     else if constexpr (kIsAmong<T, Join>)
         return op.kind == Join::Kind::Maximum || op.kind == Join::Kind::Minimum ? Class(TvmClass::Follow)
                                                                                 : std::nullopt;

@@ -22,8 +22,8 @@ double cosineOf(std::span<const float> reference, std::span<const float> values)
     double r = 0;
     double x = 0;
     for (std::size_t i = 0; i < reference.size(); ++i) {
-        const double a = static_cast<double>(reference[i]);
-        const double b = static_cast<double>(values[i]);
+        const auto a = static_cast<double>(reference[i]);
+        const auto b = static_cast<double>(values[i]);
         product += a * b;
         r += a * a;
         x += b * b;

@@ -77,6 +77,7 @@ private Q_SLOTS:
                                     m_resources.filePath(QLatin1String(part) + '/' + file.fileName())));
         }
         qputenv("HALFTONE_RESOURCES", m_resources.path().toLocal8Bit());
+        QVERIFY(QDir::setCurrent(m_folder.path())); // where file dialogs begin
     }
 
 private:
