@@ -113,7 +113,7 @@ Class classOf(const T &op)
         return op.kind == Pool::Kind::Max ? Class::Comparison : Class::Reduction;
     else if constexpr (kIsAmong<T, Conv, Deconv, FullyConnected, MatMul, Gemm, AttentionProduct, Rnn,
                                 DeformableConv, ColumnKronecker, FusedProduct, Recurrence, Attention, Einsum,
-                                CodedConv, CodedMatMul, CodedChain>)
+                                CodedConv, CodedMatMul, CodedChain, CodedSums, RowAttention>)
         return Class::MatrixProduct;
     else if constexpr (kIsAmong<T, BatchNorm, LayerNorm, GroupNorm, InstanceNorm, L2Normalization, Lrn,
                                 Softmax, SoftmaxActivation, Moments, BatchNormRelu, RowNorm,
@@ -132,10 +132,10 @@ Class classOf(const T &op)
                                 PositionPool, RotatedRoiAlign, GridSample, SpatialTransformer, Picture,
                                 Random, RandomSample, Quantize, Requantize, Dequantize, Curve, ClipBetween,
                                 Join, Resample, GridLookup, RegionAlign, RotaryEmbedding, CodeLinear,
-                                DecodeLinear, CodeDynamically>)
+                                DecodeLinear, CodeDynamically, CodedMultiply>)
         return Class::ElementwiseSafe;
     else if constexpr (kIsAmong<T, AddN, AdaptiveAveragePool, Correlation, Fold, Fourier, CumulativeSum,
-                                ColumnsToImage, AxisFourier, FrameFourier>)
+                                ColumnsToImage, AxisFourier, FrameFourier, CodedAverage>)
         return Class::Reduction;
     else if constexpr (kIsAmong<T, Quadratic, Density>)
         return Class::RangeSensitive;

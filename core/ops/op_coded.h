@@ -2,6 +2,7 @@
 
 #include "core/ops/element_function.h"
 #include "core/ops/op_linear.h"
+#include "core/ops/op_spatial.h"
 #include "core/ops/op_types.h"
 
 #include <cstddef>
@@ -55,6 +56,43 @@ struct CodedChain
 
     std::size_t firstAddend() const { return product == Product::None ? 1U : hasBias ? 3U : 2U; }
     bool operator==(const CodedChain &) const = default;
+};
+
+/// A product of codes with constant weights, whose scale and zero point only a run tells. Inputs: data, weight[, zero point of
+/// the data][, scale, one float32][, bias, float32, one an output channel]. The weight is int8, symmetric, and lies as ConvInteger
+/// and MatMulInteger have it. Result: the sums, int32, or their float32, times scale and weightSteps, plus bias.
+struct CodedSums
+{
+    CodedChain::Product product = CodedChain::Product::Window;
+    Conv conv{};
+    bool hasZero = false;
+    bool hasScale = false;
+    bool hasBias = false;
+    std::vector<float> weightSteps{}; ///< empty: 1; else one, or one an output channel
+
+    std::size_t scaleInput() const { return hasZero ? 3U : 2U; }
+    std::size_t biasInput() const { return scaleInput() + (hasScale ? 1U : 0U); }
+    bool operator==(const CodedSums &) const = default;
+};
+
+/// Average pooling between what codes stand for and codes. Inputs: data.
+struct CodedAverage
+{
+    Pool pool{};
+    CodeScale data{};
+    CodeScale result{};
+
+    bool operator==(const CodedAverage &) const = default;
+};
+
+/// The product, element by element, of what two tensors of codes stand for, as codes. The second stretches to the first.
+struct CodedMultiply
+{
+    CodeScale first{};
+    CodeScale second{};
+    CodeScale result{};
+
+    bool operator==(const CodedMultiply &) const = default;
 };
 
 } // namespace halftone::ops

@@ -2,6 +2,7 @@
 
 #include "core/ops/op_types.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -94,11 +95,28 @@ struct Attention
     std::optional<double> scale{}; ///< nothing: 1 / root of the heads' size
     double cap = 0; ///< products become cap · tanh(x / cap); 0: not
     bool causal = false;
+    std::int64_t window = 0; ///< keys that a query sees, its own the last of them; 0: all
     bool hasMask = false;
     bool hasPast = false;
     bool hasLengths = false;
 
     bool operator==(const Attention &) const = default;
+};
+
+/// What plans make of attention that is written out: softmax(queries · keysᵀ · scale + mask) · values, head by head. Inputs:
+/// queries, keys, values, (N, T, columns) each, or all the same one, in which the heads lie side by side from its place in
+/// `columns` on; then the mask, which stretches to (N, heads, queries, keys) and is added. Result: (N, queries, heads · valueSize).
+struct RowAttention
+{
+    std::int64_t heads = 1;
+    std::int64_t keyHeads = 1; ///< each serves as many heads of the queries
+    std::int64_t size = 0; ///< of a head of queries and keys
+    std::int64_t valueSize = 0;
+    std::array<std::int64_t, 3> columns{};
+    double scale = 1;
+    bool hasMask = false;
+
+    bool operator==(const RowAttention &) const = default;
 };
 
 /// Turns pairs of elements by the angle of their position. Inputs: data (N, heads, T, size) or (N, T, heads · size), cosines and

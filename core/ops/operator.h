@@ -63,7 +63,8 @@ using Operators = TypeList<
     Recurrence, Attention, RotaryEmbedding, Einsum, CodeLinear, DecodeLinear, CodeDynamically, CodedConv, CodedMatMul,
     Quantize, Requantize, Dequantize, BatchNormRelu,
     Quantized<Conv>, Quantized<FullyConnected>, Quantized<Pool>, Quantized<Activation>, Quantized<BatchNorm>, Quantized<Concat>,
-    Quantized<Flatten>, Quantized<Binary>, Quantized<Embedding>, FusedProduct, CodedChain>;
+    Quantized<Flatten>, Quantized<Binary>, Quantized<Embedding>, FusedProduct, CodedChain, CodedSums, CodedAverage,
+    CodedMultiply, RowAttention>;
 // clang-format on
 
 template <class T, class... Ts>

@@ -198,6 +198,10 @@ Result<void> infer(const Quantized<Binary> &, ShapeSlots &);
 Result<void> infer(const Quantized<Embedding> &, ShapeSlots &);
 Result<void> infer(const FusedProduct &, ShapeSlots &);
 Result<void> infer(const CodedChain &, ShapeSlots &);
+Result<void> infer(const CodedSums &, ShapeSlots &);
+Result<void> infer(const CodedAverage &, ShapeSlots &);
+Result<void> infer(const CodedMultiply &, ShapeSlots &);
+Result<void> infer(const RowAttention &, ShapeSlots &);
 // clang-format on
 
 /// Smallest shape that both stretch to (dimensions of 1 stretch, missing leading ones count as 1); unknown

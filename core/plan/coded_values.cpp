@@ -127,16 +127,12 @@ std::optional<DecodedValue> decodedValue(const PlanGraph &graph, const PlanUses 
     return DecodedValue{node->inputs[0], *scale, uses.producer[real]};
 }
 
-std::optional<CodedWeight> codedWeight(PlanGraph &graph, ValueId codes, ValueId scale, ValueId zero,
-                                       std::size_t axis)
+std::optional<ValueId> symmetricCodes(PlanGraph &graph, ValueId codes, ValueId zero, std::size_t axis)
 {
     const Tensor *const held = constantOf(graph, codes);
-    auto steps = scalesOf(graph, scale);
-    if (held == nullptr || !isCode(held->dtype()) || !steps || axis >= held->shape().rank())
+    if (held == nullptr || !isCode(held->dtype()) || axis >= held->shape().rank())
         return std::nullopt;
     const auto channels = static_cast<std::size_t>(held->shape()[axis]);
-    if (steps->size() != 1 && steps->size() != channels)
-        return std::nullopt;
     const Tensor *const zeroHeld = constantOf(graph, zero);
     auto zeros = zero == kNoValue ? std::optional(std::vector<std::int32_t>{0})
         : zeroHeld == nullptr     ? std::nullopt
@@ -145,13 +141,23 @@ std::optional<CodedWeight> codedWeight(PlanGraph &graph, ValueId codes, ValueId 
         return std::nullopt;
     const bool isSymmetric = std::ranges::all_of(*zeros, [](std::int32_t value) { return value == 0; });
     if (held->dtype() == DType::I8 && isSymmetric)
-        return CodedWeight{codes, std::move(*steps)};
+        return codes;
     const auto values = centred(*wholeNumbers(*held), *zeros, held->shape(), axis);
     if (!values)
         return std::nullopt;
-    return CodedWeight{
-        holdConstant(graph, DType::I8, held->shape(), *values, std::string(graph.values[codes].name)),
-        std::move(*steps)};
+    return holdConstant(graph, DType::I8, held->shape(), *values, std::string(graph.values[codes].name));
+}
+
+std::optional<CodedWeight> codedWeight(PlanGraph &graph, ValueId codes, ValueId scale, ValueId zero,
+                                       std::size_t axis)
+{
+    const Tensor *const held = constantOf(graph, codes);
+    auto steps = scalesOf(graph, scale);
+    if (held == nullptr || !steps || axis >= held->shape().rank()
+        || (steps->size() != 1 && steps->size() != static_cast<std::size_t>(held->shape()[axis])))
+        return std::nullopt;
+    const auto symmetric = symmetricCodes(graph, codes, zero, axis);
+    return symmetric ? std::optional(CodedWeight{*symmetric, std::move(*steps)}) : std::nullopt;
 }
 
 std::optional<CodedWeight> decodedWeight(PlanGraph &graph, const PlanUses &uses, ValueId real,

@@ -36,6 +36,11 @@ struct CodedWeight
     std::vector<float> steps; ///< one, or one an output channel
 };
 
+/// Constant codes less their constant zero points, which are one or one a place of `axis`: `codes` themselves or a new constant.
+/// zero   kNoValue for none
+/// fails  nothing where they are not constant, or the differences do not fit int8
+std::optional<ValueId> symmetricCodes(PlanGraph &graph, ValueId codes, ValueId zero, std::size_t axis);
+
 /// The constant scale and zero point that inputs `scale` and `zero` of a node hold for a weight whose output channels `axis` counts.
 /// codes made symmetric become a new constant of the graph. zero: kNoValue for none
 /// fails  nothing where they are not constant, or codes less their zero point do not fit int8

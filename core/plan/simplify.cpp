@@ -137,6 +137,7 @@ Result<void> simplify(PlanGraph &graph, const kernels::Backend *backend, kernels
     foldCasts(graph);
     HALFTONE_CHECK(foldBatchNorms(graph, cache));
     HALFTONE_CHECK(foldConstants(graph, backend, cache));
+    fuseSums(graph);
     fuseUnits(graph);
     settleScalars(graph);
     splitGemms(graph);

@@ -49,6 +49,10 @@ void fuseDequantize(PlanGraph &graph);
 /// element and sums one ops::CodedChain, as far as each result has one reader; what moves elements moves codes.
 void fuseCodes(PlanGraph &graph);
 
+/// Products of codes whose scale only a run tells become ops::CodedSums, with the cast, the scale and the bias behind them. Needs:
+/// folded constants
+void fuseSums(PlanGraph &graph);
+
 /// Average pooling goes before a 1 × 1 convolution that feeds it: both are linear, and there is less to convolve.
 void poolBeforeConvolution(PlanGraph &graph);
 

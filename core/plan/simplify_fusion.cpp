@@ -16,6 +16,12 @@ bool isProduct(const ops::Operator &op)
     return op.is<ops::Conv>() || op.is<ops::Deconv>() || op.is<ops::FullyConnected>() || op.is<ops::MatMul>();
 }
 
+/// A product of any kind, whose result is real.
+bool takesSteps(const ops::Operator &op)
+{
+    return isProduct(op) || op.is<ops::CodedSums>();
+}
+
 /// Can `host` apply the function `op` to its result before it writes it?
 bool takesFunction(const PlanNode &host, const ops::Operator &op)
 {
@@ -23,7 +29,7 @@ bool takesFunction(const PlanNode &host, const ops::Operator &op)
         const auto function = ops::elementFunction(op);
         return host.post.empty() && function && function->isRelu();
     }
-    return isProduct(host.op) || host.op.is<ops::Binary>();
+    return takesSteps(host.op) || host.op.is<ops::Binary>();
 }
 
 /// Is the second side of `binary` free to be a post-operation's operand?
@@ -82,7 +88,7 @@ private:
         std::size_t bestSide = 0;
         for (std::size_t side = 0; side < (commutes(kind) ? 2U : 1U); ++side) {
             const std::uint32_t host = hostOf(node.inputs[side], node.outputs[0]);
-            if (host == kNoPlanNode || !isProduct(m_graph.nodes[host].op)
+            if (host == kNoPlanNode || !takesSteps(m_graph.nodes[host].op)
                 || !tensor::isFloat(m_graph.desc(node.inputs[1 - side]).dtype))
                 continue;
             // The later of two: its result is at hand, and it moves the least.

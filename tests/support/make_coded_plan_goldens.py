@@ -86,7 +86,7 @@ class Net:
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        x = RANDOM.uniform(-1, 1, self.shape).astype(np.float32)
+        x = RANDOM.uniform(-0.1 if step < 0 else -1, 1, self.shape).astype(np.float32)
         result = session.run(None, {"x": x})[0]
         np.savez_compressed(folder / f"{self.name}.npz", **{"in.x": x, "out.y": result, "step": np.float32(step)})
 
@@ -153,9 +153,53 @@ def operators(folder):
     net.save(folder, net.codes(net.op("Relu", [real]), 0, 4.1), net.step)
 
 
+def dynamic(folder, name, unsigned_weight):
+    """Products of codes whose scales the data give, as dynamic quantization writes them."""
+    net = Net(name, [2, 6, 11, 11], True)
+
+    def coded(x):
+        codes, step, zero = (net.fresh(word) for word in ("codes", "step", "zero"))
+        net.nodes.append(helper.make_node("DynamicQuantizeLinear", [x], [codes, step, zero], name=codes))
+        return codes, step, zero
+
+    def product(op, x, shape, bias_shape=None, **attributes):
+        codes, step, zero = coded(x)
+        drawn = RANDOM.randint(-127, 128, shape)
+        weight = (drawn + 128).astype(np.uint8) if unsigned_weight else drawn.astype(np.int8)
+        inputs = [codes, net.constant(weight), zero, net.constant(weight.dtype.type(128 if unsigned_weight else 0))]
+        sums = net.op("Cast", [net.op(op, inputs, **attributes)], to=TensorProto.FLOAT)
+        real = net.op("Mul", [sums, net.op("Mul", [step, net.constant(np.float32(0.01))])])
+        if bias_shape is None:
+            return real
+        bias = net.op("Reshape", [net.constant(net.real(int(np.prod(bias_shape)))), net.constant(np.array(bias_shape, np.int64))])
+        return net.op("Add", [real, bias])
+
+    low, high = net.constant(np.float32(0)), net.constant(np.float32(6))
+    a = net.op("Clip", [product("ConvInteger", "x", (16, 6, 3, 3), (1, 16, 1, 1), pads=[1, 1, 1, 1], strides=[2, 2]), low, high])
+    d = net.op("Clip", [product("ConvInteger", a, (16, 1, 3, 3), (1, 16, 1, 1), pads=[1, 1, 1, 1], group=16), low, high])
+    e = net.op("Add", [product("ConvInteger", d, (16, 16, 1, 1), (1, 16, 1, 1)), a])
+    pooled = net.op("Flatten", [net.op("GlobalAveragePool", [e])])
+    net.save(folder, net.op("Relu", [product("MatMulInteger", pooled, (16, 7), (7,))]), 0)
+
+
+def sums(folder, name, conv):
+    """Sums beyond 2^24, as real numbers; "step" is -1: they are to be equal."""
+    net = Net(name, [1, 200, 5, 5] if conv else [3, 1800], True)
+    codes, step, zero = "codes", "step", "zero"
+    net.nodes.append(helper.make_node("DynamicQuantizeLinear", ["x"], [codes, step, zero], name=codes))
+    weight = RANDOM.randint(118, 128, (4, 200, 3, 3) if conv else (1800, 4)).astype(np.int8)
+    inputs = [codes, net.constant(weight), zero, net.constant(np.int8(0))]
+    found = net.op("ConvInteger", inputs, pads=[1, 0, 1, 1]) if conv else net.op("MatMulInteger", inputs)
+    net.save(folder, net.op("Cast", [found], to=TensorProto.FLOAT), -1)
+
+
 folder = Path(sys.argv[1])
 folder.mkdir(exist_ok=True)
 network(folder, "uint8", True)
 network(folder, "int8", False)
 products(folder)
 operators(folder)
+dynamic(folder, "dynamic_uint8", True)
+dynamic(folder, "dynamic_int8", False)
+sums(folder, "sums_conv", True)
+sums(folder, "sums_product", False)

@@ -1,7 +1,9 @@
 #include "core/backends/onednn/code_kernel.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 
 namespace halftone::backends::onednn {
 namespace {
@@ -48,7 +50,48 @@ private:
     float m_most;
 };
 
+/// Codes of uint8 whose scale and zero point the values themselves give.
+class DynamicCodeKernel final : public kernels::Kernel
+{
+public:
+    explicit DynamicCodeKernel(std::size_t count)
+        : m_count(static_cast<std::int64_t>(count))
+    {
+    }
+
+    std::string name() const override { return "own codes"; }
+
+    Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
+    {
+        const auto *const from = reinterpret_cast<const float *>(inputs[0]);
+        float low = 0;
+        float high = 0;
+#pragma omp parallel for simd schedule(static) reduction(min : low) reduction(max : high)
+        for (std::int64_t k = 0; k < m_count; ++k) {
+            low = std::min(low, from[k]);
+            high = std::max(high, from[k]);
+        }
+        constexpr float kMost = 255;
+        const float step = (low == high ? 1.0F : high - low) / kMost;
+        const float zero = std::nearbyint(std::clamp(-low / step, 0.0F, kMost));
+        std::memcpy(outputs[1], &step, sizeof step);
+        const auto stored = static_cast<std::uint8_t>(zero);
+        std::memcpy(outputs[2], &stored, sizeof stored);
+        return CodeKernel<std::uint8_t>(static_cast<std::size_t>(m_count),
+                                        {tensor::DType::U8, double{step}, stored})
+            .run(inputs, outputs.first(1));
+    }
+
+private:
+    std::int64_t m_count;
+};
+
 } // namespace
+
+std::unique_ptr<kernels::Kernel> dynamicCodeKernel(std::size_t count)
+{
+    return std::make_unique<DynamicCodeKernel>(count);
+}
 
 std::unique_ptr<kernels::Kernel> codeKernel(std::size_t count, const ops::CodeScale &scale)
 {

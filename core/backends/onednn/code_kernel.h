@@ -12,4 +12,8 @@ namespace halftone::backends::onednn {
 /// needs  `scale.type` I8 or U8
 std::unique_ptr<kernels::Kernel> codeKernel(std::size_t count, const ops::CodeScale &scale);
 
+/// The same as DynamicQuantizeLinear says, which finds the scale and the zero point of the values. Outputs: codes of uint8, scale, zero
+/// point.
+std::unique_ptr<kernels::Kernel> dynamicCodeKernel(std::size_t count);
+
 } // namespace halftone::backends::onednn

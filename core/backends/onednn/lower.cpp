@@ -79,7 +79,8 @@ Result<void> lower(Emitter &emitter, const plan::PlanNode &node)
     const auto int8 = lowerFirst(emitter, node, &lowerFusedProduct, &lowerQuantize, &lowerDequantize,
                                  &lowerInt8Pool, &lowerInt8Relu, &lowerInt8Concat, &lowerInt8Binary,
                                  &lowerInt8BatchNorm, &lowerInt8Flatten, &lowerInt8Sums, &lowerInt8FullSums,
-                                 &lowerRequantize, &lowerCodedChain, &lowerCodeLinear, &lowerDecodeLinear);
+                                 &lowerRequantize, &lowerCodedChain, &lowerCodeLinear, &lowerDecodeLinear,
+                                 &lowerCodedSums, &lowerCodeDynamically);
     if (int8)
         return *int8;
     const auto done = lowerFirst(

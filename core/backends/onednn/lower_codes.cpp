@@ -1,15 +1,14 @@
 #include "core/backends/onednn/code_kernel.h"
+#include "core/backends/onednn/code_window.h"
 #include "core/backends/onednn/coded_post_ops.h"
 #include "core/backends/onednn/int8_scales.h"
 #include "core/backends/onednn/join_rows.h"
 #include "core/backends/onednn/table_kernel.h"
-#include "core/ops/window.h"
 #include "core/plan/coded_values.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string_view>
 
 /// Chains on codes by scales and zero points, as one primitive each.
 namespace halftone::backends::onednn {
@@ -123,80 +122,11 @@ Place chainResult(Emitter &emitter, plan::ValueId value, const Desc &desc, const
     return place;
 }
 
-bool isUnhurried(const char *kernel)
-{
-    const std::string_view name(kernel);
-    return name.starts_with("ref") || name.starts_with("gemm");
-}
-
-/// A convolution's dimensions as oneDNN has them.
-struct WindowShape
-{
-    Dims from;
-    Dims to;
-    Dims weights;
-    Dims stride;
-    Dims dilate;
-    Dims padBegin;
-    Dims padEnd;
-    Type source = Type::undef;
-    Type result = Type::undef;
-};
-
-Result<WindowShape> windowShape(const Emitter &emitter, const plan::PlanNode &node, const ops::Conv &conv)
-{
-    WindowShape shape;
-    shape.from = dimsOf(emitter.desc(node.inputs[0]).shape);
-    shape.to = dimsOf(emitter.desc(node.outputs[0]).shape);
-    shape.weights = dimsOf(emitter.desc(node.inputs[1]).shape);
-    if (conv.groups > 1) {
-        shape.weights[0] /= conv.groups;
-        shape.weights.insert(shape.weights.begin(), conv.groups);
-    }
-    HALFTONE_TRY(const ops::Window window, ops::makeWindow(conv.kernel, conv.stride, conv.dilate, conv.pad));
-    shape.stride = window.stride;
-    shape.dilate = window.dilate;
-    shape.padBegin = window.padBegin;
-    shape.padEnd = window.padEnd;
-    for (std::size_t k = 0; k < shape.dilate.size(); ++k) {
-        --shape.dilate[k];
-        const auto reach = (window.kernel[k] - 1) * window.dilate[k] + 1;
-        shape.padEnd[k]
-            = (shape.to[2 + k] - 1) * shape.stride[k] + reach - shape.from[2 + k] - shape.padBegin[k];
-    }
-    const auto source = dnnlType(emitter.desc(node.inputs[0]).dtype);
-    const auto result = dnnlType(emitter.desc(node.outputs[0]).dtype);
-    if (!source || !result)
-        return unsupported("plan", "a type that oneDNN lacks");
-    shape.source = *source;
-    shape.result = *result;
-    return shape;
-}
-
 struct WindowChoice
 {
     dnnl::convolution_forward::primitive_desc descriptor{nullptr};
     ChainSetting setting;
 };
-
-dnnl::convolution_forward::primitive_desc describeWindow(const WindowShape &shape, const Desc &from,
-                                                         const Desc &to, const ChainSetting &setting)
-{
-    const Desc bias = setting.bias.empty() ? Desc() : Desc(Dims{shape.to[1]}, Type::f32, Tag::a);
-    return {cpu(),
-            prop_kind::forward_inference,
-            algorithm::convolution_direct,
-            from,
-            Desc(shape.weights, Type::s8, Tag::any),
-            bias,
-            to,
-            shape.stride,
-            shape.dilate,
-            shape.padBegin,
-            shape.padEnd,
-            setting.attributes,
-            true};
-}
 
 Result<WindowChoice> chooseWindow(Emitter &emitter, const plan::PlanNode &node, const CodedChain &chain)
 {
@@ -208,7 +138,8 @@ Result<WindowChoice> chooseWindow(Emitter &emitter, const plan::PlanNode &node, 
     for (const bool mayOverwrite : {true, false}) {
         WindowChoice choice;
         HALFTONE_TRY(choice.setting, settingOf(emitter, node, chain, to, isUnpadded, mask, mayOverwrite));
-        choice.descriptor = describeWindow(shape, from, to, choice.setting);
+        choice.descriptor
+            = describeWindow(shape, from, to, !choice.setting.bias.empty(), choice.setting.attributes);
         if (choice.descriptor && !isUnhurried(choice.descriptor.impl_info_str()))
             return choice;
         if (!choice.setting.post.sum())
@@ -303,24 +234,6 @@ Result<void> lowerCodedTable(Emitter &emitter, const plan::PlanNode &node, const
     const Place result = emitter.write(node.outputs[0], desc);
     emitter.addKernel(tableKernel(desc.get_size(), table), {source.buffer}, {result.buffer});
     return {};
-}
-
-/// As the first addend lies, where that is a layout of codes.
-Desc sumLayout(const Desc &first, const Dims &dims, Type type)
-{
-    const Format format = formatOf(first);
-    const bool isKept
-        = first.get_dims() == dims && (format == Format::Plain || format == Format::ChannelsLast);
-    return isKept ? *descIn(format, dims, type) : codeLayout(dims, type);
-}
-
-/// Is it read by a convolution, which wants channels last?
-bool feedsWindow(const Emitter &emitter, plan::ValueId codes)
-{
-    return std::ranges::any_of(emitter.uses().readers[codes], [&](std::uint32_t reader) {
-        const auto *chain = emitter.graph().nodes[reader].op.getIf<CodedChain>();
-        return chain != nullptr && chain->product == CodedChain::Product::Window;
-    });
 }
 
 /// A sum of codes with what follows it.

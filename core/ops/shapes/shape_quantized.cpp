@@ -87,11 +87,14 @@ Result<void> infer(const FusedProduct &op, ShapeSlots &slots)
     return setRanges(slots, op.ends());
 }
 
-/// Plans alone hold it, whose shapes are known.
-Result<void> infer(const CodedChain &, ShapeSlots &)
-{
-    return {};
-}
+// Plans alone hold these, whose shapes are known.
+// clang-format off
+Result<void> infer(const CodedChain &, ShapeSlots &) { return {}; }
+Result<void> infer(const CodedSums &, ShapeSlots &) { return {}; }
+Result<void> infer(const CodedAverage &, ShapeSlots &) { return {}; }
+Result<void> infer(const CodedMultiply &, ShapeSlots &) { return {}; }
+Result<void> infer(const RowAttention &, ShapeSlots &) { return {}; }
+// clang-format on
 
 // clang-format off
 Result<void> infer(const Quantized<Conv> &op, ShapeSlots &slots) { return inferQuantized(op, slots); }
