@@ -16,6 +16,7 @@
 #include <array>
 #include <cassert>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -56,8 +57,6 @@ public:
         : m_opset(opset)
         , m_version("ONNX opset " + std::to_string(opset))
     {
-        for (const auto &[name, info] : operatorsOf(opset))
-            m_all.push_back(info);
     }
 
     std::string_view name() const override { return "onnx"; }
@@ -65,7 +64,7 @@ public:
     std::string_view version() const override { return m_version; }
 
     const dialect::OpInfo *findOp(std::string_view name) const override { return find(name); }
-    std::span<const dialect::OpInfo *const> operators() const override { return m_all; }
+    std::span<const dialect::OpInfo *const> operators() const override;
     bool sameValue(const AttributeSpec &, std::string_view a, std::string_view b) const override;
     bool isValue(const AttributeSpec &spec, std::string_view text) const override;
 
@@ -148,8 +147,19 @@ private:
 
     int m_opset;
     std::string m_version;
-    std::vector<const dialect::OpInfo *> m_all;
+    mutable std::once_flag m_listed;
+    mutable std::vector<const dialect::OpInfo *> m_all;
 };
+
+// The table is read when somebody asks: whoever converts another format's model only needs to know that this one exists.
+std::span<const dialect::OpInfo *const> OnnxDialect::operators() const
+{
+    std::call_once(m_listed, [this] {
+        for (const auto &[name, info] : operatorsOf(m_opset))
+            m_all.push_back(info);
+    });
+    return m_all;
+}
 
 bool OnnxDialect::sameValue(const AttributeSpec &spec, std::string_view a, std::string_view b) const
 {
