@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
+#include <utility>
 
 namespace halftone::plan {
 namespace {
@@ -21,6 +23,25 @@ bool movesElements(const ops::Operator &op)
         || op.is<ops::ExpandDims>() || op.is<ops::InsertAxes>() || op.is<ops::SwapAxes>()
         || op.is<ops::Slice>() || op.is<ops::SliceAxis>() || op.is<ops::StridedSlice>()
         || op.is<ops::DepthToSpace>() || op.is<ops::SpaceToDepth>();
+}
+
+/// Average pooling of what lies behind the channels; nothing for another operator.
+std::optional<ops::Pool> averageOf(const ops::Operator &op, std::size_t rank)
+{
+    if (const auto *pool = op.getIf<ops::Pool>()) {
+        const bool isPlain = pool->kind == ops::Pool::Kind::Average && !pool->padsZeros
+            && pool->layout == ops::Layout::ChannelsFirst
+            && std::ranges::all_of(pool->dilate, [](std::int64_t step) { return step == 1; });
+        return isPlain ? std::optional(*pool) : std::nullopt;
+    }
+    const auto *mean = op.getIf<ops::Reduce>();
+    if (mean == nullptr || mean->kind != ops::Reduce::Kind::Mean || mean->exclude || mean->eachElement
+        || rank < 3 || mean->axes.size() + 2 != rank)
+        return std::nullopt;
+    for (const std::int64_t axis : mean->axes) // as many as there are, and none twice
+        if ((axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis) < 2)
+            return std::nullopt;
+    return ops::Pool{.kind = ops::Pool::Kind::Average, .global = true};
 }
 
 class CodeFusion
@@ -43,7 +64,8 @@ public:
             const auto scale = m_graph.nodes[k].op.is<ops::CodeLinear>()
                 ? codeScaleOf(m_graph, m_graph.nodes[k])
                 : std::nullopt;
-            if (scale && !takeMoves(k, *scale) && !takeConcat(k, *scale))
+            if (scale && !takeMoves(k, *scale) && !takeConcat(k, *scale) && !takeAverage(k, *scale)
+                && !takeMultiply(k, *scale))
                 m_chains.takeCode(k, *scale);
         }
         for (std::uint32_t k = 0; k < m_gone.size(); ++k)
@@ -118,6 +140,61 @@ private:
         m_gone[maker] = true;
         m_graph.nodes[maker] = {};
         m_graph.nodes[k] = std::move(whole);
+        return true;
+    }
+
+    /// `maker` and node `k`, which codes its result, become one node of `op` that reads these codes.
+    void put(std::uint32_t k, std::uint32_t maker, ops::Operator op, const std::vector<DecodedValue> &decoded)
+    {
+        PlanNode whole{std::move(op),
+                       m_graph.nodes[maker].opName,
+                       m_graph.nodes[maker].members,
+                       {},
+                       m_graph.nodes[k].outputs,
+                       {}};
+        whole.members.insert(whole.members.end(), m_graph.nodes[k].members.begin(),
+                             m_graph.nodes[k].members.end());
+        for (const DecodedValue &value : decoded) {
+            whole.inputs.push_back(value.codes);
+            whole.parts.push_back(m_graph.nodes[value.node]);
+        }
+        whole.parts.push_back(std::move(m_graph.nodes[maker]));
+        whole.parts.push_back(std::move(m_graph.nodes[k]));
+        m_gone[maker] = true;
+        m_graph.nodes[maker] = {};
+        m_graph.nodes[k] = std::move(whole);
+    }
+
+    bool takeAverage(std::uint32_t k, const ops::CodeScale &scale)
+    {
+        const std::uint32_t maker = makerOf(m_graph.nodes[k].inputs[0]);
+        if (maker == kNoPlanNode || m_graph.nodes[maker].inputs.empty())
+            return false;
+        const ValueId real = m_graph.nodes[maker].inputs[0];
+        const auto pool = averageOf(m_graph.nodes[maker].op, m_graph.desc(real).shape.rank());
+        const auto decoded = pool ? decodedValue(m_graph, m_uses, real) : std::nullopt;
+        if (!decoded)
+            return false;
+        put(k, maker, ops::CodedAverage{*pool, decoded->scale, scale}, {*decoded});
+        return true;
+    }
+
+    bool takeMultiply(std::uint32_t k, const ops::CodeScale &scale)
+    {
+        const std::uint32_t maker = makerOf(m_graph.nodes[k].inputs[0]);
+        const auto *product = maker == kNoPlanNode ? nullptr : m_graph.nodes[maker].op.getIf<ops::Binary>();
+        if (product == nullptr || product->kind != ops::BinaryKind::Mul)
+            return false;
+        std::vector<DecodedValue> sides;
+        for (const ValueId side : m_graph.nodes[maker].inputs)
+            if (const auto decoded = decodedValue(m_graph, m_uses, side))
+                sides.push_back(*decoded);
+        const tensor::Shape &result = m_graph.desc(m_graph.nodes[maker].outputs[0]).shape;
+        if (sides.size() == 2 && m_graph.desc(sides[0].codes).shape != result)
+            std::swap(sides[0], sides[1]);
+        if (sides.size() != 2 || m_graph.desc(sides[0].codes).shape != result)
+            return false;
+        put(k, maker, ops::CodedMultiply{sides[0].scale, sides[1].scale, scale}, sides);
         return true;
     }
 

@@ -86,7 +86,7 @@ class Net:
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        x = RANDOM.uniform(-0.1 if step < 0 else -1, 1, self.shape).astype(np.float32)
+        x = RANDOM.uniform(-0.1 if self.name.startswith("sums") else -1, 1, self.shape).astype(np.float32)
         result = session.run(None, {"x": x})[0]
         np.savez_compressed(folder / f"{self.name}.npz", **{"in.x": x, "out.y": result, "step": np.float32(step)})
 
@@ -182,6 +182,36 @@ def dynamic(folder, name, unsigned_weight):
     net.save(folder, net.op("Relu", [product("MatMulInteger", pooled, (16, 7), (7,))]), 0)
 
 
+def averages(folder, name, unsigned):
+    """Averages and products of codes: padding that counts and that does not, a gate by channel, a square."""
+    net = Net(name, [2, 60, 7, 6], unsigned)
+    x = net.codes("x", -1, 1.3)
+    a = net.op("AveragePool", [x], kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1], count_include_pad=1)
+    a = net.codes(a, -0.9, 1.0319)
+    b = net.op("AveragePool", [x], kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1])
+    b = net.codes(b, -1.1, 1.2173)
+    c = net.codes(net.op("Mul", [a, b]), -1.2, 1.2)
+    gate = net.codes(net.op("GlobalAveragePool", [x]), -0.2, 0.25)
+    gate = net.codes(net.op("HardSigmoid", [gate], alpha=2.0), 0, 1)
+    d = net.codes(net.op("Mul", [gate, c]), -1, 1)
+    mean = net.op("ReduceMean", [d], axes=[-1, 2], keepdims=0)
+    net.save(folder, net.codes(mean, -0.2317, 0.21), net.step)
+
+
+def ties(folder):
+    """Averages of four codes in the scale that they have: each fourth lies between two. ONNX Runtime's sums in float32 take either; what
+    is recorded is the average rounded to float32 once, coded as QuantizeLinear says."""
+    net = Net("ties", [1, 16, 12, 12], True)
+    x = net.codes("x", -1, 1.3)
+    scale, zero = (net.constants[name] for name in net.nodes[-1].input[1:])
+    net.save(folder, net.codes_as(net.op("AveragePool", [x], kernel_shape=[2, 2], strides=[2, 2]), x), -1)
+    given = dict(np.load(folder / "ties.npz"))
+    real = ((np.clip(np.rint(given["in.x"] / scale) + zero, 0, 255) - zero).astype(np.float32) * scale).astype(np.float64)
+    mean = real.reshape(1, 16, 6, 2, 6, 2).mean(axis=(3, 5)).astype(np.float32)
+    given["out.y"] = (np.clip(np.rint(mean / scale) + zero, 0, 255) - zero).astype(np.float32) * scale
+    np.savez_compressed(folder / "ties.npz", **given)
+
+
 def sums(folder, name, conv):
     """Sums beyond 2^24, as real numbers; "step" is -1: they are to be equal."""
     net = Net(name, [1, 200, 5, 5] if conv else [3, 1800], True)
@@ -203,3 +233,6 @@ dynamic(folder, "dynamic_uint8", True)
 dynamic(folder, "dynamic_int8", False)
 sums(folder, "sums_conv", True)
 sums(folder, "sums_product", False)
+averages(folder, "averages_uint8", True)
+averages(folder, "averages_int8", False)
+ties(folder)

@@ -76,11 +76,11 @@ Result<void> lower(Emitter &emitter, const plan::PlanNode &node)
     for (const plan::ValueId value : node.outputs) // kernels of no elements exist in no library
         if (emitter.desc(value).shape.isComplete() && emitter.desc(value).shape.elementCount() == 0)
             return unsupported("plan", "an empty tensor");
-    const auto int8 = lowerFirst(emitter, node, &lowerFusedProduct, &lowerQuantize, &lowerDequantize,
-                                 &lowerInt8Pool, &lowerInt8Relu, &lowerInt8Concat, &lowerInt8Binary,
-                                 &lowerInt8BatchNorm, &lowerInt8Flatten, &lowerInt8Sums, &lowerInt8FullSums,
-                                 &lowerRequantize, &lowerCodedChain, &lowerCodeLinear, &lowerDecodeLinear,
-                                 &lowerCodedSums, &lowerCodeDynamically);
+    const auto int8 = lowerFirst(
+        emitter, node, &lowerFusedProduct, &lowerQuantize, &lowerDequantize, &lowerInt8Pool, &lowerInt8Relu,
+        &lowerInt8Concat, &lowerInt8Binary, &lowerInt8BatchNorm, &lowerInt8Flatten, &lowerInt8Sums,
+        &lowerInt8FullSums, &lowerRequantize, &lowerCodedChain, &lowerCodeLinear, &lowerDecodeLinear,
+        &lowerCodedSums, &lowerCodeDynamically, &lowerCodedAverage, &lowerCodedMultiply);
     if (int8)
         return *int8;
     const auto done = lowerFirst(

@@ -54,6 +54,10 @@ Result<void> lowerInt8Flatten(Emitter &emitter, const plan::PlanNode &node,
 Result<void> lowerCodedChain(Emitter &emitter, const plan::PlanNode &node, const ops::CodedChain &chain);
 Result<void> lowerCodeLinear(Emitter &emitter, const plan::PlanNode &node, const ops::CodeLinear &code);
 Result<void> lowerDecodeLinear(Emitter &emitter, const plan::PlanNode &node, const ops::DecodeLinear &decode);
+Result<void> lowerCodedAverage(Emitter &emitter, const plan::PlanNode &node,
+                               const ops::CodedAverage &average);
+Result<void> lowerCodedMultiply(Emitter &emitter, const plan::PlanNode &node,
+                                const ops::CodedMultiply &scales);
 /// The same where only a run tells the scale (lower_sums.cpp).
 Result<void> lowerCodedSums(Emitter &emitter, const plan::PlanNode &node, const ops::CodedSums &sums);
 Result<void> lowerCodeDynamically(Emitter &emitter, const plan::PlanNode &node,

@@ -92,6 +92,10 @@ void CodedPlansTest::planGivesOnnxRuntimesValues_data()
     // Codes and product of three convolutions, pooling, codes and product.
     QTest::newRow("dynamic, uint8") << "dynamic_uint8" << 9;
     QTest::newRow("dynamic, int8") << "dynamic_int8" << 9;
+    // Codes of the picture, two averages and their product, the gate of an average and a function, its product, a mean.
+    QTest::newRow("averages, uint8") << "averages_uint8" << 8;
+    QTest::newRow("averages, int8") << "averages_int8" << 8;
+    QTest::newRow("averages between two codes") << "ties" << 2;
     QTest::newRow("sums of a convolution") << "sums_conv" << 2;
     QTest::newRow("sums of a product") << "sums_product" << 2;
 }
