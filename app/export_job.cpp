@@ -1,6 +1,6 @@
 #include "app/export_job.h"
 
-#include "app/export_dialog.h"
+#include "app/dialogs/export_dialog.h"
 #include "app/live_jobs.h"
 #include "app/settings.h"
 #include "core/session/derive.h"

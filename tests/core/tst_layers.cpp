@@ -86,7 +86,7 @@ QString offence(const QString &file, const QString &header)
     const QString room = roomOf(file);
     if (placeOf(room) < 0)
         return QStringLiteral("%1 is no room").arg(room);
-    if (header.startsWith('Q') && (room.startsWith("core/") || file.startsWith("app/cli_")))
+    if (header.startsWith('Q') && (room.startsWith("core/") || file.startsWith("app/cli/")))
         return QStringLiteral("Qt has no place in %1").arg(room);
     if (file.startsWith("core/api/halftone/") && header.contains('/') && !header.startsWith("halftone/"))
         return QStringLiteral("installed headers see only each other");
@@ -215,7 +215,7 @@ void LayersTest::aBrokenOrderIsNoticed_data()
                                   << "core/base/text.h" << false;
     QTest::newRow("Qt in core") << "core/session/a.cpp"
                                 << "QString" << false;
-    QTest::newRow("Qt in the command line") << "app/cli_main.cpp"
+    QTest::newRow("Qt in the command line") << "app/cli/main.cpp"
                                             << "QtCore/QString" << false;
     QTest::newRow("Qt in the window") << "app/main.cpp"
                                       << "QApplication" << true;

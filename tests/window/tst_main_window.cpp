@@ -1,4 +1,4 @@
-#include "app/attach_dialog.h"
+#include "app/dialogs/attach_dialog.h"
 #include "app/first_steps.h"
 #include "app/live_jobs.h"
 #include "app/message_log.h"

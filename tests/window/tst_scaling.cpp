@@ -1,6 +1,6 @@
-#include "app/attach_dialog.h"
-#include "app/export_dialog.h"
-#include "app/preferences_dialog.h"
+#include "app/dialogs/attach_dialog.h"
+#include "app/dialogs/export_dialog.h"
+#include "app/dialogs/preferences_dialog.h"
 #include "tests/window/window_fixture.h"
 
 #include <QAbstractButton>

@@ -1,0 +1,232 @@
+#include "app/cli/calibration_options.h"
+#include "app/cli/commands.h"
+#include "app/cli/files.h"
+#include "app/cli/options.h"
+#include "app/cli/output.h"
+#include "core/base/atomic_file.h"
+#include "core/base/text.h"
+#include "core/dialect/dialect.h"
+#include "core/report/conversion_json.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+
+namespace halftone::cli {
+namespace {
+
+using mixed::ConvertedModel;
+
+struct ConvertOptions
+{
+    ModelOptions model;
+    PolicyOptions policy;
+    CalibrationOptions calibration; ///< for int8 operators
+    RangeOptions ranges;
+    std::string out;
+    std::string report;
+    std::uint32_t opset = 0; ///< of the result, at least; 0: as it must be
+    bool hasExternalData = false;
+    bool correctsBiases = false;
+    bool json = false;
+};
+
+/// "Convolution 5, BatchNorm 5, …" for each resulting precision, the most frequent operator first.
+std::string operatorsByPrecision(const graph::Graph &source, const ConvertedModel &converted)
+{
+    std::map<std::string, std::map<std::string, std::size_t>> counts;
+    for (graph::NodeId id = 0; id < source.nodeCount(); ++id) {
+        if (!source.isVariable(id)
+            && (converted.conversion.fromSource[id] != rewrite::kNoNode || converted.conversion.isInt8(id)))
+            ++counts[std::string(tensor::nameOf(converted.conversion.precisionOf(id)))][source.node(id).op];
+    }
+    Table table({"precision", "operators", ""});
+    for (const auto &[precision, ops] : counts) {
+        std::vector<std::pair<std::size_t, std::string>> byCount;
+        std::size_t total = 0;
+        for (const auto &[op, count] : ops) {
+            byCount.emplace_back(count, op);
+            total += count;
+        }
+        std::ranges::sort(byCount, std::greater());
+        std::vector<std::string> texts;
+        for (const auto &[count, op] : byCount)
+            texts.push_back(printable(op) + ' ' + std::to_string(count));
+        table.add({precision, std::to_string(total), joined(texts, 6)});
+    }
+    return table.toString();
+}
+
+std::string castsLine(const ConvertedModel &converted)
+{
+    const rewrite::CastCounts counts = converted.conversion.castCounts();
+    std::string text = counted(counts.casts, "cast", "casts");
+    text += " inserted, which serve " + counted(counts.shared, "further reader", "further readers");
+    if (counts.multicasts > 0)
+        text += "; " + counted(counts.multicasts, "multicast", "multicasts");
+    if (counts.quantizes + counts.dequantizes > 0)
+        text += "; " + counted(counts.quantizes, "quantization", "quantizations") + " to int8, "
+            + std::to_string(counts.dequantizes) + " back";
+    std::size_t inBodies = 0;
+    for (const rewrite::ConvertedBody &body : converted.conversion.bodies)
+        inBodies += body.conversion.castCounts().casts;
+    if (inBodies > 0)
+        text += "; " + std::to_string(inBodies) + " in bodies of control flow";
+    return text;
+}
+
+void printSummary(const session::Session &session, const ConvertedModel &converted,
+                  const std::optional<std::size_t> &correctedBiases, const std::vector<std::string> &written)
+{
+    Table head;
+    head.add({"model", printable(session.source().modelPath)});
+    head.add({"target", std::string(tensor::nameOf(converted.policy.target))});
+    head.add({"casts", castsLine(converted)});
+    const rewrite::Conversion &conversion = converted.conversion;
+    if (!conversion.foldedCasts.empty())
+        head.add({"", counted(conversion.foldedCasts.size(), "cast", "casts") + " of the source taken up"});
+    if (!conversion.moved.empty())
+        head.add({"", "moved past " + counted(conversion.moved.size(), "operator", "operators")});
+    if (!conversion.merged.empty())
+        head.add({"merged",
+                  counted(conversion.merged.size(), "node", "nodes") + " that computed what another did"});
+    head.add({"parameters",
+              converted.model.hasParameters ? std::to_string(converted.parameters.size()) + " of "
+                      + std::to_string(converted.model.parameters.size()) + " stored in another type"
+                                            : "not loaded"});
+    if (correctedBiases)
+        head.add({"biases", counted(*correctedBiases, "layer", "layers") + " corrected"});
+    std::array<char, 32> milliseconds{};
+    std::snprintf(milliseconds.data(), milliseconds.size(), "%.2f ms", converted.seconds * 1e3);
+    head.add({"time", milliseconds.data()});
+    print(head.toString() + '\n' + operatorsByPrecision(session.source().model.graph, converted) + '\n');
+    for (const std::string &path : written)
+        print("wrote " + printable(path) + '\n');
+}
+
+/// An opset that no program has is as wrong as the largest number.
+int wanted(std::uint32_t opset)
+{
+    return static_cast<int>(std::min<std::uint32_t>(opset, std::numeric_limits<int>::max()));
+}
+
+/// A model that nothing is asked of is written as it was read, or as the same in another format.
+Result<void> writeAsRead(session::Session &session, const io::ModelOutput &output,
+                         const ConvertOptions &options)
+{
+    HALFTONE_TRY(const policy::Policy policy, options.policy.read(session)); // types and shapes of inputs
+    const int opset = wanted(options.opset);
+    graph::Model model = session.source().model;
+    HALFTONE_TRY(auto raised, dialect::of(model.graph).raised(model.graph, tensor::DType::Unknown, opset));
+    if (raised)
+        model.graph = std::move(raised->graph);
+    HALFTONE_TRY(const std::vector<std::string> written, session.write(model, output, policy.inputDtypes));
+    if (options.json) {
+        printJson(
+            Json{{"written", written}, {"casts", 0}, {"nodes", Json::array()}, {"params", Json::array()}});
+        return {};
+    }
+    for (const std::string &path : written)
+        print("wrote " + printable(path) + '\n');
+    return {};
+}
+
+Result<void> convert(ConvertOptions options, const std::stop_token &stop)
+{
+    HALFTONE_CHECK(options.calibration.take());
+    const std::string &data = options.calibration.settings.examples.inputs;
+    if (data.ends_with(".npz"))
+        options.policy.example = data; // its types and shapes as well
+    HALFTONE_TRY(io::ModelOutput output,
+                 CommandFiles()
+                     .reads(options.model)
+                     .reads(options.calibration.settings.examples, options.model)
+                     .reads("--policy", options.policy.file)
+                     .reads("--table", options.ranges.table)
+                     .writes("--report", options.report)
+                     .claim(options.out, options.model.model));
+    if (options.hasExternalData)
+        output.putValuesApart();
+    HALFTONE_TRY(session::Session session, options.model.open());
+    if ((session.source().onnx || output.isOnnx()) && options.policy.isEmpty())
+        return writeAsRead(session, output, options);
+    HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
+    options.ranges.apply(policy);
+    if (!jobs::asksForInt8(policy) && !data.empty() && options.policy.example.empty())
+        return badCall("--inputs", "pictures", "F.npz, or operators in int8 to calibrate");
+    if (options.correctsBiases && (!jobs::asksForInt8(policy) || data.empty()))
+        return badCall("--correct-biases", data.empty() ? "no --inputs" : "no operators in int8",
+                       "operators in int8, and --inputs to measure their errors on");
+    std::vector<std::string> notes = session.source().notes;
+    HALFTONE_TRY(const infer::ShapeMap shapes, session.shapes(notes));
+    session::DeriveRequest request{session.source().model, session.source().modelPath, policy, &shapes};
+    request.strict = options.policy.strict;
+    request.opset = wanted(options.opset);
+    request.ranges.table = options.ranges.table;
+    request.ranges.calibrate = options.calibration.settings;
+    if (options.correctsBiases)
+        request.correction = options.calibration.settings;
+    const auto derived = session.derive(request, progress(stop));
+    if (!derived.ok())
+        return options.policy.located(derived.error());
+    const ConvertedModel &converted = *derived.value().converted;
+    notes.insert(notes.end(), derived.value().notes.begin(), derived.value().notes.end());
+    HALFTONE_TRY(const std::vector<std::string> written,
+                 session.write(converted.model, output, policy.inputDtypes));
+    const bool wantsReport = options.json || !options.report.empty();
+    const std::string report = wantsReport
+        ? report::conversionJson(session.source().model.graph, converted, &shapes)
+        : std::string();
+    if (!options.report.empty())
+        HALFTONE_CHECK(writeWhole(options.report, report + "\n"));
+    if (!options.json)
+        tellNotes(session.source().modelPath, notes);
+    tellWarnings(converted.warnings);
+    if (options.json)
+        print(report + '\n');
+    else
+        printSummary(session, converted,
+                     options.correctsBiases ? std::optional(derived.value().correctedBiases) : std::nullopt,
+                     written);
+    return {};
+}
+
+} // namespace
+
+void addConvert(Parser &app, Action &chosen)
+{
+    const auto options = std::make_shared<ConvertOptions>();
+    Command command = app.command("convert", "Convert a model to mixed precision and write it");
+    options->model.addTo(command);
+    options->policy.addTo(command);
+    command.remove("--inputs"); // more than an example here
+    options->calibration.addTo(command, "--calib");
+    options->ranges.addTo(command);
+    command.get("--inputs")
+        .describe("Take the types and shapes of the inputs from arrays; with operators in int8 also their "
+                  "ranges, or from pictures");
+    command
+        .option("--opset", &options->opset,
+                "Of an ONNX model: at least this opset; default: its own, or the one that bfloat16 needs")
+        .type("N");
+    command.flag("--external-data", options->hasExternalData,
+                 "Of an ONNX model: the values go into P.onnx.data, however small they are");
+    command
+        .option("--out", &options->out,
+                "Write P-symbol.json and, with parameters, P-0000.params; of an ONNX model P.onnx")
+        .type("P")
+        .notEmpty()
+        .required();
+    command.flag("--correct-biases", options->correctsBiases,
+                 "Take the mean errors of int8 layers, measured on --inputs, out of their biases");
+    command.option("--report", &options->report, "Also write the report as a JSON file")
+        .type("FILE")
+        .notEmpty();
+    command.flag("--json", options->json, "Print the report as JSON");
+    command.onChosen([options, &chosen] {
+        chosen = [options](const std::stop_token &stop) { return convert(*options, stop); };
+    });
+}
+
+} // namespace halftone::cli

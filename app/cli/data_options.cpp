@@ -1,0 +1,86 @@
+#include "app/cli/data_options.h"
+
+#include "core/report/json_values.h"
+
+namespace halftone::cli {
+
+Result<void> checkCounts(std::initializer_list<std::pair<std::string_view, std::int64_t>> counts)
+{
+    for (const auto &[name, count] : counts) {
+        if (count < 0 || count > (std::int64_t{1} << 30))
+            return badCall(std::string(name), std::to_string(count), "a positive number");
+    }
+    return {};
+}
+
+void TaskOptions::addTo(Command &command)
+{
+    command
+        .option("--targets", &targets,
+                "What the first output should be: an array, or a folder of pictures or of masks")
+        .type("F.npz|DIR");
+    std::vector<std::string> names;
+    for (const jobs::Metric one : jobs::allMetrics())
+        names.emplace_back(jobs::nameOf(one));
+    command
+        .option("--metric", &metric,
+                "What the task is judged by; default: a guess by the outputs and what is right")
+        .oneOf(names)
+        .type("METRIC");
+}
+
+jobs::ExampleOptions TaskOptions::applied(jobs::ExampleOptions data) const
+{
+    data.targets = targets;
+    data.metric = jobs::metricNamed(metric);
+    return data;
+}
+
+Json taskJson(const std::optional<jobs::TaskScore> &task)
+{
+    if (!task)
+        return {};
+    return {{"metric", jobs::nameOf(task->metric)},           {"guessed", task->isGuessed},
+            {"fp32", report::numberOrNull(task->reference)},  {"mixed", report::numberOrNull(task->other)},
+            {"agree", report::numberOrNull(task->agreement)}, {"examples", task->examples},
+            {"peak", report::numberOrNull(task->peak)}};
+}
+
+std::string taskText(const jobs::TaskScore &task)
+{
+    std::string text;
+    if (task.reference)
+        text = jobs::valueText(task.metric, *task.reference);
+    if (task.reference && task.other)
+        text = jobs::wordsOf(task)->values();
+    if (task.agreement)
+        text += (text.empty() ? "to float32 " : "; to float32 ")
+            + jobs::valueText(task.metric, *task.agreement);
+    return text + (task.isGuessed ? " (the metric is a guess)" : "");
+}
+
+void DataOptions::addTo(Command &command, Labels labels)
+{
+    const Option inputs
+        = command.option("--inputs", &data.inputs, "Arrays by input name, or a folder of pictures")
+              .type("F.npz|DIR");
+    command
+        .option("--preprocess", &data.preprocess,
+                "How pictures become inputs; default: preprocess.json beside the model")
+        .type("FILE.json");
+    if (labels == Labels::Accuracy) {
+        inputs.required();
+        command.option("--labels", &data.labels, "The right classes: adds the accuracy")
+            .type("FILE.csv|.npz");
+        task.addTo(command);
+    } else {
+        command.option("--labels", &data.labels, "Pictures in the order of this file (column file)")
+            .type("FILE");
+    }
+    command.option("--examples", &examples, "Only the first N").type("N");
+    command.option("--batch", &batch, "N examples at a time").type("N");
+    command.option("--backend", &backend, backends::backendNames()).type("NAME");
+    command.option("--threads", &threads, "Default: as many as the machine has").type("N");
+}
+
+} // namespace halftone::cli

@@ -1,0 +1,134 @@
+#include "app/cli/commands.h"
+#include "app/cli/output.h"
+#include "core/base/text.h"
+#include "core/hardware/catalogue.h"
+#include "core/hardware/description_json.h"
+
+#include <array>
+#include <cstdio>
+#include <memory>
+
+namespace halftone::cli {
+namespace {
+
+using hardware::Ability;
+using hardware::Description;
+using hardware::Number;
+using hardware::Unit;
+
+struct HardwareOptions
+{
+    std::string name;
+    bool json = false;
+};
+
+std::string numberText(double value)
+{
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%g", value);
+    return text.data();
+}
+
+std::string numberText(const std::optional<double> &value, const std::string &unit)
+{
+    return value ? numberText(*value) + ' ' + unit : "not said";
+}
+
+/// "native 16, sums in float32"
+std::string abilityText(const Ability &ability)
+{
+    if (ability.support == hardware::Support::No)
+        return "-";
+    std::string sums;
+    for (const tensor::DType type : ability.accumulate)
+        sums += (sums.empty() ? "" : "/") + std::string(tensor::nameOf(type));
+    return std::string(hardware::nameOf(ability.support)) + " x" + numberText(ability.rate) + ' ' + sums;
+}
+
+/// "fp16 bf16": those in which convolutions or products are native.
+std::string fastNumbers(const Description &chip)
+{
+    std::string text;
+    for (const Number number : hardware::kAllNumbers) {
+        if (number != Number::Fp32 && chip.hasFastPath(number))
+            text += (text.empty() ? "" : " ") + std::string(hardware::nameOf(number));
+    }
+    return text.empty() ? "-" : text;
+}
+
+void list(bool asJson)
+{
+    const auto &machine = hardware::thisMachine();
+    const std::string here = machine ? machine->name : std::string();
+    Table table({"name", "kind", "fast in", "title"});
+    Json all = Json::array();
+    for (const auto &chip : hardware::builtIn()) {
+        table.add({chip->name + (chip->name == here ? " (this)" : ""), chip->kind, fastNumbers(*chip),
+                   chip->title});
+        all.push_back(Json::parse(hardware::writeDescription(*chip)));
+    }
+    if (asJson)
+        printJson({{"this", here.empty() ? Json() : Json(here)}, {"hardware", std::move(all)}});
+    else
+        print(table.toString());
+}
+
+void show(const Description &chip)
+{
+    Table head;
+    head.add({"name", printable(chip.name)});
+    head.add({"title", printable(chip.title)});
+    head.add({"kind", chip.kind});
+    head.add({"float32", numberText(chip.gigaflops, "Gflop/s")});
+    head.add({"memory", numberText(chip.bandwidth, "GB/s")});
+    head.add({"casts",
+              (chip.fusesCasts ? "free at products; alone: " : "alone: ") + printable(chip.standaloneCast)});
+    if (!chip.note.empty())
+        head.add({"note", printable(chip.note)});
+    std::vector<std::string> titles{"unit"};
+    for (const Number number : hardware::kAllNumbers)
+        titles.emplace_back(hardware::nameOf(number));
+    Table table(titles);
+    for (const Unit unit : hardware::kAllUnits) {
+        std::vector<std::string> row{std::string(hardware::nameOf(unit))};
+        for (const Number number : hardware::kAllNumbers)
+            row.push_back(abilityText(chip.ability(unit, number)));
+        table.add(std::move(row));
+    }
+    std::string sources;
+    for (const hardware::Source &source : chip.sources)
+        sources += "  " + printable(source.fact) + " (" + printable(source.document) + ")\n";
+    print(head.toString() + '\n' + table.toString() + "\nsources\n" + sources);
+}
+
+Result<void> hardwareCommand(const HardwareOptions &options)
+{
+    if (options.name.empty()) {
+        list(options.json);
+        return {};
+    }
+    HALFTONE_TRY(const auto chip, hardware::findDescription(options.name));
+    if (options.json)
+        print(hardware::writeDescription(*chip));
+    else
+        show(*chip);
+    return {};
+}
+
+} // namespace
+
+void addHardware(Parser &app, Action &chosen)
+{
+    const auto options = std::make_shared<HardwareOptions>();
+    Command command = app.command("hardware", "List the descriptions of chips, or show one");
+    command
+        .option("NAME", &options->name,
+                "A name from the list, this (the machine at hand) or a file; default: all are listed")
+        .type("");
+    command.flag("--json", options->json, "Print as JSON");
+    command.onChosen([options, &chosen] {
+        chosen = [options](const std::stop_token &) { return hardwareCommand(*options); };
+    });
+}
+
+} // namespace halftone::cli

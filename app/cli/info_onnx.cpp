@@ -1,0 +1,109 @@
+#include "app/cli/info_onnx.h"
+
+#include "core/base/text.h"
+#include "core/dialect/dialect.h"
+#include "core/patterns/unit.h"
+
+#include <map>
+#include <set>
+
+namespace halftone::cli {
+namespace {
+
+struct Counts
+{
+    std::size_t mainNodes = 0;
+    std::size_t bodyNodes = 0;
+    std::map<std::string, std::size_t> operators;
+    std::set<std::string> unknown;
+    bool hasQdq = false;
+    bool hasQoperators = false;
+};
+
+bool isCall(const graph::Graph &graph, const graph::NodeDef &node)
+{
+    if (node.subgraphs.empty())
+        return false;
+    const auto op = dialect::of(graph).read(node);
+    const auto *const flow = op.ok() ? op.value().getIf<ops::ControlFlow>() : nullptr;
+    return flow != nullptr && flow->kind == ops::ControlFlow::Kind::Call;
+}
+
+void count(const graph::Graph &graph, bool isBody, Counts &counts)
+{
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        if (graph.isVariable(id))
+            continue;
+        const graph::NodeDef &node = graph.node(id);
+        ++(isBody ? counts.bodyNodes : counts.mainNodes);
+        ++counts.operators[node.op];
+        const bool isFunction = isCall(graph, node);
+        if (dialect::of(graph).findOp(node.op) == nullptr && !isFunction)
+            counts.unknown.insert(node.op);
+        counts.hasQdq = counts.hasQdq || node.op.ends_with("uantizeLinear");
+        counts.hasQoperators = counts.hasQoperators || node.op.find("QLinear") != std::string::npos
+            || node.op.ends_with("Integer");
+        for (const auto &body : node.subgraphs)
+            if (!isFunction) // the file holds it once, apart from its graphs
+                count(*body, true, counts);
+    }
+}
+
+Json valuesJson(const std::vector<io::OnnxFacts::Value> &values)
+{
+    Json rows = Json::array();
+    for (const io::OnnxFacts::Value &value : values) {
+        Json shape = nullptr;
+        if (value.shape) {
+            shape = Json::array();
+            for (const std::string &dim : *value.shape) {
+                const auto number = parseInteger(dim);
+                shape.push_back(number ? Json(*number) : dim == "?" ? Json(nullptr) : Json(dim));
+            }
+        }
+        rows.push_back({{"name", value.name}, {"shape", std::move(shape)}, {"dtype", value.dtype}});
+    }
+    return rows;
+}
+
+} // namespace
+
+Json unitsJson(const graph::Model &model)
+{
+    std::map<std::string, std::size_t> counts;
+    for (const patterns::Unit &unit : patterns::findUnits(patterns::networkOf(model)))
+        ++counts[std::string(patterns::titleOf(unit.kind))];
+    Json units = Json::object();
+    for (const auto &[title, count] : counts)
+        units[title] = count;
+    return units;
+}
+
+Json onnxInfo(const io::LoadedModel &loaded, Json params, Json notes)
+{
+    const io::OnnxFacts &facts = *loaded.onnx;
+    Counts counts;
+    count(loaded.model.graph, false, counts);
+    Json metadata = Json::object();
+    for (const auto &[key, value] : facts.metadata)
+        metadata[key] = value;
+    return {{"format", "onnx"},
+            {"ir_version", facts.irVersion},
+            {"opset", facts.opsets},
+            {"producer", facts.producer},
+            {"metadata", std::move(metadata)},
+            {"functions", facts.functions},
+            {"inputs", valuesJson(facts.inputs)},
+            {"outputs", valuesJson(facts.outputs)},
+            {"nodes", counts.mainNodes},
+            {"subgraph_nodes", counts.bodyNodes},
+            {"ops", counts.operators},
+            {"unknown_ops", counts.unknown},
+            {"units", unitsJson(loaded.model)},
+            {"params", std::move(params)},
+            {"external_data", {{"file", facts.externalFiles}, {"bytes", facts.externalBytes}}},
+            {"quantized", {{"qdq", counts.hasQdq}, {"qoperator", counts.hasQoperators}}},
+            {"notes", std::move(notes)}};
+}
+
+} // namespace halftone::cli

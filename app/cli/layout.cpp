@@ -1,0 +1,117 @@
+#include "app/cli/commands.h"
+#include "app/cli/options.h"
+#include "app/cli/output.h"
+#include "core/base/text.h"
+#include "core/layout/first_view.h"
+
+#include <chrono>
+#include <memory>
+
+namespace halftone::cli {
+namespace {
+
+struct LayoutOptions
+{
+    ModelOptions model;
+    std::string fold = "auto";
+    bool json = false;
+};
+
+std::string nameOf(const graph::Graph &graph, const layout::BlockTree &tree, const layout::ItemRef &item)
+{
+    return item.isBlock ? tree.blocks[item.id].name : graph.node(item.id).name;
+}
+
+Json rectJson(const layout::Rect &rect)
+{
+    return {{"x", rect.x}, {"y", rect.y}, {"w", rect.width}, {"h", rect.height}};
+}
+
+Json pictureJson(const graph::Graph &graph, const layout::BlockTree &tree, const layout::Picture &picture,
+                 double seconds)
+{
+    Json groups = Json::array();
+    Json nodes = Json::array();
+    for (const layout::PlacedItem &placed : picture.items) {
+        Json row{{"name", nameOf(graph, tree, placed.item)}};
+        row.update(rectJson(placed.rect));
+        if (placed.item.isBlock) {
+            row["operators"] = tree.blocks[placed.item.id].operators;
+            row["open"] = placed.isFrame;
+            row["depth"] = placed.depth;
+            const auto unit = tree.blocks[placed.item.id].unit;
+            row["unit"] = unit ? Json(patterns::titleOf(*unit)) : Json(nullptr);
+            groups.push_back(std::move(row));
+        } else {
+            nodes.push_back(std::move(row));
+        }
+    }
+    return {{"seconds", seconds},
+            {"width", picture.size.width},
+            {"height", picture.size.height},
+            {"pieces", picture.pieces},
+            {"plain_pieces", picture.plainPieces},
+            {"note", picture.note.empty() ? Json(nullptr) : Json(picture.note)},
+            {"groups", std::move(groups)},
+            {"nodes", std::move(nodes)}};
+}
+
+void printPicture(const graph::Graph &graph, const layout::BlockTree &tree, const layout::Picture &picture,
+                  double seconds)
+{
+    const auto whole = [](double value) { return std::to_string(static_cast<long long>(value + 0.5)); };
+    Table table({"name", "operators", "x", "y", "width", "height"});
+    for (const layout::PlacedItem &placed : picture.items) {
+        const std::string indent(2 * static_cast<std::size_t>(placed.depth), ' ');
+        const std::size_t operators = placed.item.isBlock ? tree.blocks[placed.item.id].operators
+            : graph.isVariable(placed.item.id)            ? 0
+                                                          : 1;
+        table.add({indent + printable(nameOf(graph, tree, placed.item)), std::to_string(operators),
+                   whole(placed.rect.x), whole(placed.rect.y), whole(placed.rect.width),
+                   whole(placed.rect.height)});
+    }
+    print(table.toString());
+    Table foot;
+    foot.add({"size", whole(picture.size.width) + " x " + whole(picture.size.height)});
+    foot.add({"time", whole(seconds * 1000) + " ms"});
+    if (!picture.note.empty())
+        foot.add({"note", printable(picture.note)});
+    print('\n' + foot.toString());
+}
+
+Result<void> layOut(const LayoutOptions &options, const std::stop_token &stop)
+{
+    HALFTONE_TRY(const session::Session session, options.model.open());
+    const graph::Model &model = session.source().model;
+    if (session.source().modelPath.empty())
+        return badInput(options.model.model, "parameters alone", "a model with a graph");
+    const auto begin = std::chrono::steady_clock::now();
+    HALFTONE_TRY(const layout::FirstView view,
+                 layout::firstView(model, options.fold == "auto", progress(stop)));
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    if (options.json)
+        printJson(pictureJson(model.graph, view.tree, view.picture, took.count()));
+    else
+        printPicture(model.graph, view.tree, view.picture, took.count());
+    return {};
+}
+
+} // namespace
+
+void addLayout(Parser &app, Action &chosen)
+{
+    const auto options = std::make_shared<LayoutOptions>();
+    Command command = app.command("layout", "Where the nodes go, as the window draws them");
+    options->model.addTo(command);
+    command
+        .option("--fold", &options->fold,
+                "auto: blocks folded as the window first shows them; none: every node")
+        .oneOf({"auto", "none"})
+        .showDefault();
+    command.flag("--json", options->json, "One JSON document on standard output");
+    command.onChosen([options, &chosen] {
+        chosen = [options](const std::stop_token &stop) { return layOut(*options, stop); };
+    });
+}
+
+} // namespace halftone::cli

@@ -1,0 +1,102 @@
+#include "app/cli/commands.h"
+#include "app/cli/output.h"
+#include "core/base/text.h"
+#include "core/dialect/registry.h"
+#include "core/policy/op_lists.h"
+
+#include <algorithm>
+#include <array>
+
+namespace halftone::cli {
+namespace {
+
+struct ListsOptions
+{
+    std::string target = "float16";
+    std::string dialect = "mxnet";
+    std::string version = "1.9.1";
+    bool json = false;
+};
+
+constexpr std::array kNameLists{policy::List::Target, policy::List::Fp32, policy::List::Widest,
+                                policy::List::Neutral};
+
+Json listsJson(const policy::OpLists &lists)
+{
+    Json document{{"source", lists.source},
+                  {"version", lists.version},
+                  {"target_dtype", tensor::nameOf(lists.targetType)}};
+    for (const policy::List list : kNameLists)
+        document[std::string(policy::nameOf(list))] = lists.names(list);
+    Json conditions = Json::array();
+    for (const policy::ConditionalRule &rule : lists.conditional)
+        conditions.push_back({rule.op, rule.attribute, rule.values});
+    document[std::string(policy::nameOf(policy::List::Conditional))] = std::move(conditions);
+    Json never = Json::array();
+    for (const policy::Contradiction &contradiction : policy::contradictions(lists))
+        never.push_back({{"entry", contradiction.entry},
+                         {"list", policy::nameOf(contradiction.list)},
+                         {"op", contradiction.op},
+                         {"op_list", policy::nameOf(contradiction.opList)}});
+    document["contradictions"] = std::move(never);
+    return document;
+}
+
+void printNames(std::string_view title, const std::vector<std::string> &names)
+{
+    constexpr std::size_t kLineWidth = 100;
+    std::string text = std::string(title) + " (" + std::to_string(names.size()) + ")\n";
+    std::string line;
+    for (const std::string &name : names) {
+        if (!line.empty() && line.size() + name.size() + 2 > kLineWidth) {
+            text += "  " + line + ",\n";
+            line.clear();
+        }
+        line += (line.empty() ? "" : ", ") + name;
+    }
+    print(text + (line.empty() ? "" : "  " + line + '\n') + '\n');
+}
+
+Result<void> lists(const ListsOptions &options)
+{
+    const dialect::Dialect *const dialect = dialect::dialectNamed(options.dialect);
+    if (dialect == nullptr || dialect->listVersions().empty())
+        return unsupported("--dialect", '"' + options.dialect + "\" has no built-in lists in this build",
+                           std::string(dialect::defaultDialect().name()));
+    const auto target = tensor::dtypeNamed(options.target);
+    auto found = policy::builtInLists(*dialect, target.value_or(tensor::DType::Unknown), options.version);
+    if (!found.ok()) {
+        Error error = std::move(found).error();
+        error.code = Errc::BadCall;
+        return error;
+    }
+    const policy::OpLists &all = *found.value();
+    if (options.json) {
+        printJson(listsJson(all));
+        return {};
+    }
+    print(all.source + ", " + std::string(tensor::nameOf(all.targetType)) + "\n\n");
+    for (const policy::List list : kNameLists)
+        printNames(policy::nameOf(list), all.names(list));
+    std::vector<std::string> conditions;
+    for (const policy::ConditionalRule &rule : all.conditional)
+        conditions.push_back(rule.op + " where " + rule.attribute + " is " + joined(rule.values));
+    printNames(policy::nameOf(policy::List::Conditional), conditions);
+    return {};
+}
+
+} // namespace
+
+void addLists(Parser &app, Action &chosen)
+{
+    const auto options = std::make_shared<ListsOptions>();
+    Command command = app.command("lists", "Print the built-in operator lists");
+    command.option("--target", &options->target, "float16 or bfloat16").showDefault();
+    command.option("--dialect", &options->dialect, "Whose operators: mxnet").showDefault();
+    command.option("--version", &options->version, "Whose lists: 1.9.1, 2.0.0b1 or master").showDefault();
+    command.flag("--json", options->json, "One JSON document on standard output");
+    command.onChosen(
+        [options, &chosen] { chosen = [options](const std::stop_token &) { return lists(*options); }; });
+}
+
+} // namespace halftone::cli

@@ -1,0 +1,253 @@
+#include "app/cli/options.h"
+
+#include "app/cli/fields.h"
+#include "core/base/mapped_file.h"
+#include "core/base/text.h"
+#include "core/policy/policy_json.h"
+#include "core/policy/policy_options.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace halftone::cli {
+namespace {
+
+/// "1,3,224,224" as a shape.
+Result<tensor::Shape> parseShape(const std::string &option, std::string_view text)
+{
+    std::vector<std::int64_t> dims;
+    while (!text.empty()) {
+        const std::size_t comma = std::min(text.find(','), text.size());
+        const auto dim = parseInteger(trimmed(text.substr(0, comma)));
+        if (!dim || *dim < 0)
+            return badCall("--shape", '"' + option + '"', "NAME=1,3,224,224");
+        dims.push_back(*dim);
+        text.remove_prefix(std::min(comma + 1, text.size()));
+    }
+    return tensor::Shape(std::move(dims));
+}
+
+/// What mixed::decide() may find wrong with a policy, wherever the policy says it.
+bool isOfPolicy(Field field)
+{
+    using enum Field;
+    return field == Policy || field == Conditional || field == TargetOp || field == Fp32Op
+        || field == WidestOp || field == NeutralOp;
+}
+
+} // namespace
+
+void ModelOptions::addTo(Command &command)
+{
+    command.option("MODEL", &model, "P-symbol.json, with P-NNNN.params beside it").required().type("");
+    const Option file
+        = command.option("--params", &params, "The parameter file; 'none' for none").type("FILE");
+    command.flag("--no-params", noParams, "Load no parameters").excludes(file);
+    command.option("--shape", &shapes, "Shape of an input; may be repeated").type("NAME=1,3,224,224");
+}
+
+std::vector<NamedFile> ModelOptions::files() const
+{
+    std::vector<NamedFile> files{{"MODEL", model}};
+    const std::string beside = params.empty() ? io::paramsBeside(model).value_or(std::string()) : params;
+    if (!noParams && !beside.empty() && params != "none")
+        files.push_back({params.empty() ? "MODEL" : "--params", beside});
+    return files;
+}
+
+Result<session::Session> ModelOptions::open() const
+{
+    io::LoadOptions options;
+    options.params = params;
+    options.noParams = noParams;
+    HALFTONE_TRY(session::Session session, session::Session::open(model, options));
+    for (const std::string &option : shapes) {
+        const std::size_t equals = option.rfind('=');
+        if (equals == std::string::npos)
+            return badCall("--shape", '"' + option + '"', "NAME=1,3,224,224");
+        HALFTONE_TRY(tensor::Shape shape, parseShape(option, std::string_view(option).substr(equals + 1)));
+        HALFTONE_CHECK(session.setInputShape(option.substr(0, equals), std::move(shape)));
+    }
+    return session;
+}
+
+void addArithmetic(Command &command, std::string &name)
+{
+    command
+        .option("--as", &name,
+                "defined (default): values as the operators are defined; mxnet: as MXNet 1.9.1 computes them "
+                "on a "
+                "CPU, which cuts bfloat16 results and some int8 sums")
+        .oneOf({"defined", "mxnet"})
+        .type("NAME");
+}
+
+backends::Arithmetic arithmeticNamed(std::string_view name)
+{
+    return name == backends::nameOf(backends::Arithmetic::Mxnet) ? backends::Arithmetic::Mxnet
+                                                                 : backends::Arithmetic::Defined;
+}
+
+void RangeOptions::addTo(Command &command)
+{
+    command
+        .option(
+            "--table", &table,
+            "Ranges of int8 operators, as 'calibrate --out' wrote them; without it they come from --inputs")
+        .type("T.json");
+    command
+        .option("--calib", &method,
+                "How ranges come from --inputs: minmax, entropy, percentile or mse (default)")
+        .oneOf({"minmax", "entropy", "percentile", "mse"})
+        .type("METHOD");
+}
+
+void RangeOptions::apply(policy::Policy &policy) const
+{
+    if (!method.empty())
+        policy.thresholdMethod = policy::thresholdMethodNamed(method);
+}
+
+void PolicyOptions::addTo(Command &command)
+{
+    constexpr const char *kGroup = "Policy";
+    const auto option = [&command](const char *name, auto &value, const char *help, const char *type) {
+        command.option(name, &value, help).type(type).group(kGroup);
+    };
+    option("--policy", file, "A policy file; the options below win over it", "FILE");
+    option("--target", target,
+           "float16 (fp16, half) or bfloat16 (bf16); default float16. For compare also float8_e4m3fn, "
+           "float8_e5m2, tf32 or posit16",
+           "DTYPE");
+    option("--mode", mode,
+           "typed (default): casts only where types differ; mxnet: node for node what MXNet 1.9.1 emits; "
+           "tvm: by "
+           "the rules of TVM's pass; all: every operator that can be",
+           "MODE");
+    option(
+        "--hardware", hardware,
+        "The chip whose description decides what is lowered: a name that 'hardware' lists, this, or a file",
+        "NAME");
+    option(
+        "--accumulate", accumulate,
+        "The accumulator of products: float32, float16 or bfloat16; default: the chip's best, else float32",
+        "DTYPE");
+    option("--lists", lists, "Whose built-in lists: 1.9.1 (default), 2.0.0b1 or master", "VERSION");
+    option("--target-op", targetOps, "Move an operator to the target list; may be repeated, as the next five",
+           "OP");
+    option("--fp32-op", fp32Ops, "Move an operator to the fp32 list", "OP");
+    option("--widest-op", widestOps, "Move an operator to the widest list", "OP");
+    option("--neutral-op", neutralOps, "Take an operator out of all lists", "OP");
+    option("--int8-op", int8Ops,
+           "Compute an operator in int8 where it can be; may be repeated. Its list holds where it cannot",
+           "OP");
+    option("--conditional", conditionals, "Keep an operator in fp32 when an attribute has a value",
+           "OP:ATTR=V1,V2");
+    option("--exclude", excluded, "Keep a node in fp32, by name or /pattern/", "NAME");
+    option("--override", overrides, "Set the precision of one node: float32, the target type or int8",
+           "NODE=DTYPE");
+    option("--input", inputs, "The type of an input", "NAME=DTYPE");
+    option("--inputs", example, "Take the types and shapes of the inputs from a data example", "F.npz");
+    const Option cast
+        = command
+              .flag("--cast-params", castParams,
+                    "Store parameters in the target type where all their readers want it (the default "
+                    "of ONNX)")
+              .group(kGroup);
+    command.flag("--no-cast-params", noCastParams, "Don't").excludes(cast).group(kGroup);
+    const Option keep
+        = command.flag("--keep-io-types", keepIoTypes, "Inputs and outputs keep their types (the default)")
+              .group(kGroup);
+    command
+        .flag("--no-keep-io-types", noKeepIoTypes,
+              "They come in the types of the operators that read and compute them")
+        .excludes(keep)
+        .group(kGroup);
+    const Option clamps
+        = command
+              .flag("--clamp", clamp,
+                    "Parameters beyond float16 become its largest value (the default of ONNX), not infinite")
+              .group(kGroup);
+    command.flag("--no-clamp", noClamp, "Don't").excludes(clamps).group(kGroup);
+    const Option on
+        = command.flag("--share", share, "Merge nodes that compute the same (the default in mode typed)")
+              .group(kGroup);
+    command.flag("--no-share", noShare, "Don't").excludes(on).group(kGroup);
+    command.flag("--strict", strict, "Warnings are errors").group(kGroup);
+}
+
+Result<policy::Policy> PolicyOptions::read(session::Session &session) const
+{
+    policy::Policy policy;
+    if (!file.empty()) {
+        HALFTONE_TRY(const auto mapped, MappedFile::open(file));
+        auto parsed = policy::readPolicy(mapped->text());
+        if (!parsed.ok())
+            return inFile(std::move(parsed).error(), file);
+        policy = std::move(parsed).value();
+    }
+    HALFTONE_CHECK(apply(policy));
+    if (!example.empty())
+        HALFTONE_CHECK(session.useExample(example, policy));
+    return policy;
+}
+
+bool PolicyOptions::isEmpty() const
+{
+    const auto isNone = [](const auto &...texts) { return (texts.empty() && ...); };
+    return isNone(file, target, mode, hardware, accumulate, lists, targetOps, fp32Ops, widestOps, neutralOps,
+                  int8Ops, conditionals, excluded, overrides);
+}
+
+Error PolicyOptions::located(Error error) const
+{
+    if (!isOfPolicy(error.field))
+        return error;
+    error.file = file.empty() ? std::string(optionOf(Field::Policy)) : file;
+    if (error.field == Field::Policy)
+        error.field = Field::None;
+    return error;
+}
+
+Result<void> PolicyOptions::apply(policy::Policy &policy) const
+{
+    using To = policy::Policy::Move::To;
+    if (!target.empty())
+        HALFTONE_CHECK(policy::setTarget(policy, target));
+    if (!mode.empty())
+        HALFTONE_CHECK(policy::setMode(policy, mode));
+    if (!hardware.empty())
+        HALFTONE_CHECK(policy::setHardware(policy, hardware));
+    if (!accumulate.empty())
+        HALFTONE_CHECK(policy::setAccumulate(policy, accumulate));
+    if (!lists.empty())
+        policy.listVersion = lists;
+    for (const auto &[ops, to] : {std::pair(&targetOps, To::Target), std::pair(&fp32Ops, To::Fp32),
+                                  std::pair(&widestOps, To::Widest), std::pair(&neutralOps, To::Neutral)}) {
+        for (const std::string &op : *ops)
+            HALFTONE_CHECK(policy::addMove(policy, op, to));
+    }
+    for (const std::string &op : int8Ops)
+        policy::addInt8(policy, op);
+    using Add = Result<void> (*)(policy::Policy &, std::string_view);
+    const std::pair<const std::vector<std::string> *, Add> additions[]
+        = {{&conditionals, policy::addConditional},
+           {&excluded, policy::addExcluded},
+           {&overrides, policy::addOverride},
+           {&inputs, policy::addInputDtype}};
+    for (const auto &[texts, add] : additions) {
+        for (const std::string &text : *texts)
+            HALFTONE_CHECK(add(policy, text));
+    }
+    if (castParams || noCastParams)
+        policy.castParams = castParams;
+    if (keepIoTypes || noKeepIoTypes)
+        policy.keepIoTypes = keepIoTypes;
+    if (clamp || noClamp)
+        policy.clamp = clamp;
+    if (share || noShare)
+        policy.share = share;
+    return {};
+}
+
+} // namespace halftone::cli

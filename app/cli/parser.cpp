@@ -1,0 +1,146 @@
+#include "app/cli/parser.h"
+
+#include <CLI/CLI.hpp>
+
+#include <sstream>
+#include <utility>
+
+namespace halftone::cli {
+namespace {
+
+constexpr std::size_t kNamesWidth = 34; ///< of the help's first column
+
+CLI::App &app(void *pointer)
+{
+    return *static_cast<CLI::App *>(pointer);
+}
+
+CLI::Option &option(void *pointer)
+{
+    return *static_cast<CLI::Option *>(pointer);
+}
+
+} // namespace
+
+Option Option::type(const std::string &name) const
+{
+    option(m_option).type_name(name);
+    return *this;
+}
+
+Option Option::required(bool isRequired) const
+{
+    option(m_option).required(isRequired);
+    return *this;
+}
+
+Option Option::oneOf(std::vector<std::string> values) const
+{
+    option(m_option).check(CLI::IsMember(std::move(values)));
+    return *this;
+}
+
+Option Option::notEmpty() const
+{
+    option(m_option).check([](const std::string &value) {
+        return value.empty() ? std::string("nothing, expected a name") : std::string();
+    });
+    return *this;
+}
+
+Option Option::group(const std::string &title) const
+{
+    option(m_option).group(title);
+    return *this;
+}
+
+Option Option::excludes(Option other) const
+{
+    option(m_option).excludes(&option(other.m_option));
+    return *this;
+}
+
+Option Option::describe(const std::string &help) const
+{
+    option(m_option).description(help);
+    return *this;
+}
+
+Option Option::showDefault() const
+{
+    option(m_option).capture_default_str();
+    return *this;
+}
+
+Option Command::option(const std::string &name, Target target, const std::string &help)
+{
+    const auto add = [&](auto *value) { return app(m_app).add_option(name, *value, help); };
+    return Option(std::visit(add, target));
+}
+
+Option Command::flag(const std::string &name, bool &target, const std::string &help)
+{
+    return Option(app(m_app).add_flag(name, target, help));
+}
+
+Option Command::get(const std::string &name)
+{
+    return Option(app(m_app).get_option(name));
+}
+
+void Command::remove(const std::string &name)
+{
+    app(m_app).remove_option(app(m_app).get_option(name));
+}
+
+bool Command::isGiven(const std::string &name) const
+{
+    return app(m_app).count(name) > 0;
+}
+
+void Command::onChosen(std::function<void()> action)
+{
+    app(m_app).callback(std::move(action));
+}
+
+Parser::Parser(const std::string &description, const std::string &program, const std::string &version)
+    : m_app(new CLI::App(description, program))
+{
+    app(m_app).set_version_flag("--version", version);
+    app(m_app).require_subcommand(1);
+    app(m_app).get_formatter()->column_width(kNamesWidth);
+}
+
+Parser::~Parser()
+{
+    delete &app(m_app);
+}
+
+Command Parser::command(const std::string &name, const std::string &help)
+{
+    return Command(app(m_app).add_subcommand(name, help));
+}
+
+std::vector<std::string> Parser::commandNames() const
+{
+    std::vector<std::string> names;
+    for (const CLI::App *command : app(m_app).get_subcommands([](const CLI::App *) { return true; }))
+        names.push_back(command->get_name());
+    return names;
+}
+
+Parser::Outcome Parser::parse(int argc, char **argv)
+{
+    try {
+        app(m_app).parse(argc, argv);
+    } catch (const CLI::Success &request) { // --help, --version
+        std::ostringstream text;
+        static_cast<void>(app(m_app).exit(request, text, text)); // 0
+        return {{}, text.str()};
+    } catch (const CLI::ParseError &error) {
+        return {error.what(), {}};
+    }
+    return {};
+}
+
+} // namespace halftone::cli

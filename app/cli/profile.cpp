@@ -1,0 +1,303 @@
+#include "app/cli/commands.h"
+#include "app/cli/options.h"
+#include "app/cli/output.h"
+#include "core/backends/backends.h"
+#include "core/base/text.h"
+#include "core/dialect/dialect.h"
+#include "core/infer/variables.h"
+#include "core/interpret/random_params.h"
+#include "core/profile/latency.h"
+#include "core/profile/plan_maker.h"
+#include "core/profile/typed_model.h"
+#include "core/report/figures_object.h"
+#include "core/report/json_values.h"
+
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+namespace halftone::cli {
+namespace {
+
+struct ProfileOptions
+{
+    ModelOptions model;
+    PolicyOptions policy;
+    std::string backend{backends::kDefaultBackend};
+    std::int64_t threads = 0;
+    std::int64_t repeats = 30;
+    std::int64_t warmup = 5;
+    std::int64_t batch = 0; ///< 0: as the shapes say
+    std::uint64_t seed = 0;
+    bool hasSeed = false;
+    bool versusFp32 = false;
+    bool quantized = false;
+    std::string table; ///< of ranges, for `quantized`
+    bool json = false;
+};
+
+/// What was measured, and of what.
+struct Profile
+{
+    profile::Latency latency;
+    std::optional<profile::Versus> versus;
+    backends::BackendInfo backend;
+    std::vector<std::pair<std::string, tensor::Shape>> inputs; ///< in the graph's order
+};
+
+using Shapes = std::unordered_map<std::string, tensor::Shape>;
+
+/// Does the call ask for another precision than the model's own?
+bool converts(const PolicyOptions &policy)
+{
+    return !policy.file.empty() || !policy.target.empty() || !policy.mode.empty() || !policy.hardware.empty()
+        || !policy.targetOps.empty() || !policy.int8Ops.empty() || !policy.overrides.empty();
+}
+
+/// The shapes of all variables, by name: a converted graph has the same ones.
+Shapes shapesByName(const graph::Graph &graph, const infer::ShapeMap &shapes)
+{
+    Shapes known;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+        if (graph.isVariable(id))
+            known.emplace(graph.node(id).name, shapes.byNode[id][0]);
+    return known;
+}
+
+/// What the run is fed, with shapes: a latency says nothing without them.
+Result<std::vector<std::pair<std::string, tensor::Shape>>>
+measuredInputs(const graph::Model &model, const policy::Policy &policy, const Shapes &known)
+{
+    std::vector<policy::Warning> told; // those who convert tell them
+    HALFTONE_TRY(const std::vector<infer::Variable> variables, infer::classifyVariables(model, policy, told));
+    std::vector<std::pair<std::string, tensor::Shape>> inputs;
+    for (graph::NodeId id = 0; id < model.graph.nodeCount(); ++id) {
+        const std::string &name = model.graph.node(id).name;
+        if (model.graph.isVariable(id) && variables[id].isData)
+            inputs.emplace_back(name, known.at(name));
+    }
+    return inputs;
+}
+
+Result<graph::Model> sourceModel(const ProfileOptions &options, const session::Session &session)
+{
+    const graph::Model &model = session.source().model;
+    if (!options.hasSeed)
+        return model;
+    return interpret::withRandomParameters(model, session.inputShapes(), options.seed);
+}
+
+/// An emulated type has no honest latency: whoever asks for one is told before anything runs.
+void warnOfEmulation(const infer::TypedModel &typed, const backends::BackendInfo &backend)
+{
+    for (const auto &[type, layers] : profile::emulatedLayers(typed, backend)) {
+        const std::string text = "warning: this machine has no fast path for "
+            + std::string(tensor::nameOf(type)) + ": " + counted(layers, "layer is", "layers are")
+            + " emulated, and the times say nothing about a machine that has one\n";
+        std::fputs(text.c_str(), stderr);
+    }
+}
+
+/// The shapes that the call gives, else those that the model says of its data.
+Result<Shapes> dataShapes(const session::Session &session)
+{
+    if (!session.inputShapes().empty())
+        return session.inputShapes();
+    const graph::Model &model = session.source().model;
+    std::vector<std::string> notes;
+    HALFTONE_TRY(const infer::ShapeMap inferred, session.shapes(notes));
+    Shapes shapes = shapesByName(model.graph, inferred);
+    for (const tensor::Array &array : model.parameters)
+        shapes.erase(std::string(dialect::variableOf(model.graph, array.name)));
+    std::erase_if(shapes, [](const auto &shape) { return !shape.second.hasRank(); });
+    return shapes;
+}
+
+/// N in place of the first axis of every input whose shape is known.
+Result<void> setBatch(const ProfileOptions &options, session::Session &session)
+{
+    if (options.batch == 0)
+        return {};
+    if (options.batch < 0 || options.batch > (std::int64_t{1} << 30))
+        return badCall("--batch", std::to_string(options.batch), "a positive number");
+    HALFTONE_TRY(const Shapes shapes, dataShapes(session));
+    if (shapes.empty())
+        return badCall("--batch", "the inputs' shapes are not known", "--shape NAME=1,3,224,224, too");
+    for (const auto &[name, shape] : shapes) {
+        if (shape.rank() == 0)
+            continue;
+        std::vector<std::int64_t> dims(shape.dims().begin(), shape.dims().end());
+        dims[0] = options.batch;
+        HALFTONE_CHECK(session.setInputShape(name, tensor::Shape(std::move(dims))));
+    }
+    return {};
+}
+
+Result<Profile> measure(const ProfileOptions &options, const std::stop_token &stop)
+{
+    if (options.repeats < 1 || options.warmup < 0 || options.threads < 0 || options.threads > 1024)
+        return badCall("--repeats, --warmup, --threads", "a number out of range");
+    const auto threads
+        = options.threads > 0 ? static_cast<unsigned>(options.threads) : backends::machineThreads();
+    Profile result;
+    HALFTONE_TRY(const profile::PlanMaker maker, profile::PlanMaker::create(options.backend, threads));
+    result.backend = maker.backend();
+    HALFTONE_TRY(session::Session session, options.model.open());
+    HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
+    if (!options.table.empty() && !options.quantized && !jobs::asksForInt8(policy))
+        return badCall("--table", "without --quantized or operators in int8", "both");
+    HALFTONE_CHECK(setBatch(options, session));
+    std::vector<std::string> notes;
+    HALFTONE_TRY(const infer::ShapeMap shapes, session.shapes(notes));
+    const Shapes known = shapesByName(session.source().model.graph, shapes);
+    HALFTONE_TRY(const graph::Model source, sourceModel(options, session));
+    HALFTONE_TRY(result.inputs, measuredInputs(source, policy, known));
+    graph::Model model = source;
+    Shapes knownHere = known;
+    if (options.quantized) {
+        if (converts(options.policy))
+            return badCall("--quantized", "together with a policy", "one of both");
+        HALFTONE_TRY(model, jobs::quantizedForProfile(source, known, options.table, threads, progress(stop)));
+        knownHere = session.inputShapes(); // parameters have other shapes and names in int8
+    } else if (converts(options.policy)) {
+        session::DeriveRequest request{source, session.source().modelPath, policy};
+        request.strict = options.policy.strict;
+        request.ranges.table = options.table;
+        request.ranges.randomInputs = &known;
+        request.ranges.calibrate.threads = threads;
+        const auto derived = session::derive(request, progress(stop));
+        if (!derived.ok())
+            return options.policy.located(derived.error());
+        tellWarnings(derived.value().converted->warnings);
+        model = derived.value().converted->model;
+        if (jobs::asksForInt8(policy))
+            knownHere = session.inputShapes(); // parameters have other shapes and names in int8
+    }
+    const profile::LatencySettings settings{static_cast<std::size_t>(options.warmup),
+                                            static_cast<std::size_t>(options.repeats)};
+    HALFTONE_TRY(const infer::TypedModel wanted,
+                 profile::typedModel(std::move(model), knownHere, policy, progress(stop)));
+    warnOfEmulation(wanted, result.backend);
+    HALFTONE_TRY(const std::unique_ptr<kernels::LatencyPlan> plan, maker.plan(wanted));
+    HALFTONE_TRY(result.latency, profile::measureLatency(*plan, settings, progress(stop)));
+    if (options.versusFp32) {
+        HALFTONE_TRY(const infer::TypedModel plain,
+                     profile::typedModel(source, known, policy::Policy(), progress(stop)));
+        HALFTONE_TRY(const std::unique_ptr<kernels::LatencyPlan> wide, maker.plan(plain));
+        HALFTONE_TRY(result.versus, profile::measureVersus(*plan, *wide, settings, 1, progress(stop)));
+    }
+    return result;
+}
+
+Json jsonOf(const Profile &profile, const ProfileOptions &options)
+{
+    Json native = Json::object();
+    for (const auto &[type, support] : profile.backend.dtypes)
+        native[std::string(tensor::nameOf(type))] = support == kernels::Support::Native;
+    Json inputs = Json::object();
+    for (const auto &[name, shape] : profile.inputs)
+        inputs[name] = report::jsonShape(shape);
+    Json versus;
+    if (profile.versus)
+        versus = {{"median_ms", profile.versus->medianMs},
+                  {"ratio", profile.versus->ratio},
+                  {"ci95", profile.versus->ci95}};
+    Json json{{"backend", options.backend},
+              {"device", profile.backend.device},
+              {"native", std::move(native)},
+              {"inputs", std::move(inputs)}};
+    json.update(report::latencyObject(profile.latency));
+    json["versus"] = std::move(versus);
+    json["disturbed"] = profile::isDisturbed(profile.latency);
+    return json;
+}
+
+std::string fixed(double value, const char *unit)
+{
+    std::array<char, 48> text{};
+    std::snprintf(text.data(), text.size(), "%.3f%s", value, unit);
+    return text.data();
+}
+
+/// "0.699 -> 0.531 ms (0.760 of it, 95 % interval 0.721 to 0.803)": all of the same pairs of runs.
+std::string inWords(const profile::Versus &versus)
+{
+    return fixed(versus.medianMs, " -> ") + fixed(versus.medianMs * versus.ratio, " ms (")
+        + fixed(versus.ratio, " of it, 95 % interval ") + fixed(versus.ci95[0], " to ")
+        + fixed(versus.ci95[1], versus.ci95[0] > 1 ? ": slower)" : ")");
+}
+
+void tellDisturbance(const profile::Latency &latency)
+{
+    if (profile::isDisturbed(latency))
+        std::fprintf(
+            stderr,
+            "note: other work ran on this machine (median %.3f ms, fastest run %.3f ms): these times "
+            "are not to be trusted\n",
+            latency.medianMs, latency.minMs);
+}
+
+void printProfile(const Profile &profile, const ProfileOptions &options)
+{
+    const profile::Latency &latency = profile.latency;
+    Table head;
+    head.add({"backend", options.backend + ", " + profile.backend.device});
+    for (const auto &[name, shape] : profile.inputs)
+        head.add({"input", printable(name) + ' ' + shape.toString()});
+    head.add({"latency",
+              "median " + fixed(latency.medianMs, " ms") + ", min " + fixed(latency.minMs, " ms")
+                  + ", 95 % below " + fixed(latency.p95Ms, " ms")});
+    head.add({"casts", fixed(latency.castsUs / 1e3, " ms in casts and reorders")});
+    head.add({"layers", fixed(latency.sumOfLayersMs, " ms together")});
+    head.add({"memory", humanBytes(latency.peakBytes)});
+    if (profile.versus)
+        head.add({"versus fp32", inWords(*profile.versus)});
+    Table layers({"us", "kind", "type", "kernel", "nodes"});
+    for (const profile::LayerLatency &layer : latency.layers)
+        layers.add({fixed(layer.medianUs, ""), std::string(kernels::nameOf(layer.step.kind)),
+                    std::string(tensor::nameOf(layer.step.dtype)), layer.step.kernel,
+                    printable(joined(layer.step.nodes, 4))});
+    print(head.toString() + '\n' + layers.toString());
+}
+
+Result<void> profileModel(const ProfileOptions &options, const std::stop_token &stop)
+{
+    HALFTONE_TRY(const Profile profile, measure(options, stop));
+    tellDisturbance(profile.latency);
+    if (options.json)
+        printJson(jsonOf(profile, options));
+    else
+        printProfile(profile, options);
+    return {};
+}
+
+} // namespace
+
+void addProfile(Parser &app, Action &chosen)
+{
+    const auto options = std::make_shared<ProfileOptions>();
+    Command command = app.command("profile", "Measure the latency of a model, whole and layer by layer");
+    options->model.addTo(command);
+    options->policy.addTo(command);
+    command.option("--backend", &options->backend, backends::planningBackendNames()).type("NAME");
+    command.option("--threads", &options->threads, "Default: as many as the machine has").type("N");
+    command.option("--repeats", &options->repeats, "Runs that count (30)").type("N");
+    command.option("--warmup", &options->warmup, "Runs before that (5)").type("N");
+    command.option("--batch", &options->batch, "The first axis of every input; default: as its shape says")
+        .type("N");
+    command.option("--random-params", &options->seed, "Draw the parameters that the model lacks")
+        .type("SEED");
+    command.flag("--versus-fp32", options->versusFp32, "Also the model as it is, in turns");
+    command.flag("--quantized", options->quantized,
+                 "In int8; the ranges come from random values, for speed only, or from --table");
+    command.option("--table", &options->table, "Ranges of what is int8, as 'calibrate --out' wrote them")
+        .type("T.json");
+    command.flag("--json", options->json, "Print as JSON");
+    command.onChosen([command, options, &chosen] {
+        options->hasSeed = command.isGiven("--random-params");
+        chosen = [options](const std::stop_token &stop) { return profileModel(*options, stop); };
+    });
+}
+
+} // namespace halftone::cli

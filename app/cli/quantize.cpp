@@ -1,0 +1,228 @@
+#include "app/cli/calibration_options.h"
+#include "app/cli/commands.h"
+#include "app/cli/files.h"
+#include "app/cli/options.h"
+#include "app/cli/output.h"
+#include "core/base/text.h"
+#include "core/dialect/dialect.h"
+#include "core/quantize/pairs.h"
+#include "core/report/json_values.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <memory>
+
+namespace halftone::cli {
+namespace {
+
+struct QuantizeOptions
+{
+    ModelOptions model;
+    jobs::QuantizeSettings settings; ///< its calibration comes from `calibration`
+    CalibrationOptions calibration;
+    std::string out;
+    std::string form; ///< empty: the usual one of the model's format
+    std::string dtype = "auto";
+    std::string calib;
+    std::string mode = "smart";
+    std::string granularity; ///< likewise
+    std::string levels = "mxnet";
+    bool json = false;
+};
+
+Result<void> takeOptions(QuantizeOptions &options)
+{
+    jobs::CalibrateOptions &calibrate = options.settings.calibrate;
+    quantize::QuantizeOptions &quantize = options.settings.options;
+    HALFTONE_CHECK(options.calibration.take());
+    calibrate = options.calibration.settings;
+    const bool hasTable = !options.settings.table.empty();
+    const bool hasData = !calibrate.examples.inputs.empty();
+    if (hasTable && (hasData || !options.calib.empty()))
+        return badCall("--table", "together with --inputs or --calib",
+                       "the table alone: it holds the ranges");
+    if (options.calib.empty())
+        options.calib = hasTable || hasData ? "mse" : "none";
+    if (options.calib != "none" && !hasTable && !hasData)
+        return badCall("--calib", options.calib + " without data", "--inputs F.npz|DIR, or --table T.json");
+    if (options.settings.correctsBiases && (!hasData || options.calib == "none"))
+        return badCall("--correct-biases", hasData ? "--calib none" : "no data",
+                       "--inputs F.npz|DIR and a method: mean errors are measured with calibrated ranges");
+    quantize.isCalibrated = options.calib != "none";
+    if (quantize.isCalibrated)
+        calibrate.threshold.method
+            = calibration::thresholdMethodNamed(options.calib == "naive" ? "minmax" : options.calib)
+                  .value_or(calibration::ThresholdMethod::Mse);
+    quantize.codes = options.dtype == "int8" ? quantize::QuantizedCodes::Int8
+        : options.dtype == "uint8"           ? quantize::QuantizedCodes::UInt8
+                                             : quantize::QuantizedCodes::Auto;
+    quantize.isFull = options.mode == "full";
+    quantize.isNeutral = options.levels == "neutral";
+    return {};
+}
+
+/// What depends on the model's format.
+Result<void> takeForm(QuantizeOptions &options, const graph::Graph &graph)
+{
+    quantize::QuantizeOptions &quantize = options.settings.options;
+    const bool inPairs = quantize::isInPairs(graph);
+    const std::vector<std::string> forms = inPairs ? std::vector<std::string>{"qdq", "qoperator"}
+                                                   : std::vector<std::string>{"onednn", "plain"};
+    if (options.form.empty())
+        options.form = forms.front();
+    if (std::ranges::find(forms, options.form) == forms.end())
+        return badCall("--form", options.form + " for a model of " + std::string(dialect::of(graph).title()),
+                       joined(forms));
+    if (inPairs && !quantize.isCalibrated)
+        return badCall("--calib", "none, or no data, for form " + options.form,
+                       "--inputs F.npz|DIR, or --table T.json: the model holds the ranges");
+    if (inPairs && options.levels != "mxnet")
+        return badCall("--levels", options.levels + " for form " + options.form,
+                       "none: codes end at 127 and 255 there");
+    if (options.granularity.empty())
+        options.granularity = inPairs ? "channel" : "tensor";
+    quantize.form
+        = options.form == "plain" ? quantize::QuantizedForm::Plain : quantize::QuantizedForm::Onednn;
+    quantize.asOperators = options.form == "qoperator";
+    quantize.perChannel = options.granularity == "channel";
+    return {};
+}
+
+Json reportOf(const QuantizeOptions &options, const jobs::QuantizeOutcome &outcome,
+              const std::vector<std::string> &written)
+{
+    Json skipped = Json::array();
+    for (const quantize::SkippedNode &node : outcome.quantized.skipped)
+        skipped.push_back({{"name", node.name}, {"op", node.op}, {"why", node.why}});
+    std::map<std::string_view, const calibration::CalibratedTensor *> tensors;
+    for (const calibration::CalibratedTensor &tensor : outcome.tensors)
+        tensors.emplace(tensor.name, &tensor);
+    Json thresholds = Json::array();
+    for (const quantize::QuantizedThreshold &threshold : outcome.quantized.thresholds) {
+        Json row{{"tensor", threshold.tensor.name},
+                 {"source", threshold.tensor.source},
+                 {"min", threshold.range.low},
+                 {"max", threshold.range.high}};
+        const auto found = tensors.find(threshold.tensor.source);
+        if (found != tensors.end()) {
+            const calibration::Threshold &chosen = found->second->threshold;
+            row["method"] = calibration::nameOf(chosen.method);
+            row["sqnr_db"] = report::numberOrNull(chosen.sqnrDb);
+            row["sqnr_db_minmax"] = report::numberOrNull(chosen.sqnrDbMinMax);
+            row["note"] = chosen.note.empty() ? Json() : Json(chosen.note);
+        }
+        thresholds.push_back(std::move(row));
+    }
+    return {{"form", options.form},
+            {"calib", options.settings.table.empty() ? options.calib : "table"},
+            {"examples", outcome.examples},
+            {"corrected_biases", outcome.correctedBiases},
+            {"quantized", outcome.quantized.quantized},
+            {"skipped", std::move(skipped)},
+            {"thresholds", std::move(thresholds)},
+            {"notes", outcome.quantized.notes},
+            {"warnings", warningsJson(outcome.quantized.warnings)},
+            {"written", written},
+            {"seconds", outcome.seconds}};
+}
+
+void printSummary(const QuantizeOptions &options, const jobs::QuantizeOutcome &outcome,
+                  const std::vector<std::string> &written)
+{
+    std::array<char, 32> seconds{};
+    std::snprintf(seconds.data(), seconds.size(), "%.2f s", outcome.seconds);
+    Table head;
+    head.add({"model", printable(options.model.model)});
+    head.add({"form", options.form});
+    head.add({"ranges",
+              !options.settings.table.empty() ? "from " + printable(options.settings.table)
+                  : options.calib == "none"
+                  ? std::string("found at run time")
+                  : options.calib + " on " + counted(outcome.examples, "example", "examples")});
+    head.add({"int8", counted(outcome.quantized.quantized.size(), "node", "nodes")});
+    if (options.settings.correctsBiases)
+        head.add({"biases", counted(outcome.correctedBiases, "layer", "layers") + " corrected"});
+    head.add({"skipped", counted(outcome.quantized.skipped.size(), "node", "nodes")});
+    head.add({"time", seconds.data()});
+    print(head.toString() + '\n');
+    if (!outcome.quantized.skipped.empty()) {
+        Table skipped({"stays float32", "operator", "why"});
+        for (const quantize::SkippedNode &node : outcome.quantized.skipped)
+            skipped.add({printable(node.name), printable(node.op), printable(node.why)});
+        print(skipped.toString() + '\n');
+    }
+    for (const std::string &path : written)
+        print("wrote " + printable(path) + '\n');
+}
+
+Result<void> quantize(QuantizeOptions options, const std::stop_token &stop)
+{
+    HALFTONE_CHECK(takeOptions(options));
+    HALFTONE_TRY(const io::ModelOutput output,
+                 CommandFiles()
+                     .reads(options.model)
+                     .reads(options.settings.calibrate.examples, options.model)
+                     .reads("--table", options.settings.table)
+                     .claim(options.out, options.model.model));
+    HALFTONE_TRY(const session::Session opened, options.model.open());
+    HALFTONE_TRY(const session::Session session, opened.inFormatOf(output));
+    HALFTONE_CHECK(takeForm(options, session.source().model.graph));
+    HALFTONE_TRY(const jobs::QuantizeOutcome outcome, session.quantize(options.settings, progress(stop)));
+    HALFTONE_TRY(const std::vector<std::string> written, session.write(outcome.quantized.model, output));
+    tellNotes(session.source().modelPath, outcome.quantized.notes);
+    tellWarnings(outcome.quantized.warnings);
+    if (options.json)
+        printJson(reportOf(options, outcome, written));
+    else
+        printSummary(options, outcome, written);
+    return {};
+}
+
+} // namespace
+
+void addQuantize(Parser &app, Action &chosen)
+{
+    const auto options = std::make_shared<QuantizeOptions>();
+    jobs::QuantizeSettings &settings = options->settings;
+    Command command = app.command("quantize", "Write a model in int8");
+    options->model.addTo(command);
+    command.option("--out", &options->out, "Write P-symbol.json and P-0000.params, or P.onnx")
+        .type("P")
+        .notEmpty()
+        .required();
+    command.option("--table", &settings.table, "Ranges that 'calibrate --out' wrote").type("T.json");
+    options->calibration.addTo(command, "--calib");
+    const auto choice = [&command](const char *name, std::string &value, std::vector<std::string> values,
+                                   const char *help) {
+        command.option(name, &value, help).oneOf(std::move(values)).type("NAME");
+    };
+    choice("--calib", options->calib, {"none", "naive", "entropy", "percentile", "mse"},
+           "none, naive, entropy, percentile or mse (default with --inputs)");
+    choice("--dtype", options->dtype, {"int8", "uint8", "auto"}, "Of data: int8, uint8 or auto (default)");
+    choice("--form", options->form, {"onednn", "plain", "qdq", "qoperator"},
+           "Of MXNet models onednn (default; fused operators) or plain, of ONNX models qdq (default; pairs) "
+           "or qoperator (operators on codes)");
+    choice("--mode", options->mode, {"full", "smart"},
+           "smart (default; only what lies between convolutions and fully connected layers) or full");
+    choice(
+        "--granularity", options->granularity, {"tensor", "channel"},
+        "Of fully connected weights (ONNX: all weights) tensor or channel; default: tensor (ONNX: channel)");
+    choice("--levels", options->levels, {"mxnet", "neutral"},
+           "mxnet (default; 127.5 and 255.5 for the largest value) or neutral (127 and 255)");
+    command.option("--exclude", &settings.options.excludedNames, "Keep a node in float32; may be repeated")
+        .type("NAME");
+    command.option("--exclude-op", &settings.options.excludedOps, "Keep an operator in float32").type("OP");
+    command
+        .option("--int8-op", &settings.options.quantizedOps, "Quantize only such operators; may be repeated")
+        .type("OP");
+    command.flag("--correct-biases", settings.correctsBiases,
+                 "Take the mean errors of int8 layers, measured on --inputs, out of their biases");
+    command.flag("--json", options->json, "Print the report as JSON");
+    command.onChosen([options, &chosen] {
+        chosen = [options](const std::stop_token &stop) { return quantize(*options, stop); };
+    });
+}
+
+} // namespace halftone::cli

@@ -1,0 +1,85 @@
+#include "app/cli/commands.h"
+#include "app/cli/data_options.h"
+#include "app/cli/fields.h"
+#include "app/cli/files.h"
+#include "app/cli/options.h"
+#include "app/cli/output.h"
+#include "core/base/atomic_file.h"
+#include "core/base/text.h"
+#include "core/session/report_data.h"
+
+#include <memory>
+
+namespace halftone::cli {
+namespace {
+
+struct ReportOptions
+{
+    std::string model; ///< or a session
+    std::string params;
+    std::string out;
+    std::string policy;
+    std::string target;
+    std::string inputs;
+    std::string preprocess;
+    std::string labels;
+    TaskOptions task;
+    std::size_t examples = 0;
+    unsigned threads = 0;
+    std::string arithmetic = "defined";
+    bool latency = false;
+    bool json = false;
+};
+
+Result<void> report(const ReportOptions &options, const std::stop_token &stop)
+{
+    session::ReportRequest request;
+    request.path = options.model;
+    request.params = options.params;
+    request.policyPath = options.policy;
+    request.target = options.target;
+    request.threads = options.threads;
+    request.latency = options.latency;
+    request.arithmetic = arithmeticNamed(options.arithmetic);
+    if (!options.inputs.empty())
+        request.data
+            = options.task.applied({options.inputs, options.preprocess, options.labels, options.examples});
+    HALFTONE_TRY(const std::vector<jobs::FieldFile> reads, session::reportFiles(request));
+    HALFTONE_CHECK(CommandFiles().reads(namedFiles(reads)).writes("--out", options.out).check());
+    HALFTONE_TRY(const std::string page, session::makeReport(request, progress(stop)));
+    HALFTONE_CHECK(writeWhole(options.out, page));
+    if (options.json)
+        printJson({{"written", {options.out}}, {"bytes", page.size()}});
+    else
+        print("wrote " + printable(options.out) + '\n');
+    return {};
+}
+
+} // namespace
+
+void addReport(Parser &app, Action &chosen)
+{
+    const auto options = std::make_shared<ReportOptions>();
+    Command command
+        = app.command("report", "A self-contained HTML page: graph picture, lists, layers, plots");
+    command.option("MODEL", &options->model, "P-symbol.json or a .halftone session").required();
+    command.option("--params", &options->params, "The parameter file, or none").type("FILE");
+    command.option("--out", &options->out, "The page to write").type("R.html").notEmpty().required();
+    command.option("--policy", &options->policy, "A policy file").type("FILE");
+    command.option("--target", &options->target, "float16 or bfloat16").type("DTYPE");
+    command.option("--inputs", &options->inputs, "Data to compare with: an .npz or a folder of pictures")
+        .type("DATA");
+    command.option("--preprocess", &options->preprocess, "For pictures").type("FILE");
+    command.option("--labels", &options->labels, "Labels of the data").type("FILE");
+    options->task.addTo(command);
+    command.option("--examples", &options->examples, "The first so many").type("N");
+    command.option("--threads", &options->threads, "Default: all").type("N");
+    addArithmetic(command, options->arithmetic);
+    command.flag("--latency", options->latency, "Measure both networks too");
+    command.flag("--json", options->json, "One JSON document on standard output");
+    command.onChosen([options, &chosen] {
+        chosen = [options](const std::stop_token &stop) { return report(*options, stop); };
+    });
+}
+
+} // namespace halftone::cli

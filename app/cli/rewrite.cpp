@@ -1,0 +1,136 @@
+#include "core/rewrite/rewrite.h"
+
+#include "app/cli/commands.h"
+#include "app/cli/files.h"
+#include "app/cli/options.h"
+#include "app/cli/output.h"
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace halftone::cli {
+namespace {
+
+struct RewriteOptions
+{
+    ModelOptions model;
+    std::vector<std::string> passes;
+    std::string fp32Params;
+    std::string out;
+    bool list = false;
+    bool json = false;
+};
+
+void listPasses(bool json)
+{
+    Json rows = Json::array();
+    Table table({"pass", "what it does"});
+    for (const rewrite::RewritePass &pass : rewrite::rewritePasses()) {
+        rows.push_back({{"name", pass.name}, {"help", pass.help}});
+        table.add({std::string(pass.name), std::string(pass.help)});
+    }
+    if (json)
+        printJson(Json{{"passes", std::move(rows)}});
+    else
+        print(table.toString());
+}
+
+Result<const rewrite::RewritePass *> passNamed(const std::string &name)
+{
+    if (const rewrite::RewritePass *pass = rewrite::findRewritePass(name); pass != nullptr)
+        return pass;
+    std::vector<std::string_view> names;
+    for (const rewrite::RewritePass &pass : rewrite::rewritePasses())
+        names.push_back(pass.name);
+    return badCall("--pass", '"' + name + "\" is no pass" + didYouMean(nearestNames(name, names)),
+                   "one of " + joined(std::vector<std::string>(names.begin(), names.end())));
+}
+
+Result<void> rewrite(const RewriteOptions &options, const std::stop_token &stop)
+{
+    if (options.list) {
+        listPasses(options.json);
+        return {};
+    }
+    if (options.model.model.empty() || options.out.empty() || options.passes.empty())
+        return badCall("rewrite", "MODEL, --pass or --out is missing",
+                       "rewrite MODEL --pass NAME --out P, or rewrite --list");
+    if (!options.fp32Params.empty()
+        && std::ranges::find(options.passes, "strip-casts") == options.passes.end())
+        return badCall("--fp32-params", "no pass takes them", "--pass strip-casts");
+    std::vector<const rewrite::RewritePass *> chosen;
+    for (const std::string &name : options.passes) {
+        HALFTONE_TRY(const rewrite::RewritePass *pass, passNamed(name));
+        chosen.push_back(pass);
+    }
+    HALFTONE_TRY(const io::ModelOutput output,
+                 CommandFiles()
+                     .reads(options.model)
+                     .reads("--fp32-params", options.fp32Params)
+                     .claim(options.out, options.model.model));
+    HALFTONE_TRY(session::Session session, options.model.open());
+    graph::Model model = session.source().model;
+    Json rows = Json::array();
+    Table table({"pass", "changed", "ms"});
+    std::vector<std::string> notes;
+    if (!options.fp32Params.empty()) {
+        HALFTONE_TRY(rewrite::Rewritten restored,
+                     session.restoreParameters(model, options.fp32Params, progress(stop)));
+        model = std::move(restored.model);
+        notes.push_back(counted(restored.changed, "parameter", "parameters") + " taken from "
+                        + options.fp32Params);
+        notes.insert(notes.end(), restored.notes.begin(), restored.notes.end());
+    }
+    for (const rewrite::RewritePass *pass : chosen) {
+        const auto start = std::chrono::steady_clock::now();
+        HALFTONE_TRY(rewrite::Rewritten rewritten, session.rewrite(model, *pass, progress(stop)));
+        const double seconds
+            = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        model = std::move(rewritten.model);
+        rows.push_back({{"name", pass->name},
+                        {"changed", rewritten.changed},
+                        {"seconds", seconds},
+                        {"notes", rewritten.notes}});
+        table.add(
+            {std::string(pass->name), std::to_string(rewritten.changed), std::to_string(seconds * 1e3)});
+        notes.insert(notes.end(), rewritten.notes.begin(), rewritten.notes.end());
+    }
+    HALFTONE_TRY(const std::vector<std::string> written, session.write(model, output));
+    if (options.json) {
+        printJson(Json{{"passes", std::move(rows)}, {"nodes", model.graph.nodeCount()}});
+        return {};
+    }
+    tellNotes(session.source().modelPath, session.source().notes);
+    tellNotes(session.source().modelPath, notes);
+    print(table.toString() + '\n' + counted(model.graph.nodeCount(), "node", "nodes") + '\n');
+    for (const std::string &path : written)
+        print("wrote " + printable(path) + '\n');
+    return {};
+}
+
+} // namespace
+
+void addRewrite(Parser &app, Action &chosen)
+{
+    const auto options = std::make_shared<RewriteOptions>();
+    Command command = app.command("rewrite", "Run graph passes by name and write the result");
+    options->model.addTo(command);
+    command.get("MODEL").required(false);
+    command.option("--pass", &options->passes, "A pass to run; may be repeated, runs in the order given")
+        .type("NAME");
+    command
+        .option("--fp32-params", &options->fp32Params,
+                "With strip-casts: the parameters before they were rounded to 16 bit")
+        .type("FILE");
+    command.option("--out", &options->out, "Write P-symbol.json and, with parameters, P-0000.params")
+        .type("P")
+        .notEmpty();
+    command.flag("--list", options->list, "Name the passes");
+    command.flag("--json", options->json, "One JSON document on standard output");
+    command.onChosen([options, &chosen] {
+        chosen = [options](const std::stop_token &stop) { return rewrite(*options, stop); };
+    });
+}
+
+} // namespace halftone::cli

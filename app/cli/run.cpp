@@ -1,0 +1,149 @@
+#include "app/cli/commands.h"
+#include "app/cli/data_options.h"
+#include "app/cli/files.h"
+#include "app/cli/options.h"
+#include "app/cli/output.h"
+#include "core/base/text.h"
+#include "core/policy/policy_options.h"
+
+#include <array>
+#include <cstdio>
+#include <memory>
+
+namespace halftone::cli {
+namespace {
+
+struct RunOptions
+{
+    ModelOptions model;
+    DataOptions data;
+    jobs::RunSettings settings; ///< with the data, once they were taken
+    std::string outputs = "heads";
+    std::string out;
+    std::string accumulate;
+    std::uint64_t seed = 0;
+    bool hasSeed = false;
+    bool json = false;
+};
+
+Json jsonOf(const jobs::RunOutcome &outcome, const RunOptions &options)
+{
+    Json outputs = Json::array();
+    for (const io::NamedTensor &output : outcome.outputs) {
+        Json shape = Json::array();
+        for (const std::int64_t dim : output.tensor.shape().dims())
+            shape.push_back(dim);
+        outputs.push_back({{"name", output.name},
+                           {"shape", std::move(shape)},
+                           {"dtype", tensor::nameOf(output.tensor.dtype())}});
+    }
+    Json kernels = Json::object();
+    for (const auto &[name, count] : outcome.kernels)
+        kernels[name] = count;
+    Json accuracy;
+    if (outcome.accuracy)
+        accuracy = {{"top1", outcome.accuracy->top1},
+                    {"top5", outcome.accuracy->top5},
+                    {"examples", outcome.accuracy->examples}};
+    return {{"backend", options.settings.backend}, {"seconds", outcome.seconds},
+            {"batches", outcome.batches},          {"kernels", std::move(kernels)},
+            {"outputs", std::move(outputs)},       {"accuracy", std::move(accuracy)},
+            {"task", taskJson(outcome.task)}};
+}
+
+std::string percent(double share)
+{
+    std::array<char, 16> text{};
+    std::snprintf(text.data(), text.size(), "%.2f %%", 100 * share);
+    return text.data();
+}
+
+void printSummary(const session::Session &session, const jobs::RunOutcome &outcome, const RunOptions &options)
+{
+    std::array<char, 64> time{};
+    std::snprintf(time.data(), time.size(), "%.3f s in %s", outcome.seconds,
+                  counted(outcome.batches, "batch", "batches").c_str());
+    std::string kernels;
+    for (const auto &[name, count] : outcome.kernels)
+        kernels += (kernels.empty() ? "" : ", ") + name + ' ' + std::to_string(count);
+    Table head;
+    head.add({"model", printable(session.source().modelPath)});
+    head.add({"backend", options.settings.backend});
+    head.add({"kernels", printable(kernels)});
+    head.add({"time", time.data()});
+    if (outcome.accuracy)
+        head.add({"accuracy",
+                  "top-1 " + percent(outcome.accuracy->top1) + ", top-5 " + percent(outcome.accuracy->top5)
+                      + " of " + counted(outcome.accuracy->examples, "example", "examples")});
+    if (outcome.task && outcome.task->metric != jobs::Metric::Top1
+        && outcome.task->metric != jobs::Metric::Top5)
+        head.add({std::string(jobs::titleOf(outcome.task->metric)), taskText(*outcome.task)});
+    Table outputs({"output", "shape", "type"});
+    for (const io::NamedTensor &output : outcome.outputs)
+        outputs.add({printable(output.name), output.tensor.shape().toString(),
+                     std::string(tensor::nameOf(output.tensor.dtype()))});
+    print(head.toString() + '\n' + outputs.toString());
+    if (!options.out.empty())
+        print("\nwrote " + printable(options.out) + '\n');
+}
+
+Result<void> takeOptions(RunOptions &options)
+{
+    HALFTONE_CHECK(options.data.take(options.settings));
+    options.settings.allNodes = options.outputs == "all";
+    if (options.hasSeed)
+        options.settings.randomParameters = options.seed;
+    return {};
+}
+
+Result<void> run(RunOptions options, const std::stop_token &stop)
+{
+    HALFTONE_CHECK(takeOptions(options));
+    HALFTONE_CHECK(CommandFiles()
+                       .reads(options.model)
+                       .reads(options.settings.examples, options.model)
+                       .writes("--out", options.out)
+                       .check());
+    HALFTONE_TRY(options.settings.accumulator, policy::accumulatorNamed(options.accumulate));
+    HALFTONE_TRY(const session::Session session, options.model.open());
+    HALFTONE_TRY(const jobs::RunOutcome outcome, session.run(options.settings, progress(stop)));
+    if (!options.out.empty()) {
+        auto written = io::writeNpz(outcome.outputs, options.out);
+        if (!written.ok())
+            return inFile(std::move(written).error(), options.out);
+    }
+    if (options.json)
+        printJson(jsonOf(outcome, options));
+    else
+        printSummary(session, outcome, options);
+    return {};
+}
+
+} // namespace
+
+void addRun(Parser &app, Action &chosen)
+{
+    const auto options = std::make_shared<RunOptions>();
+    Command command = app.command("run", "Run a model on arrays or pictures");
+    options->model.addTo(command);
+    options->data.addTo(command, DataOptions::Labels::Accuracy);
+    command.option("--outputs", &options->outputs, "heads, or all: every node's value")
+        .oneOf({"heads", "all"})
+        .type("WHICH");
+    command
+        .option("--accumulate", &options->accumulate,
+                "Sum products of 16-bit values in float16 or bfloat16, as chips do that have no wider "
+                "accumulator, by the "
+                "reference kernels; default: float32")
+        .type("DTYPE");
+    command.option("--out", &options->out, "Write the outputs").type("O.npz").notEmpty();
+    command.option("--random-params", &options->seed, "Draw the parameters that the model lacks")
+        .type("SEED");
+    command.flag("--json", options->json, "Print the outcome as JSON");
+    command.onChosen([command, options, &chosen] {
+        options->hasSeed = command.isGiven("--random-params");
+        chosen = [options](const std::stop_token &stop) { return run(*options, stop); };
+    });
+}
+
+} // namespace halftone::cli

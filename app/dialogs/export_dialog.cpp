@@ -1,0 +1,148 @@
+#include "app/dialogs/export_dialog.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDialogButtonBox>
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QFormLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QPushButton>
+#include <QStyle>
+#include <QVBoxLayout>
+
+namespace halftone::app {
+namespace {
+
+constexpr int kOnnxIndex = 1; ///< among the formats to choose from
+
+} // namespace
+
+ExportDialog::ExportDialog(const QString &prefix, std::shared_ptr<const io::LoadedModel> source,
+                           QWidget *parent)
+    : QDialog(parent)
+    , m_source(std::move(source))
+{
+    setWindowTitle(tr("Export"));
+    auto *const layout = new QVBoxLayout(this);
+    auto *const form = new QFormLayout;
+    layout->addLayout(form);
+
+    auto *const row = new QWidget(this);
+    auto *const rowLayout = new QHBoxLayout(row);
+    rowLayout->setContentsMargins(0, 0, 0, 0);
+    m_prefix = new QLineEdit(prefix, row);
+    m_prefix->setAccessibleName(tr("Folder and beginning of the file names"));
+    rowLayout->addWidget(m_prefix, 1);
+    auto *const choose = new QPushButton(tr("Folder…"), row);
+    connect(choose, &QPushButton::clicked, this, [this] {
+        const QFileInfo now(m_prefix->text());
+        const QString folder = QFileDialog::getExistingDirectory(this, tr("Export to"), now.absolutePath());
+        if (!folder.isEmpty())
+            m_prefix->setText(folder + '/' + now.fileName());
+    });
+    rowLayout->addWidget(choose);
+    form->addRow(tr("&Write to"), row);
+
+    m_format = new QComboBox(this);
+    m_format->setObjectName(QStringLiteral("format"));
+    m_format->addItems({tr("MXNet (symbol and parameters)"), tr("ONNX")});
+    connect(m_format, &QComboBox::currentIndexChanged, this, &ExportDialog::refresh);
+    form->addRow(tr("&Format"), m_format);
+    form->setRowVisible(m_format, !m_source->onnx);
+
+    auto *const parts = new QVBoxLayout;
+    const auto part = [this, parts](const QString &text) {
+        auto *const box = new QCheckBox(text, this);
+        box->setChecked(true);
+        connect(box, &QCheckBox::toggled, this, &ExportDialog::refresh);
+        parts->addWidget(box);
+        return box;
+    };
+    m_model = part(tr("Converted &model"));
+    connect(m_model, &QCheckBox::toggled, m_format, &QWidget::setEnabled);
+    m_correct = new QCheckBox(tr("Correct &biases of int8 layers on the calibration data"), this);
+    m_correct->hide();
+    parts->addWidget(m_correct);
+    connect(m_model, &QCheckBox::toggled, this,
+            [this](bool on) { m_correct->setEnabled(on && m_canCorrect); });
+    m_policy = part(tr("&Policy (the lists, as a file that convert and this program read)"));
+    m_report = part(tr("&Report (one HTML page: graph, lists, layers, plots)"));
+    form->addRow(tr("What"), parts);
+
+    layout->addWidget(new QLabel(tr("Files that will be written:"), this));
+    m_files = new QListWidget(this);
+    m_files->setSelectionMode(QAbstractItemView::NoSelection);
+    m_files->setAccessibleName(tr("Files that will be written"));
+    layout->addWidget(m_files, 1);
+    m_buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
+    m_buttons->button(QDialogButtonBox::Ok)->setText(tr("Export"));
+    connect(m_buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
+    connect(m_buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    layout->addWidget(m_buttons);
+    connect(m_prefix, &QLineEdit::textChanged, this, &ExportDialog::refresh);
+    refresh();
+    resize(fontMetrics().averageCharWidth() * 90, fontMetrics().height() * 22);
+}
+
+void ExportDialog::offerCorrection(const QString &whyNot)
+{
+    m_canCorrect = whyNot.isEmpty();
+    m_correct->setEnabled(m_canCorrect && m_model->isChecked());
+    m_correct->setToolTip(
+        m_canCorrect ? tr(
+            "The data are run once more, and what int8 does to the mean of every channel is taken out of "
+            "the biases before the layers are quantized. The report then has no figures.")
+                     : whyNot);
+    m_correct->show();
+}
+
+bool ExportDialog::correctsBiases() const
+{
+    return m_correct->isEnabled() && m_correct->isChecked();
+}
+
+bool ExportDialog::isSource(const std::string &path) const
+{
+    const QFileInfo file(QString::fromStdString(path));
+    return QFileInfo(QString::fromStdString(m_source->modelPath)) == file
+        || QFileInfo(QString::fromStdString(m_source->paramsPath)) == file;
+}
+
+void ExportDialog::refresh()
+{
+    m_files->clear();
+    bool possible = true;
+    for (const std::string &path : session::filesOf(options(), *m_source)) {
+        const QFileInfo file(QString::fromStdString(path));
+        auto *const item = new QListWidgetItem(file.absoluteFilePath(), m_files);
+        if (isSource(path))
+            item->setText(tr("%1: is the source model, which is never written over").arg(item->text()));
+        else if (file.exists())
+            item->setText(tr("%1 (replaces a file)").arg(item->text()));
+        if (isSource(path) || file.exists())
+            item->setIcon(style()->standardIcon(QStyle::SP_MessageBoxWarning));
+        possible = possible && !isSource(path) && file.absoluteDir().exists();
+        if (!file.absoluteDir().exists())
+            item->setText(tr("%1: there is no such folder").arg(file.absoluteFilePath()));
+    }
+    m_buttons->button(QDialogButtonBox::Ok)->setEnabled(possible && m_files->count() > 0);
+}
+
+session::ExportOptions ExportDialog::options() const
+{
+    session::ExportOptions options;
+    options.prefix = m_prefix->text().toStdString();
+    options.model = m_model->isChecked();
+    options.parameters = m_source->model.hasParameters;
+    options.asOnnx = m_format->currentIndex() == kOnnxIndex;
+    options.policy = m_policy->isChecked();
+    options.report = m_report->isChecked();
+    return options;
+}
+
+} // namespace halftone::app
