@@ -1,5 +1,6 @@
 #include "core/backends/onednn/int8_scales.h"
 #include "core/backends/onednn/join_rows.h"
+#include "core/backends/onednn/picture_codes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,6 +19,15 @@ Result<Type> codeType(const Emitter &emitter, plan::ValueId value)
     return *type;
 }
 
+/// Few channels, one plane after the other.
+std::optional<PicturePlanes> picturePlanes(const Place &source, const Dims &dims)
+{
+    if (dims.size() != 4 || dims[1] < 1 || dims[1] > kMostPictureChannels
+        || source.desc != plainDesc(dims, Type::f32))
+        return std::nullopt;
+    return PicturePlanes{dims[0], dims[1], dims[2] * dims[3]};
+}
+
 } // namespace
 
 Result<void> lowerQuantize(Emitter &emitter, const plan::PlanNode &node, const ops::Quantize &quantize)
@@ -31,7 +41,13 @@ Result<void> lowerQuantize(Emitter &emitter, const plan::PlanNode &node, const o
     const Dims dims = dimsOf(emitter.desc(node.outputs[0]).shape);
     if (source.desc.get_dims() != dims)
         return unsupported("plan", "quantizing another view of a tensor");
-    return rescale(emitter, node, source, emitter.write(node.outputs[0], codeLayout(dims, type)), scale);
+    const auto planes = picturePlanes(source, dims);
+    const Place result = emitter.write(node.outputs[0], codeLayout(dims, type));
+    if (!planes || emitter.isPartOfConcat(node.outputs[0]))
+        return rescale(emitter, node, source, result, scale);
+    emitter.addKernel(pictureCodesKernel(*planes, scale, emitter.desc(node.outputs[0]).dtype),
+                      {source.buffer}, {result.buffer});
+    return {};
 }
 
 Result<void> lowerDequantize(Emitter &emitter, const plan::PlanNode &node, const ops::Dequantize &dequantize)
@@ -65,10 +81,10 @@ Result<void> lowerInt8Pool(Emitter &emitter, const plan::PlanNode &node,
         return unsupported("plan", "pooling over other than 1 to 3 axes");
     HALFTONE_TRY(const PoolWindow window,
                  poolWindow(op, from, to)); // averages count what is beyond, as MXNet's
+    const Desc sourceDesc = codeLayout(from, type);
     const algorithm kind = op.kind == Kind::Max ? algorithm::pooling_max
         : op.countPadding                       ? algorithm::pooling_avg_include_padding
                                                 : algorithm::pooling_avg_exclude_padding;
-    const Desc sourceDesc = codeLayout(from, type);
     const dnnl::pooling_forward::primitive_desc descriptor(
         cpu(), prop_kind::forward_inference, kind, sourceDesc, codeLayout(to, type), window.stride,
         window.kernel, Dims(window.kernel.size(), 0), window.padBegin, window.padEnd, userScratchpad(), true);
