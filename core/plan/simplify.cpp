@@ -140,6 +140,7 @@ Result<void> simplify(PlanGraph &graph, const kernels::Backend *backend, kernels
     fuseSums(graph);
     fuseUnits(graph);
     settleScalars(graph);
+    fuseAttention(graph);
     splitGemms(graph);
     foldPads(graph);
     poolBeforeConvolution(graph);

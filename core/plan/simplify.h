@@ -27,6 +27,10 @@ void fuseUnits(PlanGraph &graph);
 /// A constant of one element becomes a field of the operator that reads it.
 void settleScalars(PlanGraph &graph);
 
+/// Attention that is written out by heads (transpositions, products, scale, mask, softmax) becomes ops::RowAttention. Needs: settled
+/// scalars
+void fuseAttention(PlanGraph &graph);
+
 /// Gemm becomes a matrix product, its addend a sum behind it.
 void splitGemms(PlanGraph &graph);
 

@@ -67,9 +67,7 @@ def vino(options, model, precision):
 
 def contenders(options, kind):
     model = options.int8 if kind == "int8" else options.model
-    more = ["--target", "bfloat16"] if kind == "bf16" else ["--target", "float32"] if False else []
-    if kind != "bf16":
-        more = []
+    more = ["--target", "bfloat16"] if kind == "bf16" else []
     rows = {"Halftone": halftone(options, model, *more)}
     if kind != "bf16":
         rows["ONNX Runtime"] = runtime(options, model)

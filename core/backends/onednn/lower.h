@@ -21,6 +21,8 @@ Result<void> lowerPool(Emitter &emitter, const plan::PlanNode &node, const ops::
 Result<void> lowerBatchNorm(Emitter &emitter, const plan::PlanNode &node, const ops::BatchNorm &norm);
 Result<void> lowerLayerNorm(Emitter &emitter, const plan::PlanNode &node, const ops::LayerNorm &norm);
 Result<void> lowerRowNorm(Emitter &emitter, const plan::PlanNode &node, const ops::RowNorm &norm);
+Result<void> lowerRowAttention(Emitter &emitter, const plan::PlanNode &node,
+                               const ops::RowAttention &attention);
 Result<void> lowerLrn(Emitter &emitter, const plan::PlanNode &node, const ops::Lrn &norm);
 Result<void> lowerSoftmax(Emitter &emitter, const plan::PlanNode &node, const ops::Softmax &softmax);
 Result<void> lowerSoftmaxActivation(Emitter &emitter, const plan::PlanNode &node,
