@@ -1,5 +1,5 @@
+#include "core/backends/onednn/loops/row_attention.h"
 #include "core/backends/onednn/lower.h"
-#include "core/backends/onednn/row_attention.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-#include "core/backends/onednn/code_average.h"
 #include "core/backends/onednn/int8_scales.h"
+#include "core/backends/onednn/loops/code_average.h"
 
 #include <algorithm>
 

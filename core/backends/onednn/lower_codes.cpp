@@ -1,9 +1,9 @@
-#include "core/backends/onednn/code_kernel.h"
 #include "core/backends/onednn/code_window.h"
 #include "core/backends/onednn/coded_post_ops.h"
 #include "core/backends/onednn/int8_scales.h"
-#include "core/backends/onednn/join_rows.h"
-#include "core/backends/onednn/table_kernel.h"
+#include "core/backends/onednn/loops/code_kernel.h"
+#include "core/backends/onednn/loops/join_rows.h"
+#include "core/backends/onednn/loops/table_kernel.h"
 #include "core/plan/coded_values.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #include "core/backends/onednn/int8_scales.h"
-#include "core/backends/onednn/join_rows.h"
+#include "core/backends/onednn/loops/join_rows.h"
 #include "core/backends/onednn/picture_codes.h"
 
 #include <algorithm>

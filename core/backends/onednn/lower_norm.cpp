@@ -1,3 +1,4 @@
+#include "core/backends/onednn/loops/mean_square_kernel.h"
 #include "core/backends/onednn/lower.h"
 
 namespace halftone::backends::onednn {
@@ -130,6 +131,25 @@ Result<void> normaliseRows(Emitter &emitter, const plan::PlanNode &node, std::si
     return castRows(emitter, node, result);
 }
 
+/// Rows of the last `axes` axes divided by the root of their mean square. Inputs: data, gamma.
+Result<void> divideRows(Emitter &emitter, const plan::PlanNode &node, std::size_t axes, double epsilon)
+{
+    HALFTONE_CHECK(floatType(emitter, node.inputs[0]));
+    HALFTONE_CHECK(floatType(emitter, node.outputs[0]));
+    HALFTONE_CHECK(onlyFirstResult(emitter, node));
+    const kernels::TensorDesc &data = emitter.desc(node.inputs[0]);
+    MeanSquareRows rows{1, 1, static_cast<float>(epsilon), data.dtype, emitter.desc(node.outputs[0]).dtype};
+    for (std::size_t axis = 0; axis < data.shape.rank(); ++axis)
+        (axis + axes < data.shape.rank() ? rows.rows : rows.width) *= data.shape[axis];
+    if (node.inputs.size() != 2 || emitter.desc(node.inputs[1]).shape.elementCount() != rows.width)
+        return unsupported("plan", "parameters that stretch, or a shift");
+    HALFTONE_TRY(const Place source, emitter.readPlain(node.inputs[0]));
+    HALFTONE_TRY(const Place gamma, readFloats(emitter, node.inputs[1], rows.width));
+    emitter.addKernel(meanSquareKernel(rows), {source.buffer, gamma.buffer},
+                      {emitter.writePlain(node.outputs[0]).buffer});
+    return {};
+}
+
 } // namespace
 
 Result<void> lowerLayerNorm(Emitter &emitter, const plan::PlanNode &node, const ops::LayerNorm &norm)
@@ -144,10 +164,10 @@ Result<void> lowerRowNorm(Emitter &emitter, const plan::PlanNode &node, const op
 {
     const auto rank = static_cast<std::int64_t>(emitter.desc(node.inputs[0]).shape.rank());
     const std::int64_t first = norm.axis < 0 ? norm.axis + rank : norm.axis;
-    if (!norm.centred)
-        return unsupported("plan", "rows that keep their mean");
     if (first < 0 || first >= rank)
         return unsupported("axis", std::to_string(norm.axis));
+    if (!norm.centred)
+        return divideRows(emitter, node, static_cast<std::size_t>(rank - first), norm.epsilon);
     return normaliseRows(emitter, node, static_cast<std::size_t>(rank - first), norm.epsilon);
 }
 

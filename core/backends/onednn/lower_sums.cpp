@@ -1,6 +1,6 @@
-#include "core/backends/onednn/code_kernel.h"
 #include "core/backends/onednn/code_window.h"
 #include "core/backends/onednn/int8_scales.h"
+#include "core/backends/onednn/loops/code_kernel.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -100,6 +100,8 @@ private Q_SLOTS:
     void poolingCountsWhatTheConventionCounts();
     void aNormalisationWhoseStatisticsNobodyReadsIsTaken_data();
     void aNormalisationWhoseStatisticsNobodyReadsIsTaken();
+    void rowsThatKeepTheirMeanAreDividedByTheirRoot_data();
+    void rowsThatKeepTheirMeanAreDividedByTheirRoot();
     void aKernelFollowsTheMemoryOfItsValues();
     void packedWeightsAreNotTakenForOthersThatLieWhereTheyDid();
     void whatOneDnnLacksIsRefusedWithAReason();
@@ -236,6 +238,29 @@ void OneDnnBackendTest::aNormalisationWhoseStatisticsNobodyReadsIsTaken()
     for (std::size_t k = 0; k < wanted.values.size(); ++k) // two roundings more than the definition
         QVERIFY(std::abs(got.values[k] - wanted.values[k])
                 <= 8 * 1.2e-7F * (std::abs(wanted.values[k]) + 9.0F));
+}
+
+void OneDnnBackendTest::rowsThatKeepTheirMeanAreDividedByTheirRoot_data()
+{
+    QTest::addColumn<DType>("type");
+    QTest::newRow("float32") << DType::F32;
+    QTest::newRow("bfloat16") << DType::BF16;
+}
+
+void OneDnnBackendTest::rowsThatKeepTheirMeanAreDividedByTheirRoot()
+{
+    QFETCH(DType, type);
+    const Shape shape{3, 7, 40};
+    const std::vector<Tensor> inputs{integers(shape, type, -9, 12, 5), integers(Shape{40}, type, 1, 6, 3)};
+    const ops::RowNorm norm{.axis = -1, .epsilon = 0.5, .hasBeta = false, .centred = false};
+    const Operation operation = operationOf(norm, inputs, shape, type);
+    const Outcome own = run(*m_backend, operation, inputs);
+    const Outcome defined = run(*m_definition, operation, inputs);
+    const float unit = type == DType::F32 ? 1e-6F : 1.0F / 256; // of the last place, at most two of them
+    for (std::size_t k = 0; k < own.values.size(); ++k)
+        QVERIFY(std::abs(own.values[k] - defined.values[k])
+                <= unit * std::max(1.0F, std::abs(defined.values[k])));
+    QCOMPARE(own.kernel.find("reference"), std::string::npos);
 }
 
 void OneDnnBackendTest::aKernelFollowsTheMemoryOfItsValues()

@@ -1,4 +1,4 @@
-#include "core/backends/onednn/row_attention.h"
+#include "core/backends/onednn/loops/row_attention.h"
 
 #include "core/backends/onednn/scratch.h"
 

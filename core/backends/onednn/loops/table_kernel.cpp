@@ -1,4 +1,4 @@
-#include "core/backends/onednn/table_kernel.h"
+#include "core/backends/onednn/loops/table_kernel.h"
 
 namespace halftone::backends::onednn {
 namespace {

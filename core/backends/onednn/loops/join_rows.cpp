@@ -1,4 +1,4 @@
-#include "core/backends/onednn/join_rows.h"
+#include "core/backends/onednn/loops/join_rows.h"
 
 #include <cstdint>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "core/backends/onednn/code_kernel.h"
+#include "core/backends/onednn/loops/code_kernel.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "core/backends/onednn/code_average.h"
+#include "core/backends/onednn/loops/code_average.h"
 
 #include <algorithm>
 #include <utility>
