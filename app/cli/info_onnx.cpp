@@ -71,8 +71,10 @@ Json valuesJson(const std::vector<io::OnnxFacts::Value> &values)
 Json unitsJson(const graph::Model &model)
 {
     std::map<std::string, std::size_t> counts;
-    for (const patterns::Unit &unit : patterns::findUnits(patterns::networkOf(model)))
-        ++counts[std::string(patterns::titleOf(unit.kind))];
+    const patterns::Network network = patterns::networkOf(model);
+    for (const auto find : {&patterns::findUnits, &patterns::findResiduals})
+        for (const patterns::Unit &unit : find(network))
+            ++counts[std::string(patterns::titleOf(unit.kind))];
     Json units = Json::object();
     for (const auto &[title, count] : counts)
         units[title] = count;

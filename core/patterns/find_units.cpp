@@ -117,6 +117,8 @@ std::string_view titleOf(UnitKind kind)
         return "Attention";
     case UnitKind::Mlp:
         return "MLP";
+    case UnitKind::Residual:
+        return "Residual block";
     }
     return {};
 }

@@ -23,6 +23,7 @@ enum class UnitKind : std::uint8_t
     Mish, ///< x · tanh(softplus(x))
     Attention, ///< softmax(q · kᵀ · scale + mask) · v with the products that make q, k and v
     Mlp, ///< product, activation, product, with their biases
+    Residual, ///< x + branch(x), where the branch multiplies; x may pass a projection and its normalisation
 };
 
 /// As people call it: "LayerNorm".
@@ -50,5 +51,9 @@ std::vector<Unit> findUnits(const Network &network);
 
 /// The same without the units that hold others: what backends make one operator of.
 std::vector<Unit> findInnerUnits(const Network &network);
+
+/// Residual blocks, by their sums; no two share a node. They hold other units, and parts of them. A step costs what the block has of
+/// nodes, and ends with a few hundred.
+std::vector<Unit> findResiduals(const Network &network);
 
 } // namespace halftone::patterns

@@ -202,6 +202,29 @@ private Q_SLOTS:
             QSKIP("this build was made without ONNX");
     }
 
+    void residualBlocksEndWithTheirSum()
+    {
+        const auto *dialect = onnx();
+        if (dialect == nullptr)
+            QSKIP("this build has no ONNX");
+        Onnx g(*dialect);
+        const Entry x = g.data();
+        const Entry mask = g.op("Abs", {g.data("mask")});
+        const auto product = [&g](Entry of) { return g.op("MatMul", {of, g.weight(Shape{4, 4})}); };
+        Entry branch = g.op("Relu", {product(x)});
+        const Entry first = g.op("Add", {g.op("Mul", {product(branch), mask}), x});
+        const Entry second = g.op("Add", {first, product(first)});
+        const Entry apart = g.op("Add", {product(second), product(mask)}); // two sources
+        const Entry plain = g.op("Add", {apart, g.op("Relu", {apart})}); // nothing multiplies
+        const graph::Model model = g.model({plain});
+        const auto units = patterns::findResiduals(patterns::networkOf(model));
+        QCOMPARE(units.size(), std::size_t{2});
+        QCOMPARE(units[0].nodes.size(), std::size_t{5});
+        QVERIFY(units[0].isClosed);
+        QCOMPARE(units[0].nodes.back(), first.node);
+        QCOMPARE(units[1].nodes.back(), second.node);
+    }
+
     void normsAreFoundInEveryForm_data()
     {
         QTest::addColumn<NormForm>("form");

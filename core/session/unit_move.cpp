@@ -1,0 +1,89 @@
+#include "core/session/unit_move.h"
+
+#include "core/dialect/dialect.h"
+#include "core/patterns/unit.h"
+#include "core/policy/int8_forms.h"
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_set>
+
+namespace halftone::session {
+namespace {
+
+using Names = std::vector<std::string>;
+
+ModelUnit namedUnit(const graph::Graph &graph, const patterns::Unit &unit)
+{
+    ModelUnit named{std::string(patterns::titleOf(unit.kind)), {}};
+    for (const patterns::NodeIndex node : unit.nodes)
+        if (!graph.isVariable(node))
+            named.nodes.push_back(graph.node(node).name);
+    return named;
+}
+
+/// Those of `names` whose operators have an int8 form.
+Names withInt8Form(const graph::Graph &graph, const Names &names)
+{
+    const std::unordered_set<std::string_view> wanted(names.begin(), names.end());
+    Names found;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        const graph::NodeDef &node = graph.node(id);
+        if (!node.isVariable() && wanted.contains(node.name)
+            && policy::hasInt8Form(dialect::of(graph), node.op))
+            found.push_back(node.name);
+    }
+    return found;
+}
+
+/// Names that stand in `listed`.
+template <class Container>
+Names namesIn(const Names &names, const Container &listed)
+{
+    const std::unordered_set<std::string_view> held(listed.begin(), listed.end());
+    Names found;
+    std::ranges::copy_if(names, std::back_inserter(found),
+                         [&](const std::string &name) { return held.contains(name); });
+    return found;
+}
+
+} // namespace
+
+std::vector<ModelUnit> unitsWith(const graph::Model &model, graph::NodeId node)
+{
+    const patterns::Network network = patterns::networkOf(model);
+    std::vector<patterns::Unit> units = patterns::findUnits(network);
+    std::ranges::move(patterns::findResiduals(network), std::back_inserter(units));
+    std::erase_if(
+        units, [node](const patterns::Unit &unit) { return !std::ranges::binary_search(unit.nodes, node); });
+    std::ranges::stable_sort(units, {}, [](const patterns::Unit &unit) { return unit.nodes.size(); });
+    std::vector<ModelUnit> named;
+    for (const patterns::Unit &unit : units)
+        named.push_back(namedUnit(model.graph, unit));
+    return named;
+}
+
+Result<policy::Edit> moveUnit(const Snapshot &snapshot, const ModelUnit &unit,
+                              std::optional<tensor::DType> type)
+{
+    const bool isInt8 = type == tensor::DType::I8;
+    const Names held = isInt8 ? withInt8Form(snapshot.graph(), unit.nodes) : unit.nodes;
+    if (held.empty())
+        return badInput(unit.title, "no operator with an int8 form", "a unit with a product");
+    std::vector<policy::Edit> edits;
+    if (Names excluded = namesIn(unit.nodes, snapshot.policy->excludedNames); !excluded.empty())
+        edits.emplace_back(policy::IncludeNames{std::move(excluded)});
+    if (isInt8 || !type) // what the lists decide
+        edits.emplace_back(policy::OverrideNodes{unit.nodes, std::nullopt});
+    if (type)
+        edits.emplace_back(policy::OverrideNodes{held, type});
+    policy::Policy policy = *snapshot.policy;
+    for (const policy::Edit &edit : edits) {
+        HALFTONE_TRY(policy, policy::applyEdit(policy, edit, dialect::of(snapshot.graph())));
+    }
+    const std::string where = type ? " to " + std::string(tensor::nameOf(*type)) : " as the lists say";
+    return policy::Edit(policy::ReplacePolicy{
+        std::move(policy), unit.title + " (" + std::to_string(unit.nodes.size()) + " nodes)" + where});
+}
+
+} // namespace halftone::session
