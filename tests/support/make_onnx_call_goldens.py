@@ -157,18 +157,55 @@ def operators():
     yield "fused_conv_clip", "FusedConv", picture, {"activation": "Clip", "activation_params": [-0.2, 0.4]}, 1
     yield "fused_conv_hard_sigmoid", "FusedConv", picture, {"activation": "HardSigmoid", "activation_params": [0.3, 0.4]}, 1
     yield "fused_gemm", "FusedGemm", {"A": real(2, 4), "B": real(5, 4), "C": real(5)}, {"activation": "LeakyRelu", "activation_alpha": 0.3, "transB": 1, "alpha": 0.5}, 1
+    yield "group_query_attention_softcap", "GroupQueryAttention", grouped, {"num_heads": 2, "kv_num_heads": 1, "softcap": 0.5}, 3
+    longer = {"query": real(1, 6, 16), "key": real(1, 6, 8), "value": real(1, 6, 8), "none": None, "none2": None,
+              "seen": np.array([5], "int32"), "total": np.array(6, "int32")}
+    yield "group_query_attention_window", "GroupQueryAttention", longer, {"num_heads": 2, "kv_num_heads": 1, "local_window_size": 2}, 3
+    yield "group_query_attention_smooth", "GroupQueryAttention", longer, {"num_heads": 2, "kv_num_heads": 1, "smooth_softmax": 1}, 3
+    biased = {**longer, "none3": None, "none4": None, "none5": None, "bias": real(1, 2, 6, 6)}
+    yield "group_query_attention_bias", "GroupQueryAttention", biased, {"num_heads": 2, "kv_num_heads": 1, "softcap": 0.7}, 3
+    placed = {"query": real(1, 3, 32), "key": real(1, 3, 16), "value": real(1, 3, 16), "none": None, "none2": None,
+              "seen": np.array([2], "int32"), "total": np.array(3, "int32"), "cos": real(12, 8), "sin": real(12, 8), "ids": np.array([[4, 5, 6]], "int64")}
+    yield "group_query_attention_positions", "GroupQueryAttention", placed, {"num_heads": 2, "kv_num_heads": 1, "do_rotary": 1}, 3
+    partial = {"input": real(2, 3, 16), "ids": np.array([1], "int64"), "cos": real(8, 2), "sin": real(8, 2)}
+    yield "rotary_partial", "RotaryEmbedding", partial, {"num_heads": 2, "rotary_embedding_dim": 4}, 1
+    yield ("matmul_4_bits_groups", "MatMulNBits", {"A": real(3, 40), "B": codes(5, 3, 8), "scales": real(15, low=0.01, high=0.02), "none": None,
+                                                    "groups": RANDOM.randint(0, 3, 40).astype("int32")}, {"K": 40, "N": 5, "bits": 4, "block_size": 16}, 1)
+    yield ("matmul_2_bits", "MatMulNBits", {"A": real(3, 40), "B": codes(5, 3, 4), "scales": real(15, low=0.1, high=0.2)},
+           {"K": 40, "N": 5, "bits": 2, "block_size": 16}, 1)
+    yield ("matmul_2_bits_zeros", "MatMulNBits", {"A": real(3, 96), "B": codes(5, 6, 4), "scales": real(30, low=0.1, high=0.2), "zeros": codes(10)},
+           {"K": 96, "N": 5, "bits": 2, "block_size": 16}, 1)
+    yield ("qlinear_average_pool_last", "QLinearAveragePool", one(codes(1, 4, 4, 2), 0.047, 110), {"kernel_shape": [2, 2], "strides": [2, 2], "channels_last": 1}, 1)
+    yield "qlinear_global_average_pool_last", "QLinearGlobalAveragePool", one(codes(1, 4, 4, 2), 0.05, 110), {"channels_last": 1}, 1
+    rows = {"X": real(3, 4)}
+    floats = lambda count: real(count).tolist()
+    yield "ml_scaler", "ml.Scaler", rows, {"offset": floats(4), "scale": floats(4)}, 1
+    for norm in ("MAX", "L1", "L2"):
+        yield f"ml_normalizer_{norm.lower()}", "ml.Normalizer", {"X": real(3, 4, low=0.1)}, {"norm": norm}, 1
+    yield "ml_linear_regressor", "ml.LinearRegressor", rows, {"coefficients": floats(8), "intercepts": floats(2), "targets": 2}, 1
+    for transform in ("NONE", "LOGISTIC", "SOFTMAX"):
+        yield (f"ml_linear_classifier_{transform.lower()}", "ml.LinearClassifier", rows,
+               {"coefficients": floats(12), "intercepts": floats(3), "classlabels_ints": [5, 2, 7], "post_transform": transform}, 2)
+    yield "ml_array_feature_extractor", "ml.ArrayFeatureExtractor", {"X": real(3, 4), "Y": np.array([2, 0], "int64")}, {}, 1
+    yield "ml_array_feature_extractor_vector", "ml.ArrayFeatureExtractor", {"X": real(4), "Y": np.array([[2, 0, 1]], "int64")}, {}, 1
+    for kernel in ("LINEAR", "RBF", "POLY", "SIGMOID"):
+        yield (f"ml_svm_regressor_{kernel.lower()}", "ml.SVMRegressor", rows,
+               {"coefficients": floats(5), "kernel_params": [0.4, 0.2, 3.0], "kernel_type": kernel, "n_supports": 5, "rho": [0.3], "support_vectors": floats(20)}, 1)
 
 
 def node_model(op, inputs, attributes, outputs):
     given = {name: array for name, array in inputs.items() if array is not None}
     domain = "com.microsoft"
-    if op.startswith("ai."):
+    if op.startswith("ml."):
+        op, domain = op[3:], "ai.onnx.ml"
+    elif op.startswith("ai."):
         op, domain = op[3:], ""
     node = h.make_node(op, [name if array is not None else "" for name, array in inputs.items()],
                        [f"out{k}" if wanted else "" for k, wanted in enumerate(outputs)], domain=domain, **attributes)
     graph = h.make_graph([node], op, [h.make_tensor_value_info(name, h.np_dtype_to_tensor_dtype(array.dtype), array.shape) for name, array in given.items()],
                          [onnx.ValueInfoProto(name=f"out{k}") for k, wanted in enumerate(outputs) if wanted])
-    return h.make_model(graph, opset_imports=[h.make_opsetid("", 16), h.make_opsetid("com.microsoft", 1)], ir_version=8), given
+    return h.make_model(graph, opset_imports=[h.make_opsetid("", 16), h.make_opsetid("com.microsoft", 1)]
+                        + [h.make_opsetid(domain, 3)] * domain.startswith("ai."), ir_version=8), given
 
 
 def run(model, inputs):
