@@ -27,5 +27,6 @@ void addPolicy(Parser &app, Action &chosen);
 void addReport(Parser &app, Action &chosen);
 void addBackends(Parser &app, Action &chosen);
 void addHardware(Parser &app, Action &chosen);
+void addTune(Parser &app, Action &chosen);
 
 } // namespace halftone::cli

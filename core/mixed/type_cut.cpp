@@ -9,7 +9,6 @@ namespace halftone::mixed {
 namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max() / 4;
-constexpr std::int64_t kCast = 1;
 
 } // namespace
 
@@ -55,14 +54,30 @@ void TypeCut::join(Term one, Term other, std::int64_t capacity)
     addArc(other, one, capacity);
 }
 
-void TypeCut::addTensor(Term producer, std::span<const Term> readers)
+void TypeCut::addCosts(Term node, std::int64_t half, std::int64_t float32)
 {
+    if (half > 0)
+        connect(node, kFloat32, half);
+    if (float32 > 0)
+        connect(kHalf, node, float32);
+}
+
+void TypeCut::addCostBetween(Term node, Term other, std::int64_t cost)
+{
+    if (cost > 0)
+        connect(node, other, cost);
+}
+
+void TypeCut::addTensor(Term producer, std::span<const Term> readers, std::int64_t cost)
+{
+    if (cost <= 0)
+        return;
     if (readers.size() == 1) // as most have
-        return join(producer, readers[0], kCast);
+        return join(producer, readers[0], cost);
     const Term widened = addVertex(); // cut off when the producer is 16 bit and a reader is not
     const Term narrowed = addVertex();
-    connect(producer, widened, kCast);
-    connect(narrowed, producer, kCast);
+    connect(producer, widened, cost);
+    connect(narrowed, producer, cost);
     for (const Term reader : readers) {
         connect(widened, reader, kNever);
         connect(reader, narrowed, kNever);

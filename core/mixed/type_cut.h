@@ -19,8 +19,12 @@ public:
     TypeCut();
     /// A node that may have either type and has one now.
     Term addNode(bool isHalf);
+    /// What the types of `node` cost by themselves. Needs: neither below 0, all costs together below 2^60
+    void addCosts(Term node, std::int64_t half, std::int64_t float32);
     /// A tensor that comes as `producer` is and costs a cast when some reader is otherwise.
-    void addTensor(Term producer, std::span<const Term> readers);
+    void addTensor(Term producer, std::span<const Term> readers, std::int64_t cost = 1);
+    /// Costs so much where `node` is 16 bit and `other` is not.
+    void addCostBetween(Term node, Term other, std::int64_t cost);
     /// Where `node` is 16 bit, so must `other` be.
     void require(Term node, Term other);
     /// By node, in the order of adding: is it 16 bit now?

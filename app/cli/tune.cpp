@@ -1,0 +1,317 @@
+#include "app/cli/commands.h"
+#include "app/cli/data_options.h"
+#include "app/cli/files.h"
+#include "app/cli/options.h"
+#include "app/cli/output.h"
+#include "core/base/atomic_file.h"
+#include "core/base/mapped_file.h"
+#include "core/base/text.h"
+#include "core/policy/policy_json.h"
+#include "core/session/result_basis.h"
+#include "core/tune/front_json.h"
+#include "core/tune/model_oracle.h"
+#include "core/tune/recording.h"
+
+#include <charconv>
+#include <filesystem>
+#include <memory>
+
+namespace halftone::cli {
+namespace {
+
+struct TuneOptions
+{
+    ModelOptions model;
+    PolicyOptions policy;
+    DataOptions data;
+    std::string out;
+    std::string limit;
+    std::string time;
+    std::string state;
+    std::string pick;
+    std::string write;
+    std::int64_t memory = 1024;
+    std::int64_t points = 8;
+    bool hasInt8 = false;
+    bool json = false;
+};
+
+/// What was read of the options.
+struct TuneCall
+{
+    jobs::CompareOptions compare;
+    tune::SearchSettings settings;
+    std::optional<tune::Pick> pick;
+};
+
+std::optional<double> numberIn(std::string_view text)
+{
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+/// "sqnr=30", "top1=-0.5"
+Result<tune::Limit> limitIn(const std::string &text)
+{
+    const std::size_t at = text.find('=');
+    const std::string_view name = std::string_view(text).substr(0, at);
+    const auto value
+        = at == std::string::npos ? std::nullopt : numberIn(std::string_view(text).substr(at + 1));
+    using Metric = tune::Limit::Metric;
+    if (!value || (name != "sqnr" && name != "top1"))
+        return badCall("--limit", text, "sqnr=30 (dB) or top1=-0.5 (points)");
+    return tune::Limit{name == "sqnr" ? Metric::Sqnr : Metric::Top1, *value};
+}
+
+/// "60s", "2m", "1h"; seconds where there is no unit
+Result<std::chrono::duration<double>> timeIn(const std::string &text)
+{
+    constexpr std::array<std::pair<char, double>, 3> kUnits{{{'s', 1}, {'m', 60}, {'h', 3600}}};
+    std::string_view digits = text;
+    double unit = 1;
+    for (const auto &[letter, seconds] : kUnits) {
+        if (digits.ends_with(letter)) {
+            digits.remove_suffix(1);
+            unit = seconds;
+            break;
+        }
+    }
+    const auto value = numberIn(digits);
+    if (!value || !(*value > 0) || !(*value * unit < 1e9))
+        return badCall("--time", text, "a time such as 60s or 5m");
+    return std::chrono::duration<double>(*value * unit);
+}
+
+Result<TuneCall> taken(const TuneOptions &options)
+{
+    HALFTONE_CHECK(checkCounts({{"--memory", options.memory}, {"--points", options.points}}));
+    TuneCall call;
+    HALFTONE_CHECK(options.data.take(call.compare));
+    call.compare.settings.memoryLimit = static_cast<std::size_t>(options.memory) << 20;
+    if (!options.limit.empty()) {
+        HALFTONE_TRY(call.settings.limit, limitIn(options.limit));
+    }
+    if (!options.time.empty()) {
+        HALFTONE_TRY(call.settings.time, timeIn(options.time));
+    }
+    call.settings.points = static_cast<std::size_t>(std::max<std::int64_t>(options.points, 1));
+    if (!options.pick.empty())
+        call.pick = options.pick == "knee" ? tune::Pick::Knee : tune::Pick::FastestWithin;
+    if (options.pick.empty() != options.write.empty())
+        return badCall(options.pick.empty() ? "--pick" : "--write", "not given",
+                       "both, or neither: which point, and where its model goes");
+    if (call.settings.limit && call.settings.limit->metric == tune::Limit::Metric::Top1
+        && options.data.data.labels.empty() && !options.data.data.inputs.ends_with(".npz"))
+        return badCall("--limit", options.limit + " without labels", "--labels, too");
+    return call;
+}
+
+/// Shapes that data give and the call does not.
+Result<void> takeShapes(session::Session &session, const jobs::ExampleOptions &data)
+{
+    const graph::Graph &graph = session.source().model.graph;
+    HALFTONE_TRY(const auto shapes, jobs::shapesOfOne(data, graph, session.source().modelPath));
+    for (const auto &[name, shape] : shapes)
+        if (!session.inputShapes().contains(name))
+            HALFTONE_CHECK(session.setInputShape(name, shape));
+    return {};
+}
+
+/// What a state file must be about to be of use.
+std::string basisOf(const tune::TuneTask &task)
+{
+    return task.source->modelPath + "; " + session::comparisonBasis(task.compare, task.source->modelPath)
+        + "; " + session::latencyBasis(task.latency) + "; " + policy::writePolicy(*task.policy)
+        + (task.hasInt8 ? "; int8" : "");
+}
+
+Result<tune::Record> recordFor(const std::string &file, const std::string &basis)
+{
+    std::error_code none;
+    if (file.empty() || !std::filesystem::exists(file, none))
+        return tune::Record{basis, {}, {}, {}};
+    HALFTONE_TRY(const auto mapped, MappedFile::open(file));
+    auto record
+        = tune::readRecord({reinterpret_cast<const char *>(mapped->bytes().data()), mapped->bytes().size()});
+    if (!record.ok())
+        return inFile(record.error(), file);
+    if (record.value().basis != basis)
+        return inFile(badInput("basis", record.value().basis, basis + " (another search: name another file)"),
+                      file);
+    return record;
+}
+
+/// Of what is offered, the fastest.
+std::string bestSoFar(const tune::Front &front)
+{
+    const std::vector<std::size_t> best = front.best();
+    if (best.empty())
+        return {};
+    const tune::Measurement &measured = *front.points[best.back()].measured;
+    return "; so far " + formatted("%.3f ms", measured.milliseconds)
+        + formatted(" at %.1f dB", measured.sqnrDb);
+}
+
+/// FRONT.json and, beside it, FRONT-1.json, …: a policy for each point that was measured.
+Result<void> writeFront(const tune::Front &front, const tune::ModelOracle &oracle, const TuneOptions &options,
+                        const TuneCall &call, std::string_view target, Json &json)
+{
+    const std::filesystem::path out(options.out);
+    std::vector<std::string> policies(front.points.size());
+    std::size_t number = 0;
+    for (std::size_t k = 0; k < front.points.size(); ++k) {
+        if (!front.points[k].measured)
+            continue;
+        policies[k]
+            = (out.parent_path() / (out.stem().string() + '-' + std::to_string(++number) + ".json")).string();
+        HALFTONE_CHECK(
+            writeWhole(policies[k], policy::writePolicy(oracle.policyFor(front.points[k].labels))));
+    }
+    json = tune::frontJson(front, policies, call.settings.limit, target);
+    return writeWhole(options.out, json.dump(1, '\t', false, Json::error_handler_t::replace) + '\n');
+}
+
+void printFront(const tune::Front &front, const TuneOptions &options)
+{
+    Table table({"ms", "of fp32", "SQNR dB", "top-1", "lowered", "found by"});
+    for (const std::size_t k : front.best()) {
+        const tune::Point &point = front.points[k];
+        const tune::Measurement &measured = *point.measured;
+        std::size_t lowered = 0;
+        std::size_t tunable = 0;
+        for (std::size_t group = 0; group < front.groups.size(); ++group) {
+            tunable += front.groups[group].isTunable ? 1 : 0;
+            lowered += front.groups[group].isTunable && point.labels[group] != tune::Label::Float32 ? 1 : 0;
+        }
+        table.add({formatted("%.3f", measured.milliseconds), formatted("%.3f", measured.ratio),
+                   std::isinf(measured.sqnrDb) ? "exact" : formatted("%.1f", measured.sqnrDb),
+                   measured.top1 ? formatted("%.2f %%", 100 * *measured.top1) : "-",
+                   std::to_string(lowered) + " of " + std::to_string(tunable) + " groups",
+                   std::string(tune::nameOf(point.origin))});
+    }
+    Table head;
+    head.add({"measured",
+              counted(front.evaluations, "network", "networks") + ", "
+                  + counted(front.passes, "pass", "passes") + " over the examples"});
+    head.add(
+        {"errors add up to", formatted("%.2f of what is measured", front.kappa > 0 ? 1 / front.kappa : 0)});
+    head.add({"time", formatted("%.1f s", front.seconds)});
+    head.add({"stopped by", std::string(tune::nameOf(front.stoppedBy))});
+    print(head.toString() + '\n' + table.toString() + "\nwrote " + printable(options.out) + '\n');
+}
+
+Result<std::vector<std::string>> writePicked(session::Session &session, const policy::Policy &policy,
+                                             const infer::ShapeMap &shapes,
+                                             const jobs::CompareOptions &compare,
+                                             const io::ModelOutput &output, const std::stop_token &stop)
+{
+    session::DeriveRequest request{session.source().model, session.source().modelPath, policy, &shapes};
+    request.ranges.calibrate.examples = compare.examples;
+    request.ranges.calibrate.backend = compare.backend;
+    request.ranges.calibrate.threads = compare.threads;
+    HALFTONE_TRY(const session::Derived derived, session.derive(request, progress(stop)));
+    tellWarnings(derived.converted->warnings);
+    return session.write(derived.converted->model, output, policy.inputDtypes);
+}
+
+Result<void> tune(const TuneOptions &options, const std::stop_token &stop)
+{
+    HALFTONE_TRY(const TuneCall call, taken(options));
+    CommandFiles files;
+    files.reads(options.model)
+        .reads(call.compare.examples, options.model)
+        .reads("--policy", options.policy.file)
+        .writes("--out", options.out)
+        .writes("--state", options.state);
+    HALFTONE_CHECK(files.check());
+    std::optional<io::ModelOutput> output;
+    if (!options.write.empty()) {
+        HALFTONE_TRY(io::ModelOutput claimed, files.claim(options.write, options.model.model));
+        output.emplace(std::move(claimed));
+    }
+    HALFTONE_TRY(session::Session session, options.model.open());
+    HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
+    HALFTONE_CHECK(takeShapes(session, call.compare.examples));
+    std::vector<std::string> notes = session.source().notes;
+    HALFTONE_TRY(const infer::ShapeMap shapes, session.shapes(notes));
+    tune::TuneTask task;
+    task.source = session.sharedSource();
+    task.shapes = std::make_shared<const infer::ShapeMap>(shapes);
+    task.policy = std::make_shared<const policy::Policy>(policy);
+    task.compare = call.compare;
+    task.latency.backend = call.compare.backend;
+    task.latency.threads = call.compare.threads;
+    task.hasInt8 = options.hasInt8;
+    HALFTONE_TRY(tune::Record record, recordFor(options.state, basisOf(task)));
+    tune::ModelOracle oracle(task);
+    tune::RecordingOracle recording(oracle, std::move(record), options.state);
+    std::string best;
+    const Progress shown = progress(stop);
+    const Progress told{
+        stop, [&](double share, std::string_view what) { shown.tell(share, std::string(what) + best); }};
+    auto found = tune::search(recording, call.settings, told,
+                              [&best](const tune::Front &front) { best = bestSoFar(front); });
+    if (!found.ok())
+        return options.policy.located(found.error());
+    const tune::Front &front = found.value();
+    Json json;
+    HALFTONE_CHECK(writeFront(front, oracle, options, call, tensor::nameOf(policy.target), json));
+    if (call.pick && !stop.stop_requested()) {
+        const auto picked = tune::pick(front, *call.pick, call.settings.limit);
+        if (!picked)
+            return badInput("--limit", options.limit + ", which no measured point meets", "a looser one");
+        HALFTONE_TRY(const std::vector<std::string> written,
+                     writePicked(session, oracle.policyFor(front.points[*picked].labels), shapes,
+                                 call.compare, *output, stop));
+        json["picked"] = *picked;
+        json["written"] = written;
+        if (!options.json)
+            for (const std::string &path : written)
+                print("wrote " + printable(path) + '\n');
+    }
+    if (options.json)
+        printJson(json);
+    else
+        printFront(front, options);
+    return stop.stop_requested() ? Result<void>(cancelled()) : Result<void>();
+}
+
+} // namespace
+
+void addTune(Parser &app, Action &chosen)
+{
+    const auto options = std::make_shared<TuneOptions>();
+    Command command
+        = app.command("tune", "Search for the layers that must stay wide: accuracy against latency");
+    options->model.addTo(command);
+    options->policy.addTo(command);
+    command.remove("--inputs"); // here it is the data to measure on
+    options->data.addTo(command, DataOptions::Labels::Accuracy);
+    command.get("--inputs").required();
+    command.option("--out", &options->out, "Write the front here, and the points' policies beside it")
+        .type("FRONT.json")
+        .notEmpty()
+        .required();
+    command.option("--limit", &options->limit, "What must hold: sqnr=30 (dB) or top1=-0.5 (points)")
+        .type("METRIC=VALUE");
+    command.option("--time", &options->time, "Begin no measurement after this time (60s, 5m)").type("TIME");
+    command
+        .option("--state", &options->state, "Keep what was measured here; a search that was stopped goes on")
+        .type("FILE");
+    command.option("--points", &options->points, "Points of the front to measure (8)").type("N");
+    command.option("--memory", &options->memory, "Limit for the values held at a time (1024)").type("MB");
+    command.flag("--int8", options->hasInt8, "Operators may be int8, too");
+    command
+        .option("--pick", &options->pick,
+                "Also write a model: the fastest within the limit, or the knee of the front")
+        .oneOf({"fastest-within", "knee"})
+        .type("POINT");
+    command.option("--write", &options->write, "Where that model goes: P-symbol.json, or P.onnx").type("P");
+    command.flag("--json", options->json, "Print the front as JSON");
+    command.onChosen([options, &chosen] {
+        chosen = [options](const std::stop_token &stop) { return tune(*options, stop); };
+    });
+}
+
+} // namespace halftone::cli

@@ -1,0 +1,124 @@
+#include "core/tune/front.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+namespace halftone::tune {
+namespace {
+
+constexpr double kNoDistance = 1e-30; // errors below this are none
+
+std::string formatted(const char *format, double one, double other)
+{
+    std::array<char, 96> text{};
+    std::snprintf(text.data(), text.size(), format, one, other);
+    return text.data();
+}
+
+/// What `label` would change for one group, all else as it is: decibels lost and milliseconds gained.
+std::pair<double, double> changeTo(const Front &front, const Labels &labels, std::size_t group, Label label)
+{
+    Labels other = labels;
+    other[group] = label;
+    const Surrogate surrogate = front.surrogate();
+    const double before = std::max(front.kappa * surrogate.error(labels), kNoDistance);
+    const double after = std::max(front.kappa * surrogate.error(other), kNoDistance);
+    return {decibelsOf(before) - decibelsOf(after),
+            (surrogate.microseconds(labels) - surrogate.microseconds(other)) / 1e3};
+}
+
+std::string titleOf(Label label, std::string_view target)
+{
+    return label == Label::Target ? std::string(target) : std::string(nameOf(label));
+}
+
+} // namespace
+
+double decibelsOf(double error)
+{
+    return error > 0 ? -10 * std::log10(error) : std::numeric_limits<double>::infinity();
+}
+
+double errorOf(double decibels)
+{
+    return std::pow(10, -decibels / 10);
+}
+
+std::string_view nameOf(Origin origin)
+{
+    constexpr std::array<std::string_view, 5> kNames{"float32", "lowest", "hull", "repair", "hand"};
+    return kNames[static_cast<std::size_t>(origin)];
+}
+
+std::string_view nameOf(StoppedBy reason)
+{
+    constexpr std::array<std::string_view, 4> kNames{"", "done", "time", "cancelled"};
+    return kNames[static_cast<std::size_t>(reason)];
+}
+
+Surrogate Front::surrogate() const
+{
+    Surrogate surrogate;
+    for (const Group &group : groups)
+        surrogate.groups.push_back(group.costs);
+    surrogate.links = links;
+    return surrogate;
+}
+
+Prediction Front::predict(const Labels &labels) const
+{
+    const Surrogate sums = surrogate();
+    return {sums.microseconds(labels) / 1e3, decibelsOf(kappa * sums.error(labels))};
+}
+
+const Point *Front::find(const Labels &labels) const
+{
+    const auto found = std::ranges::find(points, labels, &Point::labels);
+    return found == points.end() ? nullptr : &*found;
+}
+
+std::vector<std::size_t> Front::best() const
+{
+    std::vector<std::size_t> offered;
+    for (std::size_t k = 0; k < points.size(); ++k) {
+        const auto &measured = points[k].measured;
+        const bool isReference = points[k].origin == Origin::Float32;
+        if (measured && (isReference || (measured->isClean && measured->ratio < 1)))
+            offered.push_back(k);
+    }
+    const auto key = [this](std::size_t k) {
+        const Measurement &m = *points[k].measured;
+        return std::tuple(points[k].origin != Origin::Float32, -m.sqnrDb, m.milliseconds);
+    };
+    std::ranges::sort(offered, {}, key);
+    double least = std::numeric_limits<double>::infinity();
+    std::erase_if(offered, [&](std::size_t k) {
+        const double time = points[k].measured->milliseconds;
+        const bool isBeaten = time >= least;
+        least = std::min(least, time);
+        return isBeaten;
+    });
+    return offered;
+}
+
+std::string reasonOf(const Front &front, const Labels &labels, std::size_t group, std::string_view target)
+{
+    const Group &of = front.groups[group];
+    const std::string now = titleOf(labels[group], target);
+    if (!of.isTunable)
+        return now + (of.whyFixed.empty() ? ": follows its neighbours" : ": " + of.whyFixed);
+    Label other = labels[group] == Label::Float32 ? Label::Target : Label::Float32;
+    if (!of.costs.allows(other))
+        other = Label::Int8;
+    const auto [lost, gained] = changeTo(front, labels, group, other);
+    if (labels[group] == Label::Float32)
+        return now + ": " + titleOf(other, target)
+            + formatted(" would cost %.1f dB for %.3f ms", lost, gained);
+    return now + formatted(": costs %.1f dB for %.3f ms", -lost, -gained);
+}
+
+} // namespace halftone::tune

@@ -1,0 +1,102 @@
+#include "core/tune/front_json.h"
+
+#include "core/tune/recording.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace halftone::tune {
+namespace {
+
+using Json = OrderedJson;
+
+/// As reports write numbers that JSON cannot say.
+Json number(double value)
+{
+    if (std::isnan(value))
+        return "nan";
+    if (std::isinf(value))
+        return value > 0 ? "inf" : "-inf";
+    return value;
+}
+
+Json maybe(const std::optional<double> &value)
+{
+    return value ? Json(*value) : Json();
+}
+
+bool isTop1(const std::optional<Limit> &limit)
+{
+    return limit && limit->metric == Limit::Metric::Top1;
+}
+
+Json pointJson(const Front &front, std::size_t k, const std::string &policy,
+               const std::optional<Limit> &limit, std::string_view target)
+{
+    const Point &point = front.points[k];
+    const Measurement &measured = *point.measured;
+    Json reasons = Json::object();
+    for (std::size_t group = 0; group < front.groups.size(); ++group)
+        if (front.groups[group].isTunable)
+            reasons[front.groups[group].name] = reasonOf(front, point.labels, group, target);
+    return {{"policy", policy.empty() ? Json() : Json(policy)},
+            {"labels", textOf(point.labels)},
+            {"origin", nameOf(point.origin)},
+            {"predicted",
+             {{"median_ms", point.predicted.milliseconds}, {"sqnr_db", number(point.predicted.sqnrDb)}}},
+            {"metric", isTop1(limit) ? maybe(measured.top1) : number(measured.sqnrDb)},
+            {"sqnr_db", number(measured.sqnrDb)},
+            {"top1", maybe(measured.top1)},
+            {"top1_fp32", maybe(measured.top1Reference)},
+            {"top1_agree", maybe(measured.top1Agreement)},
+            {"clean", measured.isClean},
+            {"within_limit", limit ? Json(limit->holdsFor(measured)) : Json()},
+            {"median_ms", measured.milliseconds},
+            {"ci95", measured.ci95},
+            {"ratio", measured.ratio},
+            {"groups", std::move(reasons)}};
+}
+
+Json groupJson(const Group &group)
+{
+    Json labels = Json::object();
+    for (const Label label : kLabels) {
+        const auto at = static_cast<std::size_t>(label);
+        if (group.costs.allows(label))
+            labels[std::string(nameOf(label))] = {{"us", group.costs.microseconds[at]},
+                                                  {"sqnr_db", number(decibelsOf(group.costs.error[at]))}};
+    }
+    return {{"name", group.name},
+            {"tunable", group.isTunable},
+            {"why_fixed", group.whyFixed.empty() ? Json() : Json(group.whyFixed)},
+            {"labels", std::move(labels)}};
+}
+
+} // namespace
+
+OrderedJson frontJson(const Front &front, const std::vector<std::string> &policies,
+                      const std::optional<Limit> &limit, std::string_view target)
+{
+    Json json{{"target", target},
+              {"metric", isTop1(limit) ? "top1" : "sqnr_db"},
+              {"limit", limit ? Json(limit->value) : Json()},
+              {"points", Json::array()},
+              {"measured", Json::array()},
+              {"groups", Json::array()}};
+    const std::vector<std::size_t> best = front.best();
+    for (const std::size_t k : best)
+        json["points"].push_back(pointJson(front, k, policies[k], limit, target));
+    for (std::size_t k = 0; k < front.points.size(); ++k)
+        if (front.points[k].measured && std::ranges::find(best, k) == best.end())
+            json["measured"].push_back(pointJson(front, k, policies[k], limit, target));
+    for (const Group &group : front.groups)
+        json["groups"].push_back(groupJson(group));
+    json["kappa"] = front.kappa;
+    json["evaluations"] = front.evaluations;
+    json["passes"] = front.passes;
+    json["seconds"] = front.seconds;
+    json["stopped_by"] = nameOf(front.stoppedBy);
+    return json;
+}
+
+} // namespace halftone::tune

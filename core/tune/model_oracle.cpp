@@ -1,0 +1,260 @@
+#include "core/tune/model_oracle.h"
+
+#include "core/policy/int8_forms.h"
+#include "core/session/derive.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace halftone::tune {
+namespace {
+
+constexpr double kTimedSeconds = 0.15; // of each network, in turns with float32
+constexpr double kUnfittedNanoseconds = 0.15; // an element, where nothing was converted: 6 bytes at 40 GB/s
+
+/// The worst output decides.
+double sqnrOf(const profile::Comparison &comparison)
+{
+    double least = std::numeric_limits<double>::infinity();
+    for (const profile::OutputErrors &output : comparison.outputs)
+        least = std::min(least, output.figures.sqnrDb);
+    return least;
+}
+
+bool isClean(const profile::Comparison &comparison)
+{
+    return std::ranges::all_of(comparison.outputs, [](const profile::OutputErrors &output) {
+        return output.figures.nan == 0 && output.figures.overflow == 0 && !std::isnan(output.figures.sqnrDb);
+    });
+}
+
+} // namespace
+
+struct ModelOracle::State
+{
+    TuneTask task;
+    session::LiveComparison comparison;
+    session::LatencyMeter meter;
+    std::shared_ptr<jobs::RangeCache> ranges; ///< of int8; null before they are needed
+    std::vector<Group> groups; ///< once profiled
+    double wideMs = 0; ///< float32's median: the measure of all times
+    std::uint64_t revision = 0;
+
+    const graph::Graph &graph() const { return task.source->model.graph; }
+
+    Result<session::Snapshot> snapshotOf(policy::Policy policy, const Progress &progress)
+    {
+        session::Snapshot snapshot;
+        snapshot.revision = ++revision;
+        snapshot.source = task.source;
+        snapshot.shapes = task.shapes;
+        session::DeriveRequest request{task.source->model, task.source->modelPath, policy, task.shapes.get()};
+        if (jobs::asksForInt8(policy)) {
+            HALFTONE_CHECK(calibrate(progress));
+            request.ranges.calibrated = ranges;
+        }
+        HALFTONE_TRY(session::Derived derived, session::derive(request, progress));
+        snapshot.policy = std::make_shared<const policy::Policy>(std::move(policy));
+        snapshot.rules = derived.rules;
+        snapshot.converted = derived.converted;
+        snapshot.ranges = ranges;
+        return snapshot;
+    }
+
+    Result<void> calibrate(const Progress &progress)
+    {
+        if (ranges)
+            return {};
+        jobs::CalibrateOptions options;
+        options.examples = task.compare.examples;
+        options.backend = task.compare.backend;
+        options.threads = task.compare.threads;
+        options.rangesOnly = true;
+        HALFTONE_TRY(jobs::CalibrateOutcome outcome,
+                     jobs::calibrateModel(task.source->model, task.source->modelPath, options, progress));
+        ranges = std::make_shared<jobs::RangeCache>(
+            std::make_shared<const jobs::CalibrateOutcome>(std::move(outcome)));
+        return {};
+    }
+
+    Result<session::LatencyFigures> timed(const session::Snapshot &snapshot, const Progress &progress)
+    {
+        session::LatencyOptions options = task.latency;
+        const double repeats = wideMs > 0 ? kTimedSeconds * 1e3 / wideMs : 5;
+        options.settings.repeats = static_cast<std::size_t>(std::clamp(repeats, 5.0, 40.0));
+        options.settings.warmup = 2;
+        return meter.measure(snapshot, options, progress);
+    }
+
+    /// Every node that a list lowers in float32, or in int8.
+    policy::Policy withAll(const mixed::ConvertedModel &narrow, tensor::DType type) const
+    {
+        policy::Policy policy = *task.policy;
+        for (graph::NodeId id = 0; id < graph().nodeCount(); ++id) {
+            if (graph().isVariable(id) || narrow.assignment.requested(id) != policy::Request::Target)
+                continue;
+            const bool hasForm = policy::hasInt8Form(*graph().dialect(), graph().node(id).op);
+            if (type != tensor::DType::I8 || hasForm)
+                policy.nodeOverrides.emplace(graph().node(id).name, type);
+        }
+        return policy;
+    }
+
+    /// α + β · elements for each conversion, from networks whose labels change at every second and every fourth group: what they
+    /// take beyond their groups' times (non-negative least squares).
+    Result<void> fitConversions(ModelOracle &oracle, Network &network, const Progress &progress)
+    {
+        const std::vector<double> elements = linkElements(task.source->model, *task.shapes, network);
+        Surrogate sums;
+        for (const Group &group : network.groups)
+            sums.groups.push_back(group.costs);
+        double cc = 0;
+        double ce = 0;
+        double ee = 0;
+        double cy = 0;
+        double ey = 0;
+        for (const std::size_t period : {2U, 4U}) {
+            Labels labels = sums.widest();
+            std::size_t tunable = 0;
+            for (std::size_t k = 0; k < labels.size(); ++k)
+                if (network.groups[k].isTunable && network.groups[k].costs.allows(Label::Target)
+                    && tunable++ % period < period / 2)
+                    labels[k] = Label::Target;
+            HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(oracle.policyFor(labels), progress));
+            HALFTONE_TRY(const session::LatencyFigures figures, timed(snapshot, progress));
+            const Conversions conversions = conversionsOf(network, elements, labels);
+            const double beyond
+                = std::max(0.0, figures.mixed.sumOfLayersMs * 1e3 - sums.microseconds(labels));
+            cc += conversions.count * conversions.count;
+            ce += conversions.count * conversions.elements;
+            ee += conversions.elements * conversions.elements;
+            cy += conversions.count * beyond;
+            ey += conversions.elements * beyond;
+        }
+        double each = 0;
+        double perElement = ee > 0 ? ey / ee : kUnfittedNanoseconds / 1e3;
+        const double determinant = cc * ee - ce * ce;
+        if (determinant > 1e-9 * cc * ee) {
+            const double a = (cy * ee - ey * ce) / determinant;
+            const double b = (ey * cc - cy * ce) / determinant;
+            if (a >= 0 && b >= 0) {
+                each = a;
+                perElement = b;
+            } else if (a > 0 && cc > 0) {
+                each = cy / cc;
+                perElement = 0;
+            }
+        }
+        for (std::size_t k = 0; k < network.links.size(); ++k)
+            network.links[k].castMicroseconds = each + perElement * elements[k];
+        return {};
+    }
+};
+
+ModelOracle::ModelOracle(TuneTask task)
+    : m_state(std::make_unique<State>())
+{
+    m_state->task = std::move(task);
+}
+
+ModelOracle::~ModelOracle() = default;
+
+Result<Network> ModelOracle::profile(const Progress &progress)
+{
+    State &state = *m_state;
+    progress.tell(0, "timing each layer in each type");
+    HALFTONE_TRY(const session::Snapshot narrow, state.snapshotOf(*state.task.policy, progress));
+    HALFTONE_TRY(session::LatencyFigures narrowTimes, state.timed(narrow, progress));
+    if (!narrowTimes.native)
+        return unsupported(Field::Target,
+                           std::string(tensor::nameOf(state.task.policy->target))
+                               + ", which this machine emulates: its times say nothing",
+                           "a type that it computes in");
+    state.wideMs = narrowTimes.versus.medianMs;
+    HALFTONE_TRY(narrowTimes, state.timed(narrow, progress)); // as often as such a network needs
+    state.wideMs = narrowTimes.versus.medianMs;
+    HALFTONE_TRY(const session::Snapshot wide,
+                 state.snapshotOf(state.withAll(*narrow.converted, tensor::DType::F32), progress));
+    const LabelledRun wideRun{wide.converted.get(), &narrowTimes.fp32};
+    const LabelledRun narrowRun{narrow.converted.get(), &narrowTimes.mixed};
+    Network network;
+    if (state.task.hasInt8) {
+        HALFTONE_TRY(const session::Snapshot int8,
+                     state.snapshotOf(state.withAll(*narrow.converted, tensor::DType::I8), progress));
+        HALFTONE_TRY(const session::LatencyFigures int8Times, state.timed(int8, progress));
+        const LabelledRun int8Run{int8.converted.get(), &int8Times.mixed};
+        network = networkOf(state.task.source->model, wideRun, narrowRun, &int8Run);
+    } else {
+        network = networkOf(state.task.source->model, wideRun, narrowRun, nullptr);
+    }
+    state.groups = network.groups;
+    HALFTONE_CHECK(state.fitConversions(*this, network, progress));
+    network.wideMs = state.wideMs;
+    return network;
+}
+
+void ModelOracle::resume(const Network &network)
+{
+    m_state->groups = network.groups;
+    m_state->wideMs = network.wideMs;
+}
+
+policy::Policy policyFor(const policy::Policy &base, const graph::Graph &graph,
+                         const std::vector<Group> &groups, const Labels &labels)
+{
+    policy::Policy policy = base;
+    for (std::size_t k = 0; k < groups.size(); ++k) {
+        if (labels[k] == Label::Target)
+            continue;
+        for (const graph::NodeId id : groups[k].decided) {
+            const graph::NodeDef &node = graph.node(id);
+            const bool isInt8 = labels[k] == Label::Int8 && policy::hasInt8Form(*graph.dialect(), node.op);
+            if (labels[k] == Label::Float32 || isInt8)
+                policy.nodeOverrides.emplace(node.name, isInt8 ? tensor::DType::I8 : tensor::DType::F32);
+        }
+    }
+    return policy;
+}
+
+policy::Policy ModelOracle::policyFor(const Labels &labels) const
+{
+    return tune::policyFor(*m_state->task.policy, m_state->graph(), m_state->groups, labels);
+}
+
+Result<double> ModelOracle::errorAlone(std::size_t group, Label label, const Progress &progress)
+{
+    Labels labels;
+    for (const Group &one : m_state->groups)
+        labels.push_back(one.costs.widest());
+    labels[group] = label;
+    HALFTONE_TRY(const session::Snapshot snapshot, m_state->snapshotOf(policyFor(labels), progress));
+    HALFTONE_TRY(const jobs::CompareOutcome outcome,
+                 m_state->comparison.compare(snapshot, m_state->task.compare, progress));
+    if (!isClean(outcome.comparison))
+        return std::numeric_limits<double>::infinity();
+    return errorOf(sqnrOf(outcome.comparison));
+}
+
+Result<Measurement> ModelOracle::measure(const Labels &labels, const Progress &progress)
+{
+    HALFTONE_TRY(const session::Snapshot snapshot, m_state->snapshotOf(policyFor(labels), progress));
+    HALFTONE_TRY(const session::LatencyFigures figures, m_state->timed(snapshot, progress));
+    HALFTONE_TRY(const jobs::CompareOutcome outcome,
+                 m_state->comparison.compare(snapshot, m_state->task.compare, progress));
+    Measurement measured;
+    measured.sqnrDb = sqnrOf(outcome.comparison);
+    measured.isClean = isClean(outcome.comparison);
+    if (outcome.reference && outcome.other) {
+        measured.top1 = outcome.other->top1;
+        measured.top1Reference = outcome.reference->top1;
+    }
+    if (const auto &outputs = outcome.comparison.outputs; !outputs.empty() && outputs[0].agreement)
+        measured.top1Agreement = outputs[0].agreement->top1;
+    measured.ratio = figures.versus.ratio;
+    measured.milliseconds = measured.ratio * m_state->wideMs;
+    measured.ci95 = {figures.versus.ci95[0] * m_state->wideMs, figures.versus.ci95[1] * m_state->wideMs};
+    return measured;
+}
+
+} // namespace halftone::tune

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "core/jobs/compare.h"
+#include "core/session/figures.h"
+#include "core/session/live_comparison.h"
+#include "core/tune/grouping.h"
+
+#include <memory>
+
+namespace halftone::tune {
+
+/// A model and what a person wants of it. The policy's lists say what may be lowered at all; what it decides by name stays.
+struct TuneTask
+{
+    std::shared_ptr<const io::LoadedModel> source;
+    std::shared_ptr<const infer::ShapeMap> shapes; ///< of the source, for examples as they are timed
+    std::shared_ptr<const policy::Policy> policy;
+    jobs::CompareOptions compare; ///< the examples, and what computes them; one thread's share each
+    session::LatencyOptions latency;
+    bool hasInt8 = false; ///< operators with an int8 form may be int8, calibrated on the same examples
+};
+
+/// Runs the model: each labelling is converted as a person's edits would be (session::derive), compared on the examples from where
+/// it differs on (session::LiveComparison) and timed against float32 in turns (session::LatencyMeter).
+class ModelOracle final : public Oracle
+{
+public:
+    explicit ModelOracle(TuneTask task);
+    ~ModelOracle() override;
+
+    /// fails: besides what running refuses, Unsupported where the machine emulates the policy's target: nothing can be timed
+    Result<Network> profile(const Progress &progress) override;
+    void resume(const Network &network) override;
+    Result<double> errorAlone(std::size_t group, Label label, const Progress &progress) override;
+    Result<Measurement> measure(const Labels &labels, const Progress &progress) override;
+
+    /// The policy that gives these labels: the task's, and a node override for each node of a group that is not as its lists say.
+    /// Needs: profile()
+    policy::Policy policyFor(const Labels &labels) const;
+
+private:
+    struct State;
+    std::unique_ptr<State> m_state;
+};
+
+/// The same for a front that was found before, with groups of this model.
+policy::Policy policyFor(const policy::Policy &base, const graph::Graph &graph,
+                         const std::vector<Group> &groups, const Labels &labels);
+
+} // namespace halftone::tune

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/tune/front.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace halftone::tune {
+
+/// The groups of a network with their times; errors come later.
+struct Network
+{
+    std::vector<Group> groups;
+    std::vector<Link> links;
+    double wideMs = 0; ///< float32's median, the measure of all times
+};
+
+/// Whoever knows what a labelling costs: a model that is run (ModelOracle), what was written down of one (RecordingOracle), or
+/// a test's own. For one thread at a time.
+class Oracle
+{
+public:
+    virtual ~Oracle() = default;
+
+    /// Groups, which labels they may have, and how long they take with each. fails: Cancelled; what running refuses
+    virtual Result<Network> profile(const Progress &progress) = 0;
+    /// Goes on with what profile() gave before, perhaps to another process.
+    virtual void resume(const Network &network) = 0;
+    /// Σd² / Σr² at the outputs with `label` in this group alone; infinite where it overflows. fails: as profile()
+    virtual Result<double> errorAlone(std::size_t group, Label label, const Progress &progress) = 0;
+    /// Needs: labels that the groups may have. fails: as profile()
+    virtual Result<Measurement> measure(const Labels &labels, const Progress &progress) = 0;
+};
+
+} // namespace halftone::tune

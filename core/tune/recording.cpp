@@ -1,0 +1,324 @@
+#include "core/tune/recording.h"
+
+#include "core/base/atomic_file.h"
+#include "core/base/json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace halftone::tune {
+namespace {
+
+using Json = SortedJson;
+
+constexpr int kVersion = 1;
+constexpr std::string_view kLetters = "ft8";
+
+/// JSON has no infinity: a null stands for it.
+Json finite(double value)
+{
+    return std::isfinite(value) ? Json(value) : Json();
+}
+
+Json groupJson(const Group &group)
+{
+    return {{"name", group.name},
+            {"nodes", group.nodes},
+            {"decided", group.decided},
+            {"tunable", group.isTunable},
+            {"why", group.whyFixed},
+            {"us", group.costs.microseconds},
+            {"allowed", group.costs.isAllowed}};
+}
+
+Json measurementJson(const Measurement &measured)
+{
+    const auto maybe = [](const std::optional<double> &value) { return value ? Json(*value) : Json(); };
+    return {{"sqnr_db", finite(measured.sqnrDb)},
+            {"top1", maybe(measured.top1)},
+            {"top1_fp32", maybe(measured.top1Reference)},
+            {"top1_agree", maybe(measured.top1Agreement)},
+            {"clean", measured.isClean},
+            {"median_ms", measured.milliseconds},
+            {"ci95", measured.ci95},
+            {"ratio", measured.ratio}};
+}
+
+/// Looks things up in a record and remembers the first that is not as it should be.
+class Reader
+{
+public:
+    const std::optional<Error> &error() const { return m_error; }
+
+    const Json &at(const Json &from, const char *key)
+    {
+        static const Json kNull;
+        if (!from.is_object() || !from.contains(key)) {
+            fail(key, "nothing", "a value");
+            return kNull;
+        }
+        return from.at(key);
+    }
+    double number(const Json &from, const char *key, double ofNull = std::numeric_limits<double>::quiet_NaN())
+    {
+        const Json &value = at(from, key);
+        if (value.is_null() && !std::isnan(ofNull))
+            return ofNull;
+        if (!value.is_number())
+            fail(key, value.type_name(), "a number");
+        return value.is_number() ? value.get<double>() : 0;
+    }
+    std::optional<double> maybe(const Json &from, const char *key)
+    {
+        const Json &value = at(from, key);
+        return value.is_null() ? std::nullopt : std::optional(number(from, key));
+    }
+    bool flag(const Json &from, const char *key)
+    {
+        const Json &value = at(from, key);
+        if (!value.is_boolean())
+            fail(key, value.type_name(), "true or false");
+        return value.is_boolean() && value.get<bool>();
+    }
+    std::string text(const Json &from, const char *key)
+    {
+        const Json &value = at(from, key);
+        if (!value.is_string())
+            fail(key, value.type_name(), "a text");
+        return value.is_string() ? value.get<std::string>() : std::string();
+    }
+    const Json &list(const Json &from, const char *key)
+    {
+        static const Json kNone = Json::array();
+        const Json &value = at(from, key);
+        if (!value.is_array())
+            fail(key, value.type_name(), "a list");
+        return value.is_array() ? value : kNone;
+    }
+    template <class Index>
+    std::vector<Index> indices(const Json &from, const char *key, std::size_t below)
+    {
+        std::vector<Index> all;
+        for (const Json &value : list(from, key)) {
+            if (!value.is_number_unsigned() || value.get<std::uint64_t>() >= below) {
+                fail(key, value.dump(), "numbers below " + std::to_string(below));
+                return {};
+            }
+            all.push_back(value.get<Index>());
+        }
+        return all;
+    }
+    template <class T, std::size_t kSize>
+    std::array<T, kSize> values(const Json &from, const char *key)
+    {
+        std::array<T, kSize> all{};
+        const Json &given = list(from, key);
+        for (std::size_t k = 0; k < kSize; ++k) {
+            const bool fits = k < given.size() && given.size() == kSize
+                && (std::is_same_v<T, bool> ? given[k].is_boolean() : given[k].is_number());
+            if (!fits) {
+                fail(key, std::to_string(given.size()) + " values", std::to_string(kSize) + " of their kind");
+                return all;
+            }
+            all[k] = given[k].template get<T>();
+        }
+        return all;
+    }
+    void fail(std::string where, std::string found, std::string expected)
+    {
+        if (!m_error)
+            m_error = badInput(std::move(where), std::move(found), std::move(expected));
+    }
+
+private:
+    std::optional<Error> m_error;
+};
+
+std::optional<Label> labelOf(char letter)
+{
+    const std::size_t at = kLetters.find(letter);
+    return at == std::string_view::npos ? std::nullopt : std::optional(kLabels[at]);
+}
+
+std::optional<Labels> labelsOf(std::string_view text, std::size_t groups)
+{
+    Labels labels;
+    for (const char letter : text)
+        if (const auto label = labelOf(letter))
+            labels.push_back(*label);
+    return labels.size() == groups && text.size() == groups ? std::optional(std::move(labels)) : std::nullopt;
+}
+
+Group readGroup(Reader &reader, const Json &json)
+{
+    constexpr std::size_t kMostNodes = std::numeric_limits<graph::NodeId>::max();
+    Group group;
+    group.name = reader.text(json, "name");
+    group.nodes = reader.indices<graph::NodeId>(json, "nodes", kMostNodes);
+    group.decided = reader.indices<graph::NodeId>(json, "decided", kMostNodes);
+    group.isTunable = reader.flag(json, "tunable");
+    group.isErrorKnown = !group.isTunable;
+    group.whyFixed = reader.text(json, "why");
+    group.costs.microseconds = reader.values<double, kLabelCount>(json, "us");
+    group.costs.isAllowed = reader.values<bool, kLabelCount>(json, "allowed");
+    return group;
+}
+
+Network readNetwork(Reader &reader, const Json &json)
+{
+    Network network;
+    network.wideMs = reader.number(json, "wide_ms");
+    for (const Json &group : reader.list(json, "groups"))
+        network.groups.push_back(readGroup(reader, group));
+    const std::size_t count = network.groups.size();
+    for (const Json &link : reader.list(json, "links")) {
+        Link &added = network.links.emplace_back();
+        const auto ends = reader.indices<std::size_t>(link, "ends", count);
+        if (ends.empty())
+            reader.fail("ends", "none", "a producer and its readers");
+        added.producer = ends.empty() ? 0 : ends[0];
+        if (!ends.empty())
+            added.readers.assign(ends.begin() + 1, ends.end());
+        added.castMicroseconds = reader.number(link, "us");
+    }
+    return network;
+}
+
+Measurement readMeasurement(Reader &reader, const Json &json)
+{
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    Measurement measured;
+    measured.sqnrDb = reader.number(json, "sqnr_db", kInfinity);
+    measured.top1 = reader.maybe(json, "top1");
+    measured.top1Reference = reader.maybe(json, "top1_fp32");
+    measured.top1Agreement = reader.maybe(json, "top1_agree");
+    measured.isClean = reader.flag(json, "clean");
+    measured.milliseconds = reader.number(json, "median_ms");
+    measured.ci95 = reader.values<double, 2>(json, "ci95");
+    measured.ratio = reader.number(json, "ratio");
+    return measured;
+}
+
+} // namespace
+
+std::string textOf(const Labels &labels)
+{
+    std::string text;
+    for (const Label label : labels)
+        text += kLetters[static_cast<std::size_t>(label)];
+    return text;
+}
+
+std::string writeRecord(const Record &record)
+{
+    Json json{{"version", kVersion}, {"basis", record.basis}};
+    if (record.network) {
+        Json groups = Json::array();
+        for (const Group &group : record.network->groups)
+            groups.push_back(groupJson(group));
+        Json links = Json::array();
+        for (const Link &link : record.network->links) {
+            Json ends{link.producer};
+            for (const std::size_t reader : link.readers)
+                ends.push_back(reader);
+            links.push_back({{"ends", std::move(ends)}, {"us", link.castMicroseconds}});
+        }
+        json["network"] = {
+            {"wide_ms", record.network->wideMs}, {"groups", std::move(groups)}, {"links", std::move(links)}};
+    }
+    json["alone"] = Json::array();
+    for (const auto &[key, error] : record.alone)
+        json["alone"].push_back({{"group", key.first},
+                                 {"label", std::string(1, kLetters[static_cast<std::size_t>(key.second)])},
+                                 {"error", finite(error)}});
+    json["measured"] = Json::array();
+    for (const auto &[labels, measured] : record.measured) {
+        Json row = measurementJson(measured);
+        row["labels"] = textOf(labels);
+        json["measured"].push_back(std::move(row));
+    }
+    return json.dump(1, '\t', false, Json::error_handler_t::replace) + '\n';
+}
+
+Result<Record> readRecord(std::string_view text)
+{
+    const Json json = Json::parse(text, nullptr, false);
+    if (json.is_discarded())
+        return badInput({}, "no JSON", "the state of a search");
+    Reader reader;
+    if (const double version = reader.number(json, "version"); !reader.error() && version != kVersion)
+        return badInput("version", json.at("version").dump(), std::to_string(kVersion));
+    Record record;
+    record.basis = reader.text(json, "basis");
+    if (!reader.error() && json.contains("network"))
+        record.network = readNetwork(reader, json.at("network"));
+    const std::size_t groups = record.network ? record.network->groups.size() : 0;
+    for (const Json &row : reader.list(json, "alone")) {
+        const std::string letter = reader.text(row, "label");
+        const auto label = labelOf(letter.empty() ? ' ' : letter[0]);
+        const double group = reader.number(row, "group");
+        if (!label || !(group >= 0 && group < static_cast<double>(groups)))
+            reader.fail("alone", row.dump(-1, ' ', false, Json::error_handler_t::replace),
+                        "a group and a label");
+        else
+            record.alone[{static_cast<std::size_t>(group), *label}]
+                = reader.number(row, "error", std::numeric_limits<double>::infinity());
+    }
+    for (const Json &row : reader.list(json, "measured")) {
+        const std::string letters = reader.text(row, "labels");
+        const auto labels = labelsOf(letters, groups);
+        if (!labels)
+            reader.fail("measured.labels", letters, "a letter of \"ft8\" for each group");
+        else
+            record.measured[*labels] = readMeasurement(reader, row);
+    }
+    if (reader.error())
+        return *reader.error();
+    return record;
+}
+
+RecordingOracle::RecordingOracle(Oracle &inner, Record record, std::string file)
+    : m_inner(inner)
+    , m_record(std::move(record))
+    , m_file(std::move(file))
+{
+}
+
+Result<void> RecordingOracle::keep() const
+{
+    return m_file.empty() ? Result<void>() : writeWhole(m_file, writeRecord(m_record));
+}
+
+Result<Network> RecordingOracle::profile(const Progress &progress)
+{
+    if (m_record.network) {
+        m_inner.resume(*m_record.network);
+        return *m_record.network;
+    }
+    HALFTONE_TRY(m_record.network, m_inner.profile(progress));
+    HALFTONE_CHECK(keep());
+    return *m_record.network;
+}
+
+Result<double> RecordingOracle::errorAlone(std::size_t group, Label label, const Progress &progress)
+{
+    if (const auto known = m_record.alone.find({group, label}); known != m_record.alone.end())
+        return known->second;
+    HALFTONE_TRY(const double error, m_inner.errorAlone(group, label, progress));
+    m_record.alone[{group, label}] = error;
+    HALFTONE_CHECK(keep());
+    return error;
+}
+
+Result<Measurement> RecordingOracle::measure(const Labels &labels, const Progress &progress)
+{
+    if (const auto known = m_record.measured.find(labels); known != m_record.measured.end())
+        return known->second;
+    HALFTONE_TRY(const Measurement measured, m_inner.measure(labels, progress));
+    m_record.measured[labels] = measured;
+    HALFTONE_CHECK(keep());
+    return measured;
+}
+
+} // namespace halftone::tune

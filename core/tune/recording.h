@@ -1,0 +1,52 @@
+#pragma once
+
+#include "core/tune/oracle.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace halftone::tune {
+
+/// All that an oracle has said in one search, so that the next one need not ask again: a search over a record gives the same points.
+struct Record
+{
+    std::string basis; ///< what was asked about: model, data, policy, machine. Others' records are of no use
+    std::optional<Network> network;
+    std::map<std::pair<std::size_t, Label>, double> alone; ///< errors by group and label
+    std::map<Labels, Measurement> measured;
+};
+
+/// As JSON: {version, basis, network{wide_ms, groups, links}, alone, measured}.
+std::string writeRecord(const Record &record);
+/// fails: BadInput for what is no record, with the JSON path, and for one of another version
+Result<Record> readRecord(std::string_view json);
+
+/// Labels as text, a letter a group: f(loat32), t(arget), 8.
+std::string textOf(const Labels &labels);
+
+/// Asks another oracle what it does not know yet, and writes down each answer: killed at any moment, it has lost the one that was
+/// being found.
+class RecordingOracle final : public Oracle
+{
+public:
+    /// file  where the record is kept, written anew after each answer; empty: nowhere
+    RecordingOracle(Oracle &inner, Record record, std::string file);
+
+    Result<Network> profile(const Progress &progress) override;
+    void resume(const Network &network) override { m_inner.resume(network); }
+    Result<double> errorAlone(std::size_t group, Label label, const Progress &progress) override;
+    Result<Measurement> measure(const Labels &labels, const Progress &progress) override;
+
+    const Record &record() const { return m_record; }
+
+private:
+    Result<void> keep() const;
+
+    Oracle &m_inner;
+    Record m_record;
+    std::string m_file;
+};
+
+} // namespace halftone::tune

@@ -1,0 +1,450 @@
+#include "core/tune/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace halftone::tune {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kMostForExchanges = 200; // groups: every pair is tried at every step
+
+class Search
+{
+public:
+    Search(Oracle &oracle, const SearchSettings &settings, const Progress &progress, const Told &told)
+        : m_oracle(oracle)
+        , m_settings(settings)
+        , m_progress(progress)
+        , m_told(told)
+    {
+    }
+
+    Result<Front> run()
+    {
+        HALFTONE_TRY(Network network, m_oracle.profile(part(0, 0.1)));
+        m_front.groups = std::move(network.groups);
+        m_front.links = std::move(network.links);
+        tell();
+        HALFTONE_CHECK(measureEnds());
+        const StoppedBy stopped = searchOn();
+        m_front.stoppedBy = stopped;
+        tell();
+        return std::move(m_front);
+    }
+
+private:
+    /// Float32, and all that may be lowered: the first points that a person sees.
+    Result<void> measureEnds()
+    {
+        const Surrogate sums = m_front.surrogate();
+        HALFTONE_CHECK(evaluate(sums.widest(), Origin::Float32));
+        for (const Label label : {Label::Target, Label::Int8}) {
+            Labels lowest = sums.widest();
+            for (std::size_t k = 0; k < lowest.size(); ++k)
+                if (m_front.groups[k].isTunable && m_front.groups[k].costs.allows(label))
+                    lowest[k] = label;
+            if (lowest == sums.widest())
+                continue;
+            if (const auto done = evaluate(lowest, Origin::Lowest); !done.ok()) {
+                if (done.error().code == Errc::Cancelled)
+                    return {}; // float32 is there to be given
+                return done.error();
+            }
+        }
+        return {};
+    }
+
+    StoppedBy searchOn()
+    {
+        for (const auto step :
+             {&Search::measureErrors, &Search::measureHull, &Search::closeIn, &Search::repair}) {
+            const auto done = (this->*step)();
+            if (!done.ok())
+                return m_progress.stopped() ? StoppedBy::Cancelled : StoppedBy::Time;
+        }
+        return StoppedBy::Done;
+    }
+
+    /// Each group alone, the last one first: what lies before it is as it was.
+    Result<void> measureErrors()
+    {
+        std::size_t done = 0;
+        for (std::size_t k = m_front.groups.size(); k-- > 0;) {
+            Group &group = m_front.groups[k];
+            ++done;
+            for (const Label label : {Label::Target, Label::Int8}) {
+                if (!group.isTunable || !group.costs.allows(label))
+                    continue;
+                HALFTONE_CHECK(checkTime());
+                const double share
+                    = 0.15 + 0.5 * static_cast<double>(done) / static_cast<double>(m_front.groups.size());
+                m_progress.tell(share, "error of " + group.name + " alone");
+                HALFTONE_TRY(const double error,
+                             m_oracle.errorAlone(k, label, Progress{m_progress.stop, {}}));
+                ++m_front.passes;
+                takeError(group, label, error);
+            }
+            group.isErrorKnown = true;
+            tell();
+        }
+        calibrateKappa();
+        return {};
+    }
+
+    /// What overflows alone does so in any company.
+    static void takeError(Group &group, Label label, double error)
+    {
+        const auto at = static_cast<std::size_t>(label);
+        group.costs.error[at] = std::isfinite(error) ? error : 0;
+        if (std::isfinite(error))
+            return;
+        group.costs.isAllowed[at] = false;
+        if (group.costs.isFixed()) {
+            group.isTunable = false;
+            group.whyFixed = "overflows in a narrower type";
+        }
+    }
+
+    Result<void> measureHull()
+    {
+        const std::vector<Labels> hull = m_front.surrogate().hull();
+        for (const Labels &labels : hull)
+            predict(labels, Origin::Hull);
+        tell();
+        for (const std::size_t k : spread(hull))
+            HALFTONE_CHECK(evaluate(hull[k], Origin::Hull));
+        return {};
+    }
+
+    /// Those whose errors lie evenly between the ends', in decades, the fastest first.
+    std::vector<std::size_t> spread(const std::vector<Labels> &hull) const
+    {
+        const Surrogate sums = m_front.surrogate();
+        std::vector<double> decibels;
+        for (const Labels &labels : hull)
+            decibels.push_back(std::min(decibelsOf(sums.error(labels)), 200.0));
+        std::vector<std::size_t> chosen;
+        const std::size_t count = std::min(m_settings.points, hull.size());
+        for (std::size_t k = 0; k < count; ++k) {
+            // The widest end is float32 and known.
+            const double lowest = decibels.back();
+            const double highest = decibels.size() > 1 ? decibels[1] : decibels.front();
+            const double at = count == 1
+                ? lowest
+                : lowest + (highest - lowest) * static_cast<double>(k) / static_cast<double>(count - 1);
+            const auto nearest = static_cast<std::size_t>(
+                std::ranges::min_element(decibels, {}, [at](double d) { return std::abs(d - at); })
+                - decibels.begin());
+            if (std::ranges::find(chosen, nearest) == chosen.end())
+                chosen.push_back(nearest);
+        }
+        return chosen;
+    }
+
+    /// Between the last corner of the hull that meets the limit and the first that does not.
+    Result<void> closeIn()
+    {
+        if (!m_settings.limit)
+            return {};
+        const std::vector<Labels> hull = m_front.surrogate().hull();
+        std::size_t meets = 0; // float32 does
+        std::size_t fails = hull.size();
+        for (std::size_t k = 0; k < hull.size(); ++k) {
+            const Point *point = m_front.find(hull[k]);
+            if (point == nullptr || !point->measured)
+                continue;
+            if (holds(*point->measured))
+                meets = std::max(meets, k);
+            else
+                fails = std::min(fails, k);
+        }
+        for (std::size_t trial = 0; trial < 4 && meets + 1 < fails; ++trial) {
+            const std::size_t middle = nextBetween(hull, meets, fails);
+            HALFTONE_TRY(const Measurement measured, evaluate(hull[middle], Origin::Hull));
+            (holds(measured) ? meets : fails) = middle;
+        }
+        return {};
+    }
+
+    /// The narrowest that is predicted to meet the limit, if that can be predicted; else the middle.
+    std::size_t nextBetween(const std::vector<Labels> &hull, std::size_t meets, std::size_t fails) const
+    {
+        if (m_settings.limit->metric == Limit::Metric::Sqnr) {
+            for (std::size_t k = fails - 1; k > meets; --k)
+                if (m_front.predict(hull[k]).sqnrDb >= m_settings.limit->value)
+                    return k;
+            return meets + 1;
+        }
+        return (meets + fails) / 2;
+    }
+
+    bool holds(const Measurement &measured) const
+    {
+        return measured.isClean && (!m_settings.limit || m_settings.limit->holdsFor(measured));
+    }
+
+    /// Steps on the additive picture from the fastest measured point that meets the limit, as long as they make it faster.
+    Result<void> repair()
+    {
+        if (!m_settings.limit)
+            return {};
+        double allowed = errorAllowed();
+        std::size_t misses = 0;
+        for (std::size_t trial = 0; trial < m_settings.trials && misses < m_settings.misses; ++trial) {
+            const auto best = fastestThatHolds();
+            if (!best)
+                return {};
+            const Labels labels = descended(m_front.points[*best].labels, allowed);
+            const Point *known = m_front.find(labels);
+            if (known != nullptr && known->measured)
+                return {};
+            const double was = m_front.points[*best].measured->milliseconds;
+            HALFTONE_TRY(const Measurement measured, evaluate(labels, Origin::Repair));
+            if (holds(measured) && measured.milliseconds < was)
+                continue;
+            ++misses;
+            if (holds(measured))
+                continue;
+            const double miss = errorOf(measured.sqnrDb) / std::max(allowed * m_front.kappa, 1e-30);
+            allowed /= std::max(std::sqrt(std::max(miss, 1.0)), 1.1);
+        }
+        return {};
+    }
+
+    /// Of sums of groups alone. A limit that is no error lets what lies between the worst that met it and the best that did not.
+    double errorAllowed() const
+    {
+        if (m_settings.limit->metric == Limit::Metric::Sqnr)
+            return errorOf(m_settings.limit->value) / m_front.kappa;
+        const Surrogate sums = m_front.surrogate();
+        double met = 0;
+        double missed = std::numeric_limits<double>::infinity();
+        for (const Point &point : m_front.points) {
+            if (!point.measured)
+                continue;
+            const double error = sums.error(point.labels);
+            if (holds(*point.measured))
+                met = std::max(met, error);
+            else
+                missed = std::min(missed, error);
+        }
+        return std::isfinite(missed) ? std::sqrt(std::max(met, 1e-30) * missed) : met;
+    }
+
+    std::optional<std::size_t> fastestThatHolds() const
+    {
+        std::optional<std::size_t> best;
+        for (std::size_t k = 0; k < m_front.points.size(); ++k) {
+            const auto &measured = m_front.points[k].measured;
+            if (measured && holds(*measured)
+                && (!best || measured->milliseconds < m_front.points[*best].measured->milliseconds))
+                best = k;
+        }
+        return best;
+    }
+
+    /// Sets of groups that change together: one, two that are linked, a run of neighbours.
+    std::vector<std::vector<std::size_t>> moves() const
+    {
+        std::vector<std::vector<std::size_t>> sets;
+        for (std::size_t k = 0; k < m_front.groups.size(); ++k)
+            if (m_front.groups[k].isTunable)
+                sets.push_back({k});
+        const std::size_t single = sets.size();
+        for (std::size_t k = 0; k + 1 < single; ++k)
+            for (std::size_t length = 2; length <= 6 && k + length <= single; ++length) {
+                std::vector<std::size_t> run;
+                for (std::size_t j = k; j < k + length; ++j)
+                    run.push_back(sets[j][0]);
+                sets.push_back(std::move(run));
+            }
+        return sets;
+    }
+
+    /// Steepest descent: the move that saves most, one after the other, within the error that is allowed. Exchanges too: what is
+    /// widened elsewhere makes room.
+    Labels descended(Labels labels, double allowed) const
+    {
+        const Surrogate sums = m_front.surrogate();
+        const auto sets = moves();
+        double time = sums.microseconds(labels);
+        for (std::size_t step = 0; step < m_front.groups.size(); ++step) {
+            Labels best;
+            double least = time - 1e-9;
+            const auto consider = [&](const Labels &candidate) {
+                if (sums.error(candidate) > allowed)
+                    return;
+                const double takes = sums.microseconds(candidate);
+                if (takes < least) {
+                    least = takes;
+                    best = candidate;
+                }
+            };
+            for (const auto &set : sets)
+                for (const Label label : kLabels)
+                    if (const auto changed = with(labels, set, label))
+                        consider(*changed);
+            const std::size_t exchanged
+                = m_front.groups.size() > kMostForExchanges ? 0 : m_front.groups.size();
+            for (std::size_t a = 0; a < exchanged && best.empty(); ++a)
+                for (std::size_t b = 0; b < exchanged; ++b)
+                    if (const auto candidate = swapped(labels, a, b))
+                        consider(*candidate);
+            if (best.empty())
+                break;
+            labels = std::move(best);
+            time = least;
+        }
+        return labels;
+    }
+
+    std::optional<Labels> with(const Labels &labels, const std::vector<std::size_t> &set, Label label) const
+    {
+        Labels changed = labels;
+        for (const std::size_t k : set) {
+            if (!m_front.groups[k].costs.allows(label))
+                return std::nullopt;
+            changed[k] = label;
+        }
+        return changed == labels ? std::nullopt : std::optional(std::move(changed));
+    }
+
+    /// The two groups' labels exchanged.
+    std::optional<Labels> swapped(const Labels &labels, std::size_t a, std::size_t b) const
+    {
+        const Group &one = m_front.groups[a];
+        const Group &other = m_front.groups[b];
+        if (!one.isTunable || !other.isTunable || labels[a] == labels[b] || !one.costs.allows(labels[b])
+            || !other.costs.allows(labels[a]))
+            return std::nullopt;
+        Labels changed = labels;
+        std::swap(changed[a], changed[b]);
+        return changed;
+    }
+
+    Result<Measurement> evaluate(const Labels &labels, Origin origin)
+    {
+        if (const Point *known = m_front.find(labels); known != nullptr && known->measured)
+            return *known->measured;
+        if (m_front.evaluations > 1) // the first two are what there is to tell at all
+            HALFTONE_CHECK(checkTime());
+        m_progress.tell(0.7, "measuring " + std::string(nameOf(origin)));
+        HALFTONE_TRY(Measurement measured, m_oracle.measure(labels, Progress{m_progress.stop, {}}));
+        ++m_front.evaluations;
+        ++m_front.passes;
+        predict(labels, origin).measured = measured;
+        calibrateKappa();
+        tell();
+        return measured;
+    }
+
+    Point &predict(const Labels &labels, Origin origin)
+    {
+        auto found = std::ranges::find(m_front.points, labels, &Point::labels);
+        if (found == m_front.points.end())
+            found = m_front.points.insert(found, Point{labels, origin, {}, {}});
+        found->predicted = m_front.predict(labels);
+        return *found;
+    }
+
+    /// The median of what was measured over what the sums say; 1 before anything is known.
+    void calibrateKappa()
+    {
+        const bool isKnown = std::ranges::all_of(
+            m_front.groups, [](const Group &g) { return g.isErrorKnown || !g.isTunable; });
+        if (!isKnown)
+            return;
+        const Surrogate sums = m_front.surrogate();
+        std::vector<double> ratios;
+        for (const Point &point : m_front.points) {
+            const double sum = sums.error(point.labels);
+            if (point.measured && point.measured->isClean && sum > 0 && std::isfinite(point.measured->sqnrDb))
+                ratios.push_back(errorOf(point.measured->sqnrDb) / sum);
+        }
+        if (ratios.empty())
+            return;
+        std::ranges::sort(ratios);
+        m_front.kappa = ratios[ratios.size() / 2];
+        for (Point &point : m_front.points)
+            point.predicted = m_front.predict(point.labels);
+    }
+
+    Result<void> checkTime()
+    {
+        HALFTONE_CHECK(m_progress.checkStop());
+        if (m_settings.time && Clock::now() - m_start > *m_settings.time)
+            return cancelled();
+        return {};
+    }
+
+    Progress part(double from, double share) const
+    {
+        return {m_progress.stop, [this, from, share](double done, std::string_view what) {
+                    m_progress.tell(from + share * done, what);
+                }};
+    }
+
+    void tell()
+    {
+        m_front.seconds = std::chrono::duration<double>(Clock::now() - m_start).count();
+        if (m_told)
+            m_told(m_front);
+    }
+
+    Oracle &m_oracle;
+    const SearchSettings &m_settings;
+    const Progress &m_progress;
+    const Told &m_told;
+    Front m_front;
+    Clock::time_point m_start = Clock::now();
+};
+
+} // namespace
+
+bool Limit::holdsFor(const Measurement &measured) const
+{
+    if (!measured.isClean)
+        return false;
+    if (metric == Metric::Sqnr)
+        return measured.sqnrDb >= value;
+    return measured.top1 && measured.top1Reference
+        && 100 * (*measured.top1 - *measured.top1Reference) >= value - 1e-9;
+}
+
+Result<Front> search(Oracle &oracle, const SearchSettings &settings, const Progress &progress,
+                     const Told &told)
+{
+    return Search(oracle, settings, progress, told).run();
+}
+
+std::optional<std::size_t> pick(const Front &front, Pick wanted, const std::optional<Limit> &limit)
+{
+    std::vector<std::size_t> offered = front.best();
+    if (limit)
+        std::erase_if(offered, [&](std::size_t k) { return !limit->holdsFor(*front.points[k].measured); });
+    if (offered.empty())
+        return std::nullopt;
+    if (wanted == Pick::FastestWithin)
+        return *std::ranges::min_element(
+            offered, {}, [&](std::size_t k) { return front.points[k].measured->milliseconds; });
+    const auto at = [&](std::size_t k) {
+        const Measurement &measured = *front.points[k].measured;
+        return std::pair(measured.milliseconds, std::min(measured.sqnrDb, 120.0));
+    };
+    const auto [slowMs, highDb] = at(offered.front());
+    const auto [fastMs, lowDb] = at(offered.back());
+    const auto distance = [&](std::size_t k) {
+        const auto [ms, db] = at(k);
+        const double gained = slowMs > fastMs ? (slowMs - ms) / (slowMs - fastMs) : 0;
+        const double kept = highDb > lowDb ? (db - lowDb) / (highDb - lowDb) : 0;
+        return gained + kept;
+    };
+    return *std::ranges::max_element(offered, {}, distance);
+}
+
+} // namespace halftone::tune

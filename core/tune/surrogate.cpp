@@ -1,0 +1,270 @@
+#include "core/tune/surrogate.h"
+
+#include "core/mixed/type_cut.h"
+
+#include <algorithm>
+#include <bitset>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace halftone::tune {
+namespace {
+
+using mixed::TypeCut;
+using Term = TypeCut::Term;
+
+std::size_t indexOf(Label label)
+{
+    return static_cast<std::size_t>(label);
+}
+
+double costOf(const GroupCosts &group, Label label, double lambda)
+{
+    const double error = group.error[indexOf(label)];
+    return group.microseconds[indexOf(label)] + (error > 0 ? lambda * error : 0);
+}
+
+/// Costs as whole numbers, so that a cut is exact: parts of 2^-40 of all of them together.
+class Scale
+{
+public:
+    Scale(const Surrogate &surrogate, double lambda)
+    {
+        double sum = 0;
+        for (const GroupCosts &group : surrogate.groups)
+            for (const Label label : kLabels)
+                if (group.allows(label))
+                    sum += costOf(group, label, lambda);
+        for (const Link &link : surrogate.links)
+            sum += link.castMicroseconds * static_cast<double>(1 + link.readers.size());
+        m_factor = sum > 0 ? 0x1p40 / sum : 0;
+    }
+
+    std::int64_t of(double cost) const { return std::llround(cost * m_factor); }
+
+private:
+    double m_factor = 0;
+};
+
+double objective(const Surrogate &surrogate, const Labels &labels, double lambda)
+{
+    double sum = surrogate.microseconds(labels);
+    for (std::size_t k = 0; k < labels.size(); ++k)
+        sum += costOf(surrogate.groups[k], labels[k], lambda)
+            - surrogate.groups[k].microseconds[indexOf(labels[k])];
+    return sum;
+}
+
+/// The best labels of which each is one of two: exact. `half` is what the cut calls 16 bit.
+/// wide, half  by group; equal where the group is fixed
+Labels cutBetween(const Surrogate &surrogate, const Labels &wide, const Labels &half, double lambda)
+{
+    const Scale scale(surrogate, lambda);
+    TypeCut cut;
+    std::vector<Term> terms;
+    std::vector<std::size_t> free;
+    for (std::size_t k = 0; k < wide.size(); ++k) {
+        if (wide[k] == half[k]) {
+            terms.push_back(wide[k] == Label::Float32 ? TypeCut::kFloat32 : TypeCut::kHalf);
+            continue;
+        }
+        terms.push_back(cut.addNode(false));
+        free.push_back(k);
+        cut.addCosts(terms[k], scale.of(costOf(surrogate.groups[k], half[k], lambda)),
+                     scale.of(costOf(surrogate.groups[k], wide[k], lambda)));
+    }
+    for (const Link &link : surrogate.links) {
+        std::vector<Term> readers;
+        for (const std::size_t reader : link.readers)
+            readers.push_back(terms[reader]);
+        cut.addTensor(terms[link.producer], readers, scale.of(link.castMicroseconds));
+    }
+    const std::vector<bool> isHalf = cut.solve();
+    Labels labels = wide;
+    for (std::size_t k = 0; k < free.size(); ++k)
+        if (isHalf[k])
+            labels[free[k]] = half[free[k]];
+    return labels;
+}
+
+/// The best labels of which each is what it is now or `label`, conversions counted reader by reader.
+Labels expanded(const Surrogate &surrogate, const Labels &now, Label label, double lambda)
+{
+    const Scale scale(surrogate, lambda);
+    TypeCut cut;
+    std::vector<std::optional<Term>> terms;
+    std::vector<std::size_t> free;
+    std::vector<double> toLabel; // what the change costs beyond staying
+    for (std::size_t k = 0; k < now.size(); ++k) {
+        const GroupCosts &group = surrogate.groups[k];
+        const bool mayChange = now[k] != label && group.allows(label);
+        terms.push_back(mayChange ? std::optional(cut.addNode(false)) : std::nullopt);
+        if (mayChange)
+            free.push_back(k);
+        toLabel.push_back(mayChange ? costOf(group, label, lambda) - costOf(group, now[k], lambda) : 0);
+    }
+    const auto differs = [](Label one, Label other) { return one == other ? 0.0 : 1.0; };
+    for (const Link &link : surrogate.links) {
+        const std::size_t p = link.producer;
+        for (const std::size_t r : link.readers) {
+            const double stay = differs(now[p], now[r]) * link.castMicroseconds;
+            const double readerChanges = differs(now[p], label) * link.castMicroseconds;
+            const double producerChanges = differs(label, now[r]) * link.castMicroseconds;
+            if (terms[p] && terms[r]) {
+                toLabel[p] += producerChanges - stay;
+                toLabel[r] -= producerChanges;
+                cut.addCostBetween(*terms[r], *terms[p], scale.of(readerChanges + producerChanges - stay));
+            } else if (terms[p]) {
+                toLabel[p] += producerChanges - stay;
+            } else if (terms[r]) {
+                toLabel[r] += readerChanges - stay;
+            }
+        }
+    }
+    for (const std::size_t k : free)
+        cut.addCosts(*terms[k], scale.of(std::max(toLabel[k], 0.0)), scale.of(std::max(-toLabel[k], 0.0)));
+    const std::vector<bool> changes = cut.solve();
+    Labels labels = now;
+    for (std::size_t k = 0; k < free.size(); ++k)
+        if (changes[k])
+            labels[free[k]] = label;
+    return labels;
+}
+
+/// Each group narrowed to `label` where it may be, else as wide as it must.
+Labels narrowed(const Surrogate &surrogate, Label label)
+{
+    Labels labels = surrogate.widest();
+    for (std::size_t k = 0; k < labels.size(); ++k)
+        if (surrogate.groups[k].allows(label))
+            labels[k] = label;
+    return labels;
+}
+
+} // namespace
+
+std::string_view nameOf(Label label)
+{
+    constexpr std::array<std::string_view, kLabelCount> kNames{"float32", "target", "int8"};
+    return kNames[indexOf(label)];
+}
+
+Label GroupCosts::widest() const
+{
+    const auto found = std::ranges::find_if(kLabels, [this](Label label) { return allows(label); });
+    return found == kLabels.end() ? Label::Float32 : *found;
+}
+
+double Surrogate::microseconds(const Labels &labels) const
+{
+    double sum = 0;
+    for (std::size_t k = 0; k < labels.size(); ++k)
+        sum += groups[k].microseconds[indexOf(labels[k])];
+    for (const Link &link : links) {
+        std::bitset<kLabelCount> wanted;
+        for (const std::size_t reader : link.readers)
+            wanted.set(indexOf(labels[reader]));
+        wanted.reset(indexOf(labels[link.producer]));
+        sum += static_cast<double>(wanted.count()) * link.castMicroseconds;
+    }
+    return sum;
+}
+
+double Surrogate::error(const Labels &labels) const
+{
+    double sum = 0;
+    for (std::size_t k = 0; k < labels.size(); ++k)
+        sum += groups[k].error[indexOf(labels[k])];
+    return sum;
+}
+
+Labels Surrogate::widest() const
+{
+    Labels labels;
+    for (const GroupCosts &group : groups)
+        labels.push_back(group.widest());
+    return labels;
+}
+
+Labels Surrogate::cheapest(double lambda) const
+{
+    const Labels wide = widest();
+    const bool hasInt8
+        = std::ranges::any_of(groups, [](const GroupCosts &g) { return g.allows(Label::Int8); });
+    Labels best = cutBetween(*this, wide, narrowed(*this, Label::Target), lambda);
+    if (!hasInt8)
+        return best;
+    double least = objective(*this, best, lambda);
+    const auto take = [&](Labels labels) {
+        const double cost = objective(*this, labels, lambda);
+        const bool isBetter = cost < least - 1e-12 * std::abs(least);
+        if (isBetter) {
+            least = cost;
+            best = std::move(labels);
+        }
+        return isBetter;
+    };
+    take(cutBetween(*this, wide, narrowed(*this, Label::Int8), lambda));
+    for (bool helps = true; helps;) {
+        helps = false;
+        for (const Label label : {Label::Int8, Label::Target, Label::Float32})
+            helps = take(expanded(*this, best, label, lambda)) || helps;
+    }
+    return best;
+}
+
+std::vector<Labels> Surrogate::hull() const
+{
+    struct Corner
+    {
+        Labels labels;
+        double microseconds;
+        double error;
+    };
+    const auto cornerOf = [this](Labels labels) {
+        const double time = microseconds(labels);
+        const double loss = error(labels);
+        return Corner{std::move(labels), time, loss};
+    };
+    std::vector<Corner> corners{cornerOf(widest())};
+    double most = 0; // no group loses more than this
+    for (const GroupCosts &group : groups)
+        most += *std::ranges::max_element(group.error);
+    // Nothing is gained by losing less, but among equally fast ones the one that loses least is wanted.
+    Corner fastest = cornerOf(cheapest(most > 0 ? 1e-9 * corners[0].microseconds / most : 0));
+    if (fastest.microseconds >= corners[0].microseconds)
+        return {corners[0].labels};
+    std::vector<std::pair<Corner, Corner>> open{{corners[0], fastest}};
+    while (!open.empty()) {
+        const auto [slow, fast] = std::move(open.back());
+        open.pop_back();
+        const double gained = slow.microseconds - fast.microseconds;
+        const double lost = fast.error - slow.error;
+        if (lost <= 0 || gained <= 0)
+            continue;
+        const double lambda = gained / lost;
+        Corner between = cornerOf(cheapest(lambda));
+        const double reached = between.microseconds + lambda * between.error;
+        const double line = slow.microseconds + lambda * slow.error;
+        if (reached >= line * (1 - 1e-9))
+            continue;
+        open.emplace_back(slow, between);
+        open.emplace_back(between, fast);
+        corners.push_back(std::move(between));
+    }
+    corners.push_back(std::move(fastest));
+    std::ranges::sort(corners, {}, &Corner::error);
+    std::vector<Labels> labels;
+    double least = std::numeric_limits<double>::infinity();
+    for (Corner &corner : corners) {
+        if (corner.microseconds >= least)
+            continue;
+        least = corner.microseconds;
+        labels.push_back(std::move(corner.labels));
+    }
+    return labels;
+}
+
+} // namespace halftone::tune

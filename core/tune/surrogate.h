@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace halftone::tune {
+
+/// What the nodes of a group compute in.
+enum class Label : std::uint8_t
+{
+    Float32,
+    Target, ///< the 16-bit type that the policy lowers to
+    Int8
+};
+inline constexpr std::size_t kLabelCount = 3;
+inline constexpr std::array<Label, kLabelCount> kLabels{Label::Float32, Label::Target, Label::Int8};
+
+std::string_view nameOf(Label label); ///< "float32", "target", "int8"
+
+/// By group.
+using Labels = std::vector<Label>;
+
+/// What one group takes and loses, by label.
+struct GroupCosts
+{
+    std::array<double, kLabelCount> microseconds{}; ///< inside a whole network
+    std::array<double, kLabelCount>
+        error{}; ///< Σd² / Σr² at the network's outputs when this group alone has the label
+    std::array<bool, kLabelCount> isAllowed{true, false, false};
+
+    bool allows(Label label) const { return isAllowed[static_cast<std::size_t>(label)]; }
+    bool isFixed() const { return isAllowed[0] + isAllowed[1] + isAllowed[2] < 2; }
+    /// The one that a fixed group has; of others the widest.
+    Label widest() const;
+};
+
+/// A value that goes from one group to others: where labels differ, somebody has to convert it.
+struct Link
+{
+    std::size_t producer = 0;
+    std::vector<std::size_t> readers; ///< each once
+    double castMicroseconds = 0; ///< for each label that some reader has and the producer has not
+};
+
+/// An additive picture of a network, cheap enough to be solved exactly: what a network takes is the sum over its groups and the
+/// conversions between them, and what it loses the sum of what its groups lose alone (core/tune/RULES.md, T-sum).
+struct Surrogate
+{
+    std::vector<GroupCosts> groups;
+    std::vector<Link> links;
+
+    double microseconds(const Labels &labels) const;
+    double error(const Labels &labels) const;
+
+    /// Labels with the least microseconds + lambda · error. Where no group has more than two labels to choose from it is a minimum
+    /// cut (mixed::TypeCut) and exact; with three, moves of many groups at once to one label, each exact, until none helps (Boykov, Veksler
+    /// and Zabih, "Fast approximate energy minimization via graph cuts", PAMI 2001, α-expansion).
+    Labels cheapest(double lambda) const;
+
+    /// All that cheapest() can give, from the widest labels to the fastest: the lower convex hull of what a network loses and
+    /// takes. Each loses more and takes less than the one before.
+    std::vector<Labels> hull() const;
+
+    Labels widest() const; ///< every group as wide as it may be
+};
+
+} // namespace halftone::tune
