@@ -4,6 +4,9 @@
 #include "core/backends/mxnet_arithmetic.h"
 #include "core/backends/narrow_sums.h"
 #include "core/backends/reference/reference_backend.h"
+#ifdef HALFTONE_HAS_CUDA
+#include "core/backends/cuda/backend.h"
+#endif
 #ifdef HALFTONE_HAS_ONEDNN
 #include "core/backends/onednn/backend.h"
 #endif
@@ -28,7 +31,11 @@ std::vector<BackendEntry> builtIn()
         reference::backendEntry("reference",
                                 "every operator by its definition, in float32 or double; for comparison, "
                                 "not for speed"),
+#ifdef HALFTONE_HAS_CUDA
+        cuda::backendEntry("cuda"),
+#else
         {.name = "cuda", .device = {}, .why = "not in this build", .make = {}},
+#endif
     };
 }
 

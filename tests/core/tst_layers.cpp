@@ -58,6 +58,10 @@ constexpr VendorRule kVendors[] = {
     {"onnx-ml.pb.h", "core/io"},
     {"CLI/", "app"},
     {"oneapi/dnnl/", "core/backends"},
+    {"cuda.h", "core/backends tests"},
+    {"nvrtc.h", "core/backends"},
+    {"cublasLt.h", "core/backends"},
+    {"cudnn", "core/backends"},
     {"qcustomplot", "widgets/plots app"},
     {"halftone/", "core/api"}, // the public headers, for programs outside
 };

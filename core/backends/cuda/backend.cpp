@@ -1,0 +1,120 @@
+#include "core/backends/cuda/backend.h"
+
+#include "core/backends/cuda/plan.h"
+#include "core/plan/simplify.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+namespace halftone::backends::cuda {
+namespace {
+
+using tensor::DType;
+
+/// An operator as a plan of one node: its inputs are copied to the device for each run, and its results back.
+class PlanKernel final : public kernels::Kernel
+{
+public:
+    PlanKernel(std::unique_ptr<kernels::LatencyPlan> plan, std::vector<std::size_t> fed,
+               std::shared_ptr<std::mutex> turn)
+        : m_plan(std::move(plan))
+        , m_fed(std::move(fed))
+        , m_turn(std::move(turn))
+    {
+    }
+
+    std::string name() const override
+    {
+        const auto steps = m_plan->steps();
+        const auto own = std::ranges::find(steps, kernels::StepKind::Compute, &kernels::PlanStep::kind);
+        return own == steps.end() ? "cuda" : own->kernel;
+    }
+
+    Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
+    {
+        const std::scoped_lock lock(*m_turn); // one stream
+        for (std::size_t k = 0; k < m_fed.size(); ++k) {
+            const std::span<std::byte> to = m_plan->input(k);
+            if (!to.empty())
+                std::memcpy(to.data(), inputs[m_fed[k]], to.size());
+        }
+        HALFTONE_CHECK(m_plan->run());
+        for (std::size_t k = 0; k < m_plan->outputs().size(); ++k) {
+            const std::span<const std::byte> from = m_plan->output(k);
+            if (outputs[k] != nullptr && !from.empty())
+                std::memcpy(outputs[k], from.data(), from.size());
+        }
+        return {};
+    }
+
+private:
+    std::unique_ptr<kernels::LatencyPlan> m_plan;
+    std::vector<std::size_t> m_fed; ///< by input of the plan: which of the operation
+    std::shared_ptr<std::mutex> m_turn;
+};
+
+class CudaBackend final : public kernels::Backend
+{
+public:
+    CudaBackend(std::shared_ptr<Gpu> gpu, EmitOptions options,
+                std::shared_ptr<const kernels::Backend> fallback)
+        : m_gpu(std::move(gpu))
+        , m_options(options)
+        , m_fallback(std::move(fallback))
+    {
+    }
+
+    std::string_view name() const override { return "cuda"; }
+
+    kernels::Support support(DType type) const override
+    {
+        const bool isNative = type == DType::F32 || type == DType::F16 || type == DType::F64
+            || (type == DType::BF16 && m_gpu->info().arch >= 80);
+        return isNative           ? kernels::Support::Native
+            : type == DType::BF16 ? kernels::Support::Emulated
+                                  : kernels::Support::No;
+    }
+
+    Result<std::unique_ptr<kernels::Kernel>> prepare(const kernels::Operation &operation) const override
+    {
+        if (tensor::isHalf(operation.accumulator))
+            return unsupported("plan", "sums that are rounded at each step");
+        plan::PlanGraph graph = plan::singleNode(operation);
+        std::vector<std::size_t> fed;
+        for (std::size_t k = 0; k < operation.inputs.size(); ++k)
+            if (!operation.isConstant(k))
+                fed.push_back(k);
+        const std::scoped_lock lock(*m_turn);
+        HALFTONE_TRY(std::unique_ptr<kernels::LatencyPlan> plan,
+                     makePlan(std::move(graph), m_gpu, m_options, nullptr));
+        return std::unique_ptr<kernels::Kernel>(
+            std::make_unique<PlanKernel>(std::move(plan), std::move(fed), m_turn));
+    }
+
+    Result<std::unique_ptr<kernels::LatencyPlan>> plan(const infer::TypedModel &model,
+                                                       const kernels::PlanOptions &options) const override
+    {
+        const auto cache = options.cache ? options.cache : std::make_shared<kernels::PlanCache>();
+        cache->beginPlan();
+        HALFTONE_TRY(plan::PlanGraph graph, plan::simplifiedGraph(model, m_fallback.get(), *cache));
+        const std::scoped_lock lock(*m_turn);
+        return makePlan(std::move(graph), m_gpu, m_options, m_fallback.get());
+    }
+
+private:
+    std::shared_ptr<Gpu> m_gpu;
+    EmitOptions m_options;
+    std::shared_ptr<const kernels::Backend> m_fallback;
+    std::shared_ptr<std::mutex> m_turn = std::make_shared<std::mutex>();
+};
+
+} // namespace
+
+std::shared_ptr<const kernels::Backend> cudaBackend(std::shared_ptr<Gpu> gpu, EmitOptions options,
+                                                    std::shared_ptr<const kernels::Backend> fallback)
+{
+    return std::make_shared<CudaBackend>(std::move(gpu), options, std::move(fallback));
+}
+
+} // namespace halftone::backends::cuda

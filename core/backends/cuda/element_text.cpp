@@ -1,0 +1,446 @@
+#include "core/backends/cuda/element_text.h"
+
+#include "core/backends/cuda/element_kernel.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace halftone::backends::cuda {
+namespace {
+
+using tensor::DType;
+using Arguments = std::span<const std::string>;
+using Text = std::optional<std::string>;
+
+/// `pattern` with $, @ and ~ for the arguments in brackets, # for literals of the number type, in order.
+std::string filled(std::string_view pattern, Arguments arguments, std::span<const std::string> literals = {})
+{
+    std::string text = "(";
+    std::size_t next = 0;
+    for (const char c : pattern) {
+        if (c == '$' || c == '@' || c == '~')
+            text += '(' + arguments[c == '$' ? 0 : c == '@' ? 1 : 2] + ')';
+        else if (c == '#')
+            text += literals[next++];
+        else
+            text += c;
+    }
+    return text + ')';
+}
+
+std::string_view floatPattern(ops::UnaryKind kind)
+{
+    using Kind = ops::UnaryKind;
+    switch (kind) {
+    case Kind::Identity:
+    case Kind::StopGradient:
+    case Kind::MakeLoss:
+        return "$";
+    case Kind::ZerosLike:
+        return "N(0)";
+    case Kind::OnesLike:
+        return "N(1)";
+    case Kind::Abs:
+        return "fabs($)";
+    case Kind::Negative:
+        return "-$";
+    case Kind::Sign:
+        return "$ > 0 ? N(1) : $ < 0 ? N(-1) : N(0)";
+    case Kind::Relu:
+        return "$ < 0 ? N(0) : $";
+    case Kind::Ceil:
+        return "ceil($)";
+    case Kind::Floor:
+        return "floor($)";
+    case Kind::Fix:
+    case Kind::Trunc:
+        return "trunc($)";
+    case Kind::Rint:
+        return "$ - floor($) <= ceil($) - $ ? floor($) : ceil($)";
+    case Kind::Round:
+        return "round($)";
+    case Kind::LogicalNot:
+        return "$ == 0 ? N(1) : N(0)";
+    case Kind::Sigmoid:
+        return "N(1) / (N(1) + exp(-$))";
+    case Kind::Softplus:
+        return "softplus($)";
+    case Kind::Softsign:
+        return "$ / (N(1) + fabs($))";
+    case Kind::Tanh:
+        return "tanh($)";
+    case Kind::Erf:
+        return "erf($)";
+    case Kind::Exp:
+        return "exp($)";
+    case Kind::Expm1:
+        return "expm1($)";
+    case Kind::Log:
+        return "log($)";
+    case Kind::Log10:
+        return "log10($)";
+    case Kind::Log1p:
+        return "log1p($)";
+    case Kind::Log2:
+        return "log2($)";
+    case Kind::Square:
+        return "$ * $";
+    case Kind::Sqrt:
+        return "sqrt($)";
+    case Kind::Rsqrt:
+        return "N(1) / sqrt($)";
+    case Kind::Cbrt:
+        return "cbrt($)";
+    case Kind::Rcbrt:
+        return "N(1) / cbrt($)";
+    case Kind::Reciprocal:
+        return "N(1) / $";
+    case Kind::Gamma:
+        return "tgamma($)";
+    case Kind::GammaLn:
+        return "lgamma($)";
+    case Kind::Sin:
+        return "sin($)";
+    case Kind::Cos:
+        return "cos($)";
+    case Kind::Tan:
+        return "tan($)";
+    case Kind::Arcsin:
+        return "asin($)";
+    case Kind::Arccos:
+        return "acos($)";
+    case Kind::Arctan:
+        return "atan($)";
+    case Kind::Sinh:
+        return "sinh($)";
+    case Kind::Cosh:
+        return "cosh($)";
+    case Kind::Arcsinh:
+        return "asinh($)";
+    case Kind::Arccosh:
+        return "acosh($)";
+    case Kind::Arctanh:
+        return "atanh($)";
+    case Kind::Degrees:
+        return "$ * N(57.295779513082320876798154814105)";
+    case Kind::Radians:
+        return "$ / N(57.295779513082320876798154814105)";
+    case Kind::RoundEven:
+        return "rint($)";
+    case Kind::HardSwish:
+        return "$ * smaller(larger($ / N(6) + N(0.5), N(0)), N(1))";
+    case Kind::Mish:
+        return "$ * tanh(softplus($))";
+    case Kind::GeluTanh:
+        return "$ / 2 * (N(1) + tanh(N(0.79788456080286535588) * ($ + N(0.044715) * $ * $ * $)))";
+    case Kind::IsNaN:
+        return "$ != $ ? N(1) : N(0)";
+    default:
+        return {};
+    }
+}
+
+std::string_view integerPattern(ops::UnaryKind kind)
+{
+    using Kind = ops::UnaryKind;
+    switch (kind) {
+    case Kind::Identity:
+    case Kind::StopGradient:
+    case Kind::MakeLoss:
+        return "$";
+    case Kind::Abs:
+        return "$ < 0 ? -$ : $";
+    case Kind::Negative:
+        return "-$";
+    case Kind::Relu:
+        return "$ < 0 ? N(0) : $";
+    case Kind::LogicalNot:
+        return "$ == 0 ? N(1) : N(0)";
+    default:
+        return {};
+    }
+}
+
+std::string_view binaryPattern(ops::BinaryKind kind, bool isFloat)
+{
+    using Kind = ops::BinaryKind;
+    switch (kind) {
+    case Kind::Add:
+        return "$ + @";
+    case Kind::Sub:
+        return "$ - @";
+    case Kind::Mul:
+        return "$ * @";
+    case Kind::Maximum:
+        return "larger($, @)";
+    case Kind::Minimum:
+        return "smaller($, @)";
+    case Kind::Equal:
+        return "$ == @ ? N(1) : N(0)";
+    case Kind::NotEqual:
+        return "$ != @ ? N(1) : N(0)";
+    case Kind::Greater:
+        return "$ > @ ? N(1) : N(0)";
+    case Kind::GreaterEqual:
+        return "$ >= @ ? N(1) : N(0)";
+    case Kind::Lesser:
+        return "$ < @ ? N(1) : N(0)";
+    case Kind::LesserEqual:
+        return "$ <= @ ? N(1) : N(0)";
+    case Kind::LogicalAnd:
+        return "$ != 0 && @ != 0 ? N(1) : N(0)";
+    case Kind::LogicalOr:
+        return "$ != 0 || @ != 0 ? N(1) : N(0)";
+    case Kind::LogicalXor:
+        return "($ != 0) != (@ != 0) ? N(1) : N(0)";
+    default:
+        break;
+    }
+    if (!isFloat)
+        return {};
+    switch (kind) {
+    case Kind::Div:
+        return "$ / @";
+    case Kind::Mod:
+        return "remainder_of($, @)";
+    case Kind::Power:
+    case Kind::Pow:
+        return "pow($, @)";
+    case Kind::Hypot:
+        return "hypot($, @)";
+    case Kind::Fmod:
+        return "fmod($, @)";
+    default:
+        return {};
+    }
+}
+
+/// N(…) becomes a literal or a cast of the number type.
+Text settled(std::string text, std::string_view number)
+{
+    const std::string cast = '(' + std::string(number) + ")(";
+    for (std::size_t at = text.find("N("); at != std::string::npos; at = text.find("N(", at + cast.size()))
+        if (at == 0 || (text[at - 1] < 'A' || text[at - 1] > 'Z'))
+            text.replace(at, 2, cast);
+    return text;
+}
+
+class Writer
+{
+public:
+    Writer(const kernels::Operation &operation, Arguments arguments)
+        : m_operation(operation)
+        , m_arguments(arguments)
+        , m_type(operation.inputs[0].dtype)
+        , m_number(numberName(m_type))
+        , m_isFloat(tensor::isFloat(m_type))
+    {
+    }
+
+    Text write() const
+    {
+        const ops::Operator &op = m_operation.op;
+        if (const auto *unary = op.getIf<ops::Unary>())
+            return of(*unary);
+        if (const auto *activation = op.getIf<ops::Activation>())
+            return of(*activation);
+        if (const auto *leaky = op.getIf<ops::LeakyRelu>())
+            return of(*leaky);
+        if (const auto *binary = op.getIf<ops::Binary>())
+            return of(*binary);
+        if (const auto *scalar = op.getIf<ops::ScalarBinary>())
+            return of(*scalar);
+        if (const auto *curve = op.getIf<ops::Curve>())
+            return of(*curve);
+        if (const auto *join = op.getIf<ops::Join>())
+            return of(*join);
+        if (const auto *norm = op.getIf<ops::BatchNorm>())
+            return of(*norm);
+        return rest(op);
+    }
+
+private:
+    Text pattern(std::string_view text, std::initializer_list<double> values = {}) const
+    {
+        if (text.empty())
+            return std::nullopt;
+        std::vector<std::string> literals;
+        for (const double value : values)
+            literals.push_back(literal(value, m_number));
+        return settled(filled(text, m_arguments, literals), m_number);
+    }
+    Text floats(std::string_view text, std::initializer_list<double> values = {}) const
+    {
+        return m_isFloat ? pattern(text, values) : std::nullopt;
+    }
+
+    Text of(const ops::Unary &op) const
+    {
+        if (op.kind == ops::UnaryKind::DivideBySqrtDim) {
+            const auto dims = m_operation.inputs[0].shape.dims();
+            return floats("$ / sqrt(#)", {dims.empty() ? 1.0 : static_cast<double>(dims.back())});
+        }
+        return pattern(m_isFloat ? floatPattern(op.kind) : integerPattern(op.kind));
+    }
+
+    Text of(const ops::Activation &op) const
+    {
+        const bool losesNaN = (m_type == DType::F32 || m_type == DType::BF16)
+            && m_operation.inputs[0].shape.rank() <= 5; // as the reference kernel, and MXNet's
+        if (op.kind == ops::UnaryKind::Relu && losesNaN)
+            return pattern("$ > 0 ? $ : N(0)");
+        return floats(floatPattern(op.kind));
+    }
+
+    Text of(const ops::LeakyRelu &op) const
+    {
+        using Kind = ops::LeakyRelu::Kind;
+        switch (op.kind) {
+        case Kind::Leaky:
+            return floats("$ > 0 ? $ : # * $", {op.slope});
+        case Kind::RandomRelu:
+            return floats("$ > 0 ? $ : # * $",
+                          {static_cast<double>(
+                              (static_cast<float>(op.lowerBound) + static_cast<float>(op.upperBound)) / 2)});
+        case Kind::Elu:
+            return floats("$ > 0 ? $ : # * expm1($)", {op.slope});
+        case Kind::Selu:
+            return floats("# * ($ > 0 ? $ : # * expm1($))",
+                          {1.0507009873554804934193349852946, 1.6732632423543772848170429916717});
+        case Kind::Gelu:
+            return floats("$ / 2 * (N(1) + erf($ * #))", {0.70710678118654752440084436210485});
+        case Kind::PRelu:
+            return floats(op.stretches ? "$ >= 0 ? $ : $ * @" : "$ > 0 ? $ : $ * @");
+        }
+        return std::nullopt;
+    }
+
+    Text of(const ops::Binary &op) const
+    {
+        const DType result = m_operation.outputs[0].dtype;
+        if (m_operation.inputs[0].dtype != m_operation.inputs[1].dtype
+            || (m_isFloat && !tensor::isFloat(result)
+                && result != DType::Bool)) // integers of reals: what is beyond them matters
+            return std::nullopt;
+        return pattern(binaryPattern(op.kind, m_isFloat));
+    }
+
+    Text of(const ops::ScalarBinary &op) const
+    {
+        if (!m_isFloat || m_operation.outputs[0].dtype != m_type
+            || m_type == DType::F16) // its scalar is rounded first
+            return std::nullopt;
+        std::string text(binaryPattern(op.kind, true));
+        for (char &c : text)
+            c = c == '$' ? (op.reversed ? '@' : '$') : c == '@' ? (op.reversed ? '$' : '@') : c;
+        const std::vector<std::string> arguments{m_arguments[0], literal(op.scalar, m_number)};
+        return text.empty() ? Text() : settled(filled(text, arguments), m_number);
+    }
+
+    Text of(const ops::Curve &op) const
+    {
+        using Kind = ops::Curve::Kind;
+        switch (op.kind) {
+        case Kind::Selu:
+            return floats("# * ($ > 0 ? $ : # * expm1($))", {op.beta, op.alpha});
+        case Kind::Celu:
+            return floats("larger(N(0), $) + smaller(N(0), # * expm1($ / #))", {op.alpha, op.alpha});
+        case Kind::ThresholdedRelu:
+            return floats("$ > # ? $ : N(0)", {op.alpha});
+        case Kind::Shrink:
+            return floats("$ < # ? $ + # : $ > # ? $ - # : N(0)", {-op.alpha, op.beta, op.alpha, op.beta});
+        case Kind::Swish:
+            return floats("$ / (N(1) + exp(# * $))", {-op.alpha});
+        }
+        return std::nullopt;
+    }
+
+    Text of(const ops::Join &op) const
+    {
+        using Kind = ops::Join::Kind;
+        if (!m_isFloat)
+            return std::nullopt;
+        std::string text = m_arguments[0];
+        for (std::size_t k = 1; k < m_arguments.size(); ++k) {
+            const std::string &next = m_arguments[k];
+            text = op.kind == Kind::Maximum ? "join_max::of(" + text + ", " + next + ')'
+                : op.kind == Kind::Minimum  ? "join_min::of(" + text + ", " + next + ')'
+                                            : '(' + text + " + " + next + ')';
+        }
+        if (op.kind == Kind::Mean)
+            text += " / " + literal(static_cast<double>(m_arguments.size()), m_number);
+        return '(' + text + ')';
+    }
+
+    /// Inputs: data, gamma, beta, mean, variance.
+    Text of(const ops::BatchNorm &op) const
+    {
+        if (!m_isFloat)
+            return std::nullopt;
+        const std::string inverse
+            = "(1 / sqrt(" + m_arguments[4] + " + " + literal(op.epsilon, m_number) + "))";
+        return "((" + m_arguments[0] + " - " + m_arguments[3] + ") * " + inverse
+            + (op.fixGamma ? "" : " * " + m_arguments[1]) + " + " + m_arguments[2] + ')';
+    }
+
+    Text of(const ops::Cast &op) const
+    {
+        const DType to = m_operation.outputs[0].dtype;
+        if (op.saturates || (m_isFloat && !tensor::isFloat(to) && to != DType::Bool)
+            || (m_type == DType::F64 && tensor::isHalf(to))) // would be rounded twice
+            return std::nullopt;
+        return "held<" + std::string(typeName(to)) + ">(" + m_arguments[0] + ')';
+    }
+
+    Text rest(const ops::Operator &op) const
+    {
+        if (const auto *cast = op.getIf<ops::Cast>())
+            return of(*cast);
+        if (const auto *clip = op.getIf<ops::Clip>())
+            return floats("$ > # ? # : $ < # ? # : $", {clip->high, clip->high, clip->low, clip->low});
+        if (const auto *hard = op.getIf<ops::HardSigmoid>())
+            return floats("smaller(larger(# * $ + #, N(0)), N(1))", {hard->alpha, hard->beta});
+        if (const auto *loss = op.getIf<ops::SmoothL1>()) {
+            const double square = loss->sigma.value_or(1) * loss->sigma.value_or(1);
+            return floats("fabs($) > # ? fabs($) - # : # * $ * $", {1 / square, 0.5 / square, 0.5 * square});
+        }
+        if (op.is<ops::AddN>() && m_isFloat) {
+            std::string text = m_arguments[0];
+            for (const std::string &next : m_arguments.subspan(1))
+                text += " + " + next;
+            return '(' + text + ')';
+        }
+        if (const auto *where = op.getIf<ops::Where>(); where && where->broadcast)
+            return filled("$ != 0 ? @ : ~", m_arguments);
+        if (const auto *infinite = op.getIf<ops::IsInfinite>())
+            return floats(std::string("fabs($) == INFINITY && ($ < 0 ? ")
+                          + (infinite->negative ? "true" : "false") + " : "
+                          + (infinite->positive ? "true" : "false") + ") ? N(1) : N(0)");
+        return std::nullopt;
+    }
+
+    const kernels::Operation &m_operation;
+    Arguments m_arguments;
+    DType m_type;
+    std::string_view m_number;
+    bool m_isFloat;
+};
+
+} // namespace
+
+std::optional<std::string> elementText(const kernels::Operation &operation, Arguments arguments)
+{
+    const auto isKnown = [](const kernels::TensorDesc &desc) { return !typeName(desc.dtype).empty(); };
+    if (operation.inputs.empty() || operation.outputs.empty() || !isKnown(operation.outputs[0])
+        || !std::ranges::all_of(operation.inputs, isKnown))
+        return std::nullopt;
+    return Writer(operation, arguments).write();
+}
+
+bool isElementwise(const kernels::Operation &operation)
+{
+    const std::vector<std::string> names(operation.inputs.size(), "x");
+    return elementText(operation, names).has_value();
+}
+
+} // namespace halftone::backends::cuda

@@ -1,0 +1,336 @@
+#include "core/backends/cuda/emitter.h"
+
+#include "core/backends/cuda/element_text.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace halftone::backends::cuda {
+
+using plan::PlanNode;
+using plan::ValueId;
+
+namespace {
+
+std::size_t bytesOf(const kernels::TensorDesc &desc)
+{
+    return static_cast<std::size_t>(desc.shape.elementCount().value_or(0)) * tensor::sizeOf(desc.dtype);
+}
+
+bool isElements(const plan::PlanGraph &graph, const PlanNode &node)
+{
+    return isElementwise(operationOf(graph, node));
+}
+
+Dims dimsOf(const kernels::TensorDesc &desc)
+{
+    return Dims(desc.shape.dims().begin(), desc.shape.dims().end());
+}
+
+} // namespace
+
+kernels::Operation operationOf(const plan::PlanGraph &graph, const PlanNode &node)
+{
+    kernels::Operation operation{node.op, node.opName, {}, {}};
+    for (const ValueId value : node.inputs)
+        operation.inputs.push_back(graph.desc(value));
+    for (const ValueId value : node.outputs)
+        operation.outputs.push_back(graph.desc(value));
+    return operation;
+}
+
+View stretchedInput(const PlanNode &node, std::size_t k, const View &view, const Dims &result)
+{
+    const auto alongAxis = [&](std::size_t axis) {
+        View along{view.dtype, result, Dims(result.size(), 0), view.offset};
+        along.strides[axis] = view.strides[0];
+        return along;
+    };
+    if (const auto *norm = node.op.getIf<ops::BatchNorm>(); norm && k > 0)
+        return alongAxis(fromFront(norm->axis, result.size()));
+    const auto *leaky = node.op.getIf<ops::LeakyRelu>();
+    if (leaky && k == 1 && !leaky->stretches) {
+        return countOf(view.dims) > 1 ? alongAxis(result.size() > 1 ? 1 : 0)
+                                      : View{view.dtype, result, Dims(result.size(), 0), view.offset};
+    }
+    return stretched(view, result);
+}
+
+Emitter::Emitter(const plan::PlanGraph &graph, std::shared_ptr<Gpu> gpu, EmitOptions options)
+    : m_graph(graph)
+    , m_uses(graph)
+    , m_options(options)
+    , m_program(std::make_unique<Program>(std::move(gpu)))
+    , m_places(graph.values.size())
+    , m_absorbed(graph.nodes.size())
+{
+    findAbsorbed();
+    for (const ValueId value : graph.inputs)
+        m_program->addInput(graph.values[value].name, write(value).buffer);
+}
+
+/// Backwards, so that what takes others in knows whether it is taken in itself.
+void Emitter::findAbsorbed()
+{
+    for (std::size_t k = 0; k < m_graph.nodes.size(); ++k) {
+        const PlanNode &node = m_graph.nodes[k];
+        if (node.outputs.empty() || !m_uses.hasOneReader(node.outputs[0]) || !isElements(m_graph, node))
+            continue;
+        const std::uint32_t reader = m_uses.readers[node.outputs[0]][0];
+        const PlanNode &next = m_graph.nodes[reader];
+        const bool isArgument = std::ranges::find(next.inputs, node.outputs[0]) != next.inputs.end();
+        const bool readsMore = std::any_of(node.outputs.begin() + 1, node.outputs.end(),
+                                           [this](ValueId id) { return readsOutput(id); });
+        m_absorbed[k] = isArgument && !readsMore && isElements(m_graph, next)
+            && m_graph.desc(next.outputs[0]).shape == m_graph.desc(node.outputs[0]).shape;
+    }
+}
+
+Result<Place> Emitter::read(ValueId value)
+{
+    const kernels::TensorDesc &desc = m_graph.desc(value);
+    if (typeName(desc.dtype).empty())
+        return unsupported("plan", "values of type " + std::string(tensor::nameOf(desc.dtype)));
+    return place(value);
+}
+
+Result<Place> Emitter::place(ValueId value)
+{
+    const kernels::TensorDesc &desc = m_graph.desc(value);
+    if (m_places[value])
+        return *m_places[value];
+    const auto &constant = m_graph.values[value].constant;
+    if (!constant)
+        return unsupported("plan", "a value that nobody computes");
+    auto owner = std::make_shared<tensor::Tensor>(*constant);
+    const BufferId buffer = m_program->addConstant(owner->bytes(), owner);
+    m_places[value] = Place{buffer, viewOf(desc)};
+    return *m_places[value];
+}
+
+Result<Place> Emitter::readAs(ValueId value, Order order)
+{
+    if (order == Order::Plain || !m_graph.isConstant(value) || m_graph.desc(value).shape.rank() < 3)
+        return read(value);
+    if (const auto known = m_lastChannels.find(value); known != m_lastChannels.end())
+        return known->second;
+    const tensor::Tensor &constant = *m_graph.values[value].constant;
+    const View to = viewOf(m_graph.desc(value), order);
+    const View from = viewOf(m_graph.desc(value));
+    const std::size_t size = tensor::sizeOf(constant.dtype());
+    auto bytes = std::make_shared<std::vector<std::byte>>(constant.bytes().size());
+    const Walk walk = walkOver(std::vector<View>{to, from});
+    Dims at(walk.dims.size(), 0);
+    for (std::int64_t i = 0; i < countOf(to.dims); ++i) {
+        std::int64_t target = 0;
+        std::int64_t source = 0;
+        for (std::size_t axis = 0; axis < at.size(); ++axis) {
+            target += at[axis] * walk.strides[0][axis];
+            source += at[axis] * walk.strides[1][axis];
+        }
+        std::memcpy(bytes->data() + static_cast<std::size_t>(target) * size,
+                    constant.bytes().data() + static_cast<std::size_t>(source) * size, size);
+        for (std::size_t axis = at.size(); axis-- > 0 && ++at[axis] == walk.dims[axis];)
+            at[axis] = 0;
+    }
+    const Place place{m_program->addConstant(*bytes, bytes), to};
+    m_lastChannels.emplace(value, place);
+    return place;
+}
+
+Result<BufferId> Emitter::readRows(ValueId value)
+{
+    HALFTONE_TRY(const Place from, place(value));
+    if (isDense(from))
+        return from.buffer;
+    const View plain = viewOf(m_graph.desc(value));
+    const BufferId buffer = m_program->addBuffer(bytesOf(m_graph.desc(value)));
+    kernels::PlanStep step{
+        {m_graph.values[value].name}, "reorder", plain.dtype, {}, kernels::StepKind::Reorder};
+    m_program->addKernel(std::move(step),
+                         elementwise(std::vector<View>{from.view}, plain, {}, "x0", "reorder"),
+                         {from.buffer, buffer});
+    return buffer;
+}
+
+BufferId Emitter::writeRows(ValueId value)
+{
+    return write(value).buffer;
+}
+
+Place Emitter::write(ValueId value, Order order)
+{
+    if (m_places[value]) // a view of something larger, made before
+        return *m_places[value];
+    const kernels::TensorDesc &desc = m_graph.desc(value);
+    m_places[value] = Place{m_program->addBuffer(bytesOf(desc)), viewOf(desc, order)};
+    return *m_places[value];
+}
+
+Order Emitter::orderOf(ValueId value) const
+{
+    if (!m_places[value] || m_graph.desc(value).shape.rank() < 3)
+        return Order::Plain;
+    const bool isLast
+        = m_places[value]->view.strides == viewOf(m_graph.desc(value), Order::ChannelsLast).strides
+        && m_places[value]->view.strides != viewOf(m_graph.desc(value)).strides;
+    return isLast ? Order::ChannelsLast : Order::Plain;
+}
+
+bool Emitter::isDense(const Place &place) const
+{
+    View dense = place.view;
+    std::int64_t stride = 1;
+    for (std::size_t axis = dense.dims.size(); axis-- > 0;) {
+        if (dense.dims[axis] != 1 && dense.strides[axis] != stride)
+            return false;
+        stride *= dense.dims[axis];
+    }
+    return place.view.offset == 0;
+}
+
+kernels::PlanStep Emitter::stepOf(const PlanNode &node) const
+{
+    const bool isCast = node.op.is<ops::Cast>() && node.members.size() == 1;
+    return {node.members,
+            node.opName,
+            node.inputs.empty() ? m_graph.desc(node.outputs[0]).dtype : m_graph.desc(node.inputs[0]).dtype,
+            {},
+            isCast ? kernels::StepKind::Cast : kernels::StepKind::Compute};
+}
+
+void Emitter::launch(KernelText kernel, std::vector<BufferId> arguments)
+{
+    m_program->addKernel(stepOf(node()), std::move(kernel), std::move(arguments));
+}
+
+/// What one kernel over elements is being made of.
+struct Emitter::Chain
+{
+    Dims dims;
+    std::vector<View> views;
+    std::vector<BufferId> buffers;
+    std::vector<std::string> members;
+    std::string statements;
+    std::size_t names = 0;
+    ValueId largest = plan::kNoValue; ///< an operand of the result's shape
+
+    std::string define(const std::string &expression)
+    {
+        const std::string name = "t" + std::to_string(names++);
+        statements += "        const auto " + name + " = " + expression + ";\n";
+        return name;
+    }
+};
+
+Result<std::string> Emitter::argumentOf(Chain &chain, const PlanNode &node, std::size_t input)
+{
+    const ValueId value = node.inputs[input];
+    const std::uint32_t producer = m_uses.producer[value];
+    if (!m_places[value] && producer != plan::kNoPlanNode && m_absorbed[producer])
+        return inChain(chain, m_graph.nodes[producer]);
+    HALFTONE_TRY(const Place place, read(value));
+    const View view = stretchedInput(node, input, place.view, chain.dims);
+    if (m_graph.desc(value).shape == m_graph.desc(node.outputs[0]).shape)
+        chain.largest = value;
+    for (std::size_t k = 0; k < chain.views.size(); ++k)
+        if (chain.buffers[k] == place.buffer && chain.views[k] == view)
+            return "x" + std::to_string(k);
+    chain.views.push_back(view);
+    chain.buffers.push_back(place.buffer);
+    return "x" + std::to_string(chain.views.size() - 1);
+}
+
+Result<std::string> Emitter::inChain(Chain &chain, const PlanNode &node)
+{
+    std::vector<std::string> arguments;
+    for (std::size_t k = 0; k < node.inputs.size(); ++k) {
+        HALFTONE_TRY(std::string argument, argumentOf(chain, node, k));
+        arguments.push_back(std::move(argument));
+    }
+    const kernels::Operation operation = operationOf(m_graph, node);
+    const auto text = elementText(operation, arguments);
+    if (!text)
+        return unsupported("plan", "no function of one element");
+    const tensor::DType type = operation.outputs[0].dtype;
+    std::string result = chain.define(
+        tensor::isFloat(type) ? *text : "held<" + std::string(typeName(type)) + ">(" + *text + ")");
+    for (const plan::PostOp &post : node.post) {
+        PlanNode single{post.op, node.opName, {}, {node.outputs[0]}, {node.outputs[0]}, {}};
+        std::vector<std::string> sides{result};
+        if (post.operand != plan::kNoValue) {
+            single.inputs.push_back(post.operand);
+            HALFTONE_TRY(std::string side, argumentOf(chain, single, 1));
+            sides.push_back(std::move(side));
+        }
+        const auto postText = elementText(operationOf(m_graph, single), sides);
+        if (!postText)
+            return unsupported("plan", "a post-operation");
+        result = chain.define(*postText);
+    }
+    chain.members.insert(chain.members.end(), node.members.begin(), node.members.end());
+    return result;
+}
+
+Result<void> Emitter::emitElements()
+{
+    const PlanNode &root = node();
+    for (std::size_t k = 1; k < root.outputs.size(); ++k)
+        if (readsOutput(root.outputs[k]))
+            return unsupported("plan", "a second result of a function of one element");
+    Chain chain;
+    chain.dims = dimsOf(m_graph.desc(root.outputs[0]));
+    HALFTONE_TRY(const std::string result, inChain(chain, root));
+    const Order order = chain.largest == plan::kNoValue ? Order::Plain : orderOf(chain.largest);
+    const Place to = write(root.outputs[0], order);
+    kernels::PlanStep step = stepOf(root);
+    if (chain.members.size() > 1)
+        step.kind = kernels::StepKind::Compute;
+    step.nodes = std::move(chain.members);
+    std::vector<BufferId> arguments = std::move(chain.buffers);
+    arguments.push_back(to.buffer);
+    m_program->addKernel(std::move(step),
+                         elementwise(chain.views, to.view, chain.statements, result, "elementwise"),
+                         std::move(arguments));
+    return {};
+}
+
+Result<std::pair<Epilogue, std::vector<BufferId>>> Emitter::epilogueOf(const PlanNode &node)
+{
+    Epilogue epilogue;
+    std::vector<BufferId> buffers;
+    const Dims dims = dimsOf(m_graph.desc(node.outputs[0]));
+    std::size_t names = 0;
+    for (const plan::PostOp &post : node.post) {
+        PlanNode single{post.op, node.opName, {}, {node.outputs[0]}, {node.outputs[0]}, {}};
+        std::vector<std::string> sides{epilogue.expression};
+        if (post.operand != plan::kNoValue) {
+            single.inputs.push_back(post.operand);
+            HALFTONE_TRY(const Place place, read(post.operand));
+            sides.push_back("e" + std::to_string(epilogue.operands.size()));
+            epilogue.operands.push_back(stretchedInput(single, 1, place.view, dims));
+            buffers.push_back(place.buffer);
+        }
+        const auto text = elementText(operationOf(m_graph, single), sides);
+        if (!text)
+            return unsupported("plan", "a post-operation that kernels do not know");
+        const std::string name = "t" + std::to_string(names++);
+        epilogue.statements += "    const auto " + name + " = " + *text + ";\n";
+        epilogue.expression = name;
+    }
+    return std::pair(std::move(epilogue), std::move(buffers));
+}
+
+Result<std::unique_ptr<Program>> Emitter::finish()
+{
+    for (std::size_t k = 0; k < m_graph.outputs.size(); ++k) {
+        const ValueId value = m_graph.outputs[k];
+        HALFTONE_TRY(const BufferId buffer, readRows(value)); // readers outside know one layout
+        m_program->addOutput(
+            m_graph.outputNames.size() > k ? m_graph.outputNames[k] : m_graph.values[value].name, buffer);
+    }
+    HALFTONE_CHECK(m_program->finish());
+    return std::move(m_program);
+}
+
+} // namespace halftone::backends::cuda

@@ -1,0 +1,96 @@
+#pragma once
+
+#include "core/backends/cuda/element_kernel.h"
+#include "core/backends/cuda/program.h"
+#include "core/plan/plan_edit.h"
+#include "core/plan/plan_graph.h"
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace halftone::backends::cuda {
+
+/// Where a value lies and how.
+struct Place
+{
+    BufferId buffer = 0;
+    View view;
+};
+
+/// What plans are made for.
+struct EmitOptions
+{
+    bool allowsTf32 = false;
+};
+
+/// Makes steps of the nodes of a plan graph, in order, and keeps where each value lies. A function of one element whose only
+/// reader is another one gets no step: it is computed where it is read.
+class Emitter
+{
+public:
+    Emitter(const plan::PlanGraph &graph, std::shared_ptr<Gpu> gpu, EmitOptions options);
+
+    const plan::PlanGraph &graph() const { return m_graph; }
+    Program &program() { return *m_program; }
+    const EmitOptions &options() const { return m_options; }
+    void enter(std::size_t node) { m_node = node; }
+    const plan::PlanNode &node() const { return m_graph.nodes[m_node]; }
+
+    /// fails: Unsupported for a type that kernels do not know
+    Result<Place> read(plan::ValueId value);
+    /// A constant in another layout, made here once.
+    Result<Place> readAs(plan::ValueId value, Order order);
+    Place write(plan::ValueId value, Order order = Order::Plain);
+    /// Dense row-major, of any type, for kernels of the host.
+    Result<BufferId> readRows(plan::ValueId value);
+    BufferId writeRows(plan::ValueId value);
+    /// `value` is what lies there already.
+    void alias(plan::ValueId value, Place place) { m_places[value] = std::move(place); }
+    /// In which order a result that is computed element by element from `value` best lies.
+    Order orderOf(plan::ValueId value) const;
+    bool isDense(const Place &place) const; ///< row-major, without gaps
+
+    bool isAbsorbed(std::size_t node) const { return m_absorbed[node]; }
+    bool readsOutput(plan::ValueId value) const
+    {
+        return !m_uses.readers[value].empty() || m_uses.isOutput[value];
+    }
+
+    kernels::PlanStep stepOf(const plan::PlanNode &node) const;
+    void launch(KernelText kernel, std::vector<BufferId> arguments);
+
+    /// The current node, a function of elements, with those that it takes in.
+    Result<void> emitElements();
+    /// What the node's post-operations do to `acc`, and the buffers of the operands.
+    Result<std::pair<Epilogue, std::vector<BufferId>>> epilogueOf(const plan::PlanNode &node);
+
+    Result<std::unique_ptr<Program>> finish();
+
+private:
+    struct Chain;
+    Result<std::string> inChain(Chain &chain, const plan::PlanNode &node);
+    Result<std::string> argumentOf(Chain &chain, const plan::PlanNode &node, std::size_t input);
+    void findAbsorbed();
+    Result<Place> place(plan::ValueId value);
+
+    const plan::PlanGraph &m_graph;
+    plan::PlanUses m_uses;
+    EmitOptions m_options;
+    std::unique_ptr<Program> m_program;
+    std::vector<std::optional<Place>> m_places; ///< by ValueId
+    std::unordered_map<plan::ValueId, Place> m_lastChannels; ///< constants whose channels come last
+    std::vector<bool> m_absorbed; ///< by node
+    std::size_t m_node = 0;
+};
+
+/// The operation of a node without its post-operations.
+kernels::Operation operationOf(const plan::PlanGraph &graph, const plan::PlanNode &node);
+/// How input `k` of a function of elements is seen by its result. Needs: isElementwise()
+View stretchedInput(const plan::PlanNode &node, std::size_t k, const View &view, const Dims &result);
+
+/// Steps for the emitter's current node. fails: Unsupported, saying why
+Result<void> lower(Emitter &emitter);
+
+} // namespace halftone::backends::cuda

@@ -1,0 +1,12 @@
+#include "core/backends/cuda/gpu.h"
+
+namespace halftone::backends::cuda {
+
+std::string GpuInfo::toString() const
+{
+    return name + " (sm_" + std::to_string(arch) + "), " + std::to_string(multiprocessors)
+        + " multiprocessors, " + std::to_string(clockMhz) + " MHz, " + std::to_string(memoryBytes >> 30U)
+        + " GiB";
+}
+
+} // namespace halftone::backends::cuda

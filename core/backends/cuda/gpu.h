@@ -1,0 +1,92 @@
+#pragma once
+
+#include "core/backends/cuda/kernel_text.h"
+#include "core/backends/cuda/product.h"
+#include "core/base/result.h"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace halftone::backends::cuda {
+
+/// What the device is, for lists and reports.
+struct GpuInfo
+{
+    std::string name;
+    int arch = 0; ///< 90 of sm_90
+    int multiprocessors = 0;
+    int clockMhz = 0;
+    std::size_t memoryBytes = 0;
+
+    /// "NVIDIA H100 80GB HBM3 (sm_90), 132 multiprocessors, 1980 MHz, 79 GiB"
+    std::string toString() const;
+};
+
+/// Memory of the device; freed with the last owner.
+using DeviceMemory = std::shared_ptr<std::byte>;
+
+/// Kernels that were compiled together.
+class Module
+{
+public:
+    virtual ~Module() = default;
+};
+
+struct LaunchOf
+{
+    const KernelText *kernel = nullptr; ///< one of the module's
+    std::span<std::byte *const> arguments; ///< device addresses
+};
+
+/// Work that was recorded once and is given to the device in one call.
+class Recording
+{
+public:
+    virtual ~Recording() = default;
+};
+
+/// Moments in the stream.
+class Timer
+{
+public:
+    virtual ~Timer() = default;
+    virtual Result<void> mark(std::size_t k) = 0;
+    /// Between marks `k` and `k + 1`. Waits for the second.
+    virtual Result<double> microseconds(std::size_t k) = 0;
+};
+
+/// A device with one stream, in which all happens in order; for one thread at a time. Behind it stand the driver
+/// (toolkit/driver_gpu.h) and, in tests, the machine that the tests run on.
+/// fails, all of it: NoMemory, saying how much was asked for and what for; Unsupported for a device that is lost, busy or refuses
+///                   something, with the driver's own words
+class Gpu
+{
+public:
+    virtual ~Gpu() = default;
+
+    virtual const GpuInfo &info() const = 0;
+    virtual Result<DeviceMemory> allocate(std::size_t bytes, const std::string &what) = 0;
+    /// Memory of the machine that the device copies from and to without a detour.
+    virtual Result<DeviceMemory> allocateHost(std::size_t bytes, const std::string &what) = 0;
+    virtual Result<void> upload(std::byte *to, const std::byte *from, std::size_t bytes) = 0;
+    virtual Result<void> download(std::byte *to, const std::byte *from, std::size_t bytes) = 0;
+    virtual Result<void> synchronize() = 0;
+    virtual Result<std::shared_ptr<Module>> compile(std::span<const KernelText> kernels) = 0;
+    virtual Result<void> launch(Module &module, const LaunchOf &launch) = 0;
+    /// A product by a library of the device's maker. fails: Unsupported where there is none, or it does not take this one: the
+    /// kernels of our own compute it then.
+    virtual Result<std::unique_ptr<Product>> prepare(const ProductDesc &)
+    {
+        return unsupported("product", "no library for products");
+    }
+    /// What is launched from here on is recorded, not done.
+    virtual Result<void> beginRecording() = 0;
+    virtual Result<std::unique_ptr<Recording>> endRecording() = 0;
+    virtual Result<void> replay(Recording &recording) = 0;
+    virtual Result<std::unique_ptr<Timer>> makeTimer(std::size_t marks) = 0;
+};
+
+} // namespace halftone::backends::cuda

@@ -1,0 +1,92 @@
+#include "core/backends/cuda/kernel_text.h"
+
+#include "core/base/fnv1a.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace halftone::backends::cuda {
+
+// half_bits() and friends are the device's own instructions; whoever compiles the kernels for another machine defines
+// HALFTONE_HOST and brings them.
+constexpr std::string_view kPrelude = R"cuda(
+#ifndef HALFTONE_HOST
+#define INFINITY __int_as_float(0x7f800000)
+#define NAN __int_as_float(0x7fffffff)
+__device__ inline float half_value(unsigned short b) { float f; asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(b)); return f; }
+__device__ inline unsigned short half_bits(float f) { unsigned short b; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(b) : "f"(f)); return b; }
+#endif
+struct half_t { unsigned short bits; };
+struct bhalf_t { unsigned short bits; };
+struct bool_t { unsigned char bits; };
+__device__ inline float bhalf_value(unsigned short b) { return __uint_as_float((unsigned)b << 16); }
+__device__ inline unsigned short bhalf_bits(float f)
+{
+    const unsigned u = __float_as_uint(f);
+    if ((u & 0x7fffffffu) > 0x7f800000u)
+        return (unsigned short)((u >> 16) | 0x40u);
+    return (unsigned short)((u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
+}
+__device__ inline float num(float x) { return x; }
+__device__ inline double num(double x) { return x; }
+__device__ inline float num(half_t x) { return half_value(x.bits); }
+__device__ inline float num(bhalf_t x) { return bhalf_value(x.bits); }
+__device__ inline long long num(bool_t x) { return x.bits != 0; }
+template <class T> __device__ inline long long num(T x) { return (long long)x; }
+template <class T> struct pack { template <class N> __device__ static T of(N x) { return (T)x; } };
+template <> struct pack<half_t> { template <class N> __device__ static half_t of(N x) { return {half_bits((float)x)}; } };
+template <> struct pack<bhalf_t> { template <class N> __device__ static bhalf_t of(N x) { return {bhalf_bits((float)x)}; } };
+template <> struct pack<bool_t> { template <class N> __device__ static bool_t of(N x) { return {(unsigned char)(x != 0)}; } };
+template <class T, class N> __device__ inline auto held(N x) { return num(pack<T>::of(x)); }
+template <class T, int V> struct alignas(sizeof(T) * V) vec { T at[V]; };
+
+template <class N> __device__ inline N larger(N a, N b) { return a > b || a != a ? a : b; }
+template <class N> __device__ inline N smaller(N a, N b) { return a < b || a != a ? a : b; }
+template <class N> __device__ inline N remainder_of(N a, N b)
+{
+    if (b == 0) return 0;
+    const N rest = fmod(a, b);
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+template <class N> __device__ inline N softplus(N x) { return x > 20 ? x : log1p(exp(x)); }
+
+struct join_sum { template <class N> __device__ static N of(N a, N b) { return a + b; } };
+struct join_product { template <class N> __device__ static N of(N a, N b) { return a * b; } };
+struct join_max { template <class N> __device__ static N of(N a, N b) { return b > a || b != b ? b : a; } };
+struct join_min { template <class N> __device__ static N of(N a, N b) { return b < a || b != b ? b : a; } };
+// Of all threads of the block, whose number is a multiple of 32; every thread gets the result.
+template <class J, class N> __device__ inline N over_block(N x)
+{
+    __shared__ N parts[32];
+    for (int distance = 16; distance > 0; distance /= 2)
+        x = J::of(x, __shfl_xor_sync(0xffffffffu, x, distance));
+    __syncthreads();
+    if (threadIdx.x % 32 == 0)
+        parts[threadIdx.x / 32] = x;
+    __syncthreads();
+    N all = parts[0];
+    for (unsigned warp = 1; warp < blockDim.x / 32; ++warp)
+        all = J::of(all, parts[warp]);
+    return all;
+}
+)cuda";
+
+std::string_view prelude()
+{
+    return kPrelude;
+}
+
+KernelText named(std::string text, std::string label)
+{
+    Fnv1a hash;
+    hash.add(text);
+    std::array<char, 16> digits{};
+    const auto end = std::to_chars(digits.begin(), digits.end(), hash.value(), 16);
+    const std::string name = "k_" + std::string(digits.begin(), end.ptr);
+    for (std::size_t at = text.find('@'); at != std::string::npos; at = text.find('@', at))
+        text.replace(at, 1, name);
+    return {name, std::move(text), 1, 1, false, std::move(label)};
+}
+
+} // namespace halftone::backends::cuda

@@ -1,0 +1,47 @@
+#include "core/backends/cuda/lower.h"
+
+#include "core/backends/cuda/element_text.h"
+
+namespace halftone::backends::cuda {
+
+Error refused(std::string why)
+{
+    return unsupported("plan", std::move(why));
+}
+
+Result<void> requireSingleOutput(const Emitter &emitter)
+{
+    const plan::PlanNode &node = emitter.node();
+    for (std::size_t k = 1; k < node.outputs.size(); ++k)
+        if (emitter.readsOutput(node.outputs[k]))
+            return refused("a second result of " + node.opName);
+    return {};
+}
+
+Result<void> lower(Emitter &emitter)
+{
+    const plan::PlanNode &node = emitter.node();
+    if (node.outputs.empty())
+        return refused("no result");
+    if (const auto count = emitter.graph().desc(node.outputs[0]).shape.elementCount(); !count || *count == 0)
+        return refused("an empty result");
+    if (isElementwise(operationOf(emitter.graph(), node)))
+        return emitter.emitElements();
+    HALFTONE_CHECK(requireSingleOutputOrSplit(emitter));
+    if (typeName(emitter.graph().desc(node.outputs[0]).dtype).empty())
+        return refused("results of type "
+                       + std::string(tensor::nameOf(emitter.graph().desc(node.outputs[0]).dtype)));
+    for (const auto &lowered : {&lowerProduct, &lowerMove, &lowerLines, &lowerWindow}) {
+        const std::optional<Result<void>> done = lowered(emitter);
+        if (done)
+            return *done;
+    }
+    return refused("no kernel for " + node.opName);
+}
+
+Result<void> requireSingleOutputOrSplit(const Emitter &emitter)
+{
+    return emitter.node().op.is<ops::Split>() ? Result<void>() : requireSingleOutput(emitter);
+}
+
+} // namespace halftone::backends::cuda

@@ -1,0 +1,300 @@
+#include "core/backends/cuda/lower.h"
+#include "core/backends/cuda/spatial_text.h"
+
+#include <algorithm>
+
+namespace halftone::backends::cuda {
+namespace {
+
+using plan::PlanNode;
+using plan::ValueId;
+using tensor::DType;
+
+bool areFloats(const Emitter &emitter, const PlanNode &node)
+{
+    const auto isFloat = [&](ValueId value) {
+        const DType type = emitter.graph().desc(value).dtype;
+        return tensor::isFloat(type) && !typeName(type).empty();
+    };
+    return std::ranges::all_of(node.inputs, isFloat) && isFloat(node.outputs[0]);
+}
+
+/// A bias in front of what follows: `axis` is that of the channels.
+void prependBias(Epilogue &epilogue, const View &bias, const Dims &dims, std::size_t axis)
+{
+    View along{bias.dtype, dims, Dims(dims.size(), 0), bias.offset};
+    along.strides[axis] = bias.strides[0];
+    const std::string name = "e" + std::to_string(epilogue.operands.size());
+    epilogue.operands.push_back(along);
+    const std::string first = "biased";
+    std::string statements = "    const auto biased = acc + " + name + ";\n";
+    std::string rest = epilogue.statements;
+    for (std::size_t at = rest.find("(acc)"); at != std::string::npos;
+         at = rest.find("(acc)", at + first.size()))
+        rest.replace(at, 5, "(biased)");
+    epilogue.statements = statements + rest;
+    if (epilogue.expression == "acc")
+        epilogue.expression = first;
+}
+
+/// The library's product, where it takes this one.
+Result<void> byLibrary(Emitter &emitter, ProductDesc desc, std::vector<BufferId> buffers,
+                       std::optional<BufferId> bias, const Place &to)
+{
+    const PlanNode &node = emitter.node();
+    const auto fusion = fusionOf(emitter.graph(), node);
+    if (!fusion)
+        return refused("post-operations that no library takes");
+    if (bias)
+        buffers.push_back(*bias);
+    desc.hasBias = bias.has_value();
+    if (fusion->residual != plan::kNoValue) {
+        HALFTONE_TRY(const Place residual, emitter.read(fusion->residual));
+        desc.residual = desc.isConvolution ? residual.view : reshaped(residual.view, desc.c.dims);
+        if (!desc.residual)
+            return refused("a residual in this layout");
+        buffers.push_back(residual.buffer);
+    }
+    desc.activation = fusion->activation;
+    desc.allowsTf32 = emitter.options().allowsTf32;
+    HALFTONE_TRY(std::unique_ptr<Product> product, emitter.program().gpu().prepare(desc));
+    buffers.push_back(to.buffer);
+    emitter.program().addProduct(emitter.stepOf(node), std::move(product), std::move(buffers));
+    return {};
+}
+
+/// A convolution's window, data and weight, as the kernels see them.
+struct ConvNode
+{
+    SpatialText text;
+    Place data;
+    Place weight;
+    View weightView; ///< (O, I / groups, kernel…)
+    std::optional<Place> bias;
+    Place to;
+};
+
+template <class Op>
+Result<ConvNode> convNode(Emitter &emitter, const Op &op, Order order)
+{
+    const PlanNode &node = emitter.node();
+    HALFTONE_TRY(const Place data, emitter.read(node.inputs[0]));
+    HALFTONE_TRY(
+        const Place weight,
+        emitter.readAs(node.inputs[1], op.layout == ops::Layout::ChannelsFirst ? order : Order::Plain));
+    ConvNode conv{{}, data, weight, channelsFirst(weight.view, op.layout), {}, {}};
+    HALFTONE_TRY(conv.text.window, ops::makeWindow(op.kernel, op.stride, op.dilate, op.pad));
+    if (op.hasBias) {
+        HALFTONE_TRY(const Place bias, emitter.read(node.inputs[2]));
+        conv.bias = bias;
+    }
+    conv.text.groups = op.groups;
+    conv.text.data = channelsFirst(data.view, op.layout);
+    conv.to = emitter.write(node.outputs[0], op.layout == ops::Layout::ChannelsFirst ? order : Order::Plain);
+    conv.text.result = channelsFirst(conv.to.view, op.layout);
+    return conv;
+}
+
+Result<void> ownConvolution(Emitter &emitter, const ConvNode &conv, const std::string &body,
+                            std::string label)
+{
+    const PlanNode &node = emitter.node();
+    HALFTONE_TRY(auto epilogue, emitter.epilogueOf(node));
+    auto &[text, operands] = epilogue;
+    const Dims dims(conv.to.view.dims);
+    // Operands stand in the result's own axes; the kernel walks those with channels in front.
+    const bool isLast
+        = conv.text.result.dims != conv.to.view.dims || conv.text.result.strides != conv.to.view.strides;
+    for (View &operand : text.operands)
+        operand = isLast ? channelsFirst(operand, ops::Layout::ChannelsLast) : operand;
+    std::vector<BufferId> buffers{conv.data.buffer, conv.weight.buffer};
+    buffers.insert(buffers.end(), operands.begin(), operands.end());
+    if (conv.bias) {
+        prependBias(text, conv.bias->view, conv.text.result.dims, 1);
+        buffers.push_back(conv.bias->buffer);
+    }
+    buffers.push_back(conv.to.buffer);
+    const std::vector<DType> types{conv.data.view.dtype, conv.weight.view.dtype};
+    emitter.launch(perElement(types, conv.text.result, body, text, std::move(label)), std::move(buffers));
+    return {};
+}
+
+Result<void> lowerConv(Emitter &emitter, const ops::Conv &op)
+{
+    HALFTONE_TRY(const ConvNode conv, convNode(emitter, op, Order::ChannelsLast));
+    ProductDesc desc{.isConvolution = true, .a = conv.text.data, .b = conv.weightView, .c = conv.text.result};
+    desc.stride = conv.text.window.stride;
+    desc.dilate = conv.text.window.dilate;
+    desc.padBegin = conv.text.window.padBegin;
+    desc.padEnd = conv.text.window.padEnd;
+    desc.groups = op.groups;
+    std::optional<BufferId> bias;
+    if (conv.bias)
+        bias = conv.bias->buffer;
+    const auto done
+        = byLibrary(emitter, std::move(desc), {conv.data.buffer, conv.weight.buffer}, bias, conv.to);
+    if (done.ok() || done.error().code != Errc::Unsupported)
+        return done;
+    return ownConvolution(emitter, conv, convolutionText(conv.text, conv.weightView), "convolution");
+}
+
+Result<void> lowerDeconv(Emitter &emitter, const ops::Deconv &op)
+{
+    if (std::ranges::any_of(op.targetShape, [](std::int64_t extent) { return extent != 0; }))
+        return refused("a transposed convolution to a given shape");
+    HALFTONE_TRY(const ConvNode conv, convNode(emitter, op, Order::Plain));
+    return ownConvolution(emitter, conv, transposedText(conv.text, conv.weightView),
+                          "transposed convolution");
+}
+
+/// Matrices in the last two axes of A, B and C, leading axes stretched.
+struct MatrixNode
+{
+    View a;
+    View b;
+    View c;
+    Place left;
+    Place right;
+    Place to;
+    std::optional<Place> bias; ///< one value a column
+};
+
+View transposed(View view)
+{
+    const std::size_t rank = view.dims.size();
+    std::swap(view.dims[rank - 2], view.dims[rank - 1]);
+    std::swap(view.strides[rank - 2], view.strides[rank - 1]);
+    return view;
+}
+
+Result<void> lowerMatrices(Emitter &emitter, const MatrixNode &matrices)
+{
+    std::optional<BufferId> bias;
+    if (matrices.bias)
+        bias = matrices.bias->buffer;
+    const auto done = byLibrary(emitter, {.a = matrices.a, .b = matrices.b, .c = matrices.c},
+                                {matrices.left.buffer, matrices.right.buffer}, bias, matrices.to);
+    if (done.ok() || done.error().code != Errc::Unsupported)
+        return done;
+    HALFTONE_TRY(auto epilogue, emitter.epilogueOf(emitter.node()));
+    auto &[text, operands] = epilogue;
+    for (View &operand : text.operands) {
+        const auto view = reshaped(operand, matrices.c.dims);
+        if (!view)
+            return refused("a post-operation whose operand does not fit the product");
+        operand = *view;
+    }
+    std::vector<BufferId> buffers{matrices.left.buffer, matrices.right.buffer};
+    buffers.insert(buffers.end(), operands.begin(), operands.end());
+    if (matrices.bias) {
+        prependBias(text, matrices.bias->view, matrices.c.dims, matrices.c.dims.size() - 1);
+        buffers.push_back(matrices.bias->buffer);
+    }
+    buffers.push_back(matrices.to.buffer);
+    emitter.launch(matrixProduct(matrices.a, matrices.b, matrices.c, text), std::move(buffers));
+    return {};
+}
+
+/// As one matrix each; nothing where a layout cannot be seen so.
+std::optional<View> asMatrix(const View &view, std::int64_t rows, std::int64_t columns)
+{
+    return reshaped(view, Dims{rows, columns});
+}
+
+Result<void> lowerFull(Emitter &emitter, const ops::FullyConnected &op)
+{
+    const PlanNode &node = emitter.node();
+    HALFTONE_TRY(const Place data, emitter.read(node.inputs[0]));
+    HALFTONE_TRY(const Place weight, emitter.read(node.inputs[1]));
+    MatrixNode matrices{{}, {}, {}, data, weight, emitter.write(node.outputs[0]), {}};
+    const std::int64_t features = weight.view.dims[1];
+    const std::int64_t rows = op.units == 0 ? 0 : countOf(matrices.to.view.dims) / op.units;
+    const auto a = asMatrix(data.view, rows, features);
+    const auto c = asMatrix(matrices.to.view, rows, op.units);
+    if (!a || !c || rows == 0)
+        return refused("data in this layout");
+    if (op.hasBias) {
+        HALFTONE_TRY(const Place bias, emitter.read(node.inputs[2]));
+        matrices.bias = bias;
+    }
+    matrices.a = *a;
+    matrices.b = transposed(weight.view);
+    matrices.c = *c;
+    return lowerMatrices(emitter, matrices);
+}
+
+Result<void> lowerDot(Emitter &emitter, const ops::MatMul &op, MatrixNode matrices)
+{
+    const View &a = matrices.left.view;
+    const View &b = matrices.right.view;
+    if (a.dims.empty() || b.dims.empty())
+        return refused("a product with a scalar");
+    const std::int64_t depth = op.transposeA ? a.dims.front() : a.dims.back();
+    if (depth == 0)
+        return refused("a sum of nothing");
+    const std::int64_t rows = countOf(a.dims) / depth;
+    const std::int64_t columns = countOf(b.dims) / depth;
+    const auto left = op.transposeA ? asMatrix(a, depth, rows) : asMatrix(a, rows, depth);
+    const auto right = op.transposeB ? asMatrix(b, columns, depth) : asMatrix(b, depth, columns);
+    const auto result = asMatrix(matrices.to.view, rows, columns);
+    if (!left || !right || !result)
+        return refused("data in this layout");
+    matrices.a = op.transposeA ? transposed(*left) : *left;
+    matrices.b = op.transposeB ? transposed(*right) : *right;
+    matrices.c = *result;
+    return lowerMatrices(emitter, matrices);
+}
+
+Result<void> lowerMatMul(Emitter &emitter, const ops::MatMul &op)
+{
+    const PlanNode &node = emitter.node();
+    HALFTONE_TRY(const Place left, emitter.read(node.inputs[0]));
+    HALFTONE_TRY(const Place right, emitter.read(node.inputs[1]));
+    MatrixNode matrices{left.view, right.view, {}, left, right, emitter.write(node.outputs[0]), {}};
+    if (op.form == ops::MatMul::Form::Dot)
+        return lowerDot(emitter, op, std::move(matrices));
+    View &a = matrices.a;
+    View &b = matrices.b;
+    if (a.dims.size() < 2 || b.dims.size() < 2)
+        return refused("a product with a vector");
+    if (op.form == ops::MatMul::Form::Batched) {
+        a = op.transposeA ? transposed(a) : a;
+        b = op.transposeB ? transposed(b) : b;
+    }
+    matrices.c = matrices.to.view;
+    if (a.dims.back() == 0)
+        return refused("a sum of nothing");
+    Dims dims = matrices.c.dims; // of the leading axes, those of the result
+    const auto stretchedMatrix = [&dims](const View &view) {
+        Dims target = dims;
+        target[dims.size() - 2] = view.dims[view.dims.size() - 2];
+        target[dims.size() - 1] = view.dims.back();
+        View result = stretched(view, target);
+        return result;
+    };
+    a = stretchedMatrix(a);
+    b = stretchedMatrix(b);
+    return lowerMatrices(emitter, matrices);
+}
+
+} // namespace
+
+std::optional<Result<void>> lowerProduct(Emitter &emitter)
+{
+    const PlanNode &node = emitter.node();
+    const bool isProduct = node.op.is<ops::Conv>() || node.op.is<ops::Deconv>()
+        || node.op.is<ops::FullyConnected>() || node.op.is<ops::MatMul>();
+    if (!isProduct)
+        return std::nullopt;
+    if (!areFloats(emitter, node))
+        return refused("a product of integers");
+    if (const auto *conv = node.op.getIf<ops::Conv>())
+        return lowerConv(emitter, *conv);
+    if (const auto *deconv = node.op.getIf<ops::Deconv>())
+        return lowerDeconv(emitter, *deconv);
+    if (const auto *full = node.op.getIf<ops::FullyConnected>())
+        return lowerFull(emitter, *full);
+    return lowerMatMul(emitter, node.op.as<ops::MatMul>());
+}
+
+} // namespace halftone::backends::cuda

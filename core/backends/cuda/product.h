@@ -1,0 +1,70 @@
+#pragma once
+
+#include "core/backends/cuda/view.h"
+#include "core/base/result.h"
+#include "core/plan/plan_graph.h"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace halftone::backends::cuda {
+
+enum class Activation : std::uint8_t
+{
+    None,
+    Relu,
+    GeluErf,
+    GeluTanh,
+    Sigmoid,
+    Tanh,
+    Swish
+};
+
+/// A sum of products as a vendor's library takes it, with what it does to the result: activation(product + bias + residual).
+struct ProductDesc
+{
+    bool isConvolution = false;
+    View a; ///< data (N, C, spatial…), or (batch…, m, k)
+    View b; ///< weight (O, I / groups, kernel…), or (batch…, k, n)
+    View c; ///< the result, as `a`
+    Dims stride{}; ///< of convolutions, by spatial axis, as the three below
+    Dims dilate{};
+    Dims padBegin{};
+    Dims padEnd{};
+    std::int64_t groups = 1;
+    bool hasBias = false; ///< of c's type: one value a channel, or a column
+    std::optional<View> residual{}; ///< dims of `c`
+    Activation activation = Activation::None;
+    bool allowsTf32 = false;
+};
+
+/// A product prepared by a library. Arguments: a, b[, bias][, residual], c: device addresses.
+class Product
+{
+public:
+    virtual ~Product() = default;
+    virtual std::string name() const = 0; ///< "cuDNN convolution + bias + relu"
+    virtual std::size_t workspaceBytes() const = 0;
+    virtual Result<void> enqueue(std::span<std::byte *const> arguments, std::byte *workspace) = 0;
+};
+
+/// What a library can do behind a product: a residual, then one activation.
+struct Fusion
+{
+    plan::ValueId residual = plan::kNoValue;
+    Activation activation = Activation::None;
+};
+/// Nothing where the post-operations are others, or in another order, or the residual has not the result's type and shape.
+std::optional<Fusion> fusionOf(const plan::PlanGraph &graph, const plan::PlanNode &node);
+
+/// Operations and bytes that a kernel of these views cannot do without, for the roofline.
+struct Work
+{
+    double flops = 0;
+    double bytes = 0;
+};
+Work workOf(const ProductDesc &desc);
+
+} // namespace halftone::backends::cuda

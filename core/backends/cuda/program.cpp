@@ -1,0 +1,250 @@
+#include "core/backends/cuda/program.h"
+
+#include "core/backends/cuda/arena.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace halftone::backends::cuda {
+BufferId Program::addBuffer(std::size_t bytes)
+{
+    m_buffers.push_back({bytes, {}, {}});
+    return static_cast<BufferId>(m_buffers.size() - 1);
+}
+
+BufferId Program::addConstant(std::span<const std::byte> values, std::shared_ptr<const void> owner)
+{
+    m_buffers.push_back({values.size(), values, std::move(owner)});
+    m_constantBytes += alignedUp(values.size());
+    return static_cast<BufferId>(m_buffers.size() - 1);
+}
+
+Program::Step &Program::add(kernels::PlanStep step, Kind kind, std::vector<BufferId> arguments)
+{
+    for (const BufferId id : arguments) {
+        m_buffers[id].firstStep = std::min(m_buffers[id].firstStep, m_steps.size());
+        m_buffers[id].lastStep = m_steps.size();
+    }
+    m_info.push_back(std::move(step));
+    m_steps.emplace_back();
+    m_steps.back().kind = kind;
+    m_steps.back().arguments = std::move(arguments);
+    return m_steps.back();
+}
+
+void Program::addKernel(kernels::PlanStep step, KernelText kernel, std::vector<BufferId> arguments)
+{
+    step.kernel = "own nvrtc " + kernel.label;
+    add(std::move(step), Kind::Kernel, std::move(arguments)).kernel = std::move(kernel);
+}
+
+void Program::addProduct(kernels::PlanStep step, std::unique_ptr<Product> product,
+                         std::vector<BufferId> arguments)
+{
+    step.kernel = product->name();
+    add(std::move(step), Kind::Product, std::move(arguments)).product = std::move(product);
+}
+
+std::size_t Program::addPort(BufferId buffer)
+{
+    m_ports.push_back({m_buffers[buffer].bytes, {}});
+    return m_ports.size() - 1;
+}
+
+std::size_t Program::addCopy(Kind kind, std::string name, BufferId buffer)
+{
+    const std::size_t port = addPort(buffer);
+    kernels::PlanStep step{{std::move(name)},
+                           "copy",
+                           {},
+                           kind == Kind::ToDevice ? "copy to the device" : "copy to the host",
+                           kernels::StepKind::Reorder};
+    add(std::move(step), kind, {buffer}).port = port;
+    return port;
+}
+
+void Program::addInput(std::string name, BufferId buffer)
+{
+    m_inputs.push_back(addCopy(Kind::ToDevice, std::move(name), buffer));
+}
+
+void Program::addOutput(std::string name, BufferId buffer)
+{
+    m_outputs.push_back(addCopy(Kind::ToHost, std::move(name), buffer));
+}
+
+void Program::addHostKernel(const kernels::PlanStep &step, std::unique_ptr<kernels::Kernel> kernel,
+                            std::vector<BufferId> inputs, std::vector<BufferId> outputs)
+{
+    const std::string name = step.nodes.empty() ? step.op : step.nodes.front();
+    std::vector<std::size_t> from;
+    for (const BufferId id : inputs)
+        from.push_back(addCopy(Kind::ToHost, name, id));
+    std::vector<std::size_t> to;
+    for (const BufferId id : outputs)
+        to.push_back(addPort(id));
+    kernels::PlanStep info = step;
+    info.kernel = "on the cpu: " + kernel->name();
+    Step &host = add(std::move(info), Kind::Host, {});
+    host.hostKernel = std::move(kernel);
+    host.hostInputs = std::move(from);
+    host.hostOutputs = to;
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+        kernels::PlanStep copy{{name}, "copy", {}, "copy to the device", kernels::StepKind::Reorder};
+        add(std::move(copy), Kind::ToDevice, {outputs[k]}).port = to[k];
+    }
+}
+
+Result<void> Program::uploadConstants(std::byte *at)
+{
+    for (Buffer &buffer : m_buffers) {
+        if (buffer.owner == nullptr)
+            continue;
+        buffer.address = at;
+        if (!buffer.constant.empty())
+            HALFTONE_CHECK(m_gpu->upload(at, buffer.constant.data(), buffer.constant.size()));
+        at += alignedUp(buffer.bytes);
+    }
+    HALFTONE_CHECK(m_gpu->synchronize());
+    for (Buffer &buffer : m_buffers)
+        buffer.constant = {};
+    return {};
+}
+
+Result<void> Program::placeBuffers()
+{
+    std::vector<Lifetime> lifetimes;
+    std::vector<BufferId> ids;
+    for (BufferId id = 0; id < m_buffers.size(); ++id) {
+        const Buffer &buffer = m_buffers[id];
+        if (buffer.owner != nullptr || buffer.firstStep == ~std::size_t{0})
+            continue;
+        lifetimes.push_back({buffer.bytes, buffer.firstStep, buffer.lastStep});
+        ids.push_back(id);
+    }
+    const Arena arena = arrange(lifetimes);
+    m_arenaBytes = arena.bytes;
+    HALFTONE_TRY(m_arena, m_gpu->allocate(std::max(m_arenaBytes, kDeviceAlignment), "the values of a plan"));
+    HALFTONE_TRY(m_constants,
+                 m_gpu->allocate(std::max(m_constantBytes, kDeviceAlignment), "the parameters of a plan"));
+    for (std::size_t k = 0; k < ids.size(); ++k)
+        m_buffers[ids[k]].address = m_arena.get() + arena.offsets[k];
+    return uploadConstants(m_constants.get());
+}
+
+Result<void> Program::compile()
+{
+    std::vector<KernelText> kernels;
+    std::unordered_set<std::string> known;
+    std::size_t workspace = 0;
+    for (const Step &step : m_steps) {
+        if (step.kind == Kind::Kernel && known.insert(step.kernel.name).second)
+            kernels.push_back(step.kernel);
+        if (step.product)
+            workspace = std::max(workspace, step.product->workspaceBytes());
+    }
+    if (workspace > 0) {
+        HALFTONE_TRY(m_workspace, m_gpu->allocate(workspace, "the workspace of a library"));
+    }
+    if (!kernels.empty()) {
+        HALFTONE_TRY(m_module, m_gpu->compile(kernels));
+    }
+    return {};
+}
+
+Result<void> Program::finish()
+{
+    HALFTONE_CHECK(placeBuffers());
+    for (Port &port : m_ports) {
+        HALFTONE_TRY(port.host,
+                     m_gpu->allocateHost(std::max<std::size_t>(port.bytes, 1), "a copy of values"));
+        std::fill_n(port.host.get(), port.bytes, std::byte{0});
+    }
+    for (Step &step : m_steps)
+        for (const BufferId id : step.arguments)
+            step.addresses.push_back(m_buffers[id].address);
+    HALFTONE_CHECK(compile());
+    HALFTONE_TRY(m_timer, m_gpu->makeTimer(m_steps.size() + 1));
+    return record();
+}
+
+/// One launch of a graph costs what a single kernel's does.
+Result<void> Program::record()
+{
+    if (std::ranges::any_of(m_steps, [](const Step &step) { return step.kind == Kind::Host; }))
+        return {};
+    HALFTONE_CHECK(m_gpu->beginRecording());
+    Result<void> done;
+    for (std::size_t k = 0; k < m_steps.size() && done.ok(); ++k)
+        done = runStep(m_steps[k]);
+    auto recording
+        = m_gpu->endRecording(); // also where a step failed: the stream must not stay in that state
+    HALFTONE_CHECK(done);
+    HALFTONE_TRY(m_recording, std::move(recording));
+    return {};
+}
+
+std::size_t Program::launchCount() const
+{
+    return static_cast<std::size_t>(std::ranges::count_if(
+        m_steps, [](const Step &step) { return step.kind == Kind::Kernel || step.kind == Kind::Product; }));
+}
+
+Result<void> Program::runHost(Step &step)
+{
+    HALFTONE_CHECK(m_gpu->synchronize());
+    std::vector<const std::byte *> inputs;
+    for (const std::size_t port : step.hostInputs)
+        inputs.push_back(m_ports[port].host.get());
+    std::vector<std::byte *> outputs;
+    for (const std::size_t port : step.hostOutputs)
+        outputs.push_back(m_ports[port].host.get());
+    return step.hostKernel->run(inputs, outputs);
+}
+
+Result<void> Program::runStep(Step &step)
+{
+    switch (step.kind) {
+    case Kind::Kernel:
+        return m_gpu->launch(*m_module, {&step.kernel, step.addresses});
+    case Kind::Product:
+        return step.product->enqueue(step.addresses, m_workspace.get());
+    case Kind::Host:
+        return runHost(step);
+    case Kind::ToDevice:
+        return m_gpu->upload(step.addresses[0], m_ports[step.port].host.get(), m_ports[step.port].bytes);
+    case Kind::ToHost:
+        return m_gpu->download(m_ports[step.port].host.get(), step.addresses[0], m_ports[step.port].bytes);
+    }
+    return {};
+}
+
+Result<void> Program::run(const Progress &progress)
+{
+    if (m_recording) {
+        HALFTONE_CHECK(progress.checkStop());
+        HALFTONE_CHECK(m_gpu->replay(*m_recording));
+        return m_gpu->synchronize();
+    }
+    for (Step &step : m_steps) {
+        HALFTONE_CHECK(progress.checkStop());
+        HALFTONE_CHECK(runStep(step));
+    }
+    return m_gpu->synchronize();
+}
+
+Result<void> Program::runTimed(std::span<double> microseconds)
+{
+    HALFTONE_CHECK(m_timer->mark(0));
+    for (std::size_t k = 0; k < m_steps.size(); ++k) {
+        HALFTONE_CHECK(runStep(m_steps[k]));
+        HALFTONE_CHECK(m_timer->mark(k + 1));
+    }
+    HALFTONE_CHECK(m_gpu->synchronize());
+    for (std::size_t k = 0; k < std::min(m_steps.size(), microseconds.size()); ++k) {
+        HALFTONE_TRY(microseconds[k], m_timer->microseconds(k));
+    }
+    return {};
+}
+
+} // namespace halftone::backends::cuda

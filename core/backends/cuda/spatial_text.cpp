@@ -1,0 +1,140 @@
+#include "core/backends/cuda/spatial_text.h"
+
+namespace halftone::backends::cuda {
+namespace {
+
+std::string digits(std::int64_t value)
+{
+    return std::to_string(value);
+}
+
+/// Place in a view, whose axes stand at the given names.
+std::string placeOf(const View &view, const std::vector<std::string> &names)
+{
+    std::string text = digits(view.offset);
+    for (std::size_t k = 0; k < names.size(); ++k)
+        if (view.strides[k] != 0)
+            text += " + " + names[k] + " * " + digits(view.strides[k]);
+    return text;
+}
+
+std::vector<std::string> withSpatial(std::vector<std::string> names, const std::string &prefix,
+                                     std::size_t rank)
+{
+    for (std::size_t k = 0; k < rank; ++k)
+        names.push_back(prefix + digits(static_cast<std::int64_t>(k)));
+    return names;
+}
+
+std::string axisName(const std::string &prefix, std::size_t axis)
+{
+    return prefix + digits(static_cast<std::int64_t>(axis));
+}
+
+/// Loops over the taps, which leave out those beside the data; `inside` sees the data's places i0, ….
+std::string tapLoops(const SpatialText &op, const std::string &inside)
+{
+    std::string text;
+    std::string close;
+    for (std::size_t k = 0; k < op.window.rank(); ++k) {
+        const std::string tap = axisName("k", k);
+        const std::string at = axisName("i", k);
+        text += "    for (int " + tap + " = 0; " + tap + " < " + digits(op.window.kernel[k]) + "; ++" + tap
+            + ") {\n    const long long " + at + " = c" + digits(static_cast<std::int64_t>(k) + 2) + " * "
+            + digits(op.window.stride[k]) + " - " + digits(op.window.padBegin[k]) + " + " + tap + " * "
+            + digits(op.window.dilate[k]) + ";\n    if (" + at + " < 0 || " + at
+            + " >= " + digits(op.data.dims[k + 2]) + ")\n        continue;\n";
+        close += "    }\n";
+    }
+    return text + inside + close;
+}
+
+std::string numberOf(const SpatialText &op)
+{
+    return std::string(numberName(op.result.dtype));
+}
+
+} // namespace
+
+View channelsFirst(const View &view, ops::Layout layout)
+{
+    if (layout == ops::Layout::ChannelsFirst || view.dims.size() < 3)
+        return view;
+    std::vector<std::size_t> axes{0, view.dims.size() - 1};
+    for (std::size_t axis = 1; axis + 1 < view.dims.size(); ++axis)
+        axes.push_back(axis);
+    return permuted(view, axes);
+}
+
+std::string convolutionText(const SpatialText &op, const View &weight)
+{
+    const std::int64_t inputs = weight.dims[1];
+    const std::string data = placeOf(
+        op.data, withSpatial({"c0", "(group * " + digits(inputs) + " + c)"}, "i", op.window.rank()));
+    const std::string taps = placeOf(weight, withSpatial({"c1", "c"}, "k", op.window.rank()));
+    return "    " + numberOf(op) + " acc = 0;\n    const long long group = c1 / "
+        + digits(op.result.dims[1] / op.groups) + ";\n    (void)group;\n"
+        + tapLoops(op,
+                   "    for (int c = 0; c < " + digits(inputs) + "; ++c)\n        acc += num(p0[" + data
+                       + "]) * num(p1[" + taps + "]);\n");
+}
+
+std::string transposedText(const SpatialText &op, const View &weight)
+{
+    const std::int64_t outputs = weight.dims[1]; // of one group
+    const std::int64_t inputs = op.data.dims[1] / op.groups;
+    std::string text = "    " + numberOf(op) + " acc = 0;\n    const long long group = c1 / "
+        + digits(outputs) + ", o = c1 % " + digits(outputs) + ";\n";
+    std::string close;
+    for (std::size_t k = 0; k < op.window.rank(); ++k) {
+        const std::string tap = axisName("k", k);
+        const std::string far = axisName("s", k);
+        const std::string at = axisName("i", k);
+        const std::string stride = digits(op.window.stride[k]);
+        text += "    for (int " + tap + " = 0; " + tap + " < " + digits(op.window.kernel[k]) + "; ++" + tap
+            + ") {\n    const long long " + far + " = c" + digits(static_cast<std::int64_t>(k) + 2) + " + "
+            + digits(op.window.padBegin[k]) + " - " + tap + " * " + digits(op.window.dilate[k])
+            + ";\n    if (" + far + " < 0 || " + far + " % " + stride
+            + " != 0)\n        continue;\n    const long long " + at + " = " + far + " / " + stride
+            + ";\n    if (" + at + " >= " + digits(op.data.dims[k + 2]) + ")\n        continue;\n";
+        close += "    }\n";
+    }
+    const std::string channel = "(group * " + digits(inputs) + " + c)";
+    const std::string data = placeOf(op.data, withSpatial({"c0", channel}, "i", op.window.rank()));
+    const std::string taps = placeOf(weight, withSpatial({channel, "o"}, "k", op.window.rank()));
+    return text + "    for (int c = 0; c < " + digits(inputs) + "; ++c)\n        acc += num(p0[" + data
+        + "]) * num(p1[" + taps + "]);\n" + close;
+}
+
+std::string poolText(const SpatialText &op, const PoolText &pool)
+{
+    using Kind = PoolText::Kind;
+    const std::string type = numberOf(op);
+    const std::string x
+        = "num(p0[" + placeOf(op.data, withSpatial({"c0", "c1"}, "i", op.window.rank())) + "])";
+    if (pool.kind == Kind::Max)
+        return "    " + type + " acc = " + literal(pool.lowest, type) + ";\n"
+            + tapLoops(op, "    const " + type + " x = " + x + ";\n    acc = x > acc || x != x ? x : acc;\n");
+    std::string text = "    " + type + " acc = 0;\n    long long taps = 0;\n"
+        + tapLoops(op, "    acc += " + x + ";\n    ++taps;\n");
+    if (pool.kind == Kind::Sum)
+        return text + "    (void)taps;\n";
+    if (!pool.countsPadding)
+        return text + "    acc = taps > 0 ? acc / taps : (" + type + ")0;\n";
+    // A window is as long as it reaches within data and padding.
+    text += "    long long covered = 1;\n    (void)taps;\n";
+    for (std::size_t k = 0; k < op.window.rank(); ++k) {
+        const std::string first = "(c" + digits(static_cast<std::int64_t>(k) + 2) + " * "
+            + digits(op.window.stride[k]) + " - " + digits(op.window.padBegin[k]) + ")";
+        const std::int64_t reach = (op.window.kernel[k] - 1) * op.window.dilate[k] + 1;
+        const std::string limit = digits(op.data.dims[k + 2] + op.window.padEnd[k]);
+        text += "    {\n        const long long end = " + first + " + " + digits(reach) + " < " + limit
+            + " ? " + first + " + " + digits(reach) + " : " + limit
+            + ";\n        const long long length = (end - " + first + " + " + digits(op.window.dilate[k] - 1)
+            + ") / " + digits(op.window.dilate[k])
+            + ";\n        covered *= length > 0 ? length : 0;\n    }\n";
+    }
+    return text + "    acc = covered > 0 ? acc / covered : (" + type + ")0;\n";
+}
+
+} // namespace halftone::backends::cuda
