@@ -153,6 +153,13 @@ Result<BufferId> Emitter::readRows(ValueId value)
     return buffer;
 }
 
+Result<Place> Emitter::readPlain(ValueId value)
+{
+    HALFTONE_TRY(const Place from, read(value));
+    HALFTONE_TRY(const BufferId buffer, readRows(value));
+    return Place{buffer, viewOf(m_graph.desc(value))};
+}
+
 BufferId Emitter::writeRows(ValueId value)
 {
     return write(value).buffer;

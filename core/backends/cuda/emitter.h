@@ -42,6 +42,8 @@ public:
     Result<Place> read(plan::ValueId value);
     /// A constant in another layout, made here once.
     Result<Place> readAs(plan::ValueId value, Order order);
+    /// Row-major without gaps: put in that order by a step of its own where it lies otherwise. fails: as read()
+    Result<Place> readPlain(plan::ValueId value);
     Place write(plan::ValueId value, Order order = Order::Plain);
     /// Dense row-major, of any type, for kernels of the host.
     Result<BufferId> readRows(plan::ValueId value);

@@ -76,6 +76,7 @@ public:
     virtual Result<void> synchronize() = 0;
     virtual Result<std::shared_ptr<Module>> compile(std::span<const KernelText> kernels) = 0;
     virtual Result<void> launch(Module &module, const LaunchOf &launch) = 0;
+    virtual bool hasLibraries() const { return false; } ///< prepare() may work
     /// A product by a library of the device's maker. fails: Unsupported where there is none, or it does not take this one: the
     /// kernels of our own compute it then.
     virtual Result<std::unique_ptr<Product>> prepare(const ProductDesc &)

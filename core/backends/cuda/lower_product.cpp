@@ -63,6 +63,12 @@ Result<void> byLibrary(Emitter &emitter, ProductDesc desc, std::vector<BufferId>
     return {};
 }
 
+/// What a library does not do behind a product is better done by a kernel behind the library's than by a product of our own.
+bool isBetterTakenApart(Emitter &emitter)
+{
+    return !emitter.node().post.empty() && emitter.program().gpu().hasLibraries();
+}
+
 /// A convolution's window, data and weight, as the kernels see them.
 struct ConvNode
 {
@@ -133,7 +139,7 @@ Result<void> lowerConv(Emitter &emitter, const ops::Conv &op)
         bias = conv.bias->buffer;
     const auto done
         = byLibrary(emitter, std::move(desc), {conv.data.buffer, conv.weight.buffer}, bias, conv.to);
-    if (done.ok() || done.error().code != Errc::Unsupported)
+    if (done.ok() || done.error().code != Errc::Unsupported || isBetterTakenApart(emitter))
         return done;
     return ownConvolution(emitter, conv, convolutionText(conv.text, conv.weightView), "convolution");
 }
@@ -174,7 +180,7 @@ Result<void> lowerMatrices(Emitter &emitter, const MatrixNode &matrices)
         bias = matrices.bias->buffer;
     const auto done = byLibrary(emitter, {.a = matrices.a, .b = matrices.b, .c = matrices.c},
                                 {matrices.left.buffer, matrices.right.buffer}, bias, matrices.to);
-    if (done.ok() || done.error().code != Errc::Unsupported)
+    if (done.ok() || done.error().code != Errc::Unsupported || isBetterTakenApart(emitter))
         return done;
     HALFTONE_TRY(auto epilogue, emitter.epilogueOf(emitter.node()));
     auto &[text, operands] = epilogue;
@@ -204,7 +210,7 @@ std::optional<View> asMatrix(const View &view, std::int64_t rows, std::int64_t c
 Result<void> lowerFull(Emitter &emitter, const ops::FullyConnected &op)
 {
     const PlanNode &node = emitter.node();
-    HALFTONE_TRY(const Place data, emitter.read(node.inputs[0]));
+    HALFTONE_TRY(const Place data, emitter.readPlain(node.inputs[0]));
     HALFTONE_TRY(const Place weight, emitter.read(node.inputs[1]));
     MatrixNode matrices{{}, {}, {}, data, weight, emitter.write(node.outputs[0]), {}};
     const std::int64_t features = weight.view.dims[1];
@@ -225,6 +231,8 @@ Result<void> lowerFull(Emitter &emitter, const ops::FullyConnected &op)
 
 Result<void> lowerDot(Emitter &emitter, const ops::MatMul &op, MatrixNode matrices)
 {
+    HALFTONE_TRY(matrices.left, emitter.readPlain(emitter.node().inputs[0]));
+    HALFTONE_TRY(matrices.right, emitter.readPlain(emitter.node().inputs[1]));
     const View &a = matrices.left.view;
     const View &b = matrices.right.view;
     if (a.dims.empty() || b.dims.empty())

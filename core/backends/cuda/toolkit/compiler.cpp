@@ -45,8 +45,8 @@ public:
 private:
     Result<std::string> compiled(nvrtcProgram program, int arch) const
     {
-        const std::string target = "--gpu-architecture=sm_" + std::to_string(arch);
-        const std::array options{target.c_str(), "--std=c++17", "--extra-device-vectorization"};
+        const std::string target = "-arch=sm_" + std::to_string(arch);
+        const std::array options{target.c_str(), "-std=c++17"};
         if (const auto code
             = m_calls.nvrtcCompileProgram(program, static_cast<int>(options.size()), options.data());
             code != NVRTC_SUCCESS) {

@@ -266,6 +266,7 @@ public:
                                 launch.kernel->label);
     }
 
+    bool hasLibraries() const override { return !m_makers.empty(); }
     Result<std::unique_ptr<Product>> prepare(const ProductDesc &desc) override
     {
         HALFTONE_CHECK(m_context->enter());

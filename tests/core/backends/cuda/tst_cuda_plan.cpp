@@ -1,0 +1,349 @@
+#include "core/backends/backends.h"
+#include "core/backends/cuda/backend.h"
+#include "core/backends/reference/reference_backend.h"
+#include "core/dialect/registry.h"
+#include "core/infer/infer_types.h"
+#include "core/infer/typed_model.h"
+#include "core/infer/variables.h"
+#include "core/interpret/interpreter.h"
+#include "core/interpret/random_params.h"
+#include "core/io/arrays/npz.h"
+#include "core/io/model_io.h"
+#include "core/kernels/latency_plan.h"
+#include "core/mixed/convert_model.h"
+#include "core/tensor/elements.h"
+#include "tests/core/backends/cuda/host_gpu.h"
+#include "tests/support/build_graph.h"
+
+#include <QDir>
+#include <QTest>
+
+#include <cmath>
+#include <cstring>
+
+using namespace halftone;
+using graph::Entry;
+using tensor::DType;
+using tensor::Shape;
+using tensor::Tensor;
+
+/// Whole networks as the CUDA backend plans them, run on this machine (host_gpu.h): fused, with their channels last, over one arena.
+class CudaPlanTest : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void elementsThatFollowEachOtherAreOneKernel();
+    void channelsStayLastFromConvolutionToConvolution();
+    void whatHasNoKernelIsCopiedAndSaysSo();
+    void aRunIsOneLaunch();
+    void aSecondRunTakesNewInputs();
+    void networks_data();
+    void networks();
+    void sharedModels_data();
+    void sharedModels();
+};
+
+namespace {
+
+using Shapes = std::unordered_map<std::string, Shape>;
+
+Result<infer::TypedModel> typedOf(const graph::Model &model, const Shapes &inputs)
+{
+    Shapes known = inputs;
+    for (const tensor::Array &array : model.parameters)
+        known.emplace(dialect::variableOf(model.graph, array.name), array.shape);
+    infer::TypedModel typed{model, {}, {}};
+    HALFTONE_TRY(typed.shapes, infer::inferShapes(model.graph, known));
+    std::vector<policy::Warning> warnings;
+    HALFTONE_TRY(const auto variables, infer::classifyVariables(model, {}, warnings));
+    std::vector<DType> ofVariables;
+    for (const infer::Variable &variable : variables)
+        ofVariables.push_back(variable.type);
+    HALFTONE_TRY(typed.types, infer::inferTypes(model.graph, ofVariables));
+    return typed;
+}
+
+/// A plan on this machine, and what it was given.
+struct Planned
+{
+    std::shared_ptr<test::HostGpu> gpu = std::make_shared<test::HostGpu>();
+    std::unique_ptr<kernels::LatencyPlan> plan;
+    QString failure;
+
+    std::vector<std::string> kernels() const
+    {
+        std::vector<std::string> names;
+        for (const kernels::PlanStep &step : plan->steps())
+            names.push_back(step.kernel);
+        return names;
+    }
+};
+
+std::shared_ptr<const kernels::Backend> reference()
+{
+    return backends::reference::referenceBackend({1, false});
+}
+
+Planned planned(const graph::Model &model, const Shapes &inputs)
+{
+    Planned result;
+    const auto typed = typedOf(model, inputs);
+    if (!typed.ok()) {
+        result.failure = QString::fromStdString(typed.error().message());
+        return result;
+    }
+    auto plan = backends::cuda::cudaBackend(result.gpu, {}, reference())->plan(typed.value(), {});
+    if (plan.ok())
+        result.plan = std::move(plan).value();
+    else
+        result.failure = QString::fromStdString(plan.error().message());
+    return result;
+}
+
+/// Numbers between -1 and 1, others for each seed.
+std::vector<float> numbers(std::size_t count, unsigned seed)
+{
+    std::vector<float> values(count);
+    for (std::size_t k = 0; k < count; ++k)
+        values[k] = static_cast<float>((k * 37 + seed * 11) % 101) / 50.0F - 1.0F;
+    return values;
+}
+
+void feed(kernels::LatencyPlan &plan, unsigned seed)
+{
+    for (std::size_t k = 0; k < plan.inputs().size(); ++k) {
+        const kernels::TensorDesc &desc = plan.inputs()[k].desc;
+        const auto values
+            = numbers(static_cast<std::size_t>(*desc.shape.elementCount()), seed + static_cast<unsigned>(k));
+        tensor::narrow(values.data(), values.size(), desc.dtype, plan.input(k).data());
+    }
+}
+
+std::vector<double> outputOf(const kernels::LatencyPlan &plan, std::size_t k)
+{
+    std::vector<double> values(static_cast<std::size_t>(*plan.outputs()[k].desc.shape.elementCount()));
+    tensor::widen(plan.outputs()[k].desc.dtype, plan.output(k).data(), values.size(), values.data());
+    return values;
+}
+
+/// The same inputs through the interpreter.
+Result<std::vector<Tensor>> interpreted(const graph::Model &model, const kernels::LatencyPlan &plan,
+                                        unsigned seed)
+{
+    interpret::Feed values;
+    for (std::size_t k = 0; k < plan.inputs().size(); ++k) {
+        const kernels::TensorDesc &desc = plan.inputs()[k].desc;
+        const auto drawn
+            = numbers(static_cast<std::size_t>(*desc.shape.elementCount()), seed + static_cast<unsigned>(k));
+        std::vector<std::byte> bytes(drawn.size() * tensor::sizeOf(desc.dtype));
+        tensor::narrow(drawn.data(), drawn.size(), desc.dtype, bytes.data());
+        values.emplace(plan.inputs()[k].name, Tensor::owning(desc.dtype, desc.shape, std::move(bytes)));
+    }
+    HALFTONE_TRY(auto interpreter, interpret::Interpreter::create(model, {reference()}));
+    return interpreter.run(values);
+}
+
+/// What is wrong with the plan's outputs; relative to the largest value of each.
+QString difference(const graph::Model &model, kernels::LatencyPlan &plan, unsigned seed, double tolerance)
+{
+    feed(plan, seed);
+    if (const auto done = plan.run(); !done.ok())
+        return QString::fromStdString(done.error().message());
+    const auto want = interpreted(model, plan, seed);
+    if (!want.ok())
+        return QString::fromStdString(want.error().message());
+    for (std::size_t k = 0; k < want.value().size(); ++k) {
+        const std::vector<double> got = outputOf(plan, k);
+        std::vector<double> expected(want.value()[k].elementCount());
+        tensor::widen(want.value()[k].dtype(), want.value()[k].bytes().data(), expected.size(),
+                      expected.data());
+        if (got.size() != expected.size())
+            return QStringLiteral("output %1 has %2 elements").arg(k).arg(got.size());
+        double largest = 0;
+        for (const double x : expected)
+            largest = std::max(largest, std::abs(x));
+        for (std::size_t i = 0; i < got.size(); ++i)
+            if (!(std::abs(got[i] - expected[i]) <= tolerance * std::max(largest, 1e-3)))
+                return QStringLiteral("output %1: element %2 is %3, expected %4")
+                    .arg(k)
+                    .arg(i)
+                    .arg(got[i])
+                    .arg(expected[i]);
+    }
+    return {};
+}
+
+graph::Model withParameters(const graph::Model &bare, const Shapes &inputs)
+{
+    auto model = interpret::withRandomParameters(bare, inputs, 3);
+    if (!model.ok())
+        qFatal("%s", model.error().message().c_str());
+    return std::move(model).value();
+}
+
+/// conv, batch norm, ReLU, conv, a sum with what came before, ReLU, pooling, a layer, softmax.
+graph::Model residualNetwork()
+{
+    test::GraphBuilder g;
+    const Entry x = g.variable("x");
+    const auto conv = [&g](const char *name, Entry from, const char *filters) {
+        return g.op(
+            "Convolution", name,
+            {from, g.variable(std::string(name) + "_weight"), g.variable(std::string(name) + "_bias")},
+            {{"kernel", "(3, 3)"}, {"pad", "(1, 1)"}, {"num_filter", filters}});
+    };
+    const Entry first = conv("c1", x, "8");
+    const Entry norm = g.op("BatchNorm", "n",
+                            {first, g.variable("n_gamma"), g.variable("n_beta"), g.variable("n_moving_mean"),
+                             g.variable("n_moving_var")});
+    const Entry active = g.op("Activation", "a1", {norm}, {{"act_type", "relu"}});
+    const Entry second = conv("c2", active, "8");
+    const Entry sum = g.op("elemwise_add", "s", {second, active});
+    const Entry relu = g.op("Activation", "a2", {sum}, {{"act_type", "relu"}});
+    const Entry pool
+        = g.op("Pooling", "p", {relu}, {{"kernel", "(2, 2)"}, {"stride", "(2, 2)"}, {"pool_type", "avg"}});
+    const Entry full = g.op("FullyConnected", "f", {pool, g.variable("f_weight"), g.variable("f_bias")},
+                            {{"num_hidden", "10"}});
+    return withParameters(g.model({g.op("softmax", "y", {full})}), {{"x", Shape{2, 3, 6, 6}}});
+}
+
+} // namespace
+
+void CudaPlanTest::elementsThatFollowEachOtherAreOneKernel()
+{
+    test::GraphBuilder g;
+    const Entry x = g.variable("x");
+    const Entry y = g.variable("y");
+    const Entry sum = g.op("broadcast_add", "s", {x, y});
+    const Entry e = g.op("sigmoid", "e", {g.op("tanh", "t", {sum})});
+    const graph::Model model = g.model({g.op("broadcast_mul", "m", {e, g.op("exp", "z", {x})})});
+    const Planned made = planned(model, {{"x", Shape{2, 3, 8}}, {"y", Shape{3, 1}}});
+    QVERIFY2(made.plan, qPrintable(made.failure));
+    QCOMPARE(made.kernels(),
+             (std::vector<std::string>{"copy to the device", "copy to the device", "own nvrtc elementwise",
+                                       "copy to the host"}));
+    QCOMPARE(made.plan->steps()[2].nodes.size(), 5U);
+    const QString wrong = difference(model, *made.plan, 1, 1e-6);
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+}
+
+void CudaPlanTest::channelsStayLastFromConvolutionToConvolution()
+{
+    const graph::Model model = residualNetwork();
+    const Planned made = planned(model, {{"x", Shape{2, 3, 6, 6}}});
+    QVERIFY2(made.plan, qPrintable(made.failure));
+    // BatchNorm, ReLU, the sum and the biases are in the convolutions; nothing is put in another order on the way, but for the
+    // layer that wants its features in rows.
+    QCOMPARE(made.kernels(),
+             (std::vector<std::string>{"copy to the device", "own nvrtc convolution", "own nvrtc convolution",
+                                       "own nvrtc pooling", "own nvrtc reorder", "own nvrtc matrix product",
+                                       "own nvrtc softmax", "copy to the host"}));
+    const QString wrong = difference(model, *made.plan, 2, 1e-5);
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+}
+
+void CudaPlanTest::whatHasNoKernelIsCopiedAndSaysSo()
+{
+    test::GraphBuilder g;
+    const Entry x = g.variable("x");
+    const Entry sorted = g.op("sort", "order", {g.op("relu", "r", {x})});
+    const graph::Model model = g.model({g.op("exp", "e", {sorted})});
+    const Planned made = planned(model, {{"x", Shape{2, 5}}});
+    QVERIFY2(made.plan, qPrintable(made.failure));
+    const auto kernels = made.kernels();
+    QVERIFY(std::ranges::any_of(kernels,
+                                [](const std::string &name) { return name.starts_with("on the cpu: "); }));
+    QCOMPARE(std::ranges::count(kernels, "copy to the host"), 2);
+    QVERIFY(std::ranges::count(kernels, "copy to the device") >= 2);
+    const QString wrong = difference(model, *made.plan, 1, 1e-6);
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+}
+
+void CudaPlanTest::aRunIsOneLaunch()
+{
+    const Planned made = planned(residualNetwork(), {{"x", Shape{2, 3, 6, 6}}});
+    QVERIFY(made.plan);
+    const std::size_t launched = made.gpu->launches; // while it was recorded
+    QVERIFY(made.plan->run().ok());
+    QVERIFY(made.plan->run().ok());
+    QCOMPARE(made.gpu->launches, launched);
+    QCOMPARE(made.gpu->replays, 2U);
+}
+
+void CudaPlanTest::aSecondRunTakesNewInputs()
+{
+    const graph::Model model = residualNetwork();
+    const Planned made = planned(model, {{"x", Shape{2, 3, 6, 6}}});
+    QVERIFY(made.plan);
+    for (const unsigned seed : {1U, 5U, 1U}) {
+        const QString wrong = difference(model, *made.plan, seed, 1e-5);
+        QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+    }
+    std::vector<double> times(made.plan->steps().size());
+    QVERIFY(made.plan->runTimed(times).ok());
+    QVERIFY(std::ranges::all_of(times, [](double time) { return time > 0; }));
+}
+
+void CudaPlanTest::networks_data()
+{
+    QTest::addColumn<QString>("target");
+    for (const char *type : {"float32", "float16", "bfloat16"})
+        QTest::newRow(type) << type;
+}
+
+void CudaPlanTest::networks()
+{
+    QFETCH(QString, target);
+    graph::Model model = residualNetwork();
+    if (target != "float32") {
+        policy::Policy policy;
+        policy.target = *tensor::dtypeNamed(target.toStdString());
+        const auto converted = mixed::convertModel(model, policy, false);
+        QVERIFY2(converted.ok(), converted.ok() ? "" : converted.error().message().c_str());
+        model = converted.value().model;
+    }
+    const Planned made = planned(model, {{"x", Shape{2, 3, 6, 6}}});
+    QVERIFY2(made.plan, qPrintable(made.failure));
+    const QString wrong = difference(model, *made.plan, 3,
+                                     target == "float32"       ? 1e-5
+                                         : target == "float16" ? 4e-3
+                                                               : 3e-2);
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+}
+
+void CudaPlanTest::sharedModels_data()
+{
+    QTest::addColumn<QString>("folder");
+    const QString shared = qEnvironmentVariable("HALFTONE_SHARED");
+    for (const char *name : {"cifar-resnet20-v1", "mtcnn-det3"})
+        if (!shared.isEmpty())
+            QTest::newRow(name) << shared + "/models/" + name;
+    if (shared.isEmpty())
+        QTest::newRow("none") << QString();
+}
+
+void CudaPlanTest::sharedModels()
+{
+    QFETCH(QString, folder);
+    if (folder.isEmpty())
+        QSKIP("HALFTONE_SHARED names no folder with trained models");
+    const QDir dir(folder);
+    const QStringList files = dir.entryList({"*-symbol.json", "*.onnx"});
+    QVERIFY(!files.isEmpty());
+    const auto loaded = io::loadModel(dir.filePath(files[0]).toStdString(), {});
+    QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+    const auto recorded = io::readNpz(dir.filePath("reference.npz").toStdString());
+    QVERIFY(recorded.ok());
+    Shapes inputs;
+    for (const io::NamedTensor &array : recorded.value())
+        if (array.name.starts_with("in0."))
+            inputs.emplace(array.name.substr(4), array.tensor.shape());
+    const Planned made = planned(loaded.value().model, inputs);
+    QVERIFY2(made.plan, qPrintable(made.failure));
+    const QString wrong = difference(loaded.value().model, *made.plan, 1, 1e-4);
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+}
+
+QTEST_GUILESS_MAIN(CudaPlanTest)
+#include "tst_cuda_plan.moc"
