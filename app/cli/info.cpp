@@ -4,6 +4,7 @@
 #include "app/cli/output.h"
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
+#include "core/infer/static_shapes.h"
 #include "core/infer/variables.h"
 #include "core/report/json_values.h"
 
@@ -99,7 +100,8 @@ Json infoJson(const Facts &facts)
                            {"shape", report::jsonShape(facts.shapes.of(head))}});
     Json notes = facts.notes;
     if (facts.loaded.onnx)
-        return onnxInfo(facts.loaded, parametersJson(facts.loaded.model.parameters), std::move(notes));
+        return onnxInfo(facts.loaded, facts.shapes, parametersJson(facts.loaded.model.parameters),
+                        std::move(notes));
     return {{"format", "mxnet-symbol"},
             {"symbol", facts.loaded.modelPath},
             {"params_file", facts.loaded.paramsPath.empty() ? Json(nullptr) : Json(facts.loaded.paramsPath)},
@@ -193,6 +195,10 @@ Result<void> info(const ModelOptions &options, bool json)
                  infer::classifyVariables(loaded.model, {}, warnings));
     std::vector<std::string> notes = loaded.notes;
     HALFTONE_TRY(infer::ShapeMap shapes, session.shapes(notes));
+    if (auto more = infer::staticShapes(loaded.model, shapes); more.ok())
+        shapes = std::move(more).value();
+    else
+        notes.push_back(more.error().message());
     Facts facts{loaded, std::move(variables), std::move(shapes), {}, std::move(notes)};
     for (NodeId id = 0; id < facts.graph().nodeCount(); ++id) {
         if (!facts.graph().isVariable(id))

@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
 #include "core/patterns/unit.h"
+#include "core/report/json_values.h"
 
 #include <map>
 #include <set>
@@ -66,6 +67,25 @@ Json valuesJson(const std::vector<io::OnnxFacts::Value> &values)
     return rows;
 }
 
+/// Reshapes whose targets the network computes, with the shapes that follow from arithmetic alone.
+Json computedShapes(const graph::Graph &graph, const infer::ShapeMap &shapes)
+{
+    const dialect::Dialect &dialect = dialect::of(graph);
+    Json rows = Json::array();
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        const graph::NodeDef &node = graph.node(id);
+        const auto inputs = graph.inputs(id);
+        if (node.isVariable() || inputs.size() < 2 || graph.inputs(inputs[1].node).empty())
+            continue;
+        const auto op = dialect.readKind(node);
+        if (op.ok() && (op.value().is<ops::Reshape>() || op.value().is<ops::Expand>()))
+            rows.push_back({{"node", node.name},
+                            {"op", node.op},
+                            {"shape", report::jsonShape(shapes.byNode[id].front())}});
+    }
+    return rows;
+}
+
 } // namespace
 
 Json unitsJson(const graph::Model &model)
@@ -81,7 +101,7 @@ Json unitsJson(const graph::Model &model)
     return units;
 }
 
-Json onnxInfo(const io::LoadedModel &loaded, Json params, Json notes)
+Json onnxInfo(const io::LoadedModel &loaded, const infer::ShapeMap &shapes, Json params, Json notes)
 {
     const io::OnnxFacts &facts = *loaded.onnx;
     Counts counts;
@@ -102,6 +122,7 @@ Json onnxInfo(const io::LoadedModel &loaded, Json params, Json notes)
             {"ops", counts.operators},
             {"unknown_ops", counts.unknown},
             {"units", unitsJson(loaded.model)},
+            {"computed_shapes", computedShapes(loaded.model.graph, shapes)},
             {"params", std::move(params)},
             {"external_data", {{"file", facts.externalFiles}, {"bytes", facts.externalBytes}}},
             {"quantized", {{"qdq", counts.hasQdq}, {"qoperator", counts.hasQoperators}}},

@@ -1,0 +1,290 @@
+#include "core/infer/static_shapes.h"
+
+#include "core/dialect/dialect.h"
+#include "core/ops/infer_shape.h"
+#include "core/tensor/elements.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+namespace halftone::infer {
+namespace {
+
+using graph::NodeId;
+using tensor::DType;
+using tensor::Shape;
+using tensor::Tensor;
+
+/// Vectors of more elements are no shapes.
+constexpr std::int64_t kMostNumbers = 64;
+
+using Number = std::optional<std::int64_t>; ///< nothing: not known
+
+/// A scalar or vector of whole numbers.
+struct Numbers
+{
+    std::vector<Number> values;
+    bool isScalar = false;
+
+    bool isKnown() const
+    {
+        return std::ranges::all_of(values, [](const Number &value) { return value.has_value(); });
+    }
+};
+
+std::optional<Numbers> numbersOf(const Tensor &tensor)
+{
+    const bool isWhole = tensor.dtype() == DType::I64 || tensor.dtype() == DType::I32;
+    if (!isWhole || tensor.shape().rank() > 1
+        || tensor.elementCount() > static_cast<std::size_t>(kMostNumbers))
+        return std::nullopt;
+    const auto bytes = tensor.bytes();
+    std::vector<std::byte> aligned(bytes.begin(), bytes.end());
+    const auto values = tensor::integers(tensor.dtype(), aligned.data(), tensor.elementCount());
+    return Numbers{{values.begin(), values.end()}, tensor.shape().rank() == 0};
+}
+
+Tensor tensorOf(const Numbers &numbers)
+{
+    std::vector<std::byte> bytes(numbers.values.size() * sizeof(std::int64_t));
+    for (std::size_t k = 0; k < numbers.values.size(); ++k)
+        std::memcpy(bytes.data() + k * sizeof(std::int64_t), &*numbers.values[k], sizeof(std::int64_t));
+    const auto count = static_cast<std::int64_t>(numbers.values.size());
+    return Tensor::owning(DType::I64, numbers.isScalar ? Shape(std::vector<std::int64_t>{}) : Shape{count},
+                          std::move(bytes));
+}
+
+Number joined(ops::BinaryKind kind, Number a, Number b)
+{
+    std::int64_t result = 0;
+    if (!a || !b)
+        return std::nullopt;
+    switch (kind) {
+    case ops::BinaryKind::Add:
+        return __builtin_add_overflow(*a, *b, &result) ? Number() : Number(result);
+    case ops::BinaryKind::Sub:
+        return __builtin_sub_overflow(*a, *b, &result) ? Number() : Number(result);
+    case ops::BinaryKind::Mul:
+        return __builtin_mul_overflow(*a, *b, &result) ? Number() : Number(result);
+    case ops::BinaryKind::Div: // of extents, which are not negative
+        return *a >= 0 && *b > 0 ? Number(*a / *b) : Number();
+    case ops::BinaryKind::Maximum:
+        return std::max(*a, *b);
+    case ops::BinaryKind::Minimum:
+        return std::min(*a, *b);
+    default:
+        return std::nullopt;
+    }
+}
+
+class ShapeArithmetic
+{
+public:
+    ShapeArithmetic(const graph::Model &model, ShapeMap shapes)
+        : m_graph(model.graph)
+        , m_dialect(dialect::of(model.graph))
+        , m_shapes(std::move(shapes))
+        , m_numbers(model.graph.nodeCount())
+        , m_constants(model.graph.nodeCount())
+    {
+        for (const tensor::Array &array : model.parameters)
+            m_arrays.emplace(dialect::variableOf(m_graph, array.name), &array.values);
+    }
+
+    Result<ShapeMap> run()
+    {
+        for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
+            const graph::NodeDef &node = m_graph.node(id);
+            if (node.isVariable()) {
+                if (const auto at = m_arrays.find(node.name); at != m_arrays.end())
+                    hold(id, *at->second);
+            } else if (node.subgraphs.empty()) {
+                HALFTONE_CHECK(visit(id, node));
+            }
+        }
+        return std::move(m_shapes);
+    }
+
+private:
+    using Inputs = std::vector<const Numbers *>; ///< null: not followed
+
+    void hold(NodeId id, const Tensor &constant)
+    {
+        m_constants[id] = constant;
+        m_numbers[id] = numbersOf(constant);
+    }
+
+    /// What readers of the entry may know; of unknown type where that is nothing.
+    Tensor valueOf(const graph::Entry &entry) const
+    {
+        if (entry.output != 0 || m_constants[entry.node].dtype() != DType::Unknown)
+            return entry.output == 0 ? m_constants[entry.node] : Tensor();
+        const auto &numbers = m_numbers[entry.node];
+        return numbers && numbers->isKnown() ? tensorOf(*numbers) : Tensor();
+    }
+
+    Result<void> visit(NodeId id, const graph::NodeDef &node)
+    {
+        if (const auto constant = m_dialect.constantOf(node); constant.ok() && constant.value())
+            hold(id, *constant.value());
+        Inputs inputs;
+        std::vector<Tensor> known;
+        for (const graph::Entry &entry : m_graph.inputs(id)) {
+            const auto &numbers = m_numbers[entry.node];
+            inputs.push_back(entry.output == 0 && numbers ? &*numbers : nullptr);
+            known.push_back(valueOf(entry));
+        }
+        const auto op = m_dialect.readWith(node, known);
+        if (!op.ok()) // inferShapes() has told of it, or it is read when it runs
+            return {};
+        HALFTONE_CHECK(complete(id, node, op.value()));
+        resolveTarget(id, node, inputs);
+        if (!m_numbers[id])
+            m_numbers[id] = follow(op.value(), id, inputs);
+        return {};
+    }
+
+    Result<void> complete(NodeId id, const graph::NodeDef &node, const ops::Operator &op)
+    {
+        std::vector<Shape> inputs;
+        for (const graph::Entry &entry : m_graph.inputs(id))
+            inputs.push_back(m_shapes.of(entry));
+        auto outcome = ops::inferShapes(op, inputs, m_shapes.byNode[id]);
+        if (outcome.ok())
+            return {};
+        Error error = std::move(outcome).error();
+        error.where = node.name;
+        return error;
+    }
+
+    /// A reshape whose target is known in part.
+    void resolveTarget(NodeId id, const graph::NodeDef &node, const Inputs &inputs)
+    {
+        const auto kind = m_dialect.readKind(node);
+        Shape &result = m_shapes.byNode[id].front();
+        if (!kind.ok() || !kind.value().is<ops::Reshape>() || inputs.size() < 2 || inputs[1] == nullptr
+            || inputs[1]->isKnown() || result.hasRank())
+            return;
+        const Shape &data = m_shapes.of(m_graph.inputs(id)[0]);
+        std::vector<std::int64_t> dims;
+        for (std::size_t axis = 0; axis < inputs[1]->values.size(); ++axis) {
+            const Number wanted = inputs[1]->values[axis];
+            const bool isKept = wanted == 0 && data.hasRank() && axis < data.rank();
+            dims.push_back(isKept ? data[axis] : wanted.value_or(0) > 0 ? *wanted : Shape::kUnknown);
+        }
+        result = Shape(std::move(dims));
+    }
+
+    std::optional<Numbers> follow(const ops::Operator &op, NodeId id, const Inputs &inputs) const
+    {
+        if (const auto *shape = op.getIf<ops::ShapeOf>())
+            return shapeNumbers(*shape, m_shapes.of(m_graph.inputs(id)[0]));
+        if (inputs.empty()
+            || !std::ranges::all_of(inputs, [](const Numbers *input) { return input != nullptr; }))
+            return op.is<ops::StridedSlice>() && !inputs.empty() && inputs[0] != nullptr
+                ? sliced(op.as<ops::StridedSlice>(), *inputs[0])
+                : std::nullopt;
+        if (const auto *take = op.getIf<ops::Take>())
+            return taken(*take, *inputs[0], *inputs[1]);
+        if (op.is<ops::Concat>())
+            return joinedEnds(inputs);
+        if (const auto *binary = op.getIf<ops::Binary>())
+            return combined(binary->kind, *inputs[0], *inputs[1]);
+        if (const auto *slice = op.getIf<ops::StridedSlice>())
+            return sliced(*slice, *inputs[0]);
+        const bool isView = op.is<ops::InsertAxes>() || op.is<ops::Squeeze>() || op.is<ops::Reshape>();
+        const Shape &result = m_shapes.byNode[id].front();
+        if (isView && result.hasRank() && result.rank() <= 1)
+            return Numbers{inputs[0]->values, result.rank() == 0};
+        const auto *unary = op.getIf<ops::Unary>();
+        const bool isKept
+            = op.is<ops::Cast>() || (unary != nullptr && unary->kind == ops::UnaryKind::Identity);
+        return isKept ? std::optional(*inputs[0]) : std::nullopt;
+    }
+
+    static std::optional<Numbers> shapeNumbers(const ops::ShapeOf &op, const Shape &shape)
+    {
+        if (op.count) {
+            const auto count = shape.elementCount();
+            return Numbers{{count ? Number(*count) : Number()}, op.isScalar};
+        }
+        if (!shape.hasRank())
+            return std::nullopt;
+        Numbers numbers;
+        const auto [first, end] = op.axes(shape.rank());
+        for (std::size_t axis = first; axis < end; ++axis)
+            numbers.values.push_back(shape[axis] == Shape::kUnknown ? Number() : Number(shape[axis]));
+        return numbers;
+    }
+
+    static std::optional<Numbers> taken(const ops::Take &op, const Numbers &data, const Numbers &places)
+    {
+        const auto count = static_cast<std::int64_t>(data.values.size());
+        if (data.isScalar || !places.isKnown() || (op.axis != 0 && op.axis != -1))
+            return std::nullopt;
+        Numbers numbers{{}, places.isScalar};
+        for (const Number &place : places.values) {
+            const std::int64_t at = *place < 0 ? *place + count : *place;
+            if (at < 0 || at >= count)
+                return std::nullopt;
+            numbers.values.push_back(data.values[static_cast<std::size_t>(at)]);
+        }
+        return numbers;
+    }
+
+    static std::optional<Numbers> joinedEnds(const Inputs &inputs)
+    {
+        Numbers numbers;
+        for (const Numbers *part : inputs)
+            numbers.values.insert(numbers.values.end(), part->values.begin(), part->values.end());
+        return numbers.values.size() <= static_cast<std::size_t>(kMostNumbers) ? std::optional(numbers)
+                                                                               : std::nullopt;
+    }
+
+    static std::optional<Numbers> combined(ops::BinaryKind kind, const Numbers &a, const Numbers &b)
+    {
+        const std::size_t count = std::max(a.values.size(), b.values.size());
+        const auto fits
+            = [count](const Numbers &side) { return side.values.size() == count || side.values.size() == 1; };
+        if (!fits(a) || !fits(b))
+            return std::nullopt;
+        Numbers numbers{{}, a.isScalar && b.isScalar};
+        for (std::size_t k = 0; k < count; ++k)
+            numbers.values.push_back(
+                joined(kind, a.values[a.values.size() == 1 ? 0 : k], b.values[b.values.size() == 1 ? 0 : k]));
+        return numbers;
+    }
+
+    static std::optional<Numbers> sliced(const ops::StridedSlice &op, const Numbers &data)
+    {
+        if (op.begin.size() != 1 || op.end.size() != 1 || data.isScalar
+            || (!op.step.empty() && op.step[0] != 1))
+            return std::nullopt;
+        const auto count = static_cast<std::int64_t>(data.values.size());
+        const auto place = [count](std::int64_t at) {
+            return std::clamp<std::int64_t>(at < 0 ? at + count : at, 0, count);
+        };
+        const std::int64_t begin = place(op.begin[0]);
+        const std::int64_t end = std::max(begin, place(op.end[0]));
+        return Numbers{{data.values.begin() + begin, data.values.begin() + end}, false};
+    }
+
+    const graph::Graph &m_graph;
+    const dialect::Dialect &m_dialect;
+    ShapeMap m_shapes;
+    std::vector<std::optional<Numbers>> m_numbers; ///< by NodeId: what output 0 holds
+    std::vector<Tensor> m_constants; ///< by NodeId; of unknown type where there is none
+    std::unordered_map<std::string_view, const Tensor *> m_arrays; ///< by variable
+};
+
+} // namespace
+
+Result<ShapeMap> staticShapes(const graph::Model &model, ShapeMap shapes)
+{
+    return ShapeArithmetic(model, std::move(shapes)).run();
+}
+
+} // namespace halftone::infer
