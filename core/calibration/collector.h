@@ -72,7 +72,43 @@ enum class Detail
     Formats, ///< also moments, exponents and what 16-bit formats lose
 };
 
-/// Collects the statistics of one tensor in one pass over its batches. Some 70 kB, however many values there are.
+/// Counts and sums over values, all but the histogram.
+struct Tally
+{
+    std::uint64_t count = 0;
+    std::uint64_t nan = 0;
+    std::uint64_t positiveInfinite = 0;
+    std::uint64_t negativeInfinite = 0;
+    std::uint64_t zeros = 0;
+    std::uint64_t negatives = 0;
+    float min = 0;
+    float max = 0;
+    bool hasFinite = false;
+    float smallest = 0; ///< least |x| > 0; 0 without any
+    std::uint64_t moments = 0; ///< values in the next two
+    double mean = 0;
+    double squares = 0; ///< of the distances from the mean
+    ExponentCounts exponents;
+    LossSums fp16;
+    LossSums bf16;
+
+    /// Gives the largest finite |x|, or 0.
+    float add(std::span<const float> values, Detail detail);
+    /// Counts, range and exponents of others. Sums and moments stay as they are.
+    void addCounts(const Tally &other);
+    TensorStatistics statistics() const; ///< without a histogram
+
+private:
+    float addBlock(std::span<const float> values, Detail detail);
+    void countOddities(std::span<const float> values);
+    void countExponents(std::span<const float> values, const ValueCounts &counts);
+    void addMoments(std::span<const float> values, const ValueCounts &counts, const LossSums &losses);
+    FormatLoss lossOf(const LossSums &losses, int smallestNormal, int mantissaBits) const;
+};
+
+/// Collects the statistics of one tensor in one pass over its batches, as MXNet does: the first batch settles the histogram's
+/// range, so that the result depends on how the examples fall into batches (MergingCollector's does not). Some 70 kB, however
+/// many values there are.
 class Collector
 {
 public:
@@ -81,34 +117,12 @@ public:
     {
     }
 
-    void add(std::span<const float> values);
+    void add(std::span<const float> values) { m_histogram.add(values, m_tally.add(values, m_detail)); }
     TensorStatistics statistics() const;
 
 private:
-    /// Gives the largest finite |x|, or 0.
-    float addBlock(std::span<const float> values);
-    void countOddities(std::span<const float> values);
-    void countExponents(std::span<const float> values, const ValueCounts &counts);
-    void addMoments(std::span<const float> values, const ValueCounts &counts, const LossSums &losses);
-    FormatLoss lossOf(const LossSums &losses, int smallestNormal, int mantissaBits) const;
-
     Detail m_detail;
-    std::uint64_t m_count = 0;
-    std::uint64_t m_nan = 0;
-    std::uint64_t m_positiveInfinite = 0;
-    std::uint64_t m_negativeInfinite = 0;
-    std::uint64_t m_zeros = 0;
-    std::uint64_t m_negatives = 0;
-    float m_min = 0;
-    float m_max = 0;
-    bool m_hasFinite = false;
-    float m_smallest = 0;
-    double m_mean = 0;
-    double m_squares = 0; ///< of the distances from the mean
-    std::uint64_t m_moments = 0; ///< values in them
-    ExponentCounts m_exponents;
-    LossSums m_fp16;
-    LossSums m_bf16;
+    Tally m_tally;
     Histogram m_histogram;
 };
 

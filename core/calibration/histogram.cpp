@@ -20,6 +20,13 @@ Histogram Histogram::ofParts(double limit, std::vector<std::uint64_t> counts, bo
     return histogram;
 }
 
+Histogram Histogram::ofZeros(std::uint64_t zeros)
+{
+    Histogram histogram;
+    histogram.m_zerosBefore = zeros;
+    return histogram;
+}
+
 std::vector<std::uint64_t> Histogram::counts() const
 {
     if (!isPacked())

@@ -45,6 +45,8 @@ public:
 
     /// A histogram from its parts, as a table holds them. Needs: an odd number of counts, or none, and then limit 0.
     static Histogram ofParts(double limit, std::vector<std::uint64_t> counts, bool isCoarsened);
+    /// Of nothing but zeros.
+    static Histogram ofZeros(std::uint64_t zeros);
 
 private:
     /// A bin with a count.

@@ -68,6 +68,7 @@ std::optional<std::uint64_t> addErrors(const Tensor &reference, const Tensor &ot
         metrics.add(std::span(r).first(length), std::span(x).first(length));
         notFinite += notFiniteIn(std::span(r).first(length));
     }
+    metrics.endExample();
     return notFinite;
 }
 

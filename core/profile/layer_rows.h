@@ -12,7 +12,7 @@
 /// Inside of LayerCompare: the figures that are being collected.
 namespace halftone::profile {
 
-/// Adds the errors of one tensor's values. Gives the number of reference values that are NaN or infinite; nothing, and no
+/// Adds the errors of one tensor's values, as one example. Gives the number of reference values that are NaN or infinite; nothing, and no
 /// errors, when the shapes differ.
 /// step  reals for 1 of `other`, which may be codes
 std::optional<std::uint64_t> addErrors(const tensor::Tensor &reference, const tensor::Tensor &other,

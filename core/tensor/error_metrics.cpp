@@ -130,6 +130,33 @@ void sumFastest(const Block &block, ErrorSums &sums)
     sum(block, sums);
 }
 
+/// Is (b.y - a.y) * (c.x - a.x) <= (c.y - a.y) * (b.x - a.x)? Multiplied out, every product is exact, and so is their sum.
+bool isBelowExactly(const RelativeEnvelope::Point &a, const RelativeEnvelope::Point &b,
+                    const RelativeEnvelope::Point &c)
+{
+    ExactSum sum;
+    const auto add = [&sum](float x, float y) { sum.add(double{x} * double{y}); };
+    add(b.second, c.first);
+    add(-b.second, a.first);
+    add(-a.second, c.first);
+    add(-c.second, b.first);
+    add(c.second, a.first);
+    add(a.second, b.first);
+    return sum.value() <= 0;
+}
+
+/// Does b, between a and c, lie on the line through both or below it? Needs: none further left or lower than the one before.
+bool isBelow(const RelativeEnvelope::Point &a, const RelativeEnvelope::Point &b,
+             const RelativeEnvelope::Point &c)
+{
+    const double rise = (double{b.second} - a.second) * (double{c.first} - a.first);
+    const double line = (double{c.second} - a.second) * (double{b.first} - a.first);
+    constexpr double kClear = 0x1p-48; // far beyond what six roundings do
+    if (std::abs(rise - line) > kClear * std::max(rise, line))
+        return rise < line;
+    return isBelowExactly(a, b, c);
+}
+
 } // namespace
 
 double decibels(double signal, double noise)
@@ -159,6 +186,19 @@ void RelativeEnvelope::insert(float r, float d)
         reduceToHull();
 }
 
+void RelativeEnvelope::add(const RelativeEnvelope &other)
+{
+    for (const Point &point : other.points())
+        add(point.first, point.second);
+}
+
+std::vector<RelativeEnvelope::Point> RelativeEnvelope::points() const
+{
+    RelativeEnvelope reduced = *this;
+    reduced.reduceToHull();
+    return std::move(reduced.m_points);
+}
+
 void RelativeEnvelope::reduceToHull()
 {
     m_points.insert(m_points.end(), m_added.begin(), m_added.end());
@@ -171,13 +211,7 @@ void RelativeEnvelope::reduceToHull()
     for (const Point &point : m_points) {
         if (!hull.empty() && point.second <= hull.back().second) // further right and no higher
             continue;
-        const auto isBelow = [&] { // the last point, seen from its neighbours
-            const Point &a = hull[hull.size() - 2];
-            const Point &b = hull.back();
-            return (double{b.second} - a.second) * (double{point.first} - a.first)
-                <= (double{point.second} - a.second) * (double{b.first} - a.first);
-        };
-        while (hull.size() >= 2 && isBelow())
+        while (hull.size() >= 2 && isBelow(hull[hull.size() - 2], hull.back(), point))
             hull.pop_back();
         hull.push_back(point);
     }
@@ -187,10 +221,8 @@ void RelativeEnvelope::reduceToHull()
 double RelativeEnvelope::largest(double c) const
 {
     double most = 0;
-    for (const auto *points : {&m_points, &m_added}) {
-        for (const auto &[r, d] : *points)
-            most = std::max(most, d > 0 ? double{d} / (double{r} + c) : 0);
-    }
+    for (const auto &[r, d] : points())
+        most = std::max(most, d > 0 ? double{d} / (double{r} + c) : 0);
     return most;
 }
 
@@ -226,6 +258,54 @@ void ErrorMetrics::addOddities(std::span<const float> reference, std::span<const
     }
 }
 
+void ErrorMetrics::endExample()
+{
+    const std::array<double, 5> ended{sumOf(m_sums.abs), sumOf(m_sums.squares), sumOf(m_sums.reference),
+                                      sumOf(m_sums.values), sumOf(m_sums.product)};
+    for (std::size_t k = 0; k < ended.size(); ++k) {
+        if (ended[k] != 0)
+            m_exact[k].add(ended[k]);
+    }
+    m_largest = std::max(m_largest, std::ranges::max(m_sums.largest));
+    m_sums = {};
+}
+
+void ErrorMetrics::add(const ErrorMetrics &other)
+{
+    endExample();
+    ErrorMetrics ended = other;
+    ended.endExample();
+    m_count += ended.m_count;
+    m_nan += ended.m_nan;
+    m_overflow += ended.m_overflow;
+    m_undefined += ended.m_undefined;
+    m_largest = std::max(m_largest, ended.m_largest);
+    for (std::size_t k = 0; k < m_exact.size(); ++k)
+        m_exact[k].add(ended.m_exact[k]);
+    m_relative.add(ended.m_relative);
+}
+
+ErrorParts ErrorMetrics::parts() const
+{
+    ErrorMetrics ended = *this;
+    ended.endExample();
+    return {m_count, m_nan, m_overflow, m_undefined, ended.m_largest, ended.m_exact, m_relative.points()};
+}
+
+ErrorMetrics ErrorMetrics::ofParts(const ErrorParts &parts)
+{
+    ErrorMetrics metrics;
+    metrics.m_count = parts.count;
+    metrics.m_nan = parts.nan;
+    metrics.m_overflow = parts.overflow;
+    metrics.m_undefined = parts.undefined;
+    metrics.m_largest = parts.largest;
+    metrics.m_exact = parts.sums;
+    for (const auto &[r, d] : parts.envelope)
+        metrics.m_relative.add(r, d);
+    return metrics;
+}
+
 ErrorFigures ErrorMetrics::figures() const
 {
     ErrorFigures figures;
@@ -234,15 +314,18 @@ ErrorFigures ErrorMetrics::figures() const
     figures.overflow = m_overflow;
     if (m_count == 0)
         return figures;
+    ErrorMetrics ended = *this;
+    ended.endExample();
+    const auto sum = [&ended](std::size_t k) { return ended.m_exact[k].value(); };
     const auto count = static_cast<double>(m_count);
-    const double noise = sumOf(m_sums.squares);
-    const double signal = sumOf(m_sums.reference);
-    figures.maxAbs = m_undefined > 0 ? kNaN : std::ranges::max(m_sums.largest);
-    figures.meanAbs = sumOf(m_sums.abs) / count;
+    const double noise = sum(1);
+    const double signal = sum(2);
+    figures.maxAbs = m_undefined > 0 ? kNaN : ended.m_largest;
+    figures.meanAbs = sum(0) / count;
     figures.rmse = std::sqrt(noise / count);
     if (signal != 0)
         figures.relativeL2 = std::sqrt(noise) / std::sqrt(signal);
-    figures.cosine = cosineOf(sumOf(m_sums.product), signal, sumOf(m_sums.values));
+    figures.cosine = cosineOf(sum(4), signal, sum(3));
     figures.sqnrDb = decibels(signal, noise);
     figures.maxRelative = std::isfinite(noise) ? m_relative.largest(1e-3 * std::sqrt(signal / count))
         : m_undefined > 0                      ? kNaN

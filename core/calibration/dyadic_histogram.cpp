@@ -1,0 +1,158 @@
+#include "core/calibration/dyadic_histogram.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace halftone::calibration {
+namespace {
+
+constexpr std::size_t kBlock = 1024;
+
+/// The bins of the finite values, and how many these are. No product is rounded: the factor is a power of two, in double.
+std::size_t binsOf(std::span<const float> values, double perWidth, std::int32_t *bins)
+{
+    std::size_t count = 0;
+    for (const float value : values) {
+        const bool isFinite = std::abs(value) <= std::numeric_limits<float>::max();
+        const double place = isFinite ? double{value} * perWidth : 0;
+        const auto towardsZero = static_cast<std::int32_t>(place);
+        bins[count] = towardsZero - (place < towardsZero ? 1 : 0);
+        count += isFinite ? 1 : 0;
+    }
+    return count;
+}
+
+} // namespace
+
+int DyadicHistogram::scaleFor(float absMax)
+{
+    return std::max(std::ilogb(absMax) + 1 - kBinBits, kLowestScale);
+}
+
+void DyadicHistogram::add(std::span<const float> values, float absMax)
+{
+    if (absMax == 0) {
+        const auto zeros = static_cast<std::uint64_t>(std::ranges::count(values, 0.0F));
+        if (m_scale == kNoScale)
+            m_zerosBefore += zeros;
+        else if (zeros > 0)
+            cover(0, 0), at(0) += zeros;
+        return;
+    }
+    rescale(scaleFor(absMax));
+    const double perWidth = std::ldexp(1.0, -m_scale);
+    std::array<std::int32_t, kBlock> bins;
+    for (std::size_t from = 0; from < values.size(); from += kBlock) {
+        const auto block = values.subspan(from, std::min(kBlock, values.size() - from));
+        countBins(std::span(bins.data(), binsOf(block, perWidth, bins.data())));
+    }
+}
+
+void DyadicHistogram::countBins(std::span<const std::int32_t> bins)
+{
+    if (bins.empty())
+        return;
+    const auto [least, most] = std::ranges::minmax(bins);
+    cover(least, most);
+    for (const std::int32_t bin : bins)
+        ++at(bin);
+}
+
+void DyadicHistogram::add(const DyadicHistogram &other)
+{
+    if (other.m_scale == kNoScale) {
+        if (m_scale == kNoScale)
+            m_zerosBefore += other.m_zerosBefore;
+        else if (other.m_zerosBefore > 0)
+            cover(0, 0), at(0) += other.m_zerosBefore;
+        return;
+    }
+    DyadicHistogram scaled = other;
+    rescale(other.m_scale);
+    scaled.rescale(m_scale);
+    cover(scaled.m_first, scaled.m_first + static_cast<std::int32_t>(scaled.m_counts.size()) - 1);
+    std::ranges::transform(scaled.m_counts, std::span(&at(scaled.m_first), scaled.m_counts.size()),
+                           &at(scaled.m_first), std::plus<>());
+}
+
+/// To bins of 2^scale, if these are larger. Halves round down, on either side of zero.
+void DyadicHistogram::rescale(int scale)
+{
+    if (m_scale == kNoScale) {
+        m_scale = scale;
+        if (m_zerosBefore > 0) {
+            m_first = 0;
+            m_counts = {m_zerosBefore};
+        }
+        m_zerosBefore = 0;
+        return;
+    }
+    if (scale <= m_scale)
+        return;
+    const int shift = std::min(scale - m_scale, 31);
+    DyadicHistogram merged;
+    if (!m_counts.empty())
+        merged.cover(m_first >> shift, (m_first + static_cast<std::int32_t>(m_counts.size()) - 1) >> shift);
+    for (std::size_t k = 0; k < m_counts.size(); ++k)
+        merged.at((m_first + static_cast<std::int32_t>(k)) >> shift) += m_counts[k];
+    m_first = merged.m_first;
+    m_counts = std::move(merged.m_counts);
+    m_scale = scale;
+}
+
+/// Makes room for the bins from `first` to `last`.
+void DyadicHistogram::cover(std::int32_t first, std::int32_t last)
+{
+    if (m_counts.empty())
+        m_first = first;
+    if (first < m_first) {
+        m_counts.insert(m_counts.begin(), static_cast<std::size_t>(m_first - first), 0);
+        m_first = first;
+    }
+    m_counts.resize(std::max(m_counts.size(), static_cast<std::size_t>(last - m_first + 1)));
+}
+
+Histogram DyadicHistogram::histogram() const
+{
+    if (m_scale == kNoScale)
+        return Histogram::ofZeros(m_zerosBefore);
+    // Bin j of twice the width holds the bins 2j - 1 and 2j.
+    const auto last = m_first + static_cast<std::int32_t>(m_counts.size()) - 1;
+    const std::int32_t most = std::max(-((m_first + 1) >> 1), (last + 1) >> 1);
+    std::vector<std::uint64_t> counts(2 * static_cast<std::size_t>(most) + 1);
+    for (std::size_t k = 0; k < m_counts.size(); ++k)
+        counts[static_cast<std::size_t>(((m_first + static_cast<std::int32_t>(k) + 1) >> 1) + most)]
+            += m_counts[k];
+    const double limit = std::ldexp(static_cast<double>(counts.size()), m_scale);
+    return Histogram::ofParts(limit, std::move(counts), false);
+}
+
+DyadicHistogram::Parts DyadicHistogram::parts() const
+{
+    const auto isUsed = [](std::uint64_t count) { return count > 0; };
+    const auto first = std::ranges::find_if(m_counts, isUsed);
+    const auto last = std::find_if(m_counts.rbegin(), m_counts.rend(), isUsed).base();
+    if (first == m_counts.end())
+        return {m_scale, m_zerosBefore, 0, {}};
+    return {m_scale, m_zerosBefore, m_first + static_cast<std::int32_t>(first - m_counts.begin()),
+            std::vector<std::uint64_t>(first, last)};
+}
+
+bool DyadicHistogram::takeParts(Parts parts)
+{
+    constexpr std::int32_t kMost = 1 << kBinBits;
+    const bool hasScale = parts.scale != kNoScale;
+    const bool isScale = hasScale && parts.scale >= kLowestScale && parts.scale <= kHighestScale;
+    const bool fits = parts.first >= -kMost && parts.first < kMost
+        && parts.counts.size() <= static_cast<std::size_t>(kMost - parts.first);
+    if (hasScale ? !isScale || !fits || parts.counts.empty() || parts.zerosBefore > 0 : !parts.counts.empty())
+        return false;
+    m_scale = parts.scale;
+    m_zerosBefore = parts.zerosBefore;
+    m_first = parts.first;
+    m_counts = std::move(parts.counts);
+    return true;
+}
+
+} // namespace halftone::calibration
