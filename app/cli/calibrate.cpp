@@ -3,6 +3,7 @@
 #include "app/cli/files.h"
 #include "app/cli/options.h"
 #include "app/cli/output.h"
+#include "app/cli/shards.h"
 #include "core/base/atomic_file.h"
 #include "core/base/text.h"
 #include "core/report/calibration_json.h"
@@ -22,6 +23,8 @@ struct CalibrateOptions
     std::string method = "minmax";
     std::string dtype = "int8";
     std::string out;
+    std::string grid = "exact";
+    ShardOptions shard;
     bool json = false;
 };
 
@@ -33,6 +36,14 @@ Result<void> takeOptions(CalibrateOptions &options)
         : options.dtype == "uint8"                                         ? CodeType::Uint8
                                                                            : CodeType::Auto;
     options.calibration.settings.threshold.method = *calibration::thresholdMethodNamed(options.method);
+    options.calibration.settings.asBatches = options.grid == "first-batch";
+    HALFTONE_CHECK(options.shard.take(options.out));
+    options.calibration.settings.part = options.shard.part;
+    if (options.shard.isGiven() && options.calibration.settings.asBatches)
+        return badCall("--shard", "together with --grid first-batch, which depends on the batches",
+                       "one of both");
+    if (options.shard.isGiven() && !options.array.empty())
+        return badCall("--shard", "together with --array", "one of both");
     return {};
 }
 
@@ -116,6 +127,31 @@ Result<void> calibrateFile(const CalibrateOptions &options, const std::stop_toke
     return tell(write, table, options);
 }
 
+/// What has a say in the statistics and the table, but for model and data.
+Json settingsOf(const CalibrateOptions &options)
+{
+    const jobs::CalibrateOptions &settings = options.calibration.settings;
+    return {{"command", "calibrate"},    {"backend", settings.backend},
+            {"layers", settings.layers}, {"method", options.method},
+            {"dtype", options.dtype},    {"percentile", settings.threshold.percentile}};
+}
+
+Result<void> writeCalibrationShard(const CalibrateOptions &options, const session::Session &session,
+                                   const std::stop_token &stop)
+{
+    const jobs::CalibrateOptions &settings = options.calibration.settings;
+    const io::LoadedModel &source = session.source();
+    HALFTONE_TRY(jobs::StatisticsOrigin origin,
+                 originOf(source.model, source.modelPath, settings.examples, settingsOf(options)));
+    HALFTONE_TRY(jobs::CollectedStatistics statistics,
+                 jobs::collectStatistics(source.model, source.modelPath, settings, progress(stop)));
+    origin.all = statistics.all;
+    const std::size_t examples = statistics.examples;
+    return writeShard({std::move(origin), settings.part, examples,
+                       jobs::CalibrationShard{settings.threshold, std::move(statistics)}},
+                      options.out);
+}
+
 Result<void> calibrate(CalibrateOptions options, const std::stop_token &stop)
 {
     HALFTONE_CHECK(takeOptions(options));
@@ -131,13 +167,23 @@ Result<void> calibrate(CalibrateOptions options, const std::stop_token &stop)
         return badCall("calibrate", "MODEL or --inputs is missing",
                        "calibrate MODEL --inputs F.npz, or calibrate --array F.npz");
     HALFTONE_TRY(const session::Session session, options.model.open());
+    if (options.shard.isGiven())
+        return writeCalibrationShard(options, session, stop);
     HALFTONE_TRY(const jobs::CalibrateOutcome outcome,
                  session.calibrate(options.calibration.settings, progress(stop)));
     Table table(kHeader);
     for (const calibration::CalibratedTensor &tensor : outcome.tensors)
         table.add(rowOf(tensor.name, tensor.statistics, tensor.threshold));
-    if (!options.json)
-        print("examples  " + std::to_string(outcome.examples) + "\n\n");
+    if (!options.json) {
+        print("examples  " + std::to_string(outcome.examples) + '\n');
+        print(
+            "taken     "
+            + std::string(options.calibration.settings.asBatches
+                              ? "batch after batch; the first one settles the histograms, as MXNet does"
+                              : "one by one, on one thread each; batch, order and threads make no difference")
+            + '\n');
+        print("time      " + formatted("%.2f s", outcome.seconds) + "\n\n");
+    }
     const auto write = [&](const Sink &sink) {
         return report::writeCalibration(outcome.tensors, options.calibration.settings.threshold.method,
                                         outcome.examples, outcome.seconds, sink);
@@ -170,6 +216,14 @@ void addCalibrate(Parser &app, Action &chosen)
         .oneOf({"int8", "uint8", "auto"})
         .type("DTYPE");
     command.option("--out", &options->out, "Write the table as JSON").type("T.json").notEmpty();
+    command
+        .option(
+            "--grid", &options->grid,
+            "Histograms: exact (default; the same however the examples are cut) or first-batch, as MXNet has "
+            "them and 'quantize --calib entropy' takes them")
+        .oneOf({"exact", "first-batch"})
+        .type("GRID");
+    options->shard.addTo(command);
     command.flag("--json", options->json, "Print the table as JSON");
     command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return calibrate(*options, stop); };

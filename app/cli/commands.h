@@ -20,6 +20,7 @@ void addRun(Parser &app, Action &chosen);
 void addProfile(Parser &app, Action &chosen);
 void addCompare(Parser &app, Action &chosen);
 void addCalibrate(Parser &app, Action &chosen);
+void addMerge(Parser &app, Action &chosen);
 void addQuantize(Parser &app, Action &chosen);
 void addLayout(Parser &app, Action &chosen);
 void addVerify(Parser &app, Action &chosen);

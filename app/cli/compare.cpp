@@ -1,8 +1,10 @@
 #include "app/cli/commands.h"
+#include "app/cli/compare_json.h"
 #include "app/cli/data_options.h"
 #include "app/cli/files.h"
 #include "app/cli/options.h"
 #include "app/cli/output.h"
+#include "app/cli/shards.h"
 #include "core/base/atomic_file.h"
 #include "core/base/text.h"
 #include "core/infer/shown_outputs.h"
@@ -11,6 +13,7 @@
 #include "core/report/json_values.h"
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 
 namespace halftone::cli {
@@ -29,6 +32,8 @@ struct CompareOptions
     std::string effect = "cumulative";
     std::string against;
     std::string csv;
+    std::string out;
+    ShardOptions shard;
     std::string arithmetic = "defined";
     std::int64_t memory = 1024;
     std::int64_t worst = 0;
@@ -47,75 +52,16 @@ Result<void> takeOptions(CompareOptions &options)
     compare.settings.isolated = options.effect != "cumulative";
     if (options.hasThreshold)
         compare.settings.threshold = options.threshold;
+    compare.eachAlone = true;
+    HALFTONE_CHECK(options.shard.take(options.out));
+    compare.part = options.shard.part;
+    const bool hasTask = !compare.examples.targets.empty() || compare.examples.metric.has_value();
+    if (options.shard.isGiven() && hasTask)
+        return badCall("--shard", "together with --targets or --metric, whose scores are not told apart",
+                       "one of both");
+    if (!options.shard.isGiven() && !options.out.empty())
+        return badCall("--out", "without --shard", "--json or --csv");
     return {};
-}
-
-std::string nameOf(const jobs::CompareOutcome &outcome, std::size_t layer)
-{
-    const LayerErrors &row = outcome.comparison.layers[layer];
-    return infer::valueName(outcome.models.reference.graph, row.node, row.output);
-}
-
-Json nameOrNull(const jobs::CompareOutcome &outcome, const std::optional<std::size_t> &layer)
-{
-    return layer ? Json(nameOf(outcome, *layer)) : Json();
-}
-
-bool isAnalysed(const jobs::CompareOutcome &outcome)
-{
-    return tensor::isForAnalysis(outcome.models.float16As);
-}
-
-Json outputsJson(const jobs::CompareOutcome &outcome)
-{
-    Json outputs = Json::array();
-    for (std::size_t k = 0; k < outcome.comparison.outputs.size(); ++k) {
-        const profile::OutputErrors &output = outcome.comparison.outputs[k];
-        Json row{{"name", outcome.outputs[k]}};
-        row.update(Json::parse(report::figuresJson(output.figures)));
-        const auto &agreement = output.agreement;
-        row["top1_agree"] = agreement ? Json(agreement->top1) : Json();
-        row["top5_agree"] = agreement ? Json(agreement->top5) : Json();
-        row["top1_in_top5"] = agreement ? Json(agreement->top1InTop5) : Json();
-        row["kl"] = agreement ? report::jsonNumber(agreement->divergence) : Json();
-        row["shapes_differ"] = output.shapesDiffer;
-        outputs.push_back(std::move(row));
-    }
-    return outputs;
-}
-
-Json accuracyJson(const jobs::CompareOutcome &outcome, double jobs::Accuracy::*share,
-                  double profile::Agreement::*agree)
-{
-    const auto &outputs = outcome.comparison.outputs;
-    const bool hasAgreement = !outputs.empty() && outputs[0].agreement;
-    return {{"fp32", outcome.reference ? Json((*outcome.reference).*share) : Json()},
-            {"mixed", outcome.other ? Json((*outcome.other).*share) : Json()},
-            {"agree", hasAgreement ? Json((*outputs[0].agreement).*agree) : Json()}};
-}
-
-Json jsonOf(const jobs::CompareOutcome &outcome, const CompareOptions &options)
-{
-    const profile::Comparison &comparison = outcome.comparison;
-    return {
-        {"backend", options.compare.backend},
-        {"arithmetic", backends::nameOf(outcome.arithmetic)},
-        {"warnings", warningsJson(outcome.warnings)},
-        {"analysed_format", isAnalysed(outcome) ? Json(tensor::nameOf(outcome.models.float16As)) : Json()},
-        {"effect", options.effect},
-        {"examples", outcome.examples},
-        {"batch", outcome.batch},
-        {"seconds", outcome.seconds},
-        {"peak_bytes", comparison.peakBytes},
-        {"layers", Json::parse(report::layersJson(outcome.models.reference.graph, comparison.layers))},
-        {"first_divergence", nameOrNull(outcome, comparison.firstDivergence)},
-        {"threshold_db", comparison.threshold},
-        {"first_not_finite_fp32", nameOrNull(outcome, comparison.firstUnclean)},
-        {"outputs", outputsJson(outcome)},
-        {"top1", accuracyJson(outcome, &jobs::Accuracy::top1, &profile::Agreement::top1)},
-        {"top5", accuracyJson(outcome, &jobs::Accuracy::top5, &profile::Agreement::top5)},
-        {"task", taskJson(outcome.task)},
-        {"unmatched", {{"model", outcome.unmatched.reference}, {"other", outcome.unmatched.other}}}};
 }
 
 std::string decibels(const std::optional<ErrorFigures> &figures)
@@ -266,6 +212,25 @@ Result<void> writeCsv(const std::string &path, const jobs::CompareOutcome &compa
                       report::comparisonCsv(compared.models.reference.graph, compared.comparison.layers));
 }
 
+Result<void> writeComparisonShard(const CompareOptions &options, const session::Session &session,
+                                  const jobs::CompareOutcome &compared)
+{
+    HALFTONE_TRY(jobs::StatisticsOrigin origin,
+                 originOf(compared.models.reference, session.source().modelPath, options.compare.examples,
+                          settingsJson(compared, options.compare.backend, options.effect)));
+    constexpr int kApart = 1; // two equal models do not cancel
+    origin.modelHash ^= std::rotl(jobs::hashOf(compared.models.other), kApart);
+    origin.all = compared.all;
+    jobs::ComparisonShard shard{
+        *compared.parts, {}, compared.outputs, options.compare.settings.threshold, compared.seconds};
+    for (const profile::LayerErrors &layer : compared.comparison.layers) {
+        const graph::NodeDef &node = compared.models.reference.graph.node(layer.node);
+        shard.names.push_back({layer.node, node.name, node.op});
+    }
+    return writeShard({std::move(origin), options.compare.part, compared.examples, std::move(shard)},
+                      options.out);
+}
+
 Result<void> compare(CompareOptions options, const std::stop_token &stop)
 {
     HALFTONE_CHECK(takeOptions(options));
@@ -279,13 +244,16 @@ Result<void> compare(CompareOptions options, const std::stop_token &stop)
                        .reads("--against", options.against)
                        .reads("--against", io::paramsBeside(options.against).value_or(std::string()))
                        .writes("--csv", options.csv)
+                       .writes("--out", options.out)
                        .check());
     HALFTONE_TRY(session::Session session, options.model.open());
     HALFTONE_TRY(const jobs::CompareOutcome compared, outcomeOf(options, session, stop));
+    if (options.shard.isGiven())
+        return writeComparisonShard(options, session, compared);
     if (!options.csv.empty())
         HALFTONE_CHECK(writeCsv(options.csv, compared));
     if (options.json)
-        printJson(jsonOf(compared, options));
+        printJson(comparisonJson(compared, settingsJson(compared, options.compare.backend, options.effect)));
     else
         printSummary(session, compared, options);
     return {};
@@ -315,6 +283,8 @@ void addCompare(Parser &app, Action &chosen)
         .type("DB");
     command.option("--worst", &options->worst, "Show the N worst layers").type("N");
     command.option("--memory", &options->memory, "Limit for the values held at a time (1024)").type("MB");
+    command.option("--out", &options->out, "With --shard: the file of statistics").type("S").notEmpty();
+    options->shard.addTo(command);
     command.option("--csv", &options->csv, "Write all figures").type("F").notEmpty();
     addArithmetic(command, options->arithmetic);
     command.flag("--json", options->json, "Print the outcome as JSON");

@@ -73,6 +73,7 @@ Result<int> run(int argc, char **argv, const std::stop_token &stop)
     cli::addProfile(app, chosen);
     cli::addCompare(app, chosen);
     cli::addCalibrate(app, chosen);
+    cli::addMerge(app, chosen);
     cli::addQuantize(app, chosen);
     cli::addLayout(app, chosen);
     cli::addVerify(app, chosen);

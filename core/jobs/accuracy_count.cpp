@@ -45,19 +45,27 @@ Result<void> AccuracyCount::add(const tensor::Tensor &head, std::size_t first)
     for (std::size_t row = 0; row < rows && first + row < m_labels.size(); ++row) {
         const auto top = tensor::topClasses(std::span(scores).subspan(row * classes, classes), 5);
         const auto place = std::ranges::find(top, static_cast<std::size_t>(m_labels[first + row]));
-        ++m_examples;
-        m_top1 += place == top.begin() && place != top.end() ? 1 : 0;
-        m_top5 += place != top.end() ? 1 : 0;
+        ++m_hits.examples;
+        m_hits.top1 += place == top.begin() && place != top.end() ? 1 : 0;
+        m_hits.top5 += place != top.end() ? 1 : 0;
     }
     return {};
 }
 
-std::optional<Accuracy> AccuracyCount::result() const
+void AccuracyHits::add(const AccuracyHits &more)
 {
-    if (m_examples == 0)
+    examples += more.examples;
+    top1 += more.top1;
+    top5 += more.top5;
+}
+
+std::optional<Accuracy> accuracyOf(const AccuracyHits &hits)
+{
+    if (hits.examples == 0)
         return std::nullopt;
-    const auto all = static_cast<double>(m_examples);
-    return Accuracy{static_cast<double>(m_top1) / all, static_cast<double>(m_top5) / all, m_examples};
+    const auto all = static_cast<double>(hits.examples);
+    return Accuracy{static_cast<double>(hits.top1) / all, static_cast<double>(hits.top5) / all,
+                    static_cast<std::size_t>(hits.examples)};
 }
 
 } // namespace halftone::jobs

@@ -17,6 +17,18 @@ struct Accuracy
     std::size_t examples = 0;
 };
 
+/// Right decisions; those of other examples add up.
+struct AccuracyHits
+{
+    std::uint64_t examples = 0;
+    std::uint64_t top1 = 0;
+    std::uint64_t top5 = 0;
+
+    void add(const AccuracyHits &more);
+};
+
+std::optional<Accuracy> accuracyOf(const AccuracyHits &hits); ///< nothing without labelled examples
+
 /// fails: BadInput for a label that is no class of `head`, whose rows are the examples first, first + 1, …
 Result<void> checkLabels(const std::vector<std::int64_t> &labels, const tensor::Tensor &head,
                          std::size_t first);
@@ -33,13 +45,12 @@ public:
 
     /// Rows are examples first, first + 1, … fails: as checkLabels()
     Result<void> add(const tensor::Tensor &head, std::size_t first);
-    std::optional<Accuracy> result() const; ///< nothing without labelled examples
+    std::optional<Accuracy> result() const { return accuracyOf(m_hits); }
+    const AccuracyHits &hits() const { return m_hits; }
 
 private:
     const std::vector<std::int64_t> &m_labels;
-    std::size_t m_examples = 0;
-    std::size_t m_top1 = 0;
-    std::size_t m_top5 = 0;
+    AccuracyHits m_hits;
 };
 
 } // namespace halftone::jobs

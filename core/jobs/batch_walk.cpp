@@ -32,14 +32,15 @@ bool BatchFailure::isBefore(std::size_t batch) const
 }
 
 Result<BatchWalk> BatchWalk::create(const graph::Model &model, const Batches &batches,
-                                    const std::string &backend, unsigned threads, tensor::DType accumulator)
+                                    const std::string &backend, unsigned threads, tensor::DType accumulator,
+                                    bool eachAlone)
 {
     const unsigned all = threads > 0 ? threads : backends::machineThreads();
     const auto workers = static_cast<unsigned>(std::min({batches.count, std::size_t{all}, kMostWorkers}));
     HALFTONE_TRY(const graph::Model shared, interpret::withReadableParameters(model));
     HALFTONE_TRY(const kernels::BackendChain backends,
-                 backends::backendChain(backend, std::max(all / workers, 1U), backends::Arithmetic::Defined,
-                                        accumulator));
+                 backends::backendChain(backend, eachAlone ? 1 : std::max(all / workers, 1U),
+                                        backends::Arithmetic::Defined, accumulator));
     BatchWalk walk;
     walk.m_batches = batches;
     for (unsigned k = 0; k < workers; ++k) {

@@ -58,11 +58,13 @@ private:
 class BatchWalk
 {
 public:
-    /// threads  0: as many as the machine has
-    /// fails    what interpret::Interpreter refuses
+    /// threads   0: as many as the machine has
+    /// eachAlone  one thread for each batch, whatever there are, so that kernels are always the same ones
+    /// fails     what interpret::Interpreter refuses
     static Result<BatchWalk> create(const graph::Model &model, const Batches &batches,
                                     const std::string &backend, unsigned threads,
-                                    tensor::DType accumulator = tensor::DType::Unknown);
+                                    tensor::DType accumulator = tensor::DType::Unknown,
+                                    bool eachAlone = false);
 
     std::size_t workers() const { return m_interpreters.size(); }
 

@@ -26,4 +26,11 @@ Batches Batches::halved() const
     return ofSize(examples, (size + 1) / 2);
 }
 
+Batches Batches::apart(const Part &part) const
+{
+    Batches apart = ofSize(part.end(examples) - part.begin(examples), 1);
+    apart.begin = part.begin(examples);
+    return apart;
+}
+
 } // namespace halftone::jobs

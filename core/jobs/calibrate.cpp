@@ -1,6 +1,7 @@
 #include "core/jobs/calibrate.h"
 
 #include "core/backends/backends.h"
+#include "core/base/share_work.h"
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
 #include "core/jobs/task_pool.h"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -74,120 +76,62 @@ void seeFloats(const Tensor &tensor, See &&see)
     see(std::span<const float>(values));
 }
 
-/// In one piece, since the first batch as a whole settles the histogram's range.
-void addValues(const Tensor &tensor, calibration::Collector &collector)
-{
-    seeFloats(tensor, [&](std::span<const float> values) { collector.add(values); });
-}
-
-class StatisticsCollection
+/// Which tensors are collected, and what is known of them before any value comes.
+class TensorList
 {
 public:
-    StatisticsCollection(const graph::Model &model, const CalibrateOptions &options, TensorChoice choice)
+    TensorList(const graph::Model &model, TensorChoice choice)
         : m_model(model)
         , m_choice(std::move(choice))
-        , m_threshold(options.threshold)
-        , m_detail(options.rangesOnly ? calibration::Detail::Ranges : calibration::Detail::Formats)
-        , m_pool(options.threads > 0 ? options.threads : backends::machineThreads(),
-                 TaskPool::Priority::Behind)
     {
+        for (const tensor::Array &array : m_model.parameters)
+            m_stored.insert_or_assign(dialect::variableOf(m_model.graph, array.name), &array);
     }
 
-    Result<CalibrateOutcome> run(const std::string &modelPath, const CalibrateOptions &options,
-                                 const Progress &progress)
+    /// Nothing when nobody asked for it.
+    std::optional<calibration::CalibratedTensor> tensorOf(const Entry &entry, const Tensor &value,
+                                                          bool isParameter) const
     {
-        // What is complete need not wait for the rest of the walk, whose end leaves threads idle.
-        const ExampleViewer viewer = [&](const Entry &entry, const Tensor &value, bool isLast) {
-            Collected *const collected = collectedOf(entry, value, false);
-            if (collected == nullptr)
-                return;
-            addValues(value, collected->collector);
-            if (isLast)
-                m_pool.submit([this, collected, &progress] {
-                    choose(*collected, progress.stop);
-                    return Result<void>();
-                });
-        };
-        HALFTONE_TRY(const std::size_t count, walkExamples(m_model, modelPath, options, viewer, progress));
-        HALFTONE_CHECK(addParameters(progress));
-        HALFTONE_CHECK(m_pool.wait());
-        HALFTONE_CHECK(progress.checkStop());
-        CalibrateOutcome outcome;
-        outcome.examples = count;
-        for (auto &[entry, collected] : m_tensors)
-            outcome.tensors.push_back(std::move(collected.tensor));
-        if (outcome.tensors.empty())
-            return badCall(Field::Layers, "no tensor has such a name", "a pattern of tensor names");
-        return outcome;
+        if (!tensor::isFloat(value.dtype()))
+            return std::nullopt;
+        std::string name = dialect::of(m_model.graph).entryName(m_model.graph, entry);
+        if (!m_choice.takes(name))
+            return std::nullopt;
+        const graph::NodeDef &node = m_model.graph.node(entry.node);
+        return calibration::CalibratedTensor{std::move(name), node.name, node.op, isParameter, {}};
+    }
+
+    /// Those that are used.
+    std::vector<std::pair<NodeId, Tensor>> parameters() const
+    {
+        std::vector<std::pair<NodeId, Tensor>> parameters;
+        for (const NodeId id : graph::postOrder(m_model.graph)) {
+            const tensor::Array *const array = m_model.graph.isVariable(id) ? stored(id) : nullptr;
+            if (array != nullptr && array->storage == tensor::Storage::Dense && array->shape.hasRank())
+                parameters.emplace_back(id, array->values);
+        }
+        return parameters;
+    }
+
+    /// Of weights of products, by node.
+    std::map<NodeId, std::vector<calibration::ChannelRange>> channels() const
+    {
+        std::map<NodeId, std::vector<calibration::ChannelRange>> channels;
+        for (NodeId id = 0; id < m_model.graph.nodeCount(); ++id) {
+            const auto inputs = m_model.graph.inputs(id);
+            const auto axis = inputs.size() > 1 ? channelAxis(id) : std::nullopt;
+            const tensor::Array *const array = axis ? stored(inputs[1].node) : nullptr;
+            if (array != nullptr && array->shape.rank() > *axis)
+                channels[inputs[1].node] = channelsOf(*array, *axis);
+        }
+        return channels;
     }
 
 private:
-    struct Collected
+    const tensor::Array *stored(NodeId id) const
     {
-        calibration::CalibratedTensor tensor;
-        calibration::Collector collector;
-    };
-
-    /// Once all its values are collected.
-    void choose(Collected &collected, const std::stop_token &stop) const
-    {
-        calibration::CalibratedTensor &tensor = collected.tensor;
-        // Parameters are quantized by their largest magnitude, whatever the method is.
-        calibration::ThresholdOptions threshold = m_threshold;
-        if (tensor.isParameter)
-            threshold.method = calibration::ThresholdMethod::MinMax;
-        tensor.statistics = collected.collector.statistics();
-        collected.collector = calibration::Collector(m_detail); // which takes next to nothing
-        tensor.threshold = calibration::chooseThreshold(tensor.statistics, threshold, stop);
-    }
-
-    /// Where a tensor's values are collected; null when nobody asked for it.
-    Collected *collectedOf(const Entry &entry, const Tensor &value, bool isParameter)
-    {
-        if (!tensor::isFloat(value.dtype()))
-            return nullptr;
-        const std::lock_guard lock(m_mutex);
-        const auto place = std::pair(entry.node, entry.output);
-        auto found = m_tensors.find(place);
-        if (found == m_tensors.end()) {
-            std::string name = dialect::of(m_model.graph).entryName(m_model.graph, entry);
-            if (!m_choice.takes(name))
-                return nullptr;
-            const graph::NodeDef &node = m_model.graph.node(entry.node);
-            found = m_tensors.emplace(place, Collected{{}, calibration::Collector(m_detail)}).first;
-            found->second.tensor = {std::move(name), node.name, node.op, isParameter, {}};
-        }
-        return &found->second;
-    }
-
-    /// Weights once, not once a batch.
-    Result<void> addParameters(const Progress &progress)
-    {
-        std::unordered_map<std::string_view, const tensor::Array *> stored;
-        for (const tensor::Array &array : m_model.parameters)
-            stored.insert_or_assign(dialect::variableOf(m_model.graph, array.name), &array);
-        for (const NodeId id : graph::postOrder(m_model.graph)) {
-            HALFTONE_CHECK(progress.checkStop());
-            const auto array
-                = m_model.graph.isVariable(id) ? stored.find(m_model.graph.node(id).name) : stored.end();
-            const bool isFed = m_tensors.contains({id, 0}); // in its place
-            if (!isFed && array != stored.end() && array->second->storage == tensor::Storage::Dense
-                && array->second->shape.hasRank()) {
-                const Tensor &values = array->second->values;
-                if (Collected *const collected = collectedOf({id, 0, 0}, values, true))
-                    m_pool.submit([this, collected, values, &progress] {
-                        addValues(values, collected->collector);
-                        choose(*collected, progress.stop);
-                        return Result<void>();
-                    });
-            }
-        }
-        for (NodeId id = 0; id < m_model.graph.nodeCount(); ++id) {
-            const auto inputs = m_model.graph.inputs(id);
-            if (const auto axis = inputs.size() > 1 ? channelAxis(id) : std::nullopt)
-                addChannels(inputs[1], *axis, stored);
-        }
-        return {};
+        const auto found = m_stored.find(m_model.graph.node(id).name);
+        return found == m_stored.end() ? nullptr : found->second;
     }
 
     /// The axis of a weight that counts output channels.
@@ -201,45 +145,268 @@ private:
         return op.value().is<ops::Deconv>() ? std::optional<std::size_t>(1) : std::nullopt;
     }
 
-    void addChannels(const Entry &weight, std::size_t axis,
-                     const std::unordered_map<std::string_view, const tensor::Array *> &stored)
+    static std::vector<calibration::ChannelRange> channelsOf(const tensor::Array &array, std::size_t axis)
     {
-        const auto found = m_tensors.find({weight.node, weight.output});
-        const auto array = stored.find(m_model.graph.node(weight.node).name);
-        if (found == m_tensors.end() || array == stored.end() || array->second->shape.rank() <= axis)
-            return;
-        const auto dims = array->second->shape.dims();
+        const auto dims = array.shape.dims();
         const auto product = [](std::span<const std::int64_t> part) {
             std::size_t all = 1;
             for (const std::int64_t dim : part)
                 all *= static_cast<std::size_t>(dim);
             return all;
         };
-        seeFloats(array->second->values, [&](std::span<const float> values) {
-            found->second.tensor.channels = calibration::channelRanges(values, product(dims.first(axis)),
-                                                                       static_cast<std::size_t>(dims[axis]),
-                                                                       product(dims.subspan(axis + 1)));
+        std::vector<calibration::ChannelRange> ranges;
+        seeFloats(array.values, [&](std::span<const float> values) {
+            ranges = calibration::channelRanges(values, product(dims.first(axis)),
+                                                static_cast<std::size_t>(dims[axis]),
+                                                product(dims.subspan(axis + 1)));
         });
+        return ranges;
     }
 
     const graph::Model &m_model;
     TensorChoice m_choice;
-    calibration::ThresholdOptions m_threshold;
+    std::unordered_map<std::string_view, const tensor::Array *> m_stored;
+};
+
+using Place = std::pair<NodeId, std::uint32_t>;
+
+/// Of the collectors of all tensors, one made when its first value comes. Safe from any thread.
+template <class Collector>
+class Collectors
+{
+public:
+    struct Collected
+    {
+        calibration::CalibratedTensor tensor;
+        Collector collector;
+        std::mutex mutex;
+    };
+
+    Collectors(const TensorList &list, calibration::Detail detail)
+        : m_list(list)
+        , m_detail(detail)
+    {
+    }
+
+    /// Null for a tensor that nobody asked for.
+    Collected *of(const Entry &entry, const Tensor &value, bool isParameter = false)
+    {
+        const std::lock_guard lock(m_mutex);
+        const Place place(entry.node, entry.output);
+        if (const auto found = m_tensors.find(place); found != m_tensors.end())
+            return found->second.get();
+        auto tensor = m_list.tensorOf(entry, value, isParameter);
+        if (!tensor)
+            return nullptr;
+        auto made = std::make_unique<Collected>();
+        made->tensor = *std::move(tensor);
+        made->collector = Collector(m_detail);
+        return m_tensors.emplace(place, std::move(made)).first->second.get();
+    }
+
+    bool has(NodeId node) const { return m_tensors.contains({node, 0}); }
+
+    /// In the graph's order, with the ranges of channels. Needs: nobody collects any more.
+    std::vector<Collected *> all()
+    {
+        for (auto &[node, channels] : m_list.channels()) {
+            if (const auto found = m_tensors.find({node, 0}); found != m_tensors.end())
+                found->second->tensor.channels = std::move(channels);
+        }
+        std::vector<Collected *> all;
+        for (auto &[place, collected] : m_tensors)
+            all.push_back(collected.get());
+        return all;
+    }
+
+private:
+    const TensorList &m_list;
     calibration::Detail m_detail;
     std::mutex m_mutex; ///< of the map, not of what it holds
-    std::map<std::pair<NodeId, std::uint32_t>, Collected> m_tensors;
+    std::map<Place, std::unique_ptr<Collected>> m_tensors;
+};
+
+calibration::Detail detailOf(const CalibrateOptions &options)
+{
+    return options.rangesOnly ? calibration::Detail::Ranges : calibration::Detail::Formats;
+}
+
+/// Parameters are quantized by their largest magnitude, whatever the method is.
+void chooseThreshold(calibration::CalibratedTensor &tensor, calibration::ThresholdOptions threshold,
+                     const std::stop_token &stop)
+{
+    if (tensor.isParameter)
+        threshold.method = calibration::ThresholdMethod::MinMax;
+    tensor.threshold = calibration::chooseThreshold(tensor.statistics, threshold, stop);
+}
+
+Error noTensor()
+{
+    return badCall(Field::Layers, "no tensor has such a name", "a pattern of tensor names");
+}
+
+/// MXNet's way.
+class BatchCollection
+{
+public:
+    BatchCollection(const graph::Model &model, const CalibrateOptions &options, const TensorList &list)
+        : m_model(model)
+        , m_list(list)
+        , m_threshold(options.threshold)
+        , m_collectors(list, detailOf(options))
+        , m_pool(options.threads > 0 ? options.threads : backends::machineThreads(),
+                 TaskPool::Priority::Behind)
+    {
+    }
+
+    Result<CalibrateOutcome> run(const std::string &modelPath, const CalibrateOptions &options,
+                                 const Progress &progress)
+    {
+        // What is complete need not wait for the rest of the walk, whose end leaves threads idle.
+        const ExampleViewer viewer = [&](const Entry &entry, const Tensor &value, bool isLast) {
+            Collected *const collected = m_collectors.of(entry, value);
+            if (collected == nullptr)
+                return;
+            // In one piece, since the first batch as a whole settles the histogram's range.
+            seeFloats(value, [&](std::span<const float> values) { collected->collector.add(values); });
+            if (isLast)
+                submit(*collected, progress.stop);
+        };
+        CalibrateOutcome outcome;
+        HALFTONE_TRY(outcome.examples, walkExamples(m_model, modelPath, options, viewer, progress));
+        addParameters(progress.stop);
+        HALFTONE_CHECK(m_pool.wait());
+        HALFTONE_CHECK(progress.checkStop());
+        for (Collected *const collected : m_collectors.all())
+            outcome.tensors.push_back(std::move(collected->tensor));
+        if (outcome.tensors.empty())
+            return noTensor();
+        return outcome;
+    }
+
+private:
+    using Collected = Collectors<calibration::Collector>::Collected;
+
+    void submit(Collected &collected, const std::stop_token &stop)
+    {
+        m_pool.submit([this, &collected, stop] {
+            collected.tensor.statistics = collected.collector.statistics();
+            collected.collector = calibration::Collector(); // which takes next to nothing
+            chooseThreshold(collected.tensor, m_threshold, stop);
+            return Result<void>();
+        });
+    }
+
+    /// Weights once, not once a batch.
+    void addParameters(const std::stop_token &stop)
+    {
+        for (const auto &[id, values] : m_list.parameters()) {
+            if (m_collectors.has(id)) // fed in its place
+                continue;
+            if (Collected *const collected = m_collectors.of({id, 0, 0}, values, true)) {
+                seeFloats(values, [&](std::span<const float> all) { collected->collector.add(all); });
+                submit(*collected, stop);
+            }
+        }
+    }
+
+    const graph::Model &m_model;
+    const TensorList &m_list;
+    calibration::ThresholdOptions m_threshold;
+    Collectors<calibration::Collector> m_collectors;
     TaskPool m_pool; ///< last: its tasks use the others
 };
 
+using EachCollectors = Collectors<calibration::MergingCollector>;
+
+void addExample(EachCollectors &collectors, const Entry &entry, const Tensor &value, bool isParameter)
+{
+    EachCollectors::Collected *const collected = collectors.of(entry, value, isParameter);
+    if (collected == nullptr)
+        return;
+    seeFloats(value, [&](std::span<const float> values) {
+        const std::lock_guard lock(collected->mutex);
+        collected->collector.addExample(values);
+    });
+}
+
+Result<void> addParameters(EachCollectors &collectors, const TensorList &list, unsigned threads,
+                           const Progress &progress)
+{
+    std::vector<std::pair<NodeId, Tensor>> parameters = list.parameters();
+    std::erase_if(parameters, [&](const auto &one) { return collectors.has(one.first); }); // fed in its place
+    std::atomic<std::size_t> next = 0;
+    shareWork(threads, [&](unsigned) {
+        for (std::size_t k = next++; k < parameters.size() && !progress.stopped(); k = next++)
+            addExample(collectors, {parameters[k].first, 0, 0}, parameters[k].second, true);
+    });
+    return progress.checkStop();
+}
+
+unsigned threadsOf(unsigned threads)
+{
+    return threads > 0 ? threads : backends::machineThreads();
+}
+
 } // namespace
+
+Result<CollectedStatistics> collectStatistics(const graph::Model &model, const std::string &modelPath,
+                                              const CalibrateOptions &options, const Progress &progress)
+{
+    const auto start = std::chrono::steady_clock::now();
+    HALFTONE_TRY(TensorChoice choice, TensorChoice::read(options.layers, options.tensors));
+    const TensorList list(model, std::move(choice));
+    EachCollectors collectors(list, detailOf(options));
+    const EachViewer viewer
+        = [&](const Entry &entry, const Tensor &value) { addExample(collectors, entry, value, false); };
+    HALFTONE_TRY(const WalkedExamples walked, walkEachExample(model, modelPath, options, viewer, progress));
+    HALFTONE_CHECK(addParameters(collectors, list, threadsOf(options.threads), progress));
+    CollectedStatistics statistics;
+    for (EachCollectors::Collected *const collected : collectors.all())
+        statistics.tensors.push_back({std::move(collected->tensor), std::move(collected->collector)});
+    if (statistics.tensors.empty())
+        return noTensor();
+    statistics.examples = walked.examples;
+    statistics.all = walked.all;
+    statistics.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return statistics;
+}
+
+Result<CalibrateOutcome> calibrated(const CollectedStatistics &statistics,
+                                    const calibration::ThresholdOptions &threshold, unsigned threads,
+                                    const Progress &progress)
+{
+    CalibrateOutcome outcome;
+    outcome.examples = statistics.examples;
+    outcome.seconds = statistics.seconds;
+    outcome.tensors.resize(statistics.tensors.size());
+    std::atomic<std::size_t> next = 0;
+    shareWork(threadsOf(threads), [&](unsigned) {
+        for (std::size_t k = next++; k < outcome.tensors.size() && !progress.stopped(); k = next++) {
+            outcome.tensors[k] = statistics.tensors[k].tensor;
+            outcome.tensors[k].statistics = statistics.tensors[k].collector.statistics();
+            chooseThreshold(outcome.tensors[k], threshold, progress.stop);
+        }
+    });
+    HALFTONE_CHECK(progress.checkStop());
+    return outcome;
+}
 
 Result<CalibrateOutcome> calibrateModel(const graph::Model &model, const std::string &modelPath,
                                         const CalibrateOptions &options, const Progress &progress)
 {
     const auto start = std::chrono::steady_clock::now();
-    HALFTONE_TRY(TensorChoice choice, TensorChoice::read(options.layers, options.tensors));
-    StatisticsCollection collection(model, options, std::move(choice));
-    HALFTONE_TRY(CalibrateOutcome outcome, collection.run(modelPath, options, progress));
+    CalibrateOutcome outcome;
+    if (options.asBatches) {
+        HALFTONE_TRY(TensorChoice choice, TensorChoice::read(options.layers, options.tensors));
+        const TensorList list(model, std::move(choice));
+        BatchCollection collection(model, options, list);
+        HALFTONE_TRY(outcome, collection.run(modelPath, options, progress));
+    } else {
+        HALFTONE_TRY(const CollectedStatistics statistics,
+                     collectStatistics(model, modelPath, options, progress));
+        HALFTONE_TRY(outcome, calibrated(statistics, options.threshold, options.threads, progress));
+    }
     outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return outcome;
 }

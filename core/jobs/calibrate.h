@@ -4,8 +4,10 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/calibration/calibrated.h"
+#include "core/calibration/merging_collector.h"
 #include "core/graph/model.h"
 #include "core/jobs/examples.h"
+#include "core/jobs/part.h"
 
 #include <string>
 #include <vector>
@@ -23,6 +25,26 @@ struct CalibrateOptions
         tensors{}; ///< only these, by name, and no others; empty: all that `layers` takes
     bool rangesOnly = false; ///< ranges and histograms without what only 16-bit formats need
     std::vector<std::string> layers{}; ///< patterns (policy::Pattern) of tensor names; empty: all tensors
+    /// MXNet's own way (Q-histogram): examples in batches, one batch after another, the first of which settles the histograms'
+    /// ranges. Results then depend on `batch` and on the order.
+    bool asBatches = false;
+    Part part{}; ///< of the examples; only where they are not taken as batches
+};
+
+/// What a part of the examples told of a tensor.
+struct CollectedTensor
+{
+    calibration::CalibratedTensor tensor; ///< without statistics and threshold
+    calibration::MergingCollector collector;
+};
+
+/// What a part of the examples told; parts of the same data add up.
+struct CollectedStatistics
+{
+    std::vector<CollectedTensor> tensors; ///< as CalibrateOutcome::tensors
+    std::size_t examples = 0; ///< in the part; 0 where the arrays have no axis of examples
+    std::size_t all = 0; ///< examples there are
+    double seconds = 0;
 };
 
 struct CalibrateOutcome
@@ -33,8 +55,20 @@ struct CalibrateOutcome
     double seconds = 0;
 };
 
+/// Runs the model over a part of the examples once and collects the statistics of every tensor of floating point, without
+/// keeping any values. Each example is computed with kernels for one example and one thread, several side by side.
+/// fails: as calibrateModel(); BadCall for a part of what is one piece
+Result<CollectedStatistics> collectStatistics(const graph::Model &model, const std::string &modelPath,
+                                              const CalibrateOptions &options, const Progress &progress);
+
+/// The thresholds of what was collected, in parallel over the tensors. fails: Cancelled
+Result<CalibrateOutcome> calibrated(const CollectedStatistics &statistics,
+                                    const calibration::ThresholdOptions &threshold, unsigned threads,
+                                    const Progress &progress);
+
 /// Runs the model over the examples once and collects the statistics of every tensor of floating point, without keeping
-/// any values, then chooses thresholds. Both in parallel over the tensors; the result does not depend on the threads.
+/// any values, then chooses thresholds. Both in parallel; the result does not depend on the threads, nor on the batch unless
+/// options.asBatches.
 /// fails: what reading the examples refuses; what interpret::Interpreter refuses; BadCall for a malformed pattern or one
 /// that matches nothing (Field::Layers); Cancelled
 Result<CalibrateOutcome> calibrateModel(const graph::Model &model, const std::string &modelPath,

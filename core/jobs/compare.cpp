@@ -4,7 +4,9 @@
 #include "core/base/pace.h"
 #include "core/infer/shown_outputs.h"
 #include "core/jobs/batches.h"
+#include "core/jobs/compare_each.h"
 #include "core/jobs/compare_parts.h"
+#include "core/jobs/independent_examples.h"
 #include "core/jobs/run.h"
 #include "core/jobs/task_count.h"
 
@@ -99,14 +101,7 @@ private:
         return added.ok() ? added : inFile(std::move(added).error(), labelsFile(m_examples));
     }
 
-    Error noRoom() const
-    {
-        const std::string what = m_batches.size == 0 ? "the inputs" : "one example";
-        return unsupported(Field::Memory,
-                           std::to_string(m_limit >> 20) + " MB do not hold " + what
-                               + " and the values of its layers",
-                           "more");
-    }
+    Error noRoom() const { return jobs::noRoom(m_limit, m_batches.size == 0 ? "the inputs" : "one example"); }
 
     LayerCompare m_compare;
     const graph::Graph &m_graph; ///< of the reference
@@ -130,6 +125,14 @@ Error uncleanReference(const graph::Graph &reference, const profile::LayerErrors
                     "finite values");
 }
 
+Error noRoom(std::size_t memoryLimit, const std::string &what)
+{
+    return unsupported(Field::Memory,
+                       std::to_string(memoryLimit >> 20) + " MB do not hold " + what
+                           + " and the values of its layers",
+                       "more");
+}
+
 void recordModels(CompareOutcome &outcome, profile::ComparedModels models)
 {
     outcome.unmatched = profile::unmatchedNodes(models);
@@ -147,6 +150,21 @@ Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::
                  backends::backendChain(options.backend, threads, options.arithmetic, options.accumulator));
     HALFTONE_TRY(const auto source, openExamples(options.examples, models.reference.graph, modelPath));
     HALFTONE_TRY(auto task, Task::of(options.examples, *source, models.reference.graph));
+    const auto seconds
+        = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+    if (options.eachAlone) {
+        HALFTONE_TRY(const Batches apart,
+                     batchesApart(models.reference, *source, options.backend, options.batch, options.part));
+        if (apart.size > 0) {
+            CompareOutcome compared;
+            HALFTONE_CHECK(compareEach(models, *source, apart, std::move(task), options, progress, compared));
+            compared.arithmetic = options.arithmetic;
+            compared.all = source->count().value_or(0);
+            recordModels(compared, std::move(models));
+            compared.seconds = seconds();
+            return compared;
+        }
+    }
     HALFTONE_TRY(LayerCompare compare, LayerCompare::create(models, backends, options.settings));
     HALFTONE_TRY(const Batches batches, Batches::of(*source, options.batch));
     BatchComparison comparison(std::move(compare), models.reference.graph, *source, batches, options,
@@ -156,7 +174,7 @@ Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::
         comparison.tell(outcome);
         outcome.arithmetic = options.arithmetic;
         recordModels(outcome, models);
-        outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        outcome.seconds = seconds();
         return outcome;
     };
     Pace pace;

@@ -5,8 +5,10 @@
 #include "core/base/result.h"
 #include "core/jobs/accuracy_count.h"
 #include "core/jobs/examples.h"
+#include "core/jobs/part.h"
 #include "core/jobs/task_metric.h"
 #include "core/policy/rules.h"
+#include "core/profile/compared_parts.h"
 #include "core/profile/layer_compare.h"
 
 #include <functional>
@@ -26,6 +28,18 @@ struct CompareOptions
     unsigned threads = 0; ///< 0: as many as the machine has
     std::size_t batch = 0; ///< examples at a time; 0: as many as fit, pictures one by one
     profile::CompareSettings settings;
+    /// Each example alone, with the kernels for one example and one thread, several side by side: figures depend neither on
+    /// `batch`, nor on `threads`, nor on the part. Arrays that cannot be taken apart are computed as else.
+    bool eachAlone = false;
+    Part part{}; ///< of the examples; only where each is computed alone
+};
+
+/// What a part of the examples told; parts of the same data add up.
+struct CompareParts
+{
+    profile::ComparedParts parts;
+    AccuracyHits reference;
+    AccuracyHits other;
 };
 
 struct CompareOutcome
@@ -45,6 +59,8 @@ struct CompareOutcome
     std::optional<Accuracy> reference;
     std::optional<Accuracy> other;
     std::optional<TaskScore> task; ///< likewise of the first head
+    std::optional<CompareParts> parts; ///< where each example was computed alone
+    std::size_t all = 0; ///< examples there are, in all parts; 0 where they are not told apart
 };
 
 /// Is given what is known so far, from time to time, by the thread that compares.
@@ -52,7 +68,7 @@ using InterimOutcome = std::function<void(CompareOutcome)>;
 
 /// Compares two models over examples. Where a batch does not fit the memory limit, halves of it are tried.
 /// fails: what reading the examples refuses; what profile::LayerCompare refuses; Unsupported for one example that does not
-/// fit (Field::Memory); BadInput when the float32 run gives NaN or infinities, naming the first node; Cancelled
+/// fit (Field::Memory); BadCall for a part of what is one piece; BadInput when the float32 run gives NaN or infinities, naming the first node; Cancelled
 Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::string &modelPath,
                                      const CompareOptions &options, const Progress &progress,
                                      const InterimOutcome &interim = {});

@@ -2,11 +2,17 @@
 
 #include "core/jobs/compare.h"
 
-/// What compareModels() and LiveComparison share.
+#include <cstddef>
+#include <string>
+
+/// What compareModels(), compareEach() and LiveComparison share.
 namespace halftone::jobs {
 
 /// Why a float32 run with NaN or infinities, first at `unclean`, is not compared.
 Error uncleanReference(const graph::Graph &reference, const profile::LayerErrors &unclean);
+
+/// `what` does not fit.
+Error noRoom(std::size_t memoryLimit, const std::string &what);
 
 /// Fills in what is known of the models alone.
 void recordModels(CompareOutcome &outcome, profile::ComparedModels models);

@@ -42,6 +42,11 @@ bool asksForInt8(const policy::Policy &policy)
                                [](const auto &one) { return one.second == tensor::DType::I8; });
 }
 
+bool isMeantAsBatches(const graph::Graph &graph, calibration::ThresholdMethod method)
+{
+    return method == calibration::ThresholdMethod::Entropy && !quantize::isInPairs(graph);
+}
+
 RangeCache::RangeCache(std::shared_ptr<const CalibrateOutcome> calibration)
     : m_calibration(std::move(calibration))
 {
@@ -107,6 +112,7 @@ Result<quantize::QuantizedRanges> rangesOnExamples(const graph::Model &model, co
     options.threshold.method = policy.thresholdMethod.value_or(policy::kDefaultThresholdMethod);
     options.rangesOnly = true;
     options.tensors = std::move(names);
+    options.asBatches = isMeantAsBatches(model.graph, options.threshold.method);
     HALFTONE_TRY(CalibrateOutcome outcome, calibrateModel(model, modelPath, options, progress));
     RangeCache cache(std::make_shared<const CalibrateOutcome>(std::move(outcome)));
     // A percentile of the call's own is known to the calibration alone.

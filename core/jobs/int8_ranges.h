@@ -17,6 +17,10 @@
 
 namespace halftone::jobs {
 
+/// Whether thresholds are to be those of MXNet's own search, from histograms that the first batch settles: what its tools, which
+/// quantize graphs in that form, would find on the same batches.
+bool isMeantAsBatches(const graph::Graph &graph, calibration::ThresholdMethod method);
+
 /// Does a conversion by the policy quantize anything?
 bool asksForInt8(const policy::Policy &policy);
 

@@ -5,6 +5,7 @@
 #include "core/dialect/dialect.h"
 #include "core/infer/shown_outputs.h"
 #include "core/jobs/feature_means.h"
+#include "core/jobs/int8_ranges.h"
 #include "core/kernels/buffer.h"
 #include "core/quantize/pairs.h"
 #include "core/report/calibration_json.h"
@@ -128,6 +129,7 @@ Result<QuantizeOutcome> quantizeModel(const graph::Model &model, const std::stri
         CalibrateOptions calibrate = settings.calibrate;
         calibrate.threshold.codes = codeTypeOf(settings.options.codes);
         calibrate.rangesOnly = true;
+        calibrate.asBatches = isMeantAsBatches(model.graph, calibrate.threshold.method);
         for (const quantize::ObservedTensor &tensor : planned.observed)
             calibrate.tensors.push_back(tensor.source);
         if (!calibrate.tensors.empty()) {

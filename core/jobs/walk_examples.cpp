@@ -5,6 +5,7 @@
 #include "core/graph/traverse.h"
 #include "core/infer/shown_outputs.h"
 #include "core/jobs/batch_walk.h"
+#include "core/jobs/independent_examples.h"
 #include "core/jobs/task_pool.h"
 
 #include <algorithm>
@@ -120,6 +121,52 @@ Result<std::size_t> walkExamples(const graph::Model &model, const std::string &m
         progress, showing.failure());
     HALFTONE_CHECK(showing.finish());
     return batches.examples;
+}
+
+namespace {
+
+/// One run of one example, all of whose values are shown.
+Result<void> showEach(const graph::Model &model, interpret::Interpreter &interpreter,
+                      const interpret::Feed &feed, const EachViewer &viewer, const Progress &progress)
+{
+    const auto shown = infer::shownOutputs(model.graph);
+    for (const NodeId id : graph::postOrder(model.graph)) {
+        const auto fed = model.graph.isVariable(id) ? feed.find(model.graph.node(id).name) : feed.end();
+        if (fed != feed.end())
+            viewer({id, 0, 0}, fed->second);
+    }
+    interpret::RunOptions options;
+    options.progress = progress;
+    options.tap = [&](const interpret::NodeValue &value) {
+        for (std::uint32_t i = 0; i < std::min(shown[value.node], value.outputs.size()); ++i)
+            viewer({value.node, i, 0}, value.outputs[i]);
+        return Result<void>();
+    };
+    const auto heads = interpreter.run(feed, options);
+    return heads.ok() ? Result<void>() : heads.error();
+}
+
+} // namespace
+
+Result<WalkedExamples> walkEachExample(const graph::Model &model, const std::string &modelPath,
+                                       const CalibrateOptions &options, const EachViewer &viewer,
+                                       const Progress &progress)
+{
+    HALFTONE_TRY(const auto source, openExamples(options.examples, model.graph, modelPath));
+    HALFTONE_TRY(const Batches batches,
+                 batchesApart(model, *source, options.backend, options.batch, options.part));
+    HALFTONE_TRY(
+        BatchWalk walk,
+        BatchWalk::create(model, batches, options.backend, options.threads, tensor::DType::Unknown, true));
+    BatchFailure failure;
+    walk.run(
+        *source,
+        [&](interpret::Interpreter &interpreter, std::size_t, const interpret::Feed &feed,
+            const Progress &part) { return showEach(model, interpreter, feed, viewer, part); },
+        progress, failure);
+    if (failure.error())
+        return *failure.error();
+    return WalkedExamples{batches.examples, source->count().value_or(0), batches.size > 0};
 }
 
 } // namespace halftone::jobs

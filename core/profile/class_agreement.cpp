@@ -51,18 +51,27 @@ void ClassAgreement::add(std::span<const float> reference, std::span<const float
         = std::ranges::count_if(r, [&](std::size_t place) { return std::ranges::find(x, place) != x.end(); });
     ++m_sums.examples;
     m_sums.top1 += r[0] == x[0] ? 1 : 0;
-    m_sums.top5 += static_cast<double>(common) / static_cast<double>(r.size());
+    m_sums.top5.add(static_cast<double>(common) / static_cast<double>(r.size()));
     m_sums.top1InTop5 += std::ranges::find(x, r[0]) != x.end() ? 1 : 0;
-    m_sums.divergence += divergenceOf(reference, values, m_scores);
+    m_sums.divergence.add(divergenceOf(reference, values, m_scores));
 }
 
-std::optional<Agreement> ClassAgreement::result() const
+void AgreementParts::add(const AgreementParts &other)
 {
-    if (m_sums.examples == 0)
+    examples += other.examples;
+    top1 += other.top1;
+    top1InTop5 += other.top1InTop5;
+    top5.add(other.top5);
+    divergence.add(other.divergence);
+}
+
+std::optional<Agreement> AgreementParts::result() const
+{
+    if (examples == 0)
         return std::nullopt;
-    const auto all = static_cast<double>(m_sums.examples);
-    return Agreement{m_sums.examples, m_sums.top1 / all, m_sums.top5 / all, m_sums.top1InTop5 / all,
-                     m_sums.divergence / all};
+    const auto all = static_cast<double>(examples);
+    return Agreement{static_cast<std::size_t>(examples), static_cast<double>(top1) / all, top5.value() / all,
+                     static_cast<double>(top1InTop5) / all, divergence.value() / all};
 }
 
 } // namespace halftone::profile

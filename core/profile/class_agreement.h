@@ -1,6 +1,9 @@
 #pragma once
 
+#include "core/tensor/exact_sum.h"
+
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -23,6 +26,19 @@ struct Agreement
     double divergence = 0; ///< mean Kullback-Leibler divergence in nats
 };
 
+/// What an Agreement is made of; parts of the same examples add up, in any order.
+struct AgreementParts
+{
+    std::uint64_t examples = 0;
+    std::uint64_t top1 = 0;
+    std::uint64_t top1InTop5 = 0;
+    tensor::ExactSum top5; ///< of each example's share
+    tensor::ExactSum divergence;
+
+    void add(const AgreementParts &other);
+    std::optional<Agreement> result() const; ///< nothing without examples
+};
+
 /// Collects the agreement over the rows of one output.
 class ClassAgreement
 {
@@ -34,11 +50,12 @@ public:
 
     /// One example. Needs: as many scores in both.
     void add(std::span<const float> reference, std::span<const float> values);
-    std::optional<Agreement> result() const; ///< nothing without examples
+    std::optional<Agreement> result() const { return m_sums.result(); }
+    const AgreementParts &parts() const { return m_sums; }
 
 private:
     Scores m_scores;
-    Agreement m_sums;
+    AgreementParts m_sums;
 };
 
 } // namespace halftone::profile

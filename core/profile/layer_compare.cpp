@@ -1,5 +1,6 @@
 #include "core/profile/layer_compare.h"
 
+#include "core/profile/compared_parts.h"
 #include "core/profile/layer_rows.h"
 #include "core/profile/lowered_layer.h"
 #include "core/profile/output_rows.h"
@@ -110,6 +111,8 @@ public:
         result.peakBytes = m_peak;
         return result;
     }
+
+    ComparedParts parts() const { return {m_rows.parts(), m_outputs.parts(), m_peak}; }
 
 private:
     Impl(const ComparedModels &models, const kernels::BackendChain &backends, const CompareSettings &settings,
@@ -341,6 +344,11 @@ std::optional<LayerErrors> LayerCompare::firstUnclean() const
 Comparison LayerCompare::result() const
 {
     return m_impl->result();
+}
+
+ComparedParts LayerCompare::parts() const
+{
+    return m_impl->parts();
 }
 
 } // namespace halftone::profile

@@ -96,6 +96,8 @@ struct Comparison
     std::size_t peakBytes = 0; ///< of inputs and values held at a time
 };
 
+struct ComparedParts;
+
 /// Did a batch find room?
 enum class Room
 {
@@ -131,6 +133,7 @@ public:
     std::optional<LayerErrors> firstUnclean() const;
 
     Comparison result() const;
+    ComparedParts parts() const; ///< what the figures so far are made of (compared_parts.h)
 
 private:
     class Impl;

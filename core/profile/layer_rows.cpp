@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 namespace halftone::profile {
@@ -147,6 +148,17 @@ std::vector<LayerErrors> NodeRows::layers() const
     return layers;
 }
 
+std::vector<LayerParts> NodeRows::parts() const
+{
+    const auto of
+        = [](const Metrics &metrics) { return metrics ? std::optional(metrics->parts()) : std::nullopt; };
+    std::vector<LayerParts> parts;
+    for (const Row &row : m_rows)
+        parts.push_back({row.known.node, row.known.output, row.known.dtype, row.known.shapesDiffer,
+                         row.known.notFinite, of(row.cumulative), of(row.isolated), of(row.atOutputs)});
+    return parts;
+}
+
 std::optional<LayerErrors> NodeRows::firstUnclean() const
 {
     const auto row
@@ -185,6 +197,16 @@ std::vector<LayerErrors> LayerRows::layers() const
         layers.insert(layers.end(), rows.begin(), rows.end());
     }
     return layers;
+}
+
+std::vector<LayerParts> LayerRows::parts() const
+{
+    std::vector<LayerParts> parts;
+    for (const NodeRows &node : m_nodes) {
+        std::vector<LayerParts> rows = node.parts();
+        std::ranges::move(rows, std::back_inserter(parts));
+    }
+    return parts;
 }
 
 } // namespace halftone::profile

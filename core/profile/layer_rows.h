@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/profile/compared_parts.h"
 #include "core/profile/layer_compare.h"
 
 #include <array>
@@ -32,6 +33,7 @@ public:
     void settle();
 
     std::vector<LayerErrors> layers() const;
+    std::vector<LayerParts> parts() const; ///< needs: not settled
     /// The first row with NaN or infinities in the reference, without errors.
     std::optional<LayerErrors> firstUnclean() const;
 
@@ -60,6 +62,7 @@ public:
     NodeRows &of(graph::NodeId node) { return m_nodes[m_place[node]]; }
 
     std::vector<LayerErrors> layers() const;
+    std::vector<LayerParts> parts() const;
     /// The first layer with NaN or infinities in the reference, without errors.
     std::optional<LayerErrors> firstUnclean() const;
 

@@ -85,6 +85,14 @@ std::vector<OutputErrors> OutputRows::outputs() const
     return outputs;
 }
 
+std::vector<OutputParts> OutputRows::parts() const
+{
+    std::vector<OutputParts> parts;
+    for (const Output &output : m_outputs)
+        parts.push_back({output.metrics.parts(), output.agreement.parts(), output.shapesDiffer});
+    return parts;
+}
+
 Comparison conclude(std::vector<LayerErrors> layers, std::vector<OutputErrors> outputs,
                     std::optional<double> threshold)
 {

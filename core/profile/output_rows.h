@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/profile/compared_parts.h"
 #include "core/profile/layer_compare.h"
 
 #include <vector>
@@ -15,6 +16,7 @@ public:
 
     void add(const LayerCompare::Heads &heads); ///< of one batch
     std::vector<OutputErrors> outputs() const;
+    std::vector<OutputParts> parts() const;
 
 private:
     struct Output

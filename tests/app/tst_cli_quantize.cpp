@@ -108,7 +108,7 @@ private Q_SLOTS:
         QTemporaryDir folder;
         const QString table = folder.filePath("t.json");
         QCOMPARE(callCli({"calibrate", kSample, "--inputs", kDigits, "--method", "entropy", "--dtype", "auto",
-                          "--out", table})
+                          "--grid", "first-batch", "--out", table})
                      .code,
                  0);
         const auto quantized = [&](const QStringList &how) {

@@ -1,16 +1,19 @@
 #include "tests/fuzz/properties.h"
 
 #include "core/base/mapped_file.h"
+#include "core/base/xxh64.h"
 #include "core/infer/infer_shapes.h"
 #include "core/infer/infer_types.h"
 #include "core/infer/variables.h"
 #include "core/io/mxnet/params_file.h"
 #include "core/io/mxnet/symbol_json.h"
 #include "core/io/onnx/onnx_file.h"
+#include "core/jobs/statistics_file.h"
 #include "core/policy/policy_json.h"
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -179,6 +182,31 @@ void checkOnnx(std::span<const std::byte> input)
         const io::OnnxBytes twice = onnxBytes(again.value(), dataFile);
         require(twice.message == written.message && twice.data == written.data,
                 "a model that was read again writes the same");
+    }
+}
+
+void checkStatistics(std::span<const std::byte> input)
+{
+    constexpr std::size_t kChecksum = 8;
+    std::vector<std::byte> mended(input.begin(), input.end());
+    if (mended.size() > kChecksum) {
+        Xxh64 hash;
+        hash.add(std::span(mended).first(mended.size() - kChecksum));
+        const std::uint64_t checksum = hash.value();
+        std::memcpy(mended.data() + mended.size() - kChecksum, &checksum, kChecksum);
+    }
+    for (const std::span<const std::byte> bytes : {input, std::span<const std::byte>(mended)}) {
+        const auto shard = jobs::readStatistics(bytes);
+        if (!shard.ok()) {
+            requireOneLine(shard.error());
+            continue;
+        }
+        const std::string written = jobs::statisticsBytes(shard.value());
+        const auto again = jobs::readStatistics(std::as_bytes(std::span(written)));
+        require(again.ok(),
+                "written statistics can be read: " + (again.ok() ? std::string() : again.error().message()));
+        require(jobs::statisticsBytes(again.value()) == written,
+                "statistics that were read again are the same");
     }
 }
 

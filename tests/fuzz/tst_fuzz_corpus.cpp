@@ -50,6 +50,8 @@ private Q_SLOTS:
         QTest::newRow("params, kept") << kept + QStringLiteral("params") << QStringLiteral("params");
         QTest::newRow("params, fixtures") << fixtures + QStringLiteral("params") << QStringLiteral("params");
         QTest::newRow("policies, kept") << kept + QStringLiteral("policy") << QStringLiteral("policy");
+        QTest::newRow("statistics, kept")
+            << kept + QStringLiteral("statistics") << QStringLiteral("statistics");
         QTest::newRow("onnx, kept") << kept + QStringLiteral("onnx") << QStringLiteral("onnx");
         for (const char *folder : {"onnx", "onnx_ops", "onnx_calls", "qdq"})
             QTest::addRow("onnx, %s", folder)
@@ -64,6 +66,7 @@ private Q_SLOTS:
         const Check check = kind == QStringLiteral("symbol") ? fuzz::checkSymbolJson
             : kind == QStringLiteral("params")               ? fuzz::checkParams
             : kind == QStringLiteral("policy")               ? fuzz::checkPolicy
+            : kind == QStringLiteral("statistics")           ? fuzz::checkStatistics
                                                              : fuzz::checkOnnx;
         QVERIFY(replay(folder, check) > 0);
         for (const test::MalformedCase &one : test::malformedCases(kind.toStdString()))

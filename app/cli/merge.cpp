@@ -1,0 +1,71 @@
+#include "app/cli/commands.h"
+#include "app/cli/compare_json.h"
+#include "app/cli/files.h"
+#include "app/cli/options.h"
+#include "app/cli/output.h"
+#include "core/base/atomic_file.h"
+#include "core/base/text.h"
+#include "core/jobs/statistics_file.h"
+#include "core/report/calibration_json.h"
+
+#include <memory>
+
+namespace halftone::cli {
+namespace {
+
+struct MergeOptions
+{
+    std::vector<std::string> shards;
+    std::string out;
+};
+
+Result<void> writeCalibration(const jobs::CalibrationShard &shard, AtomicFile &file,
+                              const std::stop_token &stop)
+{
+    HALFTONE_TRY(const jobs::CalibrateOutcome table,
+                 jobs::calibrated(shard.statistics, shard.threshold, 0, progress(stop)));
+    HALFTONE_CHECK(report::writeCalibration(table.tensors, shard.threshold.method, table.examples,
+                                            table.seconds,
+                                            [&file](std::string_view piece) { return file.write(piece); }));
+    return file.write("\n");
+}
+
+Result<void> merge(const MergeOptions &options, const std::stop_token &stop)
+{
+    CommandFiles files;
+    for (const std::string &shard : options.shards)
+        files.reads("SHARD", shard);
+    HALFTONE_CHECK(files.writes("--out", options.out).check());
+    HALFTONE_TRY(const jobs::StatisticsShard merged, jobs::mergeStatistics(options.shards));
+    HALFTONE_TRY(AtomicFile file, AtomicFile::create(options.out));
+    if (const auto *const calibration = std::get_if<jobs::CalibrationShard>(&merged.content)) {
+        HALFTONE_CHECK(writeCalibration(*calibration, file, stop));
+    } else {
+        const Json settings = Json::parse(merged.origin.settings, nullptr, false);
+        HALFTONE_CHECK(file.write(
+            comparisonJson(outcomeOf(merged), settings).dump(1, ' ', false, Json::error_handler_t::replace)
+            + '\n'));
+    }
+    HALFTONE_CHECK(file.commit());
+    print("wrote " + printable(options.out) + ": " + counted(options.shards.size(), "shard", "shards") + ", "
+          + counted(merged.examples, "example", "examples") + '\n');
+    return {};
+}
+
+} // namespace
+
+void addMerge(Parser &app, Action &chosen)
+{
+    const auto options = std::make_shared<MergeOptions>();
+    Command command = app.command("merge", "Join the shards that calibrate or compare wrote");
+    command.option("SHARD", &options->shards, "Files that --shard wrote").required();
+    command.option("--out", &options->out, "Write what one run over all examples would give, as JSON")
+        .type("T.json")
+        .notEmpty()
+        .required();
+    command.onChosen([options, &chosen] {
+        chosen = [options](const std::stop_token &stop) { return merge(*options, stop); };
+    });
+}
+
+} // namespace halftone::cli

@@ -1,0 +1,57 @@
+#include "app/cli/shards.h"
+
+#include "app/cli/output.h"
+#include "core/base/atomic_file.h"
+#include "core/base/cpu_kind.h"
+#include "core/base/text.h"
+
+#include <filesystem>
+
+namespace halftone::cli {
+
+void ShardOptions::addTo(Command &command)
+{
+    command
+        .option("--shard", &text,
+                "Only the k-th of n equal parts of the examples; --out gets a file for 'merge'")
+        .type("K/N");
+}
+
+Result<void> ShardOptions::take(const std::string &out)
+{
+    if (!isGiven())
+        return {};
+    constexpr std::int64_t kMost = std::int64_t{1} << 20;
+    const std::size_t slash = std::min(text.find('/'), text.size());
+    const auto index = parseInteger(std::string_view(text).substr(0, slash));
+    const auto of = parseInteger(std::string_view(text).substr(std::min(slash + 1, text.size())));
+    if (!index || !of || *of < 1 || *of > kMost || *index < 1 || *index > *of)
+        return badCall("--shard", '"' + printable(text, 60) + '"', "k/n, as 1/4 for the first of four");
+    if (out.empty())
+        return badCall("--shard", "no --out", "a file for the statistics");
+    part = {static_cast<std::size_t>(*index - 1), static_cast<std::size_t>(*of)};
+    return {};
+}
+
+Result<jobs::StatisticsOrigin> originOf(const graph::Model &model, const std::string &modelPath,
+                                        const jobs::ExampleOptions &data, const Json &settings)
+{
+    jobs::StatisticsOrigin origin;
+    origin.model = std::filesystem::path(modelPath).filename().string();
+    origin.modelHash = jobs::hashOf(model);
+    HALFTONE_TRY(origin.dataHash, jobs::hashOf(data, modelPath));
+    origin.settings = settings.dump(-1, ' ', false, Json::error_handler_t::replace);
+    origin.cpu = cpuKind();
+    return origin;
+}
+
+Result<void> writeShard(const jobs::StatisticsShard &shard, const std::string &path)
+{
+    HALFTONE_CHECK(writeWhole(path, jobs::statisticsBytes(shard)));
+    print("wrote " + printable(path) + ": shard " + std::to_string(shard.part.index + 1) + " of "
+          + std::to_string(shard.part.of) + ", " + std::to_string(shard.examples) + " of "
+          + std::to_string(shard.origin.all) + " examples\n");
+    return {};
+}
+
+} // namespace halftone::cli

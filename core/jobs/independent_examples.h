@@ -1,0 +1,20 @@
+#pragma once
+
+#include "core/base/result.h"
+#include "core/graph/model.h"
+#include "core/jobs/batches.h"
+#include "core/jobs/part.h"
+
+#include <string>
+
+namespace halftone::jobs {
+
+/// Batches of one example each, of a part of them; all in one piece where the arrays have no axis of examples, or where
+/// `wanted` is 0 and what the model makes of one example depends on the others (a recurrent network over steps; batches that
+/// an operator has the size of). That is tried out: two examples alone and both at once.
+/// wanted  as Batches::of()
+/// fails   as Batches::of(); BadCall for a part of what is one piece, and for a part without examples
+Result<Batches> batchesApart(const graph::Model &model, const ExampleSource &source,
+                             const std::string &backend, std::size_t wanted, const Part &part);
+
+} // namespace halftone::jobs

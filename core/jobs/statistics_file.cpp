@@ -1,0 +1,502 @@
+#include "core/jobs/statistics_file.h"
+
+#include "core/base/mapped_file.h"
+#include "core/base/text.h"
+#include "core/base/xxh64.h"
+#include "core/jobs/statistics_bytes.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace halftone::jobs {
+namespace {
+
+constexpr std::string_view kMagic = "HTSTATS\n";
+constexpr std::uint32_t kVersion = 1;
+constexpr std::size_t kChecksumBytes = 8;
+constexpr std::uint32_t kMostParts = 1U << 20;
+
+std::uint64_t hashOfBytes(std::span<const std::byte> bytes)
+{
+    Xxh64 hash;
+    hash.add(bytes);
+    return hash.value();
+}
+
+/// Texts and numbers one after another, each with its length.
+class Hash
+{
+public:
+    void add(std::string_view text)
+    {
+        add(text.size());
+        m_hash.add(std::as_bytes(std::span(text)));
+    }
+    void add(std::uint64_t number) { m_hash.add(std::as_bytes(std::span(&number, 1))); }
+    void add(std::span<const std::byte> bytes)
+    {
+        add(bytes.size());
+        m_hash.add(bytes);
+    }
+    std::uint64_t value() const { return m_hash.value(); }
+
+private:
+    Xxh64 m_hash;
+};
+
+void addGraph(const graph::Graph &graph, Hash &hash)
+{
+    hash.add(graph.nodeCount());
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        const graph::NodeDef &node = graph.node(id);
+        hash.add(node.op);
+        hash.add(node.name);
+        for (const auto &[key, value] : node.attributes) {
+            hash.add(key);
+            hash.add(value);
+        }
+        for (const auto &[key, tensor] : node.tensors) {
+            hash.add(key);
+            hash.add(tensor.bytes());
+        }
+        for (const graph::Entry &input : graph.inputs(id)) {
+            hash.add(input.node);
+            hash.add(input.output);
+        }
+        for (const auto &body : node.subgraphs)
+            addGraph(*body, hash);
+    }
+    for (const graph::Entry &head : graph.heads()) {
+        hash.add(head.node);
+        hash.add(head.output);
+    }
+}
+
+void write(const CollectedTensor &collected, StatisticsWriter &to)
+{
+    const calibration::CalibratedTensor &tensor = collected.tensor;
+    to.text(tensor.name);
+    to.text(tensor.node);
+    to.text(tensor.op);
+    to.number(static_cast<std::uint8_t>(tensor.isParameter ? 1 : 0));
+    to.number(static_cast<std::uint32_t>(tensor.channels.size()));
+    for (const calibration::ChannelRange &channel : tensor.channels) {
+        to.number(channel.min);
+        to.number(channel.max);
+    }
+    to.collected(collected.collector.parts());
+}
+
+CollectedTensor readTensor(StatisticsReader &from)
+{
+    CollectedTensor collected;
+    collected.tensor.name = from.text("the name of a tensor");
+    collected.tensor.node = from.text("the name of a node");
+    collected.tensor.op = from.text("an operator");
+    collected.tensor.isParameter = from.flag("whether a tensor is a parameter");
+    collected.tensor.channels.resize(from.count(2 * sizeof(float), "a number of channels"));
+    for (calibration::ChannelRange &channel : collected.tensor.channels) {
+        channel.min = from.number<float>("a channel's range");
+        channel.max = from.number<float>("a channel's range");
+    }
+    collected.collector = from.collected();
+    return collected;
+}
+
+void write(const CalibrationShard &shard, StatisticsWriter &to)
+{
+    to.number(static_cast<std::uint8_t>(shard.threshold.method));
+    to.number(static_cast<std::uint8_t>(shard.threshold.codes));
+    to.number(shard.threshold.percentile);
+    to.number(shard.statistics.seconds);
+    to.number(static_cast<std::uint32_t>(shard.statistics.tensors.size()));
+    for (const CollectedTensor &tensor : shard.statistics.tensors)
+        write(tensor, to);
+}
+
+/// An enumerator from 0 to `last`.
+template <class Enum>
+Enum readEnum(StatisticsReader &from, Enum last, std::string_view what)
+{
+    const auto value = from.number<std::uint8_t>(what);
+    if (value > static_cast<std::uint8_t>(last))
+        from.fail(std::string(what) + ' ' + std::to_string(value),
+                  "at most " + std::to_string(static_cast<int>(last)));
+    return static_cast<Enum>(std::min(value, static_cast<std::uint8_t>(last)));
+}
+
+CalibrationShard readCalibration(StatisticsReader &from)
+{
+    constexpr std::size_t kLeastTensor = 400; // counts and exponents alone
+    CalibrationShard shard;
+    shard.threshold.method = readEnum(from, calibration::ThresholdMethod::Mse, "a method");
+    shard.threshold.codes = readEnum(from, calibration::CodeType::Auto, "a type of codes");
+    shard.threshold.percentile = from.number<double>("a percentile");
+    if (!(shard.threshold.percentile > 0 && shard.threshold.percentile <= 100))
+        from.fail("a percentile that is none", "a number above 0, at most 100");
+    shard.statistics.seconds = from.number<double>("seconds");
+    const std::size_t tensors = from.count(kLeastTensor, "a number of tensors");
+    for (std::size_t k = 0; k < tensors && !from.failed(); ++k)
+        shard.statistics.tensors.push_back(readTensor(from));
+    return shard;
+}
+
+void write(const std::optional<tensor::ErrorParts> &parts, StatisticsWriter &to)
+{
+    to.number(static_cast<std::uint8_t>(parts ? 1 : 0));
+    if (parts)
+        to.errors(*parts);
+}
+
+std::optional<tensor::ErrorParts> readErrors(StatisticsReader &from)
+{
+    return from.flag("whether there are errors") ? std::optional(from.errors()) : std::nullopt;
+}
+
+void write(const AccuracyHits &hits, StatisticsWriter &to)
+{
+    for (const std::uint64_t count : {hits.examples, hits.top1, hits.top5})
+        to.number(count);
+}
+
+AccuracyHits readHits(StatisticsReader &from)
+{
+    AccuracyHits hits;
+    for (std::uint64_t *const count : {&hits.examples, &hits.top1, &hits.top5})
+        *count = from.number<std::uint64_t>("a count of hits");
+    return hits;
+}
+
+void write(const ComparisonShard &shard, StatisticsWriter &to)
+{
+    const profile::ComparedParts &parts = shard.parts.parts;
+    to.number(static_cast<std::uint8_t>(shard.threshold ? 1 : 0));
+    to.number(shard.threshold.value_or(0));
+    to.number(shard.seconds);
+    to.number(static_cast<std::uint64_t>(parts.peakBytes));
+    write(shard.parts.reference, to);
+    write(shard.parts.other, to);
+    to.number(static_cast<std::uint32_t>(parts.layers.size()));
+    for (std::size_t k = 0; k < parts.layers.size(); ++k) {
+        const profile::LayerParts &layer = parts.layers[k];
+        to.number(layer.node);
+        to.text(shard.names[k].name);
+        to.text(shard.names[k].op);
+        to.number(layer.output);
+        to.number(static_cast<std::uint8_t>(layer.dtype));
+        to.number(static_cast<std::uint8_t>(layer.shapesDiffer ? 1 : 0));
+        to.number(layer.notFinite);
+        write(layer.cumulative, to);
+        write(layer.isolated, to);
+        write(layer.isolatedAtOutputs, to);
+    }
+    to.number(static_cast<std::uint32_t>(parts.outputs.size()));
+    for (std::size_t k = 0; k < parts.outputs.size(); ++k) {
+        const profile::OutputParts &output = parts.outputs[k];
+        to.text(shard.outputs[k]);
+        to.errors(output.errors);
+        for (const std::uint64_t count :
+             {output.agreement.examples, output.agreement.top1, output.agreement.top1InTop5})
+            to.number(count);
+        to.sum(output.agreement.top5);
+        to.sum(output.agreement.divergence);
+        to.number(static_cast<std::uint8_t>(output.shapesDiffer ? 1 : 0));
+    }
+}
+
+void readLayer(StatisticsReader &from, ComparisonShard &shard)
+{
+    profile::LayerParts layer;
+    layer.node = from.number<std::uint32_t>("a node");
+    LayerName name{layer.node, from.text("the name of a node"), {}};
+    name.op = from.text("an operator");
+    layer.output = from.number<std::uint32_t>("an output");
+    layer.dtype = readEnum(from, tensor::DType::Posit16, "a type");
+    layer.shapesDiffer = from.flag("whether shapes differ");
+    layer.notFinite = from.number<std::uint64_t>("a count of values that are not finite");
+    layer.cumulative = readErrors(from);
+    layer.isolated = readErrors(from);
+    layer.isolatedAtOutputs = readErrors(from);
+    shard.names.push_back(std::move(name));
+    shard.parts.parts.layers.push_back(std::move(layer));
+}
+
+void readOutput(StatisticsReader &from, ComparisonShard &shard)
+{
+    shard.outputs.push_back(from.text("the name of an output"));
+    profile::OutputParts output;
+    output.errors = from.errors();
+    for (std::uint64_t *const count :
+         {&output.agreement.examples, &output.agreement.top1, &output.agreement.top1InTop5})
+        *count = from.number<std::uint64_t>("a count of decisions");
+    output.agreement.top5 = from.sum("a sum of decisions");
+    output.agreement.divergence = from.sum("a sum of divergences");
+    output.shapesDiffer = from.flag("whether shapes differ");
+    shard.parts.parts.outputs.push_back(std::move(output));
+}
+
+ComparisonShard readComparison(StatisticsReader &from)
+{
+    constexpr std::size_t kLeastLayer = 20;
+    ComparisonShard shard;
+    const bool hasThreshold = from.flag("whether there is a threshold");
+    const auto threshold = from.number<double>("a threshold");
+    if (hasThreshold)
+        shard.threshold = threshold;
+    shard.seconds = from.number<double>("seconds");
+    shard.parts.parts.peakBytes = static_cast<std::size_t>(from.number<std::uint64_t>("bytes"));
+    shard.parts.reference = readHits(from);
+    shard.parts.other = readHits(from);
+    const std::size_t layers = from.count(kLeastLayer, "a number of layers");
+    for (std::size_t k = 0; k < layers && !from.failed(); ++k)
+        readLayer(from, shard);
+    const std::size_t outputs = from.count(kLeastLayer, "a number of outputs");
+    for (std::size_t k = 0; k < outputs && !from.failed(); ++k)
+        readOutput(from, shard);
+    return shard;
+}
+
+enum class Kind : std::uint8_t
+{
+    Calibration,
+    Comparison
+};
+
+void write(const StatisticsOrigin &origin, StatisticsWriter &to)
+{
+    to.text(origin.model);
+    for (const std::uint64_t hash : {origin.modelHash, origin.dataHash})
+        to.number(hash);
+    to.text(origin.settings);
+    to.text(origin.cpu);
+    to.number(static_cast<std::uint64_t>(origin.all));
+}
+
+StatisticsOrigin readOrigin(StatisticsReader &from)
+{
+    StatisticsOrigin origin;
+    origin.model = from.text("the model's name");
+    for (std::uint64_t *const hash : {&origin.modelHash, &origin.dataHash})
+        *hash = from.number<std::uint64_t>("a hash");
+    origin.settings = from.text("the settings");
+    origin.cpu = from.text("a kind of CPU");
+    origin.all = static_cast<std::size_t>(from.number<std::uint64_t>("a number of examples"));
+    return origin;
+}
+
+Part readPart(StatisticsReader &from)
+{
+    const auto index = from.number<std::uint32_t>("a shard");
+    const auto of = from.number<std::uint32_t>("a number of shards");
+    if (of == 0 || of > kMostParts || index >= of)
+        from.fail("shard " + std::to_string(index) + " of " + std::to_string(of), "one of up to 2^20");
+    return from.failed() ? Part{} : Part{index, of};
+}
+
+/// Magic, version and checksum; gives what lies between.
+Result<std::span<const std::byte>> checkedBody(std::span<const std::byte> bytes)
+{
+    const auto magic = std::as_bytes(std::span(kMagic));
+    const std::size_t least = magic.size() + sizeof kVersion + kChecksumBytes;
+    if (bytes.size() < least || !std::ranges::equal(bytes.first(magic.size()), magic))
+        return badInput("byte 0", "something else", "a file of statistics, as --shard writes it");
+    std::uint32_t version = 0;
+    std::memcpy(&version, bytes.data() + magic.size(), sizeof version);
+    if (version != kVersion)
+        return badInput("byte " + std::to_string(magic.size()), "version " + std::to_string(version),
+                        "version " + std::to_string(kVersion) + ", which this program writes");
+    const auto body = bytes.first(bytes.size() - kChecksumBytes);
+    std::uint64_t checksum = 0;
+    std::memcpy(&checksum, bytes.data() + body.size(), sizeof checksum);
+    if (checksum != hashOfBytes(body))
+        return badInput("byte " + std::to_string(body.size()),
+                        "a checksum that the bytes before it do not have", "a file that is whole");
+    return body.subspan(magic.size() + sizeof version);
+}
+
+std::string nameOf(const Part &part)
+{
+    return std::to_string(part.index + 1) + '/' + std::to_string(part.of);
+}
+
+/// What a shard has that another one of the same work has not.
+Result<void> checkSame(const StatisticsShard &first, const StatisticsShard &other)
+{
+    const auto differs = [](const std::string &what) {
+        return badInput("origin", what, "shards of one run: the same model, data, settings and kind of CPU");
+    };
+    const StatisticsOrigin &a = first.origin;
+    const StatisticsOrigin &b = other.origin;
+    if (first.content.index() != other.content.index())
+        return differs("a calibration beside a comparison");
+    if (a.modelHash != b.modelHash)
+        return differs("another model (" + printable(b.model) + ") than the first file's ("
+                       + printable(a.model) + ')');
+    if (a.dataHash != b.dataHash || a.all != b.all)
+        return differs("other data than the first file's");
+    if (a.settings != b.settings)
+        return differs("other settings (" + printable(b.settings) + ") than the first file's ("
+                       + printable(a.settings) + ')');
+    if (a.cpu != b.cpu)
+        return differs("another kind of CPU (" + printable(b.cpu) + ") than the first file's ("
+                       + printable(a.cpu) + "), which computes other last bits");
+    if (first.part.of != other.part.of)
+        return differs("shard " + nameOf(other.part) + " beside " + nameOf(first.part));
+    return {};
+}
+
+Result<void> add(const CalibrationShard &from, CalibrationShard &to)
+{
+    const auto nameOfTensor
+        = [](const CollectedTensor &one) -> const std::string & { return one.tensor.name; };
+    if (!std::ranges::equal(from.statistics.tensors, to.statistics.tensors, {}, nameOfTensor, nameOfTensor))
+        return badInput("tensors", "others than the first file's", "the same");
+    for (std::size_t k = 0; k < to.statistics.tensors.size(); ++k) {
+        CollectedTensor &tensor = to.statistics.tensors[k];
+        if (!tensor.tensor.isParameter) // which every shard has seen once
+            tensor.collector.add(from.statistics.tensors[k].collector);
+    }
+    to.statistics.seconds += from.statistics.seconds;
+    return {};
+}
+
+Result<void> add(const ComparisonShard &from, ComparisonShard &to)
+{
+    const auto place = [](const profile::LayerParts &layer) { return std::pair(layer.node, layer.output); };
+    if (!std::ranges::equal(from.parts.parts.layers, to.parts.parts.layers, {}, place, place)
+        || from.outputs != to.outputs)
+        return badInput("layers", "others than the first file's", "the same");
+    profile::addParts(from.parts.parts, to.parts.parts);
+    to.parts.reference.add(from.parts.reference);
+    to.parts.other.add(from.parts.other);
+    to.seconds += from.seconds;
+    return {};
+}
+
+Result<void> add(const StatisticsShard &from, StatisticsShard &to)
+{
+    to.examples += from.examples;
+    if (auto *const calibration = std::get_if<CalibrationShard>(&to.content))
+        return add(std::get<CalibrationShard>(from.content), *calibration);
+    return add(std::get<ComparisonShard>(from.content), std::get<ComparisonShard>(to.content));
+}
+
+Error missing(const std::vector<std::string> &seen)
+{
+    std::vector<std::string> names;
+    for (std::size_t k = 0; k < seen.size(); ++k) {
+        if (seen[k].empty())
+            names.push_back(nameOf({k, seen.size()}));
+    }
+    return badInput("shards", joined(names) + (names.size() == 1 ? " is missing" : " are missing"),
+                    "all " + std::to_string(seen.size()));
+}
+
+} // namespace
+
+std::string statisticsBytes(const StatisticsShard &shard)
+{
+    StatisticsWriter writer;
+    for (const char c : kMagic)
+        writer.number(c);
+    writer.number(kVersion);
+    write(shard.origin, writer);
+    writer.number(static_cast<std::uint32_t>(shard.part.index));
+    writer.number(static_cast<std::uint32_t>(shard.part.of));
+    writer.number(static_cast<std::uint64_t>(shard.examples));
+    const auto *const calibration = std::get_if<CalibrationShard>(&shard.content);
+    writer.number(static_cast<std::uint8_t>(calibration != nullptr ? Kind::Calibration : Kind::Comparison));
+    if (calibration != nullptr)
+        write(*calibration, writer);
+    else
+        write(std::get<ComparisonShard>(shard.content), writer);
+    const std::uint64_t checksum = hashOfBytes(std::as_bytes(std::span(writer.bytes())));
+    writer.number(checksum);
+    return writer.bytes();
+}
+
+Result<StatisticsShard> readStatistics(std::span<const std::byte> bytes)
+{
+    HALFTONE_TRY(const auto body, checkedBody(bytes));
+    StatisticsReader reader(body);
+    StatisticsShard shard;
+    shard.origin = readOrigin(reader);
+    shard.part = readPart(reader);
+    shard.examples = static_cast<std::size_t>(reader.number<std::uint64_t>("a number of examples"));
+    if (readEnum(reader, Kind::Comparison, "a kind") == Kind::Calibration)
+        shard.content = readCalibration(reader);
+    else
+        shard.content = readComparison(reader);
+    HALFTONE_CHECK(reader.end());
+    return shard;
+}
+
+Result<StatisticsShard> mergeStatistics(const std::vector<std::string> &paths)
+{
+    std::optional<StatisticsShard> sum;
+    std::vector<std::string> seen; ///< by part: the file
+    for (const std::string &path : paths) {
+        HALFTONE_TRY(const auto file, MappedFile::open(path));
+        auto read = readStatistics(file->bytes());
+        if (!read.ok())
+            return inFile(std::move(read).error(), path);
+        StatisticsShard shard = std::move(read).value();
+        Result<void> fits = sum ? checkSame(*sum, shard) : Result<void>();
+        if (fits.ok() && !sum)
+            seen.resize(shard.part.of);
+        if (fits.ok() && !seen[shard.part.index].empty())
+            fits = badInput("shard " + nameOf(shard.part),
+                            "a second time, after " + printable(seen[shard.part.index]), "each shard once");
+        if (fits.ok()) {
+            seen[shard.part.index] = path;
+            if (sum)
+                fits = add(shard, *sum);
+            else
+                sum = std::move(shard);
+        }
+        if (!fits.ok())
+            return inFile(std::move(fits).error(), path);
+    }
+    if (!sum)
+        return badCall("merge", "no shards", "one or more");
+    if (std::ranges::any_of(seen, [](const std::string &path) { return path.empty(); }))
+        return missing(seen);
+    sum->part = {};
+    if (auto *const calibration = std::get_if<CalibrationShard>(&sum->content)) {
+        calibration->statistics.examples = sum->examples;
+        calibration->statistics.all = sum->origin.all;
+    }
+    return *std::move(sum);
+}
+
+std::uint64_t hashOf(const graph::Model &model)
+{
+    Hash hash;
+    addGraph(model.graph, hash);
+    for (const tensor::Array &array : model.parameters) {
+        hash.add(array.name);
+        hash.add(static_cast<std::uint64_t>(array.values.dtype()));
+        hash.add(array.values.bytes());
+    }
+    return hash.value();
+}
+
+Result<std::uint64_t> hashOf(const ExampleOptions &options, const std::string &modelPath)
+{
+    std::error_code none;
+    const bool arePictures = std::filesystem::is_directory(options.inputs, none);
+    Hash hash;
+    hash.add(options.examples);
+    for (const FieldFile &one : exampleFiles(options, modelPath)) {
+        hash.add(std::filesystem::path(one.path).filename().string());
+        if (one.field == Field::Inputs && arePictures) {
+            hash.add(std::filesystem::file_size(one.path, none));
+        } else if (std::filesystem::exists(one.path, none)) {
+            HALFTONE_TRY(const auto file, MappedFile::open(one.path));
+            hash.add(file->bytes());
+        }
+    }
+    return hash.value();
+}
+
+} // namespace halftone::jobs

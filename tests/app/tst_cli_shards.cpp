@@ -1,0 +1,103 @@
+#include "tests/support/call_cli.h"
+#include "tests/support/files.h"
+#include "tests/support/sample_files.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+using halftone::test::callCli;
+using halftone::test::CliOutcome;
+using halftone::test::kDigits;
+using halftone::test::kSample;
+
+/// Tables of the sample, however the work is cut. Bench/shards.py does the same on trained models.
+class TestCliShards : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void tablesDoNotDependOnTheWayThere_data()
+    {
+        QTest::addColumn<QStringList>("command");
+        QTest::newRow("calibrate") << QStringList{"calibrate", kSample, "--method", "percentile"};
+        QTest::newRow("entropy") << QStringList{"calibrate", kSample,    "--method",
+                                                "entropy",   "--layers", "prob*"};
+        QTest::newRow("compare") << QStringList{"compare", kSample, "--target", "bfloat16"};
+    }
+
+    void tablesDoNotDependOnTheWayThere()
+    {
+        QFETCH(QStringList, command);
+        command += QStringList{"--inputs", kDigits, "--examples", "9"};
+        const std::string serial = table(callCli(command + QStringList{"--json"}));
+        for (const QString batch : {"1", "3", "32"}) {
+            for (const QString threads : {"1", "2"})
+                QCOMPARE(
+                    table(callCli(command + QStringList{"--json", "--batch", batch, "--threads", threads})),
+                    serial);
+        }
+        for (const int count : {1, 2, 4, 7})
+            QCOMPARE(merged(command, count), serial);
+    }
+
+    void badCallsSayWhatIsWrong()
+    {
+        const QTemporaryDir folder;
+        const QString out = folder.filePath("s");
+        const QStringList command{"calibrate", kSample, "--inputs", kDigits, "--examples", "2"};
+        for (const QString shard : {"0/2", "3/2", "1", "/", "a/b", "1/0", "1/99999999"}) {
+            const CliOutcome outcome = callCli(command + QStringList{"--out", out, "--shard", shard});
+            QCOMPARE(outcome.code, 2);
+            QVERIFY(outcome.err.contains("--shard"));
+        }
+        QCOMPARE(callCli(command + QStringList{"--shard", "1/2"}).code, 2);
+        QCOMPARE(callCli(command + QStringList{"--out", out, "--shard", "1/2", "--grid", "first-batch"}).code,
+                 2);
+        const CliOutcome many = callCli(command + QStringList{"--out", out, "--shard", "1/3"});
+        QCOMPARE(many.code, 2);
+        QVERIFY(many.err.contains("at most as many shards as examples"));
+        QCOMPARE(callCli(command + QStringList{"--out", out, "--shard", "1/2"}).code, 0);
+        const CliOutcome missing = callCli({"merge", out, "--out", folder.filePath("t.json")});
+        QCOMPARE(missing.code, 1);
+        QVERIFY(missing.err.contains("2/2 is missing"));
+        QVERIFY(callCli({"merge", kSample, "--out", folder.filePath("t.json")}).err.contains("--shard"));
+    }
+
+private:
+    /// But for what depends on the machine's hurry, and what shards leave out.
+    static std::string table(nlohmann::json document)
+    {
+        for (const char *key : {"seconds", "peak_bytes", "task"})
+            document.erase(key);
+        return document.dump();
+    }
+
+    static std::string table(const CliOutcome &outcome)
+    {
+        if (outcome.code != 0)
+            qFatal("%s", outcome.err.constData());
+        return table(outcome.json());
+    }
+
+    static std::string merged(const QStringList &command, int count)
+    {
+        const QTemporaryDir folder;
+        QStringList shards;
+        for (int k = count; k >= 1; --k) {
+            shards += folder.filePath(QString::number(k));
+            const CliOutcome made = callCli(
+                command
+                + QStringList{"--shard", QStringLiteral("%1/%2").arg(k).arg(count), "--out", shards.back()});
+            if (made.code != 0)
+                qFatal("%s", made.err.constData());
+        }
+        const QString out = folder.filePath("t.json");
+        const CliOutcome joined = callCli(QStringList{"merge"} + shards + QStringList{"--out", out});
+        if (joined.code != 0)
+            qFatal("%s", joined.err.constData());
+        return table(nlohmann::json::parse(halftone::test::readFile(out.toStdString())));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCliShards)
+#include "tst_cli_shards.moc"
