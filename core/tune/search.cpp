@@ -1,8 +1,11 @@
 #include "core/tune/search.h"
 
+#include "core/tune/repair.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -11,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMostForExchanges = 200; // groups: every pair is tried at every step
+constexpr std::size_t kNearLimit = 2; // points of the hull that are measured, where a limit says which
 
 class Search
 {
@@ -31,7 +34,7 @@ public:
         m_front.links = std::move(network.links);
         tell();
         HALFTONE_CHECK(measureEnds());
-        const StoppedBy stopped = searchOn();
+        HALFTONE_TRY(const StoppedBy stopped, searchOn());
         m_front.stoppedBy = stopped;
         tell();
         return std::move(m_front);
@@ -59,11 +62,13 @@ private:
         return {};
     }
 
-    StoppedBy searchOn()
+    Result<StoppedBy> searchOn()
     {
         for (const auto step :
              {&Search::measureErrors, &Search::measureHull, &Search::closeIn, &Search::repair}) {
             const auto done = (this->*step)();
+            if (!done.ok() && done.error().code != Errc::Cancelled)
+                return done.error();
             if (!done.ok())
                 return m_progress.stopped() ? StoppedBy::Cancelled : StoppedBy::Time;
         }
@@ -121,13 +126,15 @@ private:
         return {};
     }
 
-    /// Those whose errors lie evenly between the ends', in decades, the fastest first.
+    /// Those whose errors lie evenly between the ends', in decades, the fastest first; with a limit the few that are nearest to it.
     std::vector<std::size_t> spread(const std::vector<Labels> &hull) const
     {
         const Surrogate sums = m_front.surrogate();
         std::vector<double> decibels;
         for (const Labels &labels : hull)
             decibels.push_back(std::min(decibelsOf(sums.error(labels)), 200.0));
+        if (m_settings.limit && m_settings.limit->metric == Limit::Metric::Sqnr)
+            return nearest(decibels, m_settings.limit->value - decibelsOf(m_front.kappa));
         std::vector<std::size_t> chosen;
         const std::size_t count = std::min(m_settings.points, hull.size());
         for (std::size_t k = 0; k < count; ++k) {
@@ -144,6 +151,16 @@ private:
                 chosen.push_back(nearest);
         }
         return chosen;
+    }
+
+    /// Indices of the values next to `to`, the nearest first.
+    static std::vector<std::size_t> nearest(const std::vector<double> &values, double to)
+    {
+        std::vector<std::size_t> order(values.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::ranges::stable_sort(order, {}, [&](std::size_t k) { return std::abs(values[k] - to); });
+        order.resize(std::min(order.size(), kNearLimit));
+        return order;
     }
 
     /// Between the last corner of the hull that meets the limit and the first that does not.
@@ -188,143 +205,47 @@ private:
         return measured.isClean && (!m_settings.limit || m_settings.limit->holdsFor(measured));
     }
 
-    /// Steps on the additive picture from the fastest measured point that meets the limit, as long as they make it faster.
+    /// Between corners of the hull, and as far as measurements show the sums to be wrong.
     Result<void> repair()
     {
         if (!m_settings.limit)
             return {};
-        double allowed = errorAllowed();
-        std::size_t misses = 0;
-        for (std::size_t trial = 0; trial < m_settings.trials && misses < m_settings.misses; ++trial) {
-            const auto best = fastestThatHolds();
-            if (!best)
+        for (std::size_t trial = 0; trial < m_settings.trials; ++trial) {
+            const std::optional<Labels> labels
+                = nextTrial(m_front.surrogate(), m_front.kappa, trials(), errorAllowed());
+            if (!labels)
                 return {};
-            const Labels labels = descended(m_front.points[*best].labels, allowed);
-            const Point *known = m_front.find(labels);
-            if (known != nullptr && known->measured)
-                return {};
-            const double was = m_front.points[*best].measured->milliseconds;
-            HALFTONE_TRY(const Measurement measured, evaluate(labels, Origin::Repair));
-            if (holds(measured) && measured.milliseconds < was)
-                continue;
-            ++misses;
-            if (holds(measured))
-                continue;
-            const double miss = errorOf(measured.sqnrDb) / std::max(allowed * m_front.kappa, 1e-30);
-            allowed /= std::max(std::sqrt(std::max(miss, 1.0)), 1.1);
+            HALFTONE_CHECK(evaluate(*labels, Origin::Repair));
         }
         return {};
     }
 
-    /// Of sums of groups alone. A limit that is no error lets what lies between the worst that met it and the best that did not.
+    std::vector<Trial> trials() const
+    {
+        std::vector<Trial> trials;
+        for (const Point &point : m_front.points)
+            if (point.measured)
+                trials.push_back({point.labels,
+                                  point.measured->isClean ? errorOf(point.measured->sqnrDb)
+                                                          : std::numeric_limits<double>::infinity(),
+                                  holds(*point.measured)});
+        return trials;
+    }
+
+    /// A limit that is no error lets what lies between the worst that met it and the best that did not.
     double errorAllowed() const
     {
         if (m_settings.limit->metric == Limit::Metric::Sqnr)
-            return errorOf(m_settings.limit->value) / m_front.kappa;
-        const Surrogate sums = m_front.surrogate();
+            return errorOf(m_settings.limit->value);
         double met = 0;
         double missed = std::numeric_limits<double>::infinity();
-        for (const Point &point : m_front.points) {
-            if (!point.measured)
-                continue;
-            const double error = sums.error(point.labels);
-            if (holds(*point.measured))
-                met = std::max(met, error);
+        for (const Trial &trial : trials()) {
+            if (trial.holds)
+                met = std::max(met, trial.error);
             else
-                missed = std::min(missed, error);
+                missed = std::min(missed, trial.error);
         }
-        return std::isfinite(missed) ? std::sqrt(std::max(met, 1e-30) * missed) : met;
-    }
-
-    std::optional<std::size_t> fastestThatHolds() const
-    {
-        std::optional<std::size_t> best;
-        for (std::size_t k = 0; k < m_front.points.size(); ++k) {
-            const auto &measured = m_front.points[k].measured;
-            if (measured && holds(*measured)
-                && (!best || measured->milliseconds < m_front.points[*best].measured->milliseconds))
-                best = k;
-        }
-        return best;
-    }
-
-    /// Sets of groups that change together: one, two that are linked, a run of neighbours.
-    std::vector<std::vector<std::size_t>> moves() const
-    {
-        std::vector<std::vector<std::size_t>> sets;
-        for (std::size_t k = 0; k < m_front.groups.size(); ++k)
-            if (m_front.groups[k].isTunable)
-                sets.push_back({k});
-        const std::size_t single = sets.size();
-        for (std::size_t k = 0; k + 1 < single; ++k)
-            for (std::size_t length = 2; length <= 6 && k + length <= single; ++length) {
-                std::vector<std::size_t> run;
-                for (std::size_t j = k; j < k + length; ++j)
-                    run.push_back(sets[j][0]);
-                sets.push_back(std::move(run));
-            }
-        return sets;
-    }
-
-    /// Steepest descent: the move that saves most, one after the other, within the error that is allowed. Exchanges too: what is
-    /// widened elsewhere makes room.
-    Labels descended(Labels labels, double allowed) const
-    {
-        const Surrogate sums = m_front.surrogate();
-        const auto sets = moves();
-        double time = sums.microseconds(labels);
-        for (std::size_t step = 0; step < m_front.groups.size(); ++step) {
-            Labels best;
-            double least = time - 1e-9;
-            const auto consider = [&](const Labels &candidate) {
-                if (sums.error(candidate) > allowed)
-                    return;
-                const double takes = sums.microseconds(candidate);
-                if (takes < least) {
-                    least = takes;
-                    best = candidate;
-                }
-            };
-            for (const auto &set : sets)
-                for (const Label label : kLabels)
-                    if (const auto changed = with(labels, set, label))
-                        consider(*changed);
-            const std::size_t exchanged
-                = m_front.groups.size() > kMostForExchanges ? 0 : m_front.groups.size();
-            for (std::size_t a = 0; a < exchanged && best.empty(); ++a)
-                for (std::size_t b = 0; b < exchanged; ++b)
-                    if (const auto candidate = swapped(labels, a, b))
-                        consider(*candidate);
-            if (best.empty())
-                break;
-            labels = std::move(best);
-            time = least;
-        }
-        return labels;
-    }
-
-    std::optional<Labels> with(const Labels &labels, const std::vector<std::size_t> &set, Label label) const
-    {
-        Labels changed = labels;
-        for (const std::size_t k : set) {
-            if (!m_front.groups[k].costs.allows(label))
-                return std::nullopt;
-            changed[k] = label;
-        }
-        return changed == labels ? std::nullopt : std::optional(std::move(changed));
-    }
-
-    /// The two groups' labels exchanged.
-    std::optional<Labels> swapped(const Labels &labels, std::size_t a, std::size_t b) const
-    {
-        const Group &one = m_front.groups[a];
-        const Group &other = m_front.groups[b];
-        if (!one.isTunable || !other.isTunable || labels[a] == labels[b] || !one.costs.allows(labels[b])
-            || !other.costs.allows(labels[a]))
-            return std::nullopt;
-        Labels changed = labels;
-        std::swap(changed[a], changed[b]);
-        return changed;
+        return std::isfinite(missed) && missed > met ? std::sqrt(std::max(met, 1e-30) * missed) : met;
     }
 
     Result<Measurement> evaluate(const Labels &labels, Origin origin)

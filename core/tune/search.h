@@ -28,17 +28,16 @@ struct SearchSettings
     std::optional<Limit> limit; ///< nothing: the whole front
     std::optional<std::chrono::duration<double>> time; ///< after which no further measurement begins
     std::size_t points = 8; ///< of the hull that are measured, spread evenly over the decades of error
-    std::size_t trials = 10; ///< of repair
-    std::size_t misses = 4; ///< of these that end it
+    std::size_t trials = 10; ///< of repair; those that miss the limit teach what the sums are wrong about
 };
 
 /// Is told what is known after each step; called by the thread that searches.
 using Told = std::function<void(const Front &)>;
 
 /// Searches for the labels that lose least for the time they take: errors of groups alone, the hull of their sums, points
-/// of it measured, steps from the best measured one to what lies between (core/tune/RULES.md, T-search). Stopped, or out of time, it gives what
+/// of it measured, then what nextTrial() says (core/tune/RULES.md, T-search). Stopped, or out of time, it gives what
 /// it has: Front::stoppedBy says which.
-/// fails: what the oracle refuses before anything was measured
+/// fails: what the oracle refuses; Cancelled before anything was measured
 Result<Front> search(Oracle &oracle, const SearchSettings &settings, const Progress &progress = {},
                      const Told &told = {});
 
