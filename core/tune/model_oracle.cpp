@@ -156,6 +156,8 @@ ModelOracle::ModelOracle(TuneTask task)
     : m_state(std::make_unique<State>())
 {
     m_state->task = std::move(task);
+    m_state->task.compare.batch
+        = 1; // sums of products, and so errors, depend on how many are taken at a time
 }
 
 ModelOracle::~ModelOracle() = default;
