@@ -110,10 +110,24 @@ Result<Place> Emitter::place(ValueId value)
 
 Result<Place> Emitter::readAs(ValueId value, Order order)
 {
-    if (order == Order::Plain || !m_graph.isConstant(value) || m_graph.desc(value).shape.rank() < 3)
+    if (order == Order::Plain || m_graph.desc(value).shape.rank() < 3)
         return read(value);
     if (const auto known = m_lastChannels.find(value); known != m_lastChannels.end())
         return known->second;
+    if (!m_graph.isConstant(value)) {
+        HALFTONE_TRY(const Place given, read(value));
+        const View wanted = viewOf(m_graph.desc(value), order);
+        if (given.view == wanted)
+            return given;
+        const Place place{m_program->addBuffer(bytesOf(m_graph.desc(value))), wanted};
+        kernels::PlanStep step{
+            {m_graph.values[value].name}, "reorder", wanted.dtype, {}, kernels::StepKind::Reorder};
+        m_program->addKernel(std::move(step),
+                             elementwise(std::vector<View>{given.view}, wanted, {}, "x0", "reorder"),
+                             {given.buffer, place.buffer});
+        m_lastChannels.emplace(value, place);
+        return place;
+    }
     const tensor::Tensor &constant = *m_graph.values[value].constant;
     const View to = viewOf(m_graph.desc(value), order);
     const View from = viewOf(m_graph.desc(value));

@@ -40,7 +40,7 @@ public:
 
     /// fails: Unsupported for a type that kernels do not know
     Result<Place> read(plan::ValueId value);
-    /// A constant in another layout, made here once.
+    /// In another layout: a constant is made so here once, other values by a step of their own.
     Result<Place> readAs(plan::ValueId value, Order order);
     /// Row-major without gaps: put in that order by a step of its own where it lies otherwise. fails: as read()
     Result<Place> readPlain(plan::ValueId value);
@@ -82,7 +82,8 @@ private:
     EmitOptions m_options;
     std::unique_ptr<Program> m_program;
     std::vector<std::optional<Place>> m_places; ///< by ValueId
-    std::unordered_map<plan::ValueId, Place> m_lastChannels; ///< constants whose channels come last
+    std::unordered_map<plan::ValueId, Place>
+        m_lastChannels; ///< values that were put in that order for readers
     std::vector<bool> m_absorbed; ///< by node
     std::size_t m_node = 0;
 };

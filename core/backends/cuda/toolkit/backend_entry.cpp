@@ -1,5 +1,6 @@
 #include "core/backends/cuda/backend.h"
 #include "core/backends/cuda/toolkit/blas.h"
+#include "core/backends/cuda/toolkit/dnn.h"
 #include "core/backends/cuda/toolkit/driver_gpu.h"
 
 namespace halftone::backends::cuda {
@@ -12,6 +13,8 @@ Result<std::shared_ptr<Gpu>> firstGpu()
     std::vector<std::shared_ptr<ProductMaker>> makers;
     if (auto blas = loadBlas(); blas.ok()) // without it kernels of our own compute products
         makers.push_back(std::move(blas).value());
+    if (auto dnn = loadDnn(); dnn.ok())
+        makers.push_back(std::move(dnn).value());
     return driverGpu(calls, std::move(compiler), std::move(makers));
 }
 

@@ -39,7 +39,7 @@ Result<void> check(cublasStatus_t status, const std::string &what)
     return status == CUBLAS_STATUS_SUCCESS ? Result<void>() : Result<void>(blasError(status, what));
 }
 
-std::optional<cudaDataType_t> typeOf(DType type)
+std::optional<cudaDataType_t> blasType(DType type)
 {
     switch (type) {
     case DType::F32:
@@ -201,7 +201,7 @@ private:
     {
         Layout layout(m_calls.cublasLtMatrixLayoutDestroy);
         HALFTONE_CHECK(check(m_calls.cublasLtMatrixLayoutCreate(
-                                 layout.out(), *typeOf(type), static_cast<std::uint64_t>(matrix.rows),
+                                 layout.out(), *blasType(type), static_cast<std::uint64_t>(matrix.rows),
                                  static_cast<std::uint64_t>(matrix.columns), matrix.leading),
                              "a layout"));
         const auto count = static_cast<std::int32_t>(batch);
@@ -277,8 +277,8 @@ private:
 
 Result<BlasProduct> blasProduct(const ProductDesc &desc)
 {
-    if (desc.isConvolution || !typeOf(desc.a.dtype) || desc.a.dtype != desc.b.dtype || !typeOf(desc.c.dtype)
-        || (desc.a.dtype != desc.c.dtype && desc.c.dtype != DType::F32)
+    if (desc.isConvolution || !blasType(desc.a.dtype) || desc.a.dtype != desc.b.dtype
+        || !blasType(desc.c.dtype) || (desc.a.dtype != desc.c.dtype && desc.c.dtype != DType::F32)
         || !epilogueOf(desc.activation, desc.hasBias))
         return unsupported("cuda", "cuBLASLt does not compute this product");
     const std::size_t rank = desc.c.dims.size();
