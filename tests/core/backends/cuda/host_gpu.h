@@ -65,7 +65,7 @@ public:
         std::vector<void *> arguments(launch.arguments.begin(), launch.arguments.end());
         ++launches;
         return act([this, kernel, arguments] {
-            if (const Kernel function = defersCompiling ? nullptr : functionOf(kernel.name))
+            if (const Kernel function = functionOf(kernel.name))
                 function(arguments.data(), kernel.grid, kernel.block);
         });
     }
@@ -98,7 +98,6 @@ public:
     /// Kernels asked for so far, by name.
     const std::map<std::string, backends::cuda::KernelText> &texts() const { return m_texts; }
 
-    bool defersCompiling = false; ///< launches do nothing: for whoever asks for many kernels first
     std::size_t launches = 0;
     std::size_t replays = 0;
 
