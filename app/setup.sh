@@ -7,7 +7,7 @@ export CCACHE_DIR="$PWD/build/ccache" CCACHE_MAXSIZE=2G
 readonly build_packages=(g++ cmake ninja-build ccache pkg-config python3-venv nlohmann-json3-dev libcli11-dev libzip-dev zlib1g-dev libstb-dev
     libjpeg62-turbo-dev libprotobuf-dev protobuf-compiler qt6-base-dev qt6-svg-dev qt6-qpa-plugins libqcustomplot-dev graphviz fonts-dejavu-core)
 readonly test_packages=(python3-dev libbenchmark-dev xvfb xdotool imagemagick clang clang-format clang-tidy libclang-rt-14-dev libomp-dev mold
-    shellcheck)
+    shellcheck libopenmpi-dev openmpi-bin)
 
 # For builds that run once: nobody edits or debugs them, but the loops that the tests wait for are optimised.
 readonly fast_build=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_CXX_FLAGS_DEBUG=-O0 "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -g1" -DHALFTONE_LOOP_OPTIONS=-O1

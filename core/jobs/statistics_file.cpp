@@ -1,12 +1,10 @@
 #include "core/jobs/statistics_file.h"
 
-#include "core/base/mapped_file.h"
-#include "core/base/text.h"
 #include "core/base/xxh64.h"
 #include "core/jobs/statistics_bytes.h"
 
 #include <algorithm>
-#include <filesystem>
+#include <cstring>
 
 namespace halftone::jobs {
 namespace {
@@ -21,55 +19,6 @@ std::uint64_t hashOfBytes(std::span<const std::byte> bytes)
     Xxh64 hash;
     hash.add(bytes);
     return hash.value();
-}
-
-/// Texts and numbers one after another, each with its length.
-class Hash
-{
-public:
-    void add(std::string_view text)
-    {
-        add(text.size());
-        m_hash.add(std::as_bytes(std::span(text)));
-    }
-    void add(std::uint64_t number) { m_hash.add(std::as_bytes(std::span(&number, 1))); }
-    void add(std::span<const std::byte> bytes)
-    {
-        add(bytes.size());
-        m_hash.add(bytes);
-    }
-    std::uint64_t value() const { return m_hash.value(); }
-
-private:
-    Xxh64 m_hash;
-};
-
-void addGraph(const graph::Graph &graph, Hash &hash)
-{
-    hash.add(graph.nodeCount());
-    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
-        const graph::NodeDef &node = graph.node(id);
-        hash.add(node.op);
-        hash.add(node.name);
-        for (const auto &[key, value] : node.attributes) {
-            hash.add(key);
-            hash.add(value);
-        }
-        for (const auto &[key, tensor] : node.tensors) {
-            hash.add(key);
-            hash.add(tensor.bytes());
-        }
-        for (const graph::Entry &input : graph.inputs(id)) {
-            hash.add(input.node);
-            hash.add(input.output);
-        }
-        for (const auto &body : node.subgraphs)
-            addGraph(*body, hash);
-    }
-    for (const graph::Entry &head : graph.heads()) {
-        hash.add(head.node);
-        hash.add(head.output);
-    }
 }
 
 void write(const CollectedTensor &collected, StatisticsWriter &to)
@@ -314,84 +263,6 @@ Result<std::span<const std::byte>> checkedBody(std::span<const std::byte> bytes)
     return body.subspan(magic.size() + sizeof version);
 }
 
-std::string nameOf(const Part &part)
-{
-    return std::to_string(part.index + 1) + '/' + std::to_string(part.of);
-}
-
-/// What a shard has that another one of the same work has not.
-Result<void> checkSame(const StatisticsShard &first, const StatisticsShard &other)
-{
-    const auto differs = [](const std::string &what) {
-        return badInput("origin", what, "shards of one run: the same model, data, settings and kind of CPU");
-    };
-    const StatisticsOrigin &a = first.origin;
-    const StatisticsOrigin &b = other.origin;
-    if (first.content.index() != other.content.index())
-        return differs("a calibration beside a comparison");
-    if (a.modelHash != b.modelHash)
-        return differs("another model (" + printable(b.model) + ") than the first file's ("
-                       + printable(a.model) + ')');
-    if (a.dataHash != b.dataHash || a.all != b.all)
-        return differs("other data than the first file's");
-    if (a.settings != b.settings)
-        return differs("other settings (" + printable(b.settings) + ") than the first file's ("
-                       + printable(a.settings) + ')');
-    if (a.cpu != b.cpu)
-        return differs("another kind of CPU (" + printable(b.cpu) + ") than the first file's ("
-                       + printable(a.cpu) + "), which computes other last bits");
-    if (first.part.of != other.part.of)
-        return differs("shard " + nameOf(other.part) + " beside " + nameOf(first.part));
-    return {};
-}
-
-Result<void> add(const CalibrationShard &from, CalibrationShard &to)
-{
-    const auto nameOfTensor
-        = [](const CollectedTensor &one) -> const std::string & { return one.tensor.name; };
-    if (!std::ranges::equal(from.statistics.tensors, to.statistics.tensors, {}, nameOfTensor, nameOfTensor))
-        return badInput("tensors", "others than the first file's", "the same");
-    for (std::size_t k = 0; k < to.statistics.tensors.size(); ++k) {
-        CollectedTensor &tensor = to.statistics.tensors[k];
-        if (!tensor.tensor.isParameter) // which every shard has seen once
-            tensor.collector.add(from.statistics.tensors[k].collector);
-    }
-    to.statistics.seconds += from.statistics.seconds;
-    return {};
-}
-
-Result<void> add(const ComparisonShard &from, ComparisonShard &to)
-{
-    const auto place = [](const profile::LayerParts &layer) { return std::pair(layer.node, layer.output); };
-    if (!std::ranges::equal(from.parts.parts.layers, to.parts.parts.layers, {}, place, place)
-        || from.outputs != to.outputs)
-        return badInput("layers", "others than the first file's", "the same");
-    profile::addParts(from.parts.parts, to.parts.parts);
-    to.parts.reference.add(from.parts.reference);
-    to.parts.other.add(from.parts.other);
-    to.seconds += from.seconds;
-    return {};
-}
-
-Result<void> add(const StatisticsShard &from, StatisticsShard &to)
-{
-    to.examples += from.examples;
-    if (auto *const calibration = std::get_if<CalibrationShard>(&to.content))
-        return add(std::get<CalibrationShard>(from.content), *calibration);
-    return add(std::get<ComparisonShard>(from.content), std::get<ComparisonShard>(to.content));
-}
-
-Error missing(const std::vector<std::string> &seen)
-{
-    std::vector<std::string> names;
-    for (std::size_t k = 0; k < seen.size(); ++k) {
-        if (seen[k].empty())
-            names.push_back(nameOf({k, seen.size()}));
-    }
-    return badInput("shards", joined(names) + (names.size() == 1 ? " is missing" : " are missing"),
-                    "all " + std::to_string(seen.size()));
-}
-
 } // namespace
 
 std::string statisticsBytes(const StatisticsShard &shard)
@@ -429,74 +300,6 @@ Result<StatisticsShard> readStatistics(std::span<const std::byte> bytes)
         shard.content = readComparison(reader);
     HALFTONE_CHECK(reader.end());
     return shard;
-}
-
-Result<StatisticsShard> mergeStatistics(const std::vector<std::string> &paths)
-{
-    std::optional<StatisticsShard> sum;
-    std::vector<std::string> seen; ///< by part: the file
-    for (const std::string &path : paths) {
-        HALFTONE_TRY(const auto file, MappedFile::open(path));
-        auto read = readStatistics(file->bytes());
-        if (!read.ok())
-            return inFile(std::move(read).error(), path);
-        StatisticsShard shard = std::move(read).value();
-        Result<void> fits = sum ? checkSame(*sum, shard) : Result<void>();
-        if (fits.ok() && !sum)
-            seen.resize(shard.part.of);
-        if (fits.ok() && !seen[shard.part.index].empty())
-            fits = badInput("shard " + nameOf(shard.part),
-                            "a second time, after " + printable(seen[shard.part.index]), "each shard once");
-        if (fits.ok()) {
-            seen[shard.part.index] = path;
-            if (sum)
-                fits = add(shard, *sum);
-            else
-                sum = std::move(shard);
-        }
-        if (!fits.ok())
-            return inFile(std::move(fits).error(), path);
-    }
-    if (!sum)
-        return badCall("merge", "no shards", "one or more");
-    if (std::ranges::any_of(seen, [](const std::string &path) { return path.empty(); }))
-        return missing(seen);
-    sum->part = {};
-    if (auto *const calibration = std::get_if<CalibrationShard>(&sum->content)) {
-        calibration->statistics.examples = sum->examples;
-        calibration->statistics.all = sum->origin.all;
-    }
-    return *std::move(sum);
-}
-
-std::uint64_t hashOf(const graph::Model &model)
-{
-    Hash hash;
-    addGraph(model.graph, hash);
-    for (const tensor::Array &array : model.parameters) {
-        hash.add(array.name);
-        hash.add(static_cast<std::uint64_t>(array.values.dtype()));
-        hash.add(array.values.bytes());
-    }
-    return hash.value();
-}
-
-Result<std::uint64_t> hashOf(const ExampleOptions &options, const std::string &modelPath)
-{
-    std::error_code none;
-    const bool arePictures = std::filesystem::is_directory(options.inputs, none);
-    Hash hash;
-    hash.add(options.examples);
-    for (const FieldFile &one : exampleFiles(options, modelPath)) {
-        hash.add(std::filesystem::path(one.path).filename().string());
-        if (one.field == Field::Inputs && arePictures) {
-            hash.add(std::filesystem::file_size(one.path, none));
-        } else if (std::filesystem::exists(one.path, none)) {
-            HALFTONE_TRY(const auto file, MappedFile::open(one.path));
-            hash.add(file->bytes());
-        }
-    }
-    return hash.value();
 }
 
 } // namespace halftone::jobs

@@ -1,0 +1,92 @@
+#include "app/mpi/call.h"
+
+#include "core/base/text.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+extern char **environ;
+
+namespace halftone::mpi {
+namespace {
+
+constexpr std::size_t kTasksPerWorker = 8;
+constexpr double kMostTasks = 1 << 20;
+
+Result<double> numberOf(const std::string &option, const std::string &text, double most)
+{
+    const auto number = parseReal(text);
+    if (!number || !(*number > 0) || *number > most)
+        return badCall(option, '"' + printable(text, 60) + '"', "a number above 0");
+    return *number;
+}
+
+} // namespace
+
+Result<Call> Call::read(const std::vector<std::string> &arguments, int ranks)
+{
+    Call call;
+    for (std::size_t k = 0; k < arguments.size(); ++k) {
+        const std::string &word = arguments[k];
+        const bool isOwn = word == "--out" || word == "--tasks" || word == "--time-limit";
+        if (!isOwn) {
+            call.command.push_back(word);
+            continue;
+        }
+        if (++k == arguments.size())
+            return badCall(word, "no value", "one");
+        if (word == "--out") {
+            call.out = arguments[k];
+        } else if (word == "--tasks") {
+            HALFTONE_TRY(const double tasks, numberOf(word, arguments[k], kMostTasks));
+            call.tasks = static_cast<std::size_t>(tasks);
+        } else {
+            HALFTONE_TRY(call.timeLimit, numberOf(word, arguments[k], 1e9));
+        }
+    }
+    if (call.command.empty() || (call.command[0] != "calibrate" && call.command[0] != "compare"))
+        return badCall("halftone-mpi",
+                       call.command.empty() ? "no command" : '"' + printable(call.command[0], 60) + '"',
+                       "mpirun -n RANKS halftone-mpi calibrate|compare … --out T.json");
+    if (call.out.empty())
+        return badCall("--out", "not given", "a file for the table");
+    if (ranks < 2)
+        return badCall("mpirun", "one rank", "two or more: the first one hands out the work");
+    if (std::ranges::find(call.command, "--threads") == call.command.end())
+        call.command.insert(call.command.end(), {"--threads", "1"}); // a rank is a thread's worth
+    call.journal = call.out + ".journal";
+    if (call.tasks == 0)
+        call.tasks = kTasksPerWorker * static_cast<std::size_t>(ranks - 1);
+    std::error_code none;
+    call.program
+        = (std::filesystem::read_symlink("/proc/self/exe", none).parent_path() / "halftone-cli").string();
+    return call;
+}
+
+Result<int> runProgram(const std::vector<std::string> &arguments)
+{
+    std::vector<char *> words;
+    std::vector<std::string> copies = arguments;
+    for (std::string &word : copies)
+        words.push_back(word.data());
+    words.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", 1 /* O_WRONLY */, 0);
+    pid_t child = 0;
+    const int failure = posix_spawn(&child, words[0], &actions, nullptr, words.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (failure != 0)
+        return inFile(badInput({}, std::strerror(failure), "halftone-cli beside halftone-mpi"), arguments[0]);
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) { }
+    constexpr int kSignal = 128;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : kSignal + WTERMSIG(status);
+}
+
+} // namespace halftone::mpi

@@ -1,0 +1,128 @@
+#include "core/base/mapped_file.h"
+#include "core/base/text.h"
+#include "core/jobs/statistics_file.h"
+
+#include <algorithm>
+
+namespace halftone::jobs {
+namespace {
+
+std::string nameOf(const Part &part)
+{
+    return std::to_string(part.index + 1) + '/' + std::to_string(part.of);
+}
+
+/// What a shard has that another one of the same work has not.
+Result<void> checkSame(const StatisticsShard &first, const StatisticsShard &other)
+{
+    const auto differs = [](const std::string &what) {
+        return badInput("origin", what, "shards of one run: the same model, data, settings and kind of CPU");
+    };
+    const StatisticsOrigin &a = first.origin;
+    const StatisticsOrigin &b = other.origin;
+    if (first.content.index() != other.content.index())
+        return differs("a calibration beside a comparison");
+    if (a.modelHash != b.modelHash)
+        return differs("another model (" + printable(b.model) + ") than the first file's ("
+                       + printable(a.model) + ')');
+    if (a.dataHash != b.dataHash || a.all != b.all)
+        return differs("other data than the first file's");
+    if (a.settings != b.settings)
+        return differs("other settings (" + printable(b.settings) + ") than the first file's ("
+                       + printable(a.settings) + ')');
+    if (a.cpu != b.cpu)
+        return differs("another kind of CPU (" + printable(b.cpu) + ") than the first file's ("
+                       + printable(a.cpu) + "), which computes other last bits");
+    if (first.part.of != other.part.of)
+        return differs("shard " + nameOf(other.part) + " beside " + nameOf(first.part));
+    return {};
+}
+
+Result<void> add(const CalibrationShard &from, CalibrationShard &to)
+{
+    const auto nameOfTensor
+        = [](const CollectedTensor &one) -> const std::string & { return one.tensor.name; };
+    if (!std::ranges::equal(from.statistics.tensors, to.statistics.tensors, {}, nameOfTensor, nameOfTensor))
+        return badInput("tensors", "others than the first file's", "the same");
+    for (std::size_t k = 0; k < to.statistics.tensors.size(); ++k) {
+        CollectedTensor &tensor = to.statistics.tensors[k];
+        if (!tensor.tensor.isParameter) // which every shard has seen once
+            tensor.collector.add(from.statistics.tensors[k].collector);
+    }
+    to.statistics.seconds += from.statistics.seconds;
+    return {};
+}
+
+Result<void> add(const ComparisonShard &from, ComparisonShard &to)
+{
+    const auto place = [](const profile::LayerParts &layer) { return std::pair(layer.node, layer.output); };
+    if (!std::ranges::equal(from.parts.parts.layers, to.parts.parts.layers, {}, place, place)
+        || from.outputs != to.outputs)
+        return badInput("layers", "others than the first file's", "the same");
+    profile::addParts(from.parts.parts, to.parts.parts);
+    to.parts.reference.add(from.parts.reference);
+    to.parts.other.add(from.parts.other);
+    to.seconds += from.seconds;
+    return {};
+}
+
+Result<void> add(const StatisticsShard &from, StatisticsShard &to)
+{
+    to.examples += from.examples;
+    if (auto *const calibration = std::get_if<CalibrationShard>(&to.content))
+        return add(std::get<CalibrationShard>(from.content), *calibration);
+    return add(std::get<ComparisonShard>(from.content), std::get<ComparisonShard>(to.content));
+}
+
+Error missing(const std::vector<std::string> &seen)
+{
+    std::vector<std::string> names;
+    for (std::size_t k = 0; k < seen.size(); ++k) {
+        if (seen[k].empty())
+            names.push_back(nameOf({k, seen.size()}));
+    }
+    return badInput("shards", joined(names) + (names.size() == 1 ? " is missing" : " are missing"),
+                    "all " + std::to_string(seen.size()));
+}
+
+} // namespace
+
+Result<StatisticsShard> mergeStatistics(const std::vector<std::string> &paths)
+{
+    std::optional<StatisticsShard> sum;
+    std::vector<std::string> seen; ///< by part: the file
+    for (const std::string &path : paths) {
+        HALFTONE_TRY(const auto file, MappedFile::open(path));
+        auto read = readStatistics(file->bytes());
+        if (!read.ok())
+            return inFile(std::move(read).error(), path);
+        StatisticsShard shard = std::move(read).value();
+        Result<void> fits = sum ? checkSame(*sum, shard) : Result<void>();
+        if (fits.ok() && !sum)
+            seen.resize(shard.part.of);
+        if (fits.ok() && !seen[shard.part.index].empty())
+            fits = badInput("shard " + nameOf(shard.part),
+                            "a second time, after " + printable(seen[shard.part.index]), "each shard once");
+        if (fits.ok()) {
+            seen[shard.part.index] = path;
+            if (sum)
+                fits = add(shard, *sum);
+            else
+                sum = std::move(shard);
+        }
+        if (!fits.ok())
+            return inFile(std::move(fits).error(), path);
+    }
+    if (!sum)
+        return badCall("merge", "no shards", "one or more");
+    if (std::ranges::any_of(seen, [](const std::string &path) { return path.empty(); }))
+        return missing(seen);
+    sum->part = {};
+    if (auto *const calibration = std::get_if<CalibrationShard>(&sum->content)) {
+        calibration->statistics.examples = sum->examples;
+        calibration->statistics.all = sum->origin.all;
+    }
+    return *std::move(sum);
+}
+
+} // namespace halftone::jobs

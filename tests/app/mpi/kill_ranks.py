@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Kills ranks of halftone-mpi at random moments; the same call then goes on, and its table is the serial one.
+
+    kill_ranks.py HALFTONE_CLI HALFTONE_MPI SAMPLE_FOLDER [KILLS]"""
+
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+MPIRUN = ["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", "4"]
+
+
+def table(path):
+    document = json.loads(pathlib.Path(path).read_text())
+    for key in ("seconds", "peak_bytes"):
+        document.pop(key, None)
+    return document
+
+
+def ranks_below(parent):
+    """Processes that the mpirun of this test started and that are ranks."""
+    children = {}
+    names = {}
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            text = (entry / "stat").read_text()
+        except OSError:
+            continue
+        names[int(entry.name)] = text[text.index("(") + 1:text.rindex(")")]
+        children.setdefault(int(text[text.rindex(")") + 2:].split()[1]), []).append(int(entry.name))
+    found, open_ = [], [parent]
+    while open_:
+        for child in children.get(open_.pop(), []):
+            open_.append(child)
+            if names[child] == "halftone-mpi":
+                found.append(child)
+    return found
+
+
+def main():
+    cli, mpi, sample = sys.argv[1:4]
+    kills = int(sys.argv[4]) if len(sys.argv) > 4 else 5
+    seed = time.time_ns()
+    random.seed(seed)
+    print("seed", seed, flush=True)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        call = ["calibrate", f"{sample}/digits-symbol.json", "--inputs", f"{sample}/digits-calibration.npz",
+                "--examples", "48", "--method", "percentile"]
+        subprocess.run([cli, *call, "--out", folder / "serial.json"], check=True, stdout=subprocess.DEVNULL)
+        parallel = [*MPIRUN, mpi, *call, "--out", str(folder / "table.json"), "--tasks", "24"]
+        done = journalled = killed = 0
+        while killed < kills:
+            run = subprocess.Popen(parallel, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            try:
+                _, told = run.communicate(timeout=random.uniform(0.3, 2.5))
+                assert run.returncode == 0, told
+            except subprocess.TimeoutExpired:
+                ranks = ranks_below(run.pid)
+                if ranks:
+                    os.kill(random.choice(ranks), signal.SIGKILL)
+                    killed += 1
+                run.communicate(timeout=60)
+            journal = folder / "table.json.journal"
+            now = len(list(journal.glob("*-of-*"))) if journal.exists() else 0
+            assert now >= journalled or not journal.exists(), "what was done is kept"
+            journalled = now
+            if run.returncode == 0:
+                assert table(folder / "table.json") == table(folder / "serial.json"), "a table that differs"
+                done += 1
+                journalled = 0
+        last = subprocess.run(parallel, capture_output=True, text=True, timeout=100)
+        assert last.returncode == 0, last.stderr
+        assert table(folder / "table.json") == table(folder / "serial.json"), "a table that differs"
+        other = [*MPIRUN, mpi, *call[:-1], "mse", "--out", str(folder / "table.json")]
+        (folder / "table.json.journal").mkdir()
+        (folder / "table.json.journal/call").write_text("24\ncalibrate\n")
+        refused = subprocess.run(other, capture_output=True, text=True, timeout=100)
+        assert refused.returncode != 0 and "another call" in refused.stderr, refused.stderr
+        hangs = [*MPIRUN, mpi, *call, "--out", str(folder / "slow.json"), "--tasks", "4", "--time-limit", "0.01"]
+        slow = subprocess.run(hangs, capture_output=True, text=True, timeout=100)
+        assert slow.returncode != 0 and "may hang" in slow.stderr, slow.stderr
+        print(f"{killed} ranks killed, {done} runs ended before that, the table is the serial one")
+
+
+if __name__ == "__main__":
+    main()
