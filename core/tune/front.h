@@ -35,7 +35,7 @@ struct Measurement
     std::optional<double> top1Agreement; ///< with float32, of outputs that are scores of classes
     bool isClean = true; ///< false: NaN or infinities where float32 has none
     double milliseconds = 0; ///< median, in the measure of the float32 network's median
-    std::array<double, 2> ci95{}; ///< of the same, milliseconds
+    std::array<double, 2> ci95{1, 1}; ///< of the same, milliseconds
     double ratio = 1; ///< to float32, of runs in turns
 };
 

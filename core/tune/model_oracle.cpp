@@ -241,10 +241,15 @@ Result<double> ModelOracle::errorAlone(std::size_t group, Label label, const Pro
 Result<Measurement> ModelOracle::measure(const Labels &labels, const Progress &progress)
 {
     HALFTONE_TRY(const session::Snapshot snapshot, m_state->snapshotOf(policyFor(labels), progress));
-    HALFTONE_TRY(const session::LatencyFigures figures, m_state->timed(snapshot, progress));
     HALFTONE_TRY(const jobs::CompareOutcome outcome,
                  m_state->comparison.compare(snapshot, m_state->task.compare, progress));
     Measurement measured;
+    // Float32 is the measure of all times: against itself there is only noise to be found.
+    if (std::ranges::any_of(labels, [](Label label) { return label != Label::Float32; })) {
+        HALFTONE_TRY(const session::LatencyFigures figures, m_state->timed(snapshot, progress));
+        measured.ratio = figures.versus.ratio;
+        measured.ci95 = figures.versus.ci95;
+    }
     measured.sqnrDb = sqnrOf(outcome.comparison);
     measured.isClean = isClean(outcome.comparison);
     if (outcome.reference && outcome.other) {
@@ -253,9 +258,8 @@ Result<Measurement> ModelOracle::measure(const Labels &labels, const Progress &p
     }
     if (const auto &outputs = outcome.comparison.outputs; !outputs.empty() && outputs[0].agreement)
         measured.top1Agreement = outputs[0].agreement->top1;
-    measured.ratio = figures.versus.ratio;
     measured.milliseconds = measured.ratio * m_state->wideMs;
-    measured.ci95 = {figures.versus.ci95[0] * m_state->wideMs, figures.versus.ci95[1] * m_state->wideMs};
+    measured.ci95 = {measured.ci95[0] * m_state->wideMs, measured.ci95[1] * m_state->wideMs};
     return measured;
 }
 
