@@ -62,6 +62,7 @@ struct Point
     Origin origin = Origin::Hull;
     Prediction predicted;
     std::optional<Measurement> measured;
+    double foundSeconds = 0; ///< since the search began, when it was measured
 };
 
 enum class StoppedBy : std::uint8_t

@@ -258,7 +258,9 @@ private:
         HALFTONE_TRY(Measurement measured, m_oracle.measure(labels, Progress{m_progress.stop, {}}));
         ++m_front.evaluations;
         ++m_front.passes;
-        predict(labels, origin).measured = measured;
+        Point &point = predict(labels, origin);
+        point.measured = measured;
+        point.foundSeconds = std::chrono::duration<double>(Clock::now() - m_start).count();
         calibrateKappa();
         tell();
         return measured;
@@ -268,7 +270,7 @@ private:
     {
         auto found = std::ranges::find(m_front.points, labels, &Point::labels);
         if (found == m_front.points.end())
-            found = m_front.points.insert(found, Point{labels, origin, {}, {}});
+            found = m_front.points.insert(found, Point{labels, origin, {}, {}, 0});
         found->predicted = m_front.predict(labels);
         return *found;
     }
