@@ -5,6 +5,7 @@
 #include "app/cli/output.h"
 #include "app/cli/shards.h"
 #include "core/base/atomic_file.h"
+#include "core/base/peak_memory.h"
 #include "core/base/text.h"
 #include "core/report/calibration_json.h"
 
@@ -182,6 +183,7 @@ Result<void> calibrate(CalibrateOptions options, const std::stop_token &stop)
                               ? "batch after batch; the first one settles the histograms, as MXNet does"
                               : "one by one, on one thread each; batch, order and threads make no difference")
             + '\n');
+        print("memory    " + humanBytes(peakMemory()) + " at most for the process with its model\n");
         print("time      " + formatted("%.2f s", outcome.seconds) + "\n\n");
     }
     const auto write = [&](const Sink &sink) {

@@ -6,6 +6,7 @@
 #include "app/cli/output.h"
 #include "app/cli/shards.h"
 #include "core/base/atomic_file.h"
+#include "core/base/peak_memory.h"
 #include "core/base/text.h"
 #include "core/infer/shown_outputs.h"
 #include "core/policy/policy_options.h"
@@ -13,6 +14,7 @@
 #include "core/report/json_values.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <memory>
 
@@ -35,19 +37,38 @@ struct CompareOptions
     std::string out;
     ShardOptions shard;
     std::string arithmetic = "defined";
-    std::int64_t memory = 1024;
+    std::string memory = "1024";
     std::int64_t worst = 0;
     double threshold = 0;
     bool hasThreshold = false;
     bool json = false;
 };
 
+/// A number of MiB, or one with its unit. fails: BadCall
+Result<std::size_t> memoryOf(const std::string &text)
+{
+    constexpr std::array<std::pair<std::string_view, int>, 3> kUnits{{{"KiB", 10}, {"MiB", 20}, {"GiB", 30}}};
+    constexpr std::int64_t kMost = std::int64_t{1} << 30;
+    std::string_view number = text;
+    int shift = 20;
+    for (const auto &[unit, bits] : kUnits) {
+        if (number.ends_with(unit)) {
+            number.remove_suffix(unit.size());
+            shift = bits;
+        }
+    }
+    const auto value = parseInteger(trimmed(number));
+    if (!value || *value < 0 || *value > kMost)
+        return badCall("--memory", '"' + printable(text, 60) + '"', "MiB, or a size as 512MiB or 2GiB");
+    return static_cast<std::size_t>(*value) << shift;
+}
+
 Result<void> takeOptions(CompareOptions &options)
 {
-    HALFTONE_CHECK(checkCounts({{"--memory", options.memory}, {"--worst", options.worst}}));
+    HALFTONE_CHECK(checkCounts({{"--worst", options.worst}}));
     jobs::CompareOptions &compare = options.compare;
     HALFTONE_CHECK(options.data.take(compare));
-    compare.settings.memoryLimit = static_cast<std::size_t>(options.memory) << 20;
+    HALFTONE_TRY(compare.settings.memoryLimit, memoryOf(options.memory));
     compare.arithmetic = arithmeticNamed(options.arithmetic);
     compare.settings.isolated = options.effect != "cumulative";
     if (options.hasThreshold)
@@ -169,7 +190,9 @@ void printSummary(const session::Session &session, const jobs::CompareOutcome &o
                       counted(names->size(), "node", "nodes") + " of " + where + ": "
                           + printable(joined(*names, 4))});
     }
-    head.add({"memory", humanBytes(comparison.peakBytes) + " at most for the layers' values"});
+    head.add({"memory",
+              humanBytes(comparison.peakBytes) + " at most for the layers' values, "
+                  + humanBytes(peakMemory()) + " for the process with its models"});
     head.add({"time", formatted("%.2f s", outcome.seconds)});
     print(head.toString() + '\n');
     printLayers(outcome, options);
@@ -252,10 +275,13 @@ Result<void> compare(CompareOptions options, const std::stop_token &stop)
         return writeComparisonShard(options, session, compared);
     if (!options.csv.empty())
         HALFTONE_CHECK(writeCsv(options.csv, compared));
-    if (options.json)
-        printJson(comparisonJson(compared, settingsJson(compared, options.compare.backend, options.effect)));
-    else
+    if (!options.json) {
         printSummary(session, compared, options);
+        return {};
+    }
+    Json json = comparisonJson(compared, settingsJson(compared, options.compare.backend, options.effect));
+    json["process_peak_bytes"] = peakMemory();
+    printJson(json);
     return {};
 }
 
@@ -282,7 +308,10 @@ void addCompare(Parser &app, Action &chosen)
                 "SQNR for the first layer below it; default: half of the type's bits")
         .type("DB");
     command.option("--worst", &options->worst, "Show the N worst layers").type("N");
-    command.option("--memory", &options->memory, "Limit for the values held at a time (1024)").type("MB");
+    command
+        .option("--memory", &options->memory,
+                "Limit for the values held at a time: MiB, or 512MiB, 2GiB; 1024")
+        .type("SIZE");
     command.option("--out", &options->out, "With --shard: the file of statistics").type("S").notEmpty();
     options->shard.addTo(command);
     command.option("--csv", &options->csv, "Write all figures").type("F").notEmpty();

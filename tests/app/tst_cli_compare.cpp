@@ -144,6 +144,11 @@ private Q_SLOTS:
         QVERIFY(narrow.at("peak_bytes").get<int>() <= 1 << 20);
         QCOMPARE(narrow.at("layers"), wide.at("layers")); // examples are always computed one by one
         QCOMPARE(narrow.at("top1"), wide.at("top1"));
+        QCOMPARE(callCli(comparing({"--memory", "1024KiB"})).json().at("layers"), wide.at("layers"));
+        QVERIFY(wide.at("process_peak_bytes").get<std::int64_t>()
+                > wide.at("peak_bytes").get<std::int64_t>());
+        for (const QString wrong : {"2TiB", "GiB", "-1", "1.5"})
+            QCOMPARE(callCli(comparing({"--memory=" + wrong})).code, 2);
         const CliOutcome none = callCli(comparing({"--memory", "0"}));
         QCOMPARE(none.code, 3);
         QVERIFY(none.err.contains("--memory"));

@@ -67,7 +67,7 @@ private:
     /// But for what depends on the machine's hurry, and what shards leave out.
     static std::string table(nlohmann::json document)
     {
-        for (const char *key : {"seconds", "peak_bytes", "task"})
+        for (const char *key : {"seconds", "peak_bytes", "process_peak_bytes", "task"})
             document.erase(key);
         return document.dump();
     }
