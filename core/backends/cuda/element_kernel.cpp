@@ -1,5 +1,7 @@
 #include "core/backends/cuda/element_kernel.h"
 
+#include "core/backends/cuda/kernel_parts.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -64,73 +66,6 @@ std::string literal(double value, std::string_view number)
 
 namespace {
 
-constexpr std::int64_t kThreads = 256;
-
-std::string number(std::int64_t value)
-{
-    return std::to_string(value);
-}
-
-/// The integer that counts `count` elements: 32 bits where they do, since divisions take the time.
-std::string_view counter(std::int64_t count)
-{
-    return count < (std::int64_t{1} << 31) ? "unsigned" : "unsigned long long";
-}
-
-/// c0, c1, … of the running number `from`, the last dimension fastest.
-std::string coordinates(const Dims &dims, const std::vector<std::size_t> &names, const std::string &from,
-                        std::string_view type)
-{
-    std::string text = "    " + std::string(type) + " rest = " + from + ";\n";
-    for (std::size_t k = dims.size(); k-- > 0;) {
-        const std::string name = "c" + std::to_string(names[k]);
-        const std::string rest = k == 0 ? "rest" : "rest % " + number(dims[k]) + 'u';
-        text += "    const long long " + name + " = " + rest + ";\n";
-        if (k > 0)
-            text += "    rest /= " + number(dims[k]) + "u;\n";
-    }
-    return text + "    (void)rest;\n";
-}
-
-std::string place(const Dims &strides, std::int64_t offset, std::size_t first)
-{
-    std::string text;
-    for (std::size_t k = 0; k < strides.size(); ++k)
-        if (strides[k] != 0)
-            text += (text.empty() ? "" : " + ") + ("c" + std::to_string(first + k)) + " * "
-                + (strides[k] < 0 ? "(" + number(strides[k]) + ")" : number(strides[k]));
-    if (text.empty())
-        return number(offset);
-    return offset == 0 ? text : text + " + (" + number(offset) + ')';
-}
-
-std::string parameters(std::span<const DType> inputs, DType output)
-{
-    std::string text;
-    for (std::size_t k = 0; k < inputs.size(); ++k)
-        text += "const " + std::string(typeName(inputs[k])) + " *__restrict__ p" + std::to_string(k) + ", ";
-    return text + std::string(typeName(output)) + " *__restrict__ q";
-}
-
-std::string head(std::span<const DType> inputs, DType output)
-{
-    return "extern \"C\" __global__ void @(" + parameters(inputs, output) + ")\n{\n";
-}
-
-void launchElements(KernelText &kernel, std::int64_t count)
-{
-    kernel.block = static_cast<unsigned>(kThreads);
-    kernel.grid = static_cast<unsigned>((std::max<std::int64_t>(count, 1) + kThreads - 1) / kThreads);
-}
-
-std::vector<DType> typesOf(std::span<const View> views)
-{
-    std::vector<DType> types;
-    for (const View &view : views)
-        types.push_back(view.dtype);
-    return types;
-}
-
 /// The most elements that one thread can load and store at once: up to 16 bytes of the widest type.
 std::int64_t widthOf(const Walk &walk, std::span<const View> views)
 {
@@ -153,13 +88,6 @@ std::int64_t widthOf(const Walk &walk, std::span<const View> views)
             return width;
     }
     return 1;
-}
-
-std::vector<std::size_t> firstNumbers(std::size_t count)
-{
-    std::vector<std::size_t> names(count);
-    std::iota(names.begin(), names.end(), std::size_t{0});
-    return names;
 }
 
 } // namespace
@@ -242,147 +170,6 @@ KernelText perElement(std::span<const DType> inputs, const View &output, const s
     KernelText kernel = named(std::move(text), std::move(label));
     launchElements(kernel, count);
     return kernel;
-}
-
-namespace {
-
-/// The part of a view that one loop walks: a subset of its axes.
-View partOf(const View &view, const std::vector<bool> &along, bool wanted)
-{
-    View part{view.dtype, {}, {}, wanted ? 0 : view.offset};
-    for (std::size_t axis = 0; axis < view.dims.size(); ++axis) {
-        if (along[axis] != wanted)
-            continue;
-        part.dims.push_back(view.dims[axis]);
-        part.strides.push_back(view.strides[axis]);
-    }
-    return part;
-}
-
-/// A function of the running number: where the element lies.
-std::string placeFunction(const std::string &name, const Walk &walk, std::size_t which)
-{
-    const std::string type(counter(countOf(walk.dims)));
-    return "__device__ inline long long @_" + name + '(' + type + " n)\n{\n"
-        + coordinates(walk.dims, firstNumbers(walk.dims.size()), "n", type) + "    return "
-        + place(walk.strides[which], walk.offsets[which], 0) + ";\n}\n";
-}
-
-struct LineText
-{
-    std::string functions; ///< line0(n), item0(n), … of the inputs, lineq(n), itemq(n)
-    std::int64_t lines = 0;
-    std::int64_t length = 0;
-};
-
-LineText lineText(const Lines &lines)
-{
-    std::vector<View> outer;
-    std::vector<View> inner;
-    for (const View &view : lines.inputs) {
-        outer.push_back(partOf(view, lines.along, false));
-        inner.push_back(partOf(view, lines.along, true));
-    }
-    View output = lines.output; // a result that has one element a line stays where it is
-    for (std::size_t axis = 0; axis < output.dims.size(); ++axis) {
-        if (lines.along[axis] && output.dims[axis] != lines.inputs[0].dims[axis]) {
-            output.dims[axis] = lines.inputs[0].dims[axis];
-            output.strides[axis] = 0;
-        }
-    }
-    outer.push_back(partOf(output, lines.along, false));
-    inner.push_back(partOf(output, lines.along, true));
-    LineText text{{}, countOf(outer[0].dims), countOf(inner[0].dims)};
-    const Walk lineWalk = walkOver(outer);
-    const Walk itemWalk = walkOver(inner);
-    for (std::size_t k = 0; k < outer.size(); ++k) {
-        const std::string name = k + 1 == outer.size() ? "q" : std::to_string(k);
-        text.functions
-            += placeFunction("line" + name, lineWalk, k) + placeFunction("item" + name, itemWalk, k);
-    }
-    return text;
-}
-
-std::string lineHead(const LineText &text, const Lines &lines)
-{
-    return text.functions + head(typesOf(lines.inputs), lines.output.dtype)
-        + "    const long long from = @_line0(blockIdx.x);\n    const long long to = @_lineq(blockIdx.x);\n  "
-          "  const unsigned count = "
-        + number(text.length) + "u;\n";
-}
-
-KernelText lineKernel(std::string text, const LineText &lines, std::string label)
-{
-    KernelText kernel = named(std::move(text), std::move(label));
-    kernel.grid = static_cast<unsigned>(std::max<std::int64_t>(lines.lines, 1));
-    kernel.block = 32;
-    while (kernel.block < kThreads && kernel.block < lines.length)
-        kernel.block *= 2;
-    kernel.isCooperative = true;
-    return kernel;
-}
-
-constexpr std::string_view kEachItem = "    for (unsigned j = threadIdx.x; j < count; j += blockDim.x)";
-
-} // namespace
-
-KernelText reduction(const Lines &lines, const std::string &expression, std::string_view join,
-                     const std::string &start, const std::string &last, std::string label)
-{
-    const LineText text = lineText(lines);
-    const std::string type(numberName(lines.inputs[0].dtype));
-    std::string body = lineHead(text, lines) + "    " + type + " all = " + start + ";\n"
-        + std::string(kEachItem) + " {\n        const auto x = num(p0[from + @_item0(j)]);\n        all = "
-        + std::string(join) + "::of(all, (" + type + ")(" + expression + "));\n    }\n    all = over_block<"
-        + std::string(join) + ">(all);\n    if (threadIdx.x == 0)\n        q[to] = pack<"
-        + std::string(typeName(lines.output.dtype)) + ">::of(" + last + ");\n}\n";
-    return lineKernel(std::move(body), text, std::move(label));
-}
-
-KernelText softmax(const Lines &lines, const SoftmaxForm &form)
-{
-    const LineText text = lineText(lines);
-    const std::string type(numberName(lines.inputs[0].dtype));
-    const std::string x = std::string("num(p0[from + @_item0(j)])") + (form.isNegated ? " * (-1)" : "");
-    const std::string exponent
-        = "const " + type + " e = (" + x + " - most) / " + literal(form.temperature, type) + ";\n";
-    const std::string power = form.nanIsInfinite ? "(e != e ? (" + type + ")INFINITY : exp(e))" : "exp(e)";
-    const std::string result = form.kind == SoftmaxKind::Softmax ? power + " / sum" : "e - logarithm";
-    std::string body = lineHead(text, lines) + "    " + type + " most = -INFINITY;\n" + std::string(kEachItem)
-        + " {\n        const " + type + " x = " + x
-        + ";\n        most = x > most ? x : most;\n    }\n    most = over_block<join_max>(most);\n    " + type
-        + " sum = 0;\n" + std::string(kEachItem) + " {\n        " + exponent + "        sum += " + power
-        + ";\n    }\n    sum = over_block<join_sum>(sum);\n    const " + type
-        + " logarithm = log(sum);\n    (void)logarithm;\n" + std::string(kEachItem) + " {\n        "
-        + exponent + "        q[to + @_itemq(j)] = pack<" + std::string(typeName(lines.output.dtype))
-        + ">::of(" + result + ");\n    }\n}\n";
-    return lineKernel(std::move(body), text, "softmax");
-}
-
-KernelText lineNorm(const Lines &lines, const LineNorm &norm, std::string label)
-{
-    const LineText text = lineText(lines);
-    const std::string type(numberName(lines.inputs[0].dtype));
-    const auto operand = [](const std::string &k) {
-        return "num(p" + k + "[@_line" + k + "(blockIdx.x) + @_item" + k + "(j)])";
-    };
-    std::string result = "(x - mean) * inverse";
-    if (norm.hasGamma)
-        result += " * " + operand("1");
-    if (norm.hasBeta)
-        result += " + " + operand(norm.hasGamma ? "2" : "1");
-    std::string body = lineHead(text, lines) + "    " + type + " mean = 0;\n";
-    if (norm.centred)
-        body += std::string(kEachItem)
-            + "\n        mean += num(p0[from + @_item0(j)]);\n    mean = over_block<join_sum>(mean) / "
-              "count;\n";
-    body += "    " + type + " square = 0;\n" + std::string(kEachItem)
-        + " {\n        const auto x = num(p0[from + @_item0(j)]) - mean;\n        square += x * x;\n    }\n"
-        + "    square = over_block<join_sum>(square) / count;\n    const " + type
-        + " inverse = " + norm.inverse + ";\n" + std::string(kEachItem)
-        + " {\n        const auto x = num(p0[from + @_item0(j)]);\n        q[to + @_itemq(j)] = pack<"
-        + std::string(typeName(lines.output.dtype)) + ">::of(" + result + ");\n    }\n}\n";
-    return lineKernel(std::move(body), text, std::move(label));
 }
 
 KernelText matrixProduct(const View &a, const View &b, const View &c, const Epilogue &epilogue)

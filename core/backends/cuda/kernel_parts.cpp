@@ -1,0 +1,84 @@
+#include "core/backends/cuda/kernel_parts.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace halftone::backends::cuda {
+
+using tensor::DType;
+
+std::string number(std::int64_t value)
+{
+    return std::to_string(value);
+}
+
+std::string_view counter(std::int64_t count)
+{
+    return count < (std::int64_t{1} << 31) ? "unsigned" : "unsigned long long";
+}
+
+std::string coordinates(const Dims &dims, const std::vector<std::size_t> &names, const std::string &from,
+                        std::string_view type)
+{
+    std::string text = "    " + std::string(type) + " rest = " + from + ";\n";
+    for (std::size_t k = dims.size(); k-- > 0;) {
+        const std::string name = "c" + std::to_string(names[k]);
+        const std::string rest = k == 0 ? "rest" : "rest % " + number(dims[k]) + 'u';
+        text += "    const long long " + name + " = " + rest + ";\n";
+        if (k > 0)
+            text += "    rest /= " + number(dims[k]) + "u;\n";
+    }
+    return text + "    (void)rest;\n";
+}
+
+std::string place(const Dims &strides, std::int64_t offset, std::size_t first)
+{
+    std::string text;
+    for (std::size_t k = 0; k < strides.size(); ++k)
+        if (strides[k] != 0)
+            text += (text.empty() ? "" : " + ") + ("c" + std::to_string(first + k)) + " * "
+                + (strides[k] < 0 ? "(" + number(strides[k]) + ")" : number(strides[k]));
+    if (text.empty())
+        return number(offset);
+    return offset == 0 ? text : text + " + (" + number(offset) + ')';
+}
+
+namespace {
+
+std::string parameters(std::span<const DType> inputs, DType output)
+{
+    std::string text;
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+        text += "const " + std::string(typeName(inputs[k])) + " *__restrict__ p" + std::to_string(k) + ", ";
+    return text + std::string(typeName(output)) + " *__restrict__ q";
+}
+
+} // namespace
+
+std::string head(std::span<const DType> inputs, DType output)
+{
+    return "extern \"C\" __global__ void @(" + parameters(inputs, output) + ")\n{\n";
+}
+
+void launchElements(KernelText &kernel, std::int64_t count)
+{
+    kernel.block = static_cast<unsigned>(kThreads);
+    kernel.grid = static_cast<unsigned>((std::max<std::int64_t>(count, 1) + kThreads - 1) / kThreads);
+}
+
+std::vector<DType> typesOf(std::span<const View> views)
+{
+    std::vector<DType> types;
+    for (const View &view : views)
+        types.push_back(view.dtype);
+    return types;
+}
+
+std::vector<std::size_t> firstNumbers(std::size_t count)
+{
+    std::vector<std::size_t> names(count);
+    std::iota(names.begin(), names.end(), std::size_t{0});
+    return names;
+}
+
+} // namespace halftone::backends::cuda
