@@ -4,7 +4,6 @@
 #include "app/cli/output.h"
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
-#include "core/infer/static_shapes.h"
 #include "core/infer/variables.h"
 #include "core/report/json_values.h"
 
@@ -194,11 +193,7 @@ Result<void> info(const ModelOptions &options, bool json)
     HALFTONE_TRY(std::vector<infer::Variable> variables,
                  infer::classifyVariables(loaded.model, {}, warnings));
     std::vector<std::string> notes = loaded.notes;
-    HALFTONE_TRY(infer::ShapeMap shapes, session.shapes(notes));
-    if (auto more = infer::staticShapes(loaded.model, shapes); more.ok())
-        shapes = std::move(more).value();
-    else
-        notes.push_back(more.error().message());
+    HALFTONE_TRY(infer::ShapeMap shapes, session.followedShapes(notes));
     Facts facts{loaded, std::move(variables), std::move(shapes), {}, std::move(notes)};
     for (NodeId id = 0; id < facts.graph().nodeCount(); ++id) {
         if (!facts.graph().isVariable(id))

@@ -108,6 +108,15 @@ void RangeOptions::apply(policy::Policy &policy) const
         policy.thresholdMethod = policy::thresholdMethodNamed(method);
 }
 
+Option addHardware(Command &command, std::string &name)
+{
+    return command
+        .option("--hardware", &name,
+                "The chip whose description decides what is lowered: a name that 'hardware' lists, this, or "
+                "a file")
+        .type("NAME");
+}
+
 void PolicyOptions::addTo(Command &command)
 {
     constexpr const char *kGroup = "Policy";
@@ -124,10 +133,7 @@ void PolicyOptions::addTo(Command &command)
            "tvm: by "
            "the rules of TVM's pass; all: every operator that can be",
            "MODE");
-    option(
-        "--hardware", hardware,
-        "The chip whose description decides what is lowered: a name that 'hardware' lists, this, or a file",
-        "NAME");
+    addHardware(command, hardware).group(kGroup);
     option(
         "--accumulate", accumulate,
         "The accumulator of products: float32, float16 or bfloat16; default: the chip's best, else float32",

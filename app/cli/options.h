@@ -28,6 +28,9 @@ struct ModelOptions
     Result<session::Session> open() const;
 };
 
+/// `--hardware`, for commands that take no other options of a policy: PolicyOptions, which `tune` and `convert` share, has it.
+Option addHardware(Command &command, std::string &name);
+
 /// `--as`: whose arithmetic is used, "defined" or "mxnet".
 void addArithmetic(Command &command, std::string &name);
 backends::Arithmetic arithmeticNamed(std::string_view name);

@@ -20,6 +20,7 @@ struct ReportOptions
     std::string out;
     std::string policy;
     std::string target;
+    std::string hardware;
     std::string inputs;
     std::string preprocess;
     std::string labels;
@@ -38,6 +39,7 @@ Result<void> report(const ReportOptions &options, const std::stop_token &stop)
     request.params = options.params;
     request.policyPath = options.policy;
     request.target = options.target;
+    request.hardware = options.hardware;
     request.threads = options.threads;
     request.latency = options.latency;
     request.arithmetic = arithmeticNamed(options.arithmetic);
@@ -67,6 +69,7 @@ void addReport(Parser &app, Action &chosen)
     command.option("--out", &options->out, "The page to write").type("R.html").notEmpty().required();
     command.option("--policy", &options->policy, "A policy file").type("FILE");
     command.option("--target", &options->target, "float16 or bfloat16").type("DTYPE");
+    addHardware(command, options->hardware);
     command.option("--inputs", &options->inputs, "Data to compare with: an .npz or a folder of pictures")
         .type("DATA");
     command.option("--preprocess", &options->preprocess, "For pictures").type("FILE");

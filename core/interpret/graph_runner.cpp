@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ranges>
 
 namespace halftone::interpret {
 namespace {
@@ -161,17 +162,21 @@ Result<void> GraphRunner::readOperators()
     return {};
 }
 
+/// Against the flow, so that casts of labels are known for what they are: a conversion may have put them there.
 void GraphRunner::findLabels()
 {
-    std::vector<bool> isRead(m_graph.nodeCount());
+    std::vector<bool> isRead(m_graph.nodeCount()); // as a label
     std::vector<bool> isData(m_graph.nodeCount());
-    for (const NodeId id : m_order) {
+    for (const Entry &head : m_graph.heads())
+        isData[head.node] = true;
+    for (const NodeId id : std::views::reverse(m_order)) {
+        const bool isLabel = isRead[id] && !isData[id];
+        m_isLabel[id] = isLabel && m_graph.isVariable(id);
+        const bool castsLabel = isLabel && m_ops[id].is<ops::Cast>();
         const auto inputs = m_graph.inputs(id);
         for (std::size_t i = 0; i < inputs.size(); ++i)
-            (readsLabel(m_ops[id], i) ? isRead : isData)[inputs[i].node] = true;
+            (castsLabel || readsLabel(m_ops[id], i) ? isRead : isData)[inputs[i].node] = true;
     }
-    for (const NodeId id : m_order)
-        m_isLabel[id] = m_graph.isVariable(id) && isRead[id] && !isData[id];
 }
 
 void GraphRunner::countReaders()

@@ -27,7 +27,7 @@ public:
     const graph::Graph &graph() const { return m_graph; }
     /// The variables that the heads need, in the graph's order.
     std::vector<graph::NodeId> variables() const;
-    /// A variable that nothing but the labels of training heads reads.
+    /// A variable that nothing but the labels of training heads reads, directly or through casts.
     bool isLabel(graph::NodeId variable) const { return m_isLabel[variable]; }
 
     /// Variables whose values may be converted when their types contradict the graph.

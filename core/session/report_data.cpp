@@ -46,6 +46,8 @@ Result<void> takePolicy(const ReportRequest &request, Document &document)
     }
     if (!request.target.empty())
         HALFTONE_CHECK(policy::setTarget(policy, request.target));
+    if (!request.hardware.empty())
+        HALFTONE_CHECK(policy::setHardware(policy, request.hardware));
     return document.apply(policy::ReplacePolicy{std::move(policy), "report"});
 }
 

@@ -17,6 +17,7 @@ struct ReportRequest
     std::string params; ///< as io::LoadOptions::params; for a model
     std::string policyPath; ///< in place of the session's; empty: that, or the built-in lists
     std::string target; ///< "float16" or "bfloat16"; empty: as the policy says
+    std::string hardware; ///< a built-in chip, "this" or a file; empty: as the policy says
     std::optional<jobs::ExampleOptions> data; ///< in place of the session's
     unsigned threads = 0; ///< 0: as many as the machine has
     bool latency = false; ///< measure too

@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
 #include "core/infer/cpu_defects.h"
+#include "core/infer/static_shapes.h"
 #include "core/infer/stored_types.h"
 #include "core/io/arrays/npz.h"
 #include "core/rewrite/restore_parameters.h"
@@ -104,6 +105,18 @@ Result<infer::ShapeMap> Session::shapes(std::vector<std::string> &notes) const
         return inFile(std::move(shapes).error(), m_source->modelPath);
     notes.push_back("shapes stay unknown: " + shapes.error().message());
     return infer::unknownShapes(graph);
+}
+
+Result<infer::ShapeMap> Session::followedShapes(std::vector<std::string> &notes) const
+{
+    HALFTONE_TRY(infer::ShapeMap known, shapes(notes));
+    auto more = infer::staticShapes(m_source->model, known);
+    if (more.ok())
+        return more;
+    if (!m_inputShapes.empty())
+        return inFile(std::move(more).error(), m_source->modelPath);
+    notes.push_back(more.error().message());
+    return known;
 }
 
 Result<Derived> Session::derive(const DeriveRequest &request, const Progress &progress) const

@@ -52,6 +52,8 @@ public:
     /// `notes`, and all shapes stay unknown. fails: BadInput for shapes that contradict those given, naming
     /// the node.
     Result<infer::ShapeMap> shapes(std::vector<std::string> &notes) const;
+    /// shapes() and what follows from them by arithmetic on shapes (infer::staticShapes()); likewise with contradictions.
+    Result<infer::ShapeMap> followedShapes(std::vector<std::string> &notes) const;
 
     /// session::derive(), told of the source where nothing tells more.
     Result<Derived> derive(const DeriveRequest &request, const Progress &progress = {}) const;

@@ -44,6 +44,7 @@ private Q_SLOTS:
     void aChipDecidesWhatIsLowered();
     void everyNodeTellsItsArithmetic();
     void aBrokenDescriptionIsNamedWithItsPlace();
+    void aReportIsOfTheChip();
     void modesTvmAndAll();
     void aNarrowAccumulatorIsSeen();
 };
@@ -109,6 +110,18 @@ void TestCliHardware::aBrokenDescriptionIsNamedWithItsPlace()
     QCOMPARE(outcome.code, 1);
     QVERIFY2(outcome.lastLine().contains(path.toUtf8() + ": classes.conv.fp32.support: \"perhaps\""),
              outcome.err.constData());
+}
+
+void TestCliHardware::aReportIsOfTheChip()
+{
+    const QTemporaryDir folder;
+    const QString page = folder.filePath("page.html");
+    const CliOutcome outcome = callCli({"report", kModel, "--hardware", "conv16", "--out", page});
+    QVERIFY2(outcome.code == 0, outcome.err.constData());
+    QFile file(page);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QVERIFY(file.readAll().contains("conv16 has no float16 elementwise unit"));
+    QCOMPARE(callCli({"report", kModel, "--hardware", "conv17", "--out", page}).code, 2);
 }
 
 void TestCliHardware::modesTvmAndAll()

@@ -152,6 +152,24 @@ private Q_SLOTS:
         QVERIFY(half.json().at("types").at("float16").at("flops_share").get<double>() > 0.9);
     }
 
+    void aShapeThatContradictsTheModelIsRefused_data()
+    {
+        QTest::addColumn<QString>("model");
+        QTest::newRow("weights beside it") << kModel;
+        QTest::newRow("weights inside") << kSampleFolder + "digits.onnx";
+    }
+
+    void aShapeThatContradictsTheModelIsRefused()
+    {
+        QFETCH(QString, model);
+        for (const char *command : {"verify", "info"}) {
+            const CliOutcome outcome = callCli({command, model, "--shape", "data=1,7,8,8"});
+            QCOMPARE(outcome.code, 1);
+            QVERIFY2(outcome.err.contains("shape") && outcome.err.contains("expected"),
+                     outcome.err.constData());
+        }
+    }
+
     void importedListsConvertAndVerify()
     {
         QTemporaryDir folder;

@@ -204,6 +204,21 @@ private Q_SLOTS:
         QVERIFY(misspelt.error().message().find("did you mean data") != std::string::npos);
     }
 
+    /// Mode all casts the label as well, since the operator's rule wants one type.
+    void labelsThatAreCastAreNotAskedFor()
+    {
+        test::GraphBuilder g;
+        const auto x = g.variable("data");
+        const auto cast
+            = g.op("amp_cast", "label_cast", {g.variable("softmax_label")}, {{"dtype", "float32"}});
+        const auto softmax = g.op("SoftmaxOutput", "softmax", {x, cast});
+        auto interpreter = interpreterOf(g.model({softmax}));
+        QCOMPARE(interpreter.inputs(), std::vector<std::string>{"data"});
+        QVERIFY(interpreter.run({{"data", constant({2, 4}, 1)}}).ok());
+        // A cast that something else reads, a head say, is data.
+        QCOMPARE(interpreterOf(g.model({softmax, cast})).inputs().size(), std::size_t{2});
+    }
+
     void dataOfAnotherTypeIsConverted()
     {
         graph::Model model = smallModel();
