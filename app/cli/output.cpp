@@ -169,8 +169,11 @@ void tellError(const Error &error)
 Json warningsJson(std::span<const policy::Warning> warnings)
 {
     Json list = Json::array();
-    for (const policy::Warning &warning : warnings)
+    for (const policy::Warning &warning : warnings) {
         list.push_back({{"entry", warning.entry}, {"text", warning.text}});
+        if (!warning.code.empty())
+            list.back()["code"] = warning.code;
+    }
     return list;
 }
 

@@ -42,7 +42,7 @@ Result<void> writeOutput();
 /// "error: …" and "warning: …" lines on standard error.
 void tellError(const Error &error);
 void tellWarnings(std::span<const policy::Warning> warnings);
-Json warningsJson(std::span<const policy::Warning> warnings); ///< [{entry, text}]
+Json warningsJson(std::span<const policy::Warning> warnings); ///< [{entry, text, code where there is one}]
 void tellNotes(const std::string &file, std::span<const std::string> notes);
 
 /// Progress of a long call on standard error when that is a terminal, at most 25 lines a second; stops on

@@ -5,12 +5,16 @@
 #include "app/cli/output.h"
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
+#include "core/hardware/catalogue.h"
+#include "core/mixed/chip_warnings.h"
+#include "core/mixed/take_away.h"
 #include "core/quantize/pairs.h"
 #include "core/report/json_values.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <iterator>
 #include <map>
 #include <memory>
 
@@ -29,6 +33,7 @@ struct QuantizeOptions
     std::string mode = "smart";
     std::string granularity; ///< likewise
     std::string levels = "mxnet";
+    std::string hardware;
     bool json = false;
 };
 
@@ -90,6 +95,19 @@ Result<void> takeForm(QuantizeOptions &options, const graph::Graph &graph)
     return {};
 }
 
+/// What the chip has no unit for stays as it is; a warning tells where int8 gains nothing on it.
+Result<void> takeHardware(QuantizeOptions &options, const graph::Graph &graph,
+                          std::vector<policy::Warning> &warnings)
+{
+    if (options.hardware.empty())
+        return {};
+    HALFTONE_TRY(const auto chip, hardware::findDescription(options.hardware));
+    options.settings.options.refusals = mixed::refusalsOfCodes(graph, *chip);
+    if (auto slow = mixed::slowPathWarning(*chip, tensor::DType::I8))
+        warnings.push_back(*std::move(slow));
+    return {};
+}
+
 Json reportOf(const QuantizeOptions &options, const jobs::QuantizeOutcome &outcome,
               const std::vector<std::string> &written)
 {
@@ -116,6 +134,7 @@ Json reportOf(const QuantizeOptions &options, const jobs::QuantizeOutcome &outco
         thresholds.push_back(std::move(row));
     }
     return {{"form", options.form},
+            {"hardware", options.hardware.empty() ? Json() : Json(options.hardware)},
             {"calib", options.settings.table.empty() ? options.calib : "table"},
             {"examples", outcome.examples},
             {"corrected_biases", outcome.correctedBiases},
@@ -169,7 +188,10 @@ Result<void> quantize(QuantizeOptions options, const std::stop_token &stop)
     HALFTONE_TRY(const session::Session opened, options.model.open());
     HALFTONE_TRY(const session::Session session, opened.inFormatOf(output));
     HALFTONE_CHECK(takeForm(options, session.source().model.graph));
-    HALFTONE_TRY(const jobs::QuantizeOutcome outcome, session.quantize(options.settings, progress(stop)));
+    std::vector<policy::Warning> warnings;
+    HALFTONE_CHECK(takeHardware(options, session.source().model.graph, warnings));
+    HALFTONE_TRY(jobs::QuantizeOutcome outcome, session.quantize(options.settings, progress(stop)));
+    std::ranges::move(warnings, std::back_inserter(outcome.quantized.warnings));
     HALFTONE_TRY(const std::vector<std::string> written, session.write(outcome.quantized.model, output));
     tellNotes(session.source().modelPath, outcome.quantized.notes);
     tellWarnings(outcome.quantized.warnings);
@@ -211,6 +233,9 @@ void addQuantize(Parser &app, Action &chosen)
         "Of fully connected weights (ONNX: all weights) tensor or channel; default: tensor (ONNX: channel)");
     choice("--levels", options->levels, {"mxnet", "neutral"},
            "mxnet (default; 127.5 and 255.5 for the largest value) or neutral (127 and 255)");
+    addHardware(command, options->hardware)
+        .describe("The chip: what it has no int8 unit for is not quantized; a name that 'hardware' lists, "
+                  "this, or a file");
     command.option("--exclude", &settings.options.excludedNames, "Keep a node in float32; may be repeated")
         .type("NAME");
     command.option("--exclude-op", &settings.options.excludedOps, "Keep an operator in float32").type("OP");

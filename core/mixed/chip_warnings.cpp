@@ -50,7 +50,9 @@ policy::Warning noFastPath(const hardware::Description &chip, DType target)
         + ", nothing gained; ";
     const std::string fast = fastTypes(chip);
     text += fast.empty() ? "no narrow type is fast there" : "fast there: " + fast;
-    if (!chip.hasFastPath(DType::F16) && !chip.hasFastPath(DType::BF16) && chip.hasFastPath(DType::I8))
+    const bool isHalf = target != DType::I8;
+    if (isHalf && !chip.hasFastPath(DType::F16) && !chip.hasFastPath(DType::BF16)
+        && chip.hasFastPath(DType::I8))
         text += ", by quantizing";
     return {"hardware", std::move(text), "no_fast_path", {}};
 }
@@ -186,14 +188,19 @@ ChipGain gainOn(const hardware::Description &chip, const graph::Graph &source,
     return Measurer(chip, source, converted, shapes).measure();
 }
 
+std::optional<policy::Warning> slowPathWarning(const hardware::Description &chip, tensor::DType type)
+{
+    return chip.hasFastPath(type) ? std::nullopt : std::optional(noFastPath(chip, type));
+}
+
 std::vector<policy::Warning> chipWarnings(const graph::Graph &source, const ConvertedModel &converted,
                                           const infer::ShapeMap *shapes)
 {
     std::vector<policy::Warning> warnings;
     const hardware::Description &chip = *converted.chip;
     const DType target = converted.policy.target;
-    if (!chip.hasFastPath(target))
-        warnings.push_back(noFastPath(chip, target));
+    if (auto slow = slowPathWarning(chip, target))
+        warnings.push_back(*std::move(slow));
     if (std::vector<std::string> names = narrowSums(source, converted); !names.empty()) {
         std::string text = chip.name + " sums products of " + typeName(target) + " in " + typeName(target)
             + ": long sums lose what float32 would keep, in " + joined(names, 4);

@@ -2,6 +2,7 @@
 
 #include "core/mixed/convert_model.h"
 
+#include <optional>
 #include <vector>
 
 namespace halftone::mixed {
@@ -24,6 +25,9 @@ inline constexpr double kOperationsPerByte = 16;
 /// `shapes` of the source; operators whose shapes are open count nothing.
 ChipGain gainOn(const hardware::Description &chip, const graph::Graph &source,
                 const ConvertedModel &converted, const infer::ShapeMap &shapes);
+
+/// no_fast_path, where neither convolutions nor products are native in `type` (F16, BF16, I8).
+std::optional<policy::Warning> slowPathWarning(const hardware::Description &chip, tensor::DType type);
 
 /// Warnings of a conversion for a chip (core/mixed/RULES.md, M-hardware-warnings), by code: no_fast_path, narrow_accumulator,
 /// casts_eat_gain. The last needs shapes.

@@ -11,6 +11,13 @@ using hardware::Support;
 using hardware::Unit;
 using policy::Rule;
 
+/// "conv16 has no float16 elementwise unit"
+std::string hasNone(const hardware::Description &chip, tensor::DType type, Unit unit)
+{
+    return chip.name + " has no " + std::string(tensor::nameOf(type)) + ' '
+        + std::string(hardware::nameOf(unit)) + " unit";
+}
+
 class Taker
 {
 public:
@@ -43,11 +50,11 @@ private:
             return *entry;
         const std::string type(tensor::nameOf(m_target));
         const std::string name(hardware::nameOf(unit));
-        std::string text = "hardware: " + m_chip.name;
-        text += support == Support::No ? " has no " + type + ' ' + name + " unit"
+        std::string text = "hardware: ";
+        text += support == Support::No ? hasNone(m_chip, m_target, unit)
             : support == Support::Storage
-            ? " keeps " + type + " in its " + name + " unit, but computes in float32"
-            : " emulates " + type + " in its " + name + " unit";
+            ? m_chip.name + " keeps " + type + " in its " + name + " unit, but computes in float32"
+            : m_chip.name + " emulates " + type + " in its " + name + " unit";
         entry = static_cast<std::uint32_t>(m_assignment.entries.size());
         m_assignment.entries.push_back(std::move(text));
         return *entry;
@@ -71,6 +78,17 @@ void takeAway(const graph::Graph &graph, const hardware::Description &chip, tens
         if (const auto unit = unitOf(graph, id))
             taker.look(id, *unit);
     }
+}
+
+std::vector<std::string> refusalsOfCodes(const graph::Graph &graph, const hardware::Description &chip)
+{
+    std::vector<std::string> refusals(graph.nodeCount());
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        const auto unit = graph.isVariable(id) ? std::nullopt : unitOf(graph, id);
+        if (unit && chip.support(*unit, tensor::DType::I8) == Support::No)
+            refusals[id] = hasNone(chip, tensor::DType::I8, *unit);
+    }
+    return refusals;
 }
 
 } // namespace halftone::mixed

@@ -139,6 +139,8 @@ private:
         };
         if (!m_options.asked.empty() && !m_options.asked[id])
             return "not asked for";
+        if (!m_options.refusals.empty() && !m_options.refusals[id].empty())
+            return m_options.refusals[id];
         if (std::ranges::find(m_options.excludedNames, node.name) != m_options.excludedNames.end())
             return "excluded by name";
         if (isIn(m_options.excludedOps))

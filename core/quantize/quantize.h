@@ -49,6 +49,9 @@ struct QuantizeOptions
     std::vector<bool> asked;
     /// By NodeId of the given graph: of what is computed with codes there, what is no longer to be; empty: none.
     std::vector<bool> released;
+    /// By NodeId of the given graph: why it must not compute with codes (of what is fused, the first node's counts), or nothing;
+    /// empty: all may.
+    std::vector<std::string> refusals;
     /// By NodeId of the given graph: these are not fused with others; empty: none.
     std::vector<bool> apart;
 };

@@ -137,6 +137,8 @@ private:
         const NodeDef &node = m_graph.node(id);
         if (!m_options.asked.empty() && !m_options.asked[m_fused.origins[id].front()])
             return cannot("not asked for");
+        if (!m_options.refusals.empty() && !m_options.refusals[m_fused.origins[id].front()].empty())
+            return cannot(m_options.refusals[m_fused.origins[id].front()]);
         if (const auto found = m_deviations.real.find(m_fused.origins[id].back());
             found != m_deviations.real.end() && m_fused.members[id].empty())
             return cannot(found->second);

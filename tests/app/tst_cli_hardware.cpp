@@ -1,8 +1,11 @@
 #include "tests/support/call_cli.h"
+#include "tests/support/sample_files.h"
 
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
+
+#include <algorithm>
 
 using halftone::test::callCli;
 using halftone::test::CliOutcome;
@@ -45,6 +48,8 @@ private Q_SLOTS:
     void everyNodeTellsItsArithmetic();
     void aBrokenDescriptionIsNamedWithItsPlace();
     void aReportIsOfTheChip();
+    void aChipDecidesWhatIsQuantized_data();
+    void aChipDecidesWhatIsQuantized();
     void modesTvmAndAll();
     void aNarrowAccumulatorIsSeen();
 };
@@ -122,6 +127,36 @@ void TestCliHardware::aReportIsOfTheChip()
     QVERIFY(file.open(QIODevice::ReadOnly));
     QVERIFY(file.readAll().contains("conv16 has no float16 elementwise unit"));
     QCOMPARE(callCli({"report", kModel, "--hardware", "conv17", "--out", page}).code, 2);
+}
+
+void TestCliHardware::aChipDecidesWhatIsQuantized_data()
+{
+    QTest::addColumn<QString>("model");
+    QTest::newRow("fused") << kModel;
+    QTest::newRow("pairs") << halftone::test::kSampleFolder + "digits.onnx";
+}
+
+void TestCliHardware::aChipDecidesWhatIsQuantized()
+{
+    QFETCH(QString, model);
+    const QTemporaryDir folder;
+    const auto quantized = [&](const QString &chip) {
+        const CliOutcome outcome
+            = callCli({"quantize", model, "--inputs", halftone::test::kDigits, "--examples", "4", "--calib",
+                       "naive", "--hardware", chip, "--out", folder.filePath(chip), "--json"});
+        return outcome.code == 0 ? outcome.json() : json{{"quantized", outcome.err.toStdString()}};
+    };
+    const json none = quantized("conv16");
+    QVERIFY2(none.at("quantized").empty(), none.at("quantized").dump().c_str());
+    QVERIFY(warns(none, "no_fast_path"));
+    const auto isOfTheChip = [](const json &one) { return one.at("why") == "conv16 has no int8 conv unit"; };
+    QVERIFY(std::ranges::any_of(none.at("skipped"), isOfTheChip));
+    const json all = quantized("int8-npu");
+    QVERIFY2(!all.at("quantized").empty() && all.at("quantized").is_array(),
+             all.at("quantized").dump().c_str());
+    QVERIFY(!warns(all, "no_fast_path"));
+    // No int8 pooling there: the products are quantized all the same.
+    QVERIFY(!quantized("amx").at("quantized").empty());
 }
 
 void TestCliHardware::modesTvmAndAll()
