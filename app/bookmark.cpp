@@ -48,7 +48,7 @@ std::optional<Bookmark> bookmarkOf(const QJsonObject &object)
     const QString name
         = widgets::plain(object[u"name"].toString().toStdString()).left(Bookmark::kMostCharacters).trimmed();
     const auto camera = cameraOf(object);
-    const auto colourBy = choiceOf(object[u"colour_by"], widgets::ColourBy::Overflow);
+    const auto colourBy = choiceOf(object[u"colour_by"], widgets::ColourBy::Asked);
     const auto sides = choiceOf(object[u"sides"], widgets::Sides::Both);
     if (name.isEmpty() || !camera || !colourBy || !sides)
         return std::nullopt;

@@ -143,7 +143,8 @@ bool LiveJobs::isDue(Job job) const
     case Job::Ranges:
         return m_data && !m_calibrated;
     case Job::Latency:
-        return m_latencyWanted && m_measuredRevision != now;
+        return m_latencyWanted && m_measuredRevision != now
+            && !m_controller->snapshot()->policy->analysedFormat; // nothing computes in it
     }
     return false;
 }

@@ -72,6 +72,9 @@ public:
     bool isBusy() const { return m_busy; }
     /// How the statistics of tensors are collected. Needs: data().
     jobs::CalibrateOptions calibrateOptions() const;
+    /// How the data are compared. Needs: data().
+    jobs::CompareOptions compareOptions() const { return compareOptions(*m_data); }
+    session::LatencyOptions latencyOptions() const;
 
 Q_SIGNALS:
     void busyChanged();
@@ -115,7 +118,6 @@ private:
     void takeInterim();
     void show(jobs::CompareOutcome outcome, const std::string &basis, std::uint64_t revision, bool isolated);
     jobs::CompareOptions compareOptions(const jobs::ExampleOptions &examples) const;
-    session::LatencyOptions latencyOptions() const;
     void takeRestored();
     void compare(bool isolated);
     void compareProposal();

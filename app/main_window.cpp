@@ -12,6 +12,7 @@
 #include "app/status_line.h"
 #include "app/suggestion_bar.h"
 #include "app/summary.h"
+#include "app/tune_job.h"
 #include "widgets/calibration/calibration_panel.h"
 #include "widgets/common/formatters.h"
 #include "widgets/graphview/graph_view.h"
@@ -47,7 +48,11 @@ MainWindow::MainWindow(QWidget *parent, For whom)
     m_export = new ExportJob(&m_controller, m_jobs, this);
     buildCentre();
     m_thresholds = new widgets::ThresholdEditor(&m_controller, this);
-    m_docks = std::make_unique<PanelDocks>(this, PanelParts{&m_controller, m_thresholds});
+    m_tune = new widgets::TuneState(&m_controller, this);
+    auto *const tuning = new TuneJob(&m_controller, m_jobs, m_tune, this);
+    connect(tuning, &TuneJob::failed, this, &MainWindow::tellFailure);
+    connect(m_tune, &widgets::TuneState::previewChanged, m_graph, &widgets::GraphView::preview);
+    m_docks = std::make_unique<PanelDocks>(this, PanelParts{&m_controller, m_thresholds, m_tune});
     m_lists = m_docks->panel<widgets::OpListsPanel>();
     m_log = m_docks->panel<MessageLog>();
     m_lists->addKeysTo(m_graph);
@@ -104,6 +109,9 @@ void MainWindow::buildBars()
     m_modelBar = new ModelBar(&m_controller, m_jobs, {m_open, m_save, nullptr, m_undo, m_redo}, this);
     addToolBar(m_modelBar);
     connect(m_modelBar, &ModelBar::attachWanted, this, &MainWindow::attachData);
+    connect(m_modelBar, &ModelBar::refused, this, &MainWindow::tellFailure);
+    connect(m_modelBar, &ModelBar::warned, m_noticeBar,
+            [this](const QString &what) { m_noticeBar->showNotice(what); });
     m_statusLine = new StatusLine(statusBar(), m_jobs, m_stop);
 }
 
@@ -254,7 +262,7 @@ void MainWindow::openFailed(const QString &path, const QString &why)
 bool MainWindow::isSettled() const
 {
     return !m_files->isOpening() && !m_controller.isDeriving() && !m_jobs->isBusy() && !m_graph->isBusy()
-        && !m_thresholds->isChoosing() && !m_thresholds->isStudying();
+        && !m_tune->isRunning() && !m_thresholds->isChoosing() && !m_thresholds->isStudying();
 }
 
 bool MainWindow::showView(const QString &name)

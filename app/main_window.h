@@ -17,6 +17,7 @@ namespace halftone::widgets {
 class CalibrationPanel;
 class GraphView;
 class OpListsPanel;
+class TuneState;
 } // namespace halftone::widgets
 
 namespace halftone::app {
@@ -66,6 +67,7 @@ public:
     /// Why the last file did not open; empty when it did.
     const QString &failure() const { return m_failure; }
 
+    widgets::TuneState &tune() { return *m_tune; }
     widgets::DocumentController &controller() { return m_controller; }
     LiveJobs &jobs() { return *m_jobs; }
     BookmarksMenu &bookmarks() { return *m_bookmarks; }
@@ -154,6 +156,7 @@ private:
     SuggestionBar *m_suggestionBar = nullptr;
     widgets::GraphView *m_graph = nullptr;
     widgets::ThresholdEditor *m_thresholds = nullptr;
+    widgets::TuneState *m_tune = nullptr;
     std::unique_ptr<PanelDocks> m_docks; ///< goes before the controller that panels listen to
     widgets::OpListsPanel *m_lists = nullptr;
     MessageLog *m_log = nullptr;

@@ -1,8 +1,10 @@
 #include "app/model_bar.h"
 
+#include "app/chip_box.h"
 #include "app/drawn_inputs.h"
 #include "app/live_jobs.h"
 #include "core/dialect/dialect.h"
+#include "core/policy/policy_options.h"
 #include "widgets/common/choice_box.h"
 #include "widgets/common/formatters.h"
 
@@ -12,9 +14,29 @@
 #include <QStandardItemModel>
 #include <QToolButton>
 
+#include <array>
+
 namespace halftone::app {
 
 using widgets::plain;
+
+namespace {
+
+constexpr std::array kTargets{tensor::DType::F16,    tensor::DType::BF16, tensor::DType::F8E4M3FN,
+                              tensor::DType::F8E5M2, tensor::DType::TF32, tensor::DType::Posit16};
+
+/// What the conversion says about the chip; empty: nothing.
+QString chipWarnings(const session::Snapshot &snapshot)
+{
+    QStringList told;
+    for (const policy::Warning &warning : snapshot.converted->warnings) {
+        if (!warning.code.empty() && warning.entry.starts_with("hardware"))
+            told << plain(warning.text);
+    }
+    return told.join(QStringLiteral("; "));
+}
+
+} // namespace
 
 ModelBar::ModelBar(widgets::DocumentController *controller, LiveJobs *jobs, const QList<QAction *> &actions,
                    QWidget *parent)
@@ -33,6 +55,7 @@ ModelBar::ModelBar(widgets::DocumentController *controller, LiveJobs *jobs, cons
     addSeparator();
     addTarget();
     addMode();
+    addChip();
     addSeparator();
     m_data = new QToolButton(this);
     m_data->setObjectName(QStringLiteral("data"));
@@ -56,13 +79,16 @@ void ModelBar::addNamed(const QString &name, QWidget *widget)
 void ModelBar::addTarget()
 {
     m_target = new widgets::ChoiceBox(this);
-    m_target->addItem(QStringLiteral("float16"), static_cast<int>(tensor::DType::F16));
-    m_target->addItem(QStringLiteral("bfloat16"), static_cast<int>(tensor::DType::BF16));
+    for (const tensor::DType type : kTargets)
+        m_target->addItem(plain(std::string(tensor::nameOf(type))), static_cast<int>(type));
+    m_target->insertSeparator(2);
     connect(m_target, &QComboBox::activated, this, [this] {
         m_controller->apply(policy::SetTarget{static_cast<tensor::DType>(m_target->currentData().toInt())});
         Q_EMIT chosen();
     });
-    m_target->setToolTip(tr("The 16-bit type of the target list"));
+    m_target->setToolTip(
+        tr("The type of the target list. Below the line: formats to compare errors in; no model is "
+           "written with them"));
     addNamed(tr("target"), m_target);
 }
 
@@ -79,6 +105,34 @@ void ModelBar::addMode()
         Q_EMIT chosen();
     });
     addNamed(tr("mode"), m_mode);
+}
+
+void ModelBar::addChip()
+{
+    m_chip = new ChipBox(this);
+    connect(m_chip, &ChipBox::chosen, this, [this](const QString &chip) {
+        policy::Policy policy = m_controller->document()->policy();
+        policy.hardware = chip.toStdString();
+        m_controller->apply(
+            policy::ReplacePolicy{policy, "Chip " + (chip.isEmpty() ? "any" : policy.hardware)});
+        m_chosenRevision = m_controller->document()->revision();
+        tellChip();
+        Q_EMIT chosen();
+    });
+    connect(m_chip, &ChipBox::refused, this, &ModelBar::refused);
+    addNamed(tr("chip"), m_chip);
+}
+
+/// Once the conversion for the chip is there.
+void ModelBar::tellChip()
+{
+    const auto &snapshot = m_controller->snapshot();
+    if (m_chosenRevision == 0 || snapshot->revision != m_chosenRevision || !snapshot->converted)
+        return;
+    m_chosenRevision = 0;
+    const QString warnings = snapshot->error ? QString() : chipWarnings(*snapshot);
+    if (!warnings.isEmpty())
+        Q_EMIT warned(warnings);
 }
 
 void ModelBar::addLiveBoxes()
@@ -98,7 +152,8 @@ void ModelBar::addLiveBoxes()
 
 void ModelBar::refresh()
 {
-    for (QWidget *widget : std::initializer_list<QWidget *>{m_target, m_mode, m_data, m_errors, m_latency})
+    for (QWidget *widget :
+         std::initializer_list<QWidget *>{m_target, m_mode, m_chip, m_data, m_errors, m_latency})
         widget->setEnabled(m_controller->isOpen());
     const auto &data = m_jobs->data();
     const auto nameOf = [this](const jobs::ExampleOptions &examples) {
@@ -116,7 +171,9 @@ void ModelBar::refresh()
     if (auto *const modes = qobject_cast<QStandardItemModel *>(m_mode->model()))
         modes->item(m_mode->findData(static_cast<int>(policy::Mode::Mxnet)))
             ->setEnabled(dialect::of(m_controller->snapshot()->graph()).hasNodeForNodeMode());
-    m_target->setCurrentIndex(m_target->findData(static_cast<int>(policy.target)));
+    m_target->setCurrentIndex(m_target->findData(static_cast<int>(policy::askedTarget(policy))));
+    m_chip->show(plain(policy.hardware));
+    tellChip();
     m_mode->setCurrentIndex(m_mode->findData(static_cast<int>(policy.mode.value_or(policy::Mode::Typed))));
 }
 

@@ -7,7 +7,9 @@
 #include "widgets/plots/calibration_plot.h"
 #include "widgets/plots/error_plot.h"
 #include "widgets/plots/latency_plot.h"
+#include "widgets/plots/tune_plot.h"
 #include "widgets/tables/layers_table.h"
+#include "widgets/tune/tune_panel.h"
 
 namespace halftone::app {
 namespace {
@@ -30,6 +32,12 @@ QWidget *makeCalibration(const PanelParts &parts)
 {
     return new widgets::CalibrationPanel(parts.controller, parts.thresholds,
                                          new widgets::CalibrationPlot(parts.controller, parts.thresholds));
+}
+
+QWidget *makeTune(const PanelParts &parts)
+{
+    return new widgets::TunePanel(parts.controller, parts.tune,
+                                  new widgets::TunePlot(parts.controller, parts.tune));
 }
 
 QWidget *makeMessages(const PanelParts &)
@@ -59,6 +67,7 @@ std::vector<Panel> allPanels()
          make<widgets::LatencyPlot>, true},
         {QStringLiteral("calibration"), tr("Calibration"), Qt::CTRL | Qt::Key_K, Qt::BottomDockWidgetArea,
          makeCalibration, true},
+        {QStringLiteral("tune"), tr("Tune"), Qt::CTRL | Qt::Key_U, Qt::BottomDockWidgetArea, makeTune, true},
         {QStringLiteral("messages"), tr("Messages"), Qt::CTRL | Qt::Key_M, Qt::BottomDockWidgetArea,
          makeMessages},
     };

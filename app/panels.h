@@ -10,6 +10,7 @@ class QWidget;
 namespace halftone::widgets {
 class DocumentController;
 class ThresholdEditor;
+class TuneState;
 } // namespace halftone::widgets
 
 namespace halftone::app {
@@ -19,6 +20,7 @@ struct PanelParts
 {
     widgets::DocumentController *controller;
     widgets::ThresholdEditor *thresholds;
+    widgets::TuneState *tune;
 };
 
 /// A panel of the window.

@@ -66,7 +66,7 @@ ViewState viewStateOf(const ViewTexts &texts)
     ViewState state;
     state.liveErrors = switchAt(texts, kLiveErrors);
     state.liveLatency = switchAt(texts, kLiveLatency);
-    state.colourBy = choiceAt(texts, kColourBy, widgets::ColourBy::Overflow);
+    state.colourBy = choiceAt(texts, kColourBy, widgets::ColourBy::Asked);
     state.sides = choiceAt(texts, kSides, widgets::Sides::Both);
     state.openBlocks = openBlocksOf(textAt(texts, kOpenBlocks));
     if (const auto found = texts.find(kBookmarks); found != texts.end())

@@ -190,7 +190,8 @@ void MainWindow::buildGraphMenus(QMenu *menu)
                          {{tr("&Precision"), ColourBy::Precision},
                           {tr("&Error"), ColourBy::Error},
                           {tr("&Latency"), ColourBy::Latency},
-                          {tr("&Overflow"), ColourBy::Overflow}},
+                          {tr("&Overflow"), ColourBy::Overflow},
+                          {tr("&Requested"), ColourBy::Asked}},
                          m_graph->colourBy(), [this](ColourBy by) { m_graph->setColourBy(by); });
     QActionGroup *const sides
         = addChoices<Sides>(menu, tr("&Graphs"),

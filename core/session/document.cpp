@@ -189,6 +189,7 @@ Result<std::shared_ptr<const Snapshot>> Document::derive(const Request &request,
                          request.shapes.get()};
     if (request.calibration)
         wanted.ranges.calibrated = snapshot->ranges;
+    wanted.isForAnalysis = true; // it is shown; whoever writes it asks again
     wanted.ranges.isRough = request.isRough;
     if (before && before->source == request.source)
         wanted.before = before->converted.get();

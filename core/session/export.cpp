@@ -3,6 +3,7 @@
 #include "core/base/atomic_file.h"
 #include "core/base/output_check.h"
 #include "core/policy/policy_json.h"
+#include "core/policy/policy_options.h"
 #include "core/report/html_page.h"
 #include "core/session/in_format.h"
 
@@ -91,6 +92,8 @@ Result<std::vector<std::string>> exportAll(const Snapshot &snapshot, const Figur
 {
     if (snapshot.error)
         return *snapshot.error;
+    if (options.model && snapshot.policy->analysedFormat)
+        return policy::notExported(*snapshot.policy->analysedFormat);
     std::vector<NamedFile> reads{{"the model", snapshot.source->modelPath}};
     if (!snapshot.source->paramsPath.empty())
         reads.push_back({"the model", snapshot.source->paramsPath});

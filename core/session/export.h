@@ -33,7 +33,8 @@ std::string reportPage(const Snapshot &snapshot, const Figures &figures, const s
 
 /// Writes them, each whole or not at all, and gives their paths. The parameters are stored in the target type where all
 /// their readers want it if the policy says so, else as they were.
-/// fails: BadCall when an output would replace a file of the source; what the file system says; a policy's own error
+/// fails: BadCall when an output would replace a file of the source; what the file system says; a policy's own error;
+/// policy::notExported() for a model whose policy asks for a format for analysis
 Result<std::vector<std::string>> exportAll(const Snapshot &snapshot, const Figures &figures,
                                            const ExportOptions &options, const std::string &graphSvg);
 

@@ -245,9 +245,20 @@ void GraphView::centreOn(graph::NodeId node)
         m_navigator.centreOn(m_scene->items()[item].rect);
 }
 
+void GraphView::preview(std::shared_ptr<const session::Snapshot> snapshot)
+{
+    if (snapshot == m_preview)
+        return;
+    m_preview = std::move(snapshot);
+    recolour();
+}
+
 void GraphView::recolour()
 {
-    const auto &snapshot = m_controller->snapshot();
+    const auto &now = m_controller->snapshot();
+    if (m_preview && (!now || now->source != m_preview->source))
+        m_preview.reset(); // of another model
+    const auto &snapshot = m_preview ? m_preview : now;
     if (!m_scene || !snapshot)
         return;
     if (!m_appearance.recolour(*m_scene, snapshot, m_controller->figures())) {

@@ -67,6 +67,8 @@ public:
 
 public Q_SLOTS:
     void setColourBy(halftone::widgets::ColourBy colourBy);
+    /// Coloured as another policy would make the model, until null comes or the lists change.
+    void preview(std::shared_ptr<const halftone::session::Snapshot> snapshot);
     void setSides(halftone::widgets::Sides sides);
     void fit();
     void zoomIn();
@@ -157,6 +159,7 @@ private:
     PlainNote *m_plainNote;
 
     std::shared_ptr<const Scene> m_scene;
+    std::shared_ptr<const session::Snapshot> m_preview; ///< null: the controller's is shown
     Appearance m_appearance;
     SceneSelector m_selector;
     ViewNavigator m_navigator;

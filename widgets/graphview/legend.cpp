@@ -28,6 +28,8 @@ QString scaleTitle(ColourBy colourBy)
         return Legend::tr("SQNR against float32");
     case ColourBy::Latency:
         return Legend::tr("time of one node");
+    case ColourBy::Asked:
+        return Legend::tr("requested against resulting type");
     default:
         return Legend::tr("largest magnitude (float16 ends at 65,504)");
     }
@@ -40,6 +42,8 @@ QString missing(ColourBy colourBy)
         return Legend::tr("No errors yet: attach data and compare.");
     case ColourBy::Latency:
         return Legend::tr("No times yet: switch latency on.");
+    case ColourBy::Asked:
+        return Legend::tr("No operator is asked to compute in a type.");
     default:
         return Legend::tr("No ranges yet: calibrate with data.");
     }

@@ -1,5 +1,7 @@
 #include "widgets/graphview/looks.h"
 
+#include "widgets/models/asked_types.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -45,8 +47,10 @@ std::size_t mixIndex(DType type)
 class NodeFigureTable
 {
 public:
-    NodeFigureTable(const Scene &scene, const session::Figures &figures, ColourBy colourBy, bool converted)
-        : m_figures(figures)
+    NodeFigureTable(const Scene &scene, const session::Snapshot &snapshot, const session::Figures &figures,
+                    ColourBy colourBy, bool converted)
+        : m_snapshot(snapshot)
+        , m_figures(figures)
         , m_colourBy(colourBy)
         , m_converted(converted)
     {
@@ -70,6 +74,10 @@ public:
         } else if (m_colourBy == ColourBy::Overflow && node < m_absMax.size() && m_absMax[node] >= 0) {
             figure.value = m_absMax[node];
             figure.isKnown = true;
+        } else if (m_colourBy == ColourBy::Asked && m_converted) {
+            const AskedAndGot types = askedAndGot(m_snapshot, node);
+            figure.isKnown = types.asked != DType::Unknown;
+            figure.value = types.differ() ? 1 : 0;
         }
         return figure;
     }
@@ -92,6 +100,7 @@ private:
         }
     }
 
+    const session::Snapshot &m_snapshot;
     const session::Figures &m_figures;
     ColourBy m_colourBy;
     bool m_converted;
@@ -105,6 +114,7 @@ double joined(ColourBy colourBy, double a, double b)
     case ColourBy::Error:
         return std::isnan(a) || std::isnan(b) ? std::numeric_limits<double>::quiet_NaN() : std::min(a, b);
     case ColourBy::Latency:
+    case ColourBy::Asked:
         return a + b;
     default:
         return std::max(a, b);
@@ -122,6 +132,8 @@ double shareOf(ColourBy colourBy, double value, double slowest)
         return slowest > 0 ? std::clamp(value / slowest, 0.0, 1.0) : 0;
     case ColourBy::Overflow:
         return value <= 1 ? 0 : std::clamp(std::log(value) / std::log(65504.0), 0.0, 1.0);
+    case ColourBy::Asked:
+        return value > 0 ? 1 : 0;
     case ColourBy::Precision:
         break;
     }
@@ -193,10 +205,11 @@ Looks looksOf(const Scene &scene, const session::Snapshot &snapshot, const sessi
     looks.items.resize(scene.items().size());
     looks.casts.resize(scene.edges().size());
     const bool hasConversion = converted && snapshot.converted;
-    const NodeFigureTable table(scene, figures, colourBy, converted);
+    const NodeFigureTable table(scene, snapshot, figures, colourBy, converted);
     const bool isStale = colourBy == ColourBy::Latency ? figures.latencyRevision != snapshot.revision
-        : colourBy == ColourBy::Overflow               ? false
-                                                       : figures.comparisonRevision != snapshot.revision;
+        : colourBy == ColourBy::Overflow || colourBy == ColourBy::Asked
+        ? false
+        : figures.comparisonRevision != snapshot.revision;
     std::vector<DType> precision(scene.graph().nodeCount(),
                                  DType::Unknown); // a node is in all frames around it
     for (NodeId node = 0; node < precision.size(); ++node)
@@ -231,7 +244,10 @@ Looks looksOf(const Scene &scene, const session::Snapshot &snapshot, const sessi
             look.share = static_cast<float>(shareOf(colourBy, look.value, slowest));
     }
     looks.low = colourBy == ColourBy::Error ? 80 : colourBy == ColourBy::Overflow ? 1 : 0;
-    looks.high = colourBy == ColourBy::Error ? 0 : colourBy == ColourBy::Overflow ? 65504 : slowest;
+    looks.high = colourBy == ColourBy::Error ? 0
+        : colourBy == ColourBy::Overflow     ? 65504
+        : colourBy == ColourBy::Asked        ? 1
+                                             : slowest;
     if (hasConversion)
         markCasts(scene, snapshot.converted->conversion, looks);
     return looks;

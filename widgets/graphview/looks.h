@@ -16,6 +16,7 @@ enum class ColourBy
     Error, ///< SQNR of a node's output
     Latency,
     Overflow, ///< how near its values come to the end of float16
+    Asked, ///< what the policy asks for against what it became
 };
 
 /// What the view shows; Both: side by side.

@@ -31,6 +31,10 @@ QString figureText(ColourBy colourBy, double value)
         return microseconds(value) + QStringLiteral(" µs");
     case ColourBy::Overflow:
         return QStringLiteral("≤ ") + significant(value);
+    case ColourBy::Asked:
+        return value == 0 ? QObject::tr("as asked")
+            : value == 1  ? QObject::tr("not as asked")
+                          : QObject::tr("%1 not as asked").arg(value);
     case ColourBy::Precision:
         break;
     }

@@ -1,8 +1,10 @@
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
 #include "core/infer/shown_outputs.h"
+#include "core/mixed/node_arithmetic.h"
 #include "widgets/common/formatters.h"
 #include "widgets/inspector/detail_parts.h"
+#include "widgets/models/asked_types.h"
 
 #include <QStringList>
 
@@ -44,6 +46,7 @@ private:
     }
     QString subtitle() const;
     DetailSection precision() const;
+    void addArithmetic(DetailSection &section) const;
     DetailSection inputs() const;
     void addInput(std::size_t input, DetailSection &section) const;
     void addParameter(graph::NodeId variable, DetailSection &section) const;
@@ -128,7 +131,6 @@ DetailSection NodeDetails::precision() const
     const Rule rule = assignment.rule(m_node);
     const tensor::DType target = m_snapshot.converted->policy.target;
     const bool isInt8 = conversion()->isInt8(m_node);
-    const bool isGone = conversion()->fromSource[m_node] == rewrite::kNoNode && !isInt8;
     // What follows an int8 operator goes with it whatever its own list says.
     const bool follows = isInt8 && policy::requestOf(rule) != policy::Request::Int8;
     section.rows.push_back(
@@ -148,17 +150,31 @@ DetailSection NodeDetails::precision() const
     if (!assignment.entry(m_node).empty())
         section.rows.push_back(
             {QStringLiteral("entry"), plain(assignment.entry(m_node)), {}, false, false, {}});
-    const policy::Request request = policy::requestOf(rule);
-    const tensor::DType asked = request == policy::Request::Fp32 ? tensor::DType::F32
-        : request == policy::Request::Target                     ? target
-        : request == policy::Request::Int8                       ? tensor::DType::I8
-                                                                 : tensor::DType::Unknown;
-    const bool differs = asked != tensor::DType::Unknown && now != asked && !isGone && !follows;
+    const AskedAndGot types = askedAndGot(m_snapshot, m_node);
     QString text = requestText(rule, target);
-    if (differs)
-        text += QStringLiteral(", but got %1").arg(typeName(now));
-    section.rows.push_back({QStringLiteral("asked for"), text, {}, differs, false, {}});
+    if (types.differ())
+        text += QStringLiteral(", but got %1").arg(typeName(types.got));
+    section.rows.push_back({QStringLiteral("asked for"), text, {}, types.differ(), false, {}});
+    if (types.differ())
+        section.rows.push_back({QStringLiteral("why not"),
+                                whyNotAsAsked(m_snapshot, m_sourceTypes, m_node),
+                                {},
+                                true,
+                                false,
+                                {}});
+    addArithmetic(section);
     return section;
+}
+
+/// What sums are kept in, and what readers get, where that is not what the node computes in.
+void NodeDetails::addArithmetic(DetailSection &section) const
+{
+    const mixed::NodeArithmetic how = mixed::arithmeticOf(m_graph, *m_snapshot.converted, m_node);
+    if (how.unit && how.accumulate != tensor::DType::Unknown)
+        section.rows.push_back(
+            {QStringLiteral("accumulates in"), typeName(how.accumulate), {}, false, false, {}});
+    if (how.output != tensor::DType::Unknown)
+        section.rows.push_back({QStringLiteral("gives"), typeName(how.output), {}, false, false, {}});
 }
 
 void NodeDetails::addParameter(graph::NodeId variable, DetailSection &section) const

@@ -24,6 +24,27 @@ bool isDecidedByList(Rule rule)
         || rule == Rule::NeutralList || rule == Rule::Unlisted;
 }
 
+/// The list that a mode with rules of its own treats an operator by.
+std::optional<List> listOfMode(Rule rule)
+{
+    switch (rule) {
+    case Rule::TvmAlways:
+    case Rule::Everything:
+        return List::Target;
+    case Rule::TvmNever:
+        return List::Fp32;
+    case Rule::TvmFollow:
+        return List::Neutral;
+    default:
+        return std::nullopt;
+    }
+}
+
+bool hasOwnRules(policy::Mode mode)
+{
+    return mode == policy::Mode::Tvm || mode == policy::Mode::All;
+}
+
 bool isPattern(const std::string &name)
 {
     return name.size() > 2 && name.front() == '/' && name.back() == '/';
@@ -34,7 +55,9 @@ struct OpUse
 {
     std::size_t nodes = 0; ///< bodies included
     std::size_t inBodies = 0;
-    std::size_t decided = 0; ///< by the operator's list, in the graph itself
+    std::size_t decided = 0; ///< by the operator's list, or the mode's rules, in the graph itself
+    std::size_t takenAway = 0; ///< by the chip
+    std::optional<List> byMode; ///< where the mode's rules put it in place of the built-in lists
 };
 
 class EntryMaker
@@ -60,10 +83,12 @@ public:
 
 private:
     const policy::Rules &rules() const { return *m_snapshot.rules; }
+    static void count(Rule rule, OpUse &use);
     void countOperators();
     void countBodies(const graph::Graph &graph);
     void addOperators();
     void addOperator(const std::string &op);
+    void addByMode(const std::string &op, List list, const OpUse &use);
     void addConditions(const std::string &op, const policy::Rules::Place &place, const OpUse &use);
     void addOverrides();
     void addExclusions();
@@ -112,6 +137,14 @@ void EntryMaker::countBodies(const graph::Graph &graph)
     }
 }
 
+void EntryMaker::count(Rule rule, OpUse &use)
+{
+    const std::optional<List> byMode = listOfMode(rule);
+    use.decided += isDecidedByList(rule) || byMode ? 1 : 0;
+    use.takenAway += rule == Rule::Hardware || rule == Rule::HardwareStorage ? 1 : 0;
+    use.byMode = byMode ? byMode : use.byMode;
+}
+
 void EntryMaker::countOperators()
 {
     std::vector<OpUse> byOp(m_graph.operatorNames().size());
@@ -123,10 +156,10 @@ void EntryMaker::countOperators()
             continue;
         OpUse &use = byOp[m_graph.opOf(id)];
         ++use.nodes;
-        if (assignment && isDecidedByList(assignment->rule(id)))
-            ++use.decided;
-        if (assignment)
-            ++byEntry[assignment->nodes[id].entry];
+        if (!assignment)
+            continue;
+        count(assignment->rule(id), use);
+        ++byEntry[assignment->nodes[id].entry];
     }
     for (std::size_t k = 0; k < byOp.size(); ++k) {
         if (byOp[k].nodes > 0)
@@ -163,7 +196,9 @@ void EntryMaker::addOperators()
     for (const auto &[op, use] : m_uses)
         show(op);
     for (const auto &[op, place] : rules().places) {
-        if (m_filter.everyOperator || place.origin != policy::Origin::BuiltIn)
+        const bool isBuiltInShown
+            = m_filter.everyOperator && !hasOwnRules(m_snapshot.policy->mode.value_or(policy::Mode::Typed));
+        if (isBuiltInShown || place.origin != policy::Origin::BuiltIn)
             show(op);
     }
     for (const auto &[op, place] : rules().int8)
@@ -174,6 +209,18 @@ void EntryMaker::addOperators()
     }
 }
 
+/// The built-in lists mean nothing then, the operator's class does.
+void EntryMaker::addByMode(const std::string &op, List list, const OpUse &use)
+{
+    ListEntry entry;
+    entry.name = op;
+    entry.origin = QStringLiteral("by the rules of mode %1")
+                       .arg(plain(std::string(policy::nameOf(*m_snapshot.policy->mode))));
+    entry.nodes = use.decided + use.inBodies;
+    entry.inModel = true;
+    add(listIdOf(list), std::move(entry));
+}
+
 void EntryMaker::addOperator(const std::string &op)
 {
     const auto at = rules().places.find(op);
@@ -182,6 +229,10 @@ void EntryMaker::addOperator(const std::string &op)
     const List list = isInt8 ? List::Int8 : isListed ? at->second.list : List::Neutral;
     const auto counted = m_uses.find(op);
     const OpUse use = counted == m_uses.end() ? OpUse() : counted->second;
+    if (use.byMode && !isInt8) {
+        addByMode(op, *use.byMode, use);
+        return;
+    }
     if (list == List::Conditional && isListed && rules().conditions.contains(op)) {
         addConditions(op, at->second, use);
         return;
@@ -206,6 +257,8 @@ void EntryMaker::addOperator(const std::string &op)
     entry.inModel = use.nodes > 0;
     if (use.nodes == 0)
         entry.idle = QStringLiteral("no %1 in this model").arg(plain(op));
+    else if (entry.nodes == 0 && use.takenAway > 0)
+        entry.idle = QStringLiteral("the chip gains nothing from %1 in the target type").arg(plain(op));
     else if (entry.nodes == 0 && m_snapshot.converted)
         entry.idle = QStringLiteral("every %1 is decided by its node's name").arg(plain(op));
     add(listIdOf(list), std::move(entry));

@@ -1,0 +1,87 @@
+#include "app/chip_box.h"
+
+#include "core/hardware/catalogue.h"
+#include "widgets/common/formatters.h"
+
+#include <QAbstractItemView>
+#include <QFileDialog>
+#include <QFileInfo>
+
+namespace halftone::app {
+
+using widgets::plain;
+
+namespace {
+
+const QString kFile = QStringLiteral("file:"); // no chip is called so
+constexpr int kCharacters = 10;
+
+} // namespace
+
+ChipBox::ChipBox(QWidget *parent)
+    : ChoiceBox(parent)
+{
+    setObjectName(QStringLiteral("chip"));
+    setToolTip(
+        tr("The chip that the model is converted for: it takes the target type away from operators that it "
+           "cannot compute in it"));
+    addItem(tr("any"), QString());
+    if (const auto &machine = hardware::thisMachine()) {
+        addItem(tr("this machine"), QStringLiteral("this"));
+        setItemData(count() - 1, plain(machine->title), Qt::ToolTipRole);
+    }
+    insertSeparator(count());
+    for (const auto &chip : hardware::builtIn()) {
+        addItem(plain(chip->name), plain(chip->name));
+        setItemData(count() - 1, plain(chip->title), Qt::ToolTipRole);
+    }
+    insertSeparator(count());
+    addItem(tr("File\u2026"), kFile);
+    setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    setMinimumContentsLength(kCharacters);
+    view()->setMinimumWidth(30 * fontMetrics().averageCharWidth());
+    connect(this, &QComboBox::activated, this, &ChipBox::take);
+}
+
+void ChipBox::show(const QString &chip)
+{
+    m_shown = chip;
+    if (findData(chip) < 0) { // a file
+        insertItem(count() - 1, QFileInfo(chip).fileName(), chip);
+        setItemData(count() - 2, chip, Qt::ToolTipRole);
+    }
+    setCurrentIndex(findData(chip));
+}
+
+void ChipBox::choose(const QString &chip)
+{
+    const auto found = chip.isEmpty() ? Result<std::shared_ptr<const hardware::Description>>(nullptr)
+                                      : hardware::findDescription(chip.toStdString());
+    if (found.ok()) {
+        Q_EMIT chosen(chip);
+    } else {
+        setCurrentIndex(findData(m_shown));
+        Q_EMIT refused(tr("This chip cannot be taken: %1").arg(plain(found.error().message())));
+    }
+}
+
+void ChipBox::take(int index)
+{
+    const QString chip = itemData(index).toString();
+    if (chip == kFile)
+        askForFile();
+    else
+        choose(chip);
+}
+
+void ChipBox::askForFile()
+{
+    const QString path = QFileDialog::getOpenFileName(window(), tr("Description of a Chip"), QString(),
+                                                      tr("Chips (*.json);;All files (*)"));
+    if (path.isEmpty())
+        setCurrentIndex(findData(m_shown));
+    else
+        choose(path);
+}
+
+} // namespace halftone::app

@@ -1,0 +1,193 @@
+#include "tests/widgets/models/sample_document.h"
+#include "widgets/plots/tune_plot.h"
+#include "widgets/tune/group_table.h"
+#include "widgets/tune/tune_panel.h"
+
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTest>
+
+#include <limits>
+
+using namespace halftone;
+using namespace halftone::widgets;
+
+/// The panel over a front that is made by hand: two groups of the sample, one of which loses much.
+class TestTunePanel : public QObject
+{
+    Q_OBJECT
+
+private:
+    DocumentController m_controller;
+    std::unique_ptr<TuneState> m_state;
+    std::unique_ptr<TunePanel> m_panel;
+    TunePlot *m_plot = nullptr;
+
+    tune::Group group(const char *name, double narrowMicroseconds, double error) const
+    {
+        tune::Group group;
+        group.name = name;
+        group.nodes = group.decided = {test::nodeNamed(m_controller.snapshot()->graph(), name)};
+        group.isTunable = group.isErrorKnown = true;
+        group.costs.isAllowed = {true, true, false};
+        group.costs.microseconds = {100, narrowMicroseconds, 0};
+        group.costs.error = {0, error, 0};
+        return group;
+    }
+    std::vector<std::string> convolutions() const
+    {
+        std::vector<std::string> names;
+        const graph::Graph &graph = m_controller.snapshot()->graph();
+        for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+            if (graph.node(id).op == "Convolution")
+                names.push_back(graph.node(id).name);
+        }
+        return names;
+    }
+    static tune::Point point(tune::Labels labels, double milliseconds, double sqnr, bool isMeasured)
+    {
+        tune::Point point;
+        point.labels = std::move(labels);
+        point.predicted = {milliseconds, sqnr};
+        if (isMeasured) {
+            point.measured = tune::Measurement();
+            point.measured->milliseconds = milliseconds;
+            point.measured->ci95 = {milliseconds - 0.01, milliseconds + 0.01};
+            point.measured->sqnrDb = sqnr;
+            point.measured->ratio = milliseconds / 0.2;
+        }
+        return point;
+    }
+    std::shared_ptr<tune::Front> front() const
+    {
+        using tune::Label;
+        const std::vector<std::string> names = convolutions();
+        auto made = std::make_shared<tune::Front>();
+        made->groups = {group(names[0].c_str(), 40, 1e-2), group(names[1].c_str(), 60, 1e-5)};
+        made->links = {{0, {1}, 5}};
+        made->points
+            = {point({Label::Float32, Label::Float32}, 0.2, std::numeric_limits<double>::infinity(), true),
+               point({Label::Float32, Label::Target}, 0.165, 50, true),
+               point({Label::Target, Label::Target}, 0.1, 20, true),
+               point({Label::Target, Label::Float32}, 0.145, 20, false)};
+        made->points[0].origin = tune::Origin::Float32;
+        made->stoppedBy = tune::StoppedBy::Done;
+        return made;
+    }
+
+private Q_SLOTS:
+    void init()
+    {
+        test::failOnWarnings();
+        m_controller.setDocument(test::openSample());
+        m_state = std::make_unique<TuneState>(&m_controller);
+        m_plot = new TunePlot(&m_controller, m_state.get());
+        m_panel = std::make_unique<TunePanel>(&m_controller, m_state.get(), m_plot);
+        m_panel->resize(1000, 400);
+        m_panel->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_panel.get()));
+    }
+    void cleanup()
+    {
+        m_panel.reset();
+        m_state.reset();
+    }
+
+    void beforeASearchThePanelSaysWhatToDo()
+    {
+        QVERIFY(!m_plot->emptyText().isEmpty());
+        m_state->setWhyNot(QStringLiteral("Attach data first."));
+        QCOMPARE(m_plot->emptyText(), QStringLiteral("Attach data first."));
+        auto *const run = m_panel->findChild<QPushButton *>(QStringLiteral("tune"));
+        QVERIFY(!run->isEnabled());
+        m_state->setWhyNot({});
+        QSignalSpy wanted(m_state.get(), &TuneState::startWanted);
+        run->click();
+        QCOMPARE(wanted.size(), 1);
+    }
+
+    void pointsAreMeasuredOrPredictedAndTheBestAreOffered()
+    {
+        m_state->setFront(front(), m_controller.snapshot()->policy);
+        QCOMPARE(m_state->places().size(), 4U);
+        QVERIFY(m_state->places()[0].isOffered && m_state->places()[1].isOffered
+                && m_state->places()[2].isOffered);
+        QVERIFY(!m_state->places()[3].isMeasured && !m_state->places()[3].isOffered);
+        QCOMPARE(m_plot->emptyText(), QString());
+        QCOMPARE(m_plot->csv().count(QStringLiteral("\r\n")), 5);
+    }
+
+    void theMouseOverAPointPreviewsItAndAClickAdoptsItAsOneEdit()
+    {
+        m_state->setFront(front(), m_controller.snapshot()->policy);
+        std::shared_ptr<const session::Snapshot> preview;
+        connect(m_state.get(), &TuneState::previewChanged, this,
+                [&](std::shared_ptr<const session::Snapshot> shown) { preview = std::move(shown); });
+        m_state->hover(1);
+        QVERIFY(preview);
+        const graph::NodeId first = test::nodeNamed(preview->graph(), convolutions()[0]);
+        const graph::NodeId second = test::nodeNamed(preview->graph(), convolutions()[1]);
+        QCOMPARE(preview->precisionOf(first), tensor::DType::F32);
+        QCOMPARE(preview->precisionOf(second), preview->policy->target);
+        m_state->hover(std::nullopt);
+        QVERIFY(!preview);
+
+        const std::uint64_t before = m_controller.document()->revision();
+        m_state->adopt(1);
+        QVERIFY(m_controller.document()->revision() != before);
+        QCOMPARE(m_controller.snapshot()->precisionOf(first), tensor::DType::F32);
+        QCOMPARE(QString::fromStdString(m_controller.document()->undoText()),
+                 QStringLiteral("Adopt 0.165 ms at 50.0 dB"));
+        m_controller.undo();
+        QCOMPARE(m_controller.document()->revision() != before, true);
+        QCOMPARE(m_controller.snapshot()->precisionOf(first), m_controller.snapshot()->policy->target);
+    }
+
+    void theFastestWithinALimitIsFound()
+    {
+        m_state->setFront(front(), m_controller.snapshot()->policy);
+        QCOMPARE(m_state->fastestWithin(), std::optional<std::size_t>(2));
+        m_state->setLimit(tune::Limit{tune::Limit::Metric::Sqnr, 30});
+        QCOMPARE(m_state->fastestWithin(), std::optional<std::size_t>(1));
+    }
+
+    void groupsSayWhatTheyGainAndCostAndArePinnedFromThere()
+    {
+        m_state->setFront(front(), m_controller.snapshot()->policy);
+        m_state->select(1);
+        m_state->select(2);
+        QCOMPARE(m_panel->comparison(), QStringLiteral("0.100 ms at 20.0 dB against 0.165 ms at 50.0 dB"));
+        const QAbstractItemModel &rows = *m_panel->groups()->model();
+        QCOMPARE(rows.rowCount(), 2);
+        const auto text = [&](int row, int column) { return rows.index(row, column).data().toString(); };
+        // Sorted by what they save: the first convolution saves 60 of 100 us.
+        QCOMPARE(text(0, GroupTable::Name), QString::fromStdString(convolutions()[0]));
+        QCOMPARE(text(0, GroupTable::Gain), QStringLiteral("0.060"));
+        QCOMPARE(text(0, GroupTable::Loss), QStringLiteral("20.0"));
+        QCOMPARE(text(0, GroupTable::Other), QStringLiteral("float32"));
+        QCOMPARE(text(0, GroupTable::Casts), QStringLiteral("0"));
+        m_state->select(1);
+        QCOMPARE(text(0, GroupTable::Casts), QStringLiteral("1"));
+        QVERIFY(!rows.index(0, 0).data(Qt::ToolTipRole).toString().isEmpty());
+        m_state->pin(0);
+        QCOMPARE(m_controller.snapshot()->policy->nodeOverrides.at(convolutions()[0]), tensor::DType::F32);
+    }
+
+    void whatIsSelectedStaysWhileTheSearchGoesOn()
+    {
+        const auto now = front();
+        m_state->setFront(now, m_controller.snapshot()->policy);
+        m_state->select(2);
+        const policy::Policy selected = m_state->places()[2].policy;
+        auto more = std::make_shared<tune::Front>(*now);
+        more->points.insert(more->points.begin(), more->points.back());
+        more->points.pop_back();
+        m_state->setFront(more, m_controller.snapshot()->policy);
+        QVERIFY(m_state->selected());
+        QVERIFY(m_state->places()[*m_state->selected()].policy == selected);
+    }
+};
+
+QTEST_MAIN(TestTunePanel)
+#include "tst_tune_panel.moc"

@@ -1,0 +1,160 @@
+#include "app/chip_box.h"
+#include "app/live_jobs.h"
+#include "core/session/export.h"
+#include "tests/window/window_fixture.h"
+#include "widgets/inspector/details.h"
+#include "widgets/models/asked_types.h"
+#include "widgets/models/source_types.h"
+
+#include <QSignalSpy>
+
+using namespace halftone;
+
+/// The chip that a model is converted for, chosen in the window.
+class TestChip : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void init();
+    void aChipDecidesAsOnTheCommandLine();
+    void aFileThatIsNoneIsRefusedAndNothingChanges();
+    void nodesThatDidNotGetWhatWasAskedAreColouredAndSayWhy();
+    void modeTvmShowsItsOwnClassesInPlaceOfTheLists();
+    void aFormatForAnalysisIsComparedAndNotExported();
+
+private:
+    std::unique_ptr<app::MainWindow> m_window;
+    widgets::DocumentController &controller() { return m_window->controller(); }
+    app::ChipBox &box() { return *m_window->findChild<app::ChipBox *>(QStringLiteral("chip")); }
+};
+
+void TestChip::init()
+{
+    test::failOnWarnings();
+    m_window = std::make_unique<app::MainWindow>();
+    m_window->open(test::kSampleModel);
+    QVERIFY(test::settle(*m_window));
+}
+
+void TestChip::aChipDecidesAsOnTheCommandLine()
+{
+    QVERIFY(box().findData(QStringLiteral("conv16")) > 0);
+    box().choose(QStringLiteral("conv16"));
+    QVERIFY(test::settleAfterEdit(*m_window));
+    QCOMPARE(controller().snapshot()->policy->hardware, std::string("conv16"));
+    QCOMPARE(box().currentText(), QStringLiteral("conv16"));
+    // conv16 has 16 bit in its matrix units alone (resources/hardware/conv16.json).
+    const graph::Graph &graph = controller().snapshot()->graph();
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        if (controller().snapshot()->precisionOf(id) == tensor::DType::F16)
+            QVERIFY2(graph.node(id).op == "Convolution" || graph.node(id).op == "FullyConnected",
+                     graph.node(id).op.c_str());
+    }
+    controller().undo();
+    QVERIFY(controller().snapshot()->policy->hardware.empty());
+    QCOMPARE(box().currentIndex(), 0);
+}
+
+void TestChip::aFileThatIsNoneIsRefusedAndNothingChanges()
+{
+    QTemporaryDir folder;
+    QFile file(folder.filePath(QStringLiteral("mine.json")));
+    QVERIFY(file.open(QIODevice::WriteOnly) && file.write("{\"name\": 3}") > 0);
+    file.close();
+    const std::uint64_t before = controller().document()->revision();
+    QSignalSpy refused(&box(), &app::ChipBox::refused);
+    box().choose(file.fileName());
+    QCOMPARE(refused.size(), 1);
+    QVERIFY(refused[0][0].toString().contains(QStringLiteral("mine.json")));
+    QCOMPARE(controller().document()->revision(), before);
+    QCOMPARE(box().currentIndex(), 0);
+}
+
+void TestChip::nodesThatDidNotGetWhatWasAskedAreColouredAndSayWhy()
+{
+    box().choose(QStringLiteral("int8-npu")); // which has no 16 bit at all
+    QVERIFY(test::settleAfterEdit(*m_window));
+    const session::Snapshot &snapshot = *controller().snapshot();
+    auto *const view = m_window->findChild<widgets::GraphView *>();
+    view->setColourBy(widgets::ColourBy::Asked);
+    view->unfoldAll();
+    QVERIFY(test::settleAfterEdit(*m_window));
+    std::size_t differing = 0;
+    for (graph::NodeId id = 0; id < snapshot.graph().nodeCount(); ++id) {
+        const widgets::AskedAndGot types = widgets::askedAndGot(snapshot, id);
+        const auto item = view->scene()->itemOf(id);
+        if (types.asked == tensor::DType::Unknown || item == widgets::kNoItem
+            || view->scene()->items()[item].ref.isBlock)
+            continue;
+        QCOMPARE(view->looks().items[item].share, types.differ() ? 1.0F : 0.0F);
+        if (!types.differ())
+            continue;
+        ++differing;
+        const widgets::Details details
+            = widgets::describeNode(snapshot, controller().figures(), widgets::sourceTypes(snapshot), id);
+        QString why;
+        for (const widgets::DetailSection &section : details.sections) {
+            for (const widgets::DetailRow &row : section.rows)
+                why = row.label == QStringLiteral("why not") ? row.value : why;
+        }
+        QVERIFY2(!why.isEmpty(), snapshot.graph().node(id).name.c_str());
+    }
+    QVERIFY(view->looks().hasFigures);
+    QVERIFY(differing >= 3); // the convolutions and products that the lists would lower
+}
+
+void TestChip::modeTvmShowsItsOwnClassesInPlaceOfTheLists()
+{
+    controller().apply(policy::SetMode{policy::Mode::Tvm});
+    QVERIFY(test::settleAfterEdit(*m_window));
+    const widgets::ListEntries entries = widgets::listEntries(*controller().snapshot(), {});
+    std::size_t nodes = 0;
+    for (const auto &list : entries) {
+        for (const widgets::ListEntry &entry : list) {
+            QVERIFY2(entry.nodes > 0, entry.name.c_str());
+            nodes += entry.nodes;
+        }
+    }
+    std::size_t operators = 0;
+    const graph::Graph &graph = controller().snapshot()->graph();
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+        operators += graph.isVariable(id) ? 0 : 1;
+    QCOMPARE(nodes, operators);
+}
+
+void TestChip::aFormatForAnalysisIsComparedAndNotExported()
+{
+    controller().apply(policy::SetTarget{tensor::DType::F8E4M3FN});
+    jobs::ExampleOptions data;
+    data.inputs = test::kSampleData.toStdString();
+    data.examples = 4;
+    m_window->jobs().setData(data);
+    QTRY_VERIFY(controller().figures().comparison && controller().figures().comparison->isWhole);
+    QVERIFY(test::settle(*m_window));
+    const double sqnr = controller().figures().comparison->comparison.outputs.front().figures.sqnrDb;
+    controller().apply(policy::SetTarget{tensor::DType::BF16});
+    QVERIFY(test::settleAfterEdit(*m_window));
+    QVERIFY(sqnr < controller().figures().comparison->comparison.outputs.front().figures.sqnrDb);
+    controller().undo();
+    QVERIFY(test::settleAfterEdit(*m_window));
+    session::ExportOptions writing;
+    QTemporaryDir folder;
+    writing.prefix = folder.filePath(QStringLiteral("never")).toStdString();
+    const auto written = session::exportAll(*controller().snapshot(), {}, writing, {});
+    QVERIFY(!written.ok());
+    QVERIFY(QDir(folder.path()).isEmpty());
+    const auto target = controller().document()->policy().analysedFormat;
+    QCOMPARE(target, std::optional(tensor::DType::F8E4M3FN));
+}
+
+int main(int argc, char **argv)
+{
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+    const test::PrivateHome home;
+    QApplication application(argc, argv);
+    TestChip test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+#include "tst_chip.moc"

@@ -1,0 +1,97 @@
+#pragma once
+
+#include "core/tune/search.h"
+#include "widgets/common/document_controller.h"
+
+#include <QObject>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace halftone::widgets {
+
+/// A place of the plane of time and error: of the search, or what a person's own edits were measured to be.
+struct TunePlace
+{
+    double milliseconds = 0;
+    std::array<double, 2> ci95{}; ///< milliseconds; both as `milliseconds` where it is predicted
+    double sqnrDb = 0; ///< infinite where nothing differs
+    bool isMeasured = false;
+    bool isOffered = false; ///< no other point is better in both
+    bool isOwn = false;
+    std::optional<std::size_t> point; ///< of the front; nothing for one's own
+    policy::Policy policy; ///< that gives it
+};
+
+/// What a search for the layers that must stay wide knows, and what a person looks at in it. Panels read it; whoever searches feeds it.
+class TuneState : public QObject
+{
+    Q_OBJECT
+
+public:
+    explicit TuneState(DocumentController *controller, QObject *parent = nullptr);
+
+    const tune::Front *front() const { return m_front.get(); } ///< null: nothing was searched for
+    /// base  the policy that the search began with
+    void setFront(std::shared_ptr<const tune::Front> front, std::shared_ptr<const policy::Policy> base);
+    void clear();
+    const std::vector<TunePlace> &places() const { return m_places; }
+
+    bool isRunning() const { return m_isRunning; }
+    void setRunning(bool isRunning);
+    bool canContinue() const; ///< a search was stopped before its end
+    const QString &progress() const { return m_progress; }
+    void setProgress(const QString &text);
+    const QString &whyNot() const { return m_whyNot; } ///< no search can begin; empty: it can
+    void setWhyNot(const QString &why);
+
+    const std::optional<tune::Limit> &limit() const { return m_limit; }
+    void setLimit(const std::optional<tune::Limit> &limit);
+    bool usesInt8() const { return m_usesInt8; }
+    void setUsesInt8(bool uses) { m_usesInt8 = uses; }
+
+    /// The place that the mouse is over: the graph is coloured as it would be.
+    void hover(std::optional<std::size_t> place);
+    const std::optional<std::size_t> &hovered() const { return m_hovered; }
+    /// Two are compared: the one selected before stays as the other.
+    void select(std::optional<std::size_t> place);
+    const std::optional<std::size_t> &selected() const { return m_selected; }
+    const std::optional<std::size_t> &other() const { return m_other; }
+    /// The fastest that meets the limit; nothing where none does.
+    std::optional<std::size_t> fastestWithin() const;
+
+    void adopt(std::size_t place); ///< as one edit
+    void pin(std::size_t group); ///< its nodes to float32 by name, whatever the search says
+
+    /// What people call a point: "1.25 ms at 38.2 dB".
+    static QString nameOf(const TunePlace &place);
+
+Q_SIGNALS:
+    void changed(); ///< places, the search, or the limit
+    void selectionChanged();
+    void previewChanged(std::shared_ptr<const halftone::session::Snapshot> snapshot); ///< null: none
+    void startWanted();
+    void stopWanted();
+
+private:
+    void takeOwn();
+    void gather();
+
+    DocumentController *m_controller;
+    std::shared_ptr<const tune::Front> m_front;
+    std::shared_ptr<const policy::Policy> m_base;
+    std::vector<TunePlace> m_own;
+    std::vector<TunePlace> m_places; ///< own ones last
+    std::optional<tune::Limit> m_limit;
+    std::optional<std::size_t> m_hovered;
+    std::optional<std::size_t> m_selected;
+    std::optional<std::size_t> m_other;
+    QString m_progress;
+    QString m_whyNot;
+    bool m_isRunning = false;
+    bool m_usesInt8 = false;
+};
+
+} // namespace halftone::widgets

@@ -1,0 +1,237 @@
+#include "widgets/plots/tune_plot.h"
+
+#include "widgets/common/formatters.h"
+#include "widgets/plots/custom_plot.h"
+
+#include <QGuiApplication>
+#include <QMouseEvent>
+
+#include <algorithm>
+#include <cmath>
+
+namespace halftone::widgets {
+namespace {
+
+constexpr double kReach = 10; // pixels around a point that are its own
+constexpr double kDot = 9;
+
+} // namespace
+
+TunePlot::TunePlot(DocumentController *controller, TuneState *state, QWidget *parent)
+    : PlotPanel(controller, tr("Error against time"), parent)
+    , m_state(state)
+{
+    plot()->xAxis->setLabel(tr("median time in ms"));
+    plot()->yAxis->setLabel(tr("SQNR in dB at the outputs"));
+    makeGraphs();
+    connect(state, &TuneState::changed, this, &PlotPanel::refresh);
+    connect(state, &TuneState::selectionChanged, this, [this] {
+        mark();
+        replot();
+    });
+}
+
+void TunePlot::makeGraphs()
+{
+    m_front = plot()->addGraph();
+    m_front->setLineStyle(QCPGraph::lsLine);
+    m_selected = plot()->addGraph();
+    m_selected->setLineStyle(QCPGraph::lsNone);
+    const QString names[] = {tr("predicted"), tr("measured"), tr("own edits")};
+    for (int kind = 0; kind < KindCount; ++kind) {
+        QCPGraph *const graph = plot()->addGraph();
+        graph->setName(names[kind]);
+        graph->setLineStyle(QCPGraph::lsNone);
+        m_points[static_cast<std::size_t>(kind)] = graph;
+        auto *const interval = new QCPErrorBars(plot()->xAxis, plot()->yAxis);
+        interval->setErrorType(QCPErrorBars::etKeyError);
+        interval->setDataPlottable(graph);
+        interval->removeFromLegend();
+        m_intervals[static_cast<std::size_t>(kind)] = interval;
+    }
+    m_front->removeFromLegend();
+    m_selected->removeFromLegend();
+    plot()->legend->setVisible(true);
+    plot()->axisRect()->insetLayout()->setInsetAlignment(0, Qt::AlignRight | Qt::AlignBottom);
+    m_limit = new QCPItemStraightLine(plot());
+}
+
+double TunePlot::shown(double sqnrDb) const
+{
+    return std::isnan(sqnrDb) ? 0 : std::clamp(sqnrDb, 0.0, m_highest);
+}
+
+void TunePlot::rebuild()
+{
+    if (m_state->places().empty()) {
+        showEmpty(
+            !controller()->snapshot() ? tr("Open a model to search for its best mix of types.")
+                : m_state->isRunning()
+                ? m_state->progress()
+                : (m_state->whyNot().isEmpty() ? tr(
+                       "Tune searches for the layers that must stay wide: points of time and error appear "
+                       "here as they are measured.")
+                                               : m_state->whyNot()));
+        return;
+    }
+    draw();
+    showPlot();
+    followFigures();
+    replot();
+}
+
+void TunePlot::draw()
+{
+    m_highest = 20;
+    for (const TunePlace &place : m_state->places()) {
+        if (std::isfinite(place.sqnrDb))
+            m_highest = std::max(m_highest, place.sqnrDb * 1.1);
+    }
+    std::array<QVector<double>, KindCount> x, y, below, above;
+    QVector<double> frontX, frontY;
+    for (const TunePlace &place : m_state->places()) {
+        const std::size_t kind = place.isOwn ? Own : place.isMeasured ? Measured : Predicted;
+        x[kind] << place.milliseconds;
+        y[kind] << shown(place.sqnrDb);
+        below[kind] << std::max(0.0, place.milliseconds - place.ci95[0]);
+        above[kind] << std::max(0.0, place.ci95[1] - place.milliseconds);
+        if (place.isOffered) {
+            frontX << place.milliseconds;
+            frontY << shown(place.sqnrDb);
+        }
+    }
+    const QColor colours[] = {firstColour(), firstColour(), secondColour()};
+    for (std::size_t kind = 0; kind < KindCount; ++kind) {
+        m_points[kind]->setData(x[kind], y[kind]);
+        const bool isSolid = kind != Predicted;
+        m_points[kind]->setScatterStyle({kind == Own ? QCPScatterStyle::ssDiamond : QCPScatterStyle::ssCircle,
+                                         QPen(colours[kind], 1.5),
+                                         isSolid ? QBrush(colours[kind]) : QBrush(Qt::NoBrush), kDot});
+        m_intervals[kind]->setPen(QPen(colours[kind]));
+        // Data are sorted by time in the graph; the whiskers go by its order.
+        std::vector<qsizetype> order(static_cast<std::size_t>(x[kind].size()));
+        for (std::size_t k = 0; k < order.size(); ++k)
+            order[k] = static_cast<qsizetype>(k);
+        std::ranges::stable_sort(order, {}, [&](qsizetype k) { return x[kind][k]; });
+        QVector<double> low, high;
+        for (const qsizetype k : order) {
+            low << below[kind][k];
+            high << above[kind][k];
+        }
+        m_intervals[kind]->setData(low, high);
+    }
+    m_front->setData(frontX, frontY);
+    m_front->setPen(QPen(firstColour(), 1, Qt::DashLine));
+    const auto &limit = m_state->limit();
+    m_limit->setVisible(limit && limit->metric == tune::Limit::Metric::Sqnr);
+    if (limit) {
+        m_limit->point1->setCoords(0, limit->value);
+        m_limit->point2->setCoords(1, limit->value);
+    }
+    m_limit->setPen(QPen(palette().color(QPalette::Text), 1, Qt::DotLine));
+    mark();
+}
+
+void TunePlot::mark()
+{
+    QVector<double> x, y;
+    for (const auto &place : {m_state->selected(), m_state->other()}) {
+        if (place && *place < m_state->places().size()) {
+            x << m_state->places()[*place].milliseconds;
+            y << shown(m_state->places()[*place].sqnrDb);
+        }
+    }
+    m_selected->setData(x, y);
+    m_selected->setScatterStyle(
+        {QCPScatterStyle::ssCircle, QPen(markColour(), 2), QBrush(Qt::NoBrush), 2 * kDot});
+}
+
+void TunePlot::fitAxes()
+{
+    const auto &places = m_state->places();
+    if (places.empty())
+        return;
+    const auto [low, high] = std::ranges::minmax(places, {}, &TunePlace::milliseconds);
+    const double room = std::max(0.08 * (high.milliseconds - low.milliseconds), 0.02 * high.milliseconds);
+    plot()->xAxis->setRange(low.milliseconds - room, high.milliseconds + room);
+    double least = m_highest;
+    for (const TunePlace &place : places)
+        least = std::min(least, shown(place.sqnrDb));
+    plot()->yAxis->setRange(least - 0.08 * (m_highest - least) - 1,
+                            m_highest + 0.08 * (m_highest - least) + 1);
+}
+
+QString TunePlot::summary() const
+{
+    return m_state->progress();
+}
+
+QPointF TunePlot::pixelsOf(const TunePlace &place) const
+{
+    return {plot()->xAxis->coordToPixel(place.milliseconds),
+            plot()->yAxis->coordToPixel(shown(place.sqnrDb))};
+}
+
+/// The nearest one within reach; of several the measured one.
+std::optional<std::size_t> TunePlot::placeAt(const QPointF &place) const
+{
+    std::optional<std::size_t> nearest;
+    double least = kReach;
+    for (std::size_t k = 0; k < m_state->places().size(); ++k) {
+        const QPointF away = pixelsOf(m_state->places()[k]) - place;
+        const double distance
+            = std::hypot(away.x(), away.y()) - (m_state->places()[k].isMeasured ? 0.5 : 0.0);
+        if (distance < least) {
+            least = distance;
+            nearest = k;
+        }
+    }
+    return nearest;
+}
+
+QString TunePlot::textAt(const QPointF &place) const
+{
+    const auto at = placeAt(place);
+    if (!at)
+        return {};
+    const TunePlace &one = m_state->places()[*at];
+    return (one.isOwn            ? tr("own edits: %1")
+                : one.isMeasured ? tr("measured: %1")
+                                 : tr("predicted: %1"))
+        .arg(TuneState::nameOf(one));
+}
+
+void TunePlot::pick(const QPointF &place)
+{
+    const auto at = placeAt(place);
+    m_state->select(at);
+    if (at && !QGuiApplication::keyboardModifiers().testFlag(Qt::ControlModifier))
+        m_state->adopt(*at);
+}
+
+bool TunePlot::eventFilter(QObject *watched, QEvent *event)
+{
+    if (watched == plot() && !m_state->places().empty()) {
+        if (event->type() == QEvent::MouseMove)
+            m_state->hover(placeAt(static_cast<QMouseEvent *>(event)->position()));
+        else if (event->type() == QEvent::Leave)
+            m_state->hover(std::nullopt);
+    }
+    return PlotPanel::eventFilter(watched, event);
+}
+
+QString TunePlot::csv() const
+{
+    QString text = QStringLiteral("ms,ci95_low,ci95_high,sqnr_db,measured,own,offered\r\n");
+    const auto number = [](double value) { return QString::number(value, 'g', 9); };
+    const auto flag = [](bool is) { return QString::number(is ? 1 : 0); };
+    for (const TunePlace &place : m_state->places())
+        text += QStringList({number(place.milliseconds), number(place.ci95[0]), number(place.ci95[1]),
+                             number(place.sqnrDb), flag(place.isMeasured), flag(place.isOwn),
+                             flag(place.isOffered)})
+                    .join(QLatin1Char(','))
+            + QStringLiteral("\r\n");
+    return text;
+}
+
+} // namespace halftone::widgets
