@@ -108,6 +108,7 @@ void TunePlot::draw()
                                          QPen(colours[kind], 1.5),
                                          isSolid ? QBrush(colours[kind]) : QBrush(Qt::NoBrush), kDot});
         m_intervals[kind]->setPen(QPen(colours[kind]));
+        m_intervals[kind]->setVisible(isSolid); // nothing was measured of the others
         // Data are sorted by time in the graph; the whiskers go by its order.
         std::vector<qsizetype> order(static_cast<std::size_t>(x[kind].size()));
         for (std::size_t k = 0; k < order.size(); ++k)
