@@ -3,24 +3,40 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 namespace halftone::calibration {
 namespace {
 
 constexpr std::size_t kBlock = 1024;
 
+bool isFinite(float value)
+{
+    return std::abs(value) <= std::numeric_limits<float>::max();
+}
+
 /// The bins of the finite values, and how many these are. No product is rounded: the factor is a power of two, in double.
 std::size_t binsOf(std::span<const float> values, double perWidth, std::int32_t *bins)
 {
     std::size_t count = 0;
     for (const float value : values) {
-        const bool isFinite = std::abs(value) <= std::numeric_limits<float>::max();
-        const double place = isFinite ? double{value} * perWidth : 0;
+        const bool isKept = isFinite(value);
+        const double place = isKept ? double{value} * perWidth : 0;
         const auto towardsZero = static_cast<std::int32_t>(place);
         bins[count] = towardsZero - (place < towardsZero ? 1 : 0);
-        count += isFinite ? 1 : 0;
+        count += isKept ? 1 : 0;
     }
     return count;
+}
+
+/// Needs: finite values.
+float largestOf(std::span<const float> values)
+{
+    float largest = 0;
+    for (const float value : values)
+        largest = std::max(largest, std::abs(value));
+    return largest;
 }
 
 } // namespace
@@ -31,6 +47,23 @@ int DyadicHistogram::scaleFor(float absMax)
 }
 
 void DyadicHistogram::add(std::span<const float> values, float absMax)
+{
+    if (hasOnlyFew() && m_few.size() + values.size() <= kMostFew) {
+        std::ranges::copy_if(values, std::back_inserter(m_few), isFinite);
+        return;
+    }
+    countFew();
+    count(values, absMax);
+}
+
+void DyadicHistogram::countFew()
+{
+    const std::vector<float> few = std::exchange(m_few, {});
+    if (!few.empty())
+        count(few, largestOf(few));
+}
+
+void DyadicHistogram::count(std::span<const float> values, float absMax)
 {
     if (absMax == 0) {
         const auto zeros = static_cast<std::uint64_t>(std::ranges::count(values, 0.0F));
@@ -61,6 +94,11 @@ void DyadicHistogram::countBins(std::span<const std::int32_t> bins)
 
 void DyadicHistogram::add(const DyadicHistogram &other)
 {
+    if (!other.m_few.empty()) {
+        const std::vector<float> few = other.m_few; // it may be this one
+        return add(few, largestOf(few));
+    }
+    countFew();
     if (other.m_scale == kNoScale) {
         if (m_scale == kNoScale)
             m_zerosBefore += other.m_zerosBefore;
@@ -115,6 +153,11 @@ void DyadicHistogram::cover(std::int32_t first, std::int32_t last)
 
 Histogram DyadicHistogram::histogram() const
 {
+    if (!m_few.empty()) {
+        DyadicHistogram counted = *this;
+        counted.countFew();
+        return counted.histogram();
+    }
     if (m_scale == kNoScale)
         return Histogram::ofZeros(m_zerosBefore);
     // Bin j of twice the width holds the bins 2j - 1 and 2j.
@@ -125,11 +168,18 @@ Histogram DyadicHistogram::histogram() const
         counts[static_cast<std::size_t>(((m_first + static_cast<std::int32_t>(k) + 1) >> 1) + most)]
             += m_counts[k];
     const double limit = std::ldexp(static_cast<double>(counts.size()), m_scale);
-    return Histogram::ofParts(limit, std::move(counts), false);
+    Histogram histogram = Histogram::ofParts(limit, std::move(counts), false);
+    histogram.pack();
+    return histogram;
 }
 
 DyadicHistogram::Parts DyadicHistogram::parts() const
 {
+    if (!m_few.empty()) {
+        DyadicHistogram counted = *this;
+        counted.countFew();
+        return counted.parts();
+    }
     const auto isUsed = [](std::uint64_t count) { return count > 0; };
     const auto first = std::ranges::find_if(m_counts, isUsed);
     const auto last = std::find_if(m_counts.rbegin(), m_counts.rend(), isUsed).base();
@@ -148,6 +198,7 @@ bool DyadicHistogram::takeParts(Parts parts)
         && parts.counts.size() <= static_cast<std::size_t>(kMost - parts.first);
     if (hasScale ? !isScale || !fits || parts.counts.empty() || parts.zerosBefore > 0 : !parts.counts.empty())
         return false;
+    m_few.clear();
     m_scale = parts.scale;
     m_zerosBefore = parts.zerosBefore;
     m_first = parts.first;

@@ -43,7 +43,13 @@ public:
     bool takeParts(Parts parts);
 
 private:
+    /// Up to so many values are kept as they are: a deep network has tens of thousands of tensors, and bins take more memory.
+    static constexpr std::size_t kMostFew = 128;
+
     static int scaleFor(float absMax);
+    bool hasOnlyFew() const { return m_scale == kNoScale && m_zerosBefore == 0; }
+    void count(std::span<const float> values, float absMax);
+    void countFew();
     void rescale(int scale);
     void countBins(std::span<const std::int32_t> bins);
     void cover(std::int32_t first, std::int32_t last);
@@ -53,6 +59,7 @@ private:
     std::int32_t m_first = 0;
     std::vector<std::uint64_t> m_counts;
     std::uint64_t m_zerosBefore = 0;
+    std::vector<float> m_few; ///< all values so far; empty once they are counted
 };
 
 } // namespace halftone::calibration

@@ -56,7 +56,7 @@ void Histogram::pack()
         if (m_counts[k] > 0)
             m_filled.push_back({k, m_counts[k]});
     }
-    m_counts = {};
+    m_counts = std::vector<std::uint64_t>(); // an empty list would keep the memory
 }
 
 void Histogram::unpack()
@@ -64,7 +64,7 @@ void Histogram::unpack()
     if (!isPacked())
         return;
     m_counts = counts();
-    m_filled = {};
+    m_filled = std::vector<Filled>();
 }
 
 void Histogram::add(std::size_t bin, std::uint64_t count)

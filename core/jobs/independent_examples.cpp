@@ -75,19 +75,17 @@ Result<Batches> batchesApart(const graph::Model &model, const ExampleSource &sou
 {
     HALFTONE_TRY(const Batches batches, Batches::of(source, wanted));
     const std::size_t all = source.count().value_or(0);
-    const bool areApart = batches.size > 0
-        || (all > 0 && source.usualBatch() == 0 && (all == 1 || areIndependent(model, source, backend)));
+    const bool isAsked = wanted > 0 || source.usualBatch() > 0;
+    const bool areApart = all > 0 && (isAsked || all == 1 || areIndependent(model, source, backend));
     if (!areApart) {
         if (!part.isWhole())
             return badCall("shard",
                            "the inputs are one piece: they have no axis of examples, or what the "
                            "model makes of one example depends on the others",
                            "no shards");
-        return batches;
+        return Batches{all, 0, 1};
     }
-    Batches whole = batches;
-    whole.examples = all;
-    Batches apart = whole.apart(part);
+    const Batches apart = batches.apart(part);
     if (apart.examples == 0)
         return badCall("shard", "no example: there are " + std::to_string(all),
                        "at most as many shards as examples");

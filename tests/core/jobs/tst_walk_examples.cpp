@@ -66,6 +66,25 @@ class TstWalkExamples : public QObject
         return path;
     }
 
+    static graph::Model doubled()
+    {
+        test::GraphBuilder g;
+        return g.model({g.op("_mul_scalar", "twice", {g.variable("data")}, {{"scalar", "2"}})});
+    }
+
+    std::string dataAlone()
+    {
+        std::vector<float> data;
+        for (std::size_t k = 0; k < kExamples * kWidth; ++k)
+            data.push_back(static_cast<float>(k % 7) - 2);
+        const std::string path = m_folder.filePath("alone.npz").toStdString();
+        const io::NamedTensor arrays[]
+            = {{"data", tensorOf({std::int64_t{kExamples}, std::int64_t{kWidth}}, data)}};
+        if (!io::writeNpz(arrays, path).ok())
+            qFatal("cannot write %s", path.c_str());
+        return path;
+    }
+
     static CalibrateOptions optionsOf(const std::string &inputs, std::size_t batch, unsigned threads)
     {
         CalibrateOptions options;
@@ -172,6 +191,32 @@ private Q_SLOTS:
                                                   {source.get_token(), {}});
             QVERIFY(!count.ok());
             QCOMPARE(count.error().code, Errc::Cancelled);
+        }
+    }
+
+    /// Each example less the mean of all: alone it is zero, so the arrays are computed in one piece.
+    void examplesThatDependOnEachOtherStayTogether()
+    {
+        test::GraphBuilder g;
+        const graph::Entry data = g.variable("data");
+        const graph::Entry mean = g.op("mean", "mean", {data}, {{"axis", "0"}, {"keepdims", "True"}});
+        const graph::Model joined = g.model({g.op("broadcast_sub", "less", {data, mean})});
+        for (const auto &[model, areApart] : {std::pair(joined, false), std::pair(doubled(), true)}) {
+            std::mutex mutex;
+            std::vector<std::int64_t> rows;
+            const auto walked = jobs::walkEachExample(model, {}, optionsOf(dataAlone(), 0, 2),
+                                                      [&](const graph::Entry &entry, const Tensor &value) {
+                                                          const std::lock_guard lock(mutex);
+                                                          if (model.graph.isVariable(entry.node))
+                                                              rows.push_back(value.shape()[0]);
+                                                      },
+                                                      {});
+            QVERIFY2(walked.ok(), walked.ok() ? "" : walked.error().message().c_str());
+            QCOMPARE(walked.value().areApart, areApart);
+            QCOMPARE(walked.value().examples, kExamples);
+            QCOMPARE(rows,
+                     areApart ? std::vector<std::int64_t>(kExamples, 1)
+                              : std::vector<std::int64_t>{std::int64_t{kExamples}});
         }
     }
 
