@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <ranges>
 
 namespace halftone::interpret {
 namespace {
@@ -169,7 +168,8 @@ void GraphRunner::findLabels()
     std::vector<bool> isData(m_graph.nodeCount());
     for (const Entry &head : m_graph.heads())
         isData[head.node] = true;
-    for (const NodeId id : std::views::reverse(m_order)) {
+    for (std::size_t k = m_order.size(); k-- > 0;) {
+        const NodeId id = m_order[k];
         const bool isLabel = isRead[id] && !isData[id];
         m_isLabel[id] = isLabel && m_graph.isVariable(id);
         const bool castsLabel = isLabel && m_ops[id].is<ops::Cast>();

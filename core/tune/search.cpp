@@ -359,12 +359,13 @@ std::optional<std::size_t> pick(const Front &front, Pick wanted, const std::opti
         const Measurement &measured = *front.points[k].measured;
         return std::pair(measured.milliseconds, std::min(measured.sqnrDb, 120.0));
     };
-    const auto [slowMs, highDb] = at(offered.front());
-    const auto [fastMs, lowDb] = at(offered.back());
+    const auto wide = at(offered.front());
+    const auto narrow = at(offered.back());
     const auto distance = [&](std::size_t k) {
         const auto [ms, db] = at(k);
-        const double gained = slowMs > fastMs ? (slowMs - ms) / (slowMs - fastMs) : 0;
-        const double kept = highDb > lowDb ? (db - lowDb) / (highDb - lowDb) : 0;
+        const double gained = wide.first > narrow.first ? (wide.first - ms) / (wide.first - narrow.first) : 0;
+        const double kept
+            = wide.second > narrow.second ? (db - narrow.second) / (wide.second - narrow.second) : 0;
         return gained + kept;
     };
     return *std::ranges::max_element(offered, {}, distance);
