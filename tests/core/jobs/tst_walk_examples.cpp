@@ -201,7 +201,8 @@ private Q_SLOTS:
         const graph::Entry data = g.variable("data");
         const graph::Entry mean = g.op("mean", "mean", {data}, {{"axis", "0"}, {"keepdims", "True"}});
         const graph::Model joined = g.model({g.op("broadcast_sub", "less", {data, mean})});
-        for (const auto &[model, areApart] : {std::pair(joined, false), std::pair(doubled(), true)}) {
+        for (const bool areApart : {false, true}) {
+            const graph::Model model = areApart ? doubled() : joined;
             std::mutex mutex;
             std::vector<std::int64_t> rows;
             const auto walked = jobs::walkEachExample(model, {}, optionsOf(dataAlone(), 0, 2),
