@@ -131,6 +131,7 @@ private:
     {
         const Surrogate sums = m_front.surrogate();
         std::vector<double> decibels;
+        decibels.reserve(hull.size());
         for (const Labels &labels : hull)
             decibels.push_back(std::min(decibelsOf(sums.error(labels)), 200.0));
         if (m_settings.limit && m_settings.limit->metric == Limit::Metric::Sqnr)

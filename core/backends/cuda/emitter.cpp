@@ -238,7 +238,7 @@ struct Emitter::Chain
 
     std::string define(const std::string &expression)
     {
-        const std::string name = "t" + std::to_string(names++);
+        std::string name = "t" + std::to_string(names++);
         statements += "        const auto " + name + " = " + expression + ";\n";
         return name;
     }
