@@ -46,7 +46,9 @@ private:
 void UnitMoveTest::initTestCase()
 {
     auto opened = session::Document::open(HALFTONE_TEST_DATA "/onnx/long_rows.onnx");
-    QVERIFY(opened.ok());
+    if (!opened.ok() && opened.error().code == Errc::Unsupported)
+        QSKIP("this build reads no ONNX models");
+    QVERIFY2(opened.ok(), opened.ok() ? "" : opened.error().message().c_str());
     m_document = std::move(opened).value();
 }
 
