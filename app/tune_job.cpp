@@ -1,8 +1,6 @@
 #include "app/tune_job.h"
 
 #include "core/backends/backends.h"
-#include "core/policy/policy_json.h"
-#include "core/session/result_basis.h"
 #include "core/tune/model_oracle.h"
 #include "core/tune/recording.h"
 #include "widgets/common/formatters.h"
@@ -16,14 +14,6 @@ using widgets::plain;
 namespace {
 
 constexpr int kPollMs = 150;
-
-/// What a record must be about to be of use.
-std::string basisOf(const tune::TuneTask &task)
-{
-    return task.source->modelPath + "; " + session::comparisonBasis(task.compare, task.source->modelPath)
-        + "; " + session::latencyBasis(task.latency) + "; " + policy::writePolicy(*task.policy)
-        + (task.hasInt8 ? "; int8" : "");
-}
 
 } // namespace
 
@@ -95,7 +85,7 @@ void TuneJob::start()
     tune::TuneTask task{snapshot->source,         snapshot->shapes,         m_base,
                         m_jobs->compareOptions(), m_jobs->latencyOptions(), m_state->usesInt8()};
     auto shared = std::make_shared<Shared>();
-    const std::string basis = basisOf(task);
+    const std::string basis = tune::basisOf(task);
     if (m_shared && m_shared->record.basis == basis)
         shared->record = std::move(m_shared->record);
     else

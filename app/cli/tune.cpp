@@ -7,7 +7,6 @@
 #include "core/base/mapped_file.h"
 #include "core/base/text.h"
 #include "core/policy/policy_json.h"
-#include "core/session/result_basis.h"
 #include "core/tune/front_json.h"
 #include "core/tune/model_oracle.h"
 #include "core/tune/recording.h"
@@ -116,14 +115,6 @@ Result<void> takeShapes(session::Session &session, const jobs::ExampleOptions &d
         if (!session.inputShapes().contains(name))
             HALFTONE_CHECK(session.setInputShape(name, shape));
     return {};
-}
-
-/// What a state file must be about to be of use.
-std::string basisOf(const tune::TuneTask &task)
-{
-    return task.source->modelPath + "; " + session::comparisonBasis(task.compare, task.source->modelPath)
-        + "; " + session::latencyBasis(task.latency) + "; " + policy::writePolicy(*task.policy)
-        + (task.hasInt8 ? "; int8" : "");
 }
 
 Result<tune::Record> recordFor(const std::string &file, const std::string &basis)
@@ -243,7 +234,7 @@ Result<void> tune(const TuneOptions &options, const std::stop_token &stop)
     task.latency.backend = call.compare.backend;
     task.latency.threads = call.compare.threads;
     task.hasInt8 = options.hasInt8;
-    HALFTONE_TRY(tune::Record record, recordFor(options.state, basisOf(task)));
+    HALFTONE_TRY(tune::Record record, recordFor(options.state, tune::basisOf(task)));
     tune::ModelOracle oracle(task);
     tune::RecordingOracle recording(oracle, std::move(record), options.state);
     std::string best;

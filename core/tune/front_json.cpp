@@ -1,29 +1,16 @@
 #include "core/tune/front_json.h"
 
+#include "core/report/json_values.h"
 #include "core/tune/recording.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace halftone::tune {
 namespace {
 
 using Json = OrderedJson;
-
-/// As reports write numbers that JSON cannot say.
-Json number(double value)
-{
-    if (std::isnan(value))
-        return "nan";
-    if (std::isinf(value))
-        return value > 0 ? "inf" : "-inf";
-    return value;
-}
-
-Json maybe(const std::optional<double> &value)
-{
-    return value ? Json(*value) : Json();
-}
+using report::jsonNumber;
+using report::numberOrNull;
 
 bool isTop1(const std::optional<Limit> &limit)
 {
@@ -43,12 +30,12 @@ Json pointJson(const Front &front, std::size_t k, const std::string &policy,
             {"labels", textOf(point.labels)},
             {"origin", nameOf(point.origin)},
             {"predicted",
-             {{"median_ms", point.predicted.milliseconds}, {"sqnr_db", number(point.predicted.sqnrDb)}}},
-            {"metric", isTop1(limit) ? maybe(measured.top1) : number(measured.sqnrDb)},
-            {"sqnr_db", number(measured.sqnrDb)},
-            {"top1", maybe(measured.top1)},
-            {"top1_fp32", maybe(measured.top1Reference)},
-            {"top1_agree", maybe(measured.top1Agreement)},
+             {{"median_ms", point.predicted.milliseconds}, {"sqnr_db", jsonNumber(point.predicted.sqnrDb)}}},
+            {"metric", isTop1(limit) ? numberOrNull(measured.top1) : jsonNumber(measured.sqnrDb)},
+            {"sqnr_db", jsonNumber(measured.sqnrDb)},
+            {"top1", numberOrNull(measured.top1)},
+            {"top1_fp32", numberOrNull(measured.top1Reference)},
+            {"top1_agree", numberOrNull(measured.top1Agreement)},
             {"clean", measured.isClean},
             {"within_limit", limit ? Json(limit->holdsFor(measured)) : Json()},
             {"median_ms", measured.milliseconds},
@@ -65,7 +52,7 @@ Json groupJson(const Group &group)
         const auto at = static_cast<std::size_t>(label);
         if (group.costs.allows(label))
             labels[std::string(nameOf(label))] = {{"us", group.costs.microseconds[at]},
-                                                  {"sqnr_db", number(decibelsOf(group.costs.error[at]))}};
+                                                  {"sqnr_db", jsonNumber(decibelsOf(group.costs.error[at]))}};
     }
     return {{"name", group.name},
             {"tunable", group.isTunable},

@@ -3,7 +3,6 @@
 #include "core/patterns/unit.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <map>
 #include <numeric>
@@ -114,7 +113,7 @@ public:
         return groups;
     }
 
-    std::vector<Link> links()
+    std::vector<Link> links(const infer::ShapeMap &shapes)
     {
         std::vector<Link> links;
         std::map<std::pair<NodeId, std::uint32_t>, std::size_t> index;
@@ -128,7 +127,8 @@ public:
                     continue;
                 const auto [found, isNew] = index.emplace(std::pair(entry.node, entry.output), links.size());
                 if (isNew)
-                    links.push_back({from, {}, 0});
+                    links.push_back(
+                        {from, {}, 0, static_cast<double>(shapes.of(entry).elementCount().value_or(0))});
                 auto &readers = links[found->second].readers;
                 if (std::ranges::find(readers, to) == readers.end())
                     readers.push_back(to);
@@ -197,62 +197,24 @@ void fixPinned(Network &network, const mixed::ConvertedModel &narrow)
 
 } // namespace
 
-Network networkOf(const graph::Model &model, const LabelledRun &wide, const LabelledRun &narrow,
-                  const LabelledRun *int8)
+Network networkOf(const graph::Model &model, const infer::ShapeMap &shapes, const profile::Latency &wide,
+                  const LabelledRun &narrow, const LabelledRun *int8)
 {
     Grouping grouping(model, narrow, int8);
-    grouping.joinSteps(*wide.latency);
+    grouping.joinSteps(wide);
     grouping.joinSteps(*narrow.latency);
     if (int8 != nullptr)
         grouping.joinSteps(*int8->latency);
     grouping.joinUnits(model);
     Network network;
     network.groups = grouping.groups();
-    network.links = grouping.links();
-    grouping.addTimes(network.groups, *wide.latency, Label::Float32);
+    network.links = grouping.links(shapes);
+    grouping.addTimes(network.groups, wide, Label::Float32);
     grouping.addTimes(network.groups, *narrow.latency, Label::Target);
     if (int8 != nullptr)
         grouping.addTimes(network.groups, *int8->latency, Label::Int8);
     fixPinned(network, *narrow.converted);
     return network;
-}
-
-std::vector<double> linkElements(const graph::Model &model, const infer::ShapeMap &shapes,
-                                 const Network &network)
-{
-    // Links are made in the order of the readers; the first value that leads from one group to another is what they carry.
-    std::vector<std::size_t> groupOf(model.graph.nodeCount(), network.groups.size());
-    for (std::size_t k = 0; k < network.groups.size(); ++k)
-        for (const NodeId id : network.groups[k].nodes)
-            groupOf[id] = k;
-    std::vector<double> elements;
-    std::map<std::pair<NodeId, std::uint32_t>, bool> seen;
-    for (NodeId id = 0; id < model.graph.nodeCount(); ++id) {
-        for (const graph::Entry &entry : model.graph.inputs(id)) {
-            if (model.graph.isVariable(id) || model.graph.isVariable(entry.node)
-                || groupOf[entry.node] == groupOf[id])
-                continue;
-            if (seen.emplace(std::pair(entry.node, entry.output), true).second)
-                elements.push_back(static_cast<double>(shapes.of(entry).elementCount().value_or(0)));
-        }
-    }
-    return elements;
-}
-
-Conversions conversionsOf(const Network &network, const std::vector<double> &elements, const Labels &labels)
-{
-    Conversions all;
-    for (std::size_t k = 0; k < network.links.size(); ++k) {
-        const Link &link = network.links[k];
-        std::array<bool, kLabelCount> wanted{};
-        for (const std::size_t reader : link.readers)
-            wanted[static_cast<std::size_t>(labels[reader])] = true;
-        wanted[static_cast<std::size_t>(labels[link.producer])] = false;
-        const auto number = static_cast<double>(std::ranges::count(wanted, true));
-        all.count += number;
-        all.elements += number * elements[k];
-    }
-    return all;
 }
 
 } // namespace halftone::tune

@@ -17,22 +17,11 @@ struct LabelledRun
 /// Groups and links of a model: what one step of some plan computes belongs together, and so do the nodes of a recognised
 /// unit that one operator can stand for. A group is tunable where a list lowers one of its nodes and nobody has decided about that node
 /// by name; times are those of its steps.
-/// wide    everything in float32
+/// shapes  of the model
+/// wide    everything in float32, as it runs
 /// narrow  everything as the policy lowers it
 /// int8    everything in int8 that may be; null: no int8
-Network networkOf(const graph::Model &model, const LabelledRun &wide, const LabelledRun &narrow,
-                  const LabelledRun *int8);
-
-/// Elements of the values that some label has to be converted between, and how many such links there are.
-struct Conversions
-{
-    double count = 0;
-    double elements = 0;
-};
-Conversions conversionsOf(const Network &network, const std::vector<double> &elements, const Labels &labels);
-
-/// By link: elements of its value; 0 where its shape is not known.
-std::vector<double> linkElements(const graph::Model &model, const infer::ShapeMap &shapes,
-                                 const Network &network);
+Network networkOf(const graph::Model &model, const infer::ShapeMap &shapes, const profile::Latency &wide,
+                  const LabelledRun &narrow, const LabelledRun *int8);
 
 } // namespace halftone::tune

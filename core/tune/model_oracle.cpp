@@ -1,7 +1,9 @@
 #include "core/tune/model_oracle.h"
 
 #include "core/policy/int8_forms.h"
+#include "core/policy/policy_json.h"
 #include "core/session/derive.h"
+#include "core/session/result_basis.h"
 
 #include <algorithm>
 #include <cmath>
@@ -87,16 +89,15 @@ struct ModelOracle::State
         return meter.measure(snapshot, options, progress);
     }
 
-    /// Every node that a list lowers in float32, or in int8.
-    policy::Policy withAll(const mixed::ConvertedModel &narrow, tensor::DType type) const
+    /// Every node that a list lowers in int8, where it has a form.
+    policy::Policy inInt8(const mixed::ConvertedModel &narrow) const
     {
         policy::Policy policy = *task.policy;
         for (graph::NodeId id = 0; id < graph().nodeCount(); ++id) {
             if (graph().isVariable(id) || narrow.assignment.requested(id) != policy::Request::Target)
                 continue;
-            const bool hasForm = policy::hasInt8Form(*graph().dialect(), graph().node(id).op);
-            if (type != tensor::DType::I8 || hasForm)
-                policy.nodeOverrides.emplace(graph().node(id).name, type);
+            if (policy::hasInt8Form(*graph().dialect(), graph().node(id).op))
+                policy.nodeOverrides.emplace(graph().node(id).name, tensor::DType::I8);
         }
         return policy;
     }
@@ -105,7 +106,6 @@ struct ModelOracle::State
     /// take beyond their groups' times (non-negative least squares).
     Result<void> fitConversions(ModelOracle &oracle, Network &network, const Progress &progress)
     {
-        const std::vector<double> elements = linkElements(task.source->model, *task.shapes, network);
         Surrogate sums;
         for (const Group &group : network.groups)
             sums.groups.push_back(group.costs);
@@ -123,14 +123,20 @@ struct ModelOracle::State
                     labels[k] = Label::Target;
             HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(oracle.policyFor(labels), progress));
             HALFTONE_TRY(const session::LatencyFigures figures, timed(snapshot, progress));
-            const Conversions conversions = conversionsOf(network, elements, labels);
+            double count = 0;
+            double elements = 0;
+            for (const Link &link : network.links) {
+                const auto times = static_cast<double>(conversionsOf(link, labels));
+                count += times;
+                elements += times * link.elements;
+            }
             const double beyond
                 = std::max(0.0, figures.mixed.sumOfLayersMs * 1e3 - sums.microseconds(labels));
-            cc += conversions.count * conversions.count;
-            ce += conversions.count * conversions.elements;
-            ee += conversions.elements * conversions.elements;
-            cy += conversions.count * beyond;
-            ey += conversions.elements * beyond;
+            cc += count * count;
+            ce += count * elements;
+            ee += elements * elements;
+            cy += count * beyond;
+            ey += elements * beyond;
         }
         double each = 0;
         double perElement = ee > 0 ? ey / ee : kUnfittedNanoseconds / 1e3;
@@ -146,8 +152,8 @@ struct ModelOracle::State
                 perElement = 0;
             }
         }
-        for (std::size_t k = 0; k < network.links.size(); ++k)
-            network.links[k].castMicroseconds = each + perElement * elements[k];
+        for (Link &link : network.links)
+            link.castMicroseconds = each + perElement * link.elements;
         return {};
     }
 };
@@ -176,19 +182,18 @@ Result<Network> ModelOracle::profile(const Progress &progress)
     state.wideMs = narrowTimes.versus.medianMs;
     HALFTONE_TRY(narrowTimes, state.timed(narrow, progress)); // as often as such a network needs
     state.wideMs = narrowTimes.versus.medianMs;
-    HALFTONE_TRY(const session::Snapshot wide,
-                 state.snapshotOf(state.withAll(*narrow.converted, tensor::DType::F32), progress));
-    const LabelledRun wideRun{wide.converted.get(), &narrowTimes.fp32};
     const LabelledRun narrowRun{narrow.converted.get(), &narrowTimes.mixed};
+    const graph::Model &model = state.task.source->model;
+    const infer::ShapeMap &shapes = *state.task.shapes;
     Network network;
     if (state.task.hasInt8) {
         HALFTONE_TRY(const session::Snapshot int8,
-                     state.snapshotOf(state.withAll(*narrow.converted, tensor::DType::I8), progress));
+                     state.snapshotOf(state.inInt8(*narrow.converted), progress));
         HALFTONE_TRY(const session::LatencyFigures int8Times, state.timed(int8, progress));
         const LabelledRun int8Run{int8.converted.get(), &int8Times.mixed};
-        network = networkOf(state.task.source->model, wideRun, narrowRun, &int8Run);
+        network = networkOf(model, shapes, narrowTimes.fp32, narrowRun, &int8Run);
     } else {
-        network = networkOf(state.task.source->model, wideRun, narrowRun, nullptr);
+        network = networkOf(model, shapes, narrowTimes.fp32, narrowRun, nullptr);
     }
     state.groups = network.groups;
     HALFTONE_CHECK(state.fitConversions(*this, network, progress));
@@ -200,6 +205,13 @@ void ModelOracle::resume(const Network &network)
 {
     m_state->groups = network.groups;
     m_state->wideMs = network.wideMs;
+}
+
+std::string basisOf(const TuneTask &task)
+{
+    return task.source->modelPath + "; " + session::comparisonBasis(task.compare, task.source->modelPath)
+        + "; " + session::latencyBasis(task.latency) + "; " + policy::writePolicy(*task.policy)
+        + (task.hasInt8 ? "; int8" : "");
 }
 
 policy::Policy policyFor(const policy::Policy &base, const graph::Graph &graph,

@@ -20,6 +20,9 @@ struct TuneTask
     bool hasInt8 = false; ///< operators with an int8 form may be int8, calibrated on the same examples
 };
 
+/// What a record of a search must be about to be of use (Record::basis): model, data, policy, machine.
+std::string basisOf(const TuneTask &task);
+
 /// Runs the model: each labelling is converted as a person's edits would be (session::derive), compared on the examples from where
 /// it differs on (session::LiveComparison) and timed against float32 in turns (session::LatencyMeter).
 class ModelOracle final : public Oracle

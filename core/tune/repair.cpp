@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bitset>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -89,11 +88,7 @@ private:
         double sum = 0;
         for (const std::size_t k : links) {
             const Link &link = m_surrogate.links[k];
-            std::bitset<kLabelCount> wanted;
-            for (const std::size_t reader : link.readers)
-                wanted.set(static_cast<std::size_t>(labels[reader]));
-            wanted.reset(static_cast<std::size_t>(labels[link.producer]));
-            sum += static_cast<double>(wanted.count()) * link.castMicroseconds;
+            sum += static_cast<double>(conversionsOf(link, labels)) * link.castMicroseconds;
         }
         return sum;
     }

@@ -151,6 +151,15 @@ std::string_view nameOf(Label label)
     return kNames[indexOf(label)];
 }
 
+std::size_t conversionsOf(const Link &link, const Labels &labels)
+{
+    std::bitset<kLabelCount> wanted;
+    for (const std::size_t reader : link.readers)
+        wanted.set(indexOf(labels[reader]));
+    wanted.reset(indexOf(labels[link.producer]));
+    return wanted.count();
+}
+
 Label GroupCosts::widest() const
 {
     const auto found = std::ranges::find_if(kLabels, [this](Label label) { return allows(label); });
@@ -162,13 +171,8 @@ double Surrogate::microseconds(const Labels &labels) const
     double sum = 0;
     for (std::size_t k = 0; k < labels.size(); ++k)
         sum += groups[k].microseconds[indexOf(labels[k])];
-    for (const Link &link : links) {
-        std::bitset<kLabelCount> wanted;
-        for (const std::size_t reader : link.readers)
-            wanted.set(indexOf(labels[reader]));
-        wanted.reset(indexOf(labels[link.producer]));
-        sum += static_cast<double>(wanted.count()) * link.castMicroseconds;
-    }
+    for (const Link &link : links)
+        sum += static_cast<double>(conversionsOf(link, labels)) * link.castMicroseconds;
     return sum;
 }
 

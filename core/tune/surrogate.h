@@ -43,7 +43,11 @@ struct Link
     std::size_t producer = 0;
     std::vector<std::size_t> readers; ///< each once
     double castMicroseconds = 0; ///< for each label that some reader has and the producer has not
+    double elements = 0; ///< of the value; 0 where its shape is not known
 };
+
+/// How many times a link's value has to be converted: labels that some reader has and the producer has not.
+std::size_t conversionsOf(const Link &link, const Labels &labels);
 
 /// An additive picture of a network, cheap enough to be solved exactly: what a network takes is the sum over its groups and the
 /// conversions between them, and what it loses the sum of what its groups lose alone (core/tune/RULES.md, T-sum).

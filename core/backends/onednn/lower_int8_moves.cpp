@@ -1,6 +1,6 @@
 #include "core/backends/onednn/int8_scales.h"
 #include "core/backends/onednn/loops/join_rows.h"
-#include "core/backends/onednn/picture_codes.h"
+#include "core/backends/onednn/loops/picture_codes.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,7 @@
 #include "core/backends/onednn/loops/code_average.h"
 
+#include "core/backends/onednn/loops/round_even.h"
+
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -22,9 +24,8 @@ public:
 
     Code operator()(float real) const
     {
-        constexpr float kWholeFrom = 12582912; // 1.5 * 2^23: its last place is 1
         const float quotient = std::min(std::max(m_least, real / m_step), m_most);
-        return static_cast<Code>(static_cast<std::int32_t>(quotient + kWholeFrom - kWholeFrom + m_zero));
+        return static_cast<Code>(static_cast<std::int32_t>(roundEven(quotient) + m_zero));
     }
 
 private:

@@ -1,5 +1,7 @@
 #include "core/backends/onednn/loops/code_kernel.h"
 
+#include "core/backends/onednn/loops/round_even.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -36,11 +38,9 @@ public:
 private:
     Code codeOf(float value) const
     {
-        // The ends are whole, so what is cut off first rounds to the same; then a number whose last place is 1 rounds, ties to even, in
-        // two additions that every vector unit has. NaN becomes the least.
-        constexpr float kWholeFrom = 12582912; // 1.5 * 2^23
+        // The ends are whole, so what is cut off first rounds to the same. NaN becomes the least.
         const float quotient = std::min(std::max(m_least, value / m_step), m_most);
-        return static_cast<Code>(static_cast<std::int32_t>(quotient + kWholeFrom - kWholeFrom + m_zero));
+        return static_cast<Code>(static_cast<std::int32_t>(roundEven(quotient) + m_zero));
     }
 
     std::int64_t m_count;

@@ -1,4 +1,4 @@
-#include "core/backends/onednn/picture_codes.h"
+#include "core/backends/onednn/loops/picture_codes.h"
 
 #include <QTest>
 

@@ -1,4 +1,6 @@
-#include "core/backends/onednn/picture_codes.h"
+#include "core/backends/onednn/loops/picture_codes.h"
+
+#include "core/backends/onednn/loops/round_even.h"
 
 #include <algorithm>
 #include <array>
@@ -19,10 +21,8 @@ struct CodeRange
 /// The code in the lowest 8 bits.
 [[gnu::always_inline]] inline std::uint32_t wordOf(float value, const CodeRange &range)
 {
-    // A number whose last place is 1 rounds, ties to even, in two additions that every vector unit has.
-    constexpr float kWholeFrom = 12582912; // 1.5 * 2^23
     const float inside = std::min(std::max(range.least, value * range.factor), range.most);
-    return static_cast<std::uint32_t>(static_cast<std::int32_t>(inside + kWholeFrom - kWholeFrom)) & 0xFFU;
+    return static_cast<std::uint32_t>(static_cast<std::int32_t>(roundEven(inside))) & 0xFFU;
 }
 
 /// The codes of `count` pixels, the first channel's lowest.
