@@ -5,6 +5,7 @@
 #include "core/io/model_io.h"
 #include "core/tensor/elements.h"
 #include "tests/support/files.h"
+#include "tests/support/tensors.h"
 
 #include <QDir>
 #include <QTest>
@@ -14,22 +15,10 @@
 using namespace halftone;
 using tensor::DType;
 using tensor::Tensor;
+using test::converted;
+using test::valuesOf;
 
 namespace {
-
-std::vector<double> valuesOf(const Tensor &tensor)
-{
-    std::vector<double> values(tensor.elementCount());
-    tensor::widen(tensor.dtype(), tensor.bytes().data(), values.size(), values.data());
-    return values;
-}
-
-Tensor converted(const Tensor &source, DType type)
-{
-    std::vector<std::byte> bytes(source.elementCount() * tensor::sizeOf(type));
-    tensor::convert(source.dtype(), source.bytes().data(), source.elementCount(), type, bytes.data());
-    return Tensor::owning(type, source.shape(), std::move(bytes));
-}
 
 interpret::Feed feedOf(const std::string &npz)
 {

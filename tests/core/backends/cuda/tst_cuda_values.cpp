@@ -6,6 +6,7 @@
 #include "core/tensor/elements.h"
 #include "tests/core/backends/cuda/host_gpu.h"
 #include "tests/support/files.h"
+#include "tests/support/tensors.h"
 
 #include <QDir>
 #include <QTest>
@@ -15,6 +16,8 @@
 using namespace halftone;
 using tensor::DType;
 using tensor::Tensor;
+using test::converted;
+using test::valuesOf;
 
 /// Kernels that the CUDA backend writes, compiled for this machine (host_gpu.h), over the operator cases of both formats: values
 /// are those of the recordings.
@@ -54,20 +57,6 @@ kernels::BackendChain chain()
     static const auto cuda = backends::cuda::cudaBackend(gpu());
     static const auto reference = backends::reference::referenceBackend({1, false});
     return {cuda, reference};
-}
-
-std::vector<double> valuesOf(const Tensor &tensor)
-{
-    std::vector<double> values(tensor.elementCount());
-    tensor::widen(tensor.dtype(), tensor.bytes().data(), values.size(), values.data());
-    return values;
-}
-
-Tensor converted(const Tensor &source, DType type)
-{
-    std::vector<std::byte> bytes(source.elementCount() * tensor::sizeOf(type));
-    tensor::convert(source.dtype(), source.bytes().data(), source.elementCount(), type, bytes.data());
-    return Tensor::owning(type, source.shape(), std::move(bytes));
 }
 
 QString difference(const Tensor &got, const Tensor &want, double relative, double absolute)
