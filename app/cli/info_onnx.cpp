@@ -92,9 +92,8 @@ Json unitsJson(const graph::Model &model)
 {
     std::map<std::string, std::size_t> counts;
     const patterns::Network network = patterns::networkOf(model);
-    for (const auto find : {&patterns::findUnits, &patterns::findResiduals})
-        for (const patterns::Unit &unit : find(network))
-            ++counts[std::string(patterns::titleOf(unit.kind))];
+    for (const patterns::Unit &unit : patterns::findAllUnits(network))
+        ++counts[std::string(patterns::titleOf(unit.kind))];
     Json units = Json::object();
     for (const auto &[title, count] : counts)
         units[title] = count;

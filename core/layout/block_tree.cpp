@@ -11,8 +11,7 @@ namespace {
 /// A detail, which one operator could compute.
 bool isDetail(const Block &block)
 {
-    return block.unit && *block.unit != patterns::UnitKind::Attention
-        && *block.unit != patterns::UnitKind::Mlp;
+    return block.unit && !patterns::isComposite(*block.unit);
 }
 
 } // namespace

@@ -178,13 +178,28 @@ private:
         std::string label = common > prefix ? labelOf(nameAt(unit.first).substr(0, common)) : std::string();
         const std::string_view title = patterns::titleOf(unit.kind);
         if (label.empty())
-            label = title;
+            label = std::string(title) + numberOf(unit);
         else if (lettersOf(label).find(lettersOf(title)) == std::string::npos)
             label += " · " + std::string(title);
         const Span made = block(folded(byNames(unit.first, unit.last, std::max(common, prefix), depth + 1)),
                                 std::move(label));
         m_tree.blocks[made.item.id].unit = unit.kind;
         return made;
+    }
+
+    /// " 2 of 12" of blocks that have no name of their own.
+    std::string numberOf(const UnitGroup &unit) const
+    {
+        if (unit.kind != patterns::UnitKind::Residual && unit.kind != patterns::UnitKind::TransformerBlock)
+            return {};
+        std::size_t place = 0;
+        std::size_t all = 0;
+        for (const UnitGroup &group : m_groups)
+            if (group.kind == unit.kind) {
+                ++all;
+                place += group.first <= unit.first ? 1 : 0;
+            }
+        return all == 1 ? std::string() : ' ' + std::to_string(place) + " of " + std::to_string(all);
     }
 
     static std::string lettersOf(std::string_view text)
@@ -487,7 +502,7 @@ BlockTree foldGraph(const graph::Graph &graph, const std::vector<char> &drawn,
 
 BlockTree foldModel(const graph::Model &model, const std::vector<char> &drawn)
 {
-    return foldGraph(model.graph, drawn, patterns::findUnits(patterns::networkOf(model)));
+    return foldGraph(model.graph, drawn, patterns::findAllUnits(patterns::networkOf(model)));
 }
 
 } // namespace halftone::layout

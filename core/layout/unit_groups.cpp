@@ -1,6 +1,7 @@
 #include "core/layout/unit_groups.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace halftone::layout {
@@ -120,15 +121,10 @@ private:
     std::vector<bool> m_isOutput; ///< by place
 };
 
-/// Where a node comes in the new order: behind what its units wait for.
-struct Rank
-{
-    std::size_t outer = 0; ///< last place of the outermost unit; else its own
-    std::size_t inner = 0; ///< of the innermost one
-    std::size_t own = 0;
+constexpr std::size_t kDeepest = 4; ///< a Softmax in an Attention in a residual block in a transformer's
 
-    auto operator<=>(const Rank &) const = default;
-};
+/// Where a node comes in the new order, behind what its units wait for: last places of its units, the outermost first, then its own.
+using Rank = std::array<std::size_t, kDeepest + 1>;
 
 } // namespace
 
@@ -144,22 +140,19 @@ UnitOrder orderByUnits(const graph::Graph &graph, std::span<const NodeId> nodes,
                              [](const Gathered &g) { return g.places.size(); });
     std::vector<Rank> ranks(nodes.size());
     for (std::size_t k = 0; k < ranks.size(); ++k)
-        ranks[k] = {k, k, k};
+        ranks[k].fill(k);
     std::vector<std::uint32_t> owner(nodes.size(), patterns::kNone);
-    std::vector<int> depth(nodes.size(), 0);
+    std::vector<std::size_t> depth(nodes.size(), 0);
     std::vector<const Gathered *> kept;
     for (const Gathered &gathered : found) {
         const std::size_t front = gathered.places.front();
         const bool fits = std::ranges::all_of(gathered.places, [&](std::size_t place) {
-            return owner[place] == owner[front] && depth[place] < 2;
+            return owner[place] == owner[front] && depth[place] < kDeepest;
         });
         if (!fits)
             continue;
         for (const std::size_t place : gathered.places) {
-            (depth[place] == 0 ? ranks[place].outer : ranks[place].inner) = gathered.places.back();
-            if (depth[place] == 0)
-                ranks[place].inner = place;
-            ++depth[place];
+            ranks[place][depth[place]++] = gathered.places.back();
             owner[place] = static_cast<std::uint32_t>(kept.size());
         }
         kept.push_back(&gathered);

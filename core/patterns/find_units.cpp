@@ -119,8 +119,16 @@ std::string_view titleOf(UnitKind kind)
         return "MLP";
     case UnitKind::Residual:
         return "Residual block";
+    case UnitKind::TransformerBlock:
+        return "Transformer block";
     }
     return {};
+}
+
+bool isComposite(UnitKind kind)
+{
+    return kind == UnitKind::Attention || kind == UnitKind::Mlp || kind == UnitKind::Residual
+        || kind == UnitKind::TransformerBlock;
 }
 
 UnitIndex::UnitIndex(const std::vector<Unit> &units, const Network &network)

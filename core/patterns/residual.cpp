@@ -1,8 +1,7 @@
 #include "core/patterns/walk.h"
 
 #include <algorithm>
-#include <set>
-#include <unordered_set>
+#include <cstdint>
 
 namespace halftone::patterns {
 namespace {
@@ -22,10 +21,11 @@ class ResidualSearch
 public:
     explicit ResidualSearch(const Walk &walk)
         : m_walk(walk)
+        , m_seen(walk.network().nodes.size(), 0)
     {
     }
 
-    std::optional<Unit> endingAt(NodeIndex sum) const
+    std::optional<Unit> endingAt(NodeIndex sum)
     {
         if (!m_walk.isBinary(sum, ops::BinaryKind::Add) || m_walk.inputs(sum).size() != 2)
             return std::nullopt;
@@ -37,7 +37,7 @@ public:
 
 private:
     /// The skip is the source itself, or a product and its normalisation away from it.
-    std::optional<Unit> withSkip(NodeIndex sum, ValueIndex skip, ValueIndex branch) const
+    std::optional<Unit> withSkip(NodeIndex sum, ValueIndex skip, ValueIndex branch)
     {
         std::vector<NodeIndex> onSkip;
         for (int step = 0; step <= kMostOnSkip; ++step) {
@@ -67,39 +67,47 @@ private:
     }
 
     /// All nodes between `source` and `end`, which must multiply once at least. What else they read, such as a mask, stays outside.
-    bool takeBranch(ValueIndex end, ValueIndex source, std::vector<NodeIndex> &nodes) const
+    bool takeBranch(ValueIndex end, ValueIndex source, std::vector<NodeIndex> &nodes)
     {
         const ValueIndex from = m_walk.root(source);
-        std::set<NodeIndex> behind; // all that `end` needs, in the order of the network
+        const NodeIndex maker = m_walk.network().values[from].producer;
+        const NodeIndex first = maker == kNone ? 0 : maker + 1; // what depends on the source stands behind it
+        ++m_stamp;
+        std::vector<NodeIndex> behind; // all that `end` needs
         std::vector<ValueIndex> open{end};
         while (!open.empty()) {
             const ValueIndex value = m_walk.root(open.back());
             open.pop_back();
-            const NodeIndex maker = m_walk.network().values[value].producer;
-            if (value == from || m_walk.isFixed(value) || maker == kNone || !behind.insert(maker).second)
+            const NodeIndex node = m_walk.network().values[value].producer;
+            if (value == from || node == kNone || node < first || m_seen[node] == m_stamp
+                || m_walk.isFixed(value))
                 continue;
+            m_seen[node] = m_stamp;
+            behind.push_back(node);
             if (behind.size() > kMostNodes)
                 return false;
-            const auto inputs = m_walk.inputs(maker);
-            open.insert(open.end(), inputs.begin(), inputs.end());
+            for (const ValueIndex input : m_walk.inputs(node))
+                open.push_back(input);
         }
+        std::ranges::sort(behind);
         return keepDependents(behind, from, end, nodes);
     }
 
     /// Of nodes in order those that depend on `from`. Is `end` one of these, and a product among them?
-    bool keepDependents(const std::set<NodeIndex> &behind, ValueIndex from, ValueIndex end,
-                        std::vector<NodeIndex> &nodes) const
+    bool keepDependents(const std::vector<NodeIndex> &behind, ValueIndex from, ValueIndex end,
+                        std::vector<NodeIndex> &nodes)
     {
-        std::unordered_set<NodeIndex> dependent;
+        ++m_stamp;
         bool isProduct = false;
         const auto depends = [&](ValueIndex value) {
             const ValueIndex root = m_walk.root(value);
-            return root == from || dependent.contains(m_walk.network().values[root].producer);
+            const NodeIndex maker = m_walk.network().values[root].producer;
+            return root == from || (maker != kNone && m_seen[maker] == m_stamp);
         };
         for (const NodeIndex node : behind) {
             if (!std::ranges::any_of(m_walk.inputs(node), depends))
                 continue;
-            dependent.insert(node);
+            m_seen[node] = m_stamp;
             nodes.push_back(node);
             isProduct = isProduct || multiplies(m_walk.op(node));
         }
@@ -107,6 +115,8 @@ private:
     }
 
     const Walk &m_walk;
+    std::vector<std::uint32_t> m_seen; ///< by NodeIndex: when the node was last met
+    std::uint32_t m_stamp = 0;
 };
 
 } // namespace
@@ -114,7 +124,7 @@ private:
 std::vector<Unit> findResiduals(const Network &network)
 {
     const Walk walk(network);
-    const ResidualSearch search(walk);
+    ResidualSearch search(walk);
     std::vector<bool> isTaken(network.nodes.size());
     std::vector<Unit> units;
     for (NodeIndex node = 0; node < network.nodes.size(); ++node) {

@@ -24,10 +24,14 @@ enum class UnitKind : std::uint8_t
     Attention, ///< softmax(q · kᵀ · scale + mask) · v with the products that make q, k and v
     Mlp, ///< product, activation, product, with their biases
     Residual, ///< x + branch(x), where the branch multiplies; x may pass a projection and its normalisation
+    TransformerBlock, ///< a Residual around an Attention, the one behind it, and the norms that follow either
 };
 
 /// As people call it: "LayerNorm".
 std::string_view titleOf(UnitKind kind);
+
+/// Made of units and more, not the form of one operator: an Attention, an Mlp, blocks.
+bool isComposite(UnitKind kind);
 
 /// Nodes that belong together.
 struct Unit
@@ -55,5 +59,9 @@ std::vector<Unit> findInnerUnits(const Network &network);
 /// Residual blocks, by their sums; no two share a node. They hold other units, and parts of them. A step costs what the block has of
 /// nodes, and ends with a few hundred.
 std::vector<Unit> findResiduals(const Network &network);
+
+/// Units of every kind, larger ones behind what they hold: findUnits(), findResiduals() and the blocks of transformers. A residual
+/// block may share nodes with an Attention or Mlp that it does not hold whole.
+std::vector<Unit> findAllUnits(const Network &network);
 
 } // namespace halftone::patterns

@@ -2,6 +2,7 @@
 
 #include "core/dialect/dialect.h"
 #include "core/session/derive.h"
+#include "core/session/unit_move.h"
 
 #include <algorithm>
 #include <cassert>
@@ -173,6 +174,8 @@ Result<std::shared_ptr<const Snapshot>> Document::derive(const Request &request,
     snapshot->revision = request.revision;
     snapshot->source = request.source;
     snapshot->shapes = request.shapes;
+    snapshot->units
+        = before && before->source == request.source ? before->units : std::make_shared<UnitFinder>();
     snapshot->policy = request.policy;
     snapshot->calibration = request.calibration;
     if (request.calibration && jobs::asksForInt8(*request.policy)) {

@@ -18,12 +18,15 @@
 
 namespace halftone::session {
 
+class UnitFinder;
+
 /// The model and what one policy makes of it. Immutable and shared: jobs and views keep it while the document goes on.
 struct Snapshot
 {
     std::uint64_t revision = 0; ///< grows with every edit, undo and redo; never used twice
     std::shared_ptr<const io::LoadedModel> source;
     std::shared_ptr<const infer::ShapeMap> shapes; ///< of the source, as far as they are known
+    std::shared_ptr<UnitFinder> units; ///< of the source (session/unit_move.h); null: none are looked for
     std::shared_ptr<const policy::Policy> policy;
     std::shared_ptr<const policy::Rules> rules; ///< the policy's lists, complete
     const policy::OpLists *builtIn = nullptr; ///< the lists that the policy's own stand in for

@@ -1,7 +1,6 @@
 #include "core/session/unit_move.h"
 
 #include "core/dialect/dialect.h"
-#include "core/patterns/unit.h"
 #include "core/policy/int8_forms.h"
 
 #include <algorithm>
@@ -49,18 +48,31 @@ Names namesIn(const Names &names, const Container &listed)
 
 } // namespace
 
-std::vector<ModelUnit> unitsWith(const graph::Model &model, graph::NodeId node)
+const std::vector<patterns::Unit> &UnitFinder::unitsOf(const graph::Model &model)
 {
-    const patterns::Network network = patterns::networkOf(model);
-    std::vector<patterns::Unit> units = patterns::findUnits(network);
-    std::ranges::move(patterns::findResiduals(network), std::back_inserter(units));
-    std::erase_if(
-        units, [node](const patterns::Unit &unit) { return !std::ranges::binary_search(unit.nodes, node); });
-    std::ranges::stable_sort(units, {}, [](const patterns::Unit &unit) { return unit.nodes.size(); });
-    std::vector<ModelUnit> named;
-    for (const patterns::Unit &unit : units)
-        named.push_back(namedUnit(model.graph, unit));
-    return named;
+    std::call_once(m_found, [&] {
+        m_units = patterns::findAllUnits(patterns::networkOf(model));
+        std::ranges::stable_sort(m_units, {}, [](const patterns::Unit &unit) { return unit.nodes.size(); });
+    });
+    return m_units;
+}
+
+std::vector<ModelUnit> unitsAround(const Snapshot &snapshot, std::vector<graph::NodeId> nodes)
+{
+    std::vector<ModelUnit> around;
+    if (nodes.empty() || !snapshot.units)
+        return around;
+    std::ranges::sort(nodes);
+    const patterns::Unit *within = nullptr;
+    for (const patterns::Unit &unit : snapshot.units->unitsOf(snapshot.source->model)) {
+        if (std::ranges::includes(unit.nodes, nodes))
+            around.push_back(namedUnit(snapshot.graph(), unit));
+        else if (2 * unit.nodes.size() >= nodes.size() && std::ranges::includes(nodes, unit.nodes))
+            within = &unit; // the latest is the largest
+    }
+    if (within != nullptr)
+        around.insert(around.begin(), namedUnit(snapshot.graph(), *within));
+    return around;
 }
 
 Result<policy::Edit> moveUnit(const Snapshot &snapshot, const ModelUnit &unit,

@@ -1,9 +1,11 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/patterns/unit.h"
 #include "core/policy/edits.h"
 #include "core/session/snapshot.h"
 
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,8 +19,21 @@ struct ModelUnit
     std::vector<std::string> nodes; ///< names, in the order of the graph
 };
 
-/// The units that hold `node`, the smallest first.
-std::vector<ModelUnit> unitsWith(const graph::Model &model, graph::NodeId node);
+/// Units of a model, found when they are first asked for, from whichever thread; shared by all snapshots of a document.
+class UnitFinder
+{
+public:
+    /// `model`: the same in every call. By size, the smallest first.
+    const std::vector<patterns::Unit> &unitsOf(const graph::Model &model);
+
+private:
+    std::once_flag m_found;
+    std::vector<patterns::Unit> m_units;
+};
+
+/// The units that hold all of `nodes`, the smallest first; before them the largest one that is held by `nodes` and is half of them at
+/// least: a folded unit is drawn with the constants and shapes that serve it.
+std::vector<ModelUnit> unitsAround(const Snapshot &snapshot, std::vector<graph::NodeId> nodes);
 
 /// Holds all nodes of `unit` to a type, or lets them follow the lists again, as one edit: one undo takes it back. Exclusions of
 /// these nodes are lifted. Of int8 only operators with such a form take it; the others follow the lists.

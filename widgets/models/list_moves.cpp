@@ -2,6 +2,7 @@
 
 #include "core/dialect/dialect.h"
 #include "core/policy/int8_forms.h"
+#include "core/session/unit_move.h"
 #include "widgets/common/formatters.h"
 
 #include <algorithm>
@@ -97,6 +98,14 @@ private:
     ListMove askForNodes() const;
     MoveChoice operatorChoice(const std::vector<std::string> &ops) const;
     MoveChoice nodeChoice() const;
+    void addUnitChoices(std::vector<MoveChoice> &choices) const;
+    /// What nodes are held to. Needs: the target, float32's or int8's list.
+    tensor::DType typeOf(ListId list) const
+    {
+        return list == ListId::Fp32 ? tensor::DType::F32
+            : list == ListId::Int8  ? tensor::DType::I8
+                                    : m_snapshot.policy->target;
+    }
     static QString withoutInt8Form(const std::vector<std::string> &ops)
     {
         return QStringLiteral("%1 %2 no int8 form")
@@ -111,6 +120,7 @@ private:
     ListId m_to;
     QString m_title;
     std::vector<std::string> m_nodes; ///< of the payload, those that are operators of the model
+    std::vector<graph::NodeId> m_nodeIds; ///< of m_nodes
     std::vector<std::string> m_opsOfNodes; ///< without repetition
 };
 
@@ -125,6 +135,7 @@ void Mover::findNodes()
         if (node.isVariable() || !wanted.contains(node.name))
             continue;
         m_nodes.push_back(node.name);
+        m_nodeIds.push_back(id);
         if (seen.insert(node.op).second)
             m_opsOfNodes.push_back(node.op);
     }
@@ -269,9 +280,7 @@ MoveChoice Mover::nodeChoice() const
             choice.why = withoutInt8Form(formless);
             return choice;
         }
-        const tensor::DType type = m_to == ListId::Fp32 ? tensor::DType::F32
-            : m_to == ListId::Int8                      ? tensor::DType::I8
-                                                        : m_snapshot.policy->target;
+        const tensor::DType type = typeOf(m_to);
         const auto &overrides = m_snapshot.policy->nodeOverrides;
         const bool areHeld = std::ranges::all_of(m_nodes, [&](const std::string &name) {
             const auto at = overrides.find(name);
@@ -297,10 +306,40 @@ MoveChoice Mover::nodeChoice() const
     return choice;
 }
 
+/// The units around the nodes, as a whole each: "The LayerNorm: 9 nodes".
+void Mover::addUnitChoices(std::vector<MoveChoice> &choices) const
+{
+    const bool isHeld = m_to == ListId::Target || m_to == ListId::Fp32 || m_to == ListId::Int8;
+    if (!m_payload.ops.empty() || (!isHeld && m_to != ListId::Neutral))
+        return;
+    const std::optional<tensor::DType> type
+        = m_to == ListId::Neutral ? std::nullopt : std::optional(typeOf(m_to));
+    std::optional<policy::Policy> ofNodes;
+    if (choices.front().edit)
+        if (auto after = policy::applyEdit(*m_snapshot.policy, *choices.front().edit, dialect::of(m_graph));
+            after.ok())
+            ofNodes = std::move(after).value();
+    for (const session::ModelUnit &unit : session::unitsAround(m_snapshot, m_nodeIds)) {
+        const auto edit = session::moveUnit(m_snapshot, unit, type);
+        const auto after = edit.ok()
+            ? policy::applyEdit(*m_snapshot.policy, edit.value(), dialect::of(m_graph))
+            : edit.error();
+        if (!after.ok() || after.value() == *m_snapshot.policy || after.value() == ofNodes)
+            continue; // nothing would change, or what is asked already
+        const QString nodes = counted(unit.nodes.size(), "node", "nodes");
+        MoveChoice choice;
+        choice.label = QStringLiteral("The whole %1: %2").arg(plain(unit.title), nodes);
+        choice.subject = QStringLiteral("%1 (%2) to %3").arg(plain(unit.title), nodes, m_title);
+        choice.edit = edit.value();
+        choices.push_back(std::move(choice));
+    }
+}
+
 ListMove Mover::askForNodes() const
 {
     ListMove move;
     move.choices.push_back(nodeChoice());
+    addUnitChoices(move.choices);
     move.choices.push_back(operatorChoice(allOperators()));
     if (std::ranges::none_of(move.choices, [](const MoveChoice &one) { return one.edit.has_value(); }))
         move.refusal = move.choices.back().why;

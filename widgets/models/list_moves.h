@@ -17,7 +17,7 @@ namespace halftone::widgets {
 /// One thing that a move may mean.
 struct MoveChoice
 {
-    QString label; ///< for the menu that asks: "These 2 nodes only"
+    QString label; ///< for the menu that asks: "Only these 2 nodes", "The whole LayerNorm: 9 nodes"
     QString subject; ///< for the consequence: "12 Convolution to fp32"
     std::optional<policy::Edit> edit;
     QString why; ///< without an edit: why it cannot be
@@ -34,7 +34,8 @@ struct ListMove
     bool isPossible() const { return refusal.isEmpty(); }
 };
 
-/// Nodes go to excluded as they are; for the other lists either they alone are meant or all of their operators.
+/// Nodes go to excluded as they are; for the other lists either they alone are meant, or a unit that they are part of
+/// (session/unit_move.h), or all of their operators.
 ListMove moveTo(const session::Snapshot &snapshot, const ListPayload &payload, ListId to);
 
 struct PlacedEntry

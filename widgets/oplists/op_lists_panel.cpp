@@ -222,8 +222,8 @@ void OpListsPanel::move(const ListPayload &payload, ListId to, const QPoint &pla
         editConditions(*wanted.conditionsOf);
         return;
     }
-    const bool isOneNode
-        = payload.ops.empty() && payload.nodes.size() == 1; // is moved, and not all of its kind
+    // One node that is in no unit is moved, and not all of its kind.
+    const bool isOneNode = payload.ops.empty() && payload.nodes.size() == 1 && wanted.choices.size() <= 2;
     if ((wanted.choices.size() == 1 || isOneNode) && wanted.choices.front().edit) {
         apply(*wanted.choices.front().edit);
         return;

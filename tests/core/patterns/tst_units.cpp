@@ -225,6 +225,24 @@ private Q_SLOTS:
         QCOMPARE(units[1].nodes.back(), second.node);
     }
 
+    /// What a branch reads beside its source may be as long as it likes.
+    void residualBlocksDoNotCountWhatStandsBefore()
+    {
+        const auto *dialect = onnx();
+        if (dialect == nullptr)
+            QSKIP("this build has no ONNX");
+        Onnx g(*dialect);
+        Entry mask = g.data("mask");
+        for (int k = 0; k < 300; ++k)
+            mask = g.op("Abs", {mask});
+        const Entry x = g.op("Relu", {g.data()});
+        const Entry branch = g.op("Mul", {g.op("MatMul", {x, g.weight(Shape{4, 4})}), mask});
+        const graph::Model model = g.model({g.op("Add", {branch, x})});
+        const auto units = patterns::findResiduals(patterns::networkOf(model));
+        QCOMPARE(units.size(), std::size_t{1});
+        QCOMPARE(units[0].nodes.size(), std::size_t{3});
+    }
+
     void normsAreFoundInEveryForm_data()
     {
         QTest::addColumn<NormForm>("form");

@@ -19,6 +19,7 @@ private Q_SLOTS:
     void aMoveIsOneEditThatOneUndoTakesBack();
     void ofInt8OnlyProductsTakeIt();
     void aUnitWithoutAProductIsNoInt8();
+    void whatIsDrawnWithAUnitMovesWithIt();
 
 private:
     session::ModelUnit unitOf(const std::string &node, const std::string &title) const
@@ -26,8 +27,7 @@ private:
         const graph::Graph &graph = m_document->session().source().model.graph;
         for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
             if (!graph.isVariable(id) && graph.node(id).name == node)
-                for (const session::ModelUnit &unit :
-                     session::unitsWith(m_document->session().source().model, id))
+                for (const session::ModelUnit &unit : session::unitsAround(*snapshot(), {id}))
                     if (unit.title == title)
                         return unit;
         return {};
@@ -63,6 +63,11 @@ void UnitMoveTest::aNodeIsInUnitsOneInAnother()
     QVERIFY(unitOf(layer + "/intermediate/act/Erf", "GELU").nodes.size()
             < unitOf(layer + "/intermediate/act/Erf", "MLP").nodes.size());
     QVERIFY(unitOf("/Cast", "Attention").nodes.empty());
+    const session::ModelUnit block = unitOf(layer + "/attention/self/Softmax", "Transformer block");
+    for (const std::string &part : residual.nodes)
+        QVERIFY(std::ranges::count(block.nodes, part) == 1);
+    QVERIFY(std::ranges::count(block.nodes, layer + "/intermediate/act/Erf") == 1);
+    QVERIFY(std::ranges::count(block.nodes, layer + "/output/LayerNorm/Pow") == 1);
 }
 
 void UnitMoveTest::aMoveIsOneEditThatOneUndoTakesBack()
@@ -103,6 +108,22 @@ void UnitMoveTest::aUnitWithoutAProductIsNoInt8()
     QVERIFY(!gelu.nodes.empty());
     session::ModelUnit erf{"Erf", {"/encoder/layer.0/intermediate/act/Erf"}};
     QVERIFY(!session::moveUnit(*snapshot(), erf, DType::I8).ok());
+}
+
+/// A folded unit is dragged with the constants that stand in its block.
+void UnitMoveTest::whatIsDrawnWithAUnitMovesWithIt()
+{
+    const auto of = snapshot();
+    const session::ModelUnit mlp = unitOf("/encoder/layer.0/intermediate/act/Erf", "MLP");
+    std::vector<graph::NodeId> nodes;
+    for (graph::NodeId id = 0; id < of->graph().nodeCount(); ++id)
+        if (const std::string &name = of->graph().node(id).name;
+            name == "/Cast" || std::ranges::count(mlp.nodes, name) == 1)
+            nodes.push_back(id);
+    QCOMPARE(nodes.size(), mlp.nodes.size() + 1);
+    const auto around = session::unitsAround(*of, nodes);
+    QCOMPARE(around.size(), std::size_t{1});
+    QCOMPARE(around.front().nodes, mlp.nodes);
 }
 
 QTEST_GUILESS_MAIN(UnitMoveTest)

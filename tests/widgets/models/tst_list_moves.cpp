@@ -54,6 +54,36 @@ private Q_SLOTS:
         QCOMPARE(listOf(*snapshot().rules, "Convolution"), ListId::Fp32);
     }
 
+    void aNodeOfAUnitMovesAloneOrWithIt()
+    {
+        auto opened = session::Document::open(HALFTONE_SOURCE_DIR "/tests/data/onnx/long_rows.onnx");
+        if (!opened.ok() && opened.error().code == Errc::Unsupported)
+            QSKIP("this build reads no ONNX models");
+        m_controller.setDocument(std::move(opened).value());
+        const std::string layer = "/encoder/layer.0/intermediate/";
+        const ListMove move = moveTo(snapshot(), {{}, {layer + "act/Erf"}}, ListId::Fp32);
+        QStringList labels;
+        for (const MoveChoice &choice : move.choices)
+            labels << choice.label;
+        QVERIFY2(labels.size() >= 5, qPrintable(labels.join(QLatin1Char(';'))));
+        QCOMPARE(labels.front(),
+                 QStringLiteral("Only the node %1act/Erf").arg(QString::fromStdString(layer)));
+        QVERIFY2(labels[1].startsWith(QStringLiteral("The whole GELU: ")), qPrintable(labels[1]));
+        QVERIFY2(labels[2].startsWith(QStringLiteral("The whole MLP: ")), qPrintable(labels[2]));
+        const std::size_t before = m_controller.document()->history().entries.size();
+        QVERIFY(m_controller.apply(*move.choices[2].edit));
+        QVERIFY(m_controller.document()->policy().nodeOverrides.size() > 5);
+        QCOMPARE(m_controller.document()->history().entries.size(), before + 1);
+        m_controller.undo();
+        QVERIFY(m_controller.document()->policy().nodeOverrides.empty());
+        // Alone it has no int8 form, products of its units have.
+        const ListMove coded = moveTo(snapshot(), {{}, {layer + "act/Erf"}}, ListId::Int8);
+        QVERIFY(coded.isPossible());
+        QVERIFY(!coded.choices[0].edit);
+        QVERIFY(coded.choices[2].edit
+                && coded.choices[2].label.startsWith(QStringLiteral("The whole MLP: ")));
+    }
+
     void int8LiesOverTheOtherLists()
     {
         const ListMove move = moveTo(snapshot(), {{"Convolution"}, {}}, ListId::Int8);
