@@ -76,10 +76,6 @@ Result<void> takeOptions(CompareOptions &options)
     compare.eachAlone = true;
     HALFTONE_CHECK(options.shard.take(options.out));
     compare.part = options.shard.part;
-    const bool hasTask = !compare.examples.targets.empty() || compare.examples.metric.has_value();
-    if (options.shard.isGiven() && hasTask)
-        return badCall("--shard", "together with --targets or --metric, whose scores are not told apart",
-                       "one of both");
     if (!options.shard.isGiven() && !options.out.empty())
         return badCall("--out", "without --shard", "--json or --csv");
     return {};

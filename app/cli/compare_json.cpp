@@ -123,6 +123,7 @@ jobs::CompareOutcome outcomeOf(const jobs::StatisticsShard &merged)
     outcome.seconds = shard.seconds;
     outcome.reference = jobs::accuracyOf(shard.parts.reference);
     outcome.other = jobs::accuracyOf(shard.parts.other);
+    outcome.task = shard.parts.task.result();
     return outcome;
 }
 

@@ -3,11 +3,13 @@
 #include "app/cli/files.h"
 #include "app/cli/options.h"
 #include "app/cli/output.h"
+#include "app/cli/tune_shards.h"
 #include "core/base/atomic_file.h"
 #include "core/base/text.h"
 #include "core/jobs/statistics_file.h"
 #include "core/report/calibration_json.h"
 
+#include <iostream>
 #include <memory>
 
 namespace halftone::cli {
@@ -30,16 +32,36 @@ Result<void> writeCalibration(const jobs::CalibrationShard &shard, AtomicFile &f
     return file.write("\n");
 }
 
+/// Those of the call, or, for "-", those that standard input names, a line each, as they come.
+Result<jobs::StatisticsShard> mergedShards(const MergeOptions &options, std::size_t &count)
+{
+    jobs::ShardSum sum;
+    if (options.shards != std::vector<std::string>{"-"}) {
+        count = options.shards.size();
+        for (const std::string &shard : options.shards)
+            HALFTONE_CHECK(sum.add(shard));
+        return sum.take();
+    }
+    for (std::string line; std::getline(std::cin, line); ++count)
+        HALFTONE_CHECK(sum.add(line));
+    return sum.take();
+}
+
 Result<void> merge(const MergeOptions &options, const std::stop_token &stop)
 {
     CommandFiles files;
     for (const std::string &shard : options.shards)
-        files.reads("SHARD", shard);
+        if (shard != "-")
+            files.reads("SHARD", shard);
     HALFTONE_CHECK(files.writes("--out", options.out).check());
-    HALFTONE_TRY(const jobs::StatisticsShard merged, jobs::mergeStatistics(options.shards));
+    std::size_t count = 0;
+    HALFTONE_TRY(const jobs::StatisticsShard merged, mergedShards(options, count));
     HALFTONE_TRY(AtomicFile file, AtomicFile::create(options.out));
     if (const auto *const calibration = std::get_if<jobs::CalibrationShard>(&merged.content)) {
         HALFTONE_CHECK(writeCalibration(*calibration, file, stop));
+    } else if (std::holds_alternative<jobs::SearchShard>(merged.content)) {
+        HALFTONE_TRY(const std::string state, mergedState(merged));
+        HALFTONE_CHECK(file.write(state));
     } else {
         const Json settings = Json::parse(merged.origin.settings, nullptr, false);
         HALFTONE_CHECK(file.write(
@@ -47,8 +69,11 @@ Result<void> merge(const MergeOptions &options, const std::stop_token &stop)
             + '\n'));
     }
     HALFTONE_CHECK(file.commit());
-    print("wrote " + printable(options.out) + ": " + counted(options.shards.size(), "shard", "shards") + ", "
-          + counted(merged.examples, "example", "examples") + '\n');
+    print("wrote " + printable(options.out) + ": " + counted(count, "shard", "shards") + ", "
+          + (std::holds_alternative<jobs::SearchShard>(merged.content)
+                 ? counted(merged.examples, "candidate", "candidates") + "; tune --state goes on from it"
+                 : counted(merged.examples, "example", "examples"))
+          + '\n');
     return {};
 }
 
@@ -57,9 +82,14 @@ Result<void> merge(const MergeOptions &options, const std::stop_token &stop)
 void addMerge(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<MergeOptions>();
-    Command command = app.command("merge", "Join the shards that calibrate or compare wrote");
-    command.option("SHARD", &options->shards, "Files that --shard wrote").required();
-    command.option("--out", &options->out, "Write what one run over all examples would give, as JSON")
+    Command command = app.command("merge", "Join the shards that calibrate, compare or tune wrote");
+    command
+        .option("SHARD", &options->shards,
+                "Files that --shard wrote; -: standard input names them, a line each")
+        .required();
+    command
+        .option("--out", &options->out,
+                "Write what one run over all examples would give, as JSON; of tune: a file for its --state")
         .type("T.json")
         .notEmpty()
         .required();

@@ -12,8 +12,7 @@ namespace halftone::cli {
 void ShardOptions::addTo(Command &command)
 {
     command
-        .option("--shard", &text,
-                "Only the k-th of n equal parts of the examples; --out gets a file for 'merge'")
+        .option("--shard", &text, "Only the k-th of n equal parts of the work; --out gets a file for 'merge'")
         .type("K/N");
 }
 
@@ -50,7 +49,8 @@ Result<void> writeShard(const jobs::StatisticsShard &shard, const std::string &p
     HALFTONE_CHECK(writeWhole(path, jobs::statisticsBytes(shard)));
     print("wrote " + printable(path) + ": shard " + std::to_string(shard.part.index + 1) + " of "
           + std::to_string(shard.part.of) + ", " + std::to_string(shard.examples) + " of "
-          + std::to_string(shard.origin.all) + " examples\n");
+          + std::to_string(shard.origin.all)
+          + (std::holds_alternative<jobs::SearchShard>(shard.content) ? " candidates\n" : " examples\n"));
     return {};
 }
 

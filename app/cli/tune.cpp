@@ -3,6 +3,7 @@
 #include "app/cli/files.h"
 #include "app/cli/options.h"
 #include "app/cli/output.h"
+#include "app/cli/tune_shards.h"
 #include "core/base/atomic_file.h"
 #include "core/base/mapped_file.h"
 #include "core/base/text.h"
@@ -31,8 +32,13 @@ struct TuneOptions
     std::string write;
     std::int64_t memory = 1024;
     std::int64_t points = 8;
+    ShardOptions shard;
+    bool areGroupsOnly = false;
     bool hasInt8 = false;
     bool json = false;
+
+    /// Neither a whole search nor the end of one.
+    bool isPart() const { return shard.isGiven() || areGroupsOnly; }
 };
 
 /// What was read of the options.
@@ -82,9 +88,13 @@ Result<std::chrono::duration<double>> timeIn(const std::string &text)
     return std::chrono::duration<double>(*value * unit);
 }
 
-Result<TuneCall> taken(const TuneOptions &options)
+Result<TuneCall> taken(TuneOptions &options)
 {
     HALFTONE_CHECK(checkCounts({{"--memory", options.memory}, {"--points", options.points}}));
+    HALFTONE_CHECK(options.shard.take(options.out));
+    if (options.areGroupsOnly && (options.state.empty() || options.shard.isGiven()))
+        return badCall("--groups-only", options.state.empty() ? "no --state" : "together with --shard",
+                       "--state, and no shard");
     TuneCall call;
     HALFTONE_CHECK(options.data.take(call.compare));
     call.compare.settings.memoryLimit = static_cast<std::size_t>(options.memory) << 20;
@@ -117,17 +127,24 @@ Result<void> takeShapes(session::Session &session, const jobs::ExampleOptions &d
     return {};
 }
 
-Result<tune::Record> recordFor(const std::string &file, const std::string &basis)
+/// One of this machine, or one that is good on any of its kind.
+Result<tune::Record> recordFor(const TuneOptions &options, const tune::TuneTask &task)
 {
+    const std::string &file = options.state;
+    const std::string basis = tune::basisOf(task);
     std::error_code none;
-    if (file.empty() || !std::filesystem::exists(file, none))
+    const bool isThere = !file.empty() && std::filesystem::exists(file, none);
+    if (!isThere && !options.isPart())
         return tune::Record{basis, {}, {}, {}};
+    HALFTONE_TRY(const jobs::StatisticsOrigin origin, originOf(task));
+    if (!isThere)
+        return tune::Record{basisOf(origin), {}, {}, {}};
     HALFTONE_TRY(const auto mapped, MappedFile::open(file));
     auto record
         = tune::readRecord({reinterpret_cast<const char *>(mapped->bytes().data()), mapped->bytes().size()});
     if (!record.ok())
         return inFile(record.error(), file);
-    if (record.value().basis != basis)
+    if (record.value().basis != basis && record.value().basis != basisOf(origin))
         return inFile(badInput("basis", record.value().basis, basis + " (another search: name another file)"),
                       file);
     return record;
@@ -206,7 +223,16 @@ Result<std::vector<std::string>> writePicked(session::Session &session, const po
     return session.write(derived.converted->model, output, policy.inputDtypes);
 }
 
-Result<void> tune(const TuneOptions &options, const std::stop_token &stop)
+Result<void> timeGroups(tune::RecordingOracle &oracle, const TuneOptions &options,
+                        const std::stop_token &stop)
+{
+    HALFTONE_TRY(const tune::Network network, oracle.profile(progress(stop)));
+    print("wrote " + printable(options.state) + ": " + counted(network.groups.size(), "group", "groups")
+          + ", " + counted(tune::candidatesOf(network).size(), "candidate", "candidates") + '\n');
+    return {};
+}
+
+Result<void> tune(TuneOptions options, const std::stop_token &stop)
 {
     HALFTONE_TRY(const TuneCall call, taken(options));
     CommandFiles files;
@@ -217,7 +243,7 @@ Result<void> tune(const TuneOptions &options, const std::stop_token &stop)
         .writes("--state", options.state);
     HALFTONE_CHECK(files.check());
     std::optional<io::ModelOutput> output;
-    if (!options.write.empty()) {
+    if (!options.write.empty() && !options.isPart()) {
         HALFTONE_TRY(io::ModelOutput claimed, files.claim(options.write, options.model.model));
         output.emplace(std::move(claimed));
     }
@@ -234,9 +260,18 @@ Result<void> tune(const TuneOptions &options, const std::stop_token &stop)
     task.latency.backend = call.compare.backend;
     task.latency.threads = call.compare.threads;
     task.hasInt8 = options.hasInt8;
-    HALFTONE_TRY(tune::Record record, recordFor(options.state, tune::basisOf(task)));
+    HALFTONE_TRY(tune::Record record, recordFor(options, task));
     tune::ModelOracle oracle(task);
-    tune::RecordingOracle recording(oracle, std::move(record), options.state);
+    // A state that shards share is not theirs to write.
+    tune::RecordingOracle recording(oracle, std::move(record),
+                                    options.shard.isGiven() ? std::string() : options.state);
+    if (options.shard.isGiven()) {
+        HALFTONE_TRY(jobs::StatisticsOrigin origin, originOf(task));
+        return writeSearchShard(recording, std::move(origin), options.shard.part, options.out,
+                                progress(stop));
+    }
+    if (options.areGroupsOnly)
+        return timeGroups(recording, options, stop);
     std::string best;
     const Progress shown = progress(stop);
     const Progress told{
@@ -292,6 +327,9 @@ void addTune(Parser &app, Action &chosen)
         .type("FILE");
     command.option("--points", &options->points, "Points of the front to measure (8)").type("N");
     command.option("--memory", &options->memory, "Limit for the values held at a time (1024)").type("MB");
+    options->shard.addTo(command);
+    command.flag("--groups-only", options->areGroupsOnly,
+                 "Only time the groups, into --state, for shards to share");
     command.flag("--int8", options->hasInt8, "Operators may be int8, too");
     command
         .option("--pick", &options->pick,

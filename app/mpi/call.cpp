@@ -2,21 +2,17 @@
 
 #include "core/base/text.h"
 
-#include <spawn.h>
-#include <sys/wait.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
+#include <array>
 #include <filesystem>
-
-extern char **environ;
+#include <string_view>
 
 namespace halftone::mpi {
 namespace {
 
 constexpr std::size_t kTasksPerWorker = 8;
 constexpr double kMostTasks = 1 << 20;
+constexpr std::array<std::string_view, 3> kCommands{"calibrate", "compare", "tune"};
 
 Result<double> numberOf(const std::string &option, const std::string &text, double most)
 {
@@ -49,15 +45,17 @@ Result<Call> Call::read(const std::vector<std::string> &arguments, int ranks)
             HALFTONE_TRY(call.timeLimit, numberOf(word, arguments[k], 1e9));
         }
     }
-    if (call.command.empty() || (call.command[0] != "calibrate" && call.command[0] != "compare"))
+    if (call.command.empty() || std::ranges::find(kCommands, call.command[0]) == kCommands.end())
         return badCall("halftone-mpi",
                        call.command.empty() ? "no command" : '"' + printable(call.command[0], 60) + '"',
-                       "mpirun -n RANKS halftone-mpi calibrate|compare … --out T.json");
+                       "mpirun -n RANKS halftone-mpi calibrate|compare|tune … --out T.json");
     if (call.out.empty())
         return badCall("--out", "not given", "a file for the table");
     if (ranks < 2)
         return badCall("mpirun", "one rank", "two or more: the first one hands out the work");
-    if (std::ranges::find(call.command, "--threads") == call.command.end())
+    if (call.isSearch() && std::ranges::find(call.command, "--state") != call.command.end())
+        return badCall("--state", "given", "none: the journal is it");
+    if (!call.isSearch() && std::ranges::find(call.command, "--threads") == call.command.end())
         call.command.insert(call.command.end(), {"--threads", "1"}); // a rank is a thread's worth
     call.journal = call.out + ".journal";
     if (call.tasks == 0)
@@ -66,27 +64,6 @@ Result<Call> Call::read(const std::vector<std::string> &arguments, int ranks)
     call.program
         = (std::filesystem::read_symlink("/proc/self/exe", none).parent_path() / "halftone-cli").string();
     return call;
-}
-
-Result<int> runProgram(const std::vector<std::string> &arguments)
-{
-    std::vector<char *> words;
-    std::vector<std::string> copies = arguments;
-    for (std::string &word : copies)
-        words.push_back(word.data());
-    words.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", 1 /* O_WRONLY */, 0);
-    pid_t child = 0;
-    const int failure = posix_spawn(&child, words[0], &actions, nullptr, words.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (failure != 0)
-        return inFile(badInput({}, std::strerror(failure), "halftone-cli beside halftone-mpi"), arguments[0]);
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) { }
-    constexpr int kSignal = 128;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : kSignal + WTERMSIG(status);
 }
 
 } // namespace halftone::mpi

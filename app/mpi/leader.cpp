@@ -2,15 +2,18 @@
 
 #include "app/mpi/worker.h"
 #include "core/base/atomic_file.h"
+#include "core/base/json.h"
 #include "core/base/text.h"
 
 #include <mpi.h>
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <thread>
 
@@ -24,6 +27,14 @@ std::string textOf(const std::vector<std::string> &command, std::size_t tasks)
     for (const std::string &word : command)
         text += printable(word, word.size() * 4 + 1) + '\n';
     return text;
+}
+
+std::string contentOf(const std::string &file)
+{
+    std::ifstream in(file, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
 }
 
 } // namespace
@@ -47,10 +58,7 @@ Result<void> Leader::openJournal()
     if (failure)
         return inFile(badInput({}, failure.message(), "a folder for the journal"), m_call.journal);
     const std::string file = m_call.journal + "/call";
-    if (std::ifstream in(file); in) {
-        std::ostringstream text;
-        text << in.rdbuf();
-        const std::string known = text.str();
+    if (const std::string known = contentOf(file); !known.empty()) {
         const auto tasks = parseInteger(known.substr(0, known.find('\n')));
         if (!tasks || *tasks < 1 || textOf(m_call.command, static_cast<std::size_t>(*tasks)) != known)
             return inFile(
@@ -69,17 +77,58 @@ Result<void> Leader::openJournal()
     return {};
 }
 
+std::vector<std::string> Leader::commandWith(const std::vector<std::string> &more) const
+{
+    std::vector<std::string> words{m_call.program};
+    words.insert(words.end(), m_call.command.begin(), m_call.command.end());
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
 Result<void> Leader::run()
 {
     HALFTONE_CHECK(openJournal());
+    if (m_call.isSearch())
+        HALFTONE_CHECK(timeGroups());
+    HALFTONE_CHECK(startMerge());
     HALFTONE_CHECK(serve());
-    return merge();
+    HALFTONE_CHECK(finish());
+    stopWorkers();
+    return {};
+}
+
+/// While nobody else computes, so that times are right.
+Result<void> Leader::timeGroups()
+{
+    const std::string file = inJournal("groups");
+    m_groups = contentOf(file);
+    if (!m_groups.empty())
+        return {};
+    HALFTONE_CHECK(tellProgress("timing each layer"));
+    HALFTONE_TRY(const int code,
+                 runProgram(commandWith({"--groups-only", "--state", file, "--out", m_call.out})));
+    if (code != 0)
+        return badInput("tune", "exit code " + std::to_string(code), "groups; why not is told above");
+    m_groups = contentOf(file);
+    return {};
+}
+
+/// What is in the journal comes first.
+Result<void> Leader::startMerge()
+{
+    const std::string out = m_call.isSearch() ? inJournal("candidates") : m_call.out;
+    HALFTONE_CHECK(m_merge.start({m_call.program, "merge", "-", "--out", out}, Child::Output::Dropped, true));
+    std::error_code none;
+    for (std::size_t k = 0; k < m_call.tasks; ++k)
+        if (std::filesystem::exists(shardFile(k), none))
+            HALFTONE_CHECK(m_merge.tell(shardFile(k)));
+    return {};
 }
 
 Result<void> Leader::serve()
 {
     constexpr auto kPause = std::chrono::milliseconds(2);
-    while (m_stopped + 1 < m_workers.size()) {
+    while (m_done < m_call.tasks) {
         int isThere = 0;
         MPI_Status status;
         MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &isThere, &status);
@@ -93,42 +142,61 @@ Result<void> Leader::serve()
         std::string bytes(static_cast<std::size_t>(size), '\0');
         MPI_Recv(bytes.data(), size, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
-        HALFTONE_CHECK(answer(status.MPI_SOURCE, status.MPI_TAG, bytes));
+        HALFTONE_CHECK(take(status.MPI_SOURCE, status.MPI_TAG, bytes));
     }
     return {};
 }
 
-Result<void> Leader::answer(int rank, int tag, const std::string &bytes)
+std::string Leader::nameOf(std::size_t rank) const
+{
+    return "rank " + std::to_string(rank) + " on " + printable(m_workers[rank].host);
+}
+
+Result<void> Leader::take(int rank, int tag, const std::string &bytes)
 {
     Worker &worker = m_workers[static_cast<std::size_t>(rank)];
     if (tag == Failed)
-        return badInput("shard " + std::to_string(worker.task.value_or(0) + 1) + " on rank "
-                            + std::to_string(rank),
+        return badInput("shard " + std::to_string(worker.task.value_or(0) + 1) + " on "
+                            + nameOf(static_cast<std::size_t>(rank)),
                         printable(bytes), "a shard; why not is told above");
+    if (tag == Ask)
+        worker.host = bytes.empty() ? "?" : bytes;
     if (tag == Done && worker.task) {
-        HALFTONE_CHECK(writeWhole(shardFile(*worker.task), bytes));
+        const std::string file = shardFile(*worker.task);
+        HALFTONE_CHECK(writeWhole(file, bytes));
+        HALFTONE_CHECK(m_merge.tell(file));
         ++m_done;
         ++worker.done;
-        tellProgress();
     }
-    handOut(rank);
+    HALFTONE_CHECK(handOut(rank));
+    return tellProgress("computing");
+}
+
+/// Where there is nothing to do, a worker waits: others may die, and with them the job.
+Result<void> Leader::handOut(int rank)
+{
+    Worker &worker = m_workers[static_cast<std::size_t>(rank)];
+    worker.task.reset();
+    if (m_open.empty())
+        return {};
+    worker.task = m_open.front();
+    worker.since = Clock::now();
+    m_open.pop_front();
+    const std::array<std::uint64_t, 2> part{*worker.task, m_call.tasks};
+    const std::string task = std::string(reinterpret_cast<const char *>(part.data()), sizeof part) + m_groups;
+    MPI_Send(task.data(), static_cast<int>(task.size()), MPI_BYTE, rank, Task, MPI_COMM_WORLD);
     return {};
 }
 
-void Leader::handOut(int rank)
+void Leader::stopWorkers()
 {
-    Worker &worker = m_workers[static_cast<std::size_t>(rank)];
-    std::array<std::uint64_t, 2> task{};
-    worker.task.reset();
-    if (!m_open.empty()) {
-        worker.task = m_open.front();
-        worker.since = Clock::now();
-        m_open.pop_front();
-        task = {*worker.task, m_call.tasks};
-    } else {
-        ++m_stopped;
+    for (std::size_t rank = 1; rank < m_workers.size(); ++rank) {
+        std::array<char, MPI_MAX_PROCESSOR_NAME> host{};
+        if (m_workers[rank].host.empty()) // it has not come to be heard
+            MPI_Recv(host.data(), static_cast<int>(host.size()), MPI_BYTE, static_cast<int>(rank), Ask,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(nullptr, 0, MPI_BYTE, static_cast<int>(rank), Stop, MPI_COMM_WORLD);
     }
-    MPI_Send(task.data(), sizeof task, MPI_BYTE, rank, worker.task ? Task : Stop, MPI_COMM_WORLD);
 }
 
 Result<void> Leader::checkTimes() const
@@ -136,7 +204,7 @@ Result<void> Leader::checkTimes() const
     for (std::size_t rank = 1; rank < m_workers.size(); ++rank) {
         const Worker &worker = m_workers[rank];
         if (worker.task && Clock::now() - worker.since > std::chrono::duration<double>(m_call.timeLimit))
-            return badInput("rank " + std::to_string(rank),
+            return badInput(nameOf(rank),
                             "shard " + std::to_string(*worker.task + 1) + " takes more than "
                                 + std::to_string(static_cast<long>(m_call.timeLimit))
                                 + " s: that host may hang",
@@ -145,31 +213,67 @@ Result<void> Leader::checkTimes() const
     return {};
 }
 
-void Leader::tellProgress() const
+/// A line for people, and the journal's progress.json for programs: {phase, tasks, done, before, seconds, ranks [{host, done, task}]}.
+Result<void> Leader::tellProgress(const std::string &phase) const
 {
     const double seconds = std::chrono::duration<double>(Clock::now() - m_start).count();
-    const double left
-        = seconds / static_cast<double>(m_done - m_before) * static_cast<double>(m_call.tasks - m_done);
-    std::fprintf(stderr, "%zu of %zu shards, %.0f s left; by rank:", m_done, m_call.tasks, left);
-    for (std::size_t rank = 1; rank < m_workers.size(); ++rank)
-        std::fprintf(stderr, " %zu", m_workers[rank].done);
-    std::fputc('\n', stderr);
+    OrderedJson json{{"phase", phase},     {"tasks", m_call.tasks}, {"done", m_done},
+                     {"before", m_before}, {"seconds", seconds},    {"ranks", OrderedJson::array()}};
+    std::map<std::string, std::size_t> byHost;
+    for (std::size_t rank = 1; rank < m_workers.size(); ++rank) {
+        const Worker &worker = m_workers[rank];
+        json["ranks"].push_back({{"host", worker.host},
+                                 {"done", worker.done},
+                                 {"task", worker.task ? OrderedJson(*worker.task + 1) : OrderedJson()}});
+        byHost[worker.host] += worker.done;
+    }
+    std::string line = std::to_string(m_done) + " of " + std::to_string(m_call.tasks) + " shards, " + phase;
+    if (m_done > m_before)
+        line += ", "
+            + std::to_string(std::lround(seconds / static_cast<double>(m_done - m_before)
+                                         * static_cast<double>(m_call.tasks - m_done)))
+            + " s left";
+    for (const auto &[host, done] : byHost)
+        if (!host.empty())
+            line += "; " + printable(host) + ' ' + std::to_string(done);
+    std::fprintf(stderr, "%s\n", line.c_str());
+    return writeWhole(inJournal("progress.json"),
+                      json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace));
+}
+
+/// In one step, so that who is killed meanwhile does not leave a part of it.
+void Leader::dropJournal() const
+{
+    const std::string dropped = m_call.journal + "-done";
+    std::error_code none;
+    std::filesystem::remove_all(dropped, none);
+    std::filesystem::rename(m_call.journal, dropped, none);
+    std::filesystem::remove_all(dropped, none);
 }
 
 /// The journal goes once the table is there.
-Result<void> Leader::merge() const
+Result<void> Leader::finish()
 {
-    std::vector<std::string> words{m_call.program, "merge"};
-    for (std::size_t k = 0; k < m_call.tasks; ++k)
-        words.push_back(shardFile(k));
-    words.insert(words.end(), {"--out", m_call.out});
-    HALFTONE_TRY(const int code, runProgram(words));
-    if (code != 0)
-        return inFile(
-            badInput("merge", "exit code " + std::to_string(code), "a table; why not is told above"),
-            m_call.journal);
-    std::error_code none;
-    std::filesystem::remove_all(m_call.journal, none);
+    const auto check = [this](const std::string &what, int code) {
+        return code == 0
+            ? Result<void>()
+            : inFile(badInput(what, "exit code " + std::to_string(code), "a table; why not is told above"),
+                     m_call.journal);
+    };
+    HALFTONE_CHECK(tellProgress("merging"));
+    HALFTONE_CHECK(check("merge", m_merge.wait()));
+    if (m_call.isSearch()) {
+        // What a search that was killed here has measured is in its state.
+        const std::string state = inJournal("state");
+        std::error_code failure;
+        if (!std::filesystem::exists(state, failure))
+            std::filesystem::copy_file(inJournal("candidates"), state, failure);
+        HALFTONE_CHECK(tellProgress("measuring networks on rank 0"));
+        HALFTONE_TRY(const int code,
+                     runProgram(commandWith({"--state", state, "--out", m_call.out}), Child::Output::Shown));
+        HALFTONE_CHECK(check("tune", code));
+    }
+    dropJournal();
     std::printf("wrote %s: %zu shards, %zu of them from the journal\n", printable(m_call.out).c_str(),
                 m_call.tasks, m_before);
     return {};

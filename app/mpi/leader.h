@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/mpi/call.h"
+#include "app/mpi/child.h"
 
 #include <chrono>
 #include <deque>
@@ -10,7 +11,7 @@
 
 namespace halftone::mpi {
 
-/// Rank 0: hands out the shards that the journal lacks, and merges all of them.
+/// Rank 0: hands out the shards that the journal lacks, merges all of them as they come, and, of a search, goes on from there.
 class Leader
 {
 public:
@@ -23,26 +24,34 @@ private:
     using Clock = std::chrono::steady_clock;
     struct Worker
     {
-        std::string host;
+        std::string host; ///< empty: it has not asked yet
         std::optional<std::size_t> task;
         Clock::time_point since;
         std::size_t done = 0;
     };
 
     Result<void> openJournal();
+    Result<void> timeGroups();
+    Result<void> startMerge();
     Result<void> serve();
-    Result<void> answer(int rank, int tag, const std::string &bytes);
-    void handOut(int rank);
+    Result<void> take(int rank, int tag, const std::string &bytes);
+    Result<void> handOut(int rank);
     Result<void> checkTimes() const;
-    void tellProgress() const;
-    Result<void> merge() const;
+    Result<void> tellProgress(const std::string &phase) const;
+    Result<void> finish();
+    void stopWorkers();
+    void dropJournal() const;
+    std::string nameOf(std::size_t rank) const;
     std::string shardFile(std::size_t task) const;
+    std::string inJournal(const std::string &name) const { return m_call.journal + '/' + name; }
+    std::vector<std::string> commandWith(const std::vector<std::string> &more) const;
 
     Call m_call;
     std::vector<Worker> m_workers; ///< by rank; the first one is nobody
     std::deque<std::size_t> m_open; ///< tasks that nobody has
+    std::string m_groups; ///< of a search: what its shards have in common
+    Child m_merge; ///< is told the shards' files
     std::size_t m_done = 0;
-    std::size_t m_stopped = 0; ///< workers
     std::size_t m_before = 0; ///< tasks that the journal had
     Clock::time_point m_start;
 };

@@ -4,8 +4,9 @@
 
 namespace halftone::mpi {
 
-/// Messages: a worker asks with Ask and an answer to its last task, or nothing; the leader answers with Task (index from 0, of)
-/// or Stop. Failed: the exit code of a task.
+/// Messages of a worker: Ask, with the host's name, before anything else; then Done, with a shard's file, for each task that it
+/// did. Of the leader: Task, with index from 0 and number as uint64 and, of a search, the file of its groups; or Stop, once
+/// everything is done. Failed: why a task was not done.
 enum Tag : int
 {
     Ask,

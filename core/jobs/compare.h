@@ -6,7 +6,7 @@
 #include "core/jobs/accuracy_count.h"
 #include "core/jobs/examples.h"
 #include "core/jobs/part.h"
-#include "core/jobs/task_metric.h"
+#include "core/jobs/task_parts.h"
 #include "core/policy/rules.h"
 #include "core/profile/compared_parts.h"
 #include "core/profile/layer_compare.h"
@@ -40,6 +40,7 @@ struct CompareParts
     profile::ComparedParts parts;
     AccuracyHits reference;
     AccuracyHits other;
+    TaskParts task;
 };
 
 struct CompareOutcome

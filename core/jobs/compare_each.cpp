@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <vector>
 
 namespace halftone::jobs {
@@ -61,7 +62,7 @@ public:
 
     void tell(CompareOutcome &outcome) const
     {
-        CompareParts parts{m_workers.front().parts(), m_reference.hits(), m_other.hits()};
+        CompareParts parts{m_workers.front().parts(), m_reference.hits(), m_other.hits(), m_task.parts()};
         std::size_t peak = parts.parts.peakBytes;
         for (std::size_t k = 1; k < m_workers.size(); ++k) {
             const profile::ComparedParts more = m_workers[k].parts();
@@ -104,14 +105,10 @@ private:
             return uncleanReference(m_models.reference.graph, *unclean);
         if (room == Room::TooSmall) {
             m_isTooSmall = true;
-            return cancelled(); // wakes those that wait
-        }
-        // Sums of a task's scores are not exact: in order.
-        if (!m_failure.await(k, [&] { return m_turn == k; }))
             return cancelled();
-        Result<void> judged = judge(worker.heads(), m_batches.first(k));
-        m_failure.change([&] { ++m_turn; });
-        return judged;
+        }
+        const std::lock_guard lock(m_judging);
+        return judge(worker.heads(), m_batches.first(k));
     }
 
     Result<void> judge(const LayerCompare::Heads &heads, std::size_t first)
@@ -135,7 +132,7 @@ private:
     std::vector<LayerCompare> m_workers;
     BatchFailure m_failure;
     std::atomic<bool> m_isTooSmall = false;
-    std::size_t m_turn = 0; ///< under m_failure's lock
+    std::mutex m_judging; ///< of the next three
     AccuracyCount m_reference;
     AccuracyCount m_other;
     TaskCount m_task;

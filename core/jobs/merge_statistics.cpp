@@ -3,6 +3,7 @@
 #include "core/jobs/statistics_file.h"
 
 #include <algorithm>
+#include <array>
 
 namespace halftone::jobs {
 namespace {
@@ -10,6 +11,12 @@ namespace {
 std::string nameOf(const Part &part)
 {
     return std::to_string(part.index + 1) + '/' + std::to_string(part.of);
+}
+
+std::string_view kindOf(const StatisticsShard &shard)
+{
+    constexpr std::array<std::string_view, 3> kKinds{"a calibration", "a comparison", "a search"};
+    return kKinds[shard.content.index()];
 }
 
 /// What a shard has that another one of the same work has not.
@@ -21,7 +28,7 @@ Result<void> checkSame(const StatisticsShard &first, const StatisticsShard &othe
     const StatisticsOrigin &a = first.origin;
     const StatisticsOrigin &b = other.origin;
     if (first.content.index() != other.content.index())
-        return differs("a calibration beside a comparison");
+        return differs(std::string(kindOf(other)) + " beside " + std::string(kindOf(first)));
     if (a.modelHash != b.modelHash)
         return differs("another model (" + printable(b.model) + ") than the first file's ("
                        + printable(a.model) + ')');
@@ -62,6 +69,7 @@ Result<void> add(const ComparisonShard &from, ComparisonShard &to)
     profile::addParts(from.parts.parts, to.parts.parts);
     to.parts.reference.add(from.parts.reference);
     to.parts.other.add(from.parts.other);
+    to.parts.task.add(from.parts.task);
     to.seconds += from.seconds;
     return {};
 }
@@ -71,6 +79,10 @@ Result<void> add(const StatisticsShard &from, StatisticsShard &to)
     to.examples += from.examples;
     if (auto *const calibration = std::get_if<CalibrationShard>(&to.content))
         return add(std::get<CalibrationShard>(from.content), *calibration);
+    if (auto *const search = std::get_if<SearchShard>(&to.content)) {
+        search->records.merge(SearchShard(std::get<SearchShard>(from.content)).records);
+        return {};
+    }
     return add(std::get<ComparisonShard>(from.content), std::get<ComparisonShard>(to.content));
 }
 
@@ -87,42 +99,53 @@ Error missing(const std::vector<std::string> &seen)
 
 } // namespace
 
+Result<void> ShardSum::add(const std::string &path)
+{
+    HALFTONE_TRY(const auto file, MappedFile::open(path));
+    auto read = readStatistics(file->bytes());
+    if (!read.ok())
+        return inFile(std::move(read).error(), path);
+    Result<void> added = addShard(std::move(read).value(), path);
+    return added.ok() ? added : inFile(std::move(added).error(), path);
+}
+
+Result<void> ShardSum::addShard(StatisticsShard shard, const std::string &path)
+{
+    if (m_sum)
+        HALFTONE_CHECK(checkSame(*m_sum, shard));
+    m_seen.resize(shard.part.of);
+    std::string &seen = m_seen[shard.part.index];
+    if (!seen.empty())
+        return badInput("shard " + nameOf(shard.part), "a second time, after " + printable(seen),
+                        "each shard once");
+    seen = path;
+    if (m_sum)
+        return jobs::add(shard, *m_sum);
+    m_sum = std::move(shard);
+    return {};
+}
+
+Result<StatisticsShard> ShardSum::take()
+{
+    if (!m_sum)
+        return badCall("merge", "no shards", "one or more");
+    if (std::ranges::any_of(m_seen, [](const std::string &path) { return path.empty(); }))
+        return missing(m_seen);
+    StatisticsShard sum = *std::move(m_sum);
+    sum.part = {};
+    if (auto *const calibration = std::get_if<CalibrationShard>(&sum.content)) {
+        calibration->statistics.examples = sum.examples;
+        calibration->statistics.all = sum.origin.all;
+    }
+    return sum;
+}
+
 Result<StatisticsShard> mergeStatistics(const std::vector<std::string> &paths)
 {
-    std::optional<StatisticsShard> sum;
-    std::vector<std::string> seen; ///< by part: the file
-    for (const std::string &path : paths) {
-        HALFTONE_TRY(const auto file, MappedFile::open(path));
-        auto read = readStatistics(file->bytes());
-        if (!read.ok())
-            return inFile(std::move(read).error(), path);
-        StatisticsShard shard = std::move(read).value();
-        Result<void> fits = sum ? checkSame(*sum, shard) : Result<void>();
-        if (fits.ok() && !sum)
-            seen.resize(shard.part.of);
-        if (fits.ok() && !seen[shard.part.index].empty())
-            fits = badInput("shard " + nameOf(shard.part),
-                            "a second time, after " + printable(seen[shard.part.index]), "each shard once");
-        if (fits.ok()) {
-            seen[shard.part.index] = path;
-            if (sum)
-                fits = add(shard, *sum);
-            else
-                sum = std::move(shard);
-        }
-        if (!fits.ok())
-            return inFile(std::move(fits).error(), path);
-    }
-    if (!sum)
-        return badCall("merge", "no shards", "one or more");
-    if (std::ranges::any_of(seen, [](const std::string &path) { return path.empty(); }))
-        return missing(seen);
-    sum->part = {};
-    if (auto *const calibration = std::get_if<CalibrationShard>(&sum->content)) {
-        calibration->statistics.examples = sum->examples;
-        calibration->statistics.all = sum->origin.all;
-    }
-    return *std::move(sum);
+    ShardSum sum;
+    for (const std::string &path : paths)
+        HALFTONE_CHECK(sum.add(path));
+    return sum.take();
 }
 
 } // namespace halftone::jobs

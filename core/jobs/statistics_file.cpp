@@ -10,7 +10,7 @@ namespace halftone::jobs {
 namespace {
 
 constexpr std::string_view kMagic = "HTSTATS\n";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr std::size_t kChecksumBytes = 8;
 constexpr std::uint32_t kMostParts = 1U << 20;
 
@@ -116,6 +116,48 @@ AccuracyHits readHits(StatisticsReader &from)
     return hits;
 }
 
+void write(const profile::AgreementParts &agreement, StatisticsWriter &to)
+{
+    for (const std::uint64_t count : {agreement.examples, agreement.top1, agreement.top1InTop5})
+        to.number(count);
+    to.sum(agreement.top5);
+    to.sum(agreement.divergence);
+}
+
+profile::AgreementParts readAgreement(StatisticsReader &from)
+{
+    profile::AgreementParts agreement;
+    for (std::uint64_t *const count : {&agreement.examples, &agreement.top1, &agreement.top1InTop5})
+        *count = from.number<std::uint64_t>("a count of decisions");
+    agreement.top5 = from.sum("a sum of decisions");
+    agreement.divergence = from.sum("a sum of divergences");
+    return agreement;
+}
+
+void write(const TaskParts &task, StatisticsWriter &to)
+{
+    to.number(static_cast<std::uint8_t>(task.metric ? 1 : 0));
+    to.number(static_cast<std::uint8_t>(task.metric.value_or(Metric::Top1)));
+    for (const bool flag : {task.isGuessed, task.areMixed, task.shapesDiffer})
+        to.number(static_cast<std::uint8_t>(flag ? 1 : 0));
+    for (const std::uint64_t count : {task.examples, task.peaks, task.widePeaks})
+        to.number(count);
+    for (const AccuracyHits &hits : task.hits)
+        write(hits, to);
+    for (const TaskParts::Likeness &sums : task.likeness) {
+        to.sum(sums.value);
+        to.sum(sums.wide);
+        to.number(sums.examples);
+    }
+    for (const tensor::ClassOverlap &overlap : task.overlaps) {
+        to.number(static_cast<std::uint32_t>(overlap.classes().size()));
+        for (const auto &[right, found, both] : overlap.classes())
+            for (const std::uint64_t count : {right, found, both})
+                to.packed(count);
+    }
+    write(task.agreement, to);
+}
+
 void write(const ComparisonShard &shard, StatisticsWriter &to)
 {
     const profile::ComparedParts &parts = shard.parts.parts;
@@ -125,6 +167,7 @@ void write(const ComparisonShard &shard, StatisticsWriter &to)
     to.number(static_cast<std::uint64_t>(parts.peakBytes));
     write(shard.parts.reference, to);
     write(shard.parts.other, to);
+    write(shard.parts.task, to);
     to.number(static_cast<std::uint32_t>(parts.layers.size()));
     for (std::size_t k = 0; k < parts.layers.size(); ++k) {
         const profile::LayerParts &layer = parts.layers[k];
@@ -144,13 +187,45 @@ void write(const ComparisonShard &shard, StatisticsWriter &to)
         const profile::OutputParts &output = parts.outputs[k];
         to.text(shard.outputs[k]);
         to.errors(output.errors);
-        for (const std::uint64_t count :
-             {output.agreement.examples, output.agreement.top1, output.agreement.top1InTop5})
-            to.number(count);
-        to.sum(output.agreement.top5);
-        to.sum(output.agreement.divergence);
+        write(output.agreement, to);
         to.number(static_cast<std::uint8_t>(output.shapesDiffer ? 1 : 0));
     }
+}
+
+tensor::ClassOverlap readOverlap(StatisticsReader &from)
+{
+    constexpr std::size_t kLeastClass = 3;
+    std::vector<tensor::ClassOverlap::Class> classes(from.count(kLeastClass, "a number of classes"));
+    for (auto &[right, found, both] : classes)
+        for (std::uint64_t *const count : {&right, &found, &both})
+            *count = from.packed("a count of pixels");
+    tensor::ClassOverlap overlap;
+    overlap.add(std::span<const tensor::ClassOverlap::Class>(classes));
+    return overlap;
+}
+
+TaskParts readTask(StatisticsReader &from)
+{
+    TaskParts task;
+    const bool hasMetric = from.flag("whether there is a metric");
+    const auto metric = readEnum(from, Metric::Cosine, "a metric");
+    if (hasMetric)
+        task.metric = metric;
+    for (bool *const flag : {&task.isGuessed, &task.areMixed, &task.shapesDiffer})
+        *flag = from.flag("a flag of the task");
+    for (std::uint64_t *const count : {&task.examples, &task.peaks, &task.widePeaks})
+        *count = from.number<std::uint64_t>("a count of examples");
+    for (AccuracyHits &hits : task.hits)
+        hits = readHits(from);
+    for (TaskParts::Likeness &sums : task.likeness) {
+        sums.value = from.sum("a sum of scores");
+        sums.wide = from.sum("a sum of scores");
+        sums.examples = from.number<std::uint64_t>("a count of scores");
+    }
+    for (tensor::ClassOverlap &overlap : task.overlaps)
+        overlap = readOverlap(from);
+    task.agreement = readAgreement(from);
+    return task;
 }
 
 void readLayer(StatisticsReader &from, ComparisonShard &shard)
@@ -175,11 +250,7 @@ void readOutput(StatisticsReader &from, ComparisonShard &shard)
     shard.outputs.push_back(from.text("the name of an output"));
     profile::OutputParts output;
     output.errors = from.errors();
-    for (std::uint64_t *const count :
-         {&output.agreement.examples, &output.agreement.top1, &output.agreement.top1InTop5})
-        *count = from.number<std::uint64_t>("a count of decisions");
-    output.agreement.top5 = from.sum("a sum of decisions");
-    output.agreement.divergence = from.sum("a sum of divergences");
+    output.agreement = readAgreement(from);
     output.shapesDiffer = from.flag("whether shapes differ");
     shard.parts.parts.outputs.push_back(std::move(output));
 }
@@ -196,6 +267,7 @@ ComparisonShard readComparison(StatisticsReader &from)
     shard.parts.parts.peakBytes = static_cast<std::size_t>(from.number<std::uint64_t>("bytes"));
     shard.parts.reference = readHits(from);
     shard.parts.other = readHits(from);
+    shard.parts.task = readTask(from);
     const std::size_t layers = from.count(kLeastLayer, "a number of layers");
     for (std::size_t k = 0; k < layers && !from.failed(); ++k)
         readLayer(from, shard);
@@ -205,10 +277,16 @@ ComparisonShard readComparison(StatisticsReader &from)
     return shard;
 }
 
+void write(const SearchShard &shard, StatisticsWriter &to)
+{
+    to.text(shard.records.begin()->second);
+}
+
 enum class Kind : std::uint8_t
 {
     Calibration,
-    Comparison
+    Comparison,
+    Search
 };
 
 void write(const StatisticsOrigin &origin, StatisticsWriter &to)
@@ -275,12 +353,8 @@ std::string statisticsBytes(const StatisticsShard &shard)
     writer.number(static_cast<std::uint32_t>(shard.part.index));
     writer.number(static_cast<std::uint32_t>(shard.part.of));
     writer.number(static_cast<std::uint64_t>(shard.examples));
-    const auto *const calibration = std::get_if<CalibrationShard>(&shard.content);
-    writer.number(static_cast<std::uint8_t>(calibration != nullptr ? Kind::Calibration : Kind::Comparison));
-    if (calibration != nullptr)
-        write(*calibration, writer);
-    else
-        write(std::get<ComparisonShard>(shard.content), writer);
+    writer.number(static_cast<std::uint8_t>(shard.content.index())); // as Kind counts
+    std::visit([&writer](const auto &content) { write(content, writer); }, shard.content);
     const std::uint64_t checksum = hashOfBytes(std::as_bytes(std::span(writer.bytes())));
     writer.number(checksum);
     return writer.bytes();
@@ -294,10 +368,17 @@ Result<StatisticsShard> readStatistics(std::span<const std::byte> bytes)
     shard.origin = readOrigin(reader);
     shard.part = readPart(reader);
     shard.examples = static_cast<std::size_t>(reader.number<std::uint64_t>("a number of examples"));
-    if (readEnum(reader, Kind::Comparison, "a kind") == Kind::Calibration)
+    switch (readEnum(reader, Kind::Search, "a kind")) {
+    case Kind::Calibration:
         shard.content = readCalibration(reader);
-    else
+        break;
+    case Kind::Comparison:
         shard.content = readComparison(reader);
+        break;
+    case Kind::Search:
+        shard.content = SearchShard{{{shard.part.index, reader.text("a record")}}};
+        break;
+    }
     HALFTONE_CHECK(reader.end());
     return shard;
 }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,7 +25,7 @@ struct StatisticsOrigin
     std::uint64_t dataHash = 0; ///< of the examples: arrays and rules by content, pictures by name and size
     std::string settings; ///< whatever else has a say in a value, as JSON
     std::string cpu; ///< cpuKind()
-    std::size_t all = 0; ///< examples there are
+    std::size_t all = 0; ///< examples there are; of a search: candidates
 };
 
 struct CalibrationShard
@@ -50,21 +51,45 @@ struct ComparisonShard
     double seconds = 0;
 };
 
+/// Of a search for layers that must stay wide: what it asked of the model, as tune::writeRecord() gives it, by part.
+struct SearchShard
+{
+    std::map<std::size_t, std::string> records;
+};
+
 struct StatisticsShard
 {
     StatisticsOrigin origin;
     Part part;
-    std::size_t examples = 0; ///< in the part
-    std::variant<CalibrationShard, ComparisonShard> content;
+    std::size_t examples = 0; ///< in the part; of a search: candidates
+    std::variant<CalibrationShard, ComparisonShard, SearchShard> content;
 };
 
+/// Needs: of a search, one record.
 std::string statisticsBytes(const StatisticsShard &shard);
 /// fails: BadInput for what is no such file, one of another version, a wrong checksum, numbers that no statistics have; all
 /// memory that a count asks for is bounded by the length of the bytes
 Result<StatisticsShard> readStatistics(std::span<const std::byte> bytes);
 
-/// The files, joined: the same content as that of one part that is the whole.
-/// fails: BadInput for what readStatistics() refuses, for shards of another origin, for missing and doubled ones, each named
+/// Joins files as they come.
+class ShardSum
+{
+public:
+    /// fails: BadInput for what readStatistics() refuses, for a shard of another origin, for one that was there before; with the
+    /// file's name. The sum is then of no further use
+    Result<void> add(const std::string &path);
+    /// The same content as that of one part that is the whole. Takes it away.
+    /// fails: BadInput for missing shards, each named; BadCall for none at all
+    Result<StatisticsShard> take();
+
+private:
+    Result<void> addShard(StatisticsShard shard, const std::string &path);
+
+    std::optional<StatisticsShard> m_sum;
+    std::vector<std::string> m_seen; ///< by part: the file
+};
+
+/// All at once. fails: as ShardSum
 Result<StatisticsShard> mergeStatistics(const std::vector<std::string> &paths);
 
 /// Graph, with its bodies, and parameters.

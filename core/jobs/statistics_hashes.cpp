@@ -76,6 +76,7 @@ Result<std::uint64_t> hashOf(const ExampleOptions &options, const std::string &m
     const bool arePictures = std::filesystem::is_directory(options.inputs, none);
     Hash hash;
     hash.add(options.examples);
+    hash.add(options.metric ? nameOf(*options.metric) : std::string_view());
     for (const FieldFile &one : exampleFiles(options, modelPath)) {
         hash.add(std::filesystem::path(one.path).filename().string());
         if (one.field == Field::Inputs && arePictures) {

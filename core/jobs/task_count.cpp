@@ -164,11 +164,6 @@ Result<Mask> maskOf(const Targets &targets, std::size_t example, const std::vect
     return mask;
 }
 
-bool isOfClasses(Metric metric)
-{
-    return metric == Metric::Top1 || metric == Metric::Top5;
-}
-
 Error notJudged(const Shape &head, Metric metric)
 {
     return badInput("metric", std::string(titleOf(metric)) + " of a first output of shape " + head.toString(),
@@ -239,39 +234,41 @@ struct TaskCount::Row
 
 Result<void> TaskCount::add(const Tensor &reference, const Tensor *other, std::size_t first)
 {
-    if (!m_metric)
-        m_metric = m_task->metricFor(reference.shape());
+    const std::optional<Metric> metric = m_task->metricFor(reference.shape());
     const std::size_t rows
         = reference.shape().rank() == 0 ? 0 : static_cast<std::size_t>(reference.shape()[0]);
-    if (!m_metric || rows == 0)
+    if (!metric || rows == 0)
         return {};
-    m_shapesDiffer = m_shapesDiffer || (other != nullptr && other->shape() != reference.shape());
-    m_hasOther = other != nullptr && !m_shapesDiffer;
+    m_parts.areMixed = m_parts.areMixed || (m_parts.metric && *m_parts.metric != *metric);
+    m_parts.metric = m_parts.metric.value_or(*metric);
+    const bool differs = other != nullptr && other->shape() != reference.shape();
+    m_parts.shapesDiffer = m_parts.shapesDiffer || differs;
     Row row;
     row.shape = withoutFirst(reference.shape());
     row.isReal = tensor::isFloat(reference.dtype());
     const std::size_t size = reference.elementCount() / rows;
-    if (size == 0 || (size == 1 && *m_metric != Metric::MeanIou)
-        || (*m_metric == Metric::MeanIou && row.shape.size() < 2))
-        return m_task->isGuessed() ? Result<void>() : notJudged(reference.shape(), *m_metric);
-    if (isOfClasses(*m_metric)) {
-        HALFTONE_CHECK(m_hits[Reference].add(reference, first));
-        if (m_hasOther)
-            HALFTONE_CHECK(m_hits[Other].add(*other, first));
+    if (size == 0 || (size == 1 && *metric != Metric::MeanIou)
+        || (*metric == Metric::MeanIou && row.shape.size() < 2))
+        return m_task->isGuessed() ? Result<void>() : notJudged(reference.shape(), *metric);
+    const bool hasOther = other != nullptr && !differs;
+    if (isOfClasses(*metric)) {
+        HALFTONE_CHECK(m_hits[Side::Reference].add(reference, first));
+        if (hasOther)
+            HALFTONE_CHECK(m_hits[Side::Other].add(*other, first));
     }
     for (std::size_t k = 0; k < rows; ++k) {
         row.example = first + k;
         row.reference = rowOf(reference, k, size);
-        row.other = m_hasOther ? rowOf(*other, k, size) : std::vector<float>();
+        row.other = hasOther ? rowOf(*other, k, size) : std::vector<float>();
         HALFTONE_CHECK(addRow(row));
-        ++m_examples;
+        ++m_parts.examples;
     }
     return {};
 }
 
 Result<void> TaskCount::addRow(const Row &row)
 {
-    switch (*m_metric) {
+    switch (*m_parts.metric) {
     case Metric::Top1:
     case Metric::Top5:
         if (!row.other.empty())
@@ -294,83 +291,69 @@ Result<void> TaskCount::addMask(const Row &row)
     }
     const auto reference = classesOf(row.reference, row.shape, mask.axis, row.isReal);
     if (!mask.right.empty())
-        m_overlaps[Reference].add(mask.right, reference);
+        m_parts.overlaps[Side::Reference].add(mask.right, reference);
     if (row.other.empty())
         return {};
     const auto other = classesOf(row.other, row.shape, mask.axis, row.isReal);
     if (!mask.right.empty())
-        m_overlaps[Other].add(mask.right, other);
-    m_overlaps[Agreement].add(reference, other);
+        m_parts.overlaps[Side::Other].add(mask.right, other);
+    m_parts.overlaps[Side::Agreement].add(reference, other);
     return {};
 }
 
-/// From 0 to 1, or from 0 to 255: what the numbers themselves suggest.
-void TaskCount::takePeak(std::span<const float> right)
+/// Which peak it is, 1 or 255, only all examples say.
+void TaskCount::addPictures(Side side, std::vector<float> right, std::span<const float> found)
 {
-    constexpr float kMostOfUnit = 2;
-    if (!m_peak)
-        m_peak = std::ranges::all_of(right, [](float value) { return !(std::abs(value) > kMostOfUnit); })
-            ? 1
-            : 255;
+    constexpr float kWidePeak = 255;
+    TaskParts::Likeness &sums = m_parts.likeness[side];
+    sums.wide.add(tensor::psnrDb(right, found, kWidePeak));
+    if (side != Side::Agreement && m_task->targets().areBytes()) {
+        for (float &value : right)
+            value /= kWidePeak;
+    }
+    sums.value.add(tensor::psnrDb(right, found, 1));
+    ++sums.examples;
 }
 
-void TaskCount::addLikeness(Side side, std::span<const float> right, std::span<const float> found)
+void TaskCount::addLikeness(Side side, const std::vector<float> &right, std::span<const float> found)
 {
-    m_sums[side]
-        += *m_metric == Metric::Psnr ? tensor::psnrDb(right, found, *m_peak) : tensor::cosineOf(right, found);
-    ++m_counts[side];
+    if (*m_parts.metric == Metric::Psnr)
+        return addPictures(side, right, found);
+    m_parts.likeness[side].value.add(tensor::cosineOf(right, found));
+    ++m_parts.likeness[side].examples;
 }
 
 Result<void> TaskCount::addNumbers(const Row &row)
 {
+    constexpr float kMostOfUnit = 2;
     const Targets &targets = m_task->targets();
     std::vector<float> right;
     if (targets.kind() != Targets::Kind::None) {
         HALFTONE_TRY(right, targets.values(row.example, row.shape));
     }
-    takePeak(right.empty() || targets.areBytes() ? std::span(row.reference) : std::span(right));
-    if (targets.areBytes() && *m_peak == 1) {
-        for (float &value : right)
-            value /= 255;
-    }
+    // From 0 to 1, or from 0 to 255: what the numbers themselves suggest.
+    const std::vector<float> &telling = right.empty() || targets.areBytes() ? row.reference : right;
+    ++m_parts.peaks;
+    if (std::ranges::any_of(telling, [](float value) { return std::abs(value) > kMostOfUnit; }))
+        ++m_parts.widePeaks;
     if (!right.empty())
-        addLikeness(Reference, right, row.reference);
+        addLikeness(Side::Reference, right, row.reference);
     if (row.other.empty())
         return {};
     if (!right.empty())
-        addLikeness(Other, right, row.other);
-    addLikeness(Agreement, row.reference, row.other);
+        addLikeness(Side::Other, right, row.other);
+    addLikeness(Side::Agreement, row.reference, row.other);
     return {};
 }
 
-std::optional<TaskScore> TaskCount::result() const
+TaskParts TaskCount::parts() const
 {
-    if (m_examples == 0 || !m_metric)
-        return std::nullopt;
-    const auto shareOf
-        = [this](const auto &shares) { return *m_metric == Metric::Top1 ? shares.top1 : shares.top5; };
-    const auto valueOf = [&](Side side) -> std::optional<double> {
-        if (isOfClasses(*m_metric) && side != Agreement) {
-            const auto hits = m_hits[side].result();
-            return hits ? std::optional(shareOf(*hits)) : std::nullopt;
-        }
-        if (*m_metric == Metric::MeanIou)
-            return m_overlaps[side].meanIou();
-        if (m_counts[side] == 0)
-            return std::nullopt;
-        return m_sums[side] / static_cast<double>(m_counts[side]);
-    };
-    TaskScore score{
-        *m_metric, m_task->isGuessed(), valueOf(Reference), valueOf(Other), valueOf(Agreement), m_examples,
-        {}};
-    if (*m_metric == Metric::Psnr)
-        score.peak = m_peak;
-    const auto agreement = m_agreement.result();
-    if (agreement)
-        score.agreement = shareOf(*agreement);
-    if (m_shapesDiffer)
-        score.other = score.agreement = std::nullopt;
-    return score;
+    TaskParts parts = m_parts;
+    parts.isGuessed = m_task->isGuessed();
+    for (std::size_t k = 0; k < m_hits.size(); ++k)
+        parts.hits[k] = m_hits[k].hits();
+    parts.agreement = m_agreement.parts();
+    return parts;
 }
 
 } // namespace halftone::jobs

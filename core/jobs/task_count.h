@@ -4,10 +4,9 @@
 #include "core/jobs/accuracy_count.h"
 #include "core/jobs/examples.h"
 #include "core/jobs/targets.h"
-#include "core/jobs/task_metric.h"
+#include "core/jobs/task_parts.h"
 #include "core/profile/class_agreement.h"
 #include "core/profile/head_kind.h"
-#include "core/tensor/class_overlap.h"
 #include "core/tensor/tensor.h"
 
 #include <array>
@@ -42,7 +41,7 @@ private:
     tensor::Shape m_input; ///< of one example of the first input with an area; without: unknown
 };
 
-/// Adds up how well one or two models do a task.
+/// Adds up how well one or two models do a task; counts over other examples of it add up by their parts.
 class TaskCount
 {
 public:
@@ -57,36 +56,23 @@ public:
     /// fails: BadInput for what is right in another size, or for classes that there are not; for an output that the metric asked for
     ///        says nothing of
     Result<void> add(const tensor::Tensor &reference, const tensor::Tensor *other, std::size_t first);
-    std::optional<TaskScore>
-    result() const; ///< nothing before an example, and where no metric suggests itself
+    TaskParts parts() const;
+    std::optional<TaskScore> result() const { return parts().result(); }
 
 private:
     struct Row;
-    enum Side : std::uint8_t
-    {
-        Reference,
-        Other,
-        Agreement, ///< of the other with the reference
-    };
-    static constexpr std::size_t kSides = 3;
+    using Side = TaskParts::Side;
 
     Result<void> addRow(const Row &row);
     Result<void> addMask(const Row &row);
     Result<void> addNumbers(const Row &row);
-    void addLikeness(Side side, std::span<const float> right, std::span<const float> found);
-    void takePeak(std::span<const float> right);
+    void addPictures(Side side, std::vector<float> right, std::span<const float> found);
+    void addLikeness(Side side, const std::vector<float> &right, std::span<const float> found);
 
     std::shared_ptr<const Task> m_task;
-    std::optional<Metric> m_metric;
-    std::size_t m_examples = 0;
-    bool m_hasOther = false;
-    bool m_shapesDiffer = false;
+    TaskParts m_parts; ///< but for what these two count
     std::array<AccuracyCount, 2> m_hits; ///< of Reference and Other
-    std::array<double, kSides> m_sums{};
-    std::array<std::size_t, kSides> m_counts{};
-    std::array<tensor::ClassOverlap, kSides> m_overlaps;
     profile::ClassAgreement m_agreement{profile::Scores::Logits};
-    std::optional<double> m_peak;
 };
 
 } // namespace halftone::jobs

@@ -64,6 +64,11 @@ std::string_view titleOf(Metric metric)
     return rowOf(metric).title;
 }
 
+bool isOfClasses(Metric metric)
+{
+    return metric == Metric::Top1 || metric == Metric::Top5;
+}
+
 std::optional<Metric> metricNamed(std::string_view name)
 {
     const auto found = std::ranges::find(kRows, name, &MetricRow::name);

@@ -22,6 +22,7 @@ enum class Metric : std::uint8_t
 std::span<const Metric> allMetrics();
 std::string_view nameOf(Metric metric); ///< "top1", "top5", "miou", "psnr", "cosine": in files and calls
 std::string_view titleOf(Metric metric); ///< "top-1", "top-5", "mean IoU", "PSNR", "cosine"
+bool isOfClasses(Metric metric); ///< top-1 and top-5
 std::optional<Metric> metricNamed(std::string_view name);
 
 /// Of the first output: dB for PSNR, else shares and cosines, at most 1.

@@ -18,6 +18,16 @@ void ClassOverlap::add(std::span<const std::int64_t> right, std::span<const std:
     }
 }
 
+void ClassOverlap::add(std::span<const Class> classes)
+{
+    m_classes.resize(std::max(m_classes.size(), classes.size()));
+    for (std::size_t k = 0; k < classes.size(); ++k) {
+        m_classes[k].right += classes[k].right;
+        m_classes[k].found += classes[k].found;
+        m_classes[k].both += classes[k].both;
+    }
+}
+
 std::optional<double> ClassOverlap::meanIou() const
 {
     double sum = 0;

@@ -20,13 +20,18 @@ public:
     /// Over the classes that occur in either; nothing before a pixel was judged.
     std::optional<double> meanIou() const;
 
-private:
+    /// Pixels of one class.
     struct Class
     {
         std::uint64_t right = 0;
         std::uint64_t found = 0;
         std::uint64_t both = 0;
     };
+    /// By class; those of other maps add up.
+    const std::vector<Class> &classes() const { return m_classes; }
+    void add(std::span<const Class> classes);
+
+private:
     std::vector<Class> m_classes;
 };
 

@@ -22,7 +22,8 @@ private Q_SLOTS:
         QTest::newRow("calibrate") << QStringList{"calibrate", kSample, "--method", "percentile"};
         QTest::newRow("entropy") << QStringList{"calibrate", kSample,    "--method",
                                                 "entropy",   "--layers", "prob*"};
-        QTest::newRow("compare") << QStringList{"compare", kSample, "--target", "bfloat16"};
+        QTest::newRow("compare") << QStringList{"compare",  kSample,    "--target",
+                                                "bfloat16", "--metric", "cosine"};
     }
 
     void tablesDoNotDependOnTheWayThere()
@@ -38,6 +39,43 @@ private Q_SLOTS:
         }
         for (const int count : {1, 2, 4, 7})
             QCOMPARE(merged(command, count), serial);
+    }
+
+    /// Errors of groups alone, by whoever they were computed, are the search's own.
+    void aSearchGoesOnFromItsShards()
+    {
+        const QTemporaryDir folder;
+        const auto in = [&folder](const char *name) { return folder.filePath(QString::fromLatin1(name)); };
+        const QStringList command{"tune", kSample,    "--inputs", kDigits,     "--examples",
+                                  "4",    "--target", "bfloat16", "--threads", "1"};
+        const auto run = [&command](const QStringList &more) {
+            const CliOutcome outcome = callCli(command + more);
+            if (outcome.code != 0)
+                qFatal("%s", outcome.err.constData());
+            return outcome;
+        };
+        run({"--groups-only", "--state", in("groups"), "--out", in("none")});
+        run({"--state", in("groups"), "--shard", "2/2", "--out", in("s2")});
+        run({"--state", in("groups"), "--shard", "1/2", "--out", in("s1")});
+        QCOMPARE(callCli({"merge", in("s2"), in("s1"), "--out", in("state")}).code, 0);
+        const auto front = [&](const char *state) {
+            return run({"--json", "--state", in(state), "--out", in("front.json")}).json();
+        };
+        const auto errors = [](const nlohmann::json &found) {
+            std::string text;
+            for (const nlohmann::json &group : found["groups"])
+                for (const auto &[label, cost] : group["labels"].items())
+                    text += label + cost["sqnr_db"].dump() + ' ';
+            return text;
+        };
+        const nlohmann::json merged = front("state");
+        const nlohmann::json serial = front("serial");
+        QCOMPARE(errors(merged), errors(serial));
+        QVERIFY(errors(merged).size() > 20);
+        const CliOutcome other = callCli({"tune", kSample, "--inputs", kDigits, "--examples", "5", "--target",
+                                          "bfloat16", "--state", in("state"), "--out", in("f.json")});
+        QCOMPARE(other.code, 1);
+        QVERIFY(other.err.contains("another search"));
     }
 
     void badCallsSayWhatIsWrong()
@@ -64,10 +102,10 @@ private Q_SLOTS:
     }
 
 private:
-    /// But for what depends on the machine's hurry, and what shards leave out.
+    /// But for what depends on the machine's hurry.
     static std::string table(nlohmann::json document)
     {
-        for (const char *key : {"seconds", "peak_bytes", "process_peak_bytes", "task"})
+        for (const char *key : {"seconds", "peak_bytes", "process_peak_bytes"})
             document.erase(key);
         return document.dump();
     }

@@ -43,6 +43,44 @@ def ranks_below(parent):
     return found
 
 
+def orphans(ranks):
+    """Programs that go on although the ranks that started them were killed. They may take a moment to end."""
+    for _ in range(100):
+        found = []
+        for entry in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                words = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            found += [entry.name for rank in ranks if f"halftone-mpi-{rank}/".encode() in words]
+        if not found:
+            return []
+        time.sleep(0.05)
+    return found
+
+
+def search(cli, mpi, sample, folder):
+    """'tune' over ranks knows the errors that a serial search knows, and goes on where it was killed."""
+    call = ["tune", f"{sample}/digits-symbol.json", "--inputs", f"{sample}/digits-calibration.npz", "--examples", "16",
+            "--target", "bfloat16", "--threads", "1"]
+    subprocess.run([cli, *call, "--state", folder / "serial-state", "--out", folder / "serial-front.json"], check=True,
+                   stdout=subprocess.DEVNULL)
+    parallel = [*MPIRUN, mpi, *call, "--out", str(folder / "front.json"), "--tasks", "3"]
+    journal = folder / "front.json.journal"
+    run = subprocess.Popen(parallel, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while run.poll() is None and not (journal / "1-of-3").exists():
+        time.sleep(0.005)
+    for rank in ranks_below(run.pid)[:1]:
+        os.kill(rank, signal.SIGKILL)
+    run.wait(timeout=60)
+    last = subprocess.run(parallel, capture_output=True, text=True, timeout=100)
+    assert last.returncode == 0 and "wrote" in last.stdout, last.stderr
+    fronts = [json.loads((folder / name).read_text()) for name in ("serial-front.json", "front.json")]
+    errors = [{group["name"]: {label: cost["sqnr_db"] for label, cost in group["labels"].items()}
+               for group in front["groups"]} for front in fronts]
+    assert errors[0] == errors[1], "errors of groups alone differ"
+
+
 def main():
     cli, mpi, sample = sys.argv[1:4]
     kills = int(sys.argv[4]) if len(sys.argv) > 4 else 5
@@ -67,6 +105,7 @@ def main():
                     os.kill(random.choice(ranks), signal.SIGKILL)
                     killed += 1
                 run.communicate(timeout=60)
+                assert not orphans(ranks), "a shard outlives its rank"
             journal = folder / "table.json.journal"
             now = len(list(journal.glob("*-of-*"))) if journal.exists() else 0
             assert now >= journalled or not journal.exists(), "what was done is kept"
@@ -86,6 +125,7 @@ def main():
         hangs = [*MPIRUN, mpi, *call, "--out", str(folder / "slow.json"), "--tasks", "4", "--time-limit", "0.01"]
         slow = subprocess.run(hangs, capture_output=True, text=True, timeout=100)
         assert slow.returncode != 0 and "may hang" in slow.stderr, slow.stderr
+        search(cli, mpi, sample, folder)
         print(f"{killed} ranks killed, {done} runs ended before that, the table is the serial one")
 
 

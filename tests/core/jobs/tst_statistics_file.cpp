@@ -55,8 +55,20 @@ StatisticsShard comparison()
     profile::OutputParts output;
     output.errors = metrics.parts();
     content.parts.parts.outputs = {output};
+    jobs::TaskParts &task = content.parts.task;
+    task.metric = jobs::Metric::MeanIou;
+    task.examples = 2;
+    task.overlaps[0].add(std::vector<std::int64_t>{0, 1, 1}, std::vector<std::int64_t>{0, 1, 0});
+    task.likeness[2].value.add(0.25);
     StatisticsShard shard = shardOf(0, 1);
     shard.content = std::move(content);
+    return shard;
+}
+
+StatisticsShard search(std::size_t index, std::size_t of, const std::string &record)
+{
+    StatisticsShard shard = shardOf(index, of);
+    shard.content = jobs::SearchShard{{{index, record}}};
     return shard;
 }
 
@@ -87,7 +99,7 @@ class TestStatisticsFile : public QObject
 private Q_SLOTS:
     void whatIsWrittenIsReadAgain()
     {
-        for (const StatisticsShard &shard : {shardOf(1, 3), comparison()}) {
+        for (const StatisticsShard &shard : {shardOf(1, 3), comparison(), search(1, 3, "{}")}) {
             const std::string bytes = jobs::statisticsBytes(shard);
             const auto again = read(bytes);
             QVERIFY2(again.ok(), again.ok() ? "" : again.error().message().c_str());
@@ -97,7 +109,7 @@ private Q_SLOTS:
 
     void hostileBytesAreRefused()
     {
-        for (const StatisticsShard &shard : {shardOf(1, 3), comparison()}) {
+        for (const StatisticsShard &shard : {shardOf(1, 3), comparison(), search(1, 3, "{}")}) {
             const std::string bytes = jobs::statisticsBytes(shard);
             for (std::size_t length = 0; length < bytes.size(); length += length < 200 ? 1 : 211) {
                 QVERIFY(!read(bytes.substr(0, length)).ok());
@@ -126,10 +138,10 @@ private Q_SLOTS:
     void anotherVersionIsNamed()
     {
         std::string bytes = jobs::statisticsBytes(shardOf(0, 1));
-        bytes[8] = 2;
+        bytes[8] = 3;
         const auto other = read(sealed(bytes));
         QVERIFY(!other.ok());
-        QVERIFY(other.error().message().find("version 2") != std::string::npos);
+        QVERIFY(other.error().message().find("version 3") != std::string::npos);
         QVERIFY(read("PK\3\4, and so on, and so on").error().message().find("--shard") != std::string::npos);
     }
 
@@ -146,6 +158,18 @@ private Q_SLOTS:
         QVERIFY(tensors[0].collector.statistics().histogram == all.statistics().histogram);
         QCOMPARE(tensors[0].collector.statistics().mean, all.statistics().mean);
         QCOMPARE(merged.value().examples, std::size_t{2 + 3 + 4});
+    }
+
+    void recordsOfASearchAreKeptByPart()
+    {
+        const QTemporaryDir folder;
+        const auto merged = jobs::mergeStatistics(
+            {written(folder, search(1, 2, "second")), written(folder, search(0, 2, "first"))});
+        QVERIFY2(merged.ok(), merged.ok() ? "" : merged.error().message().c_str());
+        const auto &records = std::get<jobs::SearchShard>(merged.value().content).records;
+        QCOMPARE(records.size(), std::size_t{2});
+        QCOMPARE(records.at(0), std::string("first"));
+        QCOMPARE(records.at(1), std::string("second"));
     }
 
     void whatDoesNotBelongTogetherIsNamed()
@@ -172,7 +196,7 @@ private Q_SLOTS:
         QVERIFY(says(refused(changed([](auto &s) { s.origin.settings = "[]"; })), "other settings"));
         QVERIFY(
             says(refused(changed([](auto &s) { s.origin.cpu = "its\nsibling"; })), "another kind of CPU"));
-        QVERIFY(says(refused(comparison()), "a calibration beside a comparison"));
+        QVERIFY(says(refused(comparison()), "a comparison beside a calibration"));
     }
 
 private:

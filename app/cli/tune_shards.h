@@ -1,0 +1,25 @@
+#pragma once
+
+#include "app/cli/shards.h"
+#include "core/tune/candidates.h"
+#include "core/tune/model_oracle.h"
+
+#include <string>
+
+/// A search cut into shards: candidates' errors on many machines, the search itself on one.
+namespace halftone::cli {
+
+/// Of a search: model and data by their content, what has a say in its answers, the kind of CPU.
+/// fails: what reading the data refuses
+Result<jobs::StatisticsOrigin> originOf(const tune::TuneTask &task);
+/// The same as Record::basis: good on any machine of the kind.
+std::string basisOf(const jobs::StatisticsOrigin &origin);
+
+/// Errors of the part's candidates, every so-manieth since the last groups' take the least time. fails: as the oracle
+Result<void> writeSearchShard(tune::RecordingOracle &oracle, jobs::StatisticsOrigin origin,
+                              const jobs::Part &part, const std::string &out, const Progress &progress);
+
+/// What the shards know, as a file for --state. fails: BadInput for records that do not belong together
+Result<std::string> mergedState(const jobs::StatisticsShard &merged);
+
+} // namespace halftone::cli

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "core/base/result.h"
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace halftone::mpi {
+
+/// A program that is ended when the rank that started it is. Its errors are those of the rank.
+class Child
+{
+public:
+    enum class Output
+    {
+        Dropped,
+        Shown
+    };
+
+    Child() = default;
+    Child(const Child &) = delete;
+    Child &operator=(const Child &) = delete;
+    ~Child();
+
+    /// takesLines  tell() gives it lines on standard input
+    /// fails: BadInput when it cannot be started
+    Result<void> start(const std::vector<std::string> &arguments, Output output = Output::Dropped,
+                       bool takesLines = false);
+    bool isStarted() const { return m_process > 0; }
+    /// fails: BadInput when it has ended
+    Result<void> tell(const std::string &line);
+    /// Waits for its end. The exit code; 128 and more after a signal.
+    int wait();
+
+private:
+    pid_t m_process = 0;
+    int m_input = -1;
+};
+
+/// start() and wait().
+Result<int> runProgram(const std::vector<std::string> &arguments,
+                       Child::Output output = Child::Output::Dropped);
+
+} // namespace halftone::mpi
