@@ -126,7 +126,7 @@ Class classOf(const T &op)
         return Class::LossOrBox;
     else if constexpr (kIsAmong<T, ArgReduce, TopK, Sort, ArgSort, OneHot, ShapeOf, Range, RangeLike,
                                 BoxMatch, NonZero, IsInfinite, OneHotValues, IndexArray, FlatIndex, Histogram,
-                                AllFinite, Multinomial, Linspace>)
+                                AllFinite, Multinomial, Linspace, TreeEnsemble>)
         return Class::Comparison;
     else if constexpr (kIsAmong<T, LeakyRelu, Clip, HardSigmoid, Dropout, Resize, Upsample, RoiPool,
                                 PositionPool, RotatedRoiAlign, GridSample, SpatialTransformer, Picture,
@@ -137,7 +137,7 @@ Class classOf(const T &op)
     else if constexpr (kIsAmong<T, AddN, AdaptiveAveragePool, Correlation, Fold, Fourier, CumulativeSum,
                                 ColumnsToImage, AxisFourier, FrameFourier, CodedAverage>)
         return Class::Reduction;
-    else if constexpr (kIsAmong<T, Quadratic, Density>)
+    else if constexpr (kIsAmong<T, Quadratic, Density, SupportVectors>)
         return Class::RangeSensitive;
     else if constexpr (kIsAmong<T, ControlFlow>)
         return Class::Control;

@@ -18,6 +18,7 @@
 #include "core/ops/op_sample.h"
 #include "core/ops/op_spatial.h"
 #include "core/ops/op_speech.h"
+#include "core/ops/op_tabular.h"
 
 #include <algorithm>
 #include <array>
@@ -64,7 +65,7 @@ using Operators = TypeList<
     Quantize, Requantize, Dequantize, BatchNormRelu,
     Quantized<Conv>, Quantized<FullyConnected>, Quantized<Pool>, Quantized<Activation>, Quantized<BatchNorm>, Quantized<Concat>,
     Quantized<Flatten>, Quantized<Binary>, Quantized<Embedding>, FusedProduct, CodedChain, CodedSums, CodedAverage,
-    CodedMultiply, RowAttention>;
+    CodedMultiply, RowAttention, TreeEnsemble, SupportVectors>;
 // clang-format on
 
 template <class T, class... Ts>

@@ -29,6 +29,10 @@ TYPED_BY = {"Cast": "to", "BitCast": "to", "RandomNormal": "dtype", "RandomUnifo
 # Output types that follow an input where the attribute is absent.
 LIKE = {"RandomNormalLike": 0, "RandomUniformLike": 0, "EyeLike": 0, "Bernoulli": 0}
 VARIABLES = "TUVW"
+# Operators of ai.onnx.ml with structs of their own, as of its newest version; they hold in every opset of ai.onnx.
+ML = ("TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor", "SVMClassifier")
+# Labels that are texts are given by their places.
+ML_TYPES = {"TreeEnsemble": "T{float32|float64} -> T", "TreeEnsembleRegressor": "?{float32|float64|int32|int64} -> float32"}
 
 
 def slot(p):
@@ -122,6 +126,12 @@ def main():
         op["versions"] = old[-1:] + [v for v in op["versions"] if v["since"] > 7]
         told = lambda v: {k: x for k, x in v.items() if k != "since"}
         op["versions"] = [v for k, v in enumerate(op["versions"]) if k == 0 or told(v) != told(op["versions"][k - 1])]
+    for name in ML:
+        schema = defs.get_schema(name, domain="ai.onnx.ml")
+        table["ai.onnx.ml." + name] = {"versions": [{
+            "since": 1, "inputs": ", ".join(map(slot, schema.inputs)), "outputs": ", ".join(map(slot, schema.outputs)),
+            "types": ML_TYPES.get(name, "?{float32|float64|int32|int64} -> int64, float32"),
+            "attributes": {k: attribute(a) for k, a in sorted(schema.attributes.items())}}]}
     folder = Path(sys.argv[2])
     for target, key in (("float16", "fp16"), ("bfloat16", "bf16")):
         of = lambda kind: [name for name, op in table.items() if op.get(key) == kind]

@@ -107,6 +107,8 @@ template <class Real> Result<void> compute(const ops::DecodeLinear &, const Arra
 template <class Real> Result<void> compute(const ops::CodeDynamically &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::CodedConv &, const Arrays<Real> &);
 template <class Real> Result<void> compute(const ops::CodedMatMul &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::TreeEnsemble &, const Arrays<Real> &);
+template <class Real> Result<void> compute(const ops::SupportVectors &, const Arrays<Real> &);
 
 Result<void> move(const ops::ShapeOf &, const RawArrays &);
 Result<void> move(const ops::Fill &, const RawArrays &);

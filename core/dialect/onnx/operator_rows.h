@@ -27,5 +27,6 @@ std::span<const OperatorRow> placeRows();
 std::span<const OperatorRow> samplingRows();
 std::span<const OperatorRow> speechRows();
 std::span<const OperatorRow> codeRows();
+std::span<const OperatorRow> tabularRows();
 
 } // namespace halftone::dialect::onnx

@@ -111,7 +111,8 @@ bool holdsFor(std::string_view word, const ::onnx::FunctionProto &function, cons
         return false;
     if (sign == std::string_view::npos)
         return attribute->i() != 0 || attribute->f() != 0 || !attribute->s().empty()
-            || attribute->ints_size() > 0 || attribute->floats_size() > 0;
+            || attribute->ints_size() > 0 || attribute->floats_size() > 0 || attribute->strings_size() > 0
+            || attribute->has_t();
     const std::string_view value = word.substr(sign + 1);
     if (word[sign] == '<')
         return attribute->i() < parseInteger(value).value_or(0);

@@ -18,8 +18,8 @@ using namespace halftone;
 using tensor::Tensor;
 
 /// Operators of ONNX against values that ONNX's own evaluator recorded (tests/support/make_onnx_op_goldens.py), calls of
-/// functions and operators of other domains against those of ONNX Runtime (make_onnx_call_goldens.py), and which operators
-/// nothing computes.
+/// functions and operators of other domains against those of ONNX Runtime (make_onnx_call_goldens.py,
+/// make_onnx_tabular_goldens.py), and which operators nothing computes.
 class OnnxOpsTest : public QObject
 {
     Q_OBJECT
@@ -29,6 +29,10 @@ private Q_SLOTS:
     void valuesAreOnnxs();
     void valuesAreOnnxRuntimes_data();
     void valuesAreOnnxRuntimes();
+    void valuesOfTablesAreOnnxRuntimes_data();
+    void valuesOfTablesAreOnnxRuntimes();
+    void ensemblesThatAreNoTreesAreRefused_data();
+    void ensemblesThatAreNoTreesAreRefused();
     void whatIsNotComputedIsKnown();
 };
 
@@ -126,6 +130,80 @@ void OnnxOpsTest::valuesAreOnnxRuntimes()
     QVERIFY(cpu.ok());
     compare(path, cpu.value());
     compare(path, cpu.value(), true);
+}
+
+void OnnxOpsTest::valuesOfTablesAreOnnxRuntimes_data()
+{
+    addRows("/onnx_tabular", 35);
+}
+
+void OnnxOpsTest::valuesOfTablesAreOnnxRuntimes()
+{
+    QFETCH(QString, path);
+    compare(path, {backends::reference::referenceBackend({2, false})});
+}
+
+void OnnxOpsTest::ensemblesThatAreNoTreesAreRefused_data()
+{
+    QTest::addColumn<QString>("key");
+    QTest::addColumn<QString>("value");
+    QTest::addColumn<QString>("found");
+    QTest::newRow("as it should be") << "n_targets"
+                                     << "1"
+                                     << "";
+    QTest::newRow("a circle") << "nodes_falsenodeids"
+                              << "[0,0,0]"
+                              << "below two others";
+    QTest::newRow("no such node") << "nodes_truenodeids"
+                                  << "[7,0,0]"
+                                  << "no node 7";
+    QTest::newRow("two of one name") << "nodes_nodeids"
+                                     << "[0,1,1]"
+                                     << "two nodes 1";
+    QTest::newRow("no such column") << "target_ids"
+                                    << "[0,3]"
+                                    << "3 at place 1";
+    QTest::newRow("a test that is none") << "nodes_modes"
+                                         << "[BRANCH_LEQ,LEAF,LEAVE]"
+                                         << "LEAVE";
+    QTest::newRow("a feature below 0") << "nodes_featureids"
+                                       << "[-1,0,0]"
+                                       << "-1 at place 0";
+    QTest::newRow("too few values") << "nodes_values"
+                                    << "[0.5]"
+                                    << "1 entries";
+    QTest::newRow("too many targets") << "n_targets"
+                                      << "99999999999"
+                                      << "99999999999";
+}
+
+void OnnxOpsTest::ensemblesThatAreNoTreesAreRefused()
+{
+    QFETCH(QString, key);
+    QFETCH(QString, value);
+    QFETCH(QString, found);
+    graph::NodeDef node{"ai.onnx.ml.TreeEnsembleRegressor",
+                        "trees",
+                        {{"nodes_treeids", "[0,0,0]"},
+                         {"nodes_nodeids", "[0,1,2]"},
+                         {"nodes_modes", "[BRANCH_LEQ,LEAF,LEAF]"},
+                         {"nodes_featureids", "[2,0,0]"},
+                         {"nodes_values", "[0.5,0,0]"},
+                         {"nodes_truenodeids", "[1,0,0]"},
+                         {"nodes_falsenodeids", "[2,0,0]"},
+                         {"target_treeids", "[0,0]"},
+                         {"target_nodeids", "[1,2]"},
+                         {"target_ids", "[0,0]"},
+                         {"target_weights", "[1,-1]"}},
+                        {}};
+    node.attributes.set(key.toStdString(), value.toStdString());
+    const auto read = dialect::onnx::onnxDialect(17).read(node);
+    QCOMPARE(read.ok(), found.isEmpty());
+    if (!read.ok())
+        QVERIFY2(read.error().message().find(found.toStdString()) != std::string::npos,
+                 read.error().message().c_str());
+    else
+        QCOMPARE(read.value().as<ops::TreeEnsemble>().features, std::int64_t{3});
 }
 
 void OnnxOpsTest::whatIsNotComputedIsKnown()
