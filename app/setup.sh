@@ -11,7 +11,7 @@ readonly test_packages=(python3-dev libbenchmark-dev xvfb xdotool imagemagick cl
 
 # For builds that run once: nobody edits or debugs them, but the loops that the tests wait for are optimised.
 readonly fast_build=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_CXX_FLAGS_DEBUG=-O0 "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -g1" -DHALFTONE_LOOP_OPTIONS=-O1
-    -DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold)
+    -DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold -DCMAKE_SHARED_LINKER_FLAGS=-fuse-ld=mold)
 
 fail() {
     printf 'error: %s\n' "$*" >&2

@@ -1,6 +1,6 @@
 #include "core/policy/policy_json.h"
+#include "tests/support/cpu_clock.h"
 
-#include <QElapsedTimer>
 #include <QFile>
 #include <QIODevice>
 #include <QTest>
@@ -35,10 +35,9 @@ private Q_SLOTS:
     {
         QFETCH(QByteArray, json);
         QFETCH(QByteArray, expected);
-        QElapsedTimer clock;
-        clock.start();
+        const halftone::test::CpuClock clock;
         const auto policy = readPolicy({json.constData(), static_cast<std::size_t>(json.size())});
-        QVERIFY(clock.elapsed() < 1000);
+        QVERIFY(clock.elapsed() < halftone::test::instrumented(1000));
         QVERIFY(!policy.ok());
         const std::string message = policy.error().message();
         QVERIFY2(message.find(expected.toStdString()) != std::string::npos, message.c_str());
