@@ -6,7 +6,9 @@
 #include "core/session/derive.h"
 #include "core/session/export.h"
 #include "core/session/graph_picture.h"
+#include "core/tune/front_json.h"
 #include "widgets/common/formatters.h"
+#include "widgets/models/tune_state.h"
 
 #include <QApplication>
 #include <QFileInfo>
@@ -38,12 +40,27 @@ QString prefixFor(const session::Snapshot &snapshot)
     return folderFor(model) + '/' + nameOfModel(model) + '-' + QString::fromUtf8(tensor::nameOf(type).data());
 }
 
+/// As the command line would have written it for a report.
+std::shared_ptr<const report::FrontFigures> frontOf(const widgets::TuneState &tune)
+{
+    const tune::Front *const front = tune.front();
+    if (front == nullptr || front->evaluations == 0)
+        return nullptr;
+    const std::vector<std::string> noFiles(front->points.size());
+    auto read = report::readFront(
+        tune::frontJson(*front, noFiles, tune.limit(), tensor::nameOf(tune.base()->target))
+            .dump(-1, ' ', false, OrderedJson::error_handler_t::replace));
+    return read.ok() ? std::make_shared<const report::FrontFigures>(std::move(read).value()) : nullptr;
+}
+
 } // namespace
 
-ExportJob::ExportJob(widgets::DocumentController *controller, LiveJobs *jobs, QWidget *window)
+ExportJob::ExportJob(widgets::DocumentController *controller, LiveJobs *jobs, const widgets::TuneState *tune,
+                     QWidget *window)
     : QObject(window)
     , m_controller(controller)
     , m_jobs(jobs)
+    , m_tune(tune)
     , m_window(window)
 {
 }
@@ -56,10 +73,12 @@ void ExportJob::askAndExport()
         dialog.offerCorrection(whyNotCorrected(*snapshot, *m_jobs));
     if (dialog.exec() != QDialog::Accepted)
         return;
+    session::ExportOptions options = dialog.options();
+    options.front = frontOf(*m_tune);
     if (dialog.correctsBiases())
-        correctAndWrite(snapshot, dialog.options());
+        correctAndWrite(snapshot, options);
     else
-        write(*snapshot, dialog.options());
+        write(*snapshot, options);
 }
 
 QProgressDialog *ExportJob::showProgress(const std::shared_ptr<std::atomic<double>> &share)

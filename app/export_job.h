@@ -19,7 +19,8 @@ struct Snapshot;
 
 namespace halftone::widgets {
 class DocumentController;
-}
+class TuneState;
+} // namespace halftone::widgets
 
 namespace halftone::app {
 
@@ -31,7 +32,9 @@ class ExportJob : public QObject
     Q_OBJECT
 
 public:
-    ExportJob(widgets::DocumentController *controller, LiveJobs *jobs, QWidget *window);
+    /// tune  whose front goes into reports
+    ExportJob(widgets::DocumentController *controller, LiveJobs *jobs, const widgets::TuneState *tune,
+              QWidget *window);
 
     void askAndExport();
 
@@ -52,6 +55,7 @@ private:
 
     widgets::DocumentController *m_controller;
     LiveJobs *m_jobs;
+    const widgets::TuneState *m_tune;
     QWidget *m_window;
     widgets::LatestJob m_correcting;
 };

@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <utility>
 
 namespace halftone::app {
 namespace {
@@ -78,6 +79,12 @@ void LiveJobs::setLatencyWanted(bool wanted)
     restart();
 }
 
+void LiveJobs::setLatencyNeeded(bool needed)
+{
+    if (std::exchange(m_latencyNeeded, needed) != needed && !m_busy && !m_stopped)
+        next();
+}
+
 void LiveJobs::setInView(InView view)
 {
     m_inView = view;
@@ -109,6 +116,12 @@ void LiveJobs::cancel()
     m_job.cancel();
     m_stopped = true;
     setBusy(false);
+}
+
+void LiveJobs::resume()
+{
+    if (m_stopped)
+        restart();
 }
 
 void LiveJobs::runAgain()
@@ -143,7 +156,7 @@ bool LiveJobs::isDue(Job job) const
     case Job::Ranges:
         return m_data && !m_calibrated;
     case Job::Latency:
-        return m_latencyWanted && m_measuredRevision != now
+        return (m_latencyWanted || m_latencyNeeded) && m_measuredRevision != now
             && !m_controller->snapshot()->policy->analysedFormat; // nothing computes in it
     }
     return false;
@@ -274,13 +287,27 @@ session::LatencyOptions LiveJobs::latencyOptions() const
     return options;
 }
 
+/// As m_job's, once nothing else is being measured.
+template <class Work, class Deliver>
+void LiveJobs::startInTurn(Work work, Deliver deliver)
+{
+    m_job.start(
+        [turn = m_turn, work = std::move(work)](std::stop_token stop) mutable -> decltype(work(stop)) {
+            const TakenTurn mine(turn, MachineTurn::Of::Figures, stop);
+            if (!mine.isMine())
+                return cancelled();
+            return work(std::move(stop));
+        },
+        std::move(deliver));
+}
+
 void LiveJobs::compare(bool isolated)
 {
     const auto shared = begin(isolated ? "each layer alone" : "comparing layers");
     jobs::CompareOptions options = compareOptions(*m_data);
     options.settings.isolated = isolated;
     const auto basis = std::make_shared<std::string>(); // of the data as they are when they are read
-    m_job.start(
+    startInTurn(
         [options, snapshot = m_controller->snapshot(), live = m_comparison, isolated, basis,
          shared](std::stop_token stop) {
             *basis = session::comparisonBasis(options, snapshot->source->modelPath);
@@ -307,7 +334,7 @@ void LiveJobs::compare(bool isolated)
 void LiveJobs::compareProposal()
 {
     const auto shared = begin("what the suggestion would gain");
-    m_job.start(
+    startInTurn(
         [options = compareOptions(*m_data), snapshot = m_controller->snapshot(), edit = *m_proposal,
          live = m_comparison, shared](std::stop_token stop) -> Result<jobs::CompareOutcome> {
             const Progress progress = Shared::progress(shared, std::move(stop));
@@ -339,7 +366,7 @@ void LiveJobs::calibrate()
 {
     const auto shared = begin("collecting ranges");
     const jobs::CalibrateOptions options = calibrateOptions();
-    m_job.start(
+    startInTurn(
         [options, snapshot = m_controller->snapshot(), shared](std::stop_token stop) {
             return jobs::calibrateModel(snapshot->source->model, snapshot->source->modelPath, options,
                                         Shared::progress(shared, std::move(stop)));
@@ -359,7 +386,7 @@ void LiveJobs::measure()
 {
     const auto shared = begin("measuring latency");
     const session::LatencyOptions options = latencyOptions();
-    m_job.start(
+    startInTurn(
         [options, snapshot = m_controller->snapshot(), meter = m_meter, shared](std::stop_token stop) {
             return meter->measure(*snapshot, options, Shared::progress(shared, std::move(stop)));
         },

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/machine_turn.h"
 #include "app/time_left.h"
 #include "core/backends/backends.h"
 #include "core/jobs/calibrate.h"
@@ -67,9 +68,15 @@ public:
     void setSettings(const JobSettings &settings);
     const JobSettings &settings() const { return m_settings; }
 
+    /// Latency is needed whether or not it is wanted to be seen.
+    void setLatencyNeeded(bool needed);
+
     void cancel(); ///< what runs; nothing starts again before the next edit
+    void resume(); ///< what cancel() or a failure has put off
     void runAgain(); ///< all that is wanted, also what is up to date
     bool isBusy() const { return m_busy; }
+    /// That the jobs compute in.
+    const std::shared_ptr<MachineTurn> &turn() const { return m_turn; }
     /// How the statistics of tensors are collected. Needs: data().
     jobs::CalibrateOptions calibrateOptions() const;
     /// How the data are compared. Needs: data().
@@ -123,6 +130,8 @@ private:
     void compareProposal();
     void calibrate();
     void measure();
+    template <class Work, class Deliver>
+    void startInTurn(Work work, Deliver deliver);
     void fail(const Error &error);
 
     widgets::DocumentController *m_controller;
@@ -133,6 +142,7 @@ private:
     JobSettings m_settings;
     bool m_errorsWanted = true;
     bool m_latencyWanted = false;
+    bool m_latencyNeeded = false;
     std::optional<policy::Edit> m_proposal; ///< that is yet to be compared
     bool m_busy = false;
     InView m_inView = InView::Errors;
@@ -144,6 +154,7 @@ private:
     bool m_calibrated = false;
     std::uint64_t m_measuredRevision = 0;
 
+    std::shared_ptr<MachineTurn> m_turn = std::make_shared<MachineTurn>();
     std::shared_ptr<Shared> m_shared;
     std::shared_ptr<session::LiveComparison> m_comparison;
     std::shared_ptr<session::LatencyMeter> m_meter;

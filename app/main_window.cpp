@@ -45,10 +45,10 @@ MainWindow::MainWindow(QWidget *parent, For whom)
     m_jobs->setSettings(m_preferences.jobs);
     m_files = new DocumentFiles(&m_controller, m_jobs, this);
     m_files->viewState = [this] { return viewTexts(); };
-    m_export = new ExportJob(&m_controller, m_jobs, this);
     buildCentre();
     m_thresholds = new widgets::ThresholdEditor(&m_controller, this);
     m_tune = new widgets::TuneState(&m_controller, this);
+    m_export = new ExportJob(&m_controller, m_jobs, m_tune, this);
     auto *const tuning = new TuneJob(&m_controller, m_jobs, m_tune, this);
     connect(tuning, &TuneJob::failed, this, &MainWindow::tellFailure);
     connect(m_tune, &widgets::TuneState::previewChanged, m_graph, &widgets::GraphView::preview);

@@ -15,6 +15,44 @@ namespace {
 
 constexpr int kPollMs = 150;
 
+/// Asks a model only when nothing else is being computed.
+class InTurn final : public tune::Oracle
+{
+public:
+    InTurn(tune::Oracle &inner, std::shared_ptr<MachineTurn> turn)
+        : m_inner(inner)
+        , m_turn(std::move(turn))
+    {
+    }
+
+    Result<tune::Network> profile(const Progress &progress) override
+    {
+        return inTurn(progress, [&] { return m_inner.profile(progress); });
+    }
+    void resume(const tune::Network &network) override { m_inner.resume(network); }
+    Result<double> errorAlone(std::size_t group, tune::Label label, const Progress &progress) override
+    {
+        return inTurn(progress, [&] { return m_inner.errorAlone(group, label, progress); });
+    }
+    Result<tune::Measurement> measure(const tune::Labels &labels, const Progress &progress) override
+    {
+        return inTurn(progress, [&] { return m_inner.measure(labels, progress); });
+    }
+
+private:
+    template <class Ask>
+    auto inTurn(const Progress &progress, const Ask &ask) -> decltype(ask())
+    {
+        const TakenTurn mine(m_turn, MachineTurn::Of::Search, progress.stop);
+        if (!mine.isMine())
+            return cancelled();
+        return ask();
+    }
+
+    tune::Oracle &m_inner;
+    std::shared_ptr<MachineTurn> m_turn;
+};
+
 } // namespace
 
 struct TuneJob::Shared
@@ -59,6 +97,7 @@ void TuneJob::forget()
     m_poll.stop();
     m_shared.reset();
     m_base.reset();
+    m_jobs->setLatencyNeeded(false);
     if (m_state->isRunning())
         m_state->setRunning(false);
     refresh();
@@ -77,11 +116,10 @@ void TuneJob::start()
     const auto snapshot = m_controller->snapshot();
     if (!snapshot || !m_jobs->data() || m_state->isRunning())
         return;
-    // What a point was adopted from is searched on: its own names would leave nothing to decide.
-    const bool goesOn = m_state->canContinue() && m_base;
-    if (!goesOn)
-        m_base = snapshot->policy;
+    // What a search has decided before would leave it nothing to decide.
+    m_base = std::make_shared<const policy::Policy>(tune::withoutAdopted(*snapshot->policy));
     m_jobs->cancel();
+    m_jobs->setLatencyNeeded(true); // own edits are points of the same plane
     tune::TuneTask task{snapshot->source,         snapshot->shapes,         m_base,
                         m_jobs->compareOptions(), m_jobs->latencyOptions(), m_state->usesInt8()};
     auto shared = std::make_shared<Shared>();
@@ -97,9 +135,10 @@ void TuneJob::start()
     m_state->setRunning(true);
     m_poll.start();
     m_job.start(
-        [task, settings, shared](const std::stop_token &) {
+        [task, settings, shared, turn = m_jobs->turn()](const std::stop_token &) {
             tune::ModelOracle oracle(task);
-            tune::RecordingOracle recording(oracle, shared->record, {});
+            InTurn inTurn(oracle, turn);
+            tune::RecordingOracle recording(inTurn, shared->record, {});
             const Progress progress{shared->stop.get_token(), [&](double share, std::string_view what) {
                                         const std::scoped_lock guard(shared->lock);
                                         shared->share = share;
@@ -150,6 +189,7 @@ void TuneJob::finish(Result<tune::Front> front)
             Q_EMIT failed(plain(front.error().message()));
     }
     m_state->setRunning(false);
+    m_jobs->resume();
 }
 
 } // namespace halftone::app

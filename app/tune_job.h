@@ -8,7 +8,8 @@
 namespace halftone::app {
 
 /// Runs the search that a TuneState asks for, and tells it what is found while it runs. A search that was stopped goes on where it was, as
-/// long as model, data, lists and settings are the same.
+/// long as model, data, lists and settings are the same. What it measures and the figures that answer an edit take turns on the machine,
+/// so that edits can be made meanwhile; it searches on what the lists were when it began.
 class TuneJob : public QObject
 {
     Q_OBJECT

@@ -24,6 +24,7 @@ struct ReportOptions
     std::string inputs;
     std::string preprocess;
     std::string labels;
+    std::string front;
     TaskOptions task;
     std::size_t examples = 0;
     unsigned threads = 0;
@@ -42,6 +43,7 @@ Result<void> report(const ReportOptions &options, const std::stop_token &stop)
     request.hardware = options.hardware;
     request.threads = options.threads;
     request.latency = options.latency;
+    request.front = options.front;
     request.arithmetic = arithmeticNamed(options.arithmetic);
     if (!options.inputs.empty())
         request.data
@@ -78,6 +80,8 @@ void addReport(Parser &app, Action &chosen)
     command.option("--examples", &options->examples, "The first so many").type("N");
     command.option("--threads", &options->threads, "Default: all").type("N");
     addArithmetic(command, options->arithmetic);
+    command.option("--front", &options->front, "What tune --out wrote: the front goes on the page, too")
+        .type("FRONT.json");
     command.flag("--latency", options->latency, "Measure both networks too");
     command.flag("--json", options->json, "One JSON document on standard output");
     command.onChosen([options, &chosen] {

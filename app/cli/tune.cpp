@@ -12,6 +12,7 @@
 #include "core/tune/model_oracle.h"
 #include "core/tune/recording.h"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <memory>
@@ -162,8 +163,8 @@ std::string bestSoFar(const tune::Front &front)
 }
 
 /// FRONT.json and, beside it, FRONT-1.json, …: a policy for each point that was measured.
-Result<void> writeFront(const tune::Front &front, const tune::ModelOracle &oracle, const TuneOptions &options,
-                        const TuneCall &call, std::string_view target, Json &json)
+Result<void> writeFront(const tune::Front &front, const tune::TuneTask &task, const TuneOptions &options,
+                        const TuneCall &call, Json &json)
 {
     const std::filesystem::path out(options.out);
     std::vector<std::string> policies(front.points.size());
@@ -174,9 +175,11 @@ Result<void> writeFront(const tune::Front &front, const tune::ModelOracle &oracl
         policies[k]
             = (out.parent_path() / (out.stem().string() + '-' + std::to_string(++number) + ".json")).string();
         HALFTONE_CHECK(
-            writeWhole(policies[k], policy::writePolicy(oracle.policyFor(front.points[k].labels))));
+            writeWhole(policies[k],
+                       policy::writePolicy(tune::adoptedPolicy(front, *task.policy, task.source->model.graph,
+                                                               front.points[k].labels))));
     }
-    json = tune::frontJson(front, policies, call.settings.limit, target);
+    json = tune::frontJson(front, policies, call.settings.limit, tensor::nameOf(task.policy->target));
     return writeWhole(options.out, json.dump(1, '\t', false, Json::error_handler_t::replace) + '\n');
 }
 
@@ -204,6 +207,10 @@ void printFront(const tune::Front &front, const TuneOptions &options)
                   + counted(front.passes, "pass", "passes") + " over the examples"});
     head.add(
         {"errors add up to", formatted("%.2f of what is measured", front.kappa > 0 ? 1 / front.kappa : 0)});
+    if (front.lowerBoundGap > 0)
+        head.add({"hull",
+                  "sums at most " + formatted("%.2f %%", 100 * front.lowerBoundGap)
+                      + " above what any labels could have"});
     head.add({"time", formatted("%.1f s", front.seconds)});
     head.add({"stopped by", std::string(tune::nameOf(front.stoppedBy))});
     print(head.toString() + '\n' + table.toString() + "\nwrote " + printable(options.out) + '\n');
@@ -255,7 +262,7 @@ Result<void> tune(TuneOptions options, const std::stop_token &stop)
     tune::TuneTask task;
     task.source = session.sharedSource();
     task.shapes = std::make_shared<const infer::ShapeMap>(shapes);
-    task.policy = std::make_shared<const policy::Policy>(policy);
+    task.policy = std::make_shared<const policy::Policy>(tune::withoutAdopted(policy));
     task.compare = call.compare;
     task.latency.backend = call.compare.backend;
     task.latency.threads = call.compare.threads;
@@ -282,15 +289,18 @@ Result<void> tune(TuneOptions options, const std::stop_token &stop)
         return options.policy.located(found.error());
     const tune::Front &front = found.value();
     Json json;
-    HALFTONE_CHECK(writeFront(front, oracle, options, call, tensor::nameOf(policy.target), json));
+    HALFTONE_CHECK(writeFront(front, task, options, call, json));
     if (call.pick && !stop.stop_requested()) {
         const auto picked = tune::pick(front, *call.pick, call.settings.limit);
         if (!picked)
             return badInput("--limit", options.limit + ", which no measured point meets", "a looser one");
         HALFTONE_TRY(const std::vector<std::string> written,
-                     writePicked(session, oracle.policyFor(front.points[*picked].labels), shapes,
-                                 call.compare, *output, stop));
-        json["picked"] = *picked;
+                     writePicked(session,
+                                 tune::policyFor(*task.policy, session.source().model.graph, front.groups,
+                                                 front.points[*picked].labels),
+                                 shapes, call.compare, *output, stop));
+        const std::vector<std::size_t> offered = front.best();
+        json["picked"] = std::ranges::find(offered, *picked) - offered.begin(); // of "points"
         json["written"] = written;
         if (!options.json)
             for (const std::string &path : written)

@@ -154,6 +154,7 @@ public:
                 m_policy.nodeOverrides.insert_or_assign(node, *edit.type);
             else
                 m_policy.nodeOverrides.erase(node);
+            m_policy.reasons.erase(node); // it is a person's word now
         }
         return {};
     }

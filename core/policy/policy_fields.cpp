@@ -115,6 +115,7 @@ constexpr std::array kFields{
     PolicyField{"moves", &Policy::moves},
     PolicyField{"excluded_sym_names", &Policy::excludedNames},
     PolicyField{"node_overrides", &Policy::nodeOverrides},
+    PolicyField{"reasons", &Policy::reasons},
     PolicyField{"input_dtypes", &Policy::inputDtypes},
     PolicyField{"data_names", &Policy::dataNames},
     PolicyField{"cast_optional_params", &Policy::castParams},

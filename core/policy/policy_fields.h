@@ -22,6 +22,7 @@ struct PolicyField
     using Conditions = std::optional<std::vector<ConditionalRule>> Policy::*;
     using PlainConditions = std::vector<ConditionalRule> Policy::*;
     using Types = std::map<std::string, tensor::DType> Policy::*;
+    using Texts = std::map<std::string, std::string> Policy::*;
     using Flag = std::optional<bool> Policy::*;
     using Moves = std::vector<Policy::Move> Policy::*;
     using Thresholds = std::map<std::string, ThresholdChoice> Policy::*;
@@ -34,7 +35,8 @@ struct PolicyField
     };
 
     std::string_view key;
-    std::variant<Word, Names, PlainNames, Conditions, PlainConditions, Types, Flag, Moves, Thresholds> member;
+    std::variant<Word, Names, PlainNames, Conditions, PlainConditions, Types, Texts, Flag, Moves, Thresholds>
+        member;
 };
 
 /// In the order in which they are written.

@@ -74,6 +74,7 @@ private:
     std::vector<std::string> m_names;
     std::vector<ConditionalRule> m_rules;
     std::map<std::string, tensor::DType> m_types;
+    std::map<std::string, std::string> m_texts;
     std::vector<Policy::Move> m_moves;
     std::map<std::string, ThresholdChoice> m_thresholds;
 };
@@ -81,7 +82,7 @@ private:
 /// An object whose members the person names.
 bool isNamed(Slot slot)
 {
-    return slot == Slot::Types || slot == Slot::Thresholds;
+    return slot == Slot::Types || slot == Slot::Reasons || slot == Slot::Thresholds;
 }
 
 /// The slot that the next value would fill.
@@ -157,6 +158,9 @@ bool Reader::string(string_t &text)
         break;
     case Slot::Type:
         return setType(text);
+    case Slot::Reason:
+        m_texts[m_name] = std::move(text);
+        return true;
     case Slot::Threshold: {
         const auto method = thresholdMethodNamed(text);
         if (!method)
@@ -224,7 +228,7 @@ bool Reader::key(string_t &text)
 {
     if (isNamed(m_levels.back().slot)) {
         m_name = std::move(text);
-        return !(m_types.contains(m_name) || m_thresholds.contains(m_name))
+        return !(m_types.contains(m_name) || m_texts.contains(m_name) || m_thresholds.contains(m_name))
             || fail(path(), "the name stands there twice");
     }
     const auto fields = policyFields();
@@ -255,6 +259,8 @@ bool Reader::end_object()
 {
     if (m_levels.back().slot == Slot::Types)
         give(std::exchange(m_types, {}));
+    else if (m_levels.back().slot == Slot::Reasons)
+        give(std::exchange(m_texts, {}));
     else if (m_levels.back().slot == Slot::Thresholds)
         give(std::exchange(m_thresholds, {}));
     m_levels.pop_back();

@@ -13,7 +13,7 @@ namespace halftone::policy {
 ///   ([[operator, attribute, [values]], …]), excluded_sym_names, cast_optional_params, data_names
 /// - ours: mode ("typed", "mxnet", "tvm", "all"), hardware, accumulate ("float32", "float16", "bfloat16"), api ("convert_model", "convert_symbol"), lists ("1.9.1", "2.0.0b1",
 /// "master"),
-///   input_dtypes and node_overrides ({name: type}), keep_io_types, share, int8_ops, threshold_method ("minmax", "entropy",
+///   input_dtypes and node_overrides ({name: type}), reasons ({name: text}), keep_io_types, share, int8_ops, threshold_method ("minmax", "entropy",
 ///   "percentile", "mse"), thresholds ({tensor: number above 0 or method}), and for edits that are not yet part of a list
 ///   moves ([[operator, list], …]) and added_conditional_fp32_ops (as conditional_fp32_ops)
 ///

@@ -20,6 +20,8 @@ constexpr std::array kSlots{
     SlotFacts{Form::Text, "a string"},
     SlotFacts{Form::Object, "an object of {name: type}"},
     SlotFacts{Form::Text, "an element type, such as float16 or int32"},
+    SlotFacts{Form::Object, "an object of {name: text}"},
+    SlotFacts{Form::Text, "a string"},
     SlotFacts{Form::List, "a list of [operator, list]"},
     SlotFacts{Form::List, "[operator, list]"},
     SlotFacts{Form::Text, "an operator's name"},
@@ -47,6 +49,7 @@ Slot slotOf(const PolicyField &field)
         Slot operator()(PolicyField::Conditions) const { return Slot::Conditions; }
         Slot operator()(PolicyField::PlainConditions) const { return Slot::Conditions; }
         Slot operator()(PolicyField::Types) const { return Slot::Types; }
+        Slot operator()(PolicyField::Texts) const { return Slot::Reasons; }
         Slot operator()(PolicyField::Moves) const { return Slot::Moves; }
         Slot operator()(PolicyField::Thresholds) const { return Slot::Thresholds; }
     };
@@ -69,6 +72,8 @@ Slot slotWithin(Slot outer, std::size_t index)
         return Slot::ConditionValue;
     case Slot::Types:
         return Slot::Type;
+    case Slot::Reasons:
+        return Slot::Reason;
     case Slot::Thresholds:
         return Slot::Threshold;
     case Slot::Moves:

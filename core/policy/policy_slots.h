@@ -24,6 +24,8 @@ enum class Slot : std::uint8_t
     ConditionValue,
     Types,
     Type,
+    Reasons,
+    Reason,
     Moves,
     Move,
     MoveOp,

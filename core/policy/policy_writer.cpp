@@ -41,6 +41,11 @@ Json toJson(const std::map<std::string, tensor::DType> &types)
     return json;
 }
 
+Json toJson(const std::map<std::string, std::string> &texts)
+{
+    return texts;
+}
+
 Json toJson(const std::map<std::string, ThresholdChoice> &thresholds)
 {
     Json json = Json::object();

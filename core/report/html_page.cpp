@@ -85,6 +85,7 @@ public:
         lists();
         errors();
         latency();
+        front();
         layers();
         m_html += "</html>\n";
         return std::move(m_html);
@@ -198,6 +199,28 @@ private:
                                                      : layer.step.nodes.back(),
                             layer.medianUs, std::string(nameOf(layer.step.dtype))});
         m_html += barPlot(bars, "µs, slowest steps first", 24);
+    }
+
+    /// The plane of a search, and why each group is as the policy has it.
+    void front()
+    {
+        const auto &reasons = m_converted.policy.reasons;
+        if (m_content.front) {
+            const FrontFigures &front = *m_content.front;
+            section("Error against time");
+            m_html += frontPlot(front, reasons) + frontTable(front, reasons);
+            m_html += "<p class=\"faint\">" + std::to_string(front.evaluations) + " networks measured in "
+                + number(front.seconds, "%.1f s")
+                + "; hollow: where sums over groups had put them (errors add up to "
+                + number(front.kappa > 0 ? 1 / front.kappa : 0, "%.2f") + " of what is measured).</p>\n";
+        }
+        if (reasons.empty())
+            return;
+        section("Why layers compute in what they do");
+        m_html += "<div class=\"scroll\"><table><tr><th>layer<th>as the search found\n";
+        for (const auto &[node, reason] : reasons)
+            m_html += "<tr><td>" + markupText(node) + "<td>" + markupText(reason) + '\n';
+        m_html += "</table></div>\n";
     }
 
     void latencyRow(const std::string &what, const profile::Latency &latency)

@@ -4,6 +4,7 @@
 #include "core/mixed/convert_model.h"
 #include "core/profile/latency.h"
 #include "core/profile/layer_compare.h"
+#include "core/report/front_figures.h"
 
 #include <optional>
 #include <string>
@@ -27,6 +28,8 @@ struct PageContent
     const profile::Latency *fp32 = nullptr;
     const profile::Latency *mixed = nullptr;
     const profile::Versus *versus = nullptr;
+    const FrontFigures *front
+        = nullptr; ///< of a search for the layers that must stay wide; null: none was made
     std::string graphSvg; ///< an <svg> element; empty: none
 };
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 
 namespace halftone::report {
 namespace {
@@ -19,9 +20,7 @@ constexpr double kNameWidth = 320;
 
 std::string number(double value, const char *format = "%.1f")
 {
-    std::array<char, 48> text{};
-    std::snprintf(text.data(), text.size(), format, value);
-    return text.data();
+    return numberText(value, format);
 }
 
 std::string open(double height)
@@ -59,7 +58,108 @@ std::string shortened(const std::string &name)
     return name.substr(0, first) + "…" + name.substr(last);
 }
 
+/// An axis from one round number to another.
+struct Axis
+{
+    double least;
+    double most;
+    double step;
+    double from; ///< where `least` stands, in the picture
+    double to;
+
+    double at(double value) const
+    {
+        const double bounded = std::isnan(value) ? least : std::clamp(value, least, most);
+        return from + (bounded - least) / (most - least) * (to - from);
+    }
+};
+
+/// A value that all fit on and none else asks for gets a range of its own.
+Axis axisOf(const std::vector<double> &values, double from, double to)
+{
+    double least = 0;
+    double most = 1;
+    bool isFirst = true;
+    for (const double value : values) {
+        if (!std::isfinite(value))
+            continue;
+        least = isFirst ? value : std::min(least, value);
+        most = isFirst ? value : std::max(most, value);
+        isFirst = false;
+    }
+    if (most - least <= 1e-9 * std::abs(most))
+        most = least + std::max(std::abs(least), 1e-3);
+    const double step = niceStep(most - least);
+    return {std::floor(least / step) * step, std::ceil(most / step) * step, step, from, to};
+}
+
+std::string circle(const PlanePoint &point, const Axis &x, const Axis &y, double radius, const char *style)
+{
+    return "<circle r=\"" + number(radius) + "\" cx=\"" + number(x.at(point.x)) + "\" cy=\""
+        + number(y.at(point.y)) + "\" " + style + "><title>" + markupText(point.name) + "</title></circle>";
+}
+
+std::string gridOf(const Axis &x, const Axis &y)
+{
+    std::string svg;
+    for (double value = y.least; value <= y.most + y.step / 2; value += y.step)
+        svg += "<path stroke=\"var(--line)\" d=\"M" + number(x.from) + ' ' + number(y.at(value)) + 'H'
+            + number(x.to) + "\"/><text text-anchor=\"end\" x=\"" + number(x.from - 6) + "\" y=\""
+            + number(y.at(value) + 4) + "\">" + number(value, "%g") + "</text>";
+    for (double value = x.least; value <= x.most + x.step / 2; value += x.step)
+        svg += "<path stroke=\"var(--line)\" d=\"M" + number(x.at(value)) + ' ' + number(y.from) + 'V'
+            + number(y.to) + "\"/><text text-anchor=\"middle\" x=\"" + number(x.at(value)) + "\" y=\""
+            + number(y.from + 16) + "\">" + number(value, "%g") + "</text>";
+    return svg;
+}
+
 } // namespace
+
+std::string numberText(double value, const char *format)
+{
+    std::array<char, 48> text{};
+    std::snprintf(text.data(), text.size(), format, value);
+    return text.data();
+}
+
+std::string planePlot(const std::vector<PlanePoint> &points, const std::string &xAxis,
+                      const std::string &yAxis, const std::optional<double> &level)
+{
+    constexpr double kTall = 420;
+    std::vector<double> xs;
+    std::vector<double> ys;
+    for (const PlanePoint &point : points) {
+        xs.insert(xs.end(), {point.x, point.interval[0], point.interval[1]});
+        ys.push_back(point.y);
+    }
+    if (level)
+        ys.push_back(*level);
+    const Axis x = axisOf(xs, kLeft, kWidth - kEdge);
+    const Axis y = axisOf(ys, kTall - 3 * kEdge, 2 * kEdge);
+    std::string svg = open(kTall) + "<title>" + markupText(yAxis) + "</title>" + gridOf(x, y);
+    std::vector<PlanePoint> joined;
+    std::ranges::copy_if(points, std::back_inserter(joined), &PlanePoint::isJoined);
+    std::ranges::stable_sort(joined, {}, &PlanePoint::x);
+    std::string path;
+    for (const PlanePoint &point : joined)
+        path += (path.empty() ? "M" : "L") + number(x.at(point.x)) + ' ' + number(y.at(point.y));
+    svg += "<path fill=\"none\" stroke=\"var(--f32)\" stroke-dasharray=\"4 3\" d=\"" + path + "\"/>";
+    if (level)
+        svg += "<path stroke=\"currentColor\" stroke-dasharray=\"2 3\" d=\"M" + number(x.from) + ' '
+            + number(y.at(*level)) + 'H' + number(x.to) + "\"/>";
+    for (const PlanePoint &point : points) {
+        if (point.isSolid)
+            svg += "<path stroke=\"var(--f32)\" d=\"M" + number(x.at(point.interval[0])) + ' '
+                + number(y.at(point.y)) + 'H' + number(x.at(point.interval[1])) + "\"/>";
+        svg += circle(point, x, y, 4,
+                      point.isSolid ? "fill=\"var(--f32)\"" : "fill=\"var(--ground)\" stroke=\"var(--f32)\"");
+        if (point.isMarked)
+            svg += circle(point, x, y, 9, "fill=\"none\" stroke=\"var(--f16)\" stroke-width=\"2\"");
+    }
+    return svg + "<text x=\"" + number(kLeft) + "\" y=\"12\">" + markupText(yAxis)
+        + "</text><text text-anchor=\"end\" x=\"" + number(kWidth - kEdge) + "\" y=\"" + number(kTall - 8)
+        + "\">" + markupText(xAxis) + "</text></svg>\n";
+}
 
 std::string linePlot(const std::vector<Mark> &marks, const std::string &axis)
 {

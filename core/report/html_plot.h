@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,5 +26,23 @@ struct Bar
 
 /// The `most` largest, from the top down.
 std::string barPlot(std::vector<Bar> bars, const std::string &axis, std::size_t most);
+
+struct PlanePoint
+{
+    std::string name;
+    double x = 0;
+    std::array<double, 2> interval{}; ///< of x
+    double y = 0; ///< infinite and NaN stand at the border
+    bool isSolid = true; ///< else hollow
+    bool isMarked = false; ///< with a ring
+    bool isJoined = false; ///< to the other such ones, by a line from the left to the right
+};
+
+/// Points of a plane with intervals along x; each tells its name as a tooltip. level: a horizontal line there.
+std::string planePlot(const std::vector<PlanePoint> &points, const std::string &xAxis,
+                      const std::string &yAxis, const std::optional<double> &level);
+
+/// As printf has it.
+std::string numberText(double value, const char *format);
 
 } // namespace halftone::report

@@ -59,9 +59,11 @@ std::vector<std::string> filesOf(const ExportOptions &options, const io::LoadedM
     return files;
 }
 
-std::string reportPage(const Snapshot &snapshot, const Figures &figures, const std::string &graphSvg)
+std::string reportPage(const Snapshot &snapshot, const Figures &figures, const std::string &graphSvg,
+                       const report::FrontFigures *front)
 {
     report::PageContent content;
+    content.front = front;
     content.title = std::filesystem::path(snapshot.source->modelPath).filename().string();
     content.source = &snapshot.graph();
     content.converted = snapshot.converted.get();
@@ -117,8 +119,9 @@ Result<std::vector<std::string>> exportAll(const Snapshot &snapshot, const Figur
     }
     if (options.report) {
         written.push_back(options.prefix + ".html");
-        HALFTONE_CHECK(
-            writeWhole(written.back(), reportPage(shown, options.corrected ? Figures() : figures, graphSvg)));
+        HALFTONE_CHECK(writeWhole(
+            written.back(),
+            reportPage(shown, options.corrected ? Figures() : figures, graphSvg, options.front.get())));
     }
     return written;
 }

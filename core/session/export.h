@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/report/front_figures.h"
 #include "core/session/session.h"
 #include "core/session/snapshot.h"
 
@@ -22,6 +23,7 @@ struct ExportOptions
     /// The model to write in place of the snapshot's, as deriveCorrected() made it; null: the snapshot's own. Figures, which are not of it, are
     /// left out of the report.
     std::shared_ptr<const mixed::ConvertedModel> corrected = nullptr;
+    std::shared_ptr<const report::FrontFigures> front = nullptr; ///< for the report; null: no search was made
 };
 
 /// The files that exportAll() will write of a model made from `source`.
@@ -29,7 +31,9 @@ std::vector<std::string> filesOf(const ExportOptions &options, const io::LoadedM
 
 /// The self-contained page that `report` writes too. Figures of another revision are left out.
 /// graphSvg  the picture of the graph; empty: none
-std::string reportPage(const Snapshot &snapshot, const Figures &figures, const std::string &graphSvg);
+/// front     of a search for the layers that must stay wide; null: none
+std::string reportPage(const Snapshot &snapshot, const Figures &figures, const std::string &graphSvg,
+                       const report::FrontFigures *front = nullptr);
 
 /// Writes them, each whole or not at all, and gives their paths. The parameters are stored in the target type where all
 /// their readers want it if the policy says so, else as they were.

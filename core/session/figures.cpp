@@ -92,8 +92,13 @@ struct LatencyMeter::Kept
     std::string backend;
     unsigned threads = 0;
     std::optional<profile::PlanMaker> maker;
+    Shapes known; ///< of variables
     Plan wide;
 
+    Result<Plan> mixedPlan(const Snapshot &snapshot) const
+    {
+        return planOf(*maker, snapshot.converted->model, known, *snapshot.policy);
+    }
     bool isFor(const Snapshot &snapshot, const LatencyOptions &options) const
     {
         return maker && shapes == snapshot.shapes && backend == options.backend && threads == options.threads;
@@ -107,26 +112,34 @@ LatencyMeter::LatencyMeter()
 
 LatencyMeter::~LatencyMeter() = default;
 
-Result<LatencyFigures> LatencyMeter::measure(const Snapshot &snapshot, const LatencyOptions &options,
-                                             const Progress &progress)
+Result<void> LatencyMeter::keepWide(const Snapshot &snapshot, const LatencyOptions &options,
+                                    const Progress &progress)
 {
     if (!snapshot.converted)
         return badInput({}, "no conversion to measure");
-    HALFTONE_TRY(const Shapes known, shapesOfVariables(snapshot));
+    HALFTONE_TRY(Shapes known, shapesOfVariables(snapshot));
     if (!m_kept->isFor(snapshot, options)) {
         m_kept = std::make_unique<Kept>();
         HALFTONE_TRY(m_kept->maker, profile::PlanMaker::create(options.backend, options.threads));
         m_kept->shapes = snapshot.shapes;
+        m_kept->known = std::move(known);
         m_kept->backend = options.backend;
         m_kept->threads = options.threads;
     }
-    const profile::PlanMaker &maker = *m_kept->maker;
     if (!m_kept->wide) {
         progress.tell(0, "preparing float32");
-        HALFTONE_TRY(m_kept->wide, planOf(maker, snapshot.source->model, known, policy::Policy()));
+        HALFTONE_TRY(m_kept->wide,
+                     planOf(*m_kept->maker, snapshot.source->model, m_kept->known, policy::Policy()));
     }
+    return {};
+}
+
+Result<LatencyFigures> LatencyMeter::measure(const Snapshot &snapshot, const LatencyOptions &options,
+                                             const Progress &progress)
+{
+    HALFTONE_CHECK(keepWide(snapshot, options, progress));
     LatencyFigures figures;
-    figures.native = maker.backend().support(snapshot.policy->target) == kernels::Support::Native;
+    figures.native = m_kept->maker->backend().support(snapshot.policy->target) == kernels::Support::Native;
     const auto part = [&progress](double from, double share) {
         return Progress{progress.stop, [&progress, from, share](double done, std::string_view what) {
                             progress.tell(from + share * done, what);
@@ -135,12 +148,30 @@ Result<LatencyFigures> LatencyMeter::measure(const Snapshot &snapshot, const Lat
     HALFTONE_TRY(figures.fp32, profile::measureLatency(*m_kept->wide, options.settings, part(0.1, 0.3)));
     if (!figures.native)
         return figures;
-    HALFTONE_TRY(const Plan mixed, planOf(maker, snapshot.converted->model, known, *snapshot.policy));
+    HALFTONE_TRY(const Plan mixed, m_kept->mixedPlan(snapshot));
     HALFTONE_TRY(figures.mixed, profile::measureLatency(*mixed, options.settings, part(0.4, 0.3)));
     nameSources(snapshot, figures.mixed);
     HALFTONE_TRY(figures.versus,
                  profile::measureVersus(*mixed, *m_kept->wide, options.settings, 1, part(0.7, 0.3)));
     return figures;
+}
+
+Result<profile::Versus> LatencyMeter::versus(const Snapshot &snapshot, const LatencyOptions &options,
+                                             const Progress &progress)
+{
+    HALFTONE_CHECK(keepWide(snapshot, options, progress));
+    HALFTONE_TRY(const Plan mixed, m_kept->mixedPlan(snapshot));
+    return profile::measureVersus(*mixed, *m_kept->wide, options.settings, 1, progress);
+}
+
+Result<profile::Latency> LatencyMeter::steps(const Snapshot &snapshot, const LatencyOptions &options,
+                                             const Progress &progress)
+{
+    HALFTONE_CHECK(keepWide(snapshot, options, progress));
+    HALFTONE_TRY(const Plan mixed, m_kept->mixedPlan(snapshot));
+    HALFTONE_TRY(profile::Latency latency, profile::measureLatency(*mixed, options.settings, progress));
+    nameSources(snapshot, latency);
+    return latency;
 }
 
 void gatherByNode(Figures &figures, const graph::Graph &source)

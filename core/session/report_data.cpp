@@ -60,6 +60,17 @@ Result<void> takeShapes(const jobs::ExampleOptions &data, Document &document)
     return {};
 }
 
+Result<std::optional<report::FrontFigures>> frontOf(const ReportRequest &request)
+{
+    if (request.front.empty())
+        return std::optional<report::FrontFigures>();
+    HALFTONE_TRY(const auto mapped, MappedFile::open(request.front));
+    auto front = report::readFront(mapped->text());
+    if (!front.ok())
+        return inFile(std::move(front).error(), request.front);
+    return std::optional(std::move(front).value());
+}
+
 void addIfNamed(std::vector<jobs::FieldFile> &files, Field field, const std::string &path)
 {
     if (!path.empty())
@@ -85,6 +96,8 @@ Result<std::vector<jobs::FieldFile>> reportFiles(const ReportRequest &request)
     addIfNamed(files, Field::Model,
                params.empty() ? io::paramsBeside(symbol).value_or(std::string()) : params);
     addIfNamed(files, Field::Policy, request.policyPath);
+    if (!request.front.empty())
+        files.push_back({Field::None, request.front, "front"});
     if (data) {
         const std::vector<jobs::FieldFile> examples = jobs::exampleFiles(*data, symbol);
         files.insert(files.end(), examples.begin(), examples.end());
@@ -94,6 +107,7 @@ Result<std::vector<jobs::FieldFile>> reportFiles(const ReportRequest &request)
 
 Result<std::string> makeReport(const ReportRequest &request, const Progress &progress)
 {
+    HALFTONE_TRY(const std::optional<report::FrontFigures> front, frontOf(request));
     HALFTONE_TRY(Opened opened, openPath(request));
     if (request.data)
         opened.data = request.data;
@@ -125,7 +139,7 @@ Result<std::string> makeReport(const ReportRequest &request, const Progress &pro
         figures.latencyRevision = snapshot->revision;
     }
     HALFTONE_TRY(const std::string picture, graphPicture(*snapshot, progress));
-    return reportPage(*snapshot, figures, picture);
+    return reportPage(*snapshot, figures, picture, front ? &*front : nullptr);
 }
 
 } // namespace halftone::session

@@ -20,6 +20,7 @@ struct ReportRequest
     std::string hardware; ///< a built-in chip, "this" or a file; empty: as the policy says
     std::optional<jobs::ExampleOptions> data; ///< in place of the session's
     unsigned threads = 0; ///< 0: as many as the machine has
+    std::string front; ///< what `tune --out` wrote; empty: none
     bool latency = false; ///< measure too
     backends::Arithmetic arithmetic = backends::Arithmetic::Defined; ///< of the comparison
 };

@@ -19,16 +19,24 @@ std::string formatted(const char *format, double one, double other)
     return text.data();
 }
 
-/// What `label` would change for one group, all else as it is: decibels lost and milliseconds gained.
-std::pair<double, double> changeTo(const Front &front, const Labels &labels, std::size_t group, Label label)
+/// What a network loses and takes as it is and with another label of one group.
+struct Difference
+{
+    double before = 0; ///< dB
+    double after = 0;
+    double gained = 0; ///< milliseconds
+    bool isFirst = false; ///< as it is it loses nothing
+};
+
+Difference changeTo(const Front &front, const Labels &labels, std::size_t group, Label label)
 {
     Labels other = labels;
     other[group] = label;
     const Surrogate surrogate = front.surrogate();
     const double before = std::max(front.kappa * surrogate.error(labels), kNoDistance);
     const double after = std::max(front.kappa * surrogate.error(other), kNoDistance);
-    return {decibelsOf(before) - decibelsOf(after),
-            (surrogate.microseconds(labels) - surrogate.microseconds(other)) / 1e3};
+    return {decibelsOf(before), decibelsOf(after),
+            (surrogate.microseconds(labels) - surrogate.microseconds(other)) / 1e3, before <= kNoDistance};
 }
 
 std::string titleOf(Label label, std::string_view target)
@@ -114,11 +122,15 @@ std::string reasonOf(const Front &front, const Labels &labels, std::size_t group
     Label other = labels[group] == Label::Float32 ? Label::Target : Label::Float32;
     if (!of.costs.allows(other))
         other = Label::Int8;
-    const auto [lost, gained] = changeTo(front, labels, group, other);
-    if (labels[group] == Label::Float32)
-        return now + ": " + titleOf(other, target)
-            + formatted(" would cost %.1f dB for %.3f ms", lost, gained);
-    return now + formatted(": costs %.1f dB for %.3f ms", -lost, -gained);
+    const Difference change = changeTo(front, labels, group, other);
+    const bool isWide = labels[group] == Label::Float32;
+    if (isWide && change.isFirst)
+        return now + ": lowering it to " + titleOf(other, target)
+            + formatted(" leaves %.1f dB for %.3f ms", change.after, change.gained);
+    if (isWide)
+        return now + ": lowering it to " + titleOf(other, target)
+            + formatted(" costs %.1f dB for %.3f ms", change.before - change.after, change.gained);
+    return now + formatted(": costs %.1f dB, saves %.3f ms", change.after - change.before, -change.gained);
 }
 
 } // namespace halftone::tune

@@ -80,9 +80,11 @@ OrderedJson frontJson(const Front &front, const std::vector<std::string> &polici
     for (const Group &group : front.groups)
         json["groups"].push_back(groupJson(group));
     json["kappa"] = front.kappa;
+    json["lower_bound_gap"] = front.lowerBoundGap;
     json["evaluations"] = front.evaluations;
     json["passes"] = front.passes;
     json["seconds"] = front.seconds;
+    json["errors_seconds"] = front.errorsSeconds;
     json["stopped_by"] = nameOf(front.stoppedBy);
     return json;
 }

@@ -8,11 +8,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
+#include <utility>
 
 namespace halftone::tune {
 namespace {
 
-constexpr double kTimedSeconds = 0.15; // of each network, in turns with float32
+constexpr double kTimedSeconds = 0.15; // of each network's steps
+constexpr double kVersusSeconds = 0.25; // of each network in turns with float32
+constexpr std::size_t kFewestPairs = 9; // of runs, for an interval
+constexpr int kLongest = 4; // times as long, where runs differ much
+constexpr double kNarrow = 0.03; // of a network's time, on either side
 constexpr double kUnfittedNanoseconds = 0.15; // an element, where nothing was converted: 6 bytes at 40 GB/s
 
 /// The worst output decides.
@@ -42,6 +48,8 @@ struct ModelOracle::State
     std::vector<Group> groups; ///< once profiled
     double wideMs = 0; ///< float32's median: the measure of all times
     std::uint64_t revision = 0;
+    using Known = std::pair<policy::Policy, profile::Versus>;
+    std::vector<Known> known; ///< networks that profile() has timed
 
     const graph::Graph &graph() const { return task.source->model.graph; }
 
@@ -80,13 +88,70 @@ struct ModelOracle::State
         return {};
     }
 
-    Result<session::LatencyFigures> timed(const session::Snapshot &snapshot, const Progress &progress)
+    session::LatencyOptions optionsFor(double seconds, std::size_t least, std::size_t most) const
     {
         session::LatencyOptions options = task.latency;
-        const double repeats = wideMs > 0 ? kTimedSeconds * 1e3 / wideMs : 5;
-        options.settings.repeats = static_cast<std::size_t>(std::clamp(repeats, 5.0, 40.0));
+        const double repeats = wideMs > 0 ? seconds * 1e3 / wideMs : 0;
+        options.settings.repeats = std::clamp(static_cast<std::size_t>(repeats), least, most);
         options.settings.warmup = 2;
-        return meter.measure(snapshot, options, progress);
+        return options;
+    }
+
+    Result<session::LatencyFigures> timed(const session::Snapshot &snapshot, const Progress &progress)
+    {
+        const session::LatencyOptions options = optionsFor(kTimedSeconds, 5, 40);
+        HALFTONE_TRY(session::LatencyFigures figures, meter.measure(snapshot, options, progress));
+        if (figures.native && options.settings.repeats >= kFewestPairs)
+            known.emplace_back(*snapshot.policy, forAnotherMedian(figures.versus));
+        return figures;
+    }
+
+    /// In turns with float32, again and longer where the machine was not quiet. What profile() has timed is not timed again.
+    Result<profile::Versus> versusOf(const session::Snapshot &snapshot, const Progress &progress)
+    {
+        const auto found = std::ranges::find(known, *snapshot.policy, &Known::first);
+        if (found != known.end() && isNarrow(found->second))
+            return found->second;
+        for (int longer = 1;; longer *= 2) {
+            HALFTONE_TRY(profile::Versus versus,
+                         meter.versus(snapshot,
+                                      optionsFor(longer * kVersusSeconds, kFewestPairs, 60 * longer),
+                                      progress));
+            versus = forAnotherMedian(versus);
+            if (isNarrow(versus) || longer >= kLongest)
+                return versus;
+        }
+    }
+
+    /// The interval of a median says where the true one lies. Another measurement's median, which is what a person holds against it, is as
+    /// far off again by itself: the half widths are √2 times as large.
+    static profile::Versus forAnotherMedian(profile::Versus versus)
+    {
+        for (double &end : versus.ci95)
+            end = versus.ratio + std::numbers::sqrt2 * (end - versus.ratio);
+        return versus;
+    }
+    static bool isNarrow(const profile::Versus &versus)
+    {
+        return versus.ci95[1] - versus.ci95[0] <= 2 * kNarrow * versus.ratio;
+    }
+
+    Result<Measurement> errorsOf(const session::Snapshot &snapshot, const Progress &progress)
+    {
+        HALFTONE_TRY(const jobs::CompareOutcome outcome,
+                     comparison.compare(snapshot, task.compare, progress));
+        Measurement measured;
+        measured.sqnrDb = sqnrOf(outcome.comparison);
+        measured.isClean = isClean(outcome.comparison);
+        if (outcome.reference && outcome.other) {
+            measured.top1 = outcome.other->top1;
+            measured.top1Reference = outcome.reference->top1;
+        }
+        if (const auto &outputs = outcome.comparison.outputs; !outputs.empty() && outputs[0].agreement)
+            measured.top1Agreement = outputs[0].agreement->top1;
+        measured.milliseconds = wideMs;
+        measured.ci95 = {wideMs, wideMs};
+        return measured;
     }
 
     /// Every node that a list lowers in int8, where it has a form.
@@ -122,7 +187,8 @@ struct ModelOracle::State
                     && tunable++ % period < period / 2)
                     labels[k] = Label::Target;
             HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(oracle.policyFor(labels), progress));
-            HALFTONE_TRY(const session::LatencyFigures figures, timed(snapshot, progress));
+            HALFTONE_TRY(const profile::Latency latency,
+                         meter.steps(snapshot, optionsFor(kTimedSeconds / 3, 3, 20), progress));
             double count = 0;
             double elements = 0;
             for (const Link &link : network.links) {
@@ -130,8 +196,7 @@ struct ModelOracle::State
                 count += times;
                 elements += times * link.elements;
             }
-            const double beyond
-                = std::max(0.0, figures.mixed.sumOfLayersMs * 1e3 - sums.microseconds(labels));
+            const double beyond = std::max(0.0, latency.sumOfLayersMs * 1e3 - sums.microseconds(labels));
             cc += count * count;
             ce += count * elements;
             ee += elements * elements;
@@ -180,8 +245,11 @@ Result<Network> ModelOracle::profile(const Progress &progress)
                                + ", which this machine emulates: its times say nothing",
                            "a type that it computes in");
     state.wideMs = narrowTimes.versus.medianMs;
-    HALFTONE_TRY(narrowTimes, state.timed(narrow, progress)); // as often as such a network needs
-    state.wideMs = narrowTimes.versus.medianMs;
+    if (const double wanted = kTimedSeconds * 1e3 / state.wideMs; wanted > 7) { // more often than at first
+        state.known.clear();
+        HALFTONE_TRY(narrowTimes, state.timed(narrow, progress));
+        state.wideMs = narrowTimes.versus.medianMs;
+    }
     const LabelledRun narrowRun{narrow.converted.get(), &narrowTimes.mixed};
     const graph::Model &model = state.task.source->model;
     const infer::ShapeMap &shapes = *state.task.shapes;
@@ -214,23 +282,6 @@ std::string basisOf(const TuneTask &task)
         + (task.hasInt8 ? "; int8" : "");
 }
 
-policy::Policy policyFor(const policy::Policy &base, const graph::Graph &graph,
-                         const std::vector<Group> &groups, const Labels &labels)
-{
-    policy::Policy policy = base;
-    for (std::size_t k = 0; k < groups.size(); ++k) {
-        if (labels[k] == Label::Target)
-            continue;
-        for (const graph::NodeId id : groups[k].decided) {
-            const graph::NodeDef &node = graph.node(id);
-            const bool isInt8 = labels[k] == Label::Int8 && policy::hasInt8Form(*graph.dialect(), node.op);
-            if (labels[k] == Label::Float32 || isInt8)
-                policy.nodeOverrides.emplace(node.name, isInt8 ? tensor::DType::I8 : tensor::DType::F32);
-        }
-    }
-    return policy;
-}
-
 policy::Policy ModelOracle::policyFor(const Labels &labels) const
 {
     return tune::policyFor(*m_state->task.policy, m_state->graph(), m_state->groups, labels);
@@ -250,28 +301,23 @@ Result<double> ModelOracle::errorAlone(std::size_t group, Label label, const Pro
     return errorOf(sqnrOf(outcome.comparison));
 }
 
+Result<Measurement> ModelOracle::compare(const Labels &labels, const Progress &progress)
+{
+    HALFTONE_TRY(const session::Snapshot snapshot, m_state->snapshotOf(policyFor(labels), progress));
+    return m_state->errorsOf(snapshot, progress);
+}
+
 Result<Measurement> ModelOracle::measure(const Labels &labels, const Progress &progress)
 {
     HALFTONE_TRY(const session::Snapshot snapshot, m_state->snapshotOf(policyFor(labels), progress));
-    HALFTONE_TRY(const jobs::CompareOutcome outcome,
-                 m_state->comparison.compare(snapshot, m_state->task.compare, progress));
-    Measurement measured;
+    HALFTONE_TRY(Measurement measured, m_state->errorsOf(snapshot, progress));
     // Float32 is the measure of all times: against itself there is only noise to be found.
     if (std::ranges::any_of(labels, [](Label label) { return label != Label::Float32; })) {
-        HALFTONE_TRY(const session::LatencyFigures figures, m_state->timed(snapshot, progress));
-        measured.ratio = figures.versus.ratio;
-        measured.ci95 = figures.versus.ci95;
+        HALFTONE_TRY(const profile::Versus versus, m_state->versusOf(snapshot, progress));
+        measured.ratio = versus.ratio;
+        measured.milliseconds = measured.ratio * m_state->wideMs;
+        measured.ci95 = {versus.ci95[0] * m_state->wideMs, versus.ci95[1] * m_state->wideMs};
     }
-    measured.sqnrDb = sqnrOf(outcome.comparison);
-    measured.isClean = isClean(outcome.comparison);
-    if (outcome.reference && outcome.other) {
-        measured.top1 = outcome.other->top1;
-        measured.top1Reference = outcome.reference->top1;
-    }
-    if (const auto &outputs = outcome.comparison.outputs; !outputs.empty() && outputs[0].agreement)
-        measured.top1Agreement = outputs[0].agreement->top1;
-    measured.milliseconds = measured.ratio * m_state->wideMs;
-    measured.ci95 = {measured.ci95[0] * m_state->wideMs, measured.ci95[1] * m_state->wideMs};
     return measured;
 }
 

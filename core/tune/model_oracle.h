@@ -3,6 +3,7 @@
 #include "core/jobs/compare.h"
 #include "core/session/figures.h"
 #include "core/session/live_comparison.h"
+#include "core/tune/adopt.h"
 #include "core/tune/grouping.h"
 
 #include <memory>
@@ -36,6 +37,8 @@ public:
     void resume(const Network &network) override;
     Result<double> errorAlone(std::size_t group, Label label, const Progress &progress) override;
     Result<Measurement> measure(const Labels &labels, const Progress &progress) override;
+    /// The same, but for times: they are float32's.
+    Result<Measurement> compare(const Labels &labels, const Progress &progress);
 
     /// The policy that gives these labels: the task's, and a node override for each node of a group that is not as its lists say.
     /// Needs: profile()
@@ -45,9 +48,5 @@ private:
     struct State;
     std::unique_ptr<State> m_state;
 };
-
-/// The same for a front that was found before, with groups of this model.
-policy::Policy policyFor(const policy::Policy &base, const graph::Graph &graph,
-                         const std::vector<Group> &groups, const Labels &labels);
 
 } // namespace halftone::tune

@@ -89,8 +89,10 @@ private:
                 const double share
                     = 0.15 + 0.5 * static_cast<double>(done) / static_cast<double>(m_front.groups.size());
                 m_progress.tell(share, "error of " + group.name + " alone");
+                const Clock::time_point begin = Clock::now();
                 HALFTONE_TRY(const double error,
                              m_oracle.errorAlone(k, label, Progress{m_progress.stop, {}}));
+                m_front.errorsSeconds += std::chrono::duration<double>(Clock::now() - begin).count();
                 ++m_front.passes;
                 takeError(group, label, error);
             }
@@ -117,7 +119,8 @@ private:
 
     Result<void> measureHull()
     {
-        const std::vector<Labels> hull = m_front.surrogate().hull();
+        auto [hull, gap] = m_front.surrogate().hullWithGap();
+        m_front.lowerBoundGap = gap;
         for (const Labels &labels : hull)
             predict(labels, Origin::Hull);
         tell();

@@ -6,6 +6,7 @@
 #include <bitset>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -47,15 +48,6 @@ public:
 private:
     double m_factor = 0;
 };
-
-double objective(const Surrogate &surrogate, const Labels &labels, double lambda)
-{
-    double sum = surrogate.microseconds(labels);
-    for (std::size_t k = 0; k < labels.size(); ++k)
-        sum += costOf(surrogate.groups[k], labels[k], lambda)
-            - surrogate.groups[k].microseconds[indexOf(labels[k])];
-    return sum;
-}
 
 /// The best labels of which each is one of two: exact. `half` is what the cut calls 16 bit.
 /// wide, half  by group; equal where the group is fixed
@@ -133,6 +125,47 @@ Labels expanded(const Surrogate &surrogate, const Labels &now, Label label, doub
     return labels;
 }
 
+/// Of one label: the groups that have it where each pays `price` for that (below 0: is paid), and conversions to it cost what they do. Gives
+/// the least sum of both.
+double cheapestPart(const Surrogate &surrogate, const Scale &scale, Label label,
+                    const std::vector<double> &price, std::vector<bool> &has)
+{
+    TypeCut cut;
+    std::vector<Term> terms;
+    std::vector<std::size_t> free;
+    for (std::size_t k = 0; k < price.size(); ++k) {
+        const GroupCosts &group = surrogate.groups[k];
+        if (!group.allows(label) || group.isFixed()) {
+            terms.push_back(group.allows(label) ? TypeCut::kHalf : TypeCut::kFloat32);
+            continue;
+        }
+        terms.push_back(cut.addNode(false));
+        free.push_back(k);
+        cut.addCosts(terms[k], scale.of(std::max(price[k], 0.0)), scale.of(std::max(-price[k], 0.0)));
+    }
+    for (const Link &link : surrogate.links) {
+        const Term wanted = cut.addNode(false); // some reader has the label
+        for (const std::size_t reader : link.readers)
+            cut.require(terms[reader], wanted);
+        cut.addCostBetween(wanted, terms[link.producer], scale.of(link.castMicroseconds));
+    }
+    const std::vector<bool> halves = cut.solve();
+    has.clear();
+    for (const Term term : terms)
+        has.push_back(term == TypeCut::kHalf);
+    std::size_t place = 0; // solve() tells nodes in the order in which they came, groups first
+    for (const std::size_t k : free)
+        has[k] = halves[place++];
+    double sum = 0;
+    for (std::size_t k = 0; k < price.size(); ++k)
+        sum += has[k] ? price[k] : 0;
+    for (const Link &link : surrogate.links) {
+        const bool isWanted = std::ranges::any_of(link.readers, [&](std::size_t r) { return has[r]; });
+        sum += isWanted && !has[link.producer] ? link.castMicroseconds : 0;
+    }
+    return sum;
+}
+
 /// Each group narrowed to `label` where it may be, else as wide as it must.
 Labels narrowed(const Surrogate &surrogate, Label label)
 {
@@ -200,9 +233,9 @@ Labels Surrogate::cheapest(double lambda) const
     Labels best = cutBetween(*this, wide, narrowed(*this, Label::Target), lambda);
     if (!hasInt8)
         return best;
-    double least = objective(*this, best, lambda);
+    double least = objective(best, lambda);
     const auto take = [&](Labels labels) {
-        const double cost = objective(*this, labels, lambda);
+        const double cost = objective(labels, lambda);
         const bool isBetter = cost < least - 1e-12 * std::abs(least);
         if (isBetter) {
             least = cost;
@@ -219,8 +252,52 @@ Labels Surrogate::cheapest(double lambda) const
     return best;
 }
 
-std::vector<Labels> Surrogate::hull() const
+double Surrogate::objective(const Labels &labels, double lambda) const
 {
+    double sum = microseconds(labels);
+    for (std::size_t k = 0; k < labels.size(); ++k)
+        sum += costOf(groups[k], labels[k], lambda) - groups[k].microseconds[indexOf(labels[k])];
+    return sum;
+}
+
+double Surrogate::lowerBound(double lambda, double reached) const
+{
+    constexpr int kSteps = 60;
+    constexpr double kEnough = 1e-4; // of the sum
+    const Scale scale(*this, lambda);
+    std::vector<double> given(groups.size(), 0); // by group: what each of its labels is paid
+    double best = -std::numeric_limits<double>::infinity();
+    double reach = 1; // of a step, in parts of what Polyak's would be
+    for (int step = 0; step < kSteps && reached - best > kEnough * std::abs(reached); ++step) {
+        double bound = std::accumulate(given.begin(), given.end(), 0.0);
+        std::vector<int> times(groups.size(), 0); // labels that take the group
+        for (const Label label : kLabels) {
+            std::vector<double> price(groups.size(), 0);
+            for (std::size_t k = 0; k < groups.size(); ++k)
+                price[k] = costOf(groups[k], label, lambda) - given[k];
+            std::vector<bool> has;
+            bound += cheapestPart(*this, scale, label, price, has);
+            for (std::size_t k = 0; k < groups.size(); ++k)
+                times[k] += has[k] ? 1 : 0;
+        }
+        reach *= bound > best ? 1 : 0.7;
+        best = std::max(best, bound);
+        double norm = 0;
+        for (const int count : times)
+            norm += (1.0 - count) * (1.0 - count);
+        if (norm == 0)
+            break; // one label each: no labels are cheaper than these
+        for (std::size_t k = 0; k < groups.size(); ++k)
+            given[k] += reach * (reached - bound) / norm * (1.0 - times[k]);
+    }
+    return best;
+}
+
+Surrogate::Hull Surrogate::hullWithGap() const
+{
+    const bool isExact = std::ranges::none_of(
+        groups, [](const GroupCosts &g) { return g.allows(Label::Int8) && g.allows(Label::Target); });
+    double gap = 0;
     struct Corner
     {
         Labels labels;
@@ -239,7 +316,7 @@ std::vector<Labels> Surrogate::hull() const
     // Nothing is gained by losing less, but among equally fast ones the one that loses least is wanted.
     Corner fastest = cornerOf(cheapest(most > 0 ? 1e-9 * corners[0].microseconds / most : 0));
     if (fastest.microseconds >= corners[0].microseconds)
-        return {corners[0].labels};
+        return {{corners[0].labels}, 0};
     std::vector<std::pair<Corner, Corner>> open{{corners[0], fastest}};
     while (!open.empty()) {
         const auto [slow, fast] = std::move(open.back());
@@ -250,8 +327,10 @@ std::vector<Labels> Surrogate::hull() const
             continue;
         const double lambda = gained / lost;
         Corner between = cornerOf(cheapest(lambda));
-        const double reached = between.microseconds + lambda * between.error;
         const double line = slow.microseconds + lambda * slow.error;
+        const double reached = std::min(between.microseconds + lambda * between.error, line);
+        if (!isExact)
+            gap = std::max(gap, (reached - lowerBound(lambda, reached)) / std::max(reached, 1e-12));
         if (reached >= line * (1 - 1e-9))
             continue;
         open.emplace_back(slow, between);
@@ -268,7 +347,7 @@ std::vector<Labels> Surrogate::hull() const
         least = corner.microseconds;
         labels.push_back(std::move(corner.labels));
     }
-    return labels;
+    return {std::move(labels), gap};
 }
 
 } // namespace halftone::tune

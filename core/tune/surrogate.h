@@ -64,9 +64,23 @@ struct Surrogate
     /// and Zabih, "Fast approximate energy minimization via graph cuts", PAMI 2001, α-expansion).
     Labels cheapest(double lambda) const;
 
+    /// No labels have less microseconds + lambda · error than this: the best that multipliers find of what each label costs by itself
+    /// (Lagrangian decomposition over labels, each part a minimum cut; Komodakis, Paragios and Tziritas, "MRF energy minimization and beyond via
+    /// dual decomposition", PAMI 2011). reached: of some labels, above which nothing need be sought.
+    double lowerBound(double lambda, double reached) const;
+
     /// All that cheapest() can give, from the widest labels to the fastest: the lower convex hull of what a network loses and
     /// takes. Each loses more and takes less than the one before.
-    std::vector<Labels> hull() const;
+    std::vector<Labels> hull() const { return hullWithGap().corners; }
+    struct Hull
+    {
+        std::vector<Labels> corners;
+        /// By how much of itself, at most, a corner's sum is above what any labels could have where that corner is the best one; 0 with two
+        /// labels, which are solved exactly.
+        double gap = 0;
+    };
+    Hull hullWithGap() const;
+    double objective(const Labels &labels, double lambda) const; ///< microseconds + lambda · error
 
     Labels widest() const; ///< every group as wide as it may be
 };

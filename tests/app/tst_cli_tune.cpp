@@ -1,11 +1,14 @@
 #include "tests/support/call_cli.h"
 #include "tests/support/sample_files.h"
 
+#include <QElapsedTimer>
 #include <QFile>
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QThread>
+
+#include <csignal>
 
 using halftone::test::callCli;
 using halftone::test::CliOutcome;
@@ -46,6 +49,15 @@ json pointsOf(const CliOutcome &outcome)
     return points;
 }
 
+json allPoints(const json &front)
+{
+    json points = front["points"];
+    const json others = front["measured"];
+    for (const json &point : others)
+        points.push_back(point);
+    return points;
+}
+
 } // namespace
 
 class TestCliTune : public QObject
@@ -71,6 +83,10 @@ private Q_SLOTS:
     void everyPointsPolicyGivesItsErrorAgain();
     void bothFormatsAreTuned();
     void aRecordedSearchGivesTheSamePoints();
+    void errorsAreTheSameWithAnyThreadsAndBatches();
+    void whoInterruptsWaitsLessThanASecond();
+    void aReportHasTheFront();
+    void anAdoptedPolicyIsTunedAnew();
     void whatWasKilledGoesOn();
     void aStateOfAnotherSearchIsRefused();
     void whatIsPickedIsWhatItsPolicyConverts();
@@ -112,10 +128,7 @@ void TestCliTune::theFrontIsMeasuredAndFasterThanFloat32()
 /// Of another command, over the same examples: to the bit, whatever the threads and the examples at a time.
 void TestCliTune::everyPointsPolicyGivesItsErrorAgain()
 {
-    json points = m_first.json()["points"];
-    const json others = m_first.json()["measured"];
-    for (const json &point : others)
-        points.push_back(point);
+    const json points = allPoints(m_first.json());
     QVERIFY(points.size() >= 2);
     for (const json &point : points) {
         const CliOutcome compared
@@ -147,13 +160,106 @@ void TestCliTune::aRecordedSearchGivesTheSamePoints()
              contentOf(m_folder.filePath("s.json"))); // nothing new was asked
 }
 
+/// Groups alone and whole networks lose the same, to the bit, whatever computes them side by side.
+void TestCliTune::errorsAreTheSameWithAnyThreadsAndBatches()
+{
+    const json first = m_first.json();
+    for (const QStringList &more :
+         {QStringList{"--threads", "1"}, QStringList{"--threads", "3", "--batch", "5"}}) {
+        QTemporaryDir folder;
+        const CliOutcome outcome = callCli(tuneOf(kSample, folder.filePath("f.json"), more));
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        const json front = outcome.json();
+        QCOMPARE(front["groups"].size(), first["groups"].size());
+        for (std::size_t k = 0; k < front["groups"].size(); ++k)
+            for (const auto &[label, figures] : front["groups"][k]["labels"].items())
+                QCOMPARE(figures["sqnr_db"], first["groups"][k]["labels"][label]["sqnr_db"]);
+        std::size_t common = 0;
+        const json points = allPoints(front);
+        const json others = allPoints(first);
+        for (const json &point : points)
+            for (const json &other : others)
+                if (point["labels"] == other["labels"]) {
+                    QCOMPARE(point["sqnr_db"], other["sqnr_db"]);
+                    ++common;
+                }
+        QVERIFY(common >= 2); // the ends at least
+    }
+}
+
+/// At any moment, within a second, with what was found and a record to go on from.
+void TestCliTune::whoInterruptsWaitsLessThanASecond()
+{
+    for (const unsigned long milliseconds : {400U, 900U, 1700U}) {
+        QTemporaryDir folder;
+        QProcess process;
+        QStringList call = tuneOf(kSample, folder.filePath("f.json"), {"--state", folder.filePath("s.json")});
+        call[call.indexOf("--examples") + 1] = "500"; // one evaluation takes long
+        process.start(QStringLiteral(HALFTONE_CLI), call);
+        QVERIFY(process.waitForStarted());
+        QThread::msleep(milliseconds);
+        QElapsedTimer clock;
+        clock.start();
+        ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+        QVERIFY(process.waitForFinished());
+        QVERIFY2(clock.elapsed() < 1000, qPrintable(QString::number(clock.elapsed())));
+        if (QFile::exists(folder.filePath("f.json")))
+            QCOMPARE(jsonIn(folder.filePath("f.json"))["stopped_by"], json("cancelled"));
+    }
+}
+
+/// Its plane, and the reasons of the policy that was taken over.
+void TestCliTune::aReportHasTheFront()
+{
+    QTemporaryDir folder;
+    const json front = m_first.json();
+    const std::size_t last = front["points"].size() - 1;
+    const std::string policy = front["points"][last]["policy"];
+    const QStringList call{"report",   kSample,
+                           "--front",  m_folder.filePath("f.json"),
+                           "--policy", QString::fromStdString(policy),
+                           "--out",    folder.filePath("r.html")};
+    const CliOutcome outcome = callCli(call);
+    QVERIFY2(outcome.code == 0, outcome.err.constData());
+    const QByteArray page = contentOf(folder.filePath("r.html"));
+    QVERIFY(page.contains("Error against time"));
+    QCOMPARE(page.count("<b>this one</b>"), 1);
+    for (const auto &[group, reason] : front["points"][last]["groups"].items())
+        QVERIFY2(page.contains(QByteArray::fromStdString(reason)), reason.dump().c_str());
+    QFile broken(folder.filePath("broken.json"));
+    QVERIFY(broken.open(QIODevice::WriteOnly));
+    broken.write("{\"points\": [{\"median_ms\": \"soon\"}]}");
+    broken.close();
+    QStringList bad = call;
+    bad[3] = broken.fileName();
+    const CliOutcome refused = callCli(bad);
+    QCOMPARE(refused.code, 2);
+    QVERIFY2(refused.err.contains("broken.json") && refused.err.contains("points[0].median_ms"),
+             refused.err.constData());
+}
+
+/// What a search has decided is searched again; what a person has decided stays.
+void TestCliTune::anAdoptedPolicyIsTunedAnew()
+{
+    QTemporaryDir folder;
+    const json front = m_first.json();
+    const std::string wide = front["points"][0]["policy"]; // every group in float32 by name
+    QVERIFY(!jsonIn(QString::fromStdString(wide))["reasons"].empty());
+    const CliOutcome again = callCli(tuneOf(kSample, folder.filePath("f.json"),
+                                            {"--policy", QString::fromStdString(wide), "--time", "1s"}));
+    QVERIFY2(again.code == 0, again.err.constData());
+    const json groups = again.json()["groups"];
+    for (std::size_t k = 0; k < groups.size(); ++k)
+        QCOMPARE(groups[k]["tunable"], front["groups"][k]["tunable"]);
+}
+
 /// Killed without a word at some moments: each time the record is whole, and holds no less than before.
 void TestCliTune::whatWasKilledGoesOn()
 {
     QTemporaryDir folder;
     const QString state = folder.filePath("s.json");
     std::size_t known = 0;
-    for (const unsigned long milliseconds : {300U, 900U}) {
+    for (const unsigned long milliseconds : {300U, 700U, 1300U}) {
         QProcess process;
         process.start(QStringLiteral(HALFTONE_CLI),
                       tuneOf(kSample, folder.filePath("f.json"), {"--state", state}));

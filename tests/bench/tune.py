@@ -5,10 +5,16 @@ INPUTS is an .npz or a folder of pictures that fits every MODEL. Printed for eac
 and to the whole front; passes over the examples, counted as whole ones (a group alone is half a pass, since only what lies behind it is
 computed) beside N/2 + 15 for each narrower label; the share of the final hypervolume after a quarter of the time; with --true, Spearman's
 rank correlation of what tune says each of N groups costs alone with what `compare` says of a model in which that group alone was
-lowered, and how long one conversion and run for each of these groups took beside the whole search.
+lowered, and how long one conversion and run for each of these groups took beside what tune took for one.
+--remeasure N: the fastest point offered is timed again N times, each by a process of its own; how many medians lie in its interval.
+--kills N: a search is killed N times at random moments; what its record holds never shrinks, and the end is as without.
+--interrupts N: SIGINT at random moments; the longest time to the end.
+The kind of CPU is printed first, since all of it goes by that.
 """
 import argparse
 import json
+import random
+import signal
 import subprocess
 import tempfile
 import time
@@ -23,6 +29,9 @@ parser.add_argument("--target", default="bfloat16")
 parser.add_argument("--int8", action="store_true")
 parser.add_argument("--limit")
 parser.add_argument("--true", type=int, default=0, metavar="N", help="groups that are lowered alone by compare, too")
+parser.add_argument("--remeasure", type=int, default=0, metavar="N")
+parser.add_argument("--kills", type=int, default=0, metavar="N")
+parser.add_argument("--interrupts", type=int, default=0, metavar="N")
 parser.add_argument("--more", default="", help="further options of both commands, such as '--preprocess F'")
 arguments = parser.parse_args()
 BEST_DB = 150  # errors below this are none: an axis needs an end
@@ -89,6 +98,81 @@ def alone(model, front, wide, folder):
     return told, true, seconds
 
 
+def cpu():
+    facts = dict(line.split(":", 1) for line in Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines() if ":" in line)
+    facts = {key.strip(): value.strip() for key, value in facts.items()}
+    flags = facts["flags"].split()
+    extras = [name for name in ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_bf16", "amx_int8") if name in flags]
+    return f"{facts.get('model name', 'CPU')}: {' '.join(extras)}"
+
+
+def remeasured(model, point):
+    """How many of the medians of new processes lie in the interval, and how far off they are."""
+    inside, off = 0, []
+    for _ in range(arguments.remeasure):
+        told = call("profile", model, "--policy", point["policy"], "--versus-fp32", "--json", *shapes(model))
+        ms = told["versus"]["ratio"] * point["median_ms"] / point["ratio"]
+        inside += point["ci95"][0] <= ms <= point["ci95"][1]
+        off.append(abs(ms / point["median_ms"] - 1))
+    return inside, off
+
+
+def shapes(model):
+    """What a picture of this model comes as: profile has no data to tell it by."""
+    rules = model.parent / "preprocess.json"
+    options = []
+    for one in json.loads(rules.read_text()).get("inputs", []) if rules.exists() else []:
+        options += ["--shape", f"{one['name']}={','.join(str(d) if isinstance(d, int) else '1' for d in one['shape'])}"]
+    return options
+
+
+def searching(model, folder, *more):
+    parts = [arguments.cli, "tune", model, "--inputs", arguments.inputs, "--target", arguments.target, "--examples", arguments.examples,
+             "--out", Path(folder) / "front.json", "--json", *arguments.more.split(), *more]
+    return subprocess.Popen([str(part) for part in parts], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def killed(model, folder):
+    state = Path(folder) / "killed.json"
+    known, shrunk = 0, 0
+    for _ in range(arguments.kills):
+        process = searching(model, folder, "--state", state)
+        try:
+            process.wait(random.uniform(0.05, 3))
+        except subprocess.TimeoutExpired:
+            pass
+        before = answers(state)  # all of these were written down, so that all of them must be there afterwards
+        process.kill()
+        process.communicate()
+        after = answers(state)
+        shrunk += after < max(before, known)
+        known = after
+    process = searching(model, folder, "--state", state)
+    out, _ = process.communicate()
+    return shrunk, known, answers(state), json.loads(out)["stopped_by"]
+
+
+def answers(state):
+    if not state.exists():
+        return 0
+    record = json.loads(state.read_text())
+    return ("network" in record) + len(record["alone"]) + len(record["measured"])
+
+
+def interrupted(model, folder):
+    longest = 0.0
+    for _ in range(arguments.interrupts):
+        process = searching(model, folder)
+        time.sleep(random.uniform(0.2, 8))
+        if process.poll() is None:
+            begin = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            process.communicate()
+            longest = max(longest, time.monotonic() - begin)
+    return longest
+
+
+print(cpu())
 for model in arguments.models:
     with tempfile.TemporaryDirectory() as folder:
         options = ["--target", arguments.target, "--examples", arguments.examples, "--out", Path(folder) / "front.json", "--json"]
@@ -111,4 +195,15 @@ for model in arguments.models:
         print(f"  slower than float32 among those offered: {sum(p['ratio'] >= 1 for p in front['points'] if p is not wide)}")
         if arguments.true:
             told, true, seconds = alone(model, front, json.loads(Path(wide["policy"]).read_text()), folder)
-            print(f"  Spearman {spearman(told, true):.3f} over {len(told)} groups alone; these one by one took {seconds:.1f} s")
+            each = front["errors_seconds"] / max(labels, 1)
+            print(f"  Spearman {spearman(told, true):.3f} over {len(told)} groups alone; by compare {seconds / len(told):.2f} s each, by tune {each:.3f} s: {seconds / len(told) / each:.0f} times faster")
+        if arguments.remeasure and len(front["points"]) > 1:
+            inside, off = remeasured(model, front["points"][-1])
+            low, high = front["points"][-1]["ci95"]
+            width = 50 * (high - low) / front["points"][-1]["median_ms"]
+            print(f"  measured again: {inside} of {arguments.remeasure} in the interval (±{width:.1f} %), at most {100 * max(off):.1f} % off")
+        if arguments.kills:
+            shrunk, kept, whole, end = killed(model, folder)
+            print(f"  {arguments.kills} kills: {shrunk} lost what was written down; {kept} answers kept of {whole}, then stopped by {end}")
+        if arguments.interrupts:
+            print(f"  {arguments.interrupts} interrupts: at most {interrupted(model, folder):.2f} s to the end")

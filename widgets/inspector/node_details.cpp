@@ -46,6 +46,7 @@ private:
     }
     QString subtitle() const;
     DetailSection precision() const;
+    void addReason(DetailSection &section, tensor::DType now) const;
     void addArithmetic(DetailSection &section) const;
     DetailSection inputs() const;
     void addInput(std::size_t input, DetailSection &section) const;
@@ -150,6 +151,7 @@ DetailSection NodeDetails::precision() const
     if (!assignment.entry(m_node).empty())
         section.rows.push_back(
             {QStringLiteral("entry"), plain(assignment.entry(m_node)), {}, false, false, {}});
+    addReason(section, now);
     const AskedAndGot types = askedAndGot(m_snapshot, m_node);
     QString text = requestText(rule, target);
     if (types.differ())
@@ -164,6 +166,15 @@ DetailSection NodeDetails::precision() const
                                 {}});
     addArithmetic(section);
     return section;
+}
+
+/// What a search said of the type that the node has; edits since then may have given it another one.
+void NodeDetails::addReason(DetailSection &section, tensor::DType now) const
+{
+    const auto &reasons = m_snapshot.policy->reasons;
+    const auto found = reasons.find(m_def.name);
+    if (found != reasons.end() && found->second.starts_with(std::string(tensor::nameOf(now)) + ':'))
+        section.rows.push_back({QStringLiteral("Tune found"), plain(found->second), {}, false, false, {}});
 }
 
 /// What sums are kept in, and what readers get, where that is not what the node computes in.

@@ -1,6 +1,9 @@
 #include "widgets/models/tune_state.h"
 
-#include "core/tune/model_oracle.h"
+#include "core/hardware/catalogue.h"
+#include "core/mixed/chip_warnings.h"
+#include "core/policy/policy_json.h"
+#include "core/tune/adopt.h"
 #include "widgets/common/formatters.h"
 
 #include <algorithm>
@@ -19,6 +22,24 @@ double worstSqnr(const jobs::CompareOutcome &outcome)
     return worst;
 }
 
+std::optional<double> changeOf(const std::optional<double> &top1, const std::optional<double> &reference,
+                               const std::optional<double> &agreement)
+{
+    if (top1 && reference)
+        return 100 * (*top1 - *reference);
+    return agreement ? std::optional(100 * (*agreement - 1)) : std::nullopt;
+}
+
+std::optional<double> changeOf(const jobs::CompareOutcome &outcome)
+{
+    const auto top1Of = [](const auto &accuracy) {
+        return accuracy ? std::optional<double>(accuracy->top1) : std::nullopt;
+    };
+    const auto &outputs = outcome.comparison.outputs;
+    return changeOf(top1Of(outcome.other), top1Of(outcome.reference),
+                    outputs.empty() ? std::nullopt : top1Of(outputs[0].agreement));
+}
+
 TunePlace placeOf(const tune::Point &point)
 {
     TunePlace place;
@@ -26,6 +47,11 @@ TunePlace placeOf(const tune::Point &point)
     place.isOwn = point.origin == tune::Origin::Hand;
     place.milliseconds = place.isMeasured ? point.measured->milliseconds : point.predicted.milliseconds;
     place.sqnrDb = place.isMeasured ? point.measured->sqnrDb : point.predicted.sqnrDb;
+    if (place.isMeasured) {
+        const tune::Measurement &measured = *point.measured;
+        place.ratio = measured.ratio;
+        place.top1Change = changeOf(measured.top1, measured.top1Reference, measured.top1Agreement);
+    }
     place.ci95 = place.isMeasured ? point.measured->ci95 : std::array{place.milliseconds, place.milliseconds};
     return place;
 }
@@ -51,6 +77,8 @@ void TuneState::clear()
 {
     hover(std::nullopt);
     m_front.reset();
+    m_base.reset();
+    m_estimates.clear();
     m_own.clear();
     m_selected.reset();
     m_other.reset();
@@ -66,8 +94,8 @@ void TuneState::gather()
     for (std::size_t k = 0; m_front && k < m_front->points.size(); ++k) {
         TunePlace place = placeOf(m_front->points[k]);
         place.point = k;
-        place.policy = tune::policyFor(*m_base, m_controller->snapshot()->graph(), m_front->groups,
-                                       m_front->points[k].labels);
+        place.policy = tune::adoptedPolicy(*m_front, *m_base, m_controller->snapshot()->graph(),
+                                           m_front->points[k].labels);
         places.push_back(std::move(place));
     }
     for (const std::size_t k : m_front ? m_front->best() : std::vector<std::size_t>())
@@ -77,7 +105,7 @@ void TuneState::gather()
         if (!index || *index >= m_places.size())
             return;
         const policy::Policy policy = m_places[*index].policy;
-        const auto isSame = [&](const TunePlace &one) { return one.policy == policy; };
+        const auto isSame = [&](const TunePlace &one) { return tune::areSame(one.policy, policy); };
         const auto at = std::ranges::find_if(places, isSame);
         index = at == places.end() ? std::nullopt
                                    : std::optional(static_cast<std::size_t>(at - places.begin()));
@@ -101,12 +129,17 @@ void TuneState::takeOwn()
     const profile::Versus &versus = figures.latency->versus;
     TunePlace place;
     place.isMeasured = place.isOwn = true;
-    place.milliseconds = figures.latency->mixed.medianMs;
-    const double wide = versus.ratio > 0 ? place.milliseconds / versus.ratio : 0;
+    // In turns with float32, as the search's are, so that hand and search stand on one scale.
+    const tune::Point *const reference
+        = m_front && !m_front->points.empty() && m_front->points[0].measured ? &m_front->points[0] : nullptr;
+    const double wide = reference ? reference->measured->milliseconds : versus.medianMs;
+    place.ratio = versus.ratio;
+    place.milliseconds = wide * versus.ratio;
     place.ci95 = {wide * versus.ci95[0], wide * versus.ci95[1]};
+    place.top1Change = changeOf(*figures.comparison);
     place.sqnrDb = worstSqnr(*figures.comparison);
     place.policy = *snapshot->policy;
-    const auto isSame = [&](const TunePlace &one) { return one.policy == place.policy; };
+    const auto isSame = [&](const TunePlace &one) { return tune::areSame(one.policy, place.policy); };
     const auto at = std::ranges::find_if(m_own, isSame);
     if (at == m_own.end())
         m_own.push_back(place);
@@ -123,7 +156,8 @@ void TuneState::setRunning(bool isRunning)
 
 bool TuneState::canContinue() const
 {
-    return !m_isRunning && m_front
+    return !m_isRunning && m_front && m_controller->snapshot()
+        && tune::withoutAdopted(*m_controller->snapshot()->policy) == *m_base
         && (m_front->stoppedBy == tune::StoppedBy::Cancelled || m_front->stoppedBy == tune::StoppedBy::Time);
 }
 
@@ -145,6 +179,71 @@ void TuneState::setLimit(const std::optional<tune::Limit> &limit)
 {
     m_limit = limit;
     Q_EMIT changed();
+}
+
+void TuneState::setTime(TuneTime time)
+{
+    m_time = time;
+    Q_EMIT changed();
+}
+
+void TuneState::setLoss(TuneLoss loss)
+{
+    m_loss = loss;
+    Q_EMIT changed();
+}
+
+std::shared_ptr<const hardware::Description> TuneState::described() const
+{
+    if (!m_controller->snapshot())
+        return nullptr;
+    const std::string &name = m_controller->snapshot()->policy->hardware;
+    if (name.empty())
+        return hardware::thisMachine();
+    auto found = hardware::findDescription(name);
+    return found.ok() ? std::move(found).value() : nullptr;
+}
+
+QString TuneState::chip() const
+{
+    const auto chip = described();
+    return chip ? plain(chip->name) : QString();
+}
+
+bool TuneState::hasBandwidth() const
+{
+    const auto chip = described();
+    return chip && chip->bandwidth;
+}
+
+const TuneEstimate *TuneState::estimateOf(std::size_t place) const
+{
+    const auto &snapshot = m_controller->snapshot();
+    const auto chip = described();
+    if (!snapshot || !snapshot->shapes || !chip || place >= m_places.size())
+        return nullptr;
+    policy::Policy policy = m_places[place].policy;
+    policy.reasons.clear(); // they change while a search goes on, and decide nothing
+    const auto [found, isNew]
+        = m_estimates.try_emplace(chip->name + '\n' + policy::writePolicy(policy), std::nullopt);
+    if (isNew) {
+        const auto after
+            = session::Document::afterEdit(*snapshot, policy::ReplacePolicy{std::move(policy), {}});
+        if (after.ok() && after.value()->converted && !after.value()->error) {
+            const mixed::ChipGain gain
+                = mixed::gainOn(*chip, snapshot->graph(), *after.value()->converted, *snapshot->shapes);
+            const double bytes = gain.after + gain.casts;
+            const double cost = chip->bandwidth ? bytes / *chip->bandwidth / 1e6 // GB a second
+                                                : bytes / std::max(gain.before, 1.0);
+            found->second = TuneEstimate{cost, after.value()->castCount()};
+        }
+    }
+    return found->second ? &*found->second : nullptr;
+}
+
+bool TuneState::hasTop1() const
+{
+    return std::ranges::any_of(m_places, [](const TunePlace &place) { return place.top1Change.has_value(); });
 }
 
 void TuneState::hover(std::optional<std::size_t> place)

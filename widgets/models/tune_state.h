@@ -1,13 +1,16 @@
 #pragma once
 
+#include "core/hardware/description.h"
 #include "core/tune/search.h"
 #include "widgets/common/document_controller.h"
 
 #include <QObject>
 
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace halftone::widgets {
@@ -17,12 +20,35 @@ struct TunePlace
 {
     double milliseconds = 0;
     std::array<double, 2> ci95{}; ///< milliseconds; both as `milliseconds` where it is predicted
+    double ratio = 1; ///< of float32's time
     double sqnrDb = 0; ///< infinite where nothing differs
+    /// Points of a hundred by which top-1 accuracy changes, where there are labels; else of outputs that agree with float32's. Nothing where
+    /// it is only predicted.
+    std::optional<double> top1Change;
     bool isMeasured = false;
     bool isOffered = false; ///< no other point is better in both
     bool isOwn = false;
     std::optional<std::size_t> point; ///< of the front; nothing for one's own
     policy::Policy policy; ///< that gives it
+};
+
+/// What the plane is of.
+enum class TuneTime
+{
+    Measured, ///< median on this machine
+    Estimated ///< by the description of the chosen chip
+};
+enum class TuneLoss
+{
+    Sqnr,
+    Top1
+};
+
+/// What a chip makes of a place by its description, and how many values are cast for it.
+struct TuneEstimate
+{
+    double cost = 0; ///< milliseconds where the chip's bandwidth is described, else shares of float32's
+    std::size_t casts = 0;
 };
 
 /// What a search for the layers that must stay wide knows, and what a person looks at in it. Panels read it; whoever searches feeds it.
@@ -33,6 +59,11 @@ class TuneState : public QObject
 public:
     explicit TuneState(DocumentController *controller, QObject *parent = nullptr);
 
+    const std::shared_ptr<const tune::Front> &sharedFront() const { return m_front; }
+    const policy::Policy *base() const
+    {
+        return m_base.get();
+    } ///< that the search began with; null with front()
     const tune::Front *front() const { return m_front.get(); } ///< null: nothing was searched for
     /// base  the policy that the search began with
     void setFront(std::shared_ptr<const tune::Front> front, std::shared_ptr<const policy::Policy> base);
@@ -46,6 +77,17 @@ public:
     void setProgress(const QString &text);
     const QString &whyNot() const { return m_whyNot; } ///< no search can begin; empty: it can
     void setWhyNot(const QString &why);
+
+    TuneTime time() const { return m_time; }
+    void setTime(TuneTime time);
+    TuneLoss loss() const { return m_loss; }
+    void setLoss(TuneLoss loss);
+    /// The chip that times are estimated for: the policy's, else this machine; empty where neither is described.
+    QString chip() const;
+    bool hasBandwidth() const; ///< of that chip: estimates are milliseconds
+    /// Converted on first use. Nothing where there is no chip or no conversion.
+    const TuneEstimate *estimateOf(std::size_t place) const;
+    bool hasTop1() const; ///< of some place
 
     const std::optional<tune::Limit> &limit() const { return m_limit; }
     void setLimit(const std::optional<tune::Limit> &limit);
@@ -78,6 +120,7 @@ Q_SIGNALS:
 private:
     void takeOwn();
     void gather();
+    std::shared_ptr<const hardware::Description> described() const;
 
     DocumentController *m_controller;
     std::shared_ptr<const tune::Front> m_front;
@@ -90,6 +133,9 @@ private:
     std::optional<std::size_t> m_other;
     QString m_progress;
     QString m_whyNot;
+    mutable std::map<std::string, std::optional<TuneEstimate>> m_estimates; ///< by policy file
+    TuneTime m_time = TuneTime::Measured;
+    TuneLoss m_loss = TuneLoss::Sqnr;
     bool m_isRunning = false;
     bool m_usesInt8 = false;
 };

@@ -21,8 +21,6 @@ TunePlot::TunePlot(DocumentController *controller, TuneState *state, QWidget *pa
     : PlotPanel(controller, tr("Error against time"), parent)
     , m_state(state)
 {
-    plot()->xAxis->setLabel(tr("median time in ms"));
-    plot()->yAxis->setLabel(tr("SQNR in dB at the outputs"));
     makeGraphs();
     connect(state, &TuneState::changed, this, &PlotPanel::refresh);
     connect(state, &TuneState::selectionChanged, this, [this] {
@@ -89,17 +87,28 @@ void TunePlot::draw()
     }
     std::array<QVector<double>, KindCount> x, y, below, above;
     QVector<double> frontX, frontY;
-    for (const TunePlace &place : m_state->places()) {
+    const bool isTimed = m_state->time() == TuneTime::Measured;
+    for (std::size_t k = 0; k < m_state->places().size(); ++k) {
+        const TunePlace &place = m_state->places()[k];
+        const std::optional<QPointF> at = coordsOf(k);
+        if (!at)
+            continue;
         const std::size_t kind = place.isOwn ? Own : place.isMeasured ? Measured : Predicted;
-        x[kind] << place.milliseconds;
-        y[kind] << shown(place.sqnrDb);
-        below[kind] << std::max(0.0, place.milliseconds - place.ci95[0]);
-        above[kind] << std::max(0.0, place.ci95[1] - place.milliseconds);
+        x[kind] << at->x();
+        y[kind] << at->y();
+        below[kind] << (isTimed ? std::max(0.0, place.milliseconds - place.ci95[0]) : 0.0);
+        above[kind] << (isTimed ? std::max(0.0, place.ci95[1] - place.milliseconds) : 0.0);
         if (place.isOffered) {
-            frontX << place.milliseconds;
-            frontY << shown(place.sqnrDb);
+            frontX << at->x();
+            frontY << at->y();
         }
     }
+    plot()->xAxis->setLabel(isTimed ? tr("median time in ms")
+                                : m_state->hasBandwidth()
+                                ? tr("estimated for %1, ms").arg(m_state->chip())
+                                : tr("estimated for %1, of float32's time").arg(m_state->chip()));
+    plot()->yAxis->setLabel(m_state->loss() == TuneLoss::Sqnr ? tr("SQNR in dB at the outputs")
+                                                              : tr("change of top-1 in points"));
     const QColor colours[] = {firstColour(), firstColour(), secondColour()};
     for (std::size_t kind = 0; kind < KindCount; ++kind) {
         m_points[kind]->setData(x[kind], y[kind]);
@@ -124,7 +133,9 @@ void TunePlot::draw()
     m_front->setData(frontX, frontY);
     m_front->setPen(QPen(firstColour(), 1, Qt::DashLine));
     const auto &limit = m_state->limit();
-    m_limit->setVisible(limit && limit->metric == tune::Limit::Metric::Sqnr);
+    const bool isOfPlane
+        = limit && (limit->metric == tune::Limit::Metric::Sqnr) == (m_state->loss() == TuneLoss::Sqnr);
+    m_limit->setVisible(isOfPlane);
     if (limit) {
         m_limit->point1->setCoords(0, limit->value);
         m_limit->point2->setCoords(1, limit->value);
@@ -137,9 +148,9 @@ void TunePlot::mark()
 {
     QVector<double> x, y;
     for (const auto &place : {m_state->selected(), m_state->other()}) {
-        if (place && *place < m_state->places().size()) {
-            x << m_state->places()[*place].milliseconds;
-            y << shown(m_state->places()[*place].sqnrDb);
+        if (const auto at = place ? coordsOf(*place) : std::nullopt) {
+            x << at->x();
+            y << at->y();
         }
     }
     m_selected->setData(x, y);
@@ -149,17 +160,21 @@ void TunePlot::mark()
 
 void TunePlot::fitAxes()
 {
-    const auto &places = m_state->places();
-    if (places.empty())
+    QVector<double> x, y;
+    for (std::size_t k = 0; k < m_state->places().size(); ++k) {
+        if (const auto at = coordsOf(k)) {
+            x << at->x();
+            y << at->y();
+        }
+    }
+    if (x.empty())
         return;
-    const auto [low, high] = std::ranges::minmax(places, {}, &TunePlace::milliseconds);
-    const double room = std::max(0.08 * (high.milliseconds - low.milliseconds), 0.02 * high.milliseconds);
-    plot()->xAxis->setRange(low.milliseconds - room, high.milliseconds + room);
-    double least = m_highest;
-    for (const TunePlace &place : places)
-        least = std::min(least, shown(place.sqnrDb));
-    plot()->yAxis->setRange(least - 0.08 * (m_highest - least) - 1,
-                            m_highest + 0.08 * (m_highest - least) + 1);
+    const auto [left, right] = std::ranges::minmax(x);
+    const double beside = std::max(0.08 * (right - left), 0.02 * right);
+    plot()->xAxis->setRange(left - beside, right + beside);
+    const auto [low, high] = std::ranges::minmax(y);
+    const double above = std::max(0.08 * (high - low), m_state->loss() == TuneLoss::Sqnr ? 1.0 : 0.1);
+    plot()->yAxis->setRange(low - above, high + above);
 }
 
 QString TunePlot::summary() const
@@ -167,10 +182,30 @@ QString TunePlot::summary() const
     return m_state->progress();
 }
 
-QPointF TunePlot::pixelsOf(const TunePlace &place) const
+/// In the units of the axes; nothing where a place has no such figure.
+std::optional<QPointF> TunePlot::coordsOf(std::size_t place) const
 {
-    return {plot()->xAxis->coordToPixel(place.milliseconds),
-            plot()->yAxis->coordToPixel(shown(place.sqnrDb))};
+    if (place >= m_state->places().size())
+        return std::nullopt;
+    const TunePlace &one = m_state->places()[place];
+    double x = one.milliseconds;
+    if (m_state->time() == TuneTime::Estimated) {
+        const TuneEstimate *const estimate = m_state->estimateOf(place);
+        if (!estimate)
+            return std::nullopt;
+        x = estimate->cost;
+    }
+    if (m_state->loss() == TuneLoss::Sqnr)
+        return QPointF(x, shown(one.sqnrDb));
+    return one.top1Change ? std::optional(QPointF(x, *one.top1Change)) : std::nullopt;
+}
+
+std::optional<QPointF> TunePlot::pixelsOf(std::size_t place) const
+{
+    const auto at = coordsOf(place);
+    if (!at)
+        return std::nullopt;
+    return QPointF(plot()->xAxis->coordToPixel(at->x()), plot()->yAxis->coordToPixel(at->y()));
 }
 
 /// The nearest one within reach; of several the measured one.
@@ -179,7 +214,10 @@ std::optional<std::size_t> TunePlot::placeAt(const QPointF &place) const
     std::optional<std::size_t> nearest;
     double least = kReach;
     for (std::size_t k = 0; k < m_state->places().size(); ++k) {
-        const QPointF away = pixelsOf(m_state->places()[k]) - place;
+        const auto pixels = pixelsOf(k);
+        if (!pixels)
+            continue;
+        const QPointF away = *pixels - place;
         const double distance
             = std::hypot(away.x(), away.y()) - (m_state->places()[k].isMeasured ? 0.5 : 0.0);
         if (distance < least) {
@@ -195,11 +233,22 @@ QString TunePlot::textAt(const QPointF &place) const
     const auto at = placeAt(place);
     if (!at)
         return {};
-    const TunePlace &one = m_state->places()[*at];
-    return (one.isOwn            ? tr("own edits: %1")
-                : one.isMeasured ? tr("measured: %1")
-                                 : tr("predicted: %1"))
-        .arg(TuneState::nameOf(one));
+    return textOf(*at);
+}
+
+QString TunePlot::textOf(std::size_t place) const
+{
+    const TunePlace &one = m_state->places()[place];
+    QString text = (one.isOwn            ? tr("own edits: %1")
+                        : one.isMeasured ? tr("measured: %1")
+                                         : tr("predicted: %1"))
+                       .arg(TuneState::nameOf(one));
+    if (one.isMeasured)
+        text += tr(", between %1 and %2 ms")
+                    .arg(QString::number(one.ci95[0], 'f', 3), QString::number(one.ci95[1], 'f', 3));
+    if (one.top1Change)
+        text += tr(", top-1 %1 points").arg(QString::asprintf("%+.2f", *one.top1Change));
+    return text;
 }
 
 void TunePlot::pick(const QPointF &place)
@@ -223,13 +272,13 @@ bool TunePlot::eventFilter(QObject *watched, QEvent *event)
 
 QString TunePlot::csv() const
 {
-    QString text = QStringLiteral("ms,ci95_low,ci95_high,sqnr_db,measured,own,offered\r\n");
+    QString text = QStringLiteral("ms,ci95_low,ci95_high,sqnr_db,top1_change,measured,own,offered\r\n");
     const auto number = [](double value) { return QString::number(value, 'g', 9); };
     const auto flag = [](bool is) { return QString::number(is ? 1 : 0); };
     for (const TunePlace &place : m_state->places())
         text += QStringList({number(place.milliseconds), number(place.ci95[0]), number(place.ci95[1]),
-                             number(place.sqnrDb), flag(place.isMeasured), flag(place.isOwn),
-                             flag(place.isOffered)})
+                             number(place.sqnrDb), place.top1Change ? number(*place.top1Change) : QString(),
+                             flag(place.isMeasured), flag(place.isOwn), flag(place.isOffered)})
                     .join(QLatin1Char(','))
             + QStringLiteral("\r\n");
     return text;

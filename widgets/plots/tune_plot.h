@@ -10,7 +10,8 @@ class QCPItemStraightLine;
 
 namespace halftone::widgets {
 
-/// The plane of time and error that a search fills: to the left is faster, above is closer to float32. Hollow points are predicted, solid
+/// The plane of time and error that a search fills: to the left is faster, above is closer to float32. Time is measured or estimated for
+/// the chosen chip, error is told in decibels or in points of accuracy. Hollow points are predicted, solid
 /// ones measured, with the 95 % interval of their time; diamonds are what own edits came to. What no other point beats in both is joined
 /// by a line. The mouse over a point previews it, a click adopts it, one with Ctrl only selects it for comparing.
 class TunePlot : public PlotPanel
@@ -21,8 +22,8 @@ public:
     TunePlot(DocumentController *controller, TuneState *state, QWidget *parent = nullptr);
 
     QString csv() const override;
-    /// Where a place is drawn, in the plot's pixels.
-    QPointF pixelsOf(const TunePlace &place) const;
+    /// Where a place is drawn, in the plot's pixels; nothing where it has no such figure.
+    std::optional<QPointF> pixelsOf(std::size_t place) const;
 
 protected:
     void rebuild() override;
@@ -43,6 +44,8 @@ private:
     void makeGraphs();
     void draw();
     void mark();
+    std::optional<QPointF> coordsOf(std::size_t place) const;
+    QString textOf(std::size_t place) const;
     double shown(double sqnrDb) const;
     std::optional<std::size_t> placeAt(const QPointF &place) const;
 

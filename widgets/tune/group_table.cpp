@@ -33,9 +33,8 @@ double castsAt(const tune::Front &front, const tune::Labels &labels, std::size_t
 
 } // namespace
 
-GroupTable::GroupTable(DocumentController *controller, TuneState *state, QObject *parent)
+GroupTable::GroupTable(TuneState *state, QObject *parent)
     : QAbstractTableModel(parent)
-    , m_controller(controller)
     , m_state(state)
 {
     connect(state, &TuneState::changed, this, &GroupTable::refresh);
@@ -83,13 +82,20 @@ const tune::Labels *GroupTable::labelsOf(const std::optional<std::size_t> &place
     return &m_state->front()->points[*places[*place].point].labels;
 }
 
+bool GroupTable::differs(int row) const
+{
+    const tune::Labels *const here = labelsOf(m_state->selected());
+    const tune::Labels *const other = labelsOf(m_state->other());
+    return here && other && (*here)[groupAt(row)] != (*other)[groupAt(row)];
+}
+
 QString GroupTable::labelText(const tune::Labels *labels, std::size_t group) const
 {
     if (!labels)
         return QStringLiteral("\u2013");
     const tune::Label label = (*labels)[group];
-    const std::string_view name = label == tune::Label::Target && m_controller->snapshot()
-        ? tensor::nameOf(m_controller->snapshot()->policy->target)
+    const std::string_view name = label == tune::Label::Target && m_state->base()
+        ? tensor::nameOf(m_state->base()->target)
         : tune::nameOf(label);
     return plain(std::string(name));
 }
@@ -118,8 +124,8 @@ QVariant GroupTable::data(const QModelIndex &index, int role) const
     if (role == Qt::TextAlignmentRole)
         return QVariant((column >= Gain ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     if (role == Qt::ToolTipRole && here)
-        return plain(tune::reasonOf(*m_state->front(), *here, group,
-                                    tensor::nameOf(m_controller->snapshot()->policy->target)));
+        return plain(
+            tune::reasonOf(*m_state->front(), *here, group, tensor::nameOf(m_state->base()->target)));
     if (role != Qt::DisplayRole && role != kSortRole)
         return {};
     if (column == Name)

@@ -25,8 +25,9 @@ public:
     };
     static constexpr int kSortRole = Qt::UserRole;
 
-    GroupTable(DocumentController *controller, TuneState *state, QObject *parent = nullptr);
+    explicit GroupTable(TuneState *state, QObject *parent = nullptr);
 
+    bool differs(int row) const; ///< between the two selected points
     std::size_t groupAt(int row) const { return m_groups[static_cast<std::size_t>(row)]; }
     int rowCount(const QModelIndex &parent = {}) const override;
     int columnCount(const QModelIndex &parent = {}) const override;
@@ -40,7 +41,6 @@ private:
     QString labelText(const tune::Labels *labels, std::size_t group) const;
     std::optional<double> figure(std::size_t group, int column) const;
 
-    DocumentController *m_controller;
     TuneState *m_state;
     std::vector<std::size_t> m_groups; ///< those that the search decides for
 };

@@ -2,14 +2,16 @@
 
 #include "widgets/common/choice_box.h"
 #include "widgets/common/number_field.h"
+#include "widgets/common/wrap_layout.h"
+#include "widgets/tune/differing_groups.h"
 #include "widgets/tune/group_table.h"
+#include "widgets/tune/point_table.h"
 
 #include <QCheckBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
-#include <QSortFilterProxyModel>
 #include <QSplitter>
 #include <QTableView>
 #include <QVBoxLayout>
@@ -51,7 +53,7 @@ TunePanel::TunePanel(DocumentController *controller, TuneState *state, QWidget *
 QWidget *TunePanel::makeBar()
 {
     auto *const bar = new QWidget(this);
-    auto *const row = new QHBoxLayout(bar);
+    auto *const row = new WrapLayout(bar);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(8);
     m_run = new QPushButton(bar);
@@ -77,14 +79,67 @@ QWidget *TunePanel::makeBar()
             m_state->adopt(*place);
         }
     });
+    QWidget *const axes = makeAxes(bar);
     m_told = new QLabel(bar);
-    m_told->setMinimumWidth(1);
-    for (QWidget *const widget :
-         {static_cast<QWidget *>(m_run), static_cast<QWidget *>(m_metric), static_cast<QWidget *>(m_value),
-          static_cast<QWidget *>(m_int8), static_cast<QWidget *>(m_adopt)})
+    m_told->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_told->setMinimumWidth(24 * fontMetrics().averageCharWidth());
+    for (QWidget *const widget : {static_cast<QWidget *>(m_run), static_cast<QWidget *>(m_metric),
+                                  static_cast<QWidget *>(m_value), static_cast<QWidget *>(m_int8),
+                                  static_cast<QWidget *>(m_adopt), axes, static_cast<QWidget *>(m_told)})
         row->addWidget(widget);
-    row->addWidget(m_told, 1);
     return bar;
+}
+
+/// What the plane is of.
+QWidget *TunePanel::makeAxes(QWidget *bar)
+{
+    auto *const axes = new QWidget(bar);
+    auto *const row = new QHBoxLayout(axes);
+    row->setContentsMargins(0, 0, 0, 0);
+    m_time = new ChoiceBox(axes);
+    m_time->setAccessibleName(tr("Time"));
+    m_time->addItem(tr("measured time"));
+    m_time->addItem(QString());
+    connect(m_time, &QComboBox::activated, this,
+            [this](int chosen) { m_state->setTime(chosen == 0 ? TuneTime::Measured : TuneTime::Estimated); });
+    m_loss = new ChoiceBox(axes);
+    m_loss->setAccessibleName(tr("Error"));
+    m_loss->addItems({tr("SQNR"), tr("top-1")});
+    m_loss->setToolTip(tr(
+        "Error in decibels, or what top-1 accuracy changes by: against labels where there are any, else how "
+        "many answers are float32's"));
+    connect(m_loss, &QComboBox::activated, this,
+            [this](int chosen) { m_state->setLoss(chosen == 0 ? TuneLoss::Sqnr : TuneLoss::Top1); });
+    row->addWidget(m_time);
+    row->addWidget(m_loss);
+    return axes;
+}
+
+/// Both choices say why they cannot be made.
+void TunePanel::refreshAxes()
+{
+    const QString chip = m_state->chip();
+    m_time->setItemText(1, chip.isEmpty() ? tr("estimated (no chip)") : tr("estimated for %1").arg(chip));
+    m_time->setToolTip(chip.isEmpty()
+                           ? tr("No description fits this machine: choose a chip beside the target type.")
+                           : tr("Median on this machine, or by the figures of the chosen chip"));
+    m_time->setCurrentIndex(m_state->time() == TuneTime::Measured ? 0 : 1);
+    m_time->setEnabled(!chip.isEmpty() || m_state->time() == TuneTime::Estimated);
+    m_loss->setCurrentIndex(m_state->loss() == TuneLoss::Sqnr ? 0 : 1);
+    m_loss->setEnabled(m_state->hasTop1() || m_state->loss() == TuneLoss::Top1);
+}
+
+QTableView *TunePanel::makeComparison()
+{
+    auto *const view = new QTableView(this);
+    view->setModel(new PointTable(m_state, view));
+    view->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 4);
+    view->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+    view->setSelectionMode(QAbstractItemView::NoSelection);
+    view->setShowGrid(false);
+    view->setAccessibleName(tr("The two selected points"));
+    view->setFixedHeight((fontMetrics().height() + 4) * (view->model()->rowCount() + 2));
+    return view;
 }
 
 QWidget *TunePanel::makeGroups()
@@ -93,8 +148,8 @@ QWidget *TunePanel::makeGroups()
     auto *const column = new QVBoxLayout(side);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(4);
-    m_table = new GroupTable(m_controller, m_state, this);
-    m_sorted = new QSortFilterProxyModel(this);
+    m_table = new GroupTable(m_state, this);
+    m_sorted = new DifferingGroups(m_table, this);
     m_sorted->setSourceModel(m_table);
     m_sorted->setSortRole(GroupTable::kSortRole);
     m_view = new QTableView(side);
@@ -114,8 +169,17 @@ QWidget *TunePanel::makeGroups()
     m_pin->setToolTip(
         tr("Holds the selected group to fp32 by the names of its nodes; the next search leaves it so"));
     connect(m_pin, &QPushButton::clicked, this, &TunePanel::pinSelected);
+    m_compared = makeComparison();
+    m_differing = new QCheckBox(tr("only those that differ"), side);
+    m_differing->setToolTip(tr("Of two selected points: groups that compute in different types"));
+    connect(m_differing, &QCheckBox::toggled, m_sorted, &DifferingGroups::setOnlyDiffering);
+    column->addWidget(m_compared);
     column->addWidget(m_view, 1);
-    column->addWidget(m_pin, 0, Qt::AlignLeft);
+    auto *const row = new QHBoxLayout;
+    row->addWidget(m_pin);
+    row->addWidget(m_differing);
+    row->addStretch(1);
+    column->addLayout(row);
     return side;
 }
 
@@ -140,18 +204,14 @@ void TunePanel::refresh()
     m_int8->setEnabled(!m_state->isRunning());
     m_adopt->setEnabled(m_state->fastestWithin().has_value());
     m_pin->setEnabled(m_view->currentIndex().isValid());
-    const QString compared = comparison();
-    m_told->setText(compared.isEmpty() ? m_state->progress() : compared);
-}
-
-QString TunePanel::comparison() const
-{
-    const auto &places = m_state->places();
-    const auto &here = m_state->selected();
-    const auto &other = m_state->other();
-    if (!here || !other || *here >= places.size() || *other >= places.size())
-        return {};
-    return tr("%1 against %2").arg(TuneState::nameOf(places[*here]), TuneState::nameOf(places[*other]));
+    m_told->setText(m_state->progress());
+    const bool areTwo = m_state->selected() && m_state->other();
+    m_compared->setVisible(areTwo);
+    m_differing->setVisible(areTwo);
+    if (!areTwo)
+        m_differing->setChecked(false);
+    m_sorted->invalidate();
+    refreshAxes();
 }
 
 void TunePanel::showGroup(const QModelIndex &index)

@@ -9,10 +9,10 @@ class QComboBox;
 class QLabel;
 class QPushButton;
 class QTableView;
-class QSortFilterProxyModel;
 
 namespace halftone::widgets {
 
+class DifferingGroups;
 class GroupTable;
 class NumberField;
 
@@ -29,10 +29,16 @@ public:
     TuneState *state() const { return m_state; }
     QWidget *plot() const { return m_plot; }
     QTableView *groups() const { return m_view; }
-    QString comparison() const; ///< of the two selected points, in words; empty: fewer are selected
+    QTableView *comparison() const
+    {
+        return m_compared;
+    } ///< of the two selected points, side by side; hidden while fewer are
 
 private:
     QWidget *makeBar();
+    QWidget *makeAxes(QWidget *bar);
+    QTableView *makeComparison();
+    void refreshAxes();
     QWidget *makeGroups();
     void takeLimit();
     void refresh();
@@ -48,10 +54,14 @@ private:
     QCheckBox *m_int8 = nullptr;
     QComboBox *m_metric = nullptr;
     NumberField *m_value = nullptr;
+    QComboBox *m_time = nullptr;
+    QComboBox *m_loss = nullptr;
     QLabel *m_told = nullptr;
+    QTableView *m_compared = nullptr;
+    QCheckBox *m_differing = nullptr;
     QTableView *m_view = nullptr;
     GroupTable *m_table = nullptr;
-    QSortFilterProxyModel *m_sorted = nullptr;
+    DifferingGroups *m_sorted = nullptr;
 };
 
 } // namespace halftone::widgets

@@ -26,6 +26,7 @@ Policy everything()
                     {"dot", Policy::Move::To::Widest}};
     policy.excludedNames = {"conv0", "/fc./", "Größe"};
     policy.nodeOverrides = {{"a=b", DType::F32}, {"c", DType::BF16}};
+    policy.reasons = {{"a=b", "float32: lowering it to bfloat16 costs 4.1 dB for 0.020 ms"}};
     policy.inputDtypes = {{"ids", DType::I32}, {"data", DType::F32}};
     policy.dataNames = {"data", "ids"};
     policy.int8Ops = {"Convolution"};
@@ -69,7 +70,8 @@ private Q_SLOTS:
             "added_conditional_fp32_ops": [["Pooling", "pool_type", ["avg"]]],
             "moves": [["softmax", "target_dtype_ops"], ["exp", "fp32_ops"], ["dot", "widest_dtype_ops"]],
             "excluded_sym_names": ["conv0", "\u002ffc.\u002f", "Gr\u00f6\u00dfe"],
-            "node_overrides": {"a=b": "float32", "c": "bf16"}, "input_dtypes": {"ids": "int32", "data": "fp32"},
+            "node_overrides": {"a=b": "float32", "c": "bf16"},
+            "reasons": {"a=b": "float32: lowering it to bfloat16 costs 4.1 dB for 0.020 ms"}, "input_dtypes": {"ids": "int32", "data": "fp32"},
             "data_names": ["data", "ids"], "cast_optional_params": true, "keep_io_types": true, "share": false, "int8_ops": ["Convolution"],
             "threshold_method": "entropy", "thresholds": {"conv0_output": 3.5, "data": 1e-1, "relu1_output": "percentile"}})");
         QVERIFY2(policy.ok(), policy.ok() ? "" : policy.error().message().c_str());
@@ -91,6 +93,16 @@ private Q_SLOTS:
         QVERIFY(errorOf(R"({"thresholds": {"a": 1, "a": 2}})") != "no error");
         QVERIFY(errorOf(R"({"threshold_method": "kl"})") != "no error");
         QCOMPARE(readPolicy(R"({"thresholds": {"a": 2}})").value().thresholds.at("a").value, 2.0);
+    }
+
+    void aReasonIsAText()
+    {
+        QCOMPARE(readPolicy(R"({"reasons": {"a": "because"}})").value().reasons.at("a"),
+                 std::string("because"));
+        const std::string error = errorOf(R"({"reasons": {"a": "because", "b": 3}})");
+        QVERIFY2(QString::fromStdString(error).contains("reasons[\"b\"]"), error.c_str());
+        QVERIFY(errorOf(R"({"reasons": {"a": "because", "a": "why"}})") != "no error");
+        QVERIFY(errorOf(R"({"reasons": ["a"]})") != "no error");
     }
 
     void whatIsWrittenReadsAsTheSame()

@@ -39,6 +39,35 @@ private Q_SLOTS:
         QVERIFY(svg.find("cy=\"nan") == std::string::npos && svg.find("cy=\"inf") == std::string::npos);
     }
 
+    void pointsOfAPlaneStandWhereTheyAre()
+    {
+        const double infinite = std::numeric_limits<double>::infinity();
+        PlanePoint fast{"fast", 1, {0.9, 1.1}, 20, true, true, true};
+        PlanePoint slow{"slow", 2, {1.9, 2.1}, infinite, true, false, true};
+        PlanePoint predicted{"<predicted>", 1.5, {1.5, 1.5}, 30, false, false, false};
+        const std::string svg = planePlot({slow, fast, predicted}, "ms", "dB", 25);
+        QVERIFY(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
+        QVERIFY(svg.find("<predicted>") == std::string::npos);
+        QVERIFY(svg.find("cy=\"inf") == std::string::npos && svg.find("nan") == std::string::npos);
+        const auto count = [&](const char *text) { return QByteArray::fromStdString(svg).count(text); };
+        QCOMPARE(count("r=\"4.0\""), 3);
+        QCOMPARE(count("r=\"9.0\""), 1); // the marked one
+        QCOMPARE(count("fill=\"var(--ground)\""), 1); // the predicted one
+        const auto place = [&](const char *name, const char *key) {
+            const QString text = QString::fromStdString(svg);
+            const qsizetype title = text.indexOf(QString("<title>%1").arg(name));
+            const qsizetype at = text.lastIndexOf(QString(" %1=\"").arg(key), title);
+            const qsizetype from = at + QString(key).size() + 3;
+            return text.mid(from, text.indexOf('"', from) - from).toDouble();
+        };
+        QVERIFY(place("fast", "cx") < place("&lt;predicted", "cx"));
+        QVERIFY(place("&lt;predicted", "cx") < place("slow", "cx"));
+        QVERIFY(place("slow", "cy") <= place("&lt;predicted", "cy")); // no error is the top
+        QVERIFY(place("&lt;predicted", "cy") < place("fast", "cy"));
+        for (const std::vector<PlanePoint> &few : {std::vector<PlanePoint>{}, {fast}, {slow}})
+            QVERIFY(planePlot(few, "ms", "dB", std::nullopt).find("nan") == std::string::npos);
+    }
+
     void longNamesAreCutBetweenCharacters()
     {
         QString name;

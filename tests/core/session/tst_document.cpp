@@ -188,6 +188,19 @@ private Q_SLOTS:
         QVERIFY(!derived(*document)->error);
     }
 
+    void whoDecidesForANodeTakesASearchsReasonFromIt()
+    {
+        const auto document = sample();
+        policy::Policy tuned = document->policy();
+        tuned.nodeOverrides = {{"conv0", tensor::DType::F32}, {"conv1", tensor::DType::F32}};
+        tuned.reasons = {{"conv0", "float32: because"}, {"conv1", "float32: because"}};
+        QVERIFY(document->apply(policy::ReplacePolicy{tuned, "Adopt"}).ok());
+        QVERIFY(document->apply(policy::OverrideNodes{{"conv0"}, tensor::DType::F32}).ok());
+        QVERIFY(!document->policy().reasons.contains("conv0"));
+        QVERIFY(document->policy().reasons.contains("conv1"));
+        QVERIFY(!derived(*document)->error);
+    }
+
     void anotherTargetTakesOverridesAlong()
     {
         const auto document = sample();

@@ -135,6 +135,7 @@ private Q_SLOTS:
     void twoLabelsAreSolvedExactly();
     void theHullIsTheWholeLowerHull();
     void threeLabelsComeCloseToTheBest();
+    void theBoundIsOneAndTheGapIsToldByIt();
     void fixedGroupsKeepTheirLabel();
     void nothingToGainLeavesOnePoint();
 };
@@ -207,6 +208,38 @@ void TestSurrogate::threeLabelsComeCloseToTheBest()
     }
     QVERIFY2(sum / static_cast<double>(count) < 0.005,
              qPrintable(QString::number(sum / static_cast<double>(count))));
+}
+
+/// Never above what some labels have, and near to it.
+void TestSurrogate::theBoundIsOneAndTheGapIsToldByIt()
+{
+    double widest = 0;
+    double sum = 0;
+    std::size_t count = 0;
+    for (unsigned seed = 1; seed <= 12; ++seed) {
+        std::mt19937 random(seed);
+        const Surrogate surrogate = randomSurrogate(random, 7, true);
+        const std::vector<Figures> all = allFigures(surrogate);
+        for (const double lambda : kLambdas) {
+            const double least = leastOf(all, lambda);
+            const double bound
+                = surrogate.lowerBound(lambda, surrogate.objective(surrogate.cheapest(lambda), lambda));
+            QVERIFY2(bound <= least * (1 + 1e-9),
+                     qPrintable(QString("seed %1: %2 above %3").arg(seed).arg(bound).arg(least)));
+            widest = std::max(widest, 1 - bound / least);
+            sum += 1 - bound / least;
+            ++count;
+        }
+        const Surrogate::Hull hull = surrogate.hullWithGap();
+        QVERIFY(hull.gap >= 0 && hull.gap < 0.2);
+        QCOMPARE(hull.corners, surrogate.hull());
+    }
+    qInfo("bound at most %.4f, on average %.4f below the least sum", widest,
+          sum / static_cast<double>(count));
+    QVERIFY2(sum / static_cast<double>(count) < 0.01,
+             qPrintable(QString::number(sum / static_cast<double>(count))));
+    std::mt19937 random(1);
+    QCOMPARE(randomSurrogate(random, 9, false).hullWithGap().gap, 0.0); // a cut is exact
 }
 
 void TestSurrogate::fixedGroupsKeepTheirLabel()

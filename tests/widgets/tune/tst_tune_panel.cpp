@@ -1,6 +1,7 @@
 #include "tests/widgets/models/sample_document.h"
 #include "widgets/plots/tune_plot.h"
 #include "widgets/tune/group_table.h"
+#include "widgets/tune/point_table.h"
 #include "widgets/tune/tune_panel.h"
 
 #include <QPushButton>
@@ -157,7 +158,13 @@ private Q_SLOTS:
         m_state->setFront(front(), m_controller.snapshot()->policy);
         m_state->select(1);
         m_state->select(2);
-        QCOMPARE(m_panel->comparison(), QStringLiteral("0.100 ms at 20.0 dB against 0.165 ms at 50.0 dB"));
+        const QAbstractItemModel &compared = *m_panel->comparison()->model();
+        QVERIFY(m_panel->comparison()->isVisible());
+        QCOMPARE(compared.index(PointTable::Time, 0).data().toString(), QStringLiteral("0.100 ms"));
+        QCOMPARE(compared.index(PointTable::Time, 1).data().toString(), QStringLiteral("0.165 ms"));
+        QCOMPARE(compared.index(PointTable::Sqnr, 1).data().toString(), QStringLiteral("50.0 dB"));
+        QCOMPARE(compared.index(PointTable::Wide, 0).data().toString(), QStringLiteral("0 of 2"));
+        QCOMPARE(compared.index(PointTable::Wide, 1).data().toString(), QStringLiteral("1 of 2"));
         const QAbstractItemModel &rows = *m_panel->groups()->model();
         QCOMPARE(rows.rowCount(), 2);
         const auto text = [&](int row, int column) { return rows.index(row, column).data().toString(); };

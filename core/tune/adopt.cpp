@@ -1,0 +1,58 @@
+#include "core/tune/adopt.h"
+
+#include "core/policy/int8_forms.h"
+
+#include <utility>
+
+namespace halftone::tune {
+
+policy::Policy policyFor(const policy::Policy &base, const graph::Graph &graph,
+                         const std::vector<Group> &groups, const Labels &labels)
+{
+    policy::Policy policy = base;
+    for (std::size_t k = 0; k < groups.size(); ++k) {
+        if (labels[k] == Label::Target)
+            continue;
+        for (const graph::NodeId id : groups[k].decided) {
+            const graph::NodeDef &node = graph.node(id);
+            const bool isInt8 = labels[k] == Label::Int8 && policy::hasInt8Form(*graph.dialect(), node.op);
+            if (labels[k] == Label::Float32 || isInt8)
+                policy.nodeOverrides.emplace(node.name, isInt8 ? tensor::DType::I8 : tensor::DType::F32);
+        }
+    }
+    return policy;
+}
+
+policy::Policy adoptedPolicy(const Front &front, const policy::Policy &base, const graph::Graph &graph,
+                             const Labels &labels)
+{
+    policy::Policy policy = policyFor(base, graph, front.groups, labels);
+    for (std::size_t k = 0; k < front.groups.size(); ++k) {
+        if (!front.groups[k].isTunable)
+            continue;
+        const std::string reason = reasonOf(front, labels, k, tensor::nameOf(base.target));
+        for (const graph::NodeId id : front.groups[k].decided)
+            policy.reasons.insert_or_assign(graph.node(id).name, reason);
+    }
+    return policy;
+}
+
+policy::Policy withoutAdopted(policy::Policy policy)
+{
+    for (const auto &[node, reason] : std::exchange(policy.reasons, {}))
+        policy.nodeOverrides.erase(node);
+    return policy;
+}
+
+bool areSame(const policy::Policy &one, const policy::Policy &other)
+{
+    if (one.reasons.empty() && other.reasons.empty())
+        return one == other;
+    policy::Policy a = one;
+    policy::Policy b = other;
+    a.reasons.clear();
+    b.reasons.clear();
+    return a == b;
+}
+
+} // namespace halftone::tune

@@ -1,0 +1,136 @@
+#include "core/tune/recording.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+using namespace halftone;
+using tune::Label;
+using tune::Labels;
+using tune::Record;
+using tune::RecordingOracle;
+
+namespace {
+
+constexpr std::size_t kGroups = 40;
+
+/// Takes a while for each answer, and notes in a file, one byte each, how many it has given.
+class NotingOracle final : public tune::Oracle
+{
+public:
+    explicit NotingOracle(QString file)
+        : m_file(std::move(file))
+    {
+    }
+
+    Result<tune::Network> profile(const Progress & /*progress*/) override
+    {
+        tune::Network network;
+        network.groups.resize(kGroups);
+        network.wideMs = 1;
+        note();
+        return network;
+    }
+    void resume(const tune::Network & /*network*/) override { }
+    Result<double> errorAlone(std::size_t group, Label /*label*/, const Progress & /*progress*/) override
+    {
+        note();
+        return 1e-3 * static_cast<double>(group + 1);
+    }
+    Result<tune::Measurement> measure(const Labels & /*labels*/, const Progress & /*progress*/) override
+    {
+        note();
+        return tune::Measurement{};
+    }
+
+private:
+    void note()
+    {
+        std::this_thread::sleep_for(std::chrono::milliseconds(3));
+        QFile file(m_file);
+        if (!file.open(QIODevice::Append | QIODevice::Unbuffered) || file.write("x") != 1)
+            qFatal("cannot note");
+    }
+
+    QString m_file;
+};
+
+Record recordIn(const QString &path)
+{
+    QFile file(path);
+    if (!file.open(QIODevice::ReadOnly))
+        return {};
+    auto record = tune::readRecord(file.readAll().toStdString());
+    if (!record.ok())
+        qFatal("%s", record.error().message().c_str());
+    return std::move(record).value();
+}
+
+std::size_t answersIn(const Record &record)
+{
+    return (record.network ? 1 : 0) + record.alone.size() + record.measured.size();
+}
+
+/// Asks for everything, as a search does.
+void askAll(const QString &notes, const QString &state)
+{
+    NotingOracle inner(notes);
+    RecordingOracle oracle(inner, recordIn(state), state.toStdString());
+    static_cast<void>(oracle.profile({}));
+    for (std::size_t k = 0; k < kGroups; ++k)
+        static_cast<void>(oracle.errorAlone(k, Label::Target, {}));
+    for (std::size_t k = 0; k < kGroups; ++k) {
+        Labels labels(kGroups, Label::Float32);
+        labels[k] = Label::Target;
+        static_cast<void>(oracle.measure(labels, {}));
+    }
+}
+
+} // namespace
+
+class TestRecording : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void whoIsKilledLosesOneAnswerAtMost();
+};
+
+/// Of all answers that were given at most one a kill was given again.
+void TestRecording::whoIsKilledLosesOneAnswerAtMost()
+{
+    QTemporaryDir folder;
+    const QString notes = folder.filePath("notes");
+    const QString state = folder.filePath("state.json");
+    qint64 kills = 0;
+    for (const int milliseconds : {30, 75, 110}) {
+        const pid_t child = fork();
+        QVERIFY(child >= 0);
+        if (child == 0) {
+            askAll(notes, state);
+            _exit(0);
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+        QCOMPARE(::kill(child, SIGKILL), 0);
+        int status = 0;
+        QCOMPARE(waitpid(child, &status, 0), child);
+        kills += WIFSIGNALED(status) ? 1 : 0;
+        const auto given = static_cast<std::size_t>(QFile(notes).size());
+        const std::size_t kept = answersIn(recordIn(state));
+        QVERIFY2(given <= kept + static_cast<std::size_t>(kills),
+                 qPrintable(QString("%1 given, %2 kept after %3 kills").arg(given).arg(kept).arg(kills)));
+    }
+    askAll(notes, state);
+    QCOMPARE(answersIn(recordIn(state)), 1 + 2 * kGroups);
+    QVERIFY(QFile(notes).size() <= static_cast<qint64>(1 + 2 * kGroups) + kills);
+}
+
+QTEST_GUILESS_MAIN(TestRecording)
+#include "tst_recording.moc"
