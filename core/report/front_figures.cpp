@@ -23,7 +23,8 @@ public:
     /// A number, or one of the texts that stand for those that JSON cannot say.
     double number(const Values &from, const std::string &path, const char *key)
     {
-        return maybe(from, path, key).value_or(fail(path, key, "nothing", "a number"));
+        const std::optional<double> found = maybe(from, path, key);
+        return found ? *found : fail(path, key, "nothing", "a number");
     }
     std::optional<double> maybe(const Values &from, const std::string &path, const char *key)
     {

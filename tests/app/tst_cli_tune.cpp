@@ -164,8 +164,8 @@ void TestCliTune::aRecordedSearchGivesTheSamePoints()
 void TestCliTune::errorsAreTheSameWithAnyThreadsAndBatches()
 {
     const json first = m_first.json();
-    for (const QStringList &more :
-         {QStringList{"--threads", "1"}, QStringList{"--threads", "3", "--batch", "5"}}) {
+    for (const QStringList &more : {QStringList{"--threads", "1", "--points", "1"},
+                                    QStringList{"--threads", "3", "--batch", "5", "--points", "1"}}) {
         QTemporaryDir folder;
         const CliOutcome outcome = callCli(tuneOf(kSample, folder.filePath("f.json"), more));
         QVERIFY2(outcome.code == 0, outcome.err.constData());
