@@ -268,25 +268,6 @@ void LiveJobs::fail(const Error &error)
         Q_EMIT failed(widgets::plain(error.message()));
 }
 
-jobs::CompareOptions LiveJobs::compareOptions(const jobs::ExampleOptions &examples) const
-{
-    jobs::CompareOptions options;
-    options.examples = examples;
-    options.backend = m_settings.backend;
-    options.threads = m_settings.threads;
-    options.settings.memoryLimit = m_settings.memoryLimit;
-    return options;
-}
-
-session::LatencyOptions LiveJobs::latencyOptions() const
-{
-    session::LatencyOptions options;
-    options.backend = backends::planningBackendFor(m_settings.backend);
-    options.threads = m_settings.threads;
-    options.settings.repeats = m_settings.repeats;
-    return options;
-}
-
 /// As m_job's, once nothing else is being measured.
 template <class Work, class Deliver>
 void LiveJobs::startInTurn(Work work, Deliver deliver)
@@ -347,19 +328,6 @@ void LiveJobs::compareProposal()
                 Q_EMIT proposalCompared(outcome.value());
             next();
         });
-}
-
-jobs::CalibrateOptions LiveJobs::calibrateOptions() const
-{
-    jobs::CalibrateOptions options;
-    options.examples = *m_data;
-    options.backend = m_settings.backend;
-    options.threads = m_settings.threads;
-    // As a conversion would choose, so that nothing has to be searched for again.
-    options.threshold.codes = calibration::CodeType::Auto;
-    options.threshold.method
-        = m_controller->document()->policy().thresholdMethod.value_or(policy::kDefaultThresholdMethod);
-    return options;
 }
 
 void LiveJobs::calibrate()

@@ -161,4 +161,36 @@ void LiveJobs::takeRestored()
     m_controller->setFigures(std::move(figures));
 }
 
+jobs::CompareOptions LiveJobs::compareOptions(const jobs::ExampleOptions &examples) const
+{
+    jobs::CompareOptions options;
+    options.examples = examples;
+    options.backend = m_settings.backend;
+    options.threads = m_settings.threads;
+    options.settings.memoryLimit = m_settings.memoryLimit;
+    return options;
+}
+
+session::LatencyOptions LiveJobs::latencyOptions() const
+{
+    session::LatencyOptions options;
+    options.backend = backends::planningBackendFor(m_settings.backend);
+    options.threads = m_settings.threads;
+    options.settings.repeats = m_settings.repeats;
+    return options;
+}
+
+jobs::CalibrateOptions LiveJobs::calibrateOptions() const
+{
+    jobs::CalibrateOptions options;
+    options.examples = *m_data;
+    options.backend = m_settings.backend;
+    options.threads = m_settings.threads;
+    // As a conversion would choose, so that nothing has to be searched for again.
+    options.threshold.codes = calibration::CodeType::Auto;
+    options.threshold.method
+        = m_controller->document()->policy().thresholdMethod.value_or(policy::kDefaultThresholdMethod);
+    return options;
+}
+
 } // namespace halftone::app
