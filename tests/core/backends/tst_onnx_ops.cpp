@@ -153,7 +153,7 @@ void OnnxOpsTest::ensemblesThatAreNoTreesAreRefused_data()
                                      << "";
     QTest::newRow("a circle") << "nodes_falsenodeids"
                               << "[0,0,0]"
-                              << "below two others";
+                              << "below itself";
     QTest::newRow("a node twice") << "nodes_falsenodeids"
                                   << "[1,0,0]"
                                   << "below two others";
