@@ -56,6 +56,8 @@ struct CompareSettings
     /// Beside the cumulative effect (every layer as the other model has it, measured at each layer's output): one layer at a time as the other model has it, with the casts that it needs, all else as the reference; the
     /// reference's values before it are used again.
     bool isolated = false;
+    /// Only what the outputs lose: Comparison::layers is empty where that spares time (session::LiveComparison, by KeptOutputs).
+    bool outputsOnly = false;
     std::size_t memoryLimit = std::size_t{1} << 30; ///< bytes of inputs and values of nodes held at a time
     /// SQNR in dB below which a layer counts as diverged. Nothing: half of the significant bits of the narrowest
     /// type of real numbers among the other's values, 6.02 dB each (33 dB for float16, 24 for bfloat16 and int8, 72 for float32).

@@ -84,6 +84,13 @@ void ValueStore::release(std::size_t batch)
         std::erase_if(m_values[batch], [this](const auto &value) { return !m_heads.contains(value.first); });
 }
 
+void ValueStore::keepOnly(std::size_t batch, const std::unordered_set<Key> &keys)
+{
+    std::erase_if(m_values[batch], [&](const auto &value) {
+        return !m_heads.contains(value.first) && !(keepsAll(batch) && keys.contains(value.first));
+    });
+}
+
 void ValueStore::forget(const std::unordered_set<Key> &keys)
 {
     for (KeptValues &ofBatch : m_values)

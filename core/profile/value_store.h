@@ -41,6 +41,8 @@ public:
                   std::size_t limit);
     /// A batch is done with: it keeps what it may.
     void release(std::size_t batch);
+    /// The same, but of all values only these and those of heads. Other batches may be in other threads' hands.
+    void keepOnly(std::size_t batch, const std::unordered_set<Key> &keys);
     void forget(const std::unordered_set<Key> &keys);
 
 private:

@@ -7,6 +7,7 @@
 #include "core/jobs/compare_parts.h"
 #include "core/jobs/task_count.h"
 #include "core/profile/kept_compare.h"
+#include "core/profile/kept_outputs.h"
 #include "core/session/derive.h"
 
 #include <algorithm>
@@ -50,7 +51,8 @@ Result<std::optional<std::vector<interpret::Feed>>> readAll(const jobs::ExampleS
 bool isSameData(const jobs::CompareOptions &a, const jobs::CompareOptions &b)
 {
     return a.examples.hasInputsOf(b.examples) && a.backend == b.backend && a.threads == b.threads
-        && a.batch == b.batch && a.settings.memoryLimit == b.settings.memoryLimit;
+        && a.batch == b.batch && a.settings.outputsOnly == b.settings.outputsOnly
+        && a.settings.memoryLimit == b.settings.memoryLimit;
 }
 
 } // namespace
@@ -63,6 +65,7 @@ struct LiveComparison::Kept
     std::shared_ptr<const jobs::Task> task;
     jobs::Batches batches;
     std::optional<profile::KeptCompare> compare; ///< nothing: the examples alone are too large
+    std::optional<profile::KeptOutputs> outputs; ///< in its place, where only these are asked for
 
     static Result<std::unique_ptr<Kept>> create(const Snapshot &snapshot, const jobs::CompareOptions &options,
                                                 const Progress &progress)
@@ -81,6 +84,11 @@ struct LiveComparison::Kept
             readAll(*kept->examples, kept->batches, options.settings.memoryLimit, threads, progress));
         if (!feeds)
             return kept;
+        if (options.settings.outputsOnly) {
+            HALFTONE_TRY(kernels::BackendChain alone, backends::backendChain(options.backend, 1));
+            kept->outputs.emplace(snapshot.source->model, std::move(*feeds), std::move(alone), threads);
+            return kept;
+        }
         HALFTONE_TRY(
             kept->compare,
             profile::KeptCompare::create(snapshot.source->model, std::move(*feeds), backends, threads));
@@ -158,6 +166,9 @@ Result<jobs::CompareOutcome> LiveComparison::compare(const Snapshot &snapshot,
     }
     std::optional<profile::KeptCompare::Answer> answer;
     // What is kept of nodes is known by the types that a file says.
+    if (m_kept->outputs && models.float16As == tensor::DType::F16) {
+        HALFTONE_TRY(answer, m_kept->outputs->compare(models, options.settings.memoryLimit, progress));
+    }
     if (m_kept->compare && models.float16As == tensor::DType::F16) {
         HALFTONE_TRY(answer, m_kept->compare->compare(models, options.settings, progress, tell));
     }

@@ -240,6 +240,45 @@ private Q_SLOTS:
         QVERIFY(int8 > 0);
     }
 
+    /// Without layers, side by side, whether or not all examples have room.
+    void outputsAloneAreThoseOfAWholeComparison()
+    {
+        const QTemporaryDir folder;
+        const std::string prefix = writtenTo(folder.path(), network(8));
+        const auto document = take(Document::open(prefix + "-symbol.json"));
+        struct Kind
+        {
+            session::LiveComparison live;
+            jobs::CompareOptions options;
+        };
+        std::array<Kind, 3> kinds;
+        for (std::size_t k = 0; k < kinds.size(); ++k) {
+            kinds[k].options = optionsFor(prefix, false);
+            kinds[k].options.batch = 1;
+            kinds[k].options.settings.outputsOnly = true;
+            kinds[k].options.threads = k == 0 ? 1 : 3;
+        }
+        kinds[2].options.settings.memoryLimit = 40'000; // some examples only
+        std::mt19937 random(5);
+        for (int edit = 0; edit < 20; ++edit) {
+            editAtRandom(*document, random);
+            const Snapshot snapshot = derived(*document);
+            jobs::CompareOptions options = optionsFor(prefix, false);
+            options.batch = 1;
+            jobs::CompareOutcome want = whole(*snapshot, options);
+            want.comparison.layers.clear();
+            want.comparison.threshold = 0;
+            want.comparison.firstDivergence.reset();
+            for (Kind &kind : kinds) {
+                jobs::CompareOutcome got = take(kind.live.compare(*snapshot, kind.options));
+                QVERIFY(got.comparison.layers.empty());
+                QVERIFY(got.comparison.peakBytes <= kind.options.settings.memoryLimit);
+                got.comparison.threshold = 0;
+                QVERIFY2(textOf(got) == textOf(want), qPrintable(QString::number(edit)));
+            }
+        }
+    }
+
     void anEditNearTheEndComputesOnlyWhatLiesBehind()
     {
         const QTemporaryDir folder;
