@@ -191,6 +191,9 @@ def operators():
     for kernel in ("LINEAR", "RBF", "POLY", "SIGMOID"):
         yield (f"ml_svm_regressor_{kernel.lower()}", "ml.SVMRegressor", rows,
                {"coefficients": floats(5), "kernel_params": [0.4, 0.2, 3.0], "kernel_type": kernel, "n_supports": 5, "rho": [0.3], "support_vectors": floats(20)}, 1)
+    # ONNX Runtime's CPU takes them apart only: what is recorded of (q, k, v) is kept as of one packed input.
+    yield "multi_head_attention_packed", "MultiHeadAttention", {"query": x, "key": real(2, 3, 8), "value": real(2, 3, 8)}, {"num_heads": 2, "packed": 3}, 1
+    yield "multi_head_attention_packed_pair", "MultiHeadAttention", {"query": x, "key": real(2, 5, 8), "value": real(2, 5, 8)}, {"num_heads": 2, "packed": 2}, 1
 
 
 def node_model(op, inputs, attributes, outputs):
@@ -208,6 +211,13 @@ def node_model(op, inputs, attributes, outputs):
                         + [h.make_opsetid(domain, 3)] * domain.startswith("ai."), ir_version=8), given
 
 
+def packed(inputs, heads, parts):
+    """Query, key and value, or key and value, as one tensor (batch, length, heads, parts, size)."""
+    split = {name: array.reshape(*array.shape[:2], heads, -1) for name, array in inputs.items()}
+    together = np.stack(list(split.values())[-parts:], axis=3)
+    return {"query": together} if parts == 3 else {"query": inputs["query"], "key": together}
+
+
 def run(model, inputs):
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -215,8 +225,8 @@ def run(model, inputs):
 
 
 def main(folder):
-    def write(name, model, inputs):
-        results = run(model, inputs)
+    def write(name, model, inputs, results=None):
+        results = results or run(model, inputs)
         for output, value in zip(model.graph.output, results):
             output.CopyFrom(h.make_tensor_value_info(output.name, h.np_dtype_to_tensor_dtype(value.dtype), value.shape))
         if "normalization" not in name:  # ONNX Runtime knows two of them in ONNX's own domain, ONNX does not
@@ -228,8 +238,13 @@ def main(folder):
     for name, text, inputs in function_models():
         write(name, parser.parse_model(text), inputs)
     for name, op, inputs, attributes, outputs in operators():
-        model, given = node_model(op, inputs, attributes, [True] * outputs if isinstance(outputs, int) else outputs)
-        write(name, model, given)
+        parts = attributes.pop("packed", 0)
+        wanted = [True] * outputs if isinstance(outputs, int) else outputs
+        model, given = node_model(op, inputs, attributes, wanted)
+        results = run(model, given) if parts else None
+        if parts:
+            model, given = node_model(op, packed(inputs, attributes["num_heads"], parts), attributes, wanted)
+        write(name, model, given, results)
 
 
 if __name__ == "__main__":

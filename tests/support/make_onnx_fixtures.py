@@ -6,6 +6,7 @@ choice.onnx    an If whose branches read the graph around them; choice-CASE-inpu
 sums.onnx      a Scan that adds up rows; sums-inputs.npz, -values.npz
 steps.onnx     a Loop around a product, one of whose states grows; it reads the number of the step, its condition ends it early, a Loop in it takes
                no step; steps-CASE-inputs.npz and -values.npz, with and without a step
+sequences.onnx  products that go into sequences and come out again
 endless.onnx   a Loop that nothing ends
 walk.onnx      a Scan from the end along the second axis that gives what it makes along the last, and reads the graph around it
 transformer.onnx  two layers of BERT's shape, small, as tests/bench/make_bert.py writes them; transformer-inputs.npz, -values.npz
@@ -88,6 +89,15 @@ def steps():
                               [nh.from_array(random.standard_normal((3, 3)).astype(np.float32), "w")]))
 
 
+def sequences():
+    nodes = [h.make_node("MatMul", ["x", "w"], ["rows"], name="product"), h.make_node("SplitToSequence", ["rows", "two"], ["parts"], name="split", axis=1),
+             h.make_node("SequenceAt", ["parts", "one"], ["second"], name="at"), h.make_node("SequenceConstruct", ["second", "second"], ["pair"], name="pair"),
+             h.make_node("SequenceInsert", ["pair", "second"], ["three"], name="insert"), h.make_node("ConcatFromSequence", ["three"], ["joined"], name="join", axis=0),
+             h.make_node("Mul", ["joined", "joined"], ["y"], name="square")]
+    return model(h.make_graph(nodes, "sequences", [value("x", ["N", 4])], [value("y", ["M", 2])],
+                              [nh.from_array(np.eye(4, dtype=np.float32), "w"), nh.from_array(np.array(2), "two"), nh.from_array(np.array(1), "one")]))
+
+
 def endless():
     body = h.make_graph([h.make_node("Relu", ["v"], ["w"])], "step", [value("i", [], T.INT64), value("goes", [], T.BOOL), value("v", [2])],
                         [value("goes", [], T.BOOL), value("w", [2])])
@@ -148,6 +158,7 @@ def main():
     made, feed = transformer()
     record(folder, "transformer", made, {"": feed})
     onnx.checker.check_model(endless(), full_check=True)
+    (folder / "sequences.onnx").write_bytes(sequences().SerializeToString(deterministic=True))
     (folder / "endless.onnx").write_bytes(endless().SerializeToString(deterministic=True))
     record(folder, "walk", walk(), {"": {"first": x[1], "x": np.arange(8, dtype=np.float32).reshape(2, 4)}})
     onnx.checker.check_model(network(), full_check=True)

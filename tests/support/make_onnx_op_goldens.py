@@ -127,6 +127,16 @@ def cases():
     scale = np.float32(0.02)
     yield "qlinear_matmul", "QLinearMatMul", [codes(2, 3), scale, zero, codes(3, 2), scale, np.uint8(100), np.float32(0.3), np.uint8(9)], {}
     yield "qlinear_conv", "QLinearConv", [codes(1, 2, 4, 4), scale, zero, codes(2, 2, 2, 2), scale, np.uint8(100), np.float32(0.3), np.uint8(9)], {}
+    twice = np.array([[2, 1, 1], [0, 5, 5], [2, 1, 1], [0, 4, 5]], "float32")
+    yield "unique", "Unique", [np.array([2, 1, 1, 3, 4, 3], "float32")], {}, 21, 4
+    yield "unique_as_met", "Unique", [np.array([2, 1, 1, 3, 4, 3], "int32")], {"sorted": 0}, 21, 4
+    yield "unique_rows", "Unique", [twice], {"axis": 0}, 21, 4
+    yield "unique_columns", "Unique", [twice], {"axis": -1}, 21, 1
+    for window in ("HannWindow", "HammingWindow", "BlackmanWindow"):
+        yield f"{window.lower()}", window, [np.array(7, "int64")], {}, 21
+    yield "hannwindow_whole", "HannWindow", [np.array(8, "int32")], {"periodic": 0, "output_datatype": TensorProto.DOUBLE}, 21
+    yield "mel_weights", "MelWeightMatrix", [np.array(n, I64) for n in (8, 64, 8192)] + [np.float32(0), np.float32(4096)], {}, 21
+    yield "determinant", "Det", [real(2, 3, 3)], {}
 
 
 def value_info(name, array):

@@ -25,7 +25,9 @@ KINDS = {defs.OpSchema.AttrType.INT: "int", defs.OpSchema.AttrType.INTS: "ints",
 # The attribute that says an output's type, where it is no input's.
 TYPED_BY = {"Cast": "to", "BitCast": "to", "RandomNormal": "dtype", "RandomUniform": "dtype", "RandomNormalLike": "dtype", "RandomUniformLike": "dtype", "EyeLike": "dtype",
             "Multinomial": "dtype", "Bernoulli": "dtype", "ConstantOfShape": "value", "Constant": "value", "HannWindow": "output_datatype",
-            "HammingWindow": "output_datatype", "BlackmanWindow": "output_datatype", "QuantizeLinear": "output_dtype", "DequantizeLinear": "output_dtype"}
+            "HammingWindow": "output_datatype", "BlackmanWindow": "output_datatype", "QuantizeLinear": "output_dtype", "DequantizeLinear": "output_dtype",
+            "SequenceEmpty": "dtype"}
+DEFAULTS = {("SequenceEmpty", "dtype"): "int = 1"}  # what the schema's text says alone
 # Output types that follow an input where the attribute is absent.
 LIKE = {"RandomNormalLike": 0, "RandomUniformLike": 0, "EyeLike": 0, "Bernoulli": 0}
 VARIABLES = "TUVW"
@@ -33,6 +35,10 @@ VARIABLES = "TUVW"
 ML = ("TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor", "SVMClassifier")
 # Labels that are texts are given by their places.
 ML_TYPES = {"TreeEnsemble": "T{float32|float64} -> T", "TreeEnsembleRegressor": "?{float32|float64|int32|int64} -> float32"}
+
+# The type of a sequence is that of its tensors, so that what goes into one and comes out again has one type.
+SEQUENCES = {"SequenceConstruct": "T... -> T", "SequenceInsert": "T, T, ?{int32|int64} -> T", "SequenceAt": "T, ?{int32|int64} -> T",
+             "SequenceErase": "T, ?{int32|int64} -> T", "SplitToSequence": "T, ?{int32|int64} -> T", "ConcatFromSequence": "T -> T"}
 
 
 def slot(p):
@@ -120,7 +126,8 @@ def main():
         op.setdefault("versions", []).append({
             "since": schema.since_version, **({"deprecated": True} if schema.deprecated else {}),
             "inputs": ", ".join(map(slot, schema.inputs)), "outputs": ", ".join(map(slot, schema.outputs)),
-            "types": rule(schema), "attributes": {k: attribute(a) for k, a in sorted(schema.attributes.items())}})
+            "types": SEQUENCES.get(schema.name) or rule(schema),
+            "attributes": {k: DEFAULTS.get((schema.name, k)) or attribute(a) for k, a in sorted(schema.attributes.items())}})
     for op in table.values():  # versions before the last one that opset 7 has are not needed
         old = [v for v in op["versions"] if v["since"] <= 7]
         op["versions"] = old[-1:] + [v for v in op["versions"] if v["since"] > 7]

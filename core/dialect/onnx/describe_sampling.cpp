@@ -85,6 +85,22 @@ Operator affineGrid(NodeReader &in)
     return ops::AffineGrid{in.integersAt(1), in.boolean("align_corners")};
 }
 
+/// Largest values of regions, whose corners are rounded to pixels.
+Operator maxRoiPool(NodeReader &in)
+{
+    ops::RoiPool op;
+    op.pooledSize = in.integers("pooled_shape");
+    op.spatialScale = in.real("spatial_scale", 1);
+    return op;
+}
+
+Operator determinant(NodeReader &)
+{
+    ops::LinearAlgebra op;
+    op.kind = ops::LinearAlgebra::Kind::Determinant;
+    return op;
+}
+
 Operator roiAlign(NodeReader &in)
 {
     static constexpr std::array<std::string_view, 2> kModes{"avg", "max"};
@@ -137,6 +153,8 @@ std::span<const OperatorRow> samplingRows()
         OperatorRow{"GridSample", gridSample},
         OperatorRow{"AffineGrid", affineGrid},
         OperatorRow{"RoiAlign", roiAlign},
+        OperatorRow{"MaxRoiPool", maxRoiPool},
+        OperatorRow{"Det", determinant},
         OperatorRow{"NonMaxSuppression", nonMaxSuppression},
         OperatorRow{"Col2Im", col2Im},
     };

@@ -1,5 +1,6 @@
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/op_info.h"
+#include "core/dialect/onnx/operator_rows.h"
 #include "core/io/onnx/graph_reader.h"
 
 #include <algorithm>
@@ -19,10 +20,12 @@ constexpr int kDeepestCalls
 Result<void> GraphReader::readCall(const ::onnx::NodeProto &node, graph::NodeDef &def,
                                    const std::string &where)
 {
-    if (m_context.dialect->findOp(def.op) != nullptr || !m_bodies.empty() || m_context.depth >= kDeepestCalls)
+    if (!m_bodies.empty() || m_context.depth >= kDeepestCalls)
         return {};
     const Functions::Found found = m_context.functions->find(node);
-    if (found.function == nullptr)
+    const bool isKnown = m_context.dialect->findOp(def.op) != nullptr;
+    // An operator of the opset has a body where no struct says what it computes.
+    if (found.function == nullptr || (isKnown && (!found.isBuiltIn || names::findRow(def.op) != nullptr)))
         return {};
     const std::int64_t opset = opsetOf(*found.function);
     if (opset > names::kNewestOpset || opset < 0)

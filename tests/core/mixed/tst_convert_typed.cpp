@@ -94,6 +94,7 @@ private Q_SLOTS:
     void anIllTypedSourceIsAnError();
     void takenNamesGetANumber();
     void callsOfFunctionsKeepTheirTypes();
+    void sequencesHaveTheTypeOfTheirTensors();
 };
 
 void TestConvertTyped::aCastServesAllReadersOfOneTensor()
@@ -538,6 +539,27 @@ void TestConvertTyped::callsOfFunctionsKeepTheirTypes()
         QCOMPARE(types.of(graph.inputs(id)[0]), op == "MatMul" ? DType::F16 : DType::F32);
     }
     QCOMPARE(seen, std::size_t{3});
+}
+
+void TestConvertTyped::sequencesHaveTheTypeOfTheirTensors()
+{
+    const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx/sequences.onnx");
+    if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+        QSKIP("this build was made without ONNX");
+    QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+    policy::Policy policy;
+    policy.target = DType::F16;
+    const auto converted = mixed::convertModel(loaded.value().model, policy, false);
+    QVERIFY2(converted.ok(), converted.ok() ? "" : converted.error().message().c_str());
+    const graph::Graph &graph = converted.value().model.graph;
+    std::size_t operators = 0;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        if (graph.isVariable(id))
+            continue;
+        ++operators;
+        QCOMPARE(converted.value().conversion.types.of({id, 0, 0}), DType::F16);
+    }
+    QCOMPARE(operators, std::size_t{8}); // and one cast, of the input
 }
 
 QTEST_APPLESS_MAIN(TestConvertTyped)
