@@ -554,12 +554,12 @@ void TestConvertTyped::sequencesHaveTheTypeOfTheirTensors()
     const graph::Graph &graph = converted.value().model.graph;
     std::size_t operators = 0;
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
-        if (graph.isVariable(id))
+        if (graph.isVariable(id) || graph.node(id).op == "Cast") // of the input and the output
             continue;
         ++operators;
         QCOMPARE(converted.value().conversion.types.of({id, 0, 0}), DType::F16);
     }
-    QCOMPARE(operators, std::size_t{8}); // and one cast, of the input
+    QCOMPARE(operators, std::size_t{7});
 }
 
 QTEST_APPLESS_MAIN(TestConvertTyped)
