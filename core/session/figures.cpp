@@ -95,9 +95,21 @@ struct LatencyMeter::Kept
     Shapes known; ///< of variables
     Plan wide;
 
-    Result<Plan> mixedPlan(const Snapshot &snapshot) const
+    std::shared_ptr<const mixed::ConvertedModel> converted; ///< that `mixed` was made of
+    std::shared_ptr<kernels::LatencyPlan> mixed; ///< of the last model, where it is to be kept
+
+    Result<std::shared_ptr<kernels::LatencyPlan>> mixedPlan(const Snapshot &snapshot, bool isKept)
     {
-        return planOf(*maker, snapshot.converted->model, known, *snapshot.policy);
+        if (mixed && converted == snapshot.converted)
+            return mixed;
+        mixed.reset(); // not two beside float32's
+        HALFTONE_TRY(Plan made, planOf(*maker, snapshot.converted->model, known, *snapshot.policy));
+        std::shared_ptr<kernels::LatencyPlan> plan = std::move(made);
+        if (isKept) {
+            mixed = plan;
+            converted = snapshot.converted;
+        }
+        return plan;
     }
     bool isFor(const Snapshot &snapshot, const LatencyOptions &options) const
     {
@@ -148,7 +160,7 @@ Result<LatencyFigures> LatencyMeter::measure(const Snapshot &snapshot, const Lat
     HALFTONE_TRY(figures.fp32, profile::measureLatency(*m_kept->wide, options.settings, part(0.1, 0.3)));
     if (!figures.native)
         return figures;
-    HALFTONE_TRY(const Plan mixed, m_kept->mixedPlan(snapshot));
+    HALFTONE_TRY(const auto mixed, m_kept->mixedPlan(snapshot, options.keepsPlan));
     HALFTONE_TRY(figures.mixed, profile::measureLatency(*mixed, options.settings, part(0.4, 0.3)));
     nameSources(snapshot, figures.mixed);
     HALFTONE_TRY(figures.versus,
@@ -160,7 +172,7 @@ Result<profile::Versus> LatencyMeter::versus(const Snapshot &snapshot, const Lat
                                              const Progress &progress)
 {
     HALFTONE_CHECK(keepWide(snapshot, options, progress));
-    HALFTONE_TRY(const Plan mixed, m_kept->mixedPlan(snapshot));
+    HALFTONE_TRY(const auto mixed, m_kept->mixedPlan(snapshot, options.keepsPlan));
     return profile::measureVersus(*mixed, *m_kept->wide, options.settings, 1, progress);
 }
 
@@ -168,7 +180,7 @@ Result<profile::Latency> LatencyMeter::steps(const Snapshot &snapshot, const Lat
                                              const Progress &progress)
 {
     HALFTONE_CHECK(keepWide(snapshot, options, progress));
-    HALFTONE_TRY(const Plan mixed, m_kept->mixedPlan(snapshot));
+    HALFTONE_TRY(const auto mixed, m_kept->mixedPlan(snapshot, options.keepsPlan));
     HALFTONE_TRY(profile::Latency latency, profile::measureLatency(*mixed, options.settings, progress));
     nameSources(snapshot, latency);
     return latency;

@@ -15,6 +15,7 @@ struct LatencyOptions
     std::string backend{backends::kDefaultBackend};
     unsigned threads = 0; ///< 0: as many as the machine has
     profile::LatencySettings settings;
+    bool keepsPlan = false; ///< of the converted model too, for another measurement of it
 };
 
 /// Measures one model over and over: its packed weights and its float32 plan are kept, so that an edit costs only what it

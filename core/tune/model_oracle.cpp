@@ -14,10 +14,10 @@
 namespace halftone::tune {
 namespace {
 
-constexpr double kTimedSeconds = 0.15; // of each network's steps
+constexpr double kTimedSeconds = 0.1; // of each network's steps
 constexpr double kVersusSeconds = 0.25; // of each network in turns with float32
 constexpr std::size_t kFewestPairs = 9; // of runs, for an interval
-constexpr int kLongest = 4; // times as long, where runs differ much
+constexpr int kLongest = 2; // times as long, where runs differ much
 constexpr double kNarrow = 0.03; // of a network's time, on either side
 constexpr double kUnfittedNanoseconds = 0.15; // an element, where nothing was converted: 6 bytes at 40 GB/s
 
@@ -91,9 +91,11 @@ struct ModelOracle::State
     session::LatencyOptions optionsFor(double seconds, std::size_t least, std::size_t most) const
     {
         session::LatencyOptions options = task.latency;
-        const double repeats = wideMs > 0 ? seconds * 1e3 / wideMs : 0;
-        options.settings.repeats = std::clamp(static_cast<std::size_t>(repeats), least, most);
-        options.settings.warmup = 2;
+        options.keepsPlan = true;
+        const bool isFirst = wideMs <= 0; // only to know how often others are to be timed
+        options.settings.repeats
+            = isFirst ? 2 : std::clamp(static_cast<std::size_t>(seconds * 1e3 / wideMs), least, most);
+        options.settings.warmup = isFirst ? 1 : 2;
         return options;
     }
 
@@ -246,11 +248,8 @@ Result<Network> ModelOracle::profile(const Progress &progress)
                                + ", which this machine emulates: its times say nothing",
                            "a type that it computes in");
     state.wideMs = narrowTimes.versus.medianMs;
-    if (const double wanted = kTimedSeconds * 1e3 / state.wideMs; wanted > 7) { // more often than at first
-        state.known.clear();
-        HALFTONE_TRY(narrowTimes, state.timed(narrow, progress));
-        state.wideMs = narrowTimes.versus.medianMs;
-    }
+    HALFTONE_TRY(narrowTimes, state.timed(narrow, progress));
+    state.wideMs = narrowTimes.versus.medianMs;
     const LabelledRun narrowRun{narrow.converted.get(), &narrowTimes.mixed};
     const graph::Model &model = state.task.source->model;
     const infer::ShapeMap &shapes = *state.task.shapes;

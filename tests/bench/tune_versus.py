@@ -95,7 +95,7 @@ def tell(name, seconds, model, more=""):
 def ours(folder):
     begin = time.monotonic()
     call = [arguments.cli, "tune", arguments.model, "--inputs", arguments.pictures, "--examples", arguments.examples, "--target", "bfloat16",
-            "--int8", "--limit", f"top1=-{arguments.drop}", "--out", folder / "front.json", "--pick", "fastest-within",
+            "--int8", "--labels", arguments.pictures / "labels.csv", "--limit", f"top1=-{arguments.drop}", "--out", folder / "front.json", "--pick", "fastest-within",
             "--write", folder / "ours.onnx", "--json"]
     done = subprocess.run([str(part) for part in call], capture_output=True, text=True)
     seconds = time.monotonic() - begin
