@@ -40,7 +40,8 @@ bool areDrawn(const std::optional<jobs::ExampleOptions> &data)
 
 QString drawnInputsMeaning()
 {
-    return QCoreApplication::translate("drawnInputs", "Drawn inputs: errors yes, accuracy no.");
+    return QCoreApplication::translate("drawnInputs",
+                                       "Drawn inputs are random values: errors yes, accuracy no.");
 }
 
 } // namespace halftone::app

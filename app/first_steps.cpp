@@ -97,14 +97,17 @@ QLayout *FirstSteps::steps()
     attach->setToolTip(tr("For errors, ranges and accuracy (Ctrl+D)"));
     connect(attach, &QPushButton::clicked, this, &FirstSteps::attachWanted);
     row->addWidget(attach);
-    auto *const draw = new QPushButton(tr("Draw inputs"), this);
-    draw->setToolTip(tr("For when there are no data. %1").arg(drawnInputsMeaning()));
+    m_attach = attach;
+    auto *const draw = new QPushButton(tr("Draw random inputs"), this);
+    draw->setToolTip(tr("For when you have no data. %1").arg(drawnInputsMeaning()));
     connect(draw, &QPushButton::clicked, this, &FirstSteps::drawWanted);
     row->addWidget(draw);
+    m_draw = draw;
     auto *const latency = new QPushButton(tr("Measure latency"), this);
     latency->setToolTip(tr("Both networks on this machine, anew after every edit"));
     connect(latency, &QPushButton::clicked, this, &FirstSteps::latencyWanted);
     row->addWidget(latency);
+    m_latency = latency;
     auto *const drag = new QLabel(tr("Drag an operator from the graph or a list to another list."), this);
     drag->setWordWrap(true);
     drag->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
@@ -122,6 +125,13 @@ void FirstSteps::withdraw()
 {
     m_isOffered = false;
     hide();
+}
+
+void FirstSteps::showDone(bool hasData, bool hasLatency)
+{
+    m_attach->setVisible(!hasData);
+    m_draw->setVisible(!hasData);
+    m_latency->setVisible(!hasLatency);
 }
 
 /// In a low or narrow window the graph needs the room.

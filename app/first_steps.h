@@ -18,6 +18,7 @@ public:
 
     void offer(); ///< unless it was closed once; shown while there is room for it beside the graph
     void withdraw();
+    void showDone(bool hasData, bool hasLatency); ///< what is done need not be offered
 
 Q_SIGNALS:
     void attachWanted();
@@ -37,6 +38,9 @@ private:
     void showWhereRoom();
 
     QWidget *m_lists = nullptr;
+    QWidget *m_attach = nullptr;
+    QWidget *m_draw = nullptr;
+    QWidget *m_latency = nullptr;
     bool m_isOffered = false;
 };
 

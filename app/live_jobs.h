@@ -61,6 +61,7 @@ public:
 
     void setErrorsWanted(bool wanted);
     void setLatencyWanted(bool wanted);
+    bool isLatencyWanted() const { return m_latencyWanted; }
     /// What is in view goes first; layers alone, which take the longest, give way to it.
     void setInView(InView view);
     /// An edit that may be made: once the present state has been compared, so is the one that it would lead to. Nothing: none.

@@ -186,6 +186,10 @@ void MainWindow::connectBars()
         connect(m_firstSteps, &FirstSteps::drawWanted, this, &MainWindow::drawInputs);
         connect(m_firstSteps, &FirstSteps::latencyWanted, this,
                 [this] { m_modelBar->setWantsLatency(true); });
+        const auto showDone
+            = [this] { m_firstSteps->showDone(m_jobs->data().has_value(), m_jobs->isLatencyWanted()); };
+        connect(m_jobs, &LiveJobs::dataChanged, m_firstSteps, showDone);
+        connect(m_jobs, &LiveJobs::busyChanged, m_firstSteps, showDone);
     }
 }
 

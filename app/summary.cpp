@@ -28,9 +28,7 @@ QString latencyOf(const session::LatencyFigures &latency)
 {
     if (!latency.native)
         return tr("emulated here: no times");
-    const widgets::LatencyWords words = widgets::latencyWords(latency);
-    return words.fp32 + QStringLiteral(" \u2192 ") + words.mixed + QStringLiteral(" (") + words.ratio
-        + (words.isDisturbed ? tr("; machine busy, not to be trusted)") : QStringLiteral(")"));
+    return widgets::latencyWords(latency).sentence();
 }
 
 Score scoreOf(const jobs::ScoreWords &words)

@@ -64,13 +64,13 @@ AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::
     m_labels = addPath(form, tr("&Labels"),
                        tr("optional: CSV with file and class_index, or an .npz with labels"), false);
     m_targets = addPath(form, tr("Re&ference"),
-                        tr("optional, for outputs that are no classes: a folder of masks or pictures, or an "
+                        tr("optional, if outputs are not classes: a folder of masks or pictures, or an "
                            ".npz with targets"),
                         true);
     m_metric = new widgets::ChoiceBox(this);
     m_metric->setAccessibleName(tr("Metric"));
     m_metric->setToolTip(tr("What says in one number how well the network does its task"));
-    m_metric->addItem(tr("guessed from the outputs and what is right"));
+    m_metric->addItem(tr("guess from the outputs and labels"));
     for (const jobs::Metric metric : jobs::allMetrics())
         m_metric->addItem(widgets::plain(std::string(jobs::titleOf(metric))), static_cast<int>(metric));
     form->addRow(tr("&Metric"), m_metric);
@@ -97,8 +97,9 @@ AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::
     m_drawnNote->hide();
     layout->addWidget(m_drawnNote);
     if (m_model) {
-        QPushButton *const draw = m_buttons->addButton(tr("Draw inputs"), QDialogButtonBox::ActionRole);
-        draw->setToolTip(tr("For when there are no data. %1").arg(drawnInputsMeaning()));
+        QPushButton *const draw
+            = m_buttons->addButton(tr("Draw random inputs"), QDialogButtonBox::ActionRole);
+        draw->setToolTip(tr("For when you have no data. %1").arg(drawnInputsMeaning()));
         connect(draw, &QPushButton::clicked, this, &AttachDialog::drawInputs);
     }
     connect(m_buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);

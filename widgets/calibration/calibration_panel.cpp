@@ -7,6 +7,7 @@
 #include "widgets/calibration/tensor_table_model.h"
 #include "widgets/calibration/threshold_bar.h"
 #include "widgets/common/choice_box.h"
+#include "widgets/common/filter_field.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/sort_action.h"
 #include "widgets/common/wrap_layout.h"
@@ -80,7 +81,8 @@ QWidget *CalibrationPanel::buildTable()
     m_methodOfAll->setAccessibleName(tr("Method of all tensors"));
     m_methodOfAll->setToolTip(tr("How thresholds are set where a tensor has no method of its own"));
     addMethods(*m_methodOfAll);
-    auto *const methodName = new QLabel(tr("method of all"), side);
+    auto *const methodName = new QLabel(tr("method for all"), side);
+    methodName->setContentsMargins(8, 0, 0, 0);
     methodName->setBuddy(m_methodOfAll);
     auto *const save = new QToolButton(side);
     save->setText(tr("Export\u2026"));
@@ -96,6 +98,7 @@ QWidget *CalibrationPanel::buildTable()
         m_delegate->setNames(std::move(names));
     });
     m_view->setItemDelegate(m_delegate);
+    leadDownTo(m_filter, m_view);
     m_view->setMouseTracking(true);
     m_view->viewport()->installEventFilter(this);
     m_view->setAccessibleName(tr("Tensors"));
@@ -119,7 +122,10 @@ QWidget *CalibrationPanel::buildTable()
     const int unit = fontMetrics().averageCharWidth();
     const std::array<int, TensorTableModel::ColumnCount> widths{22, 33, 11, 13, 10, 12, 11, 13};
     for (std::size_t column = 0; column < widths.size(); ++column)
-        m_view->setColumnWidth(static_cast<int>(column), widths[column] * unit);
+        m_view->setColumnWidth(
+            static_cast<int>(column),
+            std::max(widths[column] * unit,
+                     m_view->horizontalHeader()->sectionSizeHint(static_cast<int>(column))));
     m_freeWidth = new FreeWidth(m_view, TensorTableModel::Name, widths[TensorTableModel::Name] * unit);
 
     auto *const top = new WrapLayout;

@@ -84,7 +84,7 @@ void ThresholdBar::build()
     connect(m_value, &QDoubleSpinBox::editingFinished, this, &ThresholdBar::takeValue);
 
     auto *const row = new WrapLayout(this);
-    row->setSpacing(4);
+    row->setSpacing(8);
     row->setContentsMargins(4, 4, 4, 0);
     row->addWidget(m_name);
     row->addWidget(m_effect);

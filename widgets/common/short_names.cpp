@@ -13,6 +13,11 @@ namespace {
 
 /// One name in so many may lack what the others share: a model's last operator often has a name of its own.
 constexpr qsizetype kOneOf = 4;
+constexpr qsizetype kAlone = 2; ///< names that share nothing with neighbours
+constexpr qsizetype kTailOneOf = 3; ///< likewise of its last word
+
+constexpr qsizetype kLeastCompared = 4; ///< letters: of fewer none tells anything
+constexpr qsizetype kMostCompared = 2000; ///< names, for each that is painted
 
 constexpr int kAtOnce = 500; ///< rows whose names take no time that a person would notice
 constexpr int kPauseMs = 250;
@@ -52,21 +57,33 @@ QString sharedLead(const QStringList &names)
     return lead;
 }
 
-/// The last word, with the sign before it, if all names that begin with `lead` have it. One only: the end tells most.
+/// The last word, with the sign before it; empty where only one follows `lead`.
+QString lastWord(const QString &name, const QString &lead)
+{
+    qsizetype from = name.size() - 1;
+    while (from > lead.size() && !endsWord(name[from]))
+        --from;
+    return from <= lead.size() ? QString() : name.mid(from);
+}
+
+/// The last word of all names that begin with `lead`, or of most where it is an appendix: "_fwd" tells nothing where few lack it,
+/// "/MatMul" is a name's own. No number, which tells layers apart, and one word only: the end tells most.
 QString sharedTail(const QStringList &names, const QString &lead)
 {
-    QString tail;
+    QHash<QString, qsizetype> counts;
+    qsizetype all = 0;
     for (const QString &name : names) {
         if (!name.startsWith(lead))
             continue;
-        qsizetype from = name.size() - 1;
-        while (from > lead.size() && !endsWord(name[from]))
-            --from;
-        if (from <= lead.size() || (!tail.isEmpty() && name.mid(from) != tail))
-            return {};
-        tail = name.mid(from);
+        ++all;
+        if (const QString word = lastWord(name, lead); !word.isEmpty() && !word[1].isDigit())
+            ++counts[word];
     }
-    return tail;
+    for (auto word = counts.cbegin(); word != counts.cend(); ++word)
+        if (word.value() == all
+            || (word.key()[0] == '_' && word.value() * kTailOneOf > all * (kTailOneOf - 1)))
+            return word.key();
+    return {};
 }
 
 } // namespace
@@ -80,7 +97,8 @@ ShortNames::ShortNames(const QStringList &names)
             families[leadingWord(name, 0)] << name;
         families.remove(QString());
         for (auto family = families.cbegin(); family != families.cend(); ++family)
-            m_families.insert(family.key(), sharedBy(family.value()));
+            if (family->size() > kAlone)
+                m_families.insert(family.key(), sharedBy(family.value()));
     }
     for (const QString &name : names) {
         ++m_counts[bare(name, sharedOf(name))];
@@ -92,7 +110,7 @@ ShortNames::ShortNames(const QStringList &names)
 /// One name has no neighbours, and two that differ in their first word only would lose what they are.
 ShortNames::Shared ShortNames::sharedBy(const QStringList &names)
 {
-    if (names.size() <= 2)
+    if (names.size() <= kAlone)
         return {};
     const QString lead = sharedLead(names);
     return {lead, sharedTail(names, lead)};
@@ -133,7 +151,32 @@ QString ShortNames::fitted(const QString &name, int width, const QFontMetrics &m
 {
     if (metrics.horizontalAdvance(m_longest) <= width)
         return name;
-    return cutInMiddle(shortened(name), width, metrics);
+    return cut(shortened(name), width, metrics);
+}
+
+/// "stage1_a_conv" and "stage2_a_conv" both end in "a_conv": where two cut names would read alike, more of the beginning is
+/// kept.
+QString ShortNames::cut(const QString &shortName, int width, const QFontMetrics &metrics) const
+{
+    const auto isAlone = [&](qsizetype left, qsizetype right) {
+        const QString beginning = shortName.left(left);
+        const QString end = shortName.right(right);
+        return std::none_of(m_counts.keyBegin(), m_counts.keyEnd(), [&](const QString &other) {
+            return other != shortName && other.startsWith(beginning) && other.endsWith(end);
+        });
+    };
+    const QString usual = cutInMiddle(shortName, width, metrics);
+    const qsizetype kept = usual.size() - 1;
+    if (usual == shortName || kept < kLeastCompared || m_counts.size() > kMostCompared)
+        return usual;
+    for (const qsizetype left : {kept / 3, kept / 2, kept * 2 / 3, kept}) {
+        if (!isAlone(left, kept - left))
+            continue;
+        const QString other = shortName.left(left) + QChar(0x2026) + shortName.right(kept - left);
+        if (left == kept / 3 || metrics.horizontalAdvance(other) <= width)
+            return other;
+    }
+    return usual;
 }
 
 QString cutInMiddle(const QString &name, double width, const QFontMetricsF &metrics)

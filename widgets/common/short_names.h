@@ -14,7 +14,7 @@ class QTableView;
 namespace halftone::widgets {
 
 /// Names as a table or list has room for them: without the words that nearly all of them begin with, and without the one
-/// that these all end with, so that what tells them apart is left. Where not all begin alike, those that do, such as the layers
+/// that most of these end with, so that what tells them apart is left. Where not all begin alike, those that do, such as the layers
 /// of a backbone, are taken by themselves. A word ends at one of / _ . : - and is dropped whole.
 class ShortNames
 {
@@ -26,7 +26,8 @@ public:
 
     /// Less what is shared; the whole name where that would be empty or another's.
     QString shortened(const QString &name) const;
-    /// The whole name where the longest of all fits, else shortened(), cut in the middle where that is too wide.
+    /// The whole name where the longest of all fits, else shortened(), cut where that is too wide: in the middle, or where
+    /// no other name reads alike.
     /// width  in pixels
     QString fitted(const QString &name, int width, const QFontMetrics &metrics) const;
 
@@ -42,6 +43,8 @@ private:
     static Shared sharedBy(const QStringList &names);
     Shared sharedOf(const QString &name) const;
     static QString bare(const QString &name, const Shared &shared);
+
+    QString cut(const QString &shortName, int width, const QFontMetrics &metrics) const;
 
     Shared m_all;
     QHash<QString, Shared> m_families; ///< by their first word

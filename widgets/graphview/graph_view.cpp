@@ -83,7 +83,10 @@ GraphView::GraphView(DocumentController *controller, QWidget *parent)
             recolour();
             m_find->refresh();
         });
-    connect(&controller->selection(), &Selection::changed, this, &GraphView::emphasise);
+    connect(&controller->selection(), &Selection::changed, this, [this] {
+        emphasise();
+        bringIntoSight();
+    });
     connect(&controller->selection(), &Selection::hoveredChanged, this, &GraphView::showHovered);
     connect(&controller->selection(), &Selection::shownRequested, this, &GraphView::showNode);
     openDocument();

@@ -137,6 +137,7 @@ private:
     void landOnContent(ItemIndex opened);
     void centreOn(graph::NodeId node);
     void reveal(ItemIndex item, const Canvas &canvas);
+    void bringIntoSight();
     void showCounterpartOf(ItemIndex item, const Canvas *clicked);
     void openOrClose(ItemIndex item);
     void goUp();

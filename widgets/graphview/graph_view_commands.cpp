@@ -252,6 +252,21 @@ void GraphView::reveal(ItemIndex item, const Canvas &canvas)
         m_navigator.reveal(m_scene->items()[item].rect, canvas.size());
 }
 
+/// What is selected in a table or a plot is seen here too, with its neighbours. What is in sight stays where it is, since it may
+/// have been clicked.
+void GraphView::bringIntoSight()
+{
+    const auto node = m_controller->selection().current();
+    const ItemIndex item = m_scene && node ? m_scene->itemOf(*node) : kNoItem;
+    if (item == kNoItem)
+        return;
+    const QRectF rect = m_scene->items()[item].rect;
+    if (m_navigator.camera().toScene(QRectF(m_right->rect())).intersects(rect))
+        return;
+    const qreal neighbours = 2 * rect.height();
+    m_navigator.reveal(rect.adjusted(0, -neighbours, 0, neighbours), m_right->size());
+}
+
 /// Both sides show the same places: the counterpart of a node is the node itself in the other canvas, as far as that one is
 /// wide enough.
 void GraphView::showCounterpartOf(ItemIndex item, const Canvas *clicked)

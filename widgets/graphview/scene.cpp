@@ -25,12 +25,13 @@ std::uint64_t keyOf(NodeId reader, std::uint32_t input)
 }
 
 const QString kBetween = QStringLiteral(" \u2026 "); ///< the names of a block's first and last operator
-const QString kBehindNumber = QStringLiteral(": "); ///< of a repeated block
+const QString kNumbered = QStringLiteral("block "); ///< begins the name of a repeated block
+const QString kBehindNumber = QStringLiteral(": "); ///< ends its number
 
 /// Where the names begin in "block 2 of 12: a … b".
 qsizetype namesBegin(const QString &name)
 {
-    const qsizetype number = name.indexOf(kBehindNumber);
+    const qsizetype number = name.startsWith(kNumbered) ? name.indexOf(kBehindNumber) : -1;
     return number < 0 ? 0 : number + kBehindNumber.size();
 }
 
@@ -54,6 +55,13 @@ QRectF toQt(const layout::Rect &rect)
 }
 
 } // namespace
+
+QString titleWithin(const QString &name, double room, const QFontMetricsF &metrics)
+{
+    const qsizetype names = namesBegin(name);
+    const bool isWhole = names == 0 || metrics.horizontalAdvance(name) <= room;
+    return cutInMiddle(isWhole ? name : name.left(names - kBehindNumber.size()), room, metrics);
+}
 
 layout::ItemSizes itemSizes(const graph::Graph &graph, const layout::BlockTree &tree, double lineHeight)
 {

@@ -3,6 +3,7 @@
 #include "core/io/model_io.h"
 #include "core/layout/graph_layout.h"
 
+#include <QFontMetricsF>
 #include <QPolygonF>
 #include <QRectF>
 #include <QString>
@@ -113,6 +114,10 @@ private:
     Lists m_itemBands; ///< horizontal bands of the scene: graphs are tall
     Lists m_edgeBands;
 };
+
+/// A box's name as there is room for it: of "block 2 of 12: a … b" that is too wide the number alone, which tells more than its
+/// letters from here and there; another name cut in the middle.
+QString titleWithin(const QString &name, double room, const QFontMetricsF &metrics);
 
 /// How large items are, from a font's measures.
 layout::ItemSizes itemSizes(const graph::Graph &graph, const layout::BlockTree &tree, double lineHeight);

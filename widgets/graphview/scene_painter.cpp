@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kSmallest = 6.5; ///< pixels of text that is still drawn
 constexpr double kFar = 0.22; ///< scale below which items are plain fields
-constexpr double kEdgeText = 0.85; ///< scale from which edges say what they carry
+constexpr double kEdgeText = 0.75; ///< scale from which edges say what they carry: a first view's does
 constexpr std::size_t kMany = 300; ///< items from which on fields without text are plain ones
 
 } // namespace
@@ -77,7 +77,7 @@ void ScenePainter::drawLabel(QPainter &painter, ItemIndex item, int part, const 
         label.text.setTextFormat(Qt::PlainText);
         label.text.setPerformanceHint(QStaticText::AggressiveCaching);
         const QFontMetricsF metrics(font);
-        label.text.setText(part == 0 ? cutInMiddle(text, room, metrics)
+        label.text.setText(part == 0 ? titleWithin(text, room, metrics)
                                      : metrics.elidedText(text, Qt::ElideRight, room));
         label.text.prepare(QTransform(), font);
     }
@@ -144,7 +144,7 @@ void ScenePainter::paintTitlesAbove(QPainter &painter, const PaintInput &input)
             continue;
         const double room
             = std::min(rect.right(), m_area.right()) - std::max(rect.left(), m_area.left()) - 16;
-        const QString title = cutInMiddle(item.name, room, metrics);
+        const QString title = titleWithin(item.name, room, metrics);
         const QRectF inside = rect.intersected(m_area);
         const auto pill = placeOfTitle({inside.left(), y, inside.width(), metrics.height() + 6},
                                        {metrics.horizontalAdvance(title) + 16, metrics.height() + 6}, taken);
@@ -184,9 +184,12 @@ void ScenePainter::paintFrames(QPainter &painter, const PaintInput &input)
             const double line = m_pixels * m_camera.scale;
             QFont bold = scaledFont(1);
             bold.setBold(true);
-            const QString title = QChar(0x25be) + QStringLiteral(" ") + item.name;
+            const QFontMetricsF metrics(bold);
             const qreal room = rect.width() - 1.4 * line;
-            const qreal used = std::min(room, QFontMetricsF(bold).horizontalAdvance(title) + 2);
+            const qreal count = QFontMetricsF(scaledFont(kDetailShare)).horizontalAdvance(item.detail);
+            const QString title = QChar(0x25be) + QStringLiteral(" ")
+                + titleWithin(item.name, room - count - 3 * line, metrics);
+            const qreal used = std::min(room, metrics.horizontalAdvance(title) + 2);
             const qreal y = rect.top() + 1.1 * line;
             painter.setPen(isFaded ? m_tones.faded(m_tones.text()) : m_tones.text());
             drawLabel(painter, index, 0, title, bold, {rect.left() + 0.7 * line, y}, used);

@@ -167,11 +167,17 @@ void ScenePainter::paintEdgeLabels(QPainter &painter, const PaintInput &input)
             text += QStringLiteral(" +%1").arg(others);
         if (text.isEmpty())
             continue;
-        // Beside the line just above its end, where lines of one source have parted and frames have no title.
+        // Beside the line just above its end, where lines of one source have parted and frames have no title; on the left of a
+        // line that comes from the right.
         const QPointF tip = m_camera.toView(edge.line.back());
-        QRectF box(QPointF(tip.x() + 6 * m_camera.scale,
-                           tip.y() - 0.3 * m_pixels * m_camera.scale - metrics.height()),
+        const qreal above = tip.y() - 0.3 * m_pixels * m_camera.scale - metrics.height();
+        QRectF box(QPointF(tip.x() + 6 * m_camera.scale, above),
                    QSizeF(metrics.horizontalAdvance(text), metrics.height()));
+        const auto before = std::find_if(edge.line.crbegin(), edge.line.crend(), [&](const QPointF &point) {
+            return m_camera.toView(point).y() <= above;
+        });
+        if (before != edge.line.crend() && m_camera.toView(*before).x() > box.left())
+            box.moveRight(tip.x() - 6 * m_camera.scale);
         // A mark of casts on a short line, with its count, has the place beside the line.
         if (const CastMark &mark = input.looks->casts[index]; mark.count > 0) {
             const QRectF taken = castBox(edge, mark);

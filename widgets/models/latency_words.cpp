@@ -19,6 +19,12 @@ QString milliseconds(double value)
 
 } // namespace
 
+QString LatencyWords::sentence() const
+{
+    return fp32 + QStringLiteral(" \u2192 ") + mixed + QStringLiteral(" (") + ratio
+        + (isDisturbed ? tr("; machine busy, not to be trusted)") : QStringLiteral(")"));
+}
+
 LatencyWords latencyWords(const session::LatencyFigures &latency)
 {
     const profile::Versus &versus = latency.versus;

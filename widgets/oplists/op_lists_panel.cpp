@@ -4,6 +4,7 @@
 #include "core/dialect/dialect.h"
 #include "core/policy/op_lists.h"
 #include "widgets/common/choice_box.h"
+#include "widgets/common/filter_field.h"
 #include "widgets/common/formatters.h"
 #include "widgets/oplists/conditions_dialog.h"
 #include "widgets/oplists/move_menus.h"
@@ -48,6 +49,7 @@ OpListsPanel::OpListsPanel(DocumentController *controller, QWidget *parent)
     connect(controller, &DocumentController::snapshotChanged, this, &OpListsPanel::refresh);
     connect(controller, &DocumentController::editRefused, this, &OpListsPanel::showMessage);
     connect(m_filter, &QLineEdit::textChanged, this, &OpListsPanel::refreshFilter);
+    leadDownTo(m_filter, m_view);
     connect(m_every, &QCheckBox::toggled, this, &OpListsPanel::refreshFilter);
     connect(m_model, &OpListModel::dropped, this,
             [this](const ListPayload &payload, ListId to) { move(payload, to, QCursor::pos()); });

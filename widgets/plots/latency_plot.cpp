@@ -1,7 +1,9 @@
 #include "widgets/plots/latency_plot.h"
 
 #include "widgets/common/formatters.h"
+#include "widgets/common/precision_palette.h"
 #include "widgets/models/csv_field.h"
+#include "widgets/models/latency_words.h"
 #include "widgets/plots/custom_plot.h"
 
 #include <algorithm>
@@ -78,7 +80,9 @@ void LatencyPlot::rebuild()
     takeLayers();
     m_highest = 0;
     fill(m_fp32, &session::NodeFigures::fp32, figures.latency->fp32, firstColour());
-    fill(m_mixed, &session::NodeFigures::mixed, figures.latency->mixed, secondColour());
+    // The target's own colour: another type's would say that this was timed.
+    const PrecisionLook look = precisionLook(snapshot->policy->target, isDark(palette()));
+    fill(m_mixed, &session::NodeFigures::mixed, figures.latency->mixed, look.colour);
     m_mixed.bars->setBrush(QBrush(m_mixed.bars->brush().color(), Qt::Dense3Pattern));
     const QString target = plain(std::string(tensor::nameOf(snapshot->policy->target)));
     m_mixed.bars->setName(figures.latency->native ? tr("mixed")
@@ -86,6 +90,17 @@ void LatencyPlot::rebuild()
     showPlot();
     followFigures();
     replot();
+}
+
+/// In the words of the status bar, so that all of the window says one thing.
+QString LatencyPlot::summary() const
+{
+    const auto &latency = controller()->figures().latency;
+    if (!latency || !latency->native)
+        return {};
+    const QString text = latencyWords(*latency).sentence();
+    const bool isStale = controller()->figures().latencyRevision != controller()->snapshot()->revision;
+    return isStale ? tr("before the last edit: %1").arg(text) : text;
 }
 
 void LatencyPlot::fitAxes()

@@ -21,6 +21,7 @@ public:
 protected:
     void rebuild() override;
     void fitAxes() override;
+    QString summary() const override;
     QString textOf(graph::NodeId node) const override;
 
 private:

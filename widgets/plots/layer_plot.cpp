@@ -14,6 +14,7 @@ namespace halftone::widgets {
 namespace {
 
 constexpr int kLabel = 14; ///< characters that a name below the axis gets at least
+constexpr int kLongestLabel = 26; ///< and at most: longer names are cut
 constexpr int kLabelGap = 2; ///< likewise, between two
 
 } // namespace
@@ -32,6 +33,11 @@ public:
     {
         m_names = names;
         m_short = ShortNames(names);
+        m_longest.clear();
+        for (const QString &name : names)
+            if (const QString one = m_short.shortened(name); one.size() > m_longest.size())
+                m_longest = one;
+        m_longest.truncate(kLongestLabel);
     }
 
     /// The layer whose name is written nearest to a place on the axis.
@@ -42,8 +48,10 @@ protected:
     {
         const double perLayer = m_axis->axisRect()->width() / std::max(range.size(), 1e-9);
         const QFontMetrics metrics(m_axis->tickLabelFont());
+        // Fewer names that can be read tell more than many that are cut.
+        const int label = std::max(kLabel * metrics.averageCharWidth(), metrics.horizontalAdvance(m_longest));
         m_step = std::max(
-            1.0, std::ceil((kLabel + kLabelGap) * metrics.averageCharWidth() / std::max(perLayer, 1e-9)));
+            1.0, std::ceil((label + kLabelGap * metrics.averageCharWidth()) / std::max(perLayer, 1e-9)));
         return m_step;
     }
     int getSubTickCount(double) override { return 0; }
@@ -64,6 +72,7 @@ private:
     const QCPAxis *m_axis;
     QStringList m_names;
     ShortNames m_short;
+    QString m_longest; ///< of the short ones
     double m_step = 1; ///< in layers, between two names
 };
 

@@ -1,5 +1,6 @@
 #include "widgets/tables/layers_table.h"
 
+#include "widgets/common/filter_field.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/sort_action.h"
 #include "widgets/models/table_csv.h"
@@ -108,6 +109,7 @@ void LayersTable::build()
         m_delegate->setNames(std::move(names));
     });
     m_view->setItemDelegate(m_delegate);
+    leadDownTo(m_filter, m_view);
     m_view->setMouseTracking(true);
     m_view->viewport()->installEventFilter(this);
     m_view->setAccessibleName(tr("Layers"));

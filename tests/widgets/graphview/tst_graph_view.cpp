@@ -4,6 +4,7 @@
 #include "widgets/graphview/minimap.h"
 #include "widgets/graphview/node_drag.h"
 #include "widgets/graphview/plain_note.h"
+#include "widgets/graphview/scene_painter.h"
 
 #include <QAbstractButton>
 #include <QComboBox>
@@ -11,6 +12,7 @@
 #include <QImage>
 #include <QLineEdit>
 #include <QMimeData>
+#include <QPainter>
 #include <QPushButton>
 #include <QSplitter>
 #include <QXmlStreamReader>
@@ -39,6 +41,9 @@ private Q_SLOTS:
     void backspaceFoldsTheBlockAround();
     void backAndForwardRestoreFoldingAndPlace();
     void arrowsWalkAlongEdges();
+    void aChoiceElsewhereIsBroughtIntoSight();
+    void theFirstViewSaysWhatEdgesCarry();
+    void aRepeatedBlockThatIsNarrowTellsItsNumber();
     void showingANodeOpensItsBlocksAndCentresIt();
     void anEditRecoloursWithoutANewLayout();
     void castsAreMarkedOnTheEdgesThatTheConversionNames();
@@ -203,6 +208,67 @@ void TestGraphView::aChoiceElsewhereIsShownHere()
     QVERIFY(opened.view->canvas()->accessibleDescription().contains("stem_conv"));
     opened.controller.selection().clear();
     QVERIFY(!opened.view->emphasis().isSelected(opened.view->scene()->itemOf(node)));
+}
+
+/// A row of a table that is selected is seen in the graph; what is in sight stays where it is.
+void TestGraphView::aChoiceElsewhereIsBroughtIntoSight()
+{
+    test::OpenedGraph opened;
+    opened.openResidual(20);
+    opened.view->unfoldAll();
+    QVERIFY(opened.settle());
+    opened.view->zoomToFull();
+    const auto *const canvas = opened.view->canvas();
+    const auto seen = [&](NodeId node) {
+        const QRectF rect = opened.view->scene()->items()[opened.view->scene()->itemOf(node)].rect;
+        return QRectF(canvas->rect()).contains(canvas->camera().toView(rect));
+    };
+    for (const char *name : {"stage0_unit19_soft", "stage0_unit0_conv1"}) {
+        const NodeId node = opened.node(name);
+        opened.controller.selection().clear();
+        opened.controller.selection().set(node);
+        QVERIFY2(seen(node), name);
+        const QPointF origin = canvas->camera().origin;
+        opened.controller.selection().set(opened.node(name));
+        QCOMPARE(canvas->camera().origin, origin);
+    }
+    QCOMPARE(canvas->camera().scale, 1.0);
+}
+
+/// Shapes too, at the scale in which a model that is too large for the view is first shown.
+void TestGraphView::theFirstViewSaysWhatEdgesCarry()
+{
+    test::OpenedGraph opened;
+    opened.openResidual(20);
+    opened.view->unfoldAll();
+    QVERIFY(opened.settle());
+    const auto *const scene = opened.view->scene();
+    Camera camera;
+    camera.scale = 0.8; // ViewNavigator::showFirst()
+    camera.centreOn(scene->items()[scene->itemOf(opened.node("stage0_unit5_conv1"))].rect.center(),
+                    {600, 600});
+    const auto drawn = [&](bool withTypes) {
+        QImage image(600, 600, QImage::Format_RGB32);
+        image.fill(Qt::white);
+        QPainter painter(&image);
+        widgets::PaintInput input = opened.view->canvas()->input();
+        if (!withTypes)
+            input.snapshot.reset();
+        widgets::ScenePainter(opened.view->palette(), opened.view->font())
+            .paint(painter, image.rect(), camera, input);
+        return image;
+    };
+    QVERIFY(drawn(true) != drawn(false));
+}
+
+void TestGraphView::aRepeatedBlockThatIsNarrowTellsItsNumber()
+{
+    const QFontMetricsF metrics(QGuiApplication::font());
+    const QString name = QStringLiteral("block 2 of 12: conv06 \u2026 add_26");
+    const double whole = metrics.horizontalAdvance(name);
+    QCOMPARE(widgets::titleWithin(name, whole + 1, metrics), name);
+    QCOMPARE(widgets::titleWithin(name, whole - 1, metrics), QStringLiteral("block 2 of 12"));
+    QVERIFY(widgets::titleWithin("scope: a_long_name", 60, metrics).contains(QChar(0x2026)));
 }
 
 void TestGraphView::theRubberBandSelectsWhatItTouches()

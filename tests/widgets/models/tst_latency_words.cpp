@@ -47,6 +47,14 @@ private Q_SLOTS:
         latency.mixed.medianMs = 240;
         latency.mixed.minMs = 5.07;
         QVERIFY(widgets::latencyWords(latency).isDisturbed);
+        QVERIFY(widgets::latencyWords(latency).sentence().endsWith("; machine busy, not to be trusted)"));
+    }
+
+    /// Status bar and panel both say this.
+    void allOfItIsOneSentence()
+    {
+        QCOMPARE(widgets::latencyWords(figures(0.8, 0.75, 0.71, 0.79)).sentence(),
+                 QStringLiteral("0.800\u202fms \u2192 0.600\u202fms (\u00d70.75 \u00b10.04)"));
     }
 };
 

@@ -1,4 +1,6 @@
 #include "tests/widgets/models/sample_document.h"
+#include "widgets/common/precision_palette.h"
+#include "widgets/models/latency_words.h"
 #include "widgets/plots/custom_plot.h"
 #include "widgets/plots/error_plot.h"
 #include "widgets/plots/histogram_bins.h"
@@ -179,6 +181,34 @@ private Q_SLOTS:
         QCOMPARE(axis->range().upper, moved.upper);
         QTest::keyClick(plot.get(), Qt::Key_Home);
         QVERIFY(axis->range().upper > 9000);
+    }
+
+    /// The whole network's time, in the status bar's words, and bars of the type that was timed: bfloat16's are not float16's.
+    void latencyIsToldInWordsAndInTheTargetsColour()
+    {
+        auto latency = std::make_shared<session::LatencyFigures>(*m_figures.latency);
+        latency->native = true;
+        latency->versus = {0.8, 0.75, {0.71, 0.79}};
+        session::Figures figures = m_figures;
+        figures.latency = latency;
+        const auto plot = shown<LatencyPlot>();
+        const auto *const mixed = qobject_cast<QCPBars *>(plot->plot()->plottable(2));
+        QVERIFY(mixed);
+        for (const tensor::DType target : {tensor::DType::BF16, tensor::DType::F16}) {
+            m_controller.apply(policy::SetTarget{target});
+            figures.latencyRevision = m_controller.snapshot()->revision;
+            m_controller.setFigures(figures);
+            QCOMPARE(plot->readOut(), latencyWords(*latency).sentence());
+            QColor colour = mixed->brush().color();
+            colour.setAlpha(255);
+            QCOMPARE(colour.rgb(), precisionLook(target, isDark(plot->palette())).colour.rgb());
+        }
+        figures.latencyRevision = m_controller.snapshot()->revision - 1;
+        m_controller.setFigures(figures);
+        QCOMPARE(plot->readOut(),
+                 QStringLiteral("before the last edit: ") + latencyWords(*latency).sentence());
+        m_controller.undo();
+        m_controller.undo();
     }
 
     void whatIsFusedIsDrawnOnce()

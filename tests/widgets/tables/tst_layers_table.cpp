@@ -7,6 +7,8 @@
 #include <QHeaderView>
 #include <QItemSelectionModel>
 #include <QLatin1Char>
+#include <QLineEdit>
+#include <QSet>
 #include <QSignalSpy>
 #include <QStandardItemModel>
 #include <QTableView>
@@ -120,6 +122,11 @@ private Q_SLOTS:
                                                  "plus1"}
                                   << QStringList{"conv0",         "relu0",      "conv1", "c3_lateral",
                                                  "c3_upsampling", "c2_lateral", "plus0", "plus1"};
+        QTest::newRow("most end alike")
+            << QStringList{"stage1_conv0_fwd", "stage1_conv1_fwd", "stage1_relu0_fwd", "stage1__plus0",
+                           "stage2_conv0_fwd", "stage2_conv1_fwd", "stage2_relu0_fwd", "stage2__plus0"}
+            << QStringList{"stage1_conv0", "stage1_conv1", "stage1_relu0", "stage1__plus0",
+                           "stage2_conv0", "stage2_conv1", "stage2_relu0", "stage2__plus0"};
         QTest::newRow("numbers stay")
             << QStringList{"conv_1", "conv_2", "conv_3"} << QStringList{"conv_1", "conv_2", "conv_3"};
         QTest::newRow("never another's name")
@@ -156,6 +163,37 @@ private Q_SLOTS:
         QCOMPARE(ends.size(), 2);
         QVERIFY(QStringLiteral("linearbottleneck1_conv0").startsWith(ends[0]));
         QVERIFY(ends[1].endsWith("_conv0"));
+    }
+
+    void cutNamesDoNotReadAlike()
+    {
+        const QStringList names{"stage1_a_conv_output",
+                                "stage2_a_conv_output",
+                                "stage1_b_conv_output",
+                                "stage2_b_conv_output",
+                                "data",
+                                "stage1_a_conv_weight"};
+        const ShortNames service(names);
+        const QFontMetrics metrics(QGuiApplication::font());
+        const int width = metrics.horizontalAdvance(names[0]) * 9 / 10;
+        QSet<QString> seen;
+        for (const QString &name : names) {
+            const QString cut = service.fitted(name, width, metrics);
+            QVERIFY(metrics.horizontalAdvance(cut) <= width);
+            QVERIFY2(!seen.contains(cut), qPrintable(cut));
+            seen.insert(cut);
+        }
+    }
+
+    void downLeadsFromTheFilterToTheRows()
+    {
+        Shown shown;
+        auto *const filter = shown.table.findChild<QLineEdit *>();
+        filter->setFocus();
+        QTRY_VERIFY(filter->hasFocus());
+        QTest::keyClick(filter, Qt::Key_Down);
+        QVERIFY(shown.table.view()->hasFocus());
+        QCOMPARE(shown.table.view()->currentIndex().row(), 0);
     }
 
     void theNameColumnTakesTheFreeWidth()
