@@ -86,6 +86,7 @@ void MainWindow::buildCentre()
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     m_noticeBar = new NoticeBar(centre);
+    m_noticeBar->setObjectName(QStringLiteral("notice"));
     m_suggestionBar = new SuggestionBar(&m_controller, centre);
     m_recoveryBar = new RecoveryBar(centre);
     layout->addWidget(m_recoveryBar);

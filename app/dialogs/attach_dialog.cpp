@@ -25,6 +25,11 @@
 #include <limits>
 
 namespace halftone::app {
+namespace {
+
+constexpr int kTypingPauseMs = 300;
+
+} // namespace
 
 QString usualRules(const io::LoadedModel &model)
 {
@@ -114,10 +119,15 @@ AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::
         m_examples->setValue(static_cast<int>(now->examples));
     }
     inputsChanged();
+    // The folders that a path being typed goes through are not meant: the dialog would jump at each of them.
+    m_typing.setSingleShot(true);
+    m_typing.setInterval(kTypingPauseMs);
+    connect(&m_typing, &QTimer::timeout, this, &AttachDialog::takeInputs);
+    connect(m_inputs, &QLineEdit::textEdited, &m_typing, qOverload<>(&QTimer::start));
     connect(m_inputs, &QLineEdit::textChanged, this, [this] {
-        suggestExamples();
-        findLabels();
-        inputsChanged();
+        showWhetherThere();
+        if (!m_typing.isActive())
+            takeInputs();
     });
     connect(m_preprocess, &QLineEdit::textChanged, this, &AttachDialog::inputsChanged);
     connect(m_examples, &QSpinBox::valueChanged, this, [this] { m_isCountChosen = true; });
@@ -199,10 +209,23 @@ void AttachDialog::suggestExamples()
     m_examples->setValue(QFileInfo(m_inputs->text()).isDir() ? static_cast<int>(m_pictures) : 0);
 }
 
+void AttachDialog::showWhetherThere()
+{
+    m_buttons->button(QDialogButtonBox::Ok)->setEnabled(QFileInfo::exists(m_inputs->text()));
+}
+
+void AttachDialog::takeInputs()
+{
+    m_typing.stop();
+    suggestExamples();
+    findLabels();
+    inputsChanged();
+}
+
 void AttachDialog::inputsChanged()
 {
+    showWhetherThere();
     const QFileInfo inputs(m_inputs->text());
-    m_buttons->button(QDialogButtonBox::Ok)->setEnabled(inputs.exists());
     m_preprocess->setEnabled(inputs.isDir());
     m_rulesNote->setVisible(needsRules());
     if (m_rules)
@@ -240,6 +263,11 @@ void AttachDialog::findLabels()
 
 void AttachDialog::accept()
 {
+    if (m_typing.isActive()) {
+        takeInputs();
+        if (needsRules())
+            return; // which nobody has seen yet
+    }
     if (needsRules()) {
         const QString usual = usualRules(*m_model);
         const bool isBeside = QFileInfo(QFileInfo(usual).absolutePath()).isWritable();

@@ -4,6 +4,7 @@
 #include "core/jobs/examples.h"
 
 #include <QDialog>
+#include <QTimer>
 
 class QComboBox;
 class QDialogButtonBox;
@@ -43,6 +44,8 @@ private:
     QVBoxLayout *beginContent();
     void fit();
     void suggestExamples();
+    void showWhetherThere();
+    void takeInputs(); ///< as far as they have been typed
     void inputsChanged();
     void findLabels();
     void drawInputs();
@@ -52,6 +55,7 @@ private:
     QString m_writtenRules;
     std::size_t m_pictures;
     bool m_isCountChosen = false;
+    QTimer m_typing; ///< runs while a path is being typed
     QWidget *m_content = nullptr; ///< all but the buttons
     QLineEdit *m_inputs = nullptr;
     QLineEdit *m_preprocess = nullptr;

@@ -249,6 +249,9 @@ void TestMainWindow::theFirstStepsAreShownUntilTheyAreClosed()
             if (box->accessibleName() == u"Live latency")
                 QVERIFY(box->isChecked());
         window.jobs().cancel();
+        for (const QPushButton *button :
+             steps->findChildren<QPushButton *>()) // what is done is not offered again
+            QVERIFY2(!button->isVisibleTo(steps), qPrintable(button->text())); // the sample brings its data
         QTest::mouseClick(steps->findChild<QToolButton *>(), Qt::LeftButton);
         QVERIFY(!steps->isVisibleTo(&window));
     }

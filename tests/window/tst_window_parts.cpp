@@ -194,7 +194,16 @@ void TestWindowParts::picturesWithoutRulesAreAskedFor()
     app::AttachDialog dialog({}, 64, nullptr, &loaded.value());
     const auto *const form = dialog.findChild<app::PictureRulesForm *>();
     QVERIFY(!form->isVisibleTo(&dialog));
-    dialog.findChild<QLineEdit *>()->setText(folder.filePath("pictures"));
+    // While a path is typed the dialog does not jump at the folders that it goes through, nor is anything attached unseen.
+    auto *const inputs = dialog.findChild<QLineEdit *>();
+    QTest::keyClicks(inputs, folder.filePath("pictures/"));
+    QVERIFY(!form->isVisibleTo(&dialog));
+    dialog.accept();
+    QVERIFY(form->isVisibleTo(&dialog) && dialog.result() != QDialog::Accepted);
+    inputs->clear();
+    QTest::keyClicks(inputs, folder.filePath("pictures"));
+    QTRY_VERIFY(form->isVisibleTo(&dialog));
+    inputs->setText(folder.filePath("pictures"));
     QVERIFY(form->isVisibleTo(&dialog));
     QVERIFY(dialog.options().labels.ends_with("labels.csv"));
     QCOMPARE(form->rules().input, std::string("data"));

@@ -24,6 +24,7 @@ namespace {
 /// Rows of the method's choice behind the methods.
 constexpr int kByHand = static_cast<int>(kThresholdMethods.size());
 constexpr int kAsPolicy = kByHand + 1;
+constexpr int kUsualName = 30; ///< characters that are shown whole
 constexpr int kLongestMend = 32; ///< characters: names may be of any length
 
 } // namespace
@@ -77,6 +78,7 @@ void ThresholdBar::build()
                             QSizePolicy::Preferred); // as wide as its text where there is room
     m_errors->setAccessibleName(tr("Error of this layer and of the output"));
     m_errors->setTextFormat(Qt::PlainText);
+    m_errors->setContentsMargins(8, 0, 4, 0);
     m_mend = new QPushButton(this);
     connect(m_mend, &QPushButton::clicked, this, &ThresholdBar::takeAdvice);
 
@@ -84,7 +86,7 @@ void ThresholdBar::build()
     connect(m_value, &QDoubleSpinBox::editingFinished, this, &ThresholdBar::takeValue);
 
     auto *const row = new WrapLayout(this);
-    row->setSpacing(8);
+    row->setSpacing(4);
     row->setContentsMargins(4, 4, 4, 0);
     row->addWidget(m_name);
     row->addWidget(m_effect);
@@ -109,6 +111,8 @@ void ThresholdBar::showTensor()
     const auto *const tensor = m_editor->tensor();
     m_name->setText(tensor ? plain(tensor->name) : tr("no tensor selected"));
     m_name->setToolTip(m_name->text());
+    m_name->setMinimumWidth(std::min(QFontMetrics(m_name->font()).horizontalAdvance(m_name->text()),
+                                     kUsualName * fontMetrics().averageCharWidth()));
     const bool canChoose = tensor && !tensor->isParameter && tensor->statistics.absMax > 0;
     m_method->setEnabled(canChoose);
     m_value->setEnabled(canChoose);

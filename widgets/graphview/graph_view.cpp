@@ -356,11 +356,14 @@ int GraphView::animationMs() const
     return style()->styleHint(QStyle::SH_Widget_Animation_Duration, nullptr, this) > 0 ? kFadeMs : 0;
 }
 
-void GraphView::resizeEvent(QResizeEvent *)
+void GraphView::resizeEvent(QResizeEvent *event)
 {
     layout()->activate(); // the canvases have their size
+    const bool wasInSight = isCurrentWithin(m_right->size() + event->oldSize() - event->size());
     m_legend->place();
     m_navigator.viewportResized();
+    if (wasInSight)
+        bringIntoSight();
 }
 
 void GraphView::changeEvent(QEvent *event)

@@ -137,6 +137,7 @@ private:
     void landOnContent(ItemIndex opened);
     void centreOn(graph::NodeId node);
     void reveal(ItemIndex item, const Canvas &canvas);
+    bool isCurrentWithin(const QSize &view) const; ///< the current node's box, so far as the view is so large
     void bringIntoSight();
     void showCounterpartOf(ItemIndex item, const Canvas *clicked);
     void openOrClose(ItemIndex item);

@@ -252,17 +252,21 @@ void GraphView::reveal(ItemIndex item, const Canvas &canvas)
         m_navigator.reveal(m_scene->items()[item].rect, canvas.size());
 }
 
+bool GraphView::isCurrentWithin(const QSize &view) const
+{
+    const ItemIndex item = currentItem();
+    const QRectF seen = m_navigator.camera().toScene(QRectF(QPointF(), view));
+    return item != kNoItem && seen.intersects(m_scene->items()[item].rect);
+}
+
 /// What is selected in a table or a plot is seen here too, with its neighbours. What is in sight stays where it is, since it may
 /// have been clicked.
 void GraphView::bringIntoSight()
 {
-    const auto node = m_controller->selection().current();
-    const ItemIndex item = m_scene && node ? m_scene->itemOf(*node) : kNoItem;
-    if (item == kNoItem)
+    const ItemIndex item = currentItem();
+    if (item == kNoItem || isCurrentWithin(m_right->size()))
         return;
     const QRectF rect = m_scene->items()[item].rect;
-    if (m_navigator.camera().toScene(QRectF(m_right->rect())).intersects(rect))
-        return;
     const qreal neighbours = 2 * rect.height();
     m_navigator.reveal(rect.adjusted(0, -neighbours, 0, neighbours), m_right->size());
 }

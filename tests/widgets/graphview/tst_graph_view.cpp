@@ -233,6 +233,9 @@ void TestGraphView::aChoiceElsewhereIsBroughtIntoSight()
         QCOMPARE(canvas->camera().origin, origin);
     }
     QCOMPARE(canvas->camera().scale, 1.0);
+    opened.controller.selection().set(opened.node("stage0_unit19_soft"));
+    opened.view->resize(900, 300); // as when a panel comes up
+    QVERIFY(seen(opened.node("stage0_unit19_soft")));
 }
 
 /// Shapes too, at the scale in which a model that is too large for the view is first shown.

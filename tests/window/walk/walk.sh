@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A person's first quarter of an hour with the window, with a real mouse and keyboard on a real X server: open, first-use card, attach
-# data, drag an operator, undo and redo, attach pictures, drag a threshold, measure latency, name a view, export, and go on after a
-# kill. Pictures are compared with those in expected/; record.sh takes them anew.
+# data, drag an operator, undo and redo, attach pictures, drag a threshold, measure latency, tune and adopt a point, name a view,
+# export, and go on after a kill. Pictures are compared with those in expected/; record.sh takes them anew.
 #   walk.sh PROGRAM light|dark|small|double SOURCE [FOLDER]
 # PROGRAM: halftone-walk. SOURCE: the repository. FOLDER: pictures are written there, and not compared.
 # Exit code 77: skipped, since a tool is missing. Waits for what is to come, never for a time.
@@ -98,6 +98,9 @@ settle() { [[ $(ask settled) == settled ]] || fail "no rest"; }
 says() { [[ $(ask says "${@:2}") == "$1" ]]; }
 expect() { await "${*:2} to be $1" says "$@"; }
 is_there() { [[ $(ask where "$@") != nowhere ]]; }
+
+has_searched() { says found tune || says refused tune || { says running tune && says points tune-points; }; }
+is_last_edit() { [[ $(ask says undo) == "$1"* ]]; }
 
 # place KIND NAME: sets x and y.
 place() {
@@ -203,6 +206,7 @@ step="look at pictures as data"
 keys ctrl+d
 expect "Attach data" dialog
 type_into Inputs "$folder/pictures"
+await "the fields for pictures" is_there field Layout
 shot pictures
 keys Escape
 expect none dialog
@@ -227,6 +231,33 @@ press field "Live latency"
 expect times times
 settle
 shot latency
+
+step="tune"
+press field "Live latency" # off: a search measures for itself
+settle
+press field target
+xdotool key Down Return # in the list that has opened: bfloat16
+expect bfloat16 precision fc
+settle
+keys ctrl+u
+settle
+shot tune
+press button Tune
+await "points of a front" has_searched
+if says running tune; then
+    press button Stop
+    expect found tune
+fi
+if says found tune; then # else this machine only emulates bfloat16, which was said
+    press button "Adopt Fastest"
+    settle
+    [[ $(ask says undo) != Target* ]] || fail "nothing was adopted"
+    keys ctrl+z
+fi
+await "the target as the last edit" is_last_edit "Target"
+keys ctrl+z
+expect float16 precision fc
+settle
 
 step="name a view"
 keys ctrl+b

@@ -2,6 +2,7 @@
 #include "app/focus_mark.h"
 #include "app/live_jobs.h"
 #include "app/main_window.h"
+#include "app/notice_bar.h"
 #include "app/recovery_bar.h"
 #include "app/status_line.h"
 #include "app/window_style.h"
@@ -10,6 +11,7 @@
 #include "widgets/graphview/canvas.h"
 #include "widgets/graphview/graph_view.h"
 #include "widgets/inspector/inspector_panel.h"
+#include "widgets/models/tune_state.h"
 #include "widgets/oplists/op_list_view.h"
 #include "widgets/oplists/op_lists_panel.h"
 #include "widgets/plots/calibration_plot.h"
@@ -231,12 +233,27 @@ private:
             return m_window.jobs().data() ? QStringLiteral("data") : QStringLiteral("none");
         if (what == u"times")
             return controller.figures().latency ? QStringLiteral("times") : QStringLiteral("none");
+        if (what == u"tune")
+            return tuneState();
+        if (what == u"tune-points")
+            return m_window.tune().fastestWithin() ? QStringLiteral("points") : QStringLiteral("none");
         if (what == u"dialog")
             return QApplication::activeModalWidget() ? QApplication::activeModalWidget()->windowTitle()
                                                      : QStringLiteral("none");
         if (what == u"recovery")
             return m_window.recoveryBar().isVisible() ? QStringLiteral("offered") : QStringLiteral("none");
         return "unknown " + what;
+    }
+
+    QString tuneState() const
+    {
+        if (m_window.tune().isRunning())
+            return QStringLiteral("running");
+        if (m_window.tune().fastestWithin())
+            return QStringLiteral("found");
+        return m_window.findChild<app::NoticeBar *>(QStringLiteral("notice"))->isVisible()
+            ? QStringLiteral("refused")
+            : QStringLiteral("none");
     }
 
     /// What differs from machine to machine, or from time to time: times, dates and paths, as "left,top right,bottom".
