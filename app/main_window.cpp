@@ -124,10 +124,14 @@ void MainWindow::connectDocument()
     connect(&m_controller, &DocumentController::figuresChanged, this, &MainWindow::figuresShown);
     connect(&m_controller, &DocumentController::editRefused, this, &MainWindow::tellFailure);
     connect(&m_controller, &DocumentController::failed, this, &MainWindow::tellFailure);
-    connect(m_jobs, &LiveJobs::failed, this, &MainWindow::tellFailure);
+    connect(m_jobs, &LiveJobs::failed, this, &MainWindow::tellFailureOfData);
     connect(m_jobs, &LiveJobs::noted, this, &MainWindow::log);
     connect(m_docks.get(), &PanelDocks::panelShown, this, &MainWindow::panelShown);
     connect(m_jobs, &LiveJobs::dataChanged, this, &MainWindow::updateActions);
+    connect(m_jobs, &LiveJobs::dataChanged, m_noticeBar, [this] {
+        if (m_jobs->data() && m_noticeBar->text() == m_failureOfData)
+            m_noticeBar->hide(); // why there were none is over
+    });
     connect(m_jobs, &LiveJobs::busyChanged, this, [this] { m_stop->setEnabled(m_jobs->isBusy()); });
 }
 
@@ -220,6 +224,12 @@ void MainWindow::tellFailure(const QString &what)
 {
     m_noticeBar->showNotice(what);
     log(what);
+}
+
+void MainWindow::tellFailureOfData(const QString &what)
+{
+    m_failureOfData = what;
+    tellFailure(what);
 }
 
 void MainWindow::log(const QString &text)

@@ -122,6 +122,7 @@ private:
     void attachData();
     void askForData(const std::optional<jobs::ExampleOptions> &now);
     void drawInputs();
+    void tellFailureOfData(const QString &what); ///< as tellFailure(), until there are other data
     void stopJobs();
     void showPreferences();
     void showNodesMenu(const QPoint &place);
@@ -145,6 +146,7 @@ private:
     DocumentFiles *m_files = nullptr;
     ExportJob *m_export = nullptr;
     QString m_failure;
+    QString m_failureOfData; ///< the last one that was told
     QString m_policyWhenOpen;
     std::optional<jobs::ExampleOptions> m_dataWhenOpen;
 

@@ -195,7 +195,7 @@ void MainWindow::drawInputs()
 {
     const auto file = drawInputsFor(*m_controller.snapshot()->source);
     if (!file.ok()) {
-        tellFailure(tr("No inputs drawn: %1").arg(plain(file.error().message())));
+        tellFailureOfData(tr("No inputs drawn: %1").arg(plain(file.error().message())));
         return;
     }
     jobs::ExampleOptions examples;

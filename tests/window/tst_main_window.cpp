@@ -283,12 +283,18 @@ void TestMainWindow::dataThatContradictTheModelChangeNothing()
     QVERIFY(settleAfterEdit(window));
     QCOMPARE(failed.size(), 1);
     QVERIFY2(failed[0][0].toString().contains(" was not attached: "), qPrintable(failed[0][0].toString()));
+    const auto *const notice = window.findChild<QWidget *>(QStringLiteral("notice"));
+    QVERIFY(notice->isVisibleTo(&window)); // until right ones come, at the end
     QCOMPARE(window.jobs().data()->inputs, data);
     QCOMPARE(window.controller().snapshot()->revision, revision);
     const session::Figures &after = window.controller().figures();
     QCOMPARE(after.comparison.get(), before.comparison.get());
     QCOMPARE(after.comparisonRevision, revision);
     QVERIFY(after.calibration == before.calibration);
+    examples.inputs = data;
+    window.jobs().setData(examples);
+    QTRY_VERIFY(!notice->isVisibleTo(&window));
+    window.jobs().cancel();
 }
 
 void TestMainWindow::dataInPlaceOfOthersDimTheFiguresOfThose()
