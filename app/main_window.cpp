@@ -132,7 +132,9 @@ void MainWindow::connectDocument()
         if (m_jobs->data() && m_noticeBar->text() == m_failureOfData)
             m_noticeBar->hide(); // why there were none is over
     });
-    connect(m_jobs, &LiveJobs::busyChanged, this, [this] { m_stop->setEnabled(m_jobs->isBusy()); });
+    const auto canStop = [this] { m_stop->setEnabled(m_jobs->isBusy() || m_tune->isRunning()); };
+    connect(m_jobs, &LiveJobs::busyChanged, this, canStop);
+    connect(m_tune, &widgets::TuneState::changed, this, canStop);
 }
 
 void MainWindow::connectStartPage()

@@ -8,6 +8,7 @@
 #include "widgets/common/formatters.h"
 #include "widgets/graphview/graph_view.h"
 #include "widgets/models/list_moves.h"
+#include "widgets/models/tune_state.h"
 #include "widgets/oplists/op_lists_panel.h"
 #include "widgets/oplists/policy_dialogs.h"
 
@@ -207,6 +208,8 @@ void MainWindow::drawInputs()
 void MainWindow::stopJobs()
 {
     m_jobs->cancel();
+    if (m_tune->isRunning())
+        Q_EMIT m_tune->stopWanted();
     const QString said
         = tr("Stopped. What was computed before stays; Run \u203a Compute Again (Shift+F5) goes on.");
     m_statusLine->showForAWhile(said);

@@ -1,5 +1,6 @@
 #include "tests/widgets/graphview/graph_fixture.h"
 #include "tests/window/window_fixture.h"
+#include "widgets/models/tune_state.h"
 
 #include <QAbstractButton>
 #include <QAction>
@@ -53,6 +54,7 @@ private Q_SLOTS:
         }
         m_isOver = true;
         QVERIFY(QTest::qWaitFor([] { return !QApplication::activeModalWidget(); }, 10000));
+        Q_EMIT window.tune().stopWanted(); // a search takes the minute that it is given
         QVERIFY(test::settle(window));
         qInfo(
             "%d events and %d in dialogs, %d storms of undo, %d changes of theme, %d files opened, in %lld s",
