@@ -168,6 +168,7 @@ jobs::CompareOptions LiveJobs::compareOptions(const jobs::ExampleOptions &exampl
     options.backend = m_settings.backend;
     options.threads = m_settings.threads;
     options.settings.memoryLimit = m_settings.memoryLimit;
+    options.eachAlone = true;
     return options;
 }
 

@@ -25,6 +25,7 @@ struct CalibrateOptions
     std::string dtype = "int8";
     std::string out;
     std::string grid = "exact";
+    std::string memory = "1024";
     ShardOptions shard;
     bool json = false;
 };
@@ -38,6 +39,7 @@ Result<void> takeOptions(CalibrateOptions &options)
                                                                            : CodeType::Auto;
     options.calibration.settings.threshold.method = *calibration::thresholdMethodNamed(options.method);
     options.calibration.settings.asBatches = options.grid == "first-batch";
+    HALFTONE_TRY(options.calibration.settings.memoryLimit, memoryOf(options.memory));
     HALFTONE_CHECK(options.shard.take(options.out));
     options.calibration.settings.part = options.shard.part;
     if (options.shard.isGiven() && options.calibration.settings.asBatches)
@@ -183,7 +185,8 @@ Result<void> calibrate(CalibrateOptions options, const std::stop_token &stop)
                               ? "batch after batch; the first one settles the histograms, as MXNet does"
                               : "one by one, on one thread each; batch, order and threads make no difference")
             + '\n');
-        print("memory    " + humanBytes(peakMemory()) + " at most for the process with its model\n");
+        print("memory    " + humanBytes(peakMemory()) + " at most for the process with its model ("
+              + humanBytes(graph::parameterBytes(session.source().model)) + ")\n");
         print("time      " + formatted("%.2f s", outcome.seconds) + "\n\n");
     }
     const auto write = [&](const Sink &sink) {
@@ -225,6 +228,10 @@ void addCalibrate(Parser &app, Action &chosen)
             "them and 'quantize --calib entropy' takes them")
         .oneOf({"exact", "first-batch"})
         .type("GRID");
+    command
+        .option("--memory", &options->memory,
+                "Limit for values and packed weights held at a time: MiB, or 512MiB, 2GiB; 1024")
+        .type("SIZE");
     options->shard.addTo(command);
     command.flag("--json", options->json, "Print the table as JSON");
     command.onChosen([options, &chosen] {

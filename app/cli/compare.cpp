@@ -14,7 +14,6 @@
 #include "core/report/json_values.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <memory>
 
@@ -43,25 +42,6 @@ struct CompareOptions
     bool hasThreshold = false;
     bool json = false;
 };
-
-/// A number of MiB, or one with its unit. fails: BadCall
-Result<std::size_t> memoryOf(const std::string &text)
-{
-    constexpr std::array<std::pair<std::string_view, int>, 3> kUnits{{{"KiB", 10}, {"MiB", 20}, {"GiB", 30}}};
-    constexpr std::int64_t kMost = std::int64_t{1} << 30;
-    std::string_view number = text;
-    int shift = 20;
-    for (const auto &[unit, bits] : kUnits) {
-        if (number.ends_with(unit)) {
-            number.remove_suffix(unit.size());
-            shift = bits;
-        }
-    }
-    const auto value = parseInteger(trimmed(number));
-    if (!value || *value < 0 || *value > kMost)
-        return badCall("--memory", '"' + printable(text, 60) + '"', "MiB, or a size as 512MiB or 2GiB");
-    return static_cast<std::size_t>(*value) << shift;
-}
 
 Result<void> takeOptions(CompareOptions &options)
 {
@@ -187,8 +167,12 @@ void printSummary(const session::Session &session, const jobs::CompareOutcome &o
                           + printable(joined(*names, 4))});
     }
     head.add({"memory",
-              humanBytes(comparison.peakBytes) + " at most for the layers' values, "
-                  + humanBytes(peakMemory()) + " for the process with its models"});
+              humanBytes(peakMemory()) + " at most for the process: the models' weights "
+                  + humanBytes(graph::parameterBytes(outcome.models.reference)) + " and "
+                  + humanBytes(graph::parameterBytes(outcome.models.other)) + ", packed "
+                  + (outcome.packedBytes > 0 ? "and kept " + humanBytes(outcome.packedBytes)
+                                             : std::string("when they are used"))
+                  + ", the layers' values " + humanBytes(comparison.peakBytes)});
     head.add({"time", formatted("%.2f s", outcome.seconds)});
     print(head.toString() + '\n');
     printLayers(outcome, options);
@@ -277,6 +261,10 @@ Result<void> compare(CompareOptions options, const std::stop_token &stop)
     }
     Json json = comparisonJson(compared, settingsJson(compared, options.compare.backend, options.effect));
     json["process_peak_bytes"] = peakMemory();
+    json["memory"] = {{"model_bytes", graph::parameterBytes(compared.models.reference)},
+                      {"converted_bytes", graph::parameterBytes(compared.models.other)},
+                      {"packed_bytes", compared.packedBytes},
+                      {"values_bytes", compared.comparison.peakBytes}};
     printJson(json);
     return {};
 }

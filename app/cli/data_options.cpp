@@ -1,6 +1,9 @@
 #include "app/cli/data_options.h"
 
+#include "core/base/text.h"
 #include "core/report/json_values.h"
+
+#include <array>
 
 namespace halftone::cli {
 
@@ -11,6 +14,24 @@ Result<void> checkCounts(std::initializer_list<std::pair<std::string_view, std::
             return badCall(std::string(name), std::to_string(count), "a positive number");
     }
     return {};
+}
+
+Result<std::size_t> memoryOf(const std::string &text)
+{
+    constexpr std::array<std::pair<std::string_view, int>, 3> kUnits{{{"KiB", 10}, {"MiB", 20}, {"GiB", 30}}};
+    constexpr std::int64_t kMost = std::int64_t{1} << 30;
+    std::string_view number = text;
+    int shift = 20;
+    for (const auto &[unit, bits] : kUnits) {
+        if (number.ends_with(unit)) {
+            number.remove_suffix(unit.size());
+            shift = bits;
+        }
+    }
+    const auto value = parseInteger(trimmed(number));
+    if (!value || *value < 0 || *value > kMost)
+        return badCall("--memory", '"' + printable(text, 60) + '"', "MiB, or a size as 512MiB or 2GiB");
+    return static_cast<std::size_t>(*value) << shift;
 }
 
 void TaskOptions::addTo(Command &command)

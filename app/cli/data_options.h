@@ -20,6 +20,9 @@ namespace halftone::cli {
 /// fails: BadCall for a number below 0 or beyond all sense, naming its option.
 Result<void> checkCounts(std::initializer_list<std::pair<std::string_view, std::int64_t>> counts);
 
+/// "--memory": a number of MiB, or one with its unit (KiB, MiB, GiB), as bytes. fails: BadCall
+Result<std::size_t> memoryOf(const std::string &text);
+
 /// By what the first output is judged.
 struct TaskOptions
 {

@@ -21,6 +21,7 @@ jobs::CompareOptions compareOptions(const Data &data, const CompareOptions &opti
 {
     jobs::CompareOptions compare;
     setWork(compare, data, options.compute);
+    compare.eachAlone = true;
     compare.settings.isolated = options.isolated;
     compare.settings.memoryLimit = options.memoryLimit;
     compare.settings.threshold = options.threshold;

@@ -3,6 +3,7 @@
 #include "core/graph/graph.h"
 #include "core/tensor/tensor.h"
 
+#include <cstddef>
 #include <vector>
 
 namespace halftone::graph {
@@ -14,5 +15,13 @@ struct Model
     std::vector<tensor::Array> parameters; ///< in file order; empty when loaded without
     bool hasParameters = false; ///< false: loaded without a parameter file (an empty file is a file)
 };
+
+inline std::size_t parameterBytes(const Model &model)
+{
+    std::size_t bytes = 0;
+    for (const tensor::Array &array : model.parameters)
+        bytes += array.values.bytes().size();
+    return bytes;
+}
 
 } // namespace halftone::graph

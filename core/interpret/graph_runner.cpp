@@ -416,6 +416,10 @@ Result<std::vector<Tensor>> GraphRunner::runKernel(NodeId id, const State &state
     kernel = prepared->name;
     prepared->kernel->setStop(options.progress.stop);
     HALFTONE_CHECK(prepared->kernel->run(from, to));
+    if (!state.keepsKernels) {
+        kernel = m_graph.node(id).op; // the name goes with the kernel
+        m_prepared[id].clear();
+    }
     std::vector<Tensor> outputs;
     for (kernels::Buffer &buffer : buffers)
         outputs.push_back(std::move(buffer.tensor));
@@ -451,6 +455,7 @@ Result<GraphRunner::State> GraphRunner::start(std::vector<Tensor> variables, Pre
     state.values.resize(m_graph.nodeCount());
     state.isOwn.resize(m_graph.nodeCount());
     state.readers = m_readers;
+    state.keepsKernels = prepare != Prepare::Once;
     HALFTONE_CHECK(bindVariables(*state.setting, std::move(variables), state.values));
     if (prepare == Prepare::Ahead)
         HALFTONE_CHECK(prepareAll(*state.setting, state.values));
@@ -509,6 +514,27 @@ std::size_t GraphRunner::nextBytes(const State &state) const
     for (const kernels::TensorDesc &desc : outputs)
         bytes += static_cast<std::size_t>(desc.shape.elementCount().value_or(0)) * tensor::sizeOf(desc.dtype);
     return bytes;
+}
+
+std::size_t GraphRunner::peakBytes(const State &state) const
+{
+    std::vector<std::size_t> bytes(m_graph.nodeCount());
+    std::vector<std::uint32_t> readers = m_readers;
+    std::size_t held = 0;
+    std::size_t peak = 0;
+    for (const NodeId id : m_order) {
+        if (m_graph.isVariable(id))
+            continue;
+        for (const kernels::TensorDesc &desc : outputsOf(state, id))
+            bytes[id] += desc.shape.isComplete()
+                ? static_cast<std::size_t>(desc.shape.elementCount().value_or(0)) * tensor::sizeOf(desc.dtype)
+                : 0;
+        held += bytes[id];
+        peak = std::max(peak, held);
+        for (const Entry &entry : m_graph.inputs(id))
+            held -= --readers[entry.node] == 0 ? bytes[entry.node] : 0;
+    }
+    return peak;
 }
 
 double GraphRunner::shareDone(const State &state) const

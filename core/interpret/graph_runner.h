@@ -54,6 +54,7 @@ public:
             isOwn; ///< by NodeId: computed by this state, not by the one that it was copied from
         std::size_t ownBytes = 0; ///< of the own values that are still held
         std::size_t next = 0; ///< in the order of execution: a node that is no variable, or the end
+        bool keepsKernels = true;
     };
 
     /// Runs with the variables' values, by NodeId; those of labels may be missing (unknown type). Values need not be
@@ -67,6 +68,7 @@ public:
     std::size_t nextBytes(const State &state) const; ///< of the next node's outputs; 0 where shapes are open
     std::vector<kernels::TensorDesc> outputsOf(const State &state, graph::NodeId id) const;
     double shareDone(const State &state) const;
+    std::size_t peakBytes(const State &state) const; ///< as Execution::peakBytes()
     Result<NodeValue> step(State &state, const RunOptions &options);
     void give(State &state, std::vector<tensor::Tensor> outputs) const;
     std::vector<tensor::Tensor> heads(const State &state) const;

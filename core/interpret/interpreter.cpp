@@ -191,6 +191,11 @@ double Execution::shareDone() const
     return m_inside->runner.shareDone(m_inside->state);
 }
 
+std::size_t Execution::peakBytes() const
+{
+    return m_inside->runner.peakBytes(m_inside->state);
+}
+
 Result<NodeValue> Execution::step(const Progress &progress)
 {
     return m_inside->runner.step(m_inside->state, {{}, progress});

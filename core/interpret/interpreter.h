@@ -50,6 +50,8 @@ public:
     /// What a node gives, with the hidden outputs; a shape that depends on values is open.
     std::vector<kernels::TensorDesc> outputsOf(graph::NodeId node) const;
     double shareDone() const;
+    /// The most bytes of values that a run to the end holds at a time; those of open shapes are not counted.
+    std::size_t peakBytes() const;
     /// fails: as Interpreter::run.
     Result<NodeValue> step(const Progress &progress = {});
     /// Takes these for what step() would compute. Needs: of the types and shapes that outputsOf(node()) tells.
@@ -77,7 +79,8 @@ private:
 enum class Prepare
 {
     Ahead,
-    WhenComputed
+    WhenComputed,
+    Once ///< when its node is computed, and given free then, with the weights that it packed: takes little memory, and more time
 };
 
 /// The comparison plan: runs a graph node by node and shows every value. Nothing is fused, values of 16 bit are

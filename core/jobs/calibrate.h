@@ -29,6 +29,9 @@ struct CalibrateOptions
     /// ranges. Results then depend on `batch` and on the order.
     bool asBatches = false;
     Part part{}; ///< of the examples; only where they are not taken as batches
+    /// Bytes of values, and of weights that kernels pack, held at a time, where examples are not taken as batches. Fewer are taken
+    /// side by side, and weights packed when they are used, where it is little.
+    std::size_t memoryLimit = std::size_t{1} << 30;
 };
 
 /// What a part of the examples told of a tensor.
@@ -57,7 +60,8 @@ struct CalibrateOutcome
 
 /// Runs the model over a part of the examples once and collects the statistics of every tensor of floating point, without
 /// keeping any values. Each example is computed with kernels for one example and one thread, several side by side.
-/// fails: as calibrateModel(); BadCall for a part of what is one piece
+/// fails: as calibrateModel(); BadCall for a part of what is one piece; Unsupported for one example that does not fit the memory
+/// limit (Field::Memory)
 Result<CollectedStatistics> collectStatistics(const graph::Model &model, const std::string &modelPath,
                                               const CalibrateOptions &options, const Progress &progress);
 

@@ -125,6 +125,15 @@ Error uncleanReference(const graph::Graph &reference, const profile::LayerErrors
                     "finite values");
 }
 
+std::size_t packedBytes(const graph::Model &model)
+{
+    std::size_t bytes = 0;
+    for (const tensor::Array &array : model.parameters)
+        if (array.shape.isComplete())
+            bytes += sizeof(float) * array.values.elementCount();
+    return bytes;
+}
+
 Error noRoom(std::size_t memoryLimit, const std::string &what)
 {
     return unsupported(Field::Memory,
@@ -156,12 +165,22 @@ Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::
         HALFTONE_TRY(const Batches apart,
                      batchesApart(models.reference, *source, options.backend, options.batch, options.part));
         if (apart.size > 0) {
+            const auto complete = [&](CompareOutcome &compared) {
+                compared.arithmetic = options.arithmetic;
+                compared.all = source->count().value_or(0);
+                recordModels(compared, models);
+                compared.seconds = seconds();
+            };
+            InterimOutcome tell;
+            if (interim)
+                tell = [&](CompareOutcome soFar) {
+                    complete(soFar);
+                    interim(std::move(soFar));
+                };
             CompareOutcome compared;
-            HALFTONE_CHECK(compareEach(models, *source, apart, std::move(task), options, progress, compared));
-            compared.arithmetic = options.arithmetic;
-            compared.all = source->count().value_or(0);
-            recordModels(compared, std::move(models));
-            compared.seconds = seconds();
+            HALFTONE_CHECK(
+                compareEach(models, *source, apart, std::move(task), options, progress, compared, tell));
+            complete(compared);
             return compared;
         }
     }

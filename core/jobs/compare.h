@@ -62,6 +62,8 @@ struct CompareOutcome
     std::optional<TaskScore> task; ///< likewise of the first head
     std::optional<CompareParts> parts; ///< where each example was computed alone
     std::size_t all = 0; ///< examples there are, in all parts; 0 where they are not told apart
+    /// Of weights that kernels packed and kept, about; 0 where each was packed when it was used, or where that is not known.
+    std::size_t packedBytes = 0;
 };
 
 /// Is given what is known so far, from time to time, by the thread that compares.

@@ -2,6 +2,7 @@
 
 #include "core/backends/backends.h"
 #include "core/base/guarded.h"
+#include "core/base/pace.h"
 #include "core/base/share_work.h"
 #include "core/jobs/batch_walk.h"
 #include "core/jobs/compare_parts.h"
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <span>
 #include <vector>
 
 namespace halftone::jobs {
@@ -24,21 +26,23 @@ class EachComparison
 {
 public:
     EachComparison(const profile::ComparedModels &models, const ExampleSource &source, const Batches &batches,
-                   std::shared_ptr<const Task> task, const CompareOptions &options)
+                   std::shared_ptr<const Task> task, const CompareOptions &options,
+                   const InterimOutcome &interim)
         : m_models(models)
         , m_source(source)
         , m_batches(batches)
         , m_options(options)
+        , m_interim(interim)
         , m_reference(source.labels())
         , m_other(source.labels())
         , m_task(std::move(task))
     {
     }
 
-    /// False: the examples of so many workers found no room.
-    Result<bool> run(std::size_t workers, const Progress &progress)
+    /// False: the examples of so many workers found no room in so much memory.
+    Result<bool> run(std::size_t workers, std::size_t memory, bool keepsKernels, const Progress &progress)
     {
-        HALFTONE_CHECK(makeWorkers(workers));
+        HALFTONE_CHECK(makeWorkers(workers, memory, keepsKernels));
         std::atomic<std::size_t> next = 0;
         std::atomic<std::size_t> done = 0;
         shareWork(static_cast<unsigned>(workers), [&](unsigned worker) {
@@ -47,6 +51,8 @@ public:
                 Result<void> added = guarded([&] { return add(m_workers[worker], k, progress); });
                 if (!added.ok())
                     m_failure.tell(k, std::move(added).error());
+                else if (m_interim)
+                    publish(worker);
                 if (worker == 0)
                     progress.tell(static_cast<double>(++done) / static_cast<double>(m_batches.count),
                                   "comparing");
@@ -62,16 +68,26 @@ public:
 
     void tell(CompareOutcome &outcome) const
     {
-        CompareParts parts{m_workers.front().parts(), m_reference.hits(), m_other.hits(), m_task.parts()};
+        std::vector<profile::ComparedParts> parts;
+        for (const LayerCompare &worker : m_workers)
+            parts.push_back(worker.parts());
+        tell(parts, m_batches.examples, outcome);
+    }
+
+private:
+    /// Of the workers, at the same time.
+    void tell(std::span<const profile::ComparedParts> all, std::size_t examples,
+              CompareOutcome &outcome) const
+    {
+        CompareParts parts{all.front(), m_reference.hits(), m_other.hits(), m_task.parts()};
         std::size_t peak = parts.parts.peakBytes;
-        for (std::size_t k = 1; k < m_workers.size(); ++k) {
-            const profile::ComparedParts more = m_workers[k].parts();
-            peak += more.peakBytes; // at the same time
+        for (const profile::ComparedParts &more : all.subspan(1)) {
+            peak += more.peakBytes;
             profile::addParts(more, parts.parts);
         }
         parts.parts.peakBytes = peak;
         outcome.comparison = profile::comparisonOf(parts.parts, m_options.settings.threshold);
-        outcome.examples = m_batches.examples;
+        outcome.examples = examples;
         outcome.expected = m_batches.examples;
         outcome.batch = 1;
         outcome.reference = m_reference.result();
@@ -80,19 +96,39 @@ public:
         outcome.parts = std::move(parts);
     }
 
-private:
+    /// A worker's figures so far; the first one tells those of all that have published some.
+    void publish(unsigned worker)
+    {
+        if (!m_published[worker].pace.isDue())
+            return;
+        const std::lock_guard lock(m_judging);
+        m_published[worker].parts = m_workers[worker].parts();
+        if (worker != 0)
+            return;
+        std::vector<profile::ComparedParts> parts;
+        for (const Published &one : m_published)
+            if (one.parts)
+                parts.push_back(*one.parts);
+        CompareOutcome outcome;
+        tell(parts, std::min(m_judged, m_batches.examples - 1), outcome);
+        outcome.isWhole = false;
+        m_interim(std::move(outcome));
+    }
+
     /// Each with one thread, and its share of the memory.
-    Result<void> makeWorkers(std::size_t workers)
+    Result<void> makeWorkers(std::size_t workers, std::size_t memory, bool keepsKernels)
     {
         HALFTONE_TRY(
             const kernels::BackendChain backends,
             backends::backendChain(m_options.backend, 1, m_options.arithmetic, m_options.accumulator));
         profile::CompareSettings settings = m_options.settings;
-        settings.memoryLimit /= workers;
+        settings.memoryLimit = memory / workers;
+        settings.keepsKernels = keepsKernels;
         for (std::size_t k = 0; k < workers; ++k) {
             HALFTONE_TRY(LayerCompare worker, LayerCompare::create(m_models, backends, settings));
             m_workers.push_back(std::move(worker));
         }
+        m_published.resize(workers);
         return {};
     }
 
@@ -108,6 +144,7 @@ private:
             return cancelled();
         }
         const std::lock_guard lock(m_judging);
+        ++m_judged;
         return judge(worker.heads(), m_batches.first(k));
     }
 
@@ -129,10 +166,19 @@ private:
     const ExampleSource &m_source;
     const Batches &m_batches;
     const CompareOptions &m_options;
+    const InterimOutcome &m_interim;
     std::vector<LayerCompare> m_workers;
     BatchFailure m_failure;
     std::atomic<bool> m_isTooSmall = false;
-    std::mutex m_judging; ///< of the next three
+    /// Of a worker.
+    struct Published
+    {
+        Pace pace;
+        std::optional<profile::ComparedParts> parts;
+    };
+    std::mutex m_judging; ///< of all that follows
+    std::vector<Published> m_published;
+    std::size_t m_judged = 0; ///< examples
     AccuracyCount m_reference;
     AccuracyCount m_other;
     TaskCount m_task;
@@ -142,7 +188,8 @@ private:
 
 Result<void> compareEach(const profile::ComparedModels &models, const ExampleSource &source,
                          const Batches &batches, std::shared_ptr<const Task> task,
-                         const CompareOptions &options, const Progress &progress, CompareOutcome &outcome)
+                         const CompareOptions &options, const Progress &progress, CompareOutcome &outcome,
+                         const InterimOutcome &interim)
 {
     const std::size_t threads = options.threads > 0 ? options.threads : backends::machineThreads();
     // Workers take their own copies of nothing: parameters are shared, and so is what is packed of them.
@@ -151,16 +198,24 @@ Result<void> compareEach(const profile::ComparedModels &models, const ExampleSou
     profile::ComparedModels shared = models;
     shared.reference = reference;
     shared.other = other;
-    for (std::size_t workers = std::min({threads, batches.count, kMostSideBySide});; workers /= 2) {
-        EachComparison comparison(shared, source, batches, task, options);
-        HALFTONE_TRY(const bool hadRoom, comparison.run(workers, progress));
+    const std::size_t memory = options.settings.memoryLimit;
+    const std::size_t packed = packedBytes(reference) + packedBytes(other);
+    bool keepsKernels = packed < memory / 2;
+    for (std::size_t workers = std::min({threads, batches.count, kMostSideBySide}); workers > 0;) {
+        EachComparison comparison(shared, source, batches, task, options, interim);
+        HALFTONE_TRY(
+            const bool hadRoom,
+            comparison.run(workers, keepsKernels ? memory - packed : memory, keepsKernels, progress));
         if (hadRoom) {
             comparison.tell(outcome);
+            outcome.packedBytes = keepsKernels ? packed : 0;
             return {};
         }
-        if (workers == 1)
-            return noRoom(options.settings.memoryLimit, "one example");
+        if (!keepsKernels)
+            workers /= 2;
+        keepsKernels = false;
     }
+    return noRoom(memory, "one example");
 }
 
 } // namespace halftone::jobs

@@ -5,11 +5,14 @@
 #include <cstddef>
 #include <string>
 
-/// What compareModels(), compareEach() and LiveComparison share.
+/// What compareModels(), compareEach() and LiveComparison share, and calibrations in part.
 namespace halftone::jobs {
 
 /// Why a float32 run with NaN or infinities, first at `unclean`, is not compared.
 Error uncleanReference(const graph::Graph &reference, const profile::LayerErrors &unclean);
+
+/// What kernels pack of a model's weights, about: in float32, which an emulated type is computed in.
+std::size_t packedBytes(const graph::Model &model);
 
 /// `what` does not fit.
 Error noRoom(std::size_t memoryLimit, const std::string &what);

@@ -5,6 +5,7 @@
 #include "core/graph/traverse.h"
 #include "core/infer/shown_outputs.h"
 #include "core/jobs/batch_walk.h"
+#include "core/jobs/compare_parts.h"
 #include "core/jobs/independent_examples.h"
 #include "core/jobs/task_pool.h"
 
@@ -127,7 +128,8 @@ namespace {
 
 /// One run of one example, all of whose values are shown.
 Result<void> showEach(const graph::Model &model, interpret::Interpreter &interpreter,
-                      const interpret::Feed &feed, const EachViewer &viewer, const Progress &progress)
+                      interpret::Prepare prepare, const interpret::Feed &feed, const EachViewer &viewer,
+                      const Progress &progress)
 {
     const auto shown = infer::shownOutputs(model.graph);
     for (const NodeId id : graph::postOrder(model.graph)) {
@@ -135,15 +137,43 @@ Result<void> showEach(const graph::Model &model, interpret::Interpreter &interpr
         if (fed != feed.end())
             viewer({id, 0, 0}, fed->second);
     }
-    interpret::RunOptions options;
-    options.progress = progress;
-    options.tap = [&](const interpret::NodeValue &value) {
+    HALFTONE_TRY(interpret::Execution run, interpreter.start(feed, prepare));
+    while (!run.isDone()) {
+        progress.tell(run.shareDone(), model.graph.node(run.node()).name);
+        HALFTONE_TRY(const interpret::NodeValue value, run.step({progress.stop, {}}));
         for (std::uint32_t i = 0; i < std::min(shown[value.node], value.outputs.size()); ++i)
             viewer({value.node, i, 0}, value.outputs[i]);
-        return Result<void>();
-    };
-    const auto heads = interpreter.run(feed, options);
-    return heads.ok() ? Result<void>() : heads.error();
+    }
+    return {};
+}
+
+/// How a memory limit is kept.
+struct MemoryPlan
+{
+    unsigned workers = 1;
+    interpret::Prepare prepare = interpret::Prepare::Ahead;
+};
+
+/// fails: what running the first example refuses; Unsupported where the limit does not hold it
+Result<MemoryPlan> memoryPlanOf(const graph::Model &model, const ExampleSource &source,
+                                const Batches &batches, const CalibrateOptions &options)
+{
+    HALFTONE_TRY(const kernels::BackendChain backends, backends::backendChain(options.backend, 1));
+    HALFTONE_TRY(auto interpreter, interpret::Interpreter::create(model, backends));
+    HALFTONE_TRY(const interpret::Feed feed, batches.feed(source, 0));
+    HALFTONE_TRY(const interpret::Execution first, interpreter.start(feed, interpret::Prepare::WhenComputed));
+    const std::size_t each = std::max<std::size_t>(first.peakBytes(), 1);
+    const std::size_t packed = packedBytes(model);
+    const std::size_t limit = options.memoryLimit;
+    MemoryPlan plan;
+    plan.workers = options.threads > 0 ? options.threads : backends::machineThreads();
+    if (each > limit)
+        return noRoom(limit, batches.size == 0 ? "the inputs" : "one example");
+    const bool keeps = packed < limit / 2 && each <= limit - packed;
+    plan.prepare = keeps ? interpret::Prepare::Ahead : interpret::Prepare::Once;
+    const std::size_t room = (limit - (keeps ? packed : 0)) / each;
+    plan.workers = static_cast<unsigned>(std::min<std::size_t>(plan.workers, room));
+    return plan;
 }
 
 } // namespace
@@ -155,14 +185,15 @@ Result<WalkedExamples> walkEachExample(const graph::Model &model, const std::str
     HALFTONE_TRY(const auto source, openExamples(options.examples, model.graph, modelPath));
     HALFTONE_TRY(const Batches batches,
                  batchesApart(model, *source, options.backend, options.batch, options.part));
+    HALFTONE_TRY(const MemoryPlan plan, memoryPlanOf(model, *source, batches, options));
     HALFTONE_TRY(
         BatchWalk walk,
-        BatchWalk::create(model, batches, options.backend, options.threads, tensor::DType::Unknown, true));
+        BatchWalk::create(model, batches, options.backend, plan.workers, tensor::DType::Unknown, true));
     BatchFailure failure;
     walk.run(
         *source,
         [&](interpret::Interpreter &interpreter, std::size_t, const interpret::Feed &feed,
-            const Progress &part) { return showEach(model, interpreter, feed, viewer, part); },
+            const Progress &part) { return showEach(model, interpreter, plan.prepare, feed, viewer, part); },
         progress, failure);
     if (failure.error())
         return *failure.error();

@@ -1,5 +1,6 @@
 #include "core/profile/kept_compare.h"
 
+#include "core/base/guarded.h"
 #include "core/base/pace.h"
 #include "core/base/share_work.h"
 #include "core/graph/traverse.h"
@@ -31,18 +32,31 @@ using Key = ValueKeys::Key;
 /// and isolated errors are two comparisons.
 constexpr std::uint64_t kGenerations = 4;
 
+/// Parameters are shared, and so is what is packed of them.
+Result<std::vector<interpret::Interpreter>>
+interpretersOf(const graph::Model &model, const kernels::BackendChain &backends, std::size_t count)
+{
+    HALFTONE_TRY(const graph::Model shared, interpret::withReadableParameters(model));
+    std::vector<interpret::Interpreter> interpreters;
+    for (std::size_t k = 0; k < count; ++k) {
+        HALFTONE_TRY(interpret::Interpreter one, interpret::Interpreter::create(shared, backends));
+        interpreters.push_back(std::move(one));
+    }
+    return interpreters;
+}
+
 } // namespace
 
 class KeptCompare::Impl
 {
 public:
     Impl(const graph::Model &reference, std::vector<Feed> batches, const kernels::BackendChain &backends,
-         unsigned threads, interpret::Interpreter interpreter)
+         unsigned threads, std::vector<interpret::Interpreter> interpreters)
         : m_model(reference)
         , m_batches(std::move(batches))
         , m_backends(backends)
         , m_threads(threads)
-        , m_reference(std::move(interpreter))
+        , m_references(std::move(interpreters))
         , m_shown(infer::shownOutputs(reference.graph))
         , m_values(m_batches.size())
         , m_layers(m_model.graph, backends, m_batches.size())
@@ -60,18 +74,28 @@ public:
 
 private:
     struct Run; // what one compare() works with
+    /// Which batch is computed, and on whose interpreters: the first worker is the calling thread.
+    struct Turn
+    {
+        std::size_t batch = 0;
+        std::size_t worker = 0;
+    };
 
-    bool makeRoom(const Run &run);
+    bool makeRoom(Run &run);
     void forgetOld();
     void expect(Run &run) const;
     bool prepare(Run &run, const Execution &reference, const Execution &lowered, bool isolated);
     bool isKnown(const Run &run, std::size_t batch) const;
-    Result<void> fill(Execution execution, const KeptPlan &plan, Run &run);
-    Result<void> addCumulative(const Run &run);
-    Result<void> addErrors(Run &run);
-    Result<void> addIsolated(Run &run);
+    using OneBatch = std::function<Result<void>(const Turn &)>;
+    Result<void> sideBySide(const Run &run, std::size_t first, const OneBatch &work);
+    Result<void> fill(Execution execution, const KeptPlan &plan, Run &run, const Turn &turn);
+    Result<void> addCumulative(const Run &run, std::size_t batch);
+    Result<void> addErrors(Run &run, const Turn &turn);
+    Result<void> addIsolated(Run &run, const Turn &turn);
+    Result<void> addWave(Run &run, std::size_t first);
+    void release(const Run &run, std::size_t first);
     std::optional<LayerErrors> firstUnclean(const Run &run) const;
-    KeptBatch batchOf(Run &run);
+    KeptBatch batchOf(Run &run, const Turn &turn);
     Answer answerOf(const Run &run) const;
     void tellInterim(Run &run) const;
     std::vector<LayerErrors> layers(const Run &run) const;
@@ -80,7 +104,7 @@ private:
     const std::vector<Feed> m_batches;
     const kernels::BackendChain m_backends;
     const unsigned m_threads;
-    interpret::Interpreter m_reference;
+    std::vector<interpret::Interpreter> m_references; ///< by worker
     const std::vector<std::size_t> m_shown; ///< by NodeId
     std::size_t m_feedBytes = 0;
 
@@ -88,7 +112,7 @@ private:
     ValueStore m_values;
     std::map<std::pair<NodeId, Key>, KeptFigures> m_cumulative; ///< by the other's computation
     KeptLayers m_layers;
-    std::size_t m_computed = 0;
+    std::atomic<std::size_t> m_computed = 0;
 };
 
 struct KeptCompare::Impl::Run
@@ -97,20 +121,22 @@ struct KeptCompare::Impl::Run
     const CompareSettings &settings;
     const Progress &progress;
     const Interim &interim;
-    interpret::Interpreter other;
+    std::vector<interpret::Interpreter> others; ///< by worker
     KeptPlan reference{};
     KeptPlan lowered{};
-    std::size_t batch = 0;
+    std::size_t workers = 1;
     std::vector<LayerCompare::Heads> heads{}; ///< by batch
     std::size_t batches = 0; ///< whose errors are known
     KeptLayers::Asked alone{};
-    double expected = 1, done = 0; ///< bytes to compute
+    double expected = 1; ///< bytes to compute
+    std::atomic<double> done = 0;
     Pace pace{};
 
-    void add(double bytes, std::string_view what)
+    void add(double bytes, std::string_view what, const Turn &turn)
     {
-        done += bytes;
-        progress.tell(std::min(1.0, done / expected), what);
+        const double now = done += bytes;
+        if (turn.worker == 0)
+            progress.tell(std::min(1.0, now / expected), what);
     }
     /// The computation that answers to a node of the reference; 0 for none.
     Key answer(NodeId node) const
@@ -122,7 +148,7 @@ struct KeptCompare::Impl::Run
 
 /// Is there room for the values of one batch, and so much that LayerCompare would find room too, whichever way it goes? It
 /// would take smaller batches otherwise, whose sums are not those of these.
-bool KeptCompare::Impl::makeRoom(const Run &run)
+bool KeptCompare::Impl::makeRoom(Run &run)
 {
     if (run.reference.isOpen || run.lowered.isOpen)
         return false;
@@ -142,8 +168,13 @@ bool KeptCompare::Impl::makeRoom(const Run &run)
         + run.reference.allBytes // what int8 layers read, for a while
         + heads;
     const std::size_t others = m_feedBytes + m_batches.size() * heads + run.reference.allBytes + 2 * around;
-    return m_values.makeRoom(needed, values, streamed > run.settings.memoryLimit ? streamed : others,
-                             run.settings.memoryLimit);
+    const std::size_t limit = run.settings.memoryLimit;
+    const std::size_t held = streamed > limit ? streamed : others;
+    // Where not all batches are kept, those in hand take room, too.
+    const bool hasAll = held < limit && (limit - held) / std::max<std::size_t>(values, 1) >= m_batches.size();
+    while (!hasAll && run.workers > 1 && held + run.workers * values > limit)
+        run.workers /= 2;
+    return m_values.makeRoom(needed, values, held + (hasAll ? 0 : (run.workers - 1) * values), limit);
 }
 
 void KeptCompare::Impl::forgetOld()
@@ -178,7 +209,7 @@ bool KeptCompare::Impl::isKnown(const Run &run, std::size_t batch) const
         if (answer == 0)
             continue;
         const auto figures = m_cumulative.find({id, answer});
-        if (figures == m_cumulative.end() || figures->second.batches <= batch)
+        if (figures == m_cumulative.end() || !figures->second.has[batch])
             return false;
     }
     return m_values.hasHeads(batch, m_model.graph, run.reference)
@@ -186,37 +217,38 @@ bool KeptCompare::Impl::isKnown(const Run &run, std::size_t batch) const
 }
 
 /// Runs a model to its end, computing only what is not kept yet.
-Result<void> KeptCompare::Impl::fill(Execution execution, const KeptPlan &plan, Run &run)
+Result<void> KeptCompare::Impl::fill(Execution execution, const KeptPlan &plan, Run &run, const Turn &turn)
 {
-    KeptValues &values = m_values.of(run.batch);
+    KeptValues &values = m_values.of(turn.batch);
     while (!execution.isDone()) {
         const NodeId node = execution.node();
         if (const auto known = values.find(plan.keys[node]); known != values.end()) {
             execution.give(known->second);
             continue;
         }
-        HALFTONE_TRY(const interpret::NodeValue value, execution.step(run.progress));
+        HALFTONE_TRY(const interpret::NodeValue value, execution.step({run.progress.stop, {}}));
         values.emplace(plan.keys[node], std::vector<Tensor>(value.outputs.begin(), value.outputs.end()));
         ++m_computed;
-        run.add(static_cast<double>(plan.bytes[node]), "comparing");
+        run.add(static_cast<double>(plan.bytes[node]), "comparing", turn);
     }
-    LayerCompare::Heads &heads = run.heads[run.batch];
+    LayerCompare::Heads &heads = run.heads[turn.batch];
     (&plan == &run.reference ? heads.reference : heads.other) = execution.heads();
     return {};
 }
 
 /// Every layer's figures are added by one thread, so that they do not depend on how many there are.
-Result<void> KeptCompare::Impl::addCumulative(const Run &run)
+Result<void> KeptCompare::Impl::addCumulative(const Run &run, std::size_t batch)
 {
-    const KeptValues &values = m_values.of(run.batch);
+    const KeptValues &values = m_values.of(batch);
     std::vector<std::pair<NodeId, KeptFigures *>> added;
     for (const NodeId id : run.reference.order) {
         const Key answer = m_model.graph.isVariable(id) ? 0 : run.answer(id);
         if (answer == 0)
             continue;
         KeptFigures &figures
-            = m_cumulative.try_emplace({id, answer}, KeptFigures{NodeRows(id, m_shown[id]), 0}).first->second;
-        if (figures.batches == run.batch)
+            = m_cumulative.try_emplace({id, answer}, KeptFigures(NodeRows(id, m_shown[id]), m_batches.size()))
+                  .first->second;
+        if (!figures.has[batch])
             added.emplace_back(id, &figures);
     }
     std::atomic<std::size_t> next = 0;
@@ -224,7 +256,7 @@ Result<void> KeptCompare::Impl::addCumulative(const Run &run)
         for (std::size_t k = next++; k < added.size() && !run.progress.stopped(); k = next++) {
             const auto &[id, figures] = added[k];
             figures->rows.addCumulative(values.at(run.reference.keys[id]), values.at(run.answer(id)));
-            figures->settle(m_batches.size());
+            figures->settle(batch);
         }
     });
     return run.progress.checkStop();
@@ -241,19 +273,21 @@ std::optional<LayerErrors> KeptCompare::Impl::firstUnclean(const Run &run) const
     return std::nullopt;
 }
 
-KeptBatch KeptCompare::Impl::batchOf(Run &run)
+KeptBatch KeptCompare::Impl::batchOf(Run &run, const Turn &turn)
 {
     return {run.models,
             run.reference,
-            m_values.of(run.batch),
-            run.heads[run.batch].reference,
-            run.batch,
+            m_values.of(turn.batch),
+            run.heads[turn.batch].reference,
+            turn.batch,
+            turn.worker,
             run.progress,
-            [this, &run](NodeId node) { run.add(0, m_model.graph.node(node).name); },
+            [this, &run, turn](NodeId node) { run.add(0, m_model.graph.node(node).name, turn); },
             [this] { ++m_computed; },
-            [this, &run](NodeId node) {
-                run.add(run.alone.bytes[node], m_model.graph.node(node).name);
-                tellInterim(run);
+            [this, &run, turn](NodeId node) {
+                run.add(run.alone.bytes[node], m_model.graph.node(node).name, turn);
+                if (turn.worker == 0)
+                    tellInterim(run);
             }};
 }
 
@@ -301,34 +335,66 @@ bool KeptCompare::Impl::prepare(Run &run, const Execution &reference, const Exec
     if (!makeRoom(run))
         return false;
     if (isolated)
-        run.alone = m_layers.choose(run.models, run.reference, run.lowered);
+        run.alone = m_layers.choose(run.models, run.reference, run.lowered, run.workers);
     expect(run);
     return true;
 }
 
-/// Of one batch.
-Result<void> KeptCompare::Impl::addErrors(Run &run)
+/// As many batches as there are workers, from `first` on. The first in order that fails says why.
+Result<void> KeptCompare::Impl::sideBySide(const Run &run, std::size_t first, const OneBatch &work)
 {
-    LayerCompare::Heads &heads = run.heads[run.batch];
-    if (isKnown(run, run.batch)) {
-        heads = {m_values.headsOf(run.batch, m_model.graph, run.reference),
-                 m_values.headsOf(run.batch, run.models.other.graph, run.lowered)};
-        return {};
-    }
-    HALFTONE_TRY(Execution reference, m_reference.start(m_batches[run.batch], Prepare::WhenComputed));
-    HALFTONE_TRY(Execution lowered, run.other.start(m_batches[run.batch], Prepare::WhenComputed));
-    HALFTONE_CHECK(fill(std::move(reference), run.reference, run));
-    HALFTONE_CHECK(fill(std::move(lowered), run.lowered, run));
-    return addCumulative(run);
+    const std::size_t count = std::min(run.workers, m_batches.size() - first);
+    std::vector<Result<void>> done(count);
+    std::atomic<std::size_t> next = 0;
+    shareWork(static_cast<unsigned>(count), [&](unsigned worker) {
+        for (std::size_t k = next++; k < count; k = next++)
+            done[k] = guarded([&] { return work({first + k, worker}); });
+    });
+    for (Result<void> &one : done)
+        HALFTONE_CHECK(one);
+    return run.progress.checkStop();
 }
 
-Result<void> KeptCompare::Impl::addIsolated(Run &run)
+void KeptCompare::Impl::release(const Run &run, std::size_t first)
 {
-    if (m_layers.isKnown(run.alone, run.batch))
+    for (std::size_t k = first; k < std::min(first + run.workers, m_batches.size()); ++k)
+        m_values.release(k);
+}
+
+/// Of one batch, but for the figures.
+Result<void> KeptCompare::Impl::addErrors(Run &run, const Turn &turn)
+{
+    LayerCompare::Heads &heads = run.heads[turn.batch];
+    if (isKnown(run, turn.batch)) {
+        heads = {m_values.headsOf(turn.batch, m_model.graph, run.reference),
+                 m_values.headsOf(turn.batch, run.models.other.graph, run.lowered)};
         return {};
-    HALFTONE_TRY(Execution reference, m_reference.start(m_batches[run.batch], Prepare::WhenComputed));
-    HALFTONE_CHECK(fill(reference.fork(), run.reference, run));
-    return m_layers.add(std::move(reference), batchOf(run), run.alone);
+    }
+    const Feed &feed = m_batches[turn.batch];
+    HALFTONE_TRY(Execution reference, m_references[turn.worker].start(feed, Prepare::WhenComputed));
+    HALFTONE_TRY(Execution lowered, run.others[turn.worker].start(feed, Prepare::WhenComputed));
+    HALFTONE_CHECK(fill(std::move(reference), run.reference, run, turn));
+    return fill(std::move(lowered), run.lowered, run, turn);
+}
+
+Result<void> KeptCompare::Impl::addIsolated(Run &run, const Turn &turn)
+{
+    if (m_layers.isKnown(run.alone, turn.batch))
+        return {};
+    HALFTONE_TRY(Execution reference,
+                 m_references[turn.worker].start(m_batches[turn.batch], Prepare::WhenComputed));
+    HALFTONE_CHECK(fill(reference.fork(), run.reference, run, turn));
+    return m_layers.add(std::move(reference), batchOf(run, turn), run.alone);
+}
+
+/// Errors of the batches from `first` on, as many as there are workers.
+Result<void> KeptCompare::Impl::addWave(Run &run, std::size_t first)
+{
+    HALFTONE_CHECK(sideBySide(run, first, [&](const Turn &turn) { return addErrors(run, turn); }));
+    for (std::size_t k = first; k < std::min(first + run.workers, m_batches.size()); ++k)
+        if (!isKnown(run, k))
+            HALFTONE_CHECK(addCumulative(run, k));
+    return {};
 }
 
 Result<std::optional<KeptCompare::Answer>> KeptCompare::Impl::compare(const ComparedModels &models,
@@ -339,30 +405,33 @@ Result<std::optional<KeptCompare::Answer>> KeptCompare::Impl::compare(const Comp
     m_computed = 0;
     if (settings.isolated)
         HALFTONE_CHECK(needTypes(models));
-    HALFTONE_TRY(interpret::Interpreter other, interpret::Interpreter::create(models.other, m_backends));
-    Run run{models, settings, progress, interim, std::move(other)};
+    HALFTONE_TRY(std::vector<interpret::Interpreter> others,
+                 interpretersOf(models.other, m_backends, m_references.size()));
+    Run run{models, settings, progress, interim, std::move(others)};
+    run.workers = m_references.size();
     run.heads.resize(m_batches.size());
     {
-        HALFTONE_TRY(const Execution reference, m_reference.start(m_batches[0], Prepare::WhenComputed));
-        HALFTONE_TRY(const Execution lowered, run.other.start(m_batches[0], Prepare::WhenComputed));
+        HALFTONE_TRY(const Execution reference, m_references[0].start(m_batches[0], Prepare::WhenComputed));
+        HALFTONE_TRY(const Execution lowered, run.others[0].start(m_batches[0], Prepare::WhenComputed));
         if (!prepare(run, reference, lowered, settings.isolated))
             return std::optional<Answer>();
     }
-    for (; run.batch < m_batches.size(); ++run.batch) {
+    for (std::size_t first = 0; first < m_batches.size(); first += run.workers) {
         HALFTONE_CHECK(progress.checkStop());
-        const bool wasKnown = isKnown(run, run.batch);
-        const Result<void> added = addErrors(run);
-        m_values.release(run.batch);
+        const bool wasKnown = isKnown(run, first);
+        const Result<void> added = addWave(run, first);
+        release(run, first);
         HALFTONE_CHECK(added);
         if (const auto unclean = firstUnclean(run))
             return std::optional(Answer{{}, {}, 0, unclean});
-        const bool isLast = ++run.batches == m_batches.size();
-        if (isLast ? settings.isolated : !wasKnown)
+        run.batches = std::min(first + run.workers, m_batches.size());
+        if (run.batches == m_batches.size() ? settings.isolated : !wasKnown)
             tellInterim(run);
     }
-    for (run.batch = 0; settings.isolated && run.batch < m_batches.size(); ++run.batch) {
-        const Result<void> added = addIsolated(run);
-        m_values.release(run.batch);
+    for (std::size_t first = 0; settings.isolated && first < m_batches.size(); first += run.workers) {
+        const Result<void> added
+            = sideBySide(run, first, [&](const Turn &turn) { return addIsolated(run, turn); });
+        release(run, first);
         HALFTONE_CHECK(added);
     }
     return std::optional(answerOf(run));
@@ -377,11 +446,15 @@ KeptCompare &KeptCompare::operator=(KeptCompare &&) noexcept = default;
 KeptCompare::~KeptCompare() = default;
 
 Result<KeptCompare> KeptCompare::create(const graph::Model &reference, std::vector<Feed> batches,
-                                        const kernels::BackendChain &backends, unsigned threads)
+                                        const kernels::BackendChain &backends, unsigned threads,
+                                        unsigned sideBySide)
 {
-    HALFTONE_TRY(interpret::Interpreter interpreter, interpret::Interpreter::create(reference, backends));
+    const std::size_t workers
+        = std::clamp<std::size_t>(sideBySide, 1, std::max<std::size_t>(batches.size(), 1));
+    HALFTONE_TRY(std::vector<interpret::Interpreter> interpreters,
+                 interpretersOf(reference, backends, workers));
     return KeptCompare(
-        std::make_unique<Impl>(reference, std::move(batches), backends, threads, std::move(interpreter)));
+        std::make_unique<Impl>(reference, std::move(batches), backends, threads, std::move(interpreters)));
 }
 
 Result<std::optional<KeptCompare::Answer>> KeptCompare::compare(const ComparedModels &models,

@@ -18,11 +18,14 @@ namespace halftone::profile {
 class KeptCompare
 {
 public:
-    /// batches  the same for as long as this lives
-    /// threads  that look at values; figures do not depend on their number
+    /// batches     the same for as long as this lives
+    /// threads     that look at values; figures do not depend on their number
+    /// sideBySide  batches that are computed at a time, as far as the memory limit has room for their values, each on one thread of
+    ///             its own: then `backends` should compute with one. Figures do not depend on it
     /// fails: what interpret::Interpreter::create refuses.
     static Result<KeptCompare> create(const graph::Model &reference, std::vector<interpret::Feed> batches,
-                                      const kernels::BackendChain &backends, unsigned threads = 1);
+                                      const kernels::BackendChain &backends, unsigned threads = 1,
+                                      unsigned sideBySide = 1);
     KeptCompare(KeptCompare &&) noexcept;
     KeptCompare &operator=(KeptCompare &&) noexcept;
     ~KeptCompare();

@@ -40,9 +40,11 @@ KeptLayers::KeptLayers(const graph::Graph &reference, const kernels::BackendChai
 }
 
 KeptLayers::Asked KeptLayers::choose(const ComparedModels &models, const KeptPlan &reference,
-                                     const KeptPlan &lowered)
+                                     const KeptPlan &lowered, std::size_t workers)
 {
     Asked asked;
+    asked.layers.resize(workers);
+    asked.keepsLayers = m_batches > workers;
     asked.bytes.resize(m_graph.nodeCount());
     double behind = 0;
     for (auto id = reference.order.rbegin(); id != reference.order.rend(); ++id) {
@@ -67,7 +69,7 @@ KeptLayers::Asked KeptLayers::choose(const ComparedModels &models, const KeptPla
             = std::ranges::find_if(known, [&](const Form &one) { return areSame(one.form, *form); });
         asked.forms[id] = static_cast<std::size_t>(found - known.begin());
         if (found == known.end())
-            known.push_back({std::move(*form), {NodeRows(id, m_shown[id]), 0}});
+            known.push_back({std::move(*form), KeptFigures(NodeRows(id, m_shown[id]), m_batches)});
     }
     return asked;
 }
@@ -85,7 +87,7 @@ double KeptLayers::bytesToCompute(const Asked &asked) const
 bool KeptLayers::isKnown(const Asked &asked, std::size_t batch) const
 {
     return std::ranges::all_of(asked.forms, [&](const auto &form) {
-        return m_known.at(form.first)[form.second].figures.batches > batch;
+        return m_known.at(form.first)[form.second].figures.has[batch];
     });
 }
 
@@ -99,10 +101,11 @@ Result<void> KeptLayers::add(Execution execution, const KeptBatch &batch, Asked 
         if (const auto wanted = asked.forms.find(node); wanted != asked.forms.end()) {
             auto &[form, figures] = m_known.at(node)[wanted->second];
             const std::vector<Tensor> inputs = form.int8 ? reads.take(node) : execution.inputs();
-            if (figures.batches == batch.index) {
+            if (!figures.has[batch.index]) {
                 batch.begins(node);
                 HALFTONE_CHECK(addLayer(execution, inputs, figures, batch, asked));
-                figures.settle(m_batches);
+                if (!asked.keepsLayers)
+                    asked.layers[batch.worker].erase(node);
                 batch.ended(node);
             }
         }
@@ -128,21 +131,24 @@ Result<void> KeptLayers::addLayer(const Execution &before, std::span<const Tenso
     } else if (std::ranges::equal(outputs, lowered, {}, &Tensor::shape, &Tensor::shape)) {
         HALFTONE_TRY(changed, headsWith(before.fork(), lowered, batch));
     }
+    const std::lock_guard lock(m_adding);
     figures.rows.addIsolated(outputs, lowered);
     if (!changed.empty())
         figures.rows.addIsolatedAtOutputs(heads, changed);
+    figures.settle(batch.index);
     return {};
 }
 
 Result<LoweredLayer *> KeptLayers::layerOf(NodeId node, std::span<const Tensor> inputs,
                                            const KeptBatch &batch, Asked &asked) const
 {
-    auto known = asked.layers.find(node);
-    if (known == asked.layers.end()) {
+    auto &layers = asked.layers[batch.worker];
+    auto known = layers.find(node);
+    if (known == layers.end()) {
         HALFTONE_TRY(std::optional<LoweredLayer> made,
                      LoweredLayer::create(batch.models, node, typesOf(inputs), batch.reference.types[node],
                                           m_backends));
-        known = asked.layers.emplace(node, std::move(made)).first;
+        known = layers.emplace(node, std::move(made)).first;
     }
     return &*known->second;
 }
@@ -173,6 +179,7 @@ void KeptLayers::tell(NodeId node, const Asked &asked, std::span<LayerErrors> ro
     const auto form = asked.forms.find(node);
     if (form == asked.forms.end())
         return;
+    const std::lock_guard lock(m_adding);
     const auto isolated = m_known.at(node)[form->second].figures.rows.layers();
     for (std::size_t k = 0; k < rows.size(); ++k) {
         rows[k].isolated = isolated[k].isolated;

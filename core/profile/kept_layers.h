@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -14,16 +15,23 @@
 /// Inside of KeptCompare: the figures of layers that are lowered alone.
 namespace halftone::profile {
 
-/// The figures of one node as they are added, batch after batch.
+/// The figures of one node as they are added, batch by batch, in whatever order.
 struct KeptFigures
 {
     NodeRows rows;
+    std::vector<bool> has; ///< by batch: was it added?
     std::size_t batches = 0; ///< added so far
 
-    /// A batch more, of that many.
-    void settle(std::size_t all)
+    KeptFigures(NodeRows empty, std::size_t all)
+        : rows(std::move(empty))
+        , has(all)
     {
-        if (++batches == all)
+    }
+    /// That batch, too.
+    void settle(std::size_t batch)
+    {
+        has[batch] = true;
+        if (++batches == has.size())
             rows.settle();
     }
 };
@@ -36,6 +44,7 @@ struct KeptBatch
     const KeptValues &values;
     const std::vector<tensor::Tensor> &heads; ///< of the reference
     std::size_t index = 0;
+    std::size_t worker = 0; ///< who runs it; one at a time each
     const Progress &progress;
     std::function<void(graph::NodeId)> begins; ///< with a layer
     std::function<void()> computed; ///< a node
@@ -53,16 +62,19 @@ public:
     struct Asked
     {
         std::map<graph::NodeId, std::size_t> forms; ///< which of the layer's
-        std::map<graph::NodeId, std::optional<LoweredLayer>> layers; ///< those that were run
+        /// By worker: those that were run.
+        std::vector<std::map<graph::NodeId, std::optional<LoweredLayer>>> layers;
+        bool keepsLayers = true; ///< else each is made anew for each batch
         /// By NodeId: about how many bytes of values a layer alone makes compute: behind it half of the rest is taken.
         std::vector<double> bytes;
     };
-    Asked choose(const ComparedModels &models, const KeptPlan &reference, const KeptPlan &lowered);
+    Asked choose(const ComparedModels &models, const KeptPlan &reference, const KeptPlan &lowered,
+                 std::size_t workers);
     /// Of values, that add() will compute over all batches.
     double bytesToCompute(const Asked &asked) const;
     bool isKnown(const Asked &asked, std::size_t batch) const;
 
-    /// Adds a batch, where it is not known. `execution` stands before the first node.
+    /// Adds a batch, where it is not known; several threads may, each as another worker. `execution` stands before the first node.
     /// fails: what running refuses; Cancelled
     Result<void> add(interpret::Execution execution, const KeptBatch &batch, Asked &asked);
     /// Adds the figures to the rows of a node, if it was asked for.
@@ -87,6 +99,7 @@ private:
     const std::vector<std::size_t> m_shown; ///< by NodeId
     std::size_t m_batches = 0;
     std::unordered_map<graph::NodeId, std::vector<Form>> m_known;
+    mutable std::mutex m_adding; ///< of the figures in it, while a batch is added
 };
 
 } // namespace halftone::profile

@@ -132,6 +132,11 @@ private:
         }
     }
 
+    interpret::Prepare prepare() const
+    {
+        return m_settings.keepsKernels ? interpret::Prepare::Ahead : interpret::Prepare::Once;
+    }
+
     /// Is there room for `more` bytes beside those held? Remembers the most that was.
     bool hasRoom(std::size_t held, std::size_t more)
     {
@@ -150,8 +155,8 @@ private:
 
     Result<Room> runBoth(const interpret::Feed &feed, const Progress &progress)
     {
-        HALFTONE_TRY(Execution reference, m_reference.start(feed));
-        HALFTONE_TRY(Execution other, m_other.start(feed));
+        HALFTONE_TRY(Execution reference, m_reference.start(feed, prepare()));
+        HALFTONE_TRY(Execution other, m_other.start(feed, prepare()));
         Waiting ofReference;
         Waiting ofOther;
         const auto held
@@ -223,7 +228,7 @@ private:
 
     Result<Room> runIsolated(const interpret::Feed &feed, const Progress &progress)
     {
-        HALFTONE_TRY(Execution run, m_reference.start(feed));
+        HALFTONE_TRY(Execution run, m_reference.start(feed, prepare()));
         m_reads.clear();
         const std::size_t heads = bytesOf(m_heads.reference) + bytesOf(m_heads.other);
         while (!run.isDone()) {
@@ -249,6 +254,8 @@ private:
                 return Room::TooSmall;
             HALFTONE_TRY(std::vector<Tensor> lowered, layer->run(inputs, progress));
             inputs.clear();
+            if (!m_settings.keepsKernels)
+                m_lowered.erase(node);
             lowered = completed(std::move(lowered), value.outputs);
             HALFTONE_TRY(const Room room, addLowered(run, value, std::move(lowered), held, progress));
             if (room == Room::TooSmall)

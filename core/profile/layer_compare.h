@@ -59,6 +59,9 @@ struct CompareSettings
     /// Only what the outputs lose: Comparison::layers is empty where that spares time (session::LiveComparison, by KeptOutputs).
     bool outputsOnly = false;
     std::size_t memoryLimit = std::size_t{1} << 30; ///< bytes of inputs and values of nodes held at a time
+    /// Kernels, and the weights that they pack, stay from batch to batch. Else each is made when its node is computed and given
+    /// free then: what is held is then no more than values and one layer's weights.
+    bool keepsKernels = true;
     /// SQNR in dB below which a layer counts as diverged. Nothing: half of the significant bits of the narrowest
     /// type of real numbers among the other's values, 6.02 dB each (33 dB for float16, 24 for bfloat16 and int8, 72 for float32).
     std::optional<double> threshold;

@@ -5,6 +5,7 @@
 #include "core/base/share_work.h"
 #include "core/jobs/batches.h"
 #include "core/jobs/compare_parts.h"
+#include "core/jobs/independent_examples.h"
 #include "core/jobs/task_count.h"
 #include "core/profile/kept_compare.h"
 #include "core/profile/kept_outputs.h"
@@ -47,11 +48,15 @@ Result<std::optional<std::vector<interpret::Feed>>> readAll(const jobs::ExampleS
     return std::optional(std::move(feeds));
 }
 
+/// Values of so many examples at once are enough.
+constexpr unsigned kMostSideBySide = 8;
+
 /// But for what is right, which nothing that is kept depends on.
 bool isSameData(const jobs::CompareOptions &a, const jobs::CompareOptions &b)
 {
     return a.examples.hasInputsOf(b.examples) && a.backend == b.backend && a.threads == b.threads
-        && a.batch == b.batch && a.settings.outputsOnly == b.settings.outputsOnly
+        && a.batch == b.batch && a.eachAlone == b.eachAlone
+        && a.settings.outputsOnly == b.settings.outputsOnly
         && a.settings.memoryLimit == b.settings.memoryLimit;
 }
 
@@ -77,8 +82,10 @@ struct LiveComparison::Kept
                      jobs::openExamples(options.examples, snapshot.graph(), snapshot.source->modelPath));
         HALFTONE_TRY(kept->task, jobs::Task::of(options.examples, *kept->examples, snapshot.graph()));
         const unsigned threads = options.threads > 0 ? options.threads : backends::machineThreads();
-        HALFTONE_TRY(const kernels::BackendChain backends, backends::backendChain(options.backend, threads));
-        HALFTONE_TRY(kept->batches, jobs::Batches::of(*kept->examples, options.batch));
+        HALFTONE_CHECK(kept->chooseBatches());
+        const bool areApart = options.eachAlone && kept->batches.size > 0;
+        HALFTONE_TRY(const kernels::BackendChain backends,
+                     backends::backendChain(options.backend, areApart ? 1 : threads));
         HALFTONE_TRY(
             std::optional<std::vector<interpret::Feed>> feeds,
             readAll(*kept->examples, kept->batches, options.settings.memoryLimit, threads, progress));
@@ -89,10 +96,25 @@ struct LiveComparison::Kept
             kept->outputs.emplace(snapshot.source->model, std::move(*feeds), std::move(alone), threads);
             return kept;
         }
-        HALFTONE_TRY(
-            kept->compare,
-            profile::KeptCompare::create(snapshot.source->model, std::move(*feeds), backends, threads));
+        HALFTONE_TRY(kept->compare,
+                     profile::KeptCompare::create(snapshot.source->model, std::move(*feeds), backends,
+                                                  threads,
+                                                  areApart ? std::min(threads, kMostSideBySide) : 1));
         return kept;
+    }
+
+    /// As compareModels() does.
+    Result<void> chooseBatches()
+    {
+        if (options.eachAlone) {
+            HALFTONE_TRY(
+                batches,
+                jobs::batchesApart(source->model, *examples, options.backend, options.batch, options.part));
+        }
+        if (!options.eachAlone || batches.size == 0) {
+            HALFTONE_TRY(batches, jobs::Batches::of(*examples, options.batch));
+        }
+        return {};
     }
 
     Result<void> judgeBy(const jobs::ExampleOptions &data)

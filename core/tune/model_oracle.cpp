@@ -229,6 +229,7 @@ ModelOracle::ModelOracle(TuneTask task)
     : m_state(std::make_unique<State>())
 {
     m_state->task = std::move(task);
+    m_state->task.compare.eachAlone = true;
     m_state->task.compare.batch
         = 1; // sums of products, and so errors, depend on how many are taken at a time
     m_state->task.compare.settings.outputsOnly = true;

@@ -37,6 +37,11 @@ private Q_SLOTS:
                     table(callCli(command + QStringList{"--json", "--batch", batch, "--threads", threads})),
                     serial);
         }
+        // Too little for packed weights, and for more than one example at a time.
+        QCOMPARE(table(callCli(command + QStringList{"--json", "--memory", "32KiB"})), serial);
+        const CliOutcome none = callCli(command + QStringList{"--json", "--memory", "1KiB"});
+        QCOMPARE(none.code, 3);
+        QVERIFY(none.err.contains("do not hold one example"));
         for (const int count : {1, 2, 4, 7})
             QCOMPARE(merged(command, count), serial);
     }
@@ -105,7 +110,7 @@ private:
     /// But for what depends on the machine's hurry.
     static std::string table(nlohmann::json document)
     {
-        for (const char *key : {"seconds", "peak_bytes", "process_peak_bytes"})
+        for (const char *key : {"seconds", "peak_bytes", "process_peak_bytes", "memory"})
             document.erase(key);
         return document.dump();
     }

@@ -35,7 +35,7 @@ def call(cli, *words):
 
 def table(text):
     document = json.loads(text)
-    for key in ("seconds", "peak_bytes", "process_peak_bytes"):
+    for key in ("seconds", "peak_bytes", "process_peak_bytes", "memory"):
         document.pop(key, None)
     return json.dumps(document)
 
@@ -85,9 +85,7 @@ def check(cli, model, data, examples, folder):
         joined, size["compare"] = merged(
             cli, folder, count,
             lambda out, shard: compare(cli, model, data, examples, "--out", out, "--shard", shard))
-        joined = json.loads(joined)
-        joined["task"] = json.loads(compared)["task"]  # which shards leave out
-        if json.dumps(joined) != compared:
+        if joined != compared:
             differences.append(f"compare in {count} shards")
     return differences, seconds, size
 

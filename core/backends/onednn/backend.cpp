@@ -9,6 +9,7 @@
 #include "core/backends/onednn/plan.h"
 #include "core/backends/onednn/quiet_waits.h"
 #include "core/backends/onednn/ranged_kernel.h"
+#include "core/backends/onednn/sliced_kernel.h"
 #include "core/plan/simplify.h"
 
 #include <optional>
@@ -45,15 +46,10 @@ public:
 
     Result<std::unique_ptr<kernels::Kernel>> prepare(const kernels::Operation &operation) const override
     {
-        if (!losesNaN(operation))
-            return prepareAsIs(operation);
-        if (auto loop = elementLoop(operation, m_threads))
-            return loop;
-        if (!m_fallback)
-            return unsupported("plan", "a function that loses NaN in oneDNN");
-        HALFTONE_TRY(std::unique_ptr<kernels::Kernel> kernel, prepareAsIs(operation));
-        HALFTONE_TRY(std::unique_ptr<kernels::Kernel> fallback, m_fallback->prepare(operation));
-        return finiteKernel(operation, m_threads, std::move(kernel), std::move(fallback));
+        if (const auto rows = rowsAtATime(operation))
+            return slicedKernel(operation, *rows,
+                                [this](const kernels::Operation &slice) { return prepareWhole(slice); });
+        return prepareWhole(operation);
     }
 
     Result<std::unique_ptr<kernels::LatencyPlan>> plan(const infer::TypedModel &model,
@@ -68,6 +64,19 @@ public:
     }
 
 private:
+    Result<std::unique_ptr<kernels::Kernel>> prepareWhole(const kernels::Operation &operation) const
+    {
+        if (!losesNaN(operation))
+            return prepareAsIs(operation);
+        if (auto loop = elementLoop(operation, m_threads))
+            return loop;
+        if (!m_fallback)
+            return unsupported("plan", "a function that loses NaN in oneDNN");
+        HALFTONE_TRY(std::unique_ptr<kernels::Kernel> kernel, prepareAsIs(operation));
+        HALFTONE_TRY(std::unique_ptr<kernels::Kernel> fallback, m_fallback->prepare(operation));
+        return finiteKernel(operation, m_threads, std::move(kernel), std::move(fallback));
+    }
+
     Result<std::unique_ptr<kernels::Kernel>> prepareAsIs(const kernels::Operation &operation) const
     {
         if (operation.op.is<ops::CodeLinear>()) // the last bit of a quotient decides between two codes
