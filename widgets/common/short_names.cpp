@@ -105,6 +105,8 @@ ShortNames::ShortNames(const QStringList &names)
         if (name.size() > m_longest.size())
             m_longest = name;
     }
+    for (const QString &name : names)
+        m_shown << shortened(name);
 }
 
 /// One name has no neighbours, and two that differ in their first word only would lose what they are.
@@ -161,13 +163,13 @@ QString ShortNames::cut(const QString &shortName, int width, const QFontMetrics 
     const auto isAlone = [&](qsizetype left, qsizetype right) {
         const QString beginning = shortName.left(left);
         const QString end = shortName.right(right);
-        return std::none_of(m_counts.keyBegin(), m_counts.keyEnd(), [&](const QString &other) {
+        return std::ranges::none_of(m_shown, [&](const QString &other) {
             return other != shortName && other.startsWith(beginning) && other.endsWith(end);
         });
     };
     const QString usual = cutInMiddle(shortName, width, metrics);
     const qsizetype kept = usual.size() - 1;
-    if (usual == shortName || kept < kLeastCompared || m_counts.size() > kMostCompared)
+    if (usual == shortName || kept < kLeastCompared || m_shown.size() > kMostCompared)
         return usual;
     for (const qsizetype left : {kept / 3, kept / 2, kept * 2 / 3, kept}) {
         if (!isAlone(left, kept - left))

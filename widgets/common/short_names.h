@@ -49,6 +49,7 @@ private:
     Shared m_all;
     QHash<QString, Shared> m_families; ///< by their first word
     QString m_longest;
+    QStringList m_shown; ///< all of them, shortened
     QHash<QString, int> m_counts; ///< how many names have a short form
 };
 

@@ -167,12 +167,9 @@ private Q_SLOTS:
 
     void cutNamesDoNotReadAlike()
     {
-        const QStringList names{"stage1_a_conv_output",
-                                "stage2_a_conv_output",
-                                "stage1_b_conv_output",
-                                "stage2_b_conv_output",
-                                "data",
-                                "stage1_a_conv_weight"};
+        const QStringList names{"stage1_a_conv_output", "stage2_a_conv_output", "stage1_b_conv_output",
+                                "stage2_b_conv_output", "stage1_a_bn_output",   "stage2_a_bn_output",
+                                "stage1_add_output",    "stage2_add_output",    "data"};
         const ShortNames service(names);
         const QFontMetrics metrics(QGuiApplication::font());
         const int width = metrics.horizontalAdvance(names[0]) * 9 / 10;
