@@ -88,6 +88,10 @@ void printSummary(const session::Session &session, const ConvertedModel &convert
         head.add({"", counted(conversion.foldedCasts.size(), "cast", "casts") + " of the source taken up"});
     if (!conversion.moved.empty())
         head.add({"", "moved past " + counted(conversion.moved.size(), "operator", "operators")});
+    if (!conversion.choices.empty())
+        head.add({"chosen",
+                  counted(conversion.choices.size(), "operator", "operators")
+                      + " that no list binds; --json says what the other type would cost"});
     if (!conversion.merged.empty())
         head.add({"merged",
                   counted(conversion.merged.size(), "node", "nodes") + " that computed what another did"});

@@ -38,8 +38,9 @@ std::string_view optionOf(Field field)
         "--opset"sv,
         "--hardware"sv,
         "--accumulate"sv,
+        "--optimise"sv,
     };
-    static_assert(kOptions.size() == static_cast<std::size_t>(Field::Accumulate) + 1);
+    static_assert(kOptions.size() == static_cast<std::size_t>(Field::Optimise) + 1);
     return kOptions[static_cast<std::size_t>(field)];
 }
 

@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "core/hardware/catalogue.h"
 #include "core/hardware/description_json.h"
+#include "core/jobs/measure_machine.h"
 
 #include <array>
 #include <cstdio>
@@ -19,6 +20,7 @@ using hardware::Unit;
 struct HardwareOptions
 {
     std::string name;
+    bool measure = false;
     bool json = false;
 };
 
@@ -73,6 +75,27 @@ void list(bool asJson)
         print(table.toString());
 }
 
+/// How fast a machine was found to be, by unit and type.
+std::string measuredText(const hardware::Measurement &found)
+{
+    Table table({"measured", "fp16", "bf16", "int8"});
+    for (const Unit unit : hardware::kAllUnits) {
+        std::vector<std::string> row{std::string(hardware::nameOf(unit))};
+        bool isAny = false;
+        for (const Number number : {Number::Fp16, Number::Bf16, Number::Int8}) {
+            const auto &speed = found.of(unit, number);
+            isAny = isAny || speed;
+            std::array<char, 32> text{};
+            std::snprintf(text.data(), text.size(), "x%.2f", speed.value_or(0));
+            row.emplace_back(speed ? text.data() : "-");
+        }
+        if (isAny)
+            table.add(std::move(row));
+    }
+    return "\ntimes as fast as float32, on " + printable(found.machine) + ", " + printable(found.when) + '\n'
+        + table.toString();
+}
+
 void show(const Description &chip)
 {
     Table head;
@@ -95,14 +118,30 @@ void show(const Description &chip)
             row.push_back(abilityText(chip.ability(unit, number)));
         table.add(std::move(row));
     }
+    const std::string found = chip.measurement ? measuredText(*chip.measurement) : std::string();
     std::string sources;
     for (const hardware::Source &source : chip.sources)
         sources += "  " + printable(source.fact) + " (" + printable(source.document) + ")\n";
-    print(head.toString() + '\n' + table.toString() + "\nsources\n" + sources);
+    print(head.toString() + '\n' + table.toString() + found + "\nsources\n" + sources);
 }
 
-Result<void> hardwareCommand(const HardwareOptions &options)
+/// "this" is measured once, or again where that is asked for.
+Result<void> measure(const HardwareOptions &options, const std::stop_token &stop)
 {
+    if (options.name != "this" || !hardware::thisMachine())
+        return options.measure
+            ? badCall("--measure", "another chip", "this: only the machine at hand can be measured")
+            : Result<void>();
+    if (!options.measure)
+        return jobs::ensureMeasured(progress(stop));
+    HALFTONE_TRY(hardware::Measurement found, jobs::measureMachine(progress(stop)));
+    hardware::keepMeasurement(std::move(found));
+    return {};
+}
+
+Result<void> hardwareCommand(const HardwareOptions &options, const std::stop_token &stop)
+{
+    HALFTONE_CHECK(measure(options, stop));
     if (options.name.empty()) {
         list(options.json);
         return {};
@@ -125,9 +164,11 @@ void addHardware(Parser &app, Action &chosen)
         .option("NAME", &options->name,
                 "A name from the list, this (the machine at hand) or a file; default: all are listed")
         .type("");
+    command.flag("--measure", options->measure,
+                 "Of this: measure again how fast it is in each type, which is done once and kept");
     command.flag("--json", options->json, "Print as JSON");
     command.onChosen([options, &chosen] {
-        chosen = [options](const std::stop_token &) { return hardwareCommand(*options); };
+        chosen = [options](const std::stop_token &stop) { return hardwareCommand(*options, stop); };
     });
 }
 

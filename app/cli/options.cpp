@@ -138,6 +138,10 @@ void PolicyOptions::addTo(Command &command)
         "--accumulate", accumulate,
         "The accumulator of products: float32, float16 or bfloat16; default: the chip's best, else float32",
         "DTYPE");
+    option("--optimise", optimise,
+           "What mode typed makes least: casts (default), the bytes that they move; time, by the rates of "
+           "--hardware",
+           "WHAT");
     option("--lists", lists, "Whose built-in lists: 1.9.1 (default), 2.0.0b1 or master", "VERSION");
     option("--target-op", targetOps, "Move an operator to the target list; may be repeated, as the next five",
            "OP");
@@ -201,8 +205,8 @@ Result<policy::Policy> PolicyOptions::read(session::Session &session) const
 bool PolicyOptions::isEmpty() const
 {
     const auto isNone = [](const auto &...texts) { return (texts.empty() && ...); };
-    return isNone(file, target, mode, hardware, accumulate, lists, targetOps, fp32Ops, widestOps, neutralOps,
-                  int8Ops, conditionals, excluded, overrides);
+    return isNone(file, target, mode, hardware, accumulate, optimise, lists, targetOps, fp32Ops, widestOps,
+                  neutralOps, int8Ops, conditionals, excluded, overrides);
 }
 
 Error PolicyOptions::located(Error error) const
@@ -226,6 +230,8 @@ Result<void> PolicyOptions::apply(policy::Policy &policy) const
         HALFTONE_CHECK(policy::setHardware(policy, hardware));
     if (!accumulate.empty())
         HALFTONE_CHECK(policy::setAccumulate(policy, accumulate));
+    if (!optimise.empty())
+        HALFTONE_CHECK(policy::setOptimise(policy, optimise));
     if (!lists.empty())
         policy.listVersion = lists;
     for (const auto &[ops, to] : {std::pair(&targetOps, To::Target), std::pair(&fp32Ops, To::Fp32),

@@ -53,6 +53,7 @@ struct PolicyOptions
     std::string mode;
     std::string hardware;
     std::string accumulate;
+    std::string optimise;
     std::string lists;
     std::vector<std::string> targetOps, fp32Ops, widestOps, neutralOps;
     std::vector<std::string> int8Ops;

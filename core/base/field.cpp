@@ -37,8 +37,9 @@ std::string_view nameOf(Field field)
         "opset"sv,
         "hardware"sv,
         "accumulator"sv,
+        "optimise"sv,
     };
-    static_assert(kNames.size() == static_cast<std::size_t>(Field::Accumulate) + 1);
+    static_assert(kNames.size() == static_cast<std::size_t>(Field::Optimise) + 1);
     return kNames[static_cast<std::size_t>(field)];
 }
 

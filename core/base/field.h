@@ -38,6 +38,7 @@ enum class Field : std::uint8_t
     Opset,
     Hardware,
     Accumulate,
+    Optimise,
 };
 
 /// In plain words: "inputs", "fp32 operator". The text lives as long as the program.

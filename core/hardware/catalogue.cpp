@@ -1,14 +1,23 @@
 #include "core/hardware/catalogue.h"
 
+#include "core/base/atomic_file.h"
+#include "core/base/cpu_kind.h"
 #include "core/base/mapped_file.h"
 #include "core/base/resource.h"
 #include "core/base/text.h"
+#include "core/base/xxh64.h"
 #include "core/hardware/description_json.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <sstream>
+#include <utility>
 
 namespace halftone::hardware {
 namespace {
@@ -38,10 +47,48 @@ Result<Pointer> readFile(const std::string &path)
     return std::make_shared<const Description>(std::move(description).value());
 }
 
+/// What was measured since the program started.
+struct Kept
+{
+    std::mutex guard;
+    std::optional<Measurement> measurement;
+    bool isRead = false; ///< the file was looked for
+};
+
+Kept &kept()
+{
+    static Kept kOnly;
+    return kOnly;
+}
+
+/// Of one kind of processor; empty where a person has no folder for such.
+std::string measurementFile()
+{
+    const char *const cache = std::getenv("XDG_CACHE_HOME");
+    const char *const home = std::getenv("HOME");
+    std::string folder = cache != nullptr && *cache == '/' ? std::string(cache)
+        : home != nullptr && *home == '/'                  ? std::string(home) + "/.cache"
+                                                           : std::string();
+    if (folder.empty())
+        return folder;
+    const std::string kind = cpuKind();
+    Xxh64 hash;
+    hash.add(std::as_bytes(std::span(kind)));
+    std::array<char, 24> text{};
+    std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash.value()));
+    return folder + "/halftone/measured-" + text.data() + ".json";
+}
+
 Result<Pointer> findThis()
 {
-    if (thisMachine())
-        return thisMachine();
+    if (thisMachine()) {
+        auto measurement = keptMeasurement();
+        if (!measurement)
+            return thisMachine();
+        auto measured = std::make_shared<Description>(*thisMachine());
+        measured->measurement = std::move(measurement);
+        return Pointer(std::move(measured));
+    }
     return inField(unsupported("this", "the processor is none that is described"), Field::Hardware);
 }
 
@@ -84,6 +131,35 @@ Result<Pointer> findDescription(std::string_view nameOrFile)
                    "unknown chip \"" + printable(nameOrFile, 60) + '"'
                        + didYouMean(nearestNames(nameOrFile, names)),
                    "a name that 'hardware' lists, \"this\" or a file NAME.json");
+}
+
+std::optional<Measurement> keptMeasurement()
+{
+    const std::lock_guard lock(kept().guard);
+    if (std::exchange(kept().isRead, true) || kept().measurement)
+        return kept().measurement;
+    const std::string path = measurementFile();
+    if (path.empty() || !std::filesystem::is_regular_file(path))
+        return std::nullopt;
+    const auto file = readFile(path);
+    if (file.ok() && file.value()->measurement && file.value()->measurement->machine == cpuKind())
+        kept().measurement = file.value()->measurement;
+    return kept().measurement;
+}
+
+void keepMeasurement(Measurement measurement)
+{
+    const std::lock_guard lock(kept().guard);
+    kept().measurement = std::move(measurement);
+    const std::string path = measurementFile();
+    if (path.empty())
+        return;
+    Description measured = *thisMachine();
+    measured.measurement = kept().measurement;
+    std::error_code error;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+    if (!error)
+        static_cast<void>(writeWhole(path, writeDescription(measured))); // measured again the next time
 }
 
 std::set<std::string, std::less<>> cpuFlags()

@@ -4,6 +4,7 @@
 #include "core/hardware/description.h"
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -22,6 +23,12 @@ Result<std::shared_ptr<const Description>> findDescription(std::string_view name
 
 /// The one that the machine at hand has, recognised once; null: none.
 const std::shared_ptr<const Description> &thisMachine();
+
+/// The measurement of this machine that is kept in the person's cache folder (XDG_CACHE_HOME, else ~/.cache), or was made since the program
+/// started; nothing: none, or of another processor. findDescription("this") has it.
+std::optional<Measurement> keptMeasurement();
+/// Needs: thisMachine(). Where no file can be written it is kept as long as the program runs.
+void keepMeasurement(Measurement measurement);
 
 /// What a CPU says of itself: the flags of /proc/cpuinfo; empty where there is no such file.
 std::set<std::string, std::less<>> cpuFlags();

@@ -83,6 +83,21 @@ tensor::DType Description::accumulator(Unit unit, tensor::DType type) const
     return ability(unit, *number).accumulate.front();
 }
 
+double Description::rate(Unit unit, tensor::DType type) const
+{
+    const Support support = this->support(unit, type);
+    return support == Support::Native || support == Support::Emulated ? ability(unit, *numberOf(type)).rate
+                                                                      : 1;
+}
+
+std::optional<double> Description::measuredSpeed(Unit unit, tensor::DType type) const
+{
+    const auto number = numberOf(type);
+    if (!measurement || !number)
+        return std::nullopt;
+    return measurement->of(unit, *number);
+}
+
 bool Description::hasFastPath(Number number) const
 {
     return ability(Unit::Conv, number).support == Support::Native

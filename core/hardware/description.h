@@ -94,6 +94,26 @@ struct Source
     bool operator==(const Source &) const = default;
 };
 
+/// How fast a machine was found to be, against its own float32.
+struct Measurement
+{
+    std::string machine; ///< what was measured: the processor's name
+    std::string when; ///< "2026-11-24"
+    /// By unit and number: how many times as fast as float32; nothing: not measured.
+    std::array<std::array<std::optional<double>, kNumbers>, kUnits> speed{};
+
+    std::optional<double> &of(Unit unit, Number number)
+    {
+        return speed[static_cast<std::size_t>(unit)][static_cast<std::size_t>(number)];
+    }
+    const std::optional<double> &of(Unit unit, Number number) const
+    {
+        return speed[static_cast<std::size_t>(unit)][static_cast<std::size_t>(number)];
+    }
+
+    bool operator==(const Measurement &) const = default;
+};
+
 /// A chip, as far as choosing types needs it (resources/hardware/README.md has the keys of its file).
 struct Description
 {
@@ -109,6 +129,7 @@ struct Description
     std::string note;
     std::array<std::array<Ability, kNumbers>, kUnits> abilities{};
     std::vector<Source> sources;
+    std::optional<Measurement> measurement; ///< of one machine of the kind
 
     const Ability &ability(Unit unit, Number number) const
     {
@@ -118,6 +139,10 @@ struct Description
     Support support(Unit unit, tensor::DType type) const;
     /// The best accumulator; Unknown where the type must not be used.
     tensor::DType accumulator(Unit unit, tensor::DType type) const;
+    /// How many times as fast as float32 the unit's arithmetic is by the description; 1 where the type is only kept, or must not be used.
+    double rate(Unit unit, tensor::DType type) const;
+    /// How many times as fast as float32 the unit was found to be; nothing where it was not measured.
+    std::optional<double> measuredSpeed(Unit unit, tensor::DType type) const;
     /// Is a convolution or a product native in the type?
     bool hasFastPath(Number number) const;
     bool hasFastPath(tensor::DType type) const;

@@ -216,6 +216,27 @@ Result<void> readCasts(const Place &place, Description &description)
     return {};
 }
 
+/// Of the units and types that were measured.
+Result<Measurement> measurementOf(const Place &place)
+{
+    HALFTONE_CHECK(checkKeys(place, {"machine", "when", "speed"}));
+    Measurement found;
+    HALFTONE_TRY(found.machine, textOf(member(place, "machine")));
+    HALFTONE_TRY(found.when, textOf(member(place, "when")));
+    const Place speed = member(place, "speed");
+    HALFTONE_CHECK(checkKeys(
+        speed, {}, {"conv", "gemm", "elementwise", "reduction", "normalization", "softmax", "movement"}));
+    for (const auto &[unit, row] : speed.json.items()) {
+        const Place types{row, within(speed.path, unit)};
+        HALFTONE_CHECK(checkKeys(types, {}, {"fp16", "bf16", "int8", "fp8"}));
+        for (const auto &[number, value] : row.items()) {
+            HALFTONE_TRY(found.of(*unitNamed(unit), *numberNamed(number)),
+                         positiveOf({value, within(types.path, number)}));
+        }
+    }
+    return found;
+}
+
 Result<void> readHead(const Place &root, Description &description)
 {
     HALFTONE_TRY(description.name, textOf(member(root, "name")));
@@ -297,6 +318,18 @@ Json classesJson(const Description &description)
     return classes;
 }
 
+Json measurementJson(const Measurement &found)
+{
+    Json speed = Json::object();
+    for (const Unit unit : kAllUnits) {
+        for (const Number number : kAllNumbers) {
+            if (const auto &value = found.of(unit, number))
+                speed[std::string(nameOf(unit))][std::string(nameOf(number))] = *value;
+        }
+    }
+    return {{"machine", found.machine}, {"when", found.when}, {"speed", std::move(speed)}};
+}
+
 Json numberOrNull(const std::optional<double> &value)
 {
     return value ? Json(*value) : Json();
@@ -315,12 +348,15 @@ Result<Description> readDescription(std::string_view json)
         return badInput("the description", shown(document), "an object");
     HALFTONE_CHECK(
         checkKeys(root, {"name", "title", "kind", "detect", "memory_gb_s", "casts", "classes", "sources"},
-                  {"note", "fp32_gflop_s"}));
+                  {"note", "fp32_gflop_s", "measured"}));
     Description description;
     HALFTONE_CHECK(readHead(root, description));
     HALFTONE_CHECK(readCasts(member(root, "casts"), description));
     HALFTONE_CHECK(readClasses(member(root, "classes"), description));
     HALFTONE_TRY(description.sources, sourcesOf(member(root, "sources")));
+    if (root.json.contains("measured")) {
+        HALFTONE_TRY(description.measurement, measurementOf(member(root, "measured")));
+    }
     return description;
 }
 
@@ -341,6 +377,8 @@ std::string writeDescription(const Description &description)
         json["note"] = description.note;
     json["classes"] = classesJson(description);
     json["sources"] = std::move(sources);
+    if (description.measurement)
+        json["measured"] = measurementJson(*description.measurement);
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

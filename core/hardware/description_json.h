@@ -11,7 +11,7 @@ namespace halftone::hardware {
 
 inline constexpr std::size_t kLongestDescription = std::size_t{1} << 20;
 
-/// Reads a description (resources/hardware/README.md). All keys but `note` and `fp32_gflop_s` are needed, none may stand twice, none
+/// Reads a description (resources/hardware/README.md). All keys but `note`, `fp32_gflop_s` and `measured` are needed, none may stand twice, none
 /// beside them; each class has all types.
 /// fails: BadInput with the JSON path ("classes.conv.fp16.support"), or "byte N" where the text is no JSON
 Result<Description> readDescription(std::string_view json);

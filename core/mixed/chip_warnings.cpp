@@ -2,12 +2,12 @@
 
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
-#include "core/hardware/operator_unit.h"
+#include "core/mixed/chip_clock.h"
 #include "core/mixed/node_arithmetic.h"
-#include "core/ops/cost.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -23,6 +23,14 @@ using tensor::DType;
 using tensor::Shape;
 
 constexpr std::array kFloats{DType::F16, DType::BF16, DType::I8};
+
+/// "1.52"
+std::string twoDigits(double value)
+{
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.2f", value);
+    return text.data();
+}
 
 std::string typeName(DType type)
 {
@@ -57,6 +65,33 @@ policy::Warning noFastPath(const hardware::Description &chip, DType target)
     return {"hardware", std::move(text), "no_fast_path", {}};
 }
 
+/// "float32's time 1.52 times in convolutions", of products that were measured and gained nothing; empty where some gain, or
+/// none was measured.
+std::string slownessFound(const hardware::Description &chip, DType type)
+{
+    std::string text;
+    for (const Unit unit : {Unit::Conv, Unit::Gemm}) {
+        const auto speed = chip.measuredSpeed(unit, type);
+        if (!speed)
+            continue;
+        if (*speed > 1)
+            return {};
+        text += (text.empty() ? "" : " and ") + twoDigits(1 / *speed) + " times float32's time in "
+            + (unit == Unit::Conv ? "convolutions" : "products");
+    }
+    return text;
+}
+
+/// "avx512-bf16-vnni: bfloat16 was found to take 1.52 times float32's time in convolutions, nothing gained"
+policy::Warning foundSlow(const hardware::Description &chip, DType type, const std::string &found)
+{
+    return {"hardware",
+            chip.name + ": " + typeName(type) + " was found to take " + found
+                + " on this machine, nothing gained",
+            "no_fast_path",
+            {}};
+}
+
 std::vector<std::string> narrowSums(const graph::Graph &source, const ConvertedModel &converted)
 {
     std::vector<std::string> names;
@@ -84,7 +119,7 @@ public:
         , m_source(source)
         , m_converted(converted)
         , m_shapes(shapes)
-        , m_perByte(chip.gigaflops && chip.bandwidth ? *chip.gigaflops / *chip.bandwidth : kOperationsPerByte)
+        , m_clock(chip, source, shapes)
     {
         for (const tensor::Array &array : converted.model.parameters)
             m_parameters.insert(dialect::variableOf(source, array.name));
@@ -94,8 +129,11 @@ public:
     {
         ChipGain gain;
         for (NodeId id = 0; id < m_source.nodeCount(); ++id) {
-            if (!m_source.isVariable(id))
-                add(id, gain);
+            const DType type = m_converted.conversion.precisionOf(id);
+            if (m_source.isVariable(id) || !rewrite::isCastable(type))
+                continue;
+            gain.before += m_clock.timeOf(id, DType::F32);
+            gain.after += m_clock.timeOf(id, type);
         }
         for (const rewrite::InsertedCast &cast : m_converted.conversion.casts)
             gain.casts += costOf(cast);
@@ -110,42 +148,6 @@ private:
         return entry.output < outputs.size() ? outputs[entry.output] : kOpen;
     }
 
-    void add(NodeId id, ChipGain &gain) const
-    {
-        const auto op = dialect::of(m_source).read(m_source.node(id));
-        const auto unit = op.ok() ? hardware::unitOf(op.value()) : std::nullopt;
-        const DType type = m_converted.conversion.precisionOf(id);
-        if (!unit || !rewrite::isCastable(type))
-            return;
-        std::vector<Shape> inputs;
-        for (const graph::Entry &entry : m_source.inputs(id))
-            inputs.push_back(shapeOf(entry));
-        const auto &outputs = m_shapes.byNode[id];
-        const std::vector<std::size_t> sizesIn(inputs.size(), sizeof(float)),
-            sizesOut(outputs.size(), sizeof(float));
-        const auto cost = ops::cost(op.value(), inputs, outputs, sizesIn, sizesOut);
-        if (!cost)
-            return;
-        const auto bytes = static_cast<double>(cost->bytes);
-        const double work = static_cast<double>(cost->flops) / m_perByte;
-        gain.before += std::max(bytes, work);
-        gain.after += std::max(bytes * static_cast<double>(tensor::sizeOf(type)) / sizeof(float),
-                               work / rateOf(*unit, type));
-    }
-
-    double rateOf(Unit unit, DType type) const
-    {
-        const auto number = hardware::numberOf(type);
-        const hardware::Ability &ability = m_chip.ability(unit, *number);
-        return ability.support == Support::Native || ability.support == Support::Emulated ? ability.rate : 1;
-    }
-
-    bool isProduct(NodeId id) const
-    {
-        const auto unit = unitOf(m_source, id);
-        return unit && hardware::isProduct(*unit);
-    }
-
     /// What it reads and writes, unless a product does that on the way. A parameter is cast once, before anything runs.
     double costOf(const rewrite::InsertedCast &cast) const
     {
@@ -153,10 +155,10 @@ private:
         if (cast.kind != rewrite::CastKind::Cast || !tensor::isFloat(cast.type) || isParameter(node))
             return 0;
         const auto isOfProduct = [this](const rewrite::Reader &reader) {
-            return reader.node != rewrite::kNoNode && isProduct(reader.node);
+            return reader.node != rewrite::kNoNode && m_clock.isProduct(reader.node);
         };
         const bool isFused = m_chip.fusesCasts
-            && ((!m_source.isVariable(node) && isProduct(node))
+            && ((!m_source.isVariable(node) && m_clock.isProduct(node))
                 || std::ranges::all_of(cast.readers, isOfProduct));
         constexpr double kBoth = 6; // two bytes on one side, four on the other
         return isFused ? 0 : bytesOf(shapeOf(cast.tensor), kBoth);
@@ -171,13 +173,25 @@ private:
     const graph::Graph &m_source;
     const ConvertedModel &m_converted;
     const infer::ShapeMap &m_shapes;
+    ChipClock m_clock;
     std::unordered_set<std::string_view> m_parameters;
-    double m_perByte; ///< operations in float32 while a byte comes from memory
 };
 
 std::string humanTraffic(double bytes)
 {
     return humanBytes(static_cast<std::uint64_t>(std::max(bytes, 0.0)));
+}
+
+/// "; this model: about 3 % slower than in float32"
+std::string estimateText(const ChipGain &gain)
+{
+    if (gain.before <= 0)
+        return {};
+    const double change = (gain.after + gain.casts) / gain.before - 1;
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "; this model: about %.0f %% %s than in float32",
+                  100 * std::abs(change), change > 0 ? "slower" : "faster");
+    return std::abs(change) < 0.005 ? "; this model: as fast as in float32" : text.data();
 }
 
 } // namespace
@@ -190,7 +204,10 @@ ChipGain gainOn(const hardware::Description &chip, const graph::Graph &source,
 
 std::optional<policy::Warning> slowPathWarning(const hardware::Description &chip, tensor::DType type)
 {
-    return chip.hasFastPath(type) ? std::nullopt : std::optional(noFastPath(chip, type));
+    if (!chip.hasFastPath(type))
+        return noFastPath(chip, type);
+    const std::string found = slownessFound(chip, type);
+    return found.empty() ? std::nullopt : std::optional(foundSlow(chip, type, found));
 }
 
 std::vector<policy::Warning> chipWarnings(const graph::Graph &source, const ConvertedModel &converted,
@@ -199,16 +216,16 @@ std::vector<policy::Warning> chipWarnings(const graph::Graph &source, const Conv
     std::vector<policy::Warning> warnings;
     const hardware::Description &chip = *converted.chip;
     const DType target = converted.policy.target;
-    if (auto slow = slowPathWarning(chip, target))
+    const ChipGain gain = shapes ? gainOn(chip, source, converted, *shapes) : ChipGain();
+    if (auto slow = slowPathWarning(chip, target)) {
+        slow->text += estimateText(gain);
         warnings.push_back(*std::move(slow));
+    }
     if (std::vector<std::string> names = narrowSums(source, converted); !names.empty()) {
         std::string text = chip.name + " sums products of " + typeName(target) + " in " + typeName(target)
             + ": long sums lose what float32 would keep, in " + joined(names, 4);
         warnings.push_back({"hardware", std::move(text), "narrow_accumulator", std::move(names)});
     }
-    if (shapes == nullptr)
-        return warnings;
-    const ChipGain gain = gainOn(chip, source, converted, *shapes);
     if (gain.casts > 0 && gain.casts > gain.saved())
         warnings.push_back({"hardware",
                             chip.name + ": casts that stand alone move " + humanTraffic(gain.casts)

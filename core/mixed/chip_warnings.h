@@ -7,9 +7,7 @@
 
 namespace halftone::mixed {
 
-/// What a chip gains from a conversion by its own figures, in bytes of memory traffic: an operator costs the bytes that it moves or,
-/// where that is more, its operations divided by Description's operations a byte (kOperationsPerByte where it says none) and the rate of its
-/// unit.
+/// What a chip gains from a conversion by its own figures, in bytes of memory traffic (ChipClock).
 struct ChipGain
 {
     double before = 0; ///< all operators in float32
@@ -19,14 +17,12 @@ struct ChipGain
     double saved() const { return before - after; }
 };
 
-/// Of a chip of which only ratios are known: a middling CPU core does about as many operations in float32 while a byte comes from memory.
-inline constexpr double kOperationsPerByte = 16;
-
 /// `shapes` of the source; operators whose shapes are open count nothing.
 ChipGain gainOn(const hardware::Description &chip, const graph::Graph &source,
                 const ConvertedModel &converted, const infer::ShapeMap &shapes);
 
-/// no_fast_path, where neither convolutions nor products are native in `type` (F16, BF16, I8).
+/// no_fast_path, where neither convolutions nor products are native in `type` (F16, BF16, I8), or none of them was found to be faster in it
+/// than in float32.
 std::optional<policy::Warning> slowPathWarning(const hardware::Description &chip, tensor::DType type);
 
 /// Warnings of a conversion for a chip (core/mixed/RULES.md, M-hardware-warnings), by code: no_fast_path, narrow_accumulator,

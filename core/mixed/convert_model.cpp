@@ -126,31 +126,48 @@ void markAccumulators(const graph::Graph &source, const ConvertedModel &converte
     }
 }
 
-/// What is left in floating point.
-Result<rewrite::Conversion> convertFloats(const graph::Graph &graph, const Decided &decided,
-                                          const policy::Policy &policy, const infer::ShapeMap *shapes,
-                                          const Progress &progress)
+bool castsParameters(const graph::Graph &graph, const policy::Policy &policy)
 {
-    const bool castsParameters = policy.castParams.value_or(dialect::of(graph).storesCastParameters());
-    if (policy.mode == policy::Mode::Mxnet) {
-        HALFTONE_TRY(rewrite::Conversion conversion,
-                     convertMxnet(graph, decided.assignment, decided.variables,
-                                  {decided.rules->target, castsParameters}, progress));
-        if (policy.share.value_or(false))
-            rewrite::shareConverted(graph, conversion);
-        return conversion;
-    }
-    const auto assignBody = [&](const graph::Graph &body) {
+    return policy.castParams.value_or(dialect::of(graph).storesCastParameters());
+}
+
+/// They refer to all that is given.
+TypedSettings typedSettings(const graph::Graph &graph, const Decided &decided, const policy::Policy &policy,
+                            const infer::ShapeMap *shapes)
+{
+    const auto assignBody = [&decided, &policy](const graph::Graph &body) {
         std::vector<policy::Warning> told; // of the names that are not in this body
         const auto inBody = policy::matchNames(policy, body, told);
         policy::Assignment assignment = policy::assign(body, *decided.rules, inBody.value());
         adjust(body, policy, decided.chip.get(), assignment, told);
         return withoutInt8(std::move(assignment));
     };
-    return convertTyped(graph, decided.assignment, decided.variables,
-                        {decided.rules->target, policy.mode.value_or(policy::Mode::Typed), castsParameters,
-                         policy.keepIoTypes.value_or(true), policy.share.value_or(true), shapes, assignBody},
-                        progress);
+    TypedSettings settings{decided.rules->target,
+                           policy.mode.value_or(policy::Mode::Typed),
+                           castsParameters(graph, policy),
+                           policy.keepIoTypes.value_or(true),
+                           policy.share.value_or(true),
+                           shapes,
+                           assignBody};
+    if (policy.optimise == policy::Optimise::Time)
+        settings.clock = decided.chip.get();
+    return settings;
+}
+
+/// What is left in floating point.
+Result<rewrite::Conversion> convertFloats(const graph::Graph &graph, const Decided &decided,
+                                          const policy::Policy &policy, const infer::ShapeMap *shapes,
+                                          const Progress &progress)
+{
+    if (policy.mode != policy::Mode::Mxnet)
+        return convertTyped(graph, decided.assignment, decided.variables,
+                            typedSettings(graph, decided, policy, shapes), progress);
+    HALFTONE_TRY(rewrite::Conversion conversion,
+                 convertMxnet(graph, decided.assignment, decided.variables,
+                              {decided.rules->target, castsParameters(graph, policy)}, progress));
+    if (policy.share.value_or(false))
+        rewrite::shareConverted(graph, conversion);
+    return conversion;
 }
 
 /// "asked for int8, stays bfloat16: its parameter w is float16"
@@ -241,6 +258,20 @@ void tellCoded(const policy::Assignment &assignment, rewrite::Conversion &conver
     }
 }
 
+/// Of times that nothing can be made least of.
+void warnOfNoTimes(const policy::Policy &policy, const infer::ShapeMap *shapes,
+                   std::vector<policy::Warning> &warnings)
+{
+    if (policy.optimise != policy::Optimise::Time)
+        return;
+    const policy::Mode mode = policy.mode.value_or(policy::Mode::Typed);
+    if (mode != policy::Mode::Typed)
+        warnings.push_back(
+            {"optimise", "\"time\" has no effect in mode \"" + std::string(policy::nameOf(mode)) + '"'});
+    else if (shapes == nullptr)
+        warnings.push_back({"optimise", "\"time\" needs the shapes of the inputs; casts were made least"});
+}
+
 Result<void> checkStrict(const ConvertSettings &settings, const std::vector<policy::Warning> &warnings)
 {
     if (settings.strict && !warnings.empty())
@@ -262,6 +293,8 @@ Result<Decided> decide(const graph::Model &source, const policy::Policy &policy)
         return badCall(Field::Mode,
                        "\"mxnet\" for a model of " + std::string(dialect::of(source.graph).title()),
                        "mode typed");
+    if (policy.optimise == policy::Optimise::Time && policy.hardware.empty())
+        return badCall(Field::Optimise, "\"time\" without a chip", "one whose rates tell times: hardware");
     Decided decided;
     auto rules = policy::resolve(policy, dialect::of(source.graph), decided.warnings);
     if (!rules.ok())
@@ -284,6 +317,14 @@ Result<Decided> decide(const graph::Model &source, const policy::Policy &policy)
     }
     decided.seconds = secondsSince(start);
     return decided;
+}
+
+Result<CastProblem> castChoices(const graph::Model &source, const policy::Policy &policy,
+                                const infer::ShapeMap *shapes)
+{
+    HALFTONE_TRY(const Decided decided, decide(source, policy));
+    return typedChoices(source.graph, withoutInt8(decided.assignment), decided.variables,
+                        typedSettings(source.graph, decided, policy, shapes));
 }
 
 Result<std::vector<std::string>> rangesToFind(const graph::Model &source, Decided &decided)
@@ -325,6 +366,7 @@ Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Po
         if (policy.keepIoTypes == false)
             result.warnings.push_back({"keep_io_types", "false has no effect in mode \"mxnet\""});
     }
+    warnOfNoTimes(policy, settings.shapes, result.warnings);
     result.seconds = decided.seconds + secondsSince(start);
 
     warnOfLosses(result.parameters, result.warnings);

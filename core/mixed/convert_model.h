@@ -7,6 +7,7 @@
 #include "core/infer/infer_shapes.h"
 #include "core/infer/variables.h"
 #include "core/mixed/cast_params.h"
+#include "core/mixed/cast_problem.h"
 #include "core/policy/assignment.h"
 #include "core/policy/policy.h"
 #include "core/quantize/quantize_asked.h"
@@ -49,6 +50,11 @@ struct Decided
 /// Policy checked, variables told apart, a decision for every node.
 /// fails: BadInput for what is wrong with the policy (with a field: Field::Policy, where no other one tells more) or the model
 Result<Decided> decide(const graph::Model &source, const policy::Policy &policy);
+
+/// The choices that mode typed has in a model of which nothing is asked for in int8, and what they cost: for those who look over its shoulder.
+/// fails: as decide() and convertModel()
+Result<CastProblem> castChoices(const graph::Model &source, const policy::Policy &policy,
+                                const infer::ShapeMap *shapes = nullptr);
 
 /// The tensors whose ranges the conversion will ask for: in the order of the graph, parameters left out. What is planned for
 /// that is kept in `decided`. fails: as convertModel()

@@ -1,8 +1,8 @@
 #include "core/mixed/convert_typed.h"
 
 #include "core/mixed/convert_bodies.h"
+#include "core/mixed/cut_casts.h"
 #include "core/mixed/mark_parameters.h"
-#include "core/mixed/move_casts.h"
 #include "core/mixed/read_counts.h"
 #include "core/mixed/typed_builder.h"
 
@@ -52,41 +52,24 @@ struct Decisions
 {
     TypedPlan plan;
     ConvertedBodies bodies;
-    std::vector<DType> stored; ///< by NodeId: the type of a variable in the converted graph
+    std::vector<bool> storable; ///< by NodeId
 };
 
 Result<Decisions> decide(const graph::Graph &source, const infer::NodeTypes &rules,
                          const policy::Assignment &assignment, std::span<const infer::Variable> variables,
-                         const TypedSettings &settings, bool parametersFollow, const Progress &progress)
+                         const TypedSettings &settings, const Progress &progress)
 {
-    const PlanSettings planSettings{settings.target, settings.mode, settings.share, settings.keepIoTypes,
-                                    parametersFollow};
+    const PlanSettings planSettings{settings.target, settings.mode, settings.share, settings.keepIoTypes};
     Decisions made;
     HALFTONE_TRY(made.plan, planTypes(source, rules, assignment, variables, planSettings, progress));
     HALFTONE_TRY(made.bodies, convertBodies(source, assignment, settings, progress, made.plan));
-    const std::vector<bool> storable = storableVariables(source, assignment, variables, made.plan, settings);
-    if (settings.mode == policy::Mode::Typed) // the others say of each operator what it computes in
-        moveCasts(source, rules, assignment, {settings.target, &storable, settings.shapes}, made.plan);
-    made.stored = storedTypes(source, made.plan, storable, settings.target);
+    made.storable = storableVariables(source, assignment, variables, made.plan, settings);
     return made;
 }
 
-std::size_t countCasts(const graph::Graph &source, const Decisions &made, DType target)
+CastContext contextOf(const Decisions &made, const TypedSettings &settings)
 {
-    const ReadCounts counts(source, made.plan, target);
-    std::size_t casts = 0;
-    for (const NodeId id : made.plan.order) {
-        const std::uint32_t first = made.plan.firstOutput[id];
-        const std::uint32_t end = id + 1 < made.plan.firstOutput.size()
-            ? made.plan.firstOutput[id + 1]
-            : static_cast<std::uint32_t>(made.plan.value.size());
-        for (std::uint32_t output = first; output < end; ++output) {
-            const DType native = source.isVariable(id) ? made.stored[id] : made.plan.native[output];
-            casts += native != DType::F32 && counts[output].fp32 > 0 ? 1U : 0U;
-            casts += native != target && counts[output].target > 0 ? 1U : 0U;
-        }
-    }
-    return casts;
+    return {settings.target, &made.storable, settings.shapes, settings.clock};
 }
 
 } // namespace
@@ -96,25 +79,31 @@ Result<rewrite::Conversion> convertTyped(const graph::Graph &source, const polic
                                          const TypedSettings &settings, const Progress &progress)
 {
     const infer::NodeTypes rules(source, settings.depth);
-    HALFTONE_TRY(Decisions made, decide(source, rules, assignment, variables, settings, true, progress));
-    if (made.plan.parametersFollowed) {
-        HALFTONE_TRY(Decisions other,
-                     decide(source, rules, assignment, variables, settings, false, progress));
-        if (countCasts(source, other, settings.target) < countCasts(source, made, settings.target))
-            made = std::move(other);
-    }
+    HALFTONE_TRY(Decisions made, decide(source, rules, assignment, variables, settings, progress));
+    if (settings.mode == policy::Mode::Typed) // the others say of each operator what it computes in
+        cutCasts(source, rules, assignment, contextOf(made, settings), made.plan);
     const TypedPlan &plan = made.plan;
+    const std::vector<DType> stored = storedTypes(source, plan, made.storable, settings.target);
     rewrite::Conversion conversion
-        = TypedBuilder(source, rules, plan, variables, made.stored, made.bodies.definitions).build();
+        = TypedBuilder(source, rules, plan, variables, stored, made.bodies.definitions).build();
     conversion.bodies = std::move(made.bodies.log);
     if (settings.depth == 0) // a body's types come from around it
         markOpenParameters(source, variables, conversion);
     for (const NodeId id : plan.order) {
         const DType native = plan.native[plan.firstOutput[id]];
-        if (source.isVariable(id) && made.stored[id] != native)
-            conversion.parameters.push_back({id, native, made.stored[id]});
+        if (source.isVariable(id) && stored[id] != native)
+            conversion.parameters.push_back({id, native, stored[id]});
     }
     return conversion;
+}
+
+Result<CastProblem> typedChoices(const graph::Graph &source, const policy::Assignment &assignment,
+                                 std::span<const infer::Variable> variables, const TypedSettings &settings,
+                                 const Progress &progress)
+{
+    const infer::NodeTypes rules(source, settings.depth);
+    HALFTONE_TRY(const Decisions made, decide(source, rules, assignment, variables, settings, progress));
+    return castProblem(source, rules, assignment, contextOf(made, settings), made.plan);
 }
 
 } // namespace halftone::mixed

@@ -2,8 +2,10 @@
 
 #include "core/base/progress.h"
 #include "core/base/result.h"
+#include "core/hardware/description.h"
 #include "core/infer/infer_shapes.h"
 #include "core/infer/variables.h"
+#include "core/mixed/cast_problem.h"
 #include "core/policy/assignment.h"
 #include "core/rewrite/conversion.h"
 
@@ -21,10 +23,12 @@ struct TypedSettings
     /// False: float32 data that all readers want in the target type come in it, and heads as they are computed.
     bool keepIoTypes = true;
     bool share = true; ///< merge nodes that compute the same; those at heads stay
-    const infer::ShapeMap *shapes = nullptr; ///< of the source graph, for casts that move; null: unknown
+    const infer::ShapeMap *shapes = nullptr; ///< of the source graph, for the sizes of casts; null: unknown
     /// Decides for the nodes of a body of control flow; empty: bodies stay as they are.
     std::function<policy::Assignment(const graph::Graph &body)> assignBody;
     int depth = 0; ///< how many bodies the graph lies in
+    /// By whose rates casts and operators weigh their time; null: casts weigh their bytes (M-typed-cut).
+    const hardware::Description *clock = nullptr;
 };
 
 /// Mixed-precision conversion by type inference: a cast only where types really differ, one for each tensor and type,
@@ -36,12 +40,15 @@ struct TypedSettings
 /// casts  `<node>_<output>_amp_cast_<dtype>`, of variables `<name>_0_amp_cast_<dtype>`; "_1", "_2", … behind a taken name
 /// stored parameters in the target type, and those that are cast, say their type in `__dtype__`; an excluded parameter stays as it is
 /// folds  casts of the source: each reader gets anew what it needs, so that converting twice changes nothing
-/// parameters of a widest operator follow its 16-bit inputs, or, where that makes casts fewer over the whole graph, count
-///        as the float32 inputs that they are
 /// bodies of control flow are converted too; what they read in the target type only is cast or stored outside of them
 /// fails  BadInput for a graph that is ill-typed itself; Cancelled
 Result<rewrite::Conversion> convertTyped(const graph::Graph &source, const policy::Assignment &assignment,
                                          std::span<const infer::Variable> variables,
                                          const TypedSettings &settings, const Progress &progress = {});
+
+/// The choices that convertTyped() has, and what they cost. fails: as it does
+Result<CastProblem> typedChoices(const graph::Graph &source, const policy::Assignment &assignment,
+                                 std::span<const infer::Variable> variables, const TypedSettings &settings,
+                                 const Progress &progress = {});
 
 } // namespace halftone::mixed

@@ -1,192 +1,143 @@
 #include "core/mixed/cut_casts.h"
 
-#include "core/mixed/type_cut.h"
-
 #include <algorithm>
-#include <numeric>
-#include <optional>
-#include <span>
-#include <utility>
 
 namespace halftone::mixed {
 namespace {
 
-using graph::Entry;
 using graph::NodeId;
 using tensor::DType;
+using Choice = CastProblem::Choice;
+using Term = CastProblem::Term;
 
-/// A node that may compute in the one type or the other.
-struct Free
+/// Gives the operator's floats that type.
+void apply(const infer::NodeTypes &rules, const CastProblem &problem, const Choice &choice, DType type,
+           TypedPlan &plan)
 {
-    NodeId id;
-    DType type; ///< now
-    std::vector<std::size_t> tied;
-    TypeCut::Term term = 0;
-};
+    for (const std::uint32_t i : problem.tiedOf(choice))
+        plan.reads[plan.firstInput[choice.node] + i] = type;
+    for (std::uint32_t k = 0; k < rules.outputCount(choice.node); ++k) {
+        DType &native = plan.native[plan.firstOutput[choice.node] + k];
+        if (rewrite::isCastable(native))
+            native = type;
+    }
+    plan.moved.push_back({choice.node, type});
+}
 
-/// Who reads each tensor.
-class Readers
+class Pricer
 {
 public:
-    Readers(std::size_t tensors, std::span<const std::pair<std::uint32_t, TypeCut::Term>> reads)
-        : m_first(tensors + 1, 0)
-        , m_terms(reads.size())
+    Pricer(const CastProblem &problem, const std::vector<bool> &isHalf, DType target)
+        : m_problem(problem)
+        , m_isHalf(isHalf)
     {
-        for (const auto &[tensor, term] : reads)
-            ++m_first[tensor + 1];
-        std::partial_sum(m_first.begin(), m_first.end(), m_first.begin());
-        std::vector<std::uint32_t> next = m_first;
-        for (const auto &[tensor, term] : reads)
-            m_terms[next[tensor]++] = term;
+        for (std::size_t k = 0; k < problem.choices.size(); ++k) {
+            const DType type = isHalf[k] ? target : DType::F32;
+            m_prices.push_back({problem.choices[k].node, type, isHalf[k] ? DType::F32 : target, 0, 0, false});
+        }
     }
-    std::span<const TypeCut::Term> of(std::uint32_t tensor) const
+
+    std::vector<rewrite::TypeChoice> take()
     {
-        return std::span(m_terms).subspan(m_first[tensor], m_first[tensor + 1] - m_first[tensor]);
+        for (const CastProblem::Tensor &tensor : m_problem.tensors)
+            add(tensor);
+        for (const auto &[node, other] : m_problem.required)
+            look(node, other);
+        return std::move(m_prices);
     }
 
 private:
-    std::vector<std::uint32_t> m_first; ///< of each tensor's readers: where they begin, and the end
-    std::vector<TypeCut::Term> m_terms;
-};
-
-TypeCut::Term termOf(DType type)
-{
-    return type == DType::F32 ? TypeCut::kFloat32 : TypeCut::kHalf;
-}
-
-class CastCut
-{
-public:
-    explicit CastCut(PlanEdit &edit)
-        : m_edit(edit)
-        , m_plan(edit.plan)
-        , m_retyping(edit.source, edit.rules, edit.plan)
+    /// Readers of one tensor.
+    struct Counts
     {
-    }
-
-    void run();
-
-private:
-    std::optional<Free> freeNode(NodeId id);
-    void addTensors(TypeCut &cut, const std::vector<Free> &free) const;
-    Readers readersOf(const std::vector<Free> &free, const std::vector<const Free *> &byNode) const;
-
-    PlanEdit &m_edit;
-    TypedPlan &m_plan;
-    Retyping m_retyping; ///< of the node at hand
-};
-
-/// May the node compute in the other type, as far as it alone is concerned?
-std::optional<Free> CastCut::freeNode(NodeId id)
-{
-    if (!m_edit.mayChange(id))
-        return std::nullopt;
-    DType type = DType::Unknown;
-    for (std::uint32_t k = 0; k < m_edit.rules.outputCount(id); ++k) {
-        const DType native = m_plan.native[m_plan.firstOutput[id] + k];
-        if (!rewrite::isCastable(native))
-            continue;
-        if ((native != DType::F32 && native != m_edit.context.target)
-            || (type != DType::Unknown && native != type))
-            return std::nullopt;
-        type = native;
-    }
-    const Moves moves = m_edit.movesOf(id);
-    const bool isMover = moves == Moves::Some || moves == Moves::All;
-    const bool mayCompute = moves == Moves::Safe || (moves == Moves::No && type == m_edit.context.target);
-    if (type == DType::Unknown || !(isMover || mayCompute)
-        || !m_retyping.ask(id, type == DType::F32 ? m_edit.context.target : DType::F32)
-        || (m_retyping.isUntied() && m_edit.assignment.requested(id) == policy::Request::Widest))
-        return std::nullopt;
-    for (const std::size_t i : m_retyping.tied())
-        if (m_plan.reads[m_plan.firstInput[id] + i] != type)
-            return std::nullopt;
-    return Free{id, type, m_retyping.takeTied()};
-}
-
-/// Every tensor with what it comes from and what reads it. What is float32 by itself may become 16 bit only where nothing that it
-/// reaches wants float32: no value loses bits that somebody reads.
-void CastCut::addTensors(TypeCut &cut, const std::vector<Free> &free) const
-{
-    std::vector<const Free *> byNode(m_edit.source.nodeCount(), nullptr);
-    for (const Free &node : free)
-        byNode[node.id] = &node;
-    const Readers readers = readersOf(free, byNode);
-    for (std::uint32_t output = 0; output < m_plan.value.size(); ++output) {
-        const NodeId node = m_plan.value[output].node;
-        const DType native = m_plan.native[output];
-        const std::span<const TypeCut::Term> terms = readers.of(output);
-        if (terms.empty() || (native != DType::F32 && native != m_edit.context.target))
-            continue;
-        const bool isStorable = m_edit.source.isVariable(node) && (*m_edit.context.isStorable)[node];
-        const Free *const producer = byNode[node];
-        cut.addTensor(producer ? producer->term : isStorable ? cut.addNode(false) : termOf(native), terms);
-        for (const TypeCut::Term reader : terms)
-            if (producer != nullptr && producer->type == DType::F32)
-                cut.require(producer->term, reader);
-    }
-}
-
-/// What reads the tensors that nodes which are free give or read; the others cost the same however those are.
-Readers CastCut::readersOf(const std::vector<Free> &free, const std::vector<const Free *> &byNode) const
-{
-    std::vector<bool> matters(m_plan.value.size(), false);
-    for (const Free &node : free) {
-        for (const std::size_t i : node.tied)
-            matters[m_plan.output(m_plan.valueOf(m_edit.source.inputs(node.id)[i]))] = true;
-        for (std::uint32_t k = 0; k < m_edit.rules.outputCount(node.id); ++k)
-            matters[m_plan.firstOutput[node.id] + k] = true;
-    }
-    std::vector<std::pair<std::uint32_t, TypeCut::Term>> reads;
-    const auto note = [&](const Entry &entry, DType type, TypeCut::Term term) {
-        const std::uint32_t output = m_plan.output(m_plan.valueOf(entry));
-        if (matters[output] && (type == DType::F32 || type == m_edit.context.target))
-            reads.emplace_back(output, term);
+        std::size_t half = 0;
+        std::size_t float32 = 0;
     };
-    for (const NodeId id : m_plan.order) {
-        const auto inputs = m_edit.source.inputs(id);
-        const Free *const reader = byNode[id];
-        std::size_t nextTied = 0; // they ascend
-        for (std::size_t i = 0; i < inputs.size(); ++i) {
-            const DType type = m_plan.reads[m_plan.firstInput[id] + i];
-            const bool isTied = reader && nextTied < reader->tied.size() && reader->tied[nextTied] == i;
-            nextTied += isTied ? 1 : 0;
-            note(inputs[i], type, isTied ? reader->term : termOf(type));
-        }
-    }
-    for (std::size_t k = 0; k < m_plan.headReads.size(); ++k)
-        note(m_edit.source.heads()[k], m_plan.headReads[k], termOf(m_plan.headReads[k]));
-    return Readers(m_plan.value.size(), reads);
-}
 
-void CastCut::run()
-{
-    TypeCut cut;
-    std::vector<Free> free;
-    for (const NodeId id : m_plan.order) {
-        if (auto node = freeNode(id)) {
-            node->term = cut.addNode(node->type != DType::F32);
-            free.push_back(std::move(*node));
+    bool isChoice(Term term) const { return term >= CastProblem::kFirst && !m_problem.isVariable(term); }
+    bool isHalf(Term term) const
+    {
+        return isChoice(term) ? m_isHalf[term - CastProblem::kFirst] : term == TypeCut::kHalf;
+    }
+
+    int castsOf(Term producer, bool producerIsHalf, const Counts &readers) const
+    {
+        if (m_problem.isVariable(producer)) // it is stored as most suits
+            return readers.half > 0 && readers.float32 > 0 ? 1 : 0;
+        return (producerIsHalf ? readers.float32 : readers.half) > 0 ? 1 : 0;
+    }
+
+    void price(Term term, int casts, const CastProblem::Tensor &tensor)
+    {
+        rewrite::TypeChoice &price = m_prices[term - CastProblem::kFirst];
+        price.casts += casts;
+        price.bytes += casts * tensor.bytes;
+    }
+
+    void add(const CastProblem::Tensor &tensor)
+    {
+        const auto readers = m_problem.readersOf(tensor);
+        Counts now;
+        for (const Term reader : readers)
+            ++(isHalf(reader) ? now.half : now.float32);
+        const bool producerIsHalf = isHalf(tensor.producer);
+        const int casts = castsOf(tensor.producer, producerIsHalf, now);
+        if (isChoice(tensor.producer))
+            price(tensor.producer, castsOf(tensor.producer, !producerIsHalf, now) - casts, tensor);
+        for (std::size_t k = 0; k < readers.size();) { // one node's reads stand side by side
+            const Term reader = readers[k];
+            std::size_t end = k;
+            while (end < readers.size() && readers[end] == reader)
+                ++end;
+            if (isChoice(reader)) {
+                Counts other = now;
+                (isHalf(reader) ? other.half : other.float32) -= end - k;
+                (isHalf(reader) ? other.float32 : other.half) += end - k;
+                price(reader, castsOf(tensor.producer, producerIsHalf, other) - casts, tensor);
+            }
+            k = end;
         }
     }
-    if (free.empty())
-        return;
-    addTensors(cut, free);
-    const std::vector<bool> isHalf = cut.solve();
-    for (std::size_t k = 0; k < free.size(); ++k) {
-        if (isHalf[k] == (free[k].type != DType::F32))
-            continue;
-        const DType type = isHalf[k] ? m_edit.context.target : DType::F32;
-        m_edit.apply(free[k].id, type, free[k].tied);
-        m_edit.note(free[k].id, type);
+
+    /// Where `node` is 16 bit, so must `other` be.
+    void look(Term node, Term other)
+    {
+        if (isChoice(node) && !isHalf(node) && !isHalf(other))
+            m_prices[node - CastProblem::kFirst].losesBits = true;
+        if (isChoice(other) && isHalf(node) && isHalf(other))
+            m_prices[other - CastProblem::kFirst].losesBits = true;
     }
-}
+
+    const CastProblem &m_problem;
+    const std::vector<bool> &m_isHalf;
+    std::vector<rewrite::TypeChoice> m_prices;
+};
 
 } // namespace
 
-void cutCasts(PlanEdit &edit)
+std::vector<rewrite::TypeChoice> pricesOf(const CastProblem &problem, const std::vector<bool> &isHalf,
+                                          DType target)
 {
-    CastCut(edit).run();
+    return Pricer(problem, isHalf, target).take();
+}
+
+void cutCasts(const graph::Graph &source, const infer::NodeTypes &rules, const policy::Assignment &assignment,
+              const CastContext &context, TypedPlan &plan)
+{
+    const CastProblem problem = castProblem(source, rules, assignment, context, plan);
+    if (problem.choices.empty())
+        return;
+    const std::vector<bool> isHalf = solved(problem);
+    std::vector<bool> isChanged(source.nodeCount(), false);
+    for (std::size_t k = 0; k < isHalf.size(); ++k) {
+        const Choice &choice = problem.choices[k];
+        if (isHalf[k] == (choice.type != DType::F32))
+            continue;
+        apply(rules, problem, choice, isHalf[k] ? context.target : DType::F32, plan);
+        isChanged[choice.node] = true;
+    }
+    plan.choices = pricesOf(problem, isHalf, context.target);
+    std::erase_if(plan.notes, [&](const rewrite::NodeNote &one) { return isChanged[one.node]; });
 }
 
 } // namespace halftone::mixed

@@ -44,22 +44,42 @@ bool Retyping::ask(NodeId id, DType type)
         || askFrom(id, type, Seed::OnlyFirstInput);
 }
 
-bool Retyping::askFrom(NodeId id, DType type, Seed seed)
+bool Retyping::askAll(NodeId id, DType type)
+{
+    wantOutputs(id, type);
+    m_in.clear();
+    for (std::size_t i = 0; i < m_source.inputs(id).size(); ++i) {
+        const DType read = m_plan.reads[m_plan.firstInput[id] + i];
+        m_in.push_back(rewrite::isCastable(read) ? type : read);
+    }
+    return tie(id, type) && isAccepted(id);
+}
+
+void Retyping::wantOutputs(NodeId id, DType type)
 {
     m_wanted.clear();
     for (std::uint32_t k = 0; k < m_rules.outputCount(id); ++k) {
         const DType native = m_plan.native[m_plan.firstOutput[id] + k];
         m_wanted.push_back(rewrite::isCastable(native) ? type : native);
     }
+}
+
+/// Do the inputs give the wanted outputs?
+bool Retyping::isAccepted(NodeId id)
+{
+    m_out.assign(m_wanted.size(), DType::Unknown);
+    return m_rules.apply(id, m_in, m_out) == TypeOutcome::Complete && m_out == m_wanted;
+}
+
+bool Retyping::askFrom(NodeId id, DType type, Seed seed)
+{
+    wantOutputs(id, type);
     seedInputs(id, type, seed);
     if (seed == Seed::Outputs)
         m_out = m_wanted;
     else
         m_out.assign(m_wanted.size(), DType::Unknown);
-    if (m_rules.apply(id, m_in, m_out) == TypeOutcome::Refused || !tie(id, type))
-        return false;
-    m_out.assign(m_wanted.size(), DType::Unknown);
-    return m_rules.apply(id, m_in, m_out) == TypeOutcome::Complete && m_out == m_wanted;
+    return m_rules.apply(id, m_in, m_out) != TypeOutcome::Refused && tie(id, type) && isAccepted(id);
 }
 
 void Retyping::seedInputs(NodeId id, DType type, Seed seed)

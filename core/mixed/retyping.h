@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace halftone::mixed {
@@ -40,12 +39,13 @@ public:
     /// when the node writes to one of them.
     bool ask(graph::NodeId id, tensor::DType type);
 
+    /// The same for an operator that is to read all its floats in one type, a condition or an index too.
+    bool askAll(graph::NodeId id, tensor::DType type);
+
     /// The inputs that have the type of the outputs, ascending.
     const std::vector<std::size_t> &tied() const { return m_tied; }
     /// Some float input is not among them: a condition, an index.
     bool isUntied() const { return m_isUntied; }
-    std::vector<std::size_t> takeTied() { return std::move(m_tied); }
-    const std::vector<tensor::DType> &outputs() const { return m_out; }
 
 private:
     enum class Seed
@@ -55,6 +55,8 @@ private:
         OnlyFirstInput
     };
     bool askFrom(graph::NodeId id, tensor::DType type, Seed seed);
+    void wantOutputs(graph::NodeId id, tensor::DType type);
+    bool isAccepted(graph::NodeId id);
     void seedInputs(graph::NodeId id, tensor::DType type, Seed seed);
     bool tie(graph::NodeId id, tensor::DType type);
 

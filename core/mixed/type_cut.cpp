@@ -38,10 +38,10 @@ void TypeCut::connect(Term from, Term to, std::int64_t capacity)
     addArc(to, from, 0);
 }
 
-TypeCut::Term TypeCut::addNode(bool isHalf)
+TypeCut::Term TypeCut::addNode(bool isHalf, bool prefersHalf)
 {
     const Term node = addVertex();
-    m_nodes.push_back({node, isHalf});
+    m_nodes.push_back({node, isHalf, prefersHalf});
     return node;
 }
 
@@ -149,8 +149,8 @@ void TypeCut::block()
 }
 
 /// Vertices that end up 16 bit. Arcs with capacity that is left must not lead from these to others: then the cut is a smallest one.
-/// growing  from all that has to be and all nodes that are 16 bit now, what these lead to becomes so too; else what leads to
-///          float32 becomes float32
+/// growing  from all that has to be and all nodes that are 16 bit now or prefer it, what these lead to becomes so too; else what
+///          leads to float32 becomes float32
 std::vector<bool> TypeCut::halves(bool growing) const
 {
     std::vector<bool> isTaken(m_first.size(), false);
@@ -175,7 +175,7 @@ std::vector<bool> TypeCut::halves(bool growing) const
     const std::vector<bool> isFixed = std::exchange(isTaken, std::vector<bool>(m_first.size(), false));
     take(growing ? kHalf : kFloat32);
     for (const Node &node : m_nodes)
-        if (node.isHalf == growing && !isFixed[node.term])
+        if ((node.isHalf == growing || (growing && node.prefersHalf)) && !isFixed[node.term])
             take(node.term);
     spread(growing);
     if (!growing)
@@ -187,9 +187,12 @@ std::vector<bool> TypeCut::solve()
 {
     while (findLevels())
         block();
+    const bool isPreferred = std::ranges::any_of(m_nodes, &Node::prefersHalf);
     std::vector<bool> best;
     std::ptrdiff_t fewest = std::numeric_limits<std::ptrdiff_t>::max();
     for (const bool growing : {true, false}) {
+        if (isPreferred && !growing)
+            break; // 16 bit as far as it goes
         const std::vector<bool> half = halves(growing);
         const auto changes = std::ranges::count_if(
             m_nodes, [&half](const Node &node) { return half[node.term] != node.isHalf; });

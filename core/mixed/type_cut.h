@@ -8,7 +8,8 @@ namespace halftone::mixed {
 
 /// Gives each of some nodes one of two types, 16 bit or float32, so that the fewest tensors have to be cast: a minimum cut
 /// between what is 16 bit and what is float32 (Dinic 1970, levels and blocking flows). Where the types that are there need no
-/// more casts than any others they stay; else those that are as good either way stay if they can. The order of nodes does not show.
+/// more casts than any others they stay; else those that are as good either way stay if they can. Where some node prefers 16 bit, as
+/// many of those have it as can without more casts, and the others are as before. The order of nodes does not show.
 class TypeCut
 {
 public:
@@ -17,8 +18,9 @@ public:
     static constexpr Term kFloat32 = 1; ///< is float32
 
     TypeCut();
-    /// A node that may have either type and has one now.
-    Term addNode(bool isHalf);
+    /// A node that may have either type and has one now. Nodes that are added before any tensor are the terms 2, 3, …
+    /// prefersHalf  it is 16 bit wherever that costs nothing
+    Term addNode(bool isHalf, bool prefersHalf = false);
     /// What the types of `node` cost by themselves. Needs: neither below 0, all costs together below 2^60
     void addCosts(Term node, std::int64_t half, std::int64_t float32);
     /// A tensor that comes as `producer` is and costs a cast when some reader is otherwise.
@@ -52,6 +54,7 @@ private:
     {
         Term term;
         bool isHalf;
+        bool prefersHalf;
     };
 
     std::vector<bool> halves(bool growing) const;

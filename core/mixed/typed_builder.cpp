@@ -57,6 +57,7 @@ rewrite::Conversion TypedBuilder::build()
     m_result.foldedCasts = m_plan.foldedCasts;
     m_result.merged = m_plan.merged;
     m_result.moved = m_plan.moved;
+    m_result.choices = m_plan.choices;
     m_result.notes = m_plan.notes;
     return std::move(m_result);
 }

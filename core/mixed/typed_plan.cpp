@@ -54,7 +54,7 @@ private:
     bool differ() const;
     void asFp32(NodeId id);
     bool seeded(NodeId id, int seed);
-    bool follow(NodeId id, bool widest);
+    bool follow(NodeId id);
     void asTvmFollows(NodeId id);
     bool canComeLow(NodeId id, std::size_t input) const;
     bool accept(NodeId id, bool mayBeOpen = false);
@@ -328,18 +328,16 @@ void Planner::asTarget(NodeId id)
 }
 
 /// The float inputs that are no parameters have the target type; the rule says what the parameters need to have.
-bool Planner::follow(NodeId id, bool widest)
+bool Planner::follow(NodeId id)
 {
     bool anyLow = false;
-    bool followed = false;
     const auto inputs = m_source.inputs(id);
     m_in = m_native;
     for (std::size_t i = 0; i < m_in.size(); ++i) {
         if (!rewrite::isCastable(m_native[i]))
             continue;
-        if (m_isParameter[i] && !(widest && !m_settings.parametersFollow)) {
+        if (m_isParameter[i]) {
             m_in[i] = DType::Unknown;
-            followed = true;
             continue;
         }
         anyLow |= m_native[i] == m_target;
@@ -354,10 +352,7 @@ bool Planner::follow(NodeId id, bool widest)
         if (m_in[i] == DType::Unknown)
             m_in[i] = m_native[i];
     }
-    if (opensMutable(id) || !accept(id))
-        return false;
-    m_plan.parametersFollowed |= widest && followed;
-    return true;
+    return !opensMutable(id) && accept(id);
 }
 
 /// A value that is there in the target type, or a variable or constant, which TVM casts for free.
@@ -397,7 +392,7 @@ bool Planner::differ() const
 void Planner::asInputs(NodeId id, bool widest)
 {
     m_in = m_native;
-    if ((!(widest && differ()) && accept(id)) || follow(id, widest))
+    if ((!(widest && differ()) && accept(id)) || follow(id))
         return;
     bool mixed = false;
     for (std::size_t i = 0; i < m_native.size(); ++i)

@@ -32,9 +32,8 @@ struct TypedPlan
     std::vector<graph::NodeId> foldedCasts;
     std::vector<rewrite::MergedNode> merged;
     std::vector<rewrite::MovedCasts> moved;
+    std::vector<rewrite::TypeChoice> choices;
     std::vector<rewrite::NodeNote> notes;
-    bool parametersFollowed
-        = false; ///< some parameter of a widest operator is read in the type of its other inputs
 
     std::uint32_t output(const graph::Entry &entry) const { return firstOutput[entry.node] + entry.output; }
     const graph::Entry &valueOf(const graph::Entry &entry) const { return value[output(entry)]; }
@@ -48,8 +47,6 @@ struct PlanSettings
     bool share
         = true; ///< merge nodes that compute the same and are asked for the same, but for those at heads
     bool keepIoTypes = true; ///< heads have the types of the source's heads
-    bool parametersFollow
-        = true; ///< parameters of a widest operator are read in the type of its other inputs
 };
 
 /// Decides in one sweep, each node by the types of the tensors that it really reads (core/mixed/RULES.md, section 3):

@@ -19,6 +19,14 @@ enum class Mode : std::uint8_t
     Tvm, ///< by the rules of TVM's pass ToMixedPrecision (core/mixed/RULES.md, section 6)
     All ///< every operator whose types allow it computes in the target type
 };
+/// What mode typed makes least (core/mixed/RULES.md, M-typed-cut).
+enum class Optimise : std::uint8_t
+{
+    Casts, ///< the bytes that casts read and write
+    Time ///< the time that a chip takes, by the rates of its description or those that were measured
+};
+std::string_view nameOf(Optimise optimise); ///< "casts", "time"
+
 std::string_view nameOf(Mode mode); ///< "typed", "mxnet", "tvm", "all"
 std::optional<Mode> modeNamed(std::string_view name);
 /// Which of MXNet's two calls is meant: convert_model sets `__dtype__` marks on parameters
@@ -55,6 +63,7 @@ struct Policy
     std::string hardware;
     /// The accumulator of products that is asked for: float32 or a 16-bit type; absent: the hardware's best, else float32.
     std::optional<tensor::DType> accumulate;
+    std::optional<Optimise> optimise; ///< absent: casts; Time needs `hardware`
 
     std::optional<std::vector<std::string>> targetOps;
     std::optional<std::vector<std::string>> fp32Ops;

@@ -72,6 +72,18 @@ constexpr Word kAccumulate{
     "float32, float16 or bfloat16",
 };
 
+constexpr Word kOptimise{
+    [](Policy &policy, std::string_view word) {
+        for (const Optimise one : {Optimise::Casts, Optimise::Time}) {
+            if (word == nameOf(one))
+                policy.optimise = one;
+        }
+        return word == nameOf(Optimise::Casts) || word == nameOf(Optimise::Time);
+    },
+    [](const Policy &policy) { return policy.optimise ? nameOf(*policy.optimise) : std::string_view(); },
+    "casts or time",
+};
+
 constexpr Word kLists{
     [](Policy &policy, std::string_view word) {
         const auto names = [word](const dialect::Dialect *one) {
@@ -107,6 +119,7 @@ constexpr std::array kFields{
     PolicyField{"lists", kLists},
     PolicyField{"hardware", kHardware},
     PolicyField{"accumulate", kAccumulate},
+    PolicyField{"optimise", kOptimise},
     PolicyField{"target_dtype_ops", &Policy::targetOps},
     PolicyField{"fp32_ops", &Policy::fp32Ops},
     PolicyField{"widest_dtype_ops", &Policy::widestOps},
@@ -133,6 +146,11 @@ std::string_view nameOf(Mode mode)
 {
     constexpr std::array<std::string_view, 4> kNames{"typed", "mxnet", "tvm", "all"};
     return kNames[static_cast<std::size_t>(mode)];
+}
+
+std::string_view nameOf(Optimise optimise)
+{
+    return optimise == Optimise::Time ? "time" : "casts";
 }
 
 std::optional<Mode> modeNamed(std::string_view name)

@@ -71,6 +71,11 @@ Result<void> setAccumulate(Policy &policy, std::string_view text)
     return setWord(policy, "accumulate", Field::Accumulate, text);
 }
 
+Result<void> setOptimise(Policy &policy, std::string_view text)
+{
+    return setWord(policy, "optimise", Field::Optimise, text);
+}
+
 Result<tensor::DType> accumulatorNamed(std::string_view text)
 {
     Policy policy;

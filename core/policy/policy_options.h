@@ -18,6 +18,7 @@ Result<void> setMode(Policy &policy, std::string_view text);
 Result<void> setHardware(Policy &policy, std::string_view text);
 /// float32, float16 or bfloat16.
 Result<void> setAccumulate(Policy &policy, std::string_view text);
+Result<void> setOptimise(Policy &policy, std::string_view text);
 /// The type that setAccumulate() would set; Unknown for an empty text.
 Result<tensor::DType> accumulatorNamed(std::string_view text);
 

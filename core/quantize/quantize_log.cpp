@@ -46,6 +46,7 @@ public:
         tellNodes(m_conversion.markedParameters);
         m_conversion.merged = merged();
         tellMembers(m_conversion.moved, &rewrite::MovedCasts::past);
+        tellMembers(m_conversion.choices, &rewrite::TypeChoice::node);
         tellMembers(m_conversion.bodies, &rewrite::ConvertedBody::node);
         tellMembers(m_conversion.parameters, &rewrite::StoredParameter::variable);
         tellMembers(m_conversion.notes, &rewrite::NodeNote::node);

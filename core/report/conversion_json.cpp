@@ -6,6 +6,8 @@
 #include "core/report/json_values.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 namespace halftone::report {
 namespace {
@@ -32,10 +34,40 @@ Json nodeJson(const graph::Graph &source, NodeId id, const mixed::ConvertedModel
              {"output", typeOrNull(arithmetic.output)},
              {"unit", arithmetic.unit ? Json(hardware::nameOf(*arithmetic.unit)) : Json(nullptr)},
              {"rule", policy::nameOf(assignment.rule(id))},
-             {"entry", assignment.entry(id)}};
+             {"entry", assignment.entry(id)},
+             {"other_choice", nullptr}};
     if (converted.conversion.isInt8(id) && converted.conversion.int8Group[id] != id)
         row["fused_into"] = source.node(converted.conversion.int8Group[id]).name;
     return row;
+}
+
+/// What it would have cost if an operator that may choose computed in the other type.
+void addChoices(const graph::Graph &source, const rewrite::Conversion &conversion, Json &nodes)
+{
+    std::unordered_map<std::string_view, const rewrite::TypeChoice *> choices;
+    for (const rewrite::TypeChoice &choice : conversion.choices)
+        choices.emplace(source.node(choice.node).name, &choice);
+    for (Json &row : nodes) {
+        const auto found = choices.find(row["name"].get_ref<const std::string &>());
+        if (found != choices.end())
+            row["other_choice"] = {{"dtype", tensor::nameOf(found->second->other)},
+                                   {"casts", found->second->casts},
+                                   {"bytes", found->second->bytes},
+                                   {"loses_bits", found->second->losesBits}};
+    }
+}
+
+/// By unit, how many times as fast as float32 the chip is in the target type.
+Json ratesJson(const hardware::Description &chip, tensor::DType type)
+{
+    Json rates = Json::object();
+    for (const hardware::Unit unit : hardware::kAllUnits) {
+        const auto found = chip.measuredSpeed(unit, type);
+        rates[std::string(hardware::nameOf(unit))] = {{"support", hardware::nameOf(chip.support(unit, type))},
+                                                      {"rate", chip.rate(unit, type)},
+                                                      {"measured", found ? Json(*found) : Json(nullptr)}};
+    }
+    return rates;
 }
 
 Json readerJson(const graph::Graph &source, const rewrite::Reader &reader)
@@ -133,6 +165,7 @@ std::string conversionJson(const graph::Graph &source, const mixed::ConvertedMod
             nodes.back()["shape"]
                 = jsonShape(shapes->byNode[id].empty() ? tensor::Shape() : shapes->byNode[id].front());
     }
+    addChoices(source, conversion, nodes);
     Json parameters = Json::array();
     for (const mixed::ParameterChange &change : converted.parameters)
         parameters.push_back(parameterJson(change));
@@ -148,16 +181,19 @@ std::string conversionJson(const graph::Graph &source, const mixed::ConvertedMod
             warnings.back().update({{"code", warning.code}, {"nodes", warning.nodes}});
     }
 
-    Json report{{"target", tensor::nameOf(converted.policy.target)},
-                {"mode", policy::nameOf(converted.policy.mode.value_or(policy::Mode::Typed))},
-                {"hardware", converted.chip ? Json(converted.chip->name) : Json(nullptr)},
-                {"casts", counts.casts},
-                {"casts_of_accumulators", counts.ofAccumulators},
-                {"multicasts", counts.multicasts},
-                {"casts_shared", counts.shared},
-                {"quantizes", counts.quantizes},
-                {"dequantizes", counts.dequantizes},
-                {"cast_nodes", castsJson(source, conversion)}};
+    Json report{
+        {"target", tensor::nameOf(converted.policy.target)},
+        {"mode", policy::nameOf(converted.policy.mode.value_or(policy::Mode::Typed))},
+        {"hardware", converted.chip ? Json(converted.chip->name) : Json(nullptr)},
+        {"optimise", policy::nameOf(converted.policy.optimise.value_or(policy::Optimise::Casts))},
+        {"rates", converted.chip ? ratesJson(*converted.chip, converted.policy.target) : Json(nullptr)},
+        {"casts", counts.casts},
+        {"casts_of_accumulators", counts.ofAccumulators},
+        {"multicasts", counts.multicasts},
+        {"casts_shared", counts.shared},
+        {"quantizes", counts.quantizes},
+        {"dequantizes", counts.dequantizes},
+        {"cast_nodes", castsJson(source, conversion)}};
     addActions(report, source, conversion);
     report["nodes"] = std::move(nodes);
     report["params"] = std::move(parameters);

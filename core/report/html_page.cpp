@@ -1,6 +1,7 @@
 #include "core/report/html_page.h"
 
 #include "core/base/markup.h"
+#include "core/mixed/node_arithmetic.h"
 #include "core/report/html_plot.h"
 #include "core/report/precision_colours.h"
 
@@ -81,6 +82,8 @@ public:
             + markupText(m_content.title) + "</h1><p class=\"faint\">Mixed precision, target "
             + std::string(nameOf(m_converted.policy.target)) + "</p>\n";
         facts();
+        if (m_converted.chip)
+            chip(*m_converted.chip);
         graph();
         lists();
         errors();
@@ -124,6 +127,27 @@ private:
                  "of float32's time, 95 % between " + number(m_content.versus->ci95[0], "%.2f") + " and "
                      + number(m_content.versus->ci95[1], "%.2f"));
         m_html += "</div>\n";
+    }
+
+    /// By whose rates the warnings and times are told.
+    void chip(const hardware::Description &chip)
+    {
+        const tensor::DType target = m_converted.policy.target;
+        section("Chip");
+        m_html += "<p>" + markupText(chip.name) + ", " + markupText(chip.title)
+            + "</p>\n<table><tr><th>unit<th>" + std::string(nameOf(target))
+            + "<th class=n>rate<th class=n>measured\n";
+        for (const hardware::Unit unit : hardware::kAllUnits) {
+            const auto found = chip.measuredSpeed(unit, target);
+            m_html += "<tr><td>" + std::string(nameOf(unit)) + "<td>"
+                + std::string(nameOf(chip.support(unit, target))) + "<td class=n>×"
+                + number(chip.rate(unit, target), "%g") + "<td class=n>"
+                + (found ? "×" + number(*found, "%.2f") : std::string()) + '\n';
+        }
+        m_html += "</table>\n";
+        for (const policy::Warning &warning : m_converted.warnings)
+            if (warning.entry == "hardware")
+                m_html += "<p>" + markupText(warning.text) + "</p>\n";
     }
 
     void graph()
@@ -239,20 +263,26 @@ private:
                 if (layer.output == 0)
                     byNode[layer.node] = &layer;
         m_html
-            += "<div class=\"scroll\"><table><tr><th>name<th>operator<th>type<th>shape<th>because<th "
+            += "<div class=\"scroll\"><table><tr><th>name<th>operator<th>computes<th>sums "
+               "in<th>gives<th>shape<th>because<th "
                "class=n>SQNR dB<th class=n>alone dB<th class=n>max abs<th class=n>overflow<th class=n>NaN\n";
+        const std::vector<mixed::NodeArithmetic> arithmetic = mixed::arithmeticOf(m_source, m_converted);
         for (graph::NodeId id = 0; id < m_source.nodeCount(); ++id)
             if (!m_source.isVariable(id))
-                layerRow(id, byNode[id]);
+                layerRow(id, arithmetic[id], byNode[id]);
         m_html += "</table></div>\n";
     }
 
-    void layerRow(graph::NodeId id, const profile::LayerErrors *errors)
+    /// What needs no unit adds nothing up.
+    void layerRow(graph::NodeId id, const mixed::NodeArithmetic &arithmetic,
+                  const profile::LayerErrors *errors)
     {
         const graph::NodeDef &node = m_source.node(id);
         const std::string type(nameOf(m_converted.conversion.precisionOf(id)));
         m_html += "<tr><td>" + markupText(node.name) + "<td>" + markupText(node.op)
             + "<td><span class=\"badge " + type + "\">" + type + "</span><td>"
+            + (arithmetic.unit ? typeText(arithmetic.accumulate) : std::string()) + "<td>"
+            + typeText(arithmetic.output) + "<td>"
             + markupText(m_content.shapes ? m_content.shapes->of({id, 0, 0}).toString() : "?") + "<td>"
             + markupText(m_converted.assignment.entry(id)) + "<td class=n>";
         const tensor::ErrorFigures *const all = errors && errors->cumulative ? &*errors->cumulative : nullptr;
@@ -260,6 +290,11 @@ private:
             + (errors && errors->isolated ? decibels(errors->isolated->sqnrDb) : "") + "<td class=n>"
             + (all ? number(all->maxAbs, "%.3g") : "") + count(all ? all->overflow : 0)
             + count(all ? all->nan : 0) + '\n';
+    }
+
+    static std::string typeText(tensor::DType type)
+    {
+        return type == tensor::DType::Unknown ? std::string() : std::string(tensor::nameOf(type));
     }
 
     static std::string count(std::uint64_t value)

@@ -62,12 +62,23 @@ struct CopiedHead
     graph::NodeId copy = 0; ///< the `_copy` in the converted graph
 };
 
-/// An operator that only moves data and does so in another type than it would by its list, so that the casts behind
-/// it are made before it, or not at all.
+/// A neutral or widest operator that computes in another type than it would by its inputs, so that casts stand before it instead of behind
+/// it, or the other way round, or not at all.
 struct MovedCasts
 {
     graph::NodeId past = 0; ///< in the source graph
-    tensor::DType type = tensor::DType::Unknown; ///< in which the data are moved now
+    tensor::DType type = tensor::DType::Unknown; ///< in which it computes now
+};
+
+/// An operator that no list binds to a type, and what the other type would have cost, all else as it is.
+struct TypeChoice
+{
+    graph::NodeId node = 0; ///< in the source graph
+    tensor::DType type = tensor::DType::Unknown; ///< that it computes in
+    tensor::DType other = tensor::DType::Unknown;
+    std::int64_t casts = 0; ///< more casts in the other type; negative: fewer
+    std::int64_t bytes = 0; ///< that casts would read and write more; 0 where sizes are not known, too
+    bool losesBits = false; ///< a value would lose bits that somebody reads: not allowed
 };
 
 /// Something that a person should know about one node.
@@ -112,6 +123,7 @@ struct Conversion
     std::vector<graph::NodeId> foldedCasts; ///< amp_casts and amp_multicasts of the source that are gone
     std::vector<MergedNode> merged;
     std::vector<MovedCasts> moved;
+    std::vector<TypeChoice> choices; ///< in the order of nodes
     std::vector<CopiedHead> copiedHeads;
     std::vector<ConvertedBody> bodies;
     std::vector<StoredParameter> parameters;

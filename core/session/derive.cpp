@@ -1,7 +1,9 @@
 #include "core/session/derive.h"
 
 #include "core/dialect/dialect.h"
+#include "core/hardware/catalogue.h"
 #include "core/jobs/feature_means.h"
+#include "core/jobs/measure_machine.h"
 #include "core/policy/policy_options.h"
 
 namespace halftone::session {
@@ -43,6 +45,8 @@ Result<Derived> derive(const DeriveRequest &given, const Progress &progress)
 {
     if (given.policy.analysedFormat && !given.isForAnalysis)
         return policy::notExported(*given.policy.analysedFormat);
+    if (given.policy.hardware == "this")
+        HALFTONE_CHECK(jobs::ensureMeasured(progress));
     graph::Model model = given.model;
     std::string whyRaised;
     HALFTONE_TRY(auto raised, dialect::of(model.graph).raised(model.graph, given.policy.target, given.opset));
@@ -70,6 +74,11 @@ Result<Derived> derive(const DeriveRequest &given, const Progress &progress)
                  convert(request.model, request, decided, ranges, request.before, whyRaised, progress));
     HALFTONE_CHECK(correct(request, std::move(decided), ranges, progress, derived));
     return derived;
+}
+
+bool isMachineMeasured()
+{
+    return !hardware::thisMachine() || hardware::keptMeasurement();
 }
 
 Result<profile::ComparedModels> comparedPair(const graph::Model &source,

@@ -57,4 +57,7 @@ Result<profile::ComparedModels> comparedPair(const graph::Model &source,
 Result<Derived> deriveCorrected(const Snapshot &snapshot, const jobs::CalibrateOptions &examples,
                                 const Progress &progress = {});
 
+/// False: the first derive() for the chip "this" measures the machine, which takes about two seconds.
+bool isMachineMeasured();
+
 } // namespace halftone::session

@@ -1,11 +1,14 @@
 #include "tests/support/call_cli.h"
 #include "tests/support/sample_files.h"
 
+#include <QDir>
 #include <QFile>
+#include <QScopeGuard>
 #include <QTemporaryDir>
 #include <QTest>
 
 #include <algorithm>
+#include <utility>
 
 using halftone::test::callCli;
 using halftone::test::CliOutcome;
@@ -52,6 +55,8 @@ private Q_SLOTS:
     void aChipDecidesWhatIsQuantized();
     void modesTvmAndAll();
     void aNarrowAccumulatorIsSeen();
+    void thisMachineIsMeasuredOnce();
+    void timesAreMadeLeast();
 };
 
 void TestCliHardware::listsAndShowsDescriptions()
@@ -125,7 +130,11 @@ void TestCliHardware::aReportIsOfTheChip()
     QVERIFY2(outcome.code == 0, outcome.err.constData());
     QFile file(page);
     QVERIFY(file.open(QIODevice::ReadOnly));
-    QVERIFY(file.readAll().contains("conv16 has no float16 elementwise unit"));
+    const QByteArray html = file.readAll();
+    QVERIFY(html.contains("conv16 has no float16 elementwise unit"));
+    QVERIFY(html.contains("<th>computes<th>sums in<th>gives"));
+    QVERIFY(html.contains("float16</span><td>float32<td>float16<td>")); // a convolution
+    QVERIFY(html.contains("<h2>Chip</h2>"));
     QCOMPARE(callCli({"report", kModel, "--hardware", "conv17", "--out", page}).code, 2);
 }
 
@@ -189,6 +198,61 @@ void TestCliHardware::aNarrowAccumulatorIsSeen()
         return least;
     };
     QVERIFY(worst("bfloat16") + 3 < worst("float32"));
+}
+
+/// Rates that were found go into warnings, the report and the next description; a second call finds them kept.
+void TestCliHardware::thisMachineIsMeasuredOnce()
+{
+    const QTemporaryDir cache;
+    qputenv("XDG_CACHE_HOME", cache.path().toUtf8());
+    const auto reset = qScopeGuard([] { qunsetenv("XDG_CACHE_HOME"); });
+    const CliOutcome here = callCli({"hardware", "this", "--json"});
+    if (here.code == 3)
+        QSKIP("no description is of this machine");
+    const json measured = here.json().at("measured");
+    for (const char *unit : {"conv", "gemm"})
+        QVERIFY(measured.at("speed").at(unit).at("int8").get<double>() > 0);
+    QCOMPARE(callCli({"hardware", "this", "--json"}).json().at("measured"), measured);
+    QVERIFY(callCli({"hardware", "this"}).out.contains("times as fast as float32, on"));
+    const json report = converted({"--target", "bfloat16", "--hardware", "this"});
+    const json &rate = report.at("rates").at("conv").at("measured");
+    QCOMPARE(rate, measured.at("speed").at("conv").value("bf16", json()));
+    QCOMPARE(callCli({"hardware", "avx2", "--measure"}).code, 2);
+
+    // What is kept is a description like any other.
+    const QStringList kept = QDir(cache.filePath("halftone")).entryList({"measured-*.json"});
+    QCOMPARE(kept.size(), 1);
+    QCOMPARE(
+        callCli({"hardware", cache.filePath("halftone/" + kept.front()), "--json"}).json().at("measured"),
+        measured);
+}
+
+/// On a chip that was found to be slower in float16, nothing is lowered where time is made least; on a fast one as much as ever.
+void TestCliHardware::timesAreMadeLeast()
+{
+    const QTemporaryDir folder;
+    const auto lowered = [&folder](double speed) {
+        json chip = callCli({"hardware", "sm_80", "--json"}).json();
+        for (const char *unit : {"conv", "gemm", "elementwise"})
+            chip["measured"]["speed"][unit]["fp16"] = speed;
+        chip["measured"].update({{"machine", "a test's"}, {"when", "2026-01-01"}});
+        const QString path = folder.filePath("own.json");
+        QFile file(path);
+        if (!file.open(QIODevice::WriteOnly))
+            qFatal("%s", qPrintable(file.errorString()));
+        file.write(QByteArray::fromStdString(chip.dump()));
+        file.close();
+        const json report = converted({"--hardware", path, "--optimise", "time", "--inputs", kTest});
+        const auto isLow = [](const json &node) { return node.at("assigned") == "float16"; };
+        const json &nodes = report.at("nodes");
+        return std::pair(std::count_if(nodes.begin(), nodes.end(), isLow), warns(report, "no_fast_path"));
+    };
+    QCOMPARE(lowered(0.5), (std::pair<std::ptrdiff_t, bool>(0, true)));
+    QVERIFY(lowered(1000).first > 5 && !lowered(1000).second);
+    const CliOutcome without
+        = callCli({"convert", kModel, "--out", folder.filePath("m"), "--optimise", "time"});
+    QCOMPARE(without.code, 2);
+    QVERIFY2(without.lastLine().contains("--optimise: \"time\" without a chip"), without.err.constData());
 }
 
 QTEST_APPLESS_MAIN(TestCliHardware)

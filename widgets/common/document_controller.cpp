@@ -13,6 +13,8 @@ constexpr std::int64_t kQuickParameters = 1000000;
 bool isQuick(const session::Document::Request &request)
 {
     const graph::Model &model = request.source->model;
+    if (request.policy->hardware == "this" && !session::isMachineMeasured())
+        return false;
     if (model.graph.nodeCount() > kQuickNodes)
         return false;
     const bool isInt8 = jobs::asksForInt8(*request.policy);

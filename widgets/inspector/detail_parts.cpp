@@ -39,6 +39,26 @@ QString relativeText(const ErrorFigures &figures)
 
 } // namespace
 
+QString otherChoiceText(const rewrite::TypeChoice &choice)
+{
+    const QString other = plain(std::string(tensor::nameOf(choice.other)));
+    if (choice.losesBits)
+        return QStringLiteral("not in %1: values would lose bits that somebody reads").arg(other);
+    if (choice.casts == 0 && choice.bytes == 0)
+        return QStringLiteral("in %1: as many casts").arg(other);
+    const auto bytes = static_cast<std::int64_t>(std::abs(choice.bytes));
+    QString text = choice.casts == 0 ? QStringLiteral("in %1: as many casts").arg(other)
+                                     : QStringLiteral("in %1: %2 %3 %4")
+                                           .arg(other)
+                                           .arg(std::abs(choice.casts))
+                                           .arg(QLatin1String(std::abs(choice.casts) == 1 ? "cast" : "casts"),
+                                                QLatin1String(choice.casts > 0 ? "more" : "fewer"));
+    if (bytes > 0)
+        text += QStringLiteral(", %1 %2 to cast")
+                    .arg(bytesText(bytes), QLatin1String(choice.bytes > 0 ? "more" : "less"));
+    return text;
+}
+
 DetailSection errorSection(const session::Snapshot &snapshot, const session::Figures &figures,
                            graph::NodeId node)
 {

@@ -361,8 +361,12 @@ DetailSection NodeDetails::notes() const
     }
     for (const rewrite::MovedCasts &one : conversion()->moved) {
         if (one.past == m_node)
-            note(QStringLiteral("moves its data in %1, so that fewer bytes are cast").arg(typeName(one.type)),
+            note(QStringLiteral("computes in %1, so that fewer bytes are cast").arg(typeName(one.type)),
                  false);
+    }
+    for (const rewrite::TypeChoice &one : conversion()->choices) {
+        if (one.node == m_node)
+            note(otherChoiceText(one), false);
     }
     if (std::ranges::find(conversion()->foldedCasts, m_node) != conversion()->foldedCasts.end())
         note(QStringLiteral("a cast of the source that is no longer needed"), false);

@@ -40,7 +40,7 @@ public:
         if (isEmulated(type)
             || (isCode && !addsExactly())) // products of codes fall back to the reference then
             return kernels::Support::Emulated;
-        return isCode || type == DType::F32 || type == DType::BF16 ? kernels::Support::Native
+        return isCode || type == DType::F32 || tensor::isHalf(type) ? kernels::Support::Native
                                                                    : kernels::Support::No;
     }
 

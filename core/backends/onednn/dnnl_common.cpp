@@ -1,5 +1,6 @@
 #include "core/backends/onednn/dnnl_common.h"
 
+#include "core/backends/onednn/float16_kernels.h"
 #include "core/base/memory.h"
 #include "core/base/text.h"
 
@@ -24,6 +25,8 @@ std::optional<Type> dnnlType(DType type)
         return Type::f32;
     case DType::BF16:
         return Type::bf16;
+    case DType::F16:
+        return hasNativeFloat16() ? std::optional(Type::f16) : std::nullopt;
     case DType::I32:
         return Type::s32;
     case DType::I8:
@@ -42,6 +45,8 @@ DType dtypeOf(Type type)
         return DType::F32;
     case Type::bf16:
         return DType::BF16;
+    case Type::f16:
+        return DType::F16;
     case Type::s32:
         return DType::I32;
     case Type::s8:

@@ -21,7 +21,7 @@ using Type = dnnl::memory::data_type;
 
 const dnnl::engine &cpu();
 
-/// Nothing for a type that oneDNN's CPU kernels do not take (float16 among them: it is emulated above).
+/// Nothing for a type that oneDNN's CPU kernels do not take (float16 where the processor has none: it is emulated above).
 std::optional<Type> dnnlType(tensor::DType type);
 tensor::DType dtypeOf(Type type);
 

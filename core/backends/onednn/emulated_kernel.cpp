@@ -1,6 +1,7 @@
 #include "core/backends/onednn/emulated_kernel.h"
 
 #include "core/backends/onednn/dnnl_common.h"
+#include "core/backends/onednn/float16_kernels.h"
 #include "core/backends/onednn/scratch.h"
 #include "core/base/memory.h"
 #include "core/kernels/buffer.h"
@@ -99,7 +100,8 @@ private:
 
 bool isEmulated(DType type)
 {
-    return type == DType::F16 || tensor::isForAnalysis(type) || (type == DType::BF16 && !hasNativeBfloat16());
+    return (type == DType::F16 && !hasNativeFloat16()) || tensor::isForAnalysis(type)
+        || (type == DType::BF16 && !hasNativeBfloat16());
 }
 
 Result<std::optional<kernels::Operation>> widened(const kernels::Operation &operation)

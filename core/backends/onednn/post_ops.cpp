@@ -167,9 +167,9 @@ Place resultPlace(Emitter &emitter, plan::ValueId value, const Desc &desc, const
 Result<Type> floatType(const Emitter &emitter, plan::ValueId value)
 {
     const auto type = dnnlType(emitter.desc(value).dtype);
-    if (type != Type::f32 && type != Type::bf16)
+    if (type != Type::f32 && type != Type::bf16 && type != Type::f16)
         return unsupported("plan",
-                           "oneDNN computes in float32 and bfloat16, not "
+                           "oneDNN computes in float32 and 16 bit that the processor has, not "
                                + std::string(tensor::nameOf(emitter.desc(value).dtype)));
     return *type;
 }
