@@ -209,14 +209,18 @@ void TestCliHardware::thisMachineIsMeasuredOnce()
     const CliOutcome here = callCli({"hardware", "this", "--json"});
     if (here.code == 3)
         QSKIP("no description is of this machine");
+    if (!here.json().contains("measured"))
+        QSKIP("this build has no latency plans");
     const json measured = here.json().at("measured");
-    for (const char *unit : {"conv", "gemm"})
-        QVERIFY(measured.at("speed").at(unit).at("int8").get<double>() > 0);
+    for (const json &types : measured.at("speed")) {
+        for (const json &speed : types)
+            QVERIFY(speed.get<double>() > 0);
+    }
     QCOMPARE(callCli({"hardware", "this", "--json"}).json().at("measured"), measured);
     QVERIFY(callCli({"hardware", "this"}).out.contains("times as fast as float32, on"));
     const json report = converted({"--target", "bfloat16", "--hardware", "this"});
     const json &rate = report.at("rates").at("conv").at("measured");
-    QCOMPARE(rate, measured.at("speed").at("conv").value("bf16", json()));
+    QCOMPARE(rate, measured.at("speed").value("conv", json::object()).value("bf16", json()));
     QCOMPARE(callCli({"hardware", "avx2", "--measure"}).code, 2);
 
     // What is kept is a description like any other.
