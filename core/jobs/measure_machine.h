@@ -13,7 +13,7 @@ namespace halftone::jobs {
 Result<hardware::Measurement> measureMachine(const Progress &progress = {});
 
 /// Measures this machine and keeps that (hardware::keepMeasurement()), where it is described and no measurement is kept.
-/// fails: as measureMachine()
+/// fails: as measureMachine(), but for a build or machine without latency plans, which stays unmeasured
 Result<void> ensureMeasured(const Progress &progress = {});
 
 } // namespace halftone::jobs

@@ -82,10 +82,10 @@ private:
     /// Needs: m_term[id] is not kFixed.
     const Choice &choiceOf(NodeId id) const { return m_problem.choices[m_term[id] - CastProblem::kFirst]; }
     void weighByTime(Choice &choice) const;
-    Reads reads() const;
+    Reads reads();
     std::vector<bool> tensorsThatMatter() const;
+    bool mayBeStored(NodeId node, std::uint32_t output) const;
     void addTensors();
-    void addTensor(std::uint32_t output, Reads &reads);
     void requireReaders(std::uint32_t output, const CastProblem::Tensor &tensor);
     std::int64_t bytesOfCast(std::uint32_t output) const;
     bool isFused(std::uint32_t output) const;
@@ -100,6 +100,7 @@ private:
     std::vector<std::optional<Moves>> m_moves; ///< by OpIndex, as far as asked
     std::vector<Term> m_term; ///< by NodeId
     std::vector<bool> m_isReadHalf; ///< by output: an operator that has no choice reads it in the target type
+    std::vector<bool> m_isReadOtherwise; ///< by output: in the half that is not the target
     std::vector<std::uint32_t> m_tied; ///< of the node at hand
     std::vector<Term> m_needed; ///< terms that the node at hand needs in 16 bit, to be so itself
     std::optional<ChipClock> m_clock; ///< times are weighed
@@ -258,13 +259,16 @@ std::vector<bool> Poser::tensorsThatMatter() const
     return matters;
 }
 
-Reads Poser::reads() const
+Reads Poser::reads()
 {
+    m_isReadOtherwise.assign(m_plan.value.size(), false);
     const std::vector<bool> matters = tensorsThatMatter();
     std::vector<std::pair<std::uint32_t, Term>> reads;
     const auto note = [&](const Entry &entry, DType type, Term term) {
         const std::uint32_t output = m_plan.output(m_plan.valueOf(entry));
-        if (matters[output] && (type == DType::F32 || type == m_context.target))
+        if (type != DType::F32 && type != m_context.target)
+            m_isReadOtherwise[output] = m_isReadOtherwise[output] || rewrite::isCastable(type);
+        else if (matters[output])
             reads.emplace_back(output, term);
     };
     for (const NodeId id : m_plan.order) {
@@ -307,6 +311,13 @@ void Poser::requireReaders(std::uint32_t output, const CastProblem::Tensor &tens
         m_problem.required.emplace_back(tensor.producer, reader);
 }
 
+/// May the variable come in T where all that read it want that? One that is in T already is never widened.
+bool Poser::mayBeStored(NodeId node, std::uint32_t output) const
+{
+    return m_source.isVariable(node) && (*m_context.isStorable)[node] && m_plan.native[output] == DType::F32
+        && !m_isReadOtherwise[output];
+}
+
 void Poser::addTensors()
 {
     Reads all = reads();
@@ -319,7 +330,7 @@ void Poser::addTensors()
             output, termOf(native), all.first(output), all.count(output), bytesOfCast(output), 0};
         if (m_term[node] != kFixed && native == choiceOf(node).type)
             tensor.producer = m_term[node];
-        else if (m_source.isVariable(node) && (*m_context.isStorable)[node])
+        else if (mayBeStored(node, output))
             tensor.producer
                 = CastProblem::kFirst + static_cast<Term>(m_problem.choices.size()) + m_problem.variables++;
         m_problem.tensors.push_back(tensor);

@@ -106,7 +106,8 @@ bool Retyping::tie(NodeId id, DType type)
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const DType read = m_plan.reads[m_plan.firstInput[id] + i];
         if (rewrite::isCastable(read) && m_in[i] == type) {
-            if (!rewrite::isCastable(m_plan.nativeOf(inputs[i])) || m_rules.isMutable(id, i))
+            if (read != type
+                && (!rewrite::isCastable(m_plan.nativeOf(inputs[i])) || m_rules.isMutable(id, i)))
                 return false;
             m_tied.push_back(i);
         } else {

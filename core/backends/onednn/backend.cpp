@@ -41,7 +41,7 @@ public:
             || (isCode && !addsExactly())) // products of codes fall back to the reference then
             return kernels::Support::Emulated;
         return isCode || type == DType::F32 || tensor::isHalf(type) ? kernels::Support::Native
-                                                                   : kernels::Support::No;
+                                                                    : kernels::Support::No;
     }
 
     Result<std::unique_ptr<kernels::Kernel>> prepare(const kernels::Operation &operation) const override
