@@ -129,7 +129,7 @@ def cases():
     yield "qlinear_conv", "QLinearConv", [codes(1, 2, 4, 4), scale, zero, codes(2, 2, 2, 2), scale, np.uint8(100), np.float32(0.3), np.uint8(9)], {}
     twice = np.array([[2, 1, 1], [0, 5, 5], [2, 1, 1], [0, 4, 5]], "float32")
     yield "unique", "Unique", [np.array([2, 1, 1, 3, 4, 3], "float32")], {}, 21, 4
-    yield "unique_as_met", "Unique", [np.array([2, 1, 1, 3, 4, 3], "int32")], {"sorted": 0}, 21, 4
+    yield "unique_as_met", "Unique", [np.array([2, 1, 1, 3, 4, 3], "int64")], {"sorted": 0}, 21, 4
     yield "unique_rows", "Unique", [twice], {"axis": 0}, 21, 4
     yield "unique_columns", "Unique", [twice], {"axis": -1}, 21, 1
     for window in ("HannWindow", "HammingWindow", "BlackmanWindow"):
