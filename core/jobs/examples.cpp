@@ -49,8 +49,8 @@ std::string rulesPath(const ExampleOptions &options, const std::string &modelPat
 class Arrays final : public ExampleSource
 {
 public:
-    static Result<std::unique_ptr<ExampleSource>> open(const ExampleOptions &options,
-                                                       const graph::Graph &graph)
+    static Result<std::unique_ptr<ExampleSource>>
+    open(const ExampleOptions &options, const graph::Graph &graph, const std::string &modelPath)
     {
         auto source = std::make_unique<Arrays>();
         HALFTONE_TRY(std::vector<io::NamedTensor> arrays, io::readNpz(options.inputs));
@@ -65,7 +65,8 @@ public:
             } else {
                 const std::vector<std::string_view> all(names.begin(), names.end());
                 return inFile(badInput(array.name,
-                                       "the model has no input of this name"
+                                       (modelPath.empty() ? "the model" : modelPath)
+                                           + ": inputs: none has this name"
                                            + didYouMean(nearestNames(array.name, all))),
                               options.inputs);
             }
@@ -189,7 +190,7 @@ Result<std::unique_ptr<ExampleSource>> openExamples(const ExampleOptions &option
 {
     if (std::error_code none; std::filesystem::is_directory(options.inputs, none))
         return Pictures::open(options, graph, modelPath);
-    return Arrays::open(options, graph);
+    return Arrays::open(options, graph, modelPath);
 }
 
 const std::string &labelsFile(const ExampleOptions &options)
