@@ -58,6 +58,16 @@ std::string shortened(const std::string &name)
     return name.substr(0, first) + "…" + name.substr(last);
 }
 
+/// The multiples of a step from the first at or above `least` to `most`.
+std::vector<double> gridLines(double least, double most, double step)
+{
+    const double first = std::ceil(least / step - 1e-9); // what rounds up is that multiple itself
+    std::vector<double> lines(static_cast<std::size_t>(std::floor(most / step + 0.5) - first) + 1);
+    for (std::size_t i = 0; i < lines.size(); ++i)
+        lines[i] = (first + static_cast<double>(i)) * step;
+    return lines;
+}
+
 /// An axis from one round number to another.
 struct Axis
 {
@@ -102,11 +112,11 @@ std::string circle(const PlanePoint &point, const Axis &x, const Axis &y, double
 std::string gridOf(const Axis &x, const Axis &y)
 {
     std::string svg;
-    for (double value = y.least; value <= y.most + y.step / 2; value += y.step)
+    for (const double value : gridLines(y.least, y.most, y.step))
         svg += "<path stroke=\"var(--line)\" d=\"M" + number(x.from) + ' ' + number(y.at(value)) + 'H'
             + number(x.to) + "\"/><text text-anchor=\"end\" x=\"" + number(x.from - 6) + "\" y=\""
             + number(y.at(value) + 4) + "\">" + number(value, "%g") + "</text>";
-    for (double value = x.least; value <= x.most + x.step / 2; value += x.step)
+    for (const double value : gridLines(x.least, x.most, x.step))
         svg += "<path stroke=\"var(--line)\" d=\"M" + number(x.at(value)) + ' ' + number(y.from) + 'V'
             + number(y.to) + "\"/><text text-anchor=\"middle\" x=\"" + number(x.at(value)) + "\" y=\""
             + number(y.from + 16) + "\">" + number(value, "%g") + "</text>";
@@ -180,7 +190,7 @@ std::string linePlot(const std::vector<Mark> &marks, const std::string &axis)
     const double spacing
         = (kWidth - kLeft - kEdge) / static_cast<double>(std::max<std::size_t>(marks.size(), 2) - 1);
     std::string svg = open(kHeight) + "<title>" + markupText(axis) + "</title>";
-    for (double value = std::ceil(least / step) * step; value <= most + step / 2; value += step)
+    for (const double value : gridLines(least, most, step))
         svg += "<path stroke=\"var(--line)\" d=\"M" + number(kLeft) + ' ' + number(y(value)) + 'H'
             + number(kWidth - kEdge) + "\"/><text text-anchor=\"end\" x=\"" + number(kLeft - 6) + "\" y=\""
             + number(y(value) + 4) + "\">" + number(value, "%g") + "</text>";

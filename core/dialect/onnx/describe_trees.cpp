@@ -216,7 +216,9 @@ std::int64_t columnsOf(NodeReader &in)
 std::vector<double> tensorValues(NodeReader &in, std::string_view key)
 {
     const tensor::Tensor *const held = in.tensor(key);
-    std::vector<double> values(held ? held->elementCount() : 0);
+    if (!held)
+        return {};
+    std::vector<double> values(held->elementCount());
     if (!values.empty())
         tensor::widen(held->dtype(), held->bytes().data(), values.size(), values.data());
     return values;
