@@ -17,7 +17,7 @@ namespace {
 constexpr double kTimedSeconds = 0.1; // of each network's steps
 constexpr double kVersusSeconds = 0.25; // of each network in turns with float32
 constexpr std::size_t kFewestPairs = 9; // of runs, for an interval
-constexpr int kLongest = 2; // times as long, where runs differ much
+constexpr std::size_t kLongest = 2; // times as long, where runs differ much
 constexpr double kNarrow = 0.03; // of a network's time, on either side
 constexpr double kUnfittedNanoseconds = 0.15; // an element, where nothing was converted: 6 bytes at 40 GB/s
 
@@ -114,10 +114,11 @@ struct ModelOracle::State
         const auto found = std::ranges::find(known, *snapshot.policy, &Known::first);
         if (found != known.end() && isNarrow(found->second))
             return found->second;
-        for (int longer = 1;; longer *= 2) {
+        for (std::size_t longer = 1;; longer *= 2) {
             HALFTONE_TRY(profile::Versus versus,
                          meter.versus(snapshot,
-                                      optionsFor(longer * kVersusSeconds, kFewestPairs, 60 * longer),
+                                      optionsFor(static_cast<double>(longer) * kVersusSeconds, kFewestPairs,
+                                                 60 * longer),
                                       progress));
             versus = forAnotherMedian(versus);
             if (isNarrow(versus) || longer >= kLongest)

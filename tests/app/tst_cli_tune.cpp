@@ -190,21 +190,26 @@ void TestCliTune::errorsAreTheSameWithAnyThreadsAndBatches()
 /// At any moment, within a second, with what was found and a record to go on from.
 void TestCliTune::whoInterruptsWaitsLessThanASecond()
 {
-    for (const unsigned long milliseconds : {400U, 900U, 1700U}) {
+    for (const int milliseconds : {400, 900, 1700}) {
         QTemporaryDir folder;
         QProcess process;
         QStringList call = tuneOf(kSample, folder.filePath("f.json"), {"--state", folder.filePath("s.json")});
         call[call.indexOf("--examples") + 1] = "500"; // one evaluation takes long
         process.start(QStringLiteral(HALFTONE_CLI), call);
         QVERIFY(process.waitForStarted());
-        QThread::msleep(milliseconds);
+        if (process.waitForFinished(milliseconds)) {
+            QVERIFY(milliseconds > 400); // a quick machine was done: nothing is left to interrupt
+            return;
+        }
         QElapsedTimer clock;
         clock.start();
         ::kill(static_cast<pid_t>(process.processId()), SIGINT);
         QVERIFY(process.waitForFinished());
         QVERIFY2(clock.elapsed() < 1000, qPrintable(QString::number(clock.elapsed())));
-        if (QFile::exists(folder.filePath("f.json")))
-            QCOMPARE(jsonIn(folder.filePath("f.json"))["stopped_by"], json("cancelled"));
+        if (QFile::exists(folder.filePath("f.json"))) {
+            const json why = jsonIn(folder.filePath("f.json"))["stopped_by"];
+            QVERIFY(why == "cancelled" || (milliseconds > 400 && why == "done")); // at that very moment
+        }
     }
 }
 

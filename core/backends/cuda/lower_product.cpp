@@ -137,8 +137,7 @@ Result<void> lowerConv(Emitter &emitter, const ops::Conv &op)
     std::optional<BufferId> bias;
     if (conv.bias)
         bias = conv.bias->buffer;
-    const auto done
-        = byLibrary(emitter, std::move(desc), {conv.data.buffer, conv.weight.buffer}, bias, conv.to);
+    auto done = byLibrary(emitter, std::move(desc), {conv.data.buffer, conv.weight.buffer}, bias, conv.to);
     if (done.ok() || done.error().code != Errc::Unsupported || isBetterTakenApart(emitter))
         return done;
     return ownConvolution(emitter, conv, convolutionText(conv.text, conv.weightView), "convolution");
@@ -178,8 +177,8 @@ Result<void> lowerMatrices(Emitter &emitter, const MatrixNode &matrices)
     std::optional<BufferId> bias;
     if (matrices.bias)
         bias = matrices.bias->buffer;
-    const auto done = byLibrary(emitter, {.a = matrices.a, .b = matrices.b, .c = matrices.c},
-                                {matrices.left.buffer, matrices.right.buffer}, bias, matrices.to);
+    auto done = byLibrary(emitter, {.a = matrices.a, .b = matrices.b, .c = matrices.c},
+                          {matrices.left.buffer, matrices.right.buffer}, bias, matrices.to);
     if (done.ok() || done.error().code != Errc::Unsupported || isBetterTakenApart(emitter))
         return done;
     HALFTONE_TRY(auto epilogue, emitter.epilogueOf(emitter.node()));

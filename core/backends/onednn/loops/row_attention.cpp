@@ -14,7 +14,7 @@
 namespace halftone::backends::onednn {
 namespace {
 
-constexpr std::int64_t kScoresAtOnce = 128 * 1024; ///< float32, which stay in the second cache
+constexpr std::int64_t kScoresAtOnce = 131072; ///< float32, which stay in the second cache
 constexpr std::int64_t kFewestRows = 16;
 constexpr std::int64_t kTasksForEach = 4; ///< thread, so that all end together
 
