@@ -56,6 +56,7 @@ Result<void> byLibrary(Emitter &emitter, ProductDesc desc, std::vector<BufferId>
         buffers.push_back(residual.buffer);
     }
     desc.activation = fusion->activation;
+    desc.ceiling = fusion->ceiling;
     desc.allowsTf32 = emitter.options().allowsTf32;
     HALFTONE_TRY(std::unique_ptr<Product> product, emitter.program().gpu().prepare(desc));
     buffers.push_back(to.buffer);
@@ -84,7 +85,10 @@ template <class Op>
 Result<ConvNode> convNode(Emitter &emitter, const Op &op, Order order)
 {
     const PlanNode &node = emitter.node();
-    HALFTONE_TRY(const Place data, emitter.read(node.inputs[0]));
+    const bool isFirst = op.layout == ops::Layout::ChannelsFirst;
+    HALFTONE_TRY(const Place data, // libraries want all of it in one order
+                 emitter.program().gpu().hasLibraries() && isFirst ? emitter.readAs(node.inputs[0], order)
+                                                                   : emitter.read(node.inputs[0]));
     HALFTONE_TRY(
         const Place weight,
         emitter.readAs(node.inputs[1], op.layout == ops::Layout::ChannelsFirst ? order : Order::Plain));

@@ -1,6 +1,7 @@
 #include "core/backends/cuda/product.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace halftone::backends::cuda {
 namespace {
@@ -24,6 +25,15 @@ Activation activationOf(const ops::Operator &op)
                                            : Activation::None;
 }
 
+/// ReLU that is cut at the top: Clip from 0.
+std::optional<double> ceilingOf(const ops::Operator &op)
+{
+    const auto function = ops::elementFunction(op);
+    const bool isCut = function && function->kind == ops::ElementFunction::Kind::Clip && function->alpha == 0
+        && function->beta > 0 && std::isfinite(function->beta);
+    return isCut ? std::optional(static_cast<double>(function->beta)) : std::nullopt;
+}
+
 double bytesOf(const View &view)
 {
     double count = 1;
@@ -41,7 +51,8 @@ std::optional<Fusion> fusionOf(const plan::PlanGraph &graph, const plan::PlanNod
         if (fusion.activation != Activation::None)
             return std::nullopt;
         if (post.operand == plan::kNoValue) {
-            fusion.activation = activationOf(post.op);
+            fusion.ceiling = ceilingOf(post.op);
+            fusion.activation = fusion.ceiling ? Activation::Relu : activationOf(post.op);
             if (fusion.activation == Activation::None)
                 return std::nullopt;
             continue;

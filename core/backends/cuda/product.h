@@ -37,6 +37,7 @@ struct ProductDesc
     bool hasBias = false; ///< of c's type: one value a channel, or a column
     std::optional<View> residual{}; ///< dims of `c`
     Activation activation = Activation::None;
+    std::optional<double> ceiling{}; ///< of ReLU: what it is cut at
     bool allowsTf32 = false;
 };
 
@@ -55,6 +56,7 @@ struct Fusion
 {
     plan::ValueId residual = plan::kNoValue;
     Activation activation = Activation::None;
+    std::optional<double> ceiling{}; ///< of ReLU
 };
 /// Nothing where the post-operations are others, or in another order, or the residual has not the result's type and shape.
 std::optional<Fusion> fusionOf(const plan::PlanGraph &graph, const plan::PlanNode &node);

@@ -279,7 +279,7 @@ Result<BlasProduct> blasProduct(const ProductDesc &desc)
 {
     if (desc.isConvolution || !blasType(desc.a.dtype) || desc.a.dtype != desc.b.dtype
         || !blasType(desc.c.dtype) || (desc.a.dtype != desc.c.dtype && desc.c.dtype != DType::F32)
-        || !epilogueOf(desc.activation, desc.hasBias))
+        || !epilogueOf(desc.activation, desc.hasBias) || desc.ceiling)
         return unsupported("cuda", "cuBLASLt does not compute this product");
     const std::size_t rank = desc.c.dims.size();
     const std::int64_t batch = countOf(std::span(desc.c.dims).first(rank - 2));

@@ -1,8 +1,6 @@
 #include "core/backends/cuda/toolkit/dnn.h"
 
-#include "core/backends/cuda/toolkit/shared_library.h"
-
-#include <cudnn.h>
+#include "core/backends/cuda/toolkit/dnn_graph.h"
 
 #include <algorithm>
 #include <array>
@@ -12,152 +10,33 @@ namespace {
 
 using tensor::DType;
 
-// clang-format off
-#define HALFTONE_DNN_CALLS(X) \
-    X(cudnnCreate) X(cudnnSetStream) X(cudnnGetErrorString) X(cudnnBackendCreateDescriptor) X(cudnnBackendDestroyDescriptor) \
-    X(cudnnBackendSetAttribute) X(cudnnBackendGetAttribute) X(cudnnBackendFinalize) X(cudnnBackendExecute)
-// clang-format on
-
-struct DnnCalls
-{
-#define HALFTONE_CALL(name) decltype(&::name) name = nullptr;
-    HALFTONE_DNN_CALLS(HALFTONE_CALL)
-#undef HALFTONE_CALL
-
-    Result<void> check(cudnnStatus_t status, const std::string &what) const
-    {
-        if (status == CUDNN_STATUS_SUCCESS)
-            return {};
-        return unsupported("cuda", "cuDNN: " + what + ": " + cudnnGetErrorString(status));
-    }
-};
-
 constexpr std::int64_t kMostWorkspace = std::int64_t{256} << 20U;
-constexpr std::int64_t kConfigurations = 16; ///< that are tried
+constexpr std::int64_t kConfigurations = 16; ///< that are tried of each heuristic
 
-/// One of cuDNN's descriptors; attributes are set, then it is finished.
-class Descriptor
+/// What plans are made for: the device of a handle, or one that is described.
+struct Target
 {
-public:
-    Descriptor(const DnnCalls &calls, cudnnBackendDescriptorType_t type)
-        : m_calls(&calls)
-        , m_failure(calls.check(calls.cudnnBackendCreateDescriptor(type, &m_handle), "a descriptor"))
-    {
-    }
-    Descriptor(Descriptor &&other) noexcept
-        : m_calls(other.m_calls)
-        , m_handle(std::exchange(other.m_handle, nullptr))
-        , m_failure(std::move(other.m_failure))
-    {
-    }
-    Descriptor &operator=(Descriptor &&other) noexcept
-    {
-        std::swap(m_handle, other.m_handle);
-        std::swap(m_failure, other.m_failure);
-        return *this;
-    }
-    ~Descriptor()
-    {
-        if (m_handle != nullptr)
-            m_calls->cudnnBackendDestroyDescriptor(m_handle);
-    }
+    cudnnHandle_t handle = nullptr;
+    std::optional<Descriptor> device;
 
-    cudnnBackendDescriptor_t handle() const { return m_handle; }
-
-    Descriptor &set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, std::int64_t count,
-                    const void *values)
+    void tell(Descriptor &descriptor, std::optional<cudnnBackendAttributeName_t> asHandle,
+              std::optional<cudnnBackendAttributeName_t> asDevice) const
     {
-        if (m_failure.ok())
-            m_failure = m_calls->check(m_calls->cudnnBackendSetAttribute(m_handle, name, type, count, values),
-                                       "an attribute");
-        return *this;
+        if (device && asDevice)
+            descriptor.set(*asDevice, *device);
+        else if (!device && asHandle)
+            descriptor.set(*asHandle, CUDNN_TYPE_HANDLE, 1, &handle);
     }
-    Descriptor &set(cudnnBackendAttributeName_t name, const Descriptor &other)
-    {
-        const cudnnBackendDescriptor_t handle = other.handle();
-        return set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &handle);
-    }
-    Descriptor &set(cudnnBackendAttributeName_t name, const Dims &values)
-    {
-        return set(name, CUDNN_TYPE_INT64, static_cast<std::int64_t>(values.size()), values.data());
-    }
-    Descriptor &set(cudnnBackendAttributeName_t name, std::int64_t value)
-    {
-        return set(name, CUDNN_TYPE_INT64, 1, &value);
-    }
-
-    Result<void> finish()
-    {
-        HALFTONE_CHECK(m_failure);
-        return m_calls->check(m_calls->cudnnBackendFinalize(m_handle), "a graph that it does not take");
-    }
-
-private:
-    const DnnCalls *m_calls;
-    cudnnBackendDescriptor_t m_handle = nullptr;
-    Result<void> m_failure;
 };
 
-std::optional<cudnnDataType_t> dnnType(DType type)
-{
-    switch (type) {
-    case DType::F32:
-        return CUDNN_DATA_FLOAT;
-    case DType::F16:
-        return CUDNN_DATA_HALF;
-    case DType::BF16:
-        return CUDNN_DATA_BFLOAT16;
-    default:
-        return std::nullopt;
-    }
-}
-
-std::optional<cudnnPointwiseMode_t> modeOf(Activation activation)
-{
-    switch (activation) {
-    case Activation::Relu:
-        return CUDNN_POINTWISE_RELU_FWD;
-    case Activation::GeluErf:
-        return CUDNN_POINTWISE_GELU_FWD;
-    case Activation::GeluTanh:
-        return CUDNN_POINTWISE_GELU_APPROX_TANH_FWD;
-    case Activation::Sigmoid:
-        return CUDNN_POINTWISE_SIGMOID_FWD;
-    case Activation::Tanh:
-        return CUDNN_POINTWISE_TANH_FWD;
-    case Activation::Swish:
-        return CUDNN_POINTWISE_SWISH_FWD;
-    case Activation::None:
-        break;
-    }
-    return std::nullopt;
-}
-
-/// cuDNN knows no tensors of three axes: a spatial axis of 1 is put behind the channels.
-View withTwoSpatial(View view)
-{
-    if (view.dims.size() != 3)
-        return view;
-    view.dims.insert(view.dims.begin() + 2, 1);
-    view.strides.insert(view.strides.begin() + 2, view.strides[2] * view.dims[3]);
-    return view;
-}
-
-/// The same of a list by spatial axis.
-Dims withTwoSpatial(Dims values, std::int64_t neutral)
-{
-    if (values.size() == 1)
-        values.insert(values.begin(), neutral);
-    return values;
-}
-
-/// A convolution as a graph of operations, and the plan that computes it.
+/// A graph's plan.
 class DnnKernel final : public Product
 {
 public:
-    DnnKernel(const DnnCalls &calls, cudnnHandle_t handle)
+    DnnKernel(const DnnCalls &calls, const Target &target)
         : m_calls(calls)
-        , m_handle(handle)
+        , m_target(target)
+        , m_graph(calls)
         , m_plan(calls, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)
     {
     }
@@ -167,16 +46,18 @@ public:
 
     Result<void> prepare(const ProductDesc &desc)
     {
-        HALFTONE_CHECK(addOperations(desc));
-        std::vector<cudnnBackendDescriptor_t> operations;
-        for (const Descriptor &operation : m_operations)
-            operations.push_back(operation.handle());
+        HALFTONE_TRY(m_name, describeConvolution(m_graph, desc));
+        const auto operations = m_graph.operations();
         Descriptor graph(m_calls, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
-        graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &m_handle)
-            .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                 static_cast<std::int64_t>(operations.size()), operations.data());
+        m_target.tell(graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, std::nullopt);
+        graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+                  static_cast<std::int64_t>(operations.size()), operations.data());
         HALFTONE_CHECK(graph.finish());
-        return choose(graph, desc.a.dtype == DType::F32 && !desc.allowsTf32);
+        const bool isExact = desc.a.dtype == DType::F32 && !desc.allowsTf32;
+        for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
+            if (choose(graph, mode, isExact))
+                return {};
+        return unsupported("cuda", "cuDNN has no engine for this convolution");
     }
 
     Result<void> enqueue(std::span<std::byte *const> arguments, std::byte *workspace) override
@@ -184,136 +65,18 @@ public:
         std::vector<void *> pointers(arguments.begin(), arguments.end());
         void *const scratch = workspace;
         Descriptor pack(m_calls, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-        pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, m_ids)
+        pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, m_graph.ids())
             .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR,
                  static_cast<std::int64_t>(pointers.size()), pointers.data())
             .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &scratch);
         HALFTONE_CHECK(pack.finish());
-        return m_calls.check(m_calls.cudnnBackendExecute(m_handle, m_plan.handle(), pack.handle()),
-                             "a convolution");
+        return m_calls.check(m_calls.cudnnBackendExecute(m_target.handle, m_plan.handle(), pack.handle()),
+                             m_name);
     }
 
 private:
-    /// One that is fed gets the next place among the arguments; another lives within the graph, in float32.
-    Result<std::size_t> addTensor(const View &view, bool isVirtual)
-    {
-        const cudnnDataType_t type = isVirtual ? CUDNN_DATA_FLOAT : *dnnType(view.dtype);
-        const std::int64_t id = static_cast<std::int64_t>(m_tensors.size()) + 1;
-        Descriptor tensor(m_calls, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-        tensor.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type)
-            .set(CUDNN_ATTR_TENSOR_DIMENSIONS, view.dims)
-            .set(CUDNN_ATTR_TENSOR_STRIDES, view.strides)
-            .set(CUDNN_ATTR_TENSOR_UNIQUE_ID, id)
-            .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, 16)
-            .set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1, &isVirtual);
-        HALFTONE_CHECK(tensor.finish());
-        m_tensors.push_back(std::move(tensor));
-        if (!isVirtual)
-            m_ids.push_back(id);
-        return m_tensors.size() - 1;
-    }
-
-    Result<void> addConvolution(const ProductDesc &desc, std::size_t data, std::size_t weight,
-                                std::size_t result)
-    {
-        const cudnnDataType_t compute = CUDNN_DATA_FLOAT;
-        const cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
-        const Dims stride = withTwoSpatial(desc.stride, 1);
-        Descriptor convolution(m_calls, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
-        convolution.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &compute)
-            .set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode)
-            .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, withTwoSpatial(desc.dilate, 1))
-            .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, stride)
-            .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, withTwoSpatial(desc.padBegin, 0))
-            .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, withTwoSpatial(desc.padEnd, 0))
-            .set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, static_cast<std::int64_t>(stride.size()));
-        HALFTONE_CHECK(convolution.finish());
-        const float one = 1;
-        const float zero = 0;
-        Descriptor operation(m_calls, CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR);
-        operation.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, convolution)
-            .set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, m_tensors[data])
-            .set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, m_tensors[weight])
-            .set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, m_tensors[result])
-            .set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, CUDNN_TYPE_FLOAT, 1, &one)
-            .set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, CUDNN_TYPE_FLOAT, 1, &zero);
-        HALFTONE_CHECK(operation.finish());
-        m_parts.push_back(std::move(convolution));
-        m_operations.push_back(std::move(operation));
-        return {};
-    }
-
-    /// second  nothing for a function of one tensor
-    Result<void> addPointwise(cudnnPointwiseMode_t mode, std::size_t first, std::optional<std::size_t> second,
-                              std::size_t result)
-    {
-        const cudnnDataType_t compute = CUDNN_DATA_FLOAT;
-        Descriptor pointwise(m_calls, CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
-        pointwise.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode)
-            .set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1, &compute);
-        HALFTONE_CHECK(pointwise.finish());
-        Descriptor operation(m_calls, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
-        operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, pointwise)
-            .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, m_tensors[first])
-            .set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, m_tensors[result]);
-        if (second)
-            operation.set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, m_tensors[*second]);
-        HALFTONE_CHECK(operation.finish());
-        m_parts.push_back(std::move(pointwise));
-        m_operations.push_back(std::move(operation));
-        return {};
-    }
-
-    /// Tensors that are fed come in the order of the arguments: data, weight[, bias][, residual], result.
-    Result<void> addOperations(const ProductDesc &desc)
-    {
-        const View c = withTwoSpatial(desc.c);
-        HALFTONE_TRY(const std::size_t data, addTensor(withTwoSpatial(desc.a), false));
-        HALFTONE_TRY(const std::size_t weight, addTensor(withTwoSpatial(desc.b), false));
-        struct Stage
-        {
-            cudnnPointwiseMode_t mode;
-            std::optional<std::size_t> operand;
-        };
-        std::vector<Stage> stages;
-        m_name = "cuDNN convolution";
-        if (desc.hasBias) {
-            View bias{c.dtype, Dims(c.dims.size(), 1), Dims(c.dims.size(), 1), 0};
-            bias.dims[1] = c.dims[1];
-            bias.strides[0] = c.dims[1];
-            std::fill(bias.strides.begin() + 2, bias.strides.end(), c.dims[1]);
-            HALFTONE_TRY(const std::size_t operand, addTensor(bias, false));
-            stages.push_back({CUDNN_POINTWISE_ADD, operand});
-            m_name += " + bias";
-        }
-        if (desc.residual) {
-            HALFTONE_TRY(const std::size_t operand, addTensor(withTwoSpatial(*desc.residual), false));
-            stages.push_back({CUDNN_POINTWISE_ADD, operand});
-            m_name += " + residual";
-        }
-        if (const auto mode = modeOf(desc.activation)) {
-            stages.push_back({*mode, std::nullopt});
-            m_name += " + activation";
-        }
-        HALFTONE_TRY(const std::size_t result, addTensor(c, false));
-        std::size_t current = result;
-        if (!stages.empty()) {
-            HALFTONE_TRY(current, addTensor(c, true));
-        }
-        HALFTONE_CHECK(addConvolution(desc, data, weight, current));
-        for (std::size_t k = 0; k < stages.size(); ++k) {
-            std::size_t next = result;
-            if (k + 1 < stages.size()) {
-                HALFTONE_TRY(next, addTensor(c, true));
-            }
-            HALFTONE_CHECK(addPointwise(stages[k].mode, current, stages[k].operand, next));
-            current = next;
-        }
-        return {};
-    }
-
-    /// Does the configuration's engine round more than was asked for? TF32 is what tensor cores make of float32.
-    bool isTooCoarse(const Descriptor &configuration) const
+    /// Does the configuration's engine round more than was asked for? Sums are float32's; TF32 is what tensor cores make of it.
+    bool isTooCoarse(const Descriptor &configuration, bool isExact) const
     {
         Descriptor engine(m_calls, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
         cudnnBackendDescriptor_t handle = engine.handle();
@@ -327,20 +90,24 @@ private:
                                              CUDNN_TYPE_NUMERICAL_NOTE, notes.size(), &count, notes.data())
             != CUDNN_STATUS_SUCCESS)
             return true;
-        return std::any_of(notes.begin(), notes.begin() + count, [](cudnnBackendNumericalNote_t note) {
-            return note == CUDNN_NUMERICAL_NOTE_TENSOR_CORE
-                || note == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS;
+        return std::any_of(notes.begin(), notes.begin() + count, [isExact](cudnnBackendNumericalNote_t note) {
+            return note == CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION
+                || note == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC
+                || (isExact
+                    && (note == CUDNN_NUMERICAL_NOTE_TENSOR_CORE
+                        || note == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS));
         });
     }
 
-    /// The first of the heuristic's configurations that makes a plan.
-    Result<void> choose(const Descriptor &graph, bool isExact)
+    /// The first of the heuristic's configurations that makes a plan. returns  whether there is one
+    bool choose(const Descriptor &graph, cudnnBackendHeurMode_t mode, bool isExact)
     {
-        const cudnnBackendHeurMode_t mode = CUDNN_HEUR_MODE_A;
         Descriptor heuristic(m_calls, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
         heuristic.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph)
             .set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
-        HALFTONE_CHECK(heuristic.finish());
+        m_target.tell(heuristic, std::nullopt, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP);
+        if (!heuristic.finish().ok())
+            return false;
         std::vector<Descriptor> configurations;
         std::vector<cudnnBackendDescriptor_t> handles;
         for (std::int64_t k = 0; k < kConfigurations; ++k) {
@@ -348,42 +115,39 @@ private:
             handles.push_back(configurations.back().handle());
         }
         std::int64_t count = 0;
-        HALFTONE_CHECK(
-            m_calls.check(m_calls.cudnnBackendGetAttribute(heuristic.handle(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
-                                                           CUDNN_TYPE_BACKEND_DESCRIPTOR, kConfigurations,
-                                                           &count, handles.data()),
-                          "the choice of an engine"));
-        for (std::int64_t k = 0; k < std::min(count, kConfigurations); ++k) {
-            const Descriptor &configuration = configurations[static_cast<std::size_t>(k)];
-            if ((!isExact || !isTooCoarse(configuration)) && makesPlan(configuration))
-                return {};
-        }
-        return unsupported("cuda", "cuDNN has no engine for this convolution");
+        if (m_calls.cudnnBackendGetAttribute(heuristic.handle(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                             CUDNN_TYPE_BACKEND_DESCRIPTOR, kConfigurations, &count,
+                                             handles.data())
+            != CUDNN_STATUS_SUCCESS)
+            return false;
+        return std::any_of(configurations.begin(), configurations.begin() + std::min(count, kConfigurations),
+                           [&](const Descriptor &configuration) {
+                               return !isTooCoarse(configuration, isExact) && makesPlan(configuration);
+                           });
     }
 
     bool makesPlan(const Descriptor &configuration)
     {
         Descriptor plan(m_calls, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-        plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &m_handle)
-            .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
+        m_target.tell(plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP);
+        plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
         std::int64_t count = 0;
+        std::int64_t workspace = 0;
         if (!plan.finish().ok()
             || m_calls.cudnnBackendGetAttribute(plan.handle(), CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
-                                                CUDNN_TYPE_INT64, 1, &count, &m_workspace)
+                                                CUDNN_TYPE_INT64, 1, &count, &workspace)
                 != CUDNN_STATUS_SUCCESS
-            || m_workspace > kMostWorkspace)
+            || workspace > kMostWorkspace)
             return false;
+        m_workspace = workspace;
         m_plan = std::move(plan);
         return true;
     }
 
     const DnnCalls &m_calls;
-    cudnnHandle_t m_handle;
-    std::vector<Descriptor> m_tensors;
-    std::vector<Descriptor> m_parts; ///< what operations refer to
-    std::vector<Descriptor> m_operations;
+    const Target &m_target;
+    DnnGraph m_graph;
     Descriptor m_plan;
-    Dims m_ids; ///< of the tensors that are fed, in the order of the arguments
     std::int64_t m_workspace = 0;
     std::string m_name;
 };
@@ -391,46 +155,65 @@ private:
 class Dnn final : public ProductMaker
 {
 public:
-    explicit Dnn(const DnnCalls &calls)
+    Dnn(const DnnCalls &calls, std::string device)
         : m_calls(calls)
+        , m_device(std::move(device))
     {
     }
 
     Result<std::unique_ptr<Product>> prepare(const ProductDesc &desc, CUstream stream) override
     {
-        const bool isSame = desc.a.dtype == desc.b.dtype && desc.a.dtype == desc.c.dtype
-            && (!desc.residual || desc.residual->dtype == desc.c.dtype);
-        if (!desc.isConvolution || !isSame || !dnnType(desc.a.dtype) || desc.a.offset != 0
-            || desc.c.offset != 0)
+        if (!desc.isConvolution || !takesTypes(desc) || desc.a.offset != 0 || desc.c.offset != 0)
             return unsupported("cuda", "cuDNN does not compute this product");
-        if (m_handle == nullptr)
-            HALFTONE_CHECK(m_calls.check(m_calls.cudnnCreate(&m_handle), "a handle"));
-        HALFTONE_CHECK(m_calls.check(m_calls.cudnnSetStream(m_handle, reinterpret_cast<cudaStream_t>(stream)),
-                                     "the stream"));
-        auto kernel = std::make_unique<DnnKernel>(m_calls, m_handle);
+        HALFTONE_CHECK(m_device.empty() ? enter(stream) : describe());
+        auto kernel = std::make_unique<DnnKernel>(m_calls, m_target);
         HALFTONE_CHECK(kernel->prepare(desc));
         return std::unique_ptr<Product>(std::move(kernel));
     }
 
 private:
+    static bool takesTypes(const ProductDesc &desc)
+    {
+        const DType type = desc.a.dtype;
+        if (type == DType::I8) // exact sums; what they stand for is told behind them
+            return desc.b.dtype == type && desc.c.dtype == DType::I32 && !desc.hasBias && !desc.residual
+                && desc.activation == Activation::None;
+        return tensor::isFloat(type) && dnnType(type) && desc.b.dtype == type && desc.c.dtype == type
+            && (!desc.residual || desc.residual->dtype == type);
+    }
+
+    /// The handle lives as long as the process: what it holds belongs to the device's context.
+    Result<void> enter(CUstream stream)
+    {
+        if (m_target.handle == nullptr)
+            HALFTONE_CHECK(m_calls.check(m_calls.cudnnCreate(&m_target.handle), "a handle"));
+        return m_calls.check(m_calls.cudnnSetStream(m_target.handle, reinterpret_cast<cudaStream_t>(stream)),
+                             "the stream");
+    }
+
+    Result<void> describe()
+    {
+        if (m_target.device)
+            return {};
+        Descriptor device(m_calls, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
+        device.set(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
+                   static_cast<std::int64_t>(m_device.size()) + 1, m_device.c_str());
+        HALFTONE_CHECK(device.finish());
+        m_target.device.emplace(std::move(device));
+        return {};
+    }
+
     DnnCalls m_calls;
-    cudnnHandle_t m_handle
-        = nullptr; ///< lives as long as the process: what it holds belongs to the device's context
+    std::string m_device;
+    Target m_target;
 };
 
 } // namespace
 
-Result<std::shared_ptr<ProductMaker>> loadDnn()
+Result<std::shared_ptr<ProductMaker>> loadDnn(const std::string &device)
 {
-    HALFTONE_TRY(const SharedLibrary library, SharedLibrary::open({"libcudnn.so.9"}));
-    DnnCalls calls;
-    bool isWhole = true;
-#define HALFTONE_CALL(name) isWhole = library.get(#name, calls.name) && isWhole;
-    HALFTONE_DNN_CALLS(HALFTONE_CALL)
-#undef HALFTONE_CALL
-    if (!isWhole)
-        return unsupported("cuda", "cuDNN lacks a function that is used");
-    return std::shared_ptr<ProductMaker>(std::make_shared<Dnn>(calls));
+    HALFTONE_TRY(const DnnCalls calls, loadDnnCalls());
+    return std::shared_ptr<ProductMaker>(std::make_shared<Dnn>(calls, device));
 }
 
 } // namespace halftone::backends::cuda
