@@ -24,6 +24,11 @@ tensor::Shape Dialect::filledShape(const graph::Graph &, const graph::NodeDef &)
     return {};
 }
 
+graph::NodeDefPtr Dialect::withConstant(const graph::NodeDefPtr &node, tensor::Tensor) const
+{
+    return node;
+}
+
 Result<std::optional<tensor::Tensor>> Dialect::constantOf(const graph::NodeDef &) const
 {
     return std::optional<tensor::Tensor>();

@@ -130,6 +130,8 @@ public:
     /// What a node that reads nothing gives, where it holds that itself.
     /// fails: BadInput for a node that should and does not.
     virtual Result<std::optional<tensor::Tensor>> constantOf(const graph::NodeDef &node) const;
+    /// The node with other values. Needs: one for which constantOf() gives some.
+    virtual graph::NodeDefPtr withConstant(const graph::NodeDefPtr &node, tensor::Tensor values) const;
     /// The variable that an array of a parameter file belongs to.
     virtual std::string_view variableOf(std::string_view arrayName) const = 0;
     /// What the array of a variable is called in a parameter file. `isMutable`: some operator writes to it.

@@ -12,7 +12,7 @@ namespace halftone::mixed {
 struct CastContext
 {
     tensor::DType target = tensor::DType::F16;
-    /// By NodeId: a variable that may be stored in the target type when all its readers want that: no cast at run time.
+    /// By NodeId: a variable or constant that may be stored in the target type when all its readers want that: no cast at run time.
     const std::vector<bool> *isStorable = nullptr;
     const infer::ShapeMap *shapes = nullptr; ///< of the source graph; null: unknown
     /// Casts and operators weigh the time that they take by this chip's rates; null: casts weigh their bytes.

@@ -11,7 +11,8 @@ Result<CastParameters> castParams(std::span<const tensor::Array> arrays, const g
 {
     std::unordered_map<std::string_view, tensor::DType> wanted;
     for (const rewrite::StoredParameter &parameter : conversion.parameters)
-        wanted.emplace(source.node(parameter.variable).name, parameter.to);
+        if (!parameter.losses) // a constant is cast already
+            wanted.emplace(source.node(parameter.variable).name, parameter.to);
     CastParameters result;
     result.arrays.assign(arrays.begin(), arrays.end());
     for (std::size_t k = 0; k < arrays.size(); ++k) {
@@ -42,6 +43,17 @@ Result<CastParameters> castParams(std::span<const tensor::Array> arrays, const g
         result.changes.push_back(std::move(change));
     }
     return result;
+}
+
+void listConstants(const graph::Graph &source, const rewrite::Conversion &conversion,
+                   std::vector<ParameterChange> &changes)
+{
+    for (const rewrite::StoredParameter &stored : conversion.parameters)
+        if (stored.losses)
+            changes.push_back({dialect::of(source).entryName(source, {stored.variable, 0, 0}), stored.from,
+                               stored.to, *stored.losses, stored.isClamped});
+    for (const rewrite::ConvertedBody &body : conversion.bodies)
+        listConstants(*source.node(body.node).subgraphs[body.body], body.conversion, changes);
 }
 
 } // namespace halftone::mixed

@@ -13,10 +13,10 @@
 
 namespace halftone::mixed {
 
-/// A stored array that changed its type, and what that did to its values.
+/// A stored array, or a constant, that changed its type, and what that did to its values.
 struct ParameterChange
 {
-    std::string name; ///< as in the file, with what stands before the variable's
+    std::string name; ///< as in the file, with what stands before the variable's; of a constant its tensor's
     tensor::DType from = tensor::DType::Unknown;
     tensor::DType to = tensor::DType::Unknown;
     tensor::CastReport losses;
@@ -36,5 +36,9 @@ struct CastParameters
 Result<CastParameters> castParams(std::span<const tensor::Array> arrays, const graph::Graph &source,
                                   const rewrite::Conversion &conversion, bool clamps,
                                   tensor::FormCache &forms, const Progress &progress = {});
+
+/// Adds what became of the constants that nodes hold, those of bodies too. source: what `conversion` was made of
+void listConstants(const graph::Graph &source, const rewrite::Conversion &conversion,
+                   std::vector<ParameterChange> &changes);
 
 } // namespace halftone::mixed

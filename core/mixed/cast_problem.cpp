@@ -168,8 +168,7 @@ bool Poser::isThereInTarget(NodeId id)
             continue;
         const Entry &value = m_plan.valueOf(inputs[i]);
         const std::uint32_t output = m_plan.output(value);
-        const bool isStorable = m_source.isVariable(value.node) && (*m_context.isStorable)[value.node];
-        if (m_isReadHalf[output] || isStorable)
+        if (m_isReadHalf[output] || (*m_context.isStorable)[value.node])
             continue;
         if (m_term[value.node] != kFixed)
             m_needed.push_back(m_term[value.node]);
@@ -314,7 +313,7 @@ void Poser::requireReaders(std::uint32_t output, const CastProblem::Tensor &tens
 /// May the variable come in T where all that read it want that? One that is in T already is never widened.
 bool Poser::mayBeStored(NodeId node, std::uint32_t output) const
 {
-    return m_source.isVariable(node) && (*m_context.isStorable)[node] && m_plan.native[output] == DType::F32
+    return (*m_context.isStorable)[node] && m_plan.native[output] == DType::F32
         && !m_isReadOtherwise[output];
 }
 

@@ -25,6 +25,9 @@ public:
         , m_bodySettings{settings.target,     settings.mode,     true, true, settings.share, nullptr,
                          settings.assignBody, settings.depth + 1}
     {
+        m_bodySettings.castConstants = settings.castConstants;
+        m_bodySettings.clamps = settings.clamps;
+        m_bodySettings.forms = settings.forms;
     }
 
     Result<bool> convert();

@@ -131,6 +131,11 @@ bool castsParameters(const graph::Graph &graph, const policy::Policy &policy)
     return policy.castParams.value_or(dialect::of(graph).storesCastParameters());
 }
 
+bool clampsParameters(const graph::Graph &graph, const policy::Policy &policy)
+{
+    return policy.clamp.value_or(dialect::of(graph).clampsParameters());
+}
+
 /// They refer to all that is given.
 TypedSettings typedSettings(const graph::Graph &graph, const Decided &decided, const policy::Policy &policy,
                             const infer::ShapeMap *shapes)
@@ -149,6 +154,8 @@ TypedSettings typedSettings(const graph::Graph &graph, const Decided &decided, c
                            policy.share.value_or(true),
                            shapes,
                            assignBody};
+    settings.castConstants = castsParameters(graph, policy);
+    settings.clamps = clampsParameters(graph, policy);
     if (policy.optimise == policy::Optimise::Time)
         settings.clock = decided.chip.get();
     return settings;
@@ -157,11 +164,13 @@ TypedSettings typedSettings(const graph::Graph &graph, const Decided &decided, c
 /// What is left in floating point.
 Result<rewrite::Conversion> convertFloats(const graph::Graph &graph, const Decided &decided,
                                           const policy::Policy &policy, const infer::ShapeMap *shapes,
-                                          const Progress &progress)
+                                          tensor::FormCache &forms, const Progress &progress)
 {
-    if (policy.mode != policy::Mode::Mxnet)
-        return convertTyped(graph, decided.assignment, decided.variables,
-                            typedSettings(graph, decided, policy, shapes), progress);
+    if (policy.mode != policy::Mode::Mxnet) {
+        TypedSettings settings = typedSettings(graph, decided, policy, shapes);
+        settings.forms = &forms;
+        return convertTyped(graph, decided.assignment, decided.variables, settings, progress);
+    }
     HALFTONE_TRY(rewrite::Conversion conversion,
                  convertMxnet(graph, decided.assignment, decided.variables,
                               {decided.rules->target, castsParameters(graph, policy)}, progress));
@@ -185,12 +194,12 @@ Result<void> convertRest(const graph::Model &model, const Decided &decided, cons
                          const infer::ShapeMap *shapes, tensor::FormCache &forms, const Progress &progress,
                          ConvertedModel &result)
 {
-    HALFTONE_TRY(result.conversion, convertFloats(model.graph, decided, policy, shapes, progress));
+    HALFTONE_TRY(result.conversion, convertFloats(model.graph, decided, policy, shapes, forms, progress));
     HALFTONE_TRY(CastParameters cast,
                  castParams(model.parameters, model.graph, result.conversion,
-                            policy.clamp.value_or(dialect::of(model.graph).clampsParameters()), forms,
-                            progress));
+                            clampsParameters(model.graph, policy), forms, progress));
     result.parameters = std::move(cast.changes);
+    listConstants(model.graph, result.conversion, result.parameters);
     result.model = {result.conversion.graph, std::move(cast.arrays), model.hasParameters};
     return {};
 }

@@ -2,6 +2,7 @@
 
 #include "core/mixed/convert_bodies.h"
 #include "core/mixed/cut_casts.h"
+#include "core/mixed/held_constants.h"
 #include "core/mixed/mark_parameters.h"
 #include "core/mixed/read_counts.h"
 #include "core/mixed/typed_builder.h"
@@ -12,13 +13,16 @@ namespace {
 using graph::NodeId;
 using tensor::DType;
 
-/// Which variables may change their type when all their readers want the target type.
+/// Which variables and constants may change their type when all their readers want the target type.
 std::vector<bool> storableVariables(const graph::Graph &source, const policy::Assignment &assignment,
-                                    std::span<const infer::Variable> variables, const TypedPlan &plan,
+                                    std::span<const infer::Variable> variables,
+                                    const std::vector<bool> &constants, const TypedPlan &plan,
                                     const TypedSettings &settings)
 {
     std::vector<bool> storable(source.nodeCount(), false);
     for (const NodeId id : plan.order) {
+        if (constants[id])
+            storable[id] = settings.castConstants && assignment.requested(id) != policy::Request::Fp32;
         if (!source.isVariable(id) || assignment.rule(id) == policy::Rule::ExcludedName)
             continue;
         const DType type = plan.native[plan.firstOutput[id]];
@@ -30,14 +34,14 @@ std::vector<bool> storableVariables(const graph::Graph &source, const policy::As
     return storable;
 }
 
-/// The type of every variable in the converted graph.
+/// The type of every variable and storable constant in the converted graph.
 std::vector<DType> storedTypes(const graph::Graph &source, const TypedPlan &plan,
                                const std::vector<bool> &storable, DType target)
 {
     const ReadCounts counts(source, plan, target);
     std::vector<DType> stored(source.nodeCount(), DType::Unknown);
     for (const NodeId id : plan.order) {
-        if (!source.isVariable(id))
+        if (!source.isVariable(id) && !storable[id])
             continue;
         const std::uint32_t output = plan.firstOutput[id];
         const bool narrows = storable[id] && counts[output].target > 0 && counts[output].fp32 == 0
@@ -52,18 +56,20 @@ struct Decisions
 {
     TypedPlan plan;
     ConvertedBodies bodies;
-    std::vector<bool> storable; ///< by NodeId
+    std::vector<bool> storable{}; ///< by NodeId
 };
 
 Result<Decisions> decide(const graph::Graph &source, const infer::NodeTypes &rules,
                          const policy::Assignment &assignment, std::span<const infer::Variable> variables,
                          const TypedSettings &settings, const Progress &progress)
 {
-    const PlanSettings planSettings{settings.target, settings.mode, settings.share, settings.keepIoTypes};
+    const std::vector<bool> constants = realConstants(source);
+    const PlanSettings planSettings{settings.target, settings.mode, settings.share, settings.keepIoTypes,
+                                    &constants};
     Decisions made;
     HALFTONE_TRY(made.plan, planTypes(source, rules, assignment, variables, planSettings, progress));
     HALFTONE_TRY(made.bodies, convertBodies(source, assignment, settings, progress, made.plan));
-    made.storable = storableVariables(source, assignment, variables, made.plan, settings);
+    made.storable = storableVariables(source, assignment, variables, constants, made.plan, settings);
     return made;
 }
 
@@ -84,8 +90,12 @@ Result<rewrite::Conversion> convertTyped(const graph::Graph &source, const polic
         cutCasts(source, rules, assignment, contextOf(made, settings), made.plan);
     const TypedPlan &plan = made.plan;
     const std::vector<DType> stored = storedTypes(source, plan, made.storable, settings.target);
+    HALFTONE_TRY(ConstantForms constants,
+                 castConstants(source, plan, stored, settings.clamps, settings.forms));
+    made.bodies.definitions.merge(constants.definitions);
     rewrite::Conversion conversion
         = TypedBuilder(source, rules, plan, variables, stored, made.bodies.definitions).build();
+    conversion.parameters = std::move(constants.stored);
     conversion.bodies = std::move(made.bodies.log);
     if (settings.depth == 0) // a body's types come from around it
         markOpenParameters(source, variables, conversion);

@@ -8,6 +8,7 @@
 #include "core/mixed/cast_problem.h"
 #include "core/policy/assignment.h"
 #include "core/rewrite/conversion.h"
+#include "core/tensor/form_cache.h"
 
 #include <functional>
 #include <span>
@@ -29,6 +30,9 @@ struct TypedSettings
     int depth = 0; ///< how many bodies the graph lies in
     /// By whose rates casts and operators weigh their time; null: casts weigh their bytes (M-typed-cut).
     const hardware::Description *clock = nullptr;
+    bool castConstants = false; ///< likewise a constant that a node holds, also in bodies
+    bool clamps = false; ///< constants beyond the range of a type they are stored in become its ends, not infinite
+    tensor::FormCache *forms = nullptr; ///< constants that were cast before; gets what is cast now; null: none
 };
 
 /// Mixed-precision conversion by type inference: a cast only where types really differ, one for each tensor and type,
@@ -38,7 +42,8 @@ struct TypedSettings
 /// needs  a decision in `assignment` and an entry in `variables` for every node of `source`
 /// keeps  names, attributes and relative order of the nodes, types of heads; float64 and integers everywhere
 /// casts  `<node>_<output>_amp_cast_<dtype>`, of variables `<name>_0_amp_cast_<dtype>`; "_1", "_2", … behind a taken name
-/// stored parameters in the target type, and those that are cast, say their type in `__dtype__`; an excluded parameter stays as it is
+/// stored constants that nodes hold, like parameters
+/// marked parameters in the target type, and those that are cast, say their type in `__dtype__`; an excluded parameter stays as it is
 /// folds  casts of the source: each reader gets anew what it needs, so that converting twice changes nothing
 /// bodies of control flow are converted too; what they read in the target type only is cast or stored outside of them
 /// fails  BadInput for a graph that is ill-typed itself; Cancelled

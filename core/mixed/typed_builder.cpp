@@ -102,7 +102,18 @@ void TypedBuilder::addNode(NodeId id)
     const auto body = m_bodies.find(id);
     m_result.fromSource[id] = m_result.graph.add(
         body == m_bodies.end() ? m_source.sharedNode(id) : body->second, m_inputs, m_dependencies);
-    m_result.types.append(std::span(m_plan.native).subspan(m_plan.firstOutput[id], m_rules.outputCount(id)));
+    if (m_stored[id] != DType::Unknown)
+        m_result.types.append(m_stored[id]);
+    else
+        m_result.types.append(
+            std::span(m_plan.native).subspan(m_plan.firstOutput[id], m_rules.outputCount(id)));
+}
+
+/// In the converted graph.
+DType TypedBuilder::typeOf(const Entry &value) const
+{
+    const DType stored = m_stored[value.node];
+    return stored == DType::Unknown ? m_plan.native[m_plan.output(value)] : stored;
 }
 
 Entry TypedBuilder::raw(const Entry &value, std::uint32_t version) const
@@ -115,8 +126,7 @@ Entry TypedBuilder::as(const Entry &entry, DType type, rewrite::Reader reader)
 {
     const Entry &value = m_plan.valueOf(entry);
     const std::uint32_t output = m_plan.output(value);
-    const DType native = m_source.isVariable(value.node) ? m_stored[value.node] : m_plan.native[output];
-    if (!rewrite::isCastable(type) || native == type)
+    if (!rewrite::isCastable(type) || typeOf(value) == type)
         return raw(value, entry.version);
     std::uint32_t &cast = m_casts[output][slotOf(type)];
     if (cast == 0)

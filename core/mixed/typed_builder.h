@@ -11,13 +11,14 @@
 /// Mode typed, second half: the graph that a plan describes.
 namespace halftone::mixed {
 
-/// A control flow node whose bodies were converted.
+/// A control flow node whose bodies were converted, or a constant that is stored in another type.
 using NewBodies = std::unordered_map<graph::NodeId, graph::NodeDefPtr>;
 
 class TypedBuilder
 {
 public:
-    /// Keeps references. `stored`: by NodeId, the type of a variable in the converted graph.
+    /// Keeps references. `stored`: by NodeId, the type of a variable in the converted graph, and of a constant that may be stored otherwise;
+    /// Unknown for other nodes.
     TypedBuilder(const graph::Graph &source, const infer::NodeTypes &rules, const TypedPlan &plan,
                  std::span<const infer::Variable> variables, const std::vector<tensor::DType> &stored,
                  const NewBodies &bodies);
@@ -31,6 +32,7 @@ private:
     void addNode(graph::NodeId id);
     void addHeads();
     void markCastParameters();
+    tensor::DType typeOf(const graph::Entry &value) const;
     graph::Entry raw(const graph::Entry &value, std::uint32_t version) const;
     graph::Entry as(const graph::Entry &entry, tensor::DType type, rewrite::Reader reader);
     std::uint32_t addCast(const graph::Entry &value, tensor::DType type);

@@ -60,6 +60,7 @@ private:
     bool accept(NodeId id, bool mayBeOpen = false);
     void keepOriginal(NodeId id);
     bool opensMutable(NodeId id) const;
+    bool isConstant(NodeId id) const { return m_settings.constants != nullptr && (*m_settings.constants)[id]; }
 
     const graph::Graph &m_source;
     const infer::NodeTypes &m_rules;
@@ -187,7 +188,8 @@ void Planner::gather(NodeId id)
         const Entry &value = m_plan.valueOf(entry);
         m_native.push_back(m_plan.native[m_plan.output(value)]);
         m_original.push_back(m_plan.original[m_plan.output(entry)]);
-        m_isParameter.push_back(m_source.isVariable(value.node) && !m_variables[value.node].isData);
+        m_isParameter.push_back(m_source.isVariable(value.node) ? !m_variables[value.node].isData
+                                                                : isConstant(value.node));
     }
 }
 

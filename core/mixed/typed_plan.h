@@ -47,6 +47,8 @@ struct PlanSettings
     bool share
         = true; ///< merge nodes that compute the same and are asked for the same, but for those at heads
     bool keepIoTypes = true; ///< heads have the types of the source's heads
+    const std::vector<bool> *constants
+        = nullptr; ///< by NodeId: holds reals, which are stored as a parameter's are; null: no node does
 };
 
 /// Decides in one sweep, each node by the types of the tensors that it really reads (core/mixed/RULES.md, section 3):
@@ -54,7 +56,7 @@ struct PlanSettings
 /// fp32     floats are read as float32
 /// target   the type rule with the target type on the first output (else on the first float input) says which inputs are
 ///          read in it; refused: as fp32, with a note
-/// widest   float32 when any float input has it, parameters aside, which follow; an input that a target operator reads in
+/// widest   float32 when any float input has it, parameters and constants aside, which follow; an input that a target operator reads in
 ///          the target type anyway counts as having that
 /// neutral  as the inputs come where the type rule accepts that, else as widest
 ///

@@ -2,10 +2,12 @@
 
 #include "core/graph/graph.h"
 #include "core/infer/type_map.h"
+#include "core/tensor/cast_report.h"
 #include "core/tensor/dtype.h"
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -88,12 +90,15 @@ struct NodeNote
     std::string text;
 };
 
-/// A parameter whose storage type the conversion changes.
+/// A parameter, or a constant that a node holds, whose storage type the conversion changes.
 struct StoredParameter
 {
-    graph::NodeId variable = 0; ///< in the source graph
+    graph::NodeId variable = 0; ///< in the source graph; of a constant its node
     tensor::DType from = tensor::DType::Unknown;
     tensor::DType to = tensor::DType::Unknown;
+    /// What that did to a constant, whose values are in the graph; nothing for a parameter.
+    std::optional<tensor::CastReport> losses{};
+    bool isClamped = false; ///< of a constant: what overflowed became the largest value of the type
 };
 
 /// How many casts there are, as reports tell it.

@@ -63,6 +63,20 @@ def choice():
     return model(graph), draw(2, 4)
 
 
+def constants():
+    """Weights that nodes hold, as exporters write them, and an initializer of a branch; one value is beyond float16. The scalar is read in float32, too."""
+    draw = lambda *shape: nh.from_array(np.random.default_rng(6).standard_normal(shape).astype(np.float32))
+    then = h.make_graph([h.make_node("MatMul", ["b", "v"], ["t"])], "then", [], [value("t", [2, 5])],
+                        [nh.from_array(np.random.default_rng(8).standard_normal((4, 5)).astype(np.float32), "v")])
+    other = h.make_graph([h.make_node("Constant", [], ["u"], value=draw(4, 5)), h.make_node("MatMul", ["b", "u"], ["e"])], "else", [], [value("e", [2, 5])])
+    far = nh.from_array(np.array([1e6, 2, 3, 4], np.float32))
+    nodes = [h.make_node("Constant", [], ["w"], value=draw(3, 4), name="weights"), h.make_node("MatMul", ["x", "w"], ["p"], name="product"),
+             h.make_node("Constant", [], ["s"], value_float=0.5), h.make_node("Mul", ["p", "s"], ["m"]), h.make_node("Constant", [], ["far"], value=far, name="distant"),
+             h.make_node("Min", ["m", "far"], ["b"]), h.make_node("If", ["flag"], ["c"], then_branch=then, else_branch=other, name="choice"),
+             h.make_node("Exp", ["s"], ["z"]), h.make_node("Relu", ["c"], ["y"])]
+    return model(h.make_graph(nodes, "constants", [value("flag", [], T.BOOL), value("x", [2, 3])], [value("y", [2, 5]), value("z", [])]))
+
+
 def sums():
     body = h.make_graph([h.make_node("Add", ["sum", "row"], ["next"]), h.make_node("Identity", ["next"], ["told"])], "step",
                         [value("sum", [2]), value("row", [2])], [value("next", [2]), value("told", [2])])
@@ -155,6 +169,8 @@ def main():
     row = np.array([[0.5, -1, 2]], np.float32)
     case = lambda most, first, limit: {"most": np.array(most, np.int64), "first": np.array(first), "x": row, "limit": np.array(limit, np.float32)}
     record(folder, "steps", steps(), {"-all": case(4, True, 1e9), "-early": case(9, True, -1e9), "-none": case(3, False, 1e9)})
+    x23 = np.random.default_rng(9).standard_normal((2, 3)).astype(np.float32)
+    record(folder, "constants", constants(), {"-true": {"flag": np.array(True), "x": x23}, "-false": {"flag": np.array(False), "x": x23}})
     made, feed = transformer()
     record(folder, "transformer", made, {"": feed})
     onnx.checker.check_model(endless(), full_check=True)

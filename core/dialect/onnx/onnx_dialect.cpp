@@ -93,6 +93,7 @@ public:
     Shape declaredShape(const graph::Graph &graph, const NodeDef &variable) const override;
     Shape filledShape(const graph::Graph &graph, const NodeDef &node) const override;
     Result<std::optional<Tensor>> constantOf(const NodeDef &node) const override;
+    NodeDefPtr withConstant(const NodeDefPtr &node, Tensor values) const override;
     std::string_view variableOf(std::string_view arrayName) const override { return arrayName; }
     std::string arrayName(std::string_view variable, bool) const override { return std::string(variable); }
 
@@ -298,6 +299,16 @@ Shape OnnxDialect::filledShape(const graph::Graph &, const NodeDef &node) const
 {
     const auto constant = constantOf(node);
     return constant.ok() && constant.value() ? constant.value()->shape() : Shape();
+}
+
+/// Whatever attribute holds the values now, a tensor can be of every type.
+NodeDefPtr OnnxDialect::withConstant(const NodeDefPtr &node, Tensor values) const
+{
+    auto def = std::make_shared<NodeDef>(*node);
+    def->attributes
+        = {{"value", std::string(nameOfCode(codeOf(values.dtype()))) + listText(values.shape().dims())}};
+    def->tensors = {{"value", std::move(values)}};
+    return def;
 }
 
 Result<std::optional<Tensor>> OnnxDialect::constantOf(const NodeDef &node) const

@@ -25,8 +25,23 @@ void forEachName(std::string_view text, const Add &add)
     }
 }
 
-/// "axis=-1", "axis=@axis" for an attribute of the function, "mode='text'", "perm=[0,2,1]"; numbers with a point are real.
-void addAttribute(std::string_view text, ::onnx::AttributeProto &attribute)
+void addNodes(const Json &lines, const Json &bodies,
+              ::google::protobuf::RepeatedPtrField<::onnx::NodeProto> &nodes);
+
+/// A graph of a Scan: what it reads beyond its inputs are values of the function.
+void addBody(const Json &json, const Json &bodies, ::onnx::GraphProto &body)
+{
+    body.set_name("body");
+    forEachName(json["inputs"].get<std::string>(),
+                [&](std::string input) { body.add_input()->set_name(std::move(input)); });
+    forEachName(json["outputs"].get<std::string>(),
+                [&](std::string output) { body.add_output()->set_name(std::move(output)); });
+    addNodes(json["nodes"], bodies, *body.mutable_node());
+}
+
+/// "axis=-1", "axis=@axis" for an attribute of the function, "mode='text'", "perm=[0,2,1]", "body={step}" for one of its bodies; numbers
+/// with a point are real.
+void addAttribute(std::string_view text, const Json &bodies, ::onnx::AttributeProto &attribute)
 {
     using Attribute = ::onnx::AttributeProto;
     const std::size_t sign = text.find('=');
@@ -37,6 +52,9 @@ void addAttribute(std::string_view text, ::onnx::AttributeProto &attribute)
     } else if (value.starts_with('\'')) {
         attribute.set_type(Attribute::STRING);
         attribute.set_s(std::string(value.substr(1, value.size() - 2)));
+    } else if (value.starts_with('{')) {
+        attribute.set_type(Attribute::GRAPH);
+        addBody(bodies.at(std::string(value.substr(1, value.size() - 2))), bodies, *attribute.mutable_g());
     } else if (const Json json = Json::parse(value); json.is_array()) {
         attribute.set_type(Attribute::INTS);
         for (const Json &entry : json)
@@ -51,7 +69,7 @@ void addAttribute(std::string_view text, ::onnx::AttributeProto &attribute)
 }
 
 /// "words: a, b = Operator(c, d) key=value …".
-void addNode(std::string_view text, ::onnx::NodeProto &node)
+void addNode(std::string_view text, const Json &bodies, ::onnx::NodeProto &node)
 {
     if (const std::size_t colon = text.find(": "); colon != std::string_view::npos) {
         node.set_doc_string(std::string(text.substr(0, colon)));
@@ -76,9 +94,16 @@ void addNode(std::string_view text, ::onnx::NodeProto &node)
     text = text.substr(close + 1);
     while (!(text = trimmed(text)).empty()) {
         const std::string_view word = text.substr(0, text.find(' '));
-        addAttribute(word, *node.add_attribute());
+        addAttribute(word, bodies, *node.add_attribute());
         text = text.substr(word.size());
     }
+}
+
+void addNodes(const Json &lines, const Json &bodies,
+              ::google::protobuf::RepeatedPtrField<::onnx::NodeProto> &nodes)
+{
+    for (const Json &line : lines)
+        addNode(line.get_ref<const std::string &>(), bodies, *nodes.Add());
 }
 
 ::onnx::FunctionProto read(std::string_view name, const Json &json)
@@ -94,9 +119,8 @@ void addNode(std::string_view text, ::onnx::NodeProto &node)
     forEachName(json["outputs"].get<std::string>(),
                 [&](std::string output) { function.add_output(std::move(output)); });
     forEachName(json.value("attributes", std::string()),
-                [&](const std::string &text) { addAttribute(text, *function.add_attribute_proto()); });
-    for (const Json &line : json["nodes"])
-        addNode(line.get_ref<const std::string &>(), *function.add_node());
+                [&](const std::string &text) { addAttribute(text, Json(), *function.add_attribute_proto()); });
+    addNodes(json["nodes"], json.value("bodies", Json()), *function.mutable_node());
     return function;
 }
 

@@ -8,6 +8,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <map>
 
 using namespace halftone;
 using graph::Attributes;
@@ -94,6 +95,7 @@ private Q_SLOTS:
     void anIllTypedSourceIsAnError();
     void takenNamesGetANumber();
     void callsOfFunctionsKeepTheirTypes();
+    void constantsAreStoredLikeParameters();
     void sequencesHaveTheTypeOfTheirTensors();
 };
 
@@ -539,6 +541,46 @@ void TestConvertTyped::callsOfFunctionsKeepTheirTypes()
         QCOMPARE(types.of(graph.inputs(id)[0]), op == "MatMul" ? DType::F16 : DType::F32);
     }
     QCOMPARE(seen, std::size_t{3});
+}
+
+/// M-typed-constants
+void TestConvertTyped::constantsAreStoredLikeParameters()
+{
+    const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx/constants.onnx");
+    if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+        QSKIP("this build was made without ONNX");
+    QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+    policy::Policy policy;
+    policy.target = DType::F16;
+    const auto made = mixed::convertModel(loaded.value().model, policy, false);
+    QVERIFY2(made.ok(), made.ok() ? "" : made.error().message().c_str());
+    const mixed::ConvertedModel &converted = made.value();
+    const graph::Graph &graph = converted.model.graph;
+    std::map<std::string, DType> constants;
+    const auto note = [&constants](const graph::Graph &of) {
+        for (graph::NodeId id = 0; id < of.nodeCount(); ++id)
+            if (const tensor::Tensor *const held = of.node(id).tensorOf("value"))
+                constants[of.node(id).outputs[0]] = held->dtype();
+    };
+    note(graph);
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+        for (const auto &body : graph.node(id).subgraphs)
+            note(*body);
+    const std::map<std::string, DType> expected{
+        {"far", DType::F16}, {"u", DType::F16}, {"v", DType::F16}, {"w", DType::F16}};
+    QCOMPARE(constants, expected); // s stays float32, which Exp reads
+    QCOMPARE(converted.conversion.castCounts().casts, std::size_t{2}); // of x and s
+    std::vector<std::string> changed;
+    for (const mixed::ParameterChange &change : converted.parameters)
+        changed.push_back(change.name + (change.isClamped ? " clamped" : ""));
+    std::ranges::sort(changed);
+    QCOMPARE(changed, (std::vector<std::string>{"far clamped", "u", "v", "w"}));
+
+    policy.castParams = false;
+    const auto kept = mixed::convertModel(loaded.value().model, policy, false);
+    QVERIFY(kept.ok());
+    QVERIFY(kept.value().parameters.empty());
+    QCOMPARE(kept.value().conversion.castCounts().casts, std::size_t{4}); // of w and far, too
 }
 
 void TestConvertTyped::sequencesHaveTheTypeOfTheirTensors()
