@@ -313,8 +313,7 @@ void Poser::requireReaders(std::uint32_t output, const CastProblem::Tensor &tens
 /// May the variable come in T where all that read it want that? One that is in T already is never widened.
 bool Poser::mayBeStored(NodeId node, std::uint32_t output) const
 {
-    return (*m_context.isStorable)[node] && m_plan.native[output] == DType::F32
-        && !m_isReadOtherwise[output];
+    return (*m_context.isStorable)[node] && m_plan.native[output] == DType::F32 && !m_isReadOtherwise[output];
 }
 
 void Poser::addTensors()

@@ -31,8 +31,10 @@ struct TypedSettings
     /// By whose rates casts and operators weigh their time; null: casts weigh their bytes (M-typed-cut).
     const hardware::Description *clock = nullptr;
     bool castConstants = false; ///< likewise a constant that a node holds, also in bodies
-    bool clamps = false; ///< constants beyond the range of a type they are stored in become its ends, not infinite
-    tensor::FormCache *forms = nullptr; ///< constants that were cast before; gets what is cast now; null: none
+    bool clamps
+        = false; ///< constants beyond the range of a type they are stored in become its ends, not infinite
+    tensor::FormCache *forms
+        = nullptr; ///< constants that were cast before; gets what is cast now; null: none
 };
 
 /// Mixed-precision conversion by type inference: a cast only where types really differ, one for each tensor and type,

@@ -60,7 +60,10 @@ private:
     bool accept(NodeId id, bool mayBeOpen = false);
     void keepOriginal(NodeId id);
     bool opensMutable(NodeId id) const;
-    bool isConstant(NodeId id) const { return m_settings.constants != nullptr && (*m_settings.constants)[id]; }
+    bool isConstant(NodeId id) const
+    {
+        return m_settings.constants != nullptr && (*m_settings.constants)[id];
+    }
 
     const graph::Graph &m_source;
     const infer::NodeTypes &m_rules;

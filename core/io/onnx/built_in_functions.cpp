@@ -118,8 +118,9 @@ void addNodes(const Json &lines, const Json &bodies,
                 [&](std::string input) { function.add_input(std::move(input)); });
     forEachName(json["outputs"].get<std::string>(),
                 [&](std::string output) { function.add_output(std::move(output)); });
-    forEachName(json.value("attributes", std::string()),
-                [&](const std::string &text) { addAttribute(text, Json(), *function.add_attribute_proto()); });
+    forEachName(json.value("attributes", std::string()), [&](const std::string &text) {
+        addAttribute(text, Json(), *function.add_attribute_proto());
+    });
     addNodes(json["nodes"], json.value("bodies", Json()), *function.mutable_node());
     return function;
 }
