@@ -134,6 +134,18 @@ Result<Place> Emitter::constant(const tensor::Tensor &tensor, const Desc &view, 
     return Place{desc, m_program->addConstant(packed, packed->memory.get(), packed->bytes)};
 }
 
+Result<Place> Emitter::constant(const tensor::Tensor &tensor, const std::string &form, const Desc &desc,
+                                const std::function<Result<std::shared_ptr<const Packed>>()> &make)
+{
+    std::shared_ptr<const Packed> packed;
+    if (m_cache != nullptr) {
+        HALFTONE_TRY(packed, m_cache->get<Packed>(form, {tensor}, make));
+    } else {
+        HALFTONE_TRY(packed, make());
+    }
+    return Place{desc, m_program->addConstant(packed, packed->memory.get(), packed->bytes)};
+}
+
 Result<Place> Emitter::readAs(plan::ValueId value, const Desc &desc)
 {
     for (const Place &copy : m_locations[value].copies)
@@ -284,6 +296,25 @@ std::optional<Place> Emitter::writeIntoConcat(plan::ValueId value, const Desc &d
 bool Emitter::isInPlace(plan::ValueId part, plan::ValueId whole) const
 {
     return m_slots[part].whole == whole && m_isInPlace[part];
+}
+
+std::optional<Place> Emitter::writePart(plan::ValueId part, const Desc &desc, plan::ValueId whole,
+                                        const Desc &wholeDesc, std::size_t offset)
+{
+    if (!m_concats[whole])
+        m_concats[whole] = temporary(wholeDesc);
+    else if (m_concats[whole]->desc != wholeDesc)
+        return std::nullopt;
+    const BufferId buffer
+        = m_program->addPart(m_concats[whole]->buffer, offset, wholeDesc.get_size() - offset);
+    m_locations[part] = {{desc, buffer}, {}, true, true};
+    return m_locations[part].place;
+}
+
+bool Emitter::liesIn(plan::ValueId value, const Place &place) const
+{
+    return m_locations[value].isSet
+        && m_program->wholeOf(m_locations[value].place.buffer) == m_program->wholeOf(place.buffer);
 }
 
 std::optional<Place> Emitter::begunConcat(plan::ValueId whole) const

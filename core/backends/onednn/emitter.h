@@ -5,6 +5,7 @@
 #include "core/plan/plan_edit.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,11 @@ public:
     Emitter(const plan::PlanGraph &graph, kernels::PlanCache *cache, Format format,
             PackedWeights *packed = nullptr);
 
+    /// May kernels of our own take convolutions, whose sums have another order than oneDNN's? For latency plans; figures come from
+    /// kernels that stay what they are whatever the batch.
+    void allowOwnConvolutions() { m_ownConvolutions = true; }
+    bool mayUseOwnConvolutions() const { return m_ownConvolutions; }
+
     const plan::PlanGraph &graph() const { return m_graph; }
     const kernels::TensorDesc &desc(plan::ValueId value) const { return m_graph.desc(value); }
     Format format() const { return m_format; }
@@ -52,6 +58,9 @@ public:
     Result<Place> readThrough(plan::ValueId value, const Desc &view, const Desc &desc);
     /// A tensor that is no value of the graph; `view` describes its bytes. Kept in the cache.
     Result<Place> constant(const tensor::Tensor &tensor, const Desc &view, const Desc &desc);
+    /// The same for a form that oneDNN does not know; `form` says which.
+    Result<Place> constant(const tensor::Tensor &tensor, const std::string &form, const Desc &desc,
+                           const std::function<Result<std::shared_ptr<const Packed>>()> &make);
     /// Where `value` is going to be written; part of a concatenation's result where that can be.
     Place write(plan::ValueId value, const Desc &desc);
     /// In plain layout; a type that oneDNN lacks as bytes.
@@ -94,6 +103,12 @@ public:
 
     /// Where value `part` of a concatenation's result lies, if it was written there: see write().
     bool isInPlace(plan::ValueId part, plan::ValueId whole) const;
+    /// The same for a kernel that writes rows of any pitch: `part` of `whole`, which will lie as `wholeDesc` says, from that byte
+    /// on. Nothing where the whole was begun in another layout.
+    std::optional<Place> writePart(plan::ValueId part, const Desc &desc, plan::ValueId whole,
+                                   const Desc &wholeDesc, std::size_t offset);
+    /// Was `value` written into the memory of `place`?
+    bool liesIn(plan::ValueId value, const Place &place) const;
     /// The place of a concatenation's result of which parts were written already.
     std::optional<Place> begunConcat(plan::ValueId whole) const;
 
@@ -151,6 +166,7 @@ private:
     std::vector<BufferId> m_inputs;
     std::vector<BufferId> m_outputs;
     std::size_t m_node = 0;
+    bool m_ownConvolutions = false;
 };
 
 } // namespace halftone::backends::onednn

@@ -10,6 +10,8 @@ Result<void> lower(Emitter &emitter, const plan::PlanNode &node);
 
 /// One function a family; lower() chooses by the operator's type.
 Result<void> lowerConv(Emitter &emitter, const plan::PlanNode &node, const ops::Conv &conv);
+/// By a kernel of our own. false: it does not serve here, or oneDNN's is about as fast; nothing was added
+Result<bool> lowerWinograd(Emitter &emitter, const plan::PlanNode &node, const ops::Conv &conv);
 Result<void> lowerDeconv(Emitter &emitter, const plan::PlanNode &node, const ops::Deconv &deconv);
 Result<void> lowerFullyConnected(Emitter &emitter, const plan::PlanNode &node,
                                  const ops::FullyConnected &full);

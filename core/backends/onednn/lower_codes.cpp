@@ -2,7 +2,6 @@
 #include "core/backends/onednn/coded_post_ops.h"
 #include "core/backends/onednn/int8_scales.h"
 #include "core/backends/onednn/loops/code_kernel.h"
-#include "core/backends/onednn/loops/join_rows.h"
 #include "core/backends/onednn/loops/table_kernel.h"
 #include "core/plan/coded_values.h"
 
@@ -307,25 +306,6 @@ Result<void> lowerDecodeLinear(Emitter &emitter, const plan::PlanNode &node, con
     }
     return rescale(emitter, node, source, emitter.write(node.outputs[0], withType(source.desc, Type::f32)),
                    scale->step, scale->zero);
-}
-
-Result<void> joinCodes(Emitter &emitter, const plan::PlanNode &node)
-{
-    const Dims to = dimsOf(emitter.desc(node.outputs[0]).shape);
-    const Type type = *dnnlType(emitter.desc(node.outputs[0]).dtype);
-    const Place result = emitter.write(node.outputs[0], codeLayout(to, type));
-    std::vector<std::size_t> widths;
-    std::vector<BufferId> buffers;
-    for (const plan::ValueId input : node.inputs) {
-        const Dims dims = dimsOf(emitter.desc(input).shape);
-        HALFTONE_TRY(const Place part, emitter.readAs(input, codeLayout(dims, type)));
-        widths.push_back(static_cast<std::size_t>(dims[1]));
-        buffers.push_back(part.buffer);
-    }
-    const std::size_t rows
-        = result.desc.get_size() / static_cast<std::size_t>(std::max<std::int64_t>(to[1], 1));
-    emitter.addKernel(joinRowsKernel(rows, std::move(widths)), std::move(buffers), {result.buffer});
-    return {};
 }
 
 } // namespace halftone::backends::onednn

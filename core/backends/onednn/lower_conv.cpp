@@ -153,6 +153,9 @@ Result<ConvChoice> choose(Emitter &emitter, const plan::PlanNode &node, const Co
 Result<void> lowerConv(Emitter &emitter, const plan::PlanNode &node, const ops::Conv &conv)
 {
     HALFTONE_TRY(const ConvShape shape, shapeOf(emitter, node, conv));
+    HALFTONE_TRY(const bool isDone, lowerWinograd(emitter, node, conv));
+    if (isDone)
+        return {};
     HALFTONE_TRY(const ConvChoice choice, choose(emitter, node, shape));
     const auto &descriptor = choice.descriptor;
     HALFTONE_TRY(const Place source, emitter.readAs(node.inputs[0], descriptor.src_desc()));

@@ -12,19 +12,6 @@ namespace {
 using dnnl::algorithm;
 using dnnl::prop_kind;
 
-/// Weights and bias of a fused node, and the scales of what it reads and writes.
-struct Int8Product
-{
-    tensor::Tensor codes; ///< int8
-    std::vector<float>
-        weightSteps; ///< reals for code 1, by output channel or one; empty: sums stay what they are
-    std::vector<float> bias; ///< reals, or in the scale of the sums; empty: none
-    double dataScale = 1; ///< codes for 1
-    double sumStep = 1; ///< what 1 stands for before the post-operations
-    double resultScale = 1; ///< codes for 1
-    bool hasResultScale = false; ///< not for reals, nor for the sums themselves
-};
-
 Result<std::shared_ptr<const kernels::CodedWeights>>
 codedWeights(Emitter &emitter, const plan::PlanNode &node, const ops::FusedProduct &op, double dataScale)
 {
@@ -314,6 +301,9 @@ Result<void> lowerInt8Conv(Emitter &emitter, const plan::PlanNode &node, const o
     if (op.conv->layout != ops::Layout::ChannelsFirst)
         return unsupported("layout", "channels last");
     HALFTONE_TRY(const Int8Product product, productOf(emitter, node, op));
+    HALFTONE_TRY(const bool isDone, lowerCodeConv(emitter, node, op, product));
+    if (isDone)
+        return {};
     HALFTONE_TRY(const ConvChoice choice, chooseConv(emitter, node, op, product));
     const auto &descriptor = choice.descriptor;
     HALFTONE_TRY(const Place source, emitter.readAs(node.inputs[0], descriptor.src_desc()));

@@ -1,6 +1,8 @@
 #include "core/backends/onednn/int8_scales.h"
+#include "core/backends/onednn/loops/code_conv.h"
 #include "core/backends/onednn/loops/join_rows.h"
 #include "core/backends/onednn/loops/picture_codes.h"
+#include "core/backends/onednn/loops/winograd.h"
 
 #include <algorithm>
 #include <cmath>
@@ -26,6 +28,31 @@ std::optional<PicturePlanes> picturePlanes(const Place &source, const Dims &dims
         || source.desc != plainDesc(dims, Type::f32))
         return std::nullopt;
     return PicturePlanes{dims[0], dims[1], dims[2] * dims[3]};
+}
+
+/// The greatest codes of windows by a kernel of our own.
+Result<void> lowerCodeMaxima(Emitter &emitter, const plan::PlanNode &node, const PoolWindow &window,
+                             Type type)
+{
+    const Dims from = dimsOf(emitter.desc(node.inputs[0]).shape);
+    const Dims to = dimsOf(emitter.desc(node.outputs[0]).shape);
+    CodeMaxima maxima;
+    maxima.pictures = from[0];
+    maxima.channels = from[1];
+    for (std::size_t k = 0; k < 2; ++k) {
+        maxima.from[k] = from[2 + k];
+        maxima.to[k] = to[2 + k];
+        maxima.kernel[k] = window.kernel[k];
+        maxima.stride[k] = window.stride[k];
+        maxima.pad[k] = window.padBegin[k];
+    }
+    maxima.isSigned = type == Type::s8;
+    HALFTONE_TRY(const Place source, emitter.readAs(node.inputs[0], codeLayout(from, type)));
+    const Place result = emitter.write(node.outputs[0], codeLayout(to, type));
+    emitter.addKernel(codeMaximaKernel(maxima, 0), {source.buffer}, {result.buffer});
+    if (const Place pixel = normalised(result); pixel.desc != result.desc)
+        emitter.replace(node.outputs[0], pixel);
+    return {};
 }
 
 } // namespace
@@ -82,6 +109,8 @@ Result<void> lowerInt8Pool(Emitter &emitter, const plan::PlanNode &node,
     HALFTONE_TRY(const PoolWindow window,
                  poolWindow(op, from, to)); // averages count what is beyond, as MXNet's
     const Desc sourceDesc = codeLayout(from, type);
+    if (op.kind == Kind::Max && from.size() == 4 && emitter.mayUseOwnConvolutions() && hasWideVectors())
+        return lowerCodeMaxima(emitter, node, window, type);
     const algorithm kind = op.kind == Kind::Max ? algorithm::pooling_max
         : op.countPadding                       ? algorithm::pooling_avg_include_padding
                                                 : algorithm::pooling_avg_exclude_padding;
@@ -123,28 +152,28 @@ Result<void> lowerInt8Relu(Emitter &emitter, const plan::PlanNode &node,
     return {};
 }
 
-namespace {
-
-/// A concatenation of channels whose parts count as the whole does. Codes lie with their channels last.
-Result<void> copyParts(Emitter &emitter, const plan::PlanNode &node, std::size_t parts, const Place &result)
+Result<void> joinCodes(Emitter &emitter, const plan::PlanNode &node, std::size_t parts, const Place &result)
 {
-    const Dims to = result.desc.get_dims();
-    std::vector<std::size_t> widths;
+    const auto width = static_cast<std::size_t>(std::max<std::int64_t>(result.desc.get_dims()[1], 1));
+    std::vector<JoinedPart> joined;
     std::vector<BufferId> buffers;
+    std::size_t offset = 0;
     for (std::size_t k = 0; k < parts; ++k) {
         const Dims dims = dimsOf(emitter.desc(node.inputs[k]).shape);
-        HALFTONE_TRY(const Place part,
-                     emitter.readAs(node.inputs[k], codeLayout(dims, result.desc.get_data_type())));
-        widths.push_back(static_cast<std::size_t>(dims[1]));
-        buffers.push_back(part.buffer);
+        const auto channels = static_cast<std::size_t>(dims[1]);
+        if (!emitter.liesIn(node.inputs[k], result)) {
+            HALFTONE_TRY(const Place part,
+                         emitter.readAs(node.inputs[k], codeLayout(dims, result.desc.get_data_type())));
+            joined.push_back({channels, offset});
+            buffers.push_back(part.buffer);
+        }
+        offset += channels;
     }
-    const std::size_t rows
-        = result.desc.get_size() / static_cast<std::size_t>(std::max<std::int64_t>(to[1], 1));
-    emitter.addKernel(joinRowsKernel(rows, std::move(widths)), std::move(buffers), {result.buffer});
+    if (!joined.empty())
+        emitter.addKernel(joinRowsKernel(result.desc.get_size() / width, std::move(joined), width),
+                          std::move(buffers), {result.buffer});
     return {};
 }
-
-} // namespace
 
 Result<void> lowerInt8Concat(Emitter &emitter, const plan::PlanNode &node,
                              const ops::Quantized<ops::Concat> &concat)
@@ -170,7 +199,7 @@ Result<void> lowerInt8Concat(Emitter &emitter, const plan::PlanNode &node,
                                    return emitter.desc(part).dtype == emitter.desc(whole).dtype;
                                });
     if (onlyCopies && axis == 1)
-        return copyParts(emitter, node, parts, result);
+        return joinCodes(emitter, node, parts, result);
     Dims offset(to.size(), 0);
     for (std::size_t k = 0; k < parts; ++k) {
         const Dims dims = dimsOf(emitter.desc(node.inputs[k]).shape);

@@ -69,7 +69,7 @@ Result<void> lowerConcat(Emitter &emitter, const plan::PlanNode &node, const ops
     const Dims to = dimsOf(emitter.desc(whole).shape);
     const auto axis = concat.axis < 0 ? concat.axis + static_cast<std::int64_t>(to.size()) : concat.axis;
     if (areCodes && axis == 1 && to.size() >= 2 && to.size() <= 5)
-        return joinCodes(emitter, node);
+        return joinCodes(emitter, node, node.inputs.size(), emitter.write(whole, codeLayout(to, type)));
     const bool isBegun = std::ranges::any_of(
         node.inputs, [&](plan::ValueId input) { return emitter.isInPlace(input, whole); });
     if (!isBegun)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/backends/onednn/dnnl_common.h"
+#include "core/backends/onednn/packed.h"
 #include "core/tensor/tensor.h"
 
 #include <cstddef>
@@ -10,13 +11,6 @@
 #include <unordered_map>
 
 namespace halftone::backends::onednn {
-
-/// Memory with a copy of a tensor in another layout or type.
-struct Packed
-{
-    std::shared_ptr<std::byte> memory;
-    std::size_t bytes = 0;
-};
 
 /// from, to  what describes the tensor's bytes, and those wanted. fails: Unsupported without memory or a reorder
 Result<std::shared_ptr<const Packed>> pack(const tensor::Tensor &tensor, const Desc &from, const Desc &to);

@@ -214,6 +214,7 @@ Result<std::unique_ptr<Plan>> planOf(plan::PlanGraph graph, const Means &means, 
         HALFTONE_CHECK(unfoldProducts(graph, *single));
     for (;;) {
         Emitter emitter(graph, means.cache, format);
+        emitter.allowOwnConvolutions();
         HALFTONE_CHECK(emitter.begin());
         HALFTONE_TRY(const bool isWhole, lowerAll(emitter, graph, backends));
         if (!isWhole) {

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <numeric>
 #include <utility>
 
 namespace halftone::backends::onednn {
@@ -11,10 +10,10 @@ namespace {
 class JoinRows final : public kernels::Kernel
 {
 public:
-    JoinRows(std::size_t rows, std::vector<std::size_t> widths)
+    JoinRows(std::size_t rows, std::vector<JoinedPart> parts, std::size_t width)
         : m_rows(static_cast<std::int64_t>(rows))
-        , m_widths(std::move(widths))
-        , m_width(std::accumulate(m_widths.begin(), m_widths.end(), std::size_t{0}))
+        , m_parts(std::move(parts))
+        , m_width(width)
     {
     }
 
@@ -26,26 +25,25 @@ public:
 #pragma omp parallel for schedule(static)
         for (std::int64_t r = 0; r < m_rows; ++r) {
             const auto row = static_cast<std::size_t>(r);
-            std::byte *to = whole + row * m_width;
-            for (std::size_t k = 0; k < m_widths.size(); ++k) {
-                std::memcpy(to, inputs[k] + row * m_widths[k], m_widths[k]);
-                to += m_widths[k];
-            }
+            for (std::size_t k = 0; k < m_parts.size(); ++k)
+                std::memcpy(whole + row * m_width + m_parts[k].offset, inputs[k] + row * m_parts[k].width,
+                            m_parts[k].width);
         }
         return {};
     }
 
 private:
     std::int64_t m_rows;
-    std::vector<std::size_t> m_widths;
+    std::vector<JoinedPart> m_parts;
     std::size_t m_width;
 };
 
 } // namespace
 
-std::unique_ptr<kernels::Kernel> joinRowsKernel(std::size_t rows, std::vector<std::size_t> widths)
+std::unique_ptr<kernels::Kernel> joinRowsKernel(std::size_t rows, std::vector<JoinedPart> parts,
+                                                std::size_t width)
 {
-    return std::make_unique<JoinRows>(rows, std::move(widths));
+    return std::make_unique<JoinRows>(rows, std::move(parts), width);
 }
 
 } // namespace halftone::backends::onednn

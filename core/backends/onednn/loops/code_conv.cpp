@@ -1,0 +1,378 @@
+#include "core/backends/onednn/loops/code_conv.h"
+
+#include "core/backends/onednn/dnnl_common.h"
+#include "core/backends/onednn/loops/word_products.h"
+#include "core/backends/onednn/scratch.h"
+#include "core/base/memory.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace halftone::backends::onednn {
+namespace {
+
+constexpr std::int64_t kWord = 4; ///< channels that are multiplied together
+constexpr std::int64_t kGroup = 64; ///< output channels that are computed together
+constexpr std::uint8_t kHalf = 0x80; ///< added to signed codes, and its products taken off again
+
+std::int64_t wordsOf(const CodeConv &conv)
+{
+    return (conv.channels + kWord - 1) / kWord;
+}
+
+std::int64_t paddedOutputs(const CodeConv &conv)
+{
+    constexpr std::int64_t kLanes = 16;
+    return (conv.outputs + kLanes - 1) / kLanes * kLanes;
+}
+
+/// Rows and columns that windows reach, padding included.
+std::int64_t reach(const CodeConv &conv, std::size_t axis)
+{
+    return (conv.to[axis] - 1) * conv.stride[axis] + conv.kernel[axis];
+}
+
+bool isCopied(const CodeConv &conv)
+{
+    return conv.isSigned || conv.channels % kWord != 0 || conv.pad[0] != 0 || conv.pad[1] != 0
+        || reach(conv, 0) > conv.from[0] || reach(conv, 1) > conv.from[1];
+}
+
+#ifdef __x86_64__
+
+using wide::Taps;
+
+class CodeConvKernel final : public kernels::Kernel
+{
+public:
+    CodeConvKernel(CodeConv conv, int threads)
+        : m_conv(std::move(conv))
+        , m_threads(threads)
+        , m_isCopied(isCopied(m_conv))
+        , m_pitch(m_isCopied ? reach(m_conv, 1) : m_conv.from[1])
+        , m_picture((m_isCopied ? reach(m_conv, 0) : m_conv.from[0]) * m_pitch)
+    {
+        for (std::int64_t y = 0; y < m_conv.kernel[0]; ++y)
+            for (std::int64_t x = 0; x < m_conv.kernel[1]; ++x)
+                m_offsets.push_back(static_cast<std::int32_t>((y * m_pitch + x) * wordsOf(m_conv) * kWord));
+        m_taps = {m_offsets.data(), static_cast<std::int32_t>(m_offsets.size()),
+                  static_cast<std::int32_t>(wordsOf(m_conv))};
+        const auto outputs = static_cast<std::size_t>(paddedOutputs(m_conv));
+        m_factors.resize(outputs);
+        m_bias.resize(outputs);
+        for (std::size_t k = 0; k < static_cast<std::size_t>(m_conv.outputs); ++k) {
+            m_factors[k]
+                = static_cast<float>(m_conv.codes * m_conv.factors[m_conv.factors.size() == 1 ? 0 : k]);
+            m_bias[k] = static_cast<float>(m_conv.codes * (m_conv.bias.empty() ? 0 : m_conv.bias[k]));
+        }
+    }
+
+    std::string name() const override { return "own codes avx512_vnni"; }
+
+    Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
+    {
+        const ThreadScope scope(m_threads);
+        const std::byte *const data = m_isCopied ? outputs[1] : inputs[0];
+#pragma omp parallel
+        {
+            const std::int64_t threads = omp_get_num_threads();
+            const std::int64_t thread = omp_get_thread_num();
+            if (m_isCopied) {
+                const std::int64_t rows = m_conv.pictures * reach(m_conv, 0);
+                for (std::int64_t row = rows * thread / threads; row < rows * (thread + 1) / threads; ++row)
+                    copyRow(inputs[0], row, outputs[1]);
+#pragma omp barrier
+            }
+            const std::int64_t pixels = m_conv.pictures * m_conv.to[0] * m_conv.to[1];
+            compute(data, inputs[1], outputs[0], pixels * thread / threads, pixels * (thread + 1) / threads);
+        }
+        return {};
+    }
+
+private:
+    /// A row of the data with what pads it.
+    void copyRow(const std::byte *data, std::int64_t row, std::byte *copy) const
+    {
+        const std::int64_t rows = reach(m_conv, 0);
+        const std::int64_t pixelBytes = wordsOf(m_conv) * kWord;
+        std::byte *to = copy + row * m_pitch * pixelBytes;
+        const std::byte zero{m_conv.isSigned ? kHalf : std::uint8_t{0}};
+        const std::int64_t y = row % rows - m_conv.pad[0];
+        const bool isThere = y >= 0 && y < m_conv.from[0];
+        const std::int64_t left = isThere ? std::min(m_conv.pad[1], m_pitch) : m_pitch;
+        const std::int64_t inside = isThere ? std::min(m_conv.from[1], m_pitch - left) : 0;
+        std::memset(to, static_cast<int>(zero), static_cast<std::size_t>(left * pixelBytes));
+        if (inside > 0)
+            copyPixels(data + ((row / rows * m_conv.from[0] + y) * m_conv.from[1]) * m_conv.channels, inside,
+                       to + left * pixelBytes, zero);
+        std::memset(to + (left + inside) * pixelBytes, static_cast<int>(zero),
+                    static_cast<std::size_t>((m_pitch - left - inside) * pixelBytes));
+    }
+
+    /// Pixels of three channels, four at a time, as far as whole vectors may be read. How many were copied.
+    HALFTONE_WIDE static std::int64_t copyTriples(const std::byte *from, std::int64_t count, std::byte *to,
+                                                  std::byte zero)
+    {
+        constexpr std::int64_t kRead = 6; // pixels of which a vector holds something
+        const __m128i spread = _mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1);
+        const __m128i flip = _mm_set1_epi8(static_cast<char>(zero));
+        std::int64_t k = 0;
+        for (; k + kRead <= count; k += 4) {
+            const __m128i pixels = _mm_loadu_si128(reinterpret_cast<const __m128i *>(from + 3 * k));
+            _mm_storeu_si128(reinterpret_cast<__m128i *>(to + kWord * k),
+                             _mm_xor_si128(_mm_shuffle_epi8(pixels, spread), flip));
+        }
+        return k;
+    }
+
+    void copyPixels(const std::byte *from, std::int64_t count, std::byte *to, std::byte zero) const
+    {
+        const std::int64_t channels = m_conv.channels;
+        if (channels % kWord == 0) {
+            for (std::int64_t k = 0; k < count * channels; ++k)
+                to[k] = from[k] ^ zero;
+            return;
+        }
+        const std::int64_t pixelBytes = wordsOf(m_conv) * kWord;
+        // Whole words, the last of which takes in the next pixel's first channels: these meet weights of 0. Of the last pixel
+        // that would reach beyond the data.
+        const std::uint32_t flip = 0x01010101U * std::to_integer<std::uint32_t>(zero);
+        for (std::int64_t k = channels == 3 ? copyTriples(from, count, to, zero) : 0; k + 1 < count; ++k)
+            for (std::int64_t c = 0; c < channels; c += kWord) {
+                std::uint32_t word = 0;
+                std::memcpy(&word, from + k * channels + c, sizeof word);
+                word ^= flip;
+                std::memcpy(to + k * pixelBytes + c, &word, sizeof word);
+            }
+        for (std::int64_t c = 0; c < channels; ++c)
+            to[(count - 1) * pixelBytes + c] = from[(count - 1) * channels + c] ^ zero;
+        for (std::int64_t c = channels; c < pixelBytes; ++c)
+            to[(count - 1) * pixelBytes + c] = std::byte{0};
+    }
+
+    void compute(const std::byte *data, const std::byte *weights, std::byte *result, std::int64_t begin,
+                 std::int64_t end) const
+    {
+        const std::int64_t outputs = paddedOutputs(m_conv);
+        const std::int64_t bytes = m_taps.count * m_taps.words * kWord;
+        const auto *const offsets = reinterpret_cast<const std::int32_t *>(weights + outputs * bytes);
+        for (std::int64_t k = 0; k < outputs; k += kGroup) {
+            const std::byte *const group = weights + k * bytes;
+            switch (std::min(outputs - k, kGroup) / 16) {
+            case 4:
+                computeGroup<4, 6>(data, group, offsets, k, result, begin, end);
+                break;
+            case 3:
+                computeGroup<3, 8>(data, group, offsets, k, result, begin, end);
+                break;
+            case 2:
+                computeGroup<2, 8>(data, group, offsets, k, result, begin, end);
+                break;
+            default:
+                computeGroup<1, 8>(data, group, offsets, k, result, begin, end);
+            }
+        }
+    }
+
+    template <int kVectors, int kPixels>
+    HALFTONE_WIDE void computeGroup(const std::byte *data, const std::byte *weights,
+                                    const std::int32_t *offsets, std::int64_t first, std::byte *result,
+                                    std::int64_t begin, std::int64_t end) const
+    {
+        const std::int64_t pixelBytes = wordsOf(m_conv) * kWord;
+        const std::int64_t each = m_conv.to[0] * m_conv.to[1];
+        // Where the window of the next pixel begins.
+        std::int64_t picture = begin / each;
+        std::int64_t y = begin % each / m_conv.to[1];
+        std::int64_t x = begin % m_conv.to[1];
+        for (std::int64_t pixel = begin; pixel < end; pixel += kPixels) {
+            const std::byte *pixels[kPixels];
+            const std::int64_t count = std::min<std::int64_t>(kPixels, end - pixel);
+            for (std::int64_t p = 0; p < kPixels; ++p) {
+                if (p >= count) {
+                    pixels[p] = pixels[0];
+                    continue;
+                }
+                pixels[p] = data
+                    + (picture * m_picture + y * m_conv.stride[0] * m_pitch + x * m_conv.stride[1])
+                        * pixelBytes;
+                if (++x == m_conv.to[1]) {
+                    x = 0;
+                    if (++y == m_conv.to[0]) {
+                        y = 0;
+                        ++picture;
+                    }
+                }
+            }
+            __m512i sums[kPixels][kVectors];
+            wide::sumProducts<wide::Word::Codes, kVectors, kPixels>(pixels, m_taps, weights, sums);
+            store<kVectors, kPixels>(sums, offsets, first, result + pixel * m_conv.rowWidth, count);
+        }
+    }
+
+    template <int kVectors, int kPixels>
+    HALFTONE_WIDE void store(const __m512i (&sums)[kPixels][kVectors], const std::int32_t *offsets,
+                             std::int64_t first, std::byte *result, std::int64_t count) const
+    {
+        const float least = m_conv.givesSigned ? -128 : 0;
+        const float most = m_conv.givesSigned ? 127 : 255;
+        const __m512 low = _mm512_set1_ps(std::max(static_cast<float>(m_conv.low * m_conv.codes), least));
+        const __m512 high = _mm512_set1_ps(std::min(static_cast<float>(m_conv.high * m_conv.codes), most));
+#pragma GCC unroll 4
+        for (int b = 0; b < kVectors; ++b) {
+            const std::int64_t channel = first + 16 * b;
+            const __m512 factor = _mm512_loadu_ps(m_factors.data() + channel);
+            const __m512 bias = _mm512_loadu_ps(m_bias.data() + channel);
+            const __m512i offset = _mm512_loadu_si512(offsets + channel);
+            const std::int64_t lanes = std::min<std::int64_t>(16, m_conv.outputs - channel);
+            const auto mask = static_cast<__mmask16>((1U << lanes) - 1);
+#pragma GCC unroll 8
+            for (int p = 0; p < kPixels; ++p) {
+                if (p >= count)
+                    break;
+                const __m512 sum = _mm512_cvtepi32_ps(_mm512_sub_epi32(sums[p][b], offset));
+                const __m512 real
+                    = _mm512_min_ps(high, _mm512_max_ps(low, _mm512_fmadd_ps(sum, factor, bias)));
+                // Within 8 bits, of either sign: the lower ones say it all.
+                _mm512_mask_cvtepi32_storeu_epi8(result + p * m_conv.rowWidth + channel, mask,
+                                                 _mm512_cvtps_epi32(real));
+            }
+        }
+    }
+
+    CodeConv m_conv;
+    int m_threads = 0;
+    bool m_isCopied = false;
+    std::int64_t m_pitch = 0; ///< pixels from row to row of what is read
+    std::int64_t m_picture = 0; ///< pixels from picture to picture
+    std::vector<std::int32_t> m_offsets;
+    Taps m_taps;
+    std::vector<float> m_factors; ///< codes of the result for 1 of a sum
+    std::vector<float> m_bias; ///< in codes
+};
+
+class CodeMaximaKernel final : public kernels::Kernel
+{
+public:
+    CodeMaximaKernel(const CodeMaxima &maxima, int threads)
+        : m_maxima(maxima)
+        , m_threads(threads)
+    {
+    }
+
+    std::string name() const override { return "own maxima avx512"; }
+
+    Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
+    {
+        const ThreadScope scope(m_threads);
+        const std::int64_t rows = m_maxima.pictures * m_maxima.to[0];
+#pragma omp parallel for schedule(static)
+        for (std::int64_t row = 0; row < rows; ++row) {
+            if (m_maxima.isSigned)
+                computeRow<true>(inputs[0], row, outputs[0]);
+            else
+                computeRow<false>(inputs[0], row, outputs[0]);
+        }
+        return {};
+    }
+
+private:
+    template <bool kSigned>
+    HALFTONE_WIDE void computeRow(const std::byte *data, std::int64_t row, std::byte *result) const
+    {
+        const CodeMaxima &m = m_maxima;
+        const std::int64_t y0 = row % m.to[0] * m.stride[0] - m.pad[0];
+        const std::int64_t top = std::max<std::int64_t>(y0, 0);
+        const std::int64_t bottom = std::min(y0 + m.kernel[0], m.from[0]);
+        const std::byte *const picture = data + row / m.to[0] * m.from[0] * m.from[1] * m.channels;
+        std::byte *to = result + row * m.to[1] * m.channels;
+        for (std::int64_t x = 0; x < m.to[1]; ++x, to += m.channels) {
+            const std::int64_t x0 = x * m.stride[1] - m.pad[1];
+            const std::int64_t left = std::max<std::int64_t>(x0, 0);
+            const std::int64_t right = std::min(x0 + m.kernel[1], m.from[1]);
+            for (std::int64_t c = 0; c < m.channels; c += 64) {
+                const std::int64_t lanes = std::min<std::int64_t>(64, m.channels - c);
+                const __mmask64 mask = lanes == 64 ? ~__mmask64{0} : (__mmask64{1} << lanes) - 1;
+                __m512i most = _mm512_set1_epi8(kSigned ? -128 : 0);
+                for (std::int64_t y = top; y < bottom; ++y)
+                    for (std::int64_t at = left; at < right; ++at) {
+                        const __m512i value
+                            = _mm512_maskz_loadu_epi8(mask, picture + (y * m.from[1] + at) * m.channels + c);
+                        most = kSigned ? _mm512_max_epi8(most, value) : _mm512_max_epu8(most, value);
+                    }
+                _mm512_mask_storeu_epi8(to + c, mask, most);
+            }
+        }
+    }
+
+    CodeMaxima m_maxima;
+    int m_threads = 0;
+};
+
+#endif
+
+} // namespace
+
+std::size_t CodeConv::paddedBytes() const
+{
+    return isCopied(*this)
+        ? static_cast<std::size_t>(pictures * reach(*this, 0) * reach(*this, 1) * wordsOf(*this) * kWord)
+        : 0;
+}
+
+Result<std::shared_ptr<const Packed>> packCodeWeights(const CodeConv &conv,
+                                                      std::span<const std::int8_t> weights)
+{
+    const std::int64_t outputs = paddedOutputs(conv);
+    const std::int64_t taps = conv.kernel[0] * conv.kernel[1];
+    const std::int64_t bytes = taps * wordsOf(conv) * kWord; // of an output channel
+    auto packed = std::make_shared<Packed>();
+    packed->bytes = static_cast<std::size_t>(outputs * (bytes + std::int64_t{sizeof(std::int32_t)}));
+    packed->memory = allocatePages(packed->bytes);
+    if (!packed->memory)
+        return outOfMemory(packed->bytes, "weights");
+    std::memset(packed->memory.get(), 0, packed->bytes);
+    auto *const offsets = reinterpret_cast<std::int32_t *>(packed->memory.get() + outputs * bytes);
+    for (std::int64_t k = 0; k < conv.outputs; ++k) {
+        const std::int64_t first = k / kGroup * kGroup;
+        const std::int64_t group = std::min(outputs - first, kGroup);
+        std::byte *const to = packed->memory.get() + first * bytes;
+        std::int32_t sum = 0;
+        for (std::int64_t tap = 0; tap < taps; ++tap)
+            for (std::int64_t c = 0; c < conv.channels; ++c) {
+                const std::int8_t weight
+                    = weights[static_cast<std::size_t>((k * conv.channels + c) * taps + tap)];
+                sum += weight;
+                to[((tap * wordsOf(conv) + c / kWord) * group + k - first) * kWord + c % kWord]
+                    = static_cast<std::byte>(weight);
+            }
+        offsets[k] = conv.isSigned ? kHalf * sum : 0;
+    }
+    return std::shared_ptr<const Packed>(std::move(packed));
+}
+
+std::unique_ptr<kernels::Kernel> codeConvKernel(CodeConv conv, int threads)
+{
+#ifdef __x86_64__
+    return std::make_unique<CodeConvKernel>(std::move(conv), threads);
+#else
+    static_cast<void>(conv);
+    static_cast<void>(threads);
+    return nullptr;
+#endif
+}
+
+std::unique_ptr<kernels::Kernel> codeMaximaKernel(const CodeMaxima &maxima, int threads)
+{
+#ifdef __x86_64__
+    return std::make_unique<CodeMaximaKernel>(maxima, threads);
+#else
+    static_cast<void>(maxima);
+    static_cast<void>(threads);
+    return nullptr;
+#endif
+}
+
+} // namespace halftone::backends::onednn

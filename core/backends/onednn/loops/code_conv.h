@@ -1,0 +1,66 @@
+#pragma once
+
+#include "core/backends/onednn/packed.h"
+#include "core/kernels/backend.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace halftone::backends::onednn {
+
+/// A convolution of codes whose channels lie last, in one group without dilation. Sums are exact; they become
+/// codes · clip(sum · factor + bias), in float32 with factors multiplied before, are rounded to nearest, ties to even, and saturated.
+struct CodeConv
+{
+    std::int64_t pictures = 1;
+    std::int64_t channels = 4;
+    std::int64_t outputs = 16;
+    std::int64_t from[2]{}; ///< height, width
+    std::int64_t to[2]{};
+    std::int64_t kernel[2]{1, 1};
+    std::int64_t stride[2]{1, 1};
+    std::int64_t pad[2]{}; ///< rows above, columns on the left
+    bool isSigned = false; ///< the data; int8, else uint8
+    bool givesSigned = false; ///< the result
+    std::int64_t rowWidth
+        = 16; ///< channels from pixel to pixel of the result, which may be a part of a wider tensor
+    std::vector<double> factors; ///< by output channel, or one
+    std::vector<double> bias; ///< by output channel, or empty
+    double low = 0; ///< results are cut there
+    double high = 0;
+    double codes = 1; ///< for 1
+
+    /// Data that must be copied before, with their padding, as uint8 and in words of four channels: into so many bytes; 0: need not.
+    std::size_t paddedBytes() const;
+};
+
+/// The weights as the kernel reads them.
+/// weights  (outputs, channels, height, width)
+/// fails    NoMemory
+Result<std::shared_ptr<const Packed>> packCodeWeights(const CodeConv &conv,
+                                                      std::span<const std::int8_t> weights);
+
+/// Inputs: data, weights of packCodeWeights(). Outputs: the result's first element; memory of paddedBytes(), if any.
+/// needs    hasWideVectors()
+/// threads  0: as many as there are cores
+std::unique_ptr<kernels::Kernel> codeConvKernel(CodeConv conv, int threads);
+
+/// Windows of uint8 or int8 codes whose channels lie last: the greatest of each, padding left out.
+struct CodeMaxima
+{
+    std::int64_t pictures = 1;
+    std::int64_t channels = 16;
+    std::int64_t from[2]{};
+    std::int64_t to[2]{};
+    std::int64_t kernel[2]{1, 1};
+    std::int64_t stride[2]{1, 1};
+    std::int64_t pad[2]{};
+    bool isSigned = false;
+};
+
+/// needs  hasWideVectors(); each window meets an element
+std::unique_ptr<kernels::Kernel> codeMaximaKernel(const CodeMaxima &maxima, int threads);
+
+} // namespace halftone::backends::onednn

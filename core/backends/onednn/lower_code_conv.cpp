@@ -1,0 +1,154 @@
+#include "core/backends/onednn/int8_scales.h"
+#include "core/backends/onednn/loops/code_conv.h"
+#include "core/backends/onednn/loops/winograd.h"
+#include "core/ops/window.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace halftone::backends::onednn {
+namespace {
+
+constexpr std::int64_t kFewChannels = 4; ///< oneDNN fills them up to more
+
+/// A concatenation that is the only reader of a value, and where among its channels that comes.
+struct Joint
+{
+    plan::ValueId whole = plan::kNoValue;
+    std::int64_t channel = 0;
+};
+
+/// Nothing where the codes of the whole stand for other numbers than those of the part.
+std::optional<Joint> jointOf(const Emitter &emitter, plan::ValueId part)
+{
+    if (!emitter.uses().hasOneReader(part))
+        return std::nullopt;
+    const plan::PlanNode &reader = emitter.graph().nodes[emitter.uses().readers[part][0]];
+    const auto *concat = reader.op.getIf<ops::Quantized<ops::Concat>>();
+    if (concat == nullptr || concat->op.axis != 1)
+        return std::nullopt;
+    const auto parts = static_cast<std::size_t>(concat->op.inputs);
+    const auto whole = resultScale(emitter, reader);
+    Joint joint{reader.outputs[0], 0};
+    std::int64_t channels = 0;
+    for (std::size_t k = 0; k < parts; ++k) {
+        const auto own = codeScale(emitter, reader.inputs[k], reader.inputs[parts + 2 * k],
+                                   reader.inputs[parts + 2 * k + 1]);
+        // All or none: the others would be scaled over what lies there.
+        if (!whole.ok() || !own.ok() || own.value() != whole.value()
+            || emitter.desc(reader.inputs[k]).dtype != emitter.desc(joint.whole).dtype)
+            return std::nullopt;
+        if (reader.inputs[k] == part)
+            joint.channel = channels;
+        channels += emitter.desc(reader.inputs[k]).shape[1];
+    }
+    return joint;
+}
+
+bool isPlainEnough(const ops::FusedProduct &op, const Int8Product &product)
+{
+    const bool isSimple = !op.isPlain && !op.hasSum && !op.realOutput && !op.requantized;
+    return isSimple && !product.weightSteps.empty() && product.hasResultScale && op.conv->groups == 1
+        && op.conv->kernel.size() == 2;
+}
+
+/// Where results are cut. Nothing for a function that does more.
+bool setLimits(const ops::FusedProduct &op, CodeConv &conv)
+{
+    conv.low = -std::numeric_limits<double>::infinity();
+    conv.high = std::numeric_limits<double>::infinity();
+    if (op.activation) {
+        const Eltwise function = eltwiseOf(*op.activation);
+        if (function.algorithm == dnnl::algorithm::eltwise_relu && function.alpha == 0) {
+            conv.low = 0;
+        } else if (function.algorithm == dnnl::algorithm::eltwise_clip) {
+            conv.low = function.alpha;
+            conv.high = function.beta;
+        } else {
+            return false;
+        }
+    }
+    if (op.limits.low && op.limits.high) {
+        conv.low = std::max(conv.low, *op.limits.low);
+        conv.high = std::min(conv.high, *op.limits.high);
+    }
+    return true;
+}
+
+std::optional<CodeConv> shapeOf(const Emitter &emitter, const plan::PlanNode &node,
+                                const ops::FusedProduct &op, const Int8Product &product)
+{
+    const auto window = ops::makeWindow(op.conv->kernel, op.conv->stride, op.conv->dilate, op.conv->pad);
+    const kernels::TensorDesc &from = emitter.desc(node.inputs[0]);
+    const kernels::TensorDesc &to = emitter.desc(node.outputs[0]);
+    const auto isOne = [](std::int64_t step) { return step == 1; };
+    CodeConv conv;
+    if (!window.ok() || !std::ranges::all_of(window.value().dilate, isOne) || !setLimits(op, conv))
+        return std::nullopt;
+    conv.pictures = from.shape[0];
+    conv.channels = from.shape[1];
+    conv.outputs = to.shape[1];
+    for (std::size_t k = 0; k < 2; ++k) {
+        conv.from[k] = from.shape[2 + k];
+        conv.to[k] = to.shape[2 + k];
+        conv.kernel[k] = window.value().kernel[k];
+        conv.stride[k] = window.value().stride[k];
+        conv.pad[k] = window.value().padBegin[k];
+    }
+    conv.isSigned = from.dtype == tensor::DType::I8;
+    conv.givesSigned = to.dtype == tensor::DType::I8;
+    conv.rowWidth = conv.outputs;
+    for (const float step : product.weightSteps)
+        conv.factors.push_back(double{step} / product.dataScale);
+    conv.bias.assign(product.bias.begin(), product.bias.end());
+    conv.codes = product.resultScale;
+    return conv;
+}
+
+/// The result's place, in a concatenation where there is one.
+Place resultOf(Emitter &emitter, plan::ValueId value, const std::optional<Joint> &joint, CodeConv &conv)
+{
+    const Dims dims = dimsOf(emitter.desc(value).shape);
+    const Type type = conv.givesSigned ? Type::s8 : Type::u8;
+    if (joint) {
+        const Dims whole = dimsOf(emitter.desc(joint->whole).shape);
+        const Desc strided(dims, type, {whole[1] * whole[2] * whole[3], 1, whole[1] * whole[3], whole[1]});
+        if (const auto place = emitter.writePart(value, strided, joint->whole, codeLayout(whole, type),
+                                                 static_cast<std::size_t>(joint->channel))) {
+            conv.rowWidth = whole[1];
+            return *place;
+        }
+    }
+    return emitter.write(value, codeLayout(dims, type));
+}
+
+} // namespace
+
+Result<bool> lowerCodeConv(Emitter &emitter, const plan::PlanNode &node, const ops::FusedProduct &op,
+                           const Int8Product &product)
+{
+    const bool multipliesTiles = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_amx;
+    if (!emitter.mayUseOwnConvolutions() || !hasWideVectors() || multipliesTiles
+        || !isPlainEnough(op, product))
+        return false;
+    const std::optional<Joint> joint = jointOf(emitter, node.outputs[0]);
+    std::optional<CodeConv> conv = shapeOf(emitter, node, op, product);
+    if (!conv || (!joint && conv->channels > kFewChannels))
+        return false;
+    const Type type = conv->isSigned ? Type::s8 : Type::u8;
+    HALFTONE_TRY(
+        const Place data,
+        emitter.readAs(node.inputs[0], codeLayout(dimsOf(emitter.desc(node.inputs[0]).shape), type)));
+    const auto codes = product.codes.values<std::int8_t>();
+    HALFTONE_TRY(const Place weights,
+                 emitter.constant(product.codes, conv->isSigned ? "codes signed" : "codes",
+                                  plainDesc({1}, Type::s8), [&] { return packCodeWeights(*conv, codes); }));
+    const Place result = resultOf(emitter, node.outputs[0], joint, *conv);
+    std::vector<BufferId> outputs{result.buffer};
+    if (const std::size_t bytes = conv->paddedBytes(); bytes > 0)
+        outputs.push_back(emitter.temporary(plainDesc({static_cast<std::int64_t>(bytes)}, Type::u8)).buffer);
+    emitter.addKernel(codeConvKernel(*std::move(conv), 0), {data.buffer, weights.buffer}, std::move(outputs));
+    return true;
+}
+
+} // namespace halftone::backends::onednn
