@@ -75,8 +75,8 @@ bool setLimits(const ops::FusedProduct &op, CodeConv &conv)
     return true;
 }
 
-std::optional<CodeConv> shapeOf(const Emitter &emitter, const plan::PlanNode &node,
-                                const ops::FusedProduct &op, const Int8Product &product)
+std::optional<CodeConv> codeConvShape(const Emitter &emitter, const plan::PlanNode &node,
+                                      const ops::FusedProduct &op, const Int8Product &product)
 {
     const auto window = ops::makeWindow(op.conv->kernel, op.conv->stride, op.conv->dilate, op.conv->pad);
     const kernels::TensorDesc &from = emitter.desc(node.inputs[0]);
@@ -132,7 +132,7 @@ Result<bool> lowerCodeConv(Emitter &emitter, const plan::PlanNode &node, const o
         || !isPlainEnough(op, product))
         return false;
     const std::optional<Joint> joint = jointOf(emitter, node.outputs[0]);
-    std::optional<CodeConv> conv = shapeOf(emitter, node, op, product);
+    std::optional<CodeConv> conv = codeConvShape(emitter, node, op, product);
     if (!conv || (!joint && conv->channels > kFewChannels))
         return false;
     const Type type = conv->isSigned ? Type::s8 : Type::u8;

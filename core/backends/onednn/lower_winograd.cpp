@@ -53,7 +53,8 @@ bool areOnes(const ops::Dims &dims)
     return std::ranges::all_of(dims, [](std::int64_t dim) { return dim == 1; });
 }
 
-std::optional<WinogradConv> shapeOf(const Emitter &emitter, const plan::PlanNode &node, const ops::Conv &conv)
+std::optional<WinogradConv> winogradShape(const Emitter &emitter, const plan::PlanNode &node,
+                                          const ops::Conv &conv)
 {
     const auto window = ops::makeWindow(conv.kernel, conv.stride, conv.dilate, conv.pad);
     if (!window.ok() || conv.kernel != ops::Dims{3, 3} || !areOnes(window.value().stride)
@@ -112,7 +113,7 @@ Result<bool> lowerWinograd(Emitter &emitter, const plan::PlanNode &node, const o
     if (!emitter.mayUseOwnConvolutions() || emitter.format() == Format::Other
         || !emitter.graph().isConstant(node.inputs[1]) || !hasWideVectors())
         return false;
-    std::optional<WinogradConv> shape = shapeOf(emitter, node, conv);
+    std::optional<WinogradConv> shape = winogradShape(emitter, node, conv);
     const std::optional<Behind> after = behind(emitter, node);
     if (!shape || !after || (shape->type == tensor::DType::BF16 && multipliesTiles()))
         return false;

@@ -16,8 +16,8 @@
 namespace halftone::backends::onednn {
 namespace {
 
-constexpr std::int64_t kMostRows = 6; ///< tiles at a time in the products
-constexpr std::int64_t kFewestRows = 4;
+constexpr std::int64_t kMostTiles = 6; ///< tiles at a time in the products
+constexpr std::int64_t kFewestTiles = 4;
 constexpr double kTransform = 18; ///< products in whose time a number goes through a transformation
 constexpr double kByte = 4; ///< products in whose time a byte of weights comes from memory
 constexpr std::size_t kCached = std::size_t{1}
@@ -48,23 +48,23 @@ struct Geometry
 /// Tiles at a time, of so many in all, so that the last time is as full as can be.
 std::int64_t rowsAtOnce(std::int64_t tiles)
 {
-    std::int64_t best = kMostRows;
+    std::int64_t best = kMostTiles;
     const auto computed = [tiles](std::int64_t rows) { return (tiles + rows - 1) / rows * rows; };
-    for (std::int64_t rows = kMostRows; rows >= kFewestRows; --rows)
+    for (std::int64_t rows = kMostTiles; rows >= kFewestTiles; --rows)
         if (computed(rows) < computed(best))
             best = rows;
     return best;
 }
 
 /// Elements from one picture, row, pixel and block of 16 channels to the next.
-struct Steps
+struct Strides
 {
     std::int64_t picture;
     std::int64_t row;
     std::int64_t pixel;
     std::int64_t block;
 
-    Steps(bool isBlocked, std::int64_t channels, const std::int64_t (&extent)[2])
+    Strides(bool isBlocked, std::int64_t channels, const std::int64_t (&extent)[2])
         : picture(channels * extent[0] * extent[1])
         , row(isBlocked ? 16 * extent[1] : channels * extent[1])
         , pixel(isBlocked ? 16 : channels)
@@ -187,7 +187,7 @@ Corner cornerOf(const Geometry &geometry, int tile, std::int64_t index)
 /// One tile of data, transformed.
 /// to  channel 0 of position 0; positions are `stride` apart
 template <int kSide, tensor::DType kType>
-HALFTONE_WIDE void gather(const WinogradConv &shape, const Steps &steps, const std::byte *data,
+HALFTONE_WIDE void gather(const WinogradConv &shape, const Strides &steps, const std::byte *data,
                           const Corner &corner, float *to, std::int64_t stride)
 {
     const std::int64_t y0 = corner.y - shape.pad[0];
@@ -233,7 +233,7 @@ struct Ends
 /// The results of one tile.
 /// from  output channel 0 of position 0; positions are `stride` apart
 template <int kSide, tensor::DType kType>
-HALFTONE_WIDE void scatter(const WinogradConv &shape, const Steps &steps, const float *from,
+HALFTONE_WIDE void scatter(const WinogradConv &shape, const Strides &steps, const float *from,
                            std::int64_t stride, const Corner &corner, const Ends &ends)
 {
     constexpr int kTile = kSide - 2;
@@ -362,7 +362,7 @@ private:
     /// Tiles between two transformations, of so many in all.
     std::int64_t chunkOf(std::int64_t tiles) const
     {
-        const std::int64_t most = std::max(static_cast<std::int64_t>(kCached) / bytesOfTile(), kMostRows);
+        const std::int64_t most = std::max(static_cast<std::int64_t>(kCached) / bytesOfTile(), kMostTiles);
         const std::int64_t chunks = (tiles + most - 1) / most;
         return (tiles + chunks - 1) / chunks;
     }
@@ -416,8 +416,8 @@ private:
 
     WinogradConv m_shape;
     Geometry m_geometry;
-    Steps m_from;
-    Steps m_to;
+    Strides m_from;
+    Strides m_to;
     int m_threads = 0;
 };
 

@@ -6,6 +6,8 @@
 #ifdef __x86_64__
 
 #pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpragmas"
+#pragma GCC diagnostic ignored "-Wunknown-warning-option"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized" // of what these headers leave undefined on purpose
 #include <immintrin.h>
 #pragma GCC diagnostic pop
