@@ -2,6 +2,7 @@
 
 #include "core/dialect/dialect.h"
 #include "core/infer/stored_types.h"
+#include "core/rewrite/inline_fused.h"
 #include "core/translate/to_onnx.h"
 
 namespace halftone::session {
@@ -12,7 +13,9 @@ Result<graph::Model> inFormatOf(const io::ModelOutput &output, const graph::Mode
 {
     if (!output.isOnnx() || dialect::of(model.graph).name() == "onnx")
         return model;
-    return translate::toOnnx(model, {shapes, {types.begin(), types.end()}});
+    graph::Model inlined = model;
+    inlined.graph = rewrite::inlineFused(model.graph);
+    return translate::toOnnx(inlined, {shapes, {types.begin(), types.end()}});
 }
 
 std::vector<tensor::DType> writtenTypes(const io::ModelOutput &output, const graph::Model &model)

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -45,6 +46,14 @@ graph::Entry beforeCasts(const graph::Graph &graph, graph::Entry entry)
            && entry.output < graph.inputs(entry.node).size())
         entry = graph.inputs(entry.node)[entry.output]; // output k is input k, and one cast has one
     return entry;
+}
+
+tensor::Tensor oneFloat(double value)
+{
+    const auto held = static_cast<float>(value);
+    std::vector<std::byte> bytes(sizeof held);
+    std::memcpy(bytes.data(), &held, sizeof held);
+    return tensor::Tensor::owning(tensor::DType::F32, tensor::Shape{1}, std::move(bytes));
 }
 
 } // namespace
@@ -107,12 +116,30 @@ void GraphDraft::stand(const graph::Entry &entry, const Value &value)
     outputs[entry.output] = value;
 }
 
+std::optional<double> GraphDraft::endOf(const graph::Entry &entry) const
+{
+    const auto found = m_ends.find({entry.node, entry.output});
+    if (found != m_ends.end())
+        return found->second;
+    const tensor::Tensor *const held = parameter(entry);
+    if (held == nullptr || held->dtype() != tensor::DType::F32 || held->elementCount() != 1)
+        return std::nullopt;
+    return double{held->values<float>()[0]};
+}
+
+void GraphDraft::setEnd(const graph::Entry &entry, double end)
+{
+    m_ends[{entry.node, entry.output}] = end;
+}
+
 Value GraphDraft::now(const graph::Entry &entry)
 {
     const auto &outputs = m_now[entry.node];
     if (entry.output < outputs.size() && outputs[entry.output] != kNone)
         return outputs[entry.output];
-    const Value value = m_source.model.graph.isVariable(entry.node) ? variable(entry.node) : kNone;
+    Value value = m_source.model.graph.isVariable(entry.node) ? variable(entry.node) : kNone;
+    if (const auto end = m_ends.find({entry.node, entry.output}); end != m_ends.end())
+        value = initializer(nameOf(entry) + "_value", oneFloat(end->second));
     if (value == kNone && !m_error)
         m_error = unsupported(m_source.model.graph.node(entry.node).name,
                               m_source.model.graph.node(entry.node).op + ": output "

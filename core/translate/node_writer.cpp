@@ -93,6 +93,12 @@ DType NodeWriter::type(std::size_t input) const
     return m_draft.source().types.of(sourceOf(input));
 }
 
+DType NodeWriter::realType(std::size_t input) const
+{
+    const DType held = type(input);
+    return held == DType::I8 || held == DType::U8 ? DType::F32 : held;
+}
+
 const Shape &NodeWriter::outShape(std::size_t output) const
 {
     return m_draft.source().shapes.byNode[m_id][output];
@@ -153,6 +159,11 @@ Value NodeWriter::floats(std::string_view what, const std::vector<float> &values
 {
     return m_draft.initializer(m_node.name + '_' + std::string(what),
                                tensorOf(DType::F32, values, DType::F32, std::move(shape)));
+}
+
+Value NodeWriter::tensor(std::string_view what, Tensor values)
+{
+    return m_draft.initializer(m_node.name + '_' + std::string(what), std::move(values));
 }
 
 Value NodeWriter::cast(const Value &value, DType from, DType to)

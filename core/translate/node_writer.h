@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -48,6 +49,14 @@ public:
     /// those that nothing computes with (labels) are left out.
     Value now(const graph::Entry &entry);
     void stand(const graph::Entry &entry, const Value &value);
+
+    // Codes of the source. An end of a range is a tensor there and a number here; sums of codes are the reals that they stand for.
+    std::optional<double>
+    endOf(const graph::Entry &entry) const; ///< of an output, or a parameter of one element
+    void setEnd(const graph::Entry &entry, double end);
+    bool isSum(const graph::Entry &entry) const { return m_sums.contains({entry.node, entry.output}); }
+    void setSum(const graph::Entry &entry) { m_sums.emplace(entry.node, entry.output); }
+
     /// What a value of the source is called: as there, but an output that a conversion's cast gives keeps the name that it had
     /// before, and the value before the cast has its type behind it.
     std::string nameOf(const graph::Entry &entry) const;
@@ -72,6 +81,8 @@ private:
     std::vector<tensor::Array> m_parameters;
     std::unordered_set<std::string> m_names;
     std::map<std::pair<graph::NodeId, std::uint32_t>, std::string> m_renamed; ///< values of the source
+    std::map<std::pair<graph::NodeId, std::uint32_t>, double> m_ends; ///< outputs of the source
+    std::set<std::pair<graph::NodeId, std::uint32_t>> m_sums; ///< likewise
     std::optional<Error> m_error; ///< of a variable that cannot be said
 };
 
@@ -89,6 +100,12 @@ public:
 
     const tensor::Shape &shape(std::size_t input) const;
     tensor::DType type(std::size_t input) const;
+    /// Of the reals that an input is, or that its codes stand for.
+    tensor::DType realType(std::size_t input) const;
+    std::optional<double> end(std::size_t input) const { return m_draft.endOf(sourceOf(input)); }
+    bool isSum(std::size_t input) const { return m_draft.isSum(sourceOf(input)); }
+    void setEnd(std::size_t k, double end) { m_draft.setEnd({m_id, static_cast<std::uint32_t>(k), 0}, end); }
+    void setSum() { m_draft.setSum({m_id, 0, 0}); }
     const tensor::Shape &outShape(std::size_t output = 0) const;
     tensor::DType outType(std::size_t output = 0) const;
     /// The tensor of an input that is a parameter; null for every other.
@@ -107,6 +124,7 @@ public:
     Value numbers(std::string_view what, const std::vector<double> &values, tensor::DType type,
                   tensor::Shape shape);
     Value floats(std::string_view what, const std::vector<float> &values, tensor::Shape shape);
+    Value tensor(std::string_view what, tensor::Tensor values);
     Value cast(const Value &value, tensor::DType from, tensor::DType to);
 
     /// Output k of the source's node is that value.

@@ -24,8 +24,9 @@ const WriterRow *rowFor(const ops::Operator &op)
 {
     static const auto kByOperator = [] {
         std::array<const WriterRow *, ops::Operators::kSize> rows{};
-        for (auto *part : {elementwiseWriters, layerWriters, windowWriters, movementWriters, reshapeWriters,
-                           reductionWriters, placeWriters, recurrenceWriters})
+        for (auto *part :
+             {elementwiseWriters, layerWriters, windowWriters, movementWriters, reshapeWriters,
+              reductionWriters, placeWriters, recurrenceWriters, codeWriters, codedProductWriters})
             for (const WriterRow &row : part())
                 rows[row.op] = &row;
         return rows;
@@ -118,7 +119,7 @@ Result<graph::Model> toOnnx(const graph::Model &model, const InputFacts &inputs)
         if (model.graph.isVariable(id))
             continue;
         const graph::NodeDef &node = model.graph.node(id);
-        HALFTONE_TRY(const ops::Operator op, dialect::of(model.graph).read(node));
+        HALFTONE_TRY(const ops::Operator op, dialect::of(model.graph).readFused(node));
         const WriterRow *const row = rowFor(op);
         if (row == nullptr) {
             if (std::ranges::find(missing, node.op) == missing.end())

@@ -19,6 +19,8 @@ struct InputFacts
 
 /// A model of another format as one of ONNX: each operator as the nodes that compute the same at inference, values and
 /// parameters with their names. Inputs that only training reads (labels) are left out; axes that are not known are open.
+/// int8 is written as pairs of QuantizeLinear and DequantizeLinear with the same codes of parameters and ranges; each has to know its
+/// range before it runs. Fused operators on reals are none of ours: rewrite::inlineFused() first.
 /// The opset is 18, and 22 where anything is in bfloat16.
 /// fails: Unsupported, naming all operators without a counterpart; or where an operator needs a shape that is not known
 Result<graph::Model> toOnnx(const graph::Model &model, const InputFacts &inputs);

@@ -1,3 +1,4 @@
+#include "core/translate/layer_nodes.h"
 #include "core/translate/writers.h"
 
 #include <array>
@@ -158,20 +159,7 @@ Result<void> writeLrn(NodeWriter &to, const ops::Lrn &op)
 
 Result<void> writeFullyConnected(NodeWriter &to, const ops::FullyConnected &op)
 {
-    Value data = to.in();
-    const Value bias = op.hasBias ? to.in(2) : kNone;
-    if (op.flatten || to.shape(0).rank() == 2) {
-        if (to.shape(0).rank() != 2)
-            data = to.add("Flatten", {data});
-        Values inputs{data, to.in(1)};
-        if (op.hasBias)
-            inputs.push_back(bias);
-        to.set(to.add("Gemm", inputs, {{"transB", "1"}}));
-        return {};
-    }
-    const Value weight = to.add("Transpose", {to.in(1)}, {{"perm", "[1,0]"}});
-    const Value product = to.add("MatMul", {data, weight});
-    to.set(op.hasBias ? to.add("Add", {product, bias}) : product);
+    to.set(fullyConnected(to, op, {to.in(), to.in(1), op.hasBias ? to.in(2) : kNone}));
     return {};
 }
 
@@ -249,6 +237,19 @@ Result<void> writeEmbedding(NodeWriter &to, const ops::Embedding &op)
 }
 
 } // namespace
+
+Value fullyConnected(NodeWriter &to, const ops::FullyConnected &op, const Values &inputs)
+{
+    Value data = inputs[0];
+    if (op.flatten || to.shape(0).rank() == 2) {
+        if (to.shape(0).rank() != 2)
+            data = to.add("Flatten", {data});
+        return to.add("Gemm", {data, inputs[1], inputs[2]}, {{"transB", "1"}});
+    }
+    const Value weight = to.add("Transpose", {inputs[1]}, {{"perm", "[1,0]"}});
+    const Value product = to.add("MatMul", {data, weight});
+    return op.hasBias ? to.add("Add", {product, inputs[2]}) : product;
+}
 
 std::span<const WriterRow> layerWriters()
 {

@@ -1,4 +1,5 @@
 #include "core/ops/window.h"
+#include "core/translate/layer_nodes.h"
 #include "core/translate/writers.h"
 
 #include <algorithm>
@@ -37,11 +38,11 @@ Value channelsFirst(NodeWriter &to, const Value &value, ops::Layout layout, std:
         : to.add("Transpose", {value}, {{"perm", text(channelsToFront(rank))}});
 }
 
-void setInLayout(NodeWriter &to, const Value &value, ops::Layout layout, std::size_t rank)
+Value inLayout(NodeWriter &to, const Value &value, ops::Layout layout, std::size_t rank)
 {
-    to.set(layout == ops::Layout::ChannelsFirst
-               ? value
-               : to.add("Transpose", {value}, {{"perm", text(channelsToBack(rank))}}));
+    return layout == ops::Layout::ChannelsFirst
+        ? value
+        : to.add("Transpose", {value}, {{"perm", text(channelsToBack(rank))}});
 }
 
 Dims padsOf(const ops::Window &window)
@@ -63,15 +64,8 @@ graph::Attributes windowAttributes(const ops::Window &window, const Dims &pads)
 
 Result<void> writeConv(NodeWriter &to, const ops::Conv &op)
 {
-    HALFTONE_TRY(const ops::Window window, ops::makeWindow(op.kernel, op.stride, op.dilate, op.pad));
-    const std::size_t rank = window.rank() + 2;
-    graph::Attributes attributes = windowAttributes(window, padsOf(window));
-    if (op.groups != 1)
-        attributes.set("group", text(op.groups));
-    Values inputs{channelsFirst(to, to.in(), op.layout, rank), channelsFirst(to, to.in(1), op.layout, rank)};
-    if (op.hasBias)
-        inputs.push_back(to.in(2));
-    setInLayout(to, to.add("Conv", inputs, std::move(attributes)), op.layout, rank);
+    HALFTONE_TRY(const Value value, convolved(to, op, {to.in(), to.in(1), op.hasBias ? to.in(2) : kNone}));
+    to.set(value);
     return {};
 }
 
@@ -108,7 +102,7 @@ Result<void> writeDeconv(NodeWriter &to, const ops::Deconv &op)
     Values inputs{channelsFirst(to, to.in(), op.layout, rank), channelsFirst(to, to.in(1), op.layout, rank)};
     if (op.hasBias)
         inputs.push_back(to.in(2));
-    setInLayout(to, to.add("ConvTranspose", inputs, std::move(attributes)), op.layout, rank);
+    to.set(inLayout(to, to.add("ConvTranspose", inputs, std::move(attributes)), op.layout, rank));
     return {};
 }
 
@@ -152,7 +146,7 @@ Value padded(NodeWriter &to, const Value &value, const Dims &begin, const Dims &
     pads.insert(pads.end(), begin.begin(), begin.end());
     pads.insert(pads.end(), 2, 0);
     pads.insert(pads.end(), end.begin(), end.end());
-    return to.add("Pad", {value, to.integers("pads", pads), to.number("outside", with, to.type(0))});
+    return to.add("Pad", {value, to.integers("pads", pads), to.number("outside", with, to.realType(0))});
 }
 
 Dims sum(const Dims &a, const Dims &b)
@@ -232,7 +226,7 @@ Result<Value> averagePool(NodeWriter &to, const ops::Pool &op, ops::Window windo
         return mean;
     const std::int64_t taps
         = std::accumulate(window.kernel.begin(), window.kernel.end(), std::int64_t{1}, std::multiplies());
-    return to.add("Mul", {mean, to.number("taps", static_cast<double>(taps), to.type(0))});
+    return to.add("Mul", {mean, to.number("taps", static_cast<double>(taps), to.realType(0))});
 }
 
 Result<Value> globalPool(NodeWriter &to, const ops::Pool &op, const Value &data, std::size_t rank)
@@ -280,10 +274,8 @@ Result<Value> windowedPool(NodeWriter &to, const ops::Pool &op, const Value &dat
 
 Result<void> writePool(NodeWriter &to, const ops::Pool &op)
 {
-    HALFTONE_TRY(const std::size_t rank, to.rank());
-    const Value data = channelsFirst(to, to.in(), op.layout, rank);
-    HALFTONE_TRY(const Value value, op.global ? globalPool(to, op, data, rank) : windowedPool(to, op, data));
-    setInLayout(to, value, op.layout, rank);
+    HALFTONE_TRY(const Value value, pooled(to, op, to.in()));
+    to.set(value);
     return {};
 }
 
@@ -379,6 +371,27 @@ Result<void> writeCrop(NodeWriter &to, const ops::Crop &op)
 }
 
 } // namespace
+
+Result<Value> convolved(NodeWriter &to, const ops::Conv &op, const Values &inputs)
+{
+    HALFTONE_TRY(const ops::Window window, ops::makeWindow(op.kernel, op.stride, op.dilate, op.pad));
+    const std::size_t rank = window.rank() + 2;
+    graph::Attributes attributes = windowAttributes(window, padsOf(window));
+    if (op.groups != 1)
+        attributes.set("group", text(op.groups));
+    const Value data = channelsFirst(to, inputs[0], op.layout, rank);
+    const Value weight = channelsFirst(to, inputs[1], op.layout, rank);
+    return inLayout(to, to.add("Conv", {data, weight, inputs[2]}, std::move(attributes)), op.layout, rank);
+}
+
+Result<Value> pooled(NodeWriter &to, const ops::Pool &op, const Value &data)
+{
+    HALFTONE_TRY(const std::size_t rank, to.rank());
+    const Value first = channelsFirst(to, data, op.layout, rank);
+    HALFTONE_TRY(const Value value,
+                 op.global ? globalPool(to, op, first, rank) : windowedPool(to, op, first));
+    return inLayout(to, value, op.layout, rank);
+}
 
 std::span<const WriterRow> windowWriters()
 {

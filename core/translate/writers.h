@@ -30,5 +30,7 @@ std::span<const WriterRow> reshapeWriters();
 std::span<const WriterRow> reductionWriters();
 std::span<const WriterRow> placeWriters();
 std::span<const WriterRow> recurrenceWriters();
+std::span<const WriterRow> codeWriters();
+std::span<const WriterRow> codedProductWriters();
 
 } // namespace halftone::translate
