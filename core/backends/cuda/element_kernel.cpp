@@ -40,6 +40,10 @@ std::string_view typeName(DType type)
         return "long long";
     case DType::Bool:
         return "bool_t";
+    case DType::F8E4M3FN:
+        return "e4m3_t";
+    case DType::F8E5M2:
+        return "e5m2_t";
     default:
         return {};
     }
@@ -172,7 +176,15 @@ KernelText perElement(std::span<const DType> inputs, const View &output, const s
     return kernel;
 }
 
-KernelText matrixProduct(const View &a, const View &b, const View &c, const Epilogue &epilogue)
+std::int64_t productBlocks(const View &c)
+{
+    const std::size_t leading = c.dims.size() - 2;
+    return (c.dims[leading] + 15) / 16 * ((c.dims[leading + 1] + 15) / 16)
+        * countOf(std::span(c.dims).first(leading));
+}
+
+KernelText matrixProduct(const View &a, const View &b, const View &c, const Epilogue &epilogue,
+                         const Sums &sums)
 {
     const std::size_t leading = c.dims.size() - 2;
     const std::int64_t rows = c.dims[leading];
@@ -195,7 +207,8 @@ KernelText matrixProduct(const View &a, const View &b, const View &c, const Epil
     const auto step = [](const View &view, std::size_t axis) { return number(view.strides[axis]); };
     const std::string m = "c" + std::to_string(leading);
     const std::string n = "c" + std::to_string(leading + 1);
-    const std::string type(numberName(c.dtype));
+    const std::string type(sums.type.empty() ? numberName(c.dtype) : sums.type);
+    const std::string zero = sums.zero == 0 ? "" : " - (" + number(sums.zero) + ')';
     std::string text = head(types, c.dtype) + "    __shared__ " + type + " left[16][17];\n    __shared__ "
         + type + " right[16][17];\n    const unsigned tile = blockIdx.x % " + number(acrossTiles * downTiles)
         + "u;\n"
@@ -208,9 +221,9 @@ KernelText matrixProduct(const View &a, const View &b, const View &c, const Epil
         + " acc = 0;\n    for (long long k = 0; k < " + number(depth)
         + "; k += 16) {\n        left[y][x] = " + m + " < " + number(rows) + " && k + x < " + number(depth)
         + " ? (" + type + ")num(from0[" + m + " * " + step(a, leading) + " + (k + x) * "
-        + step(a, leading + 1) + "]) : (" + type + ")0;\n        right[y][x] = k + y < " + number(depth)
-        + " && " + n + " < " + number(columns) + " ? (" + type + ")num(from1[(k + y) * " + step(b, leading)
-        + " + " + n + " * " + step(b, leading + 1) + "]) : (" + type
+        + step(a, leading + 1) + "])" + zero + " : (" + type + ")0;\n        right[y][x] = k + y < "
+        + number(depth) + " && " + n + " < " + number(columns) + " ? (" + type + ")num(from1[(k + y) * "
+        + step(b, leading) + " + " + n + " * " + step(b, leading + 1) + "]) : (" + type
         + ")0;\n        __syncthreads();\n        for (int t = 0; t < 16; ++t)\n            acc += "
           "left[y][t] * right[t][x];\n"
         + "        __syncthreads();\n    }\n    if (" + m + " >= " + number(rows) + " || " + n + " >= "

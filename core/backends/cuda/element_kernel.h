@@ -9,7 +9,7 @@
 
 namespace halftone::backends::cuda {
 
-/// C++'s name of a type in kernels; empty for one that they don't know (8-bit floats, uint64, formats for analysis).
+/// C++'s name of a type in kernels; empty for one that they don't know (uint64, formats for analysis).
 std::string_view typeName(tensor::DType type);
 /// What kernels compute elements of a type in: "float", "double", "long long".
 std::string_view numberName(tensor::DType type);
@@ -75,7 +75,20 @@ struct LineNorm
 };
 KernelText lineNorm(const Lines &lines, const LineNorm &norm, std::string label);
 
+/// Blocks of a grid are counted in 31 bits.
+inline constexpr std::int64_t kMostBlocks = 0x7fffffff;
+/// Of matrixProduct().
+std::int64_t productBlocks(const View &c);
+
+/// How products are summed, where they are codes.
+struct Sums
+{
+    std::string_view type = {}; ///< "int"; empty: as the result's type is computed in
+    std::int64_t zero = 0; ///< of the data: the code for 0
+};
+
 /// C[…, m, n] = Σ A[…, m, k] · B[…, k, n], 16 × 16 at a time; leading axes are the same or repeat (stride 0).
-KernelText matrixProduct(const View &a, const View &b, const View &c, const Epilogue &epilogue);
+KernelText matrixProduct(const View &a, const View &b, const View &c, const Epilogue &epilogue,
+                         const Sums &sums = {});
 
 } // namespace halftone::backends::cuda

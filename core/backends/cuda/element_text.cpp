@@ -197,11 +197,56 @@ private:
             + (op.fixGamma ? "" : " * " + m_arguments[1]) + " + " + m_arguments[2] + ')';
     }
 
+    /// Codes of 8 or 16 bits by a scale and a zero point.
+    Text of(const ops::CodeLinear &op) const
+    {
+        const DType to = m_operation.outputs[0].dtype;
+        const std::string scaled = m_arguments[0] + " / " + m_arguments[1];
+        if (!m_isFloat || op.block != 0 || m_operation.inputs[1].dtype != m_type)
+            return std::nullopt;
+        if (tensor::isFloat(to))
+            return op.saturates ? saturated(scaled, to) : '(' + scaled + ')';
+        if (to != DType::I8 && to != DType::U8 && to != DType::I16 && to != DType::U16)
+            return std::nullopt;
+        const bool isSigned = to == DType::I8 || to == DType::I16;
+        const double count = tensor::sizeOf(to) == 1 ? 256 : 65536;
+        return "code_of(rint(" + scaled + ')' + (op.hasZeroPoint ? " + " + m_arguments[2] : "") + ", "
+            + literal(isSigned ? -count / 2 : 0, m_number) + ", "
+            + literal((isSigned ? count / 2 : count) - 1, m_number) + ')';
+    }
+
+    Text of(const ops::DecodeLinear &op) const
+    {
+        const DType to = m_operation.outputs[0].dtype;
+        if (op.block != 0 || !tensor::fitsFloat32(to) || m_operation.inputs[1].dtype != to
+            || m_type == DType::I32) // beyond float32's whole numbers
+            return std::nullopt;
+        return "((float)(" + m_arguments[0] + (op.hasZeroPoint ? " - " + m_arguments[2] : "") + ") * "
+            + m_arguments[1] + ')';
+    }
+
+    Text of(const ops::CodedMultiply &op) const
+    {
+        return codeText(op.result,
+                        '(' + realText(op.first, m_arguments[0]) + " * " + realText(op.second, m_arguments[1])
+                            + ')');
+    }
+
+    /// What is too large for a type becomes its largest number.
+    Text saturated(const std::string &value, DType to) const
+    {
+        const double most = tensor::rangeOf(to).largest;
+        return "smaller(larger((" + std::string(m_number) + ")(" + value + "), " + literal(-most, m_number)
+            + "), " + literal(most, m_number) + ')';
+    }
+
     Text of(const ops::Cast &op) const
     {
         const DType to = m_operation.outputs[0].dtype;
+        if (op.saturates && m_isFloat && (to == DType::F8E4M3FN || to == DType::F8E5M2))
+            return "held<" + std::string(typeName(to)) + ">(" + *saturated(m_arguments[0], to) + ')';
         if (op.saturates || (m_isFloat && !tensor::isFloat(to) && to != DType::Bool)
-            || (m_type == DType::F64 && tensor::isHalf(to))) // would be rounded twice
+            || (m_type == DType::F64 && to != DType::F32 && to != DType::F64)) // would be rounded twice
             return std::nullopt;
         return "held<" + std::string(typeName(to)) + ">(" + m_arguments[0] + ')';
     }
@@ -210,6 +255,12 @@ private:
     {
         if (const auto *cast = op.getIf<ops::Cast>())
             return of(*cast);
+        if (const auto *code = op.getIf<ops::CodeLinear>())
+            return of(*code);
+        if (const auto *decode = op.getIf<ops::DecodeLinear>())
+            return of(*decode);
+        if (const auto *multiply = op.getIf<ops::CodedMultiply>())
+            return of(*multiply);
         if (const auto *clip = op.getIf<ops::Clip>())
             return floats("$ > # ? # : $ < # ? # : $", {clip->high, clip->high, clip->low, clip->low});
         if (const auto *hard = op.getIf<ops::HardSigmoid>())
@@ -241,6 +292,63 @@ private:
 };
 
 } // namespace
+
+std::string realText(const ops::CodeScale &scale, const std::string &code)
+{
+    const std::string zero = scale.zero == 0 ? "" : " - (" + std::to_string(scale.zero) + ')';
+    return "((float)(" + code + zero + ") * " + literal(scale.step, "float") + ')';
+}
+
+std::string codeText(const ops::CodeScale &scale, const std::string &real)
+{
+    return "code_of(rint(" + real + " / " + literal(scale.step, "float") + ") + "
+        + literal(scale.zero, "float") + ", " + literal(scale.least(), "float") + ", "
+        + literal(scale.most(), "float") + ')';
+}
+
+std::string functionText(const ops::ElementFunction &function, const std::string &x)
+{
+    using Kind = ops::ElementFunction::Kind;
+    const std::string alpha = literal(double{function.alpha}, "float");
+    const std::string beta = literal(double{function.beta}, "float");
+    const std::string text = [&]() -> std::string {
+        switch (function.kind) {
+        case Kind::Relu:
+            return "$ > 0 ? $ : " + alpha + " * $";
+        case Kind::Elu:
+            return "$ > 0 ? $ : " + alpha + " * expm1($)";
+        case Kind::Sigmoid:
+            return "1 / (1 + exp(-$))";
+        case Kind::Tanh:
+            return "tanh($)";
+        case Kind::Softplus:
+            return "softplus($)";
+        case Kind::GeluErf:
+            return "$ / 2 * (1 + erf($ * 0.70710678118654752440f))";
+        case Kind::Abs:
+            return "fabs($)";
+        case Kind::Square:
+            return "$ * $";
+        case Kind::Sqrt:
+            return "sqrt($)";
+        case Kind::Exp:
+            return "exp($)";
+        case Kind::Log:
+            return "log($)";
+        case Kind::Linear:
+            return alpha + " * $ + " + beta;
+        case Kind::Clip:
+            return "smaller(larger($, " + alpha + "), " + beta + ')';
+        case Kind::Power:
+            return alpha + " * pow($, " + beta + ')';
+        case Kind::HardSigmoid:
+            return "smaller(larger(" + alpha + " * $ + " + beta + ", 0.0f), 1.0f)";
+        }
+        return "$";
+    }();
+    const std::vector<std::string> arguments{x};
+    return filled(text, arguments);
+}
 
 std::optional<std::string> elementText(const kernels::Operation &operation, Arguments arguments)
 {

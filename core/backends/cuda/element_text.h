@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/kernels/backend.h"
+#include "core/ops/op_coded.h"
 #include "core/ops/operator.h"
 
 #include <optional>
@@ -15,6 +16,11 @@ namespace halftone::backends::cuda {
 /// returns    nothing for other operators, and for types that kernels do not know
 std::optional<std::string> elementText(const kernels::Operation &operation,
                                        std::span<const std::string> arguments);
+
+/// What a code stands for, as float32, and the code for a real; a function of a real. Arguments and results are expressions.
+std::string realText(const ops::CodeScale &scale, const std::string &code);
+std::string codeText(const ops::CodeScale &scale, const std::string &real);
+std::string functionText(const ops::ElementFunction &function, const std::string &x);
 
 /// Does elementText() know the operator, of these types?
 bool isElementwise(const kernels::Operation &operation);

@@ -46,6 +46,11 @@ View stretchedInput(const PlanNode &node, std::size_t k, const View &view, const
         along.strides[axis] = view.strides[0];
         return along;
     };
+    const auto *code = node.op.getIf<ops::CodeLinear>();
+    const auto *decode = node.op.getIf<ops::DecodeLinear>();
+    if ((code || decode) && k > 0)
+        return countOf(view.dims) > 1 ? alongAxis(fromFront(code ? code->axis : decode->axis, result.size()))
+                                      : View{view.dtype, result, Dims(result.size(), 0), view.offset};
     if (const auto *norm = node.op.getIf<ops::BatchNorm>(); norm && k > 0)
         return alongAxis(fromFront(norm->axis, result.size()));
     const auto *leaky = node.op.getIf<ops::LeakyRelu>();
@@ -150,6 +155,27 @@ Result<Place> Emitter::readAs(ValueId value, Order order)
     const Place place{m_program->addConstant(*bytes, bytes), to};
     m_lastChannels.emplace(value, place);
     return place;
+}
+
+namespace {
+
+template <class T>
+BufferId addVector(Program &program, std::vector<T> values)
+{
+    const auto owner = std::make_shared<std::vector<T>>(std::move(values));
+    return program.addConstant(std::as_bytes(std::span(*owner)), owner);
+}
+
+} // namespace
+
+BufferId Emitter::constant(std::vector<float> values)
+{
+    return addVector(*m_program, std::move(values));
+}
+
+BufferId Emitter::constant(std::vector<std::int32_t> values)
+{
+    return addVector(*m_program, std::move(values));
 }
 
 Result<BufferId> Emitter::readRows(ValueId value)

@@ -45,6 +45,9 @@ public:
     /// Row-major without gaps: put in that order by a step of its own where it lies otherwise. fails: as read()
     Result<Place> readPlain(plan::ValueId value);
     Place write(plan::ValueId value, Order order = Order::Plain);
+    /// A vector that kernels read.
+    BufferId constant(std::vector<float> values);
+    BufferId constant(std::vector<std::int32_t> values);
     /// Dense row-major, of any type, for kernels of the host.
     Result<BufferId> readRows(plan::ValueId value);
     BufferId writeRows(plan::ValueId value);

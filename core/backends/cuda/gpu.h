@@ -19,9 +19,10 @@ struct GpuInfo
     int arch = 0; ///< 90 of sm_90
     int multiprocessors = 0;
     int clockMhz = 0;
+    int memoryMhz = 0;
     std::size_t memoryBytes = 0;
 
-    /// "NVIDIA H100 80GB HBM3 (sm_90), 132 multiprocessors, 1980 MHz, 79 GiB"
+    /// "NVIDIA H100 80GB HBM3 (sm_90), 132 multiprocessors at 1980 MHz, memory 79 GiB at 2619 MHz"
     std::string toString() const;
 };
 
@@ -83,6 +84,9 @@ public:
     {
         return unsupported("product", "no library for products");
     }
+    /// Are steps to run once before they are recorded? Libraries load their kernels when these are first called, which a recording
+    /// does not allow.
+    virtual bool runsBeforeRecording() const { return false; }
     /// What is launched from here on is recorded, not done.
     virtual Result<void> beginRecording() = 0;
     virtual Result<std::unique_ptr<Recording>> endRecording() = 0;

@@ -20,6 +20,8 @@ __device__ inline unsigned short half_bits(float f) { unsigned short b; asm("cvt
 struct half_t { unsigned short bits; };
 struct bhalf_t { unsigned short bits; };
 struct bool_t { unsigned char bits; };
+struct e4m3_t { unsigned char bits; };
+struct e5m2_t { unsigned char bits; };
 __device__ inline float bhalf_value(unsigned short b) { return __uint_as_float((unsigned)b << 16); }
 __device__ inline unsigned short bhalf_bits(float f)
 {
@@ -28,21 +30,51 @@ __device__ inline unsigned short bhalf_bits(float f)
         return (unsigned short)((u >> 16) | 0x40u);
     return (unsigned short)((u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
 }
+// Floats of 8 bits, as the Open Compute Project has them; what is too large becomes NaN (e4m3) or infinity.
+__device__ inline float e4m3_value(unsigned char b)
+{
+    if ((b & 0x7f) == 0x7f) return NAN;
+    const int exponent = b >> 3 & 15;
+    const float size = exponent ? __uint_as_float((unsigned)(exponent + 120) << 23 | (unsigned)(b & 7) << 20) : (b & 7) * 0.001953125f;
+    return b & 0x80 ? -size : size;
+}
+__device__ inline unsigned char e4m3_bits(float f)
+{
+    const unsigned u = __float_as_uint(f), sign = u >> 24 & 0x80u, size = u & 0x7fffffffu;
+    if (size > 0x43e80000u) return (unsigned char)(sign | 0x7fu); // beyond 464
+    if (size < 0x3c800000u) return (unsigned char)(sign | (unsigned)rint(fabs(f) * 512));
+    return (unsigned char)(sign | (((size + 0x7ffffu + (size >> 20 & 1u)) >> 20) - (120u << 3)));
+}
+__device__ inline float e5m2_value(unsigned char b) { return half_value((unsigned short)(b << 8)); }
+__device__ inline unsigned char e5m2_bits(float f)
+{
+    const unsigned u = __float_as_uint(f), sign = u >> 24 & 0x80u, size = u & 0x7fffffffu;
+    if (size > 0x7f800000u) return (unsigned char)(sign | 0x7fu);
+    if (size >= 0x47700000u) return (unsigned char)(sign | 0x7cu); // from 61440 on
+    if (size < 0x38800000u) return (unsigned char)(sign | (unsigned)rint(fabs(f) * 65536));
+    return (unsigned char)(sign | (((size + 0xfffffu + (size >> 21 & 1u)) >> 21) - (112u << 2)));
+}
 __device__ inline float num(float x) { return x; }
 __device__ inline double num(double x) { return x; }
 __device__ inline float num(half_t x) { return half_value(x.bits); }
 __device__ inline float num(bhalf_t x) { return bhalf_value(x.bits); }
+__device__ inline float num(e4m3_t x) { return e4m3_value(x.bits); }
+__device__ inline float num(e5m2_t x) { return e5m2_value(x.bits); }
 __device__ inline long long num(bool_t x) { return x.bits != 0; }
 template <class T> __device__ inline long long num(T x) { return (long long)x; }
 template <class T> struct pack { template <class N> __device__ static T of(N x) { return (T)x; } };
 template <> struct pack<half_t> { template <class N> __device__ static half_t of(N x) { return {half_bits((float)x)}; } };
 template <> struct pack<bhalf_t> { template <class N> __device__ static bhalf_t of(N x) { return {bhalf_bits((float)x)}; } };
+template <> struct pack<e4m3_t> { template <class N> __device__ static e4m3_t of(N x) { return {e4m3_bits((float)x)}; } };
+template <> struct pack<e5m2_t> { template <class N> __device__ static e5m2_t of(N x) { return {e5m2_bits((float)x)}; } };
 template <> struct pack<bool_t> { template <class N> __device__ static bool_t of(N x) { return {(unsigned char)(x != 0)}; } };
 template <class T, class N> __device__ inline auto held(N x) { return num(pack<T>::of(x)); }
 template <class T, int V> struct alignas(sizeof(T) * V) vec { T at[V]; };
 
 template <class N> __device__ inline N larger(N a, N b) { return a > b || a != a ? a : b; }
 template <class N> __device__ inline N smaller(N a, N b) { return a < b || a != a ? a : b; }
+// A whole number within what codes can say; 0 for what is no number.
+template <class N> __device__ inline N code_of(N x, N least, N most) { return x != x ? (N)0 : x < least ? least : x > most ? most : x; }
 template <class N> __device__ inline N remainder_of(N a, N b)
 {
     if (b == 0) return 0;

@@ -31,7 +31,7 @@ Result<void> lower(Emitter &emitter)
     if (typeName(emitter.graph().desc(node.outputs[0]).dtype).empty())
         return refused("results of type "
                        + std::string(tensor::nameOf(emitter.graph().desc(node.outputs[0]).dtype)));
-    for (const auto &lowered : {&lowerProduct, &lowerMove, &lowerLines, &lowerWindow}) {
+    for (const auto &lowered : {&lowerCodes, &lowerProduct, &lowerMove, &lowerLines, &lowerWindow}) {
         const std::optional<Result<void>> done = lowered(emitter);
         if (done)
             return *done;

@@ -15,5 +15,6 @@ std::optional<Result<void>> lowerProduct(Emitter &emitter); ///< convolutions, m
 std::optional<Result<void>> lowerMove(Emitter &emitter); ///< what puts elements elsewhere
 std::optional<Result<void>> lowerLines(Emitter &emitter); ///< reductions, softmax, normalisations
 std::optional<Result<void>> lowerWindow(Emitter &emitter); ///< pooling
+std::optional<Result<void>> lowerCodes(Emitter &emitter); ///< chains on codes of 8 bits
 
 } // namespace halftone::backends::cuda

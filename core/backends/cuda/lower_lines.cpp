@@ -22,6 +22,8 @@ Result<LineNode> begin(Emitter &emitter, std::vector<bool> along)
         return refused(node.opName + " of integers");
     if (!node.post.empty())
         return refused("post-operations of " + node.opName);
+    if (countOf(from.view.dims) > kMostBlocks) // a line may be one of them alone, and is counted in 32 bits
+        return refused("so many lines");
     return LineNode{
         {std::move(along), {from.view}, {}}, {from.buffer}, std::string(numberName(from.view.dtype))};
 }

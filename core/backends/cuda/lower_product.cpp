@@ -185,6 +185,8 @@ Result<void> lowerMatrices(Emitter &emitter, const MatrixNode &matrices)
                           {matrices.left.buffer, matrices.right.buffer}, bias, matrices.to);
     if (done.ok() || done.error().code != Errc::Unsupported || isBetterTakenApart(emitter))
         return done;
+    if (productBlocks(matrices.c) > kMostBlocks)
+        return refused("a product of so many blocks");
     HALFTONE_TRY(auto epilogue, emitter.epilogueOf(emitter.node()));
     auto &[text, operands] = epilogue;
     for (View &operand : text.operands) {

@@ -11,6 +11,8 @@ using plan::PlanNode;
 
 double lowestOf(tensor::DType type)
 {
+    if (!tensor::isFloat(type)) // codes of 8 bits
+        return type == tensor::DType::U8 ? 0 : -128;
     return tensor::fitsFloat32(type) ? -tensor::rangeOf(type).largest : -std::numeric_limits<double>::max();
 }
 
@@ -20,7 +22,8 @@ Result<void> lowerPool(Emitter &emitter, const ops::Pool &op)
     const PlanNode &node = emitter.node();
     HALFTONE_TRY(const Place from, emitter.read(node.inputs[0]));
     const std::size_t rank = from.view.dims.size();
-    if (!tensor::isFloat(from.view.dtype) || rank < 3 || rank > 5 || op.kind == Kind::Lp
+    const bool isCode = from.view.dtype == tensor::DType::I8 || from.view.dtype == tensor::DType::U8;
+    if (!(tensor::isFloat(from.view.dtype) || (isCode && op.kind == Kind::Max)) || rank < 3 || rank > 5 || op.kind == Kind::Lp
         || (op.padsZeros && !op.global) || !node.post.empty())
         return refused("pooling of this form");
     const Place to = emitter.write(node.outputs[0], emitter.orderOf(node.inputs[0]));

@@ -39,6 +39,7 @@ struct ProductDesc
     Activation activation = Activation::None;
     std::optional<double> ceiling{}; ///< of ReLU: what it is cut at
     bool allowsTf32 = false;
+    double scale = 1; ///< of the sums, before all else: what products of codes of float8 stand for
 };
 
 /// A product prepared by a library. Arguments: a, b[, bias][, residual], c: device addresses.

@@ -173,6 +173,11 @@ Result<void> Program::record()
 {
     if (std::ranges::any_of(m_steps, [](const Step &step) { return step.kind == Kind::Host; }))
         return {};
+    if (m_gpu->runsBeforeRecording()) {
+        for (Step &step : m_steps)
+            HALFTONE_CHECK(runStep(step));
+        HALFTONE_CHECK(m_gpu->synchronize());
+    }
     HALFTONE_CHECK(m_gpu->beginRecording());
     Result<void> done;
     for (std::size_t k = 0; k < m_steps.size() && done.ok(); ++k)

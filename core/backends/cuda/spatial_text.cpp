@@ -1,5 +1,7 @@
 #include "core/backends/cuda/spatial_text.h"
 
+#include "core/backends/cuda/element_text.h"
+
 namespace halftone::backends::cuda {
 namespace {
 
@@ -51,7 +53,25 @@ std::string tapLoops(const SpatialText &op, const std::string &inside)
 
 std::string numberOf(const SpatialText &op)
 {
-    return std::string(numberName(op.result.dtype));
+    return std::string(op.sums.type.empty() ? numberName(op.result.dtype) : op.sums.type);
+}
+
+/// Defines `covered`: a window is as long as it reaches within data and padding.
+std::string coveredText(const SpatialText &op)
+{
+    std::string text = "    long long covered = 1;\n    (void)taps;\n";
+    for (std::size_t k = 0; k < op.window.rank(); ++k) {
+        const std::string first = "(c" + digits(static_cast<std::int64_t>(k) + 2) + " * "
+            + digits(op.window.stride[k]) + " - " + digits(op.window.padBegin[k]) + ")";
+        const std::int64_t reach = (op.window.kernel[k] - 1) * op.window.dilate[k] + 1;
+        const std::string limit = digits(op.data.dims[k + 2] + op.window.padEnd[k]);
+        text += "    {\n        const long long end = " + first + " + " + digits(reach) + " < " + limit
+            + " ? " + first + " + " + digits(reach) + " : " + limit
+            + ";\n        const long long length = (end - " + first + " + " + digits(op.window.dilate[k] - 1)
+            + ") / " + digits(op.window.dilate[k])
+            + ";\n        covered *= length > 0 ? length : 0;\n    }\n";
+    }
+    return text;
 }
 
 } // namespace
@@ -75,8 +95,9 @@ std::string convolutionText(const SpatialText &op, const View &weight)
     return "    " + numberOf(op) + " acc = 0;\n    const long long group = c1 / "
         + digits(op.result.dims[1] / op.groups) + ";\n    (void)group;\n"
         + tapLoops(op,
-                   "    for (int c = 0; c < " + digits(inputs) + "; ++c)\n        acc += num(p0[" + data
-                       + "]) * num(p1[" + taps + "]);\n");
+                   "    for (int c = 0; c < " + digits(inputs) + "; ++c)\n        acc += (num(p0[" + data
+                       + "])" + (op.sums.zero == 0 ? "" : " - (" + digits(op.sums.zero) + ')') + ") * num(p1["
+                       + taps + "]);\n");
 }
 
 std::string transposedText(const SpatialText &op, const View &weight)
@@ -115,26 +136,20 @@ std::string poolText(const SpatialText &op, const PoolText &pool)
     if (pool.kind == Kind::Max)
         return "    " + type + " acc = " + literal(pool.lowest, type) + ";\n"
             + tapLoops(op, "    const " + type + " x = " + x + ";\n    acc = x > acc || x != x ? x : acc;\n");
-    std::string text = "    " + type + " acc = 0;\n    long long taps = 0;\n"
-        + tapLoops(op, "    acc += " + x + ";\n    ++taps;\n");
+    // What codes stand for is rounded to float32, one by one, and their sum once.
+    const std::string item = pool.codes ? "(double)" + realText(*pool.codes, x) : x;
+    std::string text = "    " + type + " total = 0;\n    long long taps = 0;\n"
+        + tapLoops(op, "    total += " + item + ";\n    ++taps;\n");
     if (pool.kind == Kind::Sum)
-        return text + "    (void)taps;\n";
-    if (!pool.countsPadding)
-        return text + "    acc = taps > 0 ? acc / taps : (" + type + ")0;\n";
-    // A window is as long as it reaches within data and padding.
-    text += "    long long covered = 1;\n    (void)taps;\n";
-    for (std::size_t k = 0; k < op.window.rank(); ++k) {
-        const std::string first = "(c" + digits(static_cast<std::int64_t>(k) + 2) + " * "
-            + digits(op.window.stride[k]) + " - " + digits(op.window.padBegin[k]) + ")";
-        const std::int64_t reach = (op.window.kernel[k] - 1) * op.window.dilate[k] + 1;
-        const std::string limit = digits(op.data.dims[k + 2] + op.window.padEnd[k]);
-        text += "    {\n        const long long end = " + first + " + " + digits(reach) + " < " + limit
-            + " ? " + first + " + " + digits(reach) + " : " + limit
-            + ";\n        const long long length = (end - " + first + " + " + digits(op.window.dilate[k] - 1)
-            + ") / " + digits(op.window.dilate[k])
-            + ";\n        covered *= length > 0 ? length : 0;\n    }\n";
+        return text + "    (void)taps;\n    const " + type + " acc = total;\n";
+    std::string count = "taps";
+    if (pool.countsPadding) {
+        text += coveredText(op);
+        count = "covered";
     }
-    return text + "    acc = covered > 0 ? acc / covered : (" + type + ")0;\n";
+    const std::string result(pool.codes ? "float" : type);
+    return text + "    const " + result + " acc = " + count + " > 0 ? (" + result + ")(total / " + count
+        + ") : (" + result + ")0;\n";
 }
 
 } // namespace halftone::backends::cuda

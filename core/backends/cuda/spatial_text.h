@@ -1,8 +1,10 @@
 #pragma once
 
 #include "core/backends/cuda/element_kernel.h"
+#include "core/ops/op_coded.h"
 #include "core/ops/window.h"
 
+#include <optional>
 #include <string>
 
 namespace halftone::backends::cuda {
@@ -17,6 +19,7 @@ struct SpatialText
     View data;
     View result;
     std::int64_t groups = 1;
+    Sums sums{};
 };
 
 /// Bodies for perElement(): each defines `acc` of the element at c0, c1, ….
@@ -31,6 +34,8 @@ struct PoolText
     enum class Kind : std::uint8_t { Max, Average, Sum } kind = Kind::Max;
     bool countsPadding = true;
     double lowest = 0; ///< Max of nothing
+    std::optional<ops::CodeScale>
+        codes{}; ///< Average: the data are codes of it; the result is what they stand for
 };
 std::string poolText(const SpatialText &op, const PoolText &pool);
 

@@ -5,6 +5,9 @@
 #include <cublasLt.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
 
 namespace halftone::backends::cuda {
 namespace {
@@ -27,6 +30,10 @@ struct BlasCalls
 };
 
 constexpr std::size_t kWorkspace = std::size_t{32} << 20U; ///< what NVIDIA advises for Hopper
+/// Parts of a long sum meet in the type that is summed in, never in that of the result.
+constexpr std::uint32_t kReductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+/// Algorithms of an epilogue are sought with a bias in place; where it lies, a run says.
+constexpr std::uintptr_t kSomeBias = 0x1000;
 
 Error blasError(cublasStatus_t status, const std::string &what)
 {
@@ -50,6 +57,14 @@ std::optional<cudaDataType_t> blasType(DType type)
         return CUDA_R_16BF;
     case DType::F64:
         return CUDA_R_64F;
+    case DType::I8:
+        return CUDA_R_8I;
+    case DType::I32:
+        return CUDA_R_32I;
+    case DType::F8E4M3FN:
+        return CUDA_R_8F_E4M3;
+    case DType::F8E5M2:
+        return CUDA_R_8F_E5M2;
     default:
         return std::nullopt;
     }
@@ -143,7 +158,7 @@ public:
         HALFTONE_CHECK(addLayout(product.result, desc.c.dtype, product.batch));
         m_hasBias = desc.hasBias;
         m_hasResidual = desc.residual.has_value();
-        m_isDouble = desc.c.dtype == DType::F64;
+        setScale(desc);
         m_name = std::string("cuBLASLt product") + (m_hasBias ? " + bias" : "")
             + (m_hasResidual ? " + residual" : "")
             + (desc.activation == Activation::Relu           ? " + relu"
@@ -159,17 +174,11 @@ public:
             HALFTONE_CHECK(set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias));
         std::byte *const result = arguments.back();
         const std::byte *const residual = m_hasResidual ? arguments[arguments.size() - 2] : result;
-        const float one = 1;
-        const float add = m_hasResidual ? 1 : 0;
-        const double oneDouble = 1;
-        const double addDouble = m_hasResidual ? 1 : 0;
-        const void *const alpha = m_isDouble ? static_cast<const void *>(&oneDouble) : &one;
-        const void *const beta = m_isDouble ? static_cast<const void *>(&addDouble) : &add;
-        return check(m_calls.cublasLtMatmul(m_handle, m_operation.get(), alpha, arguments[1],
-                                            m_layouts[0].get(), arguments[0], m_layouts[1].get(), beta,
-                                            residual, m_layouts[2].get(), result, m_layouts[3].get(),
-                                            &m_algorithm.algo, workspace, m_algorithm.workspaceSize,
-                                            reinterpret_cast<cudaStream_t>(m_stream)),
+        return check(m_calls.cublasLtMatmul(
+                         m_handle, m_operation.get(), m_alpha.data(), arguments[1], m_layouts[0].get(),
+                         arguments[0], m_layouts[1].get(), m_beta.data(), residual, m_layouts[2].get(),
+                         result, m_layouts[3].get(), &m_algorithm.algo, workspace, m_algorithm.workspaceSize,
+                         reinterpret_cast<cudaStream_t>(m_stream)),
                      "a product");
     }
 
@@ -182,15 +191,37 @@ private:
             "an attribute");
     }
 
+    /// The factors of product and residual, in the type that they are read in.
+    void setScale(const ProductDesc &desc)
+    {
+        const double add = m_hasResidual ? 1 : 0;
+        const auto hold = [this](auto alpha, decltype(alpha) beta) {
+            std::memcpy(m_alpha.data(), &alpha, sizeof alpha);
+            std::memcpy(m_beta.data(), &beta, sizeof beta);
+        };
+        if (desc.c.dtype == DType::F64)
+            hold(desc.scale, add);
+        else if (desc.c.dtype == DType::I32)
+            hold(std::int32_t{1}, 0);
+        else
+            hold(static_cast<float>(desc.scale), static_cast<float>(add));
+    }
+
     Result<void> describe(const ProductDesc &desc, const BlasProduct &product)
     {
         const bool isDouble = desc.c.dtype == DType::F64;
+        const bool isWhole = desc.c.dtype == DType::I32;
         const cublasComputeType_t compute = isDouble        ? CUBLAS_COMPUTE_64F
+            : isWhole                                       ? CUBLAS_COMPUTE_32I
             : desc.allowsTf32 && desc.a.dtype == DType::F32 ? CUBLAS_COMPUTE_32F_FAST_TF32
                                                             : CUBLAS_COMPUTE_32F;
-        HALFTONE_CHECK(check(
-            m_calls.cublasLtMatmulDescCreate(m_operation.out(), compute, isDouble ? CUDA_R_64F : CUDA_R_32F),
-            "a description"));
+        HALFTONE_CHECK(check(m_calls.cublasLtMatmulDescCreate(m_operation.out(), compute,
+                                                              isDouble      ? CUDA_R_64F
+                                                                  : isWhole ? CUDA_R_32I
+                                                                            : CUDA_R_32F),
+                             "a description"));
+        if (desc.hasBias)
+            HALFTONE_CHECK(set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, kSomeBias));
         const auto operation = [](bool isTransposed) { return isTransposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
         HALFTONE_CHECK(set(CUBLASLT_MATMUL_DESC_TRANSA, operation(product.first.isTransposed)));
         HALFTONE_CHECK(set(CUBLASLT_MATMUL_DESC_TRANSB, operation(product.second.isTransposed)));
@@ -226,6 +257,10 @@ private:
             m_calls.cublasLtMatmulPreferenceSetAttribute(
                 preference.get(), CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspace, sizeof kWorkspace),
             "a preference"));
+        HALFTONE_CHECK(check(m_calls.cublasLtMatmulPreferenceSetAttribute(
+                                 preference.get(), CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &kReductions,
+                                 sizeof kReductions),
+                             "a preference"));
         int found = 0;
         HALFTONE_CHECK(check(
             m_calls.cublasLtMatmulAlgoGetHeuristic(m_handle, m_operation.get(), m_layouts[0].get(),
@@ -244,7 +279,8 @@ private:
     cublasLtMatmulHeuristicResult_t m_algorithm{};
     bool m_hasBias = false;
     bool m_hasResidual = false;
-    bool m_isDouble = false;
+    std::array<std::byte, 8> m_alpha{};
+    std::array<std::byte, 8> m_beta{};
     std::string m_name;
 };
 
@@ -273,13 +309,49 @@ private:
     cublasLtHandle_t m_handle = nullptr;
 };
 
+bool isFloat8(DType type)
+{
+    return type == DType::F8E4M3FN || type == DType::F8E5M2;
+}
+
+/// Products of codes give their sums alone: int8 in int32; float8, one of them e4m3, in a wider float, a bias of which has the 16 bits
+/// of the result (cuBLAS documentation, table of cublasLtMatmul's types).
+bool takesTypes(const ProductDesc &desc)
+{
+    const DType a = desc.a.dtype;
+    const DType b = desc.b.dtype;
+    const DType c = desc.c.dtype;
+    const bool isBare = !desc.residual && desc.activation == Activation::None;
+    if (a == DType::I8)
+        return b == a && c == DType::I32 && isBare && !desc.hasBias && desc.scale == 1;
+    if (isFloat8(a))
+        return isFloat8(b) && (a == DType::F8E4M3FN || b == DType::F8E4M3FN) && isBare
+            && (tensor::isHalf(c) || (c == DType::F32 && !desc.hasBias));
+    const bool isFloat = a == DType::F32 || a == DType::F64 || tensor::isHalf(a);
+    return isFloat && a == b && (a == c || (tensor::isHalf(a) && c == DType::F32 && !desc.hasBias));
+}
+
+/// Codes are multiplied where the depth runs fastest in both matrices, and extents and distances are multiples of 4 (int8) or of 16
+/// bytes (float8); of the same documentation.
+bool isAligned(const ProductDesc &desc, const BlasProduct &product)
+{
+    if (desc.a.dtype != DType::I8 && !isFloat8(desc.a.dtype))
+        return true;
+    const std::int64_t unit = desc.a.dtype == DType::I8 ? 4 : 16;
+    const std::int64_t resultUnit
+        = desc.a.dtype == DType::I8 ? 4 : 16 / static_cast<std::int64_t>(tensor::sizeOf(desc.c.dtype));
+    const auto fits = [unit](std::int64_t value) { return value % unit == 0; };
+    return product.first.isTransposed && !product.second.isTransposed && fits(product.first.rows)
+        && fits(product.first.leading) && fits(product.second.leading) && fits(product.first.batchStride)
+        && fits(product.second.batchStride) && product.first.columns % resultUnit == 0
+        && product.result.leading % resultUnit == 0;
+}
+
 } // namespace
 
 Result<BlasProduct> blasProduct(const ProductDesc &desc)
 {
-    if (desc.isConvolution || !blasType(desc.a.dtype) || desc.a.dtype != desc.b.dtype
-        || !blasType(desc.c.dtype) || (desc.a.dtype != desc.c.dtype && desc.c.dtype != DType::F32)
-        || !epilogueOf(desc.activation, desc.hasBias) || desc.ceiling)
+    if (desc.isConvolution || !takesTypes(desc) || !epilogueOf(desc.activation, desc.hasBias) || desc.ceiling)
         return unsupported("cuda", "cuBLASLt does not compute this product");
     const std::size_t rank = desc.c.dims.size();
     const std::int64_t batch = countOf(std::span(desc.c.dims).first(rank - 2));
@@ -291,7 +363,10 @@ Result<BlasProduct> blasProduct(const ProductDesc &desc)
     if (!first || !second || !result || result->isTransposed || !residual || residual->isTransposed
         || residual->columns != result->columns)
         return unsupported("cuda", "matrices that cuBLASLt cannot see in this layout");
-    return BlasProduct{*first, *second, *result, *residual, batch};
+    const BlasProduct product{*first, *second, *result, *residual, batch};
+    if (!isAligned(desc, product))
+        return unsupported("cuda", "codes in an order or of extents that cuBLASLt does not multiply");
+    return product;
 }
 
 Result<std::shared_ptr<ProductMaker>> loadBlas()

@@ -12,7 +12,10 @@ class Compiler
 {
 public:
     virtual ~Compiler() = default;
-    /// arch  80 for sm_80
+    /// Does it make code for the chip, or what the driver makes such of? arch  80 for sm_80
+    /// fails: Unsupported, saying which chips it knows
+    virtual Result<void> check(int) const { return {}; }
+    /// arch  80 for sm_80; one that is newer than the compiler gets PTX of the newest that it knows
     /// returns  what cuModuleLoadData takes. fails: Unsupported, with the compiler's log
     virtual Result<std::string> compile(const std::string &source, int arch) const = 0;
 };

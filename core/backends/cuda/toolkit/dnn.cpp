@@ -163,7 +163,8 @@ public:
 
     Result<std::unique_ptr<Product>> prepare(const ProductDesc &desc, CUstream stream) override
     {
-        if (!desc.isConvolution || !takesTypes(desc) || desc.a.offset != 0 || desc.c.offset != 0)
+        if (!desc.isConvolution || !takesTypes(desc) || desc.a.offset != 0 || desc.c.offset != 0
+            || desc.scale != 1)
             return unsupported("cuda", "cuDNN does not compute this product");
         HALFTONE_CHECK(m_device.empty() ? enter(stream) : describe());
         auto kernel = std::make_unique<DnnKernel>(m_calls, m_target);

@@ -2,10 +2,18 @@
 
 #include "core/backends/cuda/toolkit/shared_library.h"
 
+#include <string_view>
+
 namespace halftone::backends::cuda {
 
 #define HALFTONE_TEXT_(name) #name
 #define HALFTONE_TEXT(name) HALFTONE_TEXT_(name) // cuda.h renames functions by macros: cuMemAlloc_v2
+
+/// cuEventElapsedTime has a second version since CUDA 12.8, which takes the same: drivers before that have the first alone.
+bool isSameByItsOldName(std::string_view name)
+{
+    return name == "cuEventElapsedTime";
+}
 
 Result<DriverCalls> loadDriver()
 {
@@ -15,7 +23,8 @@ Result<DriverCalls> loadDriver()
     DriverCalls calls;
     std::string missing;
 #define HALFTONE_CALL(name)                                                                                  \
-    if (!library.value().get(HALFTONE_TEXT(name), calls.name))                                               \
+    if (!library.value().get(HALFTONE_TEXT(name), calls.name)                                                \
+        && !(isSameByItsOldName(#name) && library.value().get(#name, calls.name)))                           \
         missing += std::string(" ") + HALFTONE_TEXT(name);
     HALFTONE_DRIVER_CALLS(HALFTONE_CALL)
 #undef HALFTONE_CALL

@@ -280,6 +280,7 @@ public:
         return unsupported("product", why);
     }
 
+    bool runsBeforeRecording() const override { return hasLibraries(); }
     Result<void> beginRecording() override
     {
         HALFTONE_CHECK(m_context->enter());
@@ -346,20 +347,23 @@ Result<GpuInfo> infoOf(const DriverCalls &calls, CUdevice device)
     int major = 0;
     int minor = 0;
     int kilohertz = 0;
+    int memoryKilohertz = 0;
     const auto get = [&](int &value, CUdevice_attribute attribute) {
         return calls.cuDeviceGetAttribute(&value, attribute, device);
     };
-    for (const CUresult code :
-         {calls.cuDeviceGetName(name.data(), static_cast<int>(name.size()) - 1, device),
-          get(major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-          get(minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
-          get(info.multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
-          get(kilohertz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE), calls.cuDeviceTotalMem(&info.memoryBytes, device)})
+    for (const CUresult code : {calls.cuDeviceGetName(name.data(), static_cast<int>(name.size()) - 1, device),
+                                get(major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+                                get(minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+                                get(info.multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+                                get(kilohertz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
+                                get(memoryKilohertz, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE),
+                                calls.cuDeviceTotalMem(&info.memoryBytes, device)})
         if (code != CUDA_SUCCESS)
             return driverError(calls, code, "the device's properties");
     info.name = name.data();
     info.arch = 10 * major + minor;
     info.clockMhz = kilohertz / 1000;
+    info.memoryMhz = memoryKilohertz / 1000;
     return info;
 }
 
@@ -378,6 +382,8 @@ Result<std::shared_ptr<Gpu>> driverGpu(const DriverCalls &calls, std::shared_ptr
     if (code != CUDA_SUCCESS)
         return driverError(calls, code, "no CUDA device");
     HALFTONE_TRY(GpuInfo info, infoOf(calls, device));
+    if (const auto takes = compiler->check(info.arch); !takes.ok())
+        return unsupported("cuda", "no CUDA device: " + info.name + ": " + takes.error().found);
     return std::shared_ptr<Gpu>(std::make_shared<DriverGpu>(
         std::make_shared<Context>(calls, device), std::move(info), std::move(compiler), std::move(makers)));
 }

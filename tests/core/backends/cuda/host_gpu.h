@@ -20,7 +20,7 @@ namespace halftone::test {
 /// behind a header that says what a GPU's words mean here (host_device.inc). So every value that comes out was computed by the
 /// generated source itself, with its launch parameters, barriers and shuffles. All kernels that are known when one is launched for
 /// the first time are compiled at once.
-class HostGpu final : public backends::cuda::Gpu
+class HostGpu : public backends::cuda::Gpu
 {
 public:
     using Kernel = void (*)(void *const *arguments, unsigned grid, unsigned block);
@@ -101,6 +101,17 @@ public:
     std::size_t launches = 0;
     std::size_t replays = 0;
 
+protected:
+    /// Done now, or when the recording is replayed.
+    Result<void> act(std::function<void()> action)
+    {
+        if (m_isRecording)
+            m_recorded.push_back(std::move(action));
+        else
+            action();
+        return m_failure.isEmpty() ? Result<void>() : unsupported("host", m_failure.toStdString());
+    }
+
 private:
     struct Actions final : backends::cuda::Recording
     {
@@ -111,15 +122,6 @@ private:
         Result<void> mark(std::size_t) override { return {}; }
         Result<double> microseconds(std::size_t) override { return 1.0; }
     };
-
-    Result<void> act(std::function<void()> action)
-    {
-        if (m_isRecording)
-            m_recorded.push_back(std::move(action));
-        else
-            action();
-        return m_failure.isEmpty() ? Result<void>() : unsupported("host", m_failure.toStdString());
-    }
 
     Kernel functionOf(const std::string &name)
     {

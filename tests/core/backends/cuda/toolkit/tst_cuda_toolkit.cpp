@@ -197,7 +197,7 @@ void CudaToolkitTest::noDeviceIsToldAsSuch()
 void CudaToolkitTest::theDeviceIsDescribed()
 {
     QCOMPARE(gpu().value()->info().toString(),
-             std::string("Recorder (sm_86), 84 multiprocessors, 1695 MHz, 24 GiB"));
+             std::string("Recorder (sm_86), 84 multiprocessors at 1695 MHz, memory 24 GiB at 1695 MHz"));
     QVERIFY(driver.calls.empty()); // nothing was done on it
 }
 
