@@ -2,7 +2,7 @@
 
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
-#include "core/infer/infer_types.h"
+#include "core/mixed/original_types.h"
 #include "core/mixed/resolve_values.h"
 
 #include <algorithm>
@@ -42,9 +42,6 @@ public:
 private:
     void number();
     void noteLowered();
-    Result<void> inferOriginals();
-    Result<void> inferWhole(bool trustGuesses);
-    bool inferOriginal(NodeId id);
     void decide(NodeId id);
     void decideHeads();
 
@@ -83,7 +80,7 @@ Result<TypedPlan> Planner::run(const Progress &progress)
 {
     constexpr std::size_t kBetweenLooks = 4096;
     number();
-    HALFTONE_CHECK(inferOriginals());
+    HALFTONE_CHECK(inferOriginals(m_source, m_rules, m_variables, m_plan));
     resolveValues(m_source, m_rules, m_assignment, m_settings.share, m_plan);
     noteLowered();
     const std::vector<NodeId> &order = m_plan.order;
@@ -132,54 +129,6 @@ void Planner::noteLowered()
         for (const Entry &entry : m_source.inputs(id))
             m_lowered[m_plan.output(m_plan.valueOf(entry))] = true;
     }
-}
-
-/// The types that everything has in the source graph.
-Result<void> Planner::inferOriginals()
-{
-    const bool isWellTyped = std::ranges::all_of(
-        m_plan.order, [this](NodeId id) { return m_source.isVariable(id) || inferOriginal(id); });
-    if (!isWellTyped) {
-        // A guessed type of a variable may be to blame: then its readers say what it is.
-        if (!inferWhole(true).ok() && !inferWhole(false).ok())
-            return inferWhole(true);
-    }
-    return {};
-}
-
-/// Types by sweeps in both directions, so that variables can take theirs from their readers.
-Result<void> Planner::inferWhole(bool trustGuesses)
-{
-    std::vector<DType> known(m_source.nodeCount(), DType::Unknown);
-    for (NodeId id = 0; id < m_source.nodeCount(); ++id) {
-        if (m_source.isVariable(id) && (trustGuesses || !m_variables[id].isAssumed))
-            known[id] = m_variables[id].type;
-    }
-    HALFTONE_TRY(const infer::TypeMap types, infer::inferTypes(m_source, known));
-    for (NodeId id = 0; id < m_source.nodeCount(); ++id) {
-        const std::uint32_t first = m_plan.firstOutput[id];
-        for (std::uint32_t k = 0; k < m_rules.outputCount(id); ++k)
-            m_plan.original[first + k] = types.at(id, k);
-        if (!m_source.isVariable(id))
-            continue;
-        if (m_plan.original[first] == DType::Unknown)
-            m_plan.original[first] = m_variables[id].type;
-        m_plan.native[first] = m_plan.original[first];
-    }
-    return {};
-}
-
-/// Types of one node from those of its inputs; false when they contradict each other.
-bool Planner::inferOriginal(NodeId id)
-{
-    m_in.clear();
-    for (const Entry &entry : m_source.inputs(id))
-        m_in.push_back(m_plan.original[m_plan.output(entry)]);
-    m_out.assign(m_rules.outputCount(id), DType::Unknown);
-    if (m_rules.apply(id, m_in, m_out) == TypeOutcome::Refused)
-        return false;
-    std::ranges::copy(m_out, m_plan.original.begin() + m_plan.firstOutput[id]);
-    return true;
 }
 
 void Planner::gather(NodeId id)

@@ -77,6 +77,15 @@ def constants():
     return model(h.make_graph(nodes, "constants", [value("flag", [], T.BOOL), value("x", [2, 3])], [value("y", [2, 5]), value("z", [])]))
 
 
+def odd():
+    """What the unknown operator gives is read beside what is known."""
+    nodes = [h.make_node("Softmax", ["x"], ["s"]), h.make_node("Odd", ["y"], ["u"], domain="com.example"), h.make_node("Transpose", ["u"], ["t"]),
+             h.make_node("MatMul", ["s", "t"], ["p"]), h.make_node("Add", ["t", "u"], ["c"]), h.make_node("MatMul", ["p", "c"], ["z"])]
+    made = model(h.make_graph(nodes, "odd", [value("x", [2, 3]), value("y", [3, 3])], [value("z", [2, 3])]))
+    made.opset_import.append(h.make_opsetid("com.example", 1))
+    return made
+
+
 def sums():
     body = h.make_graph([h.make_node("Add", ["sum", "row"], ["next"]), h.make_node("Identity", ["next"], ["told"])], "step",
                         [value("sum", [2]), value("row", [2])], [value("next", [2]), value("told", [2])])
@@ -171,6 +180,7 @@ def main():
     record(folder, "steps", steps(), {"-all": case(4, True, 1e9), "-early": case(9, True, -1e9), "-none": case(3, False, 1e9)})
     x23 = np.random.default_rng(9).standard_normal((2, 3)).astype(np.float32)
     record(folder, "constants", constants(), {"-true": {"flag": np.array(True), "x": x23}, "-false": {"flag": np.array(False), "x": x23}})
+    (folder / "odd.onnx").write_bytes(odd().SerializeToString(deterministic=True))
     made, feed = transformer()
     record(folder, "transformer", made, {"": feed})
     onnx.checker.check_model(endless(), full_check=True)

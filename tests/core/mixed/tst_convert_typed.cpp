@@ -96,6 +96,7 @@ private Q_SLOTS:
     void takenNamesGetANumber();
     void callsOfFunctionsKeepTheirTypes();
     void constantsAreStoredLikeParameters();
+    void whatAnUnknownOperatorGivesHasTheTypeThatItsReadersNeed();
     void sequencesHaveTheTypeOfTheirTensors();
 };
 
@@ -581,6 +582,28 @@ void TestConvertTyped::constantsAreStoredLikeParameters()
     QVERIFY(kept.ok());
     QVERIFY(kept.value().parameters.empty());
     QCOMPARE(kept.value().conversion.castCounts().casts, std::size_t{4}); // of w and far, too
+}
+
+void TestConvertTyped::whatAnUnknownOperatorGivesHasTheTypeThatItsReadersNeed()
+{
+    const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx/odd.onnx");
+    if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+        QSKIP("this build was made without ONNX");
+    QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+    policy::Policy policy;
+    policy.target = DType::F16;
+    const auto converted = mixed::convertModel(loaded.value().model, policy, false);
+    QVERIFY2(converted.ok(), converted.ok() ? "" : converted.error().message().c_str());
+    std::size_t products = 0;
+    const graph::Graph &graph = converted.value().model.graph;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+        for (const Entry &input : graph.inputs(id))
+            if (graph.node(id).op == "MatMul") {
+                QCOMPARE(converted.value().conversion.types.of(input), DType::F16);
+                ++products;
+            }
+    QCOMPARE(products, std::size_t{4});
+    QCOMPARE(converted.value().conversion.castCounts().casts, std::size_t{3}); // of s, u and z
 }
 
 void TestConvertTyped::sequencesHaveTheTypeOfTheirTensors()
