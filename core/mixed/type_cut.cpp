@@ -89,22 +89,26 @@ void TypeCut::require(Term node, Term other)
     connect(node, other, kNever);
 }
 
-/// How far each vertex is from 16 bit over arcs with capacity; false when float32 is out of reach.
+/// How far each vertex is from float32 over arcs with capacity, as far as that matters: of those no nearer than 16 bit is, nothing is
+/// said. false when 16 bit is out of reach.
 bool TypeCut::findLevels()
 {
     m_level.assign(m_first.size(), -1);
-    m_level[kHalf] = 0;
-    std::vector<Term> reached{kHalf};
-    for (std::size_t k = 0; k < reached.size(); ++k) {
-        for (std::uint32_t arc = m_first[reached[k]]; arc != kNone; arc = m_arcs[arc].next) {
-            const Term to = m_arcs[arc].to;
-            if (m_arcs[arc].capacity == 0 || m_level[to] >= 0)
+    m_level[kFloat32] = 0;
+    m_reached.assign(1, kFloat32);
+    for (std::size_t k = 0; k < m_reached.size(); ++k) {
+        const std::int32_t level = m_level[m_reached[k]] + 1;
+        for (std::uint32_t arc = m_first[m_reached[k]]; arc != kNone; arc = m_arcs[arc].next) {
+            const Term from = m_arcs[arc].to;
+            if (m_arcs[arc ^ 1U].capacity == 0 || m_level[from] >= 0)
                 continue;
-            m_level[to] = m_level[reached[k]] + 1;
-            reached.push_back(to);
+            m_level[from] = level;
+            if (from == kHalf)
+                return true;
+            m_reached.push_back(from);
         }
     }
-    return m_level[kFloat32] >= 0;
+    return false;
 }
 
 /// Fills shortest paths until none is left. The path is kept by hand: chains may be longer than the stack is deep.
@@ -131,7 +135,7 @@ void TypeCut::block()
         bool isStuck = true;
         for (; next[at] != kNone; next[at] = m_arcs[next[at]].next) {
             const std::uint32_t arc = next[at];
-            if (m_arcs[arc].capacity == 0 || m_level[m_arcs[arc].to] != m_level[at] + 1)
+            if (m_arcs[arc].capacity == 0 || m_level[m_arcs[arc].to] != m_level[at] - 1)
                 continue;
             path.push_back(arc);
             at = m_arcs[arc].to;

@@ -60,6 +60,7 @@ private:
     std::vector<bool> halves(bool growing) const;
     std::vector<Node> m_nodes;
     std::vector<std::int32_t> m_level;
+    std::vector<Term> m_reached;
 };
 
 } // namespace halftone::mixed
