@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Every trained model, by every way of lowering it: coverage.py CLI [--models FOLDER] [--only NAME,…] [--page]
+"""Every trained model, by every way of lowering it: coverage.py CLI [--models FOLDER …] [--only NAME,…] [--page]
 
-Each model of FOLDER ($HALFTONE_SHARED/models; folders as bench/export_zoo.py writes them are read, too) is imported, converted to float16 and bfloat16 by each mode
+Each model of each FOLDER ($HALFTONE_SHARED/models; folders as bench/export_zoo.py writes them are read, too) is imported, converted to float16 and bfloat16 by each mode
 and for some hardwares, written and read again; its types are checked (`verify`), it runs on its recorded input, and its outputs are held against those
 of float32. One line each: casts, share of the FLOPs in 16 bit, SQNR of the worst output; what cannot be done says so. --page writes resources/help/coverage.html.
 Needs numpy.
@@ -26,7 +26,7 @@ STYLE = "border=\"1\" cellspacing=\"0\" cellpadding=\"4\""
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("cli", type=Path)
-parser.add_argument("--models", type=Path, default=Path(SHARED) / "models")
+parser.add_argument("--models", type=Path, nargs="+", default=[Path(SHARED) / "models"])
 parser.add_argument("--only", default="", help="names of models")
 parser.add_argument("--ways", default=",".join(WAYS))
 parser.add_argument("--backend", default="cpu")
@@ -155,10 +155,10 @@ def page(table, ways):
 
 
 def main():
-    folders = sorted(path.parent for path in arguments.models.glob("*/preprocess.json"))
+    folders = sorted(path.parent for models in arguments.models for path in models.glob("*/preprocess.json"))
     folders = [path for path in folders if not arguments.only or path.name in arguments.only.split(",")]
     if not folders:
-        raise SystemExit(f"no models in {arguments.models}: name a folder by --models or HALFTONE_SHARED")
+        raise SystemExit(f"no models in {", ".join(map(str, arguments.models))}: name a folder by --models or HALFTONE_SHARED")
     ways = arguments.ways.split(",")
     table, bad = {}, 0
     for folder in folders:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace halftone::backends::onednn {
 namespace {
@@ -84,8 +85,19 @@ Result<std::unique_ptr<Program>> Emitter::finish(Ports ports)
     return std::move(m_program);
 }
 
+void Emitter::postpone(plan::ValueId value, std::function<Result<void>()> make)
+{
+    m_locations[value].postponed = std::move(make);
+    m_locations[value].node = m_node;
+}
+
 Result<Place> Emitter::read(plan::ValueId value)
 {
+    if (const auto make = std::exchange(m_locations[value].postponed, nullptr)) {
+        const std::size_t reader = std::exchange(m_node, m_locations[value].node);
+        HALFTONE_CHECK(make());
+        m_node = reader;
+    }
     if (isDeferred(value)) {
         Location &location = m_locations[value];
         const Type type = *dnnlType(m_graph.desc(value).dtype);

@@ -74,6 +74,9 @@ public:
     void defer(plan::ValueId value, const Place &place, double factor, std::int32_t zero = 0);
     /// The same for a cast of `source`. false: that was not deferred, or is computed already
     bool deferCast(plan::ValueId value, plan::ValueId source);
+    /// `make` adds the steps that write `value`, once somebody reads it.
+    void postpone(plan::ValueId value, std::function<Result<void>()> make);
+    bool isPostponed(plan::ValueId value) const { return m_locations[value].postponed != nullptr; }
     /// `value` takes the place of a value that nobody reads any more: see mayOverwrite().
     void replace(plan::ValueId value, Place place);
     const plan::PlanUses &uses() const { return m_uses; }
@@ -131,6 +134,8 @@ private:
         bool isShared = false; ///< its memory is another value's too
         bool isSet = false;
         std::optional<Deferred> deferred{};
+        std::function<Result<void>()> postponed{};
+        std::size_t node = 0; ///< which postponed it
     };
 
     /// A value that is to be written into the result of a concatenation along the channels.

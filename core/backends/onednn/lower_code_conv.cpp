@@ -1,6 +1,6 @@
 #include "core/backends/onednn/int8_scales.h"
 #include "core/backends/onednn/loops/code_conv.h"
-#include "core/backends/onednn/loops/winograd.h"
+#include "core/backends/onednn/loops/word_products.h"
 #include "core/ops/window.h"
 
 #include <algorithm>
@@ -10,6 +10,7 @@ namespace halftone::backends::onednn {
 namespace {
 
 constexpr std::int64_t kFewChannels = 4; ///< oneDNN fills them up to more
+constexpr std::int64_t kFewProducts = 64; ///< so that what is done to each sum takes longer than the sum
 
 /// A concatenation that is the only reader of a value, and where among its channels that comes.
 struct Joint
@@ -45,9 +46,17 @@ std::optional<Joint> jointOf(const Emitter &emitter, plan::ValueId part)
     return joint;
 }
 
+/// Are oneDNN's kernels slower?
+bool isShort(const CodeConv &conv)
+{
+    return conv.channels <= kFewChannels
+        || (conv.kernel[0] * conv.kernel[1] * conv.channels <= kFewProducts && conv.paddedBytes() == 0
+            && conv.outputs > conv.channels);
+}
+
 bool isPlainEnough(const ops::FusedProduct &op, const Int8Product &product)
 {
-    const bool isSimple = !op.isPlain && !op.hasSum && !op.realOutput && !op.requantized;
+    const bool isSimple = !op.isPlain && !op.realOutput && !op.requantized;
     return isSimple && !product.weightSteps.empty() && product.hasResultScale && op.conv->groups == 1
         && op.conv->kernel.size() == 2;
 }
@@ -105,6 +114,18 @@ std::optional<CodeConv> codeConvShape(const Emitter &emitter, const plan::PlanNo
     return conv;
 }
 
+/// The data: as codes, or the float32 of which the kernel makes them.
+Result<Place> dataOf(Emitter &emitter, plan::ValueId value, CodeConv &conv)
+{
+    if (emitter.isPostponed(value) && emitter.uses().hasOneReader(value)) {
+        const plan::PlanNode &quantize = emitter.graph().nodes[emitter.uses().producer[value]];
+        HALFTONE_TRY(conv.planeCodes, resultScale(emitter, quantize));
+        return emitter.read(quantize.inputs[0]);
+    }
+    const Type type = conv.isSigned ? Type::s8 : Type::u8;
+    return emitter.readAs(value, codeLayout(dimsOf(emitter.desc(value).shape), type));
+}
+
 /// The result's place, in a concatenation where there is one.
 Place resultOf(Emitter &emitter, plan::ValueId value, const std::optional<Joint> &joint, CodeConv &conv)
 {
@@ -133,21 +154,39 @@ Result<bool> lowerCodeConv(Emitter &emitter, const plan::PlanNode &node, const o
         return false;
     const std::optional<Joint> joint = jointOf(emitter, node.outputs[0]);
     std::optional<CodeConv> conv = codeConvShape(emitter, node, op, product);
-    if (!conv || (!joint && conv->channels > kFewChannels))
+    if (!conv || (!joint && !isShort(*conv)))
         return false;
-    const Type type = conv->isSigned ? Type::s8 : Type::u8;
-    HALFTONE_TRY(
-        const Place data,
-        emitter.readAs(node.inputs[0], codeLayout(dimsOf(emitter.desc(node.inputs[0]).shape), type)));
+    std::vector<BufferId> inputs;
+    std::optional<Place> addend;
+    if (op.hasSum) {
+        const plan::ValueId value = node.inputs[op.addend()];
+        const auto type = dnnlType(emitter.desc(value).dtype);
+        if (joint || (type != Type::s8 && type != Type::u8))
+            return false;
+        HALFTONE_TRY(
+            const double scale,
+            codeScale(emitter, value, node.inputs[op.addendEnds()], node.inputs[op.addendEnds() + 1]));
+        conv->addendStep = 1 / scale;
+        conv->hasSignedAddend = type == Type::s8;
+        HALFTONE_TRY(addend, emitter.readAs(value, codeLayout(dimsOf(emitter.desc(value).shape), *type)));
+    }
+    HALFTONE_TRY(const Place data, dataOf(emitter, node.inputs[0], *conv));
     const auto codes = product.codes.values<std::int8_t>();
     HALFTONE_TRY(const Place weights,
                  emitter.constant(product.codes, conv->isSigned ? "codes signed" : "codes",
                                   plainDesc({1}, Type::s8), [&] { return packCodeWeights(*conv, codes); }));
-    const Place result = resultOf(emitter, node.outputs[0], joint, *conv);
+    inputs = {data.buffer, weights.buffer};
+    if (addend)
+        inputs.push_back(addend->buffer);
+    const Place result = addend ? emitter.writeOver(node.outputs[0],
+                                                    codeLayout(dimsOf(emitter.desc(node.outputs[0]).shape),
+                                                               conv->givesSigned ? Type::s8 : Type::u8),
+                                                    node.inputs[op.addend()], *addend)
+                                : resultOf(emitter, node.outputs[0], joint, *conv);
     std::vector<BufferId> outputs{result.buffer};
     if (const std::size_t bytes = conv->paddedBytes(); bytes > 0)
         outputs.push_back(emitter.temporary(plainDesc({static_cast<std::int64_t>(bytes)}, Type::u8)).buffer);
-    emitter.addKernel(codeConvKernel(*std::move(conv), 0), {data.buffer, weights.buffer}, std::move(outputs));
+    emitter.addKernel(codeConvKernel(*std::move(conv), 0), std::move(inputs), std::move(outputs));
     return true;
 }
 

@@ -2,7 +2,7 @@
 #include "core/backends/onednn/loops/code_conv.h"
 #include "core/backends/onednn/loops/join_rows.h"
 #include "core/backends/onednn/loops/picture_codes.h"
-#include "core/backends/onednn/loops/winograd.h"
+#include "core/backends/onednn/loops/word_products.h"
 
 #include <algorithm>
 #include <cmath>
@@ -69,11 +69,16 @@ Result<void> lowerQuantize(Emitter &emitter, const plan::PlanNode &node, const o
     if (source.desc.get_dims() != dims)
         return unsupported("plan", "quantizing another view of a tensor");
     const auto planes = picturePlanes(source, dims);
-    const Place result = emitter.write(node.outputs[0], codeLayout(dims, type));
     if (!planes || emitter.isPartOfConcat(node.outputs[0]))
-        return rescale(emitter, node, source, result, scale);
-    emitter.addKernel(pictureCodesKernel(*planes, scale, emitter.desc(node.outputs[0]).dtype),
-                      {source.buffer}, {result.buffer});
+        return rescale(emitter, node, source, emitter.write(node.outputs[0], codeLayout(dims, type)), scale);
+    // A convolution may make the codes itself.
+    emitter.postpone(
+        node.outputs[0], [&emitter, &node, planes = *planes, source, dims, type, scale]() -> Result<void> {
+            const Place result = emitter.write(node.outputs[0], codeLayout(dims, type));
+            emitter.addKernel(pictureCodesKernel(planes, scale, emitter.desc(node.outputs[0]).dtype),
+                              {source.buffer}, {result.buffer});
+            return {};
+        });
     return {};
 }
 

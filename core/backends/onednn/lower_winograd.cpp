@@ -1,4 +1,5 @@
 #include "core/backends/onednn/loops/winograd.h"
+#include "core/backends/onednn/loops/word_products.h"
 #include "core/backends/onednn/lower.h"
 #include "core/ops/window.h"
 

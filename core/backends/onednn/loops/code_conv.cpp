@@ -1,6 +1,7 @@
 #include "core/backends/onednn/loops/code_conv.h"
 
 #include "core/backends/onednn/dnnl_common.h"
+#include "core/backends/onednn/loops/picture_codes.h"
 #include "core/backends/onednn/loops/word_products.h"
 #include "core/backends/onednn/scratch.h"
 #include "core/base/memory.h"
@@ -13,13 +14,22 @@
 namespace halftone::backends::onednn {
 namespace {
 
-constexpr std::int64_t kWord = 4; ///< channels that are multiplied together
+constexpr std::int64_t kWord = 4; ///< codes that are multiplied together
 constexpr std::int64_t kGroup = 64; ///< output channels that are computed together
 constexpr std::uint8_t kHalf = 0x80; ///< added to signed codes, and its products taken off again
 
+/// Of a pixel in what the kernel reads. Few channels take a word of their own where that costs no more words: then these lie at
+/// multiples of their size.
+std::int64_t pixelBytes(const CodeConv &conv)
+{
+    const std::int64_t together = (conv.kernel[1] * conv.channels + kWord - 1) / kWord;
+    return conv.channels < kWord && together == conv.kernel[1] ? kWord : conv.channels;
+}
+
+/// Words of a row of a window, whose pixels lie one after the other.
 std::int64_t wordsOf(const CodeConv &conv)
 {
-    return (conv.channels + kWord - 1) / kWord;
+    return (conv.kernel[1] * pixelBytes(conv) + kWord - 1) / kWord;
 }
 
 std::int64_t paddedOutputs(const CodeConv &conv)
@@ -36,8 +46,9 @@ std::int64_t reach(const CodeConv &conv, std::size_t axis)
 
 bool isCopied(const CodeConv &conv)
 {
-    return conv.isSigned || conv.channels % kWord != 0 || conv.pad[0] != 0 || conv.pad[1] != 0
-        || reach(conv, 0) > conv.from[0] || reach(conv, 1) > conv.from[1];
+    return conv.isSigned || conv.planeCodes != 0 || conv.kernel[1] * conv.channels % kWord != 0
+        || conv.pad[0] != 0 || conv.pad[1] != 0 || reach(conv, 0) > conv.from[0]
+        || reach(conv, 1) > conv.from[1];
 }
 
 #ifdef __x86_64__
@@ -51,12 +62,14 @@ public:
         : m_conv(std::move(conv))
         , m_threads(threads)
         , m_isCopied(isCopied(m_conv))
+        , m_pixelBytes(pixelBytes(m_conv))
+        , m_coder(m_conv.channels, m_conv.planeCodes, m_conv.isSigned ? tensor::DType::I8 : tensor::DType::U8,
+                  m_conv.isSigned ? kHalf : std::uint8_t{0})
         , m_pitch(m_isCopied ? reach(m_conv, 1) : m_conv.from[1])
         , m_picture((m_isCopied ? reach(m_conv, 0) : m_conv.from[0]) * m_pitch)
     {
         for (std::int64_t y = 0; y < m_conv.kernel[0]; ++y)
-            for (std::int64_t x = 0; x < m_conv.kernel[1]; ++x)
-                m_offsets.push_back(static_cast<std::int32_t>((y * m_pitch + x) * wordsOf(m_conv) * kWord));
+            m_offsets.push_back(static_cast<std::int32_t>(y * m_pitch * m_pixelBytes));
         m_taps = {m_offsets.data(), static_cast<std::int32_t>(m_offsets.size()),
                   static_cast<std::int32_t>(wordsOf(m_conv))};
         const auto outputs = static_cast<std::size_t>(paddedOutputs(m_conv));
@@ -86,73 +99,62 @@ public:
 #pragma omp barrier
             }
             const std::int64_t pixels = m_conv.pictures * m_conv.to[0] * m_conv.to[1];
-            compute(data, inputs[1], outputs[0], pixels * thread / threads, pixels * (thread + 1) / threads);
+            compute(data, inputs[1], {m_conv.addendStep == 0 ? nullptr : inputs[2], outputs[0]},
+                    pixels * thread / threads, pixels * (thread + 1) / threads);
         }
         return {};
     }
 
 private:
+    struct Ends
+    {
+        const std::byte *addend = nullptr;
+        std::byte *result = nullptr;
+    };
+
     /// A row of the data with what pads it.
     void copyRow(const std::byte *data, std::int64_t row, std::byte *copy) const
     {
         const std::int64_t rows = reach(m_conv, 0);
-        const std::int64_t pixelBytes = wordsOf(m_conv) * kWord;
-        std::byte *to = copy + row * m_pitch * pixelBytes;
-        const std::byte zero{m_conv.isSigned ? kHalf : std::uint8_t{0}};
+        std::byte *const to = copy + row * m_pitch * m_pixelBytes;
+        const std::uint8_t zero = m_conv.isSigned ? kHalf : 0;
         const std::int64_t y = row % rows - m_conv.pad[0];
         const bool isThere = y >= 0 && y < m_conv.from[0];
         const std::int64_t left = isThere ? std::min(m_conv.pad[1], m_pitch) : m_pitch;
         const std::int64_t inside = isThere ? std::min(m_conv.from[1], m_pitch - left) : 0;
-        std::memset(to, static_cast<int>(zero), static_cast<std::size_t>(left * pixelBytes));
+        std::memset(to, zero, static_cast<std::size_t>(left * m_pixelBytes));
         if (inside > 0)
-            copyPixels(data + ((row / rows * m_conv.from[0] + y) * m_conv.from[1]) * m_conv.channels, inside,
-                       to + left * pixelBytes, zero);
-        std::memset(to + (left + inside) * pixelBytes, static_cast<int>(zero),
-                    static_cast<std::size_t>((m_pitch - left - inside) * pixelBytes));
+            copyPixels(data, row / rows, y, inside, to + left * m_pixelBytes);
+        std::memset(to + (left + inside) * m_pixelBytes, zero,
+                    static_cast<std::size_t>((m_pitch - left - inside) * m_pixelBytes));
     }
 
-    /// Pixels of three channels, four at a time, as far as whole vectors may be read. How many were copied.
-    HALFTONE_WIDE static std::int64_t copyTriples(const std::byte *from, std::int64_t count, std::byte *to,
-                                                  std::byte zero)
+    void copyPixels(const std::byte *data, std::int64_t picture, std::int64_t y, std::int64_t count,
+                    std::byte *to) const
     {
-        constexpr std::int64_t kRead = 6; // pixels of which a vector holds something
-        const __m128i spread = _mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1);
-        const __m128i flip = _mm_set1_epi8(static_cast<char>(zero));
-        std::int64_t k = 0;
-        for (; k + kRead <= count; k += 4) {
-            const __m128i pixels = _mm_loadu_si128(reinterpret_cast<const __m128i *>(from + 3 * k));
-            _mm_storeu_si128(reinterpret_cast<__m128i *>(to + kWord * k),
-                             _mm_xor_si128(_mm_shuffle_epi8(pixels, spread), flip));
-        }
-        return k;
-    }
-
-    void copyPixels(const std::byte *from, std::int64_t count, std::byte *to, std::byte zero) const
-    {
-        const std::int64_t channels = m_conv.channels;
-        if (channels % kWord == 0) {
-            for (std::int64_t k = 0; k < count * channels; ++k)
-                to[k] = from[k] ^ zero;
+        const std::int64_t plane = m_conv.from[0] * m_conv.from[1];
+        if (m_conv.planeCodes != 0) {
+            const auto *const planes = reinterpret_cast<const float *>(data);
+            m_coder.write(planes + picture * m_conv.channels * plane + y * m_conv.from[1], plane, count, to,
+                          m_pixelBytes);
             return;
         }
-        const std::int64_t pixelBytes = wordsOf(m_conv) * kWord;
-        // Whole words, the last of which takes in the next pixel's first channels: these meet weights of 0. Of the last pixel
-        // that would reach beyond the data.
-        const std::uint32_t flip = 0x01010101U * std::to_integer<std::uint32_t>(zero);
-        for (std::int64_t k = channels == 3 ? copyTriples(from, count, to, zero) : 0; k + 1 < count; ++k)
-            for (std::int64_t c = 0; c < channels; c += kWord) {
-                std::uint32_t word = 0;
-                std::memcpy(&word, from + k * channels + c, sizeof word);
-                word ^= flip;
-                std::memcpy(to + k * pixelBytes + c, &word, sizeof word);
-            }
-        for (std::int64_t c = 0; c < channels; ++c)
-            to[(count - 1) * pixelBytes + c] = from[(count - 1) * channels + c] ^ zero;
-        for (std::int64_t c = channels; c < pixelBytes; ++c)
-            to[(count - 1) * pixelBytes + c] = std::byte{0};
+        const std::byte *const from = data + (picture * plane + y * m_conv.from[1]) * m_conv.channels;
+        const std::byte flip{m_conv.isSigned ? kHalf : std::uint8_t{0}};
+        const std::int64_t channels = m_conv.channels;
+        const std::int64_t bytes = m_pixelBytes;
+        if (bytes != channels) {
+            for (std::int64_t k = 0; k < count * bytes; ++k)
+                to[k] = k % bytes < channels ? from[k / bytes * channels + k % bytes] ^ flip : std::byte{0};
+        } else if (m_conv.isSigned) {
+            for (std::int64_t k = 0; k < count * bytes; ++k)
+                to[k] = from[k] ^ flip;
+        } else {
+            std::memcpy(to, from, static_cast<std::size_t>(count * bytes));
+        }
     }
 
-    void compute(const std::byte *data, const std::byte *weights, std::byte *result, std::int64_t begin,
+    void compute(const std::byte *data, const std::byte *weights, const Ends &ends, std::int64_t begin,
                  std::int64_t end) const
     {
         const std::int64_t outputs = paddedOutputs(m_conv);
@@ -162,26 +164,25 @@ private:
             const std::byte *const group = weights + k * bytes;
             switch (std::min(outputs - k, kGroup) / 16) {
             case 4:
-                computeGroup<4, 6>(data, group, offsets, k, result, begin, end);
+                computeGroup<4, 6>(data, group, offsets, k, ends, begin, end);
                 break;
             case 3:
-                computeGroup<3, 8>(data, group, offsets, k, result, begin, end);
+                computeGroup<3, 8>(data, group, offsets, k, ends, begin, end);
                 break;
             case 2:
-                computeGroup<2, 8>(data, group, offsets, k, result, begin, end);
+                computeGroup<2, 8>(data, group, offsets, k, ends, begin, end);
                 break;
             default:
-                computeGroup<1, 8>(data, group, offsets, k, result, begin, end);
+                computeGroup<1, 8>(data, group, offsets, k, ends, begin, end);
             }
         }
     }
 
     template <int kVectors, int kPixels>
     HALFTONE_WIDE void computeGroup(const std::byte *data, const std::byte *weights,
-                                    const std::int32_t *offsets, std::int64_t first, std::byte *result,
+                                    const std::int32_t *offsets, std::int64_t first, const Ends &ends,
                                     std::int64_t begin, std::int64_t end) const
     {
-        const std::int64_t pixelBytes = wordsOf(m_conv) * kWord;
         const std::int64_t each = m_conv.to[0] * m_conv.to[1];
         // Where the window of the next pixel begins.
         std::int64_t picture = begin / each;
@@ -197,7 +198,7 @@ private:
                 }
                 pixels[p] = data
                     + (picture * m_picture + y * m_conv.stride[0] * m_pitch + x * m_conv.stride[1])
-                        * pixelBytes;
+                        * m_pixelBytes;
                 if (++x == m_conv.to[1]) {
                     x = 0;
                     if (++y == m_conv.to[0]) {
@@ -208,16 +209,22 @@ private:
             }
             __m512i sums[kPixels][kVectors];
             wide::sumProducts<wide::Word::Codes, kVectors, kPixels>(pixels, m_taps, weights, sums);
-            store<kVectors, kPixels>(sums, offsets, first, result + pixel * m_conv.rowWidth, count);
+            std::byte *const result = ends.result + pixel * m_conv.rowWidth;
+            if (ends.addend == nullptr)
+                store<false, kVectors, kPixels>(sums, offsets, first, {nullptr, result}, count);
+            else
+                store<true, kVectors, kPixels>(sums, offsets, first,
+                                               {ends.addend + pixel * m_conv.outputs, result}, count);
         }
     }
 
-    template <int kVectors, int kPixels>
+    template <bool kAdds, int kVectors, int kPixels>
     HALFTONE_WIDE void store(const __m512i (&sums)[kPixels][kVectors], const std::int32_t *offsets,
-                             std::int64_t first, std::byte *result, std::int64_t count) const
+                             std::int64_t first, const Ends &ends, std::int64_t count) const
     {
         const float least = m_conv.givesSigned ? -128 : 0;
         const float most = m_conv.givesSigned ? 127 : 255;
+        const __m512 addendFactor = _mm512_set1_ps(static_cast<float>(m_conv.addendStep * m_conv.codes));
         const __m512 low = _mm512_set1_ps(std::max(static_cast<float>(m_conv.low * m_conv.codes), least));
         const __m512 high = _mm512_set1_ps(std::min(static_cast<float>(m_conv.high * m_conv.codes), most));
 #pragma GCC unroll 4
@@ -233,10 +240,17 @@ private:
                 if (p >= count)
                     break;
                 const __m512 sum = _mm512_cvtepi32_ps(_mm512_sub_epi32(sums[p][b], offset));
-                const __m512 real
-                    = _mm512_min_ps(high, _mm512_max_ps(low, _mm512_fmadd_ps(sum, factor, bias)));
+                __m512 real = _mm512_fmadd_ps(sum, factor, bias);
+                if constexpr (kAdds) {
+                    const __m128i codes
+                        = _mm_maskz_loadu_epi8(mask, ends.addend + p * m_conv.outputs + channel);
+                    const __m512i wide
+                        = m_conv.hasSignedAddend ? _mm512_cvtepi8_epi32(codes) : _mm512_cvtepu8_epi32(codes);
+                    real = _mm512_fmadd_ps(_mm512_cvtepi32_ps(wide), addendFactor, real);
+                }
+                real = _mm512_min_ps(high, _mm512_max_ps(low, real));
                 // Within 8 bits, of either sign: the lower ones say it all.
-                _mm512_mask_cvtepi32_storeu_epi8(result + p * m_conv.rowWidth + channel, mask,
+                _mm512_mask_cvtepi32_storeu_epi8(ends.result + p * m_conv.rowWidth + channel, mask,
                                                  _mm512_cvtps_epi32(real));
             }
         }
@@ -245,6 +259,8 @@ private:
     CodeConv m_conv;
     int m_threads = 0;
     bool m_isCopied = false;
+    std::int64_t m_pixelBytes = 0;
+    PictureCoder m_coder;
     std::int64_t m_pitch = 0; ///< pixels from row to row of what is read
     std::int64_t m_picture = 0; ///< pixels from picture to picture
     std::vector<std::int32_t> m_offsets;
@@ -317,17 +333,16 @@ private:
 
 std::size_t CodeConv::paddedBytes() const
 {
-    return isCopied(*this)
-        ? static_cast<std::size_t>(pictures * reach(*this, 0) * reach(*this, 1) * wordsOf(*this) * kWord)
-        : 0;
+    return isCopied(*this) ? static_cast<std::size_t>(
+               pictures * reach(*this, 0) * reach(*this, 1) * pixelBytes(*this) + kWord) // of whole words
+                           : 0;
 }
 
 Result<std::shared_ptr<const Packed>> packCodeWeights(const CodeConv &conv,
                                                       std::span<const std::int8_t> weights)
 {
     const std::int64_t outputs = paddedOutputs(conv);
-    const std::int64_t taps = conv.kernel[0] * conv.kernel[1];
-    const std::int64_t bytes = taps * wordsOf(conv) * kWord; // of an output channel
+    const std::int64_t bytes = conv.kernel[0] * wordsOf(conv) * kWord; // of an output channel
     auto packed = std::make_shared<Packed>();
     packed->bytes = static_cast<std::size_t>(outputs * (bytes + std::int64_t{sizeof(std::int32_t)}));
     packed->memory = allocatePages(packed->bytes);
@@ -340,14 +355,16 @@ Result<std::shared_ptr<const Packed>> packCodeWeights(const CodeConv &conv,
         const std::int64_t group = std::min(outputs - first, kGroup);
         std::byte *const to = packed->memory.get() + first * bytes;
         std::int32_t sum = 0;
-        for (std::int64_t tap = 0; tap < taps; ++tap)
-            for (std::int64_t c = 0; c < conv.channels; ++c) {
-                const std::int8_t weight
-                    = weights[static_cast<std::size_t>((k * conv.channels + c) * taps + tap)];
-                sum += weight;
-                to[((tap * wordsOf(conv) + c / kWord) * group + k - first) * kWord + c % kWord]
-                    = static_cast<std::byte>(weight);
-            }
+        for (std::int64_t y = 0; y < conv.kernel[0]; ++y)
+            for (std::int64_t x = 0; x < conv.kernel[1]; ++x)
+                for (std::int64_t c = 0; c < conv.channels; ++c) {
+                    const std::int8_t weight = weights[static_cast<std::size_t>(
+                        ((k * conv.channels + c) * conv.kernel[0] + y) * conv.kernel[1] + x)];
+                    const std::int64_t at = x * pixelBytes(conv) + c;
+                    sum += weight;
+                    to[((y * wordsOf(conv) + at / kWord) * group + k - first) * kWord + at % kWord]
+                        = static_cast<std::byte>(weight);
+                }
         offsets[k] = conv.isSigned ? kHalf * sum : 0;
     }
     return std::shared_ptr<const Packed>(std::move(packed));

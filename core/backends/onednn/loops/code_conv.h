@@ -23,6 +23,9 @@ struct CodeConv
     std::int64_t stride[2]{1, 1};
     std::int64_t pad[2]{}; ///< rows above, columns on the left
     bool isSigned = false; ///< the data; int8, else uint8
+    /// Codes of the data for 1, where they are to be made here of float32 in planes, as PictureCoder makes them: of at most
+    /// kMostPictureChannels; 0: they are there.
+    double planeCodes = 0;
     bool givesSigned = false; ///< the result
     std::int64_t rowWidth
         = 16; ///< channels from pixel to pixel of the result, which may be a part of a wider tensor
@@ -31,8 +34,11 @@ struct CodeConv
     double low = 0; ///< results are cut there
     double high = 0;
     double codes = 1; ///< for 1
+    /// What 1 of an addend stands for, which is added before results are cut; of int8 or uint8. 0: there is none.
+    double addendStep = 0;
+    bool hasSignedAddend = false;
 
-    /// Data that must be copied before, with their padding, as uint8 and in words of four channels: into so many bytes; 0: need not.
+    /// Data that must be copied before, with their padding, as uint8: into so many bytes; 0: need not.
     std::size_t paddedBytes() const;
 };
 
@@ -42,7 +48,8 @@ struct CodeConv
 Result<std::shared_ptr<const Packed>> packCodeWeights(const CodeConv &conv,
                                                       std::span<const std::int8_t> weights);
 
-/// Inputs: data, weights of packCodeWeights(). Outputs: the result's first element; memory of paddedBytes(), if any.
+/// Inputs: data, weights of packCodeWeights()[, addend, with its channels last; the result may lie over it]. Outputs: the result's
+/// first element; memory of paddedBytes(), if any.
 /// needs    hasWideVectors()
 /// threads  0: as many as there are cores
 std::unique_ptr<kernels::Kernel> codeConvKernel(CodeConv conv, int threads);

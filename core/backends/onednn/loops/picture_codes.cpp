@@ -1,6 +1,7 @@
 #include "core/backends/onednn/loops/picture_codes.h"
 
 #include "core/backends/onednn/loops/round_even.h"
+#include "core/backends/onednn/loops/word_products.h"
 
 #include <algorithm>
 #include <array>
@@ -54,11 +55,37 @@ void packPlain(const float *from, std::int64_t stride, std::int64_t channels, st
 }
 #endif
 
+#ifdef __x86_64__
+/// Sixteen pixels at a time.
+HALFTONE_WIDE void packWide(const float *from, std::int64_t stride, std::int64_t channels, std::int64_t count,
+                            const CodeRange &range, std::uint32_t *words)
+{
+    const __m512 factor = _mm512_set1_ps(range.factor);
+    const __m512 least = _mm512_set1_ps(range.least);
+    const __m512 most = _mm512_set1_ps(range.most);
+    const __m512i low = _mm512_set1_epi32(0xFF);
+    for (std::int64_t k = 0; k < count; k += 16) {
+        const auto mask = static_cast<__mmask16>(count - k >= 16 ? 0xFFFF : (1 << (count - k)) - 1);
+        __m512i word = _mm512_setzero_si512();
+        for (std::int64_t c = channels - 1; c >= 0; --c) {
+            const __m512 value = _mm512_mul_ps(_mm512_maskz_loadu_ps(mask, from + c * stride + k), factor);
+            // The bound second: what is no number becomes it.
+            const __m512 inside = _mm512_min_ps(_mm512_max_ps(value, least), most);
+            const __m512i code = _mm512_and_si512(_mm512_cvtps_epi32(inside), low);
+            word = _mm512_or_si512(_mm512_slli_epi32(word, 8), code);
+        }
+        _mm512_mask_storeu_epi32(words + k, mask, word);
+    }
+}
+#endif
+
 using Pack = decltype(&packPlain);
 
 Pack fastestPack()
 {
 #ifdef __x86_64__
+    if (hasWideVectors())
+        return &packWide;
     if (__builtin_cpu_supports("avx2"))
         return &packAvx2;
 #endif
@@ -86,9 +113,7 @@ class PictureCodes final : public kernels::Kernel
 public:
     PictureCodes(const PicturePlanes &planes, double factor, tensor::DType type)
         : m_planes(planes)
-        , m_range(type == tensor::DType::I8 ? CodeRange{static_cast<float>(factor), -128, 127}
-                                            : CodeRange{static_cast<float>(factor), 0, 255})
-        , m_write(kWrites[static_cast<std::size_t>(planes.channels - 1)])
+        , m_coder(planes.channels, factor, type)
     {
     }
 
@@ -102,24 +127,43 @@ public:
         for (std::int64_t run = 0; run < runs * m_planes.pictures; ++run) {
             const std::int64_t picture = run / runs;
             const std::int64_t first = run % runs * kRun;
-            const std::int64_t count = std::min(kRun, m_planes.pixels - first);
-            std::array<std::uint32_t, kRun> words;
-            m_pack(from + picture * m_planes.channels * m_planes.pixels + first, m_planes.pixels,
-                   m_planes.channels, count, m_range, words.data());
-            m_write(words.data(), count,
-                    outputs[0] + (picture * m_planes.pixels + first) * m_planes.channels);
+            m_coder.write(from + picture * m_planes.channels * m_planes.pixels + first, m_planes.pixels,
+                          std::min(kRun, m_planes.pixels - first),
+                          outputs[0] + (picture * m_planes.pixels + first) * m_planes.channels,
+                          m_planes.channels);
         }
         return {};
     }
 
 private:
     PicturePlanes m_planes;
-    CodeRange m_range;
-    Pack m_pack = fastestPack();
-    Write m_write;
+    PictureCoder m_coder;
 };
 
 } // namespace
+
+PictureCoder::PictureCoder(std::int64_t channels, double factor, tensor::DType type, std::uint8_t flip)
+    : m_channels(channels)
+    , m_factor(static_cast<float>(factor))
+    , m_least(type == tensor::DType::I8 ? -128 : 0)
+    , m_most(type == tensor::DType::I8 ? 127 : 255)
+    , m_flip(0x01010101U * flip)
+{
+}
+
+void PictureCoder::write(const float *from, std::int64_t stride, std::int64_t count, std::byte *to,
+                         std::int64_t bytes) const
+{
+    static const Pack pack = fastestPack();
+    std::array<std::uint32_t, kRun> words;
+    for (std::int64_t first = 0; first < count; first += kRun) {
+        const std::int64_t pixels = std::min(kRun, count - first);
+        pack(from + first, stride, m_channels, pixels, {m_factor, m_least, m_most}, words.data());
+        for (std::int64_t k = 0; k < pixels; ++k)
+            words[static_cast<std::size_t>(k)] ^= m_flip;
+        kWrites[static_cast<std::size_t>(bytes - 1)](words.data(), pixels, to + first * bytes);
+    }
+}
 
 std::unique_ptr<kernels::Kernel> pictureCodesKernel(const PicturePlanes &planes, double factor,
                                                     tensor::DType type)

@@ -425,18 +425,6 @@ private:
 
 } // namespace
 
-bool hasWideVectors()
-{
-#ifdef __x86_64__
-    static const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
-        && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")
-        && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bf16");
-    return has;
-#else
-    return false;
-#endif
-}
-
 double winogradCost(const WinogradConv &shape, int threads)
 {
     const Geometry geometry(shape);

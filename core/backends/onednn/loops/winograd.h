@@ -10,9 +10,6 @@
 
 namespace halftone::backends::onednn {
 
-/// Has this processor the AVX-512 that the kernels here are compiled for, bfloat16 and sums of codes included?
-bool hasWideVectors();
-
 /// A convolution of 3×3 windows with stride 1 by Winograd's minimal filtering F(m×m, 3×3): tiles of m×m results cost (m+2)² products
 /// for each pair of channels instead of 9·m². After Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015. Sums
 /// are float32 in another order than the definition's, whose results it meets within some 1e-6 of the largest.

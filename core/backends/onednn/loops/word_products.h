@@ -3,6 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 
+namespace halftone::backends::onednn {
+
+/// Has this processor the AVX-512 that the vector kernels here are compiled for, bfloat16 and sums of codes included?
+bool hasWideVectors();
+
+} // namespace halftone::backends::onednn
+
 #ifdef __x86_64__
 
 #pragma GCC diagnostic push

@@ -1,5 +1,6 @@
 #include "core/backends/onednn/loops/code_conv.h"
 #include "core/backends/onednn/loops/winograd.h"
+#include "core/backends/onednn/loops/word_products.h"
 #include "core/tensor/bfloat16.h"
 
 #include <QTest>
@@ -201,11 +202,15 @@ void OwnConvolutionsTest::codesAreExact_data()
     QTest::addColumn<int>("pad");
     QTest::addColumn<bool>("isSigned");
     QTest::addColumn<bool>("givesSigned");
-    QTest::newRow("a picture's first layer") << 3 << 64 << 3 << 2 << 1 << true << false;
-    QTest::newRow("seven rows of one channel") << 1 << 24 << 7 << 2 << 3 << false << true;
-    QTest::newRow("no copy") << 16 << 100 << 1 << 1 << 0 << false << false;
-    QTest::newRow("padding") << 12 << 48 << 3 << 1 << 1 << false << true;
-    QTest::newRow("six channels") << 6 << 16 << 2 << 1 << 0 << true << true;
+    QTest::addColumn<bool>("fromPlanes");
+    QTest::addColumn<bool>("adds");
+    QTest::newRow("a picture's first layer") << 3 << 64 << 3 << 2 << 1 << true << false << false << false;
+    QTest::newRow("the same from planes") << 3 << 64 << 3 << 2 << 1 << true << false << true << false;
+    QTest::newRow("planes, rows of seven") << 3 << 32 << 7 << 2 << 3 << false << true << true << false;
+    QTest::newRow("seven rows of one channel") << 1 << 24 << 7 << 2 << 3 << false << true << false << false;
+    QTest::newRow("no copy") << 16 << 100 << 1 << 1 << 0 << false << false << false << true;
+    QTest::newRow("padding") << 12 << 48 << 3 << 1 << 1 << false << true << false << true;
+    QTest::newRow("six channels") << 6 << 16 << 2 << 1 << 0 << true << true << false << false;
 }
 
 void OwnConvolutionsTest::codesAreExact()
@@ -217,6 +222,8 @@ void OwnConvolutionsTest::codesAreExact()
     QFETCH(const int, pad);
     QFETCH(const bool, isSigned);
     QFETCH(const bool, givesSigned);
+    QFETCH(const bool, fromPlanes);
+    QFETCH(const bool, adds);
     CodeConv conv;
     conv.pictures = 2;
     conv.channels = channels;
@@ -240,6 +247,9 @@ void OwnConvolutionsTest::codesAreExact()
     conv.low = givesSigned ? -2 : 0;
     conv.high = 14;
     conv.codes = 8;
+    conv.planeCodes = fromPlanes ? 2 : 0;
+    conv.addendStep = adds ? 0.25 : 0;
+    conv.hasSignedAddend = adds && givesSigned;
     Draw draw;
     std::vector<std::uint8_t> data(
         static_cast<std::size_t>(conv.pictures * conv.from[0] * conv.from[1] * channels));
@@ -257,7 +267,24 @@ void OwnConvolutionsTest::codesAreExact()
     std::vector<std::byte *> places{result.data()};
     if (!padded.empty())
         places.push_back(padded.data());
-    const std::vector<const std::byte *> inputs{bytesOf(data).data(), packed.value()->memory.get()};
+    // What the planes hold is halves of codes and quarters more, that are rounded away.
+    const std::int64_t plane = conv.from[0] * conv.from[1];
+    std::vector<float> planes(data.size());
+    for (std::size_t k = 0; k < data.size(); ++k) {
+        const auto at = static_cast<std::int64_t>(k);
+        const std::int64_t n = at / (channels * plane);
+        const std::uint8_t code
+            = data[static_cast<std::size_t>((n * plane + at % plane) * channels + at / plane % channels)];
+        planes[k]
+            = static_cast<float>((isSigned ? int{static_cast<std::int8_t>(code)} : int{code}) / 2.0 + 0.1);
+    }
+    std::vector<std::uint8_t> addend(static_cast<std::size_t>(pixels * outputs));
+    for (auto &code : addend)
+        code = static_cast<std::uint8_t>(draw() * 256);
+    std::vector<const std::byte *> inputs{fromPlanes ? bytesOf(planes).data() : bytesOf(data).data(),
+                                          packed.value()->memory.get()};
+    if (adds)
+        inputs.push_back(bytesOf(addend).data());
     QVERIFY(backends::onednn::codeConvKernel(conv, 2)->run(inputs, places).ok());
     for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
         const std::int64_t n = pixel / (conv.to[0] * conv.to[1]);
@@ -278,7 +305,10 @@ void OwnConvolutionsTest::codesAreExact()
                 }
             }
             const auto at = static_cast<std::size_t>(k);
-            const double real = std::clamp(static_cast<double>(sum) * conv.factors[at] + conv.bias[at],
+            const std::uint8_t added = addend[static_cast<std::size_t>(pixel * outputs + k)];
+            const double more
+                = conv.addendStep * (givesSigned ? int{static_cast<std::int8_t>(added)} : int{added});
+            const double real = std::clamp(static_cast<double>(sum) * conv.factors[at] + conv.bias[at] + more,
                                            conv.low, conv.high);
             const double code = std::clamp(std::nearbyint(real * conv.codes), givesSigned ? -128.0 : 0.0,
                                            givesSigned ? 127.0 : 255.0);
