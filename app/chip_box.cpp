@@ -61,7 +61,7 @@ void ChipBox::choose(const QString &chip)
         Q_EMIT chosen(chip);
     } else {
         setCurrentIndex(findData(m_shown));
-        Q_EMIT refused(tr("This chip cannot be taken: %1").arg(plain(found.error().message())));
+        Q_EMIT refused(tr("This chip description cannot be used: %1").arg(plain(found.error().message())));
     }
 }
 

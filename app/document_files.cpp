@@ -383,7 +383,7 @@ void DocumentFiles::noteView()
 void DocumentFiles::journalFailed(const Error &error)
 {
     m_journal.reset();
-    Q_EMIT warned(tr("Edits are no longer kept against a crash: %1").arg(plain(error.message())));
+    Q_EMIT warned(tr("Edits can no longer be recovered after a crash: %1").arg(plain(error.message())));
 }
 
 QStringList DocumentFiles::leftJournals()

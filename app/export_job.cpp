@@ -35,7 +35,7 @@ QString whyNotCorrected(const session::Snapshot &snapshot, const LiveJobs &jobs)
 QString prefixFor(const session::Snapshot &snapshot)
 {
     const bool isInt8 = snapshot.converted && !snapshot.converted->conversion.int8Group.empty();
-    const tensor::DType type = isInt8 ? tensor::DType::I8 : snapshot.policy->target;
+    const tensor::DType type = isInt8 ? tensor::DType::I8 : snapshot.target();
     const QString model = plain(snapshot.source->modelPath);
     return folderFor(model) + '/' + nameOfModel(model) + '-' + QString::fromUtf8(tensor::nameOf(type).data());
 }

@@ -104,7 +104,7 @@ QLayout *FirstSteps::steps()
     row->addWidget(draw);
     m_draw = draw;
     auto *const latency = new QPushButton(tr("Measure latency"), this);
-    latency->setToolTip(tr("Both networks on this machine, anew after every edit"));
+    latency->setToolTip(tr("Both networks on this machine, again after every edit"));
     connect(latency, &QPushButton::clicked, this, &FirstSteps::latencyWanted);
     row->addWidget(latency);
     m_latency = latency;

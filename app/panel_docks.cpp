@@ -16,6 +16,8 @@ constexpr int kRoomyWindow = 150;
 constexpr int kWidePanel = 44;
 constexpr int kRowsShare = 30; ///< per cent of the height
 constexpr int kDrawingShare = 45;
+constexpr int kLowDrawingShare = 55; ///< of a window that is low
+constexpr int kLowWindow = 40; ///< lines of text
 constexpr int kSideShare = 23; ///< per cent of the width, at most: the graph keeps more than half
 constexpr int kWideMs = 100; ///< until layouts have taken it
 constexpr int kLayoutVersion = 1; ///< of saved layouts: another set of docks is another version
@@ -101,7 +103,8 @@ void PanelDocks::raiseBottom()
     if (!std::exchange(m_isLow, false))
         return;
     QTimer::singleShot(0, this, [this] { // when the dock lies where it will be
-        const int height = m_window->height() * kDrawingShare / 100;
+        const bool isLow = m_window->height() < kLowWindow * m_window->fontMetrics().lineSpacing();
+        const int height = m_window->height() * (isLow ? kLowDrawingShare : kDrawingShare) / 100;
         QDockWidget *const first = firstIn(Qt::BottomDockWidgetArea);
         for (const Entry &entry : m_entries) {
             if (entry.dock->isVisible() && entry.panel.isDrawing && !entry.dock->isFloating()

@@ -20,7 +20,7 @@ std::optional<Suggestion> fromComparison(const session::Snapshot &snapshot, cons
         if (!layer.cumulative || (layer.cumulative->overflow == 0 && layer.cumulative->nan == 0))
             continue;
         const tensor::DType type = snapshot.precisionOf(layer.node);
-        if (!tensor::isHalf(type))
+        if (type != snapshot.target())
             return std::nullopt; // nothing that a list could mend
         const graph::NodeDef &node = graph.node(layer.node);
         Suggestion suggestion;

@@ -46,7 +46,7 @@ bool SuggestionBar::stillHolds() const
 {
     const auto &snapshot = m_controller->snapshot();
     return m_suggestion && isAwaited() && snapshot->converted
-        && tensor::isHalf(snapshot->precisionOf(m_suggestion->node));
+        && snapshot->precisionOf(m_suggestion->node) == snapshot->target();
 }
 
 void SuggestionBar::take()

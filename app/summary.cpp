@@ -74,10 +74,10 @@ QString summaryOf(const session::Snapshot &snapshot, const session::Figures &fig
         if (graph.isVariable(id))
             continue;
         ++ops;
-        lowered += snapshot.precisionOf(id) == snapshot.policy->target ? 1 : 0;
+        lowered += snapshot.precisionOf(id) == snapshot.target() ? 1 : 0;
         coded += snapshot.precisionOf(id) == tensor::DType::I8 ? 1 : 0;
     }
-    const QString target = QString::fromUtf8(tensor::nameOf(snapshot.policy->target).data());
+    const QString target = QString::fromUtf8(tensor::nameOf(snapshot.target()).data());
     parts << (coded > 0 ? tr("%1 of %2 ops in int8, %3 in %4").arg(coded).arg(ops).arg(lowered).arg(target)
                         : tr("%1 of %2 ops in %3").arg(lowered).arg(ops).arg(target));
     const std::size_t casts = snapshot.castCount();

@@ -38,14 +38,12 @@ void TaskOptions::addTo(Command &command)
 {
     command
         .option("--targets", &targets,
-                "What the first output should be: an array, or a folder of pictures or of masks")
+                "The expected first output: an array, or a folder of pictures or masks")
         .type("F.npz|DIR");
     std::vector<std::string> names;
     for (const jobs::Metric one : jobs::allMetrics())
         names.emplace_back(jobs::nameOf(one));
-    command
-        .option("--metric", &metric,
-                "What the task is judged by; default: a guess by the outputs and what is right")
+    command.option("--metric", &metric, "Task metric; default: a guess from the outputs and the labels")
         .oneOf(names)
         .type("METRIC");
 }
@@ -91,17 +89,16 @@ void DataOptions::addTo(Command &command, Labels labels)
         .type("FILE.json");
     if (labels == Labels::Accuracy) {
         inputs.required();
-        command.option("--labels", &data.labels, "The right classes: adds the accuracy")
-            .type("FILE.csv|.npz");
+        command.option("--labels", &data.labels, "Correct classes: adds the accuracy").type("FILE.csv|.npz");
         task.addTo(command);
     } else {
         command.option("--labels", &data.labels, "Pictures in the order of this file (column file)")
             .type("FILE");
     }
-    command.option("--examples", &examples, "Only the first N").type("N");
+    command.option("--examples", &examples, "Use only the first N examples").type("N");
     command.option("--batch", &batch, "N examples at a time").type("N");
     command.option("--backend", &backend, backends::backendNames()).type("NAME");
-    command.option("--threads", &threads, "Default: as many as the machine has").type("N");
+    command.option("--threads", &threads, "Worker threads; default: one per core").type("N");
 }
 
 } // namespace halftone::cli

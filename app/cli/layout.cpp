@@ -101,7 +101,7 @@ Result<void> layOut(const LayoutOptions &options, const std::stop_token &stop)
 void addLayout(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<LayoutOptions>();
-    Command command = app.command("layout", "Where the nodes go, as the window draws them");
+    Command command = app.command("layout", "Where the window draws the nodes");
     options->model.addTo(command);
     command
         .option("--fold", &options->fold,

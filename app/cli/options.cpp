@@ -39,10 +39,11 @@ bool isOfPolicy(Field field)
 
 void ModelOptions::addTo(Command &command)
 {
-    command.option("MODEL", &model, "P-symbol.json, with P-NNNN.params beside it").required().type("");
-    const Option file
-        = command.option("--params", &params, "The parameter file; 'none' for none").type("FILE");
-    command.flag("--no-params", noParams, "Load no parameters").excludes(file);
+    command.option("MODEL", &model, "NAME.onnx, or P-symbol.json with P-NNNN.params beside it")
+        .required()
+        .type("");
+    const Option file = command.option("--params", &params, "Parameter file; 'none' for none").type("FILE");
+    command.flag("--no-params", noParams, "Do not load parameters").excludes(file);
     command.option("--shape", &shapes, "Shape of an input; may be repeated").type("NAME=1,3,224,224");
 }
 
@@ -123,7 +124,7 @@ void PolicyOptions::addTo(Command &command)
     const auto option = [&command](const char *name, auto &value, const char *help, const char *type) {
         command.option(name, &value, help).type(type).group(kGroup);
     };
-    option("--policy", file, "A policy file; the options below win over it", "FILE");
+    option("--policy", file, "Policy file; the options below override it", "FILE");
     option("--target", target,
            "float16 (fp16, half) or bfloat16 (bf16); default float16. For compare also float8_e4m3fn, "
            "float8_e5m2, tf32 or posit16",
@@ -139,7 +140,7 @@ void PolicyOptions::addTo(Command &command)
         "The accumulator of products: float32, float16 or bfloat16; default: the chip's best, else float32",
         "DTYPE");
     option("--optimise", optimise,
-           "What mode typed makes least: casts (default), the bytes that they move; time, by the rates of "
+           "What mode typed minimises: casts (default), by the bytes they move, or time, by the rates of "
            "--hardware",
            "WHAT");
     option("--lists", lists, "Whose built-in lists: 1.9.1 (default), 2.0.0b1 or master", "VERSION");
@@ -164,13 +165,15 @@ void PolicyOptions::addTo(Command &command)
                     "Store parameters in the target type where all their readers want it (the default "
                     "of ONNX)")
               .group(kGroup);
-    command.flag("--no-cast-params", noCastParams, "Don't").excludes(cast).group(kGroup);
+    command.flag("--no-cast-params", noCastParams, "Keep parameters in their own type")
+        .excludes(cast)
+        .group(kGroup);
     const Option keep
         = command.flag("--keep-io-types", keepIoTypes, "Inputs and outputs keep their types (the default)")
               .group(kGroup);
     command
         .flag("--no-keep-io-types", noKeepIoTypes,
-              "They come in the types of the operators that read and compute them")
+              "Inputs and outputs take the types of the operators that read and compute them")
         .excludes(keep)
         .group(kGroup);
     const Option clamps
@@ -178,11 +181,11 @@ void PolicyOptions::addTo(Command &command)
               .flag("--clamp", clamp,
                     "Parameters beyond float16 become its largest value (the default of ONNX), not infinite")
               .group(kGroup);
-    command.flag("--no-clamp", noClamp, "Don't").excludes(clamps).group(kGroup);
+    command.flag("--no-clamp", noClamp, "Let such parameters become infinite").excludes(clamps).group(kGroup);
     const Option on
         = command.flag("--share", share, "Merge nodes that compute the same (the default in mode typed)")
               .group(kGroup);
-    command.flag("--no-share", noShare, "Don't").excludes(on).group(kGroup);
+    command.flag("--no-share", noShare, "Keep every node").excludes(on).group(kGroup);
     command.flag("--strict", strict, "Warnings are errors").group(kGroup);
 }
 

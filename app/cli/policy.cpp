@@ -68,7 +68,7 @@ Result<void> importPolicy(const PolicyCommandOptions &options)
         return {};
     }
     if (!lists.unmatched.empty())
-        lists.notes.push_back("no operator here answers to " + joined(lists.unmatched, 12));
+        lists.notes.push_back("no operator here matches " + joined(lists.unmatched, 12));
     tellNotes(options.file, lists.notes);
     if (options.out.empty())
         print(text);
@@ -82,7 +82,7 @@ Result<void> importPolicy(const PolicyCommandOptions &options)
 void addPolicy(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<PolicyCommandOptions>();
-    Command command = app.command("policy", "Make a policy of another converter's lists");
+    Command command = app.command("policy", "Make a policy from another converter's lists");
     command
         .option("--from", &options->from,
                 "Whose: onnxconverter (op_block_list, node_block_list), modelopt (AutoCast's arguments), "

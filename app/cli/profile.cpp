@@ -281,7 +281,7 @@ void addProfile(Parser &app, Action &chosen)
     options->model.addTo(command);
     options->policy.addTo(command);
     command.option("--backend", &options->backend, backends::planningBackendNames()).type("NAME");
-    command.option("--threads", &options->threads, "Default: as many as the machine has").type("N");
+    command.option("--threads", &options->threads, "Worker threads; default: one per core").type("N");
     command.option("--repeats", &options->repeats, "Runs that count (30)").type("N");
     command.option("--warmup", &options->warmup, "Runs before that (5)").type("N");
     command.option("--batch", &options->batch, "The first axis of every input; default: as its shape says")

@@ -12,7 +12,7 @@ namespace halftone::cli {
 void ShardOptions::addTo(Command &command)
 {
     command
-        .option("--shard", &text, "Only the k-th of n equal parts of the work; --out gets a file for 'merge'")
+        .option("--shard", &text, "Only the K-th of N equal parts of the work; --out gets a file for 'merge'")
         .type("K/N");
 }
 

@@ -340,7 +340,7 @@ void addTune(Parser &app, Action &chosen)
     options->shard.addTo(command);
     command.flag("--groups-only", options->areGroupsOnly,
                  "Only time the groups, into --state, for shards to share");
-    command.flag("--int8", options->hasInt8, "Operators may be int8, too");
+    command.flag("--int8", options->hasInt8, "Allow int8 as well");
     command
         .option("--pick", &options->pick,
                 "Also write a model: the fastest within the limit, or the knee of the front")

@@ -236,7 +236,7 @@ void addVerify(Parser &app, Action &chosen)
 {
     const auto options = std::make_shared<VerifyOptions>();
     Command command = app.command(
-        "verify", "What a converted model's operators compute in, and whether that was asked for");
+        "verify", "What a converted model's operators compute in, and whether that was requested");
     options->model.addTo(command);
     options->policy.addTo(command);
     command.flag("--json", options->json, "One JSON document on standard output");

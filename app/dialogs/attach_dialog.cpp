@@ -56,7 +56,7 @@ AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::
     setWindowTitle(tr("Attach data"));
     auto *const layout = beginContent();
     auto *const why = new QLabel(
-        tr("Layer errors, ranges and accuracy are computed with these examples, anew after every edit."),
+        tr("Layer errors, ranges and accuracy are computed with these examples, and again after every edit."),
         this);
     why->setWordWrap(true);
     layout->addWidget(why);

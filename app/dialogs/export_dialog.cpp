@@ -70,7 +70,7 @@ ExportDialog::ExportDialog(const QString &prefix, std::shared_ptr<const io::Load
     parts->addWidget(m_correct);
     connect(m_model, &QCheckBox::toggled, this,
             [this](bool on) { m_correct->setEnabled(on && m_canCorrect); });
-    m_policy = part(tr("&Policy (the lists, as a file that convert and this program read)"));
+    m_policy = part(tr("&Policy (the lists as a file, which the command line reads too)"));
     m_report = part(tr("&Report (one HTML page: graph, lists, layers, plots)"));
     form->addRow(tr("What"), parts);
 

@@ -66,7 +66,7 @@ std::vector<Row> rowsOf(QMainWindow *window)
     section(tr("Graph"),
             {{tr("Arrows, Home, End"), tr("walk to neighbours, to the first and last node")},
              {tr("Page Up, Page Down"), tr("scroll")},
-             {tr("Return, double click"), tr("open or fold a block")},
+             {tr("Return, double click"), tr("unfold or fold a block")},
              {tr("Backspace"), tr("up, out of a block")},
              {tr("Space"), tr("fit the whole graph")},
              {tr("Ctrl+wheel"), tr("zoom")},

@@ -80,7 +80,7 @@ public:
                  "content=\"width=device-width\"><title>"
             + markupText(m_content.title) + "</title><style>" + style() + "</style>\n<h1>"
             + markupText(m_content.title) + "</h1><p class=\"faint\">Mixed precision, target "
-            + std::string(nameOf(m_converted.policy.target)) + "</p>\n";
+            + std::string(nameOf(target())) + "</p>\n";
         facts();
         if (m_converted.chip)
             chip(*m_converted.chip);
@@ -102,6 +102,17 @@ private:
     }
     void missing(const std::string &what) { m_html += "<p class=\"faint\">" + markupText(what) + "</p>\n"; }
 
+    /// What was asked for: of a format for analysis the conversion knows float16 only.
+    tensor::DType target() const
+    {
+        return m_converted.policy.analysedFormat.value_or(m_converted.policy.target);
+    }
+    tensor::DType precisionOf(graph::NodeId id) const
+    {
+        const tensor::DType type = m_converted.conversion.precisionOf(id);
+        return type == m_converted.policy.target ? target() : type;
+    }
+
     void facts()
     {
         std::size_t ops = 0;
@@ -110,12 +121,12 @@ private:
             if (m_source.isVariable(id))
                 continue;
             ++ops;
-            lowered += m_converted.conversion.precisionOf(id) == m_converted.policy.target ? 1 : 0;
+            lowered += precisionOf(id) == target() ? 1 : 0;
         }
         const rewrite::CastCounts casts = m_converted.conversion.castCounts();
         m_html += "<div class=\"facts\">";
         fact(std::to_string(lowered) + " of " + std::to_string(ops),
-             "operators in " + std::string(nameOf(m_converted.policy.target)));
+             "operators in " + std::string(nameOf(target())));
         fact(std::to_string(casts.casts + casts.multicasts), "casts");
         if (casts.quantizes + casts.dequantizes > 0)
             fact(std::to_string(casts.quantizes + casts.dequantizes), "conversions from and to int8");
@@ -278,7 +289,7 @@ private:
                   const profile::LayerErrors *errors)
     {
         const graph::NodeDef &node = m_source.node(id);
-        const std::string type(nameOf(m_converted.conversion.precisionOf(id)));
+        const std::string type(nameOf(precisionOf(id)));
         m_html += "<tr><td>" + markupText(node.name) + "<td>" + markupText(node.op)
             + "<td><span class=\"badge " + type + "\">" + type + "</span><td>"
             + (arithmetic.unit ? typeText(arithmetic.accumulate) : std::string()) + "<td>"

@@ -16,6 +16,14 @@ constexpr std::array kPrecisionColours{
     PrecisionColours{tensor::DType::U8, "u8", "#009E73", "#35C79B", BandPattern::CrossHatch},
 };
 
+/// Formats for analysis stand in float16's place, in its colour.
+constexpr std::array kAnalysisColours{
+    PrecisionColours{tensor::DType::F8E4M3FN, "e4m3", "#D55E00", "#E69F00", BandPattern::Diagonal},
+    PrecisionColours{tensor::DType::F8E5M2, "e5m2", "#D55E00", "#E69F00", BandPattern::Diagonal},
+    PrecisionColours{tensor::DType::TF32, "tf32", "#D55E00", "#E69F00", BandPattern::Diagonal},
+    PrecisionColours{tensor::DType::Posit16, "p16", "#D55E00", "#E69F00", BandPattern::Diagonal},
+};
+
 constexpr double kTint = 0.14; ///< share of the colour
 
 } // namespace
@@ -27,8 +35,11 @@ std::span<const PrecisionColours> precisionColours()
 
 const PrecisionColours *precisionColours(tensor::DType type)
 {
-    const auto *const found = std::ranges::find(kPrecisionColours, type, &PrecisionColours::type);
-    return found == kPrecisionColours.end() ? nullptr : found;
+    if (const auto *const found = std::ranges::find(kPrecisionColours, type, &PrecisionColours::type);
+        found != kPrecisionColours.end())
+        return found;
+    const auto *const found = std::ranges::find(kAnalysisColours, type, &PrecisionColours::type);
+    return found == kAnalysisColours.end() ? nullptr : found;
 }
 
 std::string tintOnLight(const char *colour)

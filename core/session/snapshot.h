@@ -39,7 +39,11 @@ struct Snapshot
         ranges; ///< what was chosen from it so far; null before the first int8 operator
 
     const graph::Graph &graph() const { return source->model.graph; }
-    /// What a node of the source computes in, as Conversion::precisionOf().
+    /// What the policy asks for: its target, or the format that stands in for it where nothing is written.
+    tensor::DType target() const;
+    /// A type of the conversion as a person asked for it: of a format for analysis the conversion knows float16 only.
+    tensor::DType asAsked(tensor::DType converted) const;
+    /// What a node of the source computes in, as Conversion::precisionOf(), as it was asked for.
     tensor::DType precisionOf(graph::NodeId node) const;
     /// Of the graph and the bodies of its control flow.
     std::size_t castCount() const;

@@ -190,7 +190,7 @@ private Q_SLOTS:
         // Printed, it is the same file.
         const CliOutcome printed = callCli({"policy", "--from", "onnxconverter", call});
         QCOMPARE(nlohmann::json::parse(printed.out.toStdString()), made.json().at("policy"));
-        QVERIFY(printed.err.contains("no operator here answers to Own"));
+        QVERIFY(printed.err.contains("no operator here matches Own"));
         QCOMPARE(callCli({"policy", "--from", "caffe", call}).code, 2);
         QCOMPARE(callCli({"policy", "--from", "tvm", call}).code, 1);
     }

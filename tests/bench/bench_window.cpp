@@ -1,4 +1,4 @@
-// What a person waits for in the window: bench_window [MODEL DATA EXAMPLES]...
+// What a person waits for in the window: bench_window [MODEL DATA EXAMPLES]..., or bench_window --peak MODEL DATA EXAMPLES: its memory.
 // Prints a row a figure: what, median, 95th percentile, 99th, and the limit. Off screen unless QT_QPA_PLATFORM says otherwise.
 #include "app/live_jobs.h"
 #include "tests/widgets/graphview/graph_fixture.h"
@@ -181,6 +181,29 @@ void memoryAfterModels(const std::vector<std::pair<QString, QString>> &models)
           "200");
 }
 
+/// The most memory that a window takes with a model whose errors and ranges are computed, on the one line that it prints.
+void peakMemory(const QString &model, const QString &data, std::size_t examples)
+{
+    MainWindow window;
+    window.show();
+    if (!attach(window, model, data, examples) || !test::settle(window, 600000))
+        qFatal("no figures of %s", qPrintable(model));
+    const auto &source = *window.controller().snapshot()->source;
+    double parameters = 0;
+    for (const tensor::Array &array : source.model.parameters)
+        parameters += static_cast<double>(array.values.bytes().size());
+    QFile status(QStringLiteral("/proc/self/status"));
+    if (!status.open(QIODevice::ReadOnly))
+        qFatal("no /proc");
+    const QString text = QString::fromLatin1(status.readAll());
+    const double peak
+        = text.section(QStringLiteral("VmHWM:"), 1).simplified().section(' ', 0, 0).toDouble() / 1024;
+    const double budget = static_cast<double>(jobs::CalibrateOptions().memoryLimit);
+    const QByteArray limit = QByteArray::number((3 * parameters + budget) / 1048576, 'f', 0);
+    print(QStringLiteral("peak memory with %1").arg(QFileInfo(model).completeBaseName()), {peak}, "MiB",
+          limit.constData());
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -189,6 +212,11 @@ int main(int argc, char **argv)
         qputenv("QT_QPA_PLATFORM", "offscreen");
     const test::PrivateHome home;
     QApplication application(argc, argv);
+    if (argc > 4 && std::string_view(argv[1]) == "--peak") {
+        peakMemory(QString::fromLocal8Bit(argv[2]), QString::fromLocal8Bit(argv[3]),
+                   static_cast<std::size_t>(std::atoi(argv[4])));
+        return 0;
+    }
     std::printf("%-58s %9s %9s %9s     %s\n", "", "median", "p95", "p99", "limit");
     firstPicture();
     panAndZoom();

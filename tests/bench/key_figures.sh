@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The figures that the window is held to, in a release build on two cores: errors after an edit, first picture, pan and zoom, memory.
 #   key_figures.sh [BUILD]: default build/release, configured and built where it is not
-# With HALFTONE_SHARED also of trained models there. Nothing else should run on the machine.
+# With HALFTONE_SHARED also of trained models there; with HALFTONE_LARGE="MODEL DATA EXAMPLES" also the most memory that a window takes with it.
+# Nothing else should run on the machine.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -20,3 +21,7 @@ if [[ -n ${HALFTONE_SHARED:-} ]]; then
 fi
 # The off-screen platform says of every window that it gives no size hints.
 taskset -c 0,1 "$build/tests/bench_window" "${models[@]}" 2> >(grep -v propagateSizeHints >&2)
+if [[ -n ${HALFTONE_LARGE:-} ]]; then
+    read -ra large <<<"$HALFTONE_LARGE"
+    taskset -c 0,1 "$build/tests/bench_window" --peak "${large[@]}" 2> >(grep -v propagateSizeHints >&2)
+fi

@@ -1,9 +1,14 @@
 #include "app/chip_box.h"
 #include "app/live_jobs.h"
+#include "app/summary.h"
 #include "core/session/export.h"
+#include "tests/widgets/models/sample_document.h"
 #include "tests/window/window_fixture.h"
+#include "widgets/common/formatters.h"
+#include "widgets/common/precision_palette.h"
 #include "widgets/inspector/details.h"
 #include "widgets/models/asked_types.h"
+#include "widgets/models/list_entries.h"
 #include "widgets/models/source_types.h"
 
 #include <QSignalSpy>
@@ -24,6 +29,8 @@ private Q_SLOTS:
     void aFormatForAnalysisIsComparedAndNotExported();
 
 private:
+    void theWindowSaysIn(tensor::DType type);
+
     std::unique_ptr<app::MainWindow> m_window;
     widgets::DocumentController &controller() { return m_window->controller(); }
     app::ChipBox &box() { return *m_window->findChild<app::ChipBox *>(QStringLiteral("chip")); }
@@ -123,6 +130,25 @@ void TestChip::modeTvmShowsItsOwnClassesInPlaceOfTheLists()
     QCOMPARE(nodes, operators);
 }
 
+/// Lists, nodes, edges and status bar name the type that was asked for, and not the float16 that stands in for it.
+void TestChip::theWindowSaysIn(tensor::DType type)
+{
+    const auto &snapshot = *controller().snapshot();
+    const QString name = QString::fromUtf8(tensor::nameOf(type).data());
+    const auto conv = test::nodeNamed(snapshot.graph(), "stem_conv");
+    QCOMPARE(snapshot.precisionOf(conv), type);
+    QCOMPARE(widgets::titleOf(widgets::ListId::Target, snapshot.target()), name);
+    const QString summary = app::summaryOf(snapshot, controller().figures(), app::ComparedOn::Data);
+    QVERIFY2(summary.contains(name) && !summary.contains(u"float16"), qPrintable(summary));
+    const auto &scene = *m_window->graphView().scene();
+    const widgets::Looks &looks = m_window->graphView().looks();
+    QCOMPARE(looks.items[scene.itemOf(conv)].type, type);
+    const bool isDark = false;
+    QCOMPARE(widgets::precisionLook(type, isDark).badge, widgets::shortType(type));
+    for (const widgets::CastMark &mark : looks.casts)
+        QVERIFY(mark.count == 0 || mark.type != tensor::DType::F16);
+}
+
 void TestChip::aFormatForAnalysisIsComparedAndNotExported()
 {
     controller().apply(policy::SetTarget{tensor::DType::F8E4M3FN});
@@ -133,6 +159,7 @@ void TestChip::aFormatForAnalysisIsComparedAndNotExported()
     QTRY_VERIFY(controller().figures().comparison && controller().figures().comparison->isWhole);
     QVERIFY(test::settle(*m_window));
     const double sqnr = controller().figures().comparison->comparison.outputs.front().figures.sqnrDb;
+    theWindowSaysIn(tensor::DType::F8E4M3FN);
     controller().apply(policy::SetTarget{tensor::DType::BF16});
     QVERIFY(test::settleAfterEdit(*m_window));
     QVERIFY(sqnr < controller().figures().comparison->comparison.outputs.front().figures.sqnrDb);

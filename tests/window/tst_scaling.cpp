@@ -2,6 +2,8 @@
 #include "app/dialogs/export_dialog.h"
 #include "app/dialogs/preferences_dialog.h"
 #include "tests/window/window_fixture.h"
+#include "widgets/plots/calibration_plot.h"
+#include "widgets/plots/custom_plot.h"
 
 #include <QAbstractButton>
 #include <QComboBox>
@@ -22,6 +24,7 @@ using app::MainWindow;
 namespace {
 
 const QString kLook = QStringLiteral("--look");
+constexpr int kLeastDrawing = 7; ///< lines of text
 constexpr QSize kLeast(900, 520); ///< in logical pixels: the window becomes this small, whatever it shows
 
 QString nameOf(const QWidget &widget)
@@ -129,12 +132,18 @@ int look(const QSize &size, const QString &folder)
     if (!test::settle(window))
         return 1;
     window.selectSomething();
-    for (const char *view : {"layers", "error", "latency", "calibration", "messages"}) {
+    for (const char *view : {"layers", "error", "latency", "calibration", "tune", "messages"}) {
         window.showView(QString::fromLatin1(view));
         test::settle(window);
         judge(window, QString::fromLatin1(view));
         judgeSize(QString::fromLatin1(view));
     }
+    window.showView(QStringLiteral("calibration"));
+    QTest::qWait(100);
+    const QWidget *const drawings = window.findChild<widgets::CalibrationPlot *>()->plot();
+    const int least = size == kLeast ? kLeastDrawing / 2 : kLeastDrawing;
+    if (drawings->height() < least * window.fontMetrics().lineSpacing())
+        flaws << QStringLiteral("the drawings of Calibration are %1 high").arg(drawings->height());
     window.graphView().showFind();
     judge(window, QStringLiteral("find"));
     app::AttachDialog attach(window.jobs().data(), 64, &window);

@@ -283,6 +283,13 @@ void CalibrationPanel::hoverTensor(const calibration::CalibratedTensor *tensor)
     m_controller->selection().hover(tensor ? m_editor->nodeOf(*tensor) : std::nullopt);
 }
 
+void CalibrationPanel::resizeEvent(QResizeEvent *event)
+{
+    constexpr int kLow = 20; // lines of text: below, the drawings get what they can
+    m_bar->setLow(height() < kLow * fontMetrics().lineSpacing());
+    QWidget::resizeEvent(event);
+}
+
 /// Over the drawings it is the tensor drawn.
 bool CalibrationPanel::eventFilter(QObject *watched, QEvent *event)
 {

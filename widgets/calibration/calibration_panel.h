@@ -44,6 +44,7 @@ public:
     QString csv() const; ///< the rows as shown, RFC 4180, numbers with all their digits
 
     bool eventFilter(QObject *watched, QEvent *event) override;
+    void resizeEvent(QResizeEvent *event) override;
 
 public Q_SLOTS:
     void setFilterText(const QString &text);

@@ -26,6 +26,7 @@ constexpr int kByHand = static_cast<int>(kThresholdMethods.size());
 constexpr int kAsPolicy = kByHand + 1;
 constexpr int kUsualName = 30; ///< characters that are shown whole
 constexpr int kLongestMend = 32; ///< characters: names may be of any length
+constexpr int kLongestLowMend = 12;
 
 } // namespace
 
@@ -110,7 +111,6 @@ void ThresholdBar::showTensor()
 {
     const auto *const tensor = m_editor->tensor();
     m_name->setText(tensor ? plain(tensor->name) : tr("no tensor selected"));
-    m_name->setToolTip(m_name->text());
     m_name->setMinimumWidth(std::min(QFontMetrics(m_name->font()).horizontalAdvance(m_name->text()),
                                      kUsualName * fontMetrics().averageCharWidth()));
     const bool canChoose = tensor && !tensor->isParameter && tensor->statistics.absMax > 0;
@@ -130,7 +130,25 @@ void ThresholdBar::showEffect()
 {
     const QString why = m_method->isEnabled() ? m_editor->whyWithoutEffect() : QString();
     m_effect->setText(why.isEmpty() ? QString() : tr("no effect now: %1").arg(why));
-    m_effect->setVisible(!why.isEmpty());
+    showTelling();
+}
+
+void ThresholdBar::setLow(bool isLow)
+{
+    m_isLow = isLow;
+    showAdvice();
+    showTelling();
+}
+
+void ThresholdBar::showTelling()
+{
+    m_effect->setVisible(!m_isLow && !m_effect->text().isEmpty());
+    m_errors->setVisible(!m_isLow);
+    QStringList lines{m_name->text()};
+    if (m_isLow)
+        lines << m_errors->text() << m_effect->text();
+    lines.removeAll(QString());
+    m_name->setToolTip(lines.join(QLatin1Char('\n')));
 }
 
 QString ThresholdBar::effectText() const
@@ -205,6 +223,7 @@ void ThresholdBar::showErrors()
     m_errors->setToolTip(
         tr("Signal to error of this layer and of the first output, as converted; dimmed until the "
            "newest edit has been compared"));
+    showTelling();
     m_errors->setForegroundRole(isErrorStale() ? QPalette::PlaceholderText : QPalette::WindowText);
 }
 
@@ -223,7 +242,8 @@ void ThresholdBar::showAdvice()
     if (!m_advice)
         return;
     m_mend->setText(cutInMiddle(plain((m_advice->isHard ? "\u26a0 " : "") + m_advice->action),
-                                kLongestMend * fontMetrics().averageCharWidth(), fontMetrics()));
+                                (m_isLow ? kLongestLowMend : kLongestMend) * fontMetrics().averageCharWidth(),
+                                fontMetrics()));
     m_mend->setToolTip(plain(m_advice->action + '\n' + m_advice->text));
     m_mend->setAccessibleDescription(m_mend->toolTip());
 }

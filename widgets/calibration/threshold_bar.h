@@ -32,6 +32,8 @@ public:
     bool isErrorStale() const; ///< of an earlier state: dimmed
     QString effectText() const; ///< why an edit would change nothing; empty: it would
     QString adviceText() const; ///< empty: none
+    /// Where there is little height what only tells, and changes nothing, is in the name's tooltip.
+    void setLow(bool isLow);
 
 public Q_SLOTS:
     void takeAdvice(); ///< the edit that the advice is about
@@ -45,6 +47,7 @@ private:
     void showEffect();
     void chooseMethod(int index);
     void takeValue();
+    void showTelling();
 
     DocumentController *m_controller;
     ThresholdEditor *m_editor;
@@ -54,6 +57,7 @@ private:
     QLabel *m_effect = nullptr;
     QLabel *m_errors = nullptr;
     QPushButton *m_mend = nullptr;
+    bool m_isLow = false;
     std::vector<session::TensorAdvice> m_allAdvice;
     std::shared_ptr<const session::Snapshot> m_advised; ///< that it is on, with the next
     std::shared_ptr<const jobs::CalibrateOutcome> m_advisedOn;

@@ -29,6 +29,14 @@ QString shortType(tensor::DType type)
         return QStringLiteral("i64");
     case DType::Bool:
         return QStringLiteral("bool");
+    case DType::F8E4M3FN:
+        return QStringLiteral("e4m3");
+    case DType::F8E5M2:
+        return QStringLiteral("e5m2");
+    case DType::TF32:
+        return QStringLiteral("tf32");
+    case DType::Posit16:
+        return QStringLiteral("p16");
     default:
         return QStringLiteral("?");
     }
@@ -48,7 +56,9 @@ QString shapeText(const tensor::Shape &shape)
 
 QString bytesText(std::size_t bytes)
 {
-    return QLocale::c().formattedDataSize(static_cast<qint64>(bytes), 1, QLocale::DataSizeIecFormat);
+    return QLocale::c()
+        .formattedDataSize(static_cast<qint64>(bytes), 1, QLocale::DataSizeIecFormat)
+        .replace(QLatin1Char(' '), QChar(0xa0)); // a number and its unit stay on one line
 }
 
 QString decibels(double value)

@@ -8,7 +8,7 @@ namespace halftone::widgets {
 
 QAction *sortAction(QTableView *view)
 {
-    auto *const action = new QAction(QTableView::tr("Sort by this column"), view);
+    auto *const action = new QAction(QTableView::tr("Sort by This Column"), view);
     action->setShortcut(Qt::Key_S);
     action->setShortcutContext(Qt::WidgetShortcut);
     QObject::connect(action, &QAction::triggered, view, [view] {

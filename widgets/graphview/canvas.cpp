@@ -91,7 +91,7 @@ void Canvas::setCamera(const Camera &camera)
         return;
     m_camera = camera;
     m_minimap->follow();
-    drawAnew();
+    update(); // what is in the picture already is moved
 }
 
 void Canvas::moveCamera(Camera camera)
@@ -120,18 +120,17 @@ void Canvas::fadeFromPresent(int ms)
 
 void Canvas::paintOn(QPainter &painter, const QRectF &area, const Camera &camera)
 {
-    paintScene(painter, area, camera, std::numeric_limits<std::size_t>::max());
-}
-
-void Canvas::paintScene(QPainter &painter, const QRectF &area, const Camera &camera, std::size_t mostLabels)
-{
     if (!m_input.scene)
         return;
+    scenePainter().paint(painter, area, area, camera, m_input);
+    scenePainter().paintTitlesAbove(painter, area, camera, m_input);
+}
+
+ScenePainter &Canvas::scenePainter()
+{
     if (!m_painter)
         m_painter = std::make_unique<ScenePainter>(palette(), font());
-    m_painter->paint(painter, area, camera, m_input, mostLabels);
-    if (!m_painter->isComplete())
-        QTimer::singleShot(0, this, &Canvas::drawAnew);
+    return *m_painter;
 }
 
 void Canvas::paintCaption(QPainter &painter)
@@ -188,14 +187,46 @@ void Canvas::drawAnew()
 void Canvas::paintPicture()
 {
     const QSize wanted = size() * devicePixelRatioF();
-    if (m_picture.size() == wanted)
+    const bool isPlain = scenePainter().isPlainIn(rect(), m_camera, *m_input.scene);
+    if (m_picture.size() == wanted && m_pictured.scale == m_camera.scale && m_isPlain == isPlain
+        && movePicture())
         return;
-    m_picture = QPixmap(wanted);
+    if (m_picture.size() != wanted)
+        m_picture = QPixmap(wanted);
     m_picture.setDevicePixelRatio(devicePixelRatioF());
-    m_picture.fill(palette().color(QPalette::Base));
+    m_pictured = m_camera;
+    m_isPlain = isPlain;
+    paintPart(rect());
+}
+
+/// Of a picture of the same scale what stays in the view is moved by whole pixels, and the rest drawn. false: nothing stays.
+bool Canvas::movePicture()
+{
+    const double ratio = devicePixelRatioF();
+    const QPointF way = (m_camera.origin - m_pictured.origin) * m_camera.scale * ratio;
+    if (std::abs(way.x()) >= m_picture.width() || std::abs(way.y()) >= m_picture.height())
+        return false;
+    const QPoint pixels = way.toPoint();
+    if (pixels.isNull())
+        return true;
+    m_pictured.origin += QPointF(pixels) / (m_camera.scale * ratio);
+    QRegion uncovered(m_picture.rect());
+    m_picture.scroll(-pixels.x(), -pixels.y(), m_picture.rect());
+    uncovered -= m_picture.rect().translated(-pixels);
+    for (const QRect &part : uncovered)
+        paintPart({QPointF(part.topLeft()) / ratio, QSizeF(part.size()) / ratio});
+    return true;
+}
+
+void Canvas::paintPart(const QRectF &part)
+{
     QPainter painter(&m_picture);
     painter.setFont(font());
-    paintScene(painter, rect(), m_camera, kLabelsAFrame);
+    painter.setClipRect(part);
+    painter.fillRect(part, palette().color(QPalette::Base));
+    scenePainter().paint(painter, rect(), part, m_pictured, m_input, kLabelsAFrame);
+    if (!m_painter->isComplete())
+        QTimer::singleShot(0, this, &Canvas::drawAnew);
 }
 
 void Canvas::paintEvent(QPaintEvent *)
@@ -210,6 +241,7 @@ void Canvas::paintEvent(QPaintEvent *)
     }
     paintPicture();
     painter.drawPixmap(0, 0, m_picture);
+    scenePainter().paintTitlesAbove(painter, rect(), m_pictured, m_input);
     painter.setRenderHint(QPainter::Antialiasing);
     paintRing(painter, m_hovered, kHoverWidth);
     paintRing(painter, m_marked, kMarkWidth);
@@ -368,12 +400,12 @@ QString Canvas::toolTipOf(ItemIndex index) const
     if (look.warns)
         lines << QStringLiteral("values overflow or are NaN here");
     if (look.castsInside > 0)
-        lines << QStringLiteral("%1 inserted casts %2")
-                     .arg(look.castsInside)
-                     .arg(item.ref.isBlock ? QStringLiteral("within") : QStringLiteral("at its parameters"));
+        lines << (look.castsInside == 1 ? QStringLiteral("1 inserted cast ")
+                                        : QStringLiteral("%1 inserted casts ").arg(look.castsInside))
+                + (item.ref.isBlock ? QStringLiteral("within") : QStringLiteral("at its parameters"));
     if (item.ref.isBlock)
         lines << (item.isFrame ? QStringLiteral("double-click to fold")
-                               : QStringLiteral("double-click to open"));
+                               : QStringLiteral("double-click to unfold"));
     return lines.join(QStringLiteral("<br>"));
 }
 

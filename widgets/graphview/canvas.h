@@ -82,12 +82,14 @@ private:
         Band,
     };
 
-    void paintScene(QPainter &painter, const QRectF &area, const Camera &camera, std::size_t mostLabels);
+    ScenePainter &scenePainter();
     ItemIndex itemAt(const QPointF &view) const;
     void moveCamera(Camera camera);
     QString toolTipOf(ItemIndex item) const;
     void drawAnew(); ///< the scene, with the next picture
     void paintPicture();
+    bool movePicture();
+    void paintPart(const QRectF &part);
     void paintCaption(QPainter &painter);
     void paintRing(QPainter &painter, ItemIndex item, int width);
 
@@ -98,6 +100,8 @@ private:
     QString m_message;
     QString m_caption;
     QPixmap m_picture; ///< of the scene as it was drawn last; null: it is to be drawn anew
+    Camera m_pictured; ///< that m_picture was drawn with: by less than a pixel beside the camera
+    bool m_isPlain = false; ///< m_picture
     QPixmap m_before; ///< fading
     double m_beforeShare = 0;
     QVariantAnimation *m_fading;

@@ -43,7 +43,7 @@ QString missing(ColourBy colourBy)
     case ColourBy::Latency:
         return Legend::tr("No times yet: switch latency on.");
     case ColourBy::Asked:
-        return Legend::tr("No operator is asked to compute in a type.");
+        return Legend::tr("No operator has a requested type.");
     default:
         return Legend::tr("No ranges yet: calibrate with data.");
     }
@@ -89,7 +89,7 @@ void Legend::show(const Scene &scene, const Looks &looks, ColourBy colourBy, std
     for (std::size_t m = 0; m < counts.size(); ++m) {
         if (counts[m] > 0)
             m_rows.push_back({kMixTypes[m], counts[m]});
-        if (counts[m] > 0 && tensor::isHalf(kMixTypes[m]))
+        if (counts[m] > 0 && (tensor::isHalf(kMixTypes[m]) || tensor::isForAnalysis(kMixTypes[m])))
             m_castType = kMixTypes[m];
     }
     m_hasFigures = looks.hasFigures;

@@ -140,8 +140,9 @@ double shareOf(ColourBy colourBy, double value, double slowest)
     return -1;
 }
 
-void markCasts(const Scene &scene, const rewrite::Conversion &conversion, Looks &looks)
+void markCasts(const Scene &scene, const session::Snapshot &snapshot, Looks &looks)
 {
+    const rewrite::Conversion &conversion = snapshot.converted->conversion;
     for (const rewrite::InsertedCast &cast : conversion.casts) {
         bool isFirst = true;
         for (const rewrite::Reader &reader : cast.readers) {
@@ -152,7 +153,7 @@ void markCasts(const Scene &scene, const rewrite::Conversion &conversion, Looks 
             } else if (const std::uint32_t edge = scene.edgeOf(reader.node, reader.input); edge != kNoItem) {
                 CastMark &mark = looks.casts[edge];
                 if (mark.count++ == 0) {
-                    mark.type = cast.type;
+                    mark.type = snapshot.asAsked(cast.type);
                     mark.isShared = !isFirst;
                 }
             } else if (const ItemIndex item = scene.itemOf(reader.node); item != kNoItem && isFirst) {
@@ -249,7 +250,7 @@ Looks looksOf(const Scene &scene, const session::Snapshot &snapshot, const sessi
         : colourBy == ColourBy::Asked        ? 1
                                              : slowest;
     if (hasConversion)
-        markCasts(scene, snapshot.converted->conversion, looks);
+        markCasts(scene, snapshot, looks);
     return looks;
 }
 
@@ -264,7 +265,7 @@ DType typeOnWire(const session::Snapshot &snapshot, const layout::Wire &wire, bo
     const NodeId reader = conversion.fromSource[wire.reader];
     if (reader == rewrite::kNoNode || wire.input >= conversion.graph.inputs(reader).size())
         return DType::Unknown;
-    return conversion.types.of(conversion.graph.inputs(reader)[wire.input]);
+    return snapshot.asAsked(conversion.types.of(conversion.graph.inputs(reader)[wire.input]));
 }
 
 } // namespace halftone::widgets

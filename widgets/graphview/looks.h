@@ -28,8 +28,9 @@ enum class Sides
 };
 
 /// Kinds of precision that a folded block counts.
-inline constexpr std::array kMixTypes{tensor::DType::F32, tensor::DType::F16, tensor::DType::BF16,
-                                      tensor::DType::I8, tensor::DType::Unknown};
+inline constexpr std::array kMixTypes{tensor::DType::F32,      tensor::DType::F16,    tensor::DType::BF16,
+                                      tensor::DType::F8E4M3FN, tensor::DType::F8E5M2, tensor::DType::TF32,
+                                      tensor::DType::Posit16,  tensor::DType::I8,     tensor::DType::Unknown};
 
 /// What is to be told of an item by colour.
 struct ItemLook

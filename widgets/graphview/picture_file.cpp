@@ -125,7 +125,7 @@ Result<QByteArray> pngOf(const QString &path, const PaintInput &input, ScenePain
         return unsupported(path.toStdString(), "no memory for a picture of this size", "svg or pdf");
     image.fill(scenePainter.tones().ground());
     QPainter painter(&image);
-    scenePainter.paint(painter, image.rect(), camera, input);
+    scenePainter.paint(painter, image.rect(), image.rect(), camera, input);
     painter.end();
     QByteArray bytes;
     QBuffer buffer(&bytes);
@@ -151,7 +151,8 @@ QByteArray pdfOf(const PaintInput &input, ScenePainter &scenePainter, const QSiz
     QPainter painter(&pdf);
     painter.scale(scale, scale);
     painter.fillRect(QRectF(QPointF(), size), scenePainter.tones().ground());
-    scenePainter.paint(painter, QRectF(QPointF(), size), camera, input);
+    const QRectF page(QPointF(), size);
+    scenePainter.paint(painter, page, page, camera, input);
     painter.end();
     return bytes;
 }

@@ -3,6 +3,8 @@
 #include "widgets/common/formatters.h"
 #include "widgets/common/short_names.h"
 
+#include <QRegularExpression>
+
 #include <algorithm>
 
 namespace halftone::widgets {
@@ -49,6 +51,17 @@ QString shortened(const QString &name, const ShortNames &shared)
     return name.left(namesBegin(name)) + ends.join(kBetween);
 }
 
+/// "Residual block 3 of 10" without its first words, as there is room: the number tells one from the other.
+QString numberWithin(const QString &name, double room, const QFontMetricsF &metrics)
+{
+    static const QRegularExpression kNumber(QStringLiteral("[0-9]+ of [0-9]+$"));
+    const qsizetype number = name.indexOf(kNumber);
+    for (qsizetype from = 0; from <= number; from = name.indexOf(QLatin1Char(' '), from) + 1)
+        if (metrics.horizontalAdvance(name.mid(from)) <= room)
+            return name.mid(from);
+    return cutInMiddle(name, room, metrics);
+}
+
 QRectF toQt(const layout::Rect &rect)
 {
     return {rect.x, rect.y, rect.width, rect.height};
@@ -60,7 +73,7 @@ QString titleWithin(const QString &name, double room, const QFontMetricsF &metri
 {
     const qsizetype names = namesBegin(name);
     const bool isWhole = names == 0 || metrics.horizontalAdvance(name) <= room;
-    return cutInMiddle(isWhole ? name : name.left(names - kBehindNumber.size()), room, metrics);
+    return numberWithin(isWhole ? name : name.left(names - kBehindNumber.size()), room, metrics);
 }
 
 layout::ItemSizes itemSizes(const graph::Graph &graph, const layout::BlockTree &tree, double lineHeight)

@@ -20,6 +20,8 @@ constexpr double kSmallest = 6.5; ///< pixels of text that is still drawn
 constexpr double kFar = 0.22; ///< scale below which items are plain fields
 constexpr double kEdgeText = 0.75; ///< scale from which edges say what they carry: a first view's does
 constexpr std::size_t kMany = 300; ///< items from which on fields without text are plain ones
+constexpr double kReach = 20; ///< in the scene: that an item may be drawn beside its rectangle
+constexpr double kLabelReach = 160; ///< pixels between edges whose labels may be in each other's way
 
 } // namespace
 QString figureText(ColourBy colourBy, double value)
@@ -32,9 +34,9 @@ QString figureText(ColourBy colourBy, double value)
     case ColourBy::Overflow:
         return QStringLiteral("≤ ") + significant(value);
     case ColourBy::Asked:
-        return value == 0 ? QObject::tr("as asked")
-            : value == 1  ? QObject::tr("not as asked")
-                          : QObject::tr("%1 not as asked").arg(value);
+        return value == 0 ? QObject::tr("as requested")
+            : value == 1  ? QObject::tr("not as requested")
+                          : QObject::tr("%1 not as requested").arg(value);
     case ColourBy::Precision:
         break;
     }
@@ -85,11 +87,28 @@ void ScenePainter::drawLabel(QPainter &painter, ItemIndex item, int part, const 
     painter.drawStaticText(QPointF(where.x(), where.y() - label.text.size().height() / 2), label.text);
 }
 
-void ScenePainter::paint(QPainter &painter, const QRectF &area, const Camera &camera, const PaintInput &input,
-                         std::size_t mostLabels)
+void ScenePainter::see(const QRectF &part, const Scene &scene)
+{
+    const double reach
+        = m_camera.scale >= kEdgeText ? std::max(kReach, kLabelReach / m_camera.scale) : kReach;
+    const QRectF seen = m_camera.toScene(part);
+    scene.itemsIn(seen.adjusted(-kReach, -kReach, kReach, kReach), m_items);
+    scene.edgesIn(seen.adjusted(-reach, -reach, reach, reach), m_edges);
+}
+
+bool ScenePainter::isPlainIn(const QRectF &area, const Camera &camera, const Scene &scene)
 {
     m_camera = camera;
-    m_area = area;
+    if (camera.scale < kFar || isReadable(1))
+        return camera.scale < kFar;
+    scene.itemsIn(camera.toScene(area).adjusted(-kReach, -kReach, kReach, kReach), m_items);
+    return m_items.size() > kMany;
+}
+
+void ScenePainter::paint(QPainter &painter, const QRectF &area, const QRectF &part, const Camera &camera,
+                         const PaintInput &input, std::size_t mostLabels)
+{
+    m_camera = camera;
     m_labelsLeft = m_labelled == input.scene ? mostLabels : std::numeric_limits<std::size_t>::max();
     m_isComplete = true;
     const int pixels = scaledFont(1).pixelSize();
@@ -98,11 +117,12 @@ void ScenePainter::paint(QPainter &painter, const QRectF &area, const Camera &ca
         m_labelled = input.scene;
         m_labelPixels = pixels;
     }
-    const QRectF seen = camera.toScene(area).adjusted(-20, -20, 20, 20);
-    input.scene->itemsIn(seen, m_items);
-    input.scene->edgesIn(seen, m_edges);
+    m_isPlain = isPlainIn(area, camera, *input.scene);
+    see(part, *input.scene);
     const bool isFar = camera.scale < kFar;
-    m_isPlain = isFar || (!isReadable(1) && m_items.size() > kMany);
+    // Patterns lie on the scene, so that they go on where a part that was drawn before ends.
+    const QPointF begin = camera.toView(QPointF(0, 0));
+    painter.setBrushOrigin(QPointF(std::round(begin.x()), std::round(begin.y())));
     painter.setRenderHint(QPainter::Antialiasing, !m_isPlain);
     paintFrames(painter, input);
     if (m_isPlain) {
@@ -121,14 +141,16 @@ void ScenePainter::paint(QPainter &painter, const QRectF &area, const Camera &ca
         paintCasts(painter, input);
     if (camera.scale >= kEdgeText)
         paintEdgeLabels(painter, input);
-    paintTitlesAbove(painter, input);
 }
 
-/// The names of frames whose titles have left the view, so that one knows where one is.
-void ScenePainter::paintTitlesAbove(QPainter &painter, const PaintInput &input)
+void ScenePainter::paintTitlesAbove(QPainter &painter, const QRectF &area, const Camera &camera,
+                                    const PaintInput &input)
 {
+    m_camera = camera;
     if (!isReadable(1))
         return;
+    see(area, *input.scene);
+    painter.setRenderHint(QPainter::Antialiasing);
     QFont bold = scaledFont(1);
     bold.setBold(true);
     const QFontMetricsF metrics(bold);
@@ -136,16 +158,15 @@ void ScenePainter::paintTitlesAbove(QPainter &painter, const PaintInput &input)
     for (const ItemIndex index : m_items)
         if (const SceneItem &item = input.scene->items()[index]; !item.isFrame)
             taken.push_back(m_camera.toView(item.rect));
-    double y = m_area.top();
+    double y = area.top();
     for (const ItemIndex index : m_items) {
         const SceneItem &item = input.scene->items()[index];
         const QRectF rect = m_camera.toView(item.rect);
         if (!item.isFrame || rect.top() + metrics.height() > y || rect.bottom() < y + 3 * metrics.height())
             continue;
-        const double room
-            = std::min(rect.right(), m_area.right()) - std::max(rect.left(), m_area.left()) - 16;
+        const double room = std::min(rect.right(), area.right()) - std::max(rect.left(), area.left()) - 16;
         const QString title = titleWithin(item.name, room, metrics);
-        const QRectF inside = rect.intersected(m_area);
+        const QRectF inside = rect.intersected(area);
         const auto pill = placeOfTitle({inside.left(), y, inside.width(), metrics.height() + 6},
                                        {metrics.horizontalAdvance(title) + 16, metrics.height() + 6}, taken);
         if (!pill)
@@ -166,6 +187,7 @@ void ScenePainter::paintFrames(QPainter &painter, const PaintInput &input)
 {
     const double radius = 5 * std::min(1.0, m_camera.scale);
     const bool hasText = isReadable(1);
+    m_titles.clear();
     for (const ItemIndex index : m_items) {
         const SceneItem &item = input.scene->items()[index];
         if (!item.isFrame)
@@ -196,6 +218,8 @@ void ScenePainter::paintFrames(QPainter &painter, const PaintInput &input)
             painter.setPen(isFaded ? m_tones.faded(m_tones.secondText()) : m_tones.secondText());
             drawLabel(painter, index, 1, item.detail, scaledFont(kDetailShare),
                       {rect.left() + 1.3 * line + used, y}, room - used - 0.6 * line);
+            m_titles.emplace_back(rect.left() + 0.7 * line, y - 0.7 * line, used + count + 0.8 * line,
+                                  1.4 * line);
         }
         if (input.emphasis->isFound(index))
             paintRings(painter, input, index, rect);

@@ -39,9 +39,15 @@ public:
 
     const Tones &tones() const { return m_tones; }
     /// area        of the view, in view coordinates
+    /// part        of it, which alone is drawn: as it would be with all the rest, so that parts make up a picture
     /// mostLabels  that are laid out anew; others are missing until the next call. Not counted where the scene is a new one.
-    void paint(QPainter &painter, const QRectF &area, const Camera &camera, const PaintInput &input,
-               std::size_t mostLabels = std::numeric_limits<std::size_t>::max());
+    void paint(QPainter &painter, const QRectF &area, const QRectF &part, const Camera &camera,
+               const PaintInput &input, std::size_t mostLabels = std::numeric_limits<std::size_t>::max());
+    /// The names of frames whose titles have left the view, so that one knows where one is: over the picture, and not moving with it.
+    void paintTitlesAbove(QPainter &painter, const QRectF &area, const Camera &camera,
+                          const PaintInput &input);
+    /// Would an area be drawn without what cannot be read? Parts of one picture must agree.
+    bool isPlainIn(const QRectF &area, const Camera &camera, const Scene &scene);
     bool isComplete() const { return m_isComplete; } ///< of the last picture: are all labels there?
 
 private:
@@ -54,6 +60,7 @@ private:
         qreal width = 0;
     };
 
+    void see(const QRectF &part, const Scene &scene);
     void paintFrames(QPainter &painter, const PaintInput &input);
     void paintEdges(QPainter &painter, const PaintInput &input);
     void paintFarEdges(QPainter &painter, const PaintInput &input);
@@ -64,7 +71,6 @@ private:
     void paintFarItem(QPainter &painter, const PaintInput &input, ItemIndex index);
     void paintPlainItem(QPainter &painter, const PaintInput &input, ItemIndex index);
     void paintMix(QPainter &painter, const QRectF &bar, const ItemLook &look, bool isFaded);
-    void paintTitlesAbove(QPainter &painter, const PaintInput &input);
     void paintBadge(QPainter &painter, qreal middle, const Tone &tone, bool isFaded, qreal &right);
     void paintStub(QPainter &painter, const QRectF &rect, const ItemLook &look, bool isFaded);
     void paintRings(QPainter &painter, const PaintInput &input, ItemIndex index, const QRectF &rect);
@@ -89,9 +95,9 @@ private:
     bool m_isComplete = true;
     bool m_isPlain = false;
     Camera m_camera; ///< of the picture being drawn
-    QRectF m_area;
     std::vector<ItemIndex> m_items;
     std::vector<std::uint32_t> m_edges;
+    std::vector<QRectF> m_titles; ///< of frames, where labels of edges have no place
 };
 
 /// A figure with its unit, as nodes and read-outs show it.

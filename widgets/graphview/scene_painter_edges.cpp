@@ -149,7 +149,10 @@ void ScenePainter::paintEdgeLabels(QPainter &painter, const PaintInput &input)
     const QFont font = scaledFont(kDetailShare * 0.92);
     painter.setFont(font);
     const QFontMetricsF metrics(font);
-    std::vector<QRectF> written;
+    std::vector<QRectF> written = m_titles;
+    const auto isTaken = [&written](const QRectF &box) {
+        return std::ranges::any_of(written, [&box](const QRectF &one) { return one.intersects(box); });
+    };
     for (const std::uint32_t index : m_edges) {
         const SceneEdge &edge = input.scene->edges()[index];
         const QRectF bounds = m_camera.toView(edge.bounds);
@@ -184,8 +187,10 @@ void ScenePainter::paintEdgeLabels(QPainter &painter, const PaintInput &input)
             if (taken.intersects(box))
                 box.moveLeft(taken.right() + 2 * m_camera.scale);
         }
-        // Lines that meet would write over one another: the first one's text stays.
-        if (std::ranges::any_of(written, [&box](const QRectF &other) { return other.intersects(box); }))
+        // Lines that meet would write over one another: the first one's text stays. A title on one side leaves the other.
+        if (isTaken(box))
+            box.moveLeft(2 * tip.x() - box.right());
+        if (isTaken(box))
             continue;
         written.push_back(box);
         const bool isFaded = input.emphasis->isEdgeFaded(index);

@@ -34,7 +34,7 @@ ViewBar::ViewBar(QWidget *parent)
     row->addWidget(sides);
     row->addStretch(1);
     auto *const fold = button(tr("Fold"), tr("Fold all blocks"), &ViewBar::foldWanted);
-    auto *const unfold = button(tr("Unfold"), tr("Open all blocks"), &ViewBar::unfoldWanted);
+    auto *const unfold = button(tr("Unfold"), tr("Unfold all blocks"), &ViewBar::unfoldWanted);
     row->addWidget(fold);
     row->addWidget(unfold);
     row->addSpacing(12);

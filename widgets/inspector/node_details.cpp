@@ -96,7 +96,8 @@ tensor::DType NodeDetails::convertedInputType(std::size_t input) const
     if (!conversion() || conversion()->fromSource[m_node] == rewrite::kNoNode)
         return tensor::DType::Unknown;
     const auto entries = conversion()->graph.inputs(conversion()->fromSource[m_node]);
-    return input < entries.size() ? conversion()->types.of(entries[input]) : tensor::DType::Unknown;
+    return input < entries.size() ? m_snapshot.asAsked(conversion()->types.of(entries[input]))
+                                  : tensor::DType::Unknown;
 }
 
 /// "Convolution 3×3, 16→32", "FullyConnected 64→10", else the operator's name.
@@ -130,7 +131,6 @@ DetailSection NodeDetails::precision() const
         return section;
     const policy::Assignment &assignment = m_snapshot.converted->assignment;
     const Rule rule = assignment.rule(m_node);
-    const tensor::DType target = m_snapshot.converted->policy.target;
     const bool isInt8 = conversion()->isInt8(m_node);
     // What follows an int8 operator goes with it whatever its own list says.
     const bool follows = isInt8 && policy::requestOf(rule) != policy::Request::Int8;
@@ -153,10 +153,10 @@ DetailSection NodeDetails::precision() const
             {QStringLiteral("entry"), plain(assignment.entry(m_node)), {}, false, false, {}});
     addReason(section, now);
     const AskedAndGot types = askedAndGot(m_snapshot, m_node);
-    QString text = requestText(rule, target);
+    QString text = requestText(rule, m_snapshot.target());
     if (types.differ())
         text += QStringLiteral(", but got %1").arg(typeName(types.got));
-    section.rows.push_back({QStringLiteral("asked for"), text, {}, types.differ(), false, {}});
+    section.rows.push_back({QStringLiteral("requested"), text, {}, types.differ(), false, {}});
     if (types.differ())
         section.rows.push_back({QStringLiteral("why not"),
                                 whyNotAsAsked(m_snapshot, m_sourceTypes, m_node),
@@ -185,7 +185,8 @@ void NodeDetails::addArithmetic(DetailSection &section) const
         section.rows.push_back(
             {QStringLiteral("accumulates in"), typeName(how.accumulate), {}, false, false, {}});
     if (how.output != tensor::DType::Unknown)
-        section.rows.push_back({QStringLiteral("gives"), typeName(how.output), {}, false, false, {}});
+        section.rows.push_back(
+            {QStringLiteral("gives"), typeName(m_snapshot.asAsked(how.output)), {}, false, false, {}});
 }
 
 void NodeDetails::addParameter(graph::NodeId variable, DetailSection &section) const
@@ -198,7 +199,7 @@ void NodeDetails::addParameter(graph::NodeId variable, DetailSection &section) c
         tensor::DType to = from;
         if (conversion()) {
             for (const rewrite::StoredParameter &stored : conversion()->parameters)
-                to = stored.variable == variable ? stored.to : to;
+                to = stored.variable == variable ? m_snapshot.asAsked(stored.to) : to;
         }
         const auto bytesOf = [&](tensor::DType type) {
             return bytesText(array.values.elementCount() * tensor::sizeOf(type));
@@ -219,7 +220,7 @@ void NodeDetails::addCast(std::size_t input, DetailSection &section) const
             continue;
         QString text = cast.type == tensor::DType::Unknown
             ? QStringLiteral("cast to the widest type of its inputs")
-            : QStringLiteral("cast to %1").arg(typeName(cast.type));
+            : QStringLiteral("cast to %1").arg(typeName(m_snapshot.asAsked(cast.type)));
         QStringList others;
         for (const rewrite::Reader &reader : cast.readers) {
             if (reader.node == m_node)
@@ -273,7 +274,7 @@ DetailSection NodeDetails::outputs() const
         const graph::Entry entry{m_node, static_cast<std::uint32_t>(k), 0};
         tensor::DType type = m_sourceTypes.of(entry);
         if (conversion() && conversion()->fromSource[m_node] != rewrite::kNoNode)
-            type = conversion()->types.at(conversion()->fromSource[m_node], entry.output);
+            type = m_snapshot.asAsked(conversion()->types.at(conversion()->fromSource[m_node], entry.output));
         const QString name
             = m_info ? plain(m_info->outputName(m_def.attributes, k)) : QStringLiteral("output");
         section.rows.push_back(
@@ -325,7 +326,9 @@ DetailSection NodeDetails::range() const
              false,
              false,
              {}});
-        const tensor::DType target = m_snapshot.policy->target;
+        const tensor::DType target = m_snapshot.target();
+        if (tensor::isForAnalysis(target))
+            return section; // what is lost in it has not been counted
         const calibration::FormatLoss &loss = values.loss(target);
         const auto counted = [](std::uint64_t count) { return plain(grouped(count)); };
         section.rows.push_back(
@@ -361,7 +364,8 @@ DetailSection NodeDetails::notes() const
     }
     for (const rewrite::MovedCasts &one : conversion()->moved) {
         if (one.past == m_node)
-            note(QStringLiteral("computes in %1, so that fewer bytes are cast").arg(typeName(one.type)),
+            note(QStringLiteral("computes in %1, so that fewer bytes are cast")
+                     .arg(typeName(m_snapshot.asAsked(one.type))),
                  false);
     }
     for (const rewrite::TypeChoice &one : conversion()->choices) {

@@ -171,7 +171,7 @@ void addLatency(const session::Snapshot &snapshot, const session::Figures &figur
             profile::isDisturbed(latency.fp32));
         section.rows.push_back({QStringLiteral("mixed"),
                                 QStringLiteral("%1 is emulated on this machine, so it is not timed")
-                                    .arg(plain(std::string(tensor::nameOf(snapshot.policy->target)))),
+                                    .arg(plain(std::string(tensor::nameOf(snapshot.target())))),
                                 {},
                                 true,
                                 isStale,

@@ -59,9 +59,8 @@ AskedAndGot askedAndGot(const session::Snapshot &snapshot, graph::NodeId node)
     const bool isGone = conversion.fromSource[node] == rewrite::kNoNode && !isInt8;
     if (isGone || (isInt8 && request != policy::Request::Int8))
         return {};
-    const DType asked = typeAsked(request, snapshot.converted->policy.target);
-    return {isTakenAway(snapshot, node) ? snapshot.converted->policy.target : asked,
-            snapshot.precisionOf(node)};
+    const DType asked = typeAsked(request, snapshot.target());
+    return {isTakenAway(snapshot, node) ? snapshot.target() : asked, snapshot.precisionOf(node)};
 }
 
 QString whyNotAsAsked(const session::Snapshot &snapshot, const infer::TypeMap &types, graph::NodeId node)

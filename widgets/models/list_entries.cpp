@@ -99,9 +99,9 @@ private:
     /// Where an override to a type is shown.
     ListId listOfType(tensor::DType type) const
     {
-        return type == tensor::DType::I8        ? ListId::Int8
-            : type == m_snapshot.policy->target ? ListId::Target
-                                                : ListId::Fp32;
+        return type == tensor::DType::I8                      ? ListId::Int8
+            : m_snapshot.asAsked(type) == m_snapshot.target() ? ListId::Target
+                                                              : ListId::Fp32;
     }
     /// The built-in list that holds the operator; nothing where none does.
     std::optional<List> builtInList(const std::string &op) const;
@@ -246,11 +246,11 @@ void EntryMaker::addOperator(const std::string &op)
         return;
     if (isInt8)
         entry.origin = QStringLiteral("own; where it cannot be int8: %1")
-                           .arg(titleOf(listBelowInt8(rules(), op), m_snapshot.policy->target));
+                           .arg(titleOf(listBelowInt8(rules(), op), m_snapshot.target()));
     else if (entry.isOwn)
-        entry.origin = QStringLiteral("own; built-in: %1")
-                           .arg(home ? titleOf(listIdOf(*home), m_snapshot.policy->target)
-                                     : QStringLiteral("in no list"));
+        entry.origin
+            = QStringLiteral("own; built-in: %1")
+                  .arg(home ? titleOf(listIdOf(*home), m_snapshot.target()) : QStringLiteral("in no list"));
     else
         entry.origin = home ? plain(m_snapshot.builtIn->label) : QStringLiteral("in no list");
     entry.nodes = use.decided + use.inBodies;

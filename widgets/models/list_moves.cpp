@@ -63,7 +63,7 @@ public:
         , m_graph(snapshot.graph())
         , m_payload(payload)
         , m_to(to)
-        , m_title(titleOf(to, snapshot.policy->target))
+        , m_title(titleOf(to, snapshot.target()))
     {
         findNodes();
     }
@@ -300,7 +300,7 @@ MoveChoice Mover::nodeChoice() const
     } else {
         edits.clear();
         choice.why = QStringLiteral("a single node can be held to %1, int8 or fp32 only")
-                         .arg(titleOf(ListId::Target, m_snapshot.policy->target));
+                         .arg(titleOf(ListId::Target, m_snapshot.target()));
     }
     choice.edit = asOne(m_snapshot, std::move(edits), choice.subject);
     return choice;

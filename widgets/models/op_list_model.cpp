@@ -198,7 +198,7 @@ QString OpListModel::listToolTip(ListId list) const
 {
     if (!m_snapshot)
         return {};
-    return meaning(list, m_snapshot->policy->target)
+    return meaning(list, m_snapshot->target())
         + QStringLiteral("\n%1 entries shown, which decide for %2 nodes")
               .arg(entries(list).size())
               .arg(nodesOf(list));
@@ -206,7 +206,7 @@ QString OpListModel::listToolTip(ListId list) const
 
 QVariant OpListModel::listData(ListId list, int column, int role) const
 {
-    const tensor::DType target = m_snapshot ? m_snapshot->policy->target : tensor::DType::F16;
+    const tensor::DType target = m_snapshot ? m_snapshot->target() : tensor::DType::F16;
     switch (role) {
     case Qt::DisplayRole:
         if (column == Name)

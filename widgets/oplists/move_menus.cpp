@@ -45,7 +45,7 @@ QMenu *makeMoveMenu(const session::Snapshot &snapshot, const ListPayload &payloa
     auto *const menu = new QMenu(QMenu::tr("&Move To"), parent);
     for (const ListKey &one : kListKeys) {
         const ListMove wanted = moveTo(snapshot, payload, one.list);
-        QAction *const action = menu->addAction(titleOf(one.list, snapshot.policy->target) + QLatin1Char('\t')
+        QAction *const action = menu->addAction(titleOf(one.list, snapshot.target()) + QLatin1Char('\t')
                                                 + QKeySequence(one.key).toString(QKeySequence::NativeText));
         action->setEnabled(wanted.isPossible());
         action->setToolTip(wanted.refusal);

@@ -167,16 +167,16 @@ void OpListsPanel::showHint()
     else
         m_message->setText(
             tr("T %1, I int8, F fp32, W widest, C conditional, X exclude, N neutral, Del remove")
-                .arg(titleOf(ListId::Target, snapshot->policy->target)));
+                .arg(titleOf(ListId::Target, snapshot->target())));
 }
 
 QString OpListsPanel::previewOf(const ListMove &move, ListId to) const
 {
-    const QString title = titleOf(to, m_controller->snapshot()->policy->target);
+    const QString title = titleOf(to, m_controller->snapshot()->target());
     if (!move.isPossible())
         return tr("Not to %1: %2").arg(title, move.refusal);
     if (move.conditionsOf)
-        return tr("%1 to conditional: you will be asked for the attribute and its values")
+        return tr("%1 to conditional: you choose the attribute and its values next")
             .arg(plain(*move.conditionsOf));
     QStringList lines;
     for (const MoveChoice &choice : move.choices) {
@@ -416,7 +416,7 @@ void OpListsPanel::importLists()
         apply(policy::ReplacePolicy{std::move(lists.policy), tr("Import %1").arg(name).toStdString()});
         QStringList told;
         if (!lists.unmatched.empty())
-            told << tr("No operator here answers to %1.").arg(plain(joined(lists.unmatched, 6)));
+            told << tr("No operator of this model matches %1.").arg(plain(joined(lists.unmatched, 6)));
         for (const std::string &note : lists.notes)
             told << plain(note) + QLatin1Char('.');
         if (!told.isEmpty())

@@ -32,7 +32,7 @@ PatternDialog::PatternDialog(std::shared_ptr<const session::Snapshot> snapshot,
     , m_effect(new QLabel(this))
 {
     setWindowTitle(tr("Edit by pattern"));
-    const QString target = titleOf(ListId::Target, m_snapshot->policy->target);
+    const QString target = titleOf(ListId::Target, m_snapshot->target());
     m_pattern->setPlaceholderText(tr("stage4, ^conv[0-9]+$, (bn|relu)$"));
     m_pattern->setAccessibleName(tr("Pattern over the names of nodes"));
     m_action->addItem(tr("Exclude them: they stay in fp32"), Exclude);

@@ -1,6 +1,7 @@
 #include "widgets/plots/calibration_plot.h"
 
 #include "core/base/text.h"
+#include "core/policy/policy_options.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/precision_palette.h"
 #include "widgets/models/csv_field.h"
@@ -19,6 +20,10 @@ using calibration::ExponentCounts;
 
 /// Width against height above which the three drawings stand in a row.
 constexpr double kWide = 2.2;
+constexpr int kLow
+    = 12; ///< lines of text: where a drawing is lower, its axis takes no line for what it shows
+constexpr int kTickWidth = 8; ///< characters that a number below an axis takes with its gap
+constexpr int kBesideAxes = 14; ///< characters on both sides of a drawing
 
 void setLogarithmic(QCPAxis *axis)
 {
@@ -50,13 +55,7 @@ CalibrationPlot::CalibrationPlot(DocumentController *controller, ThresholdEditor
         rect->setRangeZoom(Qt::Horizontal);
         rect->setRangeDrag(Qt::Horizontal);
     }
-    m_valueRect->axis(QCPAxis::atBottom)->setLabel(tr("value"));
     m_valueRect->axis(QCPAxis::atLeft)->setLabel(tr("count"));
-    m_exponentRect->axis(QCPAxis::atBottom)->setLabel(tr("power of two of |value|"));
-    m_curveRect->axis(QCPAxis::atBottom)->setLabel(tr("threshold"));
-    m_curveRect->axis(QCPAxis::atLeft)->setLabel(tr("divergence (KL)"));
-    m_curveRect->axis(QCPAxis::atRight)->setLabel(tr("int8 SQNR in dB"));
-    m_curveRect->axis(QCPAxis::atBottom)->ticker()->setTickCount(3);
     m_curveRect->axis(QCPAxis::atBottom)->setNumberPrecision(3);
     m_valueRect->axis(QCPAxis::atBottom)->setNumberPrecision(4);
     arrange();
@@ -88,9 +87,30 @@ QCPAxisRect *CalibrationPlot::addRect()
     return rect;
 }
 
+/// What is written below the axes, as there is room for it: no numbers over each other, and a low drawing has them alone.
+void CalibrationPlot::fitTexts()
+{
+    const bool isWide = plot()->width() > kWide * plot()->height();
+    const int lines = plot()->height() / std::max(1, fontMetrics().lineSpacing());
+    const bool isLow = (isWide ? lines : lines / 2) < kLow;
+    const int characters = plot()->width() / std::max(1, fontMetrics().averageCharWidth());
+    const int ticks = std::clamp((characters / (isWide ? 3 : 2) - kBesideAxes) / kTickWidth, 2, 5);
+    const std::pair<QCPAxisRect *, QString> axes[] = {{m_valueRect, tr("value")},
+                                                      {m_exponentRect, tr("power of two of |value|")},
+                                                      {m_curveRect, tr("threshold")}};
+    for (const auto &[rect, label] : axes)
+        rect->axis(QCPAxis::atBottom)->setLabel(isLow ? QString() : label);
+    m_curveRect->axis(QCPAxis::atLeft)->setLabel(isLow ? tr("KL") : tr("divergence (KL)"));
+    m_curveRect->axis(QCPAxis::atRight)->setLabel(isLow ? tr("dB") : tr("int8 SQNR in dB"));
+    // The values see to theirs; the curves have an axis on both sides.
+    m_exponentRect->axis(QCPAxis::atBottom)->ticker()->setTickCount(ticks);
+    m_curveRect->axis(QCPAxis::atBottom)->ticker()->setTickCount(std::max(1, ticks - 1));
+}
+
 /// In a row where that leaves each one room, else the values above the others.
 void CalibrationPlot::arrange()
 {
+    fitTexts();
     const bool isWide = plot()->width() > kWide * plot()->height();
     if (m_upper && isWide == m_isWide)
         return;
@@ -274,7 +294,9 @@ QString CalibrationPlot::summary() const
     text += tr(" \u00b7 %1 values, %2 \u2026 %3")
                 .arg(plain(grouped(values.count)), significant(values.min), significant(values.max));
     const policy::Policy *const policy = m_editor->policy();
-    const tensor::DType target = policy ? policy->target : tensor::DType::F16;
+    const tensor::DType target = policy ? policy::askedTarget(*policy) : tensor::DType::F16;
+    if (tensor::isForAnalysis(target))
+        return text; // what is lost in it has not been counted
     const calibration::FormatLoss &loss = values.loss(target);
     const QString type = plain(std::string(tensor::nameOf(target)));
     if (loss.overflow > 0)

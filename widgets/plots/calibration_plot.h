@@ -46,6 +46,7 @@ protected:
 
 private:
     QCPAxisRect *addRect();
+    void fitTexts();
     void arrange();
     void followThreshold();
     void placeAll();

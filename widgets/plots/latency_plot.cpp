@@ -81,10 +81,10 @@ void LatencyPlot::rebuild()
     m_highest = 0;
     fill(m_fp32, &session::NodeFigures::fp32, figures.latency->fp32, firstColour());
     // The target's own colour: another type's would say that this was timed.
-    const PrecisionLook look = precisionLook(snapshot->policy->target, isDark(palette()));
+    const PrecisionLook look = precisionLook(snapshot->target(), isDark(palette()));
     fill(m_mixed, &session::NodeFigures::mixed, figures.latency->mixed, look.colour);
     m_mixed.bars->setBrush(QBrush(m_mixed.bars->brush().color(), Qt::Dense3Pattern));
-    const QString target = plain(std::string(tensor::nameOf(snapshot->policy->target)));
+    const QString target = plain(std::string(tensor::nameOf(snapshot->target())));
     m_mixed.bars->setName(figures.latency->native ? tr("mixed")
                                                   : tr("%1 is emulated here, so not timed").arg(target));
     showPlot();

@@ -151,7 +151,7 @@ void LayersTable::build()
     copyAction->setShortcut(QKeySequence::Copy);
     copyAction->setShortcutContext(Qt::WidgetShortcut);
     connect(copyAction, &QAction::triggered, this, &LayersTable::copy);
-    auto *const showAction = new QAction(tr("Show in the graph"), m_view);
+    auto *const showAction = new QAction(tr("Show in the Graph"), m_view);
     showAction->setShortcut(Qt::Key_Return);
     showAction->setShortcutContext(Qt::WidgetShortcut);
     connect(showAction, &QAction::triggered, this, [this] {

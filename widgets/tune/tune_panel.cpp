@@ -68,7 +68,7 @@ QWidget *TunePanel::makeBar()
     m_value->setValue(30);
     connect(m_metric, &QComboBox::activated, this, &TunePanel::takeLimit);
     connect(m_value, &QDoubleSpinBox::valueChanged, this, &TunePanel::takeLimit);
-    m_int8 = new QCheckBox(tr("int8, too"), bar);
+    m_int8 = new QCheckBox(tr("allow int8"), bar);
     m_int8->setToolTip(tr("Operators with an int8 form may become int8, calibrated on the attached data"));
     connect(m_int8, &QCheckBox::toggled, m_state, &TuneState::setUsesInt8);
     m_adopt = new QPushButton(tr("Adopt Fastest"), bar);

@@ -56,6 +56,7 @@ private Q_SLOTS:
     void aPlainDrawingSaysWhyAndIsTriedAgain();
     void theWheelScrollsAndWithControlZoomsUnderThePointer();
     void leftDragOnTheGroundPans();
+    void aMovedPictureIsTheOneDrawnAnew();
     void aDragCarriesTheNamesOfTheChosenNodes();
     void theMenuIsAskedForWithTheClickedNodeChosen();
     void findMarksAndWalksThroughWhatItFinds();
@@ -258,7 +259,7 @@ void TestGraphView::theFirstViewSaysWhatEdgesCarry()
         if (!withTypes)
             input.snapshot.reset();
         widgets::ScenePainter(opened.view->palette(), opened.view->font())
-            .paint(painter, image.rect(), camera, input);
+            .paint(painter, image.rect(), image.rect(), camera, input);
         return image;
     };
     QVERIFY(drawn(true) != drawn(false));
@@ -271,6 +272,12 @@ void TestGraphView::aRepeatedBlockThatIsNarrowTellsItsNumber()
     const double whole = metrics.horizontalAdvance(name);
     QCOMPARE(widgets::titleWithin(name, whole + 1, metrics), name);
     QCOMPARE(widgets::titleWithin(name, whole - 1, metrics), QStringLiteral("block 2 of 12"));
+    const QString unit = QStringLiteral("Residual block 3 of 10");
+    const double unitWidth = metrics.horizontalAdvance(unit);
+    QCOMPARE(widgets::titleWithin(unit, unitWidth + 1, metrics), unit);
+    QCOMPARE(widgets::titleWithin(unit, unitWidth - 1, metrics), QStringLiteral("block 3 of 10"));
+    QCOMPARE(widgets::titleWithin(unit, metrics.horizontalAdvance("3 of 10") + 1, metrics),
+             QStringLiteral("3 of 10"));
     QVERIFY(widgets::titleWithin("scope: a_long_name", 60, metrics).contains(QChar(0x2026)));
 }
 
@@ -632,6 +639,40 @@ void TestGraphView::leftDragOnTheGroundPans()
     QTest::mouseRelease(canvas, Qt::LeftButton, {}, {65, 360});
     const QPointF moved = (before.origin - canvas->camera().origin) * before.scale;
     QVERIFY((moved - QPointF(60, 60)).manhattanLength() < 1);
+}
+
+/// What was drawn is moved, and only what comes into the view is drawn: it must look as if all had been.
+void TestGraphView::aMovedPictureIsTheOneDrawnAnew()
+{
+    test::OpenedGraph opened;
+    opened.openResidual(200);
+    opened.view->unfoldAll();
+    QVERIFY(opened.settle());
+    auto *canvas = opened.view->canvas();
+    canvas->minimap()->hide();
+    const auto picture = [&] { return canvas->grab().toImage().convertToFormat(QImage::Format_RGB32); };
+    for (const double scale : {0.1, 0.3, 0.8}) {
+        auto camera = canvas->camera();
+        camera.scale = scale;
+        camera.centreOn({opened.view->scene()->size().width() / 2, 3000}, canvas->size());
+        canvas->setCamera(camera);
+        picture();
+        for (int k = 0; k < 12; ++k) {
+            camera.origin += QPointF(k % 4 == 3 ? -31 : 9, k % 3 == 2 ? -40 : 57) / scale;
+            canvas->setCamera(camera);
+            picture();
+        }
+        QTRY_VERIFY(canvas->isComplete());
+        const QImage moved = picture();
+        canvas->setInput(widgets::PaintInput(canvas->input()));
+        const QImage anew = picture();
+        qsizetype differing = 0;
+        for (int y = 0; y < moved.height(); ++y)
+            for (int x = 0; x < moved.width(); ++x)
+                differing += moved.pixel(x, y) != anew.pixel(x, y) ? 1 : 0;
+        QVERIFY2(differing * 500 < qsizetype(moved.width()) * moved.height(),
+                 qPrintable(QStringLiteral("%1 pixels at %2").arg(differing).arg(scale)));
+    }
 }
 
 void TestGraphView::aDragCarriesTheNamesOfTheChosenNodes()

@@ -68,11 +68,11 @@ private Q_SLOTS:
         QCOMPARE(value(details, "", "because"), QStringLiteral("its operator is in the target list"));
         QCOMPARE(value(details, "", "entry"),
                  QStringLiteral("target_dtype_ops: \"Convolution\" (built-in float16 1.9.1)"));
-        QCOMPARE(value(details, "", "asked for"), QStringLiteral("float16"));
+        QCOMPARE(value(details, "", "requested"), QStringLiteral("float16"));
         QVERIFY(value(details, "Inputs", "weight").endsWith(QStringLiteral("16\u00d716\u00d73\u00d73")));
         QVERIFY(row(details, QStringLiteral("Attributes"), QStringLiteral("num_filter")));
         // 16·16·3·3 values of 4 bytes.
-        QVERIFY2(allText(details).contains(QStringLiteral("stored as float32, 9.0 KiB")),
+        QVERIFY2(allText(details).contains(QStringLiteral("stored as float32, 9.0\u00a0KiB")),
                  qPrintable(allText(details)));
     }
 
@@ -115,8 +115,9 @@ private Q_SLOTS:
         QVERIFY(m_controller.apply(policy::SetCastParams{true}));
         const QString text = allText(detailsOf("fc_weight"));
         // 10·32 values: 1280 bytes in float32, 640 in float16.
-        QVERIFY2(text.contains(QStringLiteral("stored as float32, 1.3 KiB \u2192 float16, 640 bytes")),
-                 qPrintable(text));
+        QVERIFY2(
+            text.contains(QStringLiteral("stored as float32, 1.3\u00a0KiB \u2192 float16, 640\u00a0bytes")),
+            qPrintable(text));
         QVERIFY(text.contains(QStringLiteral("fc")));
     }
 

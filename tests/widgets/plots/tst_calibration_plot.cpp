@@ -289,6 +289,21 @@ private Q_SLOTS:
         QVERIFY(rects[0]->width() > 500);
         QTRY_VERIFY(std::abs(handle().geometry().center().y() - rects[0]->center().y()) <= 1);
     }
+
+    /// Of 130 pixels, the drawing keeps most.
+    void aLowDrawingHasNumbersAloneBelowItsAxis()
+    {
+        choose("stem_conv_output");
+        const auto rects = m_plot->plot()->axisRects();
+        m_plot->resize(480, 170);
+        QTRY_COMPARE(rects[0]->axis(QCPAxis::atBottom)->label(), QString());
+        QTRY_VERIFY2(rects[0]->height() > 0.6 * m_plot->plot()->height(),
+                     qPrintable(QString::number(rects[0]->height())));
+        for (const QCPAxisRect *rect : rects)
+            QVERIFY(rect->axis(QCPAxis::atBottom)->ticker()->tickCount() <= 3);
+        m_plot->resize(1200, 600);
+        QTRY_COMPARE(rects[0]->axis(QCPAxis::atBottom)->label(), QStringLiteral("value"));
+    }
 };
 
 QTEST_MAIN(TestCalibrationPlot)
