@@ -31,13 +31,9 @@ QString whyNotCorrected(const session::Snapshot &snapshot, const LiveJobs &jobs)
     return {};
 }
 
-/// Named after the model and what it becomes.
-QString prefixFor(const session::Snapshot &snapshot)
+bool hasInt8(const session::Snapshot &snapshot)
 {
-    const bool isInt8 = snapshot.converted && !snapshot.converted->conversion.int8Group.empty();
-    const tensor::DType type = isInt8 ? tensor::DType::I8 : snapshot.target();
-    const QString model = plain(snapshot.source->modelPath);
-    return folderFor(model) + '/' + nameOfModel(model) + '-' + QString::fromUtf8(tensor::nameOf(type).data());
+    return snapshot.converted && !snapshot.converted->conversion.int8Group.empty();
 }
 
 /// As the command line would have written it for a report.
@@ -55,6 +51,29 @@ std::shared_ptr<const report::FrontFigures> frontOf(const widgets::TuneState &tu
 
 } // namespace
 
+QString proposedPrefix(const session::Snapshot &snapshot)
+{
+    const tensor::DType type = hasInt8(snapshot) ? tensor::DType::I8 : snapshot.target();
+    const QString model = plain(snapshot.source->modelPath);
+    return folderFor(model) + '/' + nameOfModel(model) + '-' + QString::fromUtf8(tensor::nameOf(type).data());
+}
+
+QString whyParametersStay(const session::Snapshot &snapshot)
+{
+    if (!snapshot.converted || !snapshot.source->model.hasParameters
+        || !snapshot.converted->conversion.parameters.empty())
+        return {};
+    QStringList lines;
+    if (hasInt8(snapshot))
+        lines << ExportJob::tr("Parameters are written as they are: the graph quantizes the weights of int8 "
+                               "operators when it runs.");
+    lines << ExportJob::tr(
+                 "Model \u203a Store Parameters in the Target Type writes those that all readers want "
+                 "in %1 in half the size.")
+                 .arg(QString::fromUtf8(tensor::nameOf(snapshot.policy->target).data()));
+    return lines.join(QLatin1Char(' '));
+}
+
 ExportJob::ExportJob(widgets::DocumentController *controller, LiveJobs *jobs, const widgets::TuneState *tune,
                      QWidget *window)
     : QObject(window)
@@ -68,8 +87,9 @@ ExportJob::ExportJob(widgets::DocumentController *controller, LiveJobs *jobs, co
 void ExportJob::askAndExport()
 {
     const SnapshotPtr snapshot = m_controller->snapshot();
-    ExportDialog dialog(prefixFor(*snapshot), snapshot->source, m_window);
-    if (snapshot->converted && !snapshot->converted->conversion.int8Group.empty())
+    ExportDialog dialog(proposedPrefix(*snapshot), snapshot->source, m_window);
+    dialog.setNote(whyParametersStay(*snapshot));
+    if (hasInt8(*snapshot))
         dialog.offerCorrection(whyNotCorrected(*snapshot, *m_jobs));
     if (dialog.exec() != QDialog::Accepted)
         return;

@@ -26,6 +26,12 @@ namespace halftone::app {
 
 class LiveJobs;
 
+/// Folder and beginning of the names: after the model and what it becomes, "net-int8" where operators are int8.
+QString proposedPrefix(const session::Snapshot &snapshot);
+
+/// Why a converted model's parameters are as wide as before; "" where they are not, or there are none.
+QString whyParametersStay(const session::Snapshot &snapshot);
+
 /// Writes model, policy and report beside each other, after biases were corrected where that is asked for.
 class ExportJob : public QObject
 {

@@ -2,7 +2,7 @@
 """Holds documents and sources together: python3 tests/check_documents.py (a second; nothing is built).
 
 Every rule that a comment cites exists once in a document, every document, section and source that is named is there,
-core/README.md has every room, and README.md stays short."""
+core/README.md has every room, README.md stays short, and the window says what the glossary says."""
 
 import pathlib
 import re
@@ -17,6 +17,10 @@ SOURCE = re.compile(r"\b((?:core|app|widgets|tests|resources)/[\w/]+\.(?:h|cpp|p
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 # What only those could open who wrote it.
 ELSEWHERE = re.compile(r"\((?:[^()]*; )?spec: |(?<![/\w])spec/\w|DESIGN\.md|\bshared/(?:spec|anchors|fixtures|accept)")
+# What the window says: no option of the command line, and the glossary's word for a thing.
+TEXT = re.compile(r'(?:\btr|QStringLiteral)\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)')
+NOT_SAID = {r"(?<![\w-])--[a-z]": "an option of the command line", r"(?i)same first class": "say top-1 agreement", r"(?i)diverges": "say first layer below N dB",
+            r"(?i)\bas asked|\basked for": "say requested", r"(?i)chosen (node|layer|operator|tensor)s?\b": "say selected"}
 README_LINES, README_COLUMNS = 120, 140
 
 
@@ -60,6 +64,12 @@ def faults_in(name, text, ids):
                 yield f"{where}: {document} has no section {section}"
 
 
+def words_in(name, text):
+    is_window = name.startswith(("widgets/", "app/")) and name.endswith(".cpp") and not name.endswith("_call.cpp") and not name.startswith(("app/cli/", "app/mpi/", "app/main.cpp", "app/screenshot.cpp"))
+    for said in TEXT.findall(text) if is_window else []:
+        yield from (f"{name}: {said.strip()}: {why}" for pattern, why in NOT_SAID.items() if re.search(pattern, said))
+
+
 def dead_links(name, text):
     for link in LINK.findall(text) if name.endswith(".md") else []:
         if not (ROOT / name).parent.joinpath(link).exists():
@@ -85,7 +95,7 @@ def main():
     files = dict(texts())
     ids, faults = defined_ids(files)
     for name, text in files.items():
-        faults += [*faults_in(name, text, ids), *dead_links(name, text)]
+        faults += [*faults_in(name, text, ids), *dead_links(name, text), *words_in(name, text)]
     faults += [*missing_rooms(files), *too_long(files["README.md"])]
     print("\n".join(faults), file=sys.stderr, end="\n" if faults else "")
     return 1 if faults else 0

@@ -79,6 +79,11 @@ ExportDialog::ExportDialog(const QString &prefix, std::shared_ptr<const io::Load
     m_files->setSelectionMode(QAbstractItemView::NoSelection);
     m_files->setAccessibleName(tr("Files that will be written"));
     layout->addWidget(m_files, 1);
+    m_note = new QLabel(this);
+    m_note->setObjectName(QStringLiteral("note"));
+    m_note->setWordWrap(true);
+    m_note->hide();
+    layout->addWidget(m_note);
     m_buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
     m_buttons->button(QDialogButtonBox::Ok)->setText(tr("Export"));
     connect(m_buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
@@ -87,6 +92,12 @@ ExportDialog::ExportDialog(const QString &prefix, std::shared_ptr<const io::Load
     connect(m_prefix, &QLineEdit::textChanged, this, &ExportDialog::refresh);
     refresh();
     resize(fontMetrics().averageCharWidth() * 90, fontMetrics().height() * 22);
+}
+
+void ExportDialog::setNote(const QString &text)
+{
+    m_note->setText(text);
+    m_note->setVisible(!text.isEmpty());
 }
 
 void ExportDialog::offerCorrection(const QString &whyNot)

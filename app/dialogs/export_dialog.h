@@ -8,6 +8,7 @@ class QCheckBox;
 class QComboBox;
 class QDialogButtonBox;
 class QLineEdit;
+class QLabel;
 class QListWidget;
 
 namespace halftone::app {
@@ -22,6 +23,7 @@ public:
     ExportDialog(const QString &prefix, std::shared_ptr<const io::LoadedModel> source,
                  QWidget *parent = nullptr);
 
+    void setNote(const QString &text); ///< below the files: what else is to be known of them; "": nothing
     /// Offers to correct the biases of int8 layers, which is off at first. whyNot: why that is impossible now; empty: it is possible.
     void offerCorrection(const QString &whyNot);
 
@@ -40,6 +42,7 @@ private:
     QCheckBox *m_correct = nullptr; ///< hidden where there is no int8
     QCheckBox *m_policy = nullptr;
     QCheckBox *m_report = nullptr;
+    QLabel *m_note = nullptr;
     QListWidget *m_files = nullptr;
     QDialogButtonBox *m_buttons = nullptr;
 };

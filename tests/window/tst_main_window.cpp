@@ -89,6 +89,7 @@ private Q_SLOTS:
     void dataInPlaceOfOthersDimTheFiguresOfThose();
     void afterASuggestionTheKeysAreTheGraphs();
     void messagesAreOfTheModelThatIsOpen();
+    void aModelWithoutShapesIsGreetedByNoError();
     void aPolicyFileOpensOntoTheModel();
     void whatBelongsToTheSampleIsNotSavedBesideIt();
     void theFirstStepsAreShownUntilTheyAreClosed();
@@ -358,6 +359,26 @@ void TestMainWindow::messagesAreOfTheModelThatIsOpen()
     window.open(test::kSampleModel);
     QVERIFY(settle(window));
     QVERIFY(!log->toPlainText().contains("something about the sample"));
+}
+
+/// Of a symbol alone nobody knows the shapes: that is a note, since nothing has failed.
+void TestMainWindow::aModelWithoutShapesIsGreetedByNoError()
+{
+    const QTemporaryDir folder;
+    const QString path = folder.filePath("alone-symbol.json");
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(R"({"nodes":[{"op":"null","name":"data","inputs":[]},
+        {"op":"exp","name":"e","inputs":[[0,0,0]]}],"arg_nodes":[0],"heads":[[1,0,0]]})");
+    file.close();
+    MainWindow window;
+    window.jobs().setLatencyWanted(true);
+    window.open(path);
+    QVERIFY(settle(window));
+    QVERIFY2(window.failure().isEmpty(), qPrintable(window.failure()));
+    const QString said = window.findChild<app::MessageLog *>()->toPlainText();
+    QVERIFY2(said.contains("No latency yet"), qPrintable(said));
+    window.jobs().setLatencyWanted(false);
 }
 
 void TestMainWindow::aPolicyFileOpensOntoTheModel()

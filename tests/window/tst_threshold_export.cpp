@@ -1,3 +1,4 @@
+#include "app/export_job.h"
 #include "core/session/export.h"
 #include "tests/support/call_cli.h"
 #include "tests/support/files.h"
@@ -97,6 +98,20 @@ private Q_SLOTS:
         const std::string symbol = test::readFile(folder.filePath("window-symbol.json").toStdString());
         QVERIFY(symbol.find('"' + std::to_string(dragged) + '"') != std::string::npos);
         QCOMPARE(symbol, test::readFile(folder.filePath("cli-symbol.json").toStdString()));
+    }
+
+    void theProposedNameSaysInt8AndWhyParametersAreFloat32()
+    {
+        MainWindow window;
+        window.jobs().setErrorsWanted(false);
+        QVERIFY(showInt8Sample(window));
+        auto &controller = window.controller();
+        QVERIFY(app::proposedPrefix(*controller.snapshot()).endsWith("/digits-int8"));
+        const QString why = app::whyParametersStay(*controller.snapshot());
+        QVERIFY2(why.contains("quantizes the weights") && why.contains("Store Parameters"), qPrintable(why));
+        QVERIFY(controller.apply(policy::SetCastParams{true}));
+        QTRY_VERIFY(controller.snapshot()->revision == controller.document()->revision());
+        QCOMPARE(app::whyParametersStay(*controller.snapshot()), QString());
     }
 
     void correctedBiasesAreThoseOfTheCommandLine()
