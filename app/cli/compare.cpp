@@ -138,7 +138,10 @@ void printSummary(const session::Session &session, const jobs::CompareOutcome &o
     const profile::Comparison &comparison = outcome.comparison;
     Table head;
     head.add({"model", printable(session.source().modelPath)});
-    head.add({"backend", options.compare.backend});
+    head.add(
+        {"backend",
+         options.compare.backend
+             + (options.compare.otherBackend.empty() ? "" : " against " + options.compare.otherBackend)});
     head.add({"arithmetic", std::string(backends::meaningOf(outcome.arithmetic))});
     if (isAnalysed(outcome))
         head.add({"format",
@@ -178,6 +181,12 @@ void printSummary(const session::Session &session, const jobs::CompareOutcome &o
     printLayers(outcome, options);
 }
 
+/// One model on two backends, without another precision.
+bool comparesBackends(const CompareOptions &options)
+{
+    return !options.compare.otherBackend.empty() && options.against.empty() && !options.policy.isGiven();
+}
+
 Result<jobs::CompareOutcome> outcomeOf(const CompareOptions &options, session::Session &session,
                                        const std::stop_token &stop)
 {
@@ -189,6 +198,8 @@ Result<jobs::CompareOutcome> outcomeOf(const CompareOptions &options, session::S
             tellWarnings(outcome.value().warnings);
         return outcome;
     }
+    if (comparesBackends(options))
+        return session.compareBackends(compare, progress(stop));
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
     options.ranges.apply(policy);
     compare.accumulator = policy.accumulate.value_or(tensor::DType::Unknown);
@@ -237,8 +248,13 @@ Result<void> writeComparisonShard(const CompareOptions &options, const session::
 Result<void> compare(CompareOptions options, const std::stop_token &stop)
 {
     HALFTONE_CHECK(takeOptions(options));
-    if (!options.against.empty() && options.compare.settings.isolated)
-        return badCall("--effect", options.effect + " with --against", "cumulative");
+    if ((!options.against.empty() || comparesBackends(options)) && options.compare.settings.isolated)
+        return badCall("--effect",
+                       options.effect
+                           + (options.against.empty() ? " with --against-backend" : " with --against"),
+                       "cumulative");
+    if (!options.compare.otherBackend.empty() && options.shard.isGiven())
+        return badCall("--shard", "with --against-backend", "one of both");
     HALFTONE_CHECK(CommandFiles()
                        .reads(options.model)
                        .reads(options.compare.examples, options.model)
@@ -260,6 +276,8 @@ Result<void> compare(CompareOptions options, const std::stop_token &stop)
         return {};
     }
     Json json = comparisonJson(compared, settingsJson(compared, options.compare.backend, options.effect));
+    if (!options.compare.otherBackend.empty())
+        json["against_backend"] = options.compare.otherBackend;
     json["process_peak_bytes"] = peakMemory();
     json["memory"] = {{"model_bytes", graph::parameterBytes(compared.models.reference)},
                       {"converted_bytes", graph::parameterBytes(compared.models.other)},
@@ -287,6 +305,11 @@ void addCompare(Parser &app, Action &chosen)
         .type("EFFECT");
     command.option("--against", &options->against, "Compare with this model, by the names of nodes")
         .type("MODEL2");
+    command
+        .option("--against-backend", &options->compare.otherBackend,
+                "Compare with this backend: the model itself there, or with a policy or --against the other "
+                "model")
+        .type("NAME");
     command
         .option("--threshold", &options->threshold,
                 "SQNR for the first layer below it; default: half of the type's bits")

@@ -189,6 +189,12 @@ void PolicyOptions::addTo(Command &command)
     command.flag("--strict", strict, "Warnings are errors").group(kGroup);
 }
 
+bool PolicyOptions::isGiven() const
+{
+    return !file.empty() || !target.empty() || !mode.empty() || !hardware.empty() || !targetOps.empty()
+        || !int8Ops.empty() || !overrides.empty();
+}
+
 Result<policy::Policy> PolicyOptions::read(session::Session &session) const
 {
     policy::Policy policy;

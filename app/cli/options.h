@@ -73,6 +73,8 @@ struct PolicyOptions
     bool strict = false;
 
     void addTo(Command &command);
+    /// Does the call ask for another precision than the model's own?
+    bool isGiven() const;
     /// The file's policy with the options applied, options winning; takes types and shapes from the data
     /// example into `session`.
     Result<policy::Policy> read(session::Session &session) const;

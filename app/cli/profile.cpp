@@ -4,6 +4,7 @@
 #include "core/backends/backends.h"
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
+#include "core/hardware/catalogue.h"
 #include "core/infer/variables.h"
 #include "core/interpret/random_params.h"
 #include "core/profile/latency.h"
@@ -11,6 +12,7 @@
 #include "core/profile/typed_model.h"
 #include "core/report/figures_object.h"
 #include "core/report/json_values.h"
+#include "core/report/roofline.h"
 
 #include <array>
 #include <cstdio>
@@ -44,16 +46,16 @@ struct Profile
     std::optional<profile::Versus> versus;
     backends::BackendInfo backend;
     std::vector<std::pair<std::string, tensor::Shape>> inputs; ///< in the graph's order
+
+    /// The least time of a layer on the backend's chip, where it has a description of its own.
+    std::optional<double> limitUs(const profile::LayerLatency &layer) const
+    {
+        return chip ? report::limitUs(layer.step, *chip) : std::nullopt;
+    }
+    std::shared_ptr<const hardware::Description> chip;
 };
 
 using Shapes = std::unordered_map<std::string, tensor::Shape>;
-
-/// Does the call ask for another precision than the model's own?
-bool converts(const PolicyOptions &policy)
-{
-    return !policy.file.empty() || !policy.target.empty() || !policy.mode.empty() || !policy.hardware.empty()
-        || !policy.targetOps.empty() || !policy.int8Ops.empty() || !policy.overrides.empty();
-}
 
 /// The shapes of all variables, by name: a converted graph has the same ones.
 Shapes shapesByName(const graph::Graph &graph, const infer::ShapeMap &shapes)
@@ -143,6 +145,8 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
     Profile result;
     HALFTONE_TRY(const profile::PlanMaker maker, profile::PlanMaker::create(options.backend, threads));
     result.backend = maker.backend();
+    if (const auto chip = hardware::findDescription(result.backend.architecture); chip.ok())
+        result.chip = chip.value();
     HALFTONE_TRY(session::Session session, options.model.open());
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
     if (!options.table.empty() && !options.quantized && !jobs::asksForInt8(policy))
@@ -156,11 +160,11 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
     graph::Model model = source;
     Shapes knownHere = known;
     if (options.quantized) {
-        if (converts(options.policy))
+        if (options.policy.isGiven())
             return badCall("--quantized", "together with a policy", "one of both");
         HALFTONE_TRY(model, jobs::quantizedForProfile(source, known, options.table, threads, progress(stop)));
         knownHere = session.inputShapes(); // parameters have other shapes and names in int8
-    } else if (converts(options.policy)) {
+    } else if (options.policy.isGiven()) {
         session::DeriveRequest request{source, session.source().modelPath, policy};
         request.strict = options.policy.strict;
         request.ranges.table = options.table;
@@ -208,6 +212,13 @@ Json jsonOf(const Profile &profile, const ProfileOptions &options)
               {"native", std::move(native)},
               {"inputs", std::move(inputs)}};
     json.update(report::latencyObject(profile.latency));
+    if (profile.chip)
+        for (std::size_t k = 0; k < profile.latency.layers.size(); ++k)
+            if (const auto limit = profile.limitUs(profile.latency.layers[k]))
+                json["layers"][k]["limit_us"] = *limit;
+    if (const auto &launches = profile.latency.launches)
+        json["launches"] = {{"planned", launches->planned},
+                            {"measured", launches->measured ? Json(*launches->measured) : Json()}};
     json["versus"] = std::move(versus);
     json["disturbed"] = profile::isDisturbed(profile.latency);
     return json;
@@ -238,6 +249,24 @@ void tellDisturbance(const profile::Latency &latency)
             latency.medianMs, latency.minMs);
 }
 
+/// "53 planned, 55 launched as one graph"
+std::string launchesText(const kernels::Launches &launches)
+{
+    return std::to_string(launches.planned) + " planned, "
+        + (launches.measured ? std::to_string(*launches.measured) + " launched as one graph"
+                             : std::string("launched one by one"));
+}
+
+/// All steps that are the device's, at its roofline.
+std::string limitText(const Profile &profile)
+{
+    double sum = 0;
+    for (const profile::LayerLatency &layer : profile.latency.layers)
+        sum += profile.limitUs(layer).value_or(0);
+    return fixed(sum / 1e3, " ms by bytes and operations on ") + profile.chip->name + ": "
+        + printable(profile.chip->title);
+}
+
 void printProfile(const Profile &profile, const ProfileOptions &options)
 {
     const profile::Latency &latency = profile.latency;
@@ -251,13 +280,26 @@ void printProfile(const Profile &profile, const ProfileOptions &options)
     head.add({"casts", fixed(latency.castsUs / 1e3, " ms in casts and reorders")});
     head.add({"layers", fixed(latency.sumOfLayersMs, " ms together")});
     head.add({"memory", humanBytes(latency.peakBytes)});
+    if (latency.launches)
+        head.add({"kernels", launchesText(*latency.launches)});
+    if (profile.chip)
+        head.add({"limit", limitText(profile)});
     if (profile.versus)
         head.add({"versus fp32", inWords(*profile.versus)});
-    Table layers({"us", "kind", "type", "kernel", "nodes"});
-    for (const profile::LayerLatency &layer : latency.layers)
-        layers.add({fixed(layer.medianUs, ""), std::string(kernels::nameOf(layer.step.kind)),
-                    std::string(tensor::nameOf(layer.step.dtype)), layer.step.kernel,
-                    printable(joined(layer.step.nodes, 4))});
+    std::vector<std::string> titles{"us", "kind", "type", "kernel", "nodes"};
+    if (profile.chip)
+        titles.insert(titles.begin() + 1, "limit us");
+    Table layers(titles);
+    for (const profile::LayerLatency &layer : latency.layers) {
+        std::vector<std::string> row{fixed(layer.medianUs, ""), std::string(kernels::nameOf(layer.step.kind)),
+                                     std::string(tensor::nameOf(layer.step.dtype)), layer.step.kernel,
+                                     printable(joined(layer.step.nodes, 4))};
+        if (profile.chip) {
+            const auto limit = profile.limitUs(layer);
+            row.insert(row.begin() + 1, limit ? fixed(*limit, "") : std::string("-"));
+        }
+        layers.add(std::move(row));
+    }
     print(head.toString() + '\n' + layers.toString());
 }
 

@@ -22,6 +22,8 @@ struct BackendUse
 struct BackendEntry
 {
     std::string name; ///< as `--backend` calls it
+    std::string
+        architecture{}; ///< the description of its chip (resources/hardware): "sm_90"; empty: none, or the processor's
     std::string device; ///< "x86-64 with AVX-512, 2 threads"; empty where it is absent
     std::string why; ///< what computes what, or why it is absent
     bool makesPlans = false; ///< Backend::plan() works

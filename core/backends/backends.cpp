@@ -21,7 +21,7 @@ using tensor::DType;
 /// The devices of this build, the default first.
 std::vector<BackendEntry> builtIn()
 {
-    return {
+    std::vector<BackendEntry> known{
 #ifdef HALFTONE_HAS_ONEDNN
         onednn::backendEntry(kDefaultBackend),
 #else
@@ -31,12 +31,14 @@ std::vector<BackendEntry> builtIn()
         reference::backendEntry("reference",
                                 "every operator by its definition, in float32 or double; for comparison, "
                                 "not for speed"),
-#ifdef HALFTONE_HAS_CUDA
-        cuda::backendEntry("cuda"),
-#else
-        {.name = "cuda", .device = {}, .why = "not in this build", .make = {}},
-#endif
     };
+#ifdef HALFTONE_HAS_CUDA
+    for (BackendEntry &entry : cuda::backendEntries("cuda"))
+        known.push_back(std::move(entry));
+#else
+    known.push_back({.name = "cuda", .device = {}, .why = "not in this build", .make = {}});
+#endif
+    return known;
 }
 
 std::vector<BackendEntry> &entries()
@@ -58,8 +60,8 @@ std::shared_ptr<const kernels::Backend> fallback(unsigned threads)
 
 BackendInfo describe(const BackendEntry &entry)
 {
-    BackendInfo info{entry.name,       entry.device, static_cast<bool>(entry.make),
-                     entry.makesPlans, {},           entry.why};
+    BackendInfo info{entry.name, entry.device,      static_cast<bool>(entry.make), entry.makesPlans, {},
+                     entry.why,  entry.architecture};
     if (!entry.make)
         return info;
     const auto backend = entry.make({1, true, fallback(1)});

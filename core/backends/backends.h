@@ -26,6 +26,7 @@ struct BackendInfo
     std::vector<std::pair<tensor::DType, kernels::Support>>
         dtypes; ///< float32, bfloat16, float16, int8, uint8, float64
     std::string why; ///< what computes what, or why it is absent
+    std::string architecture = {}; ///< as BackendEntry::architecture
 
     kernels::Support support(tensor::DType type) const; ///< No for a type that is not told
 };

@@ -161,7 +161,13 @@ Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::
     HALFTONE_TRY(auto task, Task::of(options.examples, *source, models.reference.graph));
     const auto seconds
         = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
-    if (options.eachAlone) {
+    profile::CompareSettings settings = options.settings;
+    if (!options.otherBackend.empty()) {
+        HALFTONE_TRY(
+            settings.otherBackends,
+            backends::backendChain(options.otherBackend, threads, options.arithmetic, options.accumulator));
+    }
+    if (options.eachAlone && settings.otherBackends.empty()) {
         HALFTONE_TRY(const Batches apart,
                      batchesApart(models.reference, *source, options.backend, options.batch, options.part));
         if (apart.size > 0) {
@@ -184,7 +190,7 @@ Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::
             return compared;
         }
     }
-    HALFTONE_TRY(LayerCompare compare, LayerCompare::create(models, backends, options.settings));
+    HALFTONE_TRY(LayerCompare compare, LayerCompare::create(models, backends, settings));
     HALFTONE_TRY(const Batches batches, Batches::of(*source, options.batch));
     BatchComparison comparison(std::move(compare), models.reference.graph, *source, batches, options,
                                std::move(task));

@@ -22,6 +22,7 @@ struct CompareOptions
 {
     ExampleOptions examples;
     std::string backend{backends::kDefaultBackend};
+    std::string otherBackend{}; ///< of the other model, or of the converted one; empty: `backend`
     backends::Arithmetic arithmetic = backends::Arithmetic::Defined; ///< of both models
     tensor::DType accumulator
         = tensor::DType::Unknown; ///< of products of 16-bit values: backends::narrowSums()

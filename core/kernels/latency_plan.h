@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +33,17 @@ struct PlanStep
     tensor::DType dtype = tensor::DType::Unknown; ///< it computes in: of its data input
     std::string kernel; ///< what computes it
     StepKind kind = StepKind::Compute;
+    /// Operations and bytes that it cannot do without, where the plan says so; 0: it does not.
+    double flops = 0;
+    double bytes = 0;
+    bool multiplies = false; ///< a convolution or matrix product
+};
+
+/// Kernels that a run of a plan launches on its device.
+struct Launches
+{
+    std::size_t planned = 0; ///< a call of a library counted as one
+    std::optional<std::size_t> measured; ///< as the device counts them; nothing: it does not
 };
 
 /// A tensor that is fed to a plan or comes out of it.
@@ -62,6 +74,10 @@ public:
     /// The same, and how long each step took.
     virtual Result<void> runTimed(std::span<double> microseconds) = 0;
 
+    virtual std::optional<Launches> launches() const
+    {
+        return std::nullopt;
+    } ///< of a device that is launched on
     virtual std::size_t arenaBytes() const = 0; ///< for intermediate values, inputs and outputs
     virtual std::size_t constantBytes() const = 0; ///< packed weights, which other plans may share
 };

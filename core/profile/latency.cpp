@@ -96,6 +96,7 @@ Result<Latency> measureLatency(kernels::LatencyPlan &plan, const LatencySettings
         latency.layers.push_back(layer);
     }
     latency.peakBytes = plan.arenaBytes() + plan.constantBytes();
+    latency.launches = plan.launches();
     return latency;
 }
 

@@ -67,7 +67,9 @@ public:
         HALFTONE_TRY(interpret::Interpreter reference,
                      interpret::Interpreter::create(models.reference, backends));
         HALFTONE_TRY(interpret::Interpreter other,
-                     interpret::Interpreter::create(models.other, backends, models.float16As));
+                     interpret::Interpreter::create(
+                         models.other, settings.otherBackends.empty() ? backends : settings.otherBackends,
+                         models.float16As));
         return std::unique_ptr<Impl>(
             new Impl(models, backends, settings, std::move(reference), std::move(other)));
     }
@@ -118,7 +120,7 @@ private:
     Impl(const ComparedModels &models, const kernels::BackendChain &backends, const CompareSettings &settings,
          interpret::Interpreter reference, interpret::Interpreter other)
         : m_models(models)
-        , m_backends(backends)
+        , m_backends(settings.otherBackends.empty() ? backends : settings.otherBackends)
         , m_settings(settings)
         , m_reference(std::move(reference))
         , m_other(std::move(other))

@@ -62,6 +62,8 @@ struct CompareSettings
     /// Kernels, and the weights that they pack, stay from batch to batch. Else each is made when its node is computed and given
     /// free then: what is held is then no more than values and one layer's weights.
     bool keepsKernels = true;
+    /// What computes the other model; empty: the same as the reference.
+    kernels::BackendChain otherBackends = {};
     /// SQNR in dB below which a layer counts as diverged. Nothing: half of the significant bits of the narrowest
     /// type of real numbers among the other's values, 6.02 dB each (33 dB for float16, 24 for bfloat16 and int8, 72 for float32).
     std::optional<double> threshold;

@@ -210,6 +210,15 @@ Result<jobs::CompareOutcome> Session::compareAgainst(const std::string &path,
     return outcome;
 }
 
+Result<jobs::CompareOutcome> Session::compareBackends(const jobs::CompareOptions &options,
+                                                      const Progress &progress) const
+{
+    HALFTONE_TRY(profile::ComparedModels models, profile::pairByName(m_source->model, m_source->model));
+    auto outcome = jobs::compareModels(std::move(models), m_source->modelPath, options, progress);
+    return outcome.ok() ? std::move(outcome)
+                        : Result<jobs::CompareOutcome>(located(std::move(outcome).error()));
+}
+
 Result<jobs::CalibrateOutcome> Session::calibrate(const jobs::CalibrateOptions &options,
                                                   const Progress &progress) const
 {

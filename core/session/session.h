@@ -77,6 +77,9 @@ public:
     /// The source against another model, matched by the names of nodes. fails: what io::loadModel and pairByName() refuse.
     Result<jobs::CompareOutcome> compareAgainst(const std::string &path, const jobs::CompareOptions &options,
                                                 const Progress &progress = {}) const;
+    /// The model as it is on two backends, options.backend and options.otherBackend.
+    Result<jobs::CompareOutcome> compareBackends(const jobs::CompareOptions &options,
+                                                 const Progress &progress = {}) const;
 
     /// Statistics of the source's tensors; see calibrateModel().
     Result<jobs::CalibrateOutcome> calibrate(const jobs::CalibrateOptions &options,

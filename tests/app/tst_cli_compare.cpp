@@ -61,6 +61,27 @@ private Q_SLOTS:
         QTest::newRow("tf32") << "tf32" << 60.0 << 90.0;
         QTest::newRow("posit16") << "posit16" << 55.0 << 95.0;
     }
+    /// The model itself on two backends: float32 sums in two orders, layer by layer; a policy goes to the other one.
+    void oneModelOnTwoBackends()
+    {
+        const auto report = callCli(comparing({"--against-backend", "reference", "--examples", "8"})).json();
+        QCOMPARE(report.at("backend").get<std::string>(), "cpu");
+        QCOMPARE(report.at("against_backend").get<std::string>(), "reference");
+        QVERIFY(!report.at("layers").empty());
+        for (const auto &layer : report.at("layers"))
+            QCOMPARE(layer.at("dtype").get<std::string>(), "float32");
+        QVERIFY(report.at("first_divergence").is_null());
+        QVERIFY(report.at("outputs")[0].at("sqnr_db").is_string()
+                || report.at("outputs")[0].at("sqnr_db").get<double>() > 100);
+        const auto lowered
+            = callCli(comparing({"--against-backend", "reference", "--target", "float16", "--examples", "8"}))
+                  .json();
+        const double db = lowered.at("outputs")[0].at("sqnr_db").get<double>();
+        QVERIFY2(db < 90, qPrintable(QString::number(db)));
+        const CliOutcome absent = callCli(comparing({"--against-backend", "nothing"}));
+        QCOMPARE(absent.code, 2);
+        QCOMPARE(callCli(comparing({"--against-backend", "reference", "--effect", "isolated"})).code, 2);
+    }
     void formatsThatNoFileKnowsAreAnalysed()
     {
         QFETCH(QString, format);

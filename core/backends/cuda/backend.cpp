@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 
 namespace halftone::backends::cuda {
 namespace {
@@ -16,11 +15,9 @@ using tensor::DType;
 class PlanKernel final : public kernels::Kernel
 {
 public:
-    PlanKernel(std::unique_ptr<kernels::LatencyPlan> plan, std::vector<std::size_t> fed,
-               std::shared_ptr<std::mutex> turn)
+    PlanKernel(std::unique_ptr<kernels::LatencyPlan> plan, std::vector<std::size_t> fed)
         : m_plan(std::move(plan))
         , m_fed(std::move(fed))
-        , m_turn(std::move(turn))
     {
     }
 
@@ -33,7 +30,6 @@ public:
 
     Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
     {
-        const std::scoped_lock lock(*m_turn); // one stream
         for (std::size_t k = 0; k < m_fed.size(); ++k) {
             const std::span<std::byte> to = m_plan->input(k);
             if (!to.empty())
@@ -51,7 +47,6 @@ public:
 private:
     std::unique_ptr<kernels::LatencyPlan> m_plan;
     std::vector<std::size_t> m_fed; ///< by input of the plan: which of the operation
-    std::shared_ptr<std::mutex> m_turn;
 };
 
 class CudaBackend final : public kernels::Backend
@@ -65,7 +60,7 @@ public:
     {
     }
 
-    std::string_view name() const override { return "cuda"; }
+    std::string_view name() const override { return m_options.allowsTf32 ? "cuda-tf32" : "cuda"; }
 
     kernels::Support support(DType type) const override
     {
@@ -85,11 +80,10 @@ public:
         for (std::size_t k = 0; k < operation.inputs.size(); ++k)
             if (!operation.isConstant(k))
                 fed.push_back(k);
-        const std::scoped_lock lock(*m_turn);
         HALFTONE_TRY(std::unique_ptr<kernels::LatencyPlan> plan,
                      makePlan(std::move(graph), m_gpu, m_options, nullptr));
         return std::unique_ptr<kernels::Kernel>(
-            std::make_unique<PlanKernel>(std::move(plan), std::move(fed), m_turn));
+            std::make_unique<PlanKernel>(std::move(plan), std::move(fed)));
     }
 
     Result<std::unique_ptr<kernels::LatencyPlan>> plan(const infer::TypedModel &model,
@@ -98,7 +92,6 @@ public:
         const auto cache = options.cache ? options.cache : std::make_shared<kernels::PlanCache>();
         cache->beginPlan();
         HALFTONE_TRY(plan::PlanGraph graph, plan::simplifiedGraph(model, m_fallback.get(), *cache));
-        const std::scoped_lock lock(*m_turn);
         return makePlan(std::move(graph), m_gpu, m_options, m_fallback.get());
     }
 
@@ -106,7 +99,6 @@ private:
     std::shared_ptr<Gpu> m_gpu;
     EmitOptions m_options;
     std::shared_ptr<const kernels::Backend> m_fallback;
-    std::shared_ptr<std::mutex> m_turn = std::make_shared<std::mutex>();
 };
 
 } // namespace

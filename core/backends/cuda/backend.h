@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string_view>
+#include <vector>
 
 namespace halftone::backends::cuda {
 
@@ -14,7 +15,8 @@ namespace halftone::backends::cuda {
 std::shared_ptr<const kernels::Backend> cudaBackend(std::shared_ptr<Gpu> gpu, EmitOptions options = {},
                                                     std::shared_ptr<const kernels::Backend> fallback = {});
 
-/// The first GPU in the table of backends, or why there is none: looked for once, without touching it.
-BackendEntry backendEntry(std::string_view name);
+/// The first GPU in the table of backends, or why there is none: looked for once, without touching it. Where it is there, a second
+/// entry, NAME-tf32, is the same device with TF32 allowed.
+std::vector<BackendEntry> backendEntries(std::string_view name);
 
 } // namespace halftone::backends::cuda

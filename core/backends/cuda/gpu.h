@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,6 +49,8 @@ class Recording
 {
 public:
     virtual ~Recording() = default;
+    /// Kernels that it launches, those within libraries' calls too; nothing where the device does not say.
+    virtual std::optional<std::size_t> kernelCount() const { return std::nullopt; }
 };
 
 /// Moments in the stream.
@@ -59,7 +63,7 @@ public:
     virtual Result<double> microseconds(std::size_t k) = 0;
 };
 
-/// A device with one stream, in which all happens in order; for one thread at a time. Behind it stand the driver
+/// A device with one stream, in which all happens in order; whoever calls it holds turn(). Behind it stand the driver
 /// (toolkit/driver_gpu.h) and, in tests, the machine that the tests run on.
 /// fails, all of it: NoMemory, saying how much was asked for and what for; Unsupported for a device that is lost, busy or refuses
 ///                   something, with the driver's own words
@@ -67,6 +71,9 @@ class Gpu
 {
 public:
     virtual ~Gpu() = default;
+
+    /// Plans of several threads share the device: one records or runs at a time. Memory and what else is let go need no turn.
+    std::recursive_mutex &turn() { return m_turn; }
 
     virtual const GpuInfo &info() const = 0;
     virtual Result<DeviceMemory> allocate(std::size_t bytes, const std::string &what) = 0;
@@ -92,6 +99,9 @@ public:
     virtual Result<std::unique_ptr<Recording>> endRecording() = 0;
     virtual Result<void> replay(Recording &recording) = 0;
     virtual Result<std::unique_ptr<Timer>> makeTimer(std::size_t marks) = 0;
+
+private:
+    std::recursive_mutex m_turn;
 };
 
 } // namespace halftone::backends::cuda

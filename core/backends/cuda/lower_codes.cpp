@@ -185,7 +185,8 @@ Result<BufferId> librarySums(Emitter &emitter, const ProductDesc &desc, BufferId
 {
     HALFTONE_TRY(std::unique_ptr<Product> product, emitter.program().gpu().prepare(desc));
     const BufferId sums = emitter.program().addBuffer(static_cast<std::size_t>(countOf(desc.c.dims)) * 4);
-    emitter.program().addProduct(emitter.stepOf(emitter.node()), std::move(product), {data, weight, sums});
+    emitter.program().addProduct(withWork(emitter.stepOf(emitter.node()), desc), std::move(product),
+                                 {data, weight, sums});
     return sums;
 }
 

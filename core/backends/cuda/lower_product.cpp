@@ -60,7 +60,8 @@ Result<void> byLibrary(Emitter &emitter, ProductDesc desc, std::vector<BufferId>
     desc.allowsTf32 = emitter.options().allowsTf32;
     HALFTONE_TRY(std::unique_ptr<Product> product, emitter.program().gpu().prepare(desc));
     buffers.push_back(to.buffer);
-    emitter.program().addProduct(emitter.stepOf(node), std::move(product), std::move(buffers));
+    emitter.program().addProduct(withWork(emitter.stepOf(node), desc), std::move(product),
+                                 std::move(buffers));
     return {};
 }
 

@@ -23,8 +23,8 @@ Result<void> lowerPool(Emitter &emitter, const ops::Pool &op)
     HALFTONE_TRY(const Place from, emitter.read(node.inputs[0]));
     const std::size_t rank = from.view.dims.size();
     const bool isCode = from.view.dtype == tensor::DType::I8 || from.view.dtype == tensor::DType::U8;
-    if (!(tensor::isFloat(from.view.dtype) || (isCode && op.kind == Kind::Max)) || rank < 3 || rank > 5 || op.kind == Kind::Lp
-        || (op.padsZeros && !op.global) || !node.post.empty())
+    if (!(tensor::isFloat(from.view.dtype) || (isCode && op.kind == Kind::Max)) || rank < 3 || rank > 5
+        || op.kind == Kind::Lp || (op.padsZeros && !op.global) || !node.post.empty())
         return refused("pooling of this form");
     const Place to = emitter.write(node.outputs[0], emitter.orderOf(node.inputs[0]));
     SpatialText text{{}, channelsFirst(from.view, op.layout), channelsFirst(to.view, op.layout)};

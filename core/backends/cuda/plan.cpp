@@ -31,6 +31,7 @@ public:
     {
         return m_program->runTimed(microseconds);
     }
+    std::optional<kernels::Launches> launches() const override { return m_program->launches(); }
     std::size_t arenaBytes() const override { return m_program->arenaBytes(); }
     std::size_t constantBytes() const override { return m_program->constantBytes(); }
 
@@ -119,6 +120,7 @@ Result<bool> lowerAll(Emitter &emitter, plan::PlanGraph &graph, const kernels::B
 Result<std::unique_ptr<kernels::LatencyPlan>> makePlan(plan::PlanGraph graph, const std::shared_ptr<Gpu> &gpu,
                                                        EmitOptions options, const kernels::Backend *fallback)
 {
+    const std::scoped_lock lock(gpu->turn()); // libraries are asked while nodes are lowered
     for (;;) {
         Emitter emitter(graph, gpu, options);
         HALFTONE_TRY(const bool isWhole, lowerAll(emitter, graph, fallback));

@@ -77,4 +77,13 @@ Work workOf(const ProductDesc &desc)
     return work;
 }
 
+kernels::PlanStep withWork(kernels::PlanStep step, const ProductDesc &desc)
+{
+    const Work work = workOf(desc);
+    step.flops = work.flops;
+    step.bytes = work.bytes;
+    step.multiplies = true;
+    return step;
+}
+
 } // namespace halftone::backends::cuda

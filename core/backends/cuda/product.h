@@ -2,6 +2,7 @@
 
 #include "core/backends/cuda/view.h"
 #include "core/base/result.h"
+#include "core/kernels/latency_plan.h"
 #include "core/plan/plan_graph.h"
 
 #include <cstddef>
@@ -69,5 +70,7 @@ struct Work
     double bytes = 0;
 };
 Work workOf(const ProductDesc &desc);
+/// Told of a step.
+kernels::PlanStep withWork(kernels::PlanStep step, const ProductDesc &desc);
 
 } // namespace halftone::backends::cuda

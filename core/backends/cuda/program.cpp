@@ -35,6 +35,9 @@ Program::Step &Program::add(kernels::PlanStep step, Kind kind, std::vector<Buffe
 void Program::addKernel(kernels::PlanStep step, KernelText kernel, std::vector<BufferId> arguments)
 {
     step.kernel = "own nvrtc " + kernel.label;
+    if (step.bytes == 0)
+        for (const BufferId id : arguments)
+            step.bytes += static_cast<double>(m_buffers[id].bytes);
     add(std::move(step), Kind::Kernel, std::move(arguments)).kernel = std::move(kernel);
 }
 
@@ -154,6 +157,7 @@ Result<void> Program::compile()
 
 Result<void> Program::finish()
 {
+    const std::scoped_lock lock(m_gpu->turn());
     HALFTONE_CHECK(placeBuffers());
     for (Port &port : m_ports) {
         HALFTONE_TRY(port.host,
@@ -189,10 +193,11 @@ Result<void> Program::record()
     return {};
 }
 
-std::size_t Program::launchCount() const
+kernels::Launches Program::launches() const
 {
-    return static_cast<std::size_t>(std::ranges::count_if(
+    const auto planned = static_cast<std::size_t>(std::ranges::count_if(
         m_steps, [](const Step &step) { return step.kind == Kind::Kernel || step.kind == Kind::Product; }));
+    return {planned, m_recording ? m_recording->kernelCount() : std::nullopt};
 }
 
 Result<void> Program::runHost(Step &step)
@@ -226,6 +231,7 @@ Result<void> Program::runStep(Step &step)
 
 Result<void> Program::run(const Progress &progress)
 {
+    const std::scoped_lock lock(m_gpu->turn());
     if (m_recording) {
         HALFTONE_CHECK(progress.checkStop());
         HALFTONE_CHECK(m_gpu->replay(*m_recording));
@@ -240,6 +246,7 @@ Result<void> Program::run(const Progress &progress)
 
 Result<void> Program::runTimed(std::span<double> microseconds)
 {
+    const std::scoped_lock lock(m_gpu->turn());
     HALFTONE_CHECK(m_timer->mark(0));
     for (std::size_t k = 0; k < m_steps.size(); ++k) {
         HALFTONE_CHECK(runStep(m_steps[k]));

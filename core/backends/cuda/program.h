@@ -48,8 +48,8 @@ public:
     std::span<std::byte> outputMemory(std::size_t k) const { return hostMemory(m_outputs[k]); }
     std::size_t arenaBytes() const { return m_arenaBytes; }
     std::size_t constantBytes() const { return m_constantBytes; }
-    /// Kernels that a run launches, those of libraries counted as one each.
-    std::size_t launchCount() const;
+    /// Kernels that a run launches, those of libraries counted as one each; and as the recording has them.
+    kernels::Launches launches() const;
     bool isRecorded() const { return m_recording != nullptr; }
     Gpu &gpu() { return *m_gpu; }
 

@@ -20,22 +20,31 @@ Result<std::shared_ptr<Gpu>> firstGpu()
 
 } // namespace
 
-BackendEntry backendEntry(std::string_view name)
+std::vector<BackendEntry> backendEntries(std::string_view name)
 {
     const auto gpu = firstGpu();
     if (!gpu.ok()) {
         const std::string why = gpu.error().found;
-        return {.name = std::string(name),
-                .device = {},
-                .why = why.starts_with("no CUDA device") ? why : "no CUDA device: " + why,
-                .make = {}};
+        return {{.name = std::string(name),
+                 .device = {},
+                 .why = why.starts_with("no CUDA device") ? why : "no CUDA device: " + why,
+                 .make = {}}};
     }
-    return {.name = std::string(name),
-            .device = gpu.value()->info().toString(),
-            .why = "kernels of our own and the maker's libraries; what they lack is computed on the CPU",
-            .makesPlans = true,
-            .make
-            = [gpu = gpu.value()](const BackendUse &use) { return cudaBackend(gpu, {}, use.fallback); }};
+    const GpuInfo &info = gpu.value()->info();
+    const auto entry = [&](std::string of, const EmitOptions &options, std::string why) {
+        return BackendEntry{.name = std::move(of),
+                            .architecture = "sm_" + std::to_string(info.arch),
+                            .device = info.toString(),
+                            .why = std::move(why),
+                            .makesPlans = true,
+                            .make = [gpu = gpu.value(), options](const BackendUse &use) {
+                                return cudaBackend(gpu, options, use.fallback);
+                            }};
+    };
+    return {entry(std::string(name), {},
+                  "kernels of our own and the maker's libraries; what they lack is computed on the CPU"),
+            entry(std::string(name) + "-tf32", {.allowsTf32 = true},
+                  "the same, with products of float32 in TF32: 10 bits of mantissa, float32 sums")};
 }
 
 } // namespace halftone::backends::cuda

@@ -2,6 +2,7 @@
 
 #include "core/base/memory.h"
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 
@@ -99,9 +100,10 @@ private:
 class DriverRecording final : public Recording
 {
 public:
-    DriverRecording(std::shared_ptr<Context> context, CUgraphExec graph)
+    DriverRecording(std::shared_ptr<Context> context, CUgraphExec graph, std::optional<std::size_t> kernels)
         : m_context(std::move(context))
         , m_graph(graph)
+        , m_kernels(kernels)
     {
     }
     DriverRecording(const DriverRecording &) = delete;
@@ -112,10 +114,12 @@ public:
             m_context->calls().cuGraphExecDestroy(m_graph);
     }
     CUgraphExec graph() const { return m_graph; }
+    std::optional<std::size_t> kernelCount() const override { return m_kernels; }
 
 private:
     std::shared_ptr<Context> m_context;
     CUgraphExec m_graph;
+    std::optional<std::size_t> m_kernels;
 };
 
 class DriverTimer final : public Timer
@@ -294,11 +298,12 @@ public:
         CUgraph graph = nullptr;
         HALFTONE_CHECK(
             m_context->check(calls().cuStreamEndCapture(m_context->stream(), &graph), "a recording"));
+        const std::optional<std::size_t> kernels = kernelsOf(graph);
         CUgraphExec executable = nullptr;
         const CUresult code = calls().cuGraphInstantiate(&executable, graph, 0);
         calls().cuGraphDestroy(graph);
         HALFTONE_CHECK(m_context->check(code, "a recording"));
-        return std::unique_ptr<Recording>(std::make_unique<DriverRecording>(m_context, executable));
+        return std::unique_ptr<Recording>(std::make_unique<DriverRecording>(m_context, executable, kernels));
     }
 
     Result<void> replay(Recording &recording) override
@@ -319,6 +324,22 @@ public:
 
 private:
     const DriverCalls &calls() const { return m_context->calls(); }
+
+    /// Nodes of a recording that are kernels.
+    std::optional<std::size_t> kernelsOf(CUgraph graph) const
+    {
+        std::size_t count = 0;
+        if (calls().cuGraphGetNodes(graph, nullptr, &count) != CUDA_SUCCESS)
+            return std::nullopt;
+        std::vector<CUgraphNode> nodes(count);
+        if (count > 0 && calls().cuGraphGetNodes(graph, nodes.data(), &count) != CUDA_SUCCESS)
+            return std::nullopt;
+        return static_cast<std::size_t>(std::ranges::count_if(nodes, [this](CUgraphNode node) {
+            CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+            return calls().cuGraphNodeGetType(node, &type) == CUDA_SUCCESS
+                && type == CU_GRAPH_NODE_TYPE_KERNEL;
+        }));
+    }
 
     Result<void> checkMemory(CUresult code, std::size_t bytes, const std::string &what) const
     {

@@ -1,4 +1,5 @@
 #include "core/backends/cuda/toolkit/dnn.h"
+#include "tests/core/backends/cuda/chips.h"
 
 #include <QFile>
 #include <QTest>
@@ -22,34 +23,6 @@ private Q_SLOTS:
 };
 
 namespace {
-
-struct Chip
-{
-    int arch;
-    int multiprocessors;
-    int sharedBytes; ///< of a block, at most
-    int threads; ///< of a multiprocessor
-};
-constexpr Chip kChips[] = {{75, 72, 65536, 1024},   {80, 108, 166912, 2048}, {86, 84, 101376, 1536},
-                           {89, 128, 101376, 1536}, {90, 132, 232448, 2048}, {100, 148, 232448, 2048}};
-
-/// As CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION has it.
-std::string described(const Chip &chip)
-{
-    const QString text = QStringLiteral(
-        R"({"deviceName": "sm_%1", "maxGridSize": [2147483647, 65535, 65535], "maxBlockSize": [1024, 1024, 64], "regsPerBlock": 65536,
-            "multiProcessorCount": %2, "warpSize": 32, "maxSharedMemoryPerBlock": 49152, "maxSharedMemoryPerBlockOptin": %3,
-            "reservedSharedMemoryPerBlock": 1024, "maxRegistersPerSM": 65536, "maxCtasPerSM": 32, "maxThreadsPerBlock": 1024,
-            "maxThreadsPerSM": %4, "pciDeviceId": 0, "isTccDriver": 0, "supportCoopLaunch": 1, "totalGlobalMem": 25000000000,
-            "smClockRateKHz": 1500000, "memClockRateKHz": 2000000, "l2CacheSize": 41943040, "cudaDeviceId": 0, "deviceVer": %5,
-            "driverVer": 13000})");
-    return text.arg(chip.arch)
-        .arg(chip.multiprocessors)
-        .arg(chip.sharedBytes)
-        .arg(chip.threads)
-        .arg(10 * chip.arch)
-        .toStdString();
-}
 
 /// A convolution of pictures whose channels come last.
 ProductDesc convolution(DType type, std::int64_t channels, std::int64_t extent, std::int64_t filters,
@@ -121,7 +94,7 @@ QString refusal(ProductMaker &maker, const ProductDesc &desc)
 
 void CudaDnnTest::initTestCase()
 {
-    if (const auto dnn = loadDnn(described(kChips[0])); !dnn.ok())
+    if (const auto dnn = loadDnn(test::describedChip(test::kChips[0])); !dnn.ok())
         QSKIP(("no cuDNN here: " + dnn.error().found).c_str());
 }
 
@@ -129,16 +102,16 @@ void CudaDnnTest::convolutionsHavePlans_data()
 {
     QTest::addColumn<int>("chip");
     for (int k = 0; k < 6; ++k)
-        QTest::addRow("sm_%d", kChips[k].arch) << k;
+        QTest::addRow("sm_%d", test::kChips[k].arch) << k;
 }
 
 /// What ResNet-50 and MobileNet v2 are made of, with all that a plan puts behind a convolution.
 void CudaDnnTest::convolutionsHavePlans()
 {
     QFETCH(int, chip);
-    const auto dnn = loadDnn(described(kChips[chip]));
+    const auto dnn = loadDnn(test::describedChip(test::kChips[chip]));
     for (const DType type : {DType::F32, DType::F16, DType::BF16, DType::I8}) {
-        if (type == DType::BF16 && kChips[chip].arch < 80)
+        if (type == DType::BF16 && test::kChips[chip].arch < 80)
             continue; // it has none
         for (const ProductDesc &bare :
              {convolution(type, 64, 56, 64, 3, 1), convolution(type, 3, 224, 64, 7, 2),
@@ -160,7 +133,7 @@ void CudaDnnTest::convolutionsHavePlans()
 /// Layouts and windows beyond those, on one chip.
 void CudaDnnTest::otherForms()
 {
-    const auto dnn = loadDnn(described(kChips[4]));
+    const auto dnn = loadDnn(test::describedChip(test::kChips[4]));
     const auto check = [&dnn](const char *name, const ProductDesc &desc) {
         const QString wrong = refusal(*dnn.value(), desc);
         QVERIFY2(wrong.isEmpty(), qPrintable(QString(name) + ": " + wrong));
@@ -185,7 +158,7 @@ void CudaDnnTest::otherForms()
 /// What no engine takes is refused, so that it is taken apart; sums in half precision are never given.
 void CudaDnnTest::whatItDoesNotTakeIsRefused()
 {
-    const auto dnn = loadDnn(described(kChips[0]));
+    const auto dnn = loadDnn(test::describedChip(test::kChips[0]));
     QVERIFY(!refusal(*dnn.value(), convolution(DType::BF16, 64, 56, 64, 3, 1))
                  .isEmpty()); // sm_75 has no bfloat16
     ProductDesc desc = convolution(DType::F16, 64, 56, 64, 3, 1);

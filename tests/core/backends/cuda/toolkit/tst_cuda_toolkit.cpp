@@ -1,5 +1,7 @@
 #include "core/backends/cuda/backend.h"
 #include "core/backends/cuda/element_kernel.h"
+#include "core/backends/cuda/element_text.h"
+#include "core/backends/cuda/plan.h"
 #include "core/backends/cuda/toolkit/blas.h"
 #include "core/backends/cuda/toolkit/compiler.h"
 #include "core/backends/cuda/toolkit/driver_gpu.h"
@@ -7,9 +9,13 @@
 #include <QTest>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <string>
+#include <thread>
 
 using namespace halftone;
 using namespace halftone::backends::cuda;
@@ -30,9 +36,13 @@ private Q_SLOTS:
     void aLostDeviceIsAnError_data();
     void aLostDeviceIsAnError();
     void aRecordingThatFailsIsEnded();
+    void plansOfTwoThreadsTakeTurns();
+    void launchesAreCounted();
+    void chipsThatNvrtcDoesNotKnow();
     void kernelsCompileForEveryChip_data();
     void kernelsCompileForEveryChip();
     void productsAsCublasSeesThem();
+    void productsOfCodes();
 };
 
 namespace {
@@ -47,10 +57,25 @@ struct Driver
     std::map<std::string, int> calls;
     long long memory = 0; ///< pieces that are held
     long long objects = 0; ///< streams, events, modules, graphs
+    std::atomic<std::thread::id> recorder; ///< who records
+    std::atomic<bool> hasMixed = false;
+    std::mutex mutex;
+
+    void forget()
+    {
+        devices = 1;
+        initialised = code = CUDA_SUCCESS;
+        failing.clear();
+        calls.clear();
+        memory = objects = 0;
+        recorder = std::thread::id();
+        hasMixed = false;
+    }
 } driver;
 
 CUresult said(const char *name)
 {
+    const std::scoped_lock lock(driver.mutex);
     ++driver.calls[name];
     return driver.failing == name ? driver.code : CUDA_SUCCESS;
 }
@@ -124,12 +149,29 @@ DriverCalls recordingDriver()
     c.cuStreamCreate = [](CUstream *stream, unsigned) { return made("cuStreamCreate", stream); };
     c.cuStreamDestroy = [](CUstream) { return gone("cuStreamDestroy"); };
     c.cuStreamSynchronize = [](CUstream) { return said("cuStreamSynchronize"); };
-    c.cuStreamBeginCapture = [](CUstream, CUstreamCaptureMode) { return said("cuStreamBeginCapture"); };
-    c.cuStreamEndCapture = [](CUstream, CUgraph *graph) { return made("cuStreamEndCapture", graph); };
+    c.cuStreamBeginCapture = [](CUstream, CUstreamCaptureMode) {
+        driver.recorder = std::this_thread::get_id();
+        return said("cuStreamBeginCapture");
+    };
+    c.cuStreamEndCapture = [](CUstream, CUgraph *graph) {
+        driver.recorder = std::thread::id();
+        return made("cuStreamEndCapture", graph);
+    };
     c.cuGraphInstantiate
         = [](CUgraphExec *graph, CUgraph, unsigned long long) { return made("cuGraphInstantiate", graph); };
     c.cuGraphLaunch = [](CUgraphExec, CUstream) { return said("cuGraphLaunch"); };
     c.cuGraphExecDestroy = [](CUgraphExec) { return gone("cuGraphExecDestroy"); };
+    c.cuGraphGetNodes = [](CUgraph, CUgraphNode *nodes, std::size_t *count) {
+        if (nodes != nullptr)
+            for (std::size_t k = 0; k < *count; ++k)
+                nodes[k] = reinterpret_cast<CUgraphNode>(k + 1);
+        return *count = 3, said("cuGraphGetNodes");
+    };
+    c.cuGraphNodeGetType = [](CUgraphNode node, CUgraphNodeType *type) { // a copy, a kernel, a copy
+        *type = reinterpret_cast<std::uintptr_t>(node) == 2 ? CU_GRAPH_NODE_TYPE_KERNEL
+                                                            : CU_GRAPH_NODE_TYPE_MEMCPY;
+        return CUDA_SUCCESS;
+    };
     c.cuGraphDestroy = [](CUgraph) { return gone("cuGraphDestroy"); };
     c.cuEventCreate = [](CUevent *event, unsigned) { return made("cuEventCreate", event); };
     c.cuEventDestroy = [](CUevent) { return gone("cuEventDestroy"); };
@@ -142,7 +184,13 @@ DriverCalls recordingDriver()
     c.cuModuleUnload = [](CUmodule) { return gone("cuModuleUnload"); };
     c.cuModuleGetFunction = [](CUfunction *, CUmodule, const char *) { return said("cuModuleGetFunction"); };
     c.cuLaunchKernel = [](CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                          CUstream, void **, void **) { return said("cuLaunchKernel"); };
+                          CUstream, void **, void **) {
+        const std::thread::id recorder = driver.recorder;
+        if (recorder != std::thread::id() && recorder != std::this_thread::get_id())
+            driver.hasMixed = true; // a launch of another thread gets into the recording
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+        return said("cuLaunchKernel");
+    };
     c.cuGetErrorName
         = [](CUresult, const char **text) { return *text = "CUDA_ERROR_OF_A_TEST", CUDA_SUCCESS; };
     c.cuGetErrorString = [](CUresult, const char **text) { return *text = "as asked for", CUDA_SUCCESS; };
@@ -181,14 +229,14 @@ Result<void> runOnce()
 
 void CudaToolkitTest::init()
 {
-    driver = {};
+    driver.forget();
 }
 
 void CudaToolkitTest::noDeviceIsToldAsSuch()
 {
     driver.devices = 0;
     QCOMPARE(gpu().error().found, std::string("no CUDA device"));
-    driver = {};
+    driver.forget();
     driver.initialised = CUDA_ERROR_NO_DEVICE;
     QCOMPARE(gpu().error().found, std::string("no CUDA device"));
     QCOMPARE(gpu().error().code, Errc::Unsupported);
@@ -257,6 +305,53 @@ void CudaToolkitTest::aRecordingThatFailsIsEnded()
     QCOMPARE(driver.calls["cuStreamEndCapture"], driver.calls["cuStreamBeginCapture"]);
 }
 
+/// One stream, and recordings of it: what another thread launches meanwhile must not get in.
+void CudaToolkitTest::plansOfTwoThreadsTakeTurns()
+{
+    const auto device = gpu();
+    const auto work = [&device] {
+        for (int round = 0; round < 10; ++round) {
+            const auto kernel = cudaBackend(device.value())->prepare(relu());
+            std::vector<float> data(16);
+            const std::byte *const in = reinterpret_cast<const std::byte *>(data.data());
+            std::byte *const out = reinterpret_cast<std::byte *>(data.data());
+            if (!kernel.ok() || !kernel.value()->run(std::span(&in, 1), std::span(&out, 1)).ok())
+                driver.hasMixed = true;
+        }
+    };
+    std::thread other(work);
+    work();
+    other.join();
+    QVERIFY(!driver.hasMixed);
+}
+
+void CudaToolkitTest::launchesAreCounted()
+{
+    const auto device = gpu();
+    plan::PlanGraph graph = plan::singleNode(relu());
+    const auto made = makePlan(std::move(graph), device.value(), {}, nullptr);
+    QVERIFY(made.ok());
+    QCOMPARE(made.value()->launches()->planned, 1U);
+    QCOMPARE(made.value()->launches()->measured.value_or(0), 1U); // of the recording's three nodes
+    const auto &steps = made.value()->steps();
+    QCOMPARE(steps[1].bytes, 2.0 * 16 * 4); // what ReLU reads and writes
+}
+
+/// Newer ones get PTX of the newest that it knows; older ones are told.
+void CudaToolkitTest::chipsThatNvrtcDoesNotKnow()
+{
+    const auto compiler = loadNvrtc();
+    if (!compiler.ok())
+        QSKIP(("no NVRTC here: " + compiler.error().found).c_str());
+    const auto image = compiler.value()->compile(std::string(prelude()), 999);
+    QVERIFY2(image.ok(), image.ok() ? "" : image.error().found.c_str());
+    QVERIFY(image.value().find(".target sm_") != std::string::npos);
+    const auto old = compiler.value()->check(35);
+    QVERIFY(!old.ok());
+    QVERIFY(old.error().found.starts_with("sm_35: NVRTC compiles for sm_"));
+    QVERIFY(compiler.value()->check(90).ok());
+}
+
 void CudaToolkitTest::kernelsCompileForEveryChip_data()
 {
     QTest::addColumn<int>("arch");
@@ -290,6 +385,22 @@ void CudaToolkitTest::kernelsCompileForEveryChip()
     for (const DType type : {DType::I8, DType::U8, DType::I16, DType::I32, DType::I64, DType::Bool})
         add(elementwise(std::vector<View>{viewOf({type, {64, 64}})}, viewOf({DType::F16, {64, 64}}), {}, "x0",
                         "cast"));
+    for (const DType type : {DType::F8E4M3FN, DType::F8E5M2})
+        for (const DType other : {DType::F32, DType::F16, DType::BF16}) {
+            add(elementwise(std::vector<View>{viewOf({type, {64, 64}})}, viewOf({other, {64, 64}}), {}, "x0",
+                            "cast"));
+            add(elementwise(std::vector<View>{viewOf({other, {64, 64}})}, viewOf({type, {64, 64}}), {}, "x0",
+                            "cast"));
+        }
+    for (const DType type :
+         {DType::I8, DType::U8}) { // codes: sums of whole numbers, through a step to codes again
+        const Epilogue epilogue{
+            "    const float r0 = (float)(acc) * 0.5f;\n", codeText({type, 0.25, 3}, "r0"), {}};
+        add(matrixProduct(viewOf({type, {5, 7}}), viewOf({DType::I8, {7, 9}}), viewOf({type, {5, 9}}),
+                          epilogue, {"int", 3}));
+        add(elementwise(std::vector<View>{viewOf({DType::I32, {64, 64}})}, viewOf({type, {64, 64}}), {},
+                        codeText({type, 0.25, 3}, "(float)x0"), "sums to codes"));
+    }
     std::string source(prelude());
     for (const auto &[name, text] : texts)
         source += text;
@@ -323,6 +434,42 @@ void CudaToolkitTest::productsAsCublasSeesThem()
     QCOMPARE(heads.value().first.batchStride, 0);
     QCOMPARE(heads.value().second.batchStride, 128 * 64);
     desc.activation = Activation::GeluErf; // the library has the other form
+    QVERIFY(!blasProduct(desc).ok());
+}
+
+/// The depth fastest in both matrices, extents that its tensor cores take, types of the documentation's table.
+void CudaToolkitTest::productsOfCodes()
+{
+    const auto product = [](DType a, DType b, DType c, std::int64_t rows, std::int64_t depth,
+                            std::int64_t columns, bool isTransposed = true) {
+        ProductDesc desc;
+        desc.a = viewOf({a, {rows, depth}});
+        desc.b = isTransposed ? permuted(viewOf({b, {columns, depth}}), std::vector<std::size_t>{1, 0})
+                              : viewOf({b, {depth, columns}});
+        desc.c = viewOf({c, {rows, columns}});
+        return desc;
+    };
+    QVERIFY(blasProduct(product(DType::I8, DType::I8, DType::I32, 5, 64, 12)).ok());
+    QVERIFY(!blasProduct(product(DType::I8, DType::I8, DType::I32, 5, 64, 12, false)).ok());
+    QVERIFY(!blasProduct(product(DType::I8, DType::I8, DType::I32, 5, 63, 12)).ok());
+    QVERIFY(!blasProduct(product(DType::I8, DType::I8, DType::I32, 5, 64, 10)).ok());
+    QVERIFY(!blasProduct(product(DType::U8, DType::I8, DType::I32, 5, 64, 12)).ok());
+    QVERIFY(!blasProduct(product(DType::I8, DType::I8, DType::F32, 5, 64, 12)).ok());
+    const DType e4m3 = DType::F8E4M3FN;
+    const DType e5m2 = DType::F8E5M2;
+    QVERIFY(blasProduct(product(e4m3, e4m3, DType::F32, 5, 64, 16)).ok());
+    QVERIFY(blasProduct(product(e5m2, e4m3, DType::BF16, 5, 64, 16)).ok());
+    QVERIFY(!blasProduct(product(e5m2, e5m2, DType::F32, 5, 64, 16)).ok()); // one of them is e4m3
+    QVERIFY(!blasProduct(product(e4m3, e4m3, DType::F32, 5, 56, 16)).ok());
+    QVERIFY(!blasProduct(product(e4m3, e4m3, DType::F16, 5, 64, 12)).ok());
+    ProductDesc desc = product(e4m3, e4m3, DType::F32, 5, 64, 16);
+    desc.hasBias = true; // would be of 16 bits
+    QVERIFY(!blasProduct(desc).ok());
+    desc.c = viewOf({DType::F16, {5, 16}});
+    QVERIFY(blasProduct(desc).ok());
+    desc = product(DType::F16, DType::F16, DType::F16, 5, 7, 9);
+    desc.activation = Activation::Relu;
+    desc.ceiling = 6;
     QVERIFY(!blasProduct(desc).ok());
 }
 

@@ -1,0 +1,16 @@
+#include "core/report/roofline.h"
+
+#include <algorithm>
+
+namespace halftone::report {
+
+std::optional<double> limitUs(const kernels::PlanStep &step, const hardware::Description &chip)
+{
+    if (step.bytes <= 0 || !chip.bandwidth || !chip.gigaflops)
+        return std::nullopt;
+    const hardware::Unit unit = step.multiplies ? hardware::Unit::Gemm : hardware::Unit::Elementwise;
+    const double peak = *chip.gigaflops * std::max(chip.rate(unit, step.dtype), 1.0);
+    return std::max(step.bytes / *chip.bandwidth, step.flops / peak) / 1e3; // of 10^9 a second
+}
+
+} // namespace halftone::report
