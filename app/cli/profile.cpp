@@ -50,7 +50,7 @@ struct Profile
     /// The least time of a layer on the backend's chip, where it has a description of its own.
     std::optional<double> limitUs(const profile::LayerLatency &layer) const
     {
-        return chip ? report::limitUs(layer.step, *chip) : std::nullopt;
+        return chip ? report::limitUs(layer, *chip) : std::nullopt;
     }
     std::shared_ptr<const hardware::Description> chip;
 };

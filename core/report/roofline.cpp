@@ -4,8 +4,9 @@
 
 namespace halftone::report {
 
-std::optional<double> limitUs(const kernels::PlanStep &step, const hardware::Description &chip)
+std::optional<double> limitUs(const profile::LayerLatency &layer, const hardware::Description &chip)
 {
+    const auto &step = layer.step;
     if (step.bytes <= 0 || !chip.bandwidth || !chip.gigaflops)
         return std::nullopt;
     const hardware::Unit unit = step.multiplies ? hardware::Unit::Gemm : hardware::Unit::Elementwise;

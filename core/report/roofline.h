@@ -1,15 +1,15 @@
 #pragma once
 
 #include "core/hardware/description.h"
-#include "core/kernels/latency_plan.h"
+#include "core/profile/latency.h"
 
 #include <optional>
 
 namespace halftone::report {
 
-/// The least time that a step can take on a chip, µs: its bytes at the memory's speed or its operations at the peak of its type,
-/// whichever takes longer (Williams, Waterman and Patterson, "Roofline", 2009). Nothing where the step or the description does not
+/// The least time that a layer can take on a chip, µs: its bytes at the memory's speed or its operations at the peak of its type,
+/// whichever takes longer (Williams, Waterman and Patterson, "Roofline", 2009). Nothing where the layer or the description does not
 /// say enough.
-std::optional<double> limitUs(const kernels::PlanStep &step, const hardware::Description &chip);
+std::optional<double> limitUs(const profile::LayerLatency &layer, const hardware::Description &chip);
 
 } // namespace halftone::report

@@ -160,30 +160,27 @@ void CudaLibrariesTest::blocksAreOneProductEach()
     // Biases, sums, ReLU and its cut are behind the products; casts at the ends stand alone.
     const auto kernels = told.remove("elementwise: amp_cast");
     QVERIFY2(!kernels.contains("elementwise: "), qPrintable(told));
-             qPrintable(told)); // biases, sums, ReLU and its cut are behind the products
 
-             const auto values = numbers(2 * 3 * 6 * 6);
-             const DType type = plan.value()->inputs()[0].desc.dtype;
-             tensor::narrow(values.data(), values.size(), type, plan.value()->input(0).data());
-             std::vector<std::byte> bytes(values.size() * tensor::sizeOf(type));
-             tensor::narrow(values.data(), values.size(), type, bytes.data());
-             const auto done = plan.value()->run();
-             QVERIFY2(done.ok(), done.ok() ? "" : done.error().message().c_str());
-             auto interpreter = interpret::Interpreter::create(model, {reference});
-             QVERIFY(interpreter.ok());
-             const auto want
-                 = interpreter.value().run({{"x", Tensor::owning(type, {2, 3, 6, 6}, std::move(bytes))}});
-             QVERIFY(want.ok());
-             std::vector<double> expected(want.value()[0].elementCount());
-             tensor::widen(want.value()[0].dtype(), want.value()[0].bytes().data(), expected.size(),
-                           expected.data());
-             std::vector<double> got(expected.size());
-             tensor::widen(plan.value()->outputs()[0].desc.dtype, plan.value()->output(0).data(), got.size(),
-                           got.data());
-             const double tolerance = target == "float32" ? 1e-5 : target == "float16" ? 4e-3 : 3e-2;
-             for (std::size_t k = 0; k < got.size(); ++k)
-                 QVERIFY2(std::abs(got[k] - expected[k]) <= tolerance,
-                          qPrintable(QStringLiteral("%1, expected %2").arg(got[k]).arg(expected[k])));
+    const auto values = numbers(2 * 3 * 6 * 6);
+    const DType type = plan.value()->inputs()[0].desc.dtype;
+    tensor::narrow(values.data(), values.size(), type, plan.value()->input(0).data());
+    std::vector<std::byte> bytes(values.size() * tensor::sizeOf(type));
+    tensor::narrow(values.data(), values.size(), type, bytes.data());
+    const auto done = plan.value()->run();
+    QVERIFY2(done.ok(), done.ok() ? "" : done.error().message().c_str());
+    auto interpreter = interpret::Interpreter::create(model, {reference});
+    QVERIFY(interpreter.ok());
+    const auto want = interpreter.value().run({{"x", Tensor::owning(type, {2, 3, 6, 6}, std::move(bytes))}});
+    QVERIFY(want.ok());
+    std::vector<double> expected(want.value()[0].elementCount());
+    tensor::widen(want.value()[0].dtype(), want.value()[0].bytes().data(), expected.size(), expected.data());
+    std::vector<double> got(expected.size());
+    tensor::widen(plan.value()->outputs()[0].desc.dtype, plan.value()->output(0).data(), got.size(),
+                  got.data());
+    const double tolerance = target == "float32" ? 1e-5 : target == "float16" ? 4e-3 : 3e-2;
+    for (std::size_t k = 0; k < got.size(); ++k)
+        QVERIFY2(std::abs(got[k] - expected[k]) <= tolerance,
+                 qPrintable(QStringLiteral("%1, expected %2").arg(got[k]).arg(expected[k])));
 }
 
 QTEST_GUILESS_MAIN(CudaLibrariesTest)
