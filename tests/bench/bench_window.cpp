@@ -1,4 +1,5 @@
-// What a person waits for in the window: bench_window [MODEL DATA EXAMPLES]..., or bench_window --peak MODEL DATA EXAMPLES: its memory.
+// What a person waits for in the window: bench_window [MODEL DATA EXAMPLES]..., with --memory in front: what 50 of them leave behind,
+// with --peak and one model: the most memory that the window takes with it.
 // Prints a row a figure: what, median, 95th percentile, 99th, and the limit. Off screen unless QT_QPA_PLATFORM says otherwise.
 #include "app/live_jobs.h"
 #include "tests/widgets/graphview/graph_fixture.h"
@@ -217,18 +218,20 @@ int main(int argc, char **argv)
                    static_cast<std::size_t>(std::atoi(argv[4])));
         return 0;
     }
+    std::vector<std::pair<QString, QString>> models{{test::kSampleModel, test::kSampleData}};
+    const bool isMemoryAlone = argc > 1 && std::string_view(argv[1]) == "--memory";
+    for (int k = isMemoryAlone ? 2 : 1; k + 2 < argc; k += 3)
+        models.emplace_back(QString::fromLocal8Bit(argv[k]), QString::fromLocal8Bit(argv[k + 1]));
+    if (isMemoryAlone) {
+        memoryAfterModels(models);
+        return 0;
+    }
     std::printf("%-58s %9s %9s %9s     %s\n", "", "median", "p95", "p99", "limit");
     firstPicture();
     panAndZoom();
     errorsAfterEdits(test::kSampleModel, test::kSampleData, 64, "1 first, 5 all");
-    std::vector<std::pair<QString, QString>> models{{test::kSampleModel, test::kSampleData}};
-    for (int k = 1; k + 2 < argc; k += 3) {
-        const QString model = QString::fromLocal8Bit(argv[k]);
-        const QString data = QString::fromLocal8Bit(argv[k + 1]);
-        errorsAfterEdits(model, data, static_cast<std::size_t>(std::atoi(argv[k + 2])),
+    for (std::size_t k = 1; k < models.size(); ++k)
+        errorsAfterEdits(models[k].first, models[k].second, static_cast<std::size_t>(std::atoi(argv[3 * k])),
                          "1 first (mnet25: 2), 5 all");
-        models.emplace_back(model, data);
-    }
-    memoryAfterModels(models);
     return 0;
 }

@@ -21,6 +21,7 @@ if [[ -n ${HALFTONE_SHARED:-} ]]; then
 fi
 # The off-screen platform says of every window that it gives no size hints.
 taskset -c 0,1 "$build/tests/bench_window" "${models[@]}" 2> >(grep -v propagateSizeHints >&2)
+taskset -c 0,1 "$build/tests/bench_window" --memory "${models[@]}" 2> >(grep -v propagateSizeHints >&2)
 if [[ -n ${HALFTONE_LARGE:-} ]]; then
     read -ra large <<<"$HALFTONE_LARGE"
     taskset -c 0,1 "$build/tests/bench_window" --peak "${large[@]}" 2> >(grep -v propagateSizeHints >&2)
