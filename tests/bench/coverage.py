@@ -158,7 +158,7 @@ def main():
     folders = sorted(path.parent for models in arguments.models for path in models.glob("*/preprocess.json"))
     folders = [path for path in folders if not arguments.only or path.name in arguments.only.split(",")]
     if not folders:
-        raise SystemExit(f"no models in {", ".join(map(str, arguments.models))}: name a folder by --models or HALFTONE_SHARED")
+        raise SystemExit(f"no models in {' '.join(map(str, arguments.models))}: name a folder by --models or HALFTONE_SHARED")
     ways = arguments.ways.split(",")
     table, bad = {}, 0
     for folder in folders:
