@@ -26,6 +26,7 @@ private Q_SLOTS:
     void aFileThatIsNoneIsRefusedAndNothingChanges();
     void nodesThatDidNotGetWhatWasAskedAreColouredAndSayWhy();
     void modeTvmShowsItsOwnClassesInPlaceOfTheLists();
+    void modeAllMarksWhereItBreaks();
     void aFormatForAnalysisIsComparedAndNotExported();
 
 private:
@@ -128,6 +129,38 @@ void TestChip::modeTvmShowsItsOwnClassesInPlaceOfTheLists()
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
         operators += graph.isVariable(id) ? 0 : 1;
     QCOMPARE(nodes, operators);
+}
+
+/// The sample sums squares of up to 255 over 64 pixels and more: beyond 65504, and so nothing behind them is right.
+void TestChip::modeAllMarksWhereItBreaks()
+{
+    const session::Snapshot &before = *controller().snapshot();
+    const graph::NodeId energy = test::nodeNamed(before.graph(), "energy");
+    controller().apply(policy::SetMode{policy::Mode::All});
+    jobs::ExampleOptions data;
+    data.inputs = test::kSampleData.toStdString();
+    data.examples = 32;
+    m_window->jobs().setData(data);
+    QVERIFY(test::settleAfterEdit(*m_window));
+    const session::Snapshot &snapshot = *controller().snapshot();
+    QCOMPARE(snapshot.precisionOf(energy), tensor::DType::F16);
+    widgets::GraphView &view = m_window->graphView();
+    view.setColourBy(widgets::ColourBy::Error);
+    view.unfoldAll();
+    QVERIFY(test::settleAfterEdit(*m_window));
+    const auto warns = [&](const char *name) {
+        return view.looks().items[view.scene()->itemOf(test::nodeNamed(snapshot.graph(), name))].warns;
+    };
+    QVERIFY(!warns("pixel_square"));
+    QVERIFY(warns("energy"));
+    const widgets::Details details = widgets::describeModel(snapshot, controller().figures());
+    bool isTold = false;
+    for (const widgets::DetailSection &section : details.sections) {
+        for (const widgets::DetailRow &row : section.rows)
+            isTold = isTold
+                || (row.label.startsWith(u"first layer below") && row.isWarning && row.link == energy);
+    }
+    QVERIFY(isTold);
 }
 
 /// Lists, nodes, edges and status bar name the type that was asked for, and not the float16 that stands in for it.
