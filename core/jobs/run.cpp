@@ -1,11 +1,13 @@
 #include "core/jobs/run.h"
 
 #include "core/dialect/dialect.h"
+#include "core/infer/lists.h"
 #include "core/infer/shown_outputs.h"
 #include "core/interpret/random_params.h"
 #include "core/jobs/batch_walk.h"
 #include "core/jobs/task_count.h"
 #include "core/kernels/join.h"
+#include "core/ops/tensor_list.h"
 #include "core/rewrite/unique_names.h"
 
 #include <algorithm>
@@ -18,10 +20,32 @@ using graph::Entry;
 using graph::NodeId;
 using tensor::Tensor;
 
+struct TappedValue
+{
+    std::string name;
+    Tensor tensor;
+    bool isList = false;
+};
+
 /// Collects values under their names, batch after batch.
 class Outputs
 {
 public:
+    /// A list goes apart: NAME.0, NAME.1, …
+    Result<void> add(const std::string &name, Tensor value, bool isList)
+    {
+        if (!isList) {
+            add(name, std::move(value));
+            return {};
+        }
+        HALFTONE_TRY(const auto parts, ops::tensorsOf({value.dtype(), value.shape(), value.bytes()}));
+        for (std::size_t k = 0; k < parts.size(); ++k)
+            add(name + '.' + std::to_string(k),
+                Tensor::owning(parts[k].type, parts[k].shape,
+                               std::vector<std::byte>(parts[k].bytes.begin(), parts[k].bytes.end())));
+        return {};
+    }
+
     void add(const std::string &name, Tensor value)
     {
         const auto [at, isNew] = m_places.try_emplace(name, m_parts.size());
@@ -83,7 +107,7 @@ Result<Batches> batchesOf(const ExampleSource &source, const RunSettings &settin
 struct BatchOutcome
 {
     std::vector<Tensor> heads;
-    std::vector<std::pair<std::string, Tensor>> values; ///< of all nodes, if wanted
+    std::vector<TappedValue> values; ///< of all nodes, if wanted
     std::map<std::string, std::size_t> kernels;
     double seconds = 0;
 };
@@ -155,7 +179,9 @@ private:
             ++outcome.kernels[std::string(value.kernel)];
         for (std::size_t k = 0;
              m_settings.allNodes && k < std::min(m_shown[value.node], value.outputs.size()); ++k)
-            outcome.values.emplace_back(m_names[value.node][k], value.outputs[k]);
+            outcome.values.push_back(
+                {m_names[value.node][k], value.outputs[k],
+                 infer::isList(m_graph, {value.node, static_cast<std::uint32_t>(k), 0})});
         return {};
     }
 
@@ -170,9 +196,10 @@ private:
             const BatchOutcome batch = std::move(m_outcomes[k]);
             whole.seconds += batch.seconds / static_cast<double>(workers);
             for (std::size_t i = 0; i < batch.heads.size() && !m_settings.allNodes; ++i)
-                outputs.add(names[i], batch.heads[i]);
-            for (const auto &[name, value] : batch.values)
-                outputs.add(name, value);
+                HALFTONE_CHECK(
+                    outputs.add(names[i], batch.heads[i], infer::isList(m_graph, m_graph.heads()[i])));
+            for (const TappedValue &value : batch.values)
+                HALFTONE_CHECK(outputs.add(value.name, value.tensor, value.isList));
             if (!batch.heads.empty()) {
                 HALFTONE_CHECK(count.add(batch.heads[0], m_batches.first(k)));
                 HALFTONE_CHECK(task.add(batch.heads[0], nullptr, m_batches.first(k)));

@@ -1,6 +1,7 @@
 #include "core/ops/close_shapes.h"
 
 #include "core/ops/box_selection.h"
+#include "core/ops/tensor_list.h"
 #include "core/tensor/elements.h"
 
 #include <algorithm>
@@ -31,16 +32,31 @@ void setExtent(Shape &shape, std::int64_t axis, std::int64_t extent)
         shape[static_cast<std::size_t>(at)] = extent;
 }
 
+/// Of what does not go together it is empty; the kernel tells why.
+Shape shapeOf(const TensorList &op, std::span<const Tensor> inputs)
+{
+    std::vector<TypedBytes> given;
+    for (const Tensor &input : inputs)
+        given.push_back({input.dtype(), input.shape(), input.bytes()});
+    const auto result = ListResult::of(op, given);
+    return result.ok() ? result.value().shape(given.empty() ? op.type : given[0].type) : Shape{0};
+}
+
 } // namespace
 
 bool hasShapeOfValues(const Operator &op)
 {
-    return op.is<BooleanMask>() || op.is<Compress>() || op.is<NonZero>() || op.is<BoxSelection>();
+    return op.is<BooleanMask>() || op.is<Compress>() || op.is<NonZero>() || op.is<BoxSelection>()
+        || op.is<TensorList>();
 }
 
 void closeShapes(const Operator &op, std::span<const Tensor> inputs, std::span<Shape> outputs)
 {
-    if (outputs.empty() || inputs.empty())
+    if (outputs.empty())
+        return;
+    if (const auto *list = op.getIf<TensorList>())
+        outputs[0] = shapeOf(*list, inputs);
+    if (inputs.empty())
         return;
     if (op.is<NonZero>())
         setExtent(outputs[0], 1, nonZeros(inputs[0]));

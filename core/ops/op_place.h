@@ -72,6 +72,30 @@ struct Compress
     bool operator==(const Compress &) const = default;
 };
 
+/// Lists of tensors of one type (core/ops/tensor_list.h): what they give is known when it runs. A place is counted from the end where it is
+/// negative, and is the end of the list where the input is left out.
+struct TensorList
+{
+    enum class Kind : std::uint8_t {
+        Construct, ///< inputs: tensors
+        Empty,
+        At, ///< list, place; a tensor
+        Insert, ///< list, tensor[, place]
+        Erase, ///< list[, place]
+        Length, ///< list; int64 of rank 0
+        Split, ///< tensor[, length of a part, or lengths of all]: slices along an axis
+        Join ///< list; its tensors behind each other along an axis
+    } kind
+        = Kind::Construct;
+    std::int64_t axis = 0; ///< Split, Join
+    bool keepsAxis = true; ///< Split into slices of 1
+    bool newAxis = false; ///< Join
+    DType type = DType::F32; ///< of an empty list
+
+    bool givesList() const { return kind != Kind::At && kind != Kind::Length && kind != Kind::Join; }
+    bool operator==(const TensorList &) const = default;
+};
+
 /// Places of elements that are not 0: (rank, how many), in the order in which they lie.
 struct NonZero
 {

@@ -59,7 +59,7 @@ using Operators = TypeList<
     CtcLoss, SvmOutput, SparsityPenalty,
     Random, RandomSample, Multinomial, Density, Shuffle,
     Curve, IsInfinite, ClipBetween, Join, RowNorm, BatchNormTraining, MeanVarianceNorm, LpNorm, InsertAxes, StridedSlice, Expand,
-    GatherElements, GatherTuples, ScatterElements, ScatterTuples, CacheUpdate, Compress, NonZero, OneHotValues, Triangle, EyeLike,
+    GatherElements, GatherTuples, ScatterElements, ScatterTuples, CacheUpdate, Compress, NonZero, TensorList, OneHotValues, Triangle, EyeLike,
     CenterCropPad, Resample, GridLookup, AffineGrid, RegionAlign, MaxUnpool, ColumnsToImage, BoxSelection, AxisFourier, FrameFourier,
     Recurrence, Attention, RotaryEmbedding, Einsum, CodeLinear, DecodeLinear, CodeDynamically, CodedConv, CodedMatMul,
     Quantize, Requantize, Dequantize, BatchNormRelu,

@@ -160,6 +160,7 @@ Result<void> infer(const ScatterTuples &, ShapeSlots &);
 Result<void> infer(const CacheUpdate &, ShapeSlots &);
 Result<void> infer(const Compress &, ShapeSlots &);
 Result<void> infer(const NonZero &, ShapeSlots &);
+Result<void> infer(const TensorList &, ShapeSlots &);
 Result<void> infer(const OneHotValues &, ShapeSlots &);
 Result<void> infer(const Triangle &, ShapeSlots &);
 Result<void> infer(const EyeLike &, ShapeSlots &);

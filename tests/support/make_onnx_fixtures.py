@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnxruntime
-from onnx import TensorProto as T, helper as h, numpy_helper as nh
+from onnx import TensorProto as T, helper as h, numpy_helper as nh, parser
 
 
 def value(name, shape, kind=T.FLOAT):
@@ -121,6 +121,35 @@ def sequences():
                               [nh.from_array(np.eye(4, dtype=np.float32), "w"), nh.from_array(np.array(2), "two"), nh.from_array(np.array(1), "one")]))
 
 
+def lists():
+    """Parts of x are taken, put in, taken out, counted and joined."""
+    return parser.parse_model("""<ir_version: 9, opset_import: ["" : 17]>
+lists (float[4, 3] x, int64 k) => (float[N, M] y, int64 n, float[A, B] at, float[C, D, E] stacked) {
+  two = Constant<value_int = 2>()
+  parts = SplitToSequence<axis = 0>(x, two)
+  at = SequenceAt(parts, k)
+  more = SequenceInsert(parts, at)
+  zero = Constant<value_int = 0>()
+  fewer = SequenceErase(more, zero)
+  y = ConcatFromSequence<axis = 0>(fewer)
+  n = SequenceLength(more)
+  pair = SequenceConstruct(at, at)
+  stacked = ConcatFromSequence<axis = -1, new_axis = 1>(pair)
+}""")
+
+
+def list_in_loop():
+    """A loop carries a list, to which each step adds."""
+    return parser.parse_model("""<ir_version: 9, opset_import: ["" : 17]>
+list_in_loop (float[3] x, int64 n) => (float[N] y) {
+  empty = SequenceEmpty<dtype = 1>()
+  go = Constant<value = bool {1}>()
+  all = Loop (n, go, empty) <body = step (int64 i, bool c, seq(float[K]) l) => (bool c2, seq(float[J]) l2) {
+    f = Cast<to = 1>(i)  v = Mul(x, f)  l2 = SequenceInsert(l, v)  c2 = Identity(c) }>
+  y = ConcatFromSequence<axis = 0>(all)
+}""")
+
+
 def endless():
     body = h.make_graph([h.make_node("Relu", ["v"], ["w"])], "step", [value("i", [], T.INT64), value("goes", [], T.BOOL), value("v", [2])],
                         [value("goes", [], T.BOOL), value("w", [2])])
@@ -183,6 +212,9 @@ def main():
     (folder / "odd.onnx").write_bytes(odd().SerializeToString(deterministic=True))
     made, feed = transformer()
     record(folder, "transformer", made, {"": feed})
+    listed = np.arange(12, dtype=np.float32).reshape(4, 3)
+    record(folder, "lists", lists(), {"": {"x": listed, "k": np.array(-1)}})
+    record(folder, "list_in_loop", list_in_loop(), {"": {"x": listed[1], "n": np.array(4)}})
     onnx.checker.check_model(endless(), full_check=True)
     (folder / "sequences.onnx").write_bytes(sequences().SerializeToString(deterministic=True))
     (folder / "endless.onnx").write_bytes(endless().SerializeToString(deterministic=True))

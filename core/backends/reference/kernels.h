@@ -174,6 +174,7 @@ Result<void> move(const ops::ScatterTuples &, const RawArrays &);
 Result<void> move(const ops::CacheUpdate &, const RawArrays &);
 Result<void> move(const ops::Compress &, const RawArrays &);
 Result<void> move(const ops::NonZero &, const RawArrays &);
+Result<void> move(const ops::TensorList &, const RawArrays &);
 Result<void> move(const ops::OneHotValues &, const RawArrays &);
 Result<void> move(const ops::Triangle &, const RawArrays &);
 Result<void> move(const ops::EyeLike &, const RawArrays &);

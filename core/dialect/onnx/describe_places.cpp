@@ -119,6 +119,19 @@ Operator nonZero(NodeReader &)
     return ops::NonZero{};
 }
 
+template <ops::TensorList::Kind kKind>
+Operator tensorList(NodeReader &in)
+{
+    ops::TensorList op;
+    op.kind = kKind;
+    op.axis = in.integer("axis");
+    op.keepsAxis = in.integer("keepdims", 1) != 0;
+    op.newAxis = in.boolean("new_axis");
+    if (in.has("dtype"))
+        op.type = in.type("dtype");
+    return op;
+}
+
 Operator oneHot(NodeReader &in)
 {
     return ops::OneHotValues{in.integer("axis", -1), in.optionalIntegerAt(1).value_or(0)};
@@ -157,6 +170,14 @@ std::span<const OperatorRow> placeRows()
         OperatorRow{"TensorScatter", tensorScatter},
         OperatorRow{"Compress", compress},
         OperatorRow{"NonZero", nonZero},
+        OperatorRow{"SequenceConstruct", tensorList<ops::TensorList::Kind::Construct>},
+        OperatorRow{"SequenceEmpty", tensorList<ops::TensorList::Kind::Empty>},
+        OperatorRow{"SequenceAt", tensorList<ops::TensorList::Kind::At>},
+        OperatorRow{"SequenceInsert", tensorList<ops::TensorList::Kind::Insert>},
+        OperatorRow{"SequenceErase", tensorList<ops::TensorList::Kind::Erase>},
+        OperatorRow{"SequenceLength", tensorList<ops::TensorList::Kind::Length>},
+        OperatorRow{"SplitToSequence", tensorList<ops::TensorList::Kind::Split>},
+        OperatorRow{"ConcatFromSequence", tensorList<ops::TensorList::Kind::Join>},
         OperatorRow{"OneHot", oneHot},
     };
     // clang-format on

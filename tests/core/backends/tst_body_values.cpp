@@ -63,6 +63,14 @@ private Q_SLOTS:
                               << "sums";
         QTest::newRow("axes and directions") << "walk"
                                              << "walk";
+        QTest::newRow("constants, true") << "constants"
+                                         << "constants-true";
+        QTest::newRow("constants, false") << "constants"
+                                          << "constants-false";
+        QTest::newRow("lists of tensors") << "lists"
+                                          << "lists";
+        QTest::newRow("a list in a loop") << "list_in_loop"
+                                          << "list_in_loop";
     }
 
     void onnxRuntimeGivesTheSame()
