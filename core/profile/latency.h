@@ -37,7 +37,7 @@ struct Latency
     double castsUs = 0; ///< of all steps that only change a type or a layout
     double sumOfLayersMs = 0;
     std::size_t peakBytes = 0; ///< arena and packed weights
-    std::optional<kernels::Launches> launches; ///< of a device that is launched on
+    std::optional<kernels::Launches> launches{}; ///< of a device that is launched on
 };
 
 /// Was something else at work on this machine? With nothing else to do the median lies close to the fastest run; here it takes
