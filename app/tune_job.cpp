@@ -30,6 +30,11 @@ public:
         return inTurn(progress, [&] { return m_inner.profile(progress); });
     }
     void resume(const tune::Network &network) override { m_inner.resume(network); }
+    bool glances() const override { return m_inner.glances(); }
+    Result<double> glanceAlone(std::size_t group, tune::Label label, const Progress &progress) override
+    {
+        return inTurn(progress, [&] { return m_inner.glanceAlone(group, label, progress); });
+    }
     Result<double> errorAlone(std::size_t group, tune::Label label, const Progress &progress) override
     {
         return inTurn(progress, [&] { return m_inner.errorAlone(group, label, progress); });
@@ -37,6 +42,11 @@ public:
     Result<tune::Measurement> measure(const tune::Labels &labels, const Progress &progress) override
     {
         return inTurn(progress, [&] { return m_inner.measure(labels, progress); });
+    }
+    Result<tune::Measurement> confirm(const tune::Labels &labels, const tune::Measurement &measured,
+                                      const Progress &progress) override
+    {
+        return inTurn(progress, [&] { return m_inner.confirm(labels, measured, progress); });
     }
 
 private:
@@ -127,7 +137,7 @@ void TuneJob::start()
     if (m_shared && m_shared->record.basis == basis)
         shared->record = std::move(m_shared->record);
     else
-        shared->record = tune::Record{basis, {}, {}, {}};
+        shared->record = tune::Record{basis, {}, {}, {}, {}, {}};
     m_shared = shared;
     tune::SearchSettings settings;
     settings.limit = m_state->limit();

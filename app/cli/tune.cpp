@@ -136,10 +136,10 @@ Result<tune::Record> recordFor(const TuneOptions &options, const tune::TuneTask 
     std::error_code none;
     const bool isThere = !file.empty() && std::filesystem::exists(file, none);
     if (!isThere && !options.isPart())
-        return tune::Record{basis, {}, {}, {}};
+        return tune::Record{basis, {}, {}, {}, {}, {}};
     HALFTONE_TRY(const jobs::StatisticsOrigin origin, originOf(task));
     if (!isThere)
-        return tune::Record{basisOf(origin), {}, {}, {}};
+        return tune::Record{basisOf(origin), {}, {}, {}, {}, {}};
     HALFTONE_TRY(const auto mapped, MappedFile::open(file));
     auto record
         = tune::readRecord({reinterpret_cast<const char *>(mapped->bytes().data()), mapped->bytes().size()});

@@ -44,7 +44,7 @@ Result<void> writeSearchShard(tune::RecordingOracle &oracle, jobs::StatisticsOri
                        std::to_string(part.of) + " shards of " + std::to_string(candidates.size())
                            + " candidates",
                        "at most as many shards as candidates");
-    tune::Record record{basisOf(origin), std::move(network), {}, {}};
+    tune::Record record{basisOf(origin), std::move(network), {}, {}, {}, {}};
     for (std::size_t k = part.index; k < candidates.size(); k += part.of) {
         const auto [group, label] = candidates[k];
         progress.tell(static_cast<double>(k) / static_cast<double>(candidates.size()),

@@ -162,6 +162,21 @@ Result<jobs::CompareOutcome> LiveComparison::compare(const Snapshot &snapshot,
                                                      const Progress &progress,
                                                      const jobs::InterimOutcome &interim)
 {
+    return compared(snapshot, options, {}, progress, interim);
+}
+
+Result<jobs::CompareOutcome> LiveComparison::sample(const Snapshot &snapshot,
+                                                    const jobs::CompareOptions &options,
+                                                    const profile::Sample &sample, const Progress &progress)
+{
+    return compared(snapshot, options, sample, progress, {});
+}
+
+Result<jobs::CompareOutcome> LiveComparison::compared(const Snapshot &snapshot,
+                                                      const jobs::CompareOptions &options,
+                                                      const profile::Sample &sample, const Progress &progress,
+                                                      const jobs::InterimOutcome &interim)
+{
     const auto start = std::chrono::steady_clock::now();
     if (!m_kept || m_kept->source != snapshot.source || !isSameData(m_kept->options, options)) {
         m_kept = nullptr;
@@ -189,7 +204,8 @@ Result<jobs::CompareOutcome> LiveComparison::compare(const Snapshot &snapshot,
     std::optional<profile::KeptCompare::Answer> answer;
     // What is kept of nodes is known by the types that a file says.
     if (m_kept->outputs && models.float16As == tensor::DType::F16) {
-        HALFTONE_TRY(answer, m_kept->outputs->compare(models, options.settings.memoryLimit, progress));
+        HALFTONE_TRY(answer,
+                     m_kept->outputs->compare(models, options.settings.memoryLimit, sample, progress));
     }
     if (m_kept->compare && models.float16As == tensor::DType::F16) {
         HALFTONE_TRY(answer, m_kept->compare->compare(models, options.settings, progress, tell));

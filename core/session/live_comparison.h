@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/jobs/compare.h"
+#include "core/profile/kept_outputs.h"
 #include "core/session/snapshot.h"
 
 #include <memory>
@@ -27,10 +28,20 @@ public:
                                          const Progress &progress = {},
                                          const jobs::InterimOutcome &interim = {});
 
+    /// What outputs lose, over as many examples as `sample` wants (profile::KeptOutputs), or over all of them where not outputs alone
+    /// are asked for. CompareOutcome::examples says over how many.
+    /// fails: as compare()
+    Result<jobs::CompareOutcome> sample(const Snapshot &snapshot, const jobs::CompareOptions &options,
+                                        const profile::Sample &sample, const Progress &progress = {});
+
     /// Nodes that the last comparison computed; 0 for a whole one, which is not counted.
     std::size_t computedNodes() const;
 
 private:
+    Result<jobs::CompareOutcome> compared(const Snapshot &snapshot, const jobs::CompareOptions &options,
+                                          const profile::Sample &sample, const Progress &progress,
+                                          const jobs::InterimOutcome &interim);
+
     struct Kept;
     std::unique_ptr<Kept> m_kept;
 };

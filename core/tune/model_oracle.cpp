@@ -15,8 +15,11 @@ namespace halftone::tune {
 namespace {
 
 constexpr double kTimedSeconds = 0.1; // of each network's steps
-constexpr double kVersusSeconds = 0.25; // of each network in turns with float32
+constexpr double kFirstSeconds = 0.1; // of each network in turns with float32, to see where it lies
+constexpr double kVersusSeconds = 0.35; // the same, where it is offered
 constexpr std::size_t kFewestPairs = 9; // of runs, for an interval
+constexpr profile::Sample kGlance{2, std::numeric_limits<double>::infinity()};
+constexpr profile::Sample kSample{8, 0.15}; // 0.6 dB
 constexpr std::size_t kLongest = 2; // times as long, where runs differ much
 constexpr double kNarrow = 0.03; // of a network's time, on either side
 constexpr double kUnfittedNanoseconds = 0.15; // an element, where nothing was converted: 6 bytes at 40 GB/s
@@ -50,6 +53,10 @@ struct ModelOracle::State
     std::uint64_t revision = 0;
     using Known = std::pair<policy::Policy, profile::Versus>;
     std::vector<Known> known; ///< networks that profile() has timed
+    std::shared_ptr<const mixed::ConvertedModel>
+        lowest; ///< everything lowered: what parameters become is taken from there
+    std::shared_ptr<const mixed::ConvertedModel> lowestInt8; ///< the same with int8; null without
+    bool isClean = true; ///< so far: else every example is looked at for what overflows
 
     const graph::Graph &graph() const { return task.source->model.graph; }
 
@@ -60,9 +67,12 @@ struct ModelOracle::State
         snapshot.source = task.source;
         snapshot.shapes = task.shapes;
         session::DeriveRequest request{task.source->model, task.source->modelPath, policy, task.shapes.get()};
+        request.before = lowest.get();
         if (jobs::asksForInt8(policy)) {
             HALFTONE_CHECK(calibrate(progress));
             request.ranges.calibrated = ranges;
+            if (lowestInt8)
+                request.before = lowestInt8.get();
         }
         HALFTONE_TRY(session::Derived derived, session::derive(request, progress));
         snapshot.policy = std::make_shared<const policy::Policy>(std::move(policy));
@@ -108,12 +118,20 @@ struct ModelOracle::State
         return figures;
     }
 
-    /// In turns with float32, again and longer where the machine was not quiet. What profile() has timed is not timed again.
-    Result<profile::Versus> versusOf(const session::Snapshot &snapshot, const Progress &progress)
+    /// In turns with float32. What profile() has timed is not timed again.
+    Result<profile::Versus> firstVersusOf(const session::Snapshot &snapshot, const Progress &progress)
     {
         const auto found = std::ranges::find(known, *snapshot.policy, &Known::first);
-        if (found != known.end() && isNarrow(found->second))
+        if (found != known.end())
             return found->second;
+        HALFTONE_TRY(const profile::Versus versus,
+                     meter.versus(snapshot, optionsFor(kFirstSeconds, kFewestPairs, 30), progress));
+        return forAnotherMedian(versus);
+    }
+
+    /// In turns with float32, again and longer where the machine was not quiet.
+    Result<profile::Versus> versusOf(const session::Snapshot &snapshot, const Progress &progress)
+    {
         for (std::size_t longer = 1;; longer *= 2) {
             HALFTONE_TRY(profile::Versus versus,
                          meter.versus(snapshot,
@@ -145,7 +163,8 @@ struct ModelOracle::State
                      comparison.compare(snapshot, task.compare, progress));
         Measurement measured;
         measured.sqnrDb = sqnrOf(outcome.comparison);
-        measured.isClean = isClean(outcome.comparison);
+        measured.isClean = tune::isClean(outcome.comparison);
+        isClean = isClean && measured.isClean;
         if (outcome.reference && outcome.other) {
             measured.top1 = outcome.other->top1;
             measured.top1Reference = outcome.reference->top1;
@@ -155,6 +174,28 @@ struct ModelOracle::State
         measured.milliseconds = wideMs;
         measured.ci95 = {wideMs, wideMs};
         return measured;
+    }
+
+    /// Infinite where it overflows.
+    Result<double> errorAlone(const ModelOracle &oracle, std::size_t group, Label label,
+                              const profile::Sample &sample, const Progress &progress)
+    {
+        Labels labels;
+        for (const Group &one : groups)
+            labels.push_back(one.costs.widest());
+        labels[group] = label;
+        HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(oracle.policyFor(labels), progress));
+        HALFTONE_TRY(const jobs::CompareOutcome outcome,
+                     comparison.sample(snapshot, task.compare, sample, progress));
+        return tune::isClean(outcome.comparison) ? errorOf(sqnrOf(outcome.comparison))
+                                                 : std::numeric_limits<double>::infinity();
+    }
+
+    void take(const profile::Versus &versus, Measurement &measured) const
+    {
+        measured.ratio = versus.ratio;
+        measured.milliseconds = measured.ratio * wideMs;
+        measured.ci95 = {versus.ci95[0] * wideMs, versus.ci95[1] * wideMs};
     }
 
     /// Every node that a list lowers in int8, where it has a form.
@@ -243,6 +284,7 @@ Result<Network> ModelOracle::profile(const Progress &progress)
     State &state = *m_state;
     progress.tell(0, "timing each layer in each type");
     HALFTONE_TRY(const session::Snapshot narrow, state.snapshotOf(*state.task.policy, progress));
+    state.lowest = narrow.converted;
     HALFTONE_TRY(session::LatencyFigures narrowTimes, state.timed(narrow, progress));
     if (!narrowTimes.native)
         return unsupported(Field::Target,
@@ -259,6 +301,7 @@ Result<Network> ModelOracle::profile(const Progress &progress)
     if (state.task.hasInt8) {
         HALFTONE_TRY(const session::Snapshot int8,
                      state.snapshotOf(state.inInt8(*narrow.converted), progress));
+        state.lowestInt8 = int8.converted;
         HALFTONE_TRY(const session::LatencyFigures int8Times, state.timed(int8, progress));
         const LabelledRun int8Run{int8.converted.get(), &int8Times.mixed};
         network = networkOf(model, shapes, narrowTimes.fp32, narrowRun, &int8Run);
@@ -289,18 +332,14 @@ policy::Policy ModelOracle::policyFor(const Labels &labels) const
     return tune::policyFor(*m_state->task.policy, m_state->graph(), m_state->groups, labels);
 }
 
+Result<double> ModelOracle::glanceAlone(std::size_t group, Label label, const Progress &progress)
+{
+    return m_state->errorAlone(*this, group, label, kGlance, progress);
+}
+
 Result<double> ModelOracle::errorAlone(std::size_t group, Label label, const Progress &progress)
 {
-    Labels labels;
-    for (const Group &one : m_state->groups)
-        labels.push_back(one.costs.widest());
-    labels[group] = label;
-    HALFTONE_TRY(const session::Snapshot snapshot, m_state->snapshotOf(policyFor(labels), progress));
-    HALFTONE_TRY(const jobs::CompareOutcome outcome,
-                 m_state->comparison.compare(snapshot, m_state->task.compare, progress));
-    if (!isClean(outcome.comparison))
-        return std::numeric_limits<double>::infinity();
-    return errorOf(sqnrOf(outcome.comparison));
+    return m_state->errorAlone(*this, group, label, m_state->isClean ? kSample : profile::Sample{}, progress);
 }
 
 Result<Measurement> ModelOracle::compare(const Labels &labels, const Progress &progress)
@@ -315,12 +354,22 @@ Result<Measurement> ModelOracle::measure(const Labels &labels, const Progress &p
     HALFTONE_TRY(Measurement measured, m_state->errorsOf(snapshot, progress));
     // Float32 is the measure of all times: against itself there is only noise to be found.
     if (std::ranges::any_of(labels, [](Label label) { return label != Label::Float32; })) {
-        HALFTONE_TRY(const profile::Versus versus, m_state->versusOf(snapshot, progress));
-        measured.ratio = versus.ratio;
-        measured.milliseconds = measured.ratio * m_state->wideMs;
-        measured.ci95 = {versus.ci95[0] * m_state->wideMs, versus.ci95[1] * m_state->wideMs};
+        HALFTONE_TRY(const profile::Versus versus, m_state->firstVersusOf(snapshot, progress));
+        m_state->take(versus, measured);
     }
     return measured;
+}
+
+Result<Measurement> ModelOracle::confirm(const Labels &labels, const Measurement &measured,
+                                         const Progress &progress)
+{
+    HALFTONE_TRY(const session::Snapshot snapshot, m_state->snapshotOf(policyFor(labels), progress));
+    HALFTONE_TRY(profile::Versus versus, m_state->versusOf(snapshot, progress));
+    // What was seen before may be seen again.
+    versus.ci95 = {std::min(versus.ci95[0], measured.ratio), std::max(versus.ci95[1], measured.ratio)};
+    Measurement confirmed = measured;
+    m_state->take(versus, confirmed);
+    return confirmed;
 }
 
 } // namespace halftone::tune

@@ -35,8 +35,12 @@ public:
     /// fails: besides what running refuses, Unsupported where the machine emulates the policy's target: nothing can be timed
     Result<Network> profile(const Progress &progress) override;
     void resume(const Network &network) override;
+    bool glances() const override { return true; }
+    Result<double> glanceAlone(std::size_t group, Label label, const Progress &progress) override;
     Result<double> errorAlone(std::size_t group, Label label, const Progress &progress) override;
     Result<Measurement> measure(const Labels &labels, const Progress &progress) override;
+    Result<Measurement> confirm(const Labels &labels, const Measurement &measured,
+                                const Progress &progress) override;
     /// The same, but for times: they are float32's.
     Result<Measurement> compare(const Labels &labels, const Progress &progress);
 

@@ -30,8 +30,22 @@ public:
     virtual void resume(const Network &network) = 0;
     /// Σd² / Σr² at the outputs with `label` in this group alone; infinite where it overflows. fails: as profile()
     virtual Result<double> errorAlone(std::size_t group, Label label, const Progress &progress) = 0;
+    /// The same by a few examples, so that a search soon has points to show: where glances().
+    virtual bool glances() const { return false; }
+    virtual Result<double> glanceAlone(std::size_t group, Label label, const Progress &progress)
+    {
+        return errorAlone(group, label, progress);
+    }
     /// Needs: labels that the groups may have. fails: as profile()
     virtual Result<Measurement> measure(const Labels &labels, const Progress &progress) = 0;
+    /// What measure() gave, with times that were taken longer and at another moment: a network that is offered is timed twice.
+    virtual Result<Measurement> confirm(const Labels &labels, const Measurement &measured,
+                                        const Progress &progress)
+    {
+        static_cast<void>(labels);
+        HALFTONE_CHECK(progress.checkStop());
+        return measured;
+    }
 };
 
 } // namespace halftone::tune

@@ -45,6 +45,28 @@ Json measurementJson(const Measurement &measured)
             {"ratio", measured.ratio}};
 }
 
+Json measurementsJson(const std::map<Labels, Measurement> &measurements)
+{
+    Json rows = Json::array();
+    for (const auto &[labels, measured] : measurements) {
+        rows.push_back(measurementJson(measured));
+        rows.back()["labels"] = textOf(labels);
+    }
+    return rows;
+}
+
+using Errors = std::map<std::pair<std::size_t, Label>, double>;
+
+Json errorsJson(const Errors &errors)
+{
+    Json rows = Json::array();
+    for (const auto &[key, error] : errors)
+        rows.push_back({{"group", key.first},
+                        {"label", std::string(1, kLetters[static_cast<std::size_t>(key.second)])},
+                        {"error", finite(error)}});
+    return rows;
+}
+
 /// Looks things up in a record and remembers the first that is not as it should be.
 class Reader
 {
@@ -200,6 +222,37 @@ Measurement readMeasurement(Reader &reader, const Json &json)
     return measured;
 }
 
+Errors readErrors(Reader &reader, const Json &json, const char *key, std::size_t groups)
+{
+    Errors errors;
+    for (const Json &row : reader.list(json, key)) {
+        const std::string letter = reader.text(row, "label");
+        const auto label = labelOf(letter.empty() ? ' ' : letter[0]);
+        const double group = reader.number(row, "group");
+        if (!label || !(group >= 0 && group < static_cast<double>(groups)))
+            reader.fail(key, row.dump(-1, ' ', false, Json::error_handler_t::replace), "a group and a label");
+        else
+            errors[{static_cast<std::size_t>(group), *label}]
+                = reader.number(row, "error", std::numeric_limits<double>::infinity());
+    }
+    return errors;
+}
+
+std::map<Labels, Measurement> readMeasurements(Reader &reader, const Json &json, const char *key,
+                                               std::size_t groups)
+{
+    std::map<Labels, Measurement> measurements;
+    for (const Json &row : reader.list(json, key)) {
+        const std::string letters = reader.text(row, "labels");
+        const auto labels = labelsOf(letters, groups);
+        if (!labels)
+            reader.fail(std::string(key) + ".labels", letters, "a letter of \"ft8\" for each group");
+        else
+            measurements[*labels] = readMeasurement(reader, row);
+    }
+    return measurements;
+}
+
 } // namespace
 
 std::string textOf(const Labels &labels)
@@ -227,17 +280,10 @@ std::string writeRecord(const Record &record)
         json["network"] = {
             {"wide_ms", record.network->wideMs}, {"groups", std::move(groups)}, {"links", std::move(links)}};
     }
-    json["alone"] = Json::array();
-    for (const auto &[key, error] : record.alone)
-        json["alone"].push_back({{"group", key.first},
-                                 {"label", std::string(1, kLetters[static_cast<std::size_t>(key.second)])},
-                                 {"error", finite(error)}});
-    json["measured"] = Json::array();
-    for (const auto &[labels, measured] : record.measured) {
-        Json row = measurementJson(measured);
-        row["labels"] = textOf(labels);
-        json["measured"].push_back(std::move(row));
-    }
+    json["alone"] = errorsJson(record.alone);
+    json["glanced"] = errorsJson(record.glanced);
+    json["measured"] = measurementsJson(record.measured);
+    json["confirmed"] = measurementsJson(record.confirmed);
     return json.dump(1, '\t', false, Json::error_handler_t::replace) + '\n';
 }
 
@@ -254,25 +300,12 @@ Result<Record> readRecord(std::string_view text)
     if (!reader.error() && json.contains("network"))
         record.network = readNetwork(reader, json.at("network"));
     const std::size_t groups = record.network ? record.network->groups.size() : 0;
-    for (const Json &row : reader.list(json, "alone")) {
-        const std::string letter = reader.text(row, "label");
-        const auto label = labelOf(letter.empty() ? ' ' : letter[0]);
-        const double group = reader.number(row, "group");
-        if (!label || !(group >= 0 && group < static_cast<double>(groups)))
-            reader.fail("alone", row.dump(-1, ' ', false, Json::error_handler_t::replace),
-                        "a group and a label");
-        else
-            record.alone[{static_cast<std::size_t>(group), *label}]
-                = reader.number(row, "error", std::numeric_limits<double>::infinity());
-    }
-    for (const Json &row : reader.list(json, "measured")) {
-        const std::string letters = reader.text(row, "labels");
-        const auto labels = labelsOf(letters, groups);
-        if (!labels)
-            reader.fail("measured.labels", letters, "a letter of \"ft8\" for each group");
-        else
-            record.measured[*labels] = readMeasurement(reader, row);
-    }
+    record.alone = readErrors(reader, json, "alone", groups);
+    if (json.contains("glanced")) // not in those of before
+        record.glanced = readErrors(reader, json, "glanced", groups);
+    record.measured = readMeasurements(reader, json, "measured", groups);
+    if (json.contains("confirmed")) // not in those of before
+        record.confirmed = readMeasurements(reader, json, "confirmed", groups);
     if (reader.error())
         return *reader.error();
     return record;
@@ -301,6 +334,16 @@ Result<Network> RecordingOracle::profile(const Progress &progress)
     return *m_record.network;
 }
 
+Result<double> RecordingOracle::glanceAlone(std::size_t group, Label label, const Progress &progress)
+{
+    if (const auto known = m_record.glanced.find({group, label}); known != m_record.glanced.end())
+        return known->second;
+    HALFTONE_TRY(const double error, m_inner.glanceAlone(group, label, progress));
+    m_record.glanced[{group, label}] = error;
+    HALFTONE_CHECK(keep());
+    return error;
+}
+
 Result<double> RecordingOracle::errorAlone(std::size_t group, Label label, const Progress &progress)
 {
     if (const auto known = m_record.alone.find({group, label}); known != m_record.alone.end())
@@ -319,6 +362,17 @@ Result<Measurement> RecordingOracle::measure(const Labels &labels, const Progres
     m_record.measured[labels] = measured;
     HALFTONE_CHECK(keep());
     return measured;
+}
+
+Result<Measurement> RecordingOracle::confirm(const Labels &labels, const Measurement &measured,
+                                             const Progress &progress)
+{
+    if (const auto known = m_record.confirmed.find(labels); known != m_record.confirmed.end())
+        return known->second;
+    HALFTONE_TRY(const Measurement confirmed, m_inner.confirm(labels, measured, progress));
+    m_record.confirmed[labels] = confirmed;
+    HALFTONE_CHECK(keep());
+    return confirmed;
 }
 
 } // namespace halftone::tune

@@ -16,9 +16,11 @@ struct Record
     std::optional<Network> network;
     std::map<std::pair<std::size_t, Label>, double> alone; ///< errors by group and label
     std::map<Labels, Measurement> measured;
+    std::map<Labels, Measurement> confirmed; ///< the same, timed once more
+    std::map<std::pair<std::size_t, Label>, double> glanced; ///< as `alone`, by a few examples
 };
 
-/// As JSON: {version, basis, network{wide_ms, groups, links}, alone, measured}.
+/// As JSON: {version, basis, network{wide_ms, groups, links}, alone, glanced, measured, confirmed}.
 std::string writeRecord(const Record &record);
 /// fails: BadInput for what is no record, with the JSON path, and for one of another version
 Result<Record> readRecord(std::string_view json);
@@ -36,8 +38,12 @@ public:
 
     Result<Network> profile(const Progress &progress) override;
     void resume(const Network &network) override { m_inner.resume(network); }
+    bool glances() const override { return m_inner.glances(); }
+    Result<double> glanceAlone(std::size_t group, Label label, const Progress &progress) override;
     Result<double> errorAlone(std::size_t group, Label label, const Progress &progress) override;
     Result<Measurement> measure(const Labels &labels, const Progress &progress) override;
+    Result<Measurement> confirm(const Labels &labels, const Measurement &measured,
+                                const Progress &progress) override;
 
     const Record &record() const { return m_record; }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -15,6 +16,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kNearLimit = 2; // points of the hull that are measured, where a limit says which
+constexpr std::size_t kGlanced = 2; // points that are measured before errors are known well
+constexpr double kMostDb = 150; // errors below this are none
+constexpr double kLeastGain = 0.003; // of what is dominated, for a corner to be worth its time
 
 class Search
 {
@@ -64,8 +68,8 @@ private:
 
     Result<StoppedBy> searchOn()
     {
-        for (const auto step :
-             {&Search::measureErrors, &Search::measureHull, &Search::closeIn, &Search::repair}) {
+        for (const auto step : {&Search::glance, &Search::measureErrors, &Search::measureHull,
+                                &Search::closeIn, &Search::repair, &Search::confirm}) {
             const auto done = (this->*step)();
             if (!done.ok() && done.error().code != Errc::Cancelled)
                 return done.error();
@@ -75,25 +79,45 @@ private:
         return StoppedBy::Done;
     }
 
-    /// Each group alone, the last one first: what lies before it is as it was.
-    Result<void> measureErrors()
+    /// Errors by a few examples, and the points that these show to be worth most: soon most of the front is there.
+    Result<void> glance()
     {
-        std::size_t done = 0;
+        if (!m_oracle.glances() || m_settings.limit)
+            return {};
+        HALFTONE_CHECK(takeErrors({0.15, 0.1}, &Oracle::glanceAlone));
+        const std::vector<Labels> hull = m_front.surrogate().hull();
+        for (const Labels &labels : hull)
+            predict(labels, Origin::Hull);
+        tell();
+        HALFTONE_CHECK(measureMostGained(hull, std::min(kGlanced, m_settings.points)));
+        std::erase_if(m_front.points, [](const Point &point) { return !point.measured; });
+        return {};
+    }
+
+    Result<void> measureErrors() { return takeErrors({0.25, 0.4}, &Oracle::errorAlone); }
+
+    struct Part
+    {
+        double from = 0;
+        double share = 1;
+    };
+    using Ask = Result<double> (Oracle::*)(std::size_t, Label, const Progress &);
+
+    /// Each group alone, the last one first: what lies before it is as it was.
+    Result<void> takeErrors(Part part, Ask ask)
+    {
         for (std::size_t k = m_front.groups.size(); k-- > 0;) {
             Group &group = m_front.groups[k];
-            ++done;
+            const auto left = static_cast<double>(k) / static_cast<double>(m_front.groups.size());
             for (const Label label : {Label::Target, Label::Int8}) {
                 if (!group.isTunable || !group.costs.allows(label))
                     continue;
                 HALFTONE_CHECK(checkTime());
-                const double share
-                    = 0.15 + 0.5 * static_cast<double>(done) / static_cast<double>(m_front.groups.size());
-                m_progress.tell(share, "error of " + group.name + " alone");
+                m_progress.tell(part.from + part.share * (1 - left), "error of " + group.name + " alone");
                 const Clock::time_point begin = Clock::now();
-                HALFTONE_TRY(const double error,
-                             m_oracle.errorAlone(k, label, Progress{m_progress.stop, {}}));
+                HALFTONE_TRY(const double error, (m_oracle.*ask)(k, label, Progress{m_progress.stop, {}}));
                 m_front.errorsSeconds += std::chrono::duration<double>(Clock::now() - begin).count();
-                ++m_front.passes;
+                m_front.passes += ask == &Oracle::errorAlone ? 1 : 0; // a glance is next to nothing
                 takeError(group, label, error);
             }
             group.isErrorKnown = true;
@@ -124,37 +148,78 @@ private:
         for (const Labels &labels : hull)
             predict(labels, Origin::Hull);
         tell();
-        for (const std::size_t k : spread(hull))
-            HALFTONE_CHECK(evaluate(hull[k], Origin::Hull));
+        if (m_settings.limit && m_settings.limit->metric == Limit::Metric::Sqnr)
+            return measureNearLimit(hull);
+        return measureMostGained(hull, m_settings.points);
+    }
+
+    /// Until so many of the hull's points are measured: those that gain most come first.
+    Result<void> measureMostGained(const std::vector<Labels> &hull, std::size_t most)
+    {
+        const auto count = [this] {
+            return static_cast<std::size_t>(std::ranges::count_if(m_front.points, [](const Point &point) {
+                return point.measured && point.origin == Origin::Hull;
+            }));
+        };
+        while (count() < most) {
+            const Labels *next = mostGained(hull);
+            if (next == nullptr)
+                break;
+            HALFTONE_CHECK(evaluate(*next, Origin::Hull));
+        }
         return {};
     }
 
-    /// Those whose errors lie evenly between the ends', in decades, the fastest first; with a limit the few that are nearest to it.
-    std::vector<std::size_t> spread(const std::vector<Labels> &hull) const
+    Result<void> measureNearLimit(const std::vector<Labels> &hull)
     {
         const Surrogate sums = m_front.surrogate();
         std::vector<double> decibels;
         decibels.reserve(hull.size());
         for (const Labels &labels : hull)
-            decibels.push_back(std::min(decibelsOf(sums.error(labels)), 200.0));
-        if (m_settings.limit && m_settings.limit->metric == Limit::Metric::Sqnr)
-            return nearest(decibels, m_settings.limit->value - decibelsOf(m_front.kappa));
-        std::vector<std::size_t> chosen;
-        const std::size_t count = std::min(m_settings.points, hull.size());
-        for (std::size_t k = 0; k < count; ++k) {
-            // The widest end is float32 and known.
-            const double lowest = decibels.back();
-            const double highest = decibels.size() > 1 ? decibels[1] : decibels.front();
-            const double at = count == 1
-                ? lowest
-                : lowest + (highest - lowest) * static_cast<double>(k) / static_cast<double>(count - 1);
-            const auto nearest = static_cast<std::size_t>(
-                std::ranges::min_element(decibels, {}, [at](double d) { return std::abs(d - at); })
-                - decibels.begin());
-            if (std::ranges::find(chosen, nearest) == chosen.end())
-                chosen.push_back(nearest);
+            decibels.push_back(std::min(decibelsOf(sums.error(labels)), kMostDb));
+        for (const std::size_t k : nearest(decibels, m_settings.limit->value - decibelsOf(m_front.kappa)))
+            HALFTONE_CHECK(evaluate(hull[k], Origin::Hull));
+        return {};
+    }
+
+    /// The corner that adds most to what measured points dominate, as far as can be predicted; null where none adds enough.
+    const Labels *mostGained(const std::vector<Labels> &hull) const
+    {
+        std::vector<Prediction> known;
+        for (const Point &point : m_front.points)
+            if (point.measured && point.measured->isClean)
+                known.push_back(point.predicted);
+        const double slowest = m_front.predict(m_front.surrogate().widest()).milliseconds;
+        const double before = dominated(known, slowest);
+        const Labels *best = nullptr;
+        double most = kLeastGain * before;
+        for (const Labels &labels : hull) {
+            if (const Point *point = m_front.find(labels); point == nullptr || point->measured)
+                continue;
+            std::vector<Prediction> with = known;
+            with.push_back(m_front.predict(labels));
+            if (const double gained = dominated(std::move(with), slowest) - before; gained > most) {
+                most = gained;
+                best = &labels;
+            }
         }
-        return chosen;
+        return best;
+    }
+
+    /// The area of milliseconds below `slowest` and decibels that is no better than one of the points.
+    static double dominated(std::vector<Prediction> points, double slowest)
+    {
+        std::ranges::sort(points, {}, &Prediction::milliseconds);
+        double area = 0;
+        double reached = 0;
+        for (const Prediction &point : points) {
+            const double decibels = std::min(point.sqnrDb, kMostDb);
+            if (decibels <= reached || point.milliseconds >= slowest)
+                continue;
+            area += (slowest - point.milliseconds) * (decibels - reached);
+            reached = decibels;
+        }
+        return area;
     }
 
     /// Indices of the values next to `to`, the nearest first.
@@ -222,6 +287,28 @@ private:
             HALFTONE_CHECK(evaluate(*labels, Origin::Repair));
         }
         return {};
+    }
+
+    /// What is offered is timed once more, which may show it to be beaten by others.
+    Result<void> confirm()
+    {
+        const auto isOpen = [this](std::size_t k) {
+            const Point &point = m_front.points[k];
+            return point.origin != Origin::Float32 && !m_confirmed.contains(point.labels);
+        };
+        while (true) {
+            const std::vector<std::size_t> offered = m_front.best();
+            const auto found = std::ranges::find_if(offered, isOpen);
+            if (found == offered.end())
+                return {};
+            HALFTONE_CHECK(checkTime());
+            Point &point = m_front.points[*found];
+            m_progress.tell(0.95, "timing once more what is offered");
+            HALFTONE_TRY(point.measured,
+                         m_oracle.confirm(point.labels, *point.measured, Progress{m_progress.stop, {}}));
+            m_confirmed.insert(point.labels);
+            tell();
+        }
     }
 
     std::vector<Trial> trials() const
@@ -328,6 +415,7 @@ private:
     const Progress &m_progress;
     const Told &m_told;
     Front m_front;
+    std::set<Labels> m_confirmed; ///< timed twice
     Clock::time_point m_start = Clock::now();
 };
 

@@ -27,7 +27,8 @@ struct SearchSettings
 {
     std::optional<Limit> limit; ///< nothing: the whole front
     std::optional<std::chrono::duration<double>> time; ///< after which no further measurement begins
-    std::size_t points = 8; ///< of the hull that are measured, spread evenly over the decades of error
+    std::size_t points
+        = 8; ///< of the hull that are measured, at most: those that add most to what is dominated
     std::size_t trials = 10; ///< of repair; those that miss the limit teach what the sums are wrong about
 };
 

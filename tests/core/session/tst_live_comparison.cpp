@@ -259,6 +259,7 @@ private Q_SLOTS:
             kinds[k].options.threads = k == 0 ? 1 : 3;
         }
         kinds[2].options.settings.memoryLimit = 40'000; // some examples only
+        std::size_t fewest = kExamples; // of a sample
         std::mt19937 random(5);
         for (int edit = 0; edit < 20; ++edit) {
             editAtRandom(*document, random);
@@ -276,7 +277,20 @@ private Q_SLOTS:
                 got.comparison.threshold = 0;
                 QVERIFY2(textOf(got) == textOf(want), qPrintable(QString::number(edit)));
             }
+            // Some examples tell the same whatever the threads and the memory.
+            const profile::Sample some{4, 0.4};
+            const std::string first = textOf(take(kinds[0].live.sample(*snapshot, kinds[0].options, some)));
+            for (Kind &kind : kinds) {
+                const jobs::CompareOutcome sample = take(kind.live.sample(*snapshot, kind.options, some));
+                QCOMPARE(textOf(sample), first);
+                fewest = std::min(fewest, sample.examples);
+                jobs::CompareOutcome all = take(kind.live.sample(*snapshot, kind.options, {4, 0}));
+                all.comparison.threshold = 0;
+                QCOMPARE(textOf(all), textOf(want));
+            }
         }
+        QVERIFY2(fewest >= 4 && fewest < static_cast<std::size_t>(kExamples),
+                 qPrintable(QString::number(fewest)));
     }
 
     void anEditNearTheEndComputesOnlyWhatLiesBehind()

@@ -1,3 +1,4 @@
+#include "core/tune/recording.h"
 #include "core/tune/search.h"
 
 #include <QTest>
@@ -10,6 +11,7 @@
 #include <numeric>
 #include <random>
 #include <stop_token>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -207,6 +209,52 @@ private:
     double m_wide = 0; ///< microseconds
 };
 
+/// Knows errors by a few examples only roughly, and is a little slower whenever something is timed again.
+class RoughNetwork final : public tune::Oracle
+{
+public:
+    explicit RoughNetwork(unsigned seed)
+        : m_inner(seed)
+    {
+    }
+
+    Result<tune::Network> profile(const Progress &progress) override { return m_inner.profile(progress); }
+    void resume(const tune::Network &network) override { m_inner.resume(network); }
+    bool glances() const override { return true; }
+    Result<double> glanceAlone(std::size_t group, Label label, const Progress &progress) override
+    {
+        HALFTONE_TRY(const double error, m_inner.errorAlone(group, label, progress));
+        asked.push_back("glance");
+        return error * (group % 2 == 0 ? 1.5 : 0.7);
+    }
+    Result<double> errorAlone(std::size_t group, Label label, const Progress &progress) override
+    {
+        asked.push_back("error");
+        return m_inner.errorAlone(group, label, progress);
+    }
+    Result<Measurement> measure(const Labels &labels, const Progress &progress) override
+    {
+        asked.push_back("measure");
+        return m_inner.measure(labels, progress);
+    }
+    Result<Measurement> confirm(const Labels &labels, const Measurement &measured,
+                                const Progress & /*progress*/) override
+    {
+        asked.push_back("confirm");
+        ++confirmed[labels];
+        Measurement again = measured;
+        again.milliseconds *= 1.01;
+        again.ratio *= 1.01;
+        return again;
+    }
+
+    std::vector<std::string> asked; ///< in order
+    std::map<Labels, int> confirmed;
+
+private:
+    RecordedNetwork m_inner;
+};
+
 tune::SearchSettings within(double decibels)
 {
     tune::SearchSettings settings;
@@ -242,6 +290,9 @@ private Q_SLOTS:
     void aFailureIsNoWantOfTime();
     void noLabellingIsMeasuredTwice();
     void theSameAnswersGiveTheSamePoints();
+    void pointsComeBeforeErrorsAreKnownWell();
+    void whatIsOfferedIsTimedTwice();
+    void aRecordedSearchIsReplayed();
     void whoStopsKeepsWhatWasFound();
     void timeThatIsUpEndsIt();
     void pointsAreToldAsTheyAreFound();
@@ -310,6 +361,55 @@ void TestSearch::theSameAnswersGiveTheSamePoints()
         return points;
     };
     QCOMPARE(found(), found());
+}
+
+void TestSearch::pointsComeBeforeErrorsAreKnownWell()
+{
+    RoughNetwork network(5);
+    const Result<Front> front = tune::search(network, {});
+    QVERIFY(front.ok());
+    const auto firstError = std::ranges::find(network.asked, "error");
+    QCOMPARE(std::ranges::count(network.asked, "glance"), std::ptrdiff_t{kGroups});
+    // The ends, and two of the hull.
+    QCOMPARE(std::count(network.asked.begin(), firstError, "measure"), std::ptrdiff_t{4});
+    QCOMPARE(front.value().passes, kGroups + front.value().evaluations);
+    RecordedNetwork exact(5);
+    const Result<Front> without = tune::search(exact, {});
+    for (std::size_t k = 0; k < kGroups; ++k) // what a glance said is forgotten
+        QCOMPARE(front.value().groups[k].costs.error, without.value().groups[k].costs.error);
+}
+
+void TestSearch::whatIsOfferedIsTimedTwice()
+{
+    RoughNetwork network(5);
+    const Result<Front> front = tune::search(network, {});
+    QVERIFY(front.ok());
+    QVERIFY(front.value().best().size() > 2);
+    for (const std::size_t k : front.value().best())
+        QVERIFY(front.value().points[k].origin == Origin::Float32
+                || network.confirmed[front.value().points[k].labels] == 1);
+}
+
+void TestSearch::aRecordedSearchIsReplayed()
+{
+    const auto pointsOf = [](const Front &front) {
+        std::vector<std::pair<Labels, double>> points;
+        for (const tune::Point &point : front.points)
+            points.emplace_back(point.labels, point.measured ? point.measured->milliseconds : -1);
+        return points;
+    };
+    RoughNetwork network(5);
+    tune::RecordingOracle recording(network, {}, {});
+    const Result<Front> front = tune::search(recording, {});
+    QVERIFY(front.ok());
+    const Result<tune::Record> record = tune::readRecord(tune::writeRecord(recording.record()));
+    QVERIFY(record.ok());
+    RoughNetwork other(6); // must not be asked
+    tune::RecordingOracle replayed(other, record.value(), {});
+    const Result<Front> again = tune::search(replayed, {});
+    QVERIFY(again.ok());
+    QVERIFY(other.asked.empty());
+    QCOMPARE(pointsOf(again.value()), pointsOf(front.value()));
 }
 
 void TestSearch::whoStopsKeepsWhatWasFound()
