@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/cli/options.h"
+#include "app/cli/output.h"
 #include "app/cli/parser.h"
 #include "core/jobs/statistics_file.h"
 

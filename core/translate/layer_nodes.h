@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/ops/op_linear.h"
+#include "core/ops/op_spatial.h"
 #include "core/translate/node_writer.h"
 
 /// Layers as nodes, for those who have other values in hand than the inputs of the source's node.
