@@ -174,12 +174,15 @@ private:
         using Kind = ops::Join::Kind;
         if (!m_isFloat)
             return std::nullopt;
+        const bool isSum = op.kind != Kind::Maximum && op.kind != Kind::Minimum;
         std::string text = m_arguments[0];
         for (std::size_t k = 1; k < m_arguments.size(); ++k) {
             const std::string &next = m_arguments[k];
-            text = op.kind == Kind::Maximum ? "join_max::of(" + text + ", " + next + ')'
-                : op.kind == Kind::Minimum  ? "join_min::of(" + text + ", " + next + ')'
-                                            : '(' + text + " + " + next + ')';
+            std::string joined = op.kind == Kind::Maximum ? "join_max::of("
+                : op.kind == Kind::Minimum                ? "join_min::of("
+                                                          : "(";
+            joined.append(text).append(isSum ? " + " : ", ").append(next).append(")");
+            text = std::move(joined);
         }
         if (op.kind == Kind::Mean)
             text += " / " + literal(static_cast<double>(m_arguments.size()), m_number);

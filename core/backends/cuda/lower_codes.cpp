@@ -146,9 +146,13 @@ Result<SignedData> signedData(Emitter &emitter, const Place &from, const ops::Co
         const std::int64_t before = writesBorder ? begin[axis] : 0;
         dims[axis] += before + (writesBorder ? end[axis] : 0);
         const std::string name = "d" + std::to_string(axis);
-        body += "    const long long " + name + " = c" + std::to_string(axis) + " - " + std::to_string(before)
-            + ";\n    isInside = isInside && " + name + " >= 0 && " + name + " < "
-            + std::to_string(from.view.dims[axis]) + ";\n";
+        body.append("    const long long ").append(name).append(" = c").append(std::to_string(axis));
+        body.append(" - ")
+            .append(std::to_string(before))
+            .append(";\n    isInside = isInside && ")
+            .append(name);
+        body.append(" >= 0 && ").append(name).append(" < ").append(std::to_string(from.view.dims[axis]));
+        body += ";\n";
         at += " + " + name + " * " + std::to_string(from.view.strides[axis]);
     }
     body += "    const long long acc = isInside ? num(p0[" + at + "]) - " + std::to_string(shift) + " : "

@@ -158,7 +158,7 @@ private:
                  std::int64_t end) const
     {
         const std::int64_t outputs = paddedOutputs(m_conv);
-        const std::int64_t bytes = m_taps.count * m_taps.words * kWord;
+        const std::int64_t bytes = std::int64_t{m_taps.count} * m_taps.words * kWord;
         const auto *const offsets = reinterpret_cast<const std::int32_t *>(weights + outputs * bytes);
         for (std::int64_t k = 0; k < outputs; k += kGroup) {
             const std::byte *const group = weights + k * bytes;
@@ -229,7 +229,7 @@ private:
         const __m512 high = _mm512_set1_ps(std::min(static_cast<float>(m_conv.high * m_conv.codes), most));
 #pragma GCC unroll 4
         for (int b = 0; b < kVectors; ++b) {
-            const std::int64_t channel = first + 16 * b;
+            const std::int64_t channel = first + std::int64_t{16} * b;
             const __m512 factor = _mm512_loadu_ps(m_factors.data() + channel);
             const __m512 bias = _mm512_loadu_ps(m_bias.data() + channel);
             const __m512i offset = _mm512_loadu_si512(offsets + channel);

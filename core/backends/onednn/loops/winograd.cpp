@@ -291,7 +291,8 @@ HALFTONE_WIDE void multiply(const float *data, std::int64_t rows, std::int64_t c
         wide::sumProducts<wide::Word::F32, kVectors, kPixels>(pixels, taps, weights, done);
         for (std::int64_t p = 0; p < std::min<std::int64_t>(kPixels, rows - first); ++p)
             for (int b = 0; b < kVectors; ++b)
-                _mm512_store_ps(sums + (first + p) * outputs + 16 * b, _mm512_castsi512_ps(done[p][b]));
+                _mm512_store_ps(sums + (first + p) * outputs + std::int64_t{16} * b,
+                                _mm512_castsi512_ps(done[p][b]));
     }
 }
 
