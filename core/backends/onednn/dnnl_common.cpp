@@ -112,6 +112,11 @@ Desc withType(const Desc &desc, Type type)
     return same ? *same : plainDesc(desc.get_dims(), type);
 }
 
+bool multipliesTiles()
+{
+    return dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_amx;
+}
+
 dnnl::primitive_attr userScratchpad()
 {
     dnnl::primitive_attr attributes;

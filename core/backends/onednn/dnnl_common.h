@@ -46,6 +46,9 @@ Format formatOf(const Desc &desc);
 /// The same dimensions and layout with another element type.
 Desc withType(const Desc &desc, Type type);
 
+/// Has the processor units that multiply tiles of bfloat16 and of codes (AMX), faster than any kernel without them?
+bool multipliesTiles();
+
 /// The caller brings a primitive's scratch memory.
 dnnl::primitive_attr userScratchpad();
 

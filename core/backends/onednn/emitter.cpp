@@ -85,8 +85,9 @@ Result<std::unique_ptr<Program>> Emitter::finish(Ports ports)
     return std::move(m_program);
 }
 
-void Emitter::postpone(plan::ValueId value, std::function<Result<void>()> make)
+void Emitter::postpone(plan::ValueId value, const Place &source, std::function<Result<void>()> make)
 {
+    share(source.buffer);
     m_locations[value].postponed = std::move(make);
     m_locations[value].node = m_node;
 }

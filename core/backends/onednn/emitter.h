@@ -74,8 +74,8 @@ public:
     void defer(plan::ValueId value, const Place &place, double factor, std::int32_t zero = 0);
     /// The same for a cast of `source`. false: that was not deferred, or is computed already
     bool deferCast(plan::ValueId value, plan::ValueId source);
-    /// `make` adds the steps that write `value`, once somebody reads it.
-    void postpone(plan::ValueId value, std::function<Result<void>()> make);
+    /// `make` adds the steps that write `value` from what lies in `source`, once somebody reads it. Until then nobody may overwrite that.
+    void postpone(plan::ValueId value, const Place &source, std::function<Result<void>()> make);
     bool isPostponed(plan::ValueId value) const { return m_locations[value].postponed != nullptr; }
     /// `value` takes the place of a value that nobody reads any more: see mayOverwrite().
     void replace(plan::ValueId value, Place place);

@@ -148,15 +148,13 @@ Place resultOf(Emitter &emitter, plan::ValueId value, const std::optional<Joint>
 Result<bool> lowerCodeConv(Emitter &emitter, const plan::PlanNode &node, const ops::FusedProduct &op,
                            const Int8Product &product)
 {
-    const bool multipliesTiles = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_amx;
-    if (!emitter.mayUseOwnConvolutions() || !hasWideVectors() || multipliesTiles
+    if (!emitter.mayUseOwnConvolutions() || !hasWideVectors() || multipliesTiles()
         || !isPlainEnough(op, product))
         return false;
     const std::optional<Joint> joint = jointOf(emitter, node.outputs[0]);
     std::optional<CodeConv> conv = codeConvShape(emitter, node, op, product);
     if (!conv || (!joint && !isShort(*conv)))
         return false;
-    std::vector<BufferId> inputs;
     std::optional<Place> addend;
     if (op.hasSum) {
         const plan::ValueId value = node.inputs[op.addend()];
@@ -175,7 +173,7 @@ Result<bool> lowerCodeConv(Emitter &emitter, const plan::PlanNode &node, const o
     HALFTONE_TRY(const Place weights,
                  emitter.constant(product.codes, conv->isSigned ? "codes signed" : "codes",
                                   plainDesc({1}, Type::s8), [&] { return packCodeWeights(*conv, codes); }));
-    inputs = {data.buffer, weights.buffer};
+    std::vector<BufferId> inputs{data.buffer, weights.buffer};
     if (addend)
         inputs.push_back(addend->buffer);
     const Place result = addend ? emitter.writeOver(node.outputs[0],

@@ -72,13 +72,14 @@ Result<void> lowerQuantize(Emitter &emitter, const plan::PlanNode &node, const o
     if (!planes || emitter.isPartOfConcat(node.outputs[0]))
         return rescale(emitter, node, source, emitter.write(node.outputs[0], codeLayout(dims, type)), scale);
     // A convolution may make the codes itself.
-    emitter.postpone(
-        node.outputs[0], [&emitter, &node, planes = *planes, source, dims, type, scale]() -> Result<void> {
-            const Place result = emitter.write(node.outputs[0], codeLayout(dims, type));
-            emitter.addKernel(pictureCodesKernel(planes, scale, emitter.desc(node.outputs[0]).dtype),
-                              {source.buffer}, {result.buffer});
-            return {};
-        });
+    emitter.postpone(node.outputs[0], source,
+                     [&emitter, &node, planes = *planes, source, dims, type, scale]() -> Result<void> {
+                         const Place result = emitter.write(node.outputs[0], codeLayout(dims, type));
+                         emitter.addKernel(
+                             pictureCodesKernel(planes, scale, emitter.desc(node.outputs[0]).dtype),
+                             {source.buffer}, {result.buffer});
+                         return {};
+                     });
     return {};
 }
 

@@ -86,12 +86,6 @@ std::optional<WinogradConv> winogradShape(const Emitter &emitter, const plan::Pl
     return shape;
 }
 
-/// Has the processor units for bfloat16 that are too fast for float32 to be worth it?
-bool multipliesTiles()
-{
-    return dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_amx;
-}
-
 /// The size of tiles that is fastest; nothing where oneDNN's kernel is about as fast.
 std::optional<int> tileFor(WinogradConv shape)
 {
