@@ -194,6 +194,16 @@ Result<BufferId> librarySums(Emitter &emitter, const ProductDesc &desc, BufferId
     return sums;
 }
 
+/// What a kernel of our own for a product of codes reads and writes.
+std::vector<BufferId> buffersOf(const Place &data, const Place &weight, const ChainText &rest,
+                                const Place &to)
+{
+    std::vector<BufferId> buffers{data.buffer, weight.buffer};
+    buffers.insert(buffers.end(), rest.buffers().begin(), rest.buffers().end());
+    buffers.push_back(to.buffer);
+    return buffers;
+}
+
 Result<void> lowerWindowChain(Emitter &emitter, const CodedChain &chain)
 {
     const PlanNode &node = emitter.node();
@@ -233,13 +243,10 @@ Result<void> lowerWindowChain(Emitter &emitter, const CodedChain &chain)
             return buffer.error();
     }
     HALFTONE_CHECK(rest.write(0, asResult));
-    std::vector<BufferId> buffers{data.buffer, weight.buffer};
-    buffers.insert(buffers.end(), rest.buffers().begin(), rest.buffers().end());
-    buffers.push_back(to.buffer);
     const std::vector<DType> types{data.view.dtype, weight.view.dtype};
     emitter.launch(perElement(types, to.view, convolutionText(text, weight.view), rest.epilogue(),
                               "convolution of codes"),
-                   std::move(buffers));
+                   buffersOf(data, weight, rest, to));
     return {};
 }
 
@@ -277,10 +284,8 @@ Result<void> lowerMatrixChain(Emitter &emitter, const CodedChain &chain)
             return buffer.error();
     }
     HALFTONE_CHECK(rest.write(0, asResult));
-    std::vector<BufferId> buffers{data.buffer, weight.buffer};
-    buffers.insert(buffers.end(), rest.buffers().begin(), rest.buffers().end());
-    buffers.push_back(to.buffer);
-    emitter.launch(matrixProduct(*a, b, *c, rest.epilogue(), {"int", chain.data.zero}), std::move(buffers));
+    emitter.launch(matrixProduct(*a, b, *c, rest.epilogue(), {"int", chain.data.zero}),
+                   buffersOf(data, weight, rest, to));
     return {};
 }
 
