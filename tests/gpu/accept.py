@@ -68,14 +68,23 @@ def operators():
     return bad <= 0.01 * len(paths)
 
 
+def thinned(result, keys):
+    """Of an output that was recorded as "out0.0.every2", every second place along height and width."""
+    if isinstance(result, str):
+        return result
+    steps = [int(k.rpartition(".every")[2]) if ".every" in k else 1 for k in keys]
+    return [g[..., ::n, ::n] if n > 1 else g for g, n in zip(result, steps)] + result[len(steps):]
+
+
 def models():
     good = True
     for folder in sorted((here / "models").iterdir()):
         model = next(iter([*folder.glob("*-symbol.json"), *folder.glob("*.onnx")]))
         with np.load(folder / "reference.npz") as z:
             inputs = {k.split(".", 1)[1]: z[k] for k in z.files if k.startswith("in0.")}
-            want = [z[k] for k in z.files if k.startswith("out0.")]
-        problem = judge(run(model, inputs), want, 1e-3)
+            keys = [k for k in z.files if k.startswith("out0.")]
+            want = [z[k] for k in keys]
+        problem = judge(thinned(run(model, inputs), keys), want, 1e-3)
         print(f"{folder.name}: {problem or 'as recorded'}")
         good = good and not problem
     return good
