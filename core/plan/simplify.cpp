@@ -125,7 +125,8 @@ void removeUnused(PlanGraph &graph)
     std::erase_if(graph.inputs, [&needed](ValueId value) { return !needed[value]; });
 }
 
-Result<void> simplify(PlanGraph &graph, const kernels::Backend *backend, kernels::PlanCache &cache)
+Result<void> simplify(PlanGraph &graph, const kernels::Backend *backend, kernels::PlanCache &cache,
+                      const Simplification &device)
 {
     removeIdentities(graph);
     removeUnused(graph);
@@ -134,31 +135,31 @@ Result<void> simplify(PlanGraph &graph, const kernels::Backend *backend, kernels
     removeUnused(graph);
     shareRanges(graph);
     fuseDequantize(graph);
-    foldCasts(graph);
+    foldCasts(graph, device);
     HALFTONE_CHECK(foldBatchNorms(graph, cache));
     HALFTONE_CHECK(foldConstants(graph, backend, cache));
     fuseSums(graph);
     fuseUnits(graph);
     settleScalars(graph);
-    fuseAttention(graph);
+    fuseAttention(graph, device);
     splitGemms(graph);
     foldPads(graph);
     poolBeforeConvolution(graph);
     fusePostOps(graph);
-    foldCasts(graph);
+    foldCasts(graph, device);
     fusePostOps(graph); // what follows casts that are gone now
-    foldCasts(graph);
+    foldCasts(graph, device);
     sinkStrides(graph);
     removeUnused(graph);
     return {};
 }
 
 Result<PlanGraph> simplifiedGraph(const infer::TypedModel &model, const kernels::Backend *backend,
-                                  kernels::PlanCache &cache)
+                                  kernels::PlanCache &cache, const Simplification &device)
 {
     HALFTONE_TRY(PlanGraph graph, buildPlanGraph(model));
     settleRanges(graph);
-    HALFTONE_CHECK(simplify(graph, backend, cache));
+    HALFTONE_CHECK(simplify(graph, backend, cache, device));
     return graph;
 }
 

@@ -4,7 +4,21 @@
 #include "core/kernels/plan_cache.h"
 #include "core/plan/plan_graph.h"
 
+#include <cstddef>
+
 namespace halftone::plan {
+
+/// What is worth it on a device; as it stands, on a processor.
+struct Simplification
+{
+    /// Scores of one head from which on attention is one operator: fewer stay in the caches anyhow, and products of all heads at once
+    /// are quicker.
+    std::size_t attentionBytes = std::size_t{1} << 20;
+    /// Casts from and to float16 are folded as those of bfloat16: it is no emulation.
+    bool foldsFloat16 = false;
+    /// Attention between tensors of 16 bits may keep its weights in 16 bits where the model widens them for a product; sums stay wide.
+    bool narrowsAttention = false;
+};
 
 /// Rewrites a plan graph for inference, one rewriting a function; each leaves a graph in execution order. What an
 /// operator computes changes by no more than the rounding of its type.
@@ -27,9 +41,9 @@ void fuseUnits(PlanGraph &graph);
 /// A constant of one element becomes a field of the operator that reads it.
 void settleScalars(PlanGraph &graph);
 
-/// Attention that is written out by heads (transpositions, products, scale, mask, softmax) becomes ops::RowAttention. Needs: settled
-/// scalars
-void fuseAttention(PlanGraph &graph);
+/// Attention that is written out by heads (transpositions, products, scale, mask, softmax), with a batch of its own or joined with the
+/// heads, becomes ops::RowAttention. Needs: settled scalars
+void fuseAttention(PlanGraph &graph, const Simplification &device = {});
 
 /// Gemm becomes a matrix product, its addend a sum behind it.
 void splitGemms(PlanGraph &graph);
@@ -39,7 +53,7 @@ void foldPads(PlanGraph &graph);
 
 /// Where a cast is the only reader of a float operator, or of one that makes reals of codes, that writes the cast's type; what is
 /// quantized is read as it was before it was widened.
-void foldCasts(PlanGraph &graph);
+void foldCasts(PlanGraph &graph, const Simplification &device = {});
 
 /// MXNet's plain operators on codes: a product, its calibrated requantization, ReLU, and, between dequantize and
 /// quantize, one function of an element become one node, as far as each result has one reader; so do a sum of codes and its
@@ -71,12 +85,13 @@ void sinkStrides(PlanGraph &graph);
 void removeUnused(PlanGraph &graph);
 
 /// All of them, in the order that serves. Needs: settled ranges
-Result<void> simplify(PlanGraph &graph, const kernels::Backend *backend, kernels::PlanCache &cache);
+Result<void> simplify(PlanGraph &graph, const kernels::Backend *backend, kernels::PlanCache &cache,
+                      const Simplification &device = {});
 
 /// The graph that a backend's plan begins with: built, its ranges settled, simplified.
 /// backend  computes what depends on constants alone; may be null
 /// fails    as buildPlanGraph()
 Result<PlanGraph> simplifiedGraph(const infer::TypedModel &model, const kernels::Backend *backend,
-                                  kernels::PlanCache &cache);
+                                  kernels::PlanCache &cache, const Simplification &device = {});
 
 } // namespace halftone::plan

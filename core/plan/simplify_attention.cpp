@@ -14,8 +14,6 @@ using Axes = std::array<std::int64_t, 4>;
 constexpr Axes kHeadsFirst{0, 2, 1, 3}; ///< (N, T, heads, size) to (N, heads, T, size), and back
 constexpr Axes kHeadsFirstSwapped{0, 2, 3, 1};
 constexpr int kMostSteps = 6; ///< between the products
-/// Scores of one head that are worth it: fewer stay in the caches anyhow, and products of all heads at once are quicker.
-constexpr std::size_t kWorthBytes = std::size_t{1} << 20;
 
 bool isTranspose(const ops::Operator &op, const Axes &axes)
 {
@@ -32,8 +30,9 @@ bool isView(const ops::Operator &op)
 class AttentionFusion
 {
 public:
-    explicit AttentionFusion(PlanGraph &graph)
+    AttentionFusion(PlanGraph &graph, const Simplification &device)
         : m_graph(graph)
+        , m_device(device)
         , m_uses(graph)
     {
     }
@@ -67,7 +66,8 @@ private:
         if (softmax == nullptr || softmax->kind != ops::Softmax::Kind::Softmax || softmax->useLength
             || softmax->flattened || softmax->temperature.value_or(1) != 1 || !node.post.empty())
             return false;
-        return m_graph.desc(node.inputs[0]).shape.rank() == 4 && (softmax->axis == -1 || softmax->axis == 3);
+        const auto rank = static_cast<std::int64_t>(m_graph.desc(node.inputs[0]).shape.rank());
+        return (rank == 4 || rank == 3) && (softmax->axis == -1 || softmax->axis == rank - 1);
     }
 
     /// The node without post-operations that gives `value` to one reader; kNoPlanNode
@@ -112,7 +112,10 @@ private:
         draft.mask = node.inputs[1 - side];
         draft.op.hasMask = true;
         const tensor::Shape &mask = m_graph.desc(draft.mask).shape;
-        return mask.rank() <= 4 && tensor::isFloat(m_graph.desc(draft.mask).dtype)
+        const std::size_t rank = m_graph.desc(node.outputs[0]).shape.rank();
+        // Where batch and heads are one axis, a mask that differs along it stretches to neither.
+        const bool isJoined = rank == 3 && mask.rank() == 3 && mask[0] != 1;
+        return mask.rank() <= rank && !isJoined && tensor::isFloat(m_graph.desc(draft.mask).dtype)
                 && m_graph.desc(node.inputs[side]).shape == m_graph.desc(node.outputs[0]).shape
             ? node.inputs[side]
             : kNoValue;
@@ -150,18 +153,62 @@ private:
         return kNoPlanNode;
     }
 
-    std::optional<Heads> headsOf(Draft &draft, ValueId value, const Axes &axes) const
+    /// Before casts that widen for a product alone.
+    ValueId narrow(Draft &draft, ValueId value) const
     {
+        for (std::uint32_t maker = makerOf(value);
+             m_device.narrowsAttention && maker != kNoPlanNode && m_graph.nodes[maker].op.is<ops::Cast>();
+             maker = makerOf(value)) {
+            draft.nodes.insert(maker);
+            value = m_graph.nodes[maker].inputs[0];
+        }
+        return value;
+    }
+
+    /// Batch and heads of (N, heads, …), where `joined` (N · heads, …) is a view of it; else itself.
+    ValueId apartFrom(Draft &draft, ValueId joined) const
+    {
+        const std::uint32_t view = m_uses.producer[joined];
+        if (m_graph.desc(joined).shape.rank() != 3 || view == kNoPlanNode || !isView(m_graph.nodes[view].op)
+            || !m_graph.nodes[view].post.empty())
+            return joined;
+        const ValueId apart = m_graph.nodes[view].inputs[0];
+        if (!isJoin(m_graph.desc(apart).shape, m_graph.desc(joined).shape))
+            return joined;
+        draft.nodes.insert(view);
+        return apart;
+    }
+
+    static bool isJoin(const tensor::Shape &four, const tensor::Shape &three)
+    {
+        return four.rank() == 4 && three == tensor::Shape{four[0] * four[1], four[2], four[3]};
+    }
+
+    /// The transposition behind a product's result.
+    std::uint32_t turnBehind(Draft &draft, ValueId result) const
+    {
+        const std::uint32_t next = readerOf(draft, result);
+        if (next == kNoPlanNode || m_graph.desc(result).shape.rank() != 3)
+            return next;
+        const PlanNode &view = m_graph.nodes[next];
+        return isView(view.op) && isJoin(m_graph.desc(view.outputs[0]).shape, m_graph.desc(result).shape)
+            ? readerOf(draft, view.outputs[0])
+            : kNoPlanNode;
+    }
+
+    std::optional<Heads> headsOf(Draft &draft, ValueId joined, const Axes &axes) const
+    {
+        const ValueId value = narrow(draft, apartFrom(draft, narrow(draft, joined)));
         const std::uint32_t turn = m_uses.producer[value];
         if (turn == kNoPlanNode || !isTranspose(m_graph.nodes[turn].op, axes)
             || !m_graph.nodes[turn].post.empty())
             return std::nullopt;
-        const ValueId apart = m_graph.nodes[turn].inputs[0];
+        const ValueId apart = narrow(draft, m_graph.nodes[turn].inputs[0]);
         const std::uint32_t view = m_uses.producer[apart];
         if (view == kNoPlanNode || !isView(m_graph.nodes[view].op) || !m_graph.nodes[view].post.empty())
             return std::nullopt;
         const tensor::Shape &four = m_graph.desc(apart).shape;
-        const ValueId rows = m_graph.nodes[view].inputs[0];
+        const ValueId rows = narrow(draft, m_graph.nodes[view].inputs[0]);
         if (m_graph.desc(rows).shape != tensor::Shape{four[0], four[1], four[2] * four[3]})
             return std::nullopt;
         draft.nodes.insert({turn, view});
@@ -179,7 +226,7 @@ private:
         if (product == nullptr || product->form == ops::MatMul::Form::Dot || product->transposeA
             || product->transposeB)
             return;
-        const std::uint32_t end = readerOf(draft, m_graph.nodes[result].outputs[0]);
+        const std::uint32_t end = turnBehind(draft, m_graph.nodes[result].outputs[0]);
         if (end == kNoPlanNode || !isTranspose(m_graph.nodes[end].op, kHeadsFirst))
             return;
         const bool isTurned = m_graph.nodes[scores].op.as<ops::MatMul>().transposeB;
@@ -199,7 +246,7 @@ private:
     {
         const std::int64_t scores = m_graph.desc(inputs[0]).shape[1] * m_graph.desc(inputs[1]).shape[1];
         return static_cast<std::size_t>(scores) * tensor::sizeOf(m_graph.desc(inputs[0]).dtype)
-            >= kWorthBytes;
+            >= m_device.attentionBytes;
     }
 
     void put(Draft draft, std::uint32_t end, std::vector<ValueId> inputs)
@@ -222,14 +269,15 @@ private:
     }
 
     PlanGraph &m_graph;
+    const Simplification &m_device;
     PlanUses m_uses;
 };
 
 } // namespace
 
-void fuseAttention(PlanGraph &graph)
+void fuseAttention(PlanGraph &graph, const Simplification &device)
 {
-    AttentionFusion(graph).run();
+    AttentionFusion(graph, device).run();
     removeUnused(graph);
 }
 

@@ -205,7 +205,7 @@ void fusePostOps(PlanGraph &graph)
     Fusion(graph).run();
 }
 
-void foldCasts(PlanGraph &graph)
+void foldCasts(PlanGraph &graph, const Simplification &device)
 {
     const PlanUses uses(graph);
     std::vector<bool> gone(graph.nodes.size());
@@ -220,13 +220,15 @@ void foldCasts(PlanGraph &graph)
         const DType from = graph.desc(node.inputs[0]).dtype;
         const DType to = graph.desc(node.outputs[0]).dtype;
         const DType data = graph.desc(graph.nodes[before].inputs[0]).dtype;
-        // The kernel computes in float32 and rounds once. A bfloat16 result that is widened later keeps more bits than
-        // was asked for, which is no loss; float16 is emulated one operator at a time.
+        // The kernel computes in float32 and rounds once. A narrow result that is widened later keeps more bits than
+        // was asked for, which is no loss; where float16 is emulated it is so one operator at a time.
         const bool fromCodes = readsCodes(graph.nodes[before]);
         const bool alongRows = normalisesRows(graph.nodes[before].op);
-        const bool isNative
-            = (from == DType::F32 && to == DType::BF16 && (data == DType::BF16 || fromCodes || alongRows))
-            || (from == DType::BF16 && to == DType::F32 && !fromCodes);
+        const auto isNarrow = [&device](DType type) {
+            return type == DType::BF16 || (type == DType::F16 && device.foldsFloat16);
+        };
+        const bool isNative = (from == DType::F32 && isNarrow(to) && (data == to || fromCodes || alongRows))
+            || (isNarrow(from) && to == DType::F32 && !fromCodes);
         if (!isNative)
             continue;
         PlanNode &layer = graph.nodes[before];

@@ -1,6 +1,7 @@
 #include "core/backends/cuda/backend.h"
 
 #include "core/backends/cuda/plan.h"
+#include "core/backends/cuda/share_products.h"
 #include "core/plan/simplify.h"
 
 #include <algorithm>
@@ -91,7 +92,11 @@ public:
     {
         const auto cache = options.cache ? options.cache : std::make_shared<kernels::PlanCache>();
         cache->beginPlan();
-        HALFTONE_TRY(plan::PlanGraph graph, plan::simplifiedGraph(model, m_fallback.get(), *cache));
+        HALFTONE_TRY(
+            plan::PlanGraph graph,
+            plan::simplifiedGraph(model, m_fallback.get(), *cache,
+                                  {.attentionBytes = 0, .foldsFloat16 = true, .narrowsAttention = true}));
+        shareProducts(graph);
         return makePlan(std::move(graph), m_gpu, m_options, m_fallback.get());
     }
 

@@ -3,6 +3,7 @@
 #include "core/backends/cuda/kernel_text.h"
 #include "core/backends/cuda/view.h"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -62,8 +63,13 @@ struct SoftmaxForm
     bool isNegated = false;
     double temperature = 1;
     bool nanIsInfinite = false; ///< what is no number takes everything; else all of the line is NaN
+    bool hasMask = false; ///< input 1 is added before
 };
 KernelText softmax(const Lines &lines, const SoftmaxForm &form);
+
+/// Looks for the first of the indices that is not within [-extent, extent): one block, which writes its place, or -1, and the index itself
+/// to places 2 · slot and 2 · slot + 1 of the result (int64).
+KernelText indexCheck(const View &indices, std::int64_t extent, std::int64_t slot);
 
 /// How a line is normalised: its mean is taken off, where `centred`; it is divided as `inverse` says.
 struct LineNorm
@@ -72,6 +78,8 @@ struct LineNorm
     std::string inverse; ///< of `square` (the mean of squares): "rsqrt(square + 1e-5f)"
     bool hasGamma = true; ///< input 1
     bool hasBeta = true; ///< the last input
+    std::optional<tensor::DType>
+        also{}; ///< a second result, in the first one's layout: the same, rounded to this type
 };
 KernelText lineNorm(const Lines &lines, const LineNorm &norm, std::string label);
 

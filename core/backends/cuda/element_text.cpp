@@ -2,6 +2,7 @@
 
 #include "core/backends/cuda/element_kernel.h"
 #include "core/backends/cuda/element_patterns.h"
+#include "core/tensor/elements.h"
 
 #include <algorithm>
 #include <cmath>
@@ -46,7 +47,7 @@ public:
         : m_operation(operation)
         , m_arguments(arguments)
         , m_type(operation.inputs[0].dtype)
-        , m_number(numberName(m_type))
+        , m_number(numberName(widestOf(operation)))
         , m_isFloat(tensor::isFloat(m_type))
     {
     }
@@ -74,6 +75,14 @@ public:
     }
 
 private:
+    /// The type that decides what is computed in: floats of several types meet in the widest.
+    static DType widestOf(const kernels::Operation &operation)
+    {
+        const auto isDouble = [](const kernels::TensorDesc &desc) { return desc.dtype == DType::F64; };
+        const DType first = operation.inputs[0].dtype;
+        return tensor::isFloat(first) && std::ranges::any_of(operation.inputs, isDouble) ? DType::F64 : first;
+    }
+
     Text pattern(std::string_view text, std::initializer_list<double> values = {}) const
     {
         if (text.empty())
@@ -132,7 +141,8 @@ private:
     Text of(const ops::Binary &op) const
     {
         const DType result = m_operation.outputs[0].dtype;
-        if (m_operation.inputs[0].dtype != m_operation.inputs[1].dtype
+        const DType other = m_operation.inputs[1].dtype;
+        if ((other != m_type && !(m_isFloat && tensor::isFloat(other)))
             || (m_isFloat && !tensor::isFloat(result)
                 && result != DType::Bool)) // integers of reals: what is beyond them matters
             return std::nullopt;
@@ -141,13 +151,14 @@ private:
 
     Text of(const ops::ScalarBinary &op) const
     {
-        if (!m_isFloat || m_operation.outputs[0].dtype != m_type
-            || m_type == DType::F16) // its scalar is rounded first
+        if (!m_isFloat || m_operation.outputs[0].dtype != m_type)
             return std::nullopt;
+        const double scalar // as MXNet holds it
+            = m_type == DType::F16 ? tensor::heldIn(m_type, op.scalar) : op.scalar;
         std::string text(binaryPattern(op.kind, true));
         for (char &c : text)
             c = c == '$' ? (op.reversed ? '@' : '$') : c == '@' ? (op.reversed ? '$' : '@') : c;
-        const std::vector<std::string> arguments{m_arguments[0], literal(op.scalar, m_number)};
+        const std::vector<std::string> arguments{m_arguments[0], literal(scalar, m_number)};
         return text.empty() ? Text() : settled(filled(text, arguments), m_number);
     }
 

@@ -1,6 +1,7 @@
 #include "core/backends/cuda/emitter.h"
 
 #include "core/backends/cuda/element_text.h"
+#include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <cstring>
@@ -20,11 +21,6 @@ std::size_t bytesOf(const kernels::TensorDesc &desc)
 bool isElements(const plan::PlanGraph &graph, const PlanNode &node)
 {
     return isElementwise(operationOf(graph, node));
-}
-
-Dims dimsOf(const kernels::TensorDesc &desc)
-{
-    return Dims(desc.shape.dims().begin(), desc.shape.dims().end());
 }
 
 } // namespace
@@ -200,6 +196,26 @@ Result<Place> Emitter::readPlain(ValueId value)
     return Place{buffer, viewOf(m_graph.desc(value))};
 }
 
+Result<Place> Emitter::readIn(ValueId value, tensor::DType type)
+{
+    const kernels::TensorDesc desc{type, m_graph.desc(value).shape};
+    if (m_graph.desc(value).dtype == type)
+        return readPlain(value);
+    if (m_graph.isConstant(value)) {
+        HALFTONE_TRY(const tensor::Tensor cast, tensor::castTo(*m_graph.values[value].constant, type));
+        const auto owner = std::make_shared<tensor::Tensor>(cast);
+        return Place{m_program->addConstant(owner->bytes(), owner), viewOf(desc)};
+    }
+    HALFTONE_TRY(const Place from, readPlain(value));
+    const Place to{m_program->addBuffer(bytesOf(desc)), viewOf(desc)};
+    kernels::PlanStep step{
+        {m_graph.values[value].name}, "cast", from.view.dtype, {}, kernels::StepKind::Cast};
+    m_program->addKernel(std::move(step),
+                         elementwise(std::vector<View>{from.view}, to.view, {}, "x0", "cast"),
+                         {from.buffer, to.buffer});
+    return to;
+}
+
 BufferId Emitter::writeRows(ValueId value)
 {
     return write(value).buffer;
@@ -246,126 +262,27 @@ kernels::PlanStep Emitter::stepOf(const PlanNode &node) const
             isCast ? kernels::StepKind::Cast : kernels::StepKind::Compute};
 }
 
-void Emitter::launch(KernelText kernel, std::vector<BufferId> arguments)
+void Emitter::launch(KernelText kernel, std::vector<BufferId> arguments, const std::vector<std::string> &also)
 {
-    m_program->addKernel(stepOf(node()), std::move(kernel), std::move(arguments));
+    kernels::PlanStep step = stepOf(node());
+    step.nodes.insert(step.nodes.end(), also.begin(), also.end());
+    m_program->addKernel(std::move(step), std::move(kernel), std::move(arguments));
 }
 
-/// What one kernel over elements is being made of.
-struct Emitter::Chain
+std::optional<Emitter::CastResult> Emitter::takeCast(ValueId value, Order order)
 {
-    Dims dims;
-    std::vector<View> views;
-    std::vector<BufferId> buffers;
-    std::vector<std::string> members;
-    std::string statements;
-    std::size_t names = 0;
-    ValueId largest = plan::kNoValue; ///< an operand of the result's shape
-
-    std::string define(const std::string &expression)
-    {
-        std::string name = "t" + std::to_string(names++);
-        statements += "        const auto " + name + " = " + expression + ";\n";
-        return name;
+    if (m_graph.desc(value).dtype != tensor::DType::F32)
+        return std::nullopt;
+    for (const std::uint32_t reader : m_uses.readers[value]) {
+        const PlanNode &cast = m_graph.nodes[reader];
+        const auto *op = cast.op.getIf<ops::Cast>();
+        if (op == nullptr || m_absorbed[reader] || !cast.post.empty()
+            || !tensor::isHalf(m_graph.desc(cast.outputs[0]).dtype))
+            continue;
+        m_absorbed[reader] = true;
+        return CastResult{write(cast.outputs[0], order), cast.members};
     }
-};
-
-Result<std::string> Emitter::argumentOf(Chain &chain, const PlanNode &node, std::size_t input)
-{
-    const ValueId value = node.inputs[input];
-    const std::uint32_t producer = m_uses.producer[value];
-    if (!m_places[value] && producer != plan::kNoPlanNode && m_absorbed[producer])
-        return inChain(chain, m_graph.nodes[producer]);
-    HALFTONE_TRY(const Place place, read(value));
-    const View view = stretchedInput(node, input, place.view, chain.dims);
-    if (m_graph.desc(value).shape == m_graph.desc(node.outputs[0]).shape)
-        chain.largest = value;
-    for (std::size_t k = 0; k < chain.views.size(); ++k)
-        if (chain.buffers[k] == place.buffer && chain.views[k] == view)
-            return "x" + std::to_string(k);
-    chain.views.push_back(view);
-    chain.buffers.push_back(place.buffer);
-    return "x" + std::to_string(chain.views.size() - 1);
-}
-
-Result<std::string> Emitter::inChain(Chain &chain, const PlanNode &node)
-{
-    std::vector<std::string> arguments;
-    for (std::size_t k = 0; k < node.inputs.size(); ++k) {
-        HALFTONE_TRY(std::string argument, argumentOf(chain, node, k));
-        arguments.push_back(std::move(argument));
-    }
-    const kernels::Operation operation = operationOf(m_graph, node);
-    const auto text = elementText(operation, arguments);
-    if (!text)
-        return unsupported("plan", "no function of one element");
-    const tensor::DType type = operation.outputs[0].dtype;
-    std::string result = chain.define(
-        tensor::isFloat(type) ? *text : "held<" + std::string(typeName(type)) + ">(" + *text + ")");
-    for (const plan::PostOp &post : node.post) {
-        PlanNode single{post.op, node.opName, {}, {node.outputs[0]}, {node.outputs[0]}, {}};
-        std::vector<std::string> sides{result};
-        if (post.operand != plan::kNoValue) {
-            single.inputs.push_back(post.operand);
-            HALFTONE_TRY(std::string side, argumentOf(chain, single, 1));
-            sides.push_back(std::move(side));
-        }
-        const auto postText = elementText(operationOf(m_graph, single), sides);
-        if (!postText)
-            return unsupported("plan", "a post-operation");
-        result = chain.define(*postText);
-    }
-    chain.members.insert(chain.members.end(), node.members.begin(), node.members.end());
-    return result;
-}
-
-Result<void> Emitter::emitElements()
-{
-    const PlanNode &root = node();
-    for (std::size_t k = 1; k < root.outputs.size(); ++k)
-        if (readsOutput(root.outputs[k]))
-            return unsupported("plan", "a second result of a function of one element");
-    Chain chain;
-    chain.dims = dimsOf(m_graph.desc(root.outputs[0]));
-    HALFTONE_TRY(const std::string result, inChain(chain, root));
-    const Order order = chain.largest == plan::kNoValue ? Order::Plain : orderOf(chain.largest);
-    const Place to = write(root.outputs[0], order);
-    kernels::PlanStep step = stepOf(root);
-    if (chain.members.size() > 1)
-        step.kind = kernels::StepKind::Compute;
-    step.nodes = std::move(chain.members);
-    std::vector<BufferId> arguments = std::move(chain.buffers);
-    arguments.push_back(to.buffer);
-    m_program->addKernel(std::move(step),
-                         elementwise(chain.views, to.view, chain.statements, result, "elementwise"),
-                         std::move(arguments));
-    return {};
-}
-
-Result<std::pair<Epilogue, std::vector<BufferId>>> Emitter::epilogueOf(const PlanNode &node)
-{
-    Epilogue epilogue;
-    std::vector<BufferId> buffers;
-    const Dims dims = dimsOf(m_graph.desc(node.outputs[0]));
-    std::size_t names = 0;
-    for (const plan::PostOp &post : node.post) {
-        PlanNode single{post.op, node.opName, {}, {node.outputs[0]}, {node.outputs[0]}, {}};
-        std::vector<std::string> sides{epilogue.expression};
-        if (post.operand != plan::kNoValue) {
-            single.inputs.push_back(post.operand);
-            HALFTONE_TRY(const Place place, read(post.operand));
-            sides.push_back("e" + std::to_string(epilogue.operands.size()));
-            epilogue.operands.push_back(stretchedInput(single, 1, place.view, dims));
-            buffers.push_back(place.buffer);
-        }
-        const auto text = elementText(operationOf(m_graph, single), sides);
-        if (!text)
-            return unsupported("plan", "a post-operation that kernels do not know");
-        const std::string name = "t" + std::to_string(names++);
-        epilogue.statements += "    const auto " + name + " = " + *text + ";\n";
-        epilogue.expression = name;
-    }
-    return std::pair(std::move(epilogue), std::move(buffers));
+    return std::nullopt;
 }
 
 Result<std::unique_ptr<Program>> Emitter::finish()

@@ -44,6 +44,8 @@ public:
     Result<Place> readAs(plan::ValueId value, Order order);
     /// Row-major without gaps: put in that order by a step of its own where it lies otherwise. fails: as read()
     Result<Place> readPlain(plan::ValueId value);
+    /// Plain and in another float type: a constant is made so here, other values by a step of their own. fails: as read()
+    Result<Place> readIn(plan::ValueId value, tensor::DType type);
     Place write(plan::ValueId value, Order order = Order::Plain);
     /// A vector that kernels read.
     BufferId constant(std::vector<float> values);
@@ -63,8 +65,19 @@ public:
         return !m_uses.readers[value].empty() || m_uses.isOutput[value];
     }
 
+    /// A cast that reads `value`, to a type of 16 bits: whoever computes the value writes that, too, in the same layout. Nothing where
+    /// there is none; else the cast gets no step.
+    struct CastResult
+    {
+        Place place;
+        std::vector<std::string> members;
+    };
+    std::optional<CastResult> takeCast(plan::ValueId value, Order order);
+
     kernels::PlanStep stepOf(const plan::PlanNode &node) const;
-    void launch(KernelText kernel, std::vector<BufferId> arguments);
+    /// also  nodes that the kernel computes besides the current one
+    void launch(KernelText kernel, std::vector<BufferId> arguments,
+                const std::vector<std::string> &also = {});
 
     /// The current node, a function of elements, with those that it takes in.
     Result<void> emitElements();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/backends/cuda/attention.h"
 #include "core/backends/cuda/kernel_text.h"
 #include "core/backends/cuda/product.h"
 #include "core/base/result.h"
@@ -90,6 +91,10 @@ public:
     virtual Result<std::unique_ptr<Product>> prepare(const ProductDesc &)
     {
         return unsupported("product", "no library for products");
+    }
+    virtual Result<std::unique_ptr<Product>> prepareAttention(const AttentionDesc &)
+    {
+        return unsupported("attention", "no library for attention");
     }
     /// Are steps to run once before they are recorded? Libraries load their kernels when these are first called, which a recording
     /// does not allow.

@@ -45,19 +45,20 @@ std::string place(const Dims &strides, std::int64_t offset, std::size_t first)
 
 namespace {
 
-std::string parameters(std::span<const DType> inputs, DType output)
+std::string parameters(std::span<const DType> inputs, DType output, std::optional<DType> also)
 {
     std::string text;
     for (std::size_t k = 0; k < inputs.size(); ++k)
         text += "const " + std::string(typeName(inputs[k])) + " *__restrict__ p" + std::to_string(k) + ", ";
-    return text + std::string(typeName(output)) + " *__restrict__ q";
+    text += std::string(typeName(output)) + " *__restrict__ q";
+    return also ? text + ", " + std::string(typeName(*also)) + " *__restrict__ r" : text;
 }
 
 } // namespace
 
-std::string head(std::span<const DType> inputs, DType output)
+std::string head(std::span<const DType> inputs, DType output, std::optional<DType> also)
 {
-    return "extern \"C\" __global__ void @(" + parameters(inputs, output) + ")\n{\n";
+    return "extern \"C\" __global__ void @(" + parameters(inputs, output, also) + ")\n{\n";
 }
 
 void launchElements(KernelText &kernel, std::int64_t count)

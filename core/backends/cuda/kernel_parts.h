@@ -2,6 +2,7 @@
 
 #include "core/backends/cuda/element_kernel.h"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,7 +23,9 @@ std::vector<std::size_t> firstNumbers(std::size_t count); ///< 0, 1, …
 /// "c0 * 12 + c1 + (3)"
 std::string place(const Dims &strides, std::int64_t offset, std::size_t first);
 /// A kernel's head, to its opening bracket: arguments p0, p1, … and the result q.
-std::string head(std::span<const tensor::DType> inputs, tensor::DType output);
+/// also  the type of a second result
+std::string head(std::span<const tensor::DType> inputs, tensor::DType output,
+                 std::optional<tensor::DType> also = std::nullopt);
 void launchElements(KernelText &kernel, std::int64_t count); ///< a thread for each
 std::vector<tensor::DType> typesOf(std::span<const View> views);
 

@@ -6,6 +6,8 @@
 namespace halftone::backends::cuda {
 namespace {
 
+using tensor::DType;
+
 /// The part of a view that one loop walks: a subset of its axes.
 View partOf(const View &view, const std::vector<bool> &along, bool wanted)
 {
@@ -63,9 +65,9 @@ LineText lineText(const Lines &lines)
     return text;
 }
 
-std::string lineHead(const LineText &text, const Lines &lines)
+std::string lineHead(const LineText &text, const Lines &lines, std::optional<DType> also = std::nullopt)
 {
-    return text.functions + head(typesOf(lines.inputs), lines.output.dtype)
+    return text.functions + head(typesOf(lines.inputs), lines.output.dtype, also)
         + "    const long long from = @_line0(blockIdx.x);\n    const long long to = @_lineq(blockIdx.x);\n  "
           "  const unsigned count = "
         + number(text.length) + "u;\n";
@@ -103,7 +105,10 @@ KernelText softmax(const Lines &lines, const SoftmaxForm &form)
 {
     const LineText text = lineText(lines);
     const std::string type(numberName(lines.inputs[0].dtype));
-    const std::string x = std::string("num(p0[from + @_item0(j)])") + (form.isNegated ? " * (-1)" : "");
+    const std::string given = form.hasMask
+        ? "(num(p0[from + @_item0(j)]) + num(p1[@_line1(blockIdx.x) + @_item1(j)]))"
+        : "num(p0[from + @_item0(j)])";
+    const std::string x = given + (form.isNegated ? " * (-1)" : "");
     const std::string exponent
         = "const " + type + " e = (" + x + " - most) / " + literal(form.temperature, type) + ";\n";
     const std::string power = form.nanIsInfinite ? "(e != e ? (" + type + ")INFINITY : exp(e))" : "exp(e)";
@@ -131,7 +136,7 @@ KernelText lineNorm(const Lines &lines, const LineNorm &norm, std::string label)
         result += " * " + operand("1");
     if (norm.hasBeta)
         result += " + " + operand(norm.hasGamma ? "2" : "1");
-    std::string body = lineHead(text, lines) + "    " + type + " mean = 0;\n";
+    std::string body = lineHead(text, lines, norm.also) + "    " + type + " mean = 0;\n";
     if (norm.centred)
         body += std::string(kEachItem)
             + "\n        mean += num(p0[from + @_item0(j)]);\n    mean = over_block<join_sum>(mean) / "
@@ -140,9 +145,37 @@ KernelText lineNorm(const Lines &lines, const LineNorm &norm, std::string label)
         + " {\n        const auto x = num(p0[from + @_item0(j)]) - mean;\n        square += x * x;\n    }\n"
         + "    square = over_block<join_sum>(square) / count;\n    const " + type
         + " inverse = " + norm.inverse + ";\n" + std::string(kEachItem)
-        + " {\n        const auto x = num(p0[from + @_item0(j)]);\n        q[to + @_itemq(j)] = pack<"
-        + std::string(typeName(lines.output.dtype)) + ">::of(" + result + ");\n    }\n}\n";
+        + " {\n        const auto x = num(p0[from + @_item0(j)]);\n        const auto y = pack<"
+        + std::string(typeName(lines.output.dtype)) + ">::of(" + result
+        + ");\n        q[to + @_itemq(j)] = y;\n"
+        + (norm.also
+               ? "        r[to + @_itemq(j)] = pack<" + std::string(typeName(*norm.also)) + ">::of(num(y));\n"
+               : "")
+        + "    }\n}\n";
     return lineKernel(std::move(body), text, std::move(label));
+}
+
+KernelText indexCheck(const View &indices, std::int64_t extent, std::int64_t slot)
+{
+    const Walk walk = walkOver(std::vector<View>{indices});
+    const std::string count = number(countOf(indices.dims));
+    const std::string limit = number(extent);
+    const std::string place = number(2 * slot);
+    const std::vector<DType> types{indices.dtype};
+    std::string body = placeFunction("at", walk, 0) + head(types, DType::I64)
+        + "    long long first = " + count + ";\n    for (unsigned long long i = threadIdx.x; i < " + count
+        + "ull; i += blockDim.x) {\n        const long long index = (long long)num(p0[@_at(i)]);\n        if "
+          "((index < -"
+        + limit + " || index >= " + limit
+        + ") && (long long)i < first)\n            first = i;\n    }\n    first = "
+          "over_block<join_min>(first);\n    if (threadIdx.x == 0) {\n        q["
+        + place + "] = first < " + count + " ? first : -1;\n        q[" + place + " + 1] = first < " + count
+        + " ? (long long)num(p0[@_at(first)]) : 0;\n    }\n}\n";
+    KernelText kernel = named(std::move(body), "check of indices");
+    kernel.grid = 1;
+    kernel.block = kThreads;
+    kernel.isCooperative = true;
+    return kernel;
 }
 
 } // namespace halftone::backends::cuda

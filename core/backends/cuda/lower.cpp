@@ -31,7 +31,8 @@ Result<void> lower(Emitter &emitter)
     if (typeName(emitter.graph().desc(node.outputs[0]).dtype).empty())
         return refused("results of type "
                        + std::string(tensor::nameOf(emitter.graph().desc(node.outputs[0]).dtype)));
-    for (const auto &lowered : {&lowerCodes, &lowerProduct, &lowerMove, &lowerLines, &lowerWindow}) {
+    for (const auto &lowered :
+         {&lowerCodes, &lowerProduct, &lowerAttention, &lowerMove, &lowerLines, &lowerWindow}) {
         const std::optional<Result<void>> done = lowered(emitter);
         if (done)
             return *done;
@@ -42,6 +43,23 @@ Result<void> lower(Emitter &emitter)
 Result<void> requireSingleOutputOrSplit(const Emitter &emitter)
 {
     return emitter.node().op.is<ops::Split>() ? Result<void>() : requireSingleOutput(emitter);
+}
+
+void finishSums(Emitter &emitter, const Place &sums, const Place &result, const Epilogue &epilogue,
+                const std::vector<BufferId> &buffers)
+{
+    std::vector<View> inputs{sums.view};
+    std::vector<BufferId> arguments{sums.buffer};
+    std::string statements = "        const auto acc = x0;\n";
+    for (std::size_t k = 0; k < epilogue.operands.size(); ++k) {
+        inputs.push_back(epilogue.operands[k]);
+        arguments.push_back(buffers[k]);
+        statements += "        const auto e" + std::to_string(k) + " = x" + std::to_string(k + 1) + ";\n";
+    }
+    arguments.push_back(result.buffer);
+    emitter.launch(elementwise(inputs, result.view, statements + epilogue.statements, epilogue.expression,
+                               "behind sums"),
+                   std::move(arguments));
 }
 
 } // namespace halftone::backends::cuda

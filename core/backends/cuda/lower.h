@@ -3,6 +3,7 @@
 #include "core/backends/cuda/emitter.h"
 
 #include <optional>
+#include <vector>
 
 namespace halftone::backends::cuda {
 
@@ -10,8 +11,14 @@ Error refused(std::string why);
 Result<void> requireSingleOutput(const Emitter &emitter);
 Result<void> requireSingleOutputOrSplit(const Emitter &emitter);
 
+/// Sums that a library wrote, through what stands behind them; all views have the dims of the result.
+/// buffers  of the epilogue's operands
+void finishSums(Emitter &emitter, const Place &sums, const Place &result, const Epilogue &epilogue,
+                const std::vector<BufferId> &buffers);
+
 /// Steps for the current node, by kind of operator; nothing where it is of another kind.
 std::optional<Result<void>> lowerProduct(Emitter &emitter); ///< convolutions, matrix products
+std::optional<Result<void>> lowerAttention(Emitter &emitter);
 std::optional<Result<void>> lowerMove(Emitter &emitter); ///< what puts elements elsewhere
 std::optional<Result<void>> lowerLines(Emitter &emitter); ///< reductions, softmax, normalisations
 std::optional<Result<void>> lowerWindow(Emitter &emitter); ///< pooling

@@ -165,31 +165,12 @@ Result<SignedData> signedData(Emitter &emitter, const Place &from, const ops::Co
     return SignedData{to, zero, writesBorder};
 }
 
-/// The sums that a library wrote, through the rest of the chain.
-void finishSums(Emitter &emitter, const View &sums, BufferId buffer, const View &result, BufferId to,
-                const ChainText &text)
-{
-    std::vector<View> inputs{sums};
-    std::vector<BufferId> buffers{buffer};
-    std::string statements = "        const auto acc = x0;\n";
-    const auto &operands = text.epilogue().operands;
-    for (std::size_t k = 0; k < operands.size(); ++k) {
-        inputs.push_back(operands[k]);
-        buffers.push_back(text.buffers()[k]);
-        statements += "        const auto e" + std::to_string(k) + " = x" + std::to_string(k + 1) + ";\n";
-    }
-    buffers.push_back(to);
-    emitter.launch(elementwise(inputs, result, statements + text.epilogue().statements,
-                               text.epilogue().expression, "sums to codes"),
-                   std::move(buffers));
-}
-
 /// Is a library there, and does it take this product of codes? Then it stands in the program, and its sums in the buffer.
 Result<BufferId> librarySums(Emitter &emitter, const ProductDesc &desc, BufferId data, BufferId weight)
 {
     HALFTONE_TRY(std::unique_ptr<Product> product, emitter.program().gpu().prepare(desc));
     const BufferId sums = emitter.program().addBuffer(static_cast<std::size_t>(countOf(desc.c.dims)) * 4);
-    emitter.program().addProduct(withWork(emitter.stepOf(emitter.node()), desc), std::move(product),
+    emitter.program().addProduct(withWork(emitter.stepOf(emitter.node()), workOf(desc)), std::move(product),
                                  {data, weight, sums});
     return sums;
 }
@@ -236,7 +217,7 @@ Result<void> lowerWindowChain(Emitter &emitter, const CodedChain &chain)
         const auto buffer = librarySums(emitter, desc, codes.place.buffer, weight.buffer);
         if (buffer.ok()) {
             HALFTONE_CHECK(rest.write(codes.zero, asResult));
-            finishSums(emitter, sums, buffer.value(), to.view, to.buffer, rest);
+            finishSums(emitter, {buffer.value(), sums}, to, rest.epilogue(), rest.buffers());
             return {};
         }
         if (buffer.error().code != Errc::Unsupported)
@@ -277,7 +258,7 @@ Result<void> lowerMatrixChain(Emitter &emitter, const CodedChain &chain)
                                         codes.place.buffer, weight.buffer);
         if (buffer.ok()) {
             HALFTONE_CHECK(rest.write(codes.zero, asResult));
-            finishSums(emitter, sums, buffer.value(), *c, to.buffer, rest);
+            finishSums(emitter, {buffer.value(), sums}, {to.buffer, *c}, rest.epilogue(), rest.buffers());
             return {};
         }
         if (buffer.error().code != Errc::Unsupported)
@@ -304,7 +285,7 @@ Result<void> lowerElementChain(Emitter &emitter, const CodedChain &chain)
     const auto first = asResult(data.view);
     if (!first)
         return refused("codes of this shape");
-    finishSums(emitter, *first, data.buffer, to.view, to.buffer, text);
+    finishSums(emitter, {data.buffer, *first}, to, text.epilogue(), text.buffers());
     return {};
 }
 

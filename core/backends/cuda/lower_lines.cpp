@@ -160,9 +160,19 @@ Result<void> lowerNorm(Emitter &emitter, std::vector<bool> along, std::vector<st
     HALFTONE_CHECK(addScales(emitter, line, scales, over));
     if (norm.inverse.empty())
         norm.inverse = inverseRoot(epsilon, line.number);
-    const Place to = emitter.write(emitter.node().outputs[0], emitter.orderOf(emitter.node().inputs[0]));
+    const plan::ValueId result = emitter.node().outputs[0];
+    const Order order = emitter.orderOf(emitter.node().inputs[0]);
+    const Place to = emitter.write(result, order);
     line.lines.output = to.view;
-    return end(emitter, line, lineNorm(line.lines, norm, "normalisation"), to.buffer);
+    const auto cast = emitter.takeCast(result, order);
+    line.buffers.push_back(to.buffer);
+    if (cast) {
+        norm.also = cast->place.view.dtype;
+        line.buffers.push_back(cast->place.buffer);
+    }
+    emitter.launch(lineNorm(line.lines, norm, "normalisation"), line.buffers,
+                   cast ? cast->members : std::vector<std::string>());
+    return {};
 }
 
 /// A vector along one axis.

@@ -1,4 +1,5 @@
 #include "core/backends/cuda/lower.h"
+#include "core/tensor/elements.h"
 
 #include <algorithm>
 #include <numeric>
@@ -242,17 +243,39 @@ Result<void> lowerPad(Emitter &emitter, const ops::Pad &op)
     return copy(emitter, from.view, from.buffer, inside, to.buffer, "pad");
 }
 
-/// `index` text to a place within the extent.
-std::optional<std::string> withinText(const std::string &index, std::int64_t extent, ops::IndexMode mode)
+/// `index` text to a place within the extent. What is to be an error stays within it, too: a check of its own tells it.
+std::string withinText(const std::string &index, std::int64_t extent, ops::IndexMode mode)
 {
     const std::string n = std::to_string(extent);
+    if (mode == ops::IndexMode::Raise)
+        return "    long long at = (long long)" + index + ";\n    at = at < 0 ? at + " + n
+            + " : at;\n    at = at < 0 ? 0 : at >= " + n + " ? " + n + " - 1 : at;\n";
     if (mode == ops::IndexMode::Clip)
         return "    long long at = (long long)" + index + ";\n    at = at < 0 ? 0 : at >= " + n + " ? " + n
             + " - 1 : at;\n";
-    if (mode == ops::IndexMode::Wrap)
-        return "    long long at = (long long)" + index + " % " + n + ";\n    at = at < 0 ? at + " + n
-            + " : at;\n";
-    return std::nullopt; // an error cannot leave a kernel
+    return "    long long at = (long long)" + index + " % " + n + ";\n    at = at < 0 ? at + " + n
+        + " : at;\n";
+}
+
+/// Indices beside the extent are an error: told here of constants, else by a kernel of its own in every run.
+Result<void> checkIndices(Emitter &emitter, ValueId indexId, const Place &index, std::int64_t extent)
+{
+    const PlanNode &node = emitter.node();
+    const std::string where
+        = (node.members.empty() ? std::string() : node.members.front() + ", ") + "input 1";
+    const auto &constant = emitter.graph().values[indexId].constant;
+    if (!constant) {
+        const std::int64_t slot = emitter.program().nextCheck();
+        emitter.program().addCheck(emitter.stepOf(node), indexCheck(index.view, extent, slot), index.buffer,
+                                   where, extent);
+        return {};
+    }
+    for (const std::int64_t value :
+         tensor::integers(constant->dtype(), constant->bytes().data(), constant->elementCount()))
+        if (value < -extent || value >= extent)
+            return badInput(where, "index " + std::to_string(value),
+                            "an index from " + std::to_string(-extent) + " to " + std::to_string(extent - 1));
+    return {};
 }
 
 /// Lines of `data` along `axis`, by index: the indices' axes take the place of that one.
@@ -263,10 +286,12 @@ Result<void> lowerGather(Emitter &emitter, ValueId dataId, ValueId indexId, std:
     HALFTONE_TRY(const Place index, emitter.read(indexId));
     const Place to = emitter.write(emitter.node().outputs[0]);
     const std::size_t ranks = index.view.dims.size();
-    const auto within
-        = withinText("num(p1[" + placeText(index.view, axis) + "])", data.view.dims[axis], mode);
-    if (!within || data.view.dims[axis] == 0)
-        return refused("indices that may lie outside");
+    const std::int64_t extent = data.view.dims[axis];
+    if (extent == 0)
+        return refused("indices into nothing");
+    if (mode == ops::IndexMode::Raise)
+        HALFTONE_CHECK(checkIndices(emitter, indexId, index, extent));
+    const std::string within = withinText("num(p1[" + placeText(index.view, axis) + "])", extent, mode);
     std::string place
         = std::to_string(data.view.offset) + " + at * " + std::to_string(data.view.strides[axis]);
     for (std::size_t k = 0; k < data.view.dims.size(); ++k)
@@ -275,7 +300,7 @@ Result<void> lowerGather(Emitter &emitter, ValueId dataId, ValueId indexId, std:
                 + std::to_string(data.view.strides[k]);
     const std::vector<tensor::DType> types{data.view.dtype, index.view.dtype};
     emitter.launch(
-        perElement(types, to.view, *within + "    const auto acc = num(p0[" + place + "]);\n", {}, "gather"),
+        perElement(types, to.view, within + "    const auto acc = num(p0[" + place + "]);\n", {}, "gather"),
         {data.buffer, index.buffer, to.buffer});
     return {};
 }

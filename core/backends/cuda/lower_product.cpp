@@ -37,17 +37,31 @@ void prependBias(Epilogue &epilogue, const View &bias, const Dims &dims, std::si
         epilogue.expression = first;
 }
 
-/// The library's product, where it takes this one.
-Result<void> byLibrary(Emitter &emitter, ProductDesc desc, std::vector<BufferId> buffers,
-                       std::optional<BufferId> bias, const Place &to)
+/// A product's operands, and what is added to it before all else.
+struct Operands
+{
+    BufferId a = 0;
+    BufferId b = 0;
+    std::optional<ValueId> bias{}; ///< one value a channel, or a column
+    Place to;
+};
+
+/// The library's product with all that stands behind it, where it takes this one.
+Result<void> byLibrary(Emitter &emitter, ProductDesc desc, const Operands &operands)
 {
     const PlanNode &node = emitter.node();
-    const auto fusion = fusionOf(emitter.graph(), node);
+    const auto fusion = fusionOf(emitter.graph(), node, !desc.isConvolution && !operands.bias);
     if (!fusion)
         return refused("post-operations that no library takes");
-    if (bias)
-        buffers.push_back(*bias);
+    std::vector<BufferId> buffers{operands.a, operands.b};
+    std::optional<ValueId> bias = operands.bias;
+    if (fusion->bias != plan::kNoValue)
+        bias = fusion->bias;
     desc.hasBias = bias.has_value();
+    if (bias) {
+        HALFTONE_TRY(const Place place, emitter.readIn(*bias, desc.c.dtype));
+        buffers.push_back(place.buffer);
+    }
     if (fusion->residual != plan::kNoValue) {
         HALFTONE_TRY(const Place residual, emitter.read(fusion->residual));
         desc.residual = desc.isConvolution ? residual.view : reshaped(residual.view, desc.c.dims);
@@ -57,18 +71,66 @@ Result<void> byLibrary(Emitter &emitter, ProductDesc desc, std::vector<BufferId>
     }
     desc.activation = fusion->activation;
     desc.ceiling = fusion->ceiling;
-    desc.allowsTf32 = emitter.options().allowsTf32;
     HALFTONE_TRY(std::unique_ptr<Product> product, emitter.program().gpu().prepare(desc));
-    buffers.push_back(to.buffer);
-    emitter.program().addProduct(withWork(emitter.stepOf(node), desc), std::move(product),
+    buffers.push_back(operands.to.buffer);
+    emitter.program().addProduct(withWork(emitter.stepOf(node), workOf(desc)), std::move(product),
                                  std::move(buffers));
     return {};
 }
 
-/// What a library does not do behind a product is better done by a kernel behind the library's than by a product of our own.
-bool isBetterTakenApart(Emitter &emitter)
+/// An epilogue whose operands are seen as the product's result is, the bias in front.
+struct Behind
 {
-    return !emitter.node().post.empty() && emitter.program().gpu().hasLibraries();
+    Epilogue text;
+    std::vector<BufferId> buffers;
+};
+
+template <class See>
+Result<Behind> behindProduct(Emitter &emitter, const std::optional<ValueId> &bias, const View &result,
+                             std::size_t biasAxis, const See &see)
+{
+    HALFTONE_TRY(auto epilogue, emitter.epilogueOf(emitter.node()));
+    Behind behind{std::move(epilogue.first), std::move(epilogue.second)};
+    for (View &operand : behind.text.operands) {
+        const std::optional<View> view = see(operand);
+        if (!view)
+            return refused("a post-operation whose operand does not fit the product");
+        operand = *view;
+    }
+    if (bias) {
+        HALFTONE_TRY(const Place place, emitter.read(*bias));
+        prependBias(behind.text, place.view, result.dims, biasAxis);
+        behind.buffers.push_back(place.buffer);
+    }
+    return behind;
+}
+
+/// The library's bare product, and what it does not do behind it by a kernel of our own: better than a product of our own. Sums of
+/// halves are kept in float32 in between, where the library writes them so.
+Result<void> byBoth(Emitter &emitter, ProductDesc desc, const Operands &operands, const Behind &behind)
+{
+    if (!emitter.program().gpu().hasLibraries())
+        return refused("a product without libraries");
+    const View result = desc.c;
+    const DType narrow = desc.a.dtype;
+    const bool isBare = behind.text.statements.empty() && behind.text.expression == "acc";
+    desc.c = denseLike(result);
+    Result<std::unique_ptr<Product>> product = refused("a product that no library takes");
+    for (const DType type : {tensor::isHalf(narrow) ? DType::F32 : narrow, narrow}) {
+        if (product.ok() || product.error().code != Errc::Unsupported)
+            break;
+        desc.c.dtype = type;
+        if (!isBare || type != result.dtype) // that was asked already
+            product = emitter.program().gpu().prepare(desc);
+    }
+    if (!product.ok())
+        return product.error();
+    const BufferId sums = emitter.program().addBuffer(static_cast<std::size_t>(countOf(desc.c.dims))
+                                                      * tensor::sizeOf(desc.c.dtype));
+    emitter.program().addProduct(withWork(emitter.stepOf(emitter.node()), workOf(desc)),
+                                 std::move(product).value(), {operands.a, operands.b, sums});
+    finishSums(emitter, {sums, desc.c}, {operands.to.buffer, result}, behind.text, behind.buffers);
+    return {};
 }
 
 /// A convolution's window, data and weight, as the kernels see them.
@@ -78,7 +140,7 @@ struct ConvNode
     Place data;
     Place weight;
     View weightView; ///< (O, I / groups, kernel…)
-    std::optional<Place> bias;
+    std::optional<ValueId> bias;
     Place to;
 };
 
@@ -95,10 +157,8 @@ Result<ConvNode> convNode(Emitter &emitter, const Op &op, Order order)
         emitter.readAs(node.inputs[1], op.layout == ops::Layout::ChannelsFirst ? order : Order::Plain));
     ConvNode conv{{}, data, weight, channelsFirst(weight.view, op.layout), {}, {}};
     HALFTONE_TRY(conv.text.window, ops::makeWindow(op.kernel, op.stride, op.dilate, op.pad));
-    if (op.hasBias) {
-        HALFTONE_TRY(const Place bias, emitter.read(node.inputs[2]));
-        conv.bias = bias;
-    }
+    if (op.hasBias)
+        conv.bias = node.inputs[2];
     conv.text.groups = op.groups;
     conv.text.data = channelsFirst(data.view, op.layout);
     conv.to = emitter.write(node.outputs[0], op.layout == ops::Layout::ChannelsFirst ? order : Order::Plain);
@@ -106,28 +166,25 @@ Result<ConvNode> convNode(Emitter &emitter, const Op &op, Order order)
     return conv;
 }
 
-Result<void> ownConvolution(Emitter &emitter, const ConvNode &conv, const std::string &body,
-                            std::string label)
+/// What stands behind a convolution; operands stand in the result's own axes, the kernel walks those with channels in front.
+Result<Behind> behindConvolution(Emitter &emitter, const ConvNode &conv)
 {
-    const PlanNode &node = emitter.node();
-    HALFTONE_TRY(auto epilogue, emitter.epilogueOf(node));
-    auto &[text, operands] = epilogue;
-    const Dims dims(conv.to.view.dims);
-    // Operands stand in the result's own axes; the kernel walks those with channels in front.
     const bool isLast
         = conv.text.result.dims != conv.to.view.dims || conv.text.result.strides != conv.to.view.strides;
-    for (View &operand : text.operands)
-        operand = isLast ? channelsFirst(operand, ops::Layout::ChannelsLast) : operand;
+    return behindProduct(emitter, conv.bias, conv.text.result, 1, [isLast](const View &view) {
+        return std::optional(isLast ? channelsFirst(view, ops::Layout::ChannelsLast) : view);
+    });
+}
+
+void ownConvolution(Emitter &emitter, const ConvNode &conv, const Behind &behind, const std::string &body,
+                    std::string label)
+{
     std::vector<BufferId> buffers{conv.data.buffer, conv.weight.buffer};
-    buffers.insert(buffers.end(), operands.begin(), operands.end());
-    if (conv.bias) {
-        prependBias(text, conv.bias->view, conv.text.result.dims, 1);
-        buffers.push_back(conv.bias->buffer);
-    }
+    buffers.insert(buffers.end(), behind.buffers.begin(), behind.buffers.end());
     buffers.push_back(conv.to.buffer);
     const std::vector<DType> types{conv.data.view.dtype, conv.weight.view.dtype};
-    emitter.launch(perElement(types, conv.text.result, body, text, std::move(label)), std::move(buffers));
-    return {};
+    emitter.launch(perElement(types, conv.text.result, body, behind.text, std::move(label)),
+                   std::move(buffers));
 }
 
 Result<void> lowerConv(Emitter &emitter, const ops::Conv &op)
@@ -139,13 +196,17 @@ Result<void> lowerConv(Emitter &emitter, const ops::Conv &op)
     desc.padBegin = conv.text.window.padBegin;
     desc.padEnd = conv.text.window.padEnd;
     desc.groups = op.groups;
-    std::optional<BufferId> bias;
-    if (conv.bias)
-        bias = conv.bias->buffer;
-    auto done = byLibrary(emitter, std::move(desc), {conv.data.buffer, conv.weight.buffer}, bias, conv.to);
-    if (done.ok() || done.error().code != Errc::Unsupported || isBetterTakenApart(emitter))
+    desc.allowsTf32 = emitter.options().allowsTf32;
+    const Operands operands{conv.data.buffer, conv.weight.buffer, conv.bias, conv.to};
+    const auto done = byLibrary(emitter, desc, operands);
+    if (done.ok() || done.error().code != Errc::Unsupported)
         return done;
-    return ownConvolution(emitter, conv, convolutionText(conv.text, conv.weightView), "convolution");
+    HALFTONE_TRY(const Behind behind, behindConvolution(emitter, conv));
+    const auto apart = byBoth(emitter, std::move(desc), operands, behind);
+    if (apart.ok() || apart.error().code != Errc::Unsupported)
+        return apart;
+    ownConvolution(emitter, conv, behind, convolutionText(conv.text, conv.weightView), "convolution");
+    return {};
 }
 
 Result<void> lowerDeconv(Emitter &emitter, const ops::Deconv &op)
@@ -153,8 +214,10 @@ Result<void> lowerDeconv(Emitter &emitter, const ops::Deconv &op)
     if (std::ranges::any_of(op.targetShape, [](std::int64_t extent) { return extent != 0; }))
         return refused("a transposed convolution to a given shape");
     HALFTONE_TRY(const ConvNode conv, convNode(emitter, op, Order::Plain));
-    return ownConvolution(emitter, conv, transposedText(conv.text, conv.weightView),
-                          "transposed convolution");
+    HALFTONE_TRY(const Behind behind, behindConvolution(emitter, conv));
+    ownConvolution(emitter, conv, behind, transposedText(conv.text, conv.weightView),
+                   "transposed convolution");
+    return {};
 }
 
 /// Matrices in the last two axes of A, B and C, leading axes stretched.
@@ -166,7 +229,7 @@ struct MatrixNode
     Place left;
     Place right;
     Place to;
-    std::optional<Place> bias; ///< one value a column
+    std::optional<ValueId> bias; ///< one value a column
 };
 
 View transposed(View view)
@@ -179,31 +242,25 @@ View transposed(View view)
 
 Result<void> lowerMatrices(Emitter &emitter, const MatrixNode &matrices)
 {
-    std::optional<BufferId> bias;
-    if (matrices.bias)
-        bias = matrices.bias->buffer;
-    auto done = byLibrary(emitter, {.a = matrices.a, .b = matrices.b, .c = matrices.c},
-                          {matrices.left.buffer, matrices.right.buffer}, bias, matrices.to);
-    if (done.ok() || done.error().code != Errc::Unsupported || isBetterTakenApart(emitter))
+    ProductDesc desc{.a = matrices.a, .b = matrices.b, .c = matrices.c};
+    desc.allowsTf32 = emitter.options().allowsTf32;
+    const Operands operands{matrices.left.buffer, matrices.right.buffer, matrices.bias, matrices.to};
+    const auto done = byLibrary(emitter, desc, operands);
+    if (done.ok() || done.error().code != Errc::Unsupported)
         return done;
-    if (productBlocks(matrices.c) > kMostBlocks)
+    const View &c = matrices.c;
+    if (productBlocks(c) > kMostBlocks)
         return refused("a product of so many blocks");
-    HALFTONE_TRY(auto epilogue, emitter.epilogueOf(emitter.node()));
-    auto &[text, operands] = epilogue;
-    for (View &operand : text.operands) {
-        const auto view = reshaped(operand, matrices.c.dims);
-        if (!view)
-            return refused("a post-operation whose operand does not fit the product");
-        operand = *view;
-    }
+    HALFTONE_TRY(const Behind behind,
+                 behindProduct(emitter, matrices.bias, c, c.dims.size() - 1,
+                               [&c](const View &view) { return reshaped(view, c.dims); }));
+    const auto apart = byBoth(emitter, std::move(desc), operands, behind);
+    if (apart.ok() || apart.error().code != Errc::Unsupported)
+        return apart;
     std::vector<BufferId> buffers{matrices.left.buffer, matrices.right.buffer};
-    buffers.insert(buffers.end(), operands.begin(), operands.end());
-    if (matrices.bias) {
-        prependBias(text, matrices.bias->view, matrices.c.dims, matrices.c.dims.size() - 1);
-        buffers.push_back(matrices.bias->buffer);
-    }
+    buffers.insert(buffers.end(), behind.buffers.begin(), behind.buffers.end());
     buffers.push_back(matrices.to.buffer);
-    emitter.launch(matrixProduct(matrices.a, matrices.b, matrices.c, text), std::move(buffers));
+    emitter.launch(matrixProduct(matrices.a, matrices.b, c, behind.text), std::move(buffers));
     return {};
 }
 
@@ -225,10 +282,8 @@ Result<void> lowerFull(Emitter &emitter, const ops::FullyConnected &op)
     const auto c = asMatrix(matrices.to.view, rows, op.units);
     if (!a || !c || rows == 0)
         return refused("data in this layout");
-    if (op.hasBias) {
-        HALFTONE_TRY(const Place bias, emitter.read(node.inputs[2]));
-        matrices.bias = bias;
-    }
+    if (op.hasBias)
+        matrices.bias = node.inputs[2];
     matrices.a = *a;
     matrices.b = transposed(weight.view);
     matrices.c = *c;

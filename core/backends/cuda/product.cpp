@@ -1,5 +1,7 @@
 #include "core/backends/cuda/product.h"
 
+#include "core/backends/cuda/attention.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -34,6 +36,15 @@ std::optional<double> ceilingOf(const ops::Operator &op)
     return isCut ? std::optional(static_cast<double>(function->beta)) : std::nullopt;
 }
 
+/// One value for each place along the last axis of `result`.
+bool isRowVector(const kernels::TensorDesc &desc, const kernels::TensorDesc &result)
+{
+    const std::size_t rank = desc.shape.rank();
+    return rank >= 1 && rank <= result.shape.rank() && result.shape.rank() >= 2
+        && desc.shape[rank - 1] == result.shape[result.shape.rank() - 1]
+        && desc.shape.elementCount() == desc.shape[rank - 1] && tensor::isFloat(desc.dtype);
+}
+
 double bytesOf(const View &view)
 {
     double count = 1;
@@ -44,7 +55,7 @@ double bytesOf(const View &view)
 
 } // namespace
 
-std::optional<Fusion> fusionOf(const plan::PlanGraph &graph, const plan::PlanNode &node)
+std::optional<Fusion> fusionOf(const plan::PlanGraph &graph, const plan::PlanNode &node, bool takesVectors)
 {
     Fusion fusion;
     for (const plan::PostOp &post : node.post) {
@@ -58,8 +69,14 @@ std::optional<Fusion> fusionOf(const plan::PlanGraph &graph, const plan::PlanNod
             continue;
         }
         const auto *binary = post.op.getIf<ops::Binary>();
-        if (!binary || binary->kind != ops::BinaryKind::Add || fusion.residual != plan::kNoValue
-            || graph.desc(post.operand) != graph.desc(node.outputs[0]))
+        if (!binary || binary->kind != ops::BinaryKind::Add)
+            return std::nullopt;
+        if (takesVectors && fusion.bias == plan::kNoValue
+            && isRowVector(graph.desc(post.operand), graph.desc(node.outputs[0]))) {
+            fusion.bias = post.operand;
+            continue;
+        }
+        if (fusion.residual != plan::kNoValue || graph.desc(post.operand) != graph.desc(node.outputs[0]))
             return std::nullopt;
         fusion.residual = post.operand;
     }
@@ -77,9 +94,19 @@ Work workOf(const ProductDesc &desc)
     return work;
 }
 
-kernels::PlanStep withWork(kernels::PlanStep step, const ProductDesc &desc)
+Work workOf(const AttentionDesc &desc)
 {
-    const Work work = workOf(desc);
+    const double scores = static_cast<double>(countOf(std::span(desc.queries.dims).first(3)))
+        * static_cast<double>(desc.keys.dims[2]);
+    Work work{2 * scores * static_cast<double>(desc.queries.dims[3] + desc.values.dims[3]),
+              bytesOf(desc.queries) + bytesOf(desc.keys) + bytesOf(desc.values) + bytesOf(desc.result)};
+    if (desc.mask)
+        work.bytes += bytesOf(*desc.mask);
+    return work;
+}
+
+kernels::PlanStep withWork(kernels::PlanStep step, const Work &work)
+{
     step.flops = work.flops;
     step.bytes = work.bytes;
     step.multiplies = true;

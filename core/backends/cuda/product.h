@@ -53,15 +53,17 @@ public:
     virtual Result<void> enqueue(std::span<std::byte *const> arguments, std::byte *workspace) = 0;
 };
 
-/// What a library can do behind a product: a residual, then one activation.
+/// What a library can do behind a product: a bias and a residual, then one activation.
 struct Fusion
 {
+    plan::ValueId bias = plan::kNoValue; ///< a vector along the last axis
     plan::ValueId residual = plan::kNoValue;
     Activation activation = Activation::None;
     std::optional<double> ceiling{}; ///< of ReLU
 };
 /// Nothing where the post-operations are others, or in another order, or the residual has not the result's type and shape.
-std::optional<Fusion> fusionOf(const plan::PlanGraph &graph, const plan::PlanNode &node);
+/// takesVectors  a sum with a vector along the last axis is a bias: of products without one
+std::optional<Fusion> fusionOf(const plan::PlanGraph &graph, const plan::PlanNode &node, bool takesVectors);
 
 /// Operations and bytes that a kernel of these views cannot do without, for the roofline.
 struct Work
@@ -71,6 +73,6 @@ struct Work
 };
 Work workOf(const ProductDesc &desc);
 /// Told of a step.
-kernels::PlanStep withWork(kernels::PlanStep step, const ProductDesc &desc);
+kernels::PlanStep withWork(kernels::PlanStep step, const Work &work);
 
 } // namespace halftone::backends::cuda

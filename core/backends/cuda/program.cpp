@@ -3,9 +3,11 @@
 #include "core/backends/cuda/arena.h"
 
 #include <algorithm>
+#include <cstring>
 #include <unordered_set>
 
 namespace halftone::backends::cuda {
+
 BufferId Program::addBuffer(std::size_t bytes)
 {
     m_buffers.push_back({bytes, {}, {}});
@@ -46,6 +48,30 @@ void Program::addProduct(kernels::PlanStep step, std::unique_ptr<Product> produc
 {
     step.kernel = product->name();
     add(std::move(step), Kind::Product, std::move(arguments)).product = std::move(product);
+}
+
+void Program::addCheck(kernels::PlanStep step, KernelText kernel, BufferId indices, std::string where,
+                       std::int64_t extent)
+{
+    if (m_checks.empty())
+        m_found = addBuffer(0);
+    m_checks.push_back({std::move(where), extent});
+    m_buffers[m_found].bytes += 2 * sizeof(std::int64_t);
+    addKernel(std::move(step), std::move(kernel), {indices, m_found});
+}
+
+Result<void> Program::checkIndices() const
+{
+    if (m_checks.empty())
+        return {};
+    std::vector<std::int64_t> found(2 * m_checks.size());
+    std::memcpy(found.data(), m_ports[m_foundPort].host.get(), found.size() * sizeof found[0]);
+    for (std::size_t k = 0; k < m_checks.size(); ++k)
+        if (found[2 * k] >= 0)
+            return badInput(m_checks[k].where, "index " + std::to_string(found[2 * k + 1]),
+                            "an index from " + std::to_string(-m_checks[k].extent) + " to "
+                                + std::to_string(m_checks[k].extent - 1));
+    return {};
 }
 
 std::size_t Program::addPort(BufferId buffer)
@@ -158,6 +184,8 @@ Result<void> Program::compile()
 Result<void> Program::finish()
 {
     const std::scoped_lock lock(m_gpu->turn());
+    if (!m_checks.empty())
+        m_foundPort = addCopy(Kind::ToHost, "what checks found", m_found);
     HALFTONE_CHECK(placeBuffers());
     for (Port &port : m_ports) {
         HALFTONE_TRY(port.host,
@@ -235,13 +263,15 @@ Result<void> Program::run(const Progress &progress)
     if (m_recording) {
         HALFTONE_CHECK(progress.checkStop());
         HALFTONE_CHECK(m_gpu->replay(*m_recording));
-        return m_gpu->synchronize();
+        HALFTONE_CHECK(m_gpu->synchronize());
+        return checkIndices();
     }
     for (Step &step : m_steps) {
         HALFTONE_CHECK(progress.checkStop());
         HALFTONE_CHECK(runStep(step));
     }
-    return m_gpu->synchronize();
+    HALFTONE_CHECK(m_gpu->synchronize());
+    return checkIndices();
 }
 
 Result<void> Program::runTimed(std::span<double> microseconds)
@@ -253,6 +283,7 @@ Result<void> Program::runTimed(std::span<double> microseconds)
         HALFTONE_CHECK(m_timer->mark(k + 1));
     }
     HALFTONE_CHECK(m_gpu->synchronize());
+    HALFTONE_CHECK(checkIndices());
     for (std::size_t k = 0; k < std::min(m_steps.size(), microseconds.size()); ++k) {
         HALFTONE_TRY(microseconds[k], m_timer->microseconds(k));
     }

@@ -32,6 +32,11 @@ public:
     /// reads  how many of the arguments are read; the last one is written
     void addProduct(kernels::PlanStep step, std::unique_ptr<Product> product,
                     std::vector<BufferId> arguments);
+    /// A kernel that looks for indices beside an extent. What it finds makes a run fail: BadInput, with the index, as other backends
+    /// say it. kernel  indexCheck() for nextCheck()
+    void addCheck(kernels::PlanStep step, KernelText kernel, BufferId indices, std::string where,
+                  std::int64_t extent);
+    std::int64_t nextCheck() const { return static_cast<std::int64_t>(m_checks.size()); }
     /// A kernel of this machine's: what it reads is copied here before it, what it writes is copied there behind it, each with a
     /// row of its own.
     void addHostKernel(const kernels::PlanStep &step, std::unique_ptr<kernels::Kernel> kernel,
@@ -92,6 +97,13 @@ private:
         DeviceMemory host;
     };
 
+    /// What indices are to be within.
+    struct Check
+    {
+        std::string where;
+        std::int64_t extent = 0;
+    };
+
     std::span<std::byte> hostMemory(std::size_t port) const
     {
         return {m_ports[port].host.get(), m_ports[port].bytes};
@@ -105,6 +117,7 @@ private:
     Result<void> record();
     Result<void> runStep(Step &step);
     Result<void> runHost(Step &step);
+    Result<void> checkIndices() const; ///< of the run behind
 
     std::shared_ptr<Gpu> m_gpu;
     std::vector<Buffer> m_buffers;
@@ -113,6 +126,9 @@ private:
     std::vector<std::size_t> m_outputs;
     std::vector<Step> m_steps;
     std::vector<kernels::PlanStep> m_info;
+    std::vector<Check> m_checks;
+    BufferId m_found = 0; ///< by check: where the first bad index stands, or -1, and what it is
+    std::size_t m_foundPort = 0;
     std::size_t m_arenaBytes = 0;
     std::size_t m_constantBytes = 0;
     DeviceMemory m_arena;

@@ -121,6 +121,18 @@ bool joins(std::span<const View> views, std::size_t outer, std::size_t inner)
 
 } // namespace
 
+View denseLike(const View &view)
+{
+    View dense{view.dtype, view.dims, Dims(view.dims.size(), 1), 0};
+    const std::vector<std::size_t> order = memoryOrder(view);
+    std::int64_t stride = 1;
+    for (std::size_t k = order.size(); k-- > 0;) {
+        dense.strides[order[k]] = stride;
+        stride *= view.dims[order[k]];
+    }
+    return dense;
+}
+
 Walk walkOver(std::span<const View> views)
 {
     assert(std::ranges::all_of(views, [&views](const View &v) { return v.dims == views[0].dims; }));

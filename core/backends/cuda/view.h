@@ -42,6 +42,8 @@ std::int64_t countOf(std::span<const std::int64_t> dims);
 View permuted(const View &view, std::span<const std::size_t> axes);
 /// Stretched to `dims`: axes of 1 and missing leading ones repeat.
 View stretched(const View &view, std::span<const std::int64_t> dims);
+/// The same dims, axes in the same order in memory, without gaps. Needs: no strides of 0 but for extents of 1
+View denseLike(const View &view);
 /// From `begin`, every `step`th (which may be negative), `count` of them.
 View sliced(const View &view, std::size_t axis, std::int64_t begin, std::int64_t count,
             std::int64_t step = 1);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 namespace halftone::backends::cuda {
@@ -32,13 +33,15 @@ struct BlasCalls
 constexpr std::size_t kWorkspace = std::size_t{32} << 20U; ///< what NVIDIA advises for Hopper
 /// Parts of a long sum meet in the type that is summed in, never in that of the result.
 constexpr std::uint32_t kReductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+constexpr std::int64_t kBufferAlignment = 256;
 /// Algorithms of an epilogue are sought with a bias in place; where it lies, a run says.
 constexpr std::uintptr_t kSomeBias = 0x1000;
 
 Error blasError(cublasStatus_t status, const std::string &what)
 {
-    return unsupported("cuda",
-                       "cuBLASLt: " + what + " (status " + std::to_string(static_cast<int>(status)) + ')');
+    const std::string text
+        = "cuBLASLt: " + what + " (status " + std::to_string(static_cast<int>(status)) + ')';
+    return status == CUBLAS_STATUS_ALLOC_FAILED ? noMemory(text) : unsupported("cuda", text);
 }
 
 Result<void> check(cublasStatus_t status, const std::string &what)
@@ -68,26 +71,6 @@ std::optional<cudaDataType_t> blasType(DType type)
     default:
         return std::nullopt;
     }
-}
-
-/// A view (batch, rows, columns) of ours; seen with columns first it is transposed already.
-std::optional<BlasMatrix> matrixOf(const View &view, std::int64_t batch)
-{
-    const std::size_t rank = view.dims.size();
-    const auto flat = reshaped(view, Dims{batch, view.dims[rank - 2], view.dims[rank - 1]});
-    if (!flat || flat->offset != 0)
-        return std::nullopt;
-    const auto leadingOf = [&](std::size_t axis, std::size_t other) {
-        return flat->dims[axis] == 1 ? flat->dims[other] : flat->strides[axis];
-    };
-    const bool rowsRun = flat->strides[2] == 1 || flat->dims[2] == 1;
-    const std::int64_t leading = rowsRun ? leadingOf(1, 2) : leadingOf(2, 1);
-    if (!rowsRun && flat->strides[1] != 1 && flat->dims[1] != 1)
-        return std::nullopt;
-    if (leading < (rowsRun ? flat->dims[2] : flat->dims[1]))
-        return std::nullopt;
-    return rowsRun ? BlasMatrix{flat->dims[2], flat->dims[1], leading, flat->strides[0], false}
-                   : BlasMatrix{flat->dims[1], flat->dims[2], leading, flat->strides[0], true};
 }
 
 std::optional<cublasLtEpilogue_t> epilogueOf(Activation activation, bool hasBias)
@@ -156,6 +139,11 @@ public:
         HALFTONE_CHECK(addLayout(product.second, desc.a.dtype, product.batch));
         HALFTONE_CHECK(addLayout(product.residual, desc.c.dtype, product.batch));
         HALFTONE_CHECK(addLayout(product.result, desc.c.dtype, product.batch));
+        const auto bytes = [](const BlasMatrix &matrix, DType type) {
+            return matrix.offset * static_cast<std::int64_t>(tensor::sizeOf(type));
+        };
+        m_offsets = {bytes(product.first, desc.b.dtype), bytes(product.second, desc.a.dtype),
+                     bytes(product.residual, desc.c.dtype), bytes(product.result, desc.c.dtype)};
         m_hasBias = desc.hasBias;
         m_hasResidual = desc.residual.has_value();
         setScale(desc);
@@ -172,13 +160,14 @@ public:
         const void *const bias = m_hasBias ? arguments[2] : nullptr;
         if (m_hasBias)
             HALFTONE_CHECK(set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias));
-        std::byte *const result = arguments.back();
-        const std::byte *const residual = m_hasResidual ? arguments[arguments.size() - 2] : result;
+        std::byte *const result = arguments.back() + m_offsets[3];
+        const std::byte *const residual
+            = m_hasResidual ? arguments[arguments.size() - 2] + m_offsets[2] : result;
         return check(m_calls.cublasLtMatmul(
-                         m_handle, m_operation.get(), m_alpha.data(), arguments[1], m_layouts[0].get(),
-                         arguments[0], m_layouts[1].get(), m_beta.data(), residual, m_layouts[2].get(),
-                         result, m_layouts[3].get(), &m_algorithm.algo, workspace, m_algorithm.workspaceSize,
-                         reinterpret_cast<cudaStream_t>(m_stream)),
+                         m_handle, m_operation.get(), m_alpha.data(), arguments[1] + m_offsets[0],
+                         m_layouts[0].get(), arguments[0] + m_offsets[1], m_layouts[1].get(), m_beta.data(),
+                         residual, m_layouts[2].get(), result, m_layouts[3].get(), &m_algorithm.algo,
+                         workspace, m_algorithm.workspaceSize, reinterpret_cast<cudaStream_t>(m_stream)),
                      "a product");
     }
 
@@ -220,8 +209,10 @@ private:
                                                                   : isWhole ? CUDA_R_32I
                                                                             : CUDA_R_32F),
                              "a description"));
-        if (desc.hasBias)
+        if (desc.hasBias) {
             HALFTONE_CHECK(set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, kSomeBias));
+            HALFTONE_CHECK(set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, *blasType(desc.c.dtype)));
+        }
         const auto operation = [](bool isTransposed) { return isTransposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
         HALFTONE_CHECK(set(CUBLASLT_MATMUL_DESC_TRANSA, operation(product.first.isTransposed)));
         HALFTONE_CHECK(set(CUBLASLT_MATMUL_DESC_TRANSB, operation(product.second.isTransposed)));
@@ -261,6 +252,16 @@ private:
                                  preference.get(), CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &kReductions,
                                  sizeof kReductions),
                              "a preference"));
+        constexpr std::array kAlignments{
+            CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+            CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
+        for (std::size_t k = 0; k < kAlignments.size();
+             ++k) { // buffers themselves lie as the library expects
+            const auto alignment = static_cast<std::uint32_t>(std::gcd(m_offsets[k], kBufferAlignment));
+            HALFTONE_CHECK(check(m_calls.cublasLtMatmulPreferenceSetAttribute(
+                                     preference.get(), kAlignments[k], &alignment, sizeof alignment),
+                                 "a preference"));
+        }
         int found = 0;
         HALFTONE_CHECK(check(
             m_calls.cublasLtMatmulAlgoGetHeuristic(m_handle, m_operation.get(), m_layouts[0].get(),
@@ -277,6 +278,7 @@ private:
     Owned<cublasLtMatmulDesc_t, decltype(&::cublasLtMatmulDescDestroy)> m_operation;
     std::vector<Layout> m_layouts; ///< first, second, residual, result
     cublasLtMatmulHeuristicResult_t m_algorithm{};
+    std::array<std::int64_t, 4> m_offsets{}; ///< bytes, of the same
     bool m_hasBias = false;
     bool m_hasResidual = false;
     std::array<std::byte, 8> m_alpha{};
@@ -309,65 +311,7 @@ private:
     cublasLtHandle_t m_handle = nullptr;
 };
 
-bool isFloat8(DType type)
-{
-    return type == DType::F8E4M3FN || type == DType::F8E5M2;
-}
-
-/// Products of codes give their sums alone: int8 in int32; float8, one of them e4m3, in a wider float, a bias of which has the 16 bits
-/// of the result (cuBLAS documentation, table of cublasLtMatmul's types).
-bool takesTypes(const ProductDesc &desc)
-{
-    const DType a = desc.a.dtype;
-    const DType b = desc.b.dtype;
-    const DType c = desc.c.dtype;
-    const bool isBare = !desc.residual && desc.activation == Activation::None;
-    if (a == DType::I8)
-        return b == a && c == DType::I32 && isBare && !desc.hasBias && desc.scale == 1;
-    if (isFloat8(a))
-        return isFloat8(b) && (a == DType::F8E4M3FN || b == DType::F8E4M3FN) && isBare
-            && (tensor::isHalf(c) || (c == DType::F32 && !desc.hasBias));
-    const bool isFloat = a == DType::F32 || a == DType::F64 || tensor::isHalf(a);
-    return isFloat && a == b && (a == c || (tensor::isHalf(a) && c == DType::F32 && !desc.hasBias));
-}
-
-/// Codes are multiplied where the depth runs fastest in both matrices, and extents and distances are multiples of 4 (int8) or of 16
-/// bytes (float8); of the same documentation.
-bool isAligned(const ProductDesc &desc, const BlasProduct &product)
-{
-    if (desc.a.dtype != DType::I8 && !isFloat8(desc.a.dtype))
-        return true;
-    const std::int64_t unit = desc.a.dtype == DType::I8 ? 4 : 16;
-    const std::int64_t resultUnit
-        = desc.a.dtype == DType::I8 ? 4 : 16 / static_cast<std::int64_t>(tensor::sizeOf(desc.c.dtype));
-    const auto fits = [unit](std::int64_t value) { return value % unit == 0; };
-    return product.first.isTransposed && !product.second.isTransposed && fits(product.first.rows)
-        && fits(product.first.leading) && fits(product.second.leading) && fits(product.first.batchStride)
-        && fits(product.second.batchStride) && product.first.columns % resultUnit == 0
-        && product.result.leading % resultUnit == 0;
-}
-
 } // namespace
-
-Result<BlasProduct> blasProduct(const ProductDesc &desc)
-{
-    if (desc.isConvolution || !takesTypes(desc) || !epilogueOf(desc.activation, desc.hasBias) || desc.ceiling)
-        return unsupported("cuda", "cuBLASLt does not compute this product");
-    const std::size_t rank = desc.c.dims.size();
-    const std::int64_t batch = countOf(std::span(desc.c.dims).first(rank - 2));
-    const auto first = matrixOf(desc.b, batch);
-    const auto second = matrixOf(desc.a, batch);
-    const auto result = matrixOf(desc.c, batch);
-    const auto residual
-        = desc.residual && desc.residual->dims.size() >= 2 ? matrixOf(*desc.residual, batch) : result;
-    if (!first || !second || !result || result->isTransposed || !residual || residual->isTransposed
-        || residual->columns != result->columns)
-        return unsupported("cuda", "matrices that cuBLASLt cannot see in this layout");
-    const BlasProduct product{*first, *second, *result, *residual, batch};
-    if (!isAligned(desc, product))
-        return unsupported("cuda", "codes in an order or of extents that cuBLASLt does not multiply");
-    return product;
-}
 
 Result<std::shared_ptr<ProductMaker>> loadBlas()
 {

@@ -14,6 +14,7 @@ struct BlasMatrix
     std::int64_t leading = 0; ///< elements between columns
     std::int64_t batchStride = 0;
     bool isTransposed = false;
+    std::int64_t offset = 0; ///< elements before the first
 };
 struct BlasProduct
 {

@@ -1,5 +1,6 @@
 #include "core/backends/cuda/toolkit/dnn.h"
 
+#include "core/backends/cuda/toolkit/dnn_attention.h"
 #include "core/backends/cuda/toolkit/dnn_graph.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@ using tensor::DType;
 
 constexpr std::int64_t kMostWorkspace = std::int64_t{256} << 20U;
 constexpr std::int64_t kConfigurations = 16; ///< that are tried of each heuristic
+constexpr std::int64_t kAlignment = 16; ///< of tensors, in bytes: as graphs say it
 
 /// What plans are made for: the device of a handle, or one that is described.
 struct Target
@@ -47,22 +49,29 @@ public:
     Result<void> prepare(const ProductDesc &desc)
     {
         HALFTONE_TRY(m_name, describeConvolution(m_graph, desc));
-        const auto operations = m_graph.operations();
-        Descriptor graph(m_calls, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
-        m_target.tell(graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, std::nullopt);
-        graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                  static_cast<std::int64_t>(operations.size()), operations.data());
-        HALFTONE_CHECK(graph.finish());
-        const bool isExact = desc.a.dtype == DType::F32 && !desc.allowsTf32;
-        for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
-            if (choose(graph, mode, isExact))
-                return {};
-        return unsupported("cuda", "cuDNN has no engine for this convolution");
+        return plan(desc.a.dtype == DType::F32 && !desc.allowsTf32);
+    }
+
+    Result<void> prepare(const AttentionDesc &desc)
+    {
+        HALFTONE_TRY(m_name, describeAttention(m_graph, desc));
+        std::vector<View> views{desc.queries, desc.keys, desc.values, {DType::F32, {1}, {1}, 0}};
+        if (desc.mask)
+            views.push_back(*desc.mask);
+        views.push_back(desc.result);
+        for (const View &view : views) {
+            m_offsets.push_back(view.offset * static_cast<std::int64_t>(tensor::sizeOf(view.dtype)));
+            if (m_offsets.back() % kAlignment != 0)
+                return unsupported("cuda", "a part of a tensor that is not aligned");
+        }
+        return plan(false);
     }
 
     Result<void> enqueue(std::span<std::byte *const> arguments, std::byte *workspace) override
     {
-        std::vector<void *> pointers(arguments.begin(), arguments.end());
+        std::vector<void *> pointers;
+        for (std::size_t k = 0; k < arguments.size(); ++k)
+            pointers.push_back(arguments[k] + (m_offsets.empty() ? 0 : m_offsets[k]));
         void *const scratch = workspace;
         Descriptor pack(m_calls, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
         pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, m_graph.ids())
@@ -75,6 +84,21 @@ public:
     }
 
 private:
+    /// A plan of what the graph holds by now.
+    Result<void> plan(bool isExact)
+    {
+        const auto operations = m_graph.operations();
+        Descriptor graph(m_calls, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+        m_target.tell(graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, std::nullopt);
+        graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+                  static_cast<std::int64_t>(operations.size()), operations.data());
+        HALFTONE_CHECK(graph.finish());
+        for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
+            if (choose(graph, mode, isExact))
+                return {};
+        return unsupported("cuda", "cuDNN has no engine for this " + m_name.substr(m_name.find(' ') + 1));
+    }
+
     /// Does the configuration's engine round more than was asked for? Sums are float32's; TF32 is what tensor cores make of it.
     bool isTooCoarse(const Descriptor &configuration, bool isExact) const
     {
@@ -126,6 +150,12 @@ private:
                            });
     }
 
+    static bool lacksDriver(const Error &error)
+    {
+        return error.found.find("RUNTIME_PREREQUISITE_MISSING") != std::string::npos
+            || error.found.find("FAILED_CUDA_DRIVER") != std::string::npos;
+    }
+
     bool makesPlan(const Descriptor &configuration)
     {
         Descriptor plan(m_calls, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
@@ -133,7 +163,11 @@ private:
         plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
         std::int64_t count = 0;
         std::int64_t workspace = 0;
-        if (!plan.finish().ok()
+        const auto finished = plan.finish();
+        // Attention is compiled for a chip that is only described, but not loaded where no driver is: it could not run either.
+        if (!finished.ok() && m_target.device && lacksDriver(finished.error()))
+            return true;
+        if (!finished.ok()
             || m_calls.cudnnBackendGetAttribute(plan.handle(), CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
                                                 CUDNN_TYPE_INT64, 1, &count, &workspace)
                 != CUDNN_STATUS_SUCCESS
@@ -148,6 +182,7 @@ private:
     const Target &m_target;
     DnnGraph m_graph;
     Descriptor m_plan;
+    std::vector<std::int64_t> m_offsets; ///< of the arguments, in bytes; empty: none
     std::int64_t m_workspace = 0;
     std::string m_name;
 };
@@ -166,13 +201,24 @@ public:
         if (!desc.isConvolution || !takesTypes(desc) || desc.a.offset != 0 || desc.c.offset != 0
             || desc.scale != 1)
             return unsupported("cuda", "cuDNN does not compute this product");
+        return planned(desc, stream);
+    }
+
+    Result<std::unique_ptr<Product>> prepareAttention(const AttentionDesc &desc, CUstream stream) override
+    {
+        return planned(desc, stream);
+    }
+
+private:
+    template <class Desc>
+    Result<std::unique_ptr<Product>> planned(const Desc &desc, CUstream stream)
+    {
         HALFTONE_CHECK(m_device.empty() ? enter(stream) : describe());
         auto kernel = std::make_unique<DnnKernel>(m_calls, m_target);
         HALFTONE_CHECK(kernel->prepare(desc));
         return std::unique_ptr<Product>(std::move(kernel));
     }
 
-private:
     static bool takesTypes(const ProductDesc &desc)
     {
         const DType type = desc.a.dtype;

@@ -57,8 +57,7 @@ View channelVector(const View &c)
 
 } // namespace
 
-Result<DnnGraph::TensorId> DnnGraph::add(const View &view, cudnnDataType_t type, bool isVirtual,
-                                         bool isNumber)
+Result<DnnGraph::TensorId> DnnGraph::add(const View &view, cudnnDataType_t type, bool isVirtual)
 {
     const std::int64_t id = static_cast<std::int64_t>(m_tensors.size()) + 1;
     Descriptor tensor(m_calls, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
@@ -68,8 +67,6 @@ Result<DnnGraph::TensorId> DnnGraph::add(const View &view, cudnnDataType_t type,
         .set(CUDNN_ATTR_TENSOR_UNIQUE_ID, id)
         .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, 16)
         .set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1, &isVirtual);
-    if (isNumber)
-        tensor.set(CUDNN_ATTR_TENSOR_IS_BY_VALUE, CUDNN_TYPE_BOOLEAN, 1, &isNumber);
     HALFTONE_CHECK(tensor.finish());
     m_tensors.push_back(std::move(tensor));
     if (!isVirtual)
@@ -80,18 +77,13 @@ Result<DnnGraph::TensorId> DnnGraph::add(const View &view, cudnnDataType_t type,
 Result<DnnGraph::TensorId> DnnGraph::addTensor(const View &view)
 {
     const auto type = dnnType(view.dtype);
-    return type ? add(view, *type, false, false)
+    return type ? add(view, *type, false)
                 : Result<TensorId>(unsupported("cuda", "cuDNN is not given this type"));
 }
 
 Result<DnnGraph::TensorId> DnnGraph::addInner(const View &view, cudnnDataType_t type)
 {
-    return add(view, type, true, false);
-}
-
-Result<DnnGraph::TensorId> DnnGraph::addNumber(std::size_t rank)
-{
-    return add({DType::F32, Dims(rank, 1), Dims(rank, 1), 0}, CUDNN_DATA_FLOAT, false, true);
+    return add(view, type, true);
 }
 
 Result<void> DnnGraph::addConvolution(const ProductDesc &desc, TensorId data, TensorId weight,

@@ -19,8 +19,6 @@ public:
     Result<TensorId> addTensor(const View &view);
     /// One that lives within the graph.
     Result<TensorId> addInner(const View &view, cudnnDataType_t type = CUDNN_DATA_FLOAT);
-    /// A number that is fed by value, of float32.
-    Result<TensorId> addNumber(std::size_t rank);
 
     Result<void> addConvolution(const ProductDesc &desc, TensorId data, TensorId weight, TensorId result);
     struct Function
@@ -38,7 +36,7 @@ public:
     const std::vector<std::int64_t> &ids() const { return m_ids; } ///< of the tensors that are fed
 
 private:
-    Result<TensorId> add(const View &view, cudnnDataType_t type, bool isVirtual, bool isNumber);
+    Result<TensorId> add(const View &view, cudnnDataType_t type, bool isVirtual);
 
     const DnnCalls &m_calls;
     std::vector<Descriptor> m_tensors;

@@ -33,6 +33,32 @@ Result<DriverCalls> loadDriver()
     return calls;
 }
 
+namespace {
+
+/// Errors after which nothing works in this process.
+bool isLost(CUresult code)
+{
+    switch (code) {
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+    case CUDA_ERROR_CONTAINED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+} // namespace
+
 Error driverError(const DriverCalls &calls, CUresult code, const std::string &what)
 {
     const char *name = nullptr;
@@ -41,11 +67,11 @@ Error driverError(const DriverCalls &calls, CUresult code, const std::string &wh
     calls.cuGetErrorString(code, &text);
     const std::string said = std::string(name == nullptr ? "an unknown error" : name) + " ("
         + (text == nullptr ? std::to_string(static_cast<int>(code)) : text) + ')';
-    const bool isLost = code == CUDA_ERROR_ILLEGAL_ADDRESS || code == CUDA_ERROR_LAUNCH_FAILED
-        || code == CUDA_ERROR_ECC_UNCORRECTABLE || code == CUDA_ERROR_DEVICE_UNAVAILABLE
-        || code == CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    return unsupported(
-        "cuda", what + ": " + said + (isLost ? "; the device is lost or busy: start the program anew" : ""));
+    const std::string advice = isLost(code) ? "; the device is lost to this program: start it anew"
+        : code == CUDA_ERROR_DEVICE_UNAVAILABLE
+        ? "; the device is busy: another program holds it for itself, or its compute mode forbids use"
+        : "";
+    return unsupported("cuda", what + ": " + said + advice);
 }
 
 } // namespace halftone::backends::cuda

@@ -1,179 +1,18 @@
 #include "core/backends/cuda/toolkit/driver_gpu.h"
 
+#include "core/backends/cuda/toolkit/driver_info.h"
+#include "core/backends/cuda/toolkit/driver_objects.h"
 #include "core/base/memory.h"
 
 #include <algorithm>
-#include <array>
-#include <unordered_map>
 
 namespace halftone::backends::cuda {
 namespace {
 
-CUdeviceptr deviceAddress(const std::byte *at)
-{
-    return reinterpret_cast<CUdeviceptr>(at);
-}
-
-/// The device's context; keeps it as long as anything on the device lives.
-class Context
-{
-public:
-    Context(const DriverCalls &calls, CUdevice device)
-        : m_calls(calls)
-        , m_device(device)
-    {
-    }
-    Context(const Context &) = delete;
-    Context &operator=(const Context &) = delete;
-    ~Context()
-    {
-        if (m_context == nullptr)
-            return;
-        m_calls.cuCtxSetCurrent(m_context);
-        if (m_stream != nullptr)
-            m_calls.cuStreamDestroy(m_stream);
-        m_calls.cuDevicePrimaryCtxRelease(m_device);
-    }
-
-    const DriverCalls &calls() const { return m_calls; }
-    CUstream stream() const { return m_stream; }
-
-    /// Makes the device ready for the calling thread.
-    Result<void> enter()
-    {
-        if (m_context == nullptr)
-            HALFTONE_CHECK(
-                check(m_calls.cuDevicePrimaryCtxRetain(&m_context, m_device), "the device's context"));
-        HALFTONE_CHECK(check(m_calls.cuCtxSetCurrent(m_context), "the device's context"));
-        if (m_stream == nullptr)
-            return check(m_calls.cuStreamCreate(&m_stream, CU_STREAM_NON_BLOCKING), "a stream");
-        return {};
-    }
-
-    Result<void> check(CUresult code, const std::string &what) const
-    {
-        if (code == CUDA_SUCCESS)
-            return {};
-        return driverError(m_calls, code, what);
-    }
-
-private:
-    DriverCalls m_calls;
-    CUdevice m_device;
-    CUcontext m_context = nullptr;
-    CUstream m_stream = nullptr;
-};
-
-class DriverModule final : public Module
-{
-public:
-    DriverModule(std::shared_ptr<Context> context, CUmodule module)
-        : m_context(std::move(context))
-        , m_module(module)
-    {
-    }
-    DriverModule(const DriverModule &) = delete;
-    DriverModule &operator=(const DriverModule &) = delete;
-    ~DriverModule() override
-    {
-        if (m_context->enter().ok())
-            m_context->calls().cuModuleUnload(m_module);
-    }
-
-    Result<void> find(const std::string &name)
-    {
-        return m_context->check(
-            m_context->calls().cuModuleGetFunction(&m_functions[name], m_module, name.c_str()), name);
-    }
-    CUfunction function(const std::string &name) const
-    {
-        const auto found = m_functions.find(name);
-        return found == m_functions.end() ? nullptr : found->second;
-    }
-
-private:
-    std::shared_ptr<Context> m_context;
-    CUmodule m_module;
-    std::unordered_map<std::string, CUfunction> m_functions;
-};
-
-class DriverRecording final : public Recording
-{
-public:
-    DriverRecording(std::shared_ptr<Context> context, CUgraphExec graph, std::optional<std::size_t> kernels)
-        : m_context(std::move(context))
-        , m_graph(graph)
-        , m_kernels(kernels)
-    {
-    }
-    DriverRecording(const DriverRecording &) = delete;
-    DriverRecording &operator=(const DriverRecording &) = delete;
-    ~DriverRecording() override
-    {
-        if (m_context->enter().ok())
-            m_context->calls().cuGraphExecDestroy(m_graph);
-    }
-    CUgraphExec graph() const { return m_graph; }
-    std::optional<std::size_t> kernelCount() const override { return m_kernels; }
-
-private:
-    std::shared_ptr<Context> m_context;
-    CUgraphExec m_graph;
-    std::optional<std::size_t> m_kernels;
-};
-
-class DriverTimer final : public Timer
-{
-public:
-    explicit DriverTimer(std::shared_ptr<Context> context)
-        : m_context(std::move(context))
-    {
-    }
-    DriverTimer(const DriverTimer &) = delete;
-    DriverTimer &operator=(const DriverTimer &) = delete;
-    ~DriverTimer() override
-    {
-        if (m_context->enter().ok())
-            for (CUevent event : m_events)
-                m_context->calls().cuEventDestroy(event);
-    }
-
-    Result<void> create(std::size_t marks)
-    {
-        for (std::size_t k = 0; k < marks; ++k) {
-            CUevent event = nullptr;
-            HALFTONE_CHECK(
-                m_context->check(m_context->calls().cuEventCreate(&event, CU_EVENT_DEFAULT), "an event"));
-            m_events.push_back(event);
-        }
-        return {};
-    }
-    Result<void> mark(std::size_t k) override
-    {
-        HALFTONE_CHECK(m_context->enter());
-        return m_context->check(m_context->calls().cuEventRecord(m_events[k], m_context->stream()),
-                                "an event");
-    }
-    Result<double> microseconds(std::size_t k) override
-    {
-        float milliseconds = 0;
-        HALFTONE_CHECK(
-            m_context->check(m_context->calls().cuEventSynchronize(m_events[k + 1]), "a step's end"));
-        HALFTONE_CHECK(m_context->check(
-            m_context->calls().cuEventElapsedTime(&milliseconds, m_events[k], m_events[k + 1]),
-            "a step's time"));
-        return 1000.0 * static_cast<double>(milliseconds);
-    }
-
-private:
-    std::shared_ptr<Context> m_context;
-    std::vector<CUevent> m_events;
-};
-
 class DriverGpu final : public Gpu
 {
 public:
-    DriverGpu(std::shared_ptr<Context> context, GpuInfo info, std::shared_ptr<const Compiler> compiler,
+    DriverGpu(std::shared_ptr<DriverContext> context, GpuInfo info, std::shared_ptr<const Compiler> compiler,
               std::vector<std::shared_ptr<ProductMaker>> makers)
         : m_context(std::move(context))
         , m_info(std::move(info))
@@ -188,7 +27,7 @@ public:
     {
         HALFTONE_CHECK(m_context->enter());
         CUdeviceptr address = 0;
-        HALFTONE_CHECK(checkMemory(calls().cuMemAlloc(&address, bytes), bytes, what));
+        HALFTONE_CHECK(m_context->checkMemory(calls().cuMemAlloc(&address, bytes), bytes, what));
         return DeviceMemory(reinterpret_cast<std::byte *>(address), [context = m_context](std::byte *at) {
             if (context->enter().ok())
                 context->calls().cuMemFree(deviceAddress(at));
@@ -273,15 +112,12 @@ public:
     bool hasLibraries() const override { return !m_makers.empty(); }
     Result<std::unique_ptr<Product>> prepare(const ProductDesc &desc) override
     {
-        HALFTONE_CHECK(m_context->enter());
-        std::string why = "no library for products";
-        for (const auto &maker : m_makers) {
-            auto product = maker->prepare(desc, m_context->stream());
-            if (product.ok() || product.error().code != Errc::Unsupported)
-                return product;
-            why = product.error().found;
-        }
-        return unsupported("product", why);
+        return byMakers([&](ProductMaker &maker) { return maker.prepare(desc, m_context->stream()); });
+    }
+    Result<std::unique_ptr<Product>> prepareAttention(const AttentionDesc &desc) override
+    {
+        return byMakers(
+            [&](ProductMaker &maker) { return maker.prepareAttention(desc, m_context->stream()); });
     }
 
     bool runsBeforeRecording() const override { return hasLibraries(); }
@@ -325,6 +161,21 @@ public:
 private:
     const DriverCalls &calls() const { return m_context->calls(); }
 
+    /// By the first library that takes it.
+    template <class Make>
+    Result<std::unique_ptr<Product>> byMakers(const Make &make)
+    {
+        HALFTONE_CHECK(m_context->enter());
+        std::string why = "no library for products";
+        for (const auto &maker : m_makers) {
+            auto product = make(*maker);
+            if (product.ok() || product.error().code != Errc::Unsupported)
+                return product;
+            why = product.error().found;
+        }
+        return unsupported("product", why);
+    }
+
     /// Nodes of a recording that are kernels.
     std::optional<std::size_t> kernelsOf(CUgraph graph) const
     {
@@ -341,52 +192,12 @@ private:
         }));
     }
 
-    Result<void> checkMemory(CUresult code, std::size_t bytes, const std::string &what) const
-    {
-        if (code != CUDA_ERROR_OUT_OF_MEMORY)
-            return m_context->check(code, what);
-        std::size_t left = 0;
-        std::size_t total = 0;
-        calls().cuMemGetInfo(&left, &total);
-        return noMemory("out of memory of the device: " + std::to_string(bytes >> 20U) + " MiB asked for "
-                        + what + ", " + std::to_string(left >> 20U) + " MiB of "
-                        + std::to_string(total >> 20U) + " left");
-    }
-
-    std::shared_ptr<Context> m_context;
+    std::shared_ptr<DriverContext> m_context;
     GpuInfo m_info;
     std::shared_ptr<const Compiler> m_compiler;
     std::vector<std::shared_ptr<ProductMaker>> m_makers;
     std::unordered_map<std::string, std::weak_ptr<DriverModule>> m_compiled; ///< by source
 };
-
-/// What the driver knows without a context. Needs: a device
-Result<GpuInfo> infoOf(const DriverCalls &calls, CUdevice device)
-{
-    GpuInfo info;
-    std::array<char, 128> name{};
-    int major = 0;
-    int minor = 0;
-    int kilohertz = 0;
-    int memoryKilohertz = 0;
-    const auto get = [&](int &value, CUdevice_attribute attribute) {
-        return calls.cuDeviceGetAttribute(&value, attribute, device);
-    };
-    for (const CUresult code : {calls.cuDeviceGetName(name.data(), static_cast<int>(name.size()) - 1, device),
-                                get(major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-                                get(minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
-                                get(info.multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
-                                get(kilohertz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
-                                get(memoryKilohertz, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE),
-                                calls.cuDeviceTotalMem(&info.memoryBytes, device)})
-        if (code != CUDA_SUCCESS)
-            return driverError(calls, code, "the device's properties");
-    info.name = name.data();
-    info.arch = 10 * major + minor;
-    info.clockMhz = kilohertz / 1000;
-    info.memoryMhz = memoryKilohertz / 1000;
-    return info;
-}
 
 } // namespace
 
@@ -402,11 +213,12 @@ Result<std::shared_ptr<Gpu>> driverGpu(const DriverCalls &calls, std::shared_ptr
     code = code == CUDA_SUCCESS ? calls.cuDeviceGet(&device, 0) : code;
     if (code != CUDA_SUCCESS)
         return driverError(calls, code, "no CUDA device");
-    HALFTONE_TRY(GpuInfo info, infoOf(calls, device));
+    HALFTONE_TRY(GpuInfo info, driverInfo(calls, device));
     if (const auto takes = compiler->check(info.arch); !takes.ok())
         return unsupported("cuda", "no CUDA device: " + info.name + ": " + takes.error().found);
-    return std::shared_ptr<Gpu>(std::make_shared<DriverGpu>(
-        std::make_shared<Context>(calls, device), std::move(info), std::move(compiler), std::move(makers)));
+    return std::shared_ptr<Gpu>(std::make_shared<DriverGpu>(std::make_shared<DriverContext>(calls, device),
+                                                            std::move(info), std::move(compiler),
+                                                            std::move(makers)));
 }
 
 } // namespace halftone::backends::cuda

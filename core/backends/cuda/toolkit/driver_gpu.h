@@ -16,6 +16,11 @@ public:
     virtual ~ProductMaker() = default;
     /// fails: Unsupported for a product that the library does not take
     virtual Result<std::unique_ptr<Product>> prepare(const ProductDesc &desc, CUstream stream) = 0;
+    /// The same of attention. Arguments: queries, keys, values, the scale (one float32)[, mask], result.
+    virtual Result<std::unique_ptr<Product>> prepareAttention(const AttentionDesc &, CUstream)
+    {
+        return unsupported("cuda", "no fused attention");
+    }
 };
 
 /// The first device. Nothing is done on it before memory is asked for.

@@ -35,7 +35,6 @@ public:
             [this, at = std::vector<std::byte *>(arguments.begin(), arguments.end())] { compute(at); });
     }
 
-private:
     static double get(const View &view, const Dims &at, const std::byte *memory)
     {
         double value = 0;
@@ -50,6 +49,7 @@ private:
         return static_cast<std::size_t>(place);
     }
 
+private:
     double convolved(const std::vector<std::byte *> &at, const Dims &to) const
     {
         const std::int64_t channels = m_desc.b.dims[1];
@@ -133,15 +133,84 @@ private:
     Act m_act;
 };
 
-/// This machine with libraries: what `judge` takes is computed by HostProduct.
+/// Attention by its definition, in double, over the views that the plan told.
+class HostAttention final : public backends::cuda::Product
+{
+public:
+    using View = backends::cuda::View;
+    using Dims = backends::cuda::Dims;
+
+    HostAttention(backends::cuda::AttentionDesc desc, HostProduct::Act act)
+        : m_desc(std::move(desc))
+        , m_act(std::move(act))
+    {
+    }
+
+    std::string name() const override { return "library attention"; }
+    std::size_t workspaceBytes() const override { return 0; }
+    Result<void> enqueue(std::span<std::byte *const> arguments, std::byte *) override
+    {
+        return m_act(
+            [this, at = std::vector<std::byte *>(arguments.begin(), arguments.end())] { compute(at); });
+    }
+
+private:
+    void compute(const std::vector<std::byte *> &at) const
+    {
+        float scale = 0;
+        std::memcpy(&scale, at[3], sizeof scale);
+        const Dims &queries = m_desc.queries.dims;
+        const std::int64_t keys = m_desc.keys.dims[2];
+        for (Dims to{0, 0, 0, 0}; to[0] < queries[0]; ++to[0])
+            for (to[1] = 0; to[1] < queries[1]; ++to[1])
+                for (to[2] = 0; to[2] < queries[2]; ++to[2])
+                    computeRow(at, to, keys, double{scale});
+    }
+
+    void computeRow(const std::vector<std::byte *> &at, Dims to, std::int64_t keys, double scale) const
+    {
+        std::vector<double> weights;
+        double most = -INFINITY;
+        for (std::int64_t k = 0; k < keys; ++k) {
+            double score = 0;
+            for (std::int64_t d = 0; d < m_desc.queries.dims[3]; ++d)
+                score += HostProduct::get(m_desc.queries, {to[0], to[1], to[2], d}, at[0])
+                    * HostProduct::get(m_desc.keys, {to[0], to[1], k, d}, at[1]);
+            score *= scale;
+            if (m_desc.mask)
+                score += HostProduct::get(*m_desc.mask, {to[0], to[1], to[2], k}, at[4]);
+            weights.push_back(score);
+            most = std::max(most, score);
+        }
+        double sum = 0;
+        for (double &weight : weights)
+            sum += weight = std::exp(weight - most);
+        for (to[3] = 0; to[3] < m_desc.values.dims[3]; ++to[3]) {
+            double value = 0;
+            for (std::int64_t k = 0; k < keys; ++k)
+                value += weights[static_cast<std::size_t>(k)] / sum
+                    * HostProduct::get(m_desc.values, {to[0], to[1], k, to[3]}, at[2]);
+            tensor::narrow(&value, 1, m_desc.result.dtype,
+                           at.back()
+                               + HostProduct::place(m_desc.result, to) * tensor::sizeOf(m_desc.result.dtype));
+        }
+    }
+
+    backends::cuda::AttentionDesc m_desc;
+    HostProduct::Act m_act;
+};
+
+/// This machine with libraries: what `judge` takes is computed by HostProduct, attention that it takes by HostAttention.
 class LibraryGpu final : public HostGpu
 {
 public:
     using Judge = std::function<Result<void>(const backends::cuda::ProductDesc &)>;
+    using AttentionJudge = std::function<Result<void>(const backends::cuda::AttentionDesc &)>;
 
-    explicit LibraryGpu(Judge judge, int arch = 90)
+    explicit LibraryGpu(Judge judge, int arch = 90, AttentionJudge attention = {})
         : HostGpu(arch)
         , m_judge(std::move(judge))
+        , m_attention(std::move(attention))
     {
     }
 
@@ -154,12 +223,24 @@ public:
         return std::unique_ptr<backends::cuda::Product>(std::make_unique<HostProduct>(
             desc, [this](std::function<void()> action) { return act(std::move(action)); }));
     }
+    Result<std::unique_ptr<backends::cuda::Product>>
+    prepareAttention(const backends::cuda::AttentionDesc &desc) override
+    {
+        if (!m_attention)
+            return unsupported("host", "no fused attention");
+        HALFTONE_CHECK(m_attention(desc));
+        ++attentions;
+        return std::unique_ptr<backends::cuda::Product>(std::make_unique<HostAttention>(
+            desc, [this](std::function<void()> action) { return act(std::move(action)); }));
+    }
 
     std::vector<backends::cuda::ProductDesc> asked;
     std::size_t taken = 0;
+    std::size_t attentions = 0;
 
 private:
     Judge m_judge;
+    AttentionJudge m_attention;
 };
 
 } // namespace halftone::test

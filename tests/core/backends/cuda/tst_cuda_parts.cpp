@@ -173,7 +173,8 @@ void CudaPartsTest::libraryFusions()
     const plan::PostOp relu{ops::Activation{ops::UnaryKind::Relu}, plan::kNoValue};
     const plan::PostOp add{ops::Binary{ops::BinaryKind::Add, false}, same};
     const auto of = [&](std::vector<plan::PostOp> posts) {
-        return fusionOf(graph, plan::PlanNode{ops::Conv{}, "conv", {}, {}, {result}, std::move(posts)});
+        return fusionOf(graph, plan::PlanNode{ops::Conv{}, "conv", {}, {}, {result}, std::move(posts)},
+                        false);
     };
     QVERIFY(of({}).has_value());
     QVERIFY(of({add, relu})->residual == same && of({add, relu})->activation == Activation::Relu);

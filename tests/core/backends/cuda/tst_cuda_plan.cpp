@@ -1,5 +1,6 @@
 #include "core/backends/backends.h"
 #include "core/backends/cuda/backend.h"
+#include "core/backends/cuda/plan.h"
 #include "core/backends/reference/reference_backend.h"
 #include "core/dialect/registry.h"
 #include "core/infer/infer_types.h"
@@ -37,6 +38,8 @@ private Q_SLOTS:
     void elementsThatFollowEachOtherAreOneKernel();
     void channelsStayLastFromConvolutionToConvolution();
     void whatHasNoKernelIsCopiedAndSaysSo();
+    void anIndexOutsideIsAnError();
+    void floatsOfTwoTypesMeet();
     void aRunIsOneLaunch();
     void aSecondRunTakesNewInputs();
     void networks_data();
@@ -266,6 +269,73 @@ void CudaPlanTest::whatHasNoKernelIsCopiedAndSaysSo()
     QVERIFY(std::ranges::count(kernels, "copy to the device") >= 2);
     const QString wrong = difference(model, *made.plan, 1, 1e-6);
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+}
+
+/// As the reference says it, and the plan runs on with indices that are good.
+void CudaPlanTest::anIndexOutsideIsAnError()
+{
+    plan::PlanGraph graph;
+    const plan::ValueId data = graph.addValue({DType::F32, {3, 2}}, "data");
+    const plan::ValueId index = graph.addValue({DType::I64, {4}}, "index");
+    const plan::ValueId result = graph.addValue({DType::F32, {4, 2}}, "result");
+    graph.inputs = {data, index};
+    graph.outputs = {result};
+    graph.outputNames = {"result"};
+    graph.nodes.push_back(
+        {ops::Take{0, ops::IndexMode::Raise}, "Gather", {"lookup"}, {data, index}, {result}, {}});
+    const auto gpu = std::make_shared<test::HostGpu>();
+    const auto plan = backends::cuda::makePlan(std::move(graph), gpu, {}, nullptr);
+    QVERIFY2(plan.ok(), plan.ok() ? "" : plan.error().message().c_str());
+    const std::vector<float> rows{0, 1, 10, 11, 20, 21};
+    std::memcpy(plan.value()->input(0).data(), rows.data(), rows.size() * sizeof rows[0]);
+    const auto run = [&](const std::vector<std::int64_t> &indices) {
+        std::memcpy(plan.value()->input(1).data(), indices.data(), indices.size() * sizeof indices[0]);
+        return plan.value()->run();
+    };
+    QVERIFY(run({2, -1, 0, -3}).ok());
+    QCOMPARE(outputOf(*plan.value(), 0), (std::vector<double>{20, 21, 20, 21, 0, 1, 0, 1}));
+    for (const auto &[indices, bad] : {std::pair(std::vector<std::int64_t>{0, 3, 9, 1}, "index 3"),
+                                       std::pair(std::vector<std::int64_t>{0, 1, 2, -4}, "index -4")}) {
+        const auto done = run(indices);
+        QVERIFY(!done.ok());
+        QCOMPARE(done.error().code, Errc::BadInput);
+        QCOMPARE(done.error().where, std::string("lookup, input 1"));
+        QCOMPARE(done.error().found, std::string(bad));
+        QCOMPARE(done.error().expected, std::string("an index from -3 to 2"));
+    }
+    std::vector<double> times(plan.value()->steps().size());
+    QVERIFY(!plan.value()->runTimed(times).ok());
+    QVERIFY(run({1, 1, 1, 1}).ok());
+}
+
+/// What casts between them would write is read as it is; a scalar beside float16 is a float16 itself.
+void CudaPlanTest::floatsOfTwoTypesMeet()
+{
+    plan::PlanGraph graph;
+    const plan::ValueId half = graph.addValue({DType::F16, {3}}, "half");
+    const plan::ValueId wide = graph.addValue({DType::F32, {3}}, "wide");
+    const plan::ValueId sum = graph.addValue({DType::F32, {3}}, "sum");
+    const plan::ValueId scaled = graph.addValue({DType::F16, {3}}, "scaled");
+    graph.inputs = {half, wide};
+    graph.outputs = {sum, scaled};
+    graph.outputNames = {"sum", "scaled"};
+    graph.nodes.push_back({ops::Binary{ops::BinaryKind::Add, true}, "add", {"add"}, {half, wide}, {sum}, {}});
+    graph.nodes.push_back(
+        {ops::ScalarBinary{ops::BinaryKind::Mul, false, 0.1, false}, "mul", {"mul"}, {half}, {scaled}, {}});
+    const auto plan
+        = backends::cuda::makePlan(std::move(graph), std::make_shared<test::HostGpu>(), {}, nullptr);
+    QVERIFY2(plan.ok(), plan.ok() ? "" : plan.error().message().c_str());
+    const std::vector<float> halves{1, 1000, 3};
+    const std::vector<float> wides{0.1F, 0.01F, -3};
+    tensor::narrow(halves.data(), halves.size(), DType::F16, plan.value()->input(0).data());
+    std::memcpy(plan.value()->input(1).data(), wides.data(), wides.size() * sizeof wides[0]);
+    QVERIFY(plan.value()->run().ok());
+    const double tenth = tensor::heldIn(DType::F16, 0.1);
+    for (std::size_t k = 0; k < 3; ++k) {
+        QCOMPARE(outputOf(*plan.value(), 0)[k], static_cast<double>(halves[k] + wides[k]));
+        QCOMPARE(outputOf(*plan.value(), 1)[k],
+                 tensor::heldIn(DType::F16, static_cast<double>(halves[k] * static_cast<float>(tenth))));
+    }
 }
 
 void CudaPlanTest::aRunIsOneLaunch()

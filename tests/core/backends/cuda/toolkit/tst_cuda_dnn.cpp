@@ -1,7 +1,8 @@
 #include "core/backends/cuda/toolkit/dnn.h"
 #include "tests/core/backends/cuda/chips.h"
 
-#include <QFile>
+#include <dlfcn.h>
+
 #include <QTest>
 
 using namespace halftone;
@@ -19,6 +20,8 @@ private Q_SLOTS:
     void convolutionsHavePlans_data();
     void convolutionsHavePlans();
     void otherForms();
+    void attentionHasPlans_data();
+    void attentionHasPlans();
     void whatItDoesNotTakeIsRefused();
 };
 
@@ -152,6 +155,65 @@ void CudaDnnTest::otherForms()
         desc.hasBias = type != DType::I8;
         check("one spatial axis", desc);
         check("three spatial axes", window(type, {2, 16, 8, 8, 8}, {32, 16, 3, 3, 3}, {2, 32, 8, 8, 8}));
+    }
+}
+
+namespace {
+
+/// The driver's stub of the toolkit: cuDNN compiles attention for a chip, and loads it then, by a driver that is there at least by name.
+bool hasDriverOrStub()
+{
+    for (const char *path : {"libcuda.so.1", "/usr/local/cuda/lib64/stubs/libcuda.so"})
+        if (dlopen(path, RTLD_NOW | RTLD_GLOBAL) != nullptr)
+            return true;
+    return false;
+}
+
+/// Heads of 64 within rows of `columns`, from a column on.
+View heads(DType type, std::int64_t columns, std::int64_t column)
+{
+    return {type, {2, 12, 128, 64}, {128 * columns, 64, columns, 1}, column};
+}
+
+} // namespace
+
+void CudaDnnTest::attentionHasPlans_data()
+{
+    QTest::addColumn<int>("chip");
+    for (const int chip :
+         {1, 4, 5}) // sm_86 and sm_89 have too little shared memory for it, sm_75 no such kernels
+        QTest::addRow("sm_%d", test::kChips[chip].arch) << chip;
+}
+
+/// BERT's, with rows apart and side by side, and the masks that there are.
+void CudaDnnTest::attentionHasPlans()
+{
+    QFETCH(int, chip);
+    if (!hasDriverOrStub())
+        QSKIP("neither a driver nor the toolkit's stub of one");
+    const auto dnn = loadDnn(test::describedChip(test::kChips[chip]));
+    const Dims square{2, 12, 128, 128};
+    for (const DType type : {DType::F16, DType::BF16}) {
+        const View rows = heads(type, 768, 0);
+        const AttentionDesc apart{.queries = rows, .keys = rows, .values = rows, .result = rows};
+        AttentionDesc together = apart;
+        together.queries = heads(type, 3 * 768, 0);
+        together.keys = heads(type, 3 * 768, 768);
+        together.values = heads(type, 3 * 768, 2 * 768);
+        AttentionDesc ofKeys = apart;
+        ofKeys.mask = View{type, square, {128, 0, 0, 1}, 0};
+        AttentionDesc ofPlaces = apart;
+        ofPlaces.mask = View{DType::F32, square, {0, 0, 128, 1}, 0};
+        for (const AttentionDesc &desc : {apart, together, ofKeys, ofPlaces}) {
+            const auto plan = dnn.value()->prepareAttention(desc, nullptr);
+            QVERIFY2(plan.ok(), plan.ok() ? "" : plan.error().found.c_str());
+        }
+        AttentionDesc wide = apart;
+        wide.queries.dtype = wide.keys.dtype = wide.values.dtype = wide.result.dtype = DType::F32;
+        QVERIFY(!dnn.value()->prepareAttention(wide, nullptr).ok());
+        AttentionDesc unaligned = apart;
+        unaligned.keys.offset = 1;
+        QVERIFY(!dnn.value()->prepareAttention(unaligned, nullptr).ok());
     }
 }
 

@@ -5,6 +5,7 @@
 #include "core/backends/cuda/toolkit/blas.h"
 #include "core/backends/cuda/toolkit/compiler.h"
 #include "core/backends/cuda/toolkit/driver_gpu.h"
+#include "tests/core/backends/cuda/toolkit/recording_driver.h"
 
 #include <QTest>
 
@@ -20,6 +21,8 @@
 using namespace halftone;
 using namespace halftone::backends::cuda;
 using tensor::DType;
+using test::driver;
+using test::recordingDriver;
 
 /// What stands between the CUDA backend and NVIDIA's libraries: a driver that only records what it is asked for, with failures on
 /// demand; NVRTC itself, which needs no GPU; what is told to cuBLASLt.
@@ -35,6 +38,8 @@ private Q_SLOTS:
     void aLackOfMemorySaysWhatWasAskedFor();
     void aLostDeviceIsAnError_data();
     void aLostDeviceIsAnError();
+    void aBusyDeviceIsToldAsSuch();
+    void aLackOfMemoryIsOneEverywhere();
     void aRecordingThatFailsIsEnded();
     void plansOfTwoThreadsTakeTurns();
     void launchesAreCounted();
@@ -46,156 +51,6 @@ private Q_SLOTS:
 };
 
 namespace {
-
-/// The recording driver; driver functions have no place for a pointer of ours.
-struct Driver
-{
-    int devices = 1;
-    CUresult initialised = CUDA_SUCCESS;
-    std::string failing; ///< a function that fails, with `code`
-    CUresult code = CUDA_SUCCESS;
-    std::map<std::string, int> calls;
-    long long memory = 0; ///< pieces that are held
-    long long objects = 0; ///< streams, events, modules, graphs
-    std::atomic<std::thread::id> recorder; ///< who records
-    std::atomic<bool> hasMixed = false;
-    std::mutex mutex;
-
-    void forget()
-    {
-        devices = 1;
-        initialised = code = CUDA_SUCCESS;
-        failing.clear();
-        calls.clear();
-        memory = objects = 0;
-        recorder = std::thread::id();
-        hasMixed = false;
-    }
-} driver;
-
-CUresult said(const char *name)
-{
-    const std::scoped_lock lock(driver.mutex);
-    ++driver.calls[name];
-    return driver.failing == name ? driver.code : CUDA_SUCCESS;
-}
-
-template <class Handle>
-CUresult made(const char *name, Handle *handle)
-{
-    const CUresult code = said(name);
-    if (code == CUDA_SUCCESS) {
-        *handle = reinterpret_cast<Handle>(std::uintptr_t{0x1000});
-        ++driver.objects;
-    }
-    return code;
-}
-
-CUresult gone(const char *name)
-{
-    --driver.objects;
-    return said(name);
-}
-
-DriverCalls recordingDriver()
-{
-    DriverCalls c;
-    c.cuInit = [](unsigned) { return driver.initialised; };
-    c.cuDeviceGetCount = [](int *count) { return *count = driver.devices, CUDA_SUCCESS; };
-    c.cuDeviceGet = [](CUdevice *device, int) { return *device = 0, CUDA_SUCCESS; };
-    c.cuDeviceGetName = [](char *name, int size, CUdevice) {
-        return std::strncpy(name, "Recorder", static_cast<std::size_t>(size)), CUDA_SUCCESS;
-    };
-    c.cuDeviceGetAttribute = [](int *value, CUdevice_attribute attribute, CUdevice) {
-        *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 8
-            : attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR    ? 6
-            : attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT        ? 84
-                                                                           : 1695000;
-        return CUDA_SUCCESS;
-    };
-    c.cuDeviceTotalMem
-        = [](std::size_t *bytes, CUdevice) { return *bytes = std::size_t{24} << 30U, CUDA_SUCCESS; };
-    c.cuDevicePrimaryCtxRetain
-        = [](CUcontext *context, CUdevice) { return made("cuDevicePrimaryCtxRetain", context); };
-    c.cuDevicePrimaryCtxRelease = [](CUdevice) { return gone("cuDevicePrimaryCtxRelease"); };
-    c.cuCtxSetCurrent = [](CUcontext) { return said("cuCtxSetCurrent"); };
-    c.cuMemGetInfo = [](std::size_t *left, std::size_t *total) {
-        *left = std::size_t{100} << 20U;
-        *total = std::size_t{24576} << 20U;
-        return CUDA_SUCCESS;
-    };
-    c.cuMemAlloc = [](CUdeviceptr *address, std::size_t) {
-        const CUresult code = said("cuMemAlloc");
-        if (code == CUDA_SUCCESS) {
-            *address = 0x100000;
-            ++driver.memory;
-        }
-        return code;
-    };
-    c.cuMemFree = [](CUdeviceptr) { return --driver.memory, said("cuMemFree"); };
-    c.cuMemAllocHost = [](void **address, std::size_t bytes) {
-        *address = ::operator new(bytes);
-        ++driver.memory;
-        return said("cuMemAllocHost");
-    };
-    c.cuMemFreeHost = [](void *address) {
-        ::operator delete(address);
-        return --driver.memory, said("cuMemFreeHost");
-    };
-    c.cuMemcpyHtoDAsync
-        = [](CUdeviceptr, const void *, std::size_t, CUstream) { return said("cuMemcpyHtoDAsync"); };
-    c.cuMemcpyDtoHAsync
-        = [](void *, CUdeviceptr, std::size_t, CUstream) { return said("cuMemcpyDtoHAsync"); };
-    c.cuStreamCreate = [](CUstream *stream, unsigned) { return made("cuStreamCreate", stream); };
-    c.cuStreamDestroy = [](CUstream) { return gone("cuStreamDestroy"); };
-    c.cuStreamSynchronize = [](CUstream) { return said("cuStreamSynchronize"); };
-    c.cuStreamBeginCapture = [](CUstream, CUstreamCaptureMode) {
-        driver.recorder = std::this_thread::get_id();
-        return said("cuStreamBeginCapture");
-    };
-    c.cuStreamEndCapture = [](CUstream, CUgraph *graph) {
-        driver.recorder = std::thread::id();
-        return made("cuStreamEndCapture", graph);
-    };
-    c.cuGraphInstantiate
-        = [](CUgraphExec *graph, CUgraph, unsigned long long) { return made("cuGraphInstantiate", graph); };
-    c.cuGraphLaunch = [](CUgraphExec, CUstream) { return said("cuGraphLaunch"); };
-    c.cuGraphExecDestroy = [](CUgraphExec) { return gone("cuGraphExecDestroy"); };
-    c.cuGraphGetNodes = [](CUgraph, CUgraphNode *nodes, std::size_t *count) {
-        if (nodes != nullptr)
-            for (std::size_t k = 0; k < *count; ++k)
-                nodes[k] = reinterpret_cast<CUgraphNode>(k + 1);
-        return *count = 3, said("cuGraphGetNodes");
-    };
-    c.cuGraphNodeGetType = [](CUgraphNode node, CUgraphNodeType *type) { // a copy, a kernel, a copy
-        *type = reinterpret_cast<std::uintptr_t>(node) == 2 ? CU_GRAPH_NODE_TYPE_KERNEL
-                                                            : CU_GRAPH_NODE_TYPE_MEMCPY;
-        return CUDA_SUCCESS;
-    };
-    c.cuGraphDestroy = [](CUgraph) { return gone("cuGraphDestroy"); };
-    c.cuEventCreate = [](CUevent *event, unsigned) { return made("cuEventCreate", event); };
-    c.cuEventDestroy = [](CUevent) { return gone("cuEventDestroy"); };
-    c.cuEventRecord = [](CUevent, CUstream) { return said("cuEventRecord"); };
-    c.cuEventSynchronize = [](CUevent) { return said("cuEventSynchronize"); };
-    c.cuEventElapsedTime = [](float *milliseconds, CUevent, CUevent) {
-        return *milliseconds = 0.5F, said("cuEventElapsedTime");
-    };
-    c.cuModuleLoadData = [](CUmodule *module, const void *) { return made("cuModuleLoadData", module); };
-    c.cuModuleUnload = [](CUmodule) { return gone("cuModuleUnload"); };
-    c.cuModuleGetFunction = [](CUfunction *, CUmodule, const char *) { return said("cuModuleGetFunction"); };
-    c.cuLaunchKernel = [](CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                          CUstream, void **, void **) {
-        const std::thread::id recorder = driver.recorder;
-        if (recorder != std::thread::id() && recorder != std::this_thread::get_id())
-            driver.hasMixed = true; // a launch of another thread gets into the recording
-        std::this_thread::sleep_for(std::chrono::microseconds(200));
-        return said("cuLaunchKernel");
-    };
-    c.cuGetErrorName
-        = [](CUresult, const char **text) { return *text = "CUDA_ERROR_OF_A_TEST", CUDA_SUCCESS; };
-    c.cuGetErrorString = [](CUresult, const char **text) { return *text = "as asked for", CUDA_SUCCESS; };
-    return c;
-}
 
 class NoCompiler final : public Compiler
 {
@@ -266,9 +121,10 @@ void CudaToolkitTest::aLackOfMemorySaysWhatWasAskedFor()
     const auto done = runOnce();
     QVERIFY(!done.ok());
     QCOMPARE(done.error().code, Errc::NoMemory);
-    QCOMPARE(done.error().found,
-             std::string(
-                 "out of memory of the device: 0 MiB asked for the values of a plan, 100 MiB of 24576 left"));
+    QCOMPARE(
+        done.error().found,
+        std::string(
+            "out of memory of the device: 512 B asked for the values of a plan, 100.0 MiB of 24.0 GiB free"));
     QCOMPARE(driver.memory, 0);
     QCOMPARE(driver.objects, 0);
 }
@@ -291,10 +147,38 @@ void CudaToolkitTest::aLostDeviceIsAnError()
     const auto done = runOnce();
     QVERIFY(!done.ok());
     QCOMPARE(done.error().code, Errc::Unsupported);
-    QVERIFY(done.error().found.find("CUDA_ERROR_OF_A_TEST (as asked for); the device is lost or busy")
-            != std::string::npos);
+    QVERIFY(done.error().found.ends_with(
+        "CUDA_ERROR_OF_A_TEST (as asked for); the device is lost to this program: start it anew"));
     QCOMPARE(driver.memory, 0);
     QCOMPARE(driver.objects, 0);
+}
+
+void CudaToolkitTest::aBusyDeviceIsToldAsSuch()
+{
+    driver.failing = "cuDevicePrimaryCtxRetain";
+    driver.code = CUDA_ERROR_DEVICE_UNAVAILABLE;
+    const auto done = runOnce();
+    QVERIFY(!done.ok());
+    QVERIFY2(done.error().found.starts_with("the device's context: CUDA_ERROR_OF_A_TEST (as asked for); the "
+                                            "device is busy: another program holds it"),
+             done.error().found.c_str());
+}
+
+/// Not only where memory is asked for by name: kernels, recordings and events take some, too.
+void CudaToolkitTest::aLackOfMemoryIsOneEverywhere()
+{
+    for (const char *function :
+         {"cuModuleLoadData", "cuGraphInstantiate", "cuEventCreate", "cuLaunchKernel"}) {
+        driver.forget();
+        driver.failing = function;
+        driver.code = CUDA_ERROR_OUT_OF_MEMORY;
+        const auto done = runOnce();
+        QVERIFY(!done.ok());
+        QCOMPARE(done.error().code, Errc::NoMemory);
+        QVERIFY2(done.error().found.starts_with("out of memory of the device: asked for by ")
+                     && done.error().found.ends_with(", 100.0 MiB of 24.0 GiB free"),
+                 done.error().found.c_str());
+    }
 }
 
 void CudaToolkitTest::aRecordingThatFailsIsEnded()
@@ -375,6 +259,12 @@ void CudaToolkitTest::kernelsCompileForEveryChip()
         add(elementwise(std::vector<View>{view}, viewOf({DType::F32, {2, 8, 6, 6}}), {}, "x0", "cast"));
         const Lines lines{{false, true, false, false}, {last}, last};
         add(softmax(lines, {}));
+        SoftmaxForm masked;
+        masked.hasMask = true;
+        add(softmax({lines.along, {last, stretched(viewOf({type, {1, 6}}), last.dims)}, last}, masked));
+        LineNorm rounded{true, "1 / sqrt(square)", true, true};
+        rounded.also = DType::F16;
+        add(lineNorm({lines.along, {last, last, last}, last}, rounded, "norm"));
         add(lineNorm({lines.along, {last, last, last}, last}, {true, "1 / sqrt(square)", true, true},
                      "norm"));
         const View sums = viewOf({type, {2, 1, 6, 6}});
@@ -382,6 +272,8 @@ void CudaToolkitTest::kernelsCompileForEveryChip()
             add(reduction({lines.along, {last}, sums}, "x", join, "0", "all", "reduction"));
         add(matrixProduct(viewOf({type, {5, 7}}), viewOf({type, {7, 9}}), viewOf({type, {5, 9}}), {}));
     }
+    for (const DType type : {DType::I32, DType::I64, DType::F32})
+        add(indexCheck(viewOf({type, {3, 5}}), 7, 1));
     for (const DType type : {DType::I8, DType::U8, DType::I16, DType::I32, DType::I64, DType::Bool})
         add(elementwise(std::vector<View>{viewOf({type, {64, 64}})}, viewOf({DType::F16, {64, 64}}), {}, "x0",
                         "cast"));
