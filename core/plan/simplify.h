@@ -14,7 +14,7 @@ struct Simplification
     /// Scores of one head from which on attention is one operator: fewer stay in the caches anyhow, and products of all heads at once
     /// are quicker.
     std::size_t attentionBytes = std::size_t{1} << 20;
-    /// Casts from and to float16 are folded as those of bfloat16: it is no emulation.
+    /// Casts from and to float16 are folded as those of bfloat16: it is no emulation. Behind a sum with a tensor of 16 bits they stay.
     bool foldsFloat16 = false;
     /// Attention between tensors of 16 bits may keep its weights in 16 bits where the model widens them for a product; sums stay wide.
     bool narrowsAttention = false;

@@ -139,6 +139,15 @@ bool writesAnyFloat(const PlanNode &node)
     return isProduct(node.op) || readsCodes(node) || normalisesRows(node.op);
 }
 
+/// Is a tensor of the type added to the node's result? Libraries add what has the result's type.
+bool addsNarrow(const PlanGraph &graph, const PlanNode &node, DType type)
+{
+    return std::ranges::any_of(node.post, [&](const PostOp &post) {
+        return post.operand != kNoValue && graph.desc(post.operand).dtype == type
+            && graph.desc(post.operand).shape == graph.desc(node.outputs[0]).shape;
+    });
+}
+
 /// What is quantized need not be widened before.
 void quantizeWithoutCasts(PlanGraph &graph)
 {
@@ -229,7 +238,8 @@ void foldCasts(PlanGraph &graph, const Simplification &device)
         };
         const bool isNative = (from == DType::F32 && isNarrow(to) && (data == to || fromCodes || alongRows))
             || (isNarrow(from) && to == DType::F32 && !fromCodes);
-        if (!isNative)
+        if (!isNative
+            || (device.foldsFloat16 && to == DType::F32 && addsNarrow(graph, graph.nodes[before], from)))
             continue;
         PlanNode &layer = graph.nodes[before];
         layer.members.insert(layer.members.end(), node.members.begin(), node.members.end());

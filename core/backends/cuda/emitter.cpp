@@ -70,12 +70,30 @@ Emitter::Emitter(const plan::PlanGraph &graph, std::shared_ptr<Gpu> gpu, EmitOpt
         m_program->addInput(graph.values[value].name, write(value).buffer);
 }
 
+/// A cast from 16 bits whose only reader is a normalisation that has a kernel: that widens by itself.
+bool Emitter::isWidening(const PlanNode &node) const
+{
+    if (!node.op.is<ops::Cast>() || !node.post.empty() || !m_uses.hasOneReader(node.outputs[0])
+        || !tensor::isHalf(m_graph.desc(node.inputs[0]).dtype)
+        || m_graph.desc(node.outputs[0]).dtype != tensor::DType::F32)
+        return false;
+    const PlanNode &reader = m_graph.nodes[m_uses.readers[node.outputs[0]][0]];
+    const tensor::Shape &shape = m_graph.desc(node.outputs[0]).shape;
+    return reader.op.is<ops::LayerNorm>() && reader.post.empty() && reader.inputs[0] == node.outputs[0]
+        && shape.rank() >= 2 && shape.elementCount().value_or(0) > 0
+        && shape.elementCount().value_or(0) <= kMostBlocks
+        && std::none_of(reader.outputs.begin() + 1, reader.outputs.end(),
+                        [this](ValueId id) { return readsOutput(id); });
+}
+
 /// Backwards, so that what takes others in knows whether it is taken in itself.
 void Emitter::findAbsorbed()
 {
     for (std::size_t k = 0; k < m_graph.nodes.size(); ++k) {
         const PlanNode &node = m_graph.nodes[k];
-        if (node.outputs.empty() || !m_uses.hasOneReader(node.outputs[0]) || !isElements(m_graph, node))
+        m_absorbed[k] = isWidening(node);
+        if (m_absorbed[k] || node.outputs.empty() || !m_uses.hasOneReader(node.outputs[0])
+            || !isElements(m_graph, node))
             continue;
         const std::uint32_t reader = m_uses.readers[node.outputs[0]][0];
         const PlanNode &next = m_graph.nodes[reader];
@@ -93,6 +111,16 @@ Result<Place> Emitter::read(ValueId value)
     if (typeName(desc.dtype).empty())
         return unsupported("plan", "values of type " + std::string(tensor::nameOf(desc.dtype)));
     return place(value);
+}
+
+Result<Place> Emitter::readNarrow(ValueId value, std::vector<std::string> &members)
+{
+    const std::uint32_t producer = m_uses.producer[value];
+    if (m_places[value] || producer == plan::kNoPlanNode || !m_absorbed[producer])
+        return read(value);
+    const PlanNode &cast = m_graph.nodes[producer];
+    members.insert(members.end(), cast.members.begin(), cast.members.end());
+    return read(cast.inputs[0]);
 }
 
 Result<Place> Emitter::place(ValueId value)

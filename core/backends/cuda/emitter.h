@@ -40,6 +40,9 @@ public:
 
     /// fails: Unsupported for a type that kernels do not know
     Result<Place> read(plan::ValueId value);
+    /// The same for kernels that widen by themselves: where a cast from 16 bits gives the value to the current node alone, what it
+    /// casts. members  the cast's are added
+    Result<Place> readNarrow(plan::ValueId value, std::vector<std::string> &members);
     /// In another layout: a constant is made so here once, other values by a step of their own.
     Result<Place> readAs(plan::ValueId value, Order order);
     /// Row-major without gaps: put in that order by a step of its own where it lies otherwise. fails: as read()
@@ -91,6 +94,7 @@ private:
     Result<std::string> inChain(Chain &chain, const plan::PlanNode &node);
     Result<std::string> argumentOf(Chain &chain, const plan::PlanNode &node, std::size_t input);
     void findAbsorbed();
+    bool isWidening(const plan::PlanNode &node) const;
     Result<Place> place(plan::ValueId value);
 
     const plan::PlanGraph &m_graph;

@@ -12,26 +12,30 @@ struct LineNode
     Lines lines;
     std::vector<BufferId> buffers;
     std::string number; ///< that is computed in
+    std::vector<std::string> members{}; ///< nodes that are computed besides
 };
 
 Result<LineNode> begin(Emitter &emitter, std::vector<bool> along)
 {
     const PlanNode &node = emitter.node();
-    HALFTONE_TRY(const Place from, emitter.read(node.inputs[0]));
+    std::vector<std::string> members;
+    HALFTONE_TRY(const Place from, emitter.readNarrow(node.inputs[0], members));
     if (!tensor::isFloat(from.view.dtype) || !tensor::isFloat(emitter.graph().desc(node.outputs[0]).dtype))
         return refused(node.opName + " of integers");
     if (!node.post.empty())
         return refused("post-operations of " + node.opName);
     if (countOf(from.view.dims) > kMostBlocks) // a line may be one of them alone, and is counted in 32 bits
         return refused("so many lines");
-    return LineNode{
-        {std::move(along), {from.view}, {}}, {from.buffer}, std::string(numberName(from.view.dtype))};
+    return LineNode{{std::move(along), {from.view}, {}},
+                    {from.buffer},
+                    std::string(numberName(from.view.dtype)),
+                    std::move(members)};
 }
 
 Result<void> end(Emitter &emitter, LineNode &line, const KernelText &kernel, BufferId to)
 {
     line.buffers.push_back(to);
-    emitter.launch(kernel, line.buffers);
+    emitter.launch(kernel, line.buffers, line.members);
     return {};
 }
 
@@ -170,8 +174,9 @@ Result<void> lowerNorm(Emitter &emitter, std::vector<bool> along, std::vector<st
         norm.also = cast->place.view.dtype;
         line.buffers.push_back(cast->place.buffer);
     }
-    emitter.launch(lineNorm(line.lines, norm, "normalisation"), line.buffers,
-                   cast ? cast->members : std::vector<std::string>());
+    if (cast)
+        line.members.insert(line.members.end(), cast->members.begin(), cast->members.end());
+    emitter.launch(lineNorm(line.lines, norm, "normalisation"), line.buffers, line.members);
     return {};
 }
 

@@ -298,9 +298,8 @@ void CudaLibrariesTest::layersOfATransformer()
         QVERIFY2(result.gpu->attentions == (isFused ? 1U : 0U), qPrintable(told));
         QVERIFY2(result.gpu->taken == (isFused ? 4U : 6U), qPrintable(told));
         QVERIFY2(QString(told).remove("elementwise: amp_cast").count("elementwise: ") == 0, qPrintable(told));
-        // GELU by erf; sums that float16 and float32 meet in.
-        QVERIFY2(told.count("normalisation") == 3 && told.count("behind sums") == (isFused ? 3 : 1),
-                 qPrintable(told));
+        // GELU by erf.
+        QVERIFY2(told.count("normalisation") == 3 && told.count("behind sums") == 1, qPrintable(told));
     }
     const double tolerance = target == "float32" ? 1e-5 : target == "float16" ? 4e-3 : 4e-2;
     QVERIFY2(result.distance <= tolerance, qPrintable(QString::number(result.distance) + '\n' + told));
@@ -315,7 +314,7 @@ void CudaLibrariesTest::networksOfTheBenchmark_data()
         const bool isHalf = QString(target) == "float16";
         QTest::addRow("resnet50 %s", target) << "resnet50" << target << (isHalf ? 59 : 57);
         QTest::addRow("mobilenetv2 %s", target) << "mobilenetv2" << target << (isHalf ? 57 : 55);
-        QTest::addRow("bert %s", target) << "bert" << target << 123;
+        QTest::addRow("bert %s", target) << "bert" << target << (isHalf ? 99 : 121);
     }
 }
 
