@@ -8,7 +8,7 @@ namespace {
 using tensor::DType;
 
 /// The same with its last two axes swapped.
-View turned(View view)
+View lastSwapped(View view)
 {
     std::swap(view.dims[2], view.dims[3]);
     std::swap(view.strides[2], view.strides[3]);
@@ -37,7 +37,7 @@ public:
     Result<void> describe()
     {
         HALFTONE_TRY(const Id queries, m_graph.addTensor(m_desc.queries));
-        HALFTONE_TRY(const Id keys, m_graph.addTensor(turned(m_desc.keys)));
+        HALFTONE_TRY(const Id keys, m_graph.addTensor(lastSwapped(m_desc.keys)));
         HALFTONE_TRY(const Id values, m_graph.addTensor(m_desc.values));
         HALFTONE_TRY(Id scores, inner(m_square));
         HALFTONE_CHECK(m_graph.addProduct(queries, keys, scores));
