@@ -85,7 +85,10 @@ Prediction Front::predict(const Labels &labels) const
 
 const Point *Front::find(const Labels &labels) const
 {
-    const auto found = std::ranges::find(points, labels, &Point::labels);
+    const Surrogate sums = surrogate();
+    const Labels said = sums.said(labels);
+    const auto found
+        = std::ranges::find_if(points, [&](const Point &one) { return sums.said(one.labels) == said; });
     return found == points.end() ? nullptr : &*found;
 }
 

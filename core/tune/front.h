@@ -79,7 +79,7 @@ struct Front
 {
     std::vector<Group> groups;
     std::vector<Link> links;
-    std::vector<Point> points; ///< in the order in which they were found; each labelling once
+    std::vector<Point> points; ///< in the order in which they were found; each policy once
     double kappa = 1; ///< how many times the measured errors are larger than the sum of those of groups alone
     std::size_t evaluations = 0; ///< networks that were measured
     std::size_t passes = 0; ///< times that all examples went through a network, or a part of one
@@ -91,7 +91,7 @@ struct Front
 
     Surrogate surrogate() const;
     Prediction predict(const Labels &labels) const;
-    const Point *find(const Labels &labels) const; ///< null: not there
+    const Point *find(const Labels &labels) const; ///< the point of the same policy; null: not there
 
     /// Indices of the points that are offered: measured, clean, no slower than float32, and beaten by no other in both error and time;
     /// float32 is always among them. From the least error on.

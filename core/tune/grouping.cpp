@@ -156,6 +156,7 @@ private:
         std::ranges::copy_if(group.nodes, std::back_inserter(group.decided),
                              [this](NodeId id) { return isDecided(m_narrow, id); });
         group.isTunable = !group.decided.empty();
+        group.costs.follows = !group.isTunable;
         const NodeId named = group.isTunable ? group.decided[0] : group.nodes[0];
         group.name = m_graph.node(named).name;
         const bool follows = std::ranges::any_of(group.nodes, [this](NodeId id) {

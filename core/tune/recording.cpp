@@ -181,6 +181,7 @@ Group readGroup(Reader &reader, const Json &json)
     group.decided = reader.indices<graph::NodeId>(json, "decided", kMostNodes);
     group.isTunable = reader.flag(json, "tunable");
     group.isErrorKnown = !group.isTunable;
+    group.costs.follows = !group.isTunable && group.decided.empty();
     group.whyFixed = reader.text(json, "why");
     group.costs.microseconds = reader.values<double, kLabelCount>(json, "us");
     group.costs.isAllowed = reader.values<bool, kLabelCount>(json, "allowed");

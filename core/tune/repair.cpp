@@ -111,6 +111,8 @@ public:
             if (!surrogate.groups[k].isFixed())
                 m_free.push_back(k);
         for (const Trial &trial : trials)
+            m_known.push_back(surrogate.said(trial.labels));
+        for (const Trial &trial : trials)
             if (trial.holds)
                 m_least = std::min(m_least, sums.microseconds(trial.labels) * (1 - 1e-9));
     }
@@ -254,7 +256,7 @@ private:
         Labels changed = labels;
         for (const auto &[group, label] : move)
             changed[group] = label;
-        if (std::ranges::find(m_trials, changed, &Trial::labels) != m_trials.end())
+        if (std::ranges::find(m_known, m_surrogate.said(changed)) != m_known.end())
             return;
         m_least = time;
         m_best = std::move(changed);
@@ -264,6 +266,7 @@ private:
     const Sums &m_sums;
     std::span<const Trial> m_trials;
     double m_allowed;
+    std::vector<Labels> m_known; ///< what the trials' policies say
     std::vector<std::size_t> m_free; ///< groups with a choice, ascending
     double m_least = std::numeric_limits<double>::infinity(); ///< microseconds
     std::optional<Labels> m_best;

@@ -57,6 +57,7 @@ private:
                     lowest[k] = label;
             if (lowest == sums.widest())
                 continue;
+            lowest = sums.completed(lowest);
             if (const auto done = evaluate(lowest, Origin::Lowest); !done.ok()) {
                 if (done.error().code == Errc::Cancelled)
                     return {}; // float32 is there to be given
@@ -359,11 +360,14 @@ private:
 
     Point &predict(const Labels &labels, Origin origin)
     {
-        auto found = std::ranges::find(m_front.points, labels, &Point::labels);
-        if (found == m_front.points.end())
-            found = m_front.points.insert(found, Point{labels, origin, {}, {}, 0});
-        found->predicted = m_front.predict(labels);
-        return *found;
+        const Point *const known = m_front.find(labels);
+        const auto at = known != nullptr ? static_cast<std::size_t>(known - m_front.points.data())
+                                         : m_front.points.size();
+        if (known == nullptr)
+            m_front.points.push_back(Point{labels, origin, {}, {}, 0});
+        Point &point = m_front.points[at];
+        point.predicted = m_front.predict(point.labels);
+        return point;
     }
 
     /// The median of what was measured over what the sums say; 1 before anything is known.

@@ -225,6 +225,28 @@ Labels Surrogate::widest() const
     return labels;
 }
 
+Labels Surrogate::said(Labels labels) const
+{
+    for (std::size_t k = 0; k < labels.size(); ++k)
+        if (groups[k].follows)
+            labels[k] = groups[k].widest();
+    return labels;
+}
+
+Labels Surrogate::completed(const Labels &labels) const
+{
+    if (std::ranges::none_of(groups, &GroupCosts::follows))
+        return labels;
+    Surrogate fixed = *this;
+    for (std::size_t k = 0; k < labels.size(); ++k) {
+        if (groups[k].follows)
+            continue;
+        fixed.groups[k].isAllowed = {};
+        fixed.groups[k].isAllowed[indexOf(labels[k])] = true;
+    }
+    return fixed.cheapest(0);
+}
+
 Labels Surrogate::cheapest(double lambda) const
 {
     const Labels wide = widest();

@@ -30,6 +30,7 @@ struct GroupCosts
     std::array<double, kLabelCount>
         error{}; ///< Σd² / Σr² at the network's outputs when this group alone has the label
     std::array<bool, kLabelCount> isAllowed{true, false, false};
+    bool follows = false; ///< no policy says its label: a conversion does, by its neighbours
 
     bool allows(Label label) const { return isAllowed[static_cast<std::size_t>(label)]; }
     bool isFixed() const { return isAllowed[0] + isAllowed[1] + isAllowed[2] < 2; }
@@ -83,6 +84,10 @@ struct Surrogate
     double objective(const Labels &labels, double lambda) const; ///< microseconds + lambda · error
 
     Labels widest() const; ///< every group as wide as it may be
+    /// What follows as wide as it may be: labellings of which this is the same are one policy, and one network.
+    Labels said(Labels labels) const;
+    /// What follows with the labels that take least time beside the others'.
+    Labels completed(const Labels &labels) const;
 };
 
 } // namespace halftone::tune

@@ -79,19 +79,6 @@ private:
     std::map<Labels, Measurement> m_all;
 };
 
-/// The labels of what only follows that take least time beside the others'.
-Labels completed(const tune::Network &network, const tune::Surrogate &sums, const Labels &labels)
-{
-    tune::Surrogate fixed = sums;
-    for (std::size_t k = 0; k < labels.size(); ++k) {
-        if (!network.groups[k].isTunable)
-            continue;
-        fixed.groups[k].isAllowed = {false, false, false};
-        fixed.groups[k].isAllowed[static_cast<std::size_t>(labels[k])] = true;
-    }
-    return fixed.cheapest(0);
-}
-
 /// All groups but the slowest so many stay as wide as they are.
 void leaveFree(tune::Network &network, std::size_t most, Label label)
 {
@@ -163,7 +150,7 @@ int main(int argc, char **argv)
                 labels[free[k]] = label;
         const Measurement measured = take(oracle.compare(labels, {}));
         figures.emplace_back(measured.isClean ? measured.sqnrDb : -1,
-                             sums.microseconds(completed(network, sums, labels)) / 1e3);
+                             sums.microseconds(sums.completed(labels)) / 1e3);
         all.emplace(std::move(labels), measured);
     }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

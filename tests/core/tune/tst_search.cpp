@@ -255,6 +255,50 @@ private:
     RecordedNetwork m_inner;
 };
 
+/// Between its layers lie some that only follow: a policy cannot say their labels.
+class FollowingNetwork final : public tune::Oracle
+{
+public:
+    explicit FollowingNetwork(unsigned seed)
+        : m_inner(seed)
+        , m_random(seed)
+    {
+    }
+
+    Result<tune::Network> profile(const Progress &progress) override
+    {
+        HALFTONE_TRY(tune::Network network, m_inner.profile(progress));
+        std::uniform_real_distribution draw(1.0, 12.0);
+        for (std::size_t k = 0; k + 3 < kGroups; k += 3) {
+            tune::Group group;
+            group.name = "between" + std::to_string(k);
+            group.isErrorKnown = true;
+            const double wide = draw(m_random);
+            group.costs = {{wide, wide * 0.9, 0}, {}, {true, true, false}, true};
+            const std::size_t own = network.groups.size();
+            network.links.push_back({k, {own}, draw(m_random)});
+            network.links.push_back({own, {k + 2, k + 3}, draw(m_random)});
+            network.groups.push_back(std::move(group));
+        }
+        return network;
+    }
+    void resume(const tune::Network & /*network*/) override { }
+    Result<double> errorAlone(std::size_t group, Label label, const Progress &progress) override
+    {
+        return m_inner.errorAlone(group, label, progress);
+    }
+    Result<Measurement> measure(const Labels &labels, const Progress &progress) override
+    {
+        return m_inner.measure({labels.begin(), labels.begin() + kGroups}, progress);
+    }
+
+    const std::map<Labels, int> &measured() const { return m_inner.measured; }
+
+private:
+    RecordedNetwork m_inner;
+    std::mt19937 m_random;
+};
+
 tune::SearchSettings within(double decibels)
 {
     tune::SearchSettings settings;
@@ -289,6 +333,8 @@ private Q_SLOTS:
     void nearlyAllThatCouldBeGainedIsGained();
     void aFailureIsNoWantOfTime();
     void noLabellingIsMeasuredTwice();
+    void noPolicyIsMeasuredTwice();
+    void whatFollowsCompletesALabelling();
     void theSameAnswersGiveTheSamePoints();
     void pointsComeBeforeErrorsAreKnownWell();
     void whatIsOfferedIsTimedTwice();
@@ -348,6 +394,51 @@ void TestSearch::noLabellingIsMeasuredTwice()
     for (const auto &[labels, times] : network.measured)
         QCOMPARE(times, 1);
     QCOMPARE(front.value().evaluations, network.measured.size());
+}
+
+/// Labellings that differ in what only follows are one policy.
+void TestSearch::noPolicyIsMeasuredTwice()
+{
+    for (unsigned seed = 1; seed <= kNetworks; ++seed) {
+        for (const double decibels : {20.0, 30.0, 40.0}) {
+            FollowingNetwork network(seed);
+            const Result<Front> front = tune::search(network, within(decibels));
+            QVERIFY(front.ok());
+            for (const auto &[labels, times] : network.measured())
+                QCOMPARE(times, 1);
+            QCOMPARE(front.value().evaluations, network.measured().size());
+        }
+    }
+}
+
+/// Against all labels that the followers could have.
+void TestSearch::whatFollowsCompletesALabelling()
+{
+    FollowingNetwork network(4);
+    const auto profiled = network.profile({});
+    QVERIFY(profiled.ok());
+    Front front;
+    front.groups = profiled.value().groups;
+    front.links = profiled.value().links;
+    const tune::Surrogate sums = front.surrogate();
+    std::mt19937 random(7);
+    for (int trial = 0; trial < 20; ++trial) {
+        Labels labels = sums.widest();
+        for (std::size_t k = 0; k < kGroups; ++k)
+            labels[k] = random() % 2 == 0 ? Label::Float32 : Label::Target;
+        const std::size_t following = labels.size() - kGroups;
+        double least = kExact;
+        for (std::size_t choice = 0; choice < std::size_t{1} << following; ++choice) {
+            Labels other = labels;
+            for (std::size_t k = 0; k < following; ++k)
+                other[kGroups + k] = (choice >> k & 1) != 0 ? Label::Target : Label::Float32;
+            QCOMPARE(sums.said(other), sums.said(labels));
+            least = std::min(least, sums.microseconds(other));
+        }
+        const Labels completed = sums.completed(labels);
+        QCOMPARE(sums.said(completed), sums.said(labels));
+        QVERIFY(std::abs(sums.microseconds(completed) - least) < 1e-6);
+    }
 }
 
 void TestSearch::theSameAnswersGiveTheSamePoints()
