@@ -112,8 +112,11 @@ void TuneState::gather()
     };
     moved(m_selected);
     moved(m_other);
-    m_hovered.reset();
+    const bool wasHovered = m_hovered.has_value();
+    moved(m_hovered);
     m_places = std::move(places);
+    if (wasHovered && !m_hovered) // what is previewed is no longer there
+        Q_EMIT previewChanged(nullptr);
     Q_EMIT changed();
 }
 

@@ -76,6 +76,8 @@ void TunePlot::rebuild()
     showPlot();
     followFigures();
     replot();
+    if (m_mouse) // points move under a hand that rests
+        m_state->hover(placeAt(*m_mouse));
 }
 
 void TunePlot::draw()
@@ -262,10 +264,13 @@ void TunePlot::pick(const QPointF &place)
 bool TunePlot::eventFilter(QObject *watched, QEvent *event)
 {
     if (watched == plot() && !m_state->places().empty()) {
-        if (event->type() == QEvent::MouseMove)
-            m_state->hover(placeAt(static_cast<QMouseEvent *>(event)->position()));
-        else if (event->type() == QEvent::Leave)
+        if (event->type() == QEvent::MouseMove) {
+            m_mouse = static_cast<QMouseEvent *>(event)->position();
+            m_state->hover(placeAt(*m_mouse));
+        } else if (event->type() == QEvent::Leave) {
+            m_mouse.reset();
             m_state->hover(std::nullopt);
+        }
     }
     return PlotPanel::eventFilter(watched, event);
 }

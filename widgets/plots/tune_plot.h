@@ -55,6 +55,7 @@ private:
     QCPGraph *m_front = nullptr;
     QCPGraph *m_selected = nullptr;
     QCPItemStraightLine *m_limit = nullptr;
+    std::optional<QPointF> m_mouse; ///< over the drawing, in its pixels
     double m_highest = 60; ///< of finite errors, with some room: those without any error are drawn there
 };
 

@@ -1,6 +1,7 @@
 #include "widgets/tune/tune_panel.h"
 
 #include "widgets/common/choice_box.h"
+#include "widgets/common/elided_label.h"
 #include "widgets/common/number_field.h"
 #include "widgets/common/wrap_layout.h"
 #include "widgets/tune/differing_groups.h"
@@ -12,9 +13,14 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
+#include <QSignalBlocker>
+#include <QSlider>
 #include <QSplitter>
 #include <QTableView>
 #include <QVBoxLayout>
+
+#include <algorithm>
+#include <cmath>
 
 namespace halftone::widgets {
 namespace {
@@ -25,6 +31,20 @@ enum Metric
     Sqnr,
     Top1
 };
+
+constexpr int kSliderSteps = 200;
+
+struct SliderScale
+{
+    double step; ///< of the limit's value
+    double first; ///< before a person chooses
+};
+
+/// 0 to 100 dB, 0 to 5 points.
+SliderScale sliderOf(int metric)
+{
+    return metric == Top1 ? SliderScale{0.025, 0.5} : SliderScale{0.5, 30};
+}
 
 } // namespace
 
@@ -63,11 +83,7 @@ QWidget *TunePanel::makeBar()
     m_metric = new ChoiceBox(bar);
     m_metric->addItems({tr("no limit"), tr("SQNR at least (dB)"), tr("top-1 may fall by (points)")});
     m_metric->setAccessibleName(tr("Limit"));
-    m_value = new NumberField(bar);
-    m_value->setAccessibleName(tr("Value of the limit"));
-    m_value->setValue(30);
-    connect(m_metric, &QComboBox::activated, this, &TunePanel::takeLimit);
-    connect(m_value, &QDoubleSpinBox::valueChanged, this, &TunePanel::takeLimit);
+    QWidget *const limit = makeLimit(bar);
     m_int8 = new QCheckBox(tr("allow int8"), bar);
     m_int8->setToolTip(tr("Operators with an int8 form may become int8, calibrated on the attached data"));
     connect(m_int8, &QCheckBox::toggled, m_state, &TuneState::setUsesInt8);
@@ -83,11 +99,34 @@ QWidget *TunePanel::makeBar()
     m_told = new QLabel(bar);
     m_told->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_told->setMinimumWidth(24 * fontMetrics().averageCharWidth());
-    for (QWidget *const widget : {static_cast<QWidget *>(m_run), static_cast<QWidget *>(m_metric),
-                                  static_cast<QWidget *>(m_value), static_cast<QWidget *>(m_int8),
-                                  static_cast<QWidget *>(m_adopt), axes, static_cast<QWidget *>(m_told)})
+    for (QWidget *const widget : {static_cast<QWidget *>(m_run), static_cast<QWidget *>(m_metric), limit,
+                                  static_cast<QWidget *>(m_int8), static_cast<QWidget *>(m_adopt), axes,
+                                  static_cast<QWidget *>(m_told)})
         row->addWidget(widget);
     return bar;
+}
+
+/// The limit's value as a number and as a slider over the values that people ask for; beyond those there is the number.
+QWidget *TunePanel::makeLimit(QWidget *bar)
+{
+    auto *const limit = new QWidget(bar);
+    auto *const row = new QHBoxLayout(limit);
+    row->setContentsMargins(0, 0, 0, 0);
+    m_value = new NumberField(limit);
+    m_value->setAccessibleName(tr("Value of the limit"));
+    m_slider = new QSlider(Qt::Horizontal, limit);
+    m_slider->setRange(0, kSliderSteps);
+    m_slider->setMinimumWidth(16 * fontMetrics().averageCharWidth());
+    m_slider->setAccessibleName(tr("Limit, by hand"));
+    m_slider->setToolTip(tr("Moves the limit: the fastest point that meets it is what Adopt Fastest takes"));
+    row->addWidget(m_value);
+    row->addWidget(m_slider);
+    connect(m_metric, &QComboBox::activated, this, &TunePanel::changeMetric);
+    connect(m_value, &QDoubleSpinBox::valueChanged, this, &TunePanel::takeLimit);
+    connect(m_slider, &QSlider::valueChanged, this,
+            [this](int step) { m_value->setValue(step * sliderOf(m_metric->currentIndex()).step); });
+    changeMetric();
+    return limit;
 }
 
 /// What the plane is of.
@@ -178,13 +217,29 @@ QWidget *TunePanel::makeGroups()
     auto *const row = new QHBoxLayout;
     row->addWidget(m_pin);
     row->addWidget(m_differing);
-    row->addStretch(1);
+    m_sums = new ElidedLabel(side);
+    m_sums->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    row->addWidget(m_sums, 1);
     column->addLayout(row);
     return side;
 }
 
+/// Each metric has a scale of its own, on which the other's value says nothing.
+void TunePanel::changeMetric()
+{
+    const QSignalBlocker quiet(m_value);
+    m_value->setSingleStep(sliderOf(m_metric->currentIndex()).step);
+    m_value->setValue(sliderOf(m_metric->currentIndex()).first);
+    takeLimit();
+}
+
 void TunePanel::takeLimit()
 {
+    {
+        const QSignalBlocker quiet(m_slider); // the number is the limit: a step of the slider may be coarser
+        const double steps = m_value->value() / sliderOf(m_metric->currentIndex()).step;
+        m_slider->setValue(static_cast<int>(std::lround(std::min(steps, 1.0 * kSliderSteps))));
+    }
     using Kind = tune::Limit::Metric;
     const int metric = m_metric->currentIndex();
     if (metric == None)
@@ -201,6 +256,7 @@ void TunePanel::refresh()
     m_run->setToolTip(m_state->whyNot().isEmpty() ? tr("Measures which layers must stay wide")
                                                   : m_state->whyNot());
     m_value->setEnabled(m_metric->currentIndex() != None);
+    m_slider->setEnabled(m_metric->currentIndex() != None);
     m_int8->setEnabled(!m_state->isRunning());
     m_adopt->setEnabled(m_state->fastestWithin().has_value());
     m_pin->setEnabled(m_view->currentIndex().isValid());
@@ -210,13 +266,38 @@ void TunePanel::refresh()
     m_differing->setVisible(areTwo);
     if (!areTwo)
         m_differing->setChecked(false);
-    m_sorted->invalidate();
     refreshAxes();
+    refreshSums();
+}
+
+/// How far the sums, which the search goes by, are to be trusted.
+void TunePanel::refreshSums()
+{
+    const tune::Front *const front = m_state->front();
+    const bool areTold = front != nullptr && !front->groups.empty()
+        && std::ranges::all_of(front->groups, [](const tune::Group &group) {
+                             return group.isErrorKnown || !group.isTunable;
+                         });
+    if (!areTold) {
+        m_sums->clear();
+        m_sums->setToolTip({});
+        return;
+    }
+    const bool isFar = front->kappa < 0.5 || front->kappa > 2;
+    m_sums->setText(
+        tr("correction \u00d7%1, bound within %2 %")
+            .arg(QString::number(front->kappa, 'f', 2), QString::number(100 * front->lowerBoundGap, 'f', 1)));
+    m_sums->setToolTip(
+        tr("Measured errors are %1 times the sums of those of groups alone; the sums that the search "
+           "takes for the best are at most %2 % above any that there could be.")
+            .arg(QString::number(front->kappa, 'g', 3), QString::number(100 * front->lowerBoundGap, 'g', 2))
+        + (isFar ? tr(" Errors of groups do not add up here: more examples would tell them better.")
+                 : QString()));
 }
 
 void TunePanel::showGroup(const QModelIndex &index)
 {
-    refresh();
+    m_pin->setEnabled(index.isValid());
     const tune::Front *const front = m_state->front();
     if (!index.isValid() || !front)
         return;

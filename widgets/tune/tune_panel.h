@@ -8,11 +8,13 @@ class QCheckBox;
 class QComboBox;
 class QLabel;
 class QPushButton;
+class QSlider;
 class QTableView;
 
 namespace halftone::widgets {
 
 class DifferingGroups;
+class ElidedLabel;
 class GroupTable;
 class NumberField;
 
@@ -36,10 +38,13 @@ public:
 
 private:
     QWidget *makeBar();
+    QWidget *makeLimit(QWidget *bar);
     QWidget *makeAxes(QWidget *bar);
     QTableView *makeComparison();
     void refreshAxes();
+    void refreshSums();
     QWidget *makeGroups();
+    void changeMetric();
     void takeLimit();
     void refresh();
     void showGroup(const QModelIndex &index);
@@ -54,11 +59,13 @@ private:
     QCheckBox *m_int8 = nullptr;
     QComboBox *m_metric = nullptr;
     NumberField *m_value = nullptr;
+    QSlider *m_slider = nullptr;
     QComboBox *m_time = nullptr;
     QComboBox *m_loss = nullptr;
     QLabel *m_told = nullptr;
     QTableView *m_compared = nullptr;
     QCheckBox *m_differing = nullptr;
+    ElidedLabel *m_sums = nullptr;
     QTableView *m_view = nullptr;
     GroupTable *m_table = nullptr;
     DifferingGroups *m_sorted = nullptr;

@@ -1,11 +1,16 @@
 #include "tests/widgets/models/sample_document.h"
+#include "widgets/plots/custom_plot.h"
 #include "widgets/plots/tune_plot.h"
 #include "widgets/tune/group_table.h"
 #include "widgets/tune/point_table.h"
 #include "widgets/tune/tune_panel.h"
 
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QSlider>
 #include <QTableView>
 #include <QTest>
 
@@ -179,6 +184,126 @@ private Q_SLOTS:
         QVERIFY(!rows.index(0, 0).data(Qt::ToolTipRole).toString().isEmpty());
         m_state->pin(0);
         QCOMPARE(m_controller.snapshot()->policy->nodeOverrides.at(convolutions()[0]), tensor::DType::F32);
+    }
+
+    /// With the mouse, before and after points and groups have changed.
+    void aRowIsSelectedWithTheMouse()
+    {
+        const auto clickRow = [this](int row) {
+            QTableView *const view = m_panel->groups();
+            const QPoint at = view->visualRect(view->model()->index(row, GroupTable::Name)).center();
+            QTest::mouseClick(view->viewport(), Qt::LeftButton, {}, at);
+            return view->currentIndex().row();
+        };
+        const auto nodeOf = [this](int row) {
+            const QString name = m_panel->groups()->model()->index(row, GroupTable::Name).data().toString();
+            return test::nodeNamed(m_controller.snapshot()->graph(), name.toStdString());
+        };
+        const auto now = front();
+        m_state->setFront(now, m_controller.snapshot()->policy);
+        auto fewer = std::make_shared<tune::Front>(*now);
+        fewer->points.pop_back();
+        auto fixed = std::make_shared<tune::Front>(*now);
+        fixed->groups[0].isTunable = false; // it overflowed
+        const std::shared_ptr<tune::Front> fronts[] = {now, fewer, fixed, now};
+        for (const auto &next : fronts) {
+            m_state->setFront(next, m_controller.snapshot()->policy);
+            m_state->select(1);
+            m_state->select(2);
+            for (int row = m_panel->groups()->model()->rowCount() - 1; row >= 0; --row) {
+                QCOMPARE(clickRow(row), row);
+                QCOMPARE(m_controller.selection().current(), std::optional(nodeOf(row)));
+                QVERIFY(m_panel->groups()->selectionModel()->isRowSelected(row));
+            }
+        }
+        m_state->clear();
+        QCOMPARE(m_panel->groups()->model()->rowCount(), 0);
+    }
+
+    /// The slider, the number and the limit are one thing; each metric begins where people do.
+    void aSliderMovesTheLimit()
+    {
+        m_state->setFront(front(), m_controller.snapshot()->policy);
+        auto *const slider = m_panel->findChild<QSlider *>();
+        auto *const value = m_panel->findChild<QDoubleSpinBox *>();
+        auto *const metric = m_panel->findChild<QComboBox *>();
+        QVERIFY(!slider->isEnabled() && !m_state->limit());
+        const auto choose = [&](int row) {
+            metric->setCurrentIndex(row);
+            Q_EMIT metric->activated(row);
+        };
+        choose(1);
+        QVERIFY(slider->isEnabled());
+        QCOMPARE(m_state->limit()->value, 30.0);
+        QCOMPARE(m_state->fastestWithin(), std::optional<std::size_t>(1));
+        slider->setFocus();
+        QTest::keyClick(slider, Qt::Key_Home);
+        QCOMPARE(value->value(), 0.0);
+        QCOMPARE(m_state->limit()->value, 0.0);
+        QCOMPARE(m_state->fastestWithin(), std::optional<std::size_t>(2));
+        QTest::keyClick(slider, Qt::Key_End);
+        QCOMPARE(m_state->limit()->value, 100.0);
+        value->setValue(42.37); // finer than the slider's steps: the number stays
+        QCOMPARE(m_state->limit()->value, 42.37);
+        QCOMPARE(slider->value(), 85);
+        value->setValue(130); // beyond its end
+        QCOMPARE(m_state->limit()->value, 130.0);
+        QCOMPARE(slider->value(), slider->maximum());
+        choose(2);
+        QVERIFY(m_state->limit()->metric == tune::Limit::Metric::Top1);
+        QCOMPARE(m_state->limit()->value, -0.5);
+        choose(0);
+        QVERIFY(!m_state->limit() && !slider->isEnabled());
+    }
+
+    void correctionAndBoundAreTold()
+    {
+        const auto told = [this] {
+            QString text;
+            for (const QLabel *const label : m_panel->findChildren<QLabel *>())
+                text += label->isVisible() ? label->text() + u'\n' + label->toolTip() : QString();
+            return text;
+        };
+        auto one = front();
+        one->kappa = 1.234;
+        one->lowerBoundGap = 0.0123;
+        m_state->setFront(one, m_controller.snapshot()->policy);
+        QVERIFY2(told().contains(QStringLiteral("1.23, bound within 1.2 %")), qPrintable(told()));
+        QVERIFY(!told().contains(QStringLiteral("more examples")));
+        auto far = std::make_shared<tune::Front>(*one);
+        far->kappa = 2.5;
+        m_state->setFront(far, m_controller.snapshot()->policy);
+        QVERIFY(told().contains(QStringLiteral("more examples")));
+        auto unknown = std::make_shared<tune::Front>(*one);
+        unknown->groups[0].isErrorKnown = false;
+        m_state->setFront(unknown, m_controller.snapshot()->policy);
+        QVERIFY(!told().contains(QStringLiteral("bound within")));
+    }
+
+    /// While the point is there; a hand that rests over the drawing previews what is under it then.
+    void aPreviewLastsAsLongAsItsPoint()
+    {
+        const auto now = front();
+        m_state->setFront(now, m_controller.snapshot()->policy);
+        std::shared_ptr<const session::Snapshot> preview;
+        connect(m_state.get(), &TuneState::previewChanged, this,
+                [&](std::shared_ptr<const session::Snapshot> shown) { preview = std::move(shown); });
+        m_state->hover(3);
+        QVERIFY(preview);
+        m_state->setFront(now, m_controller.snapshot()->policy);
+        QVERIFY(preview);
+        auto fewer = std::make_shared<tune::Front>(*now);
+        fewer->points.pop_back();
+        m_state->setFront(fewer, m_controller.snapshot()->policy);
+        QVERIFY(!preview && !m_state->hovered());
+        QTest::mouseMove(m_plot->plot(), m_plot->pixelsOf(2)->toPoint());
+        QTRY_COMPARE(m_state->hovered(), std::optional<std::size_t>(2));
+        QVERIFY(preview);
+        auto only = std::make_shared<tune::Front>(*now);
+        only->points.resize(1);
+        m_state->setFront(only, m_controller.snapshot()->policy);
+        QVERIFY(m_state->hovered() != std::optional<std::size_t>(2));
+        QCOMPARE(preview != nullptr, m_state->hovered().has_value());
     }
 
     void whatIsSelectedStaysWhileTheSearchGoesOn()
