@@ -22,13 +22,13 @@ struct LiveJobs::OpenedData
 namespace {
 
 /// Whether the first output can be judged at all.
-Result<void> checkTask(const jobs::ExampleOptions &examples, const graph::Graph &graph,
+Result<void> checkTask(const jobs::ExampleOptions &examples, const graph::Model &source,
                        const std::string &model)
 {
     if (examples.targets.empty() && !examples.metric)
         return {};
-    HALFTONE_TRY(const auto source, jobs::openExamples(examples, graph, model));
-    HALFTONE_TRY(const auto task, jobs::Task::of(examples, *source, graph));
+    HALFTONE_TRY(const auto opened, jobs::openExamples(examples, source, model));
+    HALFTONE_TRY(const auto task, jobs::Task::of(examples, *opened, source.graph));
     return {};
 }
 
@@ -71,13 +71,12 @@ void LiveJobs::setData(std::optional<jobs::ExampleOptions> data)
          session = m_controller->document()->session()](std::stop_token) mutable -> Result<OpenedData> {
             const std::string &model = session.source().modelPath;
             OpenedData opened;
-            HALFTONE_TRY(opened.shapes,
-                         jobs::shapesOfOne(options.examples, session.source().model.graph, model));
+            HALFTONE_TRY(opened.shapes, jobs::shapesOfOne(options.examples, session.source().model, model));
             for (const auto &[name, shape] : opened.shapes)
                 HALFTONE_CHECK(session.setInputShape(name, shape));
             std::vector<std::string> notes;
             HALFTONE_CHECK(session.shapes(notes)); // whether they fit the model
-            HALFTONE_CHECK(checkTask(options.examples, session.source().model.graph, model));
+            HALFTONE_CHECK(checkTask(options.examples, session.source().model, model));
             opened.basis = session::comparisonBasis(options, model);
             opened.picturesThere = picturesBeyond(options.examples);
             return opened;

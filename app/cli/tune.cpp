@@ -120,8 +120,8 @@ Result<TuneCall> taken(TuneOptions &options)
 /// Shapes that data give and the call does not.
 Result<void> takeShapes(session::Session &session, const jobs::ExampleOptions &data)
 {
-    const graph::Graph &graph = session.source().model.graph;
-    HALFTONE_TRY(const auto shapes, jobs::shapesOfOne(data, graph, session.source().modelPath));
+    HALFTONE_TRY(const auto shapes,
+                 jobs::shapesOfOne(data, session.source().model, session.source().modelPath));
     for (const auto &[name, shape] : shapes)
         if (!session.inputShapes().contains(name))
             HALFTONE_CHECK(session.setInputShape(name, shape));

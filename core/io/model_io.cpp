@@ -222,6 +222,19 @@ Result<AtomicFile> createOutput(const std::string &path, std::span<const FileIde
     return file;
 }
 
+Result<void> writePieces(std::span<const FilePiece> pieces, AtomicFile &file)
+{
+    Result<void> written;
+    for (const FilePiece &piece : pieces) {
+        piece.inPieces([&](std::span<const std::byte> bytes) {
+            written = file.write(bytes);
+            return written.ok();
+        });
+        HALFTONE_CHECK(std::move(written));
+    }
+    return {};
+}
+
 Result<std::vector<std::string>> saveOnnx(const graph::Model &model, const ModelOutput &output,
                                           std::span<const FileIdentity> sources,
                                           std::span<const tensor::DType> outputTypes)
@@ -238,13 +251,13 @@ Result<std::vector<std::string>> saveOnnx(const graph::Model &model, const Model
     if (!bytes.ok())
         return inFile(std::move(bytes).error(), output.modelPath());
     HALFTONE_TRY(AtomicFile file, createOutput(output.modelPath(), sources));
-    HALFTONE_CHECK(file.write(bytes.value().message));
+    HALFTONE_CHECK(writePieces(bytes.value().message, file));
     if (bytes.value().data.empty()) {
         HALFTONE_CHECK(file.commit());
         return std::vector{file.path()};
     }
     HALFTONE_TRY(AtomicFile data, createOutput(output.paramsPath(), sources));
-    HALFTONE_CHECK(data.write(bytes.value().data));
+    HALFTONE_CHECK(writePieces(bytes.value().data, data));
     const std::array both{&data, &file};
     HALFTONE_CHECK(AtomicFile::commitTogether(both));
     return std::vector{file.path(), data.path()};

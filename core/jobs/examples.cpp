@@ -1,6 +1,7 @@
 #include "core/jobs/examples.h"
 
 #include "core/base/text.h"
+#include "core/dialect/dialect.h"
 #include "core/io/arrays/npz.h"
 #include "core/io/pictures/picture.h"
 #include "core/io/pictures/preprocess.h"
@@ -28,6 +29,24 @@ std::unordered_set<std::string_view> variableNames(const graph::Graph &graph)
     return names;
 }
 
+/// Tells what the model does take: the names of its weights would help nobody.
+Error noSuchInput(const std::string &name, const graph::Model &model, const std::string &modelPath)
+{
+    std::unordered_set<std::string_view> held;
+    for (const tensor::Array &array : model.parameters)
+        held.insert(dialect::variableOf(model.graph, array.name));
+    std::vector<std::string> inputs;
+    for (graph::NodeId id = 0; id < model.graph.nodeCount(); ++id)
+        if (model.graph.isVariable(id) && !held.contains(model.graph.node(id).name))
+            inputs.push_back(model.graph.node(id).name);
+    const std::vector<std::string_view> all(inputs.begin(), inputs.end());
+    return badInput(name,
+                    (modelPath.empty() ? "the model" : modelPath) + ": inputs: none has this name"
+                        + didYouMean(nearestNames(name, all)),
+                    inputs.empty() ? std::string("no array: the model has no inputs")
+                                   : "one of its inputs: " + joined(inputs));
+}
+
 Result<void> keepFirst(std::vector<std::int64_t> &labels, std::size_t examples)
 {
     if (labels.size() < examples)
@@ -50,11 +69,11 @@ class Arrays final : public ExampleSource
 {
 public:
     static Result<std::unique_ptr<ExampleSource>>
-    open(const ExampleOptions &options, const graph::Graph &graph, const std::string &modelPath)
+    open(const ExampleOptions &options, const graph::Model &model, const std::string &modelPath)
     {
         auto source = std::make_unique<Arrays>();
         HALFTONE_TRY(std::vector<io::NamedTensor> arrays, io::readNpz(options.inputs));
-        const auto names = variableNames(graph);
+        const auto names = variableNames(model.graph);
         for (io::NamedTensor &array : arrays) {
             const bool isInput = names.contains(array.name);
             if (!isInput && array.name == kLabels) {
@@ -63,12 +82,7 @@ public:
             } else if (isInput) {
                 source->m_arrays.push_back(std::move(array));
             } else {
-                const std::vector<std::string_view> all(names.begin(), names.end());
-                return inFile(badInput(array.name,
-                                       (modelPath.empty() ? "the model" : modelPath)
-                                           + ": inputs: none has this name"
-                                           + didYouMean(nearestNames(array.name, all))),
-                              options.inputs);
+                return inFile(noSuchInput(array.name, model, modelPath), options.inputs);
             }
         }
         if (!options.labels.empty()) {
@@ -185,12 +199,12 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<ExampleSource>> openExamples(const ExampleOptions &options, const graph::Graph &graph,
+Result<std::unique_ptr<ExampleSource>> openExamples(const ExampleOptions &options, const graph::Model &model,
                                                     const std::string &modelPath)
 {
     if (std::error_code none; std::filesystem::is_directory(options.inputs, none))
-        return Pictures::open(options, graph, modelPath);
-    return Arrays::open(options, graph, modelPath);
+        return Pictures::open(options, model.graph, modelPath);
+    return Arrays::open(options, model, modelPath);
 }
 
 const std::string &labelsFile(const ExampleOptions &options)
@@ -228,9 +242,9 @@ std::vector<FieldFile> exampleFiles(const ExampleOptions &options, const std::st
 }
 
 Result<std::vector<std::pair<std::string, tensor::Shape>>>
-shapesOfOne(const ExampleOptions &options, const graph::Graph &graph, const std::string &modelPath)
+shapesOfOne(const ExampleOptions &options, const graph::Model &model, const std::string &modelPath)
 {
-    HALFTONE_TRY(const auto source, openExamples(options, graph, modelPath));
+    HALFTONE_TRY(const auto source, openExamples(options, model, modelPath));
     HALFTONE_TRY(const interpret::Feed feed, source->batch(0, source->count() ? 1 : 0));
     std::vector<std::pair<std::string, tensor::Shape>> shapes;
     for (const auto &[name, tensor] : feed)

@@ -2,7 +2,7 @@
 
 #include "core/base/field.h"
 #include "core/base/result.h"
-#include "core/graph/graph.h"
+#include "core/graph/model.h"
 #include "core/interpret/interpreter.h"
 #include "core/io/pictures/labels.h"
 #include "core/jobs/task_metric.h"
@@ -66,7 +66,7 @@ const std::string &labelsFile(const ExampleOptions &options);
 
 /// fails: BadInput for files that cannot be read, arrays that are no input, labels that name no picture or are fewer than
 /// the examples; BadCall for pictures without a preprocess file.
-Result<std::unique_ptr<ExampleSource>> openExamples(const ExampleOptions &options, const graph::Graph &graph,
+Result<std::unique_ptr<ExampleSource>> openExamples(const ExampleOptions &options, const graph::Model &model,
                                                     const std::string &modelPath);
 
 /// A file that a setting leads to.
@@ -82,6 +82,6 @@ std::vector<FieldFile> exampleFiles(const ExampleOptions &options, const std::st
 
 /// The shapes that one example gives the inputs, so that those of the rest of the network follow. fails: as openExamples().
 Result<std::vector<std::pair<std::string, tensor::Shape>>>
-shapesOfOne(const ExampleOptions &options, const graph::Graph &graph, const std::string &modelPath);
+shapesOfOne(const ExampleOptions &options, const graph::Model &model, const std::string &modelPath);
 
 } // namespace halftone::jobs

@@ -246,7 +246,7 @@ Result<RunOutcome> runModel(const graph::Model &model, const std::string &modelP
 {
     if (model.graph.heads().empty())
         return badInput("outputs", "a graph without outputs", "an output to compute");
-    HALFTONE_TRY(const auto source, openExamples(settings.examples, model.graph, modelPath));
+    HALFTONE_TRY(const auto source, openExamples(settings.examples, model, modelPath));
     HALFTONE_TRY(const Batches batches, batchesOf(*source, settings));
     HALFTONE_TRY(auto task, Task::of(settings.examples, *source, model.graph));
     HALFTONE_TRY(const graph::Model complete, filled(model, settings, *source));

@@ -108,7 +108,7 @@ Result<std::size_t> walkExamples(const graph::Model &model, const std::string &m
                                  const CalibrateOptions &options, const ExampleViewer &viewer,
                                  const Progress &progress)
 {
-    HALFTONE_TRY(const auto source, openExamples(options.examples, model.graph, modelPath));
+    HALFTONE_TRY(const auto source, openExamples(options.examples, model, modelPath));
     HALFTONE_TRY(const Batches batches, Batches::of(*source, options.batch));
     HALFTONE_TRY(BatchWalk walk, BatchWalk::create(model, batches, options.backend, options.threads));
     Showing showing(model.graph, batches, viewer);
@@ -182,7 +182,7 @@ Result<WalkedExamples> walkEachExample(const graph::Model &model, const std::str
                                        const CalibrateOptions &options, const EachViewer &viewer,
                                        const Progress &progress)
 {
-    HALFTONE_TRY(const auto source, openExamples(options.examples, model.graph, modelPath));
+    HALFTONE_TRY(const auto source, openExamples(options.examples, model, modelPath));
     HALFTONE_TRY(const Batches batches,
                  batchesApart(model, *source, options.backend, options.batch, options.part));
     HALFTONE_TRY(const MemoryPlan plan, memoryPlanOf(model, *source, batches, options));

@@ -27,20 +27,10 @@ bool isCall(const Graph &graph, NodeId id)
     return flow != nullptr && flow->kind == ops::ControlFlow::Kind::Call;
 }
 
-/// A body of control flow would see names of the graph that it comes into.
-bool mayUnfold(const Graph &body)
-{
-    for (NodeId id = 0; id < body.nodeCount(); ++id)
-        if (!body.node(id).subgraphs.empty() && !isCall(body, id))
-            return false;
-    return true;
-}
-
 struct Calls
 {
-    std::size_t count = 0; ///< of those that can give way
+    std::size_t count = 0;
     int version = 0; ///< the newest that their bodies are of
-    std::vector<std::string> kept; ///< the others
 };
 
 /// Of the graph and of the bodies of control flow in it.
@@ -51,12 +41,10 @@ void countCalls(const Graph &graph, Calls &calls)
         for (const auto &body : graph.node(id).subgraphs) {
             if (!isOne) {
                 countCalls(*body, calls);
-            } else if (mayUnfold(*body)) {
-                ++calls.count;
-                calls.version = std::max(calls.version, dialect::of(*body).versionNumber());
-            } else {
-                calls.kept.push_back(graph.node(id).name);
+                continue;
             }
+            ++calls.count;
+            calls.version = std::max(calls.version, dialect::of(*body).versionNumber());
         }
     }
 }
@@ -86,7 +74,7 @@ public:
     Result<Graph> run()
     {
         for (const NodeId id : m_rebuild.order()) {
-            if (isCall(m_source, id) && mayUnfold(*m_source.node(id).subgraphs[0]))
+            if (isCall(m_source, id))
                 HALFTONE_CHECK(unfold(id));
             else
                 HALFTONE_CHECK(keep(id));
@@ -98,7 +86,7 @@ private:
     Result<void> keep(NodeId id)
     {
         const graph::NodeDefPtr &node = m_source.sharedNode(id);
-        if (node->subgraphs.empty() || isCall(m_source, id)) {
+        if (node->subgraphs.empty()) {
             m_rebuild.keep(id);
             return {};
         }
@@ -180,11 +168,8 @@ Result<Rewritten> inlineCalls(const graph::Model &model, const Progress &progres
         HALFTONE_CHECK(progress.checkStop());
         Calls calls;
         countCalls(result.model.graph, calls);
-        if (calls.count == 0) {
-            for (const std::string &name : calls.kept)
-                result.notes.push_back("node " + name + " calls a function with control flow and stays");
+        if (calls.count == 0)
             break;
-        }
         result.changed += calls.count;
         HALFTONE_TRY(const Graph raised, inVersion(result.model.graph, calls.version));
         HALFTONE_TRY(result.model.graph, Inliner(raised).run());

@@ -78,8 +78,9 @@ struct LiveComparison::Kept
         auto kept = std::make_unique<Kept>();
         kept->source = snapshot.source;
         kept->options = options;
-        HALFTONE_TRY(kept->examples,
-                     jobs::openExamples(options.examples, snapshot.graph(), snapshot.source->modelPath));
+        HALFTONE_TRY(
+            kept->examples,
+            jobs::openExamples(options.examples, snapshot.source->model, snapshot.source->modelPath));
         HALFTONE_TRY(kept->task, jobs::Task::of(options.examples, *kept->examples, snapshot.graph()));
         const unsigned threads = options.threads > 0 ? options.threads : backends::machineThreads();
         HALFTONE_CHECK(kept->chooseBatches());

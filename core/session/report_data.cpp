@@ -54,7 +54,7 @@ Result<void> takePolicy(const ReportRequest &request, Document &document)
 Result<void> takeShapes(const jobs::ExampleOptions &data, Document &document)
 {
     const io::LoadedModel &source = document.session().source();
-    HALFTONE_TRY(const auto shapes, jobs::shapesOfOne(data, source.model.graph, source.modelPath));
+    HALFTONE_TRY(const auto shapes, jobs::shapesOfOne(data, source.model, source.modelPath));
     for (const auto &[name, shape] : shapes)
         HALFTONE_CHECK(document.setInputShape(name, shape));
     return {};

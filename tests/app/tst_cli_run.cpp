@@ -303,6 +303,7 @@ void TestCliRun::badInputIsOneLine_data()
     QTest::newRow("wrong shape") << QStringLiteral("shape.npz") << QByteArray("(16, 3, 3, 3)");
     QTest::newRow("wrong rank") << QStringLiteral("rank.npz") << QByteArray("energy");
     QTest::newRow("unknown input") << QStringLiteral("name.npz") << QByteArray("did you mean data");
+    QTest::newRow("its inputs") << QStringLiteral("name.npz") << QByteArray("one of its inputs: data");
     QTest::newRow("missing input") << QStringLiteral("labels.npz") << QByteArray("data");
 }
 

@@ -1,5 +1,5 @@
 // What a person waits for in the window: bench_window [MODEL DATA EXAMPLES]..., with --memory in front: what 50 of them leave behind,
-// with --peak and one model: the most memory that the window takes with it.
+// with --peak and one model: the most memory that the window takes with it; with --open MODEL: opening it alone.
 // Prints a row a figure: what, median, 95th percentile, 99th, and the limit. Off screen unless QT_QPA_PLATFORM says otherwise.
 #include "app/live_jobs.h"
 #include "tests/widgets/graphview/graph_fixture.h"
@@ -182,6 +182,46 @@ void memoryAfterModels(const std::vector<std::pair<QString, QString>> &models)
           "200");
 }
 
+/// A number of kB that the system tells of this process.
+double statusMb(const QString &key)
+{
+    QFile status(QStringLiteral("/proc/self/status"));
+    if (!status.open(QIODevice::ReadOnly))
+        qFatal("no /proc");
+    const QString text = QString::fromLatin1(status.readAll());
+    return text.section(key + ':', 1).simplified().section(' ', 0, 0).toDouble() / 1024;
+}
+
+/// Opens a model until its graph is drawn. Told is what memory is the window's own: pages of mapped files are the system's.
+void openAlone(const QString &model)
+{
+    MainWindow window;
+    window.resize(1600, 1000);
+    window.show();
+    const double before = statusMb(QStringLiteral("RssAnon"));
+    double most = before;
+    QElapsedTimer timer;
+    timer.start();
+    window.files().open(model);
+    const bool isDrawn = QTest::qWaitFor(
+        [&] {
+            most = std::max(most, statusMb(QStringLiteral("RssAnon")));
+            return window.graphView().scene() && !window.graphView().isBusy();
+        },
+        60000);
+    window.grab();
+    if (!isDrawn)
+        qFatal("no picture of %s", qPrintable(model));
+    const QString name = QFileInfo(model).completeBaseName();
+    print(QStringLiteral("first picture of %1").arg(name), {static_cast<double>(timer.nsecsElapsed()) / 1e9},
+          "s", "2");
+    print(QStringLiteral("own memory while it opens"), {most - before}, "MiB", "300");
+    if (!test::settle(window, 60000))
+        qFatal("work without end on %s", qPrintable(model));
+    print(QStringLiteral("own memory when all is done"), {statusMb(QStringLiteral("RssAnon")) - before},
+          "MiB", "300");
+}
+
 /// The most memory that a window takes with a model whose errors and ranges are computed, on the one line that it prints.
 void peakMemory(const QString &model, const QString &data, std::size_t examples)
 {
@@ -193,12 +233,7 @@ void peakMemory(const QString &model, const QString &data, std::size_t examples)
     double parameters = 0;
     for (const tensor::Array &array : source.model.parameters)
         parameters += static_cast<double>(array.values.bytes().size());
-    QFile status(QStringLiteral("/proc/self/status"));
-    if (!status.open(QIODevice::ReadOnly))
-        qFatal("no /proc");
-    const QString text = QString::fromLatin1(status.readAll());
-    const double peak
-        = text.section(QStringLiteral("VmHWM:"), 1).simplified().section(' ', 0, 0).toDouble() / 1024;
+    const double peak = statusMb(QStringLiteral("VmHWM"));
     const double budget = static_cast<double>(jobs::CalibrateOptions().memoryLimit);
     const QByteArray limit = QByteArray::number((3 * parameters + budget) / 1048576, 'f', 0);
     print(QStringLiteral("peak memory with %1").arg(QFileInfo(model).completeBaseName()), {peak}, "MiB",
@@ -216,6 +251,10 @@ int main(int argc, char **argv)
     if (argc > 4 && std::string_view(argv[1]) == "--peak") {
         peakMemory(QString::fromLocal8Bit(argv[2]), QString::fromLocal8Bit(argv[3]),
                    static_cast<std::size_t>(std::atoi(argv[4])));
+        return 0;
+    }
+    if (argc > 2 && std::string_view(argv[1]) == "--open") {
+        openAlone(QString::fromLocal8Bit(argv[2]));
         return 0;
     }
     std::vector<std::pair<QString, QString>> models{{test::kSampleModel, test::kSampleData}};

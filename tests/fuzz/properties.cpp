@@ -117,6 +117,18 @@ void infer(const graph::Model &model)
         requireOneLine(inferred.error());
 }
 
+/// What the pieces of a file amount to.
+std::vector<std::byte> wholeOf(std::span<const io::FilePiece> pieces)
+{
+    std::vector<std::byte> whole;
+    for (const io::FilePiece &piece : pieces)
+        piece.inPieces([&whole](std::span<const std::byte> bytes) {
+            whole.insert(whole.end(), bytes.begin(), bytes.end());
+            return true;
+        });
+    return whole;
+}
+
 io::OnnxBytes onnxBytes(const graph::Model &model, const std::string &dataFile)
 {
     auto bytes = io::writeOnnx(model, dataFile);
@@ -175,12 +187,14 @@ void checkOnnx(std::span<const std::byte> input)
     infer(model.value());
     for (const std::string dataFile : {"", "again.data"}) {
         const io::OnnxBytes written = onnxBytes(model.value(), dataFile);
-        folder.write("again.data", std::as_bytes(std::span(written.data)));
-        const auto again = readModel(folder.write("again.onnx", std::as_bytes(std::span(written.message))));
+        const std::vector<std::byte> message = wholeOf(written.message);
+        const std::vector<std::byte> data = wholeOf(written.data);
+        folder.write("again.data", data);
+        const auto again = readModel(folder.write("again.onnx", message));
         require(again.ok(),
                 "a written model can be read: " + (again.ok() ? std::string() : again.error().message()));
         const io::OnnxBytes twice = onnxBytes(again.value(), dataFile);
-        require(twice.message == written.message && twice.data == written.data,
+        require(wholeOf(twice.message) == message && wholeOf(twice.data) == data,
                 "a model that was read again writes the same");
     }
 }

@@ -70,6 +70,26 @@ agraph (float[2,3] x, bool flag) => (float[2,3] y) {
     x = real(2, 3)
     yield "function_in_branch", HEADER + branch, {"x": x, "flag": np.array(True)}
     yield "function_with_branch", HEADER + branch, {"x": x, "flag": np.array(False)}
+    # The bodies' names are also those of the graph, and of both calls.
+    yield "function_with_loops", HEADER + """
+agraph (float[3] x) => (float[3] y, float[3] z, float[4,3] all, float[3,3] first) {
+  y, first = fn.Grown<steps = 3>(x)
+  z, all = fn.Grown<steps = 4>(y)
+}
+<domain: "fn", opset_import: ["" : 18, "fn" : 1]> Grown<steps: int = 1>(a) => (b, rows) {
+  n = Constant<value_int: int = @steps>()
+  go = Constant<value = bool {1}>()
+  b, rows = Loop(n, go, a) < body = step (int64 i, bool g, float[3] x) => (bool on, float[3] y, float[3] z) {
+    on = Identity(g)
+    t = Mul(x, a)
+    y = fn.Summed(t)
+    z = Neg(y)
+  } >
+}
+<domain: "fn", opset_import: ["" : 18]> Summed(a) => (b) {
+  zero = Constant<value = float {0}>()
+  last, b = Scan(zero, a) < num_scan_inputs = 1, body = step (float x, float y) => (float all, float z) { all = Add(x, y)  z = Identity(all) } >
+}""", {"x": np.array([0.5, -0.25, 0.75], "float32")}
 
 
 def operators():

@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/io/onnx/built_in_functions.h"
+#include "core/io/onnx/nested_names.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -367,6 +368,7 @@ Result<std::unique_ptr<::onnx::GraphProto>> bodyOf(const Functions &functions, c
     for (int k = 0; k < call.output_size(); ++k)
         body->add_output()->set_name(function.output(call.output(k).empty() ? first : k));
     HALFTONE_TRY(const bool fits, Expansion(functions, budget, *body).put(found, call, names, 0));
+    prefixNested(*body, *given + '/');
     return fits ? std::move(body) : std::move(none);
 }
 

@@ -54,7 +54,8 @@ struct BodyBudget
 
 /// The graph that `call` of `found` computes: inputs that the call leaves out are left out, attributes are those of the call
 /// or their defaults, and calls of functions of the same opset stand there as their nodes. Its inputs are those that the call
-/// gives, its outputs those that it has names for, all called as the function calls them.
+/// gives, its outputs those that it has names for, all called as the function calls them. What bodies in it define bears the name of
+/// the call's first output before its own.
 /// Null where `budget` does not suffice, and for a form of an operator that its built-in function does not say.
 ///
 /// fails  BadInput for a call with more inputs or outputs than a function of the model has

@@ -7,6 +7,7 @@
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/output_facts.h"
 #include "core/graph/traverse.h"
+#include "core/io/onnx/attribute_text.h"
 #include "core/io/onnx/graph_reader.h"
 #include "core/io/onnx/raised_node.h"
 #include "core/io/onnx/tensor_values.h"
@@ -61,137 +62,6 @@ void writeShape(const NodeDef &def, ::onnx::ValueInfoProto &value)
             dim.set_dim_value(*extent);
         else
             dim.set_dim_param(part);
-    }
-}
-
-/// Does the message say of its values what the tensor says? Then it is copied with all that it has besides.
-bool holds(const Source &source, const ::onnx::TensorProto &proto, const tensor::Tensor &values)
-{
-    if (names::dtypeOfCode(proto.data_type()) != values.dtype()
-        || !std::ranges::equal(proto.dims(), values.shape().dims()))
-        return false;
-    if (values.dtype() == tensor::DType::Unknown)
-        return true;
-    const auto apart = source.values.find(&proto);
-    const auto *const begin = apart != source.values.end()
-        ? apart->second.data()
-        : reinterpret_cast<const std::byte *>(proto.raw_data().data());
-    if (proto.has_raw_data() || apart != source.values.end())
-        return begin == values.bytes().data();
-    return false;
-}
-
-/// The message with its values inside, wherever the file that it was read from has them.
-void copyWithValues(const Source &source, const ::onnx::TensorProto &from, ::onnx::TensorProto &to)
-{
-    to.CopyFrom(from);
-    const auto apart = source.values.find(&from);
-    if (apart == source.values.end())
-        return;
-    to.clear_external_data();
-    to.clear_data_location();
-    to.set_raw_data(apart->second.data(), apart->second.size());
-}
-
-void writeTensor(const Source *source, const ::onnx::TensorProto *from, const tensor::Tensor &values,
-                 ::onnx::TensorProto &to)
-{
-    if (from != nullptr && values.dtype() == tensor::DType::Unknown)
-        return copyWithValues(*source, *from, to);
-    if (from != nullptr)
-        to.CopyFrom(*from);
-    if (from != nullptr && holds(*source, *from, values) && from->has_raw_data())
-        return;
-    writeValues(values, to);
-}
-
-Attribute::AttributeType typeFor(const dialect::AttributeSpec *spec)
-{
-    if (spec == nullptr)
-        return Attribute::STRING;
-    switch (spec->type) {
-    case dialect::AttributeType::Integer:
-        return Attribute::INT;
-    case dialect::AttributeType::Real:
-        return Attribute::FLOAT;
-    case dialect::AttributeType::Tuple:
-        return Attribute::INTS;
-    case dialect::AttributeType::RealTuple:
-        return Attribute::FLOATS;
-    default:
-        return Attribute::STRING;
-    }
-}
-
-Error badText(const NodeDef &def, const std::string &key, const std::string &text)
-{
-    return badInput(def.name + ": " + key, '"' + printable(text, 80) + '"',
-                    "a value of the attribute's type");
-}
-
-/// The text as the field of its type.
-Result<void> writeText(const NodeDef &def, const std::string &key, const std::string &text,
-                       Attribute &attribute)
-{
-    switch (attribute.type()) {
-    case Attribute::INT:
-        if (const auto value = parseInteger(text)) {
-            attribute.set_i(*value);
-            return {};
-        }
-        return badText(def, key, text);
-    case Attribute::FLOAT:
-        if (const auto value = parseReal(text)) {
-            attribute.set_f(static_cast<float>(*value));
-            return {};
-        }
-        return badText(def, key, text);
-    case Attribute::INTS:
-        if (const auto values = names::integersIn(text)) {
-            attribute.mutable_ints()->Assign(values->begin(), values->end());
-            return {};
-        }
-        return badText(def, key, text);
-    case Attribute::FLOATS:
-        if (const auto values = names::realsIn(text)) {
-            attribute.clear_floats();
-            for (const double value : *values)
-                attribute.add_floats(static_cast<float>(value));
-            return {};
-        }
-        return badText(def, key, text);
-    case Attribute::STRINGS:
-        if (const auto values = names::textsIn(text)) {
-            attribute.mutable_strings()->Assign(values->begin(), values->end());
-            return {};
-        }
-        return badText(def, key, text);
-    default:
-        attribute.set_s(text);
-        return {};
-    }
-}
-
-/// What the reader makes of an attribute; nothing for those that only the message holds.
-std::optional<std::string> textOf(const Attribute &attribute)
-{
-    switch (attribute.type()) {
-    case Attribute::FLOAT:
-        return names::realText(attribute.f());
-    case Attribute::INT:
-        return std::to_string(attribute.i());
-    case Attribute::STRING:
-        return attribute.s();
-    case Attribute::FLOATS:
-        return names::listText(
-            std::span(attribute.floats().data(), static_cast<std::size_t>(attribute.floats_size())));
-    case Attribute::INTS:
-        return names::listText(std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end()));
-    case Attribute::STRINGS:
-        return names::listText(
-            std::vector<std::string>(attribute.strings().begin(), attribute.strings().end()));
-    default:
-        return std::nullopt;
     }
 }
 
@@ -310,7 +180,7 @@ void GraphWriter::writeVariable(NodeId id, ::onnx::GraphProto &proto) const
     if (array != nullptr) {
         ::onnx::TensorProto &tensor = *proto.add_initializer();
         writeTensor(data ? data->source.get() : nullptr, data ? data->initializer : nullptr, array->values,
-                    tensor);
+                    tensor, m_apart);
         tensor.set_name(m_values[id][0]);
     }
 }

@@ -3,6 +3,7 @@
 #include "core/base/result.h"
 #include "core/graph/model.h"
 #include "core/io/onnx/source.h"
+#include "core/io/onnx/written_tensor.h"
 
 #include <span>
 #include <string>
@@ -27,6 +28,8 @@ public:
 
     /// The types of the outputs as they are computed now; Unknown, or beyond the end: as the file said. Lasts as long as this.
     void sayOutputTypes(std::span<const tensor::DType> types) { m_outputTypes = types; }
+    /// Large initializers get no values; `apart`, which lasts as long as this, gets them.
+    void keepApart(ValuesApart &apart) { m_apart = &apart; }
     /// `outer`: what values that this body captures are called, by the number that its variables bear.
     Result<void> write(::onnx::GraphProto &proto, const std::vector<std::string> &outer = {});
 
@@ -50,6 +53,7 @@ private:
     const graph::Graph &m_graph;
     const std::unordered_map<std::string_view, const tensor::Array *> *m_parameters;
     std::span<const tensor::DType> m_outputTypes;
+    ValuesApart *m_apart = nullptr;
     std::vector<std::vector<std::string>> m_values; ///< names, by NodeId and output
 };
 

@@ -4,7 +4,10 @@
 #include "core/base/result.h"
 #include "core/graph/model.h"
 #include "core/io/onnx_facts.h"
+#include "core/tensor/tensor.h"
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,13 +20,29 @@ namespace halftone::io {
 /// fails: BadInput with file, place (a byte, a node, a tensor) and finding.
 Result<graph::Model> readOnnx(const std::shared_ptr<const MappedFile> &file, std::vector<std::string> &notes);
 
+/// Part of a file that is written: text, then values, which are not copied.
+struct FilePiece
+{
+    std::string text;
+    tensor::Tensor values = {};
+    std::span<const std::byte> mapped
+        = {}; ///< values of a type that is only passed on: good as long as the model
+
+    std::size_t size() const { return text.size() + values.bytes().size() + mapped.size(); }
+    /// The bytes in order; stops where `take` gives false. Says whether it did not.
+    bool inPieces(const std::function<bool(std::span<const std::byte>)> &take) const
+    {
+        return take(std::as_bytes(std::span(text))) && take(values.bytes()) && take(mapped);
+    }
+};
+
 /// A model as the bytes of an ONNX file. What was read from one and not changed is written as it was. Values of
 /// initializers lie in the file, or in one of the name `dataFile` beside it where that is not empty.
 /// outputTypes  of a graph that was changed: those that its outputs come in now; Unknown, or beyond the end: as the file said
 struct OnnxBytes
 {
-    std::string message;
-    std::string data; ///< of the file beside it; empty: none
+    std::vector<FilePiece> message;
+    std::vector<FilePiece> data; ///< of the file beside it; empty: none
 };
 Result<OnnxBytes> writeOnnx(const graph::Model &model, const std::string &dataFile = {},
                             std::span<const tensor::DType> outputTypes = {});

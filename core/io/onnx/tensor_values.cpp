@@ -198,7 +198,7 @@ std::string summaryOf(const ::onnx::TensorProto &proto)
     return std::string(names::nameOfCode(proto.data_type())) + names::listText(dims);
 }
 
-void writeValues(const Tensor &values, ::onnx::TensorProto &proto)
+void describeValues(const Tensor &values, ::onnx::TensorProto &proto)
 {
     proto.clear_dims();
     for (const std::int64_t dim : values.shape().dims())
@@ -211,6 +211,12 @@ void writeValues(const Tensor &values, ::onnx::TensorProto &proto)
     proto.clear_uint64_data();
     proto.clear_external_data();
     proto.clear_data_location();
+    proto.clear_raw_data();
+}
+
+void writeValues(const Tensor &values, ::onnx::TensorProto &proto)
+{
+    describeValues(values, proto);
     const auto bytes = values.bytes();
     proto.set_raw_data(bytes.data(), bytes.size());
 }

@@ -21,6 +21,9 @@ Result<tensor::Tensor> readTensor(Source &source, const std::shared_ptr<Source> 
 /// "float32[2,3]".
 std::string summaryOf(const ::onnx::TensorProto &proto);
 
+/// Shape and type of the values, and none of what the message said of any before.
+void describeValues(const tensor::Tensor &values, ::onnx::TensorProto &proto);
+
 /// The values as raw data, in the order of ONNX.
 void writeValues(const tensor::Tensor &values, ::onnx::TensorProto &proto);
 

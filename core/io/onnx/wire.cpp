@@ -116,15 +116,25 @@ void append(std::string &out, std::span<const std::byte> bytes)
     out.append(reinterpret_cast<const char *>(bytes.data()), bytes.size());
 }
 
+void appendVarint(std::string &out, std::uint64_t value)
+{
+    for (; value >= 128; value >>= 7)
+        out += static_cast<char>((value & 127) | 128);
+    out += static_cast<char>(value);
+}
+
+/// What stands before the content of a field of bytes.
+std::string headOf(std::uint32_t field, std::size_t length)
+{
+    std::string head;
+    appendVarint(head, std::uint64_t{field} << 3 | 2);
+    appendVarint(head, length);
+    return head;
+}
+
 void appendMessage(std::string &out, std::uint32_t field, const std::string &content)
 {
-    const auto varint = [&out](std::uint64_t value) {
-        for (; value >= 128; value >>= 7)
-            out += static_cast<char>((value & 127) | 128);
-        out += static_cast<char>(value);
-    };
-    varint(std::uint64_t{field} << 3 | 2);
-    varint(content.size());
+    out += headOf(field, content.size());
     out += content;
 }
 
@@ -201,7 +211,92 @@ private:
     std::size_t m_initializers = 0;
 };
 
+/// Where the fields end that stand before the values of a tensor, as protobuf writes it.
+std::size_t placeOfValues(std::span<const std::byte> tensor)
+{
+    Fields fields(tensor, 0);
+    while (!fields.atEnd()) {
+        const std::size_t place = fields.place();
+        const auto field = fields.next();
+        if (!field.ok() || field.value().number > kTensorRawData)
+            return place;
+    }
+    return tensor.size();
+}
+
+/// An initializer that gets values: its field, before and behind them.
+struct Opened
+{
+    std::span<const std::byte> whole;
+    std::string before;
+    std::span<const std::byte> behind;
+    std::size_t size = 0; ///< of the field, values included
+};
+
+Opened opened(const Field &field, std::size_t values)
+{
+    Opened result;
+    result.whole = field.whole;
+    const std::size_t place = placeOfValues(field.content);
+    const std::string head = headOf(kTensorRawData, values);
+    const std::size_t content = field.content.size() + head.size() + values;
+    result.before = headOf(kGraphInitializer, content);
+    result.size = result.before.size() + content;
+    append(result.before, field.content.first(place));
+    result.before += head;
+    result.behind = field.content.subspan(place);
+    return result;
+}
+
+std::vector<Opened> openedIn(std::span<const std::byte> graph, std::span<const JoinedValues> values)
+{
+    std::vector<Opened> result;
+    Fields fields(graph, 0);
+    for (std::size_t initializer = 0; result.size() < values.size() && !fields.atEnd();) {
+        const auto field = fields.next();
+        if (!field.ok())
+            break;
+        if (field.value().number != kGraphInitializer)
+            continue;
+        if (values[result.size()].initializer == initializer)
+            result.push_back(opened(field.value(), values[result.size()].bytes));
+        ++initializer;
+    }
+    return result;
+}
+
 } // namespace
+
+std::vector<std::string> joinModel(std::string_view message, std::span<const JoinedValues> values)
+{
+    std::vector<std::string> parts(1);
+    Fields fields(std::as_bytes(std::span(message)), 0);
+    while (!fields.atEnd()) {
+        const auto field = fields.next();
+        if (!field.ok())
+            break; // protobuf writes no such message
+        const std::span<const std::byte> graph = field.value().content;
+        if (field.value().number != kModelGraph) {
+            append(parts.back(), field.value().whole);
+            continue;
+        }
+        const std::vector<Opened> initializers = openedIn(graph, values);
+        std::size_t size = graph.size();
+        for (const Opened &initializer : initializers)
+            size += initializer.size - initializer.whole.size();
+        parts.back() += headOf(kModelGraph, size);
+        std::size_t at = 0;
+        for (const Opened &initializer : initializers) {
+            const auto place = static_cast<std::size_t>(initializer.whole.data() - graph.data());
+            append(parts.back(), graph.subspan(at, place - at));
+            parts.back() += initializer.before;
+            append(parts.emplace_back(), initializer.behind);
+            at = place + initializer.whole.size();
+        }
+        append(parts.back(), graph.subspan(at));
+    }
+    return parts;
+}
 
 Result<StrippedModel> stripModel(std::span<const std::byte> bytes)
 {

@@ -3,6 +3,7 @@
 #include "core/io/onnx/function_body.h"
 #include "core/io/onnx/graph_writer.h"
 #include "core/io/onnx/onnx_file.h"
+#include "core/io/onnx/wire.h"
 
 #include <algorithm>
 #include <array>
@@ -17,17 +18,23 @@ namespace {
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kLineBytes = 64;
 constexpr std::size_t kLargeTensor = std::size_t{1} << 20;
+constexpr std::size_t kMostHead = 16; ///< what a field of values and the longer lengths around it take
 
 /// Moves the values of all initializers into one file beside the model.
-std::string movedOut(::onnx::GraphProto &graph, const std::string &file)
+std::vector<FilePiece> movedOut(::onnx::GraphProto &graph, const ValuesApart &apart, const std::string &file)
 {
-    std::string data;
+    std::vector<FilePiece> data;
+    std::size_t end = 0;
     for (auto &tensor : *graph.mutable_initializer()) {
-        const std::string &values = tensor.raw_data();
-        if (!tensor.has_raw_data() || values.empty())
+        const auto large = apart.find(&tensor);
+        FilePiece piece = large == apart.end() ? FilePiece{tensor.raw_data()}
+                                               : FilePiece{{}, large->second.values, large->second.mapped};
+        const std::size_t size = piece.size();
+        if (size == 0)
             continue;
-        const std::size_t step = values.size() >= kLargeTensor ? kPageBytes : kLineBytes;
-        data.resize((data.size() + step - 1) / step * step);
+        const std::size_t step = size >= kLargeTensor ? kPageBytes : kLineBytes;
+        const std::size_t offset = (end + step - 1) / step * step;
+        piece.text.insert(0, offset - end, '\0');
         const auto set = [&tensor](const char *key, std::string value) {
             auto &entry = *tensor.add_external_data();
             entry.set_key(key);
@@ -35,13 +42,41 @@ std::string movedOut(::onnx::GraphProto &graph, const std::string &file)
         };
         tensor.clear_external_data();
         set("location", file);
-        set("offset", std::to_string(data.size()));
-        set("length", std::to_string(values.size()));
+        set("offset", std::to_string(offset));
+        set("length", std::to_string(size));
         tensor.set_data_location(::onnx::TensorProto::EXTERNAL);
-        data += values;
+        data.push_back(std::move(piece));
+        end = offset + size;
         tensor.clear_raw_data();
     }
     return data;
+}
+
+/// The message with the values inside. fails: more than protobuf reads
+Result<std::vector<FilePiece>> messageOf(const ::onnx::ModelProto &proto, const ValuesApart &apart)
+{
+    std::vector<JoinedValues> places;
+    std::vector<FilePiece> pieces;
+    std::size_t size = proto.ByteSizeLong();
+    for (int k = 0; k < proto.graph().initializer_size(); ++k) {
+        const auto values = apart.find(&proto.graph().initializer(k));
+        if (values == apart.end())
+            continue;
+        places.push_back({static_cast<std::size_t>(k), values->second.size()});
+        pieces.push_back({{}, values->second.values, values->second.mapped});
+        size += values->second.size() + kMostHead;
+    }
+    if (size > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
+        return unsupported({}, "a model of more than 2 GB in one file", "its values in a file beside it");
+    std::string message;
+    if (!proto.SerializeToString(&message))
+        return unsupported({}, "a model that protobuf does not write");
+    // Each piece has its text before its values; the last has none.
+    pieces.emplace_back();
+    std::vector<std::string> parts = joinModel(message, places);
+    for (std::size_t k = 0; k < parts.size(); ++k)
+        pieces[k].text = std::move(parts[k]);
+    return pieces;
 }
 
 /// The version of the file format that came with an opset (ONNX, Versioning.md, "Released Versions").
@@ -118,17 +153,18 @@ Result<OnnxBytes> writeOnnx(const graph::Model &model, const std::string &dataFi
         parameters.insert_or_assign(dialect::variableOf(model.graph, array.name), &array);
     onnx::GraphWriter writer(model.graph, &parameters);
     writer.sayOutputTypes(outputTypes);
+    onnx::ValuesApart apart;
+    writer.keepApart(apart);
     HALFTONE_CHECK(writer.write(*proto.mutable_graph()));
     onnx::raiseVersion(data, proto);
     if (data != nullptr && proto.functions_size() > 0)
         onnx::Functions::removeUncalled(data->source->model, proto);
     OnnxBytes bytes;
-    if (!dataFile.empty())
-        bytes.data = onnx::movedOut(*proto.mutable_graph(), dataFile);
-    if (proto.ByteSizeLong() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
-        return unsupported({}, "a model of more than 2 GB in one file", "its values in a file beside it");
-    if (!proto.SerializeToString(&bytes.message))
-        return unsupported({}, "a model that protobuf does not write");
+    if (!dataFile.empty()) {
+        bytes.data = onnx::movedOut(*proto.mutable_graph(), apart, dataFile);
+        apart.clear();
+    }
+    HALFTONE_TRY(bytes.message, onnx::messageOf(proto, apart));
     return bytes;
 }
 

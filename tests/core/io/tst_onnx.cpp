@@ -326,6 +326,25 @@ private Q_SLOTS:
         QVERIFY(bytesOf(path("again.onnx")).find(field(9, values)) != std::string::npos);
     }
 
+    void largeValuesStandWhereTheyStood()
+    {
+        // Large ones first, last and side by side, with fields before and behind the values, and what no schema knows.
+        const auto large = [](const char *name, std::size_t size) {
+            return field(5,
+                         number(1, size) + number(2, 1) + field(8, name)
+                             + field(9, std::string(4 * size, *name)) + field(12, "what it is")
+                             + field(99, "?"));
+        };
+        const std::string small = field(5, number(1, 1) + number(2, 1) + field(8, "s") + field(9, "1234"));
+        const std::string file = model(field(1, node("Relu", "x", "y")),
+                                       large("a", 1024) + small + large("b", 40000) + large("c", 5000000));
+        std::ofstream(path("m.onnx"), std::ios::binary) << file;
+        const auto loaded = io::loadModel(path("m.onnx"));
+        QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+        QVERIFY(io::saveModel(loaded.value().model, path("again.onnx"), loaded.value()).ok());
+        QVERIFY(bytesOf(path("again.onnx")) == file);
+    }
+
     void indicesOfSparseValuesFitTheirShape()
     {
         const auto integers = [](const std::string &dims, std::size_t value) {

@@ -64,7 +64,7 @@ private Q_SLOTS:
     void foldingKeepsARoundingCast();
     void pruningRemovesUnreadNodesAndParameters();
     void inliningNamesNodesAfterTheirCalls();
-    void inliningKeepsCallsOfFunctionsWithControlFlow();
+    void inliningTakesControlFlowAlong();
 };
 
 void TestRewrite::sharingMergesWhatTheReferenceMerges_data()
@@ -210,15 +210,16 @@ void TestRewrite::inliningNamesNodesAfterTheirCalls()
     QCOMPARE(dialect::of(graph).entryName(graph, graph.heads()[1]), std::string("same"));
 }
 
-void TestRewrite::inliningKeepsCallsOfFunctionsWithControlFlow()
+void TestRewrite::inliningTakesControlFlowAlong()
 {
     const auto loaded = io::loadModel(kData + "/onnx_calls/function_in_branch.onnx");
     if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
         QSKIP("this build was made without ONNX");
     QVERIFY(loaded.ok());
     const rewrite::Rewritten made = run("inline-functions", loaded.value().model);
-    QCOMPARE(made.changed, std::size_t{1}); // of the two branches
-    QCOMPARE(made.notes, std::vector<std::string>{"node e calls a function with control flow and stays"});
+    QCOMPARE(made.notes, std::vector<std::string>());
+    QVERIFY(!operatorsOf(made.model.graph).filter(QStringLiteral("If ")).isEmpty());
+    QVERIFY(operatorsOf(made.model.graph).filter(QStringLiteral("fn.")).isEmpty());
 }
 
 QTEST_APPLESS_MAIN(TestRewrite)

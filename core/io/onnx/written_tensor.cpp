@@ -1,0 +1,73 @@
+#include "core/io/onnx/written_tensor.h"
+
+#include "core/dialect/onnx/element_type.h"
+#include "core/io/onnx/tensor_values.h"
+
+#include <algorithm>
+
+namespace halftone::io::onnx {
+
+namespace names = dialect::onnx;
+
+bool holds(const Source &source, const ::onnx::TensorProto &proto, const tensor::Tensor &values)
+{
+    if (names::dtypeOfCode(proto.data_type()) != values.dtype()
+        || !std::ranges::equal(proto.dims(), values.shape().dims()))
+        return false;
+    if (values.dtype() == tensor::DType::Unknown)
+        return true;
+    const auto apart = source.values.find(&proto);
+    const auto *const begin = apart != source.values.end()
+        ? apart->second.data()
+        : reinterpret_cast<const std::byte *>(proto.raw_data().data());
+    if (proto.has_raw_data() || apart != source.values.end())
+        return begin == values.bytes().data();
+    return false;
+}
+
+void copyWithValues(const Source &source, const ::onnx::TensorProto &from, ::onnx::TensorProto &to)
+{
+    to.CopyFrom(from);
+    const auto apart = source.values.find(&from);
+    if (apart == source.values.end())
+        return;
+    to.clear_external_data();
+    to.clear_data_location();
+    to.set_raw_data(apart->second.data(), apart->second.size());
+}
+
+namespace {
+
+constexpr std::size_t kLeastApart = 4096; ///< smaller values are not worth a part of the file of their own
+
+/// The same, but large values go into `apart`, if that is not null.
+void copyTensor(const Source &source, const ::onnx::TensorProto &from, ::onnx::TensorProto &to,
+                ValuesApart *apart)
+{
+    const auto held = source.values.find(&from);
+    if (apart == nullptr || held == source.values.end() || held->second.size() < kLeastApart)
+        return copyWithValues(source, from, to);
+    to.CopyFrom(from);
+    to.clear_external_data();
+    to.clear_data_location();
+    apart->insert_or_assign(&to, ApartValues{{}, held->second});
+}
+
+} // namespace
+
+void writeTensor(const Source *source, const ::onnx::TensorProto *from, const tensor::Tensor &values,
+                 ::onnx::TensorProto &to, ValuesApart *apart)
+{
+    if (from != nullptr && values.dtype() == tensor::DType::Unknown)
+        return copyTensor(*source, *from, to, apart);
+    if (from != nullptr)
+        to.CopyFrom(*from);
+    if (from != nullptr && holds(*source, *from, values) && from->has_raw_data())
+        return;
+    if (apart == nullptr || values.bytes().size() < kLeastApart)
+        return writeValues(values, to);
+    describeValues(values, to);
+    apart->insert_or_assign(&to, ApartValues{values, {}});
+}
+
+} // namespace halftone::io::onnx
