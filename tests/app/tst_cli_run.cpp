@@ -371,7 +371,7 @@ void TestCliRun::backendsTellWhatTheMachineHas()
     QVERIFY(callCli({"backends"}).out.contains("reference"));
 }
 
-/// A processor without VNNI adds products of codes in 16 bits, which saturate: the reference kernels compute them there.
+/// A processor without VNNI adds products of codes in 16 bits, which saturate: they are computed in float32 there.
 void TestCliRun::aTypeIsNativeWhereTheProcessorHasIt()
 {
     const auto cpu = [] { return callCli({"backends", "--json"}).json().at("backends").at(0); };

@@ -38,7 +38,7 @@ public:
     {
         const bool isCode = type == DType::I8 || type == DType::U8;
         if (isEmulated(type)
-            || (isCode && !addsExactly())) // products of codes fall back to the reference then
+            || (isCode && !addsExactly())) // products of codes are computed in float32 then
             return kernels::Support::Emulated;
         return isCode || type == DType::F32 || tensor::isHalf(type) ? kernels::Support::Native
                                                                     : kernels::Support::No;

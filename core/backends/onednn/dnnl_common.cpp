@@ -77,6 +77,12 @@ Desc plainDesc(const Dims &dims, Type type)
     return {dims, type, strides};
 }
 
+std::int64_t channelBlock()
+{
+    constexpr auto kWide = static_cast<int>(dnnl::cpu_isa::avx512_core);
+    return (static_cast<int>(dnnl::get_effective_cpu_isa()) & kWide) == kWide ? 16 : 8;
+}
+
 std::optional<Desc> descIn(Format format, const Dims &dims, Type type)
 {
     if (format == Format::Plain)
@@ -84,13 +90,14 @@ std::optional<Desc> descIn(Format format, const Dims &dims, Type type)
     const bool blocked = format == Format::Blocked;
     if (format == Format::Other)
         return std::nullopt;
+    const bool isWide = channelBlock() == 16;
     switch (dims.size()) {
     case 3:
-        return Desc(dims, type, blocked ? Tag::nCw16c : Tag::nwc);
+        return Desc(dims, type, !blocked ? Tag::nwc : isWide ? Tag::nCw16c : Tag::nCw8c);
     case 4:
-        return Desc(dims, type, blocked ? Tag::nChw16c : Tag::nhwc);
+        return Desc(dims, type, !blocked ? Tag::nhwc : isWide ? Tag::nChw16c : Tag::nChw8c);
     case 5:
-        return Desc(dims, type, blocked ? Tag::nCdhw16c : Tag::ndhwc);
+        return Desc(dims, type, !blocked ? Tag::ndhwc : isWide ? Tag::nCdhw16c : Tag::nCdhw8c);
     default:
         return std::nullopt;
     }

@@ -32,10 +32,13 @@ Dims dimsOf(const tensor::Shape &shape);
 enum class Format : std::uint8_t
 {
     Plain, ///< row-major in the order of the dimensions
-    Blocked, ///< 16 channels together: nChw16c
+    Blocked, ///< channelBlock() channels together
     ChannelsLast, ///< nhwc
     Other
 };
+
+/// 16 where the processor has vectors of 512 bits, nChw16c, else 8: so oneDNN's fastest convolutions want them.
+std::int64_t channelBlock();
 
 /// Row-major.
 Desc plainDesc(const Dims &dims, Type type);

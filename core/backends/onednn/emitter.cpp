@@ -7,12 +7,6 @@
 #include <utility>
 
 namespace halftone::backends::onednn {
-namespace {
-
-constexpr std::int64_t kBlock = 16;
-
-} // namespace
-
 Emitter::Emitter(const plan::PlanGraph &graph, kernels::PlanCache *cache, Format format,
                  PackedWeights *packed)
     : m_graph(graph)
@@ -286,11 +280,11 @@ std::optional<Place> Emitter::writeIntoConcat(plan::ValueId value, const Desc &d
         channel += m_slots[whole].channel;
         whole = m_slots[whole].whole;
         const std::int64_t channels = m_graph.desc(whole).shape[1];
-        if (format == Format::Blocked && (channels % kBlock != 0 || channel % kBlock != 0))
+        if (format == Format::Blocked && (channels % channelBlock() != 0 || channel % channelBlock() != 0))
             return std::nullopt;
     }
     const Dims dims = desc.get_dims();
-    if (format == Format::Blocked && dims[1] % kBlock != 0)
+    if (format == Format::Blocked && dims[1] % channelBlock() != 0)
         return std::nullopt;
     const Dims wholeDims = dimsOf(m_graph.desc(whole).shape);
     const auto wholeDesc = descIn(format, wholeDims, desc.get_data_type());

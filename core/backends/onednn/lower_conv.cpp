@@ -106,7 +106,7 @@ std::optional<std::pair<Desc, Desc>> preferredLayouts(const ConvShape &shape, Fo
     if (!to)
         return std::nullopt;
     // A picture's few channels are read as they come.
-    if (format == Format::Blocked && shape.source[1] < 16)
+    if (format == Format::Blocked && shape.source[1] < channelBlock())
         return std::pair(plainDesc(shape.source, source), *to);
     const auto from = descIn(format, shape.source, source);
     return from ? std::optional(std::pair(*from, *to)) : std::nullopt;

@@ -14,7 +14,7 @@ Result<void> concatAnew(Emitter &emitter, const plan::PlanNode &node, int axis, 
     Format format = formatOf(first.desc);
     if (format == Format::Blocked && axis == 1)
         for (const plan::ValueId input : node.inputs)
-            if (emitter.desc(input).shape[1] % 16 != 0)
+            if (emitter.desc(input).shape[1] % channelBlock() != 0)
                 format = Format::Plain;
     if (format == Format::Other)
         format = Format::Plain;

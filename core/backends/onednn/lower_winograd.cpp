@@ -106,7 +106,8 @@ std::optional<int> tileFor(WinogradConv shape)
 Result<bool> lowerWinograd(Emitter &emitter, const plan::PlanNode &node, const ops::Conv &conv)
 {
     if (!emitter.mayUseOwnConvolutions() || emitter.format() == Format::Other
-        || !emitter.graph().isConstant(node.inputs[1]) || !hasWideVectors())
+        || !emitter.graph().isConstant(node.inputs[1]) || !hasWideVectors()
+        || channelBlock() != 16) // oneDNN may have been told to do without
         return false;
     std::optional<WinogradConv> shape = winogradShape(emitter, node, conv);
     const std::optional<Behind> after = behind(emitter, node);

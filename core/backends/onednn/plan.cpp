@@ -105,6 +105,8 @@ void unfuse(plan::PlanGraph &graph, std::size_t k)
     const plan::ValueId result = bare.outputs[0];
     plan::ValueId current = graph.addValue(graph.desc(result), graph.values[result].name);
     bare.outputs[0] = current;
+    if (!bare.parts.empty()) // the last of them still writes what the post-operations were taken from
+        bare.parts.back().outputs[0] = current;
     std::vector<plan::PlanNode> nodes;
     const std::vector<std::string> members = bare.members;
     const std::string opName = bare.opName;
