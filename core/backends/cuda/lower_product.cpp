@@ -198,11 +198,11 @@ Result<void> lowerConv(Emitter &emitter, const ops::Conv &op)
     desc.groups = op.groups;
     desc.allowsTf32 = emitter.options().allowsTf32;
     const Operands operands{conv.data.buffer, conv.weight.buffer, conv.bias, conv.to};
-    const auto done = byLibrary(emitter, desc, operands);
+    auto done = byLibrary(emitter, desc, operands);
     if (done.ok() || done.error().code != Errc::Unsupported)
         return done;
     HALFTONE_TRY(const Behind behind, behindConvolution(emitter, conv));
-    const auto apart = byBoth(emitter, std::move(desc), operands, behind);
+    auto apart = byBoth(emitter, std::move(desc), operands, behind);
     if (apart.ok() || apart.error().code != Errc::Unsupported)
         return apart;
     ownConvolution(emitter, conv, behind, convolutionText(conv.text, conv.weightView), "convolution");
@@ -245,7 +245,7 @@ Result<void> lowerMatrices(Emitter &emitter, const MatrixNode &matrices)
     ProductDesc desc{.a = matrices.a, .b = matrices.b, .c = matrices.c};
     desc.allowsTf32 = emitter.options().allowsTf32;
     const Operands operands{matrices.left.buffer, matrices.right.buffer, matrices.bias, matrices.to};
-    const auto done = byLibrary(emitter, desc, operands);
+    auto done = byLibrary(emitter, desc, operands);
     if (done.ok() || done.error().code != Errc::Unsupported)
         return done;
     const View &c = matrices.c;
@@ -254,7 +254,7 @@ Result<void> lowerMatrices(Emitter &emitter, const MatrixNode &matrices)
     HALFTONE_TRY(const Behind behind,
                  behindProduct(emitter, matrices.bias, c, c.dims.size() - 1,
                                [&c](const View &view) { return reshaped(view, c.dims); }));
-    const auto apart = byBoth(emitter, std::move(desc), operands, behind);
+    auto apart = byBoth(emitter, std::move(desc), operands, behind);
     if (apart.ok() || apart.error().code != Errc::Unsupported)
         return apart;
     std::vector<BufferId> buffers{matrices.left.buffer, matrices.right.buffer};
