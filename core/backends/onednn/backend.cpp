@@ -37,8 +37,7 @@ public:
     kernels::Support support(DType type) const override
     {
         const bool isCode = type == DType::I8 || type == DType::U8;
-        if (isEmulated(type)
-            || (isCode && !addsExactly())) // products of codes are computed in float32 then
+        if (isEmulated(type) || (isCode && !addsExactly())) // products of codes are computed in float32 then
             return kernels::Support::Emulated;
         return isCode || type == DType::F32 || tensor::isHalf(type) ? kernels::Support::Native
                                                                     : kernels::Support::No;
