@@ -10,6 +10,7 @@
 #include <numeric>
 
 #ifdef __x86_64__
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -143,9 +144,13 @@ template <bool kCounts>
     return counts;
 }
 
+/// F16C: bit 29 of ECX in leaf 1 of CPUID. Not all compilers have a name for it.
 bool hasF16c()
 {
-    static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
+    static const bool has = [] {
+        unsigned a = 0, b = 0, c = 0, d = 0;
+        return __builtin_cpu_supports("avx2") && __get_cpuid(1, &a, &b, &c, &d) != 0 && (c >> 29U & 1U) != 0;
+    }();
     return has;
 }
 
