@@ -4,7 +4,6 @@
 namespace halftone::backends::onednn {
 namespace {
 
-using dnnl::algorithm;
 using dnnl::prop_kind;
 
 /// Says which scales there are; their values come with the arguments.
@@ -86,7 +85,7 @@ Place resultPlace(Emitter &emitter, plan::ValueId value, const Desc &desc, const
 {
     if (!attributes.sum)
         return emitter.write(value, desc);
-    const Place place{desc, attributes.sum->buffer};
+    Place place{desc, attributes.sum->buffer};
     emitter.replace(value, place);
     return place;
 }

@@ -128,7 +128,7 @@ void unfuse(plan::PlanGraph &graph, std::size_t k)
 
 /// A node that oneDNN refused, on the first of `backends` that takes it.
 Result<void> lowerToKernel(Emitter &emitter, const plan::PlanNode &node,
-                           std::span<const kernels::Backend *const> backends, Error refusal)
+                           std::span<const kernels::Backend *const> backends, const Error &refusal)
 {
     std::string why = refusal.found;
     for (const kernels::Backend *backend : backends) {
