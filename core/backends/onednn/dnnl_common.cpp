@@ -77,10 +77,15 @@ Desc plainDesc(const Dims &dims, Type type)
     return {dims, type, strides};
 }
 
+bool includes(dnnl::cpu_isa isa, dnnl::cpu_isa wanted)
+{
+    const auto bits = static_cast<unsigned>(wanted);
+    return (static_cast<unsigned>(isa) & bits) == bits;
+}
+
 std::int64_t channelBlock()
 {
-    constexpr auto kWide = static_cast<int>(dnnl::cpu_isa::avx512_core);
-    return (static_cast<int>(dnnl::get_effective_cpu_isa()) & kWide) == kWide ? 16 : 8;
+    return includes(dnnl::get_effective_cpu_isa(), dnnl::cpu_isa::avx512_core) ? 16 : 8;
 }
 
 std::optional<Desc> descIn(Format format, const Dims &dims, Type type)

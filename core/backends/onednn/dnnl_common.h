@@ -37,6 +37,9 @@ enum class Format : std::uint8_t
     Other
 };
 
+/// Does a processor of the kind `isa` have all that `wanted` has?
+bool includes(dnnl::cpu_isa isa, dnnl::cpu_isa wanted);
+
 /// 16 where the processor has vectors of 512 bits, nChw16c, else 8: so oneDNN's fastest convolutions want them.
 std::int64_t channelBlock();
 

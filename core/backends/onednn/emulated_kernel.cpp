@@ -16,9 +16,7 @@ using tensor::DType;
 
 bool hasNativeBfloat16()
 {
-    const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
-    return (static_cast<int>(isa) & static_cast<int>(dnnl::cpu_isa::avx512_core_bf16))
-        == static_cast<int>(dnnl::cpu_isa::avx512_core_bf16);
+    return includes(dnnl::get_effective_cpu_isa(), dnnl::cpu_isa::avx512_core_bf16);
 }
 
 std::size_t countOf(const kernels::TensorDesc &desc)

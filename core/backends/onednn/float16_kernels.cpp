@@ -134,8 +134,7 @@ bool isConvolutionRight(Type type)
 
 bool offersFloat16(dnnl::cpu_isa isa)
 {
-    const auto needed = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_fp16);
-    return (static_cast<unsigned>(isa) & needed) == needed;
+    return includes(isa, dnnl::cpu_isa::avx512_core_fp16);
 }
 
 bool matchesEmulation(Type type)

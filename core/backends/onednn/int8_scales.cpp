@@ -22,11 +22,8 @@ std::optional<double> constantAt(const Emitter &emitter, plan::ValueId value)
 
 bool addsExactly()
 {
-    const auto isa = static_cast<int>(dnnl::get_effective_cpu_isa());
-    const auto has = [isa](dnnl::cpu_isa wanted) {
-        return (isa & static_cast<int>(wanted)) == static_cast<int>(wanted);
-    };
-    return has(dnnl::cpu_isa::avx512_core_vnni) || has(dnnl::cpu_isa::avx2_vnni);
+    const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
+    return includes(isa, dnnl::cpu_isa::avx512_core_vnni) || includes(isa, dnnl::cpu_isa::avx2_vnni);
 }
 
 Result<Int8Ends> codeEnds(const Emitter &emitter, plan::ValueId codes, plan::ValueId low, plan::ValueId high)

@@ -19,11 +19,9 @@ Error badText(const NodeDef &def, const std::string &key, const std::string &tex
 
 } // namespace
 
-Attribute::AttributeType typeFor(const dialect::AttributeSpec *spec)
+Attribute::AttributeType neededType(dialect::AttributeType type)
 {
-    if (spec == nullptr)
-        return Attribute::STRING;
-    switch (spec->type) {
+    switch (type) {
     case dialect::AttributeType::Integer:
         return Attribute::INT;
     case dialect::AttributeType::Real:
@@ -33,8 +31,14 @@ Attribute::AttributeType typeFor(const dialect::AttributeSpec *spec)
     case dialect::AttributeType::RealTuple:
         return Attribute::FLOATS;
     default:
-        return Attribute::STRING;
+        return Attribute::UNDEFINED;
     }
+}
+
+Attribute::AttributeType typeFor(const dialect::AttributeSpec *spec)
+{
+    const auto needed = spec ? neededType(spec->type) : Attribute::UNDEFINED;
+    return needed == Attribute::UNDEFINED ? Attribute::STRING : needed;
 }
 
 Result<void> writeText(const NodeDef &def, const std::string &key, const std::string &text,

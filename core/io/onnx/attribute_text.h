@@ -12,6 +12,9 @@
 /// Attributes as the texts that nodes have, and back.
 namespace halftone::io::onnx {
 
+/// The field of an attribute that its kind in the schema needs; UNDEFINED where any may be.
+::onnx::AttributeProto::AttributeType neededType(dialect::AttributeType type);
+
 /// The field for an attribute that no file gave one. spec: null where nothing is known of it
 ::onnx::AttributeProto::AttributeType typeFor(const dialect::AttributeSpec *spec);
 

@@ -6,6 +6,7 @@
 #include "core/dialect/onnx/element_type.h"
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/op_info.h"
+#include "core/io/onnx/attribute_text.h"
 #include "core/io/onnx/tensor_values.h"
 
 #include <algorithm>
@@ -44,23 +45,6 @@ graph::Attributes declared(const ::onnx::TypeProto &type)
         attributes.set(names::kShapeKey, names::listText(dims));
     }
     return attributes;
-}
-
-/// The field of an attribute that its kind in the schema needs; UNDEFINED where any may be.
-Attribute::AttributeType neededType(dialect::AttributeType type)
-{
-    switch (type) {
-    case dialect::AttributeType::Integer:
-        return Attribute::INT;
-    case dialect::AttributeType::Real:
-        return Attribute::FLOAT;
-    case dialect::AttributeType::Tuple:
-        return Attribute::INTS;
-    case dialect::AttributeType::RealTuple:
-        return Attribute::FLOATS;
-    default:
-        return Attribute::UNDEFINED;
-    }
 }
 
 /// What a whole graph with its bodies may ask for that the format does not bound.
