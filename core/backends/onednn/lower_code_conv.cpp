@@ -1,5 +1,6 @@
 #include "core/backends/onednn/int8_scales.h"
 #include "core/backends/onednn/loops/code_conv.h"
+#include "core/backends/onednn/loops/pair_conv.h"
 #include "core/backends/onednn/loops/word_products.h"
 #include "core/ops/window.h"
 
@@ -114,10 +115,10 @@ std::optional<CodeConv> codeConvShape(const Emitter &emitter, const plan::PlanNo
     return conv;
 }
 
-/// The data: as codes, or the float32 of which the kernel makes them.
-Result<Place> dataOf(Emitter &emitter, plan::ValueId value, CodeConv &conv)
+/// The data: as codes, or, where it may, the float32 of which the kernel makes them.
+Result<Place> dataOf(Emitter &emitter, plan::ValueId value, CodeConv &conv, bool mayBeReal)
 {
-    if (emitter.isPostponed(value) && emitter.uses().hasOneReader(value)) {
+    if (mayBeReal && emitter.isPostponed(value) && emitter.uses().hasOneReader(value)) {
         const plan::PlanNode &quantize = emitter.graph().nodes[emitter.uses().producer[value]];
         HALFTONE_TRY(conv.planeCodes, resultScale(emitter, quantize));
         return emitter.read(quantize.inputs[0]);
@@ -148,12 +149,13 @@ Place resultOf(Emitter &emitter, plan::ValueId value, const std::optional<Joint>
 Result<bool> lowerCodeConv(Emitter &emitter, const plan::PlanNode &node, const ops::FusedProduct &op,
                            const Int8Product &product)
 {
-    if (!emitter.mayUseOwnConvolutions() || !hasWideVectors() || multipliesTiles()
-        || !isPlainEnough(op, product))
+    const bool isPaired = !addsExactly(); // then nothing of oneDNN's is as fast
+    if (!emitter.mayUseOwnConvolutions() || multipliesTiles() || !isPlainEnough(op, product)
+        || !(isPaired ? hasPairProducts() : hasWideVectors()))
         return false;
     const std::optional<Joint> joint = jointOf(emitter, node.outputs[0]);
     std::optional<CodeConv> conv = codeConvShape(emitter, node, op, product);
-    if (!conv || (!joint && !isShort(*conv)))
+    if (!conv || (isPaired ? !fitsPairSums(*conv) : !joint && !isShort(*conv)))
         return false;
     std::optional<Place> addend;
     if (op.hasSum) {
@@ -168,11 +170,12 @@ Result<bool> lowerCodeConv(Emitter &emitter, const plan::PlanNode &node, const o
         conv->hasSignedAddend = type == Type::s8;
         HALFTONE_TRY(addend, emitter.readAs(value, codeLayout(dimsOf(emitter.desc(value).shape), *type)));
     }
-    HALFTONE_TRY(const Place data, dataOf(emitter, node.inputs[0], *conv));
+    HALFTONE_TRY(const Place data, dataOf(emitter, node.inputs[0], *conv, !isPaired));
     const auto codes = product.codes.values<std::int8_t>();
-    HALFTONE_TRY(const Place weights,
-                 emitter.constant(product.codes, conv->isSigned ? "codes signed" : "codes",
-                                  plainDesc({1}, Type::s8), [&] { return packCodeWeights(*conv, codes); }));
+    const char *const form = isPaired ? "pairs" : conv->isSigned ? "codes signed" : "codes";
+    HALFTONE_TRY(const Place weights, emitter.constant(product.codes, form, plainDesc({1}, Type::s8), [&] {
+        return isPaired ? packPairWeights(*conv, codes) : packCodeWeights(*conv, codes);
+    }));
     std::vector<BufferId> inputs{data.buffer, weights.buffer};
     if (addend)
         inputs.push_back(addend->buffer);
@@ -182,9 +185,10 @@ Result<bool> lowerCodeConv(Emitter &emitter, const plan::PlanNode &node, const o
                                                     node.inputs[op.addend()], *addend)
                                 : resultOf(emitter, node.outputs[0], joint, *conv);
     std::vector<BufferId> outputs{result.buffer};
-    if (const std::size_t bytes = conv->paddedBytes(); bytes > 0)
+    if (const std::size_t bytes = isPaired ? pairBytes(*conv) : conv->paddedBytes(); bytes > 0)
         outputs.push_back(emitter.temporary(plainDesc({static_cast<std::int64_t>(bytes)}, Type::u8)).buffer);
-    emitter.addKernel(codeConvKernel(*std::move(conv), 0), std::move(inputs), std::move(outputs));
+    auto kernel = isPaired ? pairConvKernel(*std::move(conv), 0) : codeConvKernel(*std::move(conv), 0);
+    emitter.addKernel(std::move(kernel), std::move(inputs), std::move(outputs));
     return true;
 }
 

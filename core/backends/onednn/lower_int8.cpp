@@ -95,11 +95,11 @@ Result<void> lowerInt8Conv(Emitter &emitter, const plan::PlanNode &node, const o
     if (op.conv->layout != ops::Layout::ChannelsFirst)
         return unsupported("layout", "channels last");
     HALFTONE_TRY(const Int8Product product, int8ProductOf(emitter, node, op));
-    if (!addsExactly())
-        return lowerCodesAsReals(emitter, node, op, product);
     HALFTONE_TRY(const bool isDone, lowerCodeConv(emitter, node, op, product));
     if (isDone)
         return {};
+    if (!addsExactly())
+        return lowerCodesAsReals(emitter, node, op, product);
     HALFTONE_TRY(const ConvChoice choice, chooseConv(emitter, node, op, product));
     const auto &descriptor = choice.descriptor;
     HALFTONE_TRY(const Place source, emitter.readAs(node.inputs[0], descriptor.src_desc()));

@@ -38,17 +38,11 @@ std::int64_t paddedOutputs(const CodeConv &conv)
     return (conv.outputs + kLanes - 1) / kLanes * kLanes;
 }
 
-/// Rows and columns that windows reach, padding included.
-std::int64_t reach(const CodeConv &conv, std::size_t axis)
-{
-    return (conv.to[axis] - 1) * conv.stride[axis] + conv.kernel[axis];
-}
-
 bool isCopied(const CodeConv &conv)
 {
     return conv.isSigned || conv.planeCodes != 0 || conv.kernel[1] * conv.channels % kWord != 0
-        || conv.pad[0] != 0 || conv.pad[1] != 0 || reach(conv, 0) > conv.from[0]
-        || reach(conv, 1) > conv.from[1];
+        || conv.pad[0] != 0 || conv.pad[1] != 0 || conv.reach(0) > conv.from[0]
+        || conv.reach(1) > conv.from[1];
 }
 
 #ifdef __x86_64__
@@ -65,8 +59,8 @@ public:
         , m_pixelBytes(pixelBytes(m_conv))
         , m_coder(m_conv.channels, m_conv.planeCodes, m_conv.isSigned ? tensor::DType::I8 : tensor::DType::U8,
                   m_conv.isSigned ? kHalf : std::uint8_t{0})
-        , m_pitch(m_isCopied ? reach(m_conv, 1) : m_conv.from[1])
-        , m_picture((m_isCopied ? reach(m_conv, 0) : m_conv.from[0]) * m_pitch)
+        , m_pitch(m_isCopied ? m_conv.reach(1) : m_conv.from[1])
+        , m_picture((m_isCopied ? m_conv.reach(0) : m_conv.from[0]) * m_pitch)
     {
         for (std::int64_t y = 0; y < m_conv.kernel[0]; ++y)
             m_offsets.push_back(static_cast<std::int32_t>(y * m_pitch * m_pixelBytes));
@@ -93,7 +87,7 @@ public:
             const std::int64_t threads = omp_get_num_threads();
             const std::int64_t thread = omp_get_thread_num();
             if (m_isCopied) {
-                const std::int64_t rows = m_conv.pictures * reach(m_conv, 0);
+                const std::int64_t rows = m_conv.pictures * m_conv.reach(0);
                 for (std::int64_t row = rows * thread / threads; row < rows * (thread + 1) / threads; ++row)
                     copyRow(inputs[0], row, outputs[1]);
 #pragma omp barrier
@@ -115,7 +109,7 @@ private:
     /// A row of the data with what pads it.
     void copyRow(const std::byte *data, std::int64_t row, std::byte *copy) const
     {
-        const std::int64_t rows = reach(m_conv, 0);
+        const std::int64_t rows = m_conv.reach(0);
         std::byte *const to = copy + row * m_pitch * m_pixelBytes;
         const std::uint8_t zero = m_conv.isSigned ? kHalf : 0;
         const std::int64_t y = row % rows - m_conv.pad[0];
@@ -333,8 +327,8 @@ private:
 
 std::size_t CodeConv::paddedBytes() const
 {
-    return isCopied(*this) ? static_cast<std::size_t>(
-               pictures * reach(*this, 0) * reach(*this, 1) * pixelBytes(*this) + kWord) // of whole words
+    return isCopied(*this) ? static_cast<std::size_t>(pictures * reach(0) * reach(1) * pixelBytes(*this)
+                                                      + kWord) // of whole words
                            : 0;
 }
 

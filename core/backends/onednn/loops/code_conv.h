@@ -38,6 +38,8 @@ struct CodeConv
     double addendStep = 0;
     bool hasSignedAddend = false;
 
+    /// Rows (axis 0) or columns (1) that windows reach, padding included.
+    std::int64_t reach(std::size_t axis) const { return (to[axis] - 1) * stride[axis] + kernel[axis]; }
     /// Data that must be copied before, with their padding, as uint8: into so many bytes; 0: need not.
     std::size_t paddedBytes() const;
 };

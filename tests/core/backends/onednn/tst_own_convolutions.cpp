@@ -1,4 +1,5 @@
 #include "core/backends/onednn/loops/code_conv.h"
+#include "core/backends/onednn/loops/pair_conv.h"
 #include "core/backends/onednn/loops/winograd.h"
 #include "core/backends/onednn/loops/word_products.h"
 #include "core/tensor/bfloat16.h"
@@ -55,7 +56,6 @@ class OwnConvolutionsTest : public QObject
 {
     Q_OBJECT
 private Q_SLOTS:
-    void init();
     void tilesGiveTheDefinitionsSums_data();
     void tilesGiveTheDefinitionsSums();
     void codesAreExact_data();
@@ -63,12 +63,6 @@ private Q_SLOTS:
     void maximaLeaveThePaddingOut_data();
     void maximaLeaveThePaddingOut();
 };
-
-void OwnConvolutionsTest::init()
-{
-    if (!backends::onednn::hasWideVectors())
-        QSKIP("needs AVX-512 with VNNI and BF16");
-}
 
 void OwnConvolutionsTest::tilesGiveTheDefinitionsSums_data()
 {
@@ -93,6 +87,8 @@ void OwnConvolutionsTest::tilesGiveTheDefinitionsSums_data()
 
 void OwnConvolutionsTest::tilesGiveTheDefinitionsSums()
 {
+    if (!backends::onednn::hasWideVectors())
+        QSKIP("needs AVX-512 with VNNI and BF16");
     QFETCH(const int, tile);
     QFETCH(const bool, isHalf);
     QFETCH(const bool, isBlocked);
@@ -195,6 +191,7 @@ void OwnConvolutionsTest::tilesGiveTheDefinitionsSums()
 
 void OwnConvolutionsTest::codesAreExact_data()
 {
+    QTest::addColumn<bool>("isPaired");
     QTest::addColumn<int>("channels");
     QTest::addColumn<int>("outputs");
     QTest::addColumn<int>("kernel");
@@ -204,17 +201,32 @@ void OwnConvolutionsTest::codesAreExact_data()
     QTest::addColumn<bool>("givesSigned");
     QTest::addColumn<bool>("fromPlanes");
     QTest::addColumn<bool>("adds");
-    QTest::newRow("a picture's first layer") << 3 << 64 << 3 << 2 << 1 << true << false << false << false;
-    QTest::newRow("the same from planes") << 3 << 64 << 3 << 2 << 1 << true << false << true << false;
-    QTest::newRow("planes, rows of seven") << 3 << 32 << 7 << 2 << 3 << false << true << true << false;
-    QTest::newRow("seven rows of one channel") << 1 << 24 << 7 << 2 << 3 << false << true << false << false;
-    QTest::newRow("no copy") << 16 << 100 << 1 << 1 << 0 << false << false << false << true;
-    QTest::newRow("padding") << 12 << 48 << 3 << 1 << 1 << false << true << false << true;
-    QTest::newRow("six channels") << 6 << 16 << 2 << 1 << 0 << true << true << false << false;
+    QTest::newRow("the same from planes")
+        << false << 3 << 64 << 3 << 2 << 1 << true << false << true << false;
+    QTest::newRow("planes, rows of seven")
+        << false << 3 << 32 << 7 << 2 << 3 << false << true << true << false;
+    for (const bool isPaired : {false, true}) {
+        const QByteArray how = isPaired ? ", in pairs" : "";
+        QTest::newRow("a picture's first layer" + how)
+            << isPaired << 3 << 64 << 3 << 2 << 1 << true << false << false << false;
+        QTest::newRow("seven rows of one channel" + how)
+            << isPaired << 1 << 24 << 7 << 2 << 3 << false << true << false << false;
+        QTest::newRow("no copy" + how)
+            << isPaired << 16 << 100 << 1 << 1 << 0 << false << false << false << true;
+        QTest::newRow("padding" + how)
+            << isPaired << 12 << 48 << 3 << 1 << 1 << false << true << false << true;
+        QTest::newRow("six channels" + how)
+            << isPaired << 6 << 16 << 2 << 1 << 0 << true << true << false << false;
+        QTest::newRow("few pixels" + how)
+            << isPaired << 20 << 33 << 8 << 4 << 1 << false << false << false << false;
+    }
 }
 
 void OwnConvolutionsTest::codesAreExact()
 {
+    QFETCH(const bool, isPaired);
+    if (isPaired ? !backends::onednn::hasPairProducts() : !backends::onednn::hasWideVectors())
+        QSKIP(isPaired ? "needs AVX2" : "needs AVX-512 with VNNI and BF16");
     QFETCH(const int, channels);
     QFETCH(const int, outputs);
     QFETCH(const int, kernel);
@@ -258,12 +270,13 @@ void OwnConvolutionsTest::codesAreExact()
     std::vector<std::int8_t> weights(static_cast<std::size_t>(outputs * channels * kernel * kernel));
     for (auto &code : weights)
         code = static_cast<std::int8_t>(std::floor(draw() * 256) - 128);
-    const auto packed = backends::onednn::packCodeWeights(conv, weights);
+    const auto packed = isPaired ? backends::onednn::packPairWeights(conv, weights)
+                                 : backends::onednn::packCodeWeights(conv, weights);
     QVERIFY(packed.ok());
     const std::int64_t pixels = conv.pictures * conv.to[0] * conv.to[1];
     constexpr std::byte kUntouched{0x5A};
     std::vector<std::byte> result(static_cast<std::size_t>(pixels * conv.rowWidth), kUntouched);
-    std::vector<std::byte> padded(conv.paddedBytes());
+    std::vector<std::byte> padded(isPaired ? backends::onednn::pairBytes(conv) : conv.paddedBytes());
     std::vector<std::byte *> places{result.data()};
     if (!padded.empty())
         places.push_back(padded.data());
@@ -285,7 +298,9 @@ void OwnConvolutionsTest::codesAreExact()
                                           packed.value()->memory.get()};
     if (adds)
         inputs.push_back(bytesOf(addend).data());
-    QVERIFY(backends::onednn::codeConvKernel(conv, 2)->run(inputs, places).ok());
+    const auto run
+        = isPaired ? backends::onednn::pairConvKernel(conv, 2) : backends::onednn::codeConvKernel(conv, 2);
+    QVERIFY(run->run(inputs, places).ok());
     for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
         const std::int64_t n = pixel / (conv.to[0] * conv.to[1]);
         const std::int64_t y = pixel / conv.to[1] % conv.to[0];
@@ -332,6 +347,8 @@ void OwnConvolutionsTest::maximaLeaveThePaddingOut_data()
 
 void OwnConvolutionsTest::maximaLeaveThePaddingOut()
 {
+    if (!backends::onednn::hasWideVectors())
+        QSKIP("needs AVX-512 with VNNI and BF16");
     QFETCH(const int, channels);
     QFETCH(const bool, isSigned);
     CodeMaxima maxima;
