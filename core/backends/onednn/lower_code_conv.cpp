@@ -55,11 +55,11 @@ bool isShort(const CodeConv &conv)
             && conv.outputs > conv.channels);
 }
 
-bool isPlainEnough(const ops::FusedProduct &op, const Int8Product &product)
+bool isPlainEnough(const ops::FusedProduct &op, const Int8Product &product, bool isPaired)
 {
-    const bool isSimple = !op.isPlain && !op.realOutput && !op.requantized;
-    return isSimple && !product.weightSteps.empty() && product.hasResultScale && op.conv->groups == 1
-        && op.conv->kernel.size() == 2;
+    const bool isSimple
+        = !op.isPlain && !op.requantized && (op.realOutput ? isPaired && !op.hasSum : product.hasResultScale);
+    return isSimple && !product.weightSteps.empty() && op.conv->groups == 1 && op.conv->kernel.size() == 2;
 }
 
 /// Where results are cut. Nothing for a function that does more.
@@ -111,7 +111,8 @@ std::optional<CodeConv> codeConvShape(const Emitter &emitter, const plan::PlanNo
     for (const float step : product.weightSteps)
         conv.factors.push_back(double{step} / product.dataScale);
     conv.bias.assign(product.bias.begin(), product.bias.end());
-    conv.codes = product.resultScale;
+    conv.givesReals = op.realOutput;
+    conv.codes = op.realOutput ? 1 : product.resultScale;
     return conv;
 }
 
@@ -131,7 +132,7 @@ Result<Place> dataOf(Emitter &emitter, plan::ValueId value, CodeConv &conv, bool
 Place resultOf(Emitter &emitter, plan::ValueId value, const std::optional<Joint> &joint, CodeConv &conv)
 {
     const Dims dims = dimsOf(emitter.desc(value).shape);
-    const Type type = conv.givesSigned ? Type::s8 : Type::u8;
+    const Type type = conv.givesReals ? Type::f32 : conv.givesSigned ? Type::s8 : Type::u8;
     if (joint) {
         const Dims whole = dimsOf(emitter.desc(joint->whole).shape);
         const Desc strided(dims, type, {whole[1] * whole[2] * whole[3], 1, whole[1] * whole[3], whole[1]});
@@ -150,7 +151,7 @@ Result<bool> lowerCodeConv(Emitter &emitter, const plan::PlanNode &node, const o
                            const Int8Product &product)
 {
     const bool isPaired = !addsExactly(); // then nothing of oneDNN's is as fast
-    if (!emitter.mayUseOwnConvolutions() || multipliesTiles() || !isPlainEnough(op, product)
+    if (!emitter.mayUseOwnConvolutions() || multipliesTiles() || !isPlainEnough(op, product, isPaired)
         || !(isPaired ? hasPairProducts() : hasWideVectors()))
         return false;
     const std::optional<Joint> joint = jointOf(emitter, node.outputs[0]);

@@ -27,6 +27,7 @@ struct CodeConv
     /// kMostPictureChannels; 0: they are there.
     double planeCodes = 0;
     bool givesSigned = false; ///< the result
+    bool givesReals = false; ///< float32 instead: pairConvKernel() alone; codes is 1
     std::int64_t rowWidth
         = 16; ///< channels from pixel to pixel of the result, which may be a part of a wider tensor
     std::vector<double> factors; ///< by output channel, or one

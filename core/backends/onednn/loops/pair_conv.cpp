@@ -102,6 +102,12 @@ public:
         , m_picture(m_conv.reach(0) * m_pitch)
     {
         const auto outputs = static_cast<std::size_t>(groupsOf(m_conv) * kPairGroup);
+        m_low = static_cast<float>(m_conv.low * m_conv.codes);
+        m_high = static_cast<float>(m_conv.high * m_conv.codes);
+        if (!m_conv.givesReals) {
+            m_low = std::max(m_low, m_conv.givesSigned ? -128.0F : 0.0F);
+            m_high = std::min(m_high, m_conv.givesSigned ? 127.0F : 255.0F);
+        }
         m_factors.resize(outputs);
         m_bias.resize(outputs);
         for (std::size_t k = 0; k < static_cast<std::size_t>(m_conv.outputs); ++k) {
@@ -235,7 +241,9 @@ private:
         __m256i sums[kPixels][2];
         sumPairs<kPixels>(pixels, weights, sums);
         for (int p = 0; p < kPixels; ++p) {
-            std::byte *const result = ends.result + (first + p) * m_conv.rowWidth;
+            std::byte *const result = ends.result
+                + (first + p) * m_conv.rowWidth
+                    * static_cast<std::int64_t>(m_conv.givesReals ? sizeof(float) : 1);
             if (ends.addend == nullptr)
                 store<false>(sums[p], group, nullptr, result);
             else
@@ -289,15 +297,13 @@ private:
     {
         const std::int64_t first = group * kPairGroup;
         const auto channels = static_cast<std::size_t>(std::min(kPairGroup, m_conv.outputs - first));
-        const float least = m_conv.givesSigned ? -128 : 0;
-        const float most = m_conv.givesSigned ? 127 : 255;
-        const __m256 low = _mm256_set1_ps(std::max(static_cast<float>(m_conv.low * m_conv.codes), least));
-        const __m256 high = _mm256_set1_ps(std::min(static_cast<float>(m_conv.high * m_conv.codes), most));
+        const __m256 low = _mm256_set1_ps(m_low);
+        const __m256 high = _mm256_set1_ps(m_high);
         const __m256 addendFactor = _mm256_set1_ps(static_cast<float>(m_conv.addendStep * m_conv.codes));
         std::byte codes[kPairGroup]{};
         if constexpr (kAdds)
             std::memcpy(codes, addend + first, channels);
-        __m256i wholes[2];
+        __m256 reals[2];
         for (int half = 0; half < 2; ++half) {
             const std::int64_t channel = first + std::int64_t{8} * half;
             __m256 real
@@ -309,10 +315,19 @@ private:
                     = m_conv.hasSignedAddend ? _mm256_cvtepi8_epi32(added) : _mm256_cvtepu8_epi32(added);
                 real = _mm256_fmadd_ps(_mm256_cvtepi32_ps(wide), addendFactor, real);
             }
-            wholes[half] = _mm256_cvtps_epi32(_mm256_min_ps(high, _mm256_max_ps(low, real)));
+            reals[half] = _mm256_min_ps(high, _mm256_max_ps(low, real));
+        }
+        if (m_conv.givesReals) {
+            float values[kPairGroup];
+            _mm256_storeu_ps(values, reals[0]);
+            _mm256_storeu_ps(values + 8, reals[1]);
+            std::memcpy(result + first * static_cast<std::int64_t>(sizeof(float)), values,
+                        channels * sizeof(float));
+            return;
         }
         // Packing takes from either half in turn: the quarters are put in order again.
-        const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(wholes[0], wholes[1]), 0xD8);
+        const __m256i words = _mm256_permute4x64_epi64(
+            _mm256_packs_epi32(_mm256_cvtps_epi32(reals[0]), _mm256_cvtps_epi32(reals[1])), 0xD8);
         const __m128i front = _mm256_castsi256_si128(words);
         const __m128i back = _mm256_extracti128_si256(words, 1);
         const __m128i bytes
@@ -329,6 +344,8 @@ private:
     int m_threads = 0;
     std::int64_t m_pitch = 0; ///< bytes from row to row of the widened data
     std::int64_t m_picture = 0; ///< and from picture to picture
+    float m_low = 0; ///< in codes
+    float m_high = 0;
     std::vector<float> m_factors; ///< codes of the result for 1 of a sum
     std::vector<float> m_bias; ///< in codes
 };
