@@ -106,8 +106,7 @@ Json comparisonJson(const jobs::CompareOutcome &outcome, const Json &settings)
 jobs::CompareOutcome outcomeOf(const jobs::StatisticsShard &merged)
 {
     const auto &shard = std::get<jobs::ComparisonShard>(merged.content);
-    jobs::CompareOutcome outcome;
-    outcome.comparison = profile::comparisonOf(shard.parts.parts, shard.threshold);
+    jobs::CompareOutcome outcome = jobs::outcomeOf(merged);
     // Outputs of one node stand beside each other.
     graph::Graph &names = outcome.models.reference.graph;
     for (std::size_t k = 0; k < shard.names.size(); ++k) {
@@ -117,13 +116,6 @@ jobs::CompareOutcome outcomeOf(const jobs::StatisticsShard &merged)
                 {});
         outcome.comparison.layers[k].node = static_cast<graph::NodeId>(names.nodeCount() - 1);
     }
-    outcome.outputs = shard.outputs;
-    outcome.examples = merged.examples;
-    outcome.batch = 1;
-    outcome.seconds = shard.seconds;
-    outcome.reference = jobs::accuracyOf(shard.parts.reference);
-    outcome.other = jobs::accuracyOf(shard.parts.other);
-    outcome.task = shard.parts.task.result();
     return outcome;
 }
 

@@ -19,6 +19,7 @@ struct MergeOptions
 {
     std::vector<std::string> shards;
     std::string out;
+    std::string statistics;
 };
 
 Result<void> writeCalibration(const jobs::CalibrationShard &shard, AtomicFile &file,
@@ -53,9 +54,11 @@ Result<void> merge(const MergeOptions &options, const std::stop_token &stop)
     for (const std::string &shard : options.shards)
         if (shard != "-")
             files.reads("SHARD", shard);
-    HALFTONE_CHECK(files.writes("--out", options.out).check());
+    HALFTONE_CHECK(files.writes("--out", options.out).writes("--statistics", options.statistics).check());
     std::size_t count = 0;
     HALFTONE_TRY(const jobs::StatisticsShard merged, mergedShards(options, count));
+    if (!options.statistics.empty() && std::holds_alternative<jobs::SearchShard>(merged.content))
+        return badCall("--statistics", "shards of tune", "those of calibrate or compare: --out is a state");
     HALFTONE_TRY(AtomicFile file, AtomicFile::create(options.out));
     if (const auto *const calibration = std::get_if<jobs::CalibrationShard>(&merged.content)) {
         HALFTONE_CHECK(writeCalibration(*calibration, file, stop));
@@ -64,10 +67,12 @@ Result<void> merge(const MergeOptions &options, const std::stop_token &stop)
         HALFTONE_CHECK(file.write(state));
     } else {
         const Json settings = Json::parse(merged.origin.settings, nullptr, false);
-        HALFTONE_CHECK(file.write(
-            comparisonJson(outcomeOf(merged), settings).dump(1, ' ', false, Json::error_handler_t::replace)
-            + '\n'));
+        HALFTONE_CHECK(file.write(comparisonJson(cli::outcomeOf(merged), settings)
+                                      .dump(1, ' ', false, Json::error_handler_t::replace)
+                                  + '\n'));
     }
+    if (!options.statistics.empty())
+        HALFTONE_CHECK(writeWhole(options.statistics, jobs::statisticsBytes(merged)));
     HALFTONE_CHECK(file.commit());
     print("wrote " + printable(options.out) + ": " + counted(count, "shard", "shards") + ", "
           + (std::holds_alternative<jobs::SearchShard>(merged.content)
@@ -93,6 +98,11 @@ void addMerge(Parser &app, Action &chosen)
         .type("T.json")
         .notEmpty()
         .required();
+    command
+        .option("--statistics", &options->statistics,
+                "Also write the file that one shard of all examples would be")
+        .type("S")
+        .notEmpty();
     command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return merge(*options, stop); };
     });

@@ -2,10 +2,7 @@
 
 #include "app/cli/output.h"
 #include "core/base/atomic_file.h"
-#include "core/base/cpu_kind.h"
 #include "core/base/text.h"
-
-#include <filesystem>
 
 namespace halftone::cli {
 
@@ -35,13 +32,8 @@ Result<void> ShardOptions::take(const std::string &out)
 Result<jobs::StatisticsOrigin> originOf(const graph::Model &model, const std::string &modelPath,
                                         const jobs::ExampleOptions &data, const Json &settings)
 {
-    jobs::StatisticsOrigin origin;
-    origin.model = std::filesystem::path(modelPath).filename().string();
-    origin.modelHash = jobs::hashOf(model);
-    HALFTONE_TRY(origin.dataHash, jobs::hashOf(data, modelPath));
-    origin.settings = settings.dump(-1, ' ', false, Json::error_handler_t::replace);
-    origin.cpu = cpuKind();
-    return origin;
+    return jobs::originOf(model, modelPath, data,
+                          settings.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 Result<void> writeShard(const jobs::StatisticsShard &shard, const std::string &path)

@@ -11,6 +11,7 @@
 #include "core/tune/front_json.h"
 #include "core/tune/model_oracle.h"
 #include "core/tune/recording.h"
+#include "core/tune/shared_basis.h"
 
 #include <algorithm>
 #include <charconv>
@@ -137,15 +138,15 @@ Result<tune::Record> recordFor(const TuneOptions &options, const tune::TuneTask 
     const bool isThere = !file.empty() && std::filesystem::exists(file, none);
     if (!isThere && !options.isPart())
         return tune::Record{basis, {}, {}, {}, {}, {}};
-    HALFTONE_TRY(const jobs::StatisticsOrigin origin, originOf(task));
+    HALFTONE_TRY(const jobs::StatisticsOrigin origin, tune::originOf(task));
     if (!isThere)
-        return tune::Record{basisOf(origin), {}, {}, {}, {}, {}};
+        return tune::Record{tune::basisOf(origin), {}, {}, {}, {}, {}};
     HALFTONE_TRY(const auto mapped, MappedFile::open(file));
     auto record
         = tune::readRecord({reinterpret_cast<const char *>(mapped->bytes().data()), mapped->bytes().size()});
     if (!record.ok())
         return inFile(record.error(), file);
-    if (record.value().basis != basis && record.value().basis != basisOf(origin))
+    if (record.value().basis != basis && record.value().basis != tune::basisOf(origin))
         return inFile(badInput("basis", record.value().basis, basis + " (another search: name another file)"),
                       file);
     return record;
@@ -273,7 +274,7 @@ Result<void> tune(TuneOptions options, const std::stop_token &stop)
     tune::RecordingOracle recording(oracle, std::move(record),
                                     options.shard.isGiven() ? std::string() : options.state);
     if (options.shard.isGiven()) {
-        HALFTONE_TRY(jobs::StatisticsOrigin origin, originOf(task));
+        HALFTONE_TRY(jobs::StatisticsOrigin origin, tune::originOf(task));
         return writeSearchShard(recording, std::move(origin), options.shard.part, options.out,
                                 progress(stop));
     }

@@ -1,38 +1,10 @@
 #include "app/cli/tune_shards.h"
 
-#include "core/policy/policy_json.h"
+#include "core/tune/shared_basis.h"
 
-#include <array>
-#include <cstdio>
 #include <vector>
 
 namespace halftone::cli {
-namespace {
-
-std::string hexadecimal(std::uint64_t number)
-{
-    std::array<char, 17> text{};
-    std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(number));
-    return text.data();
-}
-
-} // namespace
-
-Result<jobs::StatisticsOrigin> originOf(const tune::TuneTask &task)
-{
-    return originOf(task.source->model, task.source->modelPath, task.compare.examples,
-                    {{"command", "tune"},
-                     {"backend", task.compare.backend},
-                     {"threads", task.latency.threads},
-                     {"policy", policy::writePolicy(*task.policy)},
-                     {"int8", task.hasInt8}});
-}
-
-std::string basisOf(const jobs::StatisticsOrigin &origin)
-{
-    return "model " + hexadecimal(origin.modelHash) + "; data " + hexadecimal(origin.dataHash) + "; "
-        + origin.settings + "; " + origin.cpu;
-}
 
 Result<void> writeSearchShard(tune::RecordingOracle &oracle, jobs::StatisticsOrigin origin,
                               const jobs::Part &part, const std::string &out, const Progress &progress)
@@ -44,7 +16,7 @@ Result<void> writeSearchShard(tune::RecordingOracle &oracle, jobs::StatisticsOri
                        std::to_string(part.of) + " shards of " + std::to_string(candidates.size())
                            + " candidates",
                        "at most as many shards as candidates");
-    tune::Record record{basisOf(origin), std::move(network), {}, {}, {}, {}};
+    tune::Record record{tune::basisOf(origin), std::move(network), {}, {}, {}, {}};
     for (std::size_t k = part.index; k < candidates.size(); k += part.of) {
         const auto [group, label] = candidates[k];
         progress.tell(static_cast<double>(k) / static_cast<double>(candidates.size()),
@@ -66,7 +38,7 @@ Result<std::string> mergedState(const jobs::StatisticsShard &merged)
         auto record = tune::readRecord(text);
         if (!record.ok())
             return inFile(std::move(record).error(), where);
-        if (record.value().basis != basisOf(merged.origin))
+        if (record.value().basis != tune::basisOf(merged.origin))
             return badInput(where, "a record of another search", "that of its file");
         records.push_back(std::move(record).value());
     }

@@ -9,12 +9,6 @@
 /// A search cut into shards: candidates' errors on many machines, the search itself on one.
 namespace halftone::cli {
 
-/// Of a search: model and data by their content, what has a say in its answers, the kind of CPU.
-/// fails: what reading the data refuses
-Result<jobs::StatisticsOrigin> originOf(const tune::TuneTask &task);
-/// The same as Record::basis: good on any machine of the kind.
-std::string basisOf(const jobs::StatisticsOrigin &origin);
-
 /// Errors of the part's candidates, every so-manieth since the last groups' take the least time. fails: as the oracle
 Result<void> writeSearchShard(tune::RecordingOracle &oracle, jobs::StatisticsOrigin origin,
                               const jobs::Part &part, const std::string &out, const Progress &progress);

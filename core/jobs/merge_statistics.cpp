@@ -140,6 +140,22 @@ Result<StatisticsShard> ShardSum::take()
     return sum;
 }
 
+CompareOutcome outcomeOf(const StatisticsShard &whole)
+{
+    const auto &shard = std::get<ComparisonShard>(whole.content);
+    CompareOutcome outcome;
+    outcome.comparison = profile::comparisonOf(shard.parts.parts, shard.threshold);
+    outcome.outputs = shard.outputs;
+    outcome.examples = outcome.expected = outcome.all = whole.examples;
+    outcome.batch = 1;
+    outcome.seconds = shard.seconds;
+    outcome.reference = accuracyOf(shard.parts.reference);
+    outcome.other = accuracyOf(shard.parts.other);
+    outcome.task = shard.parts.task.result();
+    outcome.parts = shard.parts;
+    return outcome;
+}
+
 Result<StatisticsShard> mergeStatistics(const std::vector<std::string> &paths)
 {
     ShardSum sum;

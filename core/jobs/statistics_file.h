@@ -92,6 +92,12 @@ private:
 /// All at once. fails: as ShardSum
 Result<StatisticsShard> mergeStatistics(const std::vector<std::string> &paths);
 
+/// A merged comparison, but for its models: nodes are those of the model that was read. Needs: a comparison
+CompareOutcome outcomeOf(const StatisticsShard &whole);
+
+/// On this machine; `all` is yet to be told. fails: what reading the data refuses
+Result<StatisticsOrigin> originOf(const graph::Model &model, const std::string &modelPath,
+                                  const ExampleOptions &data, std::string settings);
 /// Graph, with its bodies, and parameters.
 std::uint64_t hashOf(const graph::Model &model);
 /// fails: what reading the files refuses

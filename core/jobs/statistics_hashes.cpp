@@ -1,3 +1,4 @@
+#include "core/base/cpu_kind.h"
 #include "core/base/mapped_file.h"
 #include "core/base/xxh64.h"
 #include "core/jobs/statistics_file.h"
@@ -87,6 +88,18 @@ Result<std::uint64_t> hashOf(const ExampleOptions &options, const std::string &m
         }
     }
     return hash.value();
+}
+
+Result<StatisticsOrigin> originOf(const graph::Model &model, const std::string &modelPath,
+                                  const ExampleOptions &data, std::string settings)
+{
+    StatisticsOrigin origin;
+    origin.model = std::filesystem::path(modelPath).filename().string();
+    origin.modelHash = hashOf(model);
+    HALFTONE_TRY(origin.dataHash, hashOf(data, modelPath));
+    origin.settings = std::move(settings);
+    origin.cpu = cpuKind();
+    return origin;
 }
 
 } // namespace halftone::jobs

@@ -1,0 +1,58 @@
+#include "core/session/shard_results.h"
+
+#include "core/base/text.h"
+#include "core/profile/layer_compare.h"
+
+namespace halftone::session {
+namespace {
+
+Error ofAnotherKind(const jobs::StatisticsShard &whole, const char *expected)
+{
+    constexpr const char *kKinds[] = {"a calibration", "a comparison", "a search"};
+    return badInput("statistics", kKinds[whole.content.index()], expected);
+}
+
+/// fails: for layers that the model calls otherwise
+Result<void> checkLayers(const jobs::ComparisonShard &shard, const graph::Graph &graph)
+{
+    for (const jobs::LayerName &layer : shard.names) {
+        const bool isThere = layer.node < graph.nodeCount();
+        if (!isThere || graph.node(layer.node).name != layer.name || graph.node(layer.node).op != layer.op)
+            return badInput("node " + std::to_string(layer.node),
+                            isThere ? printable(graph.node(layer.node).name) : "none in this model",
+                            printable(layer.name) + ": these are figures of another model");
+    }
+    if (shard.outputs.size() != graph.heads().size())
+        return badInput("outputs", std::to_string(shard.outputs.size()),
+                        std::to_string(graph.heads().size()) + ": these are figures of another model");
+    return {};
+}
+
+} // namespace
+
+Result<jobs::CompareOutcome> comparisonFrom(const jobs::StatisticsShard &whole, const Snapshot &snapshot)
+{
+    const auto *const shard = std::get_if<jobs::ComparisonShard>(&whole.content);
+    if (!shard)
+        return ofAnotherKind(whole, "a comparison");
+    HALFTONE_CHECK(checkLayers(*shard, snapshot.graph()));
+    jobs::CompareOutcome outcome = jobs::outcomeOf(whole);
+    const mixed::ConvertedModel &converted = *snapshot.converted;
+    outcome.models = profile::convertedPair(snapshot.source->model, converted.model, converted.conversion);
+    outcome.unmatched = profile::unmatchedNodes(outcome.models);
+    return outcome;
+}
+
+Result<jobs::CalibrateOutcome> calibrationFrom(const jobs::StatisticsShard &whole, const Snapshot &snapshot,
+                                               unsigned threads, const Progress &progress)
+{
+    const auto *const shard = std::get_if<jobs::CalibrationShard>(&whole.content);
+    if (!shard)
+        return ofAnotherKind(whole, "a calibration");
+    if (whole.origin.modelHash != jobs::hashOf(snapshot.source->model))
+        return badInput("model", printable(whole.origin.model) + " with other values",
+                        "the one that is open");
+    return jobs::calibrated(shard->statistics, shard->threshold, threads, progress);
+}
+
+} // namespace halftone::session
