@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kTasksPerWorker = 8;
 constexpr double kMostTasks = 1 << 20;
 constexpr std::array<std::string_view, 3> kCommands{"calibrate", "compare", "tune"};
+constexpr std::array<std::string_view, 2> kSent{"--policy", "--table"};
 
 Result<double> numberOf(const std::string &option, const std::string &text, double most)
 {
@@ -22,22 +23,46 @@ Result<double> numberOf(const std::string &option, const std::string &text, doub
     return *number;
 }
 
+/// "--policy=F" as two words.
+void addWord(const std::string &word, std::vector<std::string> &command)
+{
+    const std::size_t equals = word.find('=');
+    if (std::ranges::find(kSent, std::string_view(word).substr(0, equals)) != kSent.end()
+        && equals != std::string::npos)
+        command.insert(command.end(), {word.substr(0, equals), word.substr(equals + 1)});
+    else
+        command.push_back(word);
+}
+
 } // namespace
+
+std::vector<std::size_t> Call::sentFiles() const
+{
+    std::vector<std::size_t> places;
+    for (std::size_t k = 1; k < command.size(); ++k) {
+        if (std::ranges::find(kSent, command[k - 1]) != kSent.end())
+            places.push_back(k);
+    }
+    return places;
+}
 
 Result<Call> Call::read(const std::vector<std::string> &arguments, int ranks)
 {
     Call call;
     for (std::size_t k = 0; k < arguments.size(); ++k) {
         const std::string &word = arguments[k];
-        const bool isOwn = word == "--out" || word == "--tasks" || word == "--time-limit";
+        const bool isOwn
+            = word == "--out" || word == "--tasks" || word == "--time-limit" || word == "--statistics";
         if (!isOwn) {
-            call.command.push_back(word);
+            addWord(word, call.command);
             continue;
         }
         if (++k == arguments.size())
             return badCall(word, "no value", "one");
         if (word == "--out") {
             call.out = arguments[k];
+        } else if (word == "--statistics") {
+            call.statistics = arguments[k];
         } else if (word == "--tasks") {
             HALFTONE_TRY(const double tasks, numberOf(word, arguments[k], kMostTasks));
             call.tasks = static_cast<std::size_t>(tasks);

@@ -74,6 +74,18 @@ Result<void> Leader::openJournal()
             m_open.push_back(k);
     }
     m_before = m_done;
+    return tellProgress("starting");
+}
+
+Result<void> Leader::readFiles()
+{
+    for (const std::size_t place : m_call.sentFiles()) {
+        const std::string &file = m_call.command[place];
+        std::error_code failure;
+        if (!std::filesystem::is_regular_file(file, failure))
+            return inFile(badInput(m_call.command[place - 1], "no file", "one that rank 0 can read"), file);
+        m_files.push_back(contentOf(file));
+    }
     return {};
 }
 
@@ -88,6 +100,7 @@ std::vector<std::string> Leader::commandWith(const std::vector<std::string> &mor
 Result<void> Leader::run()
 {
     HALFTONE_CHECK(openJournal());
+    HALFTONE_CHECK(readFiles());
     if (m_call.isSearch())
         HALFTONE_CHECK(timeGroups());
     HALFTONE_CHECK(startMerge());
@@ -117,7 +130,10 @@ Result<void> Leader::timeGroups()
 Result<void> Leader::startMerge()
 {
     const std::string out = m_call.isSearch() ? inJournal("candidates") : m_call.out;
-    HALFTONE_CHECK(m_merge.start({m_call.program, "merge", "-", "--out", out}, Child::Output::Dropped, true));
+    std::vector<std::string> words{m_call.program, "merge", "-", "--out", out};
+    if (!m_call.isSearch() && !m_call.statistics.empty())
+        words.insert(words.end(), {"--statistics", m_call.statistics});
+    HALFTONE_CHECK(m_merge.start(words, Child::Output::Dropped, true));
     std::error_code none;
     for (std::size_t k = 0; k < m_call.tasks; ++k)
         if (std::filesystem::exists(shardFile(k), none))
@@ -159,8 +175,11 @@ Result<void> Leader::take(int rank, int tag, const std::string &bytes)
         return badInput("shard " + std::to_string(worker.task.value_or(0) + 1) + " on "
                             + nameOf(static_cast<std::size_t>(rank)),
                         printable(bytes), "a shard; why not is told above");
-    if (tag == Ask)
+    if (tag == Ask) {
         worker.host = bytes.empty() ? "?" : bytes;
+        for (const std::string &file : m_files)
+            MPI_Send(file.data(), static_cast<int>(file.size()), MPI_BYTE, rank, File, MPI_COMM_WORLD);
+    }
     if (tag == Done && worker.task) {
         const std::string file = shardFile(*worker.task);
         HALFTONE_CHECK(writeWhole(file, bytes));
@@ -272,6 +291,8 @@ Result<void> Leader::finish()
         HALFTONE_TRY(const int code,
                      runProgram(commandWith({"--state", state, "--out", m_call.out}), Child::Output::Shown));
         HALFTONE_CHECK(check("tune", code));
+        if (!m_call.statistics.empty())
+            HALFTONE_CHECK(writeWhole(m_call.statistics, contentOf(state)));
     }
     dropJournal();
     std::printf("wrote %s: %zu shards, %zu of them from the journal\n", printable(m_call.out).c_str(),

@@ -31,6 +31,7 @@ private:
     };
 
     Result<void> openJournal();
+    Result<void> readFiles();
     Result<void> timeGroups();
     Result<void> startMerge();
     Result<void> serve();
@@ -49,6 +50,7 @@ private:
     Call m_call;
     std::vector<Worker> m_workers; ///< by rank; the first one is nobody
     std::deque<std::size_t> m_open; ///< tasks that nobody has
+    std::vector<std::string> m_files; ///< content of Call::sentFiles()
     std::string m_groups; ///< of a search: what its shards have in common
     Child m_merge; ///< is told the shards' files
     std::size_t m_done = 0;

@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -72,20 +73,35 @@ Result<std::string> shardOf(const Call &call, const std::string &task, const std
     return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
+/// A file that rank 0 has, here: the word that named it names this one. What cannot be written is missed by the shard's program.
+void takeFile(const std::string &content, std::string &word, const std::string &folder)
+{
+    std::string name = word;
+    std::ranges::replace(name, '/', '_');
+    word = folder + '/' + name;
+    (void)writeWhole(word, content);
+}
+
 } // namespace
 
-void work(const Call &call)
+void work(Call call)
 {
     namespace fs = std::filesystem;
     const fs::path folder = fs::temp_directory_path() / ("halftone-mpi-" + std::to_string(::getpid()));
     std::error_code none;
     fs::create_directories(folder, none);
+    std::vector<std::size_t> awaited = call.sentFiles();
     tell(Ask, hostName());
     for (;;) {
         Tag tag{};
         const std::string task = receive(tag);
         if (tag == Stop)
             break;
+        if (tag == File && !awaited.empty()) {
+            takeFile(task, call.command[awaited.front()], folder.string());
+            awaited.erase(awaited.begin());
+            continue;
+        }
         const Result<std::string> shard = shardOf(call, task, folder.string());
         tell(shard.ok() ? Done : Failed, shard.ok() ? shard.value() : shard.error().message());
     }

@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""Kills ranks of halftone-mpi at random moments; the same call then goes on, and its table is the serial one.
+"""Kills ranks of halftone-mpi at random moments; the same call then goes on with what its journal has, and its table is the serial one.
+A rank that hangs is noticed and named.
 
-    kill_ranks.py HALFTONE_CLI HALFTONE_MPI SAMPLE_FOLDER [KILLS]"""
+    kill_ranks.py HALFTONE_CLI HALFTONE_MPI SAMPLE_FOLDER [KILLS]
+
+KILLS: 5, as the test suite has it; 100 takes some minutes."""
 
 import json
 import os
 import pathlib
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -43,9 +47,47 @@ def ranks_below(parent):
     return found
 
 
-def orphans(ranks):
-    """Programs that go on although the ranks that started them were killed. They may take a moment to end."""
+def number_of(process):
+    """Of a rank among all."""
+    try:
+        environment = pathlib.Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return None
+    return next((int(word.split(b"=")[1]) for word in environment if word.startswith(b"OMPI_COMM_WORLD_RANK=")), None)
+
+
+def hang(mpi, call, folder):
+    """A rank that stands still while it has a shard: after the time limit it is named, and nothing is left of the job."""
+    journal = folder / "hung.json.journal"
+    limited = [*MPIRUN, mpi, *call, "--out", str(folder / "hung.json"), "--tasks", "24", "--time-limit", "3"]
+    run = subprocess.Popen(limited, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while run.poll() is None and not any(journal.glob("*-of-*")):
+        time.sleep(0.005)
+    ranks = ranks_below(run.pid)
+    stopped = next(rank for rank in ranks if number_of(rank) == 1)
+    os.kill(stopped, signal.SIGSTOP)
+    _, told = run.communicate(timeout=100)
+    assert run.returncode != 0 and re.search(r"rank 1 on \S+: .*may hang", told), told
+    assert not still_there(lambda: [rank for rank in ranks if pathlib.Path(f"/proc/{rank}").exists()]), "a rank that hung is still there"
+    assert not orphans(ranks), "a shard outlives its rank"
+    kept = len(list(journal.glob("*-of-*")))
+    last = subprocess.run(limited[:-1] + ["600"], capture_output=True, text=True, timeout=100)
+    assert last.returncode == 0 and f"{kept} of them from the journal" in last.stdout, last.stdout + last.stderr
+    assert table(folder / "hung.json") == table(folder / "serial.json"), "a table that differs"
+
+
+def still_there(find):
+    """What is found although its job has ended; it may take a moment to end."""
     for _ in range(100):
+        if not find():
+            return []
+        time.sleep(0.05)
+    return find()
+
+
+def orphans(ranks):
+    """Programs that go on although the ranks that started them were killed."""
+    def find():
         found = []
         for entry in pathlib.Path("/proc").glob("[0-9]*"):
             try:
@@ -53,10 +95,8 @@ def orphans(ranks):
             except OSError:
                 continue
             found += [entry.name for rank in ranks if f"halftone-mpi-{rank}/".encode() in words]
-        if not found:
-            return []
-        time.sleep(0.05)
-    return found
+        return found
+    return still_there(find)
 
 
 def search(cli, mpi, sample, folder):
@@ -101,6 +141,7 @@ def main():
         while killed < kills:
             run = subprocess.Popen(parallel, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             try:
+                told = ""
                 _, told = run.communicate(timeout=random.uniform(0.3, 2.5))
                 assert run.returncode == 0, told
             except subprocess.TimeoutExpired:
@@ -108,8 +149,11 @@ def main():
                 if ranks:
                     os.kill(random.choice(ranks), signal.SIGKILL)
                     killed += 1
-                run.communicate(timeout=60)
+                _, told = run.communicate(timeout=60)
                 assert not orphans(ranks), "a shard outlives its rank"
+            before = re.search(r"\b(\d+) of 24 shards, starting", told)
+            # Whatever was done is not done again: only the shards that were in flight are.
+            assert not before or int(before[1]) == journalled, told
             journal = folder / "table.json.journal"
             now = len(list(journal.glob("*-of-*"))) if journal.exists() else 0
             assert now >= journalled or not journal.exists(), "what was done is kept"
@@ -120,6 +164,7 @@ def main():
                 journalled = 0
         last = subprocess.run(parallel, capture_output=True, text=True, timeout=100)
         assert last.returncode == 0, last.stderr
+        assert f"{journalled} of them from the journal" in last.stdout, last.stdout
         assert table(folder / "table.json") == table(folder / "serial.json"), "a table that differs"
         other = [*MPIRUN, mpi, *call[:-1], "mse", "--out", str(folder / "table.json")]
         (folder / "table.json.journal").mkdir()
@@ -129,6 +174,7 @@ def main():
         hangs = [*MPIRUN, mpi, *call, "--out", str(folder / "slow.json"), "--tasks", "4", "--time-limit", "0.01"]
         slow = subprocess.run(hangs, capture_output=True, text=True, timeout=100)
         assert slow.returncode != 0 and "may hang" in slow.stderr, slow.stderr
+        hang(mpi, call, folder)
         search(cli, mpi, sample, folder)
         print(f"{killed} ranks killed, {done} runs ended before that, the table is the serial one")
 
