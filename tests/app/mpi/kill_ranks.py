@@ -76,6 +76,15 @@ def hang(mpi, call, folder):
     assert table(folder / "hung.json") == table(folder / "serial.json"), "a table that differs"
 
 
+def few(cli, mpi, call, folder):
+    """More ranks than examples."""
+    call = [*call, "--examples", "2"]
+    subprocess.run([cli, *call, "--out", folder / "few-serial.json"], check=True, stdout=subprocess.DEVNULL)
+    run = subprocess.run([*MPIRUN, mpi, *call, "--out", str(folder / "few.json")], capture_output=True, text=True, timeout=100)
+    assert run.returncode == 0 and "2 shards" in run.stdout, run.stdout + run.stderr
+    assert table(folder / "few.json") == table(folder / "few-serial.json"), "a table that differs"
+
+
 def still_there(find):
     """What is found although its job has ended; it may take a moment to end."""
     for _ in range(100):
@@ -175,6 +184,7 @@ def main():
         slow = subprocess.run(hangs, capture_output=True, text=True, timeout=100)
         assert slow.returncode != 0 and "may hang" in slow.stderr, slow.stderr
         hang(mpi, call, folder)
+        few(cli, mpi, call[:4] + call[6:], folder)
         search(cli, mpi, sample, folder)
         print(f"{killed} ranks killed, {done} runs ended before that, the table is the serial one")
 
