@@ -59,6 +59,12 @@ public:
     /// a computation whenever the policy is that one; else it counts as stale once data or shapes come. fails: as session::readResults()
     Result<void> restore(const std::string &results);
 
+    /// Of the present data, as a result's basis says it (session/result_basis.h).
+    const std::string &basis() const { return m_basis; }
+    /// Results that others computed stand for those of a job, until an edit or other data ask for new ones. Need: an open document
+    void takeCalibration(jobs::CalibrateOutcome outcome);
+    void takeComparison(jobs::CompareOutcome outcome, const std::string &basis, bool isolated);
+
     void setErrorsWanted(bool wanted);
     void setLatencyWanted(bool wanted);
     bool isLatencyWanted() const { return m_latencyWanted; }

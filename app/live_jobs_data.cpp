@@ -160,6 +160,26 @@ void LiveJobs::takeRestored()
     m_controller->setFigures(std::move(figures));
 }
 
+void LiveJobs::takeCalibration(jobs::CalibrateOutcome outcome)
+{
+    m_job.cancel();
+    session::Figures figures = m_controller->figures();
+    figures.calibration = std::make_shared<const jobs::CalibrateOutcome>(std::move(outcome));
+    m_calibrated = true;
+    m_controller->setFigures(std::move(figures));
+    restart();
+}
+
+/// Layers alone are not computed here where the others have none: that would put figures over fewer examples in place of these.
+void LiveJobs::takeComparison(jobs::CompareOutcome outcome, const std::string &basis, bool isolated)
+{
+    m_job.cancel();
+    const std::uint64_t revision = m_controller->snapshot()->revision;
+    m_comparedRevision = m_isolatedRevision = revision;
+    show(std::move(outcome), basis, revision, isolated);
+    restart();
+}
+
 jobs::CompareOptions LiveJobs::compareOptions(const jobs::ExampleOptions &examples) const
 {
     jobs::CompareOptions options;

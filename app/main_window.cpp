@@ -5,6 +5,7 @@
 #include "app/drawn_inputs.h"
 #include "app/export_job.h"
 #include "app/first_steps.h"
+#include "app/hosts/run_on_hosts.h"
 #include "app/message_log.h"
 #include "app/model_bar.h"
 #include "app/recovery_bar.h"
@@ -51,6 +52,7 @@ MainWindow::MainWindow(QWidget *parent, For whom)
     m_export = new ExportJob(&m_controller, m_jobs, m_tune, this);
     auto *const tuning = new TuneJob(&m_controller, m_jobs, m_tune, this);
     connect(tuning, &TuneJob::failed, this, &MainWindow::tellFailure);
+    m_hosts = new RunOnHosts(&m_controller, m_jobs, m_tune, tuning, this);
     connect(m_tune, &widgets::TuneState::previewChanged, m_graph, &widgets::GraphView::preview);
     m_docks = std::make_unique<PanelDocks>(this, PanelParts{&m_controller, m_thresholds, m_tune});
     m_lists = m_docks->panel<widgets::OpListsPanel>();
@@ -202,6 +204,11 @@ void MainWindow::connectBars()
 
 void MainWindow::connectExport()
 {
+    connect(m_hosts, &RunOnHosts::taken, this, [this](const QString &what) {
+        m_statusLine->showForAWhile(what);
+        log(what);
+    });
+    connect(m_hosts, &RunOnHosts::failed, this, &MainWindow::tellFailure);
     connect(m_export, &ExportJob::noted, this, &MainWindow::log);
     connect(m_export, &ExportJob::stopped, this,
             [this] { m_statusLine->showForAWhile(tr("Not exported: stopped.")); });
@@ -279,7 +286,8 @@ void MainWindow::openFailed(const QString &path, const QString &why)
 bool MainWindow::isSettled() const
 {
     return !m_files->isOpening() && !m_controller.isDeriving() && !m_jobs->isBusy() && !m_graph->isBusy()
-        && !m_tune->isRunning() && !m_thresholds->isChoosing() && !m_thresholds->isStudying();
+        && !m_tune->isRunning() && !m_hosts->job().isRunning() && !m_hosts->isTaking()
+        && !m_thresholds->isChoosing() && !m_thresholds->isStudying();
 }
 
 bool MainWindow::showView(const QString &name)

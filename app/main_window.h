@@ -26,11 +26,13 @@ class BookmarksMenu;
 class DocumentFiles;
 class ExportJob;
 class FirstSteps;
+class HostsDialog;
 class MessageLog;
 class ModelBar;
 class NoticeBar;
 class RecentMenu;
 class RecoveryBar;
+class RunOnHosts;
 class StartPage;
 class StatusLine;
 class SuggestionBar;
@@ -70,6 +72,7 @@ public:
     widgets::TuneState &tune() { return *m_tune; }
     widgets::DocumentController &controller() { return m_controller; }
     LiveJobs &jobs() { return *m_jobs; }
+    RunOnHosts &hosts() { return *m_hosts; }
     BookmarksMenu &bookmarks() { return *m_bookmarks; }
     DocumentFiles &files() { return *m_files; }
     widgets::GraphView &graphView() { return *m_graph; }
@@ -124,6 +127,7 @@ private:
     void drawInputs();
     void tellFailureOfData(const QString &what); ///< as tellFailure(), until there are other data
     void stopJobs();
+    void runOnHosts();
     void showPreferences();
     void showNodesMenu(const QPoint &place);
 
@@ -145,6 +149,8 @@ private:
     LiveJobs *m_jobs = nullptr;
     DocumentFiles *m_files = nullptr;
     ExportJob *m_export = nullptr;
+    RunOnHosts *m_hosts = nullptr;
+    HostsDialog *m_hostsDialog = nullptr; ///< null before it was asked for
     QString m_failure;
     QString m_failureOfData; ///< the last one that was told
     QString m_policyWhenOpen;

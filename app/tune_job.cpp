@@ -1,8 +1,5 @@
 #include "app/tune_job.h"
 
-#include "core/backends/backends.h"
-#include "core/tune/model_oracle.h"
-#include "core/tune/recording.h"
 #include "widgets/common/formatters.h"
 
 #include <mutex>
@@ -121,17 +118,36 @@ void TuneJob::refresh()
                                                : QString());
 }
 
+tune::TuneTask TuneJob::task() const
+{
+    const auto &snapshot = m_controller->snapshot();
+    // What a search has decided before would leave it nothing to decide.
+    return {snapshot->source,
+            snapshot->shapes,
+            std::make_shared<const policy::Policy>(tune::withoutAdopted(*snapshot->policy)),
+            m_jobs->compareOptions(),
+            m_jobs->latencyOptions(),
+            m_state->usesInt8()};
+}
+
+void TuneJob::takeUp(tune::Record record)
+{
+    if (m_state->isRunning())
+        return;
+    m_shared = std::make_shared<Shared>();
+    m_shared->record = std::move(record);
+    m_shared->record.basis = tune::basisOf(task());
+    start();
+}
+
 void TuneJob::start()
 {
-    const auto snapshot = m_controller->snapshot();
-    if (!snapshot || !m_jobs->data() || m_state->isRunning())
+    if (!m_controller->snapshot() || !m_jobs->data() || m_state->isRunning())
         return;
-    // What a search has decided before would leave it nothing to decide.
-    m_base = std::make_shared<const policy::Policy>(tune::withoutAdopted(*snapshot->policy));
+    const tune::TuneTask task = this->task();
+    m_base = task.policy;
     m_jobs->cancel();
     m_jobs->setLatencyNeeded(true); // own edits are points of the same plane
-    tune::TuneTask task{snapshot->source,         snapshot->shapes,         m_base,
-                        m_jobs->compareOptions(), m_jobs->latencyOptions(), m_state->usesInt8()};
     auto shared = std::make_shared<Shared>();
     const std::string basis = tune::basisOf(task);
     if (m_shared && m_shared->record.basis == basis)

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "app/live_jobs.h"
+#include "core/tune/model_oracle.h"
+#include "core/tune/recording.h"
 #include "widgets/models/tune_state.h"
 
 #include <QTimer>
@@ -21,6 +23,10 @@ public:
 
     void start();
     void stop(); ///< what was found stays
+    /// What start() would search. Needs: a document with data
+    tune::TuneTask task() const;
+    /// Goes on from what others have found of task(): where nothing is left to measure, its front is there at once.
+    void takeUp(tune::Record record);
 
 Q_SIGNALS:
     void failed(const QString &why);

@@ -2,6 +2,7 @@
 #include "app/dialogs/preferences_dialog.h"
 #include "app/document_files.h"
 #include "app/drawn_inputs.h"
+#include "app/hosts/hosts_dialog.h"
 #include "app/main_window.h"
 #include "app/notice_bar.h"
 #include "app/status_line.h"
@@ -214,6 +215,21 @@ void MainWindow::stopJobs()
         = tr("Stopped. What was computed before stays; Run \u203a Compute Again (Shift+F5) goes on.");
     m_statusLine->showForAWhile(said);
     log(said);
+}
+
+void MainWindow::runOnHosts()
+{
+    if (!m_hostsDialog) {
+        m_hostsDialog = new HostsDialog(m_hosts, m_jobs, this);
+        const auto refresh = [this] {
+            if (m_hostsDialog->isVisible())
+                m_hostsDialog->refresh();
+        };
+        connect(&m_controller, &widgets::DocumentController::snapshotChanged, m_hostsDialog, refresh);
+        connect(&m_controller, &widgets::DocumentController::documentChanged, m_hostsDialog, refresh);
+        connect(m_jobs, &LiveJobs::dataChanged, m_hostsDialog, refresh);
+    }
+    m_hostsDialog->open();
 }
 
 void MainWindow::showPreferences()

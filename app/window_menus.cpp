@@ -3,6 +3,7 @@
 #include "app/document_files.h"
 #include "app/drawn_inputs.h"
 #include "app/export_job.h"
+#include "app/hosts/hosts_job.h"
 #include "app/icons.h"
 #include "app/main_window.h"
 #include "app/model_bar.h"
@@ -244,6 +245,16 @@ void MainWindow::buildRunMenu()
     QAction *const again = menu->addAction(tr("Compute &Again"), m_jobs, &LiveJobs::runAgain);
     again->setShortcut(Qt::SHIFT | Qt::Key_F5);
     m_documentActions.push_back(again);
+    menu->setToolTipsVisible(true);
+    const QString whyNot = whyNoHosts();
+    if (whyNot.isEmpty()) {
+        addForDocument(menu, tr("Run on &Hosts…"), {}, &MainWindow::runOnHosts)
+            ->setToolTip(tr("Compute with the attached data on many machines"));
+    } else {
+        QAction *const hosts = menu->addAction(tr("Run on &Hosts… (built without Open MPI)"));
+        hosts->setEnabled(false);
+        hosts->setToolTip(whyNot);
+    }
     m_stop = add(menu, tr("&Stop"), Qt::Key_Escape, &MainWindow::stopJobs);
     m_stop->setIcon(lineIcon(Glyph::Stop));
     m_stop->setEnabled(false);

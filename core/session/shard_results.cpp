@@ -52,7 +52,10 @@ Result<jobs::CalibrateOutcome> calibrationFrom(const jobs::StatisticsShard &whol
     if (whole.origin.modelHash != jobs::hashOf(snapshot.source->model))
         return badInput("model", printable(whole.origin.model) + " with other values",
                         "the one that is open");
-    return jobs::calibrated(shard->statistics, shard->threshold, threads, progress);
+    auto statistics = shard->statistics;
+    statistics.examples = whole.examples; // the file has them in its head
+    statistics.all = whole.origin.all;
+    return jobs::calibrated(statistics, shard->threshold, threads, progress);
 }
 
 } // namespace halftone::session
