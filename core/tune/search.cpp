@@ -1,11 +1,11 @@
 #include "core/tune/search.h"
 
+#include "core/tune/corners.h"
 #include "core/tune/repair.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,10 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kNearLimit = 2; // points of the hull that are measured, where a limit says which
 constexpr std::size_t kGlanced = 2; // points that are measured before errors are known well
-constexpr double kMostDb = 150; // errors below this are none
-constexpr double kLeastGain = 0.003; // of what is dominated, for a corner to be worth its time
 
 class Search
 {
@@ -163,7 +160,7 @@ private:
             }));
         };
         while (count() < most) {
-            const Labels *next = mostGained(hull);
+            const Labels *next = mostGained(m_front, hull);
             if (next == nullptr)
                 break;
             HALFTONE_CHECK(evaluate(*next, Origin::Hull));
@@ -173,64 +170,9 @@ private:
 
     Result<void> measureNearLimit(const std::vector<Labels> &hull)
     {
-        const Surrogate sums = m_front.surrogate();
-        std::vector<double> decibels;
-        decibels.reserve(hull.size());
-        for (const Labels &labels : hull)
-            decibels.push_back(std::min(decibelsOf(sums.error(labels)), kMostDb));
-        for (const std::size_t k : nearest(decibels, m_settings.limit->value - decibelsOf(m_front.kappa)))
+        for (const std::size_t k : nearestTo(m_front, hull, m_settings.limit->value))
             HALFTONE_CHECK(evaluate(hull[k], Origin::Hull));
         return {};
-    }
-
-    /// The corner that adds most to what measured points dominate, as far as can be predicted; null where none adds enough.
-    const Labels *mostGained(const std::vector<Labels> &hull) const
-    {
-        std::vector<Prediction> known;
-        for (const Point &point : m_front.points)
-            if (point.measured && point.measured->isClean)
-                known.push_back(point.predicted);
-        const double slowest = m_front.predict(m_front.surrogate().widest()).milliseconds;
-        const double before = dominated(known, slowest);
-        const Labels *best = nullptr;
-        double most = kLeastGain * before;
-        for (const Labels &labels : hull) {
-            if (const Point *point = m_front.find(labels); point == nullptr || point->measured)
-                continue;
-            std::vector<Prediction> with = known;
-            with.push_back(m_front.predict(labels));
-            if (const double gained = dominated(std::move(with), slowest) - before; gained > most) {
-                most = gained;
-                best = &labels;
-            }
-        }
-        return best;
-    }
-
-    /// The area of milliseconds below `slowest` and decibels that is no better than one of the points.
-    static double dominated(std::vector<Prediction> points, double slowest)
-    {
-        std::ranges::sort(points, {}, &Prediction::milliseconds);
-        double area = 0;
-        double reached = 0;
-        for (const Prediction &point : points) {
-            const double decibels = std::min(point.sqnrDb, kMostDb);
-            if (decibels <= reached || point.milliseconds >= slowest)
-                continue;
-            area += (slowest - point.milliseconds) * (decibels - reached);
-            reached = decibels;
-        }
-        return area;
-    }
-
-    /// Indices of the values next to `to`, the nearest first.
-    static std::vector<std::size_t> nearest(const std::vector<double> &values, double to)
-    {
-        std::vector<std::size_t> order(values.size());
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        std::ranges::stable_sort(order, {}, [&](std::size_t k) { return std::abs(values[k] - to); });
-        order.resize(std::min(order.size(), kNearLimit));
-        return order;
     }
 
     /// Between the last corner of the hull that meets the limit and the first that does not.
@@ -425,46 +367,10 @@ private:
 
 } // namespace
 
-bool Limit::holdsFor(const Measurement &measured) const
-{
-    if (!measured.isClean)
-        return false;
-    if (metric == Metric::Sqnr)
-        return measured.sqnrDb >= value;
-    return measured.top1 && measured.top1Reference
-        && 100 * (*measured.top1 - *measured.top1Reference) >= value - 1e-9;
-}
-
 Result<Front> search(Oracle &oracle, const SearchSettings &settings, const Progress &progress,
                      const Told &told)
 {
     return Search(oracle, settings, progress, told).run();
-}
-
-std::optional<std::size_t> pick(const Front &front, Pick wanted, const std::optional<Limit> &limit)
-{
-    std::vector<std::size_t> offered = front.best();
-    if (limit)
-        std::erase_if(offered, [&](std::size_t k) { return !limit->holdsFor(*front.points[k].measured); });
-    if (offered.empty())
-        return std::nullopt;
-    if (wanted == Pick::FastestWithin)
-        return *std::ranges::min_element(
-            offered, {}, [&](std::size_t k) { return front.points[k].measured->milliseconds; });
-    const auto at = [&](std::size_t k) {
-        const Measurement &measured = *front.points[k].measured;
-        return std::pair(measured.milliseconds, std::min(measured.sqnrDb, 120.0));
-    };
-    const auto wide = at(offered.front());
-    const auto narrow = at(offered.back());
-    const auto distance = [&](std::size_t k) {
-        const auto [ms, db] = at(k);
-        const double gained = wide.first > narrow.first ? (wide.first - ms) / (wide.first - narrow.first) : 0;
-        const double kept
-            = wide.second > narrow.second ? (db - narrow.second) / (wide.second - narrow.second) : 0;
-        return gained + kept;
-    };
-    return *std::ranges::max_element(offered, {}, distance);
 }
 
 } // namespace halftone::tune
