@@ -186,6 +186,13 @@ Result<profile::Latency> LatencyMeter::steps(const Snapshot &snapshot, const Lat
     return latency;
 }
 
+void LatencyMeter::forgetPlans()
+{
+    m_kept->wide = {};
+    m_kept->mixed = {};
+    m_kept->converted = {};
+}
+
 void gatherByNode(Figures &figures, const graph::Graph &source)
 {
     figures.nodes.resize(source.nodeCount());

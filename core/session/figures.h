@@ -41,6 +41,10 @@ public:
     Result<profile::Latency> steps(const Snapshot &snapshot, const LatencyOptions &options,
                                    const Progress &progress = {});
 
+    /// The next measurement plans both models anew. Where a plan's memory lies decides some part of its time, which only
+    /// another plan shows.
+    void forgetPlans();
+
 private:
     struct Kept;
     Result<void> keepWide(const Snapshot &snapshot, const LatencyOptions &options, const Progress &progress);

@@ -364,6 +364,8 @@ Result<Measurement> ModelOracle::confirm(const Labels &labels, const Measurement
                                          const Progress &progress)
 {
     HALFTONE_TRY(const session::Snapshot snapshot, m_state->snapshotOf(policyFor(labels), progress));
+    // Whoever measures it later plans both networks again.
+    m_state->meter.forgetPlans();
     HALFTONE_TRY(profile::Versus versus, m_state->versusOf(snapshot, progress));
     // What was seen before may be seen again.
     versus.ci95 = {std::min(versus.ci95[0], measured.ratio), std::max(versus.ci95[1], measured.ratio)};
