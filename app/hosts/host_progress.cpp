@@ -58,12 +58,15 @@ std::optional<RunProgress> readProgress(std::string_view text)
         if (const std::size_t task = numberAt(rank, "task"))
             host->tasks.push_back(task);
     }
+    for (HostProgress &host : progress.hosts)
+        std::ranges::sort(host.tasks);
     return progress;
 }
 
 std::string reasonIn(std::string_view output)
 {
-    // Our own error is the best one. Else Open MPI's, of which the first sentence between two rules of dashes says it.
+    // Our own error is the best one. Else Open MPI's, of which the first sentence between two rules of dashes says it, but for
+    // those that only say that something has ended.
     std::string own;
     std::string theirs;
     bool isTheirs = false;
@@ -75,13 +78,17 @@ std::string reasonIn(std::string_view output)
         constexpr std::string_view kError = "error: ";
         if (line.starts_with(kError) && (own.empty() || own.find("told above") != std::string::npos))
             own = line.substr(kError.size());
-        const bool isRule = line.starts_with("-----");
-        if (isRule)
+        if (line.starts_with("-----")) {
             isTheirs = !isTheirs;
-        else if (isTheirs && !isWhole && !line.starts_with("MPI_ABORT was invoked"))
+            if (theirs.starts_with("Primary job") || theirs.starts_with("MPI_ABORT was invoked")) {
+                theirs.clear();
+                isWhole = false;
+            }
+            continue;
+        }
+        if (isTheirs && !isWhole)
             theirs += (theirs.empty() ? "" : " ") + std::string(line);
-        isWhole
-            = isWhole || (isTheirs && !isRule && !theirs.empty() && (line.empty() || line.ends_with('.')));
+        isWhole = isWhole || (isTheirs && !theirs.empty() && (line.empty() || line.ends_with('.')));
     }
     return !own.empty() ? own : theirs;
 }

@@ -44,6 +44,8 @@ private:
     void start(const HostRun &run);
     void startAnew();
     void showState();
+    void sayState();
+    void fit();
     void showProgress();
     void showHosts(const RunProgress &progress);
     void tell(const QString &what, bool isFailure);

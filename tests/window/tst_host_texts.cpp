@@ -71,8 +71,8 @@ void TestHostTexts::progressIsReadByHost()
 {
     const auto progress = app::readProgress(
         R"({"phase": "computing", "tasks": 8, "done": 5, "before": 1, "seconds": 8.0, "ranks": [
-            {"host": "a", "done": 2, "task": 7}, {"host": "b", "done": 1, "task": null},
-            {"host": "a", "done": 1, "task": 8}, {"host": "", "done": 0, "task": null}]})");
+            {"host": "a", "done": 2, "task": 8}, {"host": "b", "done": 1, "task": null},
+            {"host": "a", "done": 1, "task": 7}, {"host": "", "done": 0, "task": null}]})");
     QVERIFY(progress);
     QCOMPARE(progress->hosts.size(), std::size_t{2});
     QCOMPARE(progress->hosts[0].ranks, std::size_t{2});
@@ -96,6 +96,13 @@ void TestHostTexts::theReasonIsFoundInWhatWasSaid_data()
         "ssh: no route\n-----------\nORTE was unable to reliably start one or more\ndaemons.\n\n"
         "* not finding the required libraries\n-----------\n")
                                 << QByteArray("ORTE was unable to reliably start one or more daemons.");
+    QTest::newRow("Open MPI's, after a rank was killed") << QByteArray(
+        "-----\nPrimary job  terminated normally, but 1 process returned\na non-zero exit code. Per "
+        "user-direction, the job has been aborted.\n-----\n-----\nmpirun noticed that process rank 2 with "
+        "PID 0 on node vm exited on signal 9 (Killed).\n-----\n")
+                                                         << QByteArray(
+                                                                "mpirun noticed that process rank 2 with PID "
+                                                                "0 on node vm exited on signal 9 (Killed).");
     QTest::newRow("nothing") << QByteArray("3 of 4 shards\n") << QByteArray();
 }
 

@@ -322,11 +322,16 @@ void TestHosts::theDialogRunsAndTakes()
     QVERIFY(state->text().contains(u"line 1"));
     list->setPlainText(QStringLiteral("localhost slots=2"));
     QSignalSpy taken(&hosts(), &app::RunOnHosts::taken);
+    const int height = list->height();
     button("Start")->click();
     QVERIFY(hosts().job().isRunning());
+    const auto *const phase = dialog.findChild<QLabel *>(QStringLiteral("hosts-phase"));
+    QTRY_VERIFY_WITH_TIMEOUT(phase->text().contains(u"shards"), 60000);
+    QCOMPARE(list->height(), height); // the dialog has grown
     QVERIFY(!button("Start")->isEnabled());
     QTRY_COMPARE_WITH_TIMEOUT(taken.size(), 1, 60000);
     QVERIFY(state->text().startsWith(u"Compared on hosts"));
+    QVERIFY(!phase->isVisible());
     QVERIFY(button("Take the Result"));
     button("Take the Result")->click();
     QTRY_COMPARE_WITH_TIMEOUT(taken.size(), 2, 10000);
