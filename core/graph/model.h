@@ -20,7 +20,7 @@ inline std::size_t parameterBytes(const Model &model)
 {
     std::size_t bytes = 0;
     for (const tensor::Array &array : model.parameters)
-        bytes += array.values.bytes().size();
+        bytes += array.values.byteCount();
     return bytes;
 }
 

@@ -28,7 +28,7 @@ Result<CastParameters> castParams(std::span<const tensor::Array> arrays, const g
             change.losses = known->losses;
             array.values = known->values;
         } else {
-            auto cast = tensor::castTo(array.values, change.to, &change.losses);
+            auto cast = tensor::castLater(array.values, change.to, &change.losses);
             if (!cast.ok()) {
                 Error error = std::move(cast).error();
                 error.where = array.name;

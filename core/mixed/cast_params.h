@@ -29,7 +29,8 @@ struct CastParameters
     std::vector<ParameterChange> changes;
 };
 
-/// Casts the arrays that `conversion` stores in another type. Sparse arrays keep their indices.
+/// Casts the arrays that `conversion` stores in another type; large ones when they are first read. Sparse arrays keep their
+/// indices.
 /// clamps  finite values beyond the range become its ends, not infinite
 /// forms   what was cast before; gets what is cast now
 /// fails: Cancelled, and what tensor::castTo refuses (where = the array's name).

@@ -3,14 +3,11 @@
 #include "core/tensor/elements.h"
 #include "core/tensor/half_loops.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <new>
 #include <type_traits>
 
 namespace halftone::tensor {
@@ -46,40 +43,97 @@ void narrowBlock(const Wide *from, std::size_t size, DType to, std::byte *elemen
         countLosses(from, size, to, elements, report);
 }
 
-/// Bytes of the result, not zeroed first: every one is written. Large results ask for huge pages, since
-/// faulting in small ones would cost as much as the conversion.
-std::shared_ptr<std::byte> newBytes(std::size_t size)
-{
-    constexpr std::size_t kHugePage = std::size_t{1} << 21;
-    const bool isLarge = size >= 2 * kHugePage;
-    const std::align_val_t alignment{isLarge ? kHugePage : 64};
-    auto *const bytes = static_cast<std::byte *>(::operator new(size, alignment));
-    if (isLarge)
-        ::madvise(bytes, size, MADV_HUGEPAGE);
-    return {bytes, [alignment](std::byte *start) { ::operator delete(start, alignment); }};
-}
-
-/// `Wide` holds what is stored exactly, or rounds it once where the target is no wider.
+/// Elements from `first` on. `Wide` holds what is stored exactly, or rounds it once where the target is no wider.
+/// largest  finite numbers beyond it become it; 0: they stay
+/// target   null: nothing is stored, only counted
 template <class Wide>
-Tensor cast(const Tensor &source, DType to, CastReport &report)
+void castElements(const Tensor &source, DType to, double largest, std::size_t first, std::size_t count,
+                  std::byte *target, CastReport &report)
 {
     constexpr DType kWide = std::is_same_v<Wide, float> ? DType::F32 : DType::F64;
-    const std::size_t count = source.elementCount();
     const std::size_t from = sizeOf(source.dtype());
-    const auto result = newBytes(count * sizeOf(to));
+    const std::byte *const elements = source.bytes().data();
     alignas(64) std::array<Wide, kBlock> wide;
-    for (std::size_t first = 0; first < count; first += kBlock) {
-        const std::size_t size = std::min(kBlock, count - first);
-        std::byte *const target = result.get() + first * sizeOf(to);
-        Wide *const block = to == kWide ? reinterpret_cast<Wide *>(target) : wide.data();
-        widen(source.dtype(), source.bytes().data() + first * from, size, block);
+    alignas(64) std::array<std::byte, kBlock * sizeof(double)> unkept;
+    for (std::size_t at = 0; at < count; at += kBlock) {
+        const std::size_t size = std::min(kBlock, count - at);
+        std::byte *const place = target ? target + at * sizeOf(to) : unkept.data();
+        Wide *const block = to == kWide ? reinterpret_cast<Wide *>(place) : wide.data();
+        widen(source.dtype(), elements + (first + at) * from, size, block);
         if (source.dtype() == DType::Bool)
             std::transform(block, block + size, block,
                            [](Wide value) { return static_cast<Wide>(value != 0); });
+        for (std::size_t i = 0; largest > 0 && i < size; ++i)
+            if (std::isfinite(block[i]))
+                block[i] = static_cast<Wide>(std::clamp<double>(block[i], -largest, largest));
         if (to != kWide)
-            narrowBlock(block, size, to, target, report);
+            narrowBlock(block, size, to, place, report);
     }
+}
+
+void castRange(const Tensor &source, DType to, double largest, std::size_t first, std::size_t count,
+               std::byte *target, CastReport &report)
+{
+    const DType from = source.dtype();
+    if (from == DType::Bool || fitsFloat32(from))
+        castElements<float>(source, to, largest, first, count, target, report);
+    else
+        castElements<double>(source, to, largest, first, count, target, report);
+}
+
+Tensor castNow(const Tensor &source, DType to, double largest, CastReport &report)
+{
+    const std::size_t count = source.elementCount();
+    const auto result = newBytes(count * sizeOf(to));
+    castRange(source, to, largest, 0, count, result.get(), report);
     return {to, source.shape(), std::span<const std::byte>(result.get(), count * sizeOf(to)), result};
+}
+
+/// What a tensor becomes in another type.
+class CastElements final : public DeferredElements
+{
+public:
+    CastElements(Tensor source, DType to, double largest)
+        : DeferredElements(source.elementCount() * sizeOf(to))
+        , m_source(std::move(source))
+        , m_to(to)
+        , m_largest(largest)
+    {
+    }
+
+protected:
+    void make(std::size_t first, std::size_t count, std::byte *to) const override
+    {
+        CastReport untold;
+        const std::size_t size = sizeOf(m_to);
+        castRange(m_source, m_to, m_largest, first / size, count / size, to, untold);
+    }
+
+private:
+    Tensor m_source;
+    DType m_to;
+    double m_largest;
+};
+
+/// Smaller results are not worth being made twice.
+bool isLarge(const Tensor &source, DType to)
+{
+    constexpr std::size_t kLarge = std::size_t{1} << 20;
+    return source.elementCount() * sizeOf(to) >= kLarge;
+}
+
+Tensor later(const Tensor &source, DType to, double largest)
+{
+    return {to, source.shape(), std::make_shared<const CastElements>(source, to, largest)};
+}
+
+Result<void> checkCast(const Tensor &source, DType to)
+{
+    if (isFloat(to) && source.dtype() != DType::Unknown)
+        return {};
+    return unsupported(
+        {}, "a cast from " + std::string(nameOf(source.dtype())) + " to " + std::string(nameOf(to)),
+        "a cast to a float type");
 }
 
 } // namespace
@@ -87,32 +141,33 @@ Tensor cast(const Tensor &source, DType to, CastReport &report)
 Result<Tensor> castTo(const Tensor &source, DType to, CastReport *report)
 {
     CastReport counted;
-    Result<Tensor> result = source;
+    Tensor result = source;
     if (source.dtype() != to) {
-        if (!isFloat(to) || source.dtype() == DType::Unknown) {
-            return unsupported(
-                {}, "a cast from " + std::string(nameOf(source.dtype())) + " to " + std::string(nameOf(to)),
-                "a cast to a float type");
-        }
-        const DType from = source.dtype();
-        const bool isNarrow = from == DType::Bool || fitsFloat32(from);
-        result = isNarrow ? cast<float>(source, to, counted) : cast<double>(source, to, counted);
+        HALFTONE_CHECK(checkCast(source, to));
+        result = castNow(source, to, 0, counted);
     }
     if (report != nullptr)
         *report = counted;
     return result;
 }
 
+Result<Tensor> castLater(const Tensor &source, DType to, CastReport *report)
+{
+    if (source.dtype() == to || !isLarge(source, to))
+        return castTo(source, to, report);
+    HALFTONE_CHECK(checkCast(source, to));
+    CastReport counted;
+    castRange(source, to, 0, 0, source.elementCount(), nullptr, counted);
+    if (report != nullptr)
+        *report = counted;
+    return later(source, to, 0);
+}
+
 Tensor clampedTo(const Tensor &source, DType to)
 {
+    CastReport untold;
     const double largest = rangeOf(to).largest;
-    std::vector<double> values(source.elementCount());
-    widen(source.dtype(), source.bytes().data(), values.size(), values.data());
-    for (double &value : values)
-        value = std::isfinite(value) ? std::clamp(value, -largest, largest) : value;
-    std::vector<std::byte> bytes(values.size() * sizeOf(to));
-    narrow(values.data(), values.size(), to, bytes.data());
-    return Tensor::owning(to, source.shape(), std::move(bytes));
+    return isLarge(source, to) ? later(source, to, largest) : castNow(source, to, largest, untold);
 }
 
 } // namespace halftone::tensor

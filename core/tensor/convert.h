@@ -12,7 +12,12 @@ namespace halftone::tensor {
 /// type that is no float type.
 Result<Tensor> castTo(const Tensor &source, DType to, CastReport *report = nullptr);
 
-/// The same, but what is finite and beyond the type's range becomes the end of it. Needs: isFloat(to), a source of known type.
+/// The same, but a large result is made when it is first read, of `source`, which it keeps. What it will have lost is in `report` at
+/// once.
+Result<Tensor> castLater(const Tensor &source, DType to, CastReport *report = nullptr);
+
+/// As castTo(), but what is finite and beyond the type's range becomes the end of it. Needs: isFloat(to), a source of known type. A large
+/// one is made when it is first read.
 Tensor clampedTo(const Tensor &source, DType to);
 
 } // namespace halftone::tensor

@@ -4,7 +4,7 @@ namespace halftone::tensor {
 
 FormCache::Key FormCache::keyOf(const Tensor &source, DType to)
 {
-    return {source.bytes().data(), source.bytes().size(), source.dtype(), to};
+    return {source.place(), source.byteCount(), source.dtype(), to};
 }
 
 const FormCache::Form *FormCache::find(const Tensor &source, DType to)
@@ -20,7 +20,7 @@ const FormCache::Form *FormCache::find(const Tensor &source, DType to)
 
 void FormCache::keep(const Tensor &source, DType to, Form form)
 {
-    if (!source.bytes().empty()) // which all lie in one place
+    if (source.byteCount() > 0) // which all lie in one place
         m_kept.insert_or_assign(keyOf(source, to), Kept{source, std::move(form)});
 }
 

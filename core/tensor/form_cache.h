@@ -34,7 +34,7 @@ public:
     void settle() { m_before = nullptr; }
 
 private:
-    using Key = std::tuple<const std::byte *, std::size_t, DType, DType>;
+    using Key = std::tuple<const void *, std::size_t, DType, DType>;
     struct Kept
     {
         Tensor source; ///< so that its place in memory stays its own

@@ -15,6 +15,15 @@ Tensor::Tensor(DType type, Shape shape, std::span<const std::byte> bytes, std::s
            && static_cast<std::size_t>(*m_shape.elementCount()) * sizeOf(type) == bytes.size());
 }
 
+Tensor::Tensor(DType type, Shape shape, std::shared_ptr<const DeferredElements> elements)
+    : m_type(type)
+    , m_shape(std::move(shape))
+    , m_deferred(std::move(elements))
+{
+    assert(m_shape.elementCount()
+           && static_cast<std::size_t>(*m_shape.elementCount()) * sizeOf(type) == m_deferred->size());
+}
+
 Tensor Tensor::owning(DType type, Shape shape, std::vector<std::byte> bytes)
 {
     const auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
@@ -24,7 +33,7 @@ Tensor Tensor::owning(DType type, Shape shape, std::vector<std::byte> bytes)
 std::size_t Tensor::elementCount() const
 {
     const std::size_t size = sizeOf(m_type);
-    return size == 0 ? 0 : m_bytes.size() / size;
+    return size == 0 ? 0 : byteCount() / size;
 }
 
 template <class T>
@@ -33,7 +42,7 @@ std::vector<T> Tensor::values() const
     assert(sizeof(T) == sizeOf(m_type));
     std::vector<T> out(elementCount());
     if (!out.empty())
-        std::memcpy(out.data(), m_bytes.data(), m_bytes.size());
+        std::memcpy(out.data(), bytes().data(), byteCount());
     return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/tensor/deferred.h"
 #include "core/tensor/dtype.h"
 #include "core/tensor/shape.h"
 
@@ -14,7 +15,8 @@
 namespace halftone::tensor {
 
 /// A dense, row-major, immutable array. Copies share the bytes, which may lie in a mapped file and then need
-/// not be aligned: read elements through values<T>() (which copies when it must), not by casting bytes().
+/// not be aligned: read elements through values<T>() (which copies when it must), not by casting bytes(). Deferred elements
+/// are made at the first bytes().
 class Tensor
 {
 public:
@@ -22,13 +24,28 @@ public:
     /// `bytes` must hold exactly shape.elementCount() elements of `type`; `owner` keeps them alive.
     Tensor(DType type, Shape shape, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
 
+    /// Elements that are made when they are read. Same promise on their number.
+    Tensor(DType type, Shape shape, std::shared_ptr<const DeferredElements> elements);
+
     /// Takes the bytes over. Same promise on their number.
     static Tensor owning(DType type, Shape shape, std::vector<std::byte> bytes);
 
     DType dtype() const { return m_type; }
     const Shape &shape() const { return m_shape; }
-    std::span<const std::byte> bytes() const { return m_bytes; }
+    std::span<const std::byte> bytes() const { return m_deferred ? m_deferred->all() : m_bytes; }
+    std::size_t byteCount() const { return m_deferred ? m_deferred->size() : m_bytes.size(); }
     std::size_t elementCount() const;
+    bool isDeferred() const { return m_deferred != nullptr; }
+    /// Where the elements lie, or will be made: equal for copies, and for no two tensors of different elements at once.
+    const void *place() const
+    {
+        return m_deferred ? static_cast<const void *>(m_deferred.get()) : m_bytes.data();
+    }
+    /// The bytes in order, in pieces of which deferred ones are not kept; stops where `take` gives false. Says whether it did not.
+    bool inPieces(const std::function<bool(std::span<const std::byte>)> &take) const
+    {
+        return m_deferred ? m_deferred->inPieces(take) : take(m_bytes);
+    }
 
     /// The elements as T, whose size must be the element size; copied, so that alignment does not matter.
     template <class T>
@@ -39,6 +56,7 @@ private:
     Shape m_shape;
     std::span<const std::byte> m_bytes;
     std::shared_ptr<const void> m_owner;
+    std::shared_ptr<const DeferredElements> m_deferred; ///< null: m_bytes has them
 };
 
 /// How the values of an Array are stored (MXNet's storage types).

@@ -75,7 +75,7 @@ DetailSection parametersOf(const session::Snapshot &snapshot)
     const auto bytesIn = [](const graph::Model &model) {
         std::size_t bytes = 0;
         for (const tensor::Array &array : model.parameters)
-            bytes += array.values.bytes().size();
+            bytes += array.values.byteCount();
         return bytes;
     };
     std::size_t values = 0;

@@ -61,7 +61,12 @@ Result<void> writeArray(const Array &array, const WriteBytes &write)
         header.putShape(index.shape());
     }
     HALFTONE_CHECK(write(header.bytes()));
-    HALFTONE_CHECK(write(array.values.bytes()));
+    Result<void> written;
+    array.values.inPieces([&](std::span<const std::byte> piece) {
+        written = write(piece);
+        return written.ok();
+    });
+    HALFTONE_CHECK(std::move(written));
     for (const Tensor &index : array.indices)
         HALFTONE_CHECK(write(index.bytes()));
     return {};

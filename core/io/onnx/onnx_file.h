@@ -20,7 +20,7 @@ namespace halftone::io {
 /// fails: BadInput with file, place (a byte, a node, a tensor) and finding.
 Result<graph::Model> readOnnx(const std::shared_ptr<const MappedFile> &file, std::vector<std::string> &notes);
 
-/// Part of a file that is written: text, then values, which are not copied.
+/// Part of a file that is written: text, then values, which are made while they are written where they are deferred.
 struct FilePiece
 {
     std::string text;
@@ -28,11 +28,11 @@ struct FilePiece
     std::span<const std::byte> mapped
         = {}; ///< values of a type that is only passed on: good as long as the model
 
-    std::size_t size() const { return text.size() + values.bytes().size() + mapped.size(); }
+    std::size_t size() const { return text.size() + values.byteCount() + mapped.size(); }
     /// The bytes in order; stops where `take` gives false. Says whether it did not.
     bool inPieces(const std::function<bool(std::span<const std::byte>)> &take) const
     {
-        return take(std::as_bytes(std::span(text))) && take(values.bytes()) && take(mapped);
+        return take(std::as_bytes(std::span(text))) && values.inPieces(take) && take(mapped);
     }
 };
 

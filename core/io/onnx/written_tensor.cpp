@@ -16,6 +16,8 @@ bool holds(const Source &source, const ::onnx::TensorProto &proto, const tensor:
         return false;
     if (values.dtype() == tensor::DType::Unknown)
         return true;
+    if (values.isDeferred()) // made of something, so not what the message has
+        return false;
     const auto apart = source.values.find(&proto);
     const auto *const begin = apart != source.values.end()
         ? apart->second.data()
@@ -64,7 +66,7 @@ void writeTensor(const Source *source, const ::onnx::TensorProto *from, const te
         to.CopyFrom(*from);
     if (from != nullptr && holds(*source, *from, values) && from->has_raw_data())
         return;
-    if (apart == nullptr || values.bytes().size() < kLeastApart)
+    if (apart == nullptr || values.byteCount() < kLeastApart)
         return writeValues(values, to);
     describeValues(values, to);
     apart->insert_or_assign(&to, ApartValues{values, {}});

@@ -16,7 +16,7 @@ struct ApartValues
     tensor::Tensor values;
     std::span<const std::byte> mapped; ///< of a type that is only passed on
 
-    std::size_t size() const { return values.bytes().size() + mapped.size(); }
+    std::size_t size() const { return values.byteCount() + mapped.size(); }
 };
 using ValuesApart = std::unordered_map<const ::onnx::TensorProto *, ApartValues>;
 

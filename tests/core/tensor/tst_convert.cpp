@@ -10,6 +10,8 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <span>
+#include <vector>
 
 using namespace halftone::tensor;
 
@@ -192,6 +194,51 @@ private Q_SLOTS:
         QVERIFY((report == CastReport{1, 1, 1, 1}));
         QVERIFY(castTo(tensorOf(DType::F32, values), DType::F32, &report).ok());
         QVERIFY(report == CastReport());
+    }
+
+    void aCastThatIsMadeWhenItIsReadIsTheSame()
+    {
+        std::mt19937 random(2);
+        std::vector<float> values((1U << 21) / sizeof(std::uint16_t) + 777);
+        for (float &value : values)
+            value = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
+        const Tensor source = tensorOf(DType::F32, values, 1);
+        for (const DType type : {DType::F16, DType::BF16, DType::F64}) {
+            CastReport atOnce;
+            CastReport told;
+            const Tensor made = castTo(source, type, &atOnce).value();
+            const Tensor later = castLater(source, type, &told).value();
+            QVERIFY(!made.isDeferred() && later.isDeferred());
+            QVERIFY(told == atOnce);
+            QCOMPARE(later.byteCount(), made.byteCount());
+            QCOMPARE(later.elementCount(), values.size());
+            for (int time = 0; time < 2; ++time) { // before they are kept, and then
+                std::vector<std::byte> pieces;
+                QVERIFY(later.inPieces([&pieces](std::span<const std::byte> piece) {
+                    pieces.insert(pieces.end(), piece.begin(), piece.end());
+                    return true;
+                }));
+                QVERIFY(std::ranges::equal(pieces, made.bytes()));
+                QVERIFY(std::ranges::equal(later.bytes(), made.bytes()));
+            }
+            QVERIFY(later.bytes().data() == later.bytes().data());
+            QVERIFY(!later.inPieces([](std::span<const std::byte>) { return false; }));
+        }
+    }
+
+    void whatIsClampedEndsWhereTheTypeDoes()
+    {
+        const float infinity = std::numeric_limits<float>::infinity();
+        for (const std::size_t repeats : {std::size_t{1}, std::size_t{200000}}) { // at once, and later
+            std::vector<float> values;
+            for (std::size_t k = 0; k < repeats; ++k)
+                values.insert(values.end(), {1, 65504, 65520, -70000, infinity, 1e-30F});
+            const auto halves = clampedTo(tensorOf(DType::F32, values), DType::F16).values<std::uint16_t>();
+            for (std::size_t k = 0; k < halves.size(); k += 6)
+                QVERIFY(std::ranges::equal(
+                    std::span(halves).subspan(k, 6),
+                    std::vector<std::uint16_t>{0x3C00, 0x7BFF, 0x7BFF, 0xFBFF, 0x7C00, 0}));
+        }
     }
 
     void integersAndBoolBecomeTheirValues()
