@@ -77,6 +77,7 @@ void LiveJobs::setLatencyWanted(bool wanted)
 {
     m_latencyWanted = wanted;
     restart();
+    Q_EMIT latencyWantedChanged(wanted);
 }
 
 void LiveJobs::setLatencyNeeded(bool needed)

@@ -95,6 +95,7 @@ Q_SIGNALS:
     /// share in [0, 1]; secondsLeft negative: nothing to tell it from yet.
     void progressed(double share, const QString &what, double secondsLeft);
     void dataChanged();
+    void latencyWantedChanged(bool wanted);
     void failed(const QString &what);
     void proposalCompared(const halftone::jobs::CompareOutcome &outcome);
     void noted(const QString &what); ///< what could not be computed yet, as is usual for a new model

@@ -19,6 +19,7 @@
 #include "widgets/graphview/graph_view.h"
 #include "widgets/models/threshold_editor.h"
 #include "widgets/oplists/op_lists_panel.h"
+#include "widgets/plots/latency_plot.h"
 #include "widgets/tables/layers_table.h"
 
 #include <QAbstractButton>
@@ -199,7 +200,10 @@ void MainWindow::connectBars()
             = [this] { m_firstSteps->showDone(m_jobs->data().has_value(), m_jobs->isLatencyWanted()); };
         connect(m_jobs, &LiveJobs::dataChanged, m_firstSteps, showDone);
         connect(m_jobs, &LiveJobs::busyChanged, m_firstSteps, showDone);
+        connect(m_jobs, &LiveJobs::latencyWantedChanged, m_firstSteps, showDone);
     }
+    connect(m_jobs, &LiveJobs::latencyWantedChanged, m_docks->panel<widgets::LatencyPlot>(),
+            &widgets::LatencyPlot::setWanted);
 }
 
 void MainWindow::connectExport()

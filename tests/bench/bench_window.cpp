@@ -1,6 +1,8 @@
 // What a person waits for in the window: bench_window [MODEL DATA EXAMPLES]..., with --memory in front: what 50 of them leave behind,
-// with --peak and one model: the most memory that the window takes with it; with --open MODEL: opening it alone.
+// with --session SECONDS MODEL...: what opening, attaching drawn inputs to, editing and closing each of them leaves behind, where nothing is
+// waited for longer than that; with --peak and one model: the most memory that the window takes with it; with --open MODEL: opening it alone.
 // Prints a row a figure: what, median, 95th percentile, 99th, and the limit. Off screen unless QT_QPA_PLATFORM says otherwise.
+#include "app/drawn_inputs.h"
 #include "app/live_jobs.h"
 #include "tests/widgets/graphview/graph_fixture.h"
 #include "tests/window/window_fixture.h"
@@ -182,6 +184,47 @@ void memoryAfterModels(const std::vector<std::pair<QString, QString>> &models)
           "200");
 }
 
+/// One session over many models, as a person looks through a folder: opened, data attached, an edit, closed.
+void memoryAfterSession(int seconds, const std::vector<QString> &models)
+{
+    MainWindow window;
+    window.resize(1600, 1000);
+    window.show();
+    QTest::qWait(500);
+    const double before = residentMb();
+    std::size_t withErrors = 0;
+    double most = before;
+    for (const QString &model : models) {
+        window.files().open(model);
+        if (!QTest::qWaitFor([&] { return !window.files().isOpening(); }, 60000)
+            || !window.controller().isOpen())
+            qFatal("%s does not open", qPrintable(model));
+        const int milliseconds = 1000 * seconds;
+        const auto hasErrors = [&] { return window.controller().figures().comparison != nullptr; };
+        QTest::qWaitFor([&] { return window.graphView().scene() && !window.graphView().isBusy(); },
+                        milliseconds);
+        if (const auto drawn = app::drawInputsFor(*window.controller().snapshot()->source); drawn.ok()) {
+            jobs::ExampleOptions options;
+            options.inputs = drawn.value().toStdString();
+            window.jobs().setData(options);
+            withErrors += QTest::qWaitFor(hasErrors, milliseconds) ? 1U : 0U;
+            window.controller().apply(policy::SetTarget{tensor::DType::BF16});
+            QTest::qWait(100);
+            test::settle(window, milliseconds);
+        }
+        most = std::max(most, residentMb());
+        window.files().close();
+        QTest::qWait(50);
+        std::fprintf(stderr, "%8.1f MB after %s\n", residentMb(), qPrintable(QFileInfo(model).fileName()));
+    }
+    test::settle(window, 60000);
+    QTest::qWait(1000);
+    std::printf("%zu models, %zu of them with errors; %.0f MB resident at the start, %.0f at most, %.0f at the end\n",
+                models.size(), withErrors, before, most, residentMb());
+    print(QStringLiteral("memory more than at the start, after %1 other models").arg(models.size()),
+          {residentMb() - before}, "MB", "200");
+}
+
 /// A number of kB that the system tells of this process.
 double statusMb(const QString &key)
 {
@@ -251,6 +294,13 @@ int main(int argc, char **argv)
     if (argc > 4 && std::string_view(argv[1]) == "--peak") {
         peakMemory(QString::fromLocal8Bit(argv[2]), QString::fromLocal8Bit(argv[3]),
                    static_cast<std::size_t>(std::atoi(argv[4])));
+        return 0;
+    }
+    if (argc > 3 && std::string_view(argv[1]) == "--session") {
+        std::vector<QString> models;
+        for (int k = 3; k < argc; ++k)
+            models.push_back(QString::fromLocal8Bit(argv[k]));
+        memoryAfterSession(std::atoi(argv[2]), models);
         return 0;
     }
     if (argc > 2 && std::string_view(argv[1]) == "--open") {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The figures that the window is held to, in a release build on two cores: errors after an edit, first picture, pan and zoom, memory.
 #   key_figures.sh [BUILD]: default build/release, configured and built where it is not
-# With HALFTONE_SHARED also of trained models there; with HALFTONE_LARGE="MODEL DATA EXAMPLES" also the most memory that a window takes with it.
+# With HALFTONE_SHARED also of trained models there, and of a session over fifty of them (HALFTONE_MODELS: a folder with more) and of the tests; with HALFTONE_LARGE="MODEL DATA EXAMPLES" also the most memory that a window takes with it.
 # Nothing else should run on the machine.
 set -euo pipefail
 
@@ -22,6 +22,13 @@ fi
 # The off-screen platform says of every window that it gives no size hints.
 taskset -c 0,1 "$build/tests/bench_window" "${models[@]}" 2> >(grep -v propagateSizeHints >&2)
 taskset -c 0,1 "$build/tests/bench_window" --memory "${models[@]}" 2> >(grep -v propagateSizeHints >&2)
+if [[ -n ${HALFTONE_SHARED:-} ]]; then
+    # The trained ones of both formats first, then as many of the tests' single operators as are missing to fifty.
+    mapfile -t trained < <(find "$HALFTONE_SHARED/models" ${HALFTONE_MODELS:+"$HALFTONE_MODELS"} -name '*.onnx' -o -name '*-symbol.json' | sort)
+    mapfile -t single < <(find tests/data/ops -name '*-symbol.json' | sort | shuf -n 50 --random-source=<(yes))
+    many=("${trained[@]}" "${single[@]}")
+    taskset -c 0,1 "$build/tests/bench_window" --session 20 "${many[@]:0:50}" 2> >(grep -v propagateSizeHints >&2)
+fi
 if [[ -n ${HALFTONE_LARGE:-} ]]; then
     read -ra large <<<"$HALFTONE_LARGE"
     taskset -c 0,1 "$build/tests/bench_window" --peak "${large[@]}" 2> >(grep -v propagateSizeHints >&2)

@@ -23,8 +23,7 @@ void TensorDelegate::initStyleOption(QStyleOptionViewItem *option, const QModelI
         option->font.setBold(true);
     if (index.data(TensorTableModel::WarningRole).toBool()) {
         option->text = QStringLiteral("\u26a0 ") + option->text;
-        option->palette.setColor(
-            QPalette::Text, isDark(option->palette) ? QColor(0xff, 0xc1, 0x4d) : QColor(0x8a, 0x5a, 0x00));
+        option->palette.setColor(QPalette::Text, warningColour(option->palette));
     }
     if (index.data(TensorTableModel::StaleRole).toBool())
         option->palette.setColor(QPalette::Text, option->palette.color(QPalette::PlaceholderText));

@@ -64,9 +64,14 @@ bool isDark(const QPalette &palette)
     return palette.color(QPalette::Window).lightness() < palette.color(QPalette::WindowText).lightness();
 }
 
+QColor warningColour(const QPalette &palette)
+{
+    return isDark(palette) ? QColor(0xff, 0xc1, 0x4d) : QColor(0x8a, 0x5a, 0x00);
+}
+
 QColor hoverColour(const QPalette &palette)
 {
-    constexpr double kShare = 0.2;
+    constexpr double kShare = 0.16; // secondary text stays readable on it
     const QColor base = palette.color(QPalette::Base);
     const QColor accent = palette.color(QPalette::Highlight);
     const auto mixed = [](int from, int to) { return from + static_cast<int>((to - from) * kShare); };

@@ -26,6 +26,9 @@ PrecisionLook precisionLook(tensor::DType type, bool dark);
 /// For an operator that follows its inputs, or whose type nothing tells.
 PrecisionLook followingLook(bool dark);
 
+/// Of a warning's text: 4.5 to 1 on every ground that texts are on (WCAG 2.1, 1.4.3).
+QColor warningColour(const QPalette &palette);
+
 /// The ground of a row that the mouse is over, here or in another view. Opaque, since a cell's ground is painted twice.
 QColor hoverColour(const QPalette &palette);
 

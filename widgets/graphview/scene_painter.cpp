@@ -378,7 +378,7 @@ void ScenePainter::paintItem(QPainter &painter, const PaintInput &input, ItemInd
     const double line = m_pixels * scale;
     const QColor first = body == m_tones.ground() || isByPrecision ? m_tones.text() : readableOn(body);
     const QColor second = body == m_tones.ground() || isByPrecision ? m_tones.secondText()
-                                                                    : blended(readableOn(body), body, 0.2);
+                                                                    : m_tones.secondOn(body);
     double nameY = rect.center().y() - 0.62 * line;
     double detailY = rect.center().y() + 0.62 * line;
     if (isBlock) {
@@ -416,7 +416,7 @@ void ScenePainter::paintItem(QPainter &painter, const PaintInput &input, ItemInd
                                       : detailOf(input, item, look);
         if (isBlock && !isByPrecision && look.share >= 0)
             detail += QStringLiteral(" · ") + figureText(input.colourBy, look.value);
-        painter.setPen(shown(tellsWarning && isByPrecision ? m_tones.amber() : second));
+        painter.setPen(shown(tellsWarning && isByPrecision ? m_tones.warningText() : second));
         drawLabel(painter, index, 1, detail, scaledFont(kDetailShare), {left, detailY}, end - left);
     }
     if (input.converted && look.castsInside > 0 && !isBlock)

@@ -2,10 +2,13 @@
 
 #include "widgets/common/precision_palette.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace halftone::widgets {
 namespace {
+
+constexpr double kLeastContrast = 4.5; ///< WCAG 2.1, success criterion 1.4.3
 
 double luminance(const QColor &colour)
 {
@@ -13,6 +16,12 @@ double luminance(const QColor &colour)
         = [](double c) { return c <= 0.03928 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
     return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF())
         + 0.0722 * linear(colour.blueF());
+}
+
+double contrast(const QColor &a, const QColor &b)
+{
+    const auto [low, high] = std::minmax({luminance(a), luminance(b)});
+    return (high + 0.05) / (low + 0.05);
 }
 
 Tone toneOf(const PrecisionLook &look, const QColor &ground)
@@ -37,8 +46,9 @@ QColor blended(const QColor &a, const QColor &b, double share)
 
 QColor readableOn(const QColor &ground)
 {
-    const double l = luminance(ground);
-    return (l + 0.05) / 0.05 > 1.05 / (l + 0.05) ? QColor(0x10, 0x12, 0x16) : QColor(Qt::white);
+    const QColor dark(0x10, 0x12, 0x16);
+    const QColor better = contrast(dark, ground) > contrast(Qt::white, ground) ? dark : QColor(Qt::white);
+    return contrast(better, ground) >= kLeastContrast ? better : QColor(Qt::black);
 }
 
 Tones::Tones(const QPalette &palette)
@@ -49,6 +59,7 @@ Tones::Tones(const QPalette &palette)
     , m_line(blended(m_ground, m_text, 0.5))
     , m_accent(palette.color(QPalette::Highlight))
     , m_amber(m_isDark ? QColor(0xff, 0xb7, 0x2b) : QColor(0xb8, 0x6e, 0x00))
+    , m_warningText(warningColour(palette))
 {
     for (std::size_t k = 0; k < m_byType.size(); ++k)
         m_byType[k] = toneOf(precisionLook(static_cast<tensor::DType>(k), m_isDark), m_ground);
@@ -58,6 +69,13 @@ Tones::Tones(const QPalette &palette)
 QColor Tones::frame(std::uint32_t depth) const
 {
     return blended(m_ground, m_text, 0.03 + 0.02 * std::min(depth, 4U));
+}
+
+QColor Tones::secondOn(const QColor &ground) const
+{
+    const QColor first = readableOn(ground);
+    const QColor second = blended(first, ground, 0.2);
+    return contrast(second, ground) >= kLeastContrast ? second : first;
 }
 
 QColor Tones::scale(float share) const

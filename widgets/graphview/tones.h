@@ -39,17 +39,19 @@ public:
     const QColor &secondText() const { return m_secondText; }
     const QColor &line() const { return m_line; }
     const QColor &accent() const { return m_accent; }
-    const QColor &amber() const { return m_amber; }
+    const QColor &amber() const { return m_amber; } ///< of marks and lines
+    const QColor &warningText() const { return m_warningText; }
     QColor frame(std::uint32_t depth) const;
     const Tone &of(tensor::DType type) const { return m_byType[static_cast<std::size_t>(type)]; }
     const Tone &of(const ItemLook &look) const { return look.follows ? m_following : of(look.type); }
     QColor scale(float share) const; ///< of figures
+    QColor secondOn(const QColor &ground) const; ///< of a second text where readableOn() is the first's
     /// What is beside the point is drawn at 40 %.
     QColor faded(const QColor &colour) const { return blended(m_ground, colour, 0.4); }
 
 private:
     bool m_isDark;
-    QColor m_ground, m_text, m_secondText, m_line, m_accent, m_amber;
+    QColor m_ground, m_text, m_secondText, m_line, m_accent, m_amber, m_warningText;
     std::array<Tone, static_cast<std::size_t>(tensor::DType::Posit16) + 1> m_byType;
     Tone m_following;
 };

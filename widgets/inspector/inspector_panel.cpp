@@ -4,6 +4,7 @@
 #include "widgets/models/source_types.h"
 
 #include <QEvent>
+#include <QRegularExpression>
 #include <QScrollBar>
 
 #include <algorithm>
@@ -31,18 +32,21 @@ QColor secondary(const QPalette &palette)
                   channel(over.blue(), under.blue()));
 }
 
-QColor amber(const QPalette &palette)
+/// A number and its unit stay on one line. The space that keeps them is an ordinary one again where the text is copied.
+QString withUnitsKept(QString text)
 {
-    return isDark(palette) ? QColor(0xff, 0xc1, 0x4d) : QColor(0x8a, 0x5a, 0x00);
+    static const QRegularExpression unit(
+        QStringLiteral("(?<=[0-9\u221e]) (?=(?:dB|[n\u00b5m]?s|[kKMG]?i?B|bytes|%)(?![A-Za-z0-9]))"));
+    return text.replace(unit, QString(QChar::Nbsp));
 }
 
 QString valueHtml(const DetailRow &row, const QPalette &palette)
 {
-    QString text = row.value.toHtmlEscaped();
+    QString text = withUnitsKept(row.value.toHtmlEscaped());
     if (row.link)
         text = QStringLiteral("<a href=\"node:%1\">%2</a>").arg(*row.link).arg(text);
     if (row.isWarning)
-        text = coloured(QStringLiteral("\u26a0 ") + text, amber(palette));
+        text = coloured(QStringLiteral("\u26a0 ") + text, warningColour(palette));
     else if (row.isStale)
         text = coloured(text, secondary(palette));
     if (row.precision) {

@@ -6,6 +6,7 @@
 #include "widgets/common/choice_box.h"
 #include "widgets/common/filter_field.h"
 #include "widgets/common/formatters.h"
+#include "widgets/common/text_block.h"
 #include "widgets/oplists/conditions_dialog.h"
 #include "widgets/oplists/move_menus.h"
 #include "widgets/oplists/mxnet_call.h"
@@ -20,7 +21,6 @@
 #include <QComboBox>
 #include <QGuiApplication>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QToolButton>
@@ -30,6 +30,11 @@
 #include <algorithm>
 
 namespace halftone::widgets {
+namespace {
+
+constexpr int kMessageLines = 4;
+
+} // namespace
 
 OpListsPanel::OpListsPanel(DocumentController *controller, QWidget *parent)
     : QWidget(parent)
@@ -39,7 +44,7 @@ OpListsPanel::OpListsPanel(DocumentController *controller, QWidget *parent)
     , m_filter(new QLineEdit(this))
     , m_version(new ChoiceBox(this))
     , m_every(new QCheckBox(tr("Operators not in this model"), this))
-    , m_message(new QLabel(this))
+    , m_message(new TextBlock(kMessageLines, this))
     , m_more(new QToolButton(this))
 {
     build();
@@ -168,6 +173,7 @@ void OpListsPanel::showHint()
         m_message->setText(
             tr("T %1, I int8, F fp32, W widest, C conditional, X exclude, N neutral, Del remove")
                 .arg(titleOf(ListId::Target, snapshot->target())));
+    m_message->setToolTip(m_message->text());
 }
 
 QString OpListsPanel::previewOf(const ListMove &move, ListId to) const

@@ -8,7 +8,6 @@
 class QAction;
 class QCheckBox;
 class QComboBox;
-class QLabel;
 class QLineEdit;
 class QMenu;
 class QToolButton;
@@ -20,6 +19,7 @@ class Dialect;
 namespace halftone::widgets {
 
 class OpListView;
+class TextBlock;
 
 /// The operator lists: which precision each operator is asked to compute in, and everything that changes it. Drag, keys
 /// (T F W C X, Del) and menus do the same edits.
@@ -83,7 +83,7 @@ private:
     QComboBox *m_version;
     const dialect::Dialect *m_versionsOf = nullptr; ///< whose lists m_version offers
     QCheckBox *m_every;
-    QLabel *m_message;
+    TextBlock *m_message;
     QToolButton *m_more;
     std::vector<QAction *> m_documentActions; ///< that need an open model
 };

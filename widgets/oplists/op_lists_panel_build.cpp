@@ -1,6 +1,7 @@
 #include "core/dialect/registry.h"
 #include "core/policy/op_lists.h"
 #include "widgets/common/formatters.h"
+#include "widgets/common/text_block.h"
 #include "widgets/oplists/move_menus.h"
 #include "widgets/oplists/op_list_view.h"
 #include "widgets/oplists/op_lists_panel.h"
@@ -9,7 +10,6 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QToolButton>
@@ -29,12 +29,6 @@ void OpListsPanel::build()
     // Not the button's own menu, which would draw an arrow over the dots.
     connect(m_more, &QToolButton::clicked, this,
             [this, menu = makeMoreMenu()] { menu->popup(m_more->mapToGlobal(m_more->rect().bottomLeft())); });
-    m_message->setWordWrap(true);
-    m_message->setTextFormat(Qt::PlainText);
-    m_message->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-    m_message->setFixedHeight(
-        4 * fontMetrics().lineSpacing()); // the lists must not move while something is dragged
-    m_message->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     m_message->setAccessibleName(tr("What a move would do"));
     m_view->setContextMenuPolicy(Qt::CustomContextMenu);
     m_every->setToolTip(tr("Shows the built-in lists in full"));

@@ -24,6 +24,7 @@ constexpr int kLow
     = 12; ///< lines of text: where a drawing is lower, its axis takes no line for what it shows
 constexpr int kTickWidth = 8; ///< characters that a number below an axis takes with its gap
 constexpr int kBesideAxes = 14; ///< characters on both sides of a drawing
+constexpr int kBelowAxis = 2; ///< lines of text that numbers below an axis take with what is around them
 
 void setLogarithmic(QCPAxis *axis)
 {
@@ -105,6 +106,11 @@ void CalibrationPlot::fitTexts()
     // The values see to theirs; the curves have an axis on both sides.
     m_exponentRect->axis(QCPAxis::atBottom)->ticker()->setTickCount(ticks);
     m_curveRect->axis(QCPAxis::atBottom)->ticker()->setTickCount(std::max(1, ticks - 1));
+    // Numbers with a power are higher than a line, and one more than asked for may come.
+    const int upright = std::clamp((isWide ? lines : lines / 2) - kBelowAxis - 1, 2, 10) / 2;
+    for (QCPAxisRect *rect : {m_valueRect, m_exponentRect, m_curveRect})
+        for (QCPAxis *axis : rect->axes(QCPAxis::atLeft | QCPAxis::atRight))
+            axis->ticker()->setTickCount(upright);
 }
 
 /// In a row where that leaves each one room, else the values above the others.

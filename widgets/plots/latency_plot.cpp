@@ -66,15 +66,22 @@ void LatencyPlot::fill(Series &series, Member member, const profile::Latency &me
     series.whiskers->setPen(QPen(palette().color(QPalette::Text)));
 }
 
+void LatencyPlot::setWanted(bool wanted)
+{
+    m_isWanted = wanted;
+    refresh();
+}
+
 void LatencyPlot::rebuild()
 {
     const auto &snapshot = controller()->snapshot();
     const session::Figures &figures = controller()->figures();
     if (!snapshot || !figures.latency) {
         showEmpty(
-            snapshot ? tr(
-                "Switch on \u201clatency\u201d: then the time of every layer is measured and drawn here.")
-                     : tr("Open a model to see its layers' times."));
+            !snapshot        ? tr("Open a model to see its layers' times.")
+                : m_isWanted ? tr("The layers' times come when what is computed now is done.")
+                             : tr("Switch on \u201clatency\u201d: then the time of every layer is measured "
+                                  "and drawn here."));
         return;
     }
     takeLayers();

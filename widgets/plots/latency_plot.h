@@ -16,6 +16,8 @@ class LatencyPlot : public LayerPlot
 public:
     explicit LatencyPlot(DocumentController *controller, QWidget *parent = nullptr);
 
+    /// Times are on their way, or nobody has asked for them: an empty drawing says which.
+    void setWanted(bool wanted);
     QString csv() const override;
 
 protected:
@@ -40,6 +42,7 @@ private:
     Series m_fp32;
     Series m_mixed;
     double m_highest = 1;
+    bool m_isWanted = false;
 };
 
 } // namespace halftone::widgets

@@ -119,7 +119,10 @@ void ValueChart::setThreshold(double threshold, double clipped)
     m_clipped->setText(clippedText(clipped));
     const int width = QFontMetrics(m_clipped->font()).horizontalAdvance(m_clipped->text()) + 12;
     const double x = axis->coordToPixel(at);
-    const bool isRight = at > 0 ? x + width < m_rect->right() : x - width < m_rect->left();
+    const bool fitsRight = x + width < m_rect->right();
+    const bool fitsLeft = x - width >= m_rect->left();
+    m_clipped->setVisible(fitsRight || fitsLeft); // a narrow drawing has it in the line above alone
+    const bool isRight = at > 0 ? fitsRight : !fitsLeft;
     m_clipped->setPositionAlignment((isRight ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignBottom);
     m_clipped->position->setCoords(at, 0.92);
 }

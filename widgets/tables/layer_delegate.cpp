@@ -43,8 +43,7 @@ void LayerDelegate::initStyleOption(QStyleOptionViewItem *option, const QModelIn
     if (index.data(LayerTableModel::WarningRole).toBool()) {
         option->font.setBold(true);
         option->text = QStringLiteral("\u26a0 ") + option->text;
-        option->palette.setColor(
-            QPalette::Text, isDark(option->palette) ? QColor(0xff, 0xc1, 0x4d) : QColor(0x8a, 0x5a, 0x00));
+        option->palette.setColor(QPalette::Text, warningColour(option->palette));
     }
     if (index.data(LayerTableModel::StaleRole).toBool() || index.column() == LayerTableModel::Operator)
         option->palette.setColor(QPalette::Text, option->palette.color(QPalette::PlaceholderText));

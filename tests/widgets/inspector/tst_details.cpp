@@ -3,6 +3,7 @@
 #include "widgets/models/source_types.h"
 
 #include <QLatin1Char>
+#include <QRegularExpression>
 #include <QSignalSpy>
 #include <QTest>
 #include <QTextBlock>
@@ -206,6 +207,33 @@ private Q_SLOTS:
         QVERIFY(text.size().width() <= kWidth);
         const QTextBlock value = text.find(QStringLiteral("38.5 dB")).block();
         QCOMPARE(value.layout()->lineCount(), 1);
+    }
+
+    void aNumberAndItsUnitStayOnOneLine()
+    {
+        const QStringList values{QStringLiteral("38.5 dB, alone 44.7 dB"),
+                                 QStringLiteral("112 \u00b5s, fused with 2 others"),
+                                 QStringLiteral("between 0.4 ms and 21 ms"), QStringLiteral("top-1 98.1 %")};
+        Details details{QStringLiteral("node"), {}, {{QStringLiteral("Error"), {}}}};
+        for (const QString &value : values)
+            details.sections.front().rows.push_back(
+                {QStringLiteral("SQNR"), value, {}, false, false, {}});
+        QTextDocument text;
+        text.setHtml(detailsHtml(details, QPalette()));
+        static const QRegularExpression unitFirst(QStringLiteral("^\\s*(dB|\u00b5s|ms|%)"));
+        for (int width = 150; width < 400; ++width) {
+            text.setTextWidth(width);
+            text.size(); // lays out
+            for (QTextBlock block = text.begin(); block.isValid(); block = block.next())
+                for (int k = 0; k < block.layout()->lineCount(); ++k) {
+                    const QTextLine line = block.layout()->lineAt(k);
+                    const QString shown = block.text().mid(line.textStart(), line.textLength());
+                    QVERIFY2(!unitFirst.match(shown).hasMatch(),
+                             qPrintable(QStringLiteral("%1 wide: %2").arg(width).arg(block.text())));
+                }
+        }
+        for (const QString &value : values)
+            QVERIFY2(text.toPlainText().contains(value), qPrintable(value)); // as it is copied
     }
 
     void namesCannotBringMarkup()

@@ -1,6 +1,7 @@
 #include "core/dialect/registry.h"
 #include "tests/widgets/models/sample_document.h"
 #include "widgets/common/formatters.h"
+#include "widgets/common/text_block.h"
 #include "widgets/oplists/conditions_dialog.h"
 #include "widgets/oplists/op_list_view.h"
 #include "widgets/oplists/op_lists_panel.h"
@@ -93,6 +94,30 @@ private Q_SLOTS:
         DocumentController controller;
         const OpListsPanel panel(&controller);
         QVERIFY(panel.message().contains(QStringLiteral("Open a model")));
+    }
+
+    /// Four lines of text where there is room, one where there is none, and the lists do not move when the text changes.
+    void aLowPanelGivesUpItsText()
+    {
+        Shown shown;
+        const auto *const block = shown.panel.findChild<TextBlock *>();
+        QVERIFY(block);
+        const int line = block->fontMetrics().lineSpacing();
+        shown.panel.resize(240, 60 * line);
+        QTRY_COMPARE(block->height(), 4 * line);
+        const QRect lists = shown.panel.view()->geometry();
+        Q_EMIT shown.controller.editRefused(QStringLiteral("One word after the other, ").repeated(9));
+        QTest::qWait(10);
+        QCOMPARE(shown.panel.view()->geometry(), lists);
+        QCOMPARE(block->shownLines().size(), 4);
+        QVERIFY(block->shownLines().last().endsWith(QChar(0x2026)));
+        shown.panel.resize(240, shown.panel.minimumSizeHint().height());
+        QTRY_COMPARE(block->height(), line);
+        QCOMPARE(block->shownLines().size(), 1);
+        QVERIFY(block->shownLines().first().endsWith(QChar(0x2026)));
+        QCOMPARE(block->toolTip(), shown.panel.message());
+        for (const QString &one : block->shownLines())
+            QVERIFY(block->fontMetrics().horizontalAdvance(one) <= block->width());
     }
 
     void everyControlHasAName()
