@@ -65,9 +65,10 @@ std::optional<RunProgress> readProgress(std::string_view text)
 
 std::string reasonIn(std::string_view output)
 {
-    // Our own error is the best one. Else Open MPI's, of which the first sentence between two rules of dashes says it, but for
-    // those that only say that something has ended.
+    // Our own error is the best one. Else that of ssh, which names the host. Else Open MPI's, of which the first sentence between
+    // two rules of dashes says it, but for those that only say that something has ended.
     std::string own;
+    std::string shell;
     std::string theirs;
     bool isTheirs = false;
     bool isWhole = false;
@@ -78,6 +79,8 @@ std::string reasonIn(std::string_view output)
         constexpr std::string_view kError = "error: ";
         if (line.starts_with(kError) && (own.empty() || own.find("told above") != std::string::npos))
             own = line.substr(kError.size());
+        if (line.starts_with("ssh: ") && shell.empty())
+            shell = line;
         if (line.starts_with("-----")) {
             isTheirs = !isTheirs;
             if (theirs.starts_with("Primary job") || theirs.starts_with("MPI_ABORT was invoked")) {
@@ -90,7 +93,7 @@ std::string reasonIn(std::string_view output)
             theirs += (theirs.empty() ? "" : " ") + std::string(line);
         isWhole = isWhole || (isTheirs && !theirs.empty() && (line.empty() || line.ends_with('.')));
     }
-    return !own.empty() ? own : theirs;
+    return !own.empty() ? own : !shell.empty() ? shell : theirs;
 }
 
 } // namespace halftone::app

@@ -92,10 +92,13 @@ void TestHostTexts::theReasonIsFoundInWhatWasSaid_data()
         "1 of 4 shards, computing\nerror: x.npz: not there\nerror: shard 2: exit code 1, why not "
         "is told above\n-----\nMPI_ABORT was invoked on rank 0.\n-----\n")
                                                     << QByteArray("x.npz: not there");
-    QTest::newRow("Open MPI's") << QByteArray(
-        "ssh: no route\n-----------\nORTE was unable to reliably start one or more\ndaemons.\n\n"
-        "* not finding the required libraries\n-----------\n")
+    const QByteArray theirs = "-----------\nORTE was unable to reliably start one or more\ndaemons.\n\n"
+                              "* not finding the required libraries\n-----------\n";
+    QTest::newRow("Open MPI's") << theirs
                                 << QByteArray("ORTE was unable to reliably start one or more daemons.");
+    QTest::newRow("of ssh, which names the host")
+        << "ssh: Could not resolve hostname node9: Name or service not known\n" + theirs
+        << QByteArray("ssh: Could not resolve hostname node9: Name or service not known");
     QTest::newRow("Open MPI's, after a rank was killed") << QByteArray(
         "-----\nPrimary job  terminated normally, but 1 process returned\na non-zero exit code. Per "
         "user-direction, the job has been aborted.\n-----\n-----\nmpirun noticed that process rank 2 with "
