@@ -219,8 +219,9 @@ void memoryAfterSession(int seconds, const std::vector<QString> &models)
     }
     test::settle(window, 60000);
     QTest::qWait(1000);
-    std::printf("%zu models, %zu of them with errors; %.0f MB resident at the start, %.0f at most, %.0f at the end\n",
-                models.size(), withErrors, before, most, residentMb());
+    std::printf(
+        "%zu models, %zu of them with errors; %.0f MB resident at the start, %.0f at most, %.0f at the end\n",
+        models.size(), withErrors, before, most, residentMb());
     print(QStringLiteral("memory more than at the start, after %1 other models").arg(models.size()),
           {residentMb() - before}, "MB", "200");
 }

@@ -131,7 +131,8 @@ private Q_SLOTS:
     {
         const widgets::Tones tones(QApplication::palette());
         for (int k = 0; k <= 100; ++k)
-            for (const double share : {0.0, 0.65}) { // of the ground: 0.65 where a figure is of an earlier state
+            for (const double share :
+                 {0.0, 0.65}) { // of the ground: 0.65 where a figure is of an earlier state
                 const QColor ground
                     = widgets::blended(tones.scale(static_cast<float>(k) / 100), tones.ground(), share);
                 const QString what = QStringLiteral("a figure at %1 %").arg(k);

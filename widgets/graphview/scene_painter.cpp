@@ -377,8 +377,8 @@ void ScenePainter::paintItem(QPainter &painter, const PaintInput &input, ItemInd
     qreal right = end; // of the name
     const double line = m_pixels * scale;
     const QColor first = body == m_tones.ground() || isByPrecision ? m_tones.text() : readableOn(body);
-    const QColor second = body == m_tones.ground() || isByPrecision ? m_tones.secondText()
-                                                                    : m_tones.secondOn(body);
+    const QColor second
+        = body == m_tones.ground() || isByPrecision ? m_tones.secondText() : m_tones.secondOn(body);
     double nameY = rect.center().y() - 0.62 * line;
     double detailY = rect.center().y() + 0.62 * line;
     if (isBlock) {

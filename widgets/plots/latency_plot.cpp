@@ -77,11 +77,11 @@ void LatencyPlot::rebuild()
     const auto &snapshot = controller()->snapshot();
     const session::Figures &figures = controller()->figures();
     if (!snapshot || !figures.latency) {
-        showEmpty(
-            !snapshot        ? tr("Open a model to see its layers' times.")
-                : m_isWanted ? tr("The layers' times come when what is computed now is done.")
-                             : tr("Switch on \u201clatency\u201d: then the time of every layer is measured "
-                                  "and drawn here."));
+        showEmpty(!snapshot ? tr("Open a model to see its layers' times.")
+                      : m_isWanted
+                      ? tr("The layers' times come when what is computed now is done.")
+                      : tr("Switch on \u201clatency\u201d: then the time of every layer is measured "
+                           "and drawn here."));
         return;
     }
     takeLayers();

@@ -216,8 +216,7 @@ private Q_SLOTS:
                                  QStringLiteral("between 0.4 ms and 21 ms"), QStringLiteral("top-1 98.1 %")};
         Details details{QStringLiteral("node"), {}, {{QStringLiteral("Error"), {}}}};
         for (const QString &value : values)
-            details.sections.front().rows.push_back(
-                {QStringLiteral("SQNR"), value, {}, false, false, {}});
+            details.sections.front().rows.push_back({QStringLiteral("SQNR"), value, {}, false, false, {}});
         QTextDocument text;
         text.setHtml(detailsHtml(details, QPalette()));
         static const QRegularExpression unitFirst(QStringLiteral("^\\s*(dB|\u00b5s|ms|%)"));
