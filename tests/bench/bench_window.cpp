@@ -201,8 +201,9 @@ void memoryAfterSession(int seconds, const std::vector<QString> &models)
             qFatal("%s does not open", qPrintable(model));
         const int milliseconds = 1000 * seconds;
         const auto hasErrors = [&] { return window.controller().figures().comparison != nullptr; };
-        QTest::qWaitFor([&] { return window.graphView().scene() && !window.graphView().isBusy(); },
-                        milliseconds);
+        if (!QTest::qWaitFor([&] { return window.graphView().scene() && !window.graphView().isBusy(); },
+                             milliseconds))
+            qFatal("no picture of %s", qPrintable(model));
         if (const auto drawn = app::drawInputsFor(*window.controller().snapshot()->source); drawn.ok()) {
             jobs::ExampleOptions options;
             options.inputs = drawn.value().toStdString();
