@@ -232,15 +232,15 @@ void Canvas::paintPart(const QRectF &part)
 void Canvas::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);
-    painter.fillRect(rect(), palette().color(QPalette::Base));
     if (!m_input.scene || !m_message.isEmpty()) {
+        painter.fillRect(rect(), palette().color(QPalette::Base));
         painter.setPen(blended(palette().color(QPalette::Text), palette().color(QPalette::Base), 0.35));
         painter.drawText(rect().adjusted(kMargin, kMargin, -kMargin, -kMargin),
                          Qt::AlignCenter | Qt::TextWordWrap, m_message);
         return;
     }
     paintPicture();
-    painter.drawPixmap(0, 0, m_picture);
+    painter.drawPixmap(0, 0, m_picture); // covers all
     scenePainter().paintTitlesAbove(painter, rect(), m_pictured, m_input);
     painter.setRenderHint(QPainter::Antialiasing);
     paintRing(painter, m_hovered, kHoverWidth);
