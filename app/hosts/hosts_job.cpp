@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kPeriodMs = 200;
 constexpr int kKillMs = 5000;
-constexpr qsizetype kMostOutput = 64 * 1024;
+constexpr qsizetype kMostOutput = qsizetype{64} * 1024;
 
 } // namespace
 
@@ -117,7 +117,7 @@ void HostsJob::poll()
 
 QString HostsJob::whyEnded(int code) const
 {
-    const QString said = plain(reasonIn(m_output.toStdString()));
+    QString said = plain(reasonIn(m_output.toStdString()));
     if (!said.isEmpty())
         return said;
     if (!m_hasSpoken)

@@ -146,7 +146,7 @@ void RunOnHosts::takeCalibration(const HostRun &run)
                                             Progress{std::move(stop), {}});
         },
         [this](jobs::CalibrateOutcome outcome) {
-            const QString what = tr("Calibrated on hosts, over %1 examples.").arg(outcome.examples);
+            QString what = tr("Calibrated on hosts, over %1 examples.").arg(outcome.examples);
             m_jobs->takeCalibration(std::move(outcome));
             return what;
         });
@@ -161,7 +161,7 @@ void RunOnHosts::takeComparison(const HostRun &run)
         },
         [this, basis = run.request().dataBasis,
          isolated = run.request().isolated](jobs::CompareOutcome outcome) {
-            const QString what = tr("Compared on hosts, over %1 examples.").arg(outcome.examples);
+            QString what = tr("Compared on hosts, over %1 examples.").arg(outcome.examples);
             m_jobs->takeComparison(std::move(outcome), basis, isolated);
             return what;
         });
@@ -172,8 +172,7 @@ void RunOnHosts::takeSearch(const HostRun &run)
     readThen([task = m_tuning->task(),
               file = run.statistics()](const std::stop_token &) { return recordIn(file, task); },
              [this](tune::Record record) {
-                 const QString what
-                     = tr("Searched on hosts: %1 networks measured.").arg(record.measured.size());
+                 QString what = tr("Searched on hosts: %1 networks measured.").arg(record.measured.size());
                  m_tuning->takeUp(std::move(record));
                  return what;
              });

@@ -26,7 +26,7 @@ bool hasPairProducts()
 
 bool fitsPairSums(const CodeConv &conv)
 {
-    constexpr std::int64_t kLargestProduct = 255 * 128;
+    constexpr std::int64_t kLargestProduct = std::int64_t{255} * 128;
     return conv.kernel[0] * conv.kernel[1] * conv.channels
         <= std::numeric_limits<std::int32_t>::max() / kLargestProduct;
 }
@@ -79,7 +79,9 @@ Result<std::shared_ptr<const Packed>> packPairWeights(const CodeConv &conv,
             for (std::int64_t y = 0; y < conv.kernel[0]; ++y)
                 for (std::int64_t x = 0; x < conv.kernel[1]; ++x) {
                     const std::int64_t at = x * conv.channels + c;
-                    group[(y * pairsOf(conv) + at / 2) * kPairGroup * 2 + at % 2] = *from++;
+                    const std::int8_t weight = *from++;
+                    group[(y * pairsOf(conv) + at / 2) * kPairGroup * 2 + at % 2]
+                        = static_cast<std::int16_t>(weight); // NOLINT(bugprone-signed-char-misuse)
                 }
     }
     return std::shared_ptr<const Packed>(std::move(packed));
@@ -259,7 +261,7 @@ private:
         const std::byte *at[kPixels];
 #pragma GCC unroll 6
         for (int p = 0; p < kPixels; ++p) {
-            at[p] = pixels[p];
+            at[p] = pixels[p]; // NOLINT(clang-analyzer-core.uninitialized.Assign): a tile has as many
             acc[p][0] = _mm256_setzero_si256();
             acc[p][1] = _mm256_setzero_si256();
         }
@@ -310,7 +312,8 @@ private:
                 = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums[half]), _mm256_loadu_ps(m_factors.data() + channel),
                                   _mm256_loadu_ps(m_bias.data() + channel));
             if constexpr (kAdds) {
-                const __m128i added = _mm_loadl_epi64(reinterpret_cast<const __m128i *>(codes + 8 * half));
+                const __m128i added
+                    = _mm_loadl_epi64(reinterpret_cast<const __m128i *>(codes + std::ptrdiff_t{8} * half));
                 const __m256i wide
                     = m_conv.hasSignedAddend ? _mm256_cvtepi8_epi32(added) : _mm256_cvtepu8_epi32(added);
                 real = _mm256_fmadd_ps(_mm256_cvtepi32_ps(wide), addendFactor, real);
