@@ -61,19 +61,12 @@ public:
                   m_conv.isSigned ? kHalf : std::uint8_t{0})
         , m_pitch(m_isCopied ? m_conv.reach(1) : m_conv.from[1])
         , m_picture((m_isCopied ? m_conv.reach(0) : m_conv.from[0]) * m_pitch)
+        , m_scales(codeFactors(m_conv, paddedOutputs(m_conv)))
     {
         for (std::int64_t y = 0; y < m_conv.kernel[0]; ++y)
             m_offsets.push_back(static_cast<std::int32_t>(y * m_pitch * m_pixelBytes));
         m_taps = {m_offsets.data(), static_cast<std::int32_t>(m_offsets.size()),
                   static_cast<std::int32_t>(wordsOf(m_conv))};
-        const auto outputs = static_cast<std::size_t>(paddedOutputs(m_conv));
-        m_factors.resize(outputs);
-        m_bias.resize(outputs);
-        for (std::size_t k = 0; k < static_cast<std::size_t>(m_conv.outputs); ++k) {
-            m_factors[k]
-                = static_cast<float>(m_conv.codes * m_conv.factors[m_conv.factors.size() == 1 ? 0 : k]);
-            m_bias[k] = static_cast<float>(m_conv.codes * (m_conv.bias.empty() ? 0 : m_conv.bias[k]));
-        }
     }
 
     std::string name() const override { return "own codes avx512_vnni"; }
@@ -109,18 +102,14 @@ private:
     /// A row of the data with what pads it.
     void copyRow(const std::byte *data, std::int64_t row, std::byte *copy) const
     {
-        const std::int64_t rows = m_conv.reach(0);
         std::byte *const to = copy + row * m_pitch * m_pixelBytes;
         const std::uint8_t zero = m_conv.isSigned ? kHalf : 0;
-        const std::int64_t y = row % rows - m_conv.pad[0];
-        const bool isThere = y >= 0 && y < m_conv.from[0];
-        const std::int64_t left = isThere ? std::min(m_conv.pad[1], m_pitch) : m_pitch;
-        const std::int64_t inside = isThere ? std::min(m_conv.from[1], m_pitch - left) : 0;
+        const auto [left, inside, right, picture, y] = paddedRow(m_conv, row);
         std::memset(to, zero, static_cast<std::size_t>(left * m_pixelBytes));
         if (inside > 0)
-            copyPixels(data, row / rows, y, inside, to + left * m_pixelBytes);
+            copyPixels(data, picture, y, inside, to + left * m_pixelBytes);
         std::memset(to + (left + inside) * m_pixelBytes, zero,
-                    static_cast<std::size_t>((m_pitch - left - inside) * m_pixelBytes));
+                    static_cast<std::size_t>(right * m_pixelBytes));
     }
 
     void copyPixels(const std::byte *data, std::int64_t picture, std::int64_t y, std::int64_t count,
@@ -224,8 +213,8 @@ private:
 #pragma GCC unroll 4
         for (int b = 0; b < kVectors; ++b) {
             const std::int64_t channel = first + std::int64_t{16} * b;
-            const __m512 factor = _mm512_loadu_ps(m_factors.data() + channel);
-            const __m512 bias = _mm512_loadu_ps(m_bias.data() + channel);
+            const __m512 factor = _mm512_loadu_ps(m_scales.factors.data() + channel);
+            const __m512 bias = _mm512_loadu_ps(m_scales.bias.data() + channel);
             const __m512i offset = _mm512_loadu_si512(offsets + channel);
             const std::int64_t lanes = std::min<std::int64_t>(16, m_conv.outputs - channel);
             const auto mask = static_cast<__mmask16>((1U << lanes) - 1);
@@ -259,8 +248,7 @@ private:
     std::int64_t m_picture = 0; ///< pixels from picture to picture
     std::vector<std::int32_t> m_offsets;
     Taps m_taps;
-    std::vector<float> m_factors; ///< codes of the result for 1 of a sum
-    std::vector<float> m_bias; ///< in codes
+    CodeFactors m_scales;
 };
 
 class CodeMaximaKernel final : public kernels::Kernel
@@ -324,6 +312,29 @@ private:
 #endif
 
 } // namespace
+
+PaddedRow paddedRow(const CodeConv &conv, std::int64_t row)
+{
+    const std::int64_t rows = conv.reach(0);
+    const std::int64_t width = conv.reach(1);
+    const std::int64_t y = row % rows - conv.pad[0];
+    const bool isThere = y >= 0 && y < conv.from[0];
+    const std::int64_t left = isThere ? std::min(conv.pad[1], width) : width;
+    const std::int64_t inside = isThere ? std::min(conv.from[1], width - left) : 0;
+    return {left, inside, width - left - inside, row / rows, y};
+}
+
+CodeFactors codeFactors(const CodeConv &conv, std::int64_t outputs)
+{
+    CodeFactors made;
+    made.factors.resize(static_cast<std::size_t>(outputs));
+    made.bias.resize(static_cast<std::size_t>(outputs));
+    for (std::size_t k = 0; k < static_cast<std::size_t>(conv.outputs); ++k) {
+        made.factors[k] = static_cast<float>(conv.codes * conv.factors[conv.factors.size() == 1 ? 0 : k]);
+        made.bias[k] = static_cast<float>(conv.codes * (conv.bias.empty() ? 0 : conv.bias[k]));
+    }
+    return made;
+}
 
 std::size_t CodeConv::paddedBytes() const
 {

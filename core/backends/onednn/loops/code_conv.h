@@ -45,6 +45,27 @@ struct CodeConv
     std::size_t paddedBytes() const;
 };
 
+/// A row that windows reach: columns of padding, of data, and of padding again.
+struct PaddedRow
+{
+    std::int64_t left = 0;
+    std::int64_t inside = 0;
+    std::int64_t right = 0;
+    std::int64_t picture = 0;
+    std::int64_t y = 0; ///< of the data; of no meaning where `inside` is 0
+};
+
+/// row  counted over all pictures, of reach(0) each
+PaddedRow paddedRow(const CodeConv &conv, std::int64_t row);
+
+/// What sums become: codes of the result for 1 of a sum, and what is added, in codes; by output channel, 0 beyond the last one.
+struct CodeFactors
+{
+    std::vector<float> factors;
+    std::vector<float> bias;
+};
+CodeFactors codeFactors(const CodeConv &conv, std::int64_t outputs);
+
 /// The weights as the kernel reads them.
 /// weights  (outputs, channels, height, width)
 /// fails    NoMemory

@@ -102,20 +102,13 @@ public:
         , m_threads(threads)
         , m_pitch(m_conv.reach(1) * m_conv.channels * 2)
         , m_picture(m_conv.reach(0) * m_pitch)
+        , m_scales(codeFactors(m_conv, groupsOf(m_conv) * kPairGroup))
     {
-        const auto outputs = static_cast<std::size_t>(groupsOf(m_conv) * kPairGroup);
         m_low = static_cast<float>(m_conv.low * m_conv.codes);
         m_high = static_cast<float>(m_conv.high * m_conv.codes);
         if (!m_conv.givesReals) {
             m_low = std::max(m_low, m_conv.givesSigned ? -128.0F : 0.0F);
             m_high = std::min(m_high, m_conv.givesSigned ? 127.0F : 255.0F);
-        }
-        m_factors.resize(outputs);
-        m_bias.resize(outputs);
-        for (std::size_t k = 0; k < static_cast<std::size_t>(m_conv.outputs); ++k) {
-            m_factors[k]
-                = static_cast<float>(m_conv.codes * m_conv.factors[m_conv.factors.size() == 1 ? 0 : k]);
-            m_bias[k] = static_cast<float>(m_conv.codes * (m_conv.bias.empty() ? 0 : m_conv.bias[k]));
         }
     }
 
@@ -155,20 +148,14 @@ private:
     /// A row of the data with what pads it.
     void widenRow(const std::byte *data, std::int64_t row, std::byte *to) const
     {
-        const std::int64_t rows = m_conv.reach(0);
-        const std::int64_t width = m_conv.reach(1);
-        const std::int64_t y = row % rows - m_conv.pad[0];
-        const bool isThere = y >= 0 && y < m_conv.from[0];
-        const std::int64_t left = isThere ? std::min(m_conv.pad[1], width) : width;
-        const std::int64_t inside = isThere ? std::min(m_conv.from[1], width - left) : 0;
+        const auto [left, inside, right, picture, y] = paddedRow(m_conv, row);
         const std::int64_t bytes = m_conv.channels * 2;
         std::memset(to, 0, static_cast<std::size_t>(left * bytes));
-        std::memset(to + (left + inside) * bytes, 0,
-                    static_cast<std::size_t>((width - left - inside) * bytes));
+        std::memset(to + (left + inside) * bytes, 0, static_cast<std::size_t>(right * bytes));
         if (inside == 0)
             return;
         const std::byte *const from
-            = data + (row / rows * m_conv.from[0] + y) * m_conv.from[1] * m_conv.channels;
+            = data + (picture * m_conv.from[0] + y) * m_conv.from[1] * m_conv.channels;
         if (m_conv.isSigned)
             widen<true>(from, inside * m_conv.channels, to + left * bytes);
         else
@@ -308,9 +295,9 @@ private:
         __m256 reals[2];
         for (int half = 0; half < 2; ++half) {
             const std::int64_t channel = first + std::int64_t{8} * half;
-            __m256 real
-                = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums[half]), _mm256_loadu_ps(m_factors.data() + channel),
-                                  _mm256_loadu_ps(m_bias.data() + channel));
+            __m256 real = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums[half]),
+                                          _mm256_loadu_ps(m_scales.factors.data() + channel),
+                                          _mm256_loadu_ps(m_scales.bias.data() + channel));
             if constexpr (kAdds) {
                 const __m128i added
                     = _mm_loadl_epi64(reinterpret_cast<const __m128i *>(codes + std::ptrdiff_t{8} * half));
@@ -349,8 +336,7 @@ private:
     std::int64_t m_picture = 0; ///< and from picture to picture
     float m_low = 0; ///< in codes
     float m_high = 0;
-    std::vector<float> m_factors; ///< codes of the result for 1 of a sum
-    std::vector<float> m_bias; ///< in codes
+    CodeFactors m_scales;
 };
 
 } // namespace
