@@ -18,10 +18,10 @@ os.environ["MXNET_SUBGRAPH_BACKEND"] = "NONE"
 import mxnet as mx  # noqa: E402 (after the environment)
 import numpy as np  # noqa: E402
 
+from processor import EXACT_INT8, RUNS_BFLOAT16  # noqa: E402
+
 VARIANTS = [(form, codes, calib) for form in ("onednn", "plain") for codes in ("auto", "int8", "uint8") for calib in ("naive", "none")]
 VARIANTS.append(("onednn", "auto", "entropy"))
-RUNS_BFLOAT16 = "avx512bw" in Path("/proc/cpuinfo").read_text()
-EXACT_INT8 = "avx512_vnni" in Path("/proc/cpuinfo").read_text()
 ALLOWED_DECIBELS, ALLOWED_DIFFERENCE = 1.0, 0.03  # of the peak: single codes differ where a value lies half between two
 
 

@@ -17,6 +17,8 @@ from pathlib import Path
 import mxnet as mx
 import numpy as np
 
+from processor import RUNS_BFLOAT16
+
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "resources/sample"
 sys.path.insert(0, str(SAMPLE))
@@ -25,7 +27,6 @@ import emulate  # noqa: E402
 REFUSED = {"error_bad_conditional", "error_bad_dtype", "error_conditional_and_fp32", "error_conditional_and_target",
            "error_op_in_two_lists", "error_unknown_op"}
 NO_KERNEL = {"leakyrelu_prelu", "leakyrelu_prelu_castparams", "selfatt_interleaved"}  # MXNet says so when it is to run them
-RUNS_BFLOAT16 = "avx512bw" in Path("/proc/cpuinfo").read_text()  # what MXNet's oneDNN needs for its bfloat16 kernels
 EPSILON = 2.0 ** -8  # bfloat16 keeps 8 bits: rounding moves a value by at most half of 2^-7 of it
 
 

@@ -17,10 +17,11 @@ os.environ["MXNET_SUBGRAPH_BACKEND"] = "NONE"
 import mxnet as mx  # noqa: E402 (after the environment)
 import numpy as np  # noqa: E402
 
+from processor import RUNS_BFLOAT16  # noqa: E402
+
 NETWORKS = {"mlp": [["FullyConnected"]], "cbrpf": [["Convolution"], ["FullyConnected"], ["Convolution", "FullyConnected"]],
             "residual": [["Convolution"], ["Convolution", "elemwise_add"]], "concat": [["Convolution"], ["Convolution", "Concat"]],
             "sigmoid": [["Convolution"]]}
-RUNS_BFLOAT16 = "avx512bw" in Path("/proc/cpuinfo").read_text()
 
 cli, folder = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
 failures = checked = 0

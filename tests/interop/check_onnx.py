@@ -19,6 +19,8 @@ import numpy as np
 import onnx
 import onnxruntime
 
+from processor import EXACT_INT8
+
 ROOT = Path(__file__).resolve().parents[2]
 DATA, SAMPLE = ROOT / "tests/data", ROOT / "resources/sample"
 CLI = sys.argv[1]
@@ -29,7 +31,6 @@ BATCH = 64  # of the sample's pictures
 # fuses other nodes, so that single values land on the neighbouring number: 11 bits, some layers deep; codes of 8 bits, likewise.
 LIMITS = {"float32": 1e-5, "float16": 4e-3, "bfloat16": 4e-2, "qdq": 3e-2, "qoperator": 3e-2}
 LEAST_DECIBELS = 30  # of int8
-EXACT_INT8 = "avx512_vnni" in Path("/proc/cpuinfo").read_text()
 
 # Goldens of values that ONNX does not define, so that its programs differ, with the reason.
 UNDEFINED = {
