@@ -9,6 +9,7 @@
 #include "core/mixed/chip_warnings.h"
 #include "core/mixed/convert_mxnet.h"
 #include "core/mixed/convert_typed.h"
+#include "core/mixed/hold_statistics.h"
 #include "core/mixed/node_arithmetic.h"
 #include "core/mixed/take_away.h"
 #include "core/quantize/coded_nodes.h"
@@ -97,9 +98,10 @@ void warnOfCpu(const rewrite::Conversion &conversion, std::vector<policy::Warnin
         warnOfCpu(body.conversion, warnings);
 }
 
-/// Over what the lists say: the mode's own classes, and what the chip cannot compute.
-void adjust(const graph::Graph &graph, const policy::Policy &policy, const hardware::Description *chip,
-            policy::Assignment &assignment, std::vector<policy::Warning> &warnings)
+/// Over what the lists say: the mode's own classes, what the chip cannot compute, and what the values forbid.
+void adjust(const graph::Graph &graph, std::span<const tensor::Array> parameters,
+            const policy::Policy &policy, const hardware::Description *chip, policy::Assignment &assignment,
+            std::vector<policy::Warning> &warnings)
 {
     if (policy.mode == policy::Mode::Tvm)
         assignByTvm(graph, assignment, warnings);
@@ -107,6 +109,9 @@ void adjust(const graph::Graph &graph, const policy::Policy &policy, const hardw
         assignEverything(graph, assignment);
     if (chip != nullptr)
         takeAway(graph, *chip, policy.target, assignment);
+    // MXNet's own conversion never looks at values, and mode all is asked for to see what breaks.
+    if (policy.mode != policy::Mode::Mxnet && policy.mode != policy::Mode::All)
+        holdStatistics(graph, parameters, policy.target, assignment);
 }
 
 /// In mode tvm a float32 reader of a product gets its accumulator, where that is float32 (M-tvm-accumulate).
@@ -144,7 +149,7 @@ TypedSettings typedSettings(const graph::Graph &graph, const Decided &decided, c
         std::vector<policy::Warning> told; // of the names that are not in this body
         const auto inBody = policy::matchNames(policy, body, told);
         policy::Assignment assignment = policy::assign(body, *decided.rules, inBody.value());
-        adjust(body, policy, decided.chip.get(), assignment, told);
+        adjust(body, {}, policy, decided.chip.get(), assignment, told);
         return withoutInt8(std::move(assignment));
     };
     TypedSettings settings{decided.rules->target,
@@ -319,7 +324,7 @@ Result<Decided> decide(const graph::Model &source, const policy::Policy &policy)
     }
     HALFTONE_TRY(decided.variables, infer::classifyVariables(source, policy, decided.warnings));
     std::vector<bool> released = keepCoded(source, decided.assignment);
-    adjust(source.graph, policy, decided.chip.get(), decided.assignment, decided.warnings);
+    adjust(source.graph, source.parameters, policy, decided.chip.get(), decided.assignment, decided.warnings);
     if (!decided.assignment.otherwise.empty() || !released.empty()) {
         decided.int8 = quantize::planAsked(source, decided.assignment);
         decided.int8->options.released = std::move(released);

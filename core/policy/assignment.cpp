@@ -249,6 +249,7 @@ Request requestOf(Rule rule)
     case Rule::Fp32List:
     case Rule::Conditional:
     case Rule::Hardware:
+    case Rule::StatisticsBeyond:
     case Rule::TvmNever:
     case Rule::Coded:
         return Request::Fp32;
@@ -301,6 +302,8 @@ std::string_view nameOf(Rule rule)
         return "hardware";
     case Rule::HardwareStorage:
         return "hardware-storage";
+    case Rule::StatisticsBeyond:
+        return "statistics-beyond";
     case Rule::TvmAlways:
         return "tvm-always";
     case Rule::TvmFollow:

@@ -10,6 +10,7 @@ sequences.onnx  products that go into sequences and come out again
 endless.onnx   a Loop that nothing ends
 walk.onnx      a Scan from the end along the second axis that gives what it makes along the last, and reads the graph around it
 transformer.onnx  two layers of BERT's shape, small, as tests/bench/make_bert.py writes them; transformer-inputs.npz, -values.npz
+norms13.onnx   normalizations with variances that float16 cannot hold; norms14.onnx: the same where they may be float32
 network.onnx   a small classifier of drawn weights for the inputs of resources/sample/digits-test.npz; one of its nodes has no name
 """
 import argparse
@@ -75,6 +76,26 @@ def constants():
              h.make_node("Min", ["m", "far"], ["b"]), h.make_node("If", ["flag"], ["c"], then_branch=then, else_branch=other, name="choice"),
              h.make_node("Exp", ["s"], ["z"]), h.make_node("Relu", ["c"], ["y"])]
     return model(h.make_graph(nodes, "constants", [value("flag", [], T.BOOL), value("x", [2, 3])], [value("y", [2, 5]), value("z", [])]))
+
+
+def norms(opset):
+    """Three normalizations, two of whose variances float16 cannot hold: once an initializer, once what a node holds."""
+    draw = np.random.default_rng(7)
+    nodes, held = [], [nh.from_array(draw.standard_normal((4, 3, 1, 1)).astype(np.float32), "w")]
+    nodes.append(h.make_node("Conv", ["x", "w"], ["c"], name="conv"))
+    before = "c"
+    for name, variance in (("stored", [1, 2, 70000, 3]), ("held", [65504, 65536, 1, 1]), ("small", [1, 2, 65504, 3])):
+        parts = {"scale": np.ones(4), "shift": draw.standard_normal(4), "mean": draw.standard_normal(4), "variance": np.array(variance)}
+        for part, values in parts.items():
+            tensor = nh.from_array(values.astype(np.float32), f"{name}_{part}")
+            if name == "held" and part == "variance":
+                nodes.append(h.make_node("Constant", [], [tensor.name], value=tensor, name="constant"))
+            else:
+                held.append(tensor)
+        nodes.append(h.make_node("BatchNormalization", [before, *(f"{name}_{part}" for part in parts)], [f"{name}_out"], name=name))
+        before = f"{name}_out"
+    nodes.append(h.make_node("Relu", [before], ["y"], name="relu"))
+    return model(h.make_graph(nodes, "norms", [value("x", [1, 3, 2, 2])], [value("y", [1, 4, 2, 2])], held), opset)
 
 
 def odd():
@@ -209,6 +230,10 @@ def main():
     record(folder, "steps", steps(), {"-all": case(4, True, 1e9), "-early": case(9, True, -1e9), "-none": case(3, False, 1e9)})
     x23 = np.random.default_rng(9).standard_normal((2, 3)).astype(np.float32)
     record(folder, "constants", constants(), {"-true": {"flag": np.array(True), "x": x23}, "-false": {"flag": np.array(False), "x": x23}})
+    for opset in (13, 14):
+        made = norms(opset)
+        onnx.checker.check_model(made, full_check=True)
+        (folder / f"norms{opset}.onnx").write_bytes(made.SerializeToString(deterministic=True))
     (folder / "odd.onnx").write_bytes(odd().SerializeToString(deterministic=True))
     made, feed = transformer()
     record(folder, "transformer", made, {"": feed})

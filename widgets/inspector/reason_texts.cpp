@@ -37,6 +37,8 @@ QString reasonText(Rule rule)
         return QStringLiteral("the chip has no unit for it in the target type");
     case Rule::HardwareStorage:
         return QStringLiteral("the chip keeps values in the target type, but computes in float32");
+    case Rule::StatisticsBeyond:
+        return QStringLiteral("a mean or variance that it reads is beyond the target type's range");
     case Rule::TvmAlways:
         return QStringLiteral("TVM always lowers its operator");
     case Rule::TvmFollow:

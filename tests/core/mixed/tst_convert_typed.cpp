@@ -96,6 +96,9 @@ private Q_SLOTS:
     void takenNamesGetANumber();
     void callsOfFunctionsKeepTheirTypes();
     void constantsAreStoredLikeParameters();
+    void statisticsBeyondTheTypeHoldTheirNode_data();
+    void statisticsBeyondTheTypeHoldTheirNode();
+    void whoAsksForTheTypeGetsIt();
     void whatAnUnknownOperatorGivesHasTheTypeThatItsReadersNeed();
     void sequencesHaveTheTypeOfTheirTensors();
 };
@@ -582,6 +585,70 @@ void TestConvertTyped::constantsAreStoredLikeParameters()
     QVERIFY(kept.ok());
     QVERIFY(kept.value().parameters.empty());
     QCOMPARE(kept.value().conversion.castCounts().casts, std::size_t{4}); // of w and far, too
+}
+
+/// M-statistics
+void TestConvertTyped::statisticsBeyondTheTypeHoldTheirNode_data()
+{
+    QTest::addColumn<QString>("file");
+    QTest::addColumn<DType>("target");
+    QTest::addColumn<policy::Mode>("mode");
+    QTest::addColumn<QStringList>("expected"); // operators that are held
+    const QStringList both{"stored", "held"};
+    QTest::newRow("typed") << "norms13" << DType::F16 << policy::Mode::Typed << both;
+    QTest::newRow("tvm") << "norms13" << DType::F16 << policy::Mode::Tvm << both;
+    QTest::newRow("all") << "norms13" << DType::F16 << policy::Mode::All << QStringList();
+    QTest::newRow("bfloat16 has float32's range")
+        << "norms13" << DType::BF16 << policy::Mode::Typed << QStringList();
+    QTest::newRow("they may be float32") << "norms14" << DType::F16 << policy::Mode::Typed << QStringList();
+}
+
+void TestConvertTyped::statisticsBeyondTheTypeHoldTheirNode()
+{
+    QFETCH(const QString, file);
+    QFETCH(const DType, target);
+    QFETCH(const policy::Mode, mode);
+    QFETCH(const QStringList, expected);
+    const auto loaded = io::loadModel((HALFTONE_TEST_DATA "/onnx/" + file + ".onnx").toStdString());
+    if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+        QSKIP("this build was made without ONNX");
+    QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+    policy::Policy policy;
+    policy.target = target;
+    policy.mode = mode;
+    const auto made = mixed::convertModel(loaded.value().model, policy, false);
+    QVERIFY2(made.ok(), made.ok() ? "" : made.error().message().c_str());
+    const graph::Graph &source = loaded.value().model.graph;
+    QStringList held;
+    for (graph::NodeId id = 0; id < source.nodeCount(); ++id) {
+        if (made.value().assignment.rule(id) != policy::Rule::StatisticsBeyond)
+            continue;
+        held.append(QString::fromStdString(source.node(id).name));
+        QCOMPARE(made.value().conversion.precisionOf(id), DType::F32);
+        QCOMPARE(made.value().assignment.entry(id),
+                 "statistics: " + std::string(held.back() == "held" ? "constant" : "stored_variance")
+                     + " goes beyond float16");
+    }
+    QCOMPARE(held, expected);
+    // Nothing is clamped but where everything is asked to be lowered.
+    for (const mixed::ParameterChange &change : made.value().parameters)
+        QVERIFY(!change.isClamped || mode == policy::Mode::All);
+}
+
+void TestConvertTyped::whoAsksForTheTypeGetsIt()
+{
+    const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx/norms13.onnx");
+    if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+        QSKIP("this build was made without ONNX");
+    policy::Policy policy;
+    policy.target = DType::F16;
+    policy.targetOps = {"BatchNormalization"};
+    const auto made = mixed::convertModel(loaded.value().model, policy, false);
+    QVERIFY2(made.ok(), made.ok() ? "" : made.error().message().c_str());
+    std::size_t clamped = 0;
+    for (const mixed::ParameterChange &change : made.value().parameters)
+        clamped += change.isClamped ? 1 : 0;
+    QCOMPARE(clamped, std::size_t{2});
 }
 
 void TestConvertTyped::whatAnUnknownOperatorGivesHasTheTypeThatItsReadersNeed()

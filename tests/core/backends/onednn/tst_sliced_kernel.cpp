@@ -43,6 +43,20 @@ std::size_t outputRow(const Operation &operation)
     return static_cast<std::size_t>(*operation.outputs[0].shape.elementCount()) / rowsIn(operation);
 }
 
+/// What a run reads and writes; the rows of one buffer lie in it, so that places in it may be reckoned.
+struct Buffers
+{
+    kernels::Buffer data, weights, output;
+
+    std::vector<const std::byte *> inputs() const { return {data.bytes, weights.bytes}; }
+};
+
+Buffers buffersOf(const Operation &operation)
+{
+    return {kernels::allocate(operation.inputs[0]).value(), kernels::allocate(operation.inputs[1]).value(),
+            kernels::allocate(operation.outputs[0]).value()};
+}
+
 /// Notes where it writes, and of how many rows.
 struct Calls
 {
@@ -134,10 +148,9 @@ private Q_SLOTS:
         QCOMPARE(calls.prepared[0], *rowsAtATime(operation));
         QVERIFY(calls.prepared.size() <= 2); // one for all slices, one for the rest
         const std::size_t row = outputRow(operation) * sizeof(float);
-        const std::byte *const input = nullptr;
-        // Nothing is written there.
-        auto *const output = reinterpret_cast<std::byte *>(std::uintptr_t{1} << 20);
-        QVERIFY(kernel->run(std::vector<const std::byte *>{input, input}, std::span(&output, 1)).ok());
+        const Buffers buffers = buffersOf(operation);
+        std::byte *const output = buffers.output.bytes;
+        QVERIFY(kernel->run(buffers.inputs(), std::span(&output, 1)).ok());
         std::size_t next = 0;
         for (const auto &[place, count] : calls.written) {
             QCOMPARE(static_cast<std::size_t>(place - output), next * row);
@@ -153,10 +166,12 @@ private Q_SLOTS:
     {
         Calls calls;
         calls.stopsAfter = 1;
-        const auto kernel = noting(convOf(900, 64, 64), calls);
+        const Operation operation = convOf(900, 64, 64);
+        const auto kernel = noting(operation, calls);
         kernel->setStop(calls.stop.get_token());
-        std::byte *output = nullptr;
-        QVERIFY(kernel->run(std::vector<const std::byte *>{nullptr, nullptr}, std::span(&output, 1)).ok());
+        const Buffers buffers = buffersOf(operation);
+        std::byte *const output = buffers.output.bytes;
+        QVERIFY(kernel->run(buffers.inputs(), std::span(&output, 1)).ok());
         QCOMPARE(calls.written.size(), std::size_t{1});
     }
 
@@ -189,9 +204,7 @@ private Q_SLOTS:
         QVERIFY(chain.ok());
         auto kernel = chain.value()[0]->prepare(operation);
         QVERIFY2(kernel.ok(), kernel.ok() ? "" : kernel.error().message().c_str());
-        const kernels::Buffer data = kernels::allocate(operation.inputs[0]).value();
-        const kernels::Buffer weights = kernels::allocate(operation.inputs[1]).value();
-        const kernels::Buffer result = kernels::allocate(operation.outputs[0]).value();
+        const auto [data, weights, result] = buffersOf(operation);
         auto *const values = reinterpret_cast<float *>(data.bytes);
         const auto count = static_cast<std::size_t>(*operation.inputs[0].shape.elementCount());
         for (std::size_t k = 0; k < count; ++k)
