@@ -399,7 +399,12 @@ void TestSearch::noLabellingIsMeasuredTwice()
 /// Labellings that differ in what only follows are one policy.
 void TestSearch::noPolicyIsMeasuredTwice()
 {
-    for (unsigned seed = 1; seed <= kNetworks; ++seed) {
+#ifdef HALFTONE_SANITIZED // what they look for is found on few
+    constexpr unsigned kFollowing = 3;
+#else
+    constexpr unsigned kFollowing = kNetworks;
+#endif
+    for (unsigned seed = 1; seed <= kFollowing; ++seed) {
         for (const double decibels : {20.0, 30.0, 40.0}) {
             FollowingNetwork network(seed);
             const Result<Front> front = tune::search(network, within(decibels));
