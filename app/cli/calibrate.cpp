@@ -139,20 +139,23 @@ Json settingsOf(const CalibrateOptions &options)
             {"dtype", options.dtype},    {"percentile", settings.threshold.percentile}};
 }
 
-Result<void> writeCalibrationShard(const CalibrateOptions &options, const session::Session &session,
-                                   const std::stop_token &stop)
+Result<void> writeCalibrationShards(const CalibrateOptions &options, const session::Session &session,
+                                    const std::stop_token &stop)
 {
-    const jobs::CalibrateOptions &settings = options.calibration.settings;
+    jobs::CalibrateOptions settings = options.calibration.settings;
     const io::LoadedModel &source = session.source();
     HALFTONE_TRY(jobs::StatisticsOrigin origin,
                  originOf(source.model, source.modelPath, settings.examples, settingsOf(options)));
-    HALFTONE_TRY(jobs::CollectedStatistics statistics,
-                 jobs::collectStatistics(source.model, source.modelPath, settings, progress(stop)));
-    origin.all = statistics.all;
-    const std::size_t examples = statistics.examples;
-    return writeShard({std::move(origin), settings.part, examples,
-                       jobs::CalibrationShard{settings.threshold, std::move(statistics)}},
-                      options.out);
+    return options.shard.forEach([&](const jobs::Part &part) -> Result<void> {
+        settings.part = part;
+        HALFTONE_TRY(jobs::CollectedStatistics statistics,
+                     jobs::collectStatistics(source.model, source.modelPath, settings, progress(stop)));
+        origin.all = statistics.all;
+        const std::size_t examples = statistics.examples;
+        return writeShard(
+            {origin, part, examples, jobs::CalibrationShard{settings.threshold, std::move(statistics)}},
+            options.out);
+    });
 }
 
 Result<void> calibrate(CalibrateOptions options, const std::stop_token &stop)
@@ -170,10 +173,12 @@ Result<void> calibrate(CalibrateOptions options, const std::stop_token &stop)
         return badCall("calibrate", "MODEL or --inputs is missing",
                        "calibrate MODEL --inputs F.npz, or calibrate --array F.npz");
     HALFTONE_TRY(const session::Session session, options.model.open());
+    const jobs::CalibrateOptions &settings = options.calibration.settings;
+    if (options.shard.isCount)
+        return tellMostShards(session.source(), settings.examples, settings.backend, settings.batch);
     if (options.shard.isGiven())
-        return writeCalibrationShard(options, session, stop);
-    HALFTONE_TRY(const jobs::CalibrateOutcome outcome,
-                 session.calibrate(options.calibration.settings, progress(stop)));
+        return writeCalibrationShards(options, session, stop);
+    HALFTONE_TRY(const jobs::CalibrateOutcome outcome, session.calibrate(settings, progress(stop)));
     Table table(kHeader);
     for (const calibration::CalibratedTensor &tensor : outcome.tensors)
         table.add(rowOf(tensor.name, tensor.statistics, tensor.threshold));
@@ -181,7 +186,7 @@ Result<void> calibrate(CalibrateOptions options, const std::stop_token &stop)
         print("examples  " + std::to_string(outcome.examples) + '\n');
         print(
             "taken     "
-            + std::string(options.calibration.settings.asBatches
+            + std::string(settings.asBatches
                               ? "batch after batch; the first one settles the histograms, as MXNet does"
                               : "one by one, on one thread each; batch, order and threads make no difference")
             + '\n');
@@ -233,6 +238,7 @@ void addCalibrate(Parser &app, Action &chosen)
                 "Limit for values and packed weights held at a time: MiB, or 512MiB, 2GiB; 1024")
         .type("SIZE");
     options->shard.addTo(command);
+    options->shard.addCountTo(command);
     command.flag("--json", options->json, "Print the table as JSON");
     command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return calibrate(*options, stop); };

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <memory>
 
 namespace halftone::cli {
@@ -187,19 +188,27 @@ bool comparesBackends(const CompareOptions &options)
     return !options.compare.otherBackend.empty() && options.against.empty() && !options.policy.isGiven();
 }
 
-Result<jobs::CompareOutcome> outcomeOf(const CompareOptions &options, session::Session &session,
-                                       const std::stop_token &stop)
+/// Over a part of the examples.
+using Comparing = std::function<Result<jobs::CompareOutcome>(const jobs::Part &)>;
+
+/// What is compared is made here, once for all parts. Needs: the arguments outlive it.
+Result<Comparing> comparingOf(const CompareOptions &options, session::Session &session,
+                              const std::stop_token &stop)
 {
     jobs::CompareOptions compare = options.compare;
     if (!options.against.empty()) {
         HALFTONE_TRY(compare.accumulator, policy::accumulatorNamed(options.policy.accumulate));
-        auto outcome = session.compareAgainst(options.against, compare, progress(stop));
-        if (outcome.ok())
-            tellWarnings(outcome.value().warnings);
-        return outcome;
+        return Comparing([&, compare](const jobs::Part &part) mutable {
+            compare.part = part;
+            auto outcome = session.compareAgainst(options.against, compare, progress(stop));
+            if (outcome.ok())
+                tellWarnings(outcome.value().warnings);
+            return outcome;
+        });
     }
     if (comparesBackends(options))
-        return session.compareBackends(compare, progress(stop));
+        return Comparing(
+            [&, compare](const jobs::Part &) { return session.compareBackends(compare, progress(stop)); });
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
     options.ranges.apply(policy);
     compare.accumulator = policy.accumulate.value_or(tensor::DType::Unknown);
@@ -217,7 +226,10 @@ Result<jobs::CompareOutcome> outcomeOf(const CompareOptions &options, session::S
     if (!derived.ok())
         return options.policy.located(derived.error());
     tellWarnings(derived.value().converted->warnings);
-    return session.compare(*derived.value().converted, compare, progress(stop));
+    return Comparing([&, compare, converted = derived.value().converted](const jobs::Part &part) mutable {
+        compare.part = part;
+        return session.compare(*converted, compare, progress(stop));
+    });
 }
 
 Result<void> writeCsv(const std::string &path, const jobs::CompareOutcome &compared)
@@ -226,8 +238,9 @@ Result<void> writeCsv(const std::string &path, const jobs::CompareOutcome &compa
                       report::comparisonCsv(compared.models.reference.graph, compared.comparison.layers));
 }
 
-Result<void> writeComparisonShard(const CompareOptions &options, const session::Session &session,
-                                  const jobs::CompareOutcome &compared)
+Result<jobs::StatisticsOrigin> comparisonOrigin(const CompareOptions &options,
+                                                const session::Session &session,
+                                                const jobs::CompareOutcome &compared)
 {
     HALFTONE_TRY(jobs::StatisticsOrigin origin,
                  originOf(compared.models.reference, session.source().modelPath, options.compare.examples,
@@ -235,14 +248,34 @@ Result<void> writeComparisonShard(const CompareOptions &options, const session::
     constexpr int kApart = 1; // two equal models do not cancel
     origin.modelHash ^= std::rotl(jobs::hashOf(compared.models.other), kApart);
     origin.all = compared.all;
+    return origin;
+}
+
+Result<void> writeComparisonShard(const CompareOptions &options, const jobs::StatisticsOrigin &origin,
+                                  const jobs::Part &part, const jobs::CompareOutcome &compared)
+{
     jobs::ComparisonShard shard{
         *compared.parts, {}, compared.outputs, options.compare.settings.threshold, compared.seconds};
     for (const profile::LayerErrors &layer : compared.comparison.layers) {
         const graph::NodeDef &node = compared.models.reference.graph.node(layer.node);
         shard.names.push_back({layer.node, node.name, node.op});
     }
-    return writeShard({std::move(origin), options.compare.part, compared.examples, std::move(shard)},
-                      options.out);
+    return writeShard({origin, part, compared.examples, std::move(shard)}, options.out);
+}
+
+Result<void> writeComparisonShards(const CompareOptions &options, const session::Session &session,
+                                   const Comparing &comparing)
+{
+    std::optional<jobs::StatisticsOrigin> origin; // of all parts
+    return options.shard.forEach([&](const jobs::Part &part) -> Result<void> {
+        HALFTONE_TRY(const jobs::CompareOutcome compared, comparing(part));
+        if (!compared.parts)
+            return badCall("--shard", "inputs that are one piece", "no shards");
+        if (!origin) {
+            HALFTONE_TRY(origin, comparisonOrigin(options, session, compared));
+        }
+        return writeComparisonShard(options, *origin, part, compared);
+    });
 }
 
 Result<void> compare(CompareOptions options, const std::stop_token &stop)
@@ -266,9 +299,13 @@ Result<void> compare(CompareOptions options, const std::stop_token &stop)
                        .writes("--out", options.out)
                        .check());
     HALFTONE_TRY(session::Session session, options.model.open());
-    HALFTONE_TRY(const jobs::CompareOutcome compared, outcomeOf(options, session, stop));
+    if (options.shard.isCount)
+        return tellMostShards(session.source(), options.compare.examples, options.compare.backend,
+                              options.compare.batch);
+    HALFTONE_TRY(const Comparing comparing, comparingOf(options, session, stop));
     if (options.shard.isGiven())
-        return writeComparisonShard(options, session, compared);
+        return writeComparisonShards(options, session, comparing);
+    HALFTONE_TRY(const jobs::CompareOutcome compared, comparing(options.compare.part));
     if (!options.csv.empty())
         HALFTONE_CHECK(writeCsv(options.csv, compared));
     if (!options.json) {
@@ -321,6 +358,7 @@ void addCompare(Parser &app, Action &chosen)
         .type("SIZE");
     command.option("--out", &options->out, "With --shard: the file of statistics").type("S").notEmpty();
     options->shard.addTo(command);
+    options->shard.addCountTo(command);
     command.option("--csv", &options->csv, "Write all figures").type("F").notEmpty();
     addArithmetic(command, options->arithmetic);
     command.flag("--json", options->json, "Print the outcome as JSON");

@@ -3,29 +3,71 @@
 #include "app/cli/output.h"
 #include "core/base/atomic_file.h"
 #include "core/base/text.h"
+#include "core/jobs/independent_examples.h"
+
+#include <iostream>
 
 namespace halftone::cli {
 
 void ShardOptions::addTo(Command &command)
 {
     command
-        .option("--shard", &text, "Only the K-th of N equal parts of the work; --out gets a file for 'merge'")
+        .option(
+            "--shard", &text,
+            "Only the K-th of N equal parts of the work; --out gets a file for 'merge'. -/N: standard input "
+            "names them, a line each, and the model stays loaded")
         .type("K/N");
+}
+
+void ShardOptions::addCountTo(Command &command)
+{
+    command.flag(
+        "--count-shards", isCount,
+        "Only tell how many shards there can be: as many as examples, or 1 where those are one piece");
 }
 
 Result<void> ShardOptions::take(const std::string &out)
 {
+    if (isGiven() && isCount)
+        return badCall("--count-shards", "together with --shard", "one of both");
     if (!isGiven())
         return {};
     constexpr std::int64_t kMost = std::int64_t{1} << 20;
     const std::size_t slash = std::min(text.find('/'), text.size());
-    const auto index = parseInteger(std::string_view(text).substr(0, slash));
+    m_areAsked = text.starts_with("-/");
+    const auto index
+        = m_areAsked ? std::optional<std::int64_t>(1) : parseInteger(std::string_view(text).substr(0, slash));
     const auto of = parseInteger(std::string_view(text).substr(std::min(slash + 1, text.size())));
     if (!index || !of || *of < 1 || *of > kMost || *index < 1 || *index > *of)
         return badCall("--shard", '"' + printable(text, 60) + '"', "k/n, as 1/4 for the first of four");
     if (out.empty())
         return badCall("--shard", "no --out", "a file for the statistics");
     part = {static_cast<std::size_t>(*index - 1), static_cast<std::size_t>(*of)};
+    return {};
+}
+
+Result<void> ShardOptions::forEach(const std::function<Result<void>(const jobs::Part &)> &write) const
+{
+    if (!m_areAsked)
+        return write(part);
+    for (std::string line; std::getline(std::cin, line);) {
+        const auto index = parseInteger(line);
+        if (!index || *index < 1 || static_cast<std::size_t>(*index) > part.of)
+            return inFile(badInput("--shard", '"' + printable(line, 60) + '"',
+                                   "1 to " + std::to_string(part.of) + ", a line each"),
+                          "standard input");
+        HALFTONE_CHECK(write({static_cast<std::size_t>(*index - 1), part.of}));
+        HALFTONE_CHECK(writeOutput());
+    }
+    return {};
+}
+
+Result<void> tellMostShards(const io::LoadedModel &source, const jobs::ExampleOptions &data,
+                            const std::string &backend, std::size_t batch)
+{
+    HALFTONE_TRY(const std::size_t most,
+                 jobs::mostParts(source.model, source.modelPath, data, backend, batch));
+    print(std::to_string(most) + '\n');
     return {};
 }
 

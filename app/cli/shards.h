@@ -5,6 +5,7 @@
 #include "app/cli/parser.h"
 #include "core/jobs/statistics_file.h"
 
+#include <functional>
 #include <string>
 
 namespace halftone::cli {
@@ -12,14 +13,26 @@ namespace halftone::cli {
 /// --shard k/n, and what the file of a shard says of where it comes from.
 struct ShardOptions
 {
-    std::string text; ///< "k/n"; empty: no shard
-    jobs::Part part;
+    std::string text; ///< "k/n", or "-/n": standard input names those; empty: no shard
+    jobs::Part part; ///< of "-/n" the first one
+    bool isCount = false; ///< how many there can be, and nothing else
 
     void addTo(Command &command);
+    void addCountTo(Command &command);
     bool isGiven() const { return !text.empty(); }
     /// Reads `text`. fails: BadCall for what is no shard; for one without a file to write
     Result<void> take(const std::string &out);
+    /// Writes `part`, or, of "-/n", those that standard input names, a line each with its number, until it ends. What is told of one is
+    /// on standard output before the next one is asked for. fails: as `write`; BadInput for a line that is no number of a shard
+    Result<void> forEach(const std::function<Result<void>(const jobs::Part &)> &write) const;
+
+private:
+    bool m_areAsked = false;
 };
+
+/// --count-shards: tells how many parts of the examples there can be. fails: as jobs::mostParts()
+Result<void> tellMostShards(const io::LoadedModel &source, const jobs::ExampleOptions &data,
+                            const std::string &backend, std::size_t batch);
 
 /// fails: what reading the data refuses
 Result<jobs::StatisticsOrigin> originOf(const graph::Model &model, const std::string &modelPath,

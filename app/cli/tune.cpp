@@ -274,9 +274,10 @@ Result<void> tune(TuneOptions options, const std::stop_token &stop)
     tune::RecordingOracle recording(oracle, std::move(record),
                                     options.shard.isGiven() ? std::string() : options.state);
     if (options.shard.isGiven()) {
-        HALFTONE_TRY(jobs::StatisticsOrigin origin, tune::originOf(task));
-        return writeSearchShard(recording, std::move(origin), options.shard.part, options.out,
-                                progress(stop));
+        HALFTONE_TRY(const jobs::StatisticsOrigin origin, tune::originOf(task));
+        return options.shard.forEach([&](const jobs::Part &part) {
+            return writeSearchShard(recording, origin, part, options.out, progress(stop));
+        });
     }
     if (options.areGroupsOnly)
         return timeGroups(recording, options, stop);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <limits>
 #include <string_view>
 
 namespace halftone::mpi {
@@ -33,23 +32,6 @@ void addWord(const std::string &word, std::vector<std::string> &command)
         command.insert(command.end(), {word.substr(0, equals), word.substr(equals + 1)});
     else
         command.push_back(word);
-}
-
-/// Of "--examples N" or "--examples=N": no shard can do without an example. What is no number is left for halftone-cli to refuse.
-std::size_t mostShards(const std::vector<std::string> &command)
-{
-    constexpr std::string_view kOption = "--examples";
-    for (std::size_t k = 0; k < command.size(); ++k) {
-        const std::string_view word = command[k];
-        std::string_view value;
-        if (word == kOption && k + 1 < command.size())
-            value = command[k + 1];
-        else if (word.starts_with(kOption) && word.substr(kOption.size()).starts_with('='))
-            value = word.substr(kOption.size() + 1);
-        if (const auto number = parseInteger(value); number && *number > 0)
-            return static_cast<std::size_t>(*number);
-    }
-    return std::numeric_limits<std::size_t>::max();
 }
 
 } // namespace
@@ -101,11 +83,9 @@ Result<Call> Call::read(const std::vector<std::string> &arguments, int ranks)
     if (!call.isSearch() && std::ranges::find(call.command, "--threads") == call.command.end())
         call.command.insert(call.command.end(), {"--threads", "1"}); // a rank is a thread's worth
     call.journal = call.out + ".journal";
-    if (call.tasks == 0) {
+    call.areTasksAsked = call.tasks > 0;
+    if (!call.areTasksAsked)
         call.tasks = kTasksPerWorker * static_cast<std::size_t>(ranks - 1);
-        if (!call.isSearch())
-            call.tasks = std::min(call.tasks, mostShards(call.command));
-    }
     std::error_code none;
     call.program
         = (std::filesystem::read_symlink("/proc/self/exe", none).parent_path() / "halftone-cli").string();

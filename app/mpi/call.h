@@ -18,6 +18,7 @@ struct Call
     std::string journal; ///< a folder; OUT.journal
     std::string program; ///< halftone-cli, beside this program
     std::size_t tasks = 0; ///< shards; where a journal is there, its own number counts
+    bool areTasksAsked = false; ///< else there are at most as many as examples
     double timeLimit = 600; ///< seconds a task
 
     /// A search: shards are candidates, and what follows them is done on rank 0, since times are those of one machine.

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -16,7 +17,7 @@ namespace {
 constexpr int kCannotStart = 127;
 
 /// In the child, between fork() and exec(): nothing that takes a lock.
-[[noreturn]] void become(char *const *words, Child::Output output, int input, pid_t parent)
+[[noreturn]] void become(char *const *words, int input, int output, pid_t parent)
 {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::signal(SIGPIPE, SIG_DFL); // what is ignored stays so
@@ -24,10 +25,17 @@ constexpr int kCannotStart = 127;
         ::_exit(kCannotStart);
     const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     ::dup2(input >= 0 ? input : nothing, STDIN_FILENO);
-    if (output == Child::Output::Dropped)
-        ::dup2(nothing, STDOUT_FILENO);
+    if (output != STDOUT_FILENO)
+        ::dup2(output >= 0 ? output : nothing, STDOUT_FILENO);
     ::execv(words[0], words);
     ::_exit(kCannotStart);
+}
+
+void closeEnd(int &end)
+{
+    if (end >= 0)
+        ::close(end);
+    end = -1;
 }
 
 } // namespace
@@ -38,6 +46,8 @@ Child::~Child()
         ::kill(m_process, SIGKILL);
         wait();
     }
+    closeEnd(m_input);
+    closeEnd(m_output);
 }
 
 Result<void> Child::start(const std::vector<std::string> &arguments, Output output, bool takesLines)
@@ -52,18 +62,27 @@ Result<void> Child::start(const std::vector<std::string> &arguments, Output outp
     for (std::string &word : copies)
         words.push_back(word.data());
     words.push_back(nullptr);
-    std::array<int, 2> ends{-1, -1};
-    if (takesLines && ::pipe2(ends.data(), O_CLOEXEC) != 0)
+    std::array<int, 2> input{-1, -1};
+    std::array<int, 2> told{-1, output == Output::Shown ? STDOUT_FILENO : -1};
+    if (takesLines && ::pipe2(input.data(), O_CLOEXEC) != 0)
         return failure();
+    m_input = input[1];
+    if (output == Output::Read && ::pipe2(told.data(), O_CLOEXEC) != 0) {
+        const auto why = failure();
+        ::close(input[0]);
+        return why;
+    }
+    m_output = told[0];
     std::signal(SIGPIPE, SIG_IGN); // tell() says it
     const pid_t parent = ::getpid();
     m_process = ::fork();
     if (m_process == 0)
-        become(words.data(), output, ends[0], parent);
-    if (ends[0] >= 0)
-        ::close(ends[0]);
-    m_input = ends[1];
-    return m_process > 0 ? Result<void>() : Result<void>(failure());
+        become(words.data(), input[0], told[1], parent);
+    const auto started = m_process > 0 ? Result<void>() : Result<void>(failure());
+    closeEnd(input[0]);
+    if (output == Output::Read)
+        closeEnd(told[1]);
+    return started;
 }
 
 Result<void> Child::tell(const std::string &line)
@@ -78,11 +97,25 @@ Result<void> Child::tell(const std::string &line)
     return {};
 }
 
+std::optional<std::string> Child::readLine()
+{
+    for (;;) {
+        if (const std::size_t end = m_read.find('\n'); end != std::string::npos) {
+            std::string line = m_read.substr(0, end);
+            m_read.erase(0, end + 1);
+            return line;
+        }
+        std::array<char, 4096> bytes{};
+        const ssize_t count = ::read(m_output, bytes.data(), bytes.size());
+        if (count == 0 || (count < 0 && errno != EINTR))
+            return std::nullopt;
+        m_read.append(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    }
+}
+
 int Child::wait()
 {
-    if (m_input >= 0)
-        ::close(m_input);
-    m_input = -1;
+    closeEnd(m_input);
     int status = 0;
     while (::waitpid(m_process, &status, 0) < 0 && errno == EINTR) { }
     m_process = 0;

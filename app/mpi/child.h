@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,8 @@ public:
     enum class Output
     {
         Dropped,
-        Shown
+        Shown,
+        Read ///< by readLine()
     };
 
     Child() = default;
@@ -31,12 +33,16 @@ public:
     bool isStarted() const { return m_process > 0; }
     /// fails: BadInput when it has ended
     Result<void> tell(const std::string &line);
+    /// Waits for a line of standard output. Nothing: it has ended, or closed it.
+    std::optional<std::string> readLine();
     /// Waits for its end. The exit code; 128 and more after a signal.
     int wait();
 
 private:
     pid_t m_process = 0;
     int m_input = -1;
+    int m_output = -1;
+    std::string m_read; ///< behind the last line
 };
 
 /// start() and wait().

@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -65,6 +66,7 @@ Result<void> Leader::openJournal()
                 badInput({}, "the journal of another call", "this one, or that you remove the folder"), file);
         m_call.tasks = static_cast<std::size_t>(*tasks);
     } else {
+        HALFTONE_CHECK(countTasks());
         HALFTONE_CHECK(writeWhole(file, textOf(m_call.command, m_call.tasks)));
     }
     for (std::size_t k = 0; k < m_call.tasks; ++k) {
@@ -75,6 +77,21 @@ Result<void> Leader::openJournal()
     }
     m_before = m_done;
     return tellProgress("starting");
+}
+
+/// No shard can do without an example.
+Result<void> Leader::countTasks()
+{
+    if (m_call.areTasksAsked || m_call.isSearch())
+        return {};
+    Child counting;
+    HALFTONE_CHECK(counting.start(commandWith({"--count-shards"}), Child::Output::Read));
+    const auto most = parseInteger(counting.readLine().value_or(std::string()));
+    if (const int code = counting.wait(); !most || *most < 1)
+        return badInput(m_call.command[0], "exit code " + std::to_string(code),
+                        "the number of examples; why not is told above");
+    m_call.tasks = std::min(m_call.tasks, static_cast<std::size_t>(*most));
+    return {};
 }
 
 Result<void> Leader::readFiles()
@@ -196,8 +213,10 @@ Result<void> Leader::handOut(int rank)
 {
     Worker &worker = m_workers[static_cast<std::size_t>(rank)];
     worker.task.reset();
-    if (m_open.empty())
+    if (m_open.empty()) {
+        MPI_Send(nullptr, 0, MPI_BYTE, rank, Rest, MPI_COMM_WORLD);
         return {};
+    }
     worker.task = m_open.front();
     worker.since = Clock::now();
     m_open.pop_front();

@@ -31,6 +31,7 @@ private:
     };
 
     Result<void> openJournal();
+    Result<void> countTasks();
     Result<void> readFiles();
     Result<void> timeGroups();
     Result<void> startMerge();

@@ -14,7 +14,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <thread>
+#include <utility>
 
 namespace halftone::mpi {
 namespace {
@@ -52,26 +54,58 @@ std::string hostName()
     return {name.data(), static_cast<std::size_t>(length)};
 }
 
-/// fails: as the shard
-Result<std::string> shardOf(const Call &call, const std::string &task, const std::string &folder)
+/// A program that computes one shard after another, so that the model is loaded once.
+class Shards
 {
-    std::array<std::uint64_t, 2> part{};
-    std::memcpy(part.data(), task.data(), sizeof part);
-    const std::string shard = folder + "/shard";
-    std::vector<std::string> words{call.program};
-    words.insert(words.end(), call.command.begin(), call.command.end());
-    words.insert(words.end(),
-                 {"--shard", std::to_string(part[0] + 1) + '/' + std::to_string(part[1]), "--out", shard});
-    if (task.size() > sizeof part) {
-        HALFTONE_CHECK(writeWhole(folder + "/groups", std::string_view(task).substr(sizeof part)));
-        words.insert(words.end(), {"--state", folder + "/groups"});
+public:
+    Shards(const Call &call, std::string folder)
+        : m_call(call)
+        , m_folder(std::move(folder))
+    {
     }
-    HALFTONE_TRY(const int code, runProgram(words));
-    if (code != 0)
-        return badInput({}, "exit code " + std::to_string(code), "a shard");
-    std::ifstream in(shard, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(in), {});
-}
+
+    /// fails: as the shard
+    Result<std::string> of(const std::string &task)
+    {
+        std::array<std::uint64_t, 2> part{};
+        std::memcpy(part.data(), task.data(), sizeof part);
+        if (!m_program)
+            HALFTONE_CHECK(start(part[1], std::string_view(task).substr(sizeof part)));
+        if (!m_program->tell(std::to_string(part[0] + 1)).ok() || !m_program->readLine()) {
+            const int code = m_program->wait();
+            m_program.reset();
+            return badInput({}, "exit code " + std::to_string(code), "a shard");
+        }
+        std::ifstream in(m_folder + "/shard", std::ios::binary);
+        return std::string(std::istreambuf_iterator<char>(in), {});
+    }
+
+    /// Until the next one is asked for.
+    void rest()
+    {
+        if (m_program)
+            m_program->wait();
+        m_program.reset();
+    }
+
+private:
+    Result<void> start(std::uint64_t all, std::string_view groups)
+    {
+        std::vector<std::string> words{m_call.program};
+        words.insert(words.end(), m_call.command.begin(), m_call.command.end());
+        words.insert(words.end(), {"--shard", "-/" + std::to_string(all), "--out", m_folder + "/shard"});
+        if (!groups.empty()) {
+            HALFTONE_CHECK(writeWhole(m_folder + "/groups", groups));
+            words.insert(words.end(), {"--state", m_folder + "/groups"});
+        }
+        m_program.emplace();
+        return m_program->start(words, Child::Output::Read, true);
+    }
+
+    const Call &m_call;
+    std::string m_folder;
+    std::optional<Child> m_program;
+};
 
 /// A file that rank 0 has, here: the word that named it names this one. What cannot be written is missed by the shard's program.
 void takeFile(const std::string &content, std::string &word, const std::string &folder)
@@ -91,6 +125,7 @@ void work(Call call)
     std::error_code none;
     fs::create_directories(folder, none);
     std::vector<std::size_t> awaited = call.sentFiles();
+    Shards shards(call, folder.string());
     tell(Ask, hostName());
     for (;;) {
         Tag tag{};
@@ -102,9 +137,14 @@ void work(Call call)
             awaited.erase(awaited.begin());
             continue;
         }
-        const Result<std::string> shard = shardOf(call, task, folder.string());
+        if (tag == Rest) {
+            shards.rest();
+            continue;
+        }
+        const Result<std::string> shard = shards.of(task);
         tell(shard.ok() ? Done : Failed, shard.ok() ? shard.value() : shard.error().message());
     }
+    shards.rest();
     fs::remove_all(folder, none);
 }
 

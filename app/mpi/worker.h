@@ -6,7 +6,8 @@ namespace halftone::mpi {
 
 /// Messages of a worker: Ask, with the host's name, before anything else; then Done, with a shard's file, for each task that it
 /// did. Of the leader: File, for each of Call::sentFiles(), once it was asked; then Task, with index from 0 and number as uint64
-/// and, of a search, the file of its groups; or Stop, once everything is done. Failed: why a task was not done.
+/// and, of a search, the file of its groups; Rest, when none is left, to keep nothing ready for more of them; or Stop, once everything
+/// is done. Failed: why a task was not done.
 enum Tag : int
 {
     Ask,
@@ -14,6 +15,7 @@ enum Tag : int
     Failed,
     File,
     Task,
+    Rest,
     Stop
 };
 

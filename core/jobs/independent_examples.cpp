@@ -92,4 +92,12 @@ Result<Batches> batchesApart(const graph::Model &model, const ExampleSource &sou
     return apart;
 }
 
+Result<std::size_t> mostParts(const graph::Model &model, const std::string &modelPath,
+                              const ExampleOptions &options, const std::string &backend, std::size_t wanted)
+{
+    HALFTONE_TRY(const auto source, openExamples(options, model, modelPath));
+    HALFTONE_TRY(const Batches batches, batchesApart(model, *source, backend, wanted, {}));
+    return batches.size == 0 ? 1 : batches.examples;
+}
+
 } // namespace halftone::jobs

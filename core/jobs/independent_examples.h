@@ -17,4 +17,8 @@ namespace halftone::jobs {
 Result<Batches> batchesApart(const graph::Model &model, const ExampleSource &source,
                              const std::string &backend, std::size_t wanted, const Part &part);
 
+/// How many parts there can be: as many as examples, or one. fails: as openExamples() and Batches::of()
+Result<std::size_t> mostParts(const graph::Model &model, const std::string &modelPath,
+                              const ExampleOptions &options, const std::string &backend, std::size_t wanted);
+
 } // namespace halftone::jobs

@@ -44,6 +44,34 @@ private Q_SLOTS:
         QVERIFY(none.err.contains("do not hold one example"));
         for (const int count : {1, 2, 4, 7})
             QCOMPARE(merged(command, count), serial);
+        QCOMPARE(merged(command, 4, true), serial);
+    }
+
+    /// The model stays loaded, and who asks hears of each shard before it asks for the next one.
+    void shardsAreWrittenAsStandardInputNamesThem()
+    {
+        const QTemporaryDir folder;
+        const QString out = folder.filePath("s");
+        const QStringList command{"calibrate",  kSample, "--inputs", kDigits,
+                                  "--examples", "4",     "--shard",  "-/4"};
+        QProcess program;
+        program.start(QStringLiteral(HALFTONE_CLI), command + QStringList{"--out", out});
+        for (const QByteArray shard : {"3", "1", "3"}) {
+            program.write(shard + '\n');
+            while (!program.canReadLine())
+                QVERIFY(program.waitForReadyRead(50'000));
+            QVERIFY(program.readLine().contains("shard " + shard + " of 4"));
+            QVERIFY(QFile::remove(out));
+        }
+        program.closeWriteChannel();
+        QVERIFY(program.waitForFinished(50'000));
+        QCOMPARE(program.exitCode(), 0);
+        for (const QByteArray line : {"0", "5", "x", "", "1/4"}) {
+            const CliOutcome outcome = callCli(command + QStringList{"--out", out}, line + '\n');
+            QCOMPARE(outcome.code, 1);
+            QVERIFY(outcome.err.contains("standard input"));
+            QVERIFY(outcome.err.contains("1 to 4"));
+        }
     }
 
     /// Errors of groups alone, by whoever they were computed, are the search's own.
@@ -86,12 +114,23 @@ private Q_SLOTS:
         QVERIFY(other.err.contains("another search"));
     }
 
+    void shardsCanBeCounted()
+    {
+        for (const QString command : {"calibrate", "compare"}) {
+            const QStringList call{command, kSample, "--inputs", kDigits, "--count-shards"};
+            QCOMPARE(callCli(call + QStringList{"--examples", "3"}).out.trimmed(), "3");
+            const CliOutcome all = callCli(call);
+            QVERIFY2(all.out.trimmed().toInt() > 16, all.err.constData());
+            QCOMPARE(callCli(call + QStringList{"--shard", "1/2", "--out", "s"}).code, 2);
+        }
+    }
+
     void badCallsSayWhatIsWrong()
     {
         const QTemporaryDir folder;
         const QString out = folder.filePath("s");
         const QStringList command{"calibrate", kSample, "--inputs", kDigits, "--examples", "2"};
-        for (const QString shard : {"0/2", "3/2", "1", "/", "a/b", "1/0", "1/99999999"}) {
+        for (const QString shard : {"0/2", "3/2", "1", "/", "a/b", "1/0", "1/99999999", "-", "-/", "-/0"}) {
             const CliOutcome outcome = callCli(command + QStringList{"--out", out, "--shard", shard});
             QCOMPARE(outcome.code, 2);
             QVERIFY(outcome.err.contains("--shard"));
@@ -125,15 +164,20 @@ private:
         return table(outcome.json());
     }
 
-    static std::string merged(const QStringList &command, int count)
+    /// asked: of a program that stays, after another shard
+    static std::string merged(const QStringList &command, int count, bool asked = false)
     {
         const QTemporaryDir folder;
         QStringList shards;
         for (int k = count; k >= 1; --k) {
             shards += folder.filePath(QString::number(k));
-            const CliOutcome made = callCli(
-                command
-                + QStringList{"--shard", QStringLiteral("%1/%2").arg(k).arg(count), "--out", shards.back()});
+            const QString which = asked ? QStringLiteral("-") : QString::number(k);
+            const CliOutcome made
+                = callCli(command
+                              + QStringList{"--shard", QStringLiteral("%1/%2").arg(which).arg(count), "--out",
+                                            shards.back()},
+                          asked ? QByteArray::number(k % count + 1) + '\n' + QByteArray::number(k) + '\n'
+                                : QByteArray());
             if (made.code != 0)
                 qFatal("%s", made.err.constData());
         }

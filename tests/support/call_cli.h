@@ -19,12 +19,13 @@ struct CliOutcome
     QByteArray lastLine() const { return err.trimmed().split('\n').last(); }
 };
 
-/// Without input; the test ends when the program does not.
-inline CliOutcome callCli(const QStringList &arguments)
+/// The test ends when the program does not.
+inline CliOutcome callCli(const QStringList &arguments, const QByteArray &input = {})
 {
     constexpr int kMostMs = 50'000;
     QProcess process;
     process.start(QStringLiteral(HALFTONE_CLI), arguments);
+    process.write(input);
     process.closeWriteChannel();
     if (!process.waitForFinished(kMostMs))
         qFatal("no end within 50 s");

@@ -1,6 +1,7 @@
 #include "app/hosts/hosts_dialog.h"
 #include "app/hosts/run_on_hosts.h"
 #include "app/live_jobs.h"
+#include "core/io/arrays/npz.h"
 #include "core/profile/plan_maker.h"
 #include "tests/window/window_fixture.h"
 #include "widgets/models/tune_state.h"
@@ -15,6 +16,7 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QStandardPaths>
+#include <QTemporaryDir>
 
 #include <bit>
 #include <memory>
@@ -75,6 +77,7 @@ private Q_SLOTS:
 
     void aComparisonIsTheWindowsOwn();
     void aCalibrationIsTheWindowsOwn();
+    void fewExamplesAreFewShards();
     void aSearchArrivesMeasured();
     void whatWasStoppedGoesOn();
     void aResultOfOtherListsWaits();
@@ -199,6 +202,35 @@ void TestHosts::aCalibrationIsTheWindowsOwn()
     }
     QVERIFY(test::settle(*m_window));
     QVERIFY(controller().figures().calibration == theirs);
+}
+
+/// Of all examples, which are fewer than the shards that ranks would take.
+void TestHosts::fewExamplesAreFewShards()
+{
+    if (const QString why = whyNoRanks(); !why.isEmpty())
+        QSKIP(qPrintable(why));
+    constexpr std::int64_t kFew = 3;
+    auto arrays = io::readNpz(test::kSampleData.toStdString());
+    QVERIFY(arrays.ok());
+    for (io::NamedTensor &array : arrays.value()) {
+        std::vector<std::int64_t> dims(array.tensor.shape().dims().begin(),
+                                       array.tensor.shape().dims().end());
+        const auto bytes = array.tensor.bytes().first(array.tensor.bytes().size()
+                                                      / static_cast<std::size_t>(dims[0]) * kFew);
+        dims[0] = kFew;
+        array.tensor
+            = tensor::Tensor::owning(array.tensor.dtype(), tensor::Shape(dims), {bytes.begin(), bytes.end()});
+    }
+    const QTemporaryDir folder;
+    jobs::ExampleOptions data;
+    data.inputs = folder.filePath("few.npz").toStdString();
+    QVERIFY(io::writeNpz(arrays.value(), data.inputs).ok());
+    m_window->jobs().setData(data);
+    QVERIFY(test::settleAfterEdit(*m_window));
+    QCOMPARE(finish(hosts().runFor(HostTask::Compare, 0, false), placeOf()),
+             QStringLiteral("Compared on hosts, over 3 examples."));
+    QCOMPARE(finish(hosts().runFor(HostTask::Calibrate, 0, false), placeOf()),
+             QStringLiteral("Calibrated on hosts, over 3 examples."));
 }
 
 void TestHosts::aSearchArrivesMeasured()

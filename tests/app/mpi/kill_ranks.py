@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 
 MPIRUN = ["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", "4"]
 
@@ -76,9 +77,22 @@ def hang(mpi, call, folder):
     assert table(folder / "hung.json") == table(folder / "serial.json"), "a table that differs"
 
 
+def small(source, out, examples):
+    """The first examples of an array of float32 or of whole numbers, as a file of its own."""
+    with zipfile.ZipFile(source) as arrays, zipfile.ZipFile(out, "w") as written:
+        for name in arrays.namelist():
+            array = arrays.read(name)
+            begin = 10 + int.from_bytes(array[8:10], "little")
+            head = array[10:begin].decode()
+            all_ = int(re.search(r"'shape': \((\d+)", head)[1])
+            head = re.sub(r"('shape': \()\d+", rf"\g<1>{examples}", head).rstrip("\n").rstrip().ljust(len(head) - 1) + "\n"
+            written.writestr(name, array[:10] + head.encode() + array[begin:begin + (len(array) - begin) // all_ * examples])
+
+
 def few(cli, mpi, call, folder):
-    """More ranks than examples."""
-    call = [*call, "--examples", "2"]
+    """More ranks than examples, of which all are asked for."""
+    small(call[3], folder / "few.npz", 2)
+    call = [*call[:3], str(folder / "few.npz"), *call[4:]]
     subprocess.run([cli, *call, "--out", folder / "few-serial.json"], check=True, stdout=subprocess.DEVNULL)
     run = subprocess.run([*MPIRUN, mpi, *call, "--out", str(folder / "few.json")], capture_output=True, text=True, timeout=100)
     assert run.returncode == 0 and "2 shards" in run.stdout, run.stdout + run.stderr
@@ -114,11 +128,15 @@ def search(cli, mpi, sample, folder):
             "--target", "bfloat16", "--threads", "1"]
     serial = subprocess.run([cli, *call, "--state", folder / "serial-state", "--out", folder / "serial-front.json"],
                             capture_output=True, text=True)
+    parallel = [*MPIRUN, mpi, *call, "--out", str(folder / "front.json"), "--tasks", "3"]
     if "emulates" in serial.stderr:
-        print("searches over ranks were skipped: this machine computes in no type that could be searched for")
+        # Nothing can be searched for on this machine: ranks say so as one process does, before any of them computes.
+        refused = subprocess.run(parallel, capture_output=True, text=True, timeout=100)
+        assert refused.returncode != 0 and serial.stderr.strip() in refused.stderr, refused.stderr
+        assert not list((folder / "front.json.journal").glob("*-of-*")), "shards of a search that cannot be"
+        print("searches over ranks were refused: this machine computes in no type that could be searched for")
         return
     assert serial.returncode == 0, serial.stderr
-    parallel = [*MPIRUN, mpi, *call, "--out", str(folder / "front.json"), "--tasks", "3"]
     journal = folder / "front.json.journal"
     run = subprocess.Popen(parallel, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while run.poll() is None and not (journal / "1-of-3").exists():
