@@ -146,10 +146,12 @@ Result<void> writeCalibrationShards(const CalibrateOptions &options, const sessi
     const io::LoadedModel &source = session.source();
     HALFTONE_TRY(jobs::StatisticsOrigin origin,
                  originOf(source.model, source.modelPath, settings.examples, settingsOf(options)));
+    jobs::ParameterCollectors known;
     return options.shard.forEach([&](const jobs::Part &part) -> Result<void> {
         settings.part = part;
-        HALFTONE_TRY(jobs::CollectedStatistics statistics,
-                     jobs::collectStatistics(source.model, source.modelPath, settings, progress(stop)));
+        HALFTONE_TRY(
+            jobs::CollectedStatistics statistics,
+            jobs::collectStatistics(source.model, source.modelPath, settings, progress(stop), &known));
         origin.all = statistics.all;
         const std::size_t examples = statistics.examples;
         return writeShard(

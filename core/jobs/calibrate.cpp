@@ -331,17 +331,31 @@ void addExample(EachCollectors &collectors, const Entry &entry, const Tensor &va
     });
 }
 
+/// What is known already is taken over; what is not is known from then on.
 Result<void> addParameters(EachCollectors &collectors, const TensorList &list, unsigned threads,
-                           const Progress &progress)
+                           ParameterCollectors *known, const Progress &progress)
 {
-    std::vector<std::pair<NodeId, Tensor>> parameters = list.parameters();
-    std::erase_if(parameters, [&](const auto &one) { return collectors.has(one.first); }); // fed in its place
+    std::vector<std::pair<NodeId, Tensor>> all = list.parameters();
+    std::erase_if(all, [&](const auto &one) { return collectors.has(one.first); }); // fed in its place
+    std::vector<std::pair<NodeId, Tensor>> parameters;
+    for (const auto &[id, values] : all) {
+        const auto found = known != nullptr ? known->find(id) : ParameterCollectors::iterator();
+        if (known == nullptr || found == known->end())
+            parameters.emplace_back(id, values);
+        else if (EachCollectors::Collected *const collected = collectors.of({id, 0, 0}, values, true))
+            collected->collector = found->second;
+    }
     std::atomic<std::size_t> next = 0;
     shareWork(threads, [&](unsigned) {
         for (std::size_t k = next++; k < parameters.size() && !progress.stopped(); k = next++)
             addExample(collectors, {parameters[k].first, 0, 0}, parameters[k].second, true);
     });
-    return progress.checkStop();
+    HALFTONE_CHECK(progress.checkStop());
+    for (const auto &[id, values] : parameters)
+        if (EachCollectors::Collected *const collected
+            = known != nullptr ? collectors.of({id, 0, 0}, values, true) : nullptr)
+            known->emplace(id, collected->collector);
+    return {};
 }
 
 unsigned threadsOf(unsigned threads)
@@ -352,7 +366,8 @@ unsigned threadsOf(unsigned threads)
 } // namespace
 
 Result<CollectedStatistics> collectStatistics(const graph::Model &model, const std::string &modelPath,
-                                              const CalibrateOptions &options, const Progress &progress)
+                                              const CalibrateOptions &options, const Progress &progress,
+                                              ParameterCollectors *known)
 {
     const auto start = std::chrono::steady_clock::now();
     HALFTONE_TRY(TensorChoice choice, TensorChoice::read(options.layers, options.tensors));
@@ -361,7 +376,7 @@ Result<CollectedStatistics> collectStatistics(const graph::Model &model, const s
     const EachViewer viewer
         = [&](const Entry &entry, const Tensor &value) { addExample(collectors, entry, value, false); };
     HALFTONE_TRY(const WalkedExamples walked, walkEachExample(model, modelPath, options, viewer, progress));
-    HALFTONE_CHECK(addParameters(collectors, list, threadsOf(options.threads), progress));
+    HALFTONE_CHECK(addParameters(collectors, list, threadsOf(options.threads), known, progress));
     CollectedStatistics statistics;
     const auto all = collectors.all();
     statistics.tensors.reserve(

@@ -9,6 +9,7 @@
 #include "core/jobs/examples.h"
 #include "core/jobs/part.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -58,12 +59,17 @@ struct CalibrateOutcome
     double seconds = 0;
 };
 
+/// Of parameters, by node: they are the same whatever the examples are.
+using ParameterCollectors = std::map<graph::NodeId, calibration::MergingCollector>;
+
 /// Runs the model over a part of the examples once and collects the statistics of every tensor of floating point, without
 /// keeping any values. Each example is computed with kernels for one example and one thread, several side by side.
+/// known  what an earlier call with the same model and options made of the parameters, or nothing yet; null: nobody asks again
 /// fails: as calibrateModel(); BadCall for a part of what is one piece; Unsupported for one example that does not fit the memory
 /// limit (Field::Memory)
 Result<CollectedStatistics> collectStatistics(const graph::Model &model, const std::string &modelPath,
-                                              const CalibrateOptions &options, const Progress &progress);
+                                              const CalibrateOptions &options, const Progress &progress,
+                                              ParameterCollectors *known = nullptr);
 
 /// The thresholds of what was collected, in parallel over the tensors. fails: Cancelled
 Result<CalibrateOutcome> calibrated(const CollectedStatistics &statistics,

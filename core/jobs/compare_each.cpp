@@ -1,6 +1,7 @@
 #include "core/jobs/compare_each.h"
 
 #include "core/backends/backends.h"
+#include "core/base/frugal_memory.h"
 #include "core/base/guarded.h"
 #include "core/base/pace.h"
 #include "core/base/share_work.h"
@@ -9,7 +10,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,10 +28,12 @@ constexpr std::size_t kMostSideBySide = 8;
 class EachComparison
 {
 public:
-    EachComparison(const profile::ComparedModels &models, const ExampleSource &source, const Batches &batches,
-                   std::shared_ptr<const Task> task, const CompareOptions &options,
+    /// shared  bytes of parameters that both models have: the limit leaves room for two, so that they are there for workers
+    EachComparison(const profile::ComparedModels &models, std::size_t shared, const ExampleSource &source,
+                   const Batches &batches, std::shared_ptr<const Task> task, const CompareOptions &options,
                    const InterimOutcome &interim)
         : m_models(models)
+        , m_shared(shared)
         , m_source(source)
         , m_batches(batches)
         , m_options(options)
@@ -42,9 +47,16 @@ public:
     /// False: the examples of so many workers found no room in so much memory.
     Result<bool> run(std::size_t workers, std::size_t memory, bool keepsKernels, const Progress &progress)
     {
+        std::size_t first = 0;
+        if (!keepsKernels && workers > 1) {
+            HALFTONE_TRY(workers, runFirst(workers, memory, progress));
+            first = 1;
+        }
+        if (m_isTooSmall)
+            return false;
         HALFTONE_CHECK(makeWorkers(workers, memory, keepsKernels));
-        std::atomic<std::size_t> next = 0;
-        std::atomic<std::size_t> done = 0;
+        std::atomic<std::size_t> next = first;
+        std::atomic<std::size_t> done = first;
         shareWork(static_cast<unsigned>(workers), [&](unsigned worker) {
             for (std::size_t k = next++; k < m_batches.count && !m_failure.isBefore(k) && !m_isTooSmall;
                  k = next++) {
@@ -115,7 +127,20 @@ private:
         m_interim(std::move(outcome));
     }
 
-    /// Each with one thread, and its share of the memory.
+    /// What kernels need for themselves nobody says before they have run: the first example tells how many workers there is memory for,
+    /// at most so many.
+    Result<std::size_t> runFirst(std::size_t workers, std::size_t memory, const Progress &progress)
+    {
+        HALFTONE_CHECK(makeWorkers(1, memory, false));
+        FrugalMemory::countPeakAnew();
+        const Result<void> added = guarded([&] { return add(m_workers[0], 0, progress); });
+        if (!added.ok() && !m_isTooSmall)
+            return added.error();
+        const std::size_t each = std::max<std::size_t>(FrugalMemory::peakBytes(), 1);
+        return std::clamp<std::size_t>((memory + m_shared) / each, 1, workers);
+    }
+
+    /// Each with one thread, and its share of the memory. Those that there are stay.
     Result<void> makeWorkers(std::size_t workers, std::size_t memory, bool keepsKernels)
     {
         HALFTONE_TRY(
@@ -124,7 +149,7 @@ private:
         profile::CompareSettings settings = m_options.settings;
         settings.memoryLimit = memory / workers;
         settings.keepsKernels = keepsKernels;
-        for (std::size_t k = 0; k < workers; ++k) {
+        while (m_workers.size() < workers) {
             HALFTONE_TRY(LayerCompare worker, LayerCompare::create(m_models, backends, settings));
             m_workers.push_back(std::move(worker));
         }
@@ -163,6 +188,7 @@ private:
     }
 
     const profile::ComparedModels &m_models;
+    std::size_t m_shared;
     const ExampleSource &m_source;
     const Batches &m_batches;
     const CompareOptions &m_options;
@@ -184,6 +210,28 @@ private:
     TaskCount m_task;
 };
 
+/// Parameters where kernels can read them; what both models have is copied once. Gives the bytes of that.
+Result<std::size_t> makeReadable(profile::ComparedModels &models)
+{
+    std::map<const void *, std::size_t> places;
+    for (std::size_t k = 0; k < models.reference.parameters.size(); ++k)
+        places.emplace(models.reference.parameters[k].values.place(), k);
+    HALFTONE_TRY(models.reference, interpret::withReadableParameters(std::move(models.reference)));
+    std::size_t shared = 0;
+    for (tensor::Array &array : models.other.parameters) {
+        const auto found = places.find(array.values.place());
+        if (found == places.end() || array.values.byteCount() == 0)
+            continue;
+        const tensor::Tensor &values = models.reference.parameters[found->second].values;
+        if (values.dtype() != array.values.dtype() || values.shape() != array.values.shape())
+            continue;
+        array.values = values;
+        shared += array.values.byteCount();
+    }
+    HALFTONE_TRY(models.other, interpret::withReadableParameters(std::move(models.other)));
+    return shared;
+}
+
 } // namespace
 
 Result<void> compareEach(const profile::ComparedModels &models, const ExampleSource &source,
@@ -193,16 +241,16 @@ Result<void> compareEach(const profile::ComparedModels &models, const ExampleSou
 {
     const std::size_t threads = options.threads > 0 ? options.threads : backends::machineThreads();
     // Workers take their own copies of nothing: parameters are shared, and so is what is packed of them.
-    HALFTONE_TRY(const graph::Model reference, interpret::withReadableParameters(models.reference));
-    HALFTONE_TRY(const graph::Model other, interpret::withReadableParameters(models.other));
-    profile::ComparedModels shared = models;
-    shared.reference = reference;
-    shared.other = other;
+    profile::ComparedModels readable = models;
+    HALFTONE_TRY(const std::size_t shared, makeReadable(readable));
     const std::size_t memory = options.settings.memoryLimit;
-    const std::size_t packed = packedBytes(reference) + packedBytes(other);
+    const std::size_t packed = packedBytes(readable.reference) + packedBytes(readable.other);
     bool keepsKernels = packed < memory / 2;
+    std::optional<FrugalMemory> frugal;
     for (std::size_t workers = std::min({threads, batches.count, kMostSideBySide}); workers > 0;) {
-        EachComparison comparison(shared, source, batches, task, options, interim);
+        if (!keepsKernels && !frugal)
+            frugal.emplace();
+        EachComparison comparison(readable, shared, source, batches, task, options, interim);
         HALFTONE_TRY(
             const bool hadRoom,
             comparison.run(workers, keepsKernels ? memory - packed : memory, keepsKernels, progress));

@@ -1,6 +1,7 @@
 #include "core/jobs/independent_examples.h"
 
 #include "core/backends/backends.h"
+#include "core/base/frugal_memory.h"
 #include "core/interpret/interpreter.h"
 #include "core/tensor/elements.h"
 #include "core/tensor/error_metrics.h"
@@ -44,12 +45,17 @@ Result<Heads> headsOf(interpret::Interpreter &interpreter, const ExampleSource &
                       std::size_t number)
 {
     HALFTONE_TRY(const interpret::Feed feed, source.batch(first, number));
-    return interpreter.run(feed, {});
+    HALFTONE_TRY(interpret::Execution run, interpreter.start(feed, interpret::Prepare::Once));
+    while (!run.isDone())
+        HALFTONE_CHECK(run.step());
+    return run.heads();
 }
 
+/// With little memory, whatever the limit: kernels would be prepared for two examples, which nobody needs afterwards.
 /// What cannot be run so is not independent either; running it whole says why.
 bool areIndependent(const graph::Model &model, const ExampleSource &source, const std::string &backend)
 {
+    const FrugalMemory frugal;
     const auto chain = backends::backendChain(backend, 1);
     if (!chain.ok())
         return false;

@@ -1,6 +1,7 @@
 #include "core/jobs/walk_examples.h"
 
 #include "core/backends/backends.h"
+#include "core/base/frugal_memory.h"
 #include "core/base/guarded.h"
 #include "core/graph/traverse.h"
 #include "core/infer/shown_outputs.h"
@@ -154,15 +155,28 @@ struct MemoryPlan
     interpret::Prepare prepare = interpret::Prepare::Ahead;
 };
 
+/// What an example takes with all that kernels need for themselves, which nobody says before they have run.
+Result<std::size_t> takenBy(interpret::Interpreter &interpreter, const interpret::Feed &feed,
+                            const Progress &progress)
+{
+    const FrugalMemory frugal;
+    FrugalMemory::countPeakAnew();
+    HALFTONE_TRY(interpret::Execution run, interpreter.start(feed, interpret::Prepare::Once));
+    while (!run.isDone())
+        HALFTONE_CHECK(run.step({progress.stop, {}}));
+    return FrugalMemory::peakBytes();
+}
+
 /// fails: what running the first example refuses; Unsupported where the limit does not hold it
 Result<MemoryPlan> memoryPlanOf(const graph::Model &model, const ExampleSource &source,
-                                const Batches &batches, const CalibrateOptions &options)
+                                const Batches &batches, const CalibrateOptions &options,
+                                const Progress &progress)
 {
     HALFTONE_TRY(const kernels::BackendChain backends, backends::backendChain(options.backend, 1));
     HALFTONE_TRY(auto interpreter, interpret::Interpreter::create(model, backends));
     HALFTONE_TRY(const interpret::Feed feed, batches.feed(source, 0));
     HALFTONE_TRY(const interpret::Execution first, interpreter.start(feed, interpret::Prepare::WhenComputed));
-    const std::size_t each = std::max<std::size_t>(first.peakBytes(), 1);
+    std::size_t each = std::max<std::size_t>(first.peakBytes(), 1);
     const std::size_t packed = packedBytes(model);
     const std::size_t limit = options.memoryLimit;
     MemoryPlan plan;
@@ -171,7 +185,11 @@ Result<MemoryPlan> memoryPlanOf(const graph::Model &model, const ExampleSource &
         return noRoom(limit, batches.size == 0 ? "the inputs" : "one example");
     const bool keeps = packed < limit / 2 && each <= limit - packed;
     plan.prepare = keeps ? interpret::Prepare::Ahead : interpret::Prepare::Once;
-    const std::size_t room = (limit - (keeps ? packed : 0)) / each;
+    if (!keeps && plan.workers > 1) {
+        HALFTONE_TRY(const std::size_t taken, takenBy(interpreter, feed, progress));
+        each = std::max(each, taken);
+    }
+    const std::size_t room = std::max<std::size_t>((limit - (keeps ? packed : 0)) / each, 1);
     plan.workers = static_cast<unsigned>(std::min<std::size_t>(plan.workers, room));
     return plan;
 }
@@ -185,11 +203,14 @@ Result<WalkedExamples> walkEachExample(const graph::Model &model, const std::str
     HALFTONE_TRY(const auto source, openExamples(options.examples, model, modelPath));
     HALFTONE_TRY(const Batches batches,
                  batchesApart(model, *source, options.backend, options.batch, options.part));
-    HALFTONE_TRY(const MemoryPlan plan, memoryPlanOf(model, *source, batches, options));
+    HALFTONE_TRY(const MemoryPlan plan, memoryPlanOf(model, *source, batches, options, progress));
     HALFTONE_TRY(
         BatchWalk walk,
         BatchWalk::create(model, batches, options.backend, plan.workers, tensor::DType::Unknown, true));
     BatchFailure failure;
+    std::optional<FrugalMemory> frugal;
+    if (plan.prepare == interpret::Prepare::Once)
+        frugal.emplace();
     walk.run(
         *source,
         [&](interpret::Interpreter &interpreter, std::size_t, const interpret::Feed &feed,

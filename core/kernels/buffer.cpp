@@ -1,6 +1,7 @@
 #include "core/kernels/buffer.h"
 
 #include "core/base/checked_math.h"
+#include "core/base/frugal_memory.h"
 #include "core/base/memory.h"
 
 #include <sys/mman.h>
@@ -45,6 +46,14 @@ Result<Buffer> allocate(const TensorDesc &desc)
     const auto refusal = [&] { return outOfMemory(size, "a tensor of shape " + desc.shape.toString()); };
     if (size >= kLargeRequest && size > availableMemory())
         return refusal();
+    if (FrugalMemory::wants(size)) {
+        const std::shared_ptr<std::byte> pages = FrugalMemory::newPages(size);
+        if (!pages)
+            return refusal();
+        wantHugePages(pages.get(), size);
+        return Buffer{tensor::Tensor(desc.dtype, desc.shape, std::span(pages.get(), size), pages),
+                      pages.get()};
+    }
     // Aligned by hand: what aligned allocation frees, glibc before 2.38 does not find again for the same size, and a run
     // over a deep network would grow by what it has freed.
     const std::shared_ptr<std::byte[]> owner(new (std::nothrow) std::byte[size + kAlignment]);

@@ -1,5 +1,6 @@
 #include "core/backends/onednn/scratch.h"
 
+#include "core/base/frugal_memory.h"
 #include "core/base/memory.h"
 
 #include <sys/mman.h>
@@ -33,6 +34,8 @@ ThreadScratch *freeScratch()
 
 std::shared_ptr<std::byte> allocatePages(std::size_t bytes)
 {
+    if (FrugalMemory::wants(bytes))
+        return FrugalMemory::newPages(bytes);
     const std::size_t unit = bytes >= kHugePage ? kHugePage : std::size_t{4096};
     const std::size_t rounded = std::max((bytes + unit - 1) / unit, std::size_t{1}) * unit;
     if (bytes >= kLargeRequest && bytes > availableMemory())
