@@ -45,6 +45,11 @@ std::string elided(const std::string &text, double width, double em)
     return text.substr(0, begins[head]) + "…" + text.substr(begins[count - tail]);
 }
 
+double widthOf(const std::string &text, double em)
+{
+    return 0.62 * em * static_cast<double>(characters(text).size() - 1);
+}
+
 class Writer
 {
 public:
@@ -59,8 +64,11 @@ public:
         head();
         for (const SvgItem &item : m_picture.items)
             if (item.kind == SvgItem::Kind::Frame)
-                frame(item);
+                rect(item.rect, item.body, item.border, 5);
         edges();
+        for (const SvgItem &item : m_picture.items)
+            if (item.kind == SvgItem::Kind::Frame)
+                frameTitle(item);
         for (const SvgItem &item : m_picture.items)
             if (item.kind != SvgItem::Kind::Frame)
                 box(item);
@@ -134,16 +142,41 @@ private:
                  {}, 0);
     }
 
-    void frame(const SvgItem &item)
+    /// Beside the lines that lead into the frame; over them where there is no room.
+    void frameTitle(const SvgItem &item)
     {
-        rect(item.rect, item.body, item.border, 5);
         const double room = item.rect.width - 1.4 * m_em;
         const std::string title = elided(item.title, room, m_em);
         const double y = item.rect.y + 1.1 * m_picture.lineHeight;
-        text(item.rect.x + 0.7 * m_em, y, title, m_em, m_picture.text, true);
-        const double used = 0.62 * m_em * static_cast<double>(characters(title).size());
-        if (room - used > 7 * m_em)
-            text(item.rect.x + m_em + used, y, item.detail, 0.86 * m_em, m_picture.secondText, false);
+        const Span row{item.rect.x + 0.7 * m_em, item.rect.x + 0.7 * m_em + room};
+        const TitlePlaces places
+            = placeTitle(row, linesThrough(row, y - 0.7 * m_em, y + 0.7 * m_em), widthOf(title, m_em),
+                         widthOf(item.detail, 0.86 * m_em), 0.6 * m_em);
+        const auto write = [&](const Span &span, bool isCrossed, const std::string &what, double size,
+                               const std::string &colour, bool isBold) {
+            if (isCrossed)
+                rect({span.from - 0.2 * m_em, y - 0.7 * m_em, span.width() + 0.4 * m_em, 1.4 * m_em},
+                     item.body, {}, 0);
+            text(span.from, y, what, size, colour, isBold);
+        };
+        write(places.title, places.isTitleCrossed, title, m_em, m_picture.text, true);
+        if (places.detail.width() > 6 * m_em
+            || places.detail.width() >= widthOf(item.detail, 0.86 * m_em) - 1)
+            write(places.detail, places.isDetailCrossed, item.detail, 0.86 * m_em, m_picture.secondText,
+                  false);
+    }
+
+    std::vector<Span> linesThrough(const Span &row, double top, double bottom) const
+    {
+        std::vector<Span> spans;
+        for (const Polyline &line : m_picture.edges) {
+            for (std::size_t k = 1; k < line.size(); ++k) {
+                const auto span = crossingOf(line[k - 1], line[k], top, bottom);
+                if (span && span->to >= row.from && span->from <= row.to)
+                    spans.push_back(*span);
+            }
+        }
+        return spans;
     }
 
     void edges()

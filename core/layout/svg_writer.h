@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/layout/geometry.h"
+#include "core/layout/title_row.h"
 
 #include <string>
 #include <utility>

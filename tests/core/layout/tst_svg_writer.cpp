@@ -57,6 +57,8 @@ private Q_SLOTS:
     void bandBadgeAndDiamondHaveTheirColours();
     void longNamesAreShortenedInTheMiddle();
     void nothingIsFetchedFromOutside();
+    void aTitleKeepsClearOfTheLinesThatLeadIntoItsFrame();
+    void whereNoPlaceIsFreeTheLineEndsAtTheTitle();
 };
 
 void TestSvgWriter::anyNameGivesWellFormedXml()
@@ -96,6 +98,45 @@ void TestSvgWriter::nothingIsFetchedFromOutside()
     QVERIFY(!svg.contains("href"));
     QVERIFY(!svg.contains("<image"));
     QCOMPARE(svg.count("http"), 1); // the name of the language
+}
+
+void TestSvgWriter::aTitleKeepsClearOfTheLinesThatLeadIntoItsFrame()
+{
+    using layout::Span;
+    // Worked out by hand: a row of 100, texts of 20 and 30, 4 between them and 2 to a line.
+    const auto places = [](std::vector<Span> lines) {
+        return layout::placeTitle({0, 100}, lines, 20, 30, 4);
+    };
+    QCOMPARE(places({}).title, (Span{0, 20}));
+    QCOMPARE(places({}).detail, (Span{24, 54}));
+    QCOMPARE(places({{50, 50}}).title, (Span{0, 20}));
+    QCOMPARE(places({{50, 50}}).detail, (Span{52, 82})); // behind the line
+    QCOMPARE(places({{10, 10}}).title, (Span{12, 32})); // no room before it
+    QCOMPARE(places({{10, 10}}).detail, (Span{36, 66}));
+    QCOMPARE(places({{57, 60}}).detail, (Span{24, 54})); // just clear of it
+    QCOMPARE(places({{56, 50}, {20, 18}}).title.from, places({{20, 18}, {56, 50}}).title.from);
+    for (const auto &lines : {std::vector<Span>{{50, 50}}, {{10, 10}}, {{22, 22}, {50, 50}}}) {
+        QVERIFY(!places(lines).isTitleCrossed && !places(lines).isDetailCrossed);
+        for (const Span &line : lines)
+            QVERIFY(!places(lines).title.overlaps({line.from - 1, line.to + 1})
+                    && !places(lines).detail.overlaps({line.from - 1, line.to + 1}));
+    }
+    QCOMPARE(layout::crossingOf({10, 0}, {30, 20}, 5, 10), (Span{15, 20}));
+    QCOMPARE(layout::crossingOf({30, 20}, {10, 0}, 5, 10), (Span{15, 20}));
+    QVERIFY(!layout::crossingOf({10, 0}, {30, 4}, 5, 10));
+}
+
+void TestSvgWriter::whereNoPlaceIsFreeTheLineEndsAtTheTitle()
+{
+    const layout::TitlePlaces places = layout::placeTitle({0, 30}, {{10, 10}, {20, 20}}, 20, 30, 4);
+    QVERIFY(places.isTitleCrossed);
+    QCOMPARE(places.title, (layout::Span{0, 20}));
+    SvgPicture picture = pictureOf("a title that is wide");
+    picture.edges = {{{90, 0}, {90, 30}}};
+    const QString svg = QString::fromStdString(layout::svgOf(picture));
+    const auto line = svg.indexOf("<polyline");
+    const auto ground = svg.indexOf("<rect", line);
+    QVERIFY(line > 0 && ground > line && svg.indexOf("a title that is wide") > ground);
 }
 
 QTEST_GUILESS_MAIN(TestSvgWriter)
