@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string>
+#include <string_view>
 
 namespace {
 
@@ -43,6 +45,20 @@ bool needsNoDisplay(int count, char **arguments)
     });
 }
 
+/// Qt takes "--session FILE" for the name of a desktop's session and drops both; joined by "=" they reach the parser.
+void joinSession(int &count, char **arguments, std::string &joined)
+{
+    for (int k = 1; k + 1 < count; ++k) {
+        if (std::string_view(arguments[k]) != "--session")
+            continue;
+        joined = std::string("--session=") + arguments[k + 1];
+        arguments[k] = joined.data();
+        std::move(arguments + k + 2, arguments + count + 1, arguments + k + 1); // and the null behind them
+        --count;
+        return;
+    }
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -54,6 +70,8 @@ int main(int argc, char **argv)
         qputenv("QT_QPA_PLATFORM", "offscreen");
     QApplication::setHighDpiScaleFactorRoundingPolicy(Qt::HighDpiScaleFactorRoundingPolicy::PassThrough);
     QApplication::setStyle(new WindowStyle);
+    std::string sessionArgument;
+    joinSession(argc, argv, sessionArgument);
     Application application(argc, argv);
     QApplication::setApplicationName(QStringLiteral("halftone"));
     QApplication::setOrganizationName(QStringLiteral("halftone"));

@@ -27,7 +27,7 @@ if [[ -n ${HALFTONE_SHARED:-} ]]; then
     mapfile -t trained < <(find "$HALFTONE_SHARED/models" ${HALFTONE_MODELS:+"$HALFTONE_MODELS"} -name '*.onnx' -o -name '*-symbol.json' | sort)
     mapfile -t single < <(find tests/data/ops -name '*-symbol.json' | sort | shuf -n 50 --random-source=<(yes))
     many=("${trained[@]}" "${single[@]}")
-    taskset -c 0,1 "$build/tests/bench_window" --session 20 "${many[@]:0:50}" 2> >(grep -v propagateSizeHints >&2)
+    taskset -c 0,1 "$build/tests/bench_window" --models 20 "${many[@]:0:50}" 2> >(grep -v propagateSizeHints >&2)
 fi
 if [[ -n ${HALFTONE_LARGE:-} ]]; then
     read -ra large <<<"$HALFTONE_LARGE"
