@@ -1,5 +1,5 @@
 // What a person waits for in the window: bench_window [MODEL DATA EXAMPLES]..., with --memory in front: what 50 of them leave behind,
-// with --session SECONDS MODEL...: what opening, attaching drawn inputs to, editing and closing each of them leaves behind, where nothing is
+// with --models SECONDS MODEL...: what opening, attaching drawn inputs to, editing and closing each of them leaves behind, where nothing is
 // waited for longer than that; with --peak and one model: the most memory that the window takes with it; with --open MODEL: opening it alone.
 // Prints a row a figure: what, median, 95th percentile, 99th, and the limit. Off screen unless QT_QPA_PLATFORM says otherwise.
 #include "app/drawn_inputs.h"
@@ -84,6 +84,8 @@ void panAndZoom()
     opened.view->unfoldAll();
     opened.settle();
     auto &canvas = *opened.view->canvas();
+    if (!QTest::qWaitFor([&] { return !canvas.isFading(); })) // what was there before, over each frame
+        qFatal("the folded graph stays in sight");
     QImage image(canvas.size(), QImage::Format_RGB32);
     const QSizeF size = opened.view->scene()->size();
     const auto frame = [&](const widgets::Camera &camera) {
@@ -298,7 +300,7 @@ int main(int argc, char **argv)
                    static_cast<std::size_t>(std::atoi(argv[4])));
         return 0;
     }
-    if (argc > 3 && std::string_view(argv[1]) == "--session") {
+    if (argc > 3 && std::string_view(argv[1]) == "--models") {
         std::vector<QString> models;
         for (int k = 3; k < argc; ++k)
             models.push_back(QString::fromLocal8Bit(argv[k]));

@@ -24,6 +24,7 @@ constexpr std::size_t kLabelsAFrame = 150; ///< laid out anew: each takes some t
 constexpr double kZoomStep = 1.2; ///< for one notch of a wheel
 constexpr int kMargin = 12;
 constexpr int kMarkMs = 1500;
+constexpr int kZoomingMs = 150; ///< from one step of zooming to another
 constexpr int kMarkWidth = 4;
 constexpr int kHoverWidth = 2;
 constexpr double kMarkGap = 6; ///< between an item and the ring around it
@@ -36,6 +37,7 @@ Canvas::Canvas(QWidget *parent)
     , m_minimap(new Minimap(this))
     , m_fading(new QVariantAnimation(this))
     , m_marking(new QTimer(this))
+    , m_zooming(new QTimer(this))
 {
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(true);
@@ -55,6 +57,13 @@ Canvas::Canvas(QWidget *parent)
     connect(m_marking, &QTimer::timeout, this, [this] {
         m_marked = kNoItem;
         update();
+    });
+    m_zooming->setSingleShot(true);
+    m_zooming->setInterval(kZoomingMs);
+    connect(m_zooming, &QTimer::timeout, this, [this] {
+        scenePainter().setZooming(false);
+        if (m_isPlain)
+            drawAnew();
     });
     connect(m_fading, &QVariantAnimation::finished, this, [this] { m_before = {}; });
 }
@@ -89,9 +98,21 @@ void Canvas::setCamera(const Camera &camera)
 {
     if (m_camera == camera)
         return;
+    if (m_camera.scale != camera.scale)
+        noteZoom();
     m_camera = camera;
     m_minimap->follow();
     update(); // what is in the picture already is moved
+}
+
+/// One step alone, such as to a node that is shown, is drawn with all details at once.
+void Canvas::noteZoom()
+{
+    if (m_sinceZoom.isValid() && m_sinceZoom.elapsed() < kZoomingMs) {
+        scenePainter().setZooming(true);
+        m_zooming->start();
+    }
+    m_sinceZoom.start();
 }
 
 void Canvas::moveCamera(Camera camera)

@@ -2,6 +2,7 @@
 
 #include "widgets/graphview/scene_painter.h"
 
+#include <QElapsedTimer>
 #include <QPixmap>
 #include <QWidget>
 
@@ -36,6 +37,7 @@ public:
     void setCamera(const Camera &camera);
     /// Draws now, over the new picture, what was there before, and lets it vanish within `ms`.
     void fadeFromPresent(int ms);
+    bool isFading() const { return !m_before.isNull(); }
     /// Draws a ring around an item for a moment, so that the eye finds it.
     void mark(ItemIndex item);
     ItemIndex marked() const { return m_marked; }
@@ -46,7 +48,7 @@ public:
     /// Draws as on screen into any painter.
     void paintOn(QPainter &painter, const QRectF &area, const Camera &camera);
     /// While one zooms and pans, labels come some at a time: are all there?
-    bool isComplete() const { return !m_painter || m_painter->isComplete(); }
+    bool isComplete() const { return !m_painter || (m_painter->isComplete() && !m_painter->isZooming()); }
 
 Q_SIGNALS:
     void cameraMoved(const halftone::widgets::Camera &camera); ///< by a person
@@ -86,6 +88,7 @@ private:
     ItemIndex itemAt(const QPointF &view) const;
     void moveCamera(Camera camera);
     QString toolTipOf(ItemIndex item) const;
+    void noteZoom();
     void drawAnew(); ///< the scene, with the next picture
     void paintPicture();
     bool movePicture();
@@ -108,6 +111,8 @@ private:
     ItemIndex m_marked = kNoItem;
     ItemIndex m_hovered = kNoItem;
     QTimer *m_marking; ///< runs as long as m_marked is to be seen
+    QElapsedTimer m_sinceZoom;
+    QTimer *m_zooming; ///< runs from one step to another
     Gesture m_gesture = Gesture::None;
     QPointF m_pressed;
     QPointF m_last;

@@ -293,6 +293,23 @@ void Scene::edgesIn(const QRectF &area, std::vector<std::uint32_t> &found) const
     found.erase(std::unique(found.begin(), found.end()), found.end());
 }
 
+std::vector<layout::Span> Scene::linesThrough(const QRectF &row) const
+{
+    std::vector<std::uint32_t> near;
+    edgesIn(row, near);
+    std::vector<layout::Span> spans;
+    for (const std::uint32_t edge : near) {
+        const QPolygonF &line = m_edges[edge].line;
+        for (qsizetype k = 1; k < line.size(); ++k) {
+            const auto span = layout::crossingOf({line[k - 1].x(), line[k - 1].y()},
+                                                 {line[k].x(), line[k].y()}, row.top(), row.bottom());
+            if (span && span->to >= row.left() && span->from <= row.right())
+                spans.push_back(*span);
+        }
+    }
+    return spans;
+}
+
 ItemIndex Scene::itemAt(const QPointF &place) const
 {
     ItemIndex best = kNoItem;

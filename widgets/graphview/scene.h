@@ -2,6 +2,7 @@
 
 #include "core/io/model_io.h"
 #include "core/layout/graph_layout.h"
+#include "core/layout/title_row.h"
 
 #include <QFontMetricsF>
 #include <QPolygonF>
@@ -75,6 +76,8 @@ public:
     /// What may be seen in a part of the scene, in drawing order.
     void itemsIn(const QRectF &area, std::vector<ItemIndex> &found) const;
     void edgesIn(const QRectF &area, std::vector<std::uint32_t> &found) const;
+    /// What parts of a row lines run through.
+    std::vector<layout::Span> linesThrough(const QRectF &row) const;
     /// The innermost item at a place.
     ItemIndex itemAt(const QPointF &place) const;
 

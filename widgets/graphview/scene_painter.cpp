@@ -2,7 +2,6 @@
 
 #include "widgets/common/formatters.h"
 #include "widgets/common/short_names.h"
-#include "widgets/graphview/title_place.h"
 
 #include <QFontInfo>
 #include <QFontMetricsF>
@@ -20,6 +19,7 @@ constexpr double kSmallest = 6.5; ///< pixels of text that is still drawn
 constexpr double kFar = 0.22; ///< scale below which items are plain fields
 constexpr double kEdgeText = 0.75; ///< scale from which edges say what they carry: a first view's does
 constexpr std::size_t kMany = 300; ///< items from which on fields without text are plain ones
+constexpr std::size_t kManyWithText = 120; ///< items that are drawn with all their texts in a frame's time
 constexpr double kReach = 20; ///< in the scene: that an item may be drawn beside its rectangle
 constexpr double kLabelReach = 160; ///< pixels between edges whose labels may be in each other's way
 
@@ -62,25 +62,43 @@ bool ScenePainter::isReadable(double share) const
     return m_pixels * share * m_camera.scale >= kSmallest;
 }
 
+std::uint64_t ScenePainter::keyOf(ItemIndex item, int part) const
+{
+    return static_cast<std::uint64_t>(m_labelPixels) << 40 | std::uint64_t{item} << 3
+        | static_cast<std::uint64_t>(part);
+}
+
+qreal ScenePainter::advanceOf(ItemIndex item, int part, const QString &text, const QFont &font)
+{
+    const auto [place, isNew] = m_advances.try_emplace(keyOf(item, part), 0);
+    if (isNew)
+        place->second = QFontMetricsF(font).horizontalAdvance(text);
+    return place->second;
+}
+
 void ScenePainter::drawLabel(QPainter &painter, ItemIndex item, int part, const QString &text,
                              const QFont &font, const QPointF &where, qreal room)
 {
     if (room < 8 || text.isEmpty())
         return;
-    Label &label = m_labels[(std::uint64_t{item} << 3) | static_cast<std::uint64_t>(part)];
-    if (label.source != text || std::abs(label.width - room) > 0.5) {
+    Label &label = m_labels[keyOf(item, part)];
+    const bool isAsBefore = label.source == text
+        && (std::abs(label.room - room) <= 0.5 || (label.whole > 0 && label.whole <= room));
+    if (!isAsBefore) {
         if (m_labelsLeft == 0) {
             m_isComplete = false;
             return;
         }
         --m_labelsLeft;
         label.source = text;
-        label.width = room;
+        label.room = room;
         label.text.setTextFormat(Qt::PlainText);
         label.text.setPerformanceHint(QStaticText::AggressiveCaching);
         const QFontMetricsF metrics(font);
-        label.text.setText(part == 0 ? titleWithin(text, room, metrics)
-                                     : metrics.elidedText(text, Qt::ElideRight, room));
+        const QString shown
+            = part == 0 ? titleWithin(text, room, metrics) : metrics.elidedText(text, Qt::ElideRight, room);
+        label.whole = shown == text ? metrics.horizontalAdvance(text) : 0;
+        label.text.setText(shown);
         label.text.prepare(QTransform(), font);
     }
     painter.setFont(font);
@@ -99,10 +117,11 @@ void ScenePainter::see(const QRectF &part, const Scene &scene)
 bool ScenePainter::isPlainIn(const QRectF &area, const Camera &camera, const Scene &scene)
 {
     m_camera = camera;
-    if (camera.scale < kFar || isReadable(1))
+    const bool hasText = isReadable(1);
+    if (camera.scale < kFar || (hasText && !m_isZooming))
         return camera.scale < kFar;
     scene.itemsIn(camera.toScene(area).adjusted(-kReach, -kReach, kReach, kReach), m_items);
-    return m_items.size() > kMany;
+    return m_items.size() > (hasText ? kManyWithText : kMany);
 }
 
 void ScenePainter::paint(QPainter &painter, const QRectF &area, const QRectF &part, const Camera &camera,
@@ -111,11 +130,11 @@ void ScenePainter::paint(QPainter &painter, const QRectF &area, const QRectF &pa
     m_camera = camera;
     m_labelsLeft = m_labelled == input.scene ? mostLabels : std::numeric_limits<std::size_t>::max();
     m_isComplete = true;
-    const int pixels = scaledFont(1).pixelSize();
-    if (m_labelled != input.scene || m_labelPixels != pixels || m_labels.size() > 20'000) {
+    m_labelPixels = scaledFont(1).pixelSize();
+    if (m_labelled != input.scene || m_labels.size() > 20'000) {
         m_labels.clear();
+        m_advances.clear();
         m_labelled = input.scene;
-        m_labelPixels = pixels;
     }
     m_isPlain = isPlainIn(area, camera, *input.scene);
     see(part, *input.scene);
@@ -133,6 +152,7 @@ void ScenePainter::paint(QPainter &painter, const QRectF &area, const QRectF &pa
         return;
     }
     paintEdges(painter, input);
+    paintFrameTitles(painter, input);
     for (const ItemIndex item : m_items) {
         if (!input.scene->items()[item].isFrame)
             paintItem(painter, input, item);
@@ -141,89 +161,6 @@ void ScenePainter::paint(QPainter &painter, const QRectF &area, const QRectF &pa
         paintCasts(painter, input);
     if (camera.scale >= kEdgeText)
         paintEdgeLabels(painter, input);
-}
-
-void ScenePainter::paintTitlesAbove(QPainter &painter, const QRectF &area, const Camera &camera,
-                                    const PaintInput &input)
-{
-    m_camera = camera;
-    if (!isReadable(1))
-        return;
-    see(area, *input.scene);
-    painter.setRenderHint(QPainter::Antialiasing);
-    QFont bold = scaledFont(1);
-    bold.setBold(true);
-    const QFontMetricsF metrics(bold);
-    std::vector<QRectF> taken;
-    for (const ItemIndex index : m_items)
-        if (const SceneItem &item = input.scene->items()[index]; !item.isFrame)
-            taken.push_back(m_camera.toView(item.rect));
-    double y = area.top();
-    for (const ItemIndex index : m_items) {
-        const SceneItem &item = input.scene->items()[index];
-        const QRectF rect = m_camera.toView(item.rect);
-        if (!item.isFrame || rect.top() + metrics.height() > y || rect.bottom() < y + 3 * metrics.height())
-            continue;
-        const double room = std::min(rect.right(), area.right()) - std::max(rect.left(), area.left()) - 16;
-        const QString title = titleWithin(item.name, room, metrics);
-        const QRectF inside = rect.intersected(area);
-        const auto pill = placeOfTitle({inside.left(), y, inside.width(), metrics.height() + 6},
-                                       {metrics.horizontalAdvance(title) + 16, metrics.height() + 6}, taken);
-        if (!pill)
-            continue; // a name of a node tells more
-        QColor ground = m_tones.frame(item.depth);
-        ground.setAlpha(235);
-        painter.setPen(Qt::NoPen);
-        painter.setBrush(ground);
-        painter.drawRoundedRect(*pill, 3, 3);
-        painter.setFont(bold);
-        painter.setPen(m_tones.text());
-        painter.drawText(*pill, Qt::AlignCenter, title);
-        y = pill->bottom();
-    }
-}
-
-void ScenePainter::paintFrames(QPainter &painter, const PaintInput &input)
-{
-    const double radius = 5 * std::min(1.0, m_camera.scale);
-    const bool hasText = isReadable(1);
-    m_titles.clear();
-    for (const ItemIndex index : m_items) {
-        const SceneItem &item = input.scene->items()[index];
-        if (!item.isFrame)
-            continue;
-        const QRectF rect = m_camera.toView(item.rect);
-        const bool isFaded = input.emphasis->isFaded(index);
-        if (m_isPlain) {
-            painter.fillRect(rect, m_tones.frame(item.depth));
-            continue;
-        }
-        const QColor border = blended(m_tones.ground(), m_tones.text(), 0.28);
-        painter.setPen(QPen(isFaded ? m_tones.faded(border) : border, 1));
-        painter.setBrush(m_tones.frame(item.depth));
-        painter.drawRoundedRect(rect, radius, radius);
-        if (hasText) {
-            const double line = m_pixels * m_camera.scale;
-            QFont bold = scaledFont(1);
-            bold.setBold(true);
-            const QFontMetricsF metrics(bold);
-            const qreal room = rect.width() - 1.4 * line;
-            const qreal count = QFontMetricsF(scaledFont(kDetailShare)).horizontalAdvance(item.detail);
-            const QString title = QChar(0x25be) + QStringLiteral(" ")
-                + titleWithin(item.name, room - count - 3 * line, metrics);
-            const qreal used = std::min(room, metrics.horizontalAdvance(title) + 2);
-            const qreal y = rect.top() + 1.1 * line;
-            painter.setPen(isFaded ? m_tones.faded(m_tones.text()) : m_tones.text());
-            drawLabel(painter, index, 0, title, bold, {rect.left() + 0.7 * line, y}, used);
-            painter.setPen(isFaded ? m_tones.faded(m_tones.secondText()) : m_tones.secondText());
-            drawLabel(painter, index, 1, item.detail, scaledFont(kDetailShare),
-                      {rect.left() + 1.3 * line + used, y}, room - used - 0.6 * line);
-            m_titles.emplace_back(rect.left() + 0.7 * line, y - 0.7 * line, used + count + 0.8 * line,
-                                  1.4 * line);
-        }
-        if (input.emphasis->isFound(index))
-            paintRings(painter, input, index, rect);
-    }
 }
 
 QColor ScenePainter::bodyOf(const PaintInput &input, const ItemLook &look, bool isFaded) const

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/layout/title_row.h"
 #include "widgets/graphview/camera.h"
 #include "widgets/graphview/emphasis.h"
 #include "widgets/graphview/looks.h"
@@ -48,6 +49,9 @@ public:
                           const PaintInput &input);
     /// Would an area be drawn without what cannot be read? Parts of one picture must agree.
     bool isPlainIn(const QRectF &area, const Camera &camera, const Scene &scene);
+    /// While one zooms, many items are drawn without their texts, which would be set in another size for every frame.
+    void setZooming(bool zooming) { m_isZooming = zooming; }
+    bool isZooming() const { return m_isZooming; }
     bool isComplete() const { return m_isComplete; } ///< of the last picture: are all labels there?
 
 private:
@@ -57,11 +61,22 @@ private:
     {
         QString source;
         QStaticText text;
-        qreal width = 0;
+        qreal room = 0; ///< that it was laid out for
+        qreal whole = 0; ///< its width where nothing is left out, else 0
+    };
+
+    struct FrameTitle
+    {
+        ItemIndex item;
+        QString text;
+        qreal y; ///< of its middle
+        layout::TitlePlaces places;
     };
 
     void see(const QRectF &part, const Scene &scene);
     void paintFrames(QPainter &painter, const PaintInput &input);
+    void placeFrameTitle(const PaintInput &input, ItemIndex index, const QRectF &rect);
+    void paintFrameTitles(QPainter &painter, const PaintInput &input);
     void paintEdges(QPainter &painter, const PaintInput &input);
     void paintFarEdges(QPainter &painter, const PaintInput &input);
     void paintCasts(QPainter &painter, const PaintInput &input);
@@ -81,6 +96,10 @@ private:
     /// Left-aligned and elided in the middle; where: the middle of its left end.
     void drawLabel(QPainter &painter, ItemIndex item, int part, const QString &text, const QFont &font,
                    const QPointF &where, qreal room);
+    std::uint64_t keyOf(ItemIndex item, int part) const;
+    /// Of a text that never changes.
+    qreal advanceOf(ItemIndex item, int part, const QString &text, const QFont &font);
+    void paintFrame(QPainter &painter, const QRectF &rect, const QColor &ground, const QColor &border);
     QFont scaledFont(double share) const;
     bool isReadable(double share) const;
 
@@ -88,15 +107,18 @@ private:
     QFont m_font;
     double m_pixels; ///< of m_font
     std::shared_ptr<const Scene> m_labelled; ///< that m_labels belong to
-    int m_labelPixels = 0;
+    int m_labelPixels = 0; ///< of the present font: one zooms back and forth over few sizes
     std::unordered_map<std::uint64_t, Label> m_labels;
+    std::unordered_map<std::uint64_t, qreal> m_advances;
 
     std::size_t m_labelsLeft = 0; ///< that this picture may lay out
     bool m_isComplete = true;
     bool m_isPlain = false;
+    bool m_isZooming = false;
     Camera m_camera; ///< of the picture being drawn
     std::vector<ItemIndex> m_items;
     std::vector<std::uint32_t> m_edges;
+    std::vector<FrameTitle> m_frameTitles;
     std::vector<QRectF> m_titles; ///< of frames, where labels of edges have no place
 };
 

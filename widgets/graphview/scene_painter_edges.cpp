@@ -3,8 +3,10 @@
 
 #include <QFontMetricsF>
 #include <QPainter>
+#include <QPainterPath>
 
 #include <algorithm>
+#include <array>
 
 /// Edges, the casts on them, and what they carry.
 namespace halftone::widgets {
@@ -67,33 +69,40 @@ void ScenePainter::paintFarEdges(QPainter &painter, const PaintInput &input)
     painter.drawLines(onPath.data(), static_cast<int>(onPath.size()));
 }
 
+/// Many lines of one colour are one path: painted one by one, each would cost as much as a box.
 void ScenePainter::paintEdges(QPainter &painter, const PaintInput &input)
 {
-    const double scale = std::min(1.0, m_camera.scale);
-    const double head = 6 * scale;
-    for (const bool isTop : {false, true}) {
-        for (const std::uint32_t index : m_edges) {
-            if (input.emphasis->isEdgeOnPath(index) != isTop)
-                continue;
-            const SceneEdge &edge = input.scene->edges()[index];
-            QPolygonF line;
-            line.reserve(edge.line.size());
-            for (const QPointF &point : edge.line)
-                line << m_camera.toView(point);
-            const QColor colour = isTop              ? m_tones.text()
-                : input.emphasis->isEdgeFaded(index) ? m_tones.faded(m_tones.line())
-                                                     : m_tones.line();
-            painter.setPen(QPen(colour, isTop ? 1.6 : 1.1));
-            painter.setBrush(Qt::NoBrush);
-            painter.drawPolyline(line);
-            if (m_camera.scale >= 0.4 && line.size() >= 2) {
-                const QPointF tip = line.back();
-                painter.setPen(Qt::NoPen);
-                painter.setBrush(colour);
-                const QPointF arrow[]
-                    = {tip, tip + QPointF(-head / 2, -head), tip + QPointF(head / 2, -head)};
-                painter.drawPolygon(arrow, 3);
+    constexpr std::size_t kLinesAPath = 64;
+    const double head = 6 * std::min(1.0, m_camera.scale);
+    std::array<std::vector<std::uint32_t>, 3> layers; // those on top last
+    for (const std::uint32_t index : m_edges)
+        layers[input.emphasis->isEdgeOnPath(index)      ? 2
+                   : input.emphasis->isEdgeFaded(index) ? 0
+                                                        : 1]
+            .push_back(index);
+    const std::array colours{m_tones.faded(m_tones.line()), m_tones.line(), m_tones.text()};
+    for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+        const QPen pen(colours[layer], layer == 2 ? 1.6 : 1.1);
+        for (std::size_t begin = 0; begin < layers[layer].size(); begin += kLinesAPath) {
+            QPainterPath lines;
+            QPainterPath heads;
+            heads.setFillRule(Qt::WindingFill);
+            const std::size_t end = std::min(begin + kLinesAPath, layers[layer].size());
+            for (std::size_t k = begin; k < end; ++k) {
+                const QPolygonF &line = input.scene->edges()[layers[layer][k]].line;
+                if (line.size() < 2)
+                    continue;
+                lines.moveTo(m_camera.toView(line.front()));
+                for (qsizetype point = 1; point < line.size(); ++point)
+                    lines.lineTo(m_camera.toView(line[point]));
+                const QPointF tip = m_camera.toView(line.back());
+                heads.addPolygon(
+                    QPolygonF{tip, tip + QPointF(-head / 2, -head), tip + QPointF(head / 2, -head)});
+                heads.closeSubpath();
             }
+            painter.strokePath(lines, pen);
+            if (m_camera.scale >= 0.4)
+                painter.fillPath(heads, colours[layer]);
         }
     }
 }
