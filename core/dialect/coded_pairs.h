@@ -52,6 +52,7 @@ public:
     /// Do runtimes compute it within the product before it, as they do a cut of the range?
     virtual bool isFused(const graph::NodeDef &node) const = 0;
     virtual CodedSupport supportOf(const graph::NodeDef &node) const = 0;
+    // The next three depend on the operator's name alone.
     /// Does it give codes of its first input, or reals that were codes?
     virtual bool isPairNode(const graph::NodeDef &node) const = 0;
     /// Does it give the reals that its first input's codes stand for?

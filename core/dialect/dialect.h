@@ -157,6 +157,8 @@ public:
     virtual int versionNumber() const { return 0; }
     /// Is there a framework whose own conversion mode "mxnet" gives node for node?
     virtual bool hasNodeForNodeMode() const { return true; }
+    /// Is a parameter's type inferred from what reads it, where the graph does not say it? False: files tell it with the values.
+    virtual bool infersParameterTypes() const { return true; }
     /// Are parameters stored in the target type where policies say nothing of it?
     virtual bool storesCastParameters() const { return false; }
     /// Do parameters beyond float16's range become its largest value where policies say nothing of it?

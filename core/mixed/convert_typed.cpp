@@ -1,5 +1,6 @@
 #include "core/mixed/convert_typed.h"
 
+#include "core/dialect/dialect.h"
 #include "core/mixed/convert_bodies.h"
 #include "core/mixed/cut_casts.h"
 #include "core/mixed/held_constants.h"
@@ -97,7 +98,8 @@ Result<rewrite::Conversion> convertTyped(const graph::Graph &source, const polic
         = TypedBuilder(source, rules, plan, variables, stored, made.bodies.definitions).build();
     conversion.parameters = std::move(constants.stored);
     conversion.bodies = std::move(made.bodies.log);
-    if (settings.depth == 0) // a body's types come from around it
+    // A body's types come from around it.
+    if (settings.depth == 0 && dialect::of(source).infersParameterTypes())
         markOpenParameters(source, variables, conversion);
     for (const NodeId id : plan.order) {
         const DType native = plan.native[plan.firstOutput[id]];

@@ -130,6 +130,21 @@ private:
     std::vector<NodeId> m_coded;
 };
 
+/// Most models hold none, and are told so before anything is looked up.
+bool mayHoldCodes(const Graph &graph, const dialect::CodedPairs &forms)
+{
+    std::vector<bool> isKnown(graph.operatorNames().size());
+    for (NodeId id = 0; id < graph.nodeCount(); ++id) {
+        if (isKnown[graph.opOf(id)])
+            continue;
+        isKnown[graph.opOf(id)] = true;
+        const graph::NodeDef &node = graph.node(id);
+        if (!graph.isVariable(id) && (forms.isPairNode(node) || forms.computesCodes(node)))
+            return true;
+    }
+    return false;
+}
+
 /// What gives the value that went into a pair; the node itself where it is none.
 NodeId behindPair(const Graph &graph, const dialect::CodedPairs &forms, NodeId id)
 {
@@ -144,7 +159,9 @@ std::vector<NodeId> codedNodes(const graph::Model &model)
 {
     const dialect::CodedPairs *const forms
         = model.graph.dialect() == nullptr ? nullptr : dialect::codedPairsOf(dialect::of(model.graph));
-    return forms == nullptr ? std::vector<NodeId>() : CodedFinder(model).run();
+    if (forms == nullptr || !mayHoldCodes(model.graph, *forms))
+        return {};
+    return CodedFinder(model).run();
 }
 
 std::vector<bool> releasedWith(const Graph &graph, const std::vector<NodeId> &coded,

@@ -129,6 +129,7 @@ public:
     }
     int versionNumber() const override { return m_opset; }
     bool hasNodeForNodeMode() const override { return false; }
+    bool infersParameterTypes() const override { return false; }
     bool storesCastParameters() const override { return true; }
     bool clampsParameters() const override { return true; }
 
