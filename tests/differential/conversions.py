@@ -9,10 +9,9 @@ import compare
 import graphs
 import halftone
 from mxnet_process import Crashed
+from processor import EXACT_INT8, RUNS_BFLOAT16
 from shrink import Untestable
 
-RUNS_BFLOAT16 = "avx512bw" in Path("/proc/cpuinfo").read_text()  # what MXNet's oneDNN needs for its bfloat16 kernels
-EXACT_INT8 = "avx512_vnni" in Path("/proc/cpuinfo").read_text()  # without it MXNet adds two products in 16 bits, and lets them saturate
 # Steps: where a rounding may change the result by any amount.
 JUMPS = {"argmax", "topk", "argsort", "sort", "Cast", "one_hot", "argmin", "sign", "floor", "ceil", "round", "rint", "Embedding", "take", "where"}
 CONTROL_FLOW = {"_foreach", "_while_loop", "_cond"}

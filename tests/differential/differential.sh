@@ -8,4 +8,5 @@ if [[ ! -x $python ]]; then
     echo "skipped: MXNet is not installed in $1/mxnet; tests/run.sh does that unless --quick is given"
     exit 77
 fi
-exec "$python" "$(dirname "${BASH_SOURCE[0]}")/differential.py" --cli "$cli" "${@:3}"
+here=$(dirname "${BASH_SOURCE[0]}")
+PYTHONPATH=$here/../interop exec "$python" "$here/differential.py" --cli "$cli" "${@:3}"
