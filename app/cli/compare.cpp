@@ -207,8 +207,10 @@ Result<Comparing> comparingOf(const CompareOptions &options, session::Session &s
         });
     }
     if (comparesBackends(options))
-        return Comparing(
-            [&, compare](const jobs::Part &) { return session.compareBackends(compare, progress(stop)); });
+        return Comparing([&, compare](const jobs::Part &part) mutable {
+            compare.part = part;
+            return session.compareBackends(compare, progress(stop));
+        });
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
     options.ranges.apply(policy);
     compare.accumulator = policy.accumulate.value_or(tensor::DType::Unknown);
