@@ -14,7 +14,6 @@
 namespace halftone::mixed {
 namespace {
 
-using graph::Entry;
 using graph::NodeId;
 using tensor::DType;
 using tensor::Tensor;

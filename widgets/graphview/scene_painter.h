@@ -99,7 +99,7 @@ private:
     std::uint64_t keyOf(ItemIndex item, int part) const;
     /// Of a text that never changes.
     qreal advanceOf(ItemIndex item, int part, const QString &text, const QFont &font);
-    void paintFrame(QPainter &painter, const QRectF &rect, const QColor &ground, const QColor &border);
+    void paintFrame(QPainter &painter, const QRectF &rect, const QColor &ground, const QColor &border) const;
     QFont scaledFont(double share) const;
     bool isReadable(double share) const;
 

@@ -76,7 +76,7 @@ void ScenePainter::paintFrames(QPainter &painter, const PaintInput &input)
 
 /// A ground of whole pixels, which takes a fraction of the time of a smooth one, within a smooth border.
 void ScenePainter::paintFrame(QPainter &painter, const QRectF &rect, const QColor &ground,
-                              const QColor &border)
+                              const QColor &border) const
 {
     const double radius = 5 * std::min(1.0, m_camera.scale);
     const QRect whole(rect.topLeft().toPoint(), rect.bottomRight().toPoint() - QPoint(1, 1));
