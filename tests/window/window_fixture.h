@@ -5,6 +5,7 @@
 #include "app/recovery_bar.h"
 #include "app/settings.h"
 #include "app/suggestion_bar.h"
+#include "tests/support/cpu_clock.h"
 #include "tests/widgets/models/sample_document.h"
 #include "widgets/graphview/graph_view.h"
 #include "widgets/oplists/op_lists_panel.h"
@@ -42,7 +43,8 @@ private:
 
 inline bool settle(const app::MainWindow &window, int milliseconds = 60000)
 {
-    return QTest::qWaitFor([&window] { return window.isSettled(); }, milliseconds);
+    return QTest::qWaitFor([&window] { return window.isSettled(); },
+                           static_cast<int>(instrumented(milliseconds)));
 }
 
 /// Waits for the jobs of an edit: they begin with the event loop.
