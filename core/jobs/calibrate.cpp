@@ -335,25 +335,28 @@ void addExample(EachCollectors &collectors, const Entry &entry, const Tensor &va
 Result<void> addParameters(EachCollectors &collectors, const TensorList &list, unsigned threads,
                            ParameterCollectors *known, const Progress &progress)
 {
-    std::vector<std::pair<NodeId, Tensor>> all = list.parameters();
-    std::erase_if(all, [&](const auto &one) { return collectors.has(one.first); }); // fed in its place
-    std::vector<std::pair<NodeId, Tensor>> parameters;
-    for (const auto &[id, values] : all) {
-        const auto found = known != nullptr ? known->find(id) : ParameterCollectors::iterator();
-        if (known == nullptr || found == known->end())
-            parameters.emplace_back(id, values);
-        else if (EachCollectors::Collected *const collected = collectors.of({id, 0, 0}, values, true))
+    std::vector<std::pair<NodeId, Tensor>> parameters = list.parameters();
+    std::erase_if(parameters, [&](const auto &one) { return collectors.has(one.first); }); // fed in its place
+    const auto takeOver = [&](const std::pair<NodeId, Tensor> &one) {
+        const auto found = known->find(one.first);
+        if (found == known->end())
+            return false;
+        if (EachCollectors::Collected *const collected = collectors.of({one.first, 0, 0}, one.second, true))
             collected->collector = found->second;
-    }
+        return true;
+    };
+    if (known != nullptr)
+        std::erase_if(parameters, takeOver);
     std::atomic<std::size_t> next = 0;
     shareWork(threads, [&](unsigned) {
         for (std::size_t k = next++; k < parameters.size() && !progress.stopped(); k = next++)
             addExample(collectors, {parameters[k].first, 0, 0}, parameters[k].second, true);
     });
     HALFTONE_CHECK(progress.checkStop());
+    if (known == nullptr)
+        return {};
     for (const auto &[id, values] : parameters)
-        if (EachCollectors::Collected *const collected
-            = known != nullptr ? collectors.of({id, 0, 0}, values, true) : nullptr)
+        if (const EachCollectors::Collected *const collected = collectors.of({id, 0, 0}, values, true))
             known->emplace(id, collected->collector);
     return {};
 }

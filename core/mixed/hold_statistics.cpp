@@ -52,7 +52,7 @@ public:
         if (policy::isChosen(decision) || policy::requestOf(decision.rule) == policy::Request::Fp32)
             return;
         const std::optional<std::size_t> input = inputBeyond(id);
-        if (!input || !readsInTarget(id, *input))
+        if (!input)
             return;
         const NodeId held = m_graph.inputs(id)[*input].node;
         decision = {policy::Rule::StatisticsBeyond, static_cast<std::uint32_t>(m_assignment.entries.size())};
@@ -61,7 +61,8 @@ public:
     }
 
 private:
-    /// The inputs of the node's operator that are statistics; asked once an operator, whose slots are the same in all nodes.
+    /// The inputs of the node's operator that are statistics and read in the target type; asked once an operator, whose slots are the
+    /// same in all nodes, so that no values are looked at where statistics stay float32 anyway.
     const std::vector<std::size_t> &statisticsOf(NodeId id)
     {
         std::optional<std::vector<std::size_t>> &known = m_ops[m_graph.opOf(id)];
@@ -71,7 +72,7 @@ private:
         const graph::NodeDef &node = m_graph.node(id);
         if (const dialect::OpInfo *const op = dialect::of(m_graph).findOp(node.op)) {
             for (std::size_t i = 1; i < m_graph.inputs(id).size(); ++i) {
-                if (isStatistic(op->slotRole(node.attributes, node.slotOf(i))))
+                if (isStatistic(op->slotRole(node.attributes, node.slotOf(i))) && readsInTarget(id, i))
                     known->push_back(i);
             }
         }
@@ -130,7 +131,7 @@ private:
     policy::Assignment &m_assignment;
     std::vector<std::optional<std::vector<std::size_t>>> m_ops; ///< by OpIndex: see statisticsOf()
     std::unordered_map<std::string_view, const Tensor *> m_byName; ///< filled when first asked
-    std::optional<infer::NodeTypes> m_rules; ///< likewise: most graphs have no such node
+    std::optional<infer::NodeTypes> m_rules; ///< likewise
 };
 
 } // namespace

@@ -34,12 +34,12 @@ ThreadScratch *freeScratch()
 
 std::shared_ptr<std::byte> allocatePages(std::size_t bytes)
 {
-    if (FrugalMemory::wants(bytes))
-        return FrugalMemory::newPages(bytes);
     const std::size_t unit = bytes >= kHugePage ? kHugePage : std::size_t{4096};
     const std::size_t rounded = std::max((bytes + unit - 1) / unit, std::size_t{1}) * unit;
     if (bytes >= kLargeRequest && bytes > availableMemory())
         return nullptr;
+    if (FrugalMemory::wants(bytes))
+        return FrugalMemory::newPages(bytes);
     void *memory = std::aligned_alloc(unit, rounded);
     if (memory == nullptr)
         return nullptr;
