@@ -22,12 +22,12 @@ struct ThreadScratch
 };
 
 /// One for each lease within another: a kernel that calls a kernel.
-thread_local std::array<ThreadScratch, 2> t_scratch;
+thread_local std::array<ThreadScratch, 2> s_scratch;
 
 ThreadScratch *freeScratch()
 {
-    const auto found = std::ranges::find(t_scratch, false, &ThreadScratch::isLent);
-    return found == t_scratch.end() ? nullptr : &*found;
+    const auto found = std::ranges::find(s_scratch, false, &ThreadScratch::isLent);
+    return found == s_scratch.end() ? nullptr : &*found;
 }
 
 } // namespace
