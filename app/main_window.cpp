@@ -1,17 +1,15 @@
 #include "app/main_window.h"
 
 #include "app/bookmarks_menu.h"
+#include "app/centre.h"
 #include "app/document_files.h"
 #include "app/drawn_inputs.h"
 #include "app/export_job.h"
-#include "app/first_steps.h"
 #include "app/hosts/run_on_hosts.h"
 #include "app/message_log.h"
 #include "app/model_bar.h"
-#include "app/recovery_bar.h"
 #include "app/start_page.h"
 #include "app/status_line.h"
-#include "app/suggestion_bar.h"
 #include "app/summary.h"
 #include "app/tune_job.h"
 #include "widgets/calibration/calibration_panel.h"
@@ -27,8 +25,6 @@
 #include <QFileInfo>
 #include <QMimeData>
 #include <QSettings>
-#include <QStackedWidget>
-#include <QVBoxLayout>
 
 namespace halftone::app {
 
@@ -84,28 +80,11 @@ MainWindow::~MainWindow()
 
 void MainWindow::buildCentre()
 {
-    auto *const centre = new QWidget(this);
-    auto *const layout = new QVBoxLayout(centre);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
-    m_noticeBar = new NoticeBar(centre);
-    m_noticeBar->setObjectName(QStringLiteral("notice"));
-    m_suggestionBar = new SuggestionBar(&m_controller, centre);
-    m_recoveryBar = new RecoveryBar(centre);
-    layout->addWidget(m_recoveryBar);
-    layout->addWidget(m_noticeBar);
-    layout->addWidget(m_suggestionBar);
-    if (m_whom == For::Person) {
-        m_firstSteps = new FirstSteps(centre);
-        layout->addWidget(m_firstSteps);
-    }
-    m_pages = new QStackedWidget(centre);
-    layout->addWidget(m_pages, 1);
-    m_start = new StartPage(m_pages);
-    m_pages->addWidget(m_start);
-    m_graph = new widgets::GraphView(&m_controller, m_pages);
-    m_pages->addWidget(m_graph);
-    setCentralWidget(centre);
+    m_centre = new Centre(&m_controller, m_jobs,
+                          m_whom == For::Person ? Centre::Steps::Offered : Centre::Steps::Left, this);
+    m_graph = m_centre->graph();
+    m_start = m_centre->start();
+    setCentralWidget(m_centre);
 }
 
 void MainWindow::buildBars()
@@ -114,8 +93,8 @@ void MainWindow::buildBars()
     addToolBar(m_modelBar);
     connect(m_modelBar, &ModelBar::attachWanted, this, &MainWindow::attachData);
     connect(m_modelBar, &ModelBar::refused, this, &MainWindow::tellFailure);
-    connect(m_modelBar, &ModelBar::warned, m_noticeBar,
-            [this](const QString &what) { m_noticeBar->showNotice(what); });
+    connect(m_modelBar, &ModelBar::warned, m_centre->notice(),
+            [this](const QString &what) { m_centre->notice()->showNotice(what); });
     m_statusLine = new StatusLine(statusBar(), m_jobs, m_stop);
 }
 
@@ -131,9 +110,9 @@ void MainWindow::connectDocument()
     connect(m_jobs, &LiveJobs::noted, this, &MainWindow::log);
     connect(m_docks.get(), &PanelDocks::panelShown, this, &MainWindow::panelShown);
     connect(m_jobs, &LiveJobs::dataChanged, this, &MainWindow::updateActions);
-    connect(m_jobs, &LiveJobs::dataChanged, m_noticeBar, [this] {
-        if (m_jobs->data() && m_noticeBar->text() == m_failureOfData)
-            m_noticeBar->hide(); // why there were none is over
+    connect(m_jobs, &LiveJobs::dataChanged, m_centre->notice(), [this] {
+        if (m_jobs->data() && m_centre->notice()->text() == m_failureOfData)
+            m_centre->notice()->hide(); // why there were none is over
     });
     const auto canStop = [this] { m_stop->setEnabled(m_jobs->isBusy() || m_tune->isRunning()); };
     connect(m_jobs, &LiveJobs::busyChanged, this, canStop);
@@ -169,39 +148,19 @@ void MainWindow::connectGraph()
     connect(m_bookmarks, &BookmarksMenu::changed, m_files, &DocumentFiles::noteView);
 }
 
-/// Once something was pressed the keys are the graph's again: what came to lie under the focus must not get them.
 void MainWindow::connectBars()
 {
-    connect(m_recoveryBar, &RecoveryBar::recoverRequested, this, [this](const QString &journal) {
+    connect(m_centre->recovery(), &RecoveryBar::recoverRequested, this, [this](const QString &journal) {
         if (maySetAside())
             m_files->recover(journal);
     });
-    const auto giveFocusBack = [this] {
+    connect(m_modelBar, &ModelBar::chosen, m_graph, [this] {
         if (m_controller.isOpen())
             m_graph->setFocus(Qt::OtherFocusReason);
-    };
-    for (const NoticeBar *bar :
-         {static_cast<NoticeBar *>(m_recoveryBar), m_noticeBar, static_cast<NoticeBar *>(m_suggestionBar)}) {
-        connect(bar, &NoticeBar::actionTriggered, this, giveFocusBack);
-        connect(bar, &NoticeBar::dismissed, this, giveFocusBack);
-    }
-    connect(m_modelBar, &ModelBar::chosen, this, giveFocusBack);
-    connect(m_suggestionBar, &SuggestionBar::proposed, m_jobs,
-            [this] { m_jobs->setProposal(m_suggestionBar->suggestion()->edit); });
-    connect(m_suggestionBar, &SuggestionBar::withdrawn, m_jobs,
-            [this] { m_jobs->setProposal(std::nullopt); });
-    connect(m_jobs, &LiveJobs::proposalCompared, m_suggestionBar, &SuggestionBar::showGain);
-    if (m_firstSteps) {
-        connect(m_firstSteps, &FirstSteps::attachWanted, this, &MainWindow::attachData);
-        connect(m_firstSteps, &FirstSteps::drawWanted, this, &MainWindow::drawInputs);
-        connect(m_firstSteps, &FirstSteps::latencyWanted, this,
-                [this] { m_modelBar->setWantsLatency(true); });
-        const auto showDone
-            = [this] { m_firstSteps->showDone(m_jobs->data().has_value(), m_jobs->isLatencyWanted()); };
-        connect(m_jobs, &LiveJobs::dataChanged, m_firstSteps, showDone);
-        connect(m_jobs, &LiveJobs::busyChanged, m_firstSteps, showDone);
-        connect(m_jobs, &LiveJobs::latencyWantedChanged, m_firstSteps, showDone);
-    }
+    });
+    connect(m_centre, &Centre::attachWanted, this, &MainWindow::attachData);
+    connect(m_centre, &Centre::drawWanted, this, &MainWindow::drawInputs);
+    connect(m_centre, &Centre::latencyWanted, this, [this] { m_modelBar->setWantsLatency(true); });
     connect(m_jobs, &LiveJobs::latencyWantedChanged, m_docks->panel<widgets::LatencyPlot>(),
             &widgets::LatencyPlot::setWanted);
 }
@@ -217,7 +176,7 @@ void MainWindow::connectExport()
     connect(m_export, &ExportJob::stopped, this,
             [this] { m_statusLine->showForAWhile(tr("Not exported: stopped.")); });
     connect(m_export, &ExportJob::failed, this,
-            [this](const QString &why) { m_noticeBar->showNotice(tr("Not exported: %1").arg(why)); });
+            [this](const QString &why) { m_centre->notice()->showNotice(tr("Not exported: %1").arg(why)); });
     connect(m_export, &ExportJob::wrote, this, [this](const QStringList &paths) {
         QStringList names;
         for (const QString &path : paths) {
@@ -228,6 +187,16 @@ void MainWindow::connectExport()
     });
 }
 
+const SuggestionBar &MainWindow::suggestionBar() const
+{
+    return *m_centre->suggestion();
+}
+
+const RecoveryBar &MainWindow::recoveryBar() const
+{
+    return *m_centre->recovery();
+}
+
 widgets::CalibrationPanel &MainWindow::calibration()
 {
     return *m_docks->panel<widgets::CalibrationPanel>();
@@ -235,7 +204,7 @@ widgets::CalibrationPanel &MainWindow::calibration()
 
 void MainWindow::tellFailure(const QString &what)
 {
-    m_noticeBar->showNotice(what);
+    m_centre->notice()->showNotice(what);
     log(what);
 }
 
@@ -268,7 +237,7 @@ void MainWindow::opened(const ViewTexts &texts)
     m_start->clearFailure();
     restoreView(viewStateOf(texts));
     if (m_whom == For::Person)
-        m_recoveryBar->offer(plain(m_controller.snapshot()->source->modelPath));
+        m_centre->recovery()->offer(plain(m_controller.snapshot()->source->modelPath));
     for (const std::string &note : m_controller.document()->notes())
         log(plain(note));
     if (!m_policyWhenOpen.isEmpty())
@@ -282,7 +251,7 @@ void MainWindow::openFailed(const QString &path, const QString &why)
     m_failure = why;
     log(tr("%1 did not open: %2").arg(path, why));
     if (m_controller.isOpen())
-        m_noticeBar->showNotice(tr("%1 did not open: %2").arg(QFileInfo(path).fileName(), why));
+        m_centre->notice()->showNotice(tr("%1 did not open: %2").arg(QFileInfo(path).fileName(), why));
     else
         m_start->showFailure(path, why);
 }
@@ -304,7 +273,7 @@ void MainWindow::selectSomething()
     const auto &snapshot = m_controller.snapshot();
     if (!snapshot || m_controller.selection().current())
         return;
-    const auto &suggestion = m_suggestionBar->suggestion();
+    const auto &suggestion = m_centre->suggestion()->suggestion();
     graph::NodeId node = suggestion ? suggestion->node : 0;
     while (!suggestion && node + 1 < snapshot->graph().nodeCount() && snapshot->graph().isVariable(node))
         ++node;
@@ -314,17 +283,11 @@ void MainWindow::selectSomething()
 void MainWindow::documentShown()
 {
     const bool isOpen = m_controller.isOpen();
-    m_noticeBar->hide();
-    m_recoveryBar->hide();
-    m_suggestionBar->forget();
+    m_centre->showDocument(isOpen);
     if (isOpen)
         m_log->forget(); // what was said of another model
-    m_pages->setCurrentWidget(isOpen ? static_cast<QWidget *>(m_graph) : m_start);
     m_docks->setOpen(isOpen);
-    if (m_firstSteps && isOpen)
-        m_firstSteps->offer();
-    else if (m_firstSteps)
-        m_firstSteps->withdraw();
+    m_centre->offerSteps(isOpen);
     if (isOpen)
         m_graph->setFocus(Qt::OtherFocusReason); // its keys walk and edit
     else
@@ -338,7 +301,7 @@ void MainWindow::snapshotShown()
     const auto &snapshot = m_controller.snapshot();
     if (snapshot && snapshot->error) {
         const QString why = plain(snapshot->error->message());
-        m_noticeBar->showNotice(tr("These lists cannot be applied: %1").arg(why));
+        m_centre->notice()->showNotice(tr("These lists cannot be applied: %1").arg(why));
         log(why);
     }
     m_log->addWarnings(snapshot.get());
@@ -352,7 +315,7 @@ void MainWindow::figuresShown()
     const ComparedOn inputs = areDrawn(m_jobs->data()) ? ComparedOn::DrawnInputs : ComparedOn::Data;
     m_statusLine->showSummary(snapshot ? summaryOf(*snapshot, m_controller.figures(), inputs)
                                        : tr("No model is open."));
-    m_suggestionBar->refresh();
+    m_centre->suggestion()->refresh();
 }
 
 void MainWindow::updateTitle()

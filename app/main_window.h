@@ -11,8 +11,6 @@
 #include <memory>
 #include <optional>
 
-class QStackedWidget;
-
 namespace halftone::widgets {
 class CalibrationPanel;
 class GraphView;
@@ -23,13 +21,12 @@ class TuneState;
 namespace halftone::app {
 
 class BookmarksMenu;
+class Centre;
 class DocumentFiles;
 class ExportJob;
-class FirstSteps;
 class HostsDialog;
 class MessageLog;
 class ModelBar;
-class NoticeBar;
 class RecentMenu;
 class RecoveryBar;
 class RunOnHosts;
@@ -78,8 +75,8 @@ public:
     widgets::GraphView &graphView() { return *m_graph; }
     widgets::OpListsPanel &lists() { return *m_lists; }
     widgets::CalibrationPanel &calibration();
-    const SuggestionBar &suggestionBar() const { return *m_suggestionBar; }
-    const RecoveryBar &recoveryBar() const { return *m_recoveryBar; }
+    const SuggestionBar &suggestionBar() const;
+    const RecoveryBar &recoveryBar() const;
 
 protected:
     void closeEvent(QCloseEvent *event) override;
@@ -156,12 +153,8 @@ private:
     QString m_policyWhenOpen;
     std::optional<jobs::ExampleOptions> m_dataWhenOpen;
 
-    QStackedWidget *m_pages = nullptr;
-    StartPage *m_start = nullptr;
-    FirstSteps *m_firstSteps = nullptr; ///< null: pictures are taken, of the window as it is later
-    NoticeBar *m_noticeBar = nullptr;
-    RecoveryBar *m_recoveryBar = nullptr;
-    SuggestionBar *m_suggestionBar = nullptr;
+    Centre *m_centre = nullptr;
+    StartPage *m_start = nullptr; ///< in it
     widgets::GraphView *m_graph = nullptr;
     widgets::ThresholdEditor *m_thresholds = nullptr;
     widgets::TuneState *m_tune = nullptr;

@@ -1,10 +1,10 @@
+#include "app/centre.h"
 #include "app/dialogs/attach_dialog.h"
 #include "app/dialogs/preferences_dialog.h"
 #include "app/document_files.h"
 #include "app/drawn_inputs.h"
 #include "app/hosts/hosts_dialog.h"
 #include "app/main_window.h"
-#include "app/notice_bar.h"
 #include "app/status_line.h"
 #include "widgets/common/formatters.h"
 #include "widgets/graphview/graph_view.h"
@@ -109,7 +109,7 @@ bool MainWindow::saveTo(const QString &path)
 {
     const auto saved = m_files->save(path);
     if (!saved.ok())
-        m_noticeBar->showNotice(tr("Not saved: %1").arg(plain(saved.error().message())));
+        m_centre->notice()->showNotice(tr("Not saved: %1").arg(plain(saved.error().message())));
     return saved.ok();
 }
 
@@ -164,7 +164,7 @@ void MainWindow::exportPicture()
         return;
     const auto written = m_graph->exportTo(path);
     if (!written.ok()) {
-        m_noticeBar->showNotice(tr("Not exported: %1").arg(plain(written.error().message())));
+        m_centre->notice()->showNotice(tr("Not exported: %1").arg(plain(written.error().message())));
         return;
     }
     m_statusLine->showForAWhile(tr("Wrote %1").arg(path));

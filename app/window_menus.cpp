@@ -1,4 +1,5 @@
 #include "app/bookmarks_menu.h"
+#include "app/centre.h"
 #include "app/dialogs/help_dialogs.h"
 #include "app/document_files.h"
 #include "app/drawn_inputs.h"
@@ -7,13 +8,13 @@
 #include "app/icons.h"
 #include "app/main_window.h"
 #include "app/model_bar.h"
-#include "app/notice_bar.h"
 #include "app/recent_menu.h"
 #include "core/dialect/dialect.h"
 #include "widgets/calibration/calibration_panel.h"
 #include "widgets/common/formatters.h"
 #include "widgets/graphview/graph_view.h"
 #include "widgets/oplists/op_lists_panel.h"
+#include "widgets/oplists/policy_commands.h"
 
 #include <QActionGroup>
 #include <QMenuBar>
@@ -97,7 +98,7 @@ void MainWindow::buildFileMenu()
     connect(menu, &QMenu::aboutToShow, m_recent, &RecentMenu::fill);
     connect(m_recent, &RecentMenu::fileRequested, this, [this](const QString &path) { open(path); });
     connect(m_recent, &RecentMenu::fileGone, this, [this](const QString &path) {
-        m_noticeBar->showNotice(tr("%1 is no longer there: taken off the list.").arg(path));
+        m_centre->notice()->showNotice(tr("%1 is no longer there: taken off the list.").arg(path));
     });
     QMenu *const samples = menu->addMenu(tr("Open the Sa&mple"));
     samples->addAction(tr("As a Model of &MXNet"), this, [this] { openSample(Sample::Mxnet); });
@@ -133,11 +134,11 @@ void MainWindow::buildEditMenu()
     QAction *const find = menu->addAction(tr("&Find…"), m_graph, &widgets::GraphView::showFind);
     find->setShortcut(QKeySequence::Find);
     m_documentActions.push_back(find);
-    QAction *const pattern
-        = menu->addAction(tr("Edit by &Pattern…"), m_lists, &widgets::OpListsPanel::editByPattern);
+    QAction *const pattern = menu->addAction(tr("Edit by &Pattern…"), m_lists->commands(),
+                                             &widgets::PolicyCommands::editByPattern);
     m_documentActions.push_back(pattern);
     m_documentActions.push_back(
-        menu->addAction(tr("&Copy as Python Call"), m_lists, &widgets::OpListsPanel::copyCall));
+        menu->addAction(tr("&Copy as Python Call"), m_lists->commands(), &widgets::PolicyCommands::copyCall));
     menu->addSeparator();
     add(menu, tr("P&references…"), Qt::CTRL | Qt::Key_Comma, &MainWindow::showPreferences);
 }
@@ -224,13 +225,13 @@ void MainWindow::buildModelMenu()
     addForDocument(menu, tr("Attach &Data…"), Qt::CTRL | Qt::Key_D, &MainWindow::attachData);
     addForDocument(menu, tr("Draw &Inputs"), {}, &MainWindow::drawInputs)->setToolTip(drawnInputsMeaning());
     m_documentActions.push_back(
-        menu->addAction(tr("&Load Policy…"), m_lists, &widgets::OpListsPanel::loadPolicy));
+        menu->addAction(tr("&Load Policy…"), m_lists->commands(), &widgets::PolicyCommands::loadPolicy));
     m_documentActions.push_back(
-        menu->addAction(tr("I&mport Lists…"), m_lists, &widgets::OpListsPanel::importLists));
+        menu->addAction(tr("I&mport Lists…"), m_lists->commands(), &widgets::PolicyCommands::importLists));
     m_documentActions.push_back(
-        menu->addAction(tr("&Save Policy…"), m_lists, &widgets::OpListsPanel::savePolicy));
+        menu->addAction(tr("&Save Policy…"), m_lists->commands(), &widgets::PolicyCommands::savePolicy));
     m_documentActions.push_back(
-        menu->addAction(tr("&Reset Lists"), m_lists, &widgets::OpListsPanel::resetLists));
+        menu->addAction(tr("&Reset Lists"), m_lists->commands(), &widgets::PolicyCommands::resetLists));
     menu->addSeparator();
     m_castParams = menu->addAction(tr("Store &Parameters in the Target Type"));
     m_castParams->setCheckable(true);

@@ -1,6 +1,5 @@
 #include "widgets/oplists/op_lists_panel.h"
 
-#include "core/base/text.h"
 #include "core/dialect/dialect.h"
 #include "core/policy/op_lists.h"
 #include "widgets/common/choice_box.h"
@@ -9,17 +8,12 @@
 #include "widgets/common/text_block.h"
 #include "widgets/oplists/conditions_dialog.h"
 #include "widgets/oplists/move_menus.h"
-#include "widgets/oplists/mxnet_call.h"
-#include "widgets/oplists/onnx_call.h"
 #include "widgets/oplists/op_list_view.h"
-#include "widgets/oplists/pattern_dialog.h"
-#include "widgets/oplists/policy_dialogs.h"
+#include "widgets/oplists/policy_commands.h"
 
 #include <QAction>
 #include <QCheckBox>
-#include <QClipboard>
 #include <QComboBox>
-#include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QLineEdit>
 #include <QMenu>
@@ -46,6 +40,7 @@ OpListsPanel::OpListsPanel(DocumentController *controller, QWidget *parent)
     , m_every(new QCheckBox(tr("Operators not in this model"), this))
     , m_message(new TextBlock(kMessageLines, this))
     , m_more(new QToolButton(this))
+    , m_commands(new PolicyCommands(controller, this))
 {
     build();
     addKeys();
@@ -53,6 +48,7 @@ OpListsPanel::OpListsPanel(DocumentController *controller, QWidget *parent)
     connect(controller, &DocumentController::documentChanged, this, &OpListsPanel::refresh);
     connect(controller, &DocumentController::snapshotChanged, this, &OpListsPanel::refresh);
     connect(controller, &DocumentController::editRefused, this, &OpListsPanel::showMessage);
+    connect(m_commands, &PolicyCommands::said, this, &OpListsPanel::showMessage);
     connect(m_filter, &QLineEdit::textChanged, this, &OpListsPanel::refreshFilter);
     leadDownTo(m_filter, m_view);
     connect(m_every, &QCheckBox::toggled, this, &OpListsPanel::refreshFilter);
@@ -366,93 +362,6 @@ void OpListsPanel::showContextMenu(const QPoint &place)
     }
     menu->addActions({m_documentActions.begin(), m_documentActions.end()});
     menu->popup(m_view->viewport()->mapToGlobal(place));
-}
-
-void OpListsPanel::editByPattern()
-{
-    const auto &snapshot = m_controller->snapshot();
-    if (!snapshot)
-        return;
-    auto *const dialog = new PatternDialog(
-        snapshot, [this](const policy::Edit &edit) { return m_controller->effectOf(edit); }, this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    connect(dialog, &QDialog::accepted, this, [this, dialog] {
-        if (const auto edit = dialog->edit())
-            apply(*edit);
-    });
-    dialog->open();
-}
-
-void OpListsPanel::copyCall()
-{
-    const auto &snapshot = m_controller->snapshot();
-    if (!snapshot)
-        return;
-    const bool isOnnx = dialect::of(snapshot->graph()).name() == "onnx";
-    QGuiApplication::clipboard()->setText(isOnnx ? onnxCall(*snapshot) : mxnetCall(*snapshot));
-    showMessage(tr("A Python program that converts the model as the lists say is on the clipboard."));
-}
-
-void OpListsPanel::loadPolicy()
-{
-    askForPolicy(this, [this](const QString &name, Result<policy::Policy> read) {
-        if (read.ok())
-            apply(policy::ReplacePolicy{std::move(read).value(), tr("Load %1").arg(name).toStdString()});
-        else
-            showMessage(plain(read.error().message()));
-    });
-}
-
-void OpListsPanel::importLists()
-{
-    const auto &snapshot = m_controller->snapshot();
-    if (!snapshot)
-        return;
-    const dialect::Dialect &dialect = dialect::of(snapshot->graph());
-    if (dialect.name() != "onnx") {
-        showMessage(tr("Other programs' lists name operators of ONNX, which this model is not of."));
-        return;
-    }
-    askForLists(this, dialect, [this](const QString &name, Result<policy::ImportedLists> read) {
-        if (!read.ok()) {
-            showMessage(plain(read.error().message()));
-            return;
-        }
-        policy::ImportedLists lists = std::move(read).value();
-        apply(policy::ReplacePolicy{std::move(lists.policy), tr("Import %1").arg(name).toStdString()});
-        QStringList told;
-        if (!lists.unmatched.empty())
-            told << tr("No operator of this model matches %1.").arg(plain(joined(lists.unmatched, 6)));
-        for (const std::string &note : lists.notes)
-            told << plain(note) + QLatin1Char('.');
-        if (!told.isEmpty())
-            showMessage(told.join(QLatin1Char(' ')));
-    });
-}
-
-void OpListsPanel::savePolicy()
-{
-    if (m_controller->document())
-        askWhereToSave(this, m_controller->document()->policy(),
-                       [this](const QString &said) { showMessage(said); });
-}
-
-void OpListsPanel::resetLists()
-{
-    if (!m_controller->document())
-        return;
-    // What is not about lists stays: mode, types of inputs, how parameters are stored.
-    policy::Policy reset = m_controller->document()->policy();
-    reset.targetOps.reset();
-    reset.fp32Ops.reset();
-    reset.widestOps.reset();
-    reset.conditionalOps.reset();
-    reset.excludedNames.clear();
-    reset.moves.clear();
-    reset.addedConditions.clear();
-    reset.nodeOverrides.clear();
-    reset.int8Ops.reset();
-    apply(policy::ReplacePolicy{std::move(reset), tr("Reset lists").toStdString()});
 }
 
 void OpListsPanel::focusFilter()

@@ -19,6 +19,7 @@ class Dialect;
 namespace halftone::widgets {
 
 class OpListView;
+class PolicyCommands;
 class TextBlock;
 
 /// The operator lists: which precision each operator is asked to compute in, and everything that changes it. Drag, keys
@@ -32,6 +33,7 @@ public:
 
     OpListView *view() const { return m_view; }
     OpListModel *model() const { return m_model; }
+    PolicyCommands *commands() const { return m_commands; } ///< what is done to the lists as a whole
     /// What the line below the lists says: the consequence of the move that is being thought of.
     QString message() const;
 
@@ -43,12 +45,6 @@ public:
     void addKeysTo(QWidget *view);
 
 public Q_SLOTS:
-    void editByPattern();
-    void copyCall(); ///< a Python program that converts the model as the lists say
-    void loadPolicy();
-    void importLists();
-    void savePolicy();
-    void resetLists();
     void focusFilter();
 
 private:
@@ -85,6 +81,7 @@ private:
     QCheckBox *m_every;
     TextBlock *m_message;
     QToolButton *m_more;
+    PolicyCommands *m_commands;
     std::vector<QAction *> m_documentActions; ///< that need an open model
 };
 

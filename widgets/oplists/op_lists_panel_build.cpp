@@ -5,6 +5,7 @@
 #include "widgets/oplists/move_menus.h"
 #include "widgets/oplists/op_list_view.h"
 #include "widgets/oplists/op_lists_panel.h"
+#include "widgets/oplists/policy_commands.h"
 
 #include <QAction>
 #include <QCheckBox>
@@ -69,16 +70,16 @@ QWidget *OpListsPanel::makeListRow()
 QMenu *OpListsPanel::makeMoreMenu()
 {
     auto *const menu = new QMenu(this);
-    const auto add = [&](const QString &text, void (OpListsPanel::*slot)()) {
-        m_documentActions.push_back(menu->addAction(text, this, slot));
+    const auto add = [&](const QString &text, void (PolicyCommands::*slot)()) {
+        m_documentActions.push_back(menu->addAction(text, m_commands, slot));
     };
-    add(tr("&Edit by Pattern\u2026"), &OpListsPanel::editByPattern);
-    add(tr("&Copy as Python Call"), &OpListsPanel::copyCall);
+    add(tr("&Edit by Pattern\u2026"), &PolicyCommands::editByPattern);
+    add(tr("&Copy as Python Call"), &PolicyCommands::copyCall);
     menu->addSeparator();
-    add(tr("&Load Policy\u2026"), &OpListsPanel::loadPolicy);
-    add(tr("&Import Lists\u2026"), &OpListsPanel::importLists);
-    add(tr("&Save Policy\u2026"), &OpListsPanel::savePolicy);
-    add(tr("&Reset Lists"), &OpListsPanel::resetLists);
+    add(tr("&Load Policy\u2026"), &PolicyCommands::loadPolicy);
+    add(tr("&Import Lists\u2026"), &PolicyCommands::importLists);
+    add(tr("&Save Policy\u2026"), &PolicyCommands::savePolicy);
+    add(tr("&Reset Lists"), &PolicyCommands::resetLists);
     return menu;
 }
 

@@ -6,6 +6,7 @@
 #include "widgets/oplists/op_list_view.h"
 #include "widgets/oplists/op_lists_panel.h"
 #include "widgets/oplists/pattern_dialog.h"
+#include "widgets/oplists/policy_commands.h"
 
 #include <QAction>
 #include <QApplication>
@@ -468,7 +469,7 @@ private Q_SLOTS:
     void theCallGoesToTheClipboard()
     {
         Shown shown;
-        shown.panel.copyCall();
+        shown.panel.commands()->copyCall();
         QVERIFY(QGuiApplication::clipboard()->text().contains(QStringLiteral("amp.convert_model(")));
     }
 
@@ -478,7 +479,7 @@ private Q_SLOTS:
         QVERIFY(shown.controller.apply(policy::MoveOperators{{"softmax"}, policy::List::Target}));
         QVERIFY(shown.controller.apply(policy::ExcludeNames{{"fc"}}));
         QVERIFY(shown.controller.apply(policy::SetMode{policy::Mode::Mxnet}));
-        shown.panel.resetLists();
+        shown.panel.commands()->resetLists();
         policy::Policy wanted;
         wanted.mode = policy::Mode::Mxnet;
         QVERIFY(*shown.snapshot().policy == wanted);

@@ -1,0 +1,112 @@
+#include "widgets/oplists/policy_commands.h"
+
+#include "core/base/text.h"
+#include "core/dialect/dialect.h"
+#include "widgets/common/formatters.h"
+#include "widgets/oplists/mxnet_call.h"
+#include "widgets/oplists/onnx_call.h"
+#include "widgets/oplists/pattern_dialog.h"
+#include "widgets/oplists/policy_dialogs.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+
+namespace halftone::widgets {
+
+PolicyCommands::PolicyCommands(DocumentController *controller, QWidget *window)
+    : QObject(window)
+    , m_controller(controller)
+    , m_window(window)
+{
+}
+
+void PolicyCommands::editByPattern()
+{
+    const auto &snapshot = m_controller->snapshot();
+    if (!snapshot)
+        return;
+    auto *const dialog = new PatternDialog(
+        snapshot, [this](const policy::Edit &edit) { return m_controller->effectOf(edit); }, m_window);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &QDialog::accepted, this, [this, dialog] {
+        if (const auto edit = dialog->edit())
+            m_controller->apply(*edit);
+    });
+    dialog->open();
+}
+
+void PolicyCommands::copyCall()
+{
+    const auto &snapshot = m_controller->snapshot();
+    if (!snapshot)
+        return;
+    const bool isOnnx = dialect::of(snapshot->graph()).name() == "onnx";
+    QGuiApplication::clipboard()->setText(isOnnx ? onnxCall(*snapshot) : mxnetCall(*snapshot));
+    Q_EMIT said(tr("A Python program that converts the model as the lists say is on the clipboard."));
+}
+
+void PolicyCommands::loadPolicy()
+{
+    askForPolicy(m_window, [this](const QString &name, Result<policy::Policy> read) {
+        if (read.ok())
+            m_controller->apply(
+                policy::ReplacePolicy{std::move(read).value(), tr("Load %1").arg(name).toStdString()});
+        else
+            Q_EMIT said(plain(read.error().message()));
+    });
+}
+
+void PolicyCommands::importLists()
+{
+    const auto &snapshot = m_controller->snapshot();
+    if (!snapshot)
+        return;
+    const dialect::Dialect &dialect = dialect::of(snapshot->graph());
+    if (dialect.name() != "onnx") {
+        Q_EMIT said(tr("Other programs' lists name operators of ONNX, which this model is not of."));
+        return;
+    }
+    askForLists(m_window, dialect, [this](const QString &name, Result<policy::ImportedLists> read) {
+        if (!read.ok()) {
+            Q_EMIT said(plain(read.error().message()));
+            return;
+        }
+        policy::ImportedLists lists = std::move(read).value();
+        m_controller->apply(
+            policy::ReplacePolicy{std::move(lists.policy), tr("Import %1").arg(name).toStdString()});
+        QStringList told;
+        if (!lists.unmatched.empty())
+            told << tr("No operator of this model matches %1.").arg(plain(joined(lists.unmatched, 6)));
+        for (const std::string &note : lists.notes)
+            told << plain(note) + QLatin1Char('.');
+        if (!told.isEmpty())
+            Q_EMIT said(told.join(QLatin1Char(' ')));
+    });
+}
+
+void PolicyCommands::savePolicy()
+{
+    if (m_controller->document())
+        askWhereToSave(m_window, m_controller->document()->policy(),
+                       [this](const QString &text) { Q_EMIT said(text); });
+}
+
+void PolicyCommands::resetLists()
+{
+    if (!m_controller->document())
+        return;
+    // What is not about lists stays: mode, types of inputs, how parameters are stored.
+    policy::Policy reset = m_controller->document()->policy();
+    reset.targetOps.reset();
+    reset.fp32Ops.reset();
+    reset.widestOps.reset();
+    reset.conditionalOps.reset();
+    reset.excludedNames.clear();
+    reset.moves.clear();
+    reset.addedConditions.clear();
+    reset.nodeOverrides.clear();
+    reset.int8Ops.reset();
+    m_controller->apply(policy::ReplacePolicy{std::move(reset), tr("Reset lists").toStdString()});
+}
+
+} // namespace halftone::widgets
