@@ -1,6 +1,6 @@
 #include "app/document_files.h"
 
-#include "app/drawn_inputs.h"
+#include "app/left_work.h"
 #include "app/settings.h"
 #include "app/view_state.h"
 #include "core/base/mapped_file.h"
@@ -8,14 +8,8 @@
 #include "core/session/saved_results.h"
 #include "widgets/common/formatters.h"
 
-#include <QDateTime>
-#include <QDir>
 #include <QFile>
 #include <QFileInfo>
-#include <QLocale>
-#include <QUuid>
-
-#include <algorithm>
 
 namespace halftone::app {
 namespace {
@@ -23,9 +17,6 @@ namespace {
 using session::Document;
 using session::SessionFile;
 using widgets::plain;
-
-const QString kJournalEnding = QStringLiteral(".journal");
-const QString kLockEnding = QStringLiteral(".lock");
 
 std::string utf8(const QString &text)
 {
@@ -50,41 +41,6 @@ io::LoadOptions loadOptions(const std::string &params)
     io::LoadOptions options;
     options.params = params;
     return options;
-}
-
-/// Held as long as this program lives.
-std::unique_ptr<QLockFile> lockOf(const QString &journal)
-{
-    auto lock = std::make_unique<QLockFile>(journal + kLockEnding);
-    lock->setStaleLockTime(0);
-    lock->tryLock();
-    return lock;
-}
-
-QString workOf(const session::Journal::Head &head)
-{
-    const QString edits = head.steps == 1 ? DocumentFiles::tr("1 edit")
-        : head.steps > 1                  ? DocumentFiles::tr("%1 edits").arg(head.steps)
-                                          : QString();
-    if (!head.hasOtherData)
-        return edits;
-    const QString data = areDrawn(head.state.data)
-        ? DocumentFiles::tr("drawn inputs")
-        : DocumentFiles::tr("%1 attached").arg(QFileInfo(plain(head.state.data->inputs)).fileName());
-    return edits.isEmpty() ? data : edits + QStringLiteral(", ") + data;
-}
-
-/// Nothing for what is no journal or holds neither an edit nor data.
-std::optional<LeftWork> readLeftWork(const QString &journal)
-{
-    const auto head = session::Journal::read(utf8(journal));
-    if (!head.ok() || (head.value().steps == 0 && !head.value().hasOtherData))
-        return std::nullopt;
-    const QString model = plain(head.value().state.modelPath);
-    const QString when = QLocale().toString(QFileInfo(journal).lastModified(), QLocale::ShortFormat);
-    return LeftWork{
-        journal, model,
-        DocumentFiles::tr("%1, %2, %3").arg(QFileInfo(model).fileName(), workOf(head.value()), when)};
 }
 
 } // namespace
@@ -302,8 +258,7 @@ bool DocumentFiles::isModified() const
 /// The new one is there before the old one goes: at no moment is there none.
 void DocumentFiles::beginJournal(const SessionFile &state)
 {
-    const QString path
-        = journalFolder() + '/' + QUuid::createUuid().toString(QUuid::WithoutBraces) + kJournalEnding;
+    const QString path = newJournal();
     auto lock = lockOf(path);
     auto journal = session::Journal::create(utf8(path), {state, utf8(m_sessionPath)});
     endJournal();
@@ -384,40 +339,6 @@ void DocumentFiles::journalFailed(const Error &error)
 {
     m_journal.reset();
     Q_EMIT warned(tr("Edits can no longer be recovered after a crash: %1").arg(plain(error.message())));
-}
-
-QStringList DocumentFiles::leftJournals()
-{
-    QStringList left;
-    const QDir folder(journalFolder());
-    for (const QFileInfo &file : folder.entryInfoList({'*' + kJournalEnding}, QDir::Files, QDir::Time)) {
-        QLockFile lock(file.filePath() + kLockEnding);
-        lock.setStaleLockTime(0);
-        if (lock.tryLock()) // also when the one that held it is gone
-            left << file.filePath();
-    }
-    return left;
-}
-
-std::vector<LeftWork> DocumentFiles::leftWork(const QString &model)
-{
-    std::vector<LeftWork> all;
-    for (const QString &journal : leftJournals()) {
-        if (auto work = readLeftWork(journal))
-            all.push_back(std::move(*work));
-        else
-            discardJournal(journal); // nothing to bring back
-    }
-    if (!model.isEmpty())
-        std::stable_partition(all.begin(), all.end(), [&model](const LeftWork &work) {
-            return QFileInfo(work.model) == QFileInfo(model);
-        });
-    return all;
-}
-
-void DocumentFiles::discardJournal(const QString &journalPath)
-{
-    QFile::remove(journalPath);
 }
 
 } // namespace halftone::app

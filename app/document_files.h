@@ -15,17 +15,8 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace halftone::app {
-
-/// Unsaved work of a program that is gone.
-struct LeftWork
-{
-    QString journal; ///< the file
-    QString model;
-    QString text; ///< "digits-symbol.json, 3 edits, 21/11/26 17:03"
-};
 
 /// Opening, saving, and the journal that makes unsaved edits outlive a crash.
 class DocumentFiles : public QObject
@@ -56,12 +47,6 @@ public:
     std::function<std::map<std::string, std::string>()> viewState;
     /// What viewState() gives may have changed: it is kept against a crash too.
     void noteView();
-
-    /// Journals of programs that are gone, newest first.
-    static QStringList leftJournals();
-    /// What these bring back, that of `model` first. Journals that hold no edit are discarded.
-    static std::vector<LeftWork> leftWork(const QString &model = {});
-    static void discardJournal(const QString &journalPath);
 
 Q_SIGNALS:
     void opened(const std::map<std::string, std::string> &viewState);

@@ -1,6 +1,6 @@
 #include "app/recovery_bar.h"
 
-#include "app/document_files.h"
+#include "app/left_work.h"
 
 namespace halftone::app {
 
@@ -16,7 +16,7 @@ RecoveryBar::RecoveryBar(QWidget *parent)
 
 void RecoveryBar::offer(const QString &model)
 {
-    std::vector<LeftWork> left = DocumentFiles::leftWork(model);
+    std::vector<LeftWork> left = leftWork(model);
     std::erase_if(left, [this](const LeftWork &work) { return m_closed.contains(work.journal); });
     if (left.empty()) {
         hide();

@@ -1,7 +1,7 @@
 #include "app/start_page.h"
 
-#include "app/document_files.h"
 #include "app/icons.h"
+#include "app/left_work.h"
 #include "app/settings.h"
 
 #include <QApplication>
@@ -136,7 +136,7 @@ StartPage::StartPage(QWidget *parent)
 void StartPage::refresh()
 {
     clear(m_journals);
-    for (const LeftWork &work : DocumentFiles::leftWork())
+    for (const LeftWork &work : leftWork())
         addJournal(work.journal, work.text);
     clear(m_recent);
     const QStringList files = recentFiles();
@@ -165,7 +165,7 @@ void StartPage::addJournal(const QString &path, const QString &text)
     layout->addWidget(discard);
     connect(recover, &QPushButton::clicked, this, [this, path] { Q_EMIT recoverRequested(path); });
     connect(discard, &QPushButton::clicked, row, [row, path] {
-        DocumentFiles::discardJournal(path);
+        discardJournal(path);
         row->deleteLater();
     });
     m_journals->addWidget(row);

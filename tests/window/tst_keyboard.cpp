@@ -1,4 +1,5 @@
 #include "app/focus_mark.h"
+#include "app/left_work.h"
 #include "app/live_jobs.h"
 #include "tests/window/window_fixture.h"
 
@@ -379,11 +380,11 @@ void TestKeyboard::muchUnsavedWorkDoesNotMakeTheWindowHigher()
     }
     {
         MainWindow window;
-        QCOMPARE(app::DocumentFiles::leftJournals().size() >= 30, true);
+        QCOMPARE(app::leftJournals().size() >= 30, true);
         QVERIFY(window.minimumSizeHint().height() < 600);
     }
-    for (const QString &left : app::DocumentFiles::leftJournals())
-        app::DocumentFiles::discardJournal(left);
+    for (const QString &left : app::leftJournals())
+        app::discardJournal(left);
 }
 
 int main(int argc, char **argv)

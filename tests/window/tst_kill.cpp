@@ -1,3 +1,4 @@
+#include "app/left_work.h"
 #include "core/policy/policy_json.h"
 #include "core/session/journal.h"
 #include "core/session/session_file.h"
@@ -70,7 +71,7 @@ private Q_SLOTS:
             const int told = lines.last().toInt();
             longest = std::max(longest, told);
 
-            const QStringList left = app::DocumentFiles::leftJournals();
+            const QStringList left = app::leftJournals();
             QVERIFY(left.size() == 1 || left.size() == 2); // a new one begins when a session is saved
             int kept = 0;
             for (const QString &journal : left) {
@@ -89,7 +90,7 @@ private Q_SLOTS:
                 QCOMPARE(lastStep(saved.value().history.entries.back().policy) % 7, 0);
             }
             for (const QString &journal : left)
-                app::DocumentFiles::discardJournal(journal);
+                app::discardJournal(journal);
         }
         qInfo("%d kills, up to %d edits before one", kills, longest);
     }

@@ -1,3 +1,4 @@
+#include "app/left_work.h"
 #include "app/live_jobs.h"
 #include "tests/window/window_fixture.h"
 
@@ -261,7 +262,7 @@ void TestSessions::openBlocksComeBackFromASessionAndAfterACrash()
     window.files().recover(copy);
     QVERIFY(settle(window));
     QCOMPARE(window.graphView().openBlocks(), atCrash);
-    app::DocumentFiles::discardJournal(copy);
+    app::discardJournal(copy);
 }
 
 void TestSessions::attachedDataComeBackAfterACrash()
@@ -286,7 +287,7 @@ void TestSessions::attachedDataComeBackAfterACrash()
     QVERIFY(settle(window));
     QVERIFY(window.jobs().data() == data);
     QVERIFY(window.controller().figures().comparison);
-    app::DocumentFiles::discardJournal(copy);
+    app::discardJournal(copy);
 }
 
 void TestSessions::aChangedModelIsToldWhenItsSessionOpens()
@@ -323,13 +324,13 @@ void TestSessions::unsavedWorkOfAKilledProgramIsOffered()
         auto begun = session::Journal::create(journal.toStdString(), head);
         QVERIFY(begun.ok() && begun.value().edited({edited, "Exclude stem_conv"}).ok());
     }
-    QCOMPARE(app::DocumentFiles::leftJournals(), QStringList{journal});
+    QCOMPARE(app::leftJournals(), QStringList{journal});
     MainWindow window;
     window.files().recover(journal);
     QVERIFY(settle(window));
     QVERIFY(window.controller().document()->policy() == edited);
     QVERIFY(window.files().isModified());
-    app::DocumentFiles::discardJournal(journal);
+    app::discardJournal(journal);
 }
 
 /// As after `kill -9` and `halftone MODEL`: the start page is never seen.
@@ -359,12 +360,11 @@ void TestSessions::unsavedWorkIsOfferedBesideAnOpenedModel()
     QVERIFY(window.controller().document()->policy() == edited);
     QVERIFY(window.files().isModified());
     QVERIFY2(bar.text().contains("other-symbol.json"), qPrintable(bar.text()));
-    QCOMPARE(app::DocumentFiles::leftJournals(),
-             QStringList{other}); // what is open again is not offered again
+    QCOMPARE(app::leftJournals(), QStringList{other}); // what is open again is not offered again
     QVERIFY(QFile::exists(app::journalFolder() + "/ours.journal")); // but kept against a second crash
     window.files().close();
     QVERIFY(!QFile::exists(app::journalFolder() + "/ours.journal"));
-    app::DocumentFiles::discardJournal(other);
+    app::discardJournal(other);
 }
 
 void TestSessions::attachedDataAreOfferedWhereNothingWasEdited()
@@ -397,7 +397,7 @@ void TestSessions::attachedDataAreOfferedWhereNothingWasEdited()
         QVERIFY(begun.ok());
         QVERIFY(begun.value().dataAttached(*head.state.data).ok());
     }
-    QVERIFY(app::DocumentFiles::leftWork().empty());
+    QVERIFY(app::leftWork().empty());
     QVERIFY(!QFile::exists(journal));
 }
 
@@ -407,11 +407,11 @@ void TestSessions::aClosedDocumentLeavesNoJournal()
         MainWindow window;
         window.openSample();
         QVERIFY(settle(window));
-        QVERIFY(app::DocumentFiles::leftJournals().isEmpty()); // held by this very program
+        QVERIFY(app::leftJournals().isEmpty()); // held by this very program
         window.files().close();
         QVERIFY(!window.controller().isOpen());
     }
-    QVERIFY(app::DocumentFiles::leftJournals().isEmpty());
+    QVERIFY(app::leftJournals().isEmpty());
 }
 
 int main(int argc, char **argv)

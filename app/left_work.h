@@ -1,0 +1,32 @@
+#pragma once
+
+#include <QLockFile>
+#include <QString>
+#include <QStringList>
+
+#include <memory>
+#include <vector>
+
+/// Journals of unsaved edits, and which of them programs left that are gone.
+namespace halftone::app {
+
+/// Unsaved work of a program that is gone.
+struct LeftWork
+{
+    QString journal; ///< the file
+    QString model;
+    QString text; ///< "digits-symbol.json, 3 edits, 21/11/26 17:03"
+};
+
+/// A path that no journal has yet.
+QString newJournal();
+/// Held as long as this program lives: whoever finds a journal without it knows that its program is gone.
+std::unique_ptr<QLockFile> lockOf(const QString &journal);
+
+/// Journals of programs that are gone, newest first.
+QStringList leftJournals();
+/// What these bring back, that of `model` first. Journals that hold no edit are discarded.
+std::vector<LeftWork> leftWork(const QString &model = {});
+void discardJournal(const QString &journal);
+
+} // namespace halftone::app
