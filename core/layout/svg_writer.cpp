@@ -150,8 +150,8 @@ private:
         const double y = item.rect.y + 1.1 * m_picture.lineHeight;
         const Span row{item.rect.x + 0.7 * m_em, item.rect.x + 0.7 * m_em + room};
         const TitlePlaces places
-            = placeTitle(row, linesThrough(row, y - 0.7 * m_em, y + 0.7 * m_em), widthOf(title, m_em),
-                         widthOf(item.detail, 0.86 * m_em), 0.6 * m_em);
+            = placeTitle(row, linesThrough({row.from, y - 0.7 * m_em, row.width(), 1.4 * m_em}),
+                         widthOf(title, m_em), widthOf(item.detail, 0.86 * m_em), 0.6 * m_em);
         const auto write = [&](const Span &span, bool isCrossed, const std::string &what, double size,
                                const std::string &colour, bool isBold) {
             if (isCrossed)
@@ -166,16 +166,12 @@ private:
                   false);
     }
 
-    std::vector<Span> linesThrough(const Span &row, double top, double bottom) const
+    std::vector<Span> linesThrough(const Rect &row) const
     {
         std::vector<Span> spans;
-        for (const Polyline &line : m_picture.edges) {
-            for (std::size_t k = 1; k < line.size(); ++k) {
-                const auto span = crossingOf(line[k - 1], line[k], top, bottom);
-                if (span && span->to >= row.from && span->from <= row.to)
-                    spans.push_back(*span);
-            }
-        }
+        for (const Polyline &line : m_picture.edges)
+            addCrossings(
+                row, line.size(), [&line](std::size_t k) { return line[k]; }, spans);
         return spans;
     }
 

@@ -2,6 +2,7 @@
 
 #include "core/layout/geometry.h"
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -21,6 +22,18 @@ struct Span
 
 /// Where a straight line is between two heights; nothing where it stays above or below.
 std::optional<Span> crossingOf(const Point &begin, const Point &end, double top, double bottom);
+
+/// Adds what parts of a row a line runs through.
+/// at  gives the k-th of its points
+template <class PointAt>
+void addCrossings(const Rect &row, std::size_t points, PointAt at, std::vector<Span> &spans)
+{
+    for (std::size_t k = 1; k < points; ++k) {
+        const auto span = crossingOf(at(k - 1), at(k), row.y, row.bottom());
+        if (span && span->to >= row.x && span->from <= row.right())
+            spans.push_back(*span);
+    }
+}
 
 /// Where a frame's title stands, and what is told after it.
 struct TitlePlaces

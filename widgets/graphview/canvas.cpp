@@ -1,6 +1,7 @@
 #include "widgets/graphview/canvas.h"
 
 #include "widgets/common/formatters.h"
+#include "widgets/graphview/item_tip.h"
 #include "widgets/graphview/minimap.h"
 
 #include <QApplication>
@@ -15,12 +16,10 @@
 #include <QWheelEvent>
 
 #include <cmath>
-#include <limits>
 
 namespace halftone::widgets {
 namespace {
 
-constexpr std::size_t kLabelsAFrame = 150; ///< laid out anew: each takes some tens of microseconds
 constexpr double kZoomStep = 1.2; ///< for one notch of a wheel
 constexpr int kMargin = 12;
 constexpr int kMarkMs = 1500;
@@ -62,7 +61,7 @@ Canvas::Canvas(QWidget *parent)
     m_zooming->setInterval(kZoomingMs);
     connect(m_zooming, &QTimer::timeout, this, [this] {
         scenePainter().setZooming(false);
-        if (m_isPlain)
+        if (m_picture.isPlain())
             drawAnew();
     });
     connect(m_fading, &QVariantAnimation::finished, this, [this] { m_before = {}; });
@@ -200,54 +199,8 @@ void Canvas::paintRing(QPainter &painter, ItemIndex item, int width)
 
 void Canvas::drawAnew()
 {
-    m_picture = {};
+    m_picture.forget();
     update();
-}
-
-/// What lies over the scene, such as the ring around what the mouse is over, changes far more often than the scene.
-void Canvas::paintPicture()
-{
-    const QSize wanted = size() * devicePixelRatioF();
-    const bool isPlain = scenePainter().isPlainIn(rect(), m_camera, *m_input.scene);
-    if (m_picture.size() == wanted && m_pictured.scale == m_camera.scale && m_isPlain == isPlain
-        && movePicture())
-        return;
-    if (m_picture.size() != wanted)
-        m_picture = QPixmap(wanted);
-    m_picture.setDevicePixelRatio(devicePixelRatioF());
-    m_pictured = m_camera;
-    m_isPlain = isPlain;
-    paintPart(rect());
-}
-
-/// Of a picture of the same scale what stays in the view is moved by whole pixels, and the rest drawn. false: nothing stays.
-bool Canvas::movePicture()
-{
-    const double ratio = devicePixelRatioF();
-    const QPointF way = (m_camera.origin - m_pictured.origin) * m_camera.scale * ratio;
-    if (std::abs(way.x()) >= m_picture.width() || std::abs(way.y()) >= m_picture.height())
-        return false;
-    const QPoint pixels = way.toPoint();
-    if (pixels.isNull())
-        return true;
-    m_pictured.origin += QPointF(pixels) / (m_camera.scale * ratio);
-    QRegion uncovered(m_picture.rect());
-    m_picture.scroll(-pixels.x(), -pixels.y(), m_picture.rect());
-    uncovered -= m_picture.rect().translated(-pixels);
-    for (const QRect &part : uncovered)
-        paintPart({QPointF(part.topLeft()) / ratio, QSizeF(part.size()) / ratio});
-    return true;
-}
-
-void Canvas::paintPart(const QRectF &part)
-{
-    QPainter painter(&m_picture);
-    painter.setFont(font());
-    painter.setClipRect(part);
-    painter.fillRect(part, palette().color(QPalette::Base));
-    scenePainter().paint(painter, rect(), part, m_pictured, m_input, kLabelsAFrame);
-    if (!m_painter->isComplete())
-        QTimer::singleShot(0, this, &Canvas::drawAnew);
 }
 
 void Canvas::paintEvent(QPaintEvent *)
@@ -260,9 +213,10 @@ void Canvas::paintEvent(QPaintEvent *)
                          Qt::AlignCenter | Qt::TextWordWrap, m_message);
         return;
     }
-    paintPicture();
-    painter.drawPixmap(0, 0, m_picture); // covers all
-    scenePainter().paintTitlesAbove(painter, rect(), m_pictured, m_input);
+    if (!m_picture.update(*this, scenePainter(), m_input, m_camera))
+        QTimer::singleShot(0, this, &Canvas::drawAnew);
+    painter.drawPixmap(0, 0, m_picture.pixels()); // covers all
+    scenePainter().paintTitlesAbove(painter, rect(), m_picture.camera(), m_input);
     painter.setRenderHint(QPainter::Antialiasing);
     paintRing(painter, m_hovered, kHoverWidth);
     paintRing(painter, m_marked, kMarkWidth);
@@ -406,37 +360,15 @@ void Canvas::changeEvent(QEvent *event)
     QWidget::changeEvent(event);
 }
 
-QString Canvas::toolTipOf(ItemIndex index) const
-{
-    const SceneItem &item = m_input.scene->items()[index];
-    const ItemLook &look = m_input.looks->items[index];
-    QStringList lines{item.name.toHtmlEscaped(), item.detail.toHtmlEscaped()};
-    if (!item.ref.isBlock)
-        lines << (look.type == tensor::DType::Unknown
-                      ? QStringLiteral("its floating-point type is not known")
-                      : QStringLiteral("computes in ") + plain(std::string(tensor::nameOf(look.type))));
-    if (look.share >= 0)
-        lines << figureText(m_input.colourBy, look.value)
-                + (look.isStale ? QStringLiteral(" (of an earlier state)") : QString());
-    if (look.warns)
-        lines << QStringLiteral("values overflow or are NaN here");
-    if (look.castsInside > 0)
-        lines << (look.castsInside == 1 ? QStringLiteral("1 inserted cast ")
-                                        : QStringLiteral("%1 inserted casts ").arg(look.castsInside))
-                + (item.ref.isBlock ? QStringLiteral("within") : QStringLiteral("at its parameters"));
-    if (item.ref.isBlock)
-        lines << (item.isFrame ? QStringLiteral("double-click to fold")
-                               : QStringLiteral("double-click to unfold"));
-    return lines.join(QStringLiteral("<br>"));
-}
-
 bool Canvas::event(QEvent *event)
 {
     if (event->type() == QEvent::ToolTip) {
         const auto *help = static_cast<QHelpEvent *>(event);
         const ItemIndex item = itemAt(help->pos());
         if (item != kNoItem && m_input.looks)
-            QToolTip::showText(help->globalPos(), toolTipOf(item), this);
+            QToolTip::showText(
+                help->globalPos(),
+                tipOf(m_input.scene->items()[item], m_input.looks->items[item], m_input.colourBy), this);
         else
             QToolTip::hideText();
         return true;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "widgets/graphview/scene_painter.h"
+#include "widgets/graphview/scene_picture.h"
 
 #include <QElapsedTimer>
 #include <QPixmap>
@@ -87,12 +87,8 @@ private:
     ScenePainter &scenePainter();
     ItemIndex itemAt(const QPointF &view) const;
     void moveCamera(Camera camera);
-    QString toolTipOf(ItemIndex item) const;
     void noteZoom();
     void drawAnew(); ///< the scene, with the next picture
-    void paintPicture();
-    bool movePicture();
-    void paintPart(const QRectF &part);
     void paintCaption(QPainter &painter);
     void paintRing(QPainter &painter, ItemIndex item, int width);
 
@@ -102,9 +98,7 @@ private:
     Minimap *m_minimap;
     QString m_message;
     QString m_caption;
-    QPixmap m_picture; ///< of the scene as it was drawn last; null: it is to be drawn anew
-    Camera m_pictured; ///< that m_picture was drawn with: by less than a pixel beside the camera
-    bool m_isPlain = false; ///< m_picture
+    ScenePicture m_picture;
     QPixmap m_before; ///< fading
     double m_beforeShare = 0;
     QVariantAnimation *m_fading;

@@ -300,12 +300,13 @@ std::vector<layout::Span> Scene::linesThrough(const QRectF &row) const
     std::vector<layout::Span> spans;
     for (const std::uint32_t edge : near) {
         const QPolygonF &line = m_edges[edge].line;
-        for (qsizetype k = 1; k < line.size(); ++k) {
-            const auto span = layout::crossingOf({line[k - 1].x(), line[k - 1].y()},
-                                                 {line[k].x(), line[k].y()}, row.top(), row.bottom());
-            if (span && span->to >= row.left() && span->from <= row.right())
-                spans.push_back(*span);
-        }
+        layout::addCrossings(
+            {row.x(), row.y(), row.width(), row.height()}, static_cast<std::size_t>(line.size()),
+            [&line](std::size_t k) {
+                const QPointF &point = line[static_cast<qsizetype>(k)];
+                return layout::Point{point.x(), point.y()};
+            },
+            spans);
     }
     return spans;
 }

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "widgets/graphview/looks.h"
+#include "widgets/graphview/scene.h"
+
+namespace halftone::widgets {
+
+/// What the tool tip of an item of the graph says, as HTML.
+QString tipOf(const SceneItem &item, const ItemLook &look, ColourBy colourBy);
+
+} // namespace halftone::widgets
