@@ -29,8 +29,16 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace halftone::widgets {
+namespace {
+
+constexpr int kRiskWidth = 33; ///< characters, at most
+constexpr int kTextMargin = 4; ///< characters' room beside a text in its column
+
+} // namespace
+
 CalibrationPanel::CalibrationPanel(DocumentController *controller, ThresholdEditor *editor, QWidget *plots,
                                    QWidget *parent)
     : QWidget(parent)
@@ -120,7 +128,7 @@ QWidget *CalibrationPanel::buildTable()
     m_view->horizontalHeader()->setHighlightSections(false);
     m_view->horizontalHeader()->setSectionsMovable(true);
     const int unit = fontMetrics().averageCharWidth();
-    const std::array<int, TensorTableModel::ColumnCount> widths{22, 33, 11, 13, 10, 12, 11, 13};
+    const std::array<int, TensorTableModel::ColumnCount> widths{22, kRiskWidth, 11, 13, 10, 12, 11, 13};
     for (std::size_t column = 0; column < widths.size(); ++column)
         m_view->setColumnWidth(
             static_cast<int>(column),
@@ -245,8 +253,25 @@ void CalibrationPanel::takeChosen()
             kThresholdMethods, policy->thresholdMethod.value_or(policy::kDefaultThresholdMethod));
         m_methodOfAll->setCurrentIndex(static_cast<int>(method - kThresholdMethods.begin()));
     }
+    fitRisks();
     showCount();
     showRow();
+}
+
+/// Where nothing is at risk the names get the room. A width that a person gave stays as long as the risks do.
+void CalibrationPanel::fitRisks()
+{
+    int widest = m_view->horizontalHeader()->sectionSizeHint(TensorTableModel::Risk);
+    const int sides = kTextMargin * fontMetrics().averageCharWidth();
+    for (int row = 0; row < m_model->rowCount(); ++row) {
+        const QString risk = m_model->index(row, TensorTableModel::Risk).data().toString();
+        widest = std::max(widest, fontMetrics().horizontalAdvance(risk) + sides);
+    }
+    widest = std::min(widest, kRiskWidth * fontMetrics().averageCharWidth());
+    if (std::exchange(m_riskWidth, widest) == widest)
+        return;
+    m_view->setColumnWidth(TensorTableModel::Risk, widest);
+    m_freeWidth->give();
 }
 
 void CalibrationPanel::setFilterText(const QString &text)

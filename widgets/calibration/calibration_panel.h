@@ -57,6 +57,7 @@ private:
     void showEmptyText();
     QString chosenText() const;
     void takeChosen();
+    void fitRisks();
     void showCount();
     void showRow();
     void chooseRow(const QModelIndex &index);
@@ -78,6 +79,7 @@ private:
     QLineEdit *m_filter = nullptr;
     QLabel *m_count = nullptr;
     QComboBox *m_methodOfAll = nullptr;
+    int m_riskWidth = 0; ///< of their column, as what is at risk asks for
     bool m_hasData = false;
     bool m_isSyncing = false; ///< one side of the selection is following the other
 };

@@ -73,11 +73,10 @@ public:
     FreeWidth(QTableView *view, int column, int least); ///< the view's child
 
     void setLongest(const QString &name);
+    void give(); ///< anew: another column has become wider or narrower
     bool eventFilter(QObject *watched, QEvent *event) override;
 
 private:
-    void give();
-
     QTableView *m_view;
     int m_column;
     int m_least;

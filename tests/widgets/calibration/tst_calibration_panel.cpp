@@ -11,6 +11,7 @@
 #include <QAbstractItemModelTester>
 #include <QComboBox>
 #include <QDoubleSpinBox>
+#include <QHeaderView>
 #include <QLatin1Char>
 #include <QLocale>
 #include <QSignalSpy>
@@ -119,6 +120,27 @@ private Q_SLOTS:
         m_panel.reset();
         m_editor.reset();
         m_controller.reset();
+    }
+
+    void namesGetTheRoomThatRisksDoNotTake()
+    {
+        m_panel->resize(1100, 320);
+        QTableView *const view = m_panel->view();
+        const QFontMetrics metrics = view->fontMetrics();
+        const auto longest = [&](int column) {
+            int width = 0;
+            for (int row = 0; row < m_panel->model()->rowCount(); ++row)
+                width = std::max(
+                    width, metrics.horizontalAdvance(m_panel->model()->index(row, column).data().toString()));
+            return width;
+        };
+        QVERIFY(longest(TensorTableModel::Risk) < longest(TensorTableModel::Name)); // nothing is lowered yet
+        QVERIFY(view->columnWidth(TensorTableModel::Risk) < 2 * longest(TensorTableModel::Risk)
+                    + view->horizontalHeader()->sectionSizeHint(TensorTableModel::Risk));
+        QVERIFY(view->columnWidth(TensorTableModel::Name) > view->columnWidth(TensorTableModel::Risk));
+        const int before = view->columnWidth(TensorTableModel::Risk);
+        lowerTheEnergy();
+        QVERIFY(view->columnWidth(TensorTableModel::Risk) > before); // "450 of 450 values overflow float16"
     }
 
     void theModelsKeepTheRulesOfModels()
