@@ -12,12 +12,6 @@ using dnnl::algorithm;
 using dnnl::prop_kind;
 using ops::CodedChain;
 
-bool isUnhurried(const char *kernel)
-{
-    const std::string_view name(kernel);
-    return name.starts_with("ref") || name.starts_with("gemm");
-}
-
 Result<WindowShape> windowShape(const Emitter &emitter, const plan::PlanNode &node, const ops::Conv &conv)
 {
     WindowShape shape;

@@ -4,9 +4,6 @@
 
 namespace halftone::backends::onednn {
 
-/// Is it one of oneDNN's kernels that take no advantage of the processor?
-bool isUnhurried(const char *kernel);
-
 /// A convolution's dimensions as oneDNN has them.
 struct WindowShape
 {

@@ -146,6 +146,11 @@ Error refusalOf(const dnnl::error &error, const std::string &where)
     return refusal;
 }
 
+bool isUnhurried(std::string_view kernel)
+{
+    return kernel.starts_with("ref") || kernel.starts_with("gemm");
+}
+
 ThreadScope::ThreadScope(int threads)
     : m_before(omp_get_max_threads())
 {

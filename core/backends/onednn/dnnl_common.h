@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 /// What all files of this folder need of oneDNN. Its exceptions end here: primitive descriptors are made with
 /// allow_empty, whatever else may throw goes through attempt(), and who calls from outside through contained().
@@ -82,6 +83,9 @@ auto contained(const std::string &where, F &&work) -> decltype(work())
         return refusalOf(error, where);
     }
 }
+
+/// Is it one of oneDNN's kernels that take no or little advantage of the processor, by its name?
+bool isUnhurried(std::string_view kernel);
 
 /// The number of threads that oneDNN's kernels use in this scope, both when they are made and when they run; 0 leaves
 /// it alone.

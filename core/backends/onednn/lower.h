@@ -92,9 +92,17 @@ struct PostOps
     std::optional<Place> sum; ///< the result is added to what lies there, and overwrites it
 };
 
+/// May a summand that nobody else reads be overwritten by the result? Some kernels take that only as the first post-operation.
+enum class SumInPlace
+{
+    Allowed,
+    Never
+};
+
 /// result  layout of what the node writes
 /// fails   Unsupported for a post-operation that oneDNN lacks
-Result<PostOps> makePostOps(Emitter &emitter, const plan::PlanNode &node, const Desc &result);
+Result<PostOps> makePostOps(Emitter &emitter, const plan::PlanNode &node, const Desc &result,
+                            SumInPlace sum = SumInPlace::Allowed);
 
 struct Eltwise
 {

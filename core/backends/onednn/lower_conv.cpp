@@ -91,12 +91,6 @@ dnnl::convolution_forward::primitive_desc describe(const ConvShape &shape, const
             true};
 }
 
-bool isSlow(const char *kernel)
-{
-    const std::string_view name(kernel);
-    return name.starts_with("ref") || name.starts_with("gemm");
-}
-
 /// The layouts of a convolution's data and result in a network that carries `format` through; nothing where it does not
 /// suit, and oneDNN shall choose.
 std::optional<std::pair<Desc, Desc>> preferredLayouts(const ConvShape &shape, Format format, Type source,
@@ -134,7 +128,7 @@ Result<ConvChoice> choose(Emitter &emitter, const plan::PlanNode &node, const Co
             std::tie(from, to) = *layouts;
         }
         const auto bare = describe(shape, from, weights, bias, to, plain);
-        if (!bare || (format != Format::Other && isSlow(bare.impl_info_str())))
+        if (!bare || (format != Format::Other && isUnhurried(bare.impl_info_str())))
             continue;
         HALFTONE_TRY(PostOps post, makePostOps(emitter, node, bare.dst_desc()));
         choice.descriptor = node.post.empty()

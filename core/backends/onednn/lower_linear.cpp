@@ -99,6 +99,27 @@ bool countsRowsAsOne(const Emitter &emitter, const plan::PlanNode &node)
     });
 }
 
+/// A product of packed weights (`stored`: how they lie as they are) as one step.
+template <class Primitive>
+Result<void> addWeighted(Emitter &emitter, const plan::PlanNode &node, const PostOps &post,
+                         const typename Primitive::primitive_desc &descriptor, const Desc &stored)
+{
+    HALFTONE_TRY(Place source, emitter.readPlain(node.inputs[0]));
+    source.desc = descriptor.src_desc();
+    HALFTONE_TRY(const Place weights, emitter.readThrough(node.inputs[1], stored, descriptor.weights_desc()));
+    Program::Arguments arguments{{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights}};
+    arguments.insert(arguments.end(), post.arguments.begin(), post.arguments.end());
+    // The result may have more axes than the product knows.
+    const Dims dims = dimsOf(emitter.desc(node.outputs[0]).shape);
+    Place result
+        = resultPlace(emitter, node.outputs[0], plainDesc(dims, descriptor.dst_desc().get_data_type()), post);
+    result.desc = descriptor.dst_desc();
+    arguments.emplace_back(DNNL_ARG_DST, result);
+    HALFTONE_TRY(const Primitive primitive, attempt(node.members[0], [&] { return Primitive(descriptor); }));
+    emitter.add(primitive, descriptor.impl_info_str(), std::move(arguments), descriptor.scratchpad_desc());
+    return {};
+}
+
 /// data × constant weights: one product of all rows, with the weights packed as it likes best.
 Result<void> lowerWeighted(Emitter &emitter, const plan::PlanNode &node, const ops::MatMul &product)
 {
@@ -106,27 +127,25 @@ Result<void> lowerWeighted(Emitter &emitter, const plan::PlanNode &node, const o
     HALFTONE_TRY(const Type weightType, floatType(emitter, node.inputs[1]));
     HALFTONE_TRY(const Type resultType, floatType(emitter, node.outputs[0]));
     const Dims data = productDims(emitter.desc(node.inputs[0]).shape, false);
-    const Desc stored = matrices(emitter.desc(node.inputs[1]).shape, weightType, product.transposeB);
+    const tensor::Shape &weightShape = emitter.desc(node.inputs[1]).shape;
+    const Desc stored = matrices(weightShape, weightType, product.transposeB);
     const Dims to{data[0], stored.get_dims()[1]};
     HALFTONE_TRY(const PostOps post, makePostOps(emitter, node, plainDesc(to, resultType)));
     const dnnl::matmul::primitive_desc descriptor(cpu(), plainDesc(data, type),
                                                   anyDesc(stored.get_dims(), weightType),
                                                   plainDesc(to, resultType), post.attributes, true);
+    if (descriptor && !isUnhurried(descriptor.impl_info_str()))
+        return addWeighted<dnnl::matmul>(emitter, node, post, descriptor, stored);
+    // Without AVX-512 only the inner product, whose weights lie the other way, packs them and takes any post-operations.
+    const Desc swappedStored = matrices(weightShape, weightType, !product.transposeB);
+    const dnnl::inner_product_forward::primitive_desc inner(
+        cpu(), prop_kind::forward_inference, plainDesc(data, type),
+        anyDesc(swappedStored.get_dims(), weightType), plainDesc(to, resultType), post.attributes, true);
+    if (inner && !isUnhurried(inner.impl_info_str()))
+        return addWeighted<dnnl::inner_product_forward>(emitter, node, post, inner, swappedStored);
     if (!descriptor)
         return unsupported("plan", "oneDNN has no matrix product for these types");
-    HALFTONE_TRY(Place source, emitter.readPlain(node.inputs[0]));
-    source.desc = descriptor.src_desc();
-    HALFTONE_TRY(const Place weights, emitter.readThrough(node.inputs[1], stored, descriptor.weights_desc()));
-    Program::Arguments arguments{{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights}};
-    arguments.insert(arguments.end(), post.arguments.begin(), post.arguments.end());
-    Place result = resultPlace(emitter, node.outputs[0],
-                               plainDesc(dimsOf(emitter.desc(node.outputs[0]).shape), resultType), post);
-    result.desc = descriptor.dst_desc();
-    arguments.emplace_back(DNNL_ARG_DST, result);
-    HALFTONE_TRY(const dnnl::matmul primitive,
-                 attempt(node.members[0], [&] { return dnnl::matmul(descriptor); }));
-    emitter.add(primitive, descriptor.impl_info_str(), std::move(arguments), descriptor.scratchpad_desc());
-    return {};
+    return addWeighted<dnnl::matmul>(emitter, node, post, descriptor, stored);
 }
 
 bool isWeighted(const Emitter &emitter, const plan::PlanNode &node, const ops::MatMul &product)
@@ -208,7 +227,7 @@ Result<void> lowerMatMul(Emitter &emitter, const plan::PlanNode &node, const ops
     HALFTONE_TRY(const Type resultType, floatType(emitter, node.outputs[0]));
     HALFTONE_TRY(const Sides sides, sidesOf(emitter, node, product));
     const Desc plain = plainDesc(dimsOf(emitter.desc(node.outputs[0]).shape), resultType);
-    HALFTONE_TRY(const PostOps post, makePostOps(emitter, node, plain));
+    HALFTONE_TRY(PostOps post, makePostOps(emitter, node, plain));
     HALFTONE_TRY(Place source, readStrided(emitter, node.inputs[0], sides.a, typeA));
     HALFTONE_TRY(Place weights, readStrided(emitter, node.inputs[1], sides.b, typeB));
     if (product.transposeA)
@@ -220,6 +239,10 @@ Result<void> lowerMatMul(Emitter &emitter, const plan::PlanNode &node, const ops
     };
     Desc result = plain;
     dnnl::matmul::primitive_desc descriptor = descriptorFor(result);
+    if (post.sum && (!descriptor || std::string_view(descriptor.impl_info_str()).starts_with("ref"))) {
+        HALFTONE_TRY(post, makePostOps(emitter, node, plain, SumInPlace::Never));
+        descriptor = descriptorFor(result);
+    }
     // Written as its one reader transposes it, if that costs no more.
     if (const auto wanted
         = node.post.empty() ? emitter.descBeforeTranspose(node.outputs[0], resultType) : std::nullopt)

@@ -118,7 +118,7 @@ std::optional<algorithm> algorithmOf(ops::BinaryKind kind)
     }
 }
 
-Result<PostOps> makePostOps(Emitter &emitter, const plan::PlanNode &node, const Desc &result)
+Result<PostOps> makePostOps(Emitter &emitter, const plan::PlanNode &node, const Desc &result, SumInPlace sum)
 {
     PostOps made;
     made.attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -142,7 +142,7 @@ Result<PostOps> makePostOps(Emitter &emitter, const plan::PlanNode &node, const 
         if (!kind || !type || !layout)
             return unsupported("plan", "oneDNN lacks this operation on two tensors");
         HALFTONE_TRY(const Place place, emitter.readAs(post.operand, *layout));
-        if (!made.sum && *kind == algorithm::binary_add && place.desc == result
+        if (sum == SumInPlace::Allowed && !made.sum && *kind == algorithm::binary_add && place.desc == result
             && emitter.mayOverwrite(post.operand, place)) {
             chain.append_sum(1.0F, 0, *type);
             made.sum = place;

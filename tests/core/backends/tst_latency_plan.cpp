@@ -231,7 +231,11 @@ graph::Model mixedNetwork()
     x = g.op("transpose", "swap", {x}, {{"axes", "(0, 2, 3, 1)"}});
     x = g.op("LayerNorm", "ln", {x, g.variable("ln_gamma"), g.variable("ln_beta")});
     x = g.op("Reshape", "rows", {x}, {{"shape", "(1, 100, -1)"}});
+    // A summand that no other reads, behind another function of the product.
+    const Entry other = g.op("batch_dot", "other", {x, x}, {{"transpose_b", "True"}});
     x = g.op("batch_dot", "scores", {x, x}, {{"transpose_b", "True"}});
+    x = g.op("_mul_scalar", "quarter", {x}, {{"scalar", "0.25"}});
+    x = g.op("elemwise_add", "both", {other, x});
     x = g.op("softmax", "softmax", {x});
     return g.model({x, g.op("sum", "sum", {x}, {{"axis", "1"}})});
 }
