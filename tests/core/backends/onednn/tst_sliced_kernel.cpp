@@ -1,6 +1,8 @@
 #include "core/backends/backends.h"
+#include "core/backends/onednn/emulated_kernel.h"
 #include "core/backends/onednn/sliced_kernel.h"
 #include "core/kernels/buffer.h"
+#include "core/tensor/elements.h"
 
 #include <QTest>
 
@@ -124,6 +126,59 @@ private Q_SLOTS:
         QVERIFY(!rowsAtATime(mixed)); // rows of input and output are not each other's
         // A row larger than a slice should be: one at a time.
         QCOMPARE(*rowsAtATime(convOf(4, 1024, 1024)), std::size_t{1});
+    }
+
+    /// 16-bit values that are widened to be computed would be there twice; in float32 nothing is beside them.
+    void whatIsWidenedIsSliced()
+    {
+        const auto sum = [](DType type, Shape other) {
+            const Shape shape{400, 64, 64};
+            return Operation{ops::Binary{ops::BinaryKind::Add},
+                             "tested",
+                             {{type, shape}, {type, std::move(other)}},
+                             {{type, shape}}};
+        };
+        QVERIFY(!rowsAtATime(sum(DType::F32, {400, 64, 64})));
+        if (!backends::onednn::isEmulated(DType::F16))
+            return;
+        const auto rows = rowsAtATime(sum(DType::F16, {400, 64, 64}));
+        QVERIFY(rows);
+        QCOMPARE(*rows, std::size_t{(16 << 20) / (3 * 64 * 64 * 4)}); // two read, one given
+        QVERIFY(!rowsAtATime(sum(DType::F16, {1, 64, 64}))); // which every row reads
+        Operation reduced = sum(DType::F16, {400, 64, 64});
+        reduced.op = ops::Reduce{};
+        QVERIFY(!rowsAtATime(reduced));
+    }
+
+    void slicedSumsAreTheDefinitions()
+    {
+        constexpr std::size_t kCount = std::size_t{401} * 64 * 64;
+        const Shape shape{401, 64, 64};
+        const Operation sum{ops::Binary{ops::BinaryKind::Add},
+                            "tested",
+                            {{DType::F16, shape}, {DType::F16, shape}},
+                            {{DType::F16, shape}}};
+        const auto chain = backends::backendChain("cpu", 2);
+        QVERIFY(chain.ok());
+        auto kernel = chain.value()[0]->prepare(sum);
+        QVERIFY2(kernel.ok(), kernel.ok() ? "" : kernel.error().message().c_str());
+        const Buffers buffers = buffersOf(sum);
+        std::vector<float> first(kCount);
+        std::vector<float> second(kCount);
+        for (std::size_t k = 0; k < kCount; ++k) {
+            first[k] = static_cast<float>(k % 97);
+            second[k] = static_cast<float>(k % 89) / 2;
+        }
+        tensor::narrow(first.data(), kCount, DType::F16, buffers.data.bytes);
+        tensor::narrow(second.data(), kCount, DType::F16, buffers.weights.bytes);
+        std::byte *const output = buffers.output.bytes;
+        QVERIFY(kernel.value()->run(buffers.inputs(), std::span(&output, 1)).ok());
+        std::vector<float> found(kCount);
+        tensor::widen(DType::F16, output, kCount, found.data());
+        std::size_t wrong = 0;
+        for (std::size_t k = 0; k < kCount; ++k) // halves up to 192 are numbers of float16
+            wrong += found[k] != first[k] + second[k] ? 1 : 0;
+        QCOMPARE(wrong, std::size_t{0});
     }
 
     void everyRowIsComputedOnce_data()
