@@ -10,7 +10,8 @@ namespace halftone::widgets {
 /// Which part of the scene a view shows. View coordinates are the widget's pixels.
 struct Camera
 {
-    static constexpr double kLeast = 0.002;
+    /// At which ten thousand nodes, one above the other, are seen as a whole.
+    static constexpr double kLeast = 0.0001;
     static constexpr double kMost = 4;
     static constexpr double kInSight = 80; ///< pixels of the scene that stay in the view
 

@@ -35,7 +35,9 @@ void TestViewNavigator::allOfTheSceneIsFittedIntoTheViewport()
     QWidget viewport;
     viewport.resize(800, 600);
     ViewNavigator navigator(&viewport);
-    for (const QSizeF &scene : {QSizeF(100, 100), QSizeF(4000, 300), QSizeF(300, 90000)}) {
+    constexpr double kUnfolded = 1.2e6; // ten thousand operators, one above the other
+    for (const QSizeF &scene :
+         {QSizeF(100, 100), QSizeF(4000, 300), QSizeF(300, 90000), QSizeF(900, kUnfolded)}) {
         navigator.setSceneSize(scene);
         navigator.fit();
         const QRectF shown = seen(navigator, scene);
