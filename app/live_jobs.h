@@ -24,7 +24,7 @@ struct JobSettings
 {
     std::string backend{backends::kDefaultBackend};
     unsigned threads = 0; ///< 0: as many as the machine has
-    std::size_t memoryLimit = std::size_t{1} << 30; ///< bytes that a comparison may hold
+    std::size_t memoryLimit = std::size_t{1} << 30; ///< bytes that a job may hold
     std::size_t repeats = 30; ///< of a latency measurement
 
     bool operator==(const JobSettings &) const = default;

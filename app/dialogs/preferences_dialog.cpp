@@ -47,7 +47,7 @@ PreferencesDialog::PreferencesDialog(const Preferences &now, QWidget *parent)
     form->addRow(tr("&Backend"), m_backend);
     m_threads = spin(tr("T&hreads"), 0, 1024, now.jobs.threads);
     m_threads->setSpecialValueText(tr("all that the machine has"));
-    m_memory = spin(tr("&Memory for comparing"), 16, 1 << 20, now.jobs.memoryLimit / kMebibyte);
+    m_memory = spin(tr("&Memory for errors and ranges"), 16, 1 << 20, now.jobs.memoryLimit / kMebibyte);
     m_memory->setSuffix(tr(" MiB"));
     m_repeats = spin(tr("&Runs of a latency measurement"), 3, 10000, now.jobs.repeats);
     m_pictures = spin(tr("&Pictures for live errors"), 0, 1000000, now.pictures);

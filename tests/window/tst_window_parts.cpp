@@ -42,6 +42,7 @@ private Q_SLOTS:
     void whatIsInViewIsComputedFirst();
     void errorsOverTheFirstExamplesAreShownAndStayWhenStopped();
     void theTimeLeftNeverGrows();
+    void theMemoryThatAPersonGivesHoldsForAllJobs();
 };
 
 namespace {
@@ -155,6 +156,18 @@ void TestWindowParts::errorsOverTheFirstExamplesAreShownAndStayWhenStopped()
     QVERIFY(session::resultsText(*live.controller().snapshot(), figures).empty()); // not for a session file
     live.jobs().runAgain();
     QTRY_VERIFY_WITH_TIMEOUT(live.controller().figures().comparison->examples == 400, 120000);
+}
+
+void TestWindowParts::theMemoryThatAPersonGivesHoldsForAllJobs()
+{
+    LivePictures live(1);
+    app::JobSettings settings;
+    settings.memoryLimit = std::size_t{96} << 20;
+    live.jobs().setSettings(settings);
+    live.attach();
+    QTRY_VERIFY_WITH_TIMEOUT(live.jobs().data(), 60000);
+    QCOMPARE(live.jobs().compareOptions().settings.memoryLimit, settings.memoryLimit);
+    QCOMPARE(live.jobs().calibrateOptions().memoryLimit, settings.memoryLimit);
 }
 
 void TestWindowParts::theTimeLeftNeverGrows()
