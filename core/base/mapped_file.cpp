@@ -108,6 +108,21 @@ Result<void> MappedFile::checkAll()
     return {};
 }
 
+void MappedFile::release(std::span<const std::byte> bytes)
+{
+    const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const auto first = reinterpret_cast<std::uintptr_t>(bytes.data());
+    const std::uintptr_t begin = (first + page - 1) / page * page;
+    const std::uintptr_t end = (first + bytes.size()) / page * page;
+    if (begin >= end)
+        return;
+    for (const Mapping &mapping : s_mappings) {
+        // Pages that nobody writes to hold nothing that the file has not, nor does what stands for lost ones.
+        if (begin >= mapping.begin && end <= mapping.end)
+            ::madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
+    }
+}
+
 MappedFile::~MappedFile()
 {
     if (m_mapping == nullptr)

@@ -43,6 +43,10 @@ public:
     /// fails: BadInput for one that was cut or written to
     static Result<void> checkAll();
 
+    /// Pages of mapped files that lie wholly in `bytes` leave the memory of this process; who touches them reads them again, mostly
+    /// from where the system keeps the file. Other bytes stay as they are.
+    static void release(std::span<const std::byte> bytes);
+
     MappedFile(const MappedFile &) = delete;
     MappedFile &operator=(const MappedFile &) = delete;
     ~MappedFile();

@@ -6,11 +6,28 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 using halftone::ByteReader;
 using halftone::MappedFile;
+
+namespace {
+
+/// Of this process, of files, as the system counts them.
+std::int64_t mappedKilobytes()
+{
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;) {
+        std::int64_t kilobytes = 0;
+        if (word == "RssFile:" && status >> kilobytes)
+            return kilobytes;
+    }
+    return 0;
+}
+
+} // namespace
 
 class TestMappedFile : public QObject
 {
@@ -63,6 +80,27 @@ private Q_SLOTS:
             QVERIFY(!MappedFile::checkAll().ok());
         }
         QVERIFY(MappedFile::checkAll().ok());
+    }
+
+    void pagesThatWereReadLeaveMemoryAndComeBack()
+    {
+        constexpr std::size_t kBytes = std::size_t{64} << 20;
+        std::ofstream(path("long")) << std::string(kBytes, 'x');
+        const auto file = MappedFile::open(path("long"));
+        QVERIFY(file.ok());
+        const std::string_view text = file.value()->text();
+        const std::int64_t before = mappedKilobytes();
+        QVERIFY(std::ranges::all_of(text, [](char letter) { return letter == 'x'; }));
+        const std::int64_t read = mappedKilobytes();
+        QVERIFY(read - before > 60 << 10);
+        MappedFile::release(file.value()->bytes().subspan(1)); // the first page only in part
+        QVERIFY(read - mappedKilobytes() > 60 << 10);
+        QVERIFY(std::ranges::all_of(text, [](char letter) { return letter == 'x'; }));
+        QVERIFY(MappedFile::checkAll().ok());
+
+        std::vector<std::byte> own(kBytes, std::byte{7}); // of no file
+        MappedFile::release(own);
+        QVERIFY(std::ranges::all_of(own, [](std::byte byte) { return byte == std::byte{7}; }));
     }
 
     void aSmallFileIsCopied()
