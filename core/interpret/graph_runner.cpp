@@ -63,6 +63,17 @@ bool areSame(const Tensor &a, const Tensor &b)
     return a.dtype() == b.dtype() && a.shape() == b.shape() && a.bytes().data() == b.bytes().data();
 }
 
+/// Is `shape` one of those that `pattern`, with its open axes, stands for?
+bool holds(const Shape &pattern, const Shape &shape)
+{
+    if (pattern.rank() != shape.rank())
+        return false;
+    for (std::size_t axis = 0; axis < shape.rank(); ++axis)
+        if (pattern[axis] >= 0 && pattern[axis] != shape[axis])
+            return false;
+    return true;
+}
+
 Result<Tensor> zeros(const kernels::TensorDesc &desc)
 {
     HALFTONE_TRY(const kernels::Buffer buffer, kernels::allocate(desc));
@@ -234,9 +245,10 @@ Error GraphRunner::blameInput(Error error, std::unordered_map<std::string, Shape
             continue;
         const auto rest = infer::inferShapes(m_graph, known);
         if (rest.ok()) {
+            // A pattern that holds the shape says nothing of what is wrong with it.
             const Shape &wanted = rest.value().byNode[id][0];
             return badInput(name, "an array of shape " + fed.mapped().toString(),
-                            wanted.hasRank()
+                            wanted.hasRank() && !holds(wanted, fed.mapped())
                                 ? "one of shape " + wanted.toString()
                                 : "one that " + error.where + " takes (" + error.message() + ')');
         }
@@ -535,6 +547,28 @@ std::size_t GraphRunner::peakBytes(const State &state) const
             held -= --readers[entry.node] == 0 ? bytes[entry.node] : 0;
     }
     return peak;
+}
+
+std::size_t GraphRunner::scratchBytes(const State &state) const
+{
+    std::size_t most = 0;
+    for (const NodeId id : m_order) {
+        if (m_graph.isVariable(id) || m_constants.empty())
+            continue;
+        bool readsWeights = false;
+        std::size_t elements = 0;
+        const auto count = [&](const Entry &entry) {
+            const Shape &shape = state.setting->shapes.of(entry);
+            if (!shape.isComplete())
+                return;
+            elements += static_cast<std::size_t>(shape.elementCount().value_or(0));
+            readsWeights = readsWeights || (shape.rank() >= 2 && isSet(m_constants[entry.node]));
+        };
+        std::ranges::for_each(m_graph.inputs(id), count);
+        count({id, 0, 0});
+        most = std::max(most, readsWeights ? elements : 0);
+    }
+    return most * sizeof(float);
 }
 
 double GraphRunner::shareDone(const State &state) const

@@ -69,6 +69,7 @@ public:
     std::vector<kernels::TensorDesc> outputsOf(const State &state, graph::NodeId id) const;
     double shareDone(const State &state) const;
     std::size_t peakBytes(const State &state) const; ///< as Execution::peakBytes()
+    std::size_t scratchBytes(const State &state) const; ///< as Execution::scratchBytes()
     Result<NodeValue> step(State &state, const RunOptions &options);
     void give(State &state, std::vector<tensor::Tensor> outputs) const;
     std::vector<tensor::Tensor> heads(const State &state) const;

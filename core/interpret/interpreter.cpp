@@ -1,5 +1,6 @@
 #include "core/interpret/interpreter.h"
 
+#include "core/base/mapped_file.h"
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
 #include "core/interpret/graph_runner.h"
@@ -11,6 +12,19 @@ namespace halftone::interpret {
 
 using graph::NodeId;
 using tensor::Tensor;
+
+namespace {
+
+/// Where it had to be copied, what the copy was made of need not lie in memory, too.
+Result<Tensor> readableParameter(const Tensor &values)
+{
+    HALFTONE_TRY(Tensor copy, kernels::readable(values));
+    if (copy.place() != values.place())
+        MappedFile::release(values.bytes());
+    return copy;
+}
+
+} // namespace
 
 class Interpreter::Impl
 {
@@ -76,7 +90,7 @@ private:
             }
             if (array->second->storage != tensor::Storage::Dense)
                 return unsupported(m_graph.node(id).name, "a sparse parameter", "a dense one");
-            HALFTONE_TRY(m_constants[id], kernels::readable(array->second->values));
+            HALFTONE_TRY(m_constants[id], readableParameter(array->second->values));
             constants[id] = m_constants[id];
         }
         m_runner->setConstants(std::move(constants));
@@ -196,6 +210,11 @@ std::size_t Execution::peakBytes() const
     return m_inside->runner.peakBytes(m_inside->state);
 }
 
+std::size_t Execution::scratchBytes() const
+{
+    return m_inside->runner.scratchBytes(m_inside->state);
+}
+
 Result<NodeValue> Execution::step(const Progress &progress)
 {
     return m_inside->runner.step(m_inside->state, {{}, progress});
@@ -233,7 +252,7 @@ Result<graph::Model> withReadableParameters(graph::Model model)
 {
     for (tensor::Array &array : model.parameters) {
         if (array.storage == tensor::Storage::Dense && array.shape.hasRank()) {
-            HALFTONE_TRY(array.values, kernels::readable(array.values));
+            HALFTONE_TRY(array.values, readableParameter(array.values));
         }
     }
     return model;

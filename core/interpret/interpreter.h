@@ -52,6 +52,9 @@ public:
     double shareDone() const;
     /// The most bytes of values that a run to the end holds at a time; those of open shapes are not counted.
     std::size_t peakBytes() const;
+    /// What the most demanding kernel needs for itself, about: one that reads parameters of two or more axes copies what it reads and
+    /// makes into the order that it computes in, as float32. Those of open shapes are not counted.
+    std::size_t scratchBytes() const;
     /// fails: as Interpreter::run.
     Result<NodeValue> step(const Progress &progress = {});
     /// Takes these for what step() would compute. Needs: of the types and shapes that outputsOf(node()) tells.

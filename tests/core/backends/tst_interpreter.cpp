@@ -98,6 +98,45 @@ private Q_SLOTS:
         }
     }
 
+    void whatAKernelNeedsForItselfIsWhatItReadsAndMakes()
+    {
+        graph::Model model = smallModel();
+        auto feedsAll = interpreterOf(model);
+        const auto fed = feedsAll.start({{"x", constant({3, 2}, 1)}, {"w", constant({2, 2}, 1)}},
+                                        interpret::Prepare::WhenComputed);
+        QVERIFY(fed.ok());
+        QCOMPARE(fed.value().scratchBytes(), std::size_t{0}); // no weights that are packed
+        model.hasParameters = true;
+        model.parameters.push_back({"arg:w", tensor::Storage::Dense, Shape{2, 2}, constant({2, 2}, 1), {}});
+        auto interpreter = interpreterOf(model);
+        const auto run = interpreter.start({{"x", constant({3, 2}, 1)}}, interpret::Prepare::WhenComputed);
+        QVERIFY(run.ok());
+        QCOMPARE(run.value().scratchBytes(), (3 * 2 + 2 * 2 + 3 * 2) * sizeof(float));
+        QCOMPARE(run.value().peakBytes(), 3 * (3 * 2) * sizeof(float)); // y, z and their sum
+    }
+
+    /// A pattern that the shape fits would not tell what is wrong.
+    void anInputWhoseNumberTheModelFixesIsToldByWhatFixesIt()
+    {
+        test::GraphBuilder g;
+        const auto y = g.op("FullyConnected", "y", {g.variable("x"), g.variable("w")},
+                            {{"num_hidden", "2"}, {"no_bias", "True"}});
+        graph::Model model = g.model(
+            {g.op("broadcast_add", "fixed", {g.op("Reshape", "row", {y}, {{"shape", "(1, 2)"}}), y})});
+        model.hasParameters = true;
+        model.parameters.push_back({"arg:w", tensor::Storage::Dense, Shape{2, 4}, constant({2, 4}, 1), {}});
+        auto interpreter = interpreterOf(model);
+        QVERIFY(interpreter.run({{"x", constant({1, 4}, 1)}}).ok());
+        const auto two = interpreter.run({{"x", constant({2, 4}, 1)}});
+        QVERIFY(!two.ok());
+        QCOMPARE(two.error().where, std::string("x"));
+        QVERIFY2(two.error().found == "an array of shape (2, 4)", two.error().message().c_str());
+        QVERIFY2(two.error().expected.starts_with("one that row takes"), two.error().message().c_str());
+        const auto wide = interpreter.run({{"x", constant({1, 5}, 1)}});
+        QVERIFY(!wide.ok());
+        QVERIFY2(wide.error().expected.starts_with("one of shape ("), wide.error().message().c_str());
+    }
+
     void aParameterThatIsFedCountsInsteadOfTheStoredOne()
     {
         graph::Model model = smallModel();
