@@ -177,7 +177,8 @@ Result<void> calibrate(CalibrateOptions options, const std::stop_token &stop)
     HALFTONE_TRY(const session::Session session, options.model.open());
     const jobs::CalibrateOptions &settings = options.calibration.settings;
     if (options.shard.isCount)
-        return tellMostShards(session.source(), settings.examples, settings.backend, settings.batch);
+        return tellMostShards(session.source(), settings.examples, settings.backend, settings.batch,
+                              settings.memoryLimit);
     if (options.shard.isGiven())
         return writeCalibrationShards(options, session, stop);
     HALFTONE_TRY(const jobs::CalibrateOutcome outcome, session.calibrate(settings, progress(stop)));

@@ -188,18 +188,15 @@ bool comparesBackends(const CompareOptions &options)
     return !options.compare.otherBackend.empty() && options.against.empty() && !options.policy.isGiven();
 }
 
-/// Over a part of the examples.
-using Comparing = std::function<Result<jobs::CompareOutcome>(const jobs::Part &)>;
+/// Over the part of the examples that the options tell.
+using Comparing = std::function<Result<jobs::CompareOutcome>(const jobs::CompareOptions &)>;
 
 /// What is compared is made here, once for all parts. Needs: the arguments outlive it.
-Result<Comparing> comparingOf(const CompareOptions &options, session::Session &session,
-                              const std::stop_token &stop)
+Result<Comparing> comparingOf(CompareOptions &options, session::Session &session, const std::stop_token &stop)
 {
-    jobs::CompareOptions compare = options.compare;
     if (!options.against.empty()) {
-        HALFTONE_TRY(compare.accumulator, policy::accumulatorNamed(options.policy.accumulate));
-        return Comparing([&, compare](const jobs::Part &part) mutable {
-            compare.part = part;
+        HALFTONE_TRY(options.compare.accumulator, policy::accumulatorNamed(options.policy.accumulate));
+        return Comparing([&](const jobs::CompareOptions &compare) {
             auto outcome = session.compareAgainst(options.against, compare, progress(stop));
             if (outcome.ok())
                 tellWarnings(outcome.value().warnings);
@@ -207,13 +204,12 @@ Result<Comparing> comparingOf(const CompareOptions &options, session::Session &s
         });
     }
     if (comparesBackends(options))
-        return Comparing([&, compare](const jobs::Part &part) mutable {
-            compare.part = part;
+        return Comparing([&](const jobs::CompareOptions &compare) {
             return session.compareBackends(compare, progress(stop));
         });
     HALFTONE_TRY(policy::Policy policy, options.policy.read(session));
     options.ranges.apply(policy);
-    compare.accumulator = policy.accumulate.value_or(tensor::DType::Unknown);
+    options.compare.accumulator = policy.accumulate.value_or(tensor::DType::Unknown);
     std::vector<std::string> notes = session.source().notes;
     HALFTONE_TRY(const infer::ShapeMap shapes, session.shapes(notes));
     session::DeriveRequest request{session.source().model, session.source().modelPath, policy, &shapes};
@@ -228,8 +224,7 @@ Result<Comparing> comparingOf(const CompareOptions &options, session::Session &s
     if (!derived.ok())
         return options.policy.located(derived.error());
     tellWarnings(derived.value().converted->warnings);
-    return Comparing([&, compare, converted = derived.value().converted](const jobs::Part &part) mutable {
-        compare.part = part;
+    return Comparing([&, converted = derived.value().converted](const jobs::CompareOptions &compare) {
         return session.compare(*converted, compare, progress(stop));
     });
 }
@@ -269,8 +264,10 @@ Result<void> writeComparisonShards(const CompareOptions &options, const session:
                                    const Comparing &comparing)
 {
     std::optional<jobs::StatisticsOrigin> origin; // of all parts
+    jobs::CompareOptions compare = options.compare;
     return options.shard.forEach([&](const jobs::Part &part) -> Result<void> {
-        HALFTONE_TRY(const jobs::CompareOutcome compared, comparing(part));
+        compare.part = part;
+        HALFTONE_TRY(const jobs::CompareOutcome compared, comparing(compare));
         if (!compared.parts)
             return badCall("--shard", "inputs that are one piece", "no shards");
         if (!origin) {
@@ -303,11 +300,11 @@ Result<void> compare(CompareOptions options, const std::stop_token &stop)
     HALFTONE_TRY(session::Session session, options.model.open());
     if (options.shard.isCount)
         return tellMostShards(session.source(), options.compare.examples, options.compare.backend,
-                              options.compare.batch);
+                              options.compare.batch, options.compare.settings.memoryLimit);
     HALFTONE_TRY(const Comparing comparing, comparingOf(options, session, stop));
     if (options.shard.isGiven())
         return writeComparisonShards(options, session, comparing);
-    HALFTONE_TRY(const jobs::CompareOutcome compared, comparing(options.compare.part));
+    HALFTONE_TRY(const jobs::CompareOutcome compared, comparing(options.compare));
     if (!options.csv.empty())
         HALFTONE_CHECK(writeCsv(options.csv, compared));
     if (!options.json) {

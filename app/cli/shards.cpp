@@ -39,7 +39,8 @@ Result<void> ShardOptions::take(const std::string &out)
         = m_areAsked ? std::optional<std::int64_t>(1) : parseInteger(std::string_view(text).substr(0, slash));
     const auto of = parseInteger(std::string_view(text).substr(std::min(slash + 1, text.size())));
     if (!index || !of || *of < 1 || *of > kMost || *index < 1 || *index > *of)
-        return badCall("--shard", '"' + printable(text, 60) + '"', "k/n, as 1/4 for the first of four");
+        return badCall("--shard", '"' + printable(text, 60) + '"',
+                       "k/n, as 1/4 for the first of four, or -/n, where standard input names them");
     if (out.empty())
         return badCall("--shard", "no --out", "a file for the statistics");
     part = {static_cast<std::size_t>(*index - 1), static_cast<std::size_t>(*of)};
@@ -63,10 +64,10 @@ Result<void> ShardOptions::forEach(const std::function<Result<void>(const jobs::
 }
 
 Result<void> tellMostShards(const io::LoadedModel &source, const jobs::ExampleOptions &data,
-                            const std::string &backend, std::size_t batch)
+                            const std::string &backend, std::size_t batch, std::size_t memory)
 {
     HALFTONE_TRY(const std::size_t most,
-                 jobs::mostParts(source.model, source.modelPath, data, backend, batch));
+                 jobs::mostParts(source.model, source.modelPath, data, backend, batch, memory));
     print(std::to_string(most) + '\n');
     return {};
 }

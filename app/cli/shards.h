@@ -32,7 +32,7 @@ private:
 
 /// --count-shards: tells how many parts of the examples there can be. fails: as jobs::mostParts()
 Result<void> tellMostShards(const io::LoadedModel &source, const jobs::ExampleOptions &data,
-                            const std::string &backend, std::size_t batch);
+                            const std::string &backend, std::size_t batch, std::size_t memory);
 
 /// fails: what reading the data refuses
 Result<jobs::StatisticsOrigin> originOf(const graph::Model &model, const std::string &modelPath,

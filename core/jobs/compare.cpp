@@ -2,6 +2,7 @@
 
 #include "core/backends/backends.h"
 #include "core/base/pace.h"
+#include "core/base/text.h"
 #include "core/infer/shown_outputs.h"
 #include "core/jobs/batches.h"
 #include "core/jobs/compare_each.h"
@@ -134,12 +135,19 @@ std::size_t packedBytes(const graph::Model &model)
     return bytes;
 }
 
-Error noRoom(std::size_t memoryLimit, const std::string &what)
+std::size_t feedBytes(const interpret::Feed &feed)
+{
+    std::size_t bytes = 0;
+    for (const auto &[name, value] : feed)
+        bytes += value.bytes().size();
+    return bytes;
+}
+
+Error noRoom(std::size_t memoryLimit, const std::string &what, std::size_t needed)
 {
     return unsupported(Field::Memory,
-                       std::to_string(memoryLimit >> 20) + " MB do not hold " + what
-                           + " and the values of its layers",
-                       "more");
+                       humanBytes(memoryLimit) + " do not hold " + what + " and the values of its layers",
+                       needed > memoryLimit ? "about " + humanBytes(needed) : "more");
 }
 
 void recordModels(CompareOutcome &outcome, profile::ComparedModels models)
@@ -169,7 +177,8 @@ Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::
     }
     if (options.eachAlone && settings.otherBackends.empty()) {
         HALFTONE_TRY(const Batches apart,
-                     batchesApart(models.reference, *source, options.backend, options.batch, options.part));
+                     batchesApart(models.reference, *source, options.backend, options.batch, options.part,
+                                  options.settings.memoryLimit));
         if (apart.size > 0) {
             const auto complete = [&](CompareOutcome &compared) {
                 compared.arithmetic = options.arithmetic;

@@ -210,6 +210,33 @@ private:
     TaskCount m_task;
 };
 
+/// Of one example, about.
+struct Needed
+{
+    std::size_t values = 0; ///< of both models and its inputs
+    std::size_t scratch = 0; ///< of the most demanding kernel
+};
+
+/// fails: what starting a run of the first example refuses
+Result<Needed> neededBytes(const profile::ComparedModels &models, const ExampleSource &source,
+                           const Batches &batches, const CompareOptions &options)
+{
+    HALFTONE_TRY(const kernels::BackendChain backends,
+                 backends::backendChain(options.backend, 1, options.arithmetic, options.accumulator));
+    HALFTONE_TRY(const interpret::Feed feed, batches.feed(source, 0));
+    Needed needed{feedBytes(feed), 0};
+    for (const graph::Model *const model : {&models.reference, &models.other}) {
+        HALFTONE_TRY(auto interpreter,
+                     interpret::Interpreter::create(
+                         *model, backends, model == &models.other ? models.float16As : tensor::DType::F16));
+        HALFTONE_TRY(const interpret::Execution run,
+                     interpreter.start(feed, interpret::Prepare::WhenComputed));
+        needed.values += run.peakBytes();
+        needed.scratch = std::max(needed.scratch, run.scratchBytes());
+    }
+    return needed;
+}
+
 /// Parameters where kernels can read them; what both models have is copied once. Gives the bytes of that.
 Result<std::size_t> makeReadable(profile::ComparedModels &models)
 {
@@ -245,9 +272,15 @@ Result<void> compareEach(const profile::ComparedModels &models, const ExampleSou
     HALFTONE_TRY(const std::size_t shared, makeReadable(readable));
     const std::size_t memory = options.settings.memoryLimit;
     const std::size_t packed = packedBytes(readable.reference) + packedBytes(readable.other);
-    bool keepsKernels = packed < memory / 2;
+    HALFTONE_TRY(const Needed needed, neededBytes(readable, source, batches, options));
+    const std::size_t each = std::max<std::size_t>(needed.values + needed.scratch, 1);
+    const std::size_t most = std::min({threads, batches.count, kMostSideBySide});
+    const auto heldBy = [&](std::size_t bytes) { return std::min(bytes / each, most); };
+    // Packed weights are not worth having fewer workers for.
+    bool keepsKernels
+        = packed < memory / 2 && heldBy(memory - packed) >= std::max<std::size_t>(heldBy(memory), 1);
     std::optional<FrugalMemory> frugal;
-    for (std::size_t workers = std::min({threads, batches.count, kMostSideBySide}); workers > 0;) {
+    for (std::size_t workers = keepsKernels ? heldBy(memory - packed) : most; workers > 0;) {
         if (!keepsKernels && !frugal)
             frugal.emplace();
         EachComparison comparison(readable, shared, source, batches, task, options, interim);
@@ -263,7 +296,7 @@ Result<void> compareEach(const profile::ComparedModels &models, const ExampleSou
             workers /= 2;
         keepsKernels = false;
     }
-    return noRoom(memory, "one example");
+    return noRoom(memory, "one example", needed.values);
 }
 
 } // namespace halftone::jobs

@@ -14,8 +14,10 @@ Error uncleanReference(const graph::Graph &reference, const profile::LayerErrors
 /// What kernels pack of a model's weights, about: in float32, which an emulated type is computed in.
 std::size_t packedBytes(const graph::Model &model);
 
-/// `what` does not fit.
-Error noRoom(std::size_t memoryLimit, const std::string &what);
+std::size_t feedBytes(const interpret::Feed &feed);
+
+/// `what` does not fit. needed  bytes that would do, about; 0: not known
+Error noRoom(std::size_t memoryLimit, const std::string &what, std::size_t needed = 0);
 
 /// Fills in what is known of the models alone.
 void recordModels(CompareOutcome &outcome, profile::ComparedModels models);

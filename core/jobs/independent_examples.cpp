@@ -2,7 +2,9 @@
 
 #include "core/backends/backends.h"
 #include "core/base/frugal_memory.h"
+#include "core/base/text.h"
 #include "core/interpret/interpreter.h"
+#include "core/jobs/compare_parts.h"
 #include "core/tensor/elements.h"
 #include "core/tensor/error_metrics.h"
 
@@ -16,6 +18,8 @@ using tensor::Tensor;
 
 /// Kernels for more examples add up in another order; dependence shows in far more.
 constexpr double kAlike = 1e-3;
+
+constexpr std::size_t kAll = 0; ///< for ExampleSource::batch()
 
 std::vector<float> valuesOf(const Tensor &tensor)
 {
@@ -51,20 +55,46 @@ Result<Heads> headsOf(interpret::Interpreter &interpreter, const ExampleSource &
     return run.heads();
 }
 
-/// With little memory, whatever the limit: kernels would be prepared for two examples, which nobody needs afterwards.
+/// What the values of so many examples take at a time. fails: what starting a run of them refuses
+Result<std::size_t> valueBytes(interpret::Interpreter &interpreter, const ExampleSource &source,
+                               std::size_t number)
+{
+    HALFTONE_TRY(const interpret::Feed feed, source.batch(0, number));
+    HALFTONE_TRY(const interpret::Execution run, interpreter.start(feed, interpret::Prepare::WhenComputed));
+    return run.peakBytes() + feedBytes(feed);
+}
+
+/// With little memory: kernels would be prepared for two examples, which nobody needs afterwards.
 /// What cannot be run so is not independent either; running it whole says why.
-bool areIndependent(const graph::Model &model, const ExampleSource &source, const std::string &backend)
+/// fails: Unsupported where the limit does not hold what is tried
+Result<bool> areIndependent(const graph::Model &model, const ExampleSource &source,
+                            const std::string &backend, std::size_t memoryLimit)
 {
     const FrugalMemory frugal;
     const auto chain = backends::backendChain(backend, 1);
     if (!chain.ok())
         return false;
-    auto interpreter = interpret::Interpreter::create(model, chain.value());
-    if (!interpreter.ok())
+    auto made = interpret::Interpreter::create(model, chain.value());
+    if (!made.ok())
         return false;
-    const auto one = headsOf(interpreter.value(), source, 0, 1);
-    const auto other = headsOf(interpreter.value(), source, 1, 1);
-    const auto both = headsOf(interpreter.value(), source, 0, 2);
+    interpret::Interpreter interpreter = std::move(made).value();
+    const auto ofOne = valueBytes(interpreter, source, 1);
+    if (!ofOne.ok())
+        return false;
+    const auto ofBoth = valueBytes(interpreter, source, 2);
+    if (!ofBoth.ok())
+        return !valueBytes(interpreter, source, kAll).ok(); // a first axis of three may be one of colours
+    if (ofOne.value() > memoryLimit)
+        return noRoom(memoryLimit, "one example", ofOne.value());
+    if (ofBoth.value() > memoryLimit)
+        return unsupported(Field::Memory,
+                           humanBytes(memoryLimit)
+                               + " do not hold two examples at once, which would tell whether they depend on "
+                                 "each other",
+                           "about " + humanBytes(ofBoth.value()) + ", or a batch of 1 where they do not");
+    const auto one = headsOf(interpreter, source, 0, 1);
+    const auto other = headsOf(interpreter, source, 1, 1);
+    const auto both = headsOf(interpreter, source, 0, 2);
     if (!one.ok() || !other.ok() || !both.ok())
         return false;
     for (std::size_t k = 0; k < both.value().size(); ++k) {
@@ -77,12 +107,16 @@ bool areIndependent(const graph::Model &model, const ExampleSource &source, cons
 } // namespace
 
 Result<Batches> batchesApart(const graph::Model &model, const ExampleSource &source,
-                             const std::string &backend, std::size_t wanted, const Part &part)
+                             const std::string &backend, std::size_t wanted, const Part &part,
+                             std::size_t memoryLimit)
 {
     HALFTONE_TRY(const Batches batches, Batches::of(source, wanted));
     const std::size_t all = source.count().value_or(0);
     const bool isAsked = wanted > 0 || source.usualBatch() > 0;
-    const bool areApart = all > 0 && (isAsked || all == 1 || areIndependent(model, source, backend));
+    bool areApart = all > 0 && (isAsked || all == 1);
+    if (all > 0 && !areApart) {
+        HALFTONE_TRY(areApart, areIndependent(model, source, backend, memoryLimit));
+    }
     if (!areApart) {
         if (!part.isWhole())
             return badCall("shard",
@@ -99,10 +133,11 @@ Result<Batches> batchesApart(const graph::Model &model, const ExampleSource &sou
 }
 
 Result<std::size_t> mostParts(const graph::Model &model, const std::string &modelPath,
-                              const ExampleOptions &options, const std::string &backend, std::size_t wanted)
+                              const ExampleOptions &options, const std::string &backend, std::size_t wanted,
+                              std::size_t memoryLimit)
 {
     HALFTONE_TRY(const auto source, openExamples(options, model, modelPath));
-    HALFTONE_TRY(const Batches batches, batchesApart(model, *source, backend, wanted, {}));
+    HALFTONE_TRY(const Batches batches, batchesApart(model, *source, backend, wanted, {}, memoryLimit));
     return batches.size == 0 ? 1 : batches.examples;
 }
 

@@ -5,20 +5,28 @@
 #include "core/jobs/batches.h"
 #include "core/jobs/part.h"
 
+#include <cstddef>
+#include <limits>
 #include <string>
 
 namespace halftone::jobs {
 
+constexpr std::size_t kAnyMemory = std::numeric_limits<std::size_t>::max();
+
 /// Batches of one example each, of a part of them; all in one piece where the arrays have no axis of examples, or where
 /// `wanted` is 0 and what the model makes of one example depends on the others (a recurrent network over steps; batches that
-/// an operator has the size of). That is tried out: two examples alone and both at once.
+/// an operator has the size of). That is tried out: two examples alone and both at once. Where the model takes one but neither two nor all, nothing
+/// is to be tried.
 /// wanted  as Batches::of()
-/// fails   as Batches::of(); BadCall for a part of what is one piece, and for a part without examples
+/// fails   as Batches::of(); BadCall for a part of what is one piece, and for a part without examples; Unsupported (Field::Memory) where the
+///         limit does not hold the values of what is tried
 Result<Batches> batchesApart(const graph::Model &model, const ExampleSource &source,
-                             const std::string &backend, std::size_t wanted, const Part &part);
+                             const std::string &backend, std::size_t wanted, const Part &part,
+                             std::size_t memoryLimit = kAnyMemory);
 
-/// How many parts there can be: as many as examples, or one. fails: as openExamples() and Batches::of()
+/// How many parts there can be: as many as examples, or one. fails: as openExamples() and batchesApart()
 Result<std::size_t> mostParts(const graph::Model &model, const std::string &modelPath,
-                              const ExampleOptions &options, const std::string &backend, std::size_t wanted);
+                              const ExampleOptions &options, const std::string &backend, std::size_t wanted,
+                              std::size_t memoryLimit = kAnyMemory);
 
 } // namespace halftone::jobs

@@ -176,13 +176,14 @@ Result<MemoryPlan> memoryPlanOf(const graph::Model &model, const ExampleSource &
     HALFTONE_TRY(auto interpreter, interpret::Interpreter::create(model, backends));
     HALFTONE_TRY(const interpret::Feed feed, batches.feed(source, 0));
     HALFTONE_TRY(const interpret::Execution first, interpreter.start(feed, interpret::Prepare::WhenComputed));
-    std::size_t each = std::max<std::size_t>(first.peakBytes(), 1);
+    const std::size_t values = first.peakBytes() + feedBytes(feed);
+    std::size_t each = std::max<std::size_t>(values + first.scratchBytes(), 1);
     const std::size_t packed = packedBytes(model);
     const std::size_t limit = options.memoryLimit;
     MemoryPlan plan;
     plan.workers = options.threads > 0 ? options.threads : backends::machineThreads();
-    if (each > limit)
-        return noRoom(limit, batches.size == 0 ? "the inputs" : "one example");
+    if (values > limit)
+        return noRoom(limit, batches.size == 0 ? "the inputs" : "one example", values);
     const bool keeps = packed < limit / 2 && each <= limit - packed;
     plan.prepare = keeps ? interpret::Prepare::Ahead : interpret::Prepare::Once;
     if (!keeps && plan.workers > 1) {
@@ -201,8 +202,9 @@ Result<WalkedExamples> walkEachExample(const graph::Model &model, const std::str
                                        const Progress &progress)
 {
     HALFTONE_TRY(const auto source, openExamples(options.examples, model, modelPath));
-    HALFTONE_TRY(const Batches batches,
-                 batchesApart(model, *source, options.backend, options.batch, options.part));
+    HALFTONE_TRY(
+        const Batches batches,
+        batchesApart(model, *source, options.backend, options.batch, options.part, options.memoryLimit));
     HALFTONE_TRY(const MemoryPlan plan, memoryPlanOf(model, *source, batches, options, progress));
     HALFTONE_TRY(
         BatchWalk walk,

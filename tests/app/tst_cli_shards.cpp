@@ -42,6 +42,7 @@ private Q_SLOTS:
         const CliOutcome none = callCli(command + QStringList{"--json", "--memory", "1KiB"});
         QCOMPARE(none.code, 3);
         QVERIFY(none.err.contains("do not hold one example"));
+        QVERIFY2(none.err.contains("expected about "), none.err.constData());
         for (const int count : {1, 2, 4, 7})
             QCOMPARE(merged(command, count), serial);
         QCOMPARE(merged(command, 4, true), serial);
@@ -133,7 +134,7 @@ private Q_SLOTS:
         for (const QString shard : {"0/2", "3/2", "1", "/", "a/b", "1/0", "1/99999999", "-", "-/", "-/0"}) {
             const CliOutcome outcome = callCli(command + QStringList{"--out", out, "--shard", shard});
             QCOMPARE(outcome.code, 2);
-            QVERIFY(outcome.err.contains("--shard"));
+            QVERIFY2(outcome.err.contains("--shard") && outcome.err.contains("-/n"), outcome.err.constData());
         }
         QCOMPARE(callCli(command + QStringList{"--shard", "1/2"}).code, 2);
         QCOMPARE(callCli(command + QStringList{"--out", out, "--shard", "1/2", "--grid", "first-batch"}).code,

@@ -72,14 +72,14 @@ class TstWalkExamples : public QObject
         return g.model({g.op("_mul_scalar", "twice", {g.variable("data")}, {{"scalar", "2"}})});
     }
 
-    std::string dataAlone()
+    std::string dataAlone(std::size_t examples = kExamples)
     {
         std::vector<float> data;
-        for (std::size_t k = 0; k < kExamples * kWidth; ++k)
+        for (std::size_t k = 0; k < examples * kWidth; ++k)
             data.push_back(static_cast<float>(k % 7) - 2);
-        const std::string path = m_folder.filePath("alone.npz").toStdString();
+        const std::string path = m_folder.filePath(QString("alone%1.npz").arg(examples)).toStdString();
         const io::NamedTensor arrays[]
-            = {{"data", tensorOf({std::int64_t{kExamples}, std::int64_t{kWidth}}, data)}};
+            = {{"data", tensorOf({static_cast<std::int64_t>(examples), std::int64_t{kWidth}}, data)}};
         if (!io::writeNpz(arrays, path).ok())
             qFatal("cannot write %s", path.c_str());
         return path;
@@ -219,6 +219,55 @@ private Q_SLOTS:
                      areApart ? std::vector<std::int64_t>(kExamples, 1)
                               : std::vector<std::int64_t>{std::int64_t{kExamples}});
         }
+    }
+
+    /// A model that is made for one example takes the others one by one; but a first axis that the whole array has to have is
+    /// none of examples, even where one row of it would do.
+    void whatTheModelTakesTellsWhereTwoAreRefused()
+    {
+        constexpr std::size_t kRows = 3;
+        test::GraphBuilder ofOne;
+        const graph::Model one
+            = ofOne.model({ofOne.op("Reshape", "row", {ofOne.variable("data")}, {{"shape", "(1, 3)"}})});
+        test::GraphBuilder ofColours;
+        graph::Model colours = ofColours.model({ofColours.op(
+            "broadcast_add", "shifted", {ofColours.variable("data"), ofColours.variable("means")})});
+        colours.hasParameters = true;
+        colours.parameters.push_back({"arg:means",
+                                      tensor::Storage::Dense,
+                                      tensor::Shape{kRows, 1},
+                                      tensorOf({kRows, 1}, {1, 2, 3}),
+                                      {}});
+        for (const bool areApart : {false, true}) {
+            const auto walked
+                = jobs::walkEachExample(areApart ? one : colours, {}, optionsOf(dataAlone(kRows), 0, 2),
+                                        [](const graph::Entry &, const Tensor &) {}, {});
+            QVERIFY2(walked.ok(), walked.ok() ? "" : walked.error().message().c_str());
+            QCOMPARE(walked.value().areApart, areApart);
+            QCOMPARE(walked.value().examples, kRows);
+        }
+    }
+
+    /// An example of three numbers, its input and its output, has 24 bytes.
+    void theLimitHoldsForTheTrialToo()
+    {
+        const std::string inputs = dataAlone();
+        const auto walk = [&](std::size_t bytes, std::size_t batch) {
+            CalibrateOptions options = optionsOf(inputs, batch, 1);
+            options.memoryLimit = bytes;
+            return jobs::walkEachExample(doubled(), {}, options, [](const graph::Entry &, const Tensor &) {},
+                                         {});
+        };
+        const auto none = walk(23, 0);
+        QVERIFY(!none.ok());
+        QVERIFY2(none.error().found.find("one example") != std::string::npos, none.error().message().c_str());
+        QVERIFY2(none.error().expected.find("24 B") != std::string::npos, none.error().message().c_str());
+        const auto one = walk(47, 0);
+        QVERIFY(!one.ok());
+        QVERIFY2(one.error().found.find("two examples") != std::string::npos, one.error().message().c_str());
+        QVERIFY2(one.error().expected.find("batch of 1") != std::string::npos, one.error().message().c_str());
+        QVERIFY(walk(47, 1).ok()); // nothing is tried
+        QVERIFY(walk(48, 0).ok());
     }
 
     void theSharesToldGrowToOne()
