@@ -25,6 +25,8 @@ using app::MainWindow;
 
 namespace {
 
+constexpr int kOpeningMs = 60000; ///< that any model's picture may take
+
 double quantile(std::vector<double> values, double q)
 {
     std::ranges::sort(values);
@@ -71,7 +73,7 @@ void firstPicture()
         timer.start();
         window.files().open(path);
         if (!QTest::qWaitFor([&] { return window.graphView().scene() && !window.graphView().isBusy(); },
-                             60000))
+                             kOpeningMs))
             qFatal("no picture");
         window.grab();
         seconds.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e9);
@@ -215,7 +217,7 @@ void memoryAfterSession(int seconds, const std::vector<QString> &models)
         const int milliseconds = 1000 * seconds;
         const auto hasErrors = [&] { return window.controller().figures().comparison != nullptr; };
         if (!QTest::qWaitFor([&] { return window.graphView().scene() && !window.graphView().isBusy(); },
-                             milliseconds))
+                             kOpeningMs))
             qFatal("no picture of %s", qPrintable(model));
         if (const auto drawn = app::drawInputsFor(*window.controller().snapshot()->source); drawn.ok()) {
             jobs::ExampleOptions options;
