@@ -23,8 +23,8 @@ ChipBox::ChipBox(QWidget *parent)
 {
     setObjectName(QStringLiteral("chip"));
     setToolTip(
-        tr("The chip that the model is converted for: it takes the target type away from operators that it "
-           "cannot compute in it"));
+        tr("The chip that the model is converted for: operators that it cannot compute in the target type "
+           "stay in float32"));
     addItem(tr("any"), QString());
     if (const auto &machine = hardware::thisMachine()) {
         addItem(tr("this machine"), QStringLiteral("this"));

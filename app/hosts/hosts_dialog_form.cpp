@@ -77,7 +77,7 @@ void HostsDialog::buildForm()
     constexpr int kDay = 24 * 3600;
     m_limit->setRange(1, kDay);
     m_limit->setSuffix(tr(" s"));
-    m_limit->setToolTip(tr("A host that takes longer for one shard is taken to hang, and named"));
+    m_limit->setToolTip(tr("A host that takes longer for one shard counts as hanging, and is named"));
     m_limit->setAccessibleName(tr("Time limit"));
     form->addRow(tr("Time &limit of a shard"), m_limit);
     connect(load, &QPushButton::clicked, this, &HostsDialog::loadHosts);

@@ -117,8 +117,8 @@ void RunOnHosts::take(const HostRun &run)
 {
     if (!isOf(run)) {
         Q_EMIT failed(
-            tr("The hosts have finished, but model, data or lists are others by now. With those of the "
-               "run, Run on Hosts takes its result."));
+            tr("The hosts have finished, but the model, data or lists have changed meanwhile. Go back to "
+               "those of the run, and Run on Hosts takes its result."));
         return;
     }
     if (run.request().task == HostTask::Tune && m_tune->isRunning()) {

@@ -283,7 +283,7 @@ void TestHosts::aResultOfOtherListsWaits()
     QVERIFY(controller().apply(
         policy::OverrideNodes{{controller().snapshot()->graph().node(3).name}, tensor::DType::F32}));
     QTRY_COMPARE_WITH_TIMEOUT(failed.size(), 1, 60000);
-    QVERIFY(failed.first().first().toString().contains(u"others by now"));
+    QVERIFY(failed.first().first().toString().contains(u"changed meanwhile"));
     controller().undo();
     QVERIFY(test::settleAfterEdit(*m_window));
     hosts().take(hosts().runFor(HostTask::Compare, 8, false));

@@ -45,7 +45,7 @@ QString missing(ColourBy colourBy)
     case ColourBy::Asked:
         return Legend::tr("No operator has a requested type.");
     default:
-        return Legend::tr("No ranges yet: calibrate with data.");
+        return Legend::tr("No ranges yet: attach data.");
     }
 }
 

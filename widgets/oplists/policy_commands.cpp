@@ -63,7 +63,7 @@ void PolicyCommands::importLists()
         return;
     const dialect::Dialect &dialect = dialect::of(snapshot->graph());
     if (dialect.name() != "onnx") {
-        Q_EMIT said(tr("Other programs' lists name operators of ONNX, which this model is not of."));
+        Q_EMIT said(tr("Lists of other programs name ONNX operators, and this model is not in ONNX."));
         return;
     }
     askForLists(m_window, dialect, [this](const QString &name, Result<policy::ImportedLists> read) {

@@ -169,13 +169,14 @@ QString CalibrationPlot::whyEmpty() const
         return tr("Open a model to see the values of its tensors.");
     if (!m_kept)
         return tr(
-            "Attach data and run \u201cCalibrate\u201d: then the values of the selected tensor are drawn "
-            "here.");
+            "Attach data (Ctrl+D): once their ranges are collected, the values of the selected tensor are "
+            "drawn here.");
     if (!current)
         return tr("Select a tensor in the list, or a layer in the graph, to see its values.");
     const QString name = plain(snapshot->graph().node(*current).name);
     if (!m_tensor)
-        return tr("%1 has no statistics: its values are no floating-point numbers, or it was not calibrated.")
+        return tr("%1 has no statistics: its values are not floating-point numbers, or it was not "
+                  "calibrated.")
             .arg(name);
     if (m_tensor->statistics.histogram.bins() == 0)
         return tr("Every value of %1 is zero.").arg(name);

@@ -97,6 +97,7 @@ private Q_SLOTS:
         QVERIFY(m_plot->emptyText().contains(QStringLiteral("Select a tensor")));
         m_controller->setFigures({});
         QVERIFY(m_plot->emptyText().contains(QStringLiteral("Attach data")));
+        QVERIFY(!m_plot->emptyText().contains(QStringLiteral("Calibrate"))); // which no menu has
         m_controller->setDocument(nullptr);
         QVERIFY(m_plot->emptyText().contains(QStringLiteral("Open a model")));
     }
