@@ -69,10 +69,12 @@ void ScenePainter::paintFarEdges(QPainter &painter, const PaintInput &input)
     painter.drawLines(onPath.data(), static_cast<int>(onPath.size()));
 }
 
-/// Many lines of one colour are one path: painted one by one, each would cost as much as a box.
+/// Many lines of one colour are one path: painted one by one, each would cost as much as a box. Not flat ones: what paints paths takes time
+/// that grows with the square of how many pixels of a row they cross.
 void ScenePainter::paintEdges(QPainter &painter, const PaintInput &input)
 {
     constexpr std::size_t kLinesAPath = 64;
+    constexpr double kFlat = 4; ///< width against height
     const double head = 6 * std::min(1.0, m_camera.scale);
     std::array<std::vector<std::uint32_t>, 3> layers; // those on top last
     for (const std::uint32_t index : m_edges)
@@ -85,6 +87,7 @@ void ScenePainter::paintEdges(QPainter &painter, const PaintInput &input)
         const QPen pen(colours[layer], layer == 2 ? 1.6 : 1.1);
         for (std::size_t begin = 0; begin < layers[layer].size(); begin += kLinesAPath) {
             QPainterPath lines;
+            std::vector<QLineF> flat;
             QPainterPath heads;
             heads.setFillRule(Qt::WindingFill);
             const std::size_t end = std::min(begin + kLinesAPath, layers[layer].size());
@@ -92,15 +95,24 @@ void ScenePainter::paintEdges(QPainter &painter, const PaintInput &input)
                 const QPolygonF &line = input.scene->edges()[layers[layer][k]].line;
                 if (line.size() < 2)
                     continue;
-                lines.moveTo(m_camera.toView(line.front()));
-                for (qsizetype point = 1; point < line.size(); ++point)
-                    lines.lineTo(m_camera.toView(line[point]));
+                const QRectF &bounds = input.scene->edges()[layers[layer][k]].bounds;
+                const bool isFlat = bounds.width() > kFlat * bounds.height();
+                if (!isFlat)
+                    lines.moveTo(m_camera.toView(line.front()));
+                for (qsizetype point = 1; point < line.size(); ++point) {
+                    if (isFlat)
+                        flat.emplace_back(m_camera.toView(line[point - 1]), m_camera.toView(line[point]));
+                    else
+                        lines.lineTo(m_camera.toView(line[point]));
+                }
                 const QPointF tip = m_camera.toView(line.back());
                 heads.addPolygon(
                     QPolygonF{tip, tip + QPointF(-head / 2, -head), tip + QPointF(head / 2, -head)});
                 heads.closeSubpath();
             }
             painter.strokePath(lines, pen);
+            painter.setPen(pen);
+            painter.drawLines(flat.data(), static_cast<int>(flat.size()));
             if (m_camera.scale >= 0.4)
                 painter.fillPath(heads, colours[layer]);
         }
