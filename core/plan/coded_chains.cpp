@@ -1,5 +1,7 @@
 #include "core/plan/coded_chains.h"
 
+#include "core/plan/coded_parts.h"
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -402,7 +404,11 @@ void CodedChains::takeOperator(std::uint32_t k)
     draft.chain.data = *data;
     draft.chain.weightSteps = std::move(weight->steps);
     draft.opName = node.opName;
+    const ValueId bias = draft.chain.hasBias ? draft.inputs[2] : kNoValue;
     put(k, std::move(draft), result);
+    // A device without kernels for the chain has at least float32's.
+    m_graph.nodes[k].parts = floatParts(m_graph, node, bias);
+    growUses();
 }
 
 ValueId CodedChains::recoded(ValueId real, const ops::CodeScale &scale, const PlanNode &like,

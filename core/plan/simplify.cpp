@@ -132,6 +132,8 @@ Result<void> simplify(PlanGraph &graph, const kernels::Backend *backend, kernels
     removeUnused(graph);
     fuseRequantize(graph);
     fuseCodes(graph);
+    if (!device.multipliesCodes)
+        unfoldCodedProducts(graph);
     removeUnused(graph);
     shareRanges(graph);
     fuseDequantize(graph);

@@ -18,6 +18,9 @@ struct Simplification
     bool foldsFloat16 = false;
     /// Attention between tensors of 16 bits may keep its weights in 16 bits where the model widens them for a product; sums stay wide.
     bool narrowsAttention = false;
+    /// Products of codes are computed as such. Where the device cannot add them exactly, they are products of the float32 that the codes
+    /// stand for, of which fusion makes what it makes of others.
+    bool multipliesCodes = true;
 };
 
 /// Rewrites a plan graph for inference, one rewriting a function; each leaves a graph in execution order. What an
@@ -66,6 +69,9 @@ void fuseDequantize(PlanGraph &graph);
 /// What stands between operators that make reals of codes and codes of reals becomes operators on codes: products, functions of one
 /// element and sums one ops::CodedChain, as far as each result has one reader; what moves elements moves codes.
 void fuseCodes(PlanGraph &graph);
+
+/// Takes the products among them apart again.
+void unfoldCodedProducts(PlanGraph &graph);
 
 /// Products of codes whose scale only a run tells become ops::CodedSums, with the cast, the scale and the bias behind them. Needs:
 /// folded constants

@@ -228,4 +228,13 @@ void fuseCodes(PlanGraph &graph)
         CodeFusion(graph).run();
 }
 
+void unfoldCodedProducts(PlanGraph &graph)
+{
+    for (std::size_t k = graph.nodes.size(); k-- > 0;) {
+        const auto *chain = graph.nodes[k].op.getIf<ops::CodedChain>();
+        if (chain != nullptr && chain->product != ops::CodedChain::Product::None)
+            unfold(graph, k);
+    }
+}
+
 } // namespace halftone::plan

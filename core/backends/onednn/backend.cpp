@@ -58,7 +58,9 @@ public:
         if (!complete.cache)
             complete.cache = std::make_shared<kernels::PlanCache>();
         complete.cache->beginPlan();
-        HALFTONE_TRY(plan::PlanGraph graph, plan::simplifiedGraph(model, m_fallback.get(), *complete.cache));
+        const plan::Simplification device{.multipliesCodes = addsExactly()};
+        HALFTONE_TRY(plan::PlanGraph graph,
+                     plan::simplifiedGraph(model, m_fallback.get(), *complete.cache, device));
         return makePlan(std::move(graph), complete, m_threads, m_fallback.get());
     }
 

@@ -51,7 +51,7 @@ dnnl::convolution_forward::primitive_desc describeWindow(const WindowShape &shap
             prop_kind::forward_inference,
             algorithm::convolution_direct,
             from,
-            Desc(shape.weights, Type::s8, Tag::any),
+            Desc(shape.weights, shape.weight, Tag::any),
             bias,
             to,
             shape.stride,
@@ -68,6 +68,19 @@ Desc sumLayout(const Desc &first, const Dims &dims, Type type)
     const bool isKept
         = first.get_dims() == dims && (format == Format::Plain || format == Format::ChannelsLast);
     return isKept ? *descIn(format, dims, type) : codeLayout(dims, type);
+}
+
+bool holdsSums(const Emitter &emitter, const plan::PlanNode &node, std::size_t channels, bool lastCounts)
+{
+    const std::vector<std::int8_t> codes
+        = emitter.graph().values[node.inputs[1]].constant->values<std::int8_t>();
+    const std::size_t depth = codes.size() / std::max<std::size_t>(channels, 1);
+    std::vector<std::int64_t> sums(channels);
+    for (std::size_t k = 0; k < codes.size(); ++k)
+        sums[lastCounts ? k % channels : k / depth] += std::abs(std::int64_t{codes[k]});
+    constexpr std::int64_t kLargestCode = 255;
+    constexpr std::int64_t kExact = std::int64_t{1} << 24;
+    return sums.empty() || kLargestCode * *std::ranges::max_element(sums) <= kExact;
 }
 
 bool feedsWindow(const Emitter &emitter, plan::ValueId codes)

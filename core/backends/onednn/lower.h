@@ -64,6 +64,8 @@ Result<void> lowerCodedMultiply(Emitter &emitter, const plan::PlanNode &node,
                                 const ops::CodedMultiply &scales);
 /// The same where only a run tells the scale (lower_sums.cpp).
 Result<void> lowerCodedSums(Emitter &emitter, const plan::PlanNode &node, const ops::CodedSums &sums);
+/// The same in float32, for processors that do not add products of codes exactly: as long as no sum can pass 2^24, float32 does.
+Result<void> lowerWideSums(Emitter &emitter, const plan::PlanNode &node, const ops::CodedSums &sums);
 Result<void> lowerCodeDynamically(Emitter &emitter, const plan::PlanNode &node,
                                   const ops::CodeDynamically &code);
 /// The extents of a window as oneDNN wants them.
@@ -99,10 +101,17 @@ enum class SumInPlace
     Never
 };
 
+/// An operation on the result and a tensor that comes before the node's own.
+struct LeadingPost
+{
+    dnnl::algorithm algorithm = dnnl::algorithm::undef;
+    Place operand;
+};
+
 /// result  layout of what the node writes
 /// fails   Unsupported for a post-operation that oneDNN lacks
 Result<PostOps> makePostOps(Emitter &emitter, const plan::PlanNode &node, const Desc &result,
-                            SumInPlace sum = SumInPlace::Allowed);
+                            SumInPlace sum = SumInPlace::Allowed, std::span<const LeadingPost> first = {});
 
 struct Eltwise
 {

@@ -12,27 +12,12 @@ namespace {
 
 using ops::CodedSums;
 
-/// The largest sum that the codes of the data can make with any channel's weights.
-std::int64_t largestSum(const Emitter &emitter, const plan::PlanNode &node, std::size_t channels,
-                        bool lastCounts)
-{
-    const std::vector<std::int8_t> codes
-        = emitter.graph().values[node.inputs[1]].constant->values<std::int8_t>();
-    const std::size_t depth = codes.size() / std::max<std::size_t>(channels, 1);
-    std::vector<std::int64_t> sums(channels);
-    for (std::size_t k = 0; k < codes.size(); ++k)
-        sums[lastCounts ? k % channels : k / depth] += std::abs(std::int64_t{codes[k]});
-    constexpr std::int64_t kLargestCode = 255;
-    return kLargestCode * (sums.empty() ? 0 : *std::ranges::max_element(sums));
-}
-
 /// oneDNN takes sums through float32 on their way, which holds whole numbers up to 2^24.
 Result<void> checkExact(const Emitter &emitter, const plan::PlanNode &node, std::size_t channels,
                         bool lastCounts)
 {
-    constexpr std::int64_t kExact = std::int64_t{1} << 24;
     const bool isSum = emitter.desc(node.outputs[0]).dtype == tensor::DType::I32;
-    if (isSum && largestSum(emitter, node, channels, lastCounts) > kExact)
+    if (isSum && !holdsSums(emitter, node, channels, lastCounts))
         return unsupported("plan", "sums that float32 does not hold");
     return {};
 }
@@ -137,7 +122,7 @@ Result<void> lowerMatrixSums(Emitter &emitter, const plan::PlanNode &node, const
 Result<void> lowerCodedSums(Emitter &emitter, const plan::PlanNode &node, const CodedSums &op)
 {
     if (!addsExactly())
-        return unsupported("plan", "this processor adds products of codes in 16 bits, which may saturate");
+        return lowerWideSums(emitter, node, op);
     return op.product == ops::CodedChain::Product::Window ? lowerWindowSums(emitter, node, op)
                                                           : lowerMatrixSums(emitter, node, op);
 }

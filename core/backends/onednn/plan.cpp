@@ -1,7 +1,6 @@
 #include "core/backends/onednn/plan.h"
 
 #include "core/backends/onednn/backend.h"
-#include "core/backends/onednn/int8_scales.h"
 #include "core/plan/simplify.h"
 
 #include <algorithm>
@@ -177,25 +176,13 @@ Result<bool> lowerAll(Emitter &emitter, plan::PlanGraph &graph,
     return true;
 }
 
-/// Weights that were codes in a chain are decoded once.
-Result<void> foldUnfolded(plan::PlanGraph &graph, const kernels::Backend &backend)
+/// Weights that were codes in a chain are decoded once, by the first of `backends` that can.
+Result<void> foldUnfolded(plan::PlanGraph &graph, std::span<const kernels::Backend *const> backends)
 {
     kernels::PlanCache cache;
-    return plan::foldConstants(graph, &backend, cache);
-}
-
-/// Without exact sums of codes no product of them is computed as one.
-Result<void> unfoldProducts(plan::PlanGraph &graph, const kernels::Backend &backend)
-{
-    bool isAny = false;
-    for (std::size_t k = graph.nodes.size(); k-- > 0;) {
-        const auto *chain = graph.nodes[k].op.getIf<ops::CodedChain>();
-        if (chain == nullptr || chain->product == ops::CodedChain::Product::None)
-            continue;
-        plan::unfold(graph, k);
-        isAny = true;
-    }
-    return isAny ? foldUnfolded(graph, backend) : Result<void>();
+    for (const kernels::Backend *backend : backends)
+        HALFTONE_CHECK(plan::foldConstants(graph, backend, cache));
+    return {};
 }
 
 /// What a plan is made with.
@@ -212,15 +199,13 @@ Result<std::unique_ptr<Plan>> planOf(plan::PlanGraph graph, const Means &means, 
     std::vector<const kernels::Backend *> backends{single.get()};
     if (means.fallback != nullptr)
         backends.push_back(means.fallback);
-    if (!addsExactly())
-        HALFTONE_CHECK(unfoldProducts(graph, *single));
     for (;;) {
         Emitter emitter(graph, means.cache, format);
         emitter.allowOwnConvolutions();
         HALFTONE_CHECK(emitter.begin());
         HALFTONE_TRY(const bool isWhole, lowerAll(emitter, graph, backends));
         if (!isWhole) {
-            HALFTONE_CHECK(foldUnfolded(graph, *single));
+            HALFTONE_CHECK(foldUnfolded(graph, backends));
             continue;
         }
         HALFTONE_TRY(std::unique_ptr<Program> program, emitter.finish());

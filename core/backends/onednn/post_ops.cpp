@@ -118,11 +118,18 @@ std::optional<algorithm> algorithmOf(ops::BinaryKind kind)
     }
 }
 
-Result<PostOps> makePostOps(Emitter &emitter, const plan::PlanNode &node, const Desc &result, SumInPlace sum)
+Result<PostOps> makePostOps(Emitter &emitter, const plan::PlanNode &node, const Desc &result, SumInPlace sum,
+                            std::span<const LeadingPost> first)
 {
     PostOps made;
     made.attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     dnnl::post_ops chain;
+    const auto appendBinary = [&](algorithm kind, const Place &place) {
+        chain.append_binary(kind, place.desc);
+        made.arguments.emplace_back(DNNL_ARG_ATTR_MULTIPLE_POST_OP(chain.len() - 1) | DNNL_ARG_SRC_1, place);
+    };
+    for (const LeadingPost &post : first)
+        appendBinary(post.algorithm, post.operand);
     for (const plan::PostOp &post : node.post) {
         const auto *binary = post.op.getIf<ops::Binary>();
         if (binary == nullptr) {
@@ -148,8 +155,7 @@ Result<PostOps> makePostOps(Emitter &emitter, const plan::PlanNode &node, const 
             made.sum = place;
             continue;
         }
-        chain.append_binary(*kind, place.desc);
-        made.arguments.emplace_back(DNNL_ARG_ATTR_MULTIPLE_POST_OP(chain.len() - 1) | DNNL_ARG_SRC_1, place);
+        appendBinary(*kind, place);
     }
     made.attributes.set_post_ops(chain);
     return made;
