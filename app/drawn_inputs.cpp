@@ -8,6 +8,8 @@
 #include <QCryptographicHash>
 #include <QDir>
 
+#include <filesystem>
+
 namespace halftone::app {
 namespace {
 
@@ -22,7 +24,12 @@ QString drawnFolder()
 
 Result<QString> drawInputsFor(const io::LoadedModel &model)
 {
-    HALFTONE_TRY(const jobs::DrawnInputs inputs, jobs::drawInputs(model.model, kExamples));
+    // Without such a file, or where it is wrong, which attaching pictures would tell, extents are guessed.
+    const auto rules = io::readPreprocess(
+        (std::filesystem::path(model.modelPath).parent_path() / "preprocess.json").string());
+    HALFTONE_TRY(
+        const jobs::DrawnInputs inputs,
+        jobs::drawInputs(model.model, kExamples, rules.ok() ? std::optional(rules.value()) : std::nullopt));
     const QString path = widgets::plain(model.modelPath);
     const QByteArray place
         = QCryptographicHash::hash(path.toUtf8(), QCryptographicHash::Sha256).toHex().left(8);

@@ -43,10 +43,11 @@ Result<tensor::Tensor> drawn(const Shape &shape, DType type, std::mt19937_64 &ra
 class Drawing
 {
 public:
-    Drawing(const graph::Model &model, std::size_t examples)
+    Drawing(const graph::Model &model, std::size_t examples, const std::optional<io::Preprocess> &pictures)
         : m_graph(model.graph)
         , m_examples(static_cast<std::int64_t>(examples))
-        , m_pictures(io::guessedPreprocess(model))
+        , m_pictures(pictures ? *pictures : io::guessedPreprocess(model))
+        , m_knowsPictures(pictures.has_value())
     {
         for (const tensor::Array &array : model.parameters)
             m_known.try_emplace(std::string(dialect::variableOf(m_graph, array.name)), array.shape);
@@ -63,6 +64,7 @@ private:
     const graph::Graph &m_graph;
     std::int64_t m_examples;
     io::Preprocess m_pictures;
+    bool m_knowsPictures = false;
     Shapes m_known; ///< of parameters
 };
 
@@ -70,13 +72,17 @@ private:
 Shape Drawing::filled(const Shape &shape, bool isPicture, std::int64_t side) const
 {
     Shape full = shape.hasRank() ? shape : isPicture ? Shape::ofRank(4) : shape;
+    const auto knownOr = [&](const std::optional<std::int64_t> &extent) {
+        return isPicture && m_knowsPictures ? extent.value_or(side) : side;
+    };
     for (std::size_t axis = 0; axis < full.rank(); ++axis) {
         if (full[axis] != Shape::kUnknown)
             continue;
+        const std::size_t rows = m_pictures.channelsLast ? 1 : 2; // the axis of the height
         const bool isChannels = full.rank() == 4 && axis == (m_pictures.channelsLast ? 3U : 1U);
         full[axis] = axis == 0 ? m_examples
             : isChannels       ? static_cast<std::int64_t>(m_pictures.channels())
-            : full.rank() == 4 ? side
+            : full.rank() == 4 ? knownOr(axis == rows ? m_pictures.height : m_pictures.width)
                                : kUsualLength;
     }
     return full;
@@ -103,6 +109,10 @@ Result<infer::ShapeMap> Drawing::fittingShapes(const std::vector<graph::NodeId> 
     isGuessed = false;
     HALFTONE_TRY(infer::ShapeMap said, infer::inferShapes(m_graph, m_known));
     for (const graph::NodeId id : inputs) {
+        const bool isTold = m_knowsPictures && m_graph.node(id).name == m_pictures.input && m_pictures.height
+            && m_pictures.width;
+        if (isTold)
+            continue;
         const Shape &shape = said.of({id, 0, 0});
         for (std::size_t axis = 1; axis < shape.rank(); ++axis)
             isGuessed = isGuessed || shape[axis] == Shape::kUnknown;
@@ -142,12 +152,13 @@ Result<DrawnInputs> Drawing::draw(const std::vector<infer::Variable> &variables)
 
 } // namespace
 
-Result<DrawnInputs> drawInputs(const graph::Model &model, std::size_t examples)
+Result<DrawnInputs> drawInputs(const graph::Model &model, std::size_t examples,
+                               const std::optional<io::Preprocess> &pictures)
 {
     std::vector<policy::Warning> warnings;
     HALFTONE_TRY(const std::vector<infer::Variable> variables,
                  infer::classifyVariables(model, policy::Policy(), warnings));
-    return Drawing(model, examples).draw(variables);
+    return Drawing(model, examples, pictures).draw(variables);
 }
 
 } // namespace halftone::jobs

@@ -57,6 +57,24 @@ private Q_SLOTS:
         QCOMPARE(shape[1], std::int64_t{1}); // the first convolution reads one channel
     }
 
+    void whatIsKnownOfPicturesGoesBeforeUsualExtents()
+    {
+        test::GraphBuilder g;
+        const graph::Entry x = g.op("Convolution", "conv", {g.variable("data"), g.variable("conv_weight")},
+                                    {{"kernel", "(3, 3)"}, {"num_filter", "2"}, {"no_bias", "True"}});
+        const graph::Model model = g.model({g.op("Pooling", "pool", {x}, {{"global_pool", "True"}})});
+        io::Preprocess pictures;
+        pictures.input = "data";
+        pictures.height = 30;
+        pictures.width = 40;
+        const auto drawn = jobs::drawInputs(model, 2, pictures);
+        QVERIFY2(drawn.ok(), drawn.ok() ? "" : drawn.error().message().c_str());
+        const auto isData = [](const io::NamedTensor &array) { return array.name == "data"; };
+        const auto data = std::ranges::find_if(drawn.value().arrays, isData);
+        QVERIFY(data != drawn.value().arrays.end());
+        QVERIFY(data->tensor.shape() == tensor::Shape({2, 3, 30, 40}));
+    }
+
     void valuesAreNormalAndTheSameEachTime()
     {
         const jobs::DrawnInputs once = drawnFor("resources/sample/digits-symbol.json");
