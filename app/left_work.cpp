@@ -32,7 +32,7 @@ QString leftText(const char *text)
 
 QString workOf(const session::Journal::Head &head)
 {
-    const QString edits = head.steps == 1 ? leftText("1 edit")
+    QString edits = head.steps == 1 ? leftText("1 edit")
         : head.steps > 1                  ? leftText("%1 edits").arg(head.steps)
                                           : QString();
     if (!head.hasOtherData)

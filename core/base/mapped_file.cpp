@@ -69,8 +69,10 @@ bool replaceLost(std::uintptr_t address)
             continue;
         const std::uintptr_t from = address / pageSize * pageSize;
         mapping.isCut = true;
-        return ::mmap(reinterpret_cast<void *>(from), end - from, PROT_READ,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0)
+        void *const pages
+            = reinterpret_cast<void *>(from); // NOLINT(performance-no-int-to-ptr): a signal tells it
+        return ::mmap(pages, end - from, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE,
+                      -1, 0)
             != MAP_FAILED;
     }
     return false;
@@ -116,10 +118,11 @@ void MappedFile::release(std::span<const std::byte> bytes)
     const std::uintptr_t end = (first + bytes.size()) / page * page;
     if (begin >= end)
         return;
+    auto *const pages = const_cast<std::byte *>(bytes.data()) + (begin - first);
     for (const Mapping &mapping : s_mappings) {
         // Pages that nobody writes to hold nothing that the file has not, nor does what stands for lost ones.
         if (begin >= mapping.begin && end <= mapping.end)
-            ::madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
+            ::madvise(pages, end - begin, MADV_DONTNEED);
     }
 }
 
@@ -167,7 +170,7 @@ Result<void> MappedFile::read()
     if (mapping == nullptr)
         return copy();
     m_mapping = mapping;
-    const Result<void> mapped = map();
+    Result<void> mapped = map();
     if (!mapped.ok()) {
         m_mapping = nullptr;
         mapping->isTaken = false;

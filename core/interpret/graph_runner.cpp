@@ -433,6 +433,7 @@ Result<std::vector<Tensor>> GraphRunner::runKernel(NodeId id, const State &state
         m_prepared[id].clear();
     }
     std::vector<Tensor> outputs;
+    outputs.reserve(buffers.size());
     for (kernels::Buffer &buffer : buffers)
         outputs.push_back(std::move(buffer.tensor));
     return outputs;

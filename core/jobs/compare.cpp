@@ -193,8 +193,7 @@ Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::
                     interim(std::move(soFar));
                 };
             CompareOutcome compared;
-            HALFTONE_CHECK(
-                compareEach(models, *source, apart, std::move(task), options, progress, compared, tell));
+            HALFTONE_CHECK(compareEach(models, *source, apart, task, options, progress, compared, tell));
             complete(compared);
             return compared;
         }

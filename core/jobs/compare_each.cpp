@@ -262,7 +262,7 @@ Result<std::size_t> makeReadable(profile::ComparedModels &models)
 } // namespace
 
 Result<void> compareEach(const profile::ComparedModels &models, const ExampleSource &source,
-                         const Batches &batches, std::shared_ptr<const Task> task,
+                         const Batches &batches, const std::shared_ptr<const Task> &task,
                          const CompareOptions &options, const Progress &progress, CompareOutcome &outcome,
                          const InterimOutcome &interim)
 {

@@ -13,7 +13,7 @@ namespace halftone::jobs {
 /// batches  of one example each
 /// interim  is given what the examples so far tell, from time to time
 Result<void> compareEach(const profile::ComparedModels &models, const ExampleSource &source,
-                         const Batches &batches, std::shared_ptr<const Task> task,
+                         const Batches &batches, const std::shared_ptr<const Task> &task,
                          const CompareOptions &options, const Progress &progress, CompareOutcome &outcome,
                          const InterimOutcome &interim = {});
 

@@ -1,6 +1,8 @@
 #include "core/backends/onednn/plan.h"
 
 #include "core/backends/onednn/backend.h"
+#include "core/backends/onednn/lower.h"
+#include "core/plan/plan_edit.h"
 #include "core/plan/simplify.h"
 
 #include <algorithm>

@@ -165,7 +165,7 @@ Place resultPlace(Emitter &emitter, plan::ValueId value, const Desc &desc, const
 {
     if (!post.sum)
         return emitter.write(value, desc);
-    const Place place{desc, post.sum->buffer};
+    Place place{desc, post.sum->buffer};
     emitter.replace(value, place);
     return place;
 }
