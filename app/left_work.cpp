@@ -33,8 +33,8 @@ QString leftText(const char *text)
 QString workOf(const session::Journal::Head &head)
 {
     QString edits = head.steps == 1 ? leftText("1 edit")
-        : head.steps > 1                  ? leftText("%1 edits").arg(head.steps)
-                                          : QString();
+        : head.steps > 1            ? leftText("%1 edits").arg(head.steps)
+                                    : QString();
     if (!head.hasOtherData)
         return edits;
     const QString data = areDrawn(head.state.data)
