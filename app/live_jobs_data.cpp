@@ -67,8 +67,8 @@ void LiveJobs::setData(std::optional<jobs::ExampleOptions> data)
     }
     begin("reading the data");
     m_opening.start(
-        [options = compareOptions(*data),
-         session = m_controller->document()->session()](std::stop_token) mutable -> Result<OpenedData> {
+        [options = compareOptions(*data), session = m_controller->document()->session()](
+            const std::stop_token &) mutable -> Result<OpenedData> {
             const std::string &model = session.source().modelPath;
             OpenedData opened;
             HALFTONE_TRY(opened.shapes, jobs::shapesOfOne(options.examples, session.source().model, model));
