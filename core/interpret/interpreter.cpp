@@ -26,6 +26,14 @@ Result<Tensor> readableParameter(const Tensor &values)
 
 } // namespace
 
+std::size_t feedBytes(const Feed &feed)
+{
+    std::size_t bytes = 0;
+    for (const auto &[name, value] : feed)
+        bytes += value.bytes().size();
+    return bytes;
+}
+
 class Interpreter::Impl
 {
 public:

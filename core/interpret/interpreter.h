@@ -19,6 +19,9 @@ namespace halftone::interpret {
 /// Arrays by the name of the variable that they feed.
 using Feed = std::unordered_map<std::string, tensor::Tensor>;
 
+/// What its values take.
+std::size_t feedBytes(const Feed &feed);
+
 /// What a node of the graph gave (bodies of control flow and fused operators are seen as one node).
 struct NodeValue
 {

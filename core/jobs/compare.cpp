@@ -135,14 +135,6 @@ std::size_t packedBytes(const graph::Model &model)
     return bytes;
 }
 
-std::size_t feedBytes(const interpret::Feed &feed)
-{
-    std::size_t bytes = 0;
-    for (const auto &[name, value] : feed)
-        bytes += value.bytes().size();
-    return bytes;
-}
-
 Error noRoom(std::size_t memoryLimit, const std::string &what, std::size_t needed)
 {
     return unsupported(Field::Memory,

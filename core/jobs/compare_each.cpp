@@ -224,7 +224,7 @@ Result<Needed> neededBytes(const profile::ComparedModels &models, const ExampleS
     HALFTONE_TRY(const kernels::BackendChain backends,
                  backends::backendChain(options.backend, 1, options.arithmetic, options.accumulator));
     HALFTONE_TRY(const interpret::Feed feed, batches.feed(source, 0));
-    Needed needed{feedBytes(feed), 0};
+    Needed needed{interpret::feedBytes(feed), 0};
     for (const graph::Model *const model : {&models.reference, &models.other}) {
         HALFTONE_TRY(auto interpreter,
                      interpret::Interpreter::create(

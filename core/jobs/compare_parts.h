@@ -14,8 +14,6 @@ Error uncleanReference(const graph::Graph &reference, const profile::LayerErrors
 /// What kernels pack of a model's weights, about: in float32, which an emulated type is computed in.
 std::size_t packedBytes(const graph::Model &model);
 
-std::size_t feedBytes(const interpret::Feed &feed);
-
 /// `what` does not fit. needed  bytes that would do, about; 0: not known
 Error noRoom(std::size_t memoryLimit, const std::string &what, std::size_t needed = 0);
 

@@ -47,8 +47,9 @@ public:
         : m_graph(model.graph)
         , m_examples(static_cast<std::int64_t>(examples))
         , m_pictures(pictures ? *pictures : io::guessedPreprocess(model))
-        , m_knowsPictures(pictures.has_value())
     {
+        if (!pictures) // usual extents are tried instead of the one that is guessed
+            m_pictures.height = m_pictures.width = std::nullopt;
         for (const tensor::Array &array : model.parameters)
             m_known.try_emplace(std::string(dialect::variableOf(m_graph, array.name)), array.shape);
     }
@@ -64,7 +65,6 @@ private:
     const graph::Graph &m_graph;
     std::int64_t m_examples;
     io::Preprocess m_pictures;
-    bool m_knowsPictures = false;
     Shapes m_known; ///< of parameters
 };
 
@@ -72,9 +72,8 @@ private:
 Shape Drawing::filled(const Shape &shape, bool isPicture, std::int64_t side) const
 {
     Shape full = shape.hasRank() ? shape : isPicture ? Shape::ofRank(4) : shape;
-    const auto knownOr = [&](const std::optional<std::int64_t> &extent) {
-        return isPicture && m_knowsPictures ? extent.value_or(side) : side;
-    };
+    const auto knownOr
+        = [&](const std::optional<std::int64_t> &extent) { return isPicture ? extent.value_or(side) : side; };
     for (std::size_t axis = 0; axis < full.rank(); ++axis) {
         if (full[axis] != Shape::kUnknown)
             continue;
@@ -109,10 +108,8 @@ Result<infer::ShapeMap> Drawing::fittingShapes(const std::vector<graph::NodeId> 
     isGuessed = false;
     HALFTONE_TRY(infer::ShapeMap said, infer::inferShapes(m_graph, m_known));
     for (const graph::NodeId id : inputs) {
-        const bool isTold = m_knowsPictures && m_graph.node(id).name == m_pictures.input && m_pictures.height
-            && m_pictures.width;
-        if (isTold)
-            continue;
+        if (m_graph.node(id).name == m_pictures.input && m_pictures.height && m_pictures.width)
+            continue; // told
         const Shape &shape = said.of({id, 0, 0});
         for (std::size_t axis = 1; axis < shape.rank(); ++axis)
             isGuessed = isGuessed || shape[axis] == Shape::kUnknown;

@@ -61,7 +61,7 @@ Result<std::size_t> valueBytes(interpret::Interpreter &interpreter, const Exampl
 {
     HALFTONE_TRY(const interpret::Feed feed, source.batch(0, number));
     HALFTONE_TRY(const interpret::Execution run, interpreter.start(feed, interpret::Prepare::WhenComputed));
-    return run.peakBytes() + feedBytes(feed);
+    return run.peakBytes() + interpret::feedBytes(feed);
 }
 
 /// With little memory: kernels would be prepared for two examples, which nobody needs afterwards.

@@ -176,7 +176,7 @@ Result<MemoryPlan> memoryPlanOf(const graph::Model &model, const ExampleSource &
     HALFTONE_TRY(auto interpreter, interpret::Interpreter::create(model, backends));
     HALFTONE_TRY(const interpret::Feed feed, batches.feed(source, 0));
     HALFTONE_TRY(const interpret::Execution first, interpreter.start(feed, interpret::Prepare::WhenComputed));
-    const std::size_t values = first.peakBytes() + feedBytes(feed);
+    const std::size_t values = first.peakBytes() + interpret::feedBytes(feed);
     std::size_t each = std::max<std::size_t>(values + first.scratchBytes(), 1);
     const std::size_t packed = packedBytes(model);
     const std::size_t limit = options.memoryLimit;

@@ -61,10 +61,8 @@ public:
         , m_values(m_batches.size())
         , m_layers(m_model.graph, backends, m_batches.size())
     {
-        for (const Feed &feed : m_batches) {
-            for (const auto &[name, value] : feed)
-                m_feedBytes += value.bytes().size();
-        }
+        for (const Feed &feed : m_batches)
+            m_feedBytes += interpret::feedBytes(feed);
     }
 
     Result<std::optional<Answer>> compare(const ComparedModels &models, const CompareSettings &settings,

@@ -130,8 +130,7 @@ public:
         , m_values(m_batches.size())
     {
         for (const interpret::Feed &feed : m_batches)
-            for (const auto &[name, value] : feed)
-                m_feedBytes += value.bytes().size();
+            m_feedBytes += interpret::feedBytes(feed);
     }
 
     Result<std::optional<KeptCompare::Answer>> compare(const ComparedModels &models, std::size_t memoryLimit,

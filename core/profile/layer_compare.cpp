@@ -76,10 +76,8 @@ public:
 
     Result<Room> add(const interpret::Feed &feed, const Progress &progress)
     {
-        m_fixed = 0;
+        m_fixed = interpret::feedBytes(feed);
         m_heads = {};
-        for (const auto &[name, value] : feed)
-            m_fixed += value.bytes().size();
         // A pass through one model costs 1: both in step 2, a layer at a time about half a pass for each.
         constexpr double kInStep = 2;
         const auto nodes = static_cast<double>(m_models.reference.graph.nodeCount());

@@ -33,8 +33,8 @@ Result<std::optional<std::vector<interpret::Feed>>> readAll(const jobs::ExampleS
                 return;
             read[k] = guarded([&] { return batches.feed(source, k); });
             hasFailed = hasFailed || !read[k].ok();
-            for (const auto &[name, value] : read[k].ok() ? read[k].value() : interpret::Feed())
-                bytes += value.bytes().size();
+            if (read[k].ok())
+                bytes += interpret::feedBytes(read[k].value());
         }
     });
     HALFTONE_CHECK(progress.checkStop());

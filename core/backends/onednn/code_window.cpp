@@ -4,7 +4,7 @@
 #include "core/ops/window.h"
 
 #include <algorithm>
-#include <string_view>
+#include <cstdlib>
 
 namespace halftone::backends::onednn {
 

@@ -1,4 +1,4 @@
-#include "core/backends/onednn/lower.h"
+#include "core/backends/onednn/product_step.h"
 
 #include <algorithm>
 #include <numeric>
@@ -99,7 +99,7 @@ bool countsRowsAsOne(const Emitter &emitter, const plan::PlanNode &node)
     });
 }
 
-/// A product of packed weights (`stored`: how they lie as they are) as one step.
+/// `stored`: how the constant weights lie as they are.
 template <class Primitive>
 Result<void> addWeighted(Emitter &emitter, const plan::PlanNode &node, const PostOps &post,
                          const typename Primitive::primitive_desc &descriptor, const Desc &stored)
@@ -107,17 +107,7 @@ Result<void> addWeighted(Emitter &emitter, const plan::PlanNode &node, const Pos
     HALFTONE_TRY(Place source, emitter.readPlain(node.inputs[0]));
     source.desc = descriptor.src_desc();
     HALFTONE_TRY(const Place weights, emitter.readThrough(node.inputs[1], stored, descriptor.weights_desc()));
-    Program::Arguments arguments{{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights}};
-    arguments.insert(arguments.end(), post.arguments.begin(), post.arguments.end());
-    // The result may have more axes than the product knows.
-    const Dims dims = dimsOf(emitter.desc(node.outputs[0]).shape);
-    Place result
-        = resultPlace(emitter, node.outputs[0], plainDesc(dims, descriptor.dst_desc().get_data_type()), post);
-    result.desc = descriptor.dst_desc();
-    arguments.emplace_back(DNNL_ARG_DST, result);
-    HALFTONE_TRY(const Primitive primitive, attempt(node.members[0], [&] { return Primitive(descriptor); }));
-    emitter.add(primitive, descriptor.impl_info_str(), std::move(arguments), descriptor.scratchpad_desc());
-    return {};
+    return addProduct<Primitive>(emitter, node, post, descriptor, source, weights);
 }
 
 /// data × constant weights: one product of all rows, with the weights packed as it likes best.
@@ -201,21 +191,12 @@ Result<void> lowerFullyConnected(Emitter &emitter, const plan::PlanNode &node,
         return unsupported("plan", "oneDNN has no inner product for these types");
     HALFTONE_TRY(const Place source, emitter.readAs(node.inputs[0], descriptor.src_desc()));
     HALFTONE_TRY(const Place weights, emitter.readAs(node.inputs[1], descriptor.weights_desc()));
-    Program::Arguments arguments{{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights}};
+    Program::Arguments more;
     if (node.inputs.size() > 2) {
         HALFTONE_TRY(const Place bias, emitter.readAs(node.inputs[2], descriptor.bias_desc()));
-        arguments.emplace_back(DNNL_ARG_BIAS, bias);
+        more.emplace_back(DNNL_ARG_BIAS, bias);
     }
-    arguments.insert(arguments.end(), post.arguments.begin(), post.arguments.end());
-    // The result may have more axes than the product knows.
-    Place result = resultPlace(emitter, node.outputs[0],
-                               plainDesc(dimsOf(emitter.desc(node.outputs[0]).shape), resultType), post);
-    result.desc = descriptor.dst_desc();
-    arguments.emplace_back(DNNL_ARG_DST, result);
-    HALFTONE_TRY(const dnnl::inner_product_forward primitive,
-                 attempt(node.members[0], [&] { return dnnl::inner_product_forward(descriptor); }));
-    emitter.add(primitive, descriptor.impl_info_str(), std::move(arguments), descriptor.scratchpad_desc());
-    return {};
+    return addProduct<dnnl::inner_product_forward>(emitter, node, post, descriptor, source, weights, more);
 }
 
 Result<void> lowerMatMul(Emitter &emitter, const plan::PlanNode &node, const ops::MatMul &product)
@@ -253,13 +234,7 @@ Result<void> lowerMatMul(Emitter &emitter, const plan::PlanNode &node, const ops
         }
     if (!descriptor)
         return unsupported("plan", "oneDNN has no matrix product for these types");
-    Program::Arguments arguments{{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights}};
-    arguments.insert(arguments.end(), post.arguments.begin(), post.arguments.end());
-    arguments.emplace_back(DNNL_ARG_DST, resultPlace(emitter, node.outputs[0], result, post));
-    HALFTONE_TRY(const dnnl::matmul primitive,
-                 attempt(node.members[0], [&] { return dnnl::matmul(descriptor); }));
-    emitter.add(primitive, descriptor.impl_info_str(), std::move(arguments), descriptor.scratchpad_desc());
-    return {};
+    return addProduct<dnnl::matmul>(emitter, node, post, descriptor, source, weights);
 }
 
 } // namespace halftone::backends::onednn

@@ -1,10 +1,7 @@
 #include "core/backends/onednn/code_window.h"
 #include "core/backends/onednn/int8_scales.h"
 #include "core/backends/onednn/loops/code_kernel.h"
-
-#include <algorithm>
-#include <cstdlib>
-#include <optional>
+#include "core/backends/onednn/product_step.h"
 
 /// Products of codes whose scale only a run tells, and these codes.
 namespace halftone::backends::onednn {
@@ -64,17 +61,11 @@ Result<void> lowerWindowSums(Emitter &emitter, const plan::PlanNode &node, const
     HALFTONE_TRY(const Place weights,
                  emitter.constant(*emitter.graph().values[node.inputs[1]].constant,
                                   plainDesc(weightDesc.get_dims(), Type::s8), weightDesc));
-    arguments.insert(arguments.end(), post.arguments.begin(), post.arguments.end());
-    arguments.insert(arguments.end(), {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights}});
     if (op.hasBias) {
         HALFTONE_TRY(const Place bias, emitter.readAs(node.inputs[op.biasInput()], descriptor.bias_desc()));
         arguments.emplace_back(DNNL_ARG_BIAS, bias);
     }
-    arguments.emplace_back(DNNL_ARG_DST, resultPlace(emitter, node.outputs[0], to, post));
-    HALFTONE_TRY(const dnnl::convolution_forward primitive,
-                 attempt(node.members[0], [&] { return dnnl::convolution_forward(descriptor); }));
-    emitter.add(primitive, descriptor.impl_info_str(), std::move(arguments), descriptor.scratchpad_desc());
-    return {};
+    return addProduct<dnnl::convolution_forward>(emitter, node, post, descriptor, source, weights, arguments);
 }
 
 Result<void> lowerMatrixSums(Emitter &emitter, const plan::PlanNode &node, const CodedSums &op)
@@ -101,20 +92,11 @@ Result<void> lowerMatrixSums(Emitter &emitter, const plan::PlanNode &node, const
     HALFTONE_TRY(const Place weights,
                  emitter.constant(*emitter.graph().values[node.inputs[1]].constant,
                                   plainDesc(weight, Type::s8), descriptor.weights_desc()));
-    arguments.insert(arguments.end(), post.arguments.begin(), post.arguments.end());
-    arguments.insert(arguments.end(), {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights}});
     if (op.hasBias) {
         HALFTONE_TRY(const Place place, emitter.readAs(node.inputs[op.biasInput()], bias));
         arguments.emplace_back(DNNL_ARG_BIAS, place);
     }
-    Place result = resultPlace(emitter, node.outputs[0],
-                               plainDesc(dimsOf(emitter.desc(node.outputs[0]).shape), *resultType), post);
-    result.desc = to;
-    arguments.emplace_back(DNNL_ARG_DST, result);
-    HALFTONE_TRY(const dnnl::matmul primitive,
-                 attempt(node.members[0], [&] { return dnnl::matmul(descriptor); }));
-    emitter.add(primitive, descriptor.impl_info_str(), std::move(arguments), descriptor.scratchpad_desc());
-    return {};
+    return addProduct<dnnl::matmul>(emitter, node, post, descriptor, source, weights, arguments);
 }
 
 } // namespace

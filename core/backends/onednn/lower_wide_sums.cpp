@@ -1,5 +1,6 @@
 #include "core/backends/onednn/code_window.h"
 #include "core/backends/onednn/int8_scales.h"
+#include "core/backends/onednn/product_step.h"
 
 /// Products of codes whose scale only a run tells, as products of float32.
 namespace halftone::backends::onednn {
@@ -60,25 +61,15 @@ Result<std::vector<LeadingPost>> toReals(Emitter &emitter, const plan::PlanNode 
 
 /// stored  how the weights' codes lie
 template <class Primitive>
-Result<void> addProduct(Emitter &emitter, const plan::PlanNode &node, const CodedSums &op,
-                        const typename Primitive::primitive_desc &descriptor, const Place &codes,
-                        const Desc &stored, const PostOps &post)
+Result<void> addWide(Emitter &emitter, const plan::PlanNode &node, const CodedSums &op, const PostOps &post,
+                     const typename Primitive::primitive_desc &descriptor, const Place &codes,
+                     const Desc &stored)
 {
     HALFTONE_TRY(const Place source, widened(emitter, node, op, codes));
     HALFTONE_TRY(const Place weights,
                  emitter.constant(*emitter.graph().values[node.inputs[1]].constant, stored,
                                   descriptor.weights_desc()));
-    Program::Arguments arguments = post.arguments;
-    arguments.insert(arguments.end(), {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights}});
-    const Dims dims = dimsOf(emitter.desc(node.outputs[0]).shape);
-    const bool hasOwnLayout = dims == descriptor.dst_desc().get_dims();
-    Place result = resultPlace(emitter, node.outputs[0],
-                               hasOwnLayout ? descriptor.dst_desc() : plainDesc(dims, Type::f32), post);
-    result.desc = descriptor.dst_desc();
-    arguments.emplace_back(DNNL_ARG_DST, result);
-    HALFTONE_TRY(const Primitive primitive, attempt(node.members[0], [&] { return Primitive(descriptor); }));
-    emitter.add(primitive, descriptor.impl_info_str(), std::move(arguments), descriptor.scratchpad_desc());
-    return {};
+    return addProduct<Primitive>(emitter, node, post, descriptor, source, weights);
 }
 
 Result<void> lowerWindow(Emitter &emitter, const plan::PlanNode &node, const CodedSums &op)
@@ -95,9 +86,8 @@ Result<void> lowerWindow(Emitter &emitter, const plan::PlanNode &node, const Cod
     if (!descriptor || isUnhurried(descriptor.impl_info_str()))
         return unsupported("plan", "oneDNN has no fast convolution for these shapes");
     HALFTONE_TRY(const Place codes, emitter.readAs(node.inputs[0], codeLayout(shape.from, shape.source)));
-    return addProduct<dnnl::convolution_forward>(emitter, node, op, descriptor, codes,
-                                                 plainDesc(descriptor.weights_desc().get_dims(), Type::s8),
-                                                 post);
+    return addWide<dnnl::convolution_forward>(emitter, node, op, post, descriptor, codes,
+                                              plainDesc(descriptor.weights_desc().get_dims(), Type::s8));
 }
 
 Result<void> lowerMatrix(Emitter &emitter, const plan::PlanNode &node, const CodedSums &op)
@@ -120,8 +110,8 @@ Result<void> lowerMatrix(Emitter &emitter, const plan::PlanNode &node, const Cod
         return unsupported("plan", "oneDNN has no fast product for these shapes");
     HALFTONE_TRY(Place codes, emitter.readPlain(node.inputs[0]));
     codes.desc = plainDesc({rows, weight[0]}, *type);
-    return addProduct<dnnl::inner_product_forward>(emitter, node, op, descriptor, codes,
-                                                   plainDesc(weight, Type::s8).permute_axes({1, 0}), post);
+    return addWide<dnnl::inner_product_forward>(emitter, node, op, post, descriptor, codes,
+                                                plainDesc(weight, Type::s8).permute_axes({1, 0}));
 }
 
 } // namespace
