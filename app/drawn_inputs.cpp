@@ -8,8 +8,6 @@
 #include <QCryptographicHash>
 #include <QDir>
 
-#include <filesystem>
-
 namespace halftone::app {
 namespace {
 
@@ -25,8 +23,7 @@ QString drawnFolder()
 Result<QString> drawInputsFor(const io::LoadedModel &model)
 {
     // Without such a file, or where it is wrong, which attaching pictures would tell, extents are guessed.
-    const auto rules = io::readPreprocess(
-        (std::filesystem::path(model.modelPath).parent_path() / "preprocess.json").string());
+    const auto rules = io::readPreprocess(io::preprocessBeside(model.modelPath));
     HALFTONE_TRY(
         const jobs::DrawnInputs inputs,
         jobs::drawInputs(model.model, kExamples, rules.ok() ? std::optional(rules.value()) : std::nullopt));

@@ -59,9 +59,7 @@ Result<void> keepFirst(std::vector<std::int64_t> &labels, std::size_t examples)
 /// How pictures become inputs.
 std::string rulesPath(const ExampleOptions &options, const std::string &modelPath)
 {
-    return options.preprocess.empty()
-        ? (std::filesystem::path(modelPath).parent_path() / "preprocess.json").string()
-        : options.preprocess;
+    return options.preprocess.empty() ? io::preprocessBeside(modelPath) : options.preprocess;
 }
 
 /// Arrays whose first axis counts examples are cut; the others go to every batch whole.

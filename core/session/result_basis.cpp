@@ -3,6 +3,7 @@
 #include "core/backends/backends.h"
 #include "core/base/fnv1a.h"
 #include "core/base/memory.h"
+#include "core/io/pictures/preprocess.h"
 
 #include <algorithm>
 #include <array>
@@ -41,6 +42,7 @@ std::vector<std::string> tracesOf(const fs::path &path)
     checkMemory(failed);
     std::ranges::sort(files);
     std::vector<std::string> traces;
+    traces.reserve(files.size());
     for (const fs::path &file : files)
         traces.push_back(file.parent_path().lexically_relative(path).string() + '/' + traceOf(file));
     return traces;
@@ -71,8 +73,7 @@ std::string comparisonBasis(const jobs::CompareOptions &options, const std::stri
 {
     const jobs::ExampleOptions &data = options.examples;
     std::vector<std::string> lines = tracesOf(data.inputs);
-    lines.push_back(traceOf(data.preprocess.empty() ? fs::path(modelPath).parent_path() / "preprocess.json"
-                                                    : fs::path(data.preprocess)));
+    lines.push_back(traceOf(data.preprocess.empty() ? io::preprocessBeside(modelPath) : data.preprocess));
     if (!data.labels.empty())
         lines.push_back(traceOf(data.labels));
     if (!data.targets.empty())

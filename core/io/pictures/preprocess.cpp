@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 
 namespace halftone::io {
 namespace {
@@ -158,6 +159,11 @@ Result<Preprocess> readRules(const Json &document)
 }
 
 } // namespace
+
+std::string preprocessBeside(const std::string &modelPath)
+{
+    return (std::filesystem::path(modelPath).parent_path() / "preprocess.json").string();
+}
 
 Result<Preprocess> readPreprocess(const std::string &path)
 {

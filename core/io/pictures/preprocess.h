@@ -36,6 +36,9 @@ struct Preprocess
     std::size_t channels() const { return color == Color::Gray ? 1 : 3; }
 };
 
+/// Where a model's preprocess.json lies unless another is told: beside it.
+std::string preprocessBeside(const std::string &modelPath);
+
 /// Reads a preprocess.json: `inputs` holds one picture input (the one with a `color`) with `name`, `color`, `shape`,
 /// `layout` (NCHW or NHWC), `mean`, `scale`, and `short_side`, or a `note` that says "short side N".
 /// fails: BadInput naming the field.
