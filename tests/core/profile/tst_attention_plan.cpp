@@ -117,7 +117,7 @@ void AttentionPlanTest::longRowsAreOneStepThatGivesWhatTheNodesGive()
     std::size_t steps = 0;
     for (const kernels::PlanStep &step : plan.value()->steps()) {
         steps += step.kernel == "own attention" ? 1 : 0;
-        // oneDNN's kernels of that name are hundreds of times slower.
+        // oneDNN's kernels of that name are more than a hundred times slower.
         QVERIFY2(!isNative || !step.kernel.starts_with("ref:"), step.nodes.front().c_str());
     }
     if (isNative)
