@@ -210,31 +210,26 @@ private:
     TaskCount m_task;
 };
 
-/// Of one example, about.
-struct Needed
-{
-    std::size_t values = 0; ///< of both models and its inputs
-    std::size_t scratch = 0; ///< of the most demanding kernel
-};
-
+/// Of one example, about: the values of both models, its inputs, and what the most demanding kernel takes for itself.
 /// fails: what starting a run of the first example refuses
-Result<Needed> neededBytes(const profile::ComparedModels &models, const ExampleSource &source,
-                           const Batches &batches, const CompareOptions &options)
+Result<std::size_t> neededBytes(const profile::ComparedModels &models, const ExampleSource &source,
+                                const Batches &batches, const CompareOptions &options)
 {
     HALFTONE_TRY(const kernels::BackendChain backends,
                  backends::backendChain(options.backend, 1, options.arithmetic, options.accumulator));
     HALFTONE_TRY(const interpret::Feed feed, batches.feed(source, 0));
-    Needed needed{interpret::feedBytes(feed), 0};
+    std::size_t values = interpret::feedBytes(feed);
+    std::size_t scratch = 0;
     for (const graph::Model *const model : {&models.reference, &models.other}) {
         HALFTONE_TRY(auto interpreter,
                      interpret::Interpreter::create(
                          *model, backends, model == &models.other ? models.float16As : tensor::DType::F16));
         HALFTONE_TRY(const interpret::Execution run,
                      interpreter.start(feed, interpret::Prepare::WhenComputed));
-        needed.values += run.peakBytes();
-        needed.scratch = std::max(needed.scratch, run.scratchBytes());
+        values += run.peakBytes();
+        scratch = std::max(scratch, run.scratchBytes());
     }
-    return needed;
+    return std::max<std::size_t>(values + scratch, 1);
 }
 
 /// Parameters where kernels can read them; what both models have is copied once. Gives the bytes of that.
@@ -272,8 +267,9 @@ Result<void> compareEach(const profile::ComparedModels &models, const ExampleSou
     HALFTONE_TRY(const std::size_t shared, makeReadable(readable));
     const std::size_t memory = options.settings.memoryLimit;
     const std::size_t packed = packedBytes(readable.reference) + packedBytes(readable.other);
-    HALFTONE_TRY(const Needed needed, neededBytes(readable, source, batches, options));
-    const std::size_t each = std::max<std::size_t>(needed.values + needed.scratch, 1);
+    HALFTONE_TRY(const std::size_t each, neededBytes(readable, source, batches, options));
+    if (each > memory)
+        return noRoom(memory, "one example", each);
     const std::size_t most = std::min({threads, batches.count, kMostSideBySide});
     const auto heldBy = [&](std::size_t bytes) { return std::min(bytes / each, most); };
     // Packed weights are not worth having fewer workers for.
@@ -296,7 +292,7 @@ Result<void> compareEach(const profile::ComparedModels &models, const ExampleSou
             workers /= 2;
         keepsKernels = false;
     }
-    return noRoom(memory, "one example", needed.values);
+    return noRoom(memory, "one example", each);
 }
 
 } // namespace halftone::jobs

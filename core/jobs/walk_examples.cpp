@@ -176,14 +176,14 @@ Result<MemoryPlan> memoryPlanOf(const graph::Model &model, const ExampleSource &
     HALFTONE_TRY(auto interpreter, interpret::Interpreter::create(model, backends));
     HALFTONE_TRY(const interpret::Feed feed, batches.feed(source, 0));
     HALFTONE_TRY(const interpret::Execution first, interpreter.start(feed, interpret::Prepare::WhenComputed));
-    const std::size_t values = first.peakBytes() + interpret::feedBytes(feed);
-    std::size_t each = std::max<std::size_t>(values + first.scratchBytes(), 1);
+    std::size_t each
+        = std::max<std::size_t>(first.peakBytes() + interpret::feedBytes(feed) + first.scratchBytes(), 1);
     const std::size_t packed = packedBytes(model);
     const std::size_t limit = options.memoryLimit;
     MemoryPlan plan;
     plan.workers = options.threads > 0 ? options.threads : backends::machineThreads();
-    if (values > limit)
-        return noRoom(limit, batches.size == 0 ? "the inputs" : "one example", values);
+    if (each > limit)
+        return noRoom(limit, batches.size == 0 ? "the inputs" : "one example", each);
     const bool keeps = packed < limit / 2 && each <= limit - packed;
     plan.prepare = keeps ? interpret::Prepare::Ahead : interpret::Prepare::Once;
     if (!keeps && plan.workers > 1) {

@@ -75,6 +75,11 @@ QString microseconds(double value)
     return significant(value);
 }
 
+QString counted(std::size_t number, const char *one, const char *many)
+{
+    return QString::number(number) + QLatin1Char(' ') + QLatin1String(number == 1 ? one : many);
+}
+
 QString significant(double value, int digits)
 {
     if (std::isnan(value))

@@ -13,11 +13,6 @@ namespace {
 
 using tensor::DType;
 
-QString counted(std::size_t number, const char *one, const char *many)
-{
-    return QString::number(number) + QLatin1Char(' ') + QLatin1String(number == 1 ? one : many);
-}
-
 /// How many nodes compute in which type, the most frequent first.
 DetailSection mixOf(const session::Snapshot &snapshot, std::span<const graph::NodeId> nodes)
 {

@@ -4,29 +4,14 @@
 #include "core/policy/int8_forms.h"
 #include "core/session/unit_move.h"
 #include "widgets/common/formatters.h"
+#include "widgets/models/list_edits.h"
 
 #include <algorithm>
 #include <span>
-#include <unordered_map>
 #include <unordered_set>
 
 namespace halftone::widgets {
 namespace {
-
-QString counted(std::size_t number, const char *one, const char *many)
-{
-    return QString::number(number) + QLatin1Char(' ') + QLatin1String(number == 1 ? one : many);
-}
-
-/// "Convolution", "Convolution and Pooling", "3 operators".
-QString named(const std::vector<std::string> &ops)
-{
-    if (ops.size() == 1)
-        return plain(ops.front());
-    if (ops.size() == 2)
-        return plain(ops[0]) + QStringLiteral(" and ") + plain(ops[1]);
-    return counted(ops.size(), "operator", "operators");
-}
 
 std::size_t nodesOf(const graph::Graph &graph, const std::vector<std::string> &ops)
 {
@@ -35,24 +20,6 @@ std::size_t nodesOf(const graph::Graph &graph, const std::vector<std::string> &o
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
         count += !graph.isVariable(id) && wanted.contains(graph.node(id).op) ? 1U : 0U;
     return count;
-}
-
-/// Several edits as one, so that one undo takes them back; nothing when there are none.
-std::optional<policy::Edit> asOne(const session::Snapshot &snapshot, std::vector<policy::Edit> edits,
-                                  const QString &what)
-{
-    if (edits.empty())
-        return std::nullopt;
-    if (edits.size() == 1)
-        return std::move(edits.front());
-    policy::Policy policy = *snapshot.policy;
-    for (const policy::Edit &edit : edits) {
-        auto next = policy::applyEdit(policy, edit, dialect::of(snapshot.graph()));
-        if (!next.ok())
-            return edit; // alone it says what is wrong
-        policy = std::move(next).value();
-    }
-    return policy::ReplacePolicy{std::move(policy), what.toStdString()};
 }
 
 class Mover
@@ -109,7 +76,7 @@ private:
     static QString withoutInt8Form(const std::vector<std::string> &ops)
     {
         return QStringLiteral("%1 %2 no int8 form")
-            .arg(named(ops), QLatin1String(ops.size() == 1 ? "has" : "have"));
+            .arg(namedOperators(ops), QLatin1String(ops.size() == 1 ? "has" : "have"));
     }
     std::vector<std::string> excludedAmong(const std::vector<std::string> &nodes) const;
     std::vector<std::string> overriddenAmong(const std::vector<std::string> &nodes) const;
@@ -179,8 +146,8 @@ ListMove Mover::exclude() const
             nodes.push_back(m_graph.node(id).name);
     }
     if (nodes.empty())
-        return refused(
-            QStringLiteral("excluded takes nodes, and this model has no %1").arg(named(m_payload.ops)));
+        return refused(QStringLiteral("excluded takes nodes, and this model has no %1")
+                           .arg(namedOperators(m_payload.ops)));
     const std::vector<std::string> there = excludedAmong(nodes);
     const std::vector<std::string> overridden = overriddenAmong(nodes);
     if (there.size() == nodes.size() && overridden.empty())
@@ -188,7 +155,8 @@ ListMove Mover::exclude() const
                                          : QStringLiteral("these nodes are excluded already"));
     MoveChoice choice;
     choice.label = m_nodes.empty()
-        ? QStringLiteral("The %1 of %2").arg(counted(nodes.size(), "node", "nodes"), named(m_payload.ops))
+        ? QStringLiteral("The %1 of %2")
+              .arg(counted(nodes.size(), "node", "nodes"), namedOperators(m_payload.ops))
         : QStringLiteral("These %1").arg(counted(nodes.size(), "node", "nodes"));
     choice.subject = nodes.size() == 1 ? QStringLiteral("Exclude %1").arg(plain(nodes.front()))
                                        : QStringLiteral("Exclude %1 nodes").arg(nodes.size());
@@ -226,21 +194,21 @@ MoveChoice Mover::operatorChoice(const std::vector<std::string> &ops) const
         std::erase_if(
             moving, [this](const std::string &op) { return !policy::hasInt8Form(dialect::of(m_graph), op); });
         if (moving.empty() && !all.empty()) {
-            choice.label = QStringLiteral("All %1").arg(named(all));
+            choice.label = QStringLiteral("All %1").arg(namedOperators(all));
             choice.why = withoutInt8Form(all);
             return choice;
         }
     }
     if (moving.empty()) {
-        choice.label = QStringLiteral("All %1").arg(named(ops));
+        choice.label = QStringLiteral("All %1").arg(namedOperators(ops));
         choice.why = QStringLiteral("%1 %2 in %3 already")
-                         .arg(named(ops), QLatin1String(ops.size() == 1 ? "is" : "are"), m_title);
+                         .arg(namedOperators(ops), QLatin1String(ops.size() == 1 ? "is" : "are"), m_title);
         return choice;
     }
     const std::size_t nodes = nodesOf(m_graph, moving);
-    const QString what = moving.size() <= 2
-        ? QString::number(nodes) + QLatin1Char(' ') + named(moving)
-        : named(moving) + QStringLiteral(" (%1)").arg(counted(nodes, "node", "nodes"));
+    const QString what = moving.size() == 1
+        ? QString::number(nodes) + QLatin1Char(' ') + namedOperators(moving)
+        : namedOperators(moving) + QStringLiteral(" (%1)").arg(counted(nodes, "node", "nodes"));
     choice.label = QStringLiteral("All %1").arg(what);
     choice.subject = QStringLiteral("%1 to %2").arg(what, m_title);
     const policy::Edit edit = policy::MoveOperators{moving, policyList(m_to)};
@@ -346,81 +314,11 @@ ListMove Mover::askForNodes() const
     return move;
 }
 
-policy::Edit withoutInt8(const session::Snapshot &snapshot, const std::vector<std::string> &ops)
-{
-    policy::Policy policy = *snapshot.policy;
-    std::erase_if(*policy.int8Ops, [&](const std::string &one) {
-        const dialect::OpInfo *const info = dialect::of(snapshot.graph()).findOp(one);
-        return std::ranges::find(ops, info ? info->name : one) != ops.end();
-    });
-    if (policy.int8Ops->empty())
-        policy.int8Ops.reset();
-    const QString what = named(ops) + QStringLiteral(" no longer int8");
-    return policy::ReplacePolicy{std::move(policy), what.toStdString()};
-}
-
-/// The conditions of each operator without those among `entries`.
-void removeConditions(const session::Snapshot &snapshot, const std::vector<PlacedEntry> &entries,
-                      std::vector<policy::Edit> &edits)
-{
-    std::unordered_map<std::string, std::unordered_set<std::size_t>> gone;
-    std::vector<std::string> ops;
-    for (const auto &[list, entry] : entries) {
-        if (entry.kind != ListEntry::Kind::Condition)
-            continue;
-        if (gone[entry.name].empty())
-            ops.push_back(entry.name);
-        gone[entry.name].insert(entry.ruleIndex);
-    }
-    for (const std::string &op : ops) {
-        const auto at = snapshot.rules->conditions.find(op);
-        if (at == snapshot.rules->conditions.end())
-            continue;
-        policy::SetConditions edit{op, {}};
-        for (std::size_t k = 0; k < at->second.size(); ++k) {
-            if (!gone[op].contains(k))
-                edit.rules.push_back(at->second[k]);
-        }
-        edits.emplace_back(std::move(edit));
-    }
-}
-
 } // namespace
 
 ListMove moveTo(const session::Snapshot &snapshot, const ListPayload &payload, ListId to)
 {
     return Mover(snapshot, payload, to).move();
-}
-
-std::optional<policy::Edit> removalOf(const session::Snapshot &snapshot,
-                                      const std::vector<PlacedEntry> &entries)
-{
-    std::vector<policy::Edit> edits;
-    policy::MoveOperators moved{{}, policy::List::Neutral};
-    std::vector<std::string> noLongerInt8;
-    policy::OverrideNodes freed;
-    policy::IncludeNames included;
-    for (const auto &[list, entry] : entries) {
-        if (list == ListId::Excluded)
-            included.names.push_back(entry.name);
-        else if (entry.kind == ListEntry::Kind::Node)
-            freed.nodes.push_back(entry.name);
-        else if (list == ListId::Int8)
-            noLongerInt8.push_back(entry.name);
-        else if (entry.kind == ListEntry::Kind::Operator && list != ListId::Neutral)
-            moved.ops.push_back(entry.name);
-    }
-    // Their place in the other lists comes to hold again.
-    if (!noLongerInt8.empty())
-        edits.emplace_back(withoutInt8(snapshot, noLongerInt8));
-    if (!moved.ops.empty())
-        edits.emplace_back(std::move(moved));
-    if (!freed.nodes.empty())
-        edits.emplace_back(std::move(freed));
-    if (!included.names.empty())
-        edits.emplace_back(std::move(included));
-    removeConditions(snapshot, entries, edits);
-    return asOne(snapshot, std::move(edits), QStringLiteral("Remove from the lists"));
 }
 
 QString consequence(const QString &subject, const session::EditEffect &effect)

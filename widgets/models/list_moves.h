@@ -38,17 +38,6 @@ struct ListMove
 /// (session/unit_move.h), or all of their operators.
 ListMove moveTo(const session::Snapshot &snapshot, const ListPayload &payload, ListId to);
 
-struct PlacedEntry
-{
-    ListId list = ListId::Neutral;
-    ListEntry entry;
-};
-
-/// Takes entries out of the lists that they stand in: operators become neutral, nodes follow the lists again. Nothing
-/// when there is nothing to take out (neutral operators).
-std::optional<policy::Edit> removalOf(const session::Snapshot &snapshot,
-                                      const std::vector<PlacedEntry> &entries);
-
 /// "12 Convolution to fp32: casts 14 to 38", or why it cannot be.
 QString consequence(const QString &subject, const session::EditEffect &effect);
 

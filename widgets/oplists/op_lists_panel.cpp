@@ -6,6 +6,7 @@
 #include "widgets/common/filter_field.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/text_block.h"
+#include "widgets/models/list_removal.h"
 #include "widgets/oplists/conditions_dialog.h"
 #include "widgets/oplists/move_menus.h"
 #include "widgets/oplists/op_list_view.h"

@@ -162,7 +162,9 @@ void TestGraphViewSpeed::whatTheMouseIsOverIsMarkedWithoutDrawingTheGraph()
     qInfo("what the mouse is over, marked: median %.2f ms; moved %.2f ms; a whole picture: %.2f ms",
           quantile(hovering, 0.5), quantile(panning, 0.5), quantile(drawing, 0.5));
     QVERIFY(quantile(hovering, 0.5) < 0.5 * quantile(drawing, 0.5));
-    QVERIFY(quantile(panning, 0.5) < 0.7 * quantile(drawing, 0.5));
+    // Beyond what every frame takes, drawn or not.
+    const double frame = quantile(hovering, 0.5);
+    QVERIFY(quantile(panning, 0.5) - frame < 0.7 * (quantile(drawing, 0.5) - frame));
 }
 
 void TestGraphViewSpeed::panningHoldsFrameTimes_data()

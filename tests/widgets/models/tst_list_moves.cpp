@@ -2,6 +2,7 @@
 #include "tests/widgets/models/sample_document.h"
 #include "widgets/common/document_controller.h"
 #include "widgets/models/list_moves.h"
+#include "widgets/models/list_removal.h"
 
 #include <QMimeData>
 #include <QTest>
@@ -154,7 +155,7 @@ private Q_SLOTS:
         const ListMove move = moveTo(snapshot(), {{}, {"stem_conv", "fc"}}, ListId::Fp32);
         QCOMPARE(move.choices.size(), std::size_t{2});
         QCOMPARE(move.choices[0].label, QStringLiteral("Only these 2 nodes"));
-        QCOMPARE(move.choices[1].label, QStringLiteral("All 7 Convolution and FullyConnected"));
+        QCOMPARE(move.choices[1].label, QStringLiteral("All Convolution and FullyConnected (7 nodes)"));
         QVERIFY(m_controller.apply(*move.choices[0].edit));
         QCOMPARE(snapshot().policy->nodeOverrides.size(), std::size_t{2});
         QCOMPARE(snapshot().policy->nodeOverrides.at("fc"), tensor::DType::F32);
