@@ -1,19 +1,12 @@
 #include "core/backends/machine.h"
 
-#include <algorithm>
 #include <string_view>
-#include <thread>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
 
 namespace halftone::backends {
-
-unsigned machineThreads()
-{
-    return std::max(1U, std::thread::hardware_concurrency());
-}
 
 #if defined(__x86_64__)
 namespace {

@@ -1,11 +1,12 @@
 #pragma once
 
+#include "core/base/share_work.h"
+
 #include <string>
 
 namespace halftone::backends {
 
-/// Threads that the machine runs at once.
-unsigned machineThreads();
+using halftone::machineThreads;
 
 /// "x86-64 with AVX-512, 2 threads"
 std::string processor();

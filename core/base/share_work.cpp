@@ -1,5 +1,6 @@
 #include "core/base/share_work.h"
 
+#include <algorithm>
 #include <exception>
 #include <mutex>
 #include <system_error>
@@ -31,6 +32,11 @@ private:
 };
 
 } // namespace
+
+unsigned machineThreads()
+{
+    return std::max(1U, std::thread::hardware_concurrency());
+}
 
 void shareWork(unsigned threads, const std::function<void(unsigned)> &work)
 {

@@ -1,45 +1,96 @@
 #include "core/mixed/cast_params.h"
 
+#include "core/base/share_work.h"
 #include "core/dialect/dialect.h"
 
+#include <algorithm>
+#include <atomic>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 
 namespace halftone::mixed {
+namespace {
+
+constexpr std::size_t kBytesAThread = std::size_t{1} << 20; ///< below that a thread costs more than it does
+
+/// An array that is to be stored in another type.
+struct Wanted
+{
+    std::size_t index = 0;
+    tensor::DType to = tensor::DType::Unknown;
+    std::optional<Result<tensor::Tensor>> cast; ///< nothing where a form of it was known
+    tensor::CastReport losses;
+};
+
+std::vector<Wanted> wantedOf(std::span<const tensor::Array> arrays, const graph::Graph &source,
+                             const rewrite::Conversion &conversion)
+{
+    std::unordered_map<std::string_view, tensor::DType> types;
+    for (const rewrite::StoredParameter &parameter : conversion.parameters)
+        if (!parameter.losses) // a constant is cast already
+            types.emplace(source.node(parameter.variable).name, parameter.to);
+    std::vector<Wanted> wanted;
+    for (std::size_t k = 0; k < arrays.size(); ++k) {
+        const auto found = types.find(dialect::variableOf(source, arrays[k].name));
+        const tensor::DType from = arrays[k].values.dtype();
+        if (found != types.end() && from != found->second && from != tensor::DType::Unknown)
+            wanted.push_back({k, found->second, {}, {}});
+    }
+    return wanted;
+}
+
+/// On all of the machine's threads where that is worth it. fails: Cancelled
+Result<void> castAll(std::span<const tensor::Array> arrays, std::span<Wanted *const> wanted,
+                     const Progress &progress)
+{
+    std::size_t bytes = 0;
+    for (const Wanted *one : wanted)
+        bytes += arrays[one->index].values.byteCount();
+    std::atomic<std::size_t> next = 0;
+    const auto threads = std::min<std::size_t>(machineThreads(), 1 + bytes / kBytesAThread);
+    shareWork(static_cast<unsigned>(threads), [&](unsigned thread) {
+        for (std::size_t k = next++; k < wanted.size() && !progress.stopped(); k = next++) {
+            if (thread == 0)
+                progress.tell(static_cast<double>(k) / static_cast<double>(wanted.size()),
+                              "casting parameters");
+            Wanted &one = *wanted[k];
+            one.cast = tensor::castLater(arrays[one.index].values, one.to, &one.losses);
+        }
+    });
+    return progress.checkStop();
+}
+
+} // namespace
+
 Result<CastParameters> castParams(std::span<const tensor::Array> arrays, const graph::Graph &source,
                                   const rewrite::Conversion &conversion, bool clamps,
                                   tensor::FormCache &forms, const Progress &progress)
 {
-    std::unordered_map<std::string_view, tensor::DType> wanted;
-    for (const rewrite::StoredParameter &parameter : conversion.parameters)
-        if (!parameter.losses) // a constant is cast already
-            wanted.emplace(source.node(parameter.variable).name, parameter.to);
+    std::vector<Wanted> wanted = wantedOf(arrays, source, conversion);
+    std::vector<Wanted *> unknown;
+    for (Wanted &one : wanted)
+        if (forms.find(arrays[one.index].values, one.to) == nullptr)
+            unknown.push_back(&one);
+    HALFTONE_CHECK(castAll(arrays, unknown, progress));
     CastParameters result;
     result.arrays.assign(arrays.begin(), arrays.end());
-    for (std::size_t k = 0; k < arrays.size(); ++k) {
-        HALFTONE_CHECK(progress.checkStop());
-        progress.tell(static_cast<double>(k) / static_cast<double>(arrays.size()), "casting parameters");
-        tensor::Array &array = result.arrays[k];
-        const auto found = wanted.find(dialect::variableOf(source, array.name));
-        if (found == wanted.end() || array.values.dtype() == found->second
-            || array.values.dtype() == tensor::DType::Unknown)
-            continue;
-        ParameterChange change{array.name, array.values.dtype(), found->second, {}};
-        if (const auto *const known = forms.find(array.values, change.to)) {
-            change.losses = known->losses;
-            array.values = known->values;
-        } else {
-            auto cast = tensor::castLater(array.values, change.to, &change.losses);
-            if (!cast.ok()) {
-                Error error = std::move(cast).error();
-                error.where = array.name;
-                return error;
-            }
-            forms.keep(array.values, change.to, {cast.value(), change.losses});
-            array.values = std::move(cast).value();
+    for (Wanted &one : wanted) {
+        tensor::Array &array = result.arrays[one.index];
+        ParameterChange change{array.name, array.values.dtype(), one.to, one.losses};
+        if (one.cast && !one.cast->ok()) {
+            Error error = std::move(*one.cast).error();
+            error.where = array.name;
+            return error;
         }
+        if (one.cast)
+            forms.keep(array.values, one.to, {one.cast->value(), one.losses});
+        else
+            change.losses = forms.find(array.values, one.to)->losses;
         change.isClamped = clamps && change.losses.overflowed > 0 && change.to != tensor::DType::F32;
-        if (change.isClamped)
-            array.values = tensor::clampedTo(arrays[k].values, change.to);
+        array.values = change.isClamped ? tensor::clampedTo(array.values, one.to)
+            : one.cast                  ? std::move(*one.cast).value()
+                                        : forms.find(array.values, one.to)->values;
         result.changes.push_back(std::move(change));
     }
     return result;

@@ -37,8 +37,8 @@ private Q_SLOTS:
                     table(callCli(command + QStringList{"--json", "--batch", batch, "--threads", threads})),
                     serial);
         }
-        // Too little for packed weights, and for more than one example at a time.
-        QCOMPARE(table(callCli(command + QStringList{"--json", "--memory", "32KiB"})), serial);
+        // Too little for packed weights, and for many examples at a time; what kernels need differs from CPU to CPU.
+        QCOMPARE(table(callCli(command + QStringList{"--json", "--memory", "128KiB"})), serial);
         const CliOutcome none = callCli(command + QStringList{"--json", "--memory", "1KiB"});
         QCOMPARE(none.code, 3);
         QVERIFY(none.err.contains("do not hold one example"));
