@@ -12,6 +12,8 @@
 namespace halftone::mixed {
 namespace {
 
+using Form = tensor::FormCache::Form;
+
 constexpr std::size_t kBytesAThread = std::size_t{1} << 20; ///< below that a thread costs more than it does
 
 /// An array that is to be stored in another type.
@@ -77,20 +79,18 @@ Result<CastParameters> castParams(std::span<const tensor::Array> arrays, const g
     result.arrays.assign(arrays.begin(), arrays.end());
     for (Wanted &one : wanted) {
         tensor::Array &array = result.arrays[one.index];
-        ParameterChange change{array.name, array.values.dtype(), one.to, one.losses};
         if (one.cast && !one.cast->ok()) {
             Error error = std::move(*one.cast).error();
             error.where = array.name;
             return error;
         }
+        const Form form
+            = one.cast ? Form{std::move(*one.cast).value(), one.losses} : *forms.find(array.values, one.to);
         if (one.cast)
-            forms.keep(array.values, one.to, {one.cast->value(), one.losses});
-        else
-            change.losses = forms.find(array.values, one.to)->losses;
+            forms.keep(array.values, one.to, form); // which keeps none without values
+        ParameterChange change{array.name, array.values.dtype(), one.to, form.losses};
         change.isClamped = clamps && change.losses.overflowed > 0 && change.to != tensor::DType::F32;
-        array.values = change.isClamped ? tensor::clampedTo(array.values, one.to)
-            : one.cast                  ? std::move(*one.cast).value()
-                                        : forms.find(array.values, one.to)->values;
+        array.values = change.isClamped ? tensor::clampedTo(array.values, one.to) : form.values;
         result.changes.push_back(std::move(change));
     }
     return result;
