@@ -190,8 +190,9 @@ private Q_SLOTS:
         QVERIFY(menu);
         const auto textOf = [menu](int at) { return menu->actions().at(at)->text(); };
         QVERIFY2(textOf(0).startsWith(QStringLiteral("&Only these 2 nodes\tcasts ")), qPrintable(textOf(0)));
-        QVERIFY2(textOf(1).startsWith(QStringLiteral("&All Convolution and FullyConnected (7 nodes)\tcasts ")),
-                 qPrintable(textOf(1)));
+        QVERIFY2(
+            textOf(1).startsWith(QStringLiteral("&All Convolution and FullyConnected (7 nodes)\tcasts ")),
+            qPrintable(textOf(1)));
         QVERIFY(shown.snapshot().policy->nodeOverrides.empty());
         menu->actions().front()->trigger();
         QCOMPARE(shown.snapshot().policy->nodeOverrides.at("stem_conv"), tensor::DType::F32);
