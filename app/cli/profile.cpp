@@ -2,6 +2,7 @@
 #include "app/cli/options.h"
 #include "app/cli/output.h"
 #include "core/backends/backends.h"
+#include "core/base/share_work.h"
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
 #include "core/hardware/catalogue.h"
@@ -140,8 +141,7 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
 {
     if (options.repeats < 1 || options.warmup < 0 || options.threads < 0 || options.threads > 1024)
         return badCall("--repeats, --warmup, --threads", "a number out of range");
-    const auto threads
-        = options.threads > 0 ? static_cast<unsigned>(options.threads) : backends::machineThreads();
+    const unsigned threads = threadsFor(static_cast<unsigned>(options.threads));
     Profile result;
     HALFTONE_TRY(const profile::PlanMaker maker, profile::PlanMaker::create(options.backend, threads));
     result.backend = maker.backend();

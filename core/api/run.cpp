@@ -2,6 +2,7 @@
 
 #include "core/api/inside.h"
 #include "core/backends/backends.h"
+#include "core/base/share_work.h"
 #include "core/interpret/interpreter.h"
 #include "core/jobs/run.h"
 #include "core/tensor/elements.h"
@@ -79,7 +80,7 @@ Result<std::vector<Array>> run(const Model &model, const std::vector<Array> &inp
 {
     return answer([&]() -> halftone::Result<std::vector<Array>> {
         const graph::Model &source = Inside::graphModelOf(model);
-        const unsigned threads = compute.threads > 0 ? compute.threads : backends::machineThreads();
+        const unsigned threads = threadsFor(compute.threads);
         HALFTONE_TRY(const kernels::BackendChain backends, backends::backendChain(compute.backend, threads));
         HALFTONE_TRY(interpret::Interpreter interpreter, interpret::Interpreter::create(source, backends));
         interpret::Feed feed;

@@ -4,6 +4,7 @@
 #include "core/backends/mxnet_arithmetic.h"
 #include "core/backends/narrow_sums.h"
 #include "core/backends/reference/reference_backend.h"
+#include "core/base/share_work.h"
 #ifdef HALFTONE_HAS_CUDA
 #include "core/backends/cuda/backend.h"
 #endif
@@ -47,15 +48,10 @@ std::vector<BackendEntry> &entries()
     return known;
 }
 
-unsigned countOf(unsigned threads)
-{
-    return threads > 0 ? threads : machineThreads();
-}
-
 /// What computes the operators that a device does not.
 std::shared_ptr<const kernels::Backend> fallback(unsigned threads)
 {
-    return reference::referenceBackend({countOf(threads), false});
+    return reference::referenceBackend({threadsFor(threads), false});
 }
 
 BackendInfo describe(const BackendEntry &entry)
@@ -159,13 +155,13 @@ Result<kernels::BackendChain> backendChain(std::string_view name, unsigned threa
 {
     HALFTONE_TRY(const BackendEntry *const entry, entryOf(name));
     const auto reference = fallback(threads);
-    kernels::BackendChain chain{entry->make({countOf(threads), false, reference})};
+    kernels::BackendChain chain{entry->make({threadsFor(threads), false, reference})};
     if (!entry->isComplete)
         chain.push_back(reference);
     if (arithmetic == Arithmetic::Mxnet)
         chain.insert(chain.begin(), mxnetArithmetic(chain));
     if (tensor::isHalf(accumulator))
-        chain.insert(chain.begin(), narrowSums(accumulator, countOf(threads)));
+        chain.insert(chain.begin(), narrowSums(accumulator, threadsFor(threads)));
     return chain;
 }
 
@@ -175,7 +171,7 @@ Result<std::shared_ptr<const kernels::Backend>> planningBackend(std::string_view
     if (!entry->makesPlans)
         return unsupported(Field::Backend, entry->name + " makes no latency plans: " + entry->why,
                            namesOf("", makesPlans));
-    return entry->make({countOf(threads), true, fallback(threads)});
+    return entry->make({threadsFor(threads), true, fallback(threads)});
 }
 
 std::string planningBackendFor(std::string_view name)

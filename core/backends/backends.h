@@ -1,6 +1,5 @@
 #pragma once
 
-#include "core/backends/machine.h"
 #include "core/base/result.h"
 #include "core/kernels/backend.h"
 

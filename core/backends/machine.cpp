@@ -1,5 +1,7 @@
 #include "core/backends/machine.h"
 
+#include "core/base/share_work.h"
+
 #include <string_view>
 
 #if defined(__x86_64__)

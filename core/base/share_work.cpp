@@ -38,6 +38,11 @@ unsigned machineThreads()
     return std::max(1U, std::thread::hardware_concurrency());
 }
 
+unsigned threadsFor(unsigned asked)
+{
+    return asked > 0 ? asked : machineThreads();
+}
+
 void shareWork(unsigned threads, const std::function<void(unsigned)> &work)
 {
     FirstFailure failure;

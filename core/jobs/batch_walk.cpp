@@ -35,7 +35,7 @@ Result<BatchWalk> BatchWalk::create(const graph::Model &model, const Batches &ba
                                     const std::string &backend, unsigned threads, tensor::DType accumulator,
                                     bool eachAlone)
 {
-    const unsigned all = threads > 0 ? threads : backends::machineThreads();
+    const unsigned all = threadsFor(threads);
     const auto workers = static_cast<unsigned>(std::min({batches.count, std::size_t{all}, kMostWorkers}));
     HALFTONE_TRY(const graph::Model shared, interpret::withReadableParameters(model));
     HALFTONE_TRY(const kernels::BackendChain backends,

@@ -255,8 +255,7 @@ public:
         , m_list(list)
         , m_threshold(options.threshold)
         , m_collectors(list, detailOf(options))
-        , m_pool(options.threads > 0 ? options.threads : backends::machineThreads(),
-                 TaskPool::Priority::Behind)
+        , m_pool(threadsFor(options.threads), TaskPool::Priority::Behind)
     {
     }
 
@@ -361,11 +360,6 @@ Result<void> addParameters(EachCollectors &collectors, const TensorList &list, u
     return {};
 }
 
-unsigned threadsOf(unsigned threads)
-{
-    return threads > 0 ? threads : backends::machineThreads();
-}
-
 } // namespace
 
 Result<CollectedStatistics> collectStatistics(const graph::Model &model, const std::string &modelPath,
@@ -379,7 +373,7 @@ Result<CollectedStatistics> collectStatistics(const graph::Model &model, const s
     const EachViewer viewer
         = [&](const Entry &entry, const Tensor &value) { addExample(collectors, entry, value, false); };
     HALFTONE_TRY(const WalkedExamples walked, walkEachExample(model, modelPath, options, viewer, progress));
-    HALFTONE_CHECK(addParameters(collectors, list, threadsOf(options.threads), known, progress));
+    HALFTONE_CHECK(addParameters(collectors, list, threadsFor(options.threads), known, progress));
     CollectedStatistics statistics;
     const auto all = collectors.all();
     statistics.tensors.reserve(
@@ -403,7 +397,7 @@ Result<CalibrateOutcome> calibrated(const CollectedStatistics &statistics,
     outcome.seconds = statistics.seconds;
     outcome.tensors.resize(statistics.tensors.size());
     std::atomic<std::size_t> next = 0;
-    shareWork(threadsOf(threads), [&](unsigned) {
+    shareWork(threadsFor(threads), [&](unsigned) {
         for (std::size_t k = next++; k < outcome.tensors.size() && !progress.stopped(); k = next++) {
             outcome.tensors[k] = statistics.tensors[k].tensor;
             outcome.tensors[k].statistics = statistics.tensors[k].collector.statistics();

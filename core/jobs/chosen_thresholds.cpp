@@ -69,7 +69,7 @@ chosenThresholds(std::span<const CalibratedTensor> tensors, const policy::Policy
     };
     const bool isOne = left.size() == 1; // as after most edits: no threads for that
     std::atomic<std::size_t> next = 0;
-    shareWork(isOne ? 1 : backends::machineThreads(), [&](unsigned) {
+    shareWork(isOne ? 1 : machineThreads(), [&](unsigned) {
         for (std::size_t k = next++; k < left.size(); k = next++)
             choose(left[k]);
     });

@@ -2,6 +2,7 @@
 
 #include "core/backends/backends.h"
 #include "core/base/pace.h"
+#include "core/base/share_work.h"
 #include "core/base/text.h"
 #include "core/infer/shown_outputs.h"
 #include "core/jobs/batches.h"
@@ -154,7 +155,7 @@ Result<CompareOutcome> compareModels(profile::ComparedModels models, const std::
                                      const InterimOutcome &interim)
 {
     const auto start = std::chrono::steady_clock::now();
-    const unsigned threads = options.threads > 0 ? options.threads : backends::machineThreads();
+    const unsigned threads = threadsFor(options.threads);
     HALFTONE_TRY(const kernels::BackendChain backends,
                  backends::backendChain(options.backend, threads, options.arithmetic, options.accumulator));
     HALFTONE_TRY(const auto source, openExamples(options.examples, models.reference, modelPath));

@@ -261,7 +261,7 @@ Result<void> compareEach(const profile::ComparedModels &models, const ExampleSou
                          const CompareOptions &options, const Progress &progress, CompareOutcome &outcome,
                          const InterimOutcome &interim)
 {
-    const std::size_t threads = options.threads > 0 ? options.threads : backends::machineThreads();
+    const std::size_t threads = threadsFor(options.threads);
     // Workers take their own copies of nothing: parameters are shared, and so is what is packed of them.
     profile::ComparedModels readable = models;
     HALFTONE_TRY(const std::size_t shared, makeReadable(readable));

@@ -3,6 +3,7 @@
 #include "core/backends/backends.h"
 #include "core/base/frugal_memory.h"
 #include "core/base/guarded.h"
+#include "core/base/share_work.h"
 #include "core/graph/traverse.h"
 #include "core/infer/shown_outputs.h"
 #include "core/jobs/batch_walk.h"
@@ -113,7 +114,7 @@ Result<std::size_t> walkExamples(const graph::Model &model, const std::string &m
     HALFTONE_TRY(const Batches batches, Batches::of(*source, options.batch));
     HALFTONE_TRY(BatchWalk walk, BatchWalk::create(model, batches, options.backend, options.threads));
     Showing showing(model.graph, batches, viewer);
-    const unsigned threads = options.threads > 0 ? options.threads : backends::machineThreads();
+    const unsigned threads = threadsFor(options.threads);
     if (walk.workers() < threads)
         showing.lookWith(threads);
     walk.run(
@@ -181,7 +182,7 @@ Result<MemoryPlan> memoryPlanOf(const graph::Model &model, const ExampleSource &
     const std::size_t packed = packedBytes(model);
     const std::size_t limit = options.memoryLimit;
     MemoryPlan plan;
-    plan.workers = options.threads > 0 ? options.threads : backends::machineThreads();
+    plan.workers = threadsFor(options.threads);
     if (each > limit)
         return noRoom(limit, batches.size == 0 ? "the inputs" : "one example", each);
     const bool keeps = packed < limit / 2 && each <= limit - packed;

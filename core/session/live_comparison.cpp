@@ -82,7 +82,7 @@ struct LiveComparison::Kept
             kept->examples,
             jobs::openExamples(options.examples, snapshot.source->model, snapshot.source->modelPath));
         HALFTONE_TRY(kept->task, jobs::Task::of(options.examples, *kept->examples, snapshot.graph()));
-        const unsigned threads = options.threads > 0 ? options.threads : backends::machineThreads();
+        const unsigned threads = threadsFor(options.threads);
         HALFTONE_CHECK(kept->chooseBatches());
         const bool areApart = options.eachAlone && kept->batches.size > 0;
         HALFTONE_TRY(const kernels::BackendChain backends,
