@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/recovery_bar.h"
-#include "app/suggestion_bar.h"
+#include "app/bars/recovery_bar.h"
+#include "app/bars/suggestion_bar.h"
 
 #include <QWidget>
 

@@ -1,5 +1,7 @@
 #include "app/main_window.h"
 
+#include "app/bars/model_bar.h"
+#include "app/bars/status_line.h"
 #include "app/bookmarks_menu.h"
 #include "app/centre.h"
 #include "app/document_files.h"
@@ -7,9 +9,7 @@
 #include "app/export_job.h"
 #include "app/hosts/run_on_hosts.h"
 #include "app/message_log.h"
-#include "app/model_bar.h"
 #include "app/start_page.h"
-#include "app/status_line.h"
 #include "app/summary.h"
 #include "app/tune_job.h"
 #include "widgets/calibration/calibration_panel.h"

@@ -1,3 +1,4 @@
+#include "app/bars/status_line.h"
 #include "app/centre.h"
 #include "app/dialogs/attach_dialog.h"
 #include "app/dialogs/preferences_dialog.h"
@@ -5,7 +6,6 @@
 #include "app/drawn_inputs.h"
 #include "app/hosts/hosts_dialog.h"
 #include "app/main_window.h"
-#include "app/status_line.h"
 #include "widgets/common/formatters.h"
 #include "widgets/graphview/graph_view.h"
 #include "widgets/models/list_moves.h"

@@ -1,3 +1,4 @@
+#include "app/bars/model_bar.h"
 #include "app/bookmarks_menu.h"
 #include "app/centre.h"
 #include "app/dialogs/help_dialogs.h"
@@ -7,7 +8,6 @@
 #include "app/hosts/hosts_job.h"
 #include "app/icons.h"
 #include "app/main_window.h"
-#include "app/model_bar.h"
 #include "app/recent_menu.h"
 #include "core/dialect/dialect.h"
 #include "widgets/calibration/calibration_panel.h"

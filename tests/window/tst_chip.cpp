@@ -1,4 +1,4 @@
-#include "app/chip_box.h"
+#include "app/bars/chip_box.h"
 #include "app/live_jobs.h"
 #include "app/summary.h"
 #include "core/session/export.h"

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "app/bars/recovery_bar.h"
+#include "app/bars/suggestion_bar.h"
 #include "app/document_files.h"
 #include "app/main_window.h"
-#include "app/recovery_bar.h"
 #include "app/settings.h"
-#include "app/suggestion_bar.h"
 #include "tests/support/cpu_clock.h"
 #include "tests/widgets/models/sample_document.h"
 #include "widgets/graphview/graph_view.h"

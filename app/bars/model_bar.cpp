@@ -1,6 +1,6 @@
-#include "app/model_bar.h"
+#include "app/bars/model_bar.h"
 
-#include "app/chip_box.h"
+#include "app/bars/chip_box.h"
 #include "app/drawn_inputs.h"
 #include "app/live_jobs.h"
 #include "core/dialect/dialect.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/notice_bar.h"
+#include "app/bars/notice_bar.h"
 
 #include <QSet>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/notice_bar.h"
+#include "app/bars/notice_bar.h"
 #include "app/suggestion.h"
 #include "app/summary.h"
 

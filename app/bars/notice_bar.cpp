@@ -1,4 +1,4 @@
-#include "app/notice_bar.h"
+#include "app/bars/notice_bar.h"
 
 #include "widgets/common/short_names.h"
 #include "widgets/common/wrap_layout.h"

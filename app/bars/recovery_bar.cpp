@@ -1,4 +1,4 @@
-#include "app/recovery_bar.h"
+#include "app/bars/recovery_bar.h"
 
 #include "app/left_work.h"
 

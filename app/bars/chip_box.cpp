@@ -1,4 +1,4 @@
-#include "app/chip_box.h"
+#include "app/bars/chip_box.h"
 
 #include "core/hardware/catalogue.h"
 #include "widgets/common/formatters.h"

@@ -1,4 +1,4 @@
-#include "app/status_line.h"
+#include "app/bars/status_line.h"
 
 #include "app/live_jobs.h"
 #include "widgets/common/elided_label.h"

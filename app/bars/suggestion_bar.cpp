@@ -1,4 +1,4 @@
-#include "app/suggestion_bar.h"
+#include "app/bars/suggestion_bar.h"
 
 #include "widgets/common/document_controller.h"
 #include "widgets/common/formatters.h"
