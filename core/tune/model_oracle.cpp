@@ -16,12 +16,11 @@ namespace {
 
 constexpr double kTimedSeconds = 0.1; // of each network's steps
 constexpr double kFirstSeconds = 0.1; // of each network in turns with float32, to see where it lies
-constexpr double kVersusSeconds = 0.35; // the same, where it is offered
+constexpr double kVersusSeconds = 0.25; // the same, where it is offered, each time that it is planned
+constexpr std::size_t kPlanned = 2; // times, where it is offered
 constexpr std::size_t kFewestPairs = 9; // of runs, for an interval
 constexpr profile::Sample kGlance{2, std::numeric_limits<double>::infinity()};
 constexpr profile::Sample kSample{8, 0.15}; // 0.6 dB
-constexpr std::size_t kLongest = 2; // times as long, where runs differ much
-constexpr double kNarrow = 0.03; // of a network's time, on either side
 constexpr double kUnfittedNanoseconds = 0.15; // an element, where nothing was converted: 6 bytes at 40 GB/s
 
 /// The worst output decides.
@@ -129,19 +128,23 @@ struct ModelOracle::State
         return forAnotherMedian(versus);
     }
 
-    /// In turns with float32, again and longer where the machine was not quiet.
+    /// In turns with float32, of plans made anew, as whoever measures it later makes them: where buffers lie differs from plan to plan,
+    /// and with it the times. The interval spans what was seen.
     Result<profile::Versus> versusOf(const session::Snapshot &snapshot, const Progress &progress)
     {
-        for (std::size_t longer = 1;; longer *= 2) {
+        profile::Versus all;
+        for (std::size_t k = 0; k < kPlanned; ++k) {
+            meter.forgetPlans();
             HALFTONE_TRY(profile::Versus versus,
-                         meter.versus(snapshot,
-                                      optionsFor(static_cast<double>(longer) * kVersusSeconds, kFewestPairs,
-                                                 60 * longer),
-                                      progress));
+                         meter.versus(snapshot, optionsFor(kVersusSeconds, kFewestPairs, 60), progress));
             versus = forAnotherMedian(versus);
-            if (isNarrow(versus) || longer >= kLongest)
-                return versus;
+            all.medianMs += versus.medianMs / kPlanned;
+            all.ratio += versus.ratio / kPlanned;
+            all.ci95 = k == 0
+                ? versus.ci95
+                : std::array{std::min(all.ci95[0], versus.ci95[0]), std::max(all.ci95[1], versus.ci95[1])};
         }
+        return all;
     }
 
     /// The interval of a median says where the true one lies. Another measurement's median, which is what a person holds against it, is as
@@ -151,10 +154,6 @@ struct ModelOracle::State
         for (double &end : versus.ci95)
             end = versus.ratio + std::numbers::sqrt2 * (end - versus.ratio);
         return versus;
-    }
-    static bool isNarrow(const profile::Versus &versus)
-    {
-        return versus.ci95[1] - versus.ci95[0] <= 2 * kNarrow * versus.ratio;
     }
 
     Result<Measurement> errorsOf(const session::Snapshot &snapshot, const Progress &progress)
@@ -364,8 +363,6 @@ Result<Measurement> ModelOracle::confirm(const Labels &labels, const Measurement
                                          const Progress &progress)
 {
     HALFTONE_TRY(const session::Snapshot snapshot, m_state->snapshotOf(policyFor(labels), progress));
-    // Whoever measures it later plans both networks again.
-    m_state->meter.forgetPlans();
     HALFTONE_TRY(profile::Versus versus, m_state->versusOf(snapshot, progress));
     // What was seen before may be seen again.
     versus.ci95 = {std::min(versus.ci95[0], measured.ratio), std::max(versus.ci95[1], measured.ratio)};
