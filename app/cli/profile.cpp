@@ -216,6 +216,8 @@ Json jsonOf(const Profile &profile, const ProfileOptions &options)
         for (std::size_t k = 0; k < profile.latency.layers.size(); ++k)
             if (const auto limit = profile.limitUs(profile.latency.layers[k]))
                 json["layers"][k]["limit_us"] = *limit;
+    if (profile.latency.deviceMs)
+        json["device_ms"] = *profile.latency.deviceMs;
     if (const auto &launches = profile.latency.launches)
         json["launches"] = {{"planned", launches->planned},
                             {"measured", launches->measured ? Json(*launches->measured) : Json()}};
@@ -280,6 +282,8 @@ void printProfile(const Profile &profile, const ProfileOptions &options)
     head.add({"casts", fixed(latency.castsUs / 1e3, " ms in casts and reorders")});
     head.add({"layers", fixed(latency.sumOfLayersMs, " ms together")});
     head.add({"memory", humanBytes(latency.peakBytes)});
+    if (latency.deviceMs)
+        head.add({"device alone", fixed(*latency.deviceMs, " ms without copies to and from it")});
     if (latency.launches)
         head.add({"kernels", launchesText(*latency.launches)});
     if (profile.chip)

@@ -74,6 +74,10 @@ public:
     /// The same, and how long each step took.
     virtual Result<void> runTimed(std::span<double> microseconds) = 0;
 
+    /// A run of what the device computes alone, by the device's own clock, in milliseconds: inputs and outputs lie on it and
+    /// are not copied. Nothing: there is no such device, or it does not compute all. Values that come out are not taken over.
+    virtual Result<std::optional<double>> runOnDevice() { return std::optional<double>(); }
+
     virtual std::optional<Launches> launches() const
     {
         return std::nullopt;

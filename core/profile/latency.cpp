@@ -74,12 +74,16 @@ Result<Latency> measureLatency(kernels::LatencyPlan &plan, const LatencySettings
     HALFTONE_CHECK(warmUp(plan, settings.warmup, progress));
     const std::size_t steps = plan.steps().size();
     std::vector<double> wholes;
+    std::vector<double> ofDevice;
     std::vector<std::vector<double>> ofStep(steps);
     std::vector<double> microseconds(steps);
     for (std::size_t k = 0; k < settings.repeats; ++k) {
         progress.tell(static_cast<double>(k) / static_cast<double>(settings.repeats), "measuring");
         HALFTONE_TRY(const double whole, timeOf(plan, progress));
         wholes.push_back(whole);
+        HALFTONE_TRY(const std::optional<double> onDevice, plan.runOnDevice());
+        if (onDevice)
+            ofDevice.push_back(*onDevice);
         HALFTONE_CHECK(plan.runTimed(microseconds));
         for (std::size_t step = 0; step < steps; ++step)
             ofStep[step].push_back(microseconds[step]);
@@ -97,6 +101,8 @@ Result<Latency> measureLatency(kernels::LatencyPlan &plan, const LatencySettings
     }
     latency.peakBytes = plan.arenaBytes() + plan.constantBytes();
     latency.launches = plan.launches();
+    if (!ofDevice.empty())
+        latency.deviceMs = quantile(ofDevice, 0.5);
     return latency;
 }
 

@@ -38,6 +38,7 @@ struct Latency
     double sumOfLayersMs = 0;
     std::size_t peakBytes = 0; ///< arena and packed weights
     std::optional<kernels::Launches> launches{}; ///< of a device that is launched on
+    std::optional<double> deviceMs{}; ///< median of that device's own time, without copies to and from it
 };
 
 /// Was something else at work on this machine? With nothing else to do the median lies close to the fastest run; here it takes

@@ -31,6 +31,7 @@ public:
     {
         return m_program->runTimed(microseconds);
     }
+    Result<std::optional<double>> runOnDevice() override { return m_program->runOnDevice(); }
     std::optional<kernels::Launches> launches() const override { return m_program->launches(); }
     std::size_t arenaBytes() const override { return m_program->arenaBytes(); }
     std::size_t constantBytes() const override { return m_program->constantBytes(); }

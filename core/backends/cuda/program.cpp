@@ -196,7 +196,7 @@ Result<void> Program::finish()
         for (const BufferId id : step.arguments)
             step.addresses.push_back(m_buffers[id].address);
     HALFTONE_CHECK(compile());
-    HALFTONE_TRY(m_timer, m_gpu->makeTimer(m_steps.size() + 1));
+    HALFTONE_TRY(m_timer, m_gpu->makeTimer(std::max<std::size_t>(m_steps.size(), 1) + 1));
     return record();
 }
 
@@ -210,15 +210,32 @@ Result<void> Program::record()
             HALFTONE_CHECK(runStep(step));
         HALFTONE_CHECK(m_gpu->synchronize());
     }
+    std::vector<Step *> all;
+    for (Step &step : m_steps)
+        all.push_back(&step);
+    HALFTONE_TRY(m_recording, recorded(all));
+    return {};
+}
+
+Result<std::unique_ptr<Recording>> Program::recorded(std::span<Step *const> steps)
+{
     HALFTONE_CHECK(m_gpu->beginRecording());
     Result<void> done;
-    for (std::size_t k = 0; k < m_steps.size() && done.ok(); ++k)
-        done = runStep(m_steps[k]);
+    for (std::size_t k = 0; k < steps.size() && done.ok(); ++k)
+        done = runStep(*steps[k]);
     auto recording
         = m_gpu->endRecording(); // also where a step failed: the stream must not stay in that state
     HALFTONE_CHECK(done);
-    HALFTONE_TRY(m_recording, std::move(recording));
-    return {};
+    return recording;
+}
+
+std::vector<Program::Step *> Program::stepsOf(std::initializer_list<Kind> kinds)
+{
+    std::vector<Step *> steps;
+    for (Step &step : m_steps)
+        if (std::ranges::find(kinds, step.kind) != kinds.end())
+            steps.push_back(&step);
+    return steps;
 }
 
 kernels::Launches Program::launches() const
@@ -288,6 +305,25 @@ Result<void> Program::runTimed(std::span<double> microseconds)
         HALFTONE_TRY(microseconds[k], m_timer->microseconds(k));
     }
     return {};
+}
+
+Result<std::optional<double>> Program::runOnDevice()
+{
+    const std::scoped_lock lock(m_gpu->turn());
+    if (!m_recording)
+        return std::optional<double>();
+    if (!m_kernels) {
+        HALFTONE_TRY(m_kernels, recorded(stepsOf({Kind::Kernel, Kind::Product})));
+    }
+    // Values of the last run may lie where inputs do.
+    for (Step *step : stepsOf({Kind::ToDevice}))
+        HALFTONE_CHECK(runStep(*step));
+    HALFTONE_CHECK(m_timer->mark(0));
+    HALFTONE_CHECK(m_gpu->replay(*m_kernels));
+    HALFTONE_CHECK(m_timer->mark(1));
+    HALFTONE_CHECK(m_gpu->synchronize());
+    HALFTONE_TRY(const double microseconds, m_timer->microseconds(0));
+    return std::optional(microseconds / 1e3);
 }
 
 } // namespace halftone::backends::cuda

@@ -5,6 +5,7 @@
 #include "core/kernels/latency_plan.h"
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -60,6 +61,8 @@ public:
 
     Result<void> run(const Progress &progress);
     Result<void> runTimed(std::span<double> microseconds);
+    /// Milliseconds of the kernels as one graph, copies to and from the device left out. Nothing where the machine computes a step.
+    Result<std::optional<double>> runOnDevice();
 
 private:
     enum class Kind : std::uint8_t
@@ -115,6 +118,8 @@ private:
     Result<void> uploadConstants(std::byte *at);
     Result<void> compile();
     Result<void> record();
+    Result<std::unique_ptr<Recording>> recorded(std::span<Step *const> steps);
+    std::vector<Step *> stepsOf(std::initializer_list<Kind> kinds);
     Result<void> runStep(Step &step);
     Result<void> runHost(Step &step);
     Result<void> checkIndices() const; ///< of the run behind
@@ -136,6 +141,7 @@ private:
     DeviceMemory m_workspace;
     std::shared_ptr<Module> m_module;
     std::unique_ptr<Recording> m_recording;
+    std::unique_ptr<Recording> m_kernels; ///< the same without copies; null before it is asked for
     std::unique_ptr<Timer> m_timer;
 };
 

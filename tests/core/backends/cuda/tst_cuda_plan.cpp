@@ -41,6 +41,7 @@ private Q_SLOTS:
     void anIndexOutsideIsAnError();
     void floatsOfTwoTypesMeet();
     void aRunIsOneLaunch();
+    void theDeviceAloneCopiesNothingBack();
     void aSecondRunTakesNewInputs();
     void networks_data();
     void networks();
@@ -347,6 +348,26 @@ void CudaPlanTest::aRunIsOneLaunch()
     QVERIFY(made.plan->run().ok());
     QCOMPARE(made.gpu->launches, launched);
     QCOMPARE(made.gpu->replays, 2U);
+}
+
+/// What is timed on the device alone is its kernels, all of them, of the inputs that a run has; a run's outputs stay as they are.
+void CudaPlanTest::theDeviceAloneCopiesNothingBack()
+{
+    const Planned made = planned(residualNetwork(), {{"x", Shape{2, 3, 6, 6}}});
+    QVERIFY(made.plan);
+    QVERIFY(made.plan->run().ok());
+    const std::vector<double> before = outputOf(*made.plan, 0);
+    const std::size_t launched = made.gpu->launches;
+    std::ranges::fill(made.plan->input(0), std::byte{0x3F});
+    for (int k = 0; k < 2; ++k) {
+        const auto milliseconds = made.plan->runOnDevice();
+        QVERIFY2(milliseconds.ok(), milliseconds.ok() ? "" : milliseconds.error().message().c_str());
+        QVERIFY(milliseconds.value().value_or(0) > 0);
+    }
+    QCOMPARE(made.gpu->launches, launched + made.plan->launches()->planned); // recorded once
+    QCOMPARE(outputOf(*made.plan, 0), before);
+    QVERIFY(made.plan->run().ok());
+    QVERIFY(outputOf(*made.plan, 0) != before);
 }
 
 void CudaPlanTest::aSecondRunTakesNewInputs()
