@@ -99,7 +99,8 @@ public:
     /// read(), but a fused layer on codes as ops::FusedProduct: what is computed. fails: also for a body that is no such layer.
     virtual Result<ops::Operator> readFused(const graph::NodeDef &node) const { return read(node); }
     /// readFused() of a node of which some inputs' values are known, for operators whose inputs are what others' attributes are
-    /// (the shape that a reshape gives). `inputs`: by position, of unknown type where the value is not known; may be shorter.
+    /// (the shape that a reshape gives). `inputs`: by position, of unknown type where the value is not known, but of its shape
+    /// where that is; may be shorter.
     /// Gives ops::Opaque with `waits` where it lacks a value: read again when that is there.
     virtual Result<ops::Operator> readWith(const graph::NodeDef &node,
                                            std::span<const tensor::Tensor> inputs) const;

@@ -83,15 +83,15 @@ Number joined(ops::BinaryKind kind, Number a, Number b)
 class ShapeArithmetic
 {
 public:
-    ShapeArithmetic(const graph::Model &model, ShapeMap shapes)
-        : m_graph(model.graph)
-        , m_dialect(dialect::of(model.graph))
+    /// given  by NodeId: what variables hold
+    ShapeArithmetic(const graph::Graph &graph, std::span<const Tensor> given, ShapeMap shapes)
+        : m_graph(graph)
+        , m_dialect(dialect::of(graph))
         , m_shapes(std::move(shapes))
-        , m_numbers(model.graph.nodeCount())
-        , m_constants(model.graph.nodeCount())
+        , m_numbers(graph.nodeCount())
+        , m_constants(graph.nodeCount())
+        , m_given(given)
     {
-        for (const tensor::Array &array : model.parameters)
-            m_arrays.emplace(dialect::variableOf(m_graph, array.name), &array.values);
     }
 
     Result<ShapeMap> run()
@@ -99,8 +99,8 @@ public:
         for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
             const graph::NodeDef &node = m_graph.node(id);
             if (node.isVariable()) {
-                if (const auto at = m_arrays.find(node.name); at != m_arrays.end())
-                    hold(id, *at->second);
+                if (id < m_given.size() && m_given[id].dtype() != DType::Unknown)
+                    hold(id, m_given[id]);
             } else if (node.subgraphs.empty()) {
                 HALFTONE_CHECK(visit(id, node));
             }
@@ -136,6 +136,9 @@ private:
             const auto &numbers = m_numbers[entry.node];
             inputs.push_back(entry.output == 0 && numbers ? &*numbers : nullptr);
             known.push_back(valueOf(entry));
+            if (const Shape &shape = m_shapes.of(entry);
+                known.back().dtype() == DType::Unknown && shape.isComplete())
+                known.back() = Tensor(DType::Unknown, shape, {}, nullptr);
         }
         const auto op = m_dialect.readWith(node, known);
         if (!op.ok()) // inferShapes() has told of it, or it is read when it runs
@@ -277,14 +280,28 @@ private:
     ShapeMap m_shapes;
     std::vector<std::optional<Numbers>> m_numbers; ///< by NodeId: what output 0 holds
     std::vector<Tensor> m_constants; ///< by NodeId; of unknown type where there is none
-    std::unordered_map<std::string_view, const Tensor *> m_arrays; ///< by variable
+    std::span<const Tensor> m_given; ///< by NodeId
 };
 
 } // namespace
 
 Result<ShapeMap> staticShapes(const graph::Model &model, ShapeMap shapes)
 {
-    return ShapeArithmetic(model, std::move(shapes)).run();
+    std::unordered_map<std::string_view, const Tensor *> arrays;
+    for (const tensor::Array &array : model.parameters)
+        arrays.emplace(dialect::variableOf(model.graph, array.name), &array.values);
+    std::vector<Tensor> constants(model.graph.nodeCount());
+    for (NodeId id = 0; id < constants.size(); ++id) {
+        const auto array = model.graph.isVariable(id) ? arrays.find(model.graph.node(id).name) : arrays.end();
+        if (array != arrays.end())
+            constants[id] = *array->second;
+    }
+    return staticShapes(model.graph, constants, std::move(shapes));
+}
+
+Result<ShapeMap> staticShapes(const graph::Graph &graph, std::span<const Tensor> constants, ShapeMap shapes)
+{
+    return ShapeArithmetic(graph, constants, std::move(shapes)).run();
 }
 
 } // namespace halftone::infer

@@ -5,6 +5,7 @@
 #include "core/infer/body_binding.h"
 #include "core/infer/node_types.h"
 #include "core/infer/shown_outputs.h"
+#include "core/infer/static_shapes.h"
 #include "core/kernels/buffer.h"
 #include "core/ops/close_shapes.h"
 #include "core/ops/infer_shape.h"
@@ -257,12 +258,30 @@ Error GraphRunner::blameInput(Error error, std::unordered_map<std::string, Shape
     return error;
 }
 
+infer::ShapeMap GraphRunner::withStaticShapes(infer::ShapeMap shapes, const std::vector<bool> &holds) const
+{
+    const bool isWhole = std::ranges::all_of(
+        m_order, [&](NodeId id) { return std::ranges::all_of(shapes.byNode[id], &Shape::isComplete); });
+    if (isWhole || m_constants.empty())
+        return shapes;
+    std::vector<Tensor> known = m_constants;
+    for (std::size_t id = 0; id < known.size(); ++id)
+        if (!holds[id])
+            known[id] = {};
+    auto more = infer::staticShapes(m_graph, known, shapes);
+    return more.ok() ? std::move(more).value() : shapes; // the node that contradicts says why when it runs
+}
+
 Result<const GraphRunner::Setting *> GraphRunner::settingOf(std::span<const Tensor> variables)
 {
     std::vector<kernels::TensorDesc> key;
     for (const Tensor &variable : variables)
         key.push_back(kernels::descOf(variable));
-    if (key == m_settingKey)
+    // What is fed in a parameter's place may hold other values, and shapes may follow from those.
+    std::vector<bool> holds(m_constants.size());
+    for (std::size_t id = 0; id < holds.size(); ++id)
+        holds[id] = isSet(m_constants[id]) && areSame(m_constants[id], variables[id]);
+    if (key == m_settingKey && holds == m_settingHolds)
         return &m_setting;
     std::unordered_map<std::string, Shape> known;
     for (const NodeId id : m_order) {
@@ -274,8 +293,9 @@ Result<const GraphRunner::Setting *> GraphRunner::settingOf(std::span<const Tens
     auto shapes = infer::inferShapes(m_graph, known);
     if (!shapes.ok())
         return blameInput(std::move(shapes).error(), std::move(known));
-    m_setting.shapes = std::move(shapes).value();
+    m_setting.shapes = withStaticShapes(std::move(shapes).value(), holds);
     m_settingKey = std::move(key);
+    m_settingHolds = std::move(holds);
     return &m_setting;
 }
 

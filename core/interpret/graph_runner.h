@@ -90,6 +90,8 @@ private:
     void countReaders();
 
     Result<const Setting *> settingOf(std::span<const tensor::Tensor> variables);
+    /// With what follows from the values of constants. holds: by NodeId, which of them are what is run with
+    infer::ShapeMap withStaticShapes(infer::ShapeMap shapes, const std::vector<bool> &holds) const;
     /// `error`, which inferring shapes gave, told of the input that all the others contradict, if there is one.
     Error blameInput(Error error, std::unordered_map<std::string, tensor::Shape> known) const;
     Result<infer::TypeMap> typesOf(std::span<const tensor::Tensor> variables) const;
@@ -125,6 +127,7 @@ private:
     std::vector<std::vector<Prepared>> m_prepared; ///< by NodeId; the latest last
     std::map<graph::NodeId, std::vector<std::unique_ptr<GraphRunner>>> m_bodies;
     std::vector<kernels::TensorDesc> m_settingKey; ///< of the variables
+    std::vector<bool> m_settingHolds; ///< by NodeId: it is the constant that the variable stands for
     Setting m_setting;
 };
 

@@ -21,7 +21,7 @@ class Tensor
 {
 public:
     Tensor() = default;
-    /// `bytes` must hold exactly shape.elementCount() elements of `type`; `owner` keeps them alive.
+    /// `bytes` must hold exactly shape.elementCount() elements of `type`, none of an unknown one; `owner` keeps them alive.
     Tensor(DType type, Shape shape, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
 
     /// Elements that are made when they are read. Same promise on their number.

@@ -79,15 +79,16 @@ Result<void> lowerToHost(Emitter &emitter, const kernels::Backend *fallback, con
         return unsupported(
             where, refusal.found + "; " + std::string(fallback->name()) + ": " + kernel.error().found);
     std::vector<BufferId> inputs;
+    inputs.reserve(node.inputs.size());
     for (const plan::ValueId value : node.inputs) {
         HALFTONE_TRY(const BufferId buffer, emitter.readRows(value));
         inputs.push_back(buffer);
     }
     std::vector<BufferId> outputs;
+    outputs.reserve(node.outputs.size());
     for (const plan::ValueId value : node.outputs)
         outputs.push_back(emitter.writeRows(value));
-    emitter.program().addHostKernel(emitter.stepOf(node), std::move(kernel).value(), std::move(inputs),
-                                    std::move(outputs));
+    emitter.program().addHostKernel(emitter.stepOf(node), std::move(kernel).value(), inputs, outputs);
     return {};
 }
 

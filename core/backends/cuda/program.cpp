@@ -103,13 +103,15 @@ void Program::addOutput(std::string name, BufferId buffer)
 }
 
 void Program::addHostKernel(const kernels::PlanStep &step, std::unique_ptr<kernels::Kernel> kernel,
-                            std::vector<BufferId> inputs, std::vector<BufferId> outputs)
+                            std::span<const BufferId> inputs, std::span<const BufferId> outputs)
 {
     const std::string name = step.nodes.empty() ? step.op : step.nodes.front();
     std::vector<std::size_t> from;
+    from.reserve(inputs.size());
     for (const BufferId id : inputs)
         from.push_back(addCopy(Kind::ToHost, name, id));
     std::vector<std::size_t> to;
+    to.reserve(outputs.size());
     for (const BufferId id : outputs)
         to.push_back(addPort(id));
     kernels::PlanStep info = step;

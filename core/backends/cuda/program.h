@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace halftone::backends::cuda {
@@ -41,7 +42,7 @@ public:
     /// A kernel of this machine's: what it reads is copied here before it, what it writes is copied there behind it, each with a
     /// row of its own.
     void addHostKernel(const kernels::PlanStep &step, std::unique_ptr<kernels::Kernel> kernel,
-                       std::vector<BufferId> inputs, std::vector<BufferId> outputs);
+                       std::span<const BufferId> inputs, std::span<const BufferId> outputs);
     /// Copies between host memory of the program's and the buffer.
     void addInput(std::string name, BufferId buffer);
     void addOutput(std::string name, BufferId buffer);

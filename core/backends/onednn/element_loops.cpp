@@ -1,6 +1,7 @@
 #include "core/backends/onednn/element_loops.h"
 
 #include "core/backends/onednn/dnnl_common.h"
+#include "core/tensor/elements.h"
 #include "core/tensor/half_loops.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -101,6 +103,48 @@ std::unique_ptr<kernels::Kernel> ofTwo(const kernels::Operation &operation, int 
 {
     return std::make_unique<ElementLoop<2, F>>(operation.outputs[0], threads, std::move(function));
 }
+
+/// The upper limit counts where it is the smaller one.
+struct Limits
+{
+    float low = -std::numeric_limits<float>::infinity();
+    float high = std::numeric_limits<float>::infinity();
+
+    float operator()(float x) const
+    {
+        const float raised = x < low ? low : x;
+        return raised > high ? high : raised;
+    }
+};
+
+/// Limits that are inputs.
+class ClipBetweenLoop final : public kernels::Kernel
+{
+public:
+    ClipBetweenLoop(ops::ClipBetween op, const kernels::TensorDesc &desc, int threads)
+        : m_op(op)
+        , m_desc(desc)
+        , m_threads(threads)
+    {
+    }
+
+    std::string name() const override { return "own loop"; }
+
+    Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
+    {
+        Limits limits;
+        if (m_op.hasLow)
+            tensor::widen(m_desc.dtype, inputs[1], 1, &limits.low);
+        if (m_op.hasHigh)
+            tensor::widen(m_desc.dtype, inputs[m_op.hasLow ? 2 : 1], 1, &limits.high);
+        return ElementLoop<1, Limits>(m_desc, m_threads, limits).run(inputs.first(1), outputs);
+    }
+
+private:
+    ops::ClipBetween m_op;
+    kernels::TensorDesc m_desc;
+    int m_threads;
+};
 
 bool isLarger(float a, float b)
 {
@@ -219,17 +263,23 @@ bool losesNaN(const kernels::Operation &operation)
         return binary->kind == BinaryKind::Maximum || binary->kind == BinaryKind::Minimum;
     if (const auto *pool = op.getIf<ops::Pool>())
         return pool->kind == ops::Pool::Kind::Max;
-    return op.is<ops::Clip>() || op.is<ops::HardSigmoid>() || op.is<ops::SoftmaxActivation>();
+    return op.is<ops::Clip>() || op.is<ops::ClipBetween>() || op.is<ops::HardSigmoid>()
+        || op.is<ops::SoftmaxActivation>();
 }
 
 std::unique_ptr<kernels::Kernel> elementLoop(const kernels::Operation &operation, int threads)
 {
     const kernels::TensorDesc &result = operation.outputs[0];
-    const bool areAlike = std::ranges::all_of(
-        operation.inputs, [&result](const kernels::TensorDesc &desc) { return desc == result; });
+    const auto *const between = operation.op.getIf<ops::ClipBetween>();
+    const bool areAlike = std::ranges::all_of(operation.inputs, [&](const kernels::TensorDesc &desc) {
+        const bool isLimit = between && &desc != operation.inputs.data() && elementsOf(desc) == 1;
+        return desc.dtype == result.dtype && (isLimit || desc.shape == result.shape);
+    });
     if (!areAlike || (result.dtype != DType::F32 && !tensor::isHalf(result.dtype)))
         return nullptr;
     const ops::Operator &op = operation.op;
+    if (between)
+        return std::make_unique<ClipBetweenLoop>(*between, result, threads);
     const auto *const unary = op.getIf<ops::Unary>();
     if (op.is<ops::Activation>() || (unary && unary->kind == ops::UnaryKind::Relu))
         return ofOne(operation, threads, [](float x) { return x < 0 ? 0.0F : x; });

@@ -17,11 +17,11 @@ Operator conv(NodeReader &in)
 /// An output shape that is given decides the padding, for which the input's extents are needed.
 void padToShape(NodeReader &in, ops::Deconv &op, const ops::Dims &shape)
 {
-    const tensor::Tensor *const data = in.value(0);
+    const tensor::Shape *const data = in.shape(0);
     if (data == nullptr)
         return;
     const std::size_t axes = op.kernel.size();
-    if (shape.size() != axes || data->shape().rank() != axes + 2)
+    if (shape.size() != axes || data->rank() != axes + 2)
         return in.fail("output_shape", std::to_string(shape.size()) + " values", std::to_string(axes));
     const bool oddAtEnd = op.pad.same == ops::Padding::Same::OddAtEnd;
     op.pad = {};
@@ -30,7 +30,7 @@ void padToShape(NodeReader &in, ops::Deconv &op, const ops::Dims &shape)
         const std::int64_t stride = i < op.stride.size() ? op.stride[i] : 1;
         const std::int64_t dilate = i < op.dilate.size() ? op.dilate[i] : 1;
         const std::int64_t full
-            = stride * (data->shape()[i + 2] - 1) + op.outputPad[i] + (op.kernel[i] - 1) * dilate + 1;
+            = stride * ((*data)[i + 2] - 1) + op.outputPad[i] + (op.kernel[i] - 1) * dilate + 1;
         const std::int64_t total = std::max<std::int64_t>(full - shape[i], 0);
         op.outputPad[i] += std::max<std::int64_t>(shape[i] - full, 0);
         op.pad.begin.push_back(oddAtEnd ? total / 2 : total - total / 2);
@@ -45,8 +45,8 @@ Operator convTranspose(NodeReader &in)
     op.groups = in.integer("group", 1);
     op.hasBias = in.hasInput(2);
     op.outputPad = in.integers("output_padding");
-    if (const tensor::Tensor *weight = in.value(1); weight && weight->shape().rank() > 1)
-        op.outputChannels = weight->shape()[1] * op.groups;
+    if (const tensor::Shape *weight = in.shape(1); weight && weight->rank() > 1)
+        op.outputChannels = (*weight)[1] * op.groups;
     if (const ops::Dims shape = in.integers("output_shape"); !shape.empty())
         padToShape(in, op, shape);
     return op;

@@ -100,11 +100,11 @@ Operator pad(NodeReader &in)
             op.widths.insert(op.widths.end(), {pads[i], pads[count + i]});
         return op;
     }
-    const tensor::Tensor *const data = in.value(0); // for its rank
+    const tensor::Shape *const data = in.shape(0);
     if (data == nullptr)
         return op;
-    const auto rank = static_cast<std::int64_t>(data->shape().rank());
-    op.widths.assign(2 * data->shape().rank(), 0);
+    const auto rank = static_cast<std::int64_t>(data->rank());
+    op.widths.assign(2 * data->rank(), 0);
     for (std::size_t i = 0; i < axes->size(); ++i) {
         const std::int64_t axis = (*axes)[i] < 0 ? (*axes)[i] + rank : (*axes)[i];
         if (axis < 0 || axis >= rank || axes->size() != count) {

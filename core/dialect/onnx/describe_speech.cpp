@@ -86,8 +86,8 @@ Operator recurrence(NodeReader &in)
     op.functions = readFunctions(in, std::move(names));
     op.hiddenSize = in.integer("hidden_size", 0);
     if (op.hiddenSize == 0)
-        if (const tensor::Tensor *weights = in.value(2); weights && weights->shape().rank() == 3)
-            op.hiddenSize = weights->shape()[2];
+        if (const tensor::Shape *weights = in.shape(2); weights && weights->rank() == 3)
+            op.hiddenSize = (*weights)[2];
     op.clip = in.optionalReal("clip");
     op.couplesForget = in.boolean("input_forget");
     op.linearBeforeReset = in.boolean("linear_before_reset");
@@ -146,8 +146,8 @@ Operator stft(NodeReader &in)
     op.windowInput = in.position(2);
     if (in.hasInput(3))
         op.length = in.optionalIntegerAt(3).value_or(0);
-    else if (const tensor::Tensor *window = in.value(2))
-        op.length = static_cast<std::int64_t>(window->elementCount());
+    else if (const tensor::Shape *window = in.shape(2))
+        op.length = window->elementCount().value_or(0);
     return op;
 }
 

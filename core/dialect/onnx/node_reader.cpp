@@ -160,6 +160,14 @@ const Tensor *NodeReader::value(std::size_t slot)
     return known;
 }
 
+const tensor::Shape *NodeReader::shape(std::size_t slot)
+{
+    const auto at = position(slot);
+    const bool isKnown = at && *at < m_values.size() && m_values[*at].shape().isComplete();
+    m_waits = m_waits || (at && !isKnown);
+    return isKnown ? &m_values[*at].shape() : nullptr;
+}
+
 std::optional<ops::Dims> NodeReader::optionalIntegersAt(std::size_t slot)
 {
     // A node of an older opset has the list as an attribute of the same name until it is written.

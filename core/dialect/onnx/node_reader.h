@@ -56,9 +56,11 @@ public:
         return output < m_node.outputs.size() && !m_node.outputs[output].empty();
     }
 
-    // --- values of inputs; the node waits where one that is there is not known
+    // --- values and shapes of inputs; the node waits where one that is there is not known
     /// Null for an input that is absent or not known.
     const tensor::Tensor *value(std::size_t slot);
+    /// Of an input whose value may be unknown. Null for one that is absent or of which an extent is not known.
+    const tensor::Shape *shape(std::size_t slot);
     std::optional<ops::Dims> optionalIntegersAt(std::size_t slot); ///< nothing for an absent input
     ops::Dims integersAt(std::size_t slot) { return optionalIntegersAt(slot).value_or(ops::Dims()); }
     std::optional<std::int64_t> optionalIntegerAt(std::size_t slot);

@@ -44,9 +44,9 @@ void readWindow(NodeReader &in, Op &op, std::size_t weight)
 {
     op.kernel = in.integers("kernel_shape");
     if (op.kernel.empty() && weight > 0) {
-        const tensor::Tensor *const known = in.value(weight);
-        if (known != nullptr && known->shape().rank() > 2)
-            op.kernel.assign(known->shape().dims().begin() + 2, known->shape().dims().end());
+        const tensor::Shape *const known = in.shape(weight);
+        if (known != nullptr && known->rank() > 2)
+            op.kernel.assign(known->dims().begin() + 2, known->dims().end());
     }
     op.stride = in.integers("strides");
     op.dilate = in.integers("dilations");
@@ -59,8 +59,8 @@ inline ops::Conv readConv(NodeReader &in, std::size_t weight, bool hasBias)
     readWindow(in, op, weight);
     op.groups = in.integer("group", 1);
     op.hasBias = hasBias;
-    if (const tensor::Tensor *known = in.value(weight); known && known->shape().rank() > 0)
-        op.outputChannels = known->shape()[0];
+    if (const tensor::Shape *known = in.shape(weight); known && known->rank() > 0)
+        op.outputChannels = (*known)[0];
     return op;
 }
 

@@ -39,7 +39,8 @@ Tensor tensorOf(const std::vector<float> &values, DType type)
 {
     std::vector<std::byte> bytes(values.size() * sizeof(float));
     std::memcpy(bytes.data(), values.data(), bytes.size());
-    const Shape shape{static_cast<std::int64_t>(values.size() / 5), 5};
+    const auto count = static_cast<std::int64_t>(values.size());
+    const Shape shape = count % 5 == 0 ? Shape{count / 5, 5} : Shape{count};
     return tensor::castTo(Tensor::owning(DType::F32, shape, std::move(bytes)), type).value();
 }
 
@@ -373,11 +374,15 @@ void OneDnnBackendTest::whatIsNotFiniteStaysSo_data()
                                  "power",
                                  "softmax activation",
                                  "activation",
-                                 "softmax"};
+                                 "softmax",
+                                 "clip between inputs",
+                                 "clip from an input on",
+                                 "clip up to an input",
+                                 "clip between limits that cross"};
     for (const DType type : {DType::F32, DType::BF16, DType::F16})
-        for (int k = 0; k < 12; ++k)
+        for (int k = 0; k < 16; ++k)
             QTest::addRow("%s, %s", names[k], std::string(tensor::nameOf(type)).c_str())
-                << k << type << (k < 6 || k == 10);
+                << k << type << (k < 6 || k == 10 || k > 11);
 }
 
 /// oneDNN makes numbers of NaN here, and NaN of infinities.
@@ -387,7 +392,7 @@ void OneDnnBackendTest::whatIsNotFiniteStaysSo()
     QFETCH(DType, type);
     QFETCH(bool, exact);
     using ops::BinaryKind;
-    const std::array<ops::Operator, 12> all{ops::Unary{ops::UnaryKind::Relu},
+    const std::array<ops::Operator, 16> all{ops::Unary{ops::UnaryKind::Relu},
                                             ops::Clip{0, 6},
                                             ops::ScalarBinary{BinaryKind::Maximum, false, 0.5},
                                             ops::ScalarBinary{BinaryKind::Minimum, false, 0.5},
@@ -398,7 +403,11 @@ void OneDnnBackendTest::whatIsNotFiniteStaysSo()
                                             ops::ScalarBinary{BinaryKind::Power, false, 3},
                                             ops::SoftmaxActivation{},
                                             ops::Activation{ops::UnaryKind::Relu},
-                                            ops::Softmax{}};
+                                            ops::Softmax{},
+                                            ops::ClipBetween{true, true},
+                                            ops::ClipBetween{true, false},
+                                            ops::ClipBetween{false, true},
+                                            ops::ClipBetween{true, true}};
     const bool isPair = which == 4 || which == 5;
     const float infinity = std::numeric_limits<float>::infinity();
     const float nan = std::numeric_limits<float>::quiet_NaN();
@@ -415,6 +424,12 @@ void OneDnnBackendTest::whatIsNotFiniteStaysSo()
         std::vector<Tensor> inputs{tensorOf(values, type)};
         if (isPair)
             inputs.push_back(tensorOf(others, type));
+        if (const auto *between = all.at(static_cast<std::size_t>(which)).getIf<ops::ClipBetween>()) {
+            if (between->hasLow)
+                inputs.push_back(tensorOf({which == 15 ? 3.0F : -2.5F}, type));
+            if (between->hasHigh)
+                inputs.push_back(tensorOf({2.0F}, type));
+        }
         const Operation operation
             = operationOf(all.at(static_cast<std::size_t>(which)), inputs, inputs[0].shape(), type);
         const Outcome got = run(*m_backend, operation, inputs);

@@ -28,6 +28,30 @@ private Q_SLOTS:
         QVERIFY(found.turned == (Shape{3, 2, 8}));
     }
 
+    /// As behind a node that makes the weight: it is known by its shape alone (3 x 3 with a border of 1, 8 channels).
+    void aConvolutionNeedsOnlyTheShapeOfItsWeight()
+    {
+        const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx/network.onnx");
+        QVERIFY(loaded.ok());
+        const graph::Model &model = loaded.value().model;
+        std::unordered_map<std::string, Shape> known{{"data", Shape{2, 1, 8, 8}}};
+        for (const tensor::Array &array : model.parameters)
+            known.emplace(dialect::variableOf(model.graph, array.name), array.shape);
+        auto plain = infer::inferShapes(model.graph, known);
+        QVERIFY(plain.ok());
+        const auto found = infer::staticShapes(model.graph, {}, std::move(plain).value());
+        QVERIFY(found.ok());
+        std::size_t convolutions = 0;
+        for (graph::NodeId id = 0; id < model.graph.nodeCount(); ++id) {
+            if (model.graph.node(id).op != "Conv")
+                continue;
+            ++convolutions;
+            QVERIFY(found.value().byNode[id].front() == (Shape{2, 8, 8, 8}));
+        }
+        QCOMPARE(convolutions, std::size_t{2});
+        QVERIFY(found.value().of(model.graph.heads()[0]) == (Shape{2, 10}));
+    }
+
     void aWrongTargetIsTold()
     {
         const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx/shape_arithmetic.onnx");

@@ -54,23 +54,29 @@ graph::Model network(int layers)
     return take(interpret::withRandomParameters(model, {{"data", Shape{kExamples, kWidth}}}, 7));
 }
 
-std::string writtenTo(const QString &folder, const graph::Model &model)
+/// Drawn examples and labels.
+void writeData(const std::string &path, const Shape &shape)
 {
-    const std::string prefix = folder.toStdString() + "/net";
-    take(io::saveModel(model, prefix, {}));
     std::mt19937 random(3);
     std::normal_distribution<float> normal;
-    std::vector<float> values(kExamples * kWidth);
+    std::vector<float> values(static_cast<std::size_t>(*shape.elementCount()));
     for (float &value : values)
         value = normal(random);
     std::vector<std::byte> bytes(values.size() * sizeof(float));
     std::memcpy(bytes.data(), values.data(), bytes.size());
     std::vector<std::byte> labels(kExamples * sizeof(std::int64_t));
     const std::vector<io::NamedTensor> arrays{
-        {"data", tensor::Tensor::owning(DType::F32, Shape{kExamples, kWidth}, std::move(bytes))},
+        {"data", tensor::Tensor::owning(DType::F32, shape, std::move(bytes))},
         {"labels", tensor::Tensor::owning(DType::I64, Shape{kExamples}, std::move(labels))}};
-    if (!io::writeNpz(arrays, prefix + ".npz").ok())
+    if (!io::writeNpz(arrays, path).ok())
         qFatal("cannot write the data");
+}
+
+std::string writtenTo(const QString &folder, const graph::Model &model)
+{
+    const std::string prefix = folder.toStdString() + "/net";
+    take(io::saveModel(model, prefix, {}));
+    writeData(prefix + ".npz", {kExamples, kWidth});
     return prefix;
 }
 
@@ -291,6 +297,21 @@ private Q_SLOTS:
         }
         QVERIFY2(fewest >= 4 && fewest < static_cast<std::size_t>(kExamples),
                  qPrintable(QString::number(fewest)));
+    }
+
+    /// Their convolutions have attributes that only the weights' shapes tell.
+    void valuesOfOnnxModelsAreKeptToo()
+    {
+        const QTemporaryDir folder;
+        const std::string prefix = folder.path().toStdString() + "/net";
+        writeData(prefix + ".npz", {kExamples, 1, 8, 8});
+        const auto document = take(Document::open(HALFTONE_TEST_DATA "/onnx/network.onnx"));
+        session::LiveComparison live;
+        const jobs::CompareOutcome first = take(live.compare(*derived(*document), optionsFor(prefix, false)));
+        QVERIFY(live.computedNodes() > 0);
+        QVERIFY(textOf(first) == textOf(whole(*derived(*document), optionsFor(prefix, false))));
+        take(live.compare(*derived(*document), optionsFor(prefix, false)));
+        QCOMPARE(live.computedNodes(), std::size_t{0});
     }
 
     void anEditNearTheEndComputesOnlyWhatLiesBehind()
