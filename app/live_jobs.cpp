@@ -265,8 +265,13 @@ void LiveJobs::fail(const Error &error)
 {
     m_stopped = true;
     setBusy(false);
-    if (error.code != Errc::Cancelled)
-        Q_EMIT failed(widgets::plain(error.message()));
+    if (error.code == Errc::Cancelled)
+        return;
+    const QString what = widgets::plain(error.message());
+    if (error.field == Field::Memory)
+        Q_EMIT lacksMemory(what);
+    else
+        Q_EMIT failed(what);
 }
 
 /// As m_job's, once nothing else is being measured.

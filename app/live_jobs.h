@@ -97,6 +97,8 @@ Q_SIGNALS:
     void dataChanged();
     void latencyWantedChanged(bool wanted);
     void failed(const QString &what);
+    /// The memory that settings() allow does not do.
+    void lacksMemory(const QString &what);
     void proposalCompared(const halftone::jobs::CompareOutcome &outcome);
     void noted(const QString &what); ///< what could not be computed yet, as is usual for a new model
 

@@ -107,6 +107,12 @@ void MainWindow::connectDocument()
     connect(&m_controller, &DocumentController::editRefused, this, &MainWindow::tellFailure);
     connect(&m_controller, &DocumentController::failed, this, &MainWindow::tellFailure);
     connect(m_jobs, &LiveJobs::failed, this, &MainWindow::tellFailureOfData);
+    connect(m_jobs, &LiveJobs::lacksMemory, this, [this](const QString &what) {
+        m_failureOfData = what;
+        m_centre->notice()->showNotice(what, tr("Memory Limit…"));
+        log(what);
+    });
+    connect(m_centre->notice(), &NoticeBar::actionTriggered, this, &MainWindow::showMemoryLimit);
     connect(m_jobs, &LiveJobs::noted, this, &MainWindow::log);
     connect(m_docks.get(), &PanelDocks::panelShown, this, &MainWindow::panelShown);
     connect(m_jobs, &LiveJobs::dataChanged, this, &MainWindow::updateActions);

@@ -27,6 +27,7 @@ class ExportJob;
 class HostsDialog;
 class MessageLog;
 class ModelBar;
+class PreferencesDialog;
 class RecentMenu;
 class RecoveryBar;
 class RunOnHosts;
@@ -126,6 +127,8 @@ private:
     void stopJobs();
     void runOnHosts();
     void showPreferences();
+    void showMemoryLimit(); ///< of them
+    void takePreferences(PreferencesDialog &dialog);
     void showNodesMenu(const QPoint &place);
 
     void documentShown();

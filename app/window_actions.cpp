@@ -235,11 +235,25 @@ void MainWindow::runOnHosts()
 void MainWindow::showPreferences()
 {
     PreferencesDialog dialog(m_preferences, this);
+    takePreferences(dialog);
+}
+
+void MainWindow::showMemoryLimit()
+{
+    PreferencesDialog dialog(m_preferences, this);
+    dialog.focusMemory();
+    takePreferences(dialog);
+}
+
+void MainWindow::takePreferences(PreferencesDialog &dialog)
+{
     if (dialog.exec() != QDialog::Accepted)
         return;
     m_preferences = dialog.preferences();
     savePreferences(m_preferences);
     applyTheme(m_preferences.theme);
+    if (m_preferences.jobs != m_jobs->settings() && m_centre->notice()->text() == m_failureOfData)
+        m_centre->notice()->hide(); // it is tried again
     m_jobs->setSettings(m_preferences.jobs);
 }
 

@@ -59,6 +59,12 @@ PreferencesDialog::PreferencesDialog(const Preferences &now, QWidget *parent)
     layout->addWidget(buttons);
 }
 
+void PreferencesDialog::focusMemory()
+{
+    m_memory->setFocus();
+    m_memory->selectAll();
+}
+
 Preferences PreferencesDialog::preferences() const
 {
     Preferences preferences;

@@ -16,6 +16,8 @@ class PreferencesDialog : public QDialog
 public:
     explicit PreferencesDialog(const Preferences &now, QWidget *parent = nullptr);
 
+    void focusMemory(); ///< for somebody who came to change the limit
+
     Preferences preferences() const;
 
 private:

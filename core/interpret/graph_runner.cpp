@@ -3,9 +3,8 @@
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
 #include "core/infer/body_binding.h"
-#include "core/infer/node_types.h"
 #include "core/infer/shown_outputs.h"
-#include "core/infer/static_shapes.h"
+#include "core/interpret/run_memory.h"
 #include "core/kernels/buffer.h"
 #include "core/ops/close_shapes.h"
 #include "core/ops/infer_shape.h"
@@ -31,11 +30,6 @@ bool readsLabel(const ops::Operator &op, std::size_t input)
     return input > 0 && (op.is<ops::SoftmaxOutput>() || op.is<ops::RegressionOutput>());
 }
 
-bool isSet(const Tensor &tensor)
-{
-    return tensor.dtype() != DType::Unknown;
-}
-
 Result<Tensor> converted(const Tensor &tensor, DType type)
 {
     HALFTONE_TRY(const kernels::Buffer buffer, kernels::allocate({type, tensor.shape()}));
@@ -56,23 +50,6 @@ std::size_t bytesOf(std::span<const Tensor> values)
     for (const Tensor &value : values)
         bytes += value.bytes().size();
     return bytes;
-}
-
-/// The same bytes in memory: those of one tensor and its copies.
-bool areSame(const Tensor &a, const Tensor &b)
-{
-    return a.dtype() == b.dtype() && a.shape() == b.shape() && a.bytes().data() == b.bytes().data();
-}
-
-/// Is `shape` one of those that `pattern`, with its open axes, stands for?
-bool holds(const Shape &pattern, const Shape &shape)
-{
-    if (pattern.rank() != shape.rank())
-        return false;
-    for (std::size_t axis = 0; axis < shape.rank(); ++axis)
-        if (pattern[axis] >= 0 && pattern[axis] != shape[axis])
-            return false;
-    return true;
 }
 
 Result<Tensor> zeros(const kernels::TensorDesc &desc)
@@ -97,6 +74,7 @@ GraphRunner::GraphRunner(const graph::Graph &graph, const kernels::BackendChain 
     , m_isLabel(graph.nodeCount())
     , m_readers(graph.nodeCount())
     , m_prepared(graph.nodeCount())
+    , m_settings(m_graph, m_order, depth, float16As)
 {
 }
 
@@ -200,120 +178,6 @@ void GraphRunner::countReaders()
     for (const Entry &head : m_graph.heads())
         ++m_readers[head.node];
 }
-
-Result<infer::TypeMap> GraphRunner::typesOf(std::span<const Tensor> variables) const
-{
-    std::vector<DType> given(m_graph.nodeCount(), DType::Unknown);
-    for (const NodeId id : m_order) {
-        if (m_graph.isVariable(id))
-            given[id] = variables[id].dtype() == m_float16As ? DType::F16 : variables[id].dtype();
-    }
-    auto inferred = infer::inferTypes(m_graph, given);
-    if (!inferred.ok()
-        && !m_convertible.empty()) { // data of another type than the graph's is converted to it
-        for (const NodeId id : m_convertible) {
-            HALFTONE_TRY(given[id], dialect::of(m_graph).declaredType(m_graph.node(id)));
-        }
-        inferred = infer::inferTypes(m_graph, given);
-    }
-    HALFTONE_TRY(infer::TypeMap types, std::move(inferred));
-    // What nothing decides is float32 for variables, and what the first input is for the rest.
-    const infer::NodeTypes rules(m_graph, m_depth);
-    std::vector<DType> inputs;
-    for (const NodeId id : m_order) {
-        const std::span<DType> outputs = types.outputs(id);
-        if (std::ranges::find(outputs, DType::Unknown) == outputs.end())
-            continue;
-        inputs.clear();
-        for (const Entry &entry : m_graph.inputs(id))
-            inputs.push_back(types.of(entry));
-        if (!m_graph.isVariable(id))
-            rules.apply(id, inputs, outputs);
-        std::ranges::replace(outputs, DType::Unknown, inputs.empty() ? DType::F32 : inputs.front());
-    }
-    for (const NodeId id : m_order)
-        std::ranges::replace(types.outputs(id), DType::F16, m_float16As);
-    return types;
-}
-
-Error GraphRunner::blameInput(Error error, std::unordered_map<std::string, Shape> known) const
-{
-    // Rules meet a contradiction wherever they come by first, often at a parameter.
-    for (const NodeId id : m_convertible) {
-        const std::string &name = m_graph.node(id).name;
-        auto fed = known.extract(name);
-        if (fed.empty())
-            continue;
-        const auto rest = infer::inferShapes(m_graph, known);
-        if (rest.ok()) {
-            // A pattern that holds the shape says nothing of what is wrong with it.
-            const Shape &wanted = rest.value().byNode[id][0];
-            return badInput(name, "an array of shape " + fed.mapped().toString(),
-                            wanted.hasRank() && !holds(wanted, fed.mapped())
-                                ? "one of shape " + wanted.toString()
-                                : "one that " + error.where + " takes (" + error.message() + ')');
-        }
-        known.insert(std::move(fed));
-    }
-    return error;
-}
-
-infer::ShapeMap GraphRunner::withStaticShapes(infer::ShapeMap shapes, const std::vector<bool> &holds) const
-{
-    const bool isWhole = std::ranges::all_of(
-        m_order, [&](NodeId id) { return std::ranges::all_of(shapes.byNode[id], &Shape::isComplete); });
-    if (isWhole || m_constants.empty())
-        return shapes;
-    std::vector<Tensor> known = m_constants;
-    for (std::size_t id = 0; id < known.size(); ++id)
-        if (!holds[id])
-            known[id] = {};
-    auto more = infer::staticShapes(m_graph, known, shapes);
-    return more.ok() ? std::move(more).value() : shapes; // the node that contradicts says why when it runs
-}
-
-Result<const GraphRunner::Setting *> GraphRunner::settingOf(std::span<const Tensor> variables)
-{
-    std::vector<kernels::TensorDesc> key;
-    for (const Tensor &variable : variables)
-        key.push_back(kernels::descOf(variable));
-    // What is fed in a parameter's place may hold other values, and shapes may follow from those.
-    std::vector<bool> holds(m_constants.size());
-    for (std::size_t id = 0; id < holds.size(); ++id)
-        holds[id] = isSet(m_constants[id]) && areSame(m_constants[id], variables[id]);
-    if (key == m_settingKey && holds == m_settingHolds)
-        return &m_setting;
-    std::unordered_map<std::string, Shape> known;
-    for (const NodeId id : m_order) {
-        if (m_graph.isVariable(id) && isSet(variables[id]))
-            known.insert_or_assign(m_graph.node(id).name, variables[id].shape());
-    }
-    m_settingKey.clear();
-    HALFTONE_TRY(m_setting.types, typesOf(variables));
-    auto shapes = infer::inferShapes(m_graph, known);
-    if (!shapes.ok())
-        return blameInput(std::move(shapes).error(), std::move(known));
-    m_setting.shapes = withStaticShapes(std::move(shapes).value(), holds);
-    m_settingKey = std::move(key);
-    m_settingHolds = std::move(holds);
-    return &m_setting;
-}
-
-namespace {
-
-/// `shapes` and `types` side by side; empty when a shape is open.
-std::vector<kernels::TensorDesc> describe(std::span<const Shape> shapes, std::span<const DType> types)
-{
-    std::vector<kernels::TensorDesc> descs;
-    for (std::size_t i = 0; i < types.size(); ++i) {
-        if (i >= shapes.size() || !shapes[i].isComplete())
-            return {};
-        descs.push_back({types[i], shapes[i]});
-    }
-    return descs;
-}
-
-} // namespace
 
 std::vector<Tensor> GraphRunner::constantsOf(NodeId id, const Values &values) const
 {
@@ -476,15 +340,10 @@ void GraphRunner::release(NodeId id, State &state) const
     }
 }
 
-void GraphRunner::setConvertible(std::vector<NodeId> variables)
-{
-    m_convertible = std::move(variables);
-}
-
 Result<GraphRunner::State> GraphRunner::start(std::vector<Tensor> variables, Prepare prepare)
 {
     State state;
-    HALFTONE_TRY(state.setting, settingOf(variables));
+    HALFTONE_TRY(state.setting, m_settings.of(variables, m_constants));
     state.values.resize(m_graph.nodeCount());
     state.isOwn.resize(m_graph.nodeCount());
     state.readers = m_readers;
@@ -505,7 +364,7 @@ Result<NodeValue> GraphRunner::step(State &state, const RunOptions &options)
     std::string_view kernel = m_graph.node(id).op;
     const auto held = m_held.find(id);
     auto outputs = held != m_held.end() ? Result(std::vector{held->second})
-        : m_bodies.contains(id)         ? runBodies(id, inputs, options)
+        : m_bodies.contains(id)         ? runBodies(id, *state.setting, inputs, options)
                                         : runKernel(id, state, inputs, options, kernel);
     HALFTONE_CHECK(options.progress.checkStop());
     if (!outputs.ok())
@@ -528,68 +387,14 @@ void GraphRunner::give(State &state, std::vector<Tensor> outputs) const
     skipVariables(state);
 }
 
-std::vector<kernels::TensorDesc> GraphRunner::outputsOf(const State &state, NodeId id) const
-{
-    std::vector<kernels::TensorDesc> descs;
-    const auto types = state.setting->types.outputs(id);
-    const std::vector<Shape> &shapes = state.setting->shapes.byNode[id];
-    for (std::size_t k = 0; k < types.size(); ++k)
-        descs.push_back({types[k], k < shapes.size() ? shapes[k] : Shape()});
-    return descs;
-}
-
-std::size_t GraphRunner::nextBytes(const State &state) const
-{
-    const NodeId id = m_order[state.next];
-    const std::vector<kernels::TensorDesc> outputs
-        = describe(state.setting->shapes.byNode[id], state.setting->types.outputs(id));
-    std::size_t bytes = 0;
-    for (const kernels::TensorDesc &desc : outputs)
-        bytes += static_cast<std::size_t>(desc.shape.elementCount().value_or(0)) * tensor::sizeOf(desc.dtype);
-    return bytes;
-}
-
 std::size_t GraphRunner::peakBytes(const State &state) const
 {
-    std::vector<std::size_t> bytes(m_graph.nodeCount());
-    std::vector<std::uint32_t> readers = m_readers;
-    std::size_t held = 0;
-    std::size_t peak = 0;
-    for (const NodeId id : m_order) {
-        if (m_graph.isVariable(id))
-            continue;
-        for (const kernels::TensorDesc &desc : outputsOf(state, id))
-            bytes[id] += desc.shape.isComplete()
-                ? static_cast<std::size_t>(desc.shape.elementCount().value_or(0)) * tensor::sizeOf(desc.dtype)
-                : 0;
-        held += bytes[id];
-        peak = std::max(peak, held);
-        for (const Entry &entry : m_graph.inputs(id))
-            held -= --readers[entry.node] == 0 ? bytes[entry.node] : 0;
-    }
-    return peak;
+    return interpret::peakBytes(m_graph, m_order, m_readers, *state.setting);
 }
 
 std::size_t GraphRunner::scratchBytes(const State &state) const
 {
-    std::size_t most = 0;
-    for (const NodeId id : m_order) {
-        if (m_graph.isVariable(id) || m_constants.empty())
-            continue;
-        bool readsWeights = false;
-        std::size_t elements = 0;
-        const auto count = [&](const Entry &entry) {
-            const Shape &shape = state.setting->shapes.of(entry);
-            if (!shape.isComplete())
-                return;
-            elements += static_cast<std::size_t>(shape.elementCount().value_or(0));
-            readsWeights = readsWeights || (shape.rank() >= 2 && isSet(m_constants[entry.node]));
-        };
-        std::ranges::for_each(m_graph.inputs(id), count);
-        count({id, 0, 0});
-        most = std::max(most, readsWeights ? elements : 0);
-    }
-    return most * sizeof(float);
+    return interpret::scratchBytes(m_graph, m_order, m_constants, *state.setting);
 }
 
 double GraphRunner::shareDone(const State &state) const

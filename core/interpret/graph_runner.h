@@ -1,8 +1,7 @@
 #pragma once
 
-#include "core/infer/infer_shapes.h"
-#include "core/infer/infer_types.h"
 #include "core/interpret/interpreter.h"
+#include "core/interpret/settings.h"
 #include "core/kernels/backend.h"
 #include "core/ops/operator.h"
 
@@ -31,19 +30,16 @@ public:
     bool isLabel(graph::NodeId variable) const { return m_isLabel[variable]; }
 
     /// Variables whose values may be converted when their types contradict the graph.
-    void setConvertible(std::vector<graph::NodeId> variables);
+    void setConvertible(std::vector<graph::NodeId> variables)
+    {
+        m_settings.setConvertible(std::move(variables));
+    }
 
     /// Values of variables that are the same in most runs: kernels may keep them packed. A run that is given other values
     /// uses those. Unset: none.
     void setConstants(std::vector<tensor::Tensor> byNode) { m_constants = std::move(byNode); }
 
     using Values = std::vector<std::vector<tensor::Tensor>>; ///< by NodeId
-    /// Shapes and types of everything, for one set of inputs.
-    struct Setting
-    {
-        infer::ShapeMap shapes;
-        infer::TypeMap types;
-    };
     /// A run under way; a copy goes on by itself. Good until start() is called with other shapes or types.
     struct State
     {
@@ -65,8 +61,11 @@ public:
     Result<State> start(std::vector<tensor::Tensor> variables, Prepare prepare = Prepare::Ahead);
     bool isDone(const State &state) const { return state.next == m_order.size(); }
     graph::NodeId nextNode(const State &state) const { return m_order[state.next]; }
-    std::size_t nextBytes(const State &state) const; ///< of the next node's outputs; 0 where shapes are open
-    std::vector<kernels::TensorDesc> outputsOf(const State &state, graph::NodeId id) const;
+    std::size_t
+    nextBytes(const State &state) const ///< of the next node's outputs, as far as shapes are known
+    {
+        return state.setting->outputBytes(nextNode(state));
+    }
     double shareDone(const State &state) const;
     std::size_t peakBytes(const State &state) const; ///< as Execution::peakBytes()
     std::size_t scratchBytes(const State &state) const; ///< as Execution::scratchBytes()
@@ -89,12 +88,6 @@ private:
     void findLabels();
     void countReaders();
 
-    Result<const Setting *> settingOf(std::span<const tensor::Tensor> variables);
-    /// With what follows from the values of constants. holds: by NodeId, which of them are what is run with
-    infer::ShapeMap withStaticShapes(infer::ShapeMap shapes, const std::vector<bool> &holds) const;
-    /// `error`, which inferring shapes gave, told of the input that all the others contradict, if there is one.
-    Error blameInput(Error error, std::unordered_map<std::string, tensor::Shape> known) const;
-    Result<infer::TypeMap> typesOf(std::span<const tensor::Tensor> variables) const;
     Result<void> prepareAll(const Setting &setting, const Values &values);
     /// Those of a node's inputs that are set as constants and have that value in this run.
     std::vector<tensor::Tensor> constantsOf(graph::NodeId id, const Values &values) const;
@@ -108,7 +101,8 @@ private:
     void skipVariables(State &state) const;
     void release(graph::NodeId id, State &state) const;
 
-    Result<std::vector<tensor::Tensor>> runBodies(graph::NodeId id, std::span<const tensor::Tensor> inputs,
+    Result<std::vector<tensor::Tensor>> runBodies(graph::NodeId id, const Setting &setting,
+                                                  std::span<const tensor::Tensor> inputs,
                                                   const RunOptions &options);
     Error atNode(graph::NodeId id, Error error) const;
 
@@ -119,16 +113,13 @@ private:
     std::vector<graph::NodeId> m_order; ///< what the heads need
     std::vector<ops::Operator> m_ops; ///< by NodeId
     std::unordered_map<graph::NodeId, tensor::Tensor> m_held; ///< what nodes hold themselves
-    std::vector<graph::NodeId> m_convertible;
     std::vector<tensor::Tensor> m_constants; ///< by NodeId; empty: none
     std::vector<std::size_t> m_shown; ///< by NodeId: how many outputs somebody may read
     std::vector<bool> m_isLabel; ///< by NodeId
     std::vector<std::uint32_t> m_readers; ///< by NodeId: inputs and heads that read the node
     std::vector<std::vector<Prepared>> m_prepared; ///< by NodeId; the latest last
     std::map<graph::NodeId, std::vector<std::unique_ptr<GraphRunner>>> m_bodies;
-    std::vector<kernels::TensorDesc> m_settingKey; ///< of the variables
-    std::vector<bool> m_settingHolds; ///< by NodeId: it is the constant that the variable stands for
-    Setting m_setting;
+    Settings m_settings;
 };
 
 } // namespace halftone::interpret

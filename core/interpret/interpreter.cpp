@@ -205,7 +205,7 @@ std::size_t Execution::nextBytes() const
 
 std::vector<kernels::TensorDesc> Execution::outputsOf(NodeId node) const
 {
-    return m_inside->runner.outputsOf(m_inside->state, node);
+    return m_inside->state.setting->outputsOf(node);
 }
 
 double Execution::shareDone() const

@@ -121,13 +121,13 @@ Result<std::vector<Tensor>> runWhile(const Body &condition, const Body &body, co
 
 } // namespace
 
-Result<std::vector<Tensor>> GraphRunner::runBodies(graph::NodeId id, std::span<const Tensor> inputs,
-                                                   const RunOptions &options)
+Result<std::vector<Tensor>> GraphRunner::runBodies(graph::NodeId id, const Setting &setting,
+                                                   std::span<const Tensor> inputs, const RunOptions &options)
 {
     using Kind = ops::ControlFlow::Kind;
     using Role = BoundBody::Role;
     const graph::NodeDef &node = m_graph.node(id);
-    const std::size_t outputs = m_setting.types.outputs(id).size();
+    const std::size_t outputs = setting.types.outputs(id).size();
     HALFTONE_TRY(const BodyBinding binding, infer::bindBodies(m_graph, id, outputs));
     std::vector<Body> bodies;
     for (const BoundBody &bound : binding.bodies) {
@@ -152,9 +152,7 @@ Result<std::vector<Tensor>> GraphRunner::runBodies(graph::NodeId id, std::span<c
     }
     if (const auto *flow = m_ops[id].getIf<ops::ControlFlow>();
         flow != nullptr && (flow->kind == Kind::Loop || flow->kind == Kind::Scan)) {
-        std::vector<kernels::TensorDesc> known;
-        for (std::size_t k = 0; k < outputs; ++k)
-            known.push_back({m_setting.types.outputs(id)[k], m_setting.shapes.byNode[id][k]});
+        const std::vector<kernels::TensorDesc> known = setting.outputsOf(id);
         return flow->kind == Kind::Loop ? runLoop(bodies[0], binding, std::move(own), known, options)
                                         : runScan(bodies[0], binding, std::move(own), known, options);
     }

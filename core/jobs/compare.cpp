@@ -138,9 +138,15 @@ std::size_t packedBytes(const graph::Model &model)
 
 Error noRoom(std::size_t memoryLimit, const std::string &what, std::size_t needed)
 {
-    return unsupported(Field::Memory,
-                       humanBytes(memoryLimit) + " do not hold " + what + " and the values of its layers",
-                       needed > memoryLimit ? "about " + humanBytes(needed) : "more");
+    std::string found = humanBytes(memoryLimit);
+    std::string expected = humanBytes(needed);
+    if (found == expected) {
+        constexpr std::size_t kMebibyte = std::size_t{1} << 20;
+        found = grouped(memoryLimit / kMebibyte) + " MiB";
+        expected = grouped(needed / kMebibyte + 1) + " MiB";
+    }
+    return unsupported(Field::Memory, found + " do not hold " + what + " and the values of its layers",
+                       needed > memoryLimit ? "about " + expected : "more");
 }
 
 void recordModels(CompareOutcome &outcome, profile::ComparedModels models)

@@ -29,11 +29,13 @@ class EachComparison
 {
 public:
     /// shared  bytes of parameters that both models have: the limit leaves room for two, so that they are there for workers
-    EachComparison(const profile::ComparedModels &models, std::size_t shared, const ExampleSource &source,
-                   const Batches &batches, std::shared_ptr<const Task> task, const CompareOptions &options,
-                   const InterimOutcome &interim)
+    /// each    bytes that an example takes at least; positive
+    EachComparison(const profile::ComparedModels &models, std::size_t shared, std::size_t each,
+                   const ExampleSource &source, const Batches &batches, std::shared_ptr<const Task> task,
+                   const CompareOptions &options, const InterimOutcome &interim)
         : m_models(models)
         , m_shared(shared)
+        , m_each(each)
         , m_source(source)
         , m_batches(batches)
         , m_options(options)
@@ -136,7 +138,7 @@ private:
         const Result<void> added = guarded([&] { return add(m_workers[0], 0, progress); });
         if (!added.ok() && !m_isTooSmall)
             return added.error();
-        const std::size_t each = std::max<std::size_t>(FrugalMemory::peakBytes(), 1);
+        const std::size_t each = std::max(FrugalMemory::peakBytes(), m_each);
         return std::clamp<std::size_t>((memory + m_shared) / each, 1, workers);
     }
 
@@ -189,6 +191,7 @@ private:
 
     const profile::ComparedModels &m_models;
     std::size_t m_shared;
+    std::size_t m_each;
     const ExampleSource &m_source;
     const Batches &m_batches;
     const CompareOptions &m_options;
@@ -277,9 +280,10 @@ Result<void> compareEach(const profile::ComparedModels &models, const ExampleSou
         = packed < memory / 2 && heldBy(memory - packed) >= std::max<std::size_t>(heldBy(memory), 1);
     std::optional<FrugalMemory> frugal;
     for (std::size_t workers = keepsKernels ? heldBy(memory - packed) : most; workers > 0;) {
-        if (!keepsKernels && !frugal)
+        // The C library keeps up to as much again of large buffers.
+        if (!frugal && (!keepsKernels || memory - packed < 2 * workers * each))
             frugal.emplace();
-        EachComparison comparison(readable, shared, source, batches, task, options, interim);
+        EachComparison comparison(readable, shared, each, source, batches, task, options, interim);
         HALFTONE_TRY(
             const bool hadRoom,
             comparison.run(workers, keepsKernels ? memory - packed : memory, keepsKernels, progress));

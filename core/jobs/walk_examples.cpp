@@ -154,6 +154,7 @@ struct MemoryPlan
 {
     unsigned workers = 1;
     interpret::Prepare prepare = interpret::Prepare::Ahead;
+    bool isScarce = true; ///< no room for what the C library keeps of large buffers
 };
 
 /// What an example takes with all that kernels need for themselves, which nobody says before they have run.
@@ -193,6 +194,7 @@ Result<MemoryPlan> memoryPlanOf(const graph::Model &model, const ExampleSource &
     }
     const std::size_t room = std::max<std::size_t>((limit - (keeps ? packed : 0)) / each, 1);
     plan.workers = static_cast<unsigned>(std::min<std::size_t>(plan.workers, room));
+    plan.isScarce = !keeps || room < std::size_t{2} * plan.workers; // it keeps up to as much again
     return plan;
 }
 
@@ -212,7 +214,7 @@ Result<WalkedExamples> walkEachExample(const graph::Model &model, const std::str
         BatchWalk::create(model, batches, options.backend, plan.workers, tensor::DType::Unknown, true));
     BatchFailure failure;
     std::optional<FrugalMemory> frugal;
-    if (plan.prepare == interpret::Prepare::Once)
+    if (plan.isScarce)
         frugal.emplace();
     walk.run(
         *source,

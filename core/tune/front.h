@@ -81,8 +81,8 @@ struct Front
     std::vector<Link> links;
     std::vector<Point> points; ///< in the order in which they were found; each policy once
     double kappa = 1; ///< how many times the measured errors are larger than the sum of those of groups alone
-    std::size_t evaluations = 0; ///< networks that were measured
-    std::size_t passes = 0; ///< times that all examples went through a network, or a part of one
+    std::size_t evaluations = 0; ///< networks that were measured, also before it was taken up again
+    std::size_t passes = 0; ///< times that all examples went through a network or a part, likewise
     double seconds = 0;
     double errorsSeconds = 0; ///< of them for errors of groups alone
     double lowerBoundGap

@@ -1,3 +1,4 @@
+#include "app/bars/notice_bar.h"
 #include "app/dialogs/attach_dialog.h"
 #include "app/first_steps.h"
 #include "app/live_jobs.h"
@@ -71,6 +72,7 @@ class TestMainWindow : public QObject
 private Q_SLOTS:
     void theSampleShowsWhatOverflowsAndAButtonThatMendsIt();
     void theSampleIsThereAsOnnxToo();
+    void tooLittleMemoryIsMendedFromTheNotice();
     void figuresEqualTheCommandLines();
     void latencyIsNotShownForWhatIsEmulated();
     void aFailedOpenSaysWhyAndLeavesWhatWasOpen();
@@ -556,6 +558,39 @@ void TestMainWindow::whatIsStoppedIsSaid()
     }
     QVERIFY(!window.jobs().isBusy());
     QVERIFY(window.statusBar()->currentMessage().contains(QStringLiteral("Compute Again")));
+}
+
+void TestMainWindow::tooLittleMemoryIsMendedFromTheNotice()
+{
+    MainWindow window;
+    app::JobSettings little;
+    little.memoryLimit = 2000; // bytes
+    window.jobs().setSettings(little);
+    window.openSample();
+    const app::NoticeBar *notice = nullptr;
+    for (const app::NoticeBar *bar : window.findChildren<app::NoticeBar *>())
+        if (bar->metaObject() == &app::NoticeBar::staticMetaObject) // not one of the special ones
+            notice = bar;
+    QVERIFY(notice != nullptr);
+    QTRY_VERIFY_WITH_TIMEOUT(notice->text().contains("memory: 2.0 KiB do not hold"), 60000);
+    QVERIFY(!window.controller().figures().comparison);
+    auto *const mend = notice->findChild<QPushButton *>();
+    QCOMPARE(mend->text(), QStringLiteral("Memory Limit…"));
+    QVERIFY(mend->isVisibleTo(&window));
+    QTimer answer;
+    connect(&answer, &QTimer::timeout, this, [&answer] {
+        QWidget *const dialog = QApplication::activeModalWidget();
+        if (dialog == nullptr || QApplication::focusWidget() == nullptr)
+            return;
+        answer.stop();
+        QTest::keyClicks(QApplication::focusWidget(), "512"); // in place of what stands there
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+    });
+    answer.start(20);
+    QTest::mouseClick(mend, Qt::LeftButton);
+    QCOMPARE(window.jobs().settings().memoryLimit, std::size_t{512} << 20);
+    QVERIFY2(notice->text().isEmpty(), qPrintable(notice->text()));
+    QTRY_VERIFY_WITH_TIMEOUT(window.controller().figures().comparison != nullptr, 60000);
 }
 
 void TestMainWindow::theSampleIsThereAsOnnxToo()
