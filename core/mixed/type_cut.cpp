@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace halftone::mixed {
@@ -18,24 +19,10 @@ TypeCut::TypeCut()
     addVertex();
 }
 
-TypeCut::Term TypeCut::addVertex()
+void TypeCut::connect(Term from, Term to, std::int64_t capacity, std::int64_t back)
 {
-    m_first.push_back(kNone);
-    return static_cast<Term>(m_first.size() - 1);
-}
-
-void TypeCut::addArc(Term from, Term to, std::int64_t capacity)
-{
-    m_arcs.push_back({to, m_first[from], capacity});
-    m_first[from] = static_cast<std::uint32_t>(m_arcs.size() - 1);
-}
-
-void TypeCut::connect(Term from, Term to, std::int64_t capacity)
-{
-    if (from == to)
-        return;
-    addArc(from, to, capacity);
-    addArc(to, from, 0);
+    if (from != to)
+        m_edges.push_back({from, to, capacity, back});
 }
 
 TypeCut::Term TypeCut::addNode(bool isHalf, bool prefersHalf)
@@ -43,15 +30,6 @@ TypeCut::Term TypeCut::addNode(bool isHalf, bool prefersHalf)
     const Term node = addVertex();
     m_nodes.push_back({node, isHalf, prefersHalf});
     return node;
-}
-
-/// In both directions with that capacity.
-void TypeCut::join(Term one, Term other, std::int64_t capacity)
-{
-    if (one == other)
-        return;
-    addArc(one, other, capacity);
-    addArc(other, one, capacity);
 }
 
 void TypeCut::addCosts(Term node, std::int64_t half, std::int64_t float32)
@@ -73,7 +51,7 @@ void TypeCut::addTensor(Term producer, std::span<const Term> readers, std::int64
     if (cost <= 0)
         return;
     if (readers.size() == 1) // as most have
-        return join(producer, readers[0], cost);
+        return connect(producer, readers[0], cost, cost);
     const Term widened = addVertex(); // cut off when the producer is 16 bit and a reader is not
     const Term narrowed = addVertex();
     connect(producer, widened, cost);
@@ -89,66 +67,85 @@ void TypeCut::require(Term node, Term other)
     connect(node, other, kNever);
 }
 
-/// How far each vertex is from float32 over arcs with capacity, as far as that matters: of those no nearer than 16 bit is, nothing is
-/// said. false when 16 bit is out of reach.
+void TypeCut::layOut()
+{
+    m_first.assign(m_vertices + 1, 0);
+    for (const Edge &edge : m_edges) {
+        ++m_first[edge.from + 1];
+        ++m_first[edge.to + 1];
+    }
+    std::partial_sum(m_first.begin(), m_first.end(), m_first.begin());
+    std::vector<std::uint32_t> at(m_first.begin(), m_first.end() - 1);
+    m_arcs.resize(2 * m_edges.size());
+    for (const Edge &edge : m_edges) {
+        const std::uint32_t forth = at[edge.from]++;
+        const std::uint32_t back = at[edge.to]++;
+        m_arcs[forth] = {edge.to, back, edge.capacity};
+        m_arcs[back] = {edge.from, forth, edge.back};
+    }
+}
+
+/// How far each vertex is from 16 bit over arcs with capacity, as far as that matters: of those no nearer than float32 is, nothing is
+/// said. false when float32 is out of reach.
 bool TypeCut::findLevels()
 {
-    m_level.assign(m_first.size(), -1);
-    m_level[kFloat32] = 0;
-    m_reached.assign(1, kFloat32);
+    m_level.assign(m_vertices, -1);
+    m_level[kHalf] = 0;
+    m_reached.assign(1, kHalf);
     for (std::size_t k = 0; k < m_reached.size(); ++k) {
-        const std::int32_t level = m_level[m_reached[k]] + 1;
-        for (std::uint32_t arc = m_first[m_reached[k]]; arc != kNone; arc = m_arcs[arc].next) {
-            const Term from = m_arcs[arc].to;
-            if (m_arcs[arc ^ 1U].capacity == 0 || m_level[from] >= 0)
+        const Term from = m_reached[k];
+        const std::int32_t level = m_level[from] + 1;
+        for (std::uint32_t arc = m_first[from]; arc < m_first[from + 1]; ++arc) {
+            const Term to = m_arcs[arc].to;
+            if (m_arcs[arc].capacity == 0 || m_level[to] >= 0)
                 continue;
-            m_level[from] = level;
-            if (from == kHalf)
+            m_level[to] = level;
+            if (to == kFloat32)
                 return true;
-            m_reached.push_back(from);
+            m_reached.push_back(to);
         }
     }
     return false;
 }
 
-/// Fills shortest paths until none is left. The path is kept by hand: chains may be longer than the stack is deep.
+/// Fills shortest paths until none is left, from their end on: what does not lead there is not looked at. The path is kept by hand,
+/// since chains may be longer than the stack is deep.
 void TypeCut::block()
 {
     std::vector<std::uint32_t> next = m_first;
-    std::vector<std::uint32_t> path;
-    Term at = kHalf;
+    std::vector<std::uint32_t> path; // arcs against the flow
+    Term at = kFloat32;
     while (true) {
-        if (at == kFloat32) {
+        if (at == kHalf) {
             std::int64_t flow = kNever;
             for (const std::uint32_t arc : path)
-                flow = std::min(flow, m_arcs[arc].capacity);
+                flow = std::min(flow, m_arcs[m_arcs[arc].twin].capacity);
             std::size_t full = path.size();
             for (std::size_t k = path.size(); k-- > 0;) {
-                m_arcs[path[k]].capacity -= flow;
-                m_arcs[path[k] ^ 1U].capacity += flow;
-                full = m_arcs[path[k]].capacity == 0 ? k : full;
+                Arc &back = m_arcs[path[k]];
+                Arc &forth = m_arcs[back.twin];
+                forth.capacity -= flow;
+                back.capacity += flow;
+                full = forth.capacity == 0 ? k : full;
             }
-            at = m_arcs[path[full] ^ 1U].to;
+            at = m_arcs[m_arcs[path[full]].twin].to;
             path.resize(full);
             continue;
         }
-        bool isStuck = true;
-        for (; next[at] != kNone; next[at] = m_arcs[next[at]].next) {
-            const std::uint32_t arc = next[at];
-            if (m_arcs[arc].capacity == 0 || m_level[m_arcs[arc].to] != m_level[at] - 1)
-                continue;
+        std::uint32_t &arc = next[at];
+        while (arc < m_first[at + 1]
+               && (m_level[m_arcs[arc].to] != m_level[at] - 1 || m_arcs[m_arcs[arc].twin].capacity == 0))
+            ++arc;
+        if (arc < m_first[at + 1]) {
             path.push_back(arc);
             at = m_arcs[arc].to;
-            isStuck = false;
-            break;
-        }
-        if (!isStuck)
             continue;
+        }
         if (path.empty())
             return;
-        at = m_arcs[path.back() ^ 1U].to;
+        at = m_arcs[m_arcs[path.back()].twin].to;
         path.pop_back();
-        next[at] = m_arcs[next[at]].next;
+        ++next[at];
     }
 }
 
@@ -157,7 +154,7 @@ void TypeCut::block()
 ///          leads to float32 becomes float32
 std::vector<bool> TypeCut::halves(bool growing) const
 {
-    std::vector<bool> isTaken(m_first.size(), false);
+    std::vector<bool> isTaken(m_vertices, false);
     std::vector<Term> reached;
     const auto take = [&](Term vertex) {
         if (!isTaken[vertex])
@@ -168,15 +165,15 @@ std::vector<bool> TypeCut::halves(bool growing) const
         while (!reached.empty()) {
             const Term at = reached.back();
             reached.pop_back();
-            for (std::uint32_t arc = m_first[at]; arc != kNone; arc = m_arcs[arc].next)
-                if (m_arcs[forward ? arc : arc ^ 1U].capacity > 0)
+            for (std::uint32_t arc = m_first[at]; arc < m_first[at + 1]; ++arc)
+                if (m_arcs[forward ? arc : m_arcs[arc].twin].capacity > 0)
                     take(m_arcs[arc].to);
         }
     };
     // What the other end has for certain is not to be taken.
     take(growing ? kFloat32 : kHalf);
     spread(!growing);
-    const std::vector<bool> isFixed = std::exchange(isTaken, std::vector<bool>(m_first.size(), false));
+    const std::vector<bool> isFixed = std::exchange(isTaken, std::vector<bool>(m_vertices, false));
     take(growing ? kHalf : kFloat32);
     for (const Node &node : m_nodes)
         if ((node.isHalf == growing || (growing && node.prefersHalf)) && !isFixed[node.term])
@@ -189,6 +186,7 @@ std::vector<bool> TypeCut::halves(bool growing) const
 
 std::vector<bool> TypeCut::solve()
 {
+    layOut();
     while (findLevels())
         block();
     const bool isPreferred = std::ranges::any_of(m_nodes, &Node::prefersHalf);

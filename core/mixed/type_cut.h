@@ -33,23 +33,20 @@ public:
     std::vector<bool> solve();
 
 private:
-    static constexpr std::uint32_t kNone = 0xffffffffU;
+    /// Capacities in both directions.
+    struct Edge
+    {
+        Term from;
+        Term to;
+        std::int64_t capacity;
+        std::int64_t back;
+    };
     struct Arc
     {
         Term to;
-        std::uint32_t next; ///< arc of the same vertex, or kNone
-        std::int64_t capacity;
+        std::uint32_t twin; ///< the arc backwards
+        std::int64_t capacity; ///< that is left
     };
-
-    Term addVertex();
-    void addArc(Term from, Term to, std::int64_t capacity);
-    void connect(Term from, Term to, std::int64_t capacity);
-    void join(Term one, Term other, std::int64_t capacity);
-    bool findLevels();
-    void block();
-
-    std::vector<std::uint32_t> m_first; ///< by vertex: one of its arcs, from which `next` leads to the others
-    std::vector<Arc> m_arcs; ///< arc 2k + 1 is arc 2k backwards
     struct Node
     {
         Term term;
@@ -57,9 +54,19 @@ private:
         bool prefersHalf;
     };
 
+    Term addVertex() { return m_vertices++; }
+    void connect(Term from, Term to, std::int64_t capacity, std::int64_t back = 0);
+    void layOut();
+    bool findLevels();
+    void block();
     std::vector<bool> halves(bool growing) const;
+
+    Term m_vertices = 0;
+    std::vector<Edge> m_edges;
     std::vector<Node> m_nodes;
-    std::vector<std::int32_t> m_level;
+    std::vector<std::uint32_t> m_first; ///< by vertex, and one more: where its arcs begin
+    std::vector<Arc> m_arcs; ///< those of a vertex side by side: they are gone through many times
+    std::vector<std::int32_t> m_level; ///< by vertex: how far from 16 bit
     std::vector<Term> m_reached;
 };
 
