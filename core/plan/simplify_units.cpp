@@ -36,11 +36,25 @@ Network networkOf(const PlanGraph &graph)
     return network;
 }
 
-/// Does one operator compute it in the type that it is written in?
+/// Is it float32 up to a last part, gamma and beta perhaps, that is narrower? Casts may stand between.
+bool narrowsAtItsEnd(const PlanGraph &graph, const patterns::Unit &unit)
+{
+    const auto isWide = [&graph](patterns::NodeIndex node) {
+        return graph.desc(graph.nodes[node].outputs[0]).dtype == tensor::DType::F32;
+    };
+    return isWide(unit.nodes.front()) && std::ranges::is_partitioned(unit.nodes, isWide);
+}
+
+/// Does one operator compute it in the type that it is written in? A normalisation of float32 may write a narrower one: it rounds once then,
+/// as whatever is fused does.
 bool isFusable(const PlanGraph &graph, const patterns::Unit &unit)
 {
     const auto type = graph.desc(unit.output).dtype;
-    return unit.whole && tensor::isFloat(type) && graph.desc(unit.inputs[0]).dtype == type;
+    if (!unit.whole || !tensor::isFloat(type))
+        return false;
+    const bool isNorm = unit.whole->is<ops::LayerNorm>() || unit.whole->is<ops::RowNorm>();
+    const auto read = graph.desc(unit.inputs[0]).dtype;
+    return read == type || (isNorm && read == tensor::DType::F32 && narrowsAtItsEnd(graph, unit));
 }
 
 std::vector<std::string> membersOf(const PlanGraph &graph, const patterns::Unit &unit)

@@ -85,9 +85,9 @@ Result<void> lower(Emitter &emitter, const plan::PlanNode &node)
         return *int8;
     const auto done = lowerFirst(
         emitter, node, &lowerConv, &lowerDeconv, &lowerFullyConnected, &lowerMatMul, &lowerPool,
-        &lowerBatchNorm, &lowerLayerNorm, &lowerRowNorm, &lowerRowAttention, &lowerLrn, &lowerSoftmax,
-        &lowerSoftmaxActivation, &lowerBinary, &lowerAddN, &lowerCast, &lowerConcat, &lowerUpsample,
-        &lowerAxes<ops::Transpose>, &lowerAxes<ops::SwapAxes>, &lowerSameBytes<ops::Reshape>,
+        &lowerBatchNorm, &lowerLayerNorm, &lowerRowNorm, &lowerRowAttention, &lowerReduce, &lowerLrn,
+        &lowerSoftmax, &lowerSoftmaxActivation, &lowerBinary, &lowerAddN, &lowerCast, &lowerConcat,
+        &lowerUpsample, &lowerAxes<ops::Transpose>, &lowerAxes<ops::SwapAxes>, &lowerSameBytes<ops::Reshape>,
         &lowerSameBytes<ops::Flatten>, &lowerSameBytes<ops::ExpandDims>, &lowerSameBytes<ops::InsertAxes>,
         &lowerSameBytes<ops::Squeeze>);
     if (done)

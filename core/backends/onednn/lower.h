@@ -25,6 +25,7 @@ Result<void> lowerLayerNorm(Emitter &emitter, const plan::PlanNode &node, const 
 Result<void> lowerRowNorm(Emitter &emitter, const plan::PlanNode &node, const ops::RowNorm &norm);
 Result<void> lowerRowAttention(Emitter &emitter, const plan::PlanNode &node,
                                const ops::RowAttention &attention);
+Result<void> lowerReduce(Emitter &emitter, const plan::PlanNode &node, const ops::Reduce &reduce);
 Result<void> lowerLrn(Emitter &emitter, const plan::PlanNode &node, const ops::Lrn &norm);
 Result<void> lowerSoftmax(Emitter &emitter, const plan::PlanNode &node, const ops::Softmax &softmax);
 Result<void> lowerSoftmaxActivation(Emitter &emitter, const plan::PlanNode &node,

@@ -171,6 +171,65 @@ Result<void> lowerRowNorm(Emitter &emitter, const plan::PlanNode &node, const op
     return normaliseRows(emitter, node, static_cast<std::size_t>(rank - first), norm.epsilon);
 }
 
+namespace {
+
+/// How many rows there are and how long they are, where `reduce` makes one number of each.
+std::optional<Dims> rowsOf(const ops::Reduce &reduce, const tensor::Shape &shape)
+{
+    const auto rank = static_cast<std::int64_t>(shape.rank());
+    std::vector<bool> isNamed(shape.rank(), reduce.axes.empty());
+    for (const std::int64_t axis : reduce.axes) {
+        const std::int64_t at = axis < 0 ? axis + rank : axis;
+        if (at < 0 || at >= rank)
+            return std::nullopt;
+        isNamed[static_cast<std::size_t>(at)] = true;
+    }
+    Dims rows{1, 1};
+    bool isAlong = false;
+    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+        if (shape[axis] == 1) // belongs to either
+            continue;
+        const bool isReduced = isNamed[axis] != (reduce.exclude && !reduce.axes.empty());
+        if (isAlong && !isReduced)
+            return std::nullopt;
+        isAlong = isReduced;
+        rows[isReduced ? 1 : 0] *= shape[axis];
+    }
+    return rows;
+}
+
+} // namespace
+
+/// Sums and means along the last axes, in float32.
+Result<void> lowerReduce(Emitter &emitter, const plan::PlanNode &node, const ops::Reduce &reduce)
+{
+    HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));
+    HALFTONE_TRY(const Type resultType, floatType(emitter, node.outputs[0]));
+    if ((reduce.kind != ops::Reduce::Kind::Sum && reduce.kind != ops::Reduce::Kind::Mean)
+        || reduce.eachElement)
+        return unsupported("plan", "a reduction other than a sum or mean");
+    const auto rows = rowsOf(reduce, emitter.desc(node.inputs[0]).shape);
+    if (!rows)
+        return unsupported("plan", "a reduction along other axes than the last");
+    const dnnl::reduction::primitive_desc descriptor(
+        cpu(),
+        reduce.kind == ops::Reduce::Kind::Sum ? dnnl::algorithm::reduction_sum
+                                              : dnnl::algorithm::reduction_mean,
+        plainDesc(*rows, type), plainDesc({(*rows)[0], 1}, resultType), 0, 0, userScratchpad(), true);
+    if (!descriptor)
+        return unsupported("plan", "oneDNN has no reduction for these types");
+    HALFTONE_TRY(Place source, emitter.readPlain(node.inputs[0]));
+    source.desc = descriptor.src_desc();
+    HALFTONE_TRY(const dnnl::reduction primitive,
+                 attempt(node.members[0], [&] { return dnnl::reduction(descriptor); }));
+    Place result
+        = emitter.write(node.outputs[0], plainDesc(dimsOf(emitter.desc(node.outputs[0]).shape), resultType));
+    result.desc = descriptor.dst_desc();
+    emitter.add(primitive, descriptor.impl_info_str(), {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}},
+                descriptor.scratchpad_desc());
+    return {};
+}
+
 Result<void> lowerLrn(Emitter &emitter, const plan::PlanNode &node, const ops::Lrn &norm)
 {
     HALFTONE_TRY(const Type type, floatType(emitter, node.inputs[0]));

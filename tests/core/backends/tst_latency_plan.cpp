@@ -276,6 +276,7 @@ private Q_SLOTS:
     void aPlanGivesWhatTheNodesGive_data();
     void aPlanGivesWhatTheNodesGive();
     void whatIsFusedIsOneStep();
+    void aNormalisationThatNarrowsAtItsEndIsOneStep();
     void aProducerWithAnotherReaderIsNotFused();
     void stridesSinkAndPoolsRise();
     void partsOfAConcatenationAreNotCopied();
@@ -351,6 +352,42 @@ void LatencyPlanTest::whatIsFusedIsOneStep()
         groups << step.nodes;
     QVERIFY(groups.contains(std::vector<std::string>{"stem", "stem_bn", "stem_relu"}));
     QVERIFY(groups.contains(std::vector<std::string>{"a_conv1", "a_bn1", "a_sum", "a_out"}));
+}
+
+/// As a conversion leaves it that casts where fewest bytes are: gamma in float32, beta behind the cast.
+void LatencyPlanTest::aNormalisationThatNarrowsAtItsEndIsOneStep()
+{
+    const Shapes rows{{"data", {1, 4, 6, 24}}};
+    for (const bool isNarrow : {true, false}) { // its root, too: no float32 normalisation any more
+        test::GraphBuilder g;
+        const auto narrowed = [&g](const std::string &name, Entry x) {
+            return g.op("amp_cast", name, {x}, {{"dtype", "bfloat16"}});
+        };
+        const auto mean = [&g](const std::string &name, Entry x) {
+            return g.op("mean", name, {x}, {{"axis", "-1"}, {"keepdims", "True"}});
+        };
+        const Entry x = g.variable("data");
+        const Entry apart = g.op("broadcast_sub", "apart", {x, mean("middle", x)});
+        const Entry variance = mean("variance", g.op("square", "squares", {apart}));
+        Entry root = g.op("sqrt", "root", {g.op("_plus_scalar", "sure", {variance}, {{"scalar", "0.001"}})});
+        if (!isNarrow)
+            root = g.op("amp_cast", "back", {narrowed("early", root)}, {{"dtype", "float32"}});
+        Entry y = g.op("broadcast_div", "unit", {apart, root});
+        y = narrowed("narrow",
+                     g.op("broadcast_mul", "scaled", {y, g.variable("gamma", {{"__shape__", "(24,)"}})}));
+        y = g.op("broadcast_add", "shifted",
+                 {y, narrowed("narrow_beta", g.variable("beta", {{"__shape__", "(24,)"}}))});
+        const graph::Model model = withParameters(g.model({y}), rows);
+        const auto plan = planOf(model, rows);
+        QVERIFY2(plan.ok(), plan.ok() ? "" : plan.error().message().c_str());
+        const auto computes = std::ranges::count_if(plan.value()->steps(), [](const kernels::PlanStep &step) {
+            return step.kind == kernels::StepKind::Compute;
+        });
+        QCOMPARE(computes == 1, isNarrow);
+        feed(*plan.value());
+        const double off = distance(runPlan(*plan.value()), runNodes(model, rows));
+        QVERIFY2(off < kBfloat16Tolerance, qPrintable(QString::number(off)));
+    }
 }
 
 /// Defect D-fused-residual: the convolution's own value is a head, so the sum may not swallow it.

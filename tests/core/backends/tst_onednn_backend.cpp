@@ -103,6 +103,8 @@ private Q_SLOTS:
     void aNormalisationWhoseStatisticsNobodyReadsIsTaken();
     void rowsThatKeepTheirMeanAreDividedByTheirRoot_data();
     void rowsThatKeepTheirMeanAreDividedByTheirRoot();
+    void sumsAndMeansOfRowsAreThoseOfTheDefinition_data();
+    void sumsAndMeansOfRowsAreThoseOfTheDefinition();
     void aKernelFollowsTheMemoryOfItsValues();
     void packedWeightsAreNotTakenForOthersThatLieWhereTheyDid();
     void whatOneDnnLacksIsRefusedWithAReason();
@@ -262,6 +264,52 @@ void OneDnnBackendTest::rowsThatKeepTheirMeanAreDividedByTheirRoot()
         QVERIFY(std::abs(own.values[k] - defined.values[k])
                 <= unit * std::max(1.0F, std::abs(defined.values[k])));
     QCOMPARE(own.kernel.find("reference"), std::string::npos);
+}
+
+void OneDnnBackendTest::sumsAndMeansOfRowsAreThoseOfTheDefinition_data()
+{
+    QTest::addColumn<ops::Dims>("axes");
+    QTest::addColumn<bool>("exclude");
+    QTest::addColumn<Shape>("result");
+    QTest::addColumn<bool>("own");
+    QTest::newRow("the last axis") << ops::Dims{-1} << false << Shape{3, 1, 4} << true;
+    QTest::newRow("the last axis, kept") << ops::Dims{3} << false << Shape{3, 1, 4, 1} << true;
+    QTest::newRow("the last two and one of extent one") << ops::Dims{3, 1, 2} << false << Shape{3} << true;
+    QTest::newRow("all") << ops::Dims{} << false << Shape{1, 1, 1, 1} << true;
+    QTest::newRow("all but the first") << ops::Dims{0} << true << Shape{3} << true;
+    QTest::newRow("the first") << ops::Dims{0} << false << Shape{1, 4, 8} << false;
+    QTest::newRow("around another") << ops::Dims{0, 3} << false << Shape{1, 4} << false;
+}
+
+void OneDnnBackendTest::sumsAndMeansOfRowsAreThoseOfTheDefinition()
+{
+    QFETCH(ops::Dims, axes);
+    QFETCH(bool, exclude);
+    QFETCH(Shape, result);
+    QFETCH(bool, own);
+    for (const DType type : {DType::F32, DType::BF16}) {
+        const std::vector<Tensor> inputs{integers({3, 1, 4, 8}, type, -2, 2, 3)};
+        for (const auto kind : {ops::Reduce::Kind::Sum, ops::Reduce::Kind::Mean}) {
+            const ops::Reduce reduce{
+                .kind = kind, .axes = axes, .exclude = exclude, .keepDims = result.rank() == 4};
+            const Operation operation = operationOf(reduce, inputs, result, type);
+            QCOMPARE(m_backend->prepare(operation).ok(), own);
+            if (!own)
+                continue;
+            const Outcome got = run(*m_backend, operation, inputs);
+            const Outcome wanted = run(*m_definition, operation, inputs);
+            QCOMPARE(got.values.size(), wanted.values.size());
+            const float unit = type == DType::F32 ? 1.2e-7F : 1.0F / 256; // a mean over 96 or 32 is rounded
+            for (std::size_t k = 0; k < got.values.size(); ++k)
+                QVERIFY(std::abs(got.values[k] - wanted.values[k]) <= unit * std::abs(wanted.values[k]));
+        }
+    }
+    for (const auto kind : {ops::Reduce::Kind::Max, ops::Reduce::Kind::L2}) // by the definition alone
+        QVERIFY(
+            !m_backend
+                 ->prepare(operationOf(ops::Reduce{.kind = kind, .axes = {-1}},
+                                       {integers({3, 1, 4, 8}, DType::F32, -2, 2, 3)}, {3, 1, 4}, DType::F32))
+                 .ok());
 }
 
 void OneDnnBackendTest::aKernelFollowsTheMemoryOfItsValues()
