@@ -3,6 +3,7 @@
 #include "core/dialect/dialect.h"
 #include "core/infer/node_types.h"
 #include "core/infer/static_shapes.h"
+#include "core/kernels/buffer.h"
 
 #include <algorithm>
 

@@ -301,9 +301,9 @@ Result<void> lowerSoftmax(Emitter &emitter, const plan::PlanNode &node, const op
 Result<void> lowerSoftmaxActivation(Emitter &emitter, const plan::PlanNode &node,
                                     const ops::SoftmaxActivation &softmax)
 {
-    Dims dims = dimsOf(emitter.desc(node.inputs[0]).shape);
+    const Dims dims = dimsOf(emitter.desc(node.inputs[0]).shape);
     const int axis = softmax.channel ? 1 : static_cast<int>(dims.size()) - 1;
-    return softmaxOver(emitter, node, dnnl::algorithm::softmax_accurate, std::move(dims), axis);
+    return softmaxOver(emitter, node, dnnl::algorithm::softmax_accurate, dims, axis);
 }
 
 } // namespace halftone::backends::onednn
