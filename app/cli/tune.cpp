@@ -109,6 +109,7 @@ Result<TuneCall> taken(TuneOptions &options)
     call.settings.points = static_cast<std::size_t>(std::max<std::int64_t>(options.points, 1));
     if (!options.pick.empty())
         call.pick = options.pick == "knee" ? tune::Pick::Knee : tune::Pick::FastestWithin;
+    call.settings.onlyFastest = call.pick == tune::Pick::FastestWithin;
     if (options.pick.empty() != options.write.empty())
         return badCall(options.pick.empty() ? "--pick" : "--write", "not given",
                        "both, or neither: which point, and where its model goes");
@@ -345,7 +346,7 @@ void addTune(Parser &app, Action &chosen)
     command.flag("--int8", options->hasInt8, "Allow int8 as well");
     command
         .option("--pick", &options->pick,
-                "Also write a model: the fastest within the limit, or the knee of the front")
+                "Also write a model: the fastest within the limit (found, the search is over), or the knee of the front")
         .oneOf({"fastest-within", "knee"})
         .type("POINT");
     command.option("--write", &options->write, "Where that model goes: P-symbol.json, or P.onnx").type("P");

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kNoDistance = 1e-30; // errors below this are none
 
-std::string formatted(const char *format, double one, double other)
+std::string formatted(const char *format, double one, double other = 0)
 {
     std::array<char, 96> text{};
     std::snprintf(text.data(), text.size(), format, one, other);
@@ -127,6 +127,9 @@ std::string reasonOf(const Front &front, const Labels &labels, std::size_t group
         other = Label::Int8;
     const Difference change = changeTo(front, labels, group, other);
     const bool isWide = labels[group] == Label::Float32;
+    if (!of.isErrorKnown) // the search had no need of it
+        return isWide ? now + ": lowering it to " + titleOf(other, target) + formatted(" gains %.3f ms", change.gained)
+                      : now + formatted(": saves %.3f ms", -change.gained);
     if (isWide && change.isFirst)
         return now + ": lowering it to " + titleOf(other, target)
             + formatted(" leaves %.1f dB for %.3f ms", change.after, change.gained);

@@ -34,7 +34,6 @@ public:
         m_front.groups = std::move(network.groups);
         m_front.links = std::move(network.links);
         tell();
-        HALFTONE_CHECK(measureEnds());
         HALFTONE_TRY(const StoppedBy stopped, searchOn());
         m_front.stoppedBy = stopped;
         tell();
@@ -42,11 +41,45 @@ public:
     }
 
 private:
-    /// Float32, and all that may be lowered: the first points that a person sees.
-    Result<void> measureEnds()
+    /// Without float32 there is nothing to give.
+    Result<StoppedBy> searchOn()
+    {
+        HALFTONE_CHECK(evaluate(m_front.surrogate().widest(), Origin::Float32));
+        const auto stopped = [this](const Error &error) -> Result<StoppedBy> {
+            if (error.code != Errc::Cancelled)
+                return error;
+            return m_progress.stopped() ? StoppedBy::Cancelled : StoppedBy::Time;
+        };
+        if (m_settings.onlyFastest && m_settings.limit) {
+            const auto isFound = tryFastest();
+            if (!isFound.ok())
+                return stopped(isFound.error());
+            if (isFound.value())
+                return StoppedBy::Done;
+        }
+        for (const auto step : {&Search::measureLowest, &Search::glance, &Search::measureErrors, &Search::measureHull, &Search::closeIn,
+                                &Search::repair, &Search::confirm})
+            if (const auto done = (this->*step)(); !done.ok())
+                return stopped(done.error());
+        return StoppedBy::Done;
+    }
+
+    /// Whether the labels that take least time by the sums meet the limit, and are faster than float32.
+    Result<bool> tryFastest()
     {
         const Surrogate sums = m_front.surrogate();
-        HALFTONE_CHECK(evaluate(sums.widest(), Origin::Float32));
+        const Labels fastest = sums.completed(sums.cheapest(0));
+        HALFTONE_TRY(const Measurement measured, evaluate(fastest, Origin::Hull));
+        if (!holds(measured))
+            return false;
+        HALFTONE_CHECK(confirm());
+        return m_front.points[m_front.best().back()].labels == fastest;
+    }
+
+    /// All that may be lowered: with float32 the first points that a person sees.
+    Result<void> measureLowest()
+    {
+        const Surrogate sums = m_front.surrogate();
         for (const Label label : {Label::Target, Label::Int8}) {
             Labels lowest = sums.widest();
             for (std::size_t k = 0; k < lowest.size(); ++k)
@@ -54,27 +87,9 @@ private:
                     lowest[k] = label;
             if (lowest == sums.widest())
                 continue;
-            lowest = sums.completed(lowest);
-            if (const auto done = evaluate(lowest, Origin::Lowest); !done.ok()) {
-                if (done.error().code == Errc::Cancelled)
-                    return {}; // float32 is there to be given
-                return done.error();
-            }
+            HALFTONE_CHECK(evaluate(sums.completed(lowest), Origin::Lowest));
         }
         return {};
-    }
-
-    Result<StoppedBy> searchOn()
-    {
-        for (const auto step : {&Search::glance, &Search::measureErrors, &Search::measureHull,
-                                &Search::closeIn, &Search::repair, &Search::confirm}) {
-            const auto done = (this->*step)();
-            if (!done.ok() && done.error().code != Errc::Cancelled)
-                return done.error();
-            if (!done.ok())
-                return m_progress.stopped() ? StoppedBy::Cancelled : StoppedBy::Time;
-        }
-        return StoppedBy::Done;
     }
 
     /// Errors by a few examples, and the points that these show to be worth most: soon most of the front is there.

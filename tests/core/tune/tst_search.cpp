@@ -332,6 +332,7 @@ private Q_SLOTS:
     void nearlyAllThatCouldBeGainedIsGained_data();
     void nearlyAllThatCouldBeGainedIsGained();
     void aFailureIsNoWantOfTime();
+    void theFastestEndsASearchForIt();
     void noLabellingIsMeasuredTwice();
     void noPolicyIsMeasuredTwice();
     void whatFollowsCompletesALabelling();
@@ -356,7 +357,7 @@ void TestSearch::nearlyAllThatCouldBeGainedIsGained_data()
     QTest::newRow("40 dB") << 40.0;
 }
 
-/// The shares are those that issue 19 asks for, over networks of which all 4096 assignments are known.
+/// Of what the best assignment gains, over networks of which all 4096 assignments are known.
 void TestSearch::nearlyAllThatCouldBeGainedIsGained()
 {
     QFETCH(double, decibels);
@@ -384,6 +385,34 @@ void TestSearch::nearlyAllThatCouldBeGainedIsGained()
     qInfo("%zu networks: mean %.4f, worst %.4f of the best gain", shares.size(), mean, worst);
     QVERIFY(mean >= 0.98);
     QVERIFY(worst >= 0.79);
+}
+
+/// Who asks for one network within a limit waits for errors of groups alone only where the fastest misses the limit.
+void TestSearch::theFastestEndsASearchForIt()
+{
+    for (unsigned seed = 1; seed <= kNetworks; ++seed) {
+        RecordedNetwork network(seed);
+        tune::SearchSettings settings = within(-100);
+        settings.onlyFastest = true;
+        const Result<Front> loose = tune::search(network, settings);
+        QVERIFY(loose.ok());
+        QCOMPARE(network.asked, std::size_t{0});
+        QCOMPARE(loose.value().evaluations, std::size_t{2}); // float32's, too
+        QVERIFY(loose.value().stoppedBy == tune::StoppedBy::Done);
+        const auto picked = tune::pick(loose.value(), Pick::FastestWithin, settings.limit);
+        QVERIFY(picked);
+        QCOMPARE(loose.value().points[*picked].measured->milliseconds, network.bestMilliseconds(-100));
+        const std::string reason = reasonOf(loose.value(), loose.value().points[*picked].labels, 0, "bfloat16");
+        QVERIFY2(reason.find("dB") == std::string::npos, reason.c_str());
+
+        settings.limit->value = 60;
+        RecordedNetwork again(seed);
+        const Result<Front> tight = tune::search(again, settings);
+        QVERIFY(tight.ok());
+        QCOMPARE(again.asked, kGroups);
+        const auto found = tune::pick(tight.value(), Pick::FastestWithin, settings.limit);
+        QVERIFY(found && tight.value().points[*found].measured->sqnrDb >= 60);
+    }
 }
 
 void TestSearch::noLabellingIsMeasuredTwice()
