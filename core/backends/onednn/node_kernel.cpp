@@ -84,13 +84,21 @@ private:
     int m_threads = 0;
 };
 
+/// Where tiles are multiplied, 16-bit convolutions read and write channels last: with blocks of channels oneDNN takes kernels without tiles.
+Format formatFor(const kernels::Operation &operation)
+{
+    const bool isHalf = !operation.inputs.empty() && operation.inputs[0].dtype == tensor::DType::BF16;
+    const auto *conv = operation.op.getIf<ops::Conv>();
+    return isHalf && conv != nullptr && conv->groups == 1 && multipliesTiles() ? Format::ChannelsLast : Format::Blocked;
+}
+
 Result<std::unique_ptr<kernels::Kernel>> programFor(const kernels::Operation &operation, int threads,
                                                     PackedWeights *packed)
 {
     const ThreadScope scope(threads);
     plan::PlanGraph graph = plan::singleNode(operation);
     plan::settleRanges(graph);
-    Emitter emitter(graph, nullptr, Format::Blocked, packed);
+    Emitter emitter(graph, nullptr, formatFor(operation), packed);
     HALFTONE_CHECK(emitter.begin());
     HALFTONE_CHECK(lower(emitter, graph.nodes[0]));
     HALFTONE_TRY(std::unique_ptr<Program> program, emitter.finish(Ports::Outside));
