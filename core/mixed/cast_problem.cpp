@@ -110,12 +110,12 @@ private:
 /// No list fixes the operator's type; by time the built-in target list does not, either.
 bool Poser::mayChange(NodeId id) const
 {
-    if (m_source.isVariable(id) || m_source.inputs(id).empty() || m_rules.op(id) == nullptr
-        || isControlFlow(m_source, id))
-        return false;
     const Request request = m_assignment.requested(id);
-    return request == Request::Follow || request == Request::Widest
-        || (m_clock && request == Request::Target && !policy::isChosen(m_assignment.nodes[id]));
+    if (request != Request::Follow && request != Request::Widest
+        && (!m_clock || request != Request::Target || policy::isChosen(m_assignment.nodes[id])))
+        return false;
+    return !m_source.isVariable(id) && !m_source.inputs(id).empty() && m_rules.op(id) != nullptr
+        && !isControlFlow(m_source, id);
 }
 
 Moves Poser::movesOf(NodeId id)
