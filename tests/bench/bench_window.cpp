@@ -14,6 +14,7 @@
 #include <QElapsedTimer>
 #include <QImage>
 #include <QPainter>
+#include <QSettings>
 
 #include <algorithm>
 #include <cstdio>
@@ -283,8 +284,11 @@ void openAlone(const QString &model)
 }
 
 /// The most memory that a window takes with a model whose errors and ranges are computed, on the one line that it prints.
-void peakMemory(const QString &model, const QString &data, std::size_t examples)
+/// limit: of the preferences, bytes; 0: theirs
+void peakMemory(const QString &model, const QString &data, std::size_t examples, std::size_t limit)
 {
+    const std::size_t budget = limit != 0 ? limit : jobs::CalibrateOptions().memoryLimit;
+    QSettings().setValue(QStringLiteral("memoryLimit"), qulonglong{budget});
     MainWindow window;
     window.show();
     QElapsedTimer timer;
@@ -305,10 +309,10 @@ void peakMemory(const QString &model, const QString &data, std::size_t examples)
     for (const tensor::Array &array : source.model.parameters)
         parameters += static_cast<double>(array.values.bytes().size());
     const double peak = statusMb(QStringLiteral("VmHWM"));
-    const double budget = static_cast<double>(jobs::CalibrateOptions().memoryLimit);
-    const QByteArray limit = QByteArray::number((3 * parameters + budget) / 1048576, 'f', 0);
+    const QByteArray most
+        = QByteArray::number((2 * parameters + static_cast<double>(budget)) / 1048576, 'f', 0);
     print(QStringLiteral("peak memory with %1").arg(QFileInfo(model).completeBaseName()), {peak}, "MiB",
-          limit.constData());
+          most.constData());
 }
 
 } // namespace
@@ -321,7 +325,8 @@ int main(int argc, char **argv)
     QApplication application(argc, argv);
     if (argc > 4 && std::string_view(argv[1]) == "--peak") {
         peakMemory(QString::fromLocal8Bit(argv[2]), QString::fromLocal8Bit(argv[3]),
-                   static_cast<std::size_t>(std::atoi(argv[4])));
+                   static_cast<std::size_t>(std::atoi(argv[4])),
+                   argc > 5 ? static_cast<std::size_t>(std::atoi(argv[5])) << 20 : 0);
         return 0;
     }
     if (argc > 3 && std::string_view(argv[1]) == "--models") {

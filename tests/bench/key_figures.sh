@@ -3,7 +3,7 @@
 #   key_figures.sh [BUILD [PART]...]: default build/release, configured and built where it is not, and all parts:
 #   picture, pan, errors, memory (50 times the same models), session (50 models one after the other), large
 # With HALFTONE_SHARED also of trained models there (HALFTONE_MODELS: a folder with more for the session); without, the session is over the
-# tests' models alone. `large` needs HALFTONE_LARGE="MODEL DATA EXAMPLES": the most memory that a window takes with it.
+# tests' models alone. `large` needs HALFTONE_LARGE="MODEL DATA EXAMPLES [LIMIT-MIB]": the most memory that a window takes with it.
 # Nothing else should run on the machine. A part takes minutes on a slow one; each can be run by itself.
 set -euo pipefail
 
