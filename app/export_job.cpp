@@ -27,7 +27,7 @@ QString whyNotCorrected(const session::Snapshot &snapshot, const LiveJobs &jobs)
     if (!jobs.data())
         return QObject::tr("Attach data to measure the errors on (Ctrl+D).");
     if (!snapshot.calibration || !snapshot.ranges)
-        return QObject::tr("The ranges of the data are not collected yet.");
+        return QObject::tr("The ranges of the data have not been collected yet.");
     return {};
 }
 

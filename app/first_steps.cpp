@@ -44,7 +44,7 @@ QLayout *FirstSteps::meanings()
 {
     auto *const row = new widgets::WrapLayout;
     row->setSpacing(8);
-    row->addWidget(new QLabel(tr("Colours tell what an operator computes in:"), this));
+    row->addWidget(new QLabel(tr("Colours show what an operator computes in:"), this));
     using tensor::DType;
     for (const DType type : {DType::F32, DType::F16, DType::BF16, DType::I8})
         row->addWidget(meaning(type));
@@ -55,8 +55,9 @@ QLayout *FirstSteps::meanings()
 QWidget *FirstSteps::lists()
 {
     auto *const text = new QLabel(
-        tr("Lists decide it: the first list is the target type; fp32 stays in float32; widest takes the "
-           "widest type among its inputs; conditional stays in float32 where an attribute says so; neutral "
+        tr("Lists decide it: the first list is the target type; int8 applies where an operator can be "
+           "quantized; fp32 stays in float32; widest takes the widest type among its inputs; conditional "
+           "stays in float32 where an attribute says so; excluded holds single nodes in float32; neutral "
            "follows its inputs."),
         this);
     text->setWordWrap(true);
@@ -93,17 +94,17 @@ QLayout *FirstSteps::steps()
     auto *const row = new widgets::WrapLayout;
     row->setSpacing(8);
     row->addWidget(new QLabel(tr("Next:"), this));
-    auto *const attach = new QPushButton(tr("Attach data\u2026"), this);
+    auto *const attach = new QPushButton(tr("Attach Data\u2026"), this);
     attach->setToolTip(tr("For errors, ranges and accuracy (Ctrl+D)"));
     connect(attach, &QPushButton::clicked, this, &FirstSteps::attachWanted);
     row->addWidget(attach);
     m_attach = attach;
-    auto *const draw = new QPushButton(tr("Draw random inputs"), this);
+    auto *const draw = new QPushButton(tr("Draw Random Inputs"), this);
     draw->setToolTip(tr("For when you have no data. %1").arg(drawnInputsMeaning()));
     connect(draw, &QPushButton::clicked, this, &FirstSteps::drawWanted);
     row->addWidget(draw);
     m_draw = draw;
-    auto *const latency = new QPushButton(tr("Measure latency"), this);
+    auto *const latency = new QPushButton(tr("Measure Latency"), this);
     latency->setToolTip(tr("Both networks on this machine, again after every edit"));
     connect(latency, &QPushButton::clicked, this, &FirstSteps::latencyWanted);
     row->addWidget(latency);

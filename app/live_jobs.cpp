@@ -290,7 +290,7 @@ void LiveJobs::startInTurn(Work work, Deliver deliver)
 
 void LiveJobs::compare(bool isolated)
 {
-    const auto shared = begin(isolated ? "each layer alone" : "comparing layers");
+    const auto shared = begin(isolated ? "isolating each layer" : "comparing layers");
     jobs::CompareOptions options = compareOptions(*m_data);
     options.settings.isolated = isolated;
     const auto basis = std::make_shared<std::string>(); // of the data as they are when they are read
@@ -320,7 +320,7 @@ void LiveJobs::compare(bool isolated)
 /// Computes only what the edit would change; when it is made, the values are there already.
 void LiveJobs::compareProposal()
 {
-    const auto shared = begin("what the suggestion would gain");
+    const auto shared = begin("evaluating the suggestion");
     startInTurn(
         [options = compareOptions(*m_data), snapshot = m_controller->snapshot(), edit = *m_proposal,
          live = m_comparison, shared](std::stop_token stop) -> Result<jobs::CompareOutcome> {

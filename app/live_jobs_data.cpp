@@ -106,7 +106,7 @@ void LiveJobs::takeData(const jobs::ExampleOptions &data, const OpenedData &open
     m_picturesThere = opened.picturesThere;
     if (m_picturesThere)
         Q_EMIT noted(
-            tr("The first %1 of the %2 pictures in %3 are attached; Model \u203a Attach Data takes more.")
+            tr("The first %1 of the %2 pictures in %3 are attached; Model \u203a Attach Data can take more.")
                 .arg(data.examples)
                 .arg(*m_picturesThere)
                 .arg(widgets::plain(data.inputs)));

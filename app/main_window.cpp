@@ -67,7 +67,8 @@ MainWindow::MainWindow(QWidget *parent, For whom)
     resize(fontMetrics().averageCharWidth() * 200, fontMetrics().height() * 56);
     const QSettings settings;
     restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
-    m_docks->restoreLayout(settings.value(QStringLiteral("layout")).toByteArray());
+    m_docks->restoreLayout(settings.value(QStringLiteral("layout")).toByteArray(),
+                           settings.value(QStringLiteral("drawingShown")).toBool());
     documentShown();
 }
 
@@ -320,7 +321,8 @@ void MainWindow::figuresShown()
     const auto &snapshot = m_controller.snapshot();
     const ComparedOn inputs = areDrawn(m_jobs->data()) ? ComparedOn::DrawnInputs : ComparedOn::Data;
     m_statusLine->showSummary(snapshot ? summaryOf(*snapshot, m_controller.figures(), inputs)
-                                       : tr("No model is open."));
+                                       : tr("No model is open."),
+                              snapshot ? warningOf(*snapshot, m_controller.figures()) : QString());
     m_centre->suggestion()->refresh();
 }
 
@@ -361,6 +363,7 @@ void MainWindow::closeEvent(QCloseEvent *event)
     QSettings settings;
     settings.setValue(QStringLiteral("geometry"), saveGeometry());
     settings.setValue(QStringLiteral("layout"), m_docks->layout());
+    settings.setValue(QStringLiteral("drawingShown"), m_docks->hasShownDrawing());
     m_jobs->cancel();
     m_files->close();
     event->accept();

@@ -183,12 +183,12 @@ void PanelDocks::resetLayout()
     m_isLow = true;
 }
 
-void PanelDocks::restoreLayout(const QByteArray &layout)
+void PanelDocks::restoreLayout(const QByteArray &layout, bool hasShownDrawing)
 {
     arrange();
     m_firstLayout = m_window->saveState(kLayoutVersion);
     m_sizesDocks = !m_window->restoreState(layout, kLayoutVersion);
-    m_isLow = m_sizesDocks;
+    m_isLow = m_sizesDocks || !hasShownDrawing;
 }
 
 QByteArray PanelDocks::layout() const

@@ -37,8 +37,10 @@ public:
     /// false: there is no panel of this name.
     bool bringToFront(const QString &name);
     void resetLayout();
-    void restoreLayout(const QByteArray &layout); ///< else, for what is none, the first one
+    /// The first one for what is no layout. hasShownDrawing: as of an earlier start
+    void restoreLayout(const QByteArray &layout, bool hasShownDrawing);
     QByteArray layout() const;
+    bool hasShownDrawing() const { return !m_isLow; } ///< so that its height is a person's
     void windowShown(); ///< sizes given before the window has its own are lost
 
 Q_SIGNALS:
@@ -65,7 +67,7 @@ private:
     QByteArray m_firstLayout;
     QByteArray m_openLayout; ///< as it was when the docks were hidden
     bool m_isOpen = true;
-    bool m_isLow = false; ///< the bottom area: as it is first, and nobody has seen a drawing in it
+    bool m_isLow = false; ///< the bottom area: nobody has seen a drawing in it
     bool m_sizesDocks = false; ///< once there is a window with its real size: no layout was saved
 };
 

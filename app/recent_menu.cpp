@@ -9,6 +9,7 @@ namespace halftone::app {
 RecentMenu::RecentMenu(const QString &title, QWidget *parent)
     : QMenu(title, parent)
 {
+    setToolTipsVisible(true); // names may be alike
     fill();
 }
 

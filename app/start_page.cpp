@@ -92,12 +92,12 @@ StartPage::StartPage(QWidget *parent)
     layout->addLayout(m_journals);
 
     auto *const open = new QCommandLinkButton(
-        tr("Open a model…"), tr("MODEL.onnx, NAME-symbol.json, or a .halftone session"), column);
+        tr("Open Model…"), tr("MODEL.onnx, NAME-symbol.json, or a .halftone session"), column);
     open->setIcon(lineIcon(Glyph::Open));
     connect(open, &QCommandLinkButton::clicked, this, &StartPage::openRequested);
     layout->addWidget(open);
     auto *const sample = new QCommandLinkButton(
-        tr("Try the sample"),
+        tr("Try the Sample"),
         tr("A small network with labelled data, in which one operator overflows in float16"), column);
     sample->setIcon(lineIcon(Glyph::Play));
     connect(sample, &QCommandLinkButton::clicked, this, &StartPage::sampleRequested);
@@ -182,7 +182,7 @@ void StartPage::addRecent(const QString &path, int number)
     open->setAutoRaise(true);
     open->setText(file.fileName());
     open->setToolTip(file.exists() ? tr("%1 (Ctrl+%2)").arg(path).arg(number)
-                                   : tr("%1 is no longer there").arg(path));
+                                   : tr("%1 no longer exists").arg(path));
     open->setEnabled(file.exists());
     connect(open, &QToolButton::clicked, this, [this, path] { Q_EMIT fileRequested(path); });
     layout->addWidget(open);

@@ -24,11 +24,10 @@ QString marked(const QString &text, bool stale)
     return stale ? '(' + text + ')' : text;
 }
 
-QString latencyOf(const session::LatencyFigures &latency)
+QString latencyOf(const session::Snapshot &snapshot, const session::Figures &figures)
 {
-    if (!latency.native)
-        return tr("emulated here: no times");
-    return widgets::latencyWords(latency).sentence();
+    return marked(widgets::latencyWords(*figures.latency, snapshot.target()).sentence(),
+                  figures.latencyRevision != snapshot.revision);
 }
 
 Score scoreOf(const jobs::ScoreWords &words)
@@ -94,8 +93,14 @@ QString summaryOf(const session::Snapshot &snapshot, const session::Figures &fig
             parts << marked(score->text() + on + over, figures.comparisonRevision != snapshot.revision);
     }
     if (figures.latency)
-        parts << marked(latencyOf(*figures.latency), figures.latencyRevision != snapshot.revision);
+        parts << latencyOf(snapshot, figures);
     return parts.join(QStringLiteral(" \u00b7 "));
+}
+
+QString warningOf(const session::Snapshot &snapshot, const session::Figures &figures)
+{
+    const bool warns = figures.latency && widgets::latencyWords(*figures.latency, snapshot.target()).warns();
+    return warns ? latencyOf(snapshot, figures) : QString();
 }
 
 } // namespace halftone::app

@@ -34,4 +34,7 @@ std::optional<Score> scoreOf(const jobs::CompareOutcome &outcome, ComparedOn inp
 QString summaryOf(const session::Snapshot &snapshot, const session::Figures &figures,
                   ComparedOn inputs = ComparedOn::Data);
 
+/// The end of it that is bad news: times that gain nothing, or are not to be trusted. Empty: none.
+QString warningOf(const session::Snapshot &snapshot, const session::Figures &figures);
+
 } // namespace halftone::app

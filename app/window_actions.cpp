@@ -211,8 +211,7 @@ void MainWindow::stopJobs()
     m_jobs->cancel();
     if (m_tune->isRunning())
         Q_EMIT m_tune->stopWanted();
-    const QString said
-        = tr("Stopped. What was computed before stays; Run \u203a Compute Again (Shift+F5) goes on.");
+    const QString said = tr("Stopped. Results so far are kept; Run \u203a Compute Again (Shift+F5) resumes.");
     m_statusLine->showForAWhile(said);
     log(said);
 }
@@ -271,6 +270,8 @@ void MainWindow::showNodesMenu(const QPoint &place)
     }
     QMenu menu(this);
     menu.addMenu(m_lists->moveMenu(payload, &menu));
+    if (QMenu *const block = m_lists->unitMenu(payload, &menu))
+        menu.addMenu(block);
     menu.addSeparator();
     connect(menu.addAction(names.size() == 1 ? tr("Copy Name") : tr("Copy Names")), &QAction::triggered, this,
             [names] { QApplication::clipboard()->setText(names.join('\n')); });

@@ -98,11 +98,11 @@ void MainWindow::buildFileMenu()
     connect(menu, &QMenu::aboutToShow, m_recent, &RecentMenu::fill);
     connect(m_recent, &RecentMenu::fileRequested, this, [this](const QString &path) { open(path); });
     connect(m_recent, &RecentMenu::fileGone, this, [this](const QString &path) {
-        m_centre->notice()->showNotice(tr("%1 is no longer there: taken off the list.").arg(path));
+        m_centre->notice()->showNotice(tr("%1 no longer exists and was removed from the list.").arg(path));
     });
-    QMenu *const samples = menu->addMenu(tr("Open the Sa&mple"));
-    samples->addAction(tr("As a Model of &MXNet"), this, [this] { openSample(Sample::Mxnet); });
-    samples->addAction(tr("As a Model of &ONNX"), this, [this] { openSample(Sample::Onnx); });
+    QMenu *const samples = menu->addMenu(tr("Open Sa&mple"));
+    samples->addAction(tr("&MXNet Model"), this, [this] { openSample(Sample::Mxnet); });
+    samples->addAction(tr("&ONNX Model"), this, [this] { openSample(Sample::Onnx); });
     addForDocument(menu, tr("Re&load"), Qt::Key_F5, &MainWindow::reload);
     menu->addSeparator();
     m_save = addForDocument(menu, tr("&Save Session"), QKeySequence::Save, &MainWindow::save);
@@ -188,11 +188,11 @@ void MainWindow::buildGraphMenus(QMenu *menu)
     using widgets::ColourBy;
     using widgets::GraphView;
     using widgets::Sides;
-    addChoices<ColourBy>(menu, tr("&Colour by"),
+    addChoices<ColourBy>(menu, tr("&Colour By"),
                          {{tr("&Precision"), ColourBy::Precision},
                           {tr("&Error"), ColourBy::Error},
                           {tr("&Latency"), ColourBy::Latency},
-                          {tr("&Overflow"), ColourBy::Overflow},
+                          {tr("&Overflow Risk"), ColourBy::Overflow},
                           {tr("&Requested"), ColourBy::Asked}},
                          m_graph->colourBy(), [this](ColourBy by) { m_graph->setColourBy(by); });
     QActionGroup *const sides
@@ -211,7 +211,7 @@ void MainWindow::buildThemeMenu(QMenu *menu)
 {
     addChoices<Theme>(
         menu, tr("&Theme"),
-        {{tr("As the &Desktop"), Theme::Desktop}, {tr("&Light"), Theme::Light}, {tr("D&ark"), Theme::Dark}},
+        {{tr("Same as &Desktop"), Theme::Desktop}, {tr("&Light"), Theme::Light}, {tr("D&ark"), Theme::Dark}},
         m_preferences.theme, [this](Theme theme) {
             m_preferences.theme = theme;
             savePreferences(m_preferences);
@@ -222,8 +222,10 @@ void MainWindow::buildThemeMenu(QMenu *menu)
 void MainWindow::buildModelMenu()
 {
     QMenu *const menu = menuBar()->addMenu(tr("&Model"));
+    menu->setToolTipsVisible(true);
     addForDocument(menu, tr("Attach &Data…"), Qt::CTRL | Qt::Key_D, &MainWindow::attachData);
-    addForDocument(menu, tr("Draw &Inputs"), {}, &MainWindow::drawInputs)->setToolTip(drawnInputsMeaning());
+    addForDocument(menu, tr("Draw Random &Inputs"), {}, &MainWindow::drawInputs)
+        ->setToolTip(drawnInputsMeaning());
     m_documentActions.push_back(
         menu->addAction(tr("&Load Policy…"), m_lists->commands(), &widgets::PolicyCommands::loadPolicy));
     m_documentActions.push_back(

@@ -1,6 +1,8 @@
 #include "app/window_style.h"
 
 #include "app/icons.h"
+#include "widgets/common/precision_palette.h"
+#include "widgets/graphview/tones.h"
 
 #include <QPainter>
 #include <QStyleOption>
@@ -10,9 +12,22 @@ namespace {
 
 constexpr double kRadius = 2;
 
-bool isDark(const QPalette &palette)
+/// The text's colour, as faint as it may be.
+QColor hintColour(const QPalette &palette, QPalette::ColorGroup group)
 {
-    return palette.color(QPalette::Window).lightness() < palette.color(QPalette::WindowText).lightness();
+    const QColor text = palette.color(group, QPalette::Text);
+    const QColor base = palette.color(group, QPalette::Base);
+    for (double share = 0.4; share > 0; share -= 0.05) {
+        const QColor hint = widgets::blended(text, base, share);
+        const auto isRead = [&](QPalette::ColorRole ground) {
+            return widgets::contrastRatio(hint, palette.color(group, ground)) >= widgets::kLeastContrast;
+        };
+        if (isRead(QPalette::Window) && isRead(QPalette::Base) && isRead(QPalette::AlternateBase)
+            && isRead(QPalette::Button)
+            && widgets::contrastRatio(hint, widgets::hoverColour(palette)) >= widgets::kLeastContrast)
+            return hint;
+    }
+    return text;
 }
 
 } // namespace
@@ -22,6 +37,13 @@ WindowStyle::WindowStyle()
 {
 }
 
+void WindowStyle::polish(QPalette &palette)
+{
+    QProxyStyle::polish(palette);
+    for (const QPalette::ColorGroup group : {QPalette::Active, QPalette::Inactive})
+        palette.setColor(group, QPalette::PlaceholderText, hintColour(palette, group));
+}
+
 void WindowStyle::drawPrimitive(PrimitiveElement element, const QStyleOption *option, QPainter *painter,
                                 const QWidget *widget) const
 {
@@ -29,7 +51,7 @@ void WindowStyle::drawPrimitive(PrimitiveElement element, const QStyleOption *op
     const bool isBox = element == PE_IndicatorCheckBox || element == PE_IndicatorItemViewItemCheck;
     const bool isOutlined = isBox || element == PE_IndicatorRadioButton || element == PE_FrameLineEdit;
     // What has the focus is outlined in the accent colour already.
-    if (!isOutlined || !isDark(option->palette) || (!isBox && (option->state & State_HasFocus) != 0))
+    if (!isOutlined || !widgets::isDark(option->palette) || (!isBox && (option->state & State_HasFocus) != 0))
         return;
     const bool isEnabled = (option->state & State_Enabled) != 0;
     painter->save();

@@ -76,7 +76,7 @@ void ChipBox::take(int index)
 
 void ChipBox::askForFile()
 {
-    const QString path = QFileDialog::getOpenFileName(window(), tr("Description of a Chip"), QString(),
+    const QString path = QFileDialog::getOpenFileName(window(), tr("Chip Description"), QString(),
                                                       tr("Chips (*.json);;All files (*)"));
     if (path.isEmpty())
         setCurrentIndex(findData(m_shown));

@@ -114,7 +114,7 @@ void ModelBar::addChip()
         policy::Policy policy = m_controller->document()->policy();
         policy.hardware = chip.toStdString();
         m_controller->apply(
-            policy::ReplacePolicy{policy, "Chip " + (chip.isEmpty() ? "any" : policy.hardware)});
+            policy::ReplacePolicy{policy, "Set Chip to " + (chip.isEmpty() ? "Any" : policy.hardware)});
         m_chosenRevision = m_controller->document()->revision();
         tellChip();
         Q_EMIT chosen();
@@ -161,7 +161,7 @@ void ModelBar::refresh()
         const auto there = m_jobs->picturesThere();
         return there ? tr("%1, %2 of %3").arg(name).arg(examples.examples).arg(*there) : name;
     };
-    m_data->setText(!data ? tr("attach…") : areDrawn(data) ? tr("drawn inputs") : nameOf(*data));
+    m_data->setText(!data ? tr("Attach…") : areDrawn(data) ? tr("drawn inputs") : nameOf(*data));
     m_data->setToolTip(!data                ? tr("An .npz or a folder of pictures, for errors and ranges")
                            : areDrawn(data) ? drawnInputsMeaning()
                                             : plain(data->inputs));

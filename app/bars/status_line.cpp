@@ -51,9 +51,11 @@ StatusLine::StatusLine(QStatusBar *bar, LiveJobs *jobs, QAction *stop)
     });
 }
 
-void StatusLine::showSummary(const QString &text)
+void StatusLine::showSummary(const QString &text, const QString &warning)
 {
     m_summary->setText(text);
+    m_summary->setWarnsFrom(warning.isEmpty() ? widgets::ElidedLabel::kNowhere
+                                              : text.size() - warning.size());
 }
 
 void StatusLine::showOpening(bool isOpening)

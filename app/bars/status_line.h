@@ -8,6 +8,10 @@ class QProgressBar;
 class QStatusBar;
 class QToolButton;
 
+namespace halftone::widgets {
+class ElidedLabel;
+}
+
 namespace halftone::app {
 
 class LiveJobs;
@@ -20,7 +24,8 @@ class StatusLine : public QObject
 public:
     StatusLine(QStatusBar *bar, LiveJobs *jobs, QAction *stop);
 
-    void showSummary(const QString &text);
+    /// warning  the end of the text that is one
+    void showSummary(const QString &text, const QString &warning);
     void showOpening(bool isOpening);
     void showForAWhile(const QString &text); ///< over the summary
 
@@ -28,7 +33,7 @@ private:
     void showBusy(bool isBusy);
 
     QStatusBar *m_bar;
-    QLabel *m_summary;
+    widgets::ElidedLabel *m_summary;
     QLabel *m_what;
     QProgressBar *m_progress;
     QToolButton *m_stop;

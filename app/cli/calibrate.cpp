@@ -222,7 +222,7 @@ void addCalibrate(Parser &app, Action &chosen)
         .type("PREFIX");
     command
         .option("--method", &options->method,
-                "How thresholds are chosen: minmax (default), entropy, percentile or mse")
+                "How thresholds are set: minmax (default), entropy, percentile or mse")
         .oneOf({"minmax", "entropy", "percentile", "mse"})
         .type("METHOD");
     command.option("--dtype", &options->dtype, "int8 (default), uint8 or auto")

@@ -95,7 +95,7 @@ void printLayers(const jobs::CompareOutcome &outcome, const CompareOptions &opti
     std::vector<std::string> header{"layer",   "operator", "type",     "SQNR dB",
                                     "max abs", "cosine",   "overflow", "NaN"};
     if (isolated)
-        header.insert(header.end(), {"alone dB", "alone at output dB"});
+        header.insert(header.end(), {"isolated dB", "isolated at output dB"});
     Table table(std::move(header));
     for (const std::size_t k : order) {
         const LayerErrors &layer = layers[k];
@@ -336,7 +336,7 @@ void addCompare(Parser &app, Action &chosen)
     options->data.addTo(command, DataOptions::Labels::Accuracy);
     command
         .option("--effect", &options->effect,
-                "cumulative: all layers lowered; isolated: also each layer alone; both")
+                "cumulative: all layers lowered; isolated: only one layer at a time; both")
         .oneOf({"cumulative", "isolated", "both"})
         .type("EFFECT");
     command.option("--against", &options->against, "Compare with this model, by the names of nodes")

@@ -62,7 +62,7 @@ std::string castsLine(const ConvertedModel &converted)
 {
     const rewrite::CastCounts counts = converted.conversion.castCounts();
     std::string text = counted(counts.casts, "cast", "casts");
-    text += " inserted, which serve " + counted(counts.shared, "further reader", "further readers");
+    text += " inserted, shared by " + counted(counts.shared, "further reader", "further readers");
     if (counts.multicasts > 0)
         text += "; " + counted(counts.multicasts, "multicast", "multicasts");
     if (counts.quantizes + counts.dequantizes > 0)
@@ -85,13 +85,14 @@ void printSummary(const session::Session &session, const ConvertedModel &convert
     head.add({"casts", castsLine(converted)});
     const rewrite::Conversion &conversion = converted.conversion;
     if (!conversion.foldedCasts.empty())
-        head.add({"", counted(conversion.foldedCasts.size(), "cast", "casts") + " of the source taken up"});
+        head.add(
+            {"", counted(conversion.foldedCasts.size(), "existing cast", "existing casts") + " removed"});
     if (!conversion.moved.empty())
         head.add({"", "moved past " + counted(conversion.moved.size(), "operator", "operators")});
     if (!conversion.choices.empty())
-        head.add({"chosen",
+        head.add({"free choice",
                   counted(conversion.choices.size(), "operator", "operators")
-                      + " that no list binds; --json says what the other type would cost"});
+                      + " bound by no list; --json says what the other type would cost"});
     if (!conversion.merged.empty())
         head.add({"merged",
                   counted(conversion.merged.size(), "node", "nodes") + " that computed what another did"});

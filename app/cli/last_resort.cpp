@@ -38,7 +38,7 @@ void say(std::uint64_t number)
     AtomicFile::removeTemporaries();
     say("error: out of memory: ");
     say(bytes);
-    say(" bytes asked for, ");
+    say(" bytes requested, ");
     say(availableMemory());
     say(" left\n");
     std::_Exit(kNoMemory);

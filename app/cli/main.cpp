@@ -56,7 +56,7 @@ std::string explain(const cli::Parser &parser, int argc, char **argv, const std:
     const std::vector<std::string_view> names(known.begin(), known.end());
     if (argc < 2 || *argv[1] == '-' || std::ranges::find(names, argv[1]) != names.end())
         return problem;
-    return '"' + std::string(argv[1]) + "\" is no command" + didYouMean(nearestNames(argv[1], names));
+    return "unknown command \"" + std::string(argv[1]) + '"' + didYouMean(nearestNames(argv[1], names));
 }
 
 /// The exit code.

@@ -76,7 +76,7 @@ Result<void> merge(const MergeOptions &options, const std::stop_token &stop)
     HALFTONE_CHECK(file.commit());
     print("wrote " + printable(options.out) + ": " + counted(count, "shard", "shards") + ", "
           + (std::holds_alternative<jobs::SearchShard>(merged.content)
-                 ? counted(merged.examples, "candidate", "candidates") + "; tune --state goes on from it"
+                 ? counted(merged.examples, "candidate", "candidates") + "; tune --state resumes from it"
                  : counted(merged.examples, "example", "examples"))
           + '\n');
     return {};
@@ -90,7 +90,7 @@ void addMerge(Parser &app, Action &chosen)
     Command command = app.command("merge", "Join the shards that calibrate, compare or tune wrote");
     command
         .option("SHARD", &options->shards,
-                "Files that --shard wrote; -: standard input names them, a line each")
+                "Files that --shard wrote; -: standard input names them, one per line")
         .required();
     command
         .option("--out", &options->out,

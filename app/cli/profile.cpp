@@ -222,7 +222,8 @@ Json jsonOf(const Profile &profile, const ProfileOptions &options)
         json["launches"] = {{"planned", launches->planned},
                             {"measured", launches->measured ? Json(*launches->measured) : Json()}};
     json["versus"] = std::move(versus);
-    json["disturbed"] = profile::isDisturbed(profile.latency);
+    json["disturbed"]
+        = profile::isDisturbed(profile.latency) || (profile.versus && profile.versus->isDisturbed);
     return json;
 }
 
@@ -241,14 +242,17 @@ std::string inWords(const profile::Versus &versus)
         + fixed(versus.ci95[1], versus.ci95[0] > 1 ? ": slower)" : ")");
 }
 
-void tellDisturbance(const profile::Latency &latency)
+void tellDisturbance(const Profile &profile)
 {
+    const profile::Latency &latency = profile.latency;
     if (profile::isDisturbed(latency))
         std::fprintf(
             stderr,
-            "note: other work ran on this machine (median %.3f ms, fastest run %.3f ms): these times "
-            "are not to be trusted\n",
+            "note: the machine was busy (median %.3f ms, fastest run %.3f ms): these times are unreliable\n",
             latency.medianMs, latency.minMs);
+    else if (profile.versus && profile.versus->isDisturbed)
+        std::fputs("note: the machine was busy during the runs in turns: their ratio is unreliable\n",
+                   stderr);
 }
 
 /// "53 planned, 55 launched as one graph"
@@ -310,7 +314,7 @@ void printProfile(const Profile &profile, const ProfileOptions &options)
 Result<void> profileModel(const ProfileOptions &options, const std::stop_token &stop)
 {
     HALFTONE_TRY(const Profile profile, measure(options, stop));
-    tellDisturbance(profile.latency);
+    tellDisturbance(profile);
     if (options.json)
         printJson(jsonOf(profile, options));
     else
@@ -330,7 +334,7 @@ void addProfile(Parser &app, Action &chosen)
     command.option("--threads", &options->threads, "Worker threads; default: one per core").type("N");
     command.option("--repeats", &options->repeats, "Runs that count (30)").type("N");
     command.option("--warmup", &options->warmup, "Runs before that (5)").type("N");
-    command.option("--batch", &options->batch, "The first axis of every input; default: as its shape says")
+    command.option("--batch", &options->batch, "The first axis of every input; default: from its shape")
         .type("N");
     command.option("--random-params", &options->seed, "Draw the parameters that the model lacks")
         .type("SEED");

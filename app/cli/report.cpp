@@ -66,7 +66,7 @@ void addReport(Parser &app, Action &chosen)
     const auto options = std::make_shared<ReportOptions>();
     Command command
         = app.command("report", "A self-contained HTML page: graph picture, lists, layers, plots");
-    command.option("MODEL", &options->model, "P-symbol.json or a .halftone session").required();
+    command.option("MODEL", &options->model, "NAME.onnx, P-symbol.json or a .halftone session").required();
     command.option("--params", &options->params, "The parameter file, or none").type("FILE");
     command.option("--out", &options->out, "The page to write").type("R.html").notEmpty().required();
     command.option("--policy", &options->policy, "A policy file").type("FILE");
@@ -77,10 +77,10 @@ void addReport(Parser &app, Action &chosen)
     command.option("--preprocess", &options->preprocess, "For pictures").type("FILE");
     command.option("--labels", &options->labels, "Labels of the data").type("FILE");
     options->task.addTo(command);
-    command.option("--examples", &options->examples, "The first so many").type("N");
+    command.option("--examples", &options->examples, "Use only the first N examples").type("N");
     command.option("--threads", &options->threads, "Default: all").type("N");
     addArithmetic(command, options->arithmetic);
-    command.option("--front", &options->front, "What tune --out wrote: the front goes on the page, too")
+    command.option("--front", &options->front, "What tune --out wrote: adds the front to the page")
         .type("FRONT.json");
     command.flag("--latency", options->latency, "Measure both networks too");
     command.flag("--json", options->json, "One JSON document on standard output");

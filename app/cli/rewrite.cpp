@@ -43,7 +43,7 @@ Result<const rewrite::RewritePass *> passNamed(const std::string &name)
     std::vector<std::string_view> names;
     for (const rewrite::RewritePass &pass : rewrite::rewritePasses())
         names.push_back(pass.name);
-    return badCall("--pass", '"' + name + "\" is no pass" + didYouMean(nearestNames(name, names)),
+    return badCall("--pass", "unknown pass \"" + name + '"' + didYouMean(nearestNames(name, names)),
                    "one of " + joined(std::vector<std::string>(names.begin(), names.end())));
 }
 

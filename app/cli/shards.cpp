@@ -15,7 +15,7 @@ void ShardOptions::addTo(Command &command)
         .option(
             "--shard", &text,
             "Only the K-th of N equal parts of the work; --out gets a file for 'merge'. -/N: standard input "
-            "names them, a line each, and the model stays loaded")
+            "names them, one per line, and the model stays loaded")
         .type("K/N");
 }
 
@@ -55,7 +55,7 @@ Result<void> ShardOptions::forEach(const std::function<Result<void>(const jobs::
         const auto index = parseInteger(line);
         if (!index || *index < 1 || static_cast<std::size_t>(*index) > part.of)
             return inFile(badInput("--shard", '"' + printable(line, 60) + '"',
-                                   "1 to " + std::to_string(part.of) + ", a line each"),
+                                   "1 to " + std::to_string(part.of) + ", one per line"),
                           "standard input");
         HALFTONE_CHECK(write({static_cast<std::size_t>(*index - 1), part.of}));
         HALFTONE_CHECK(writeOutput());

@@ -208,11 +208,11 @@ void printFront(const tune::Front &front, const TuneOptions &options)
               counted(front.evaluations, "network", "networks") + ", "
                   + counted(front.passes, "pass", "passes") + " over the examples"});
     head.add(
-        {"errors add up to", formatted("%.2f of what is measured", front.kappa > 0 ? 1 / front.kappa : 0)});
+        {"correction", formatted("measured errors are %.2f times the sum of the groups' own", front.kappa)});
     if (front.lowerBoundGap > 0)
-        head.add({"hull",
-                  "sums at most " + formatted("%.2f %%", 100 * front.lowerBoundGap)
-                      + " above what any labels could have"});
+        head.add({"bound",
+                  "the best combination found is at most " + formatted("%.2f %%", 100 * front.lowerBoundGap)
+                      + " above the lower bound"});
     head.add({"time", formatted("%.1f s", front.seconds)});
     head.add({"stopped by", std::string(tune::nameOf(front.stoppedBy))});
     print(head.toString() + '\n' + table.toString() + "\nwrote " + printable(options.out) + '\n');
@@ -336,7 +336,7 @@ void addTune(Parser &app, Action &chosen)
         .type("METRIC=VALUE");
     command.option("--time", &options->time, "Begin no measurement after this time (60s, 5m)").type("TIME");
     command
-        .option("--state", &options->state, "Keep what was measured here; a search that was stopped goes on")
+        .option("--state", &options->state, "Keep what was measured here; a search that was stopped resumes")
         .type("FILE");
     command.option("--points", &options->points, "Points of the front to measure (8)").type("N");
     command.option("--memory", &options->memory, "Limit for the values held at a time (1024)").type("MB");

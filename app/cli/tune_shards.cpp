@@ -16,7 +16,7 @@ Result<void> writeSearchShard(tune::RecordingOracle &oracle, jobs::StatisticsOri
     for (std::size_t k = part.index; k < candidates.size(); k += part.of) {
         const auto [group, label] = candidates[k];
         progress.tell(static_cast<double>(k) / static_cast<double>(candidates.size()),
-                      "error of " + record.network->groups[group].name + " alone");
+                      "isolated error of " + record.network->groups[group].name);
         HALFTONE_TRY(const double error, oracle.errorAlone(group, label, Progress{progress.stop, {}}));
         record.alone[{group, label}] = error;
     }

@@ -120,7 +120,7 @@ void printShares(const TypeCensus &census)
     Table table({"computes in", "operators", "", "FLOPs", "bytes"});
     for (const TypeShare &share : census.shares)
         table.add(
-            {share.type == tensor::DType::Unknown ? "no real numbers" : wordOf(share.type),
+            {share.type == tensor::DType::Unknown ? "not floating-point" : wordOf(share.type),
              std::to_string(share.operators),
              percent(static_cast<std::int64_t>(share.operators), static_cast<std::int64_t>(sum.operators)),
              percent(share.flops, sum.flops), percent(share.bytes, sum.bytes)});
@@ -143,7 +143,7 @@ void printDifferences(const graph::Graph &graph, const TypeCensus &census)
 {
     const std::size_t right = census.asked - census.differences.size();
     print("\n" + std::to_string(right) + " of " + counted(census.asked, "operator", "operators")
-          + " of which a type is asked compute in it\n");
+          + " compute in the requested type\n");
     if (census.differences.empty())
         return;
     Table table({"node", "operator", "requested", "computes", "why"});

@@ -53,7 +53,7 @@ AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::
     , m_model(model)
     , m_pictures(pictures)
 {
-    setWindowTitle(tr("Attach data"));
+    setWindowTitle(tr("Attach Data"));
     auto *const layout = beginContent();
     auto *const why = new QLabel(
         tr("Layer errors, ranges and accuracy are computed with these examples, and again after every edit."),
@@ -74,7 +74,7 @@ AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::
                         true);
     m_metric = new widgets::ChoiceBox(this);
     m_metric->setAccessibleName(tr("Metric"));
-    m_metric->setToolTip(tr("What says in one number how well the network does its task"));
+    m_metric->setToolTip(tr("The single number that measures how well the network does its task"));
     m_metric->addItem(tr("guess from the outputs and labels"));
     for (const jobs::Metric metric : jobs::allMetrics())
         m_metric->addItem(widgets::plain(std::string(jobs::titleOf(metric))), static_cast<int>(metric));
@@ -85,9 +85,9 @@ AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::
     m_examples->setAccessibleName(tr("Number of examples"));
     form->addRow(tr("&Examples"), m_examples);
     m_rulesNote
-        = new QLabel(tr("No file says yet how pictures become inputs. These settings are a guess: adjust "
-                        "them until the preview looks like what the network was trained on. They are "
-                        "saved as preprocess.json."),
+        = new QLabel(tr("There is no preprocess.json yet. These settings are a guess: adjust them until the "
+                        "preview looks like what the network was trained on. They are saved as "
+                        "preprocess.json."),
                      this);
     m_rulesNote->setWordWrap(true);
     layout->addWidget(m_rulesNote);
@@ -103,7 +103,7 @@ AttachDialog::AttachDialog(const std::optional<jobs::ExampleOptions> &now, std::
     layout->addWidget(m_drawnNote);
     if (m_model) {
         QPushButton *const draw
-            = m_buttons->addButton(tr("Draw random inputs"), QDialogButtonBox::ActionRole);
+            = m_buttons->addButton(tr("Draw Random Inputs"), QDialogButtonBox::ActionRole);
         draw->setToolTip(tr("For when you have no data. %1").arg(drawnInputsMeaning()));
         connect(draw, &QPushButton::clicked, this, &AttachDialog::drawInputs);
     }

@@ -105,10 +105,10 @@ void ExportDialog::offerCorrection(const QString &whyNot)
     m_canCorrect = whyNot.isEmpty();
     m_correct->setEnabled(m_canCorrect && m_model->isChecked());
     m_correct->setToolTip(
-        m_canCorrect ? tr(
-            "The data are run once more, and what int8 does to the mean of every channel is taken out of "
-            "the biases before the layers are quantized. The report then has no figures.")
-                     : whyNot);
+        m_canCorrect
+            ? tr("Runs the data once more and removes int8's mean error in each channel from the biases. The "
+                 "report will then have no figures.")
+            : whyNot);
     m_correct->show();
 }
 
@@ -132,14 +132,14 @@ void ExportDialog::refresh()
         const QFileInfo file(QString::fromStdString(path));
         auto *const item = new QListWidgetItem(file.absoluteFilePath(), m_files);
         if (isSource(path))
-            item->setText(tr("%1: is the source model, which is never written over").arg(item->text()));
+            item->setText(tr("%1: the source model is never overwritten").arg(item->text()));
         else if (file.exists())
             item->setText(tr("%1 (replaces a file)").arg(item->text()));
         if (isSource(path) || file.exists())
             item->setIcon(style()->standardIcon(QStyle::SP_MessageBoxWarning));
         possible = possible && !isSource(path) && file.absoluteDir().exists();
         if (!file.absoluteDir().exists())
-            item->setText(tr("%1: there is no such folder").arg(file.absoluteFilePath()));
+            item->setText(tr("%1: no such folder").arg(file.absoluteFilePath()));
     }
     m_buttons->button(QDialogButtonBox::Ok)->setEnabled(possible && m_files->count() > 0);
 }

@@ -57,12 +57,12 @@ std::vector<Row> rowsOf(QMainWindow *window)
             rows.emplace_back(key, place + QStringLiteral(" \u203a ") + what);
     };
     section(tr("Graph, lists and layers"),
-            {{tr("T, I, F, W"), tr("move what is selected to target, int8, fp32, widest")},
+            {{tr("T, I, F, W"), tr("move the selection to target, int8, fp32, widest")},
              {tr("C"), tr("conditions for the selected operator")},
              {tr("X"), tr("exclude the selected nodes")}});
-    section(tr("Lists"),
-            {{tr("Del"), tr("take what is selected out of its list")},
-             {tr("N"), tr("make what is selected neutral")}});
+    section(
+        tr("Lists"),
+        {{tr("Del"), tr("remove the selection from its list")}, {tr("N"), tr("make the selection neutral")}});
     section(tr("Graph"),
             {{tr("Arrows, Home, End"), tr("walk to neighbours, to the first and last node")},
              {tr("Page Up, Page Down"), tr("scroll")},
@@ -71,14 +71,14 @@ std::vector<Row> rowsOf(QMainWindow *window)
              {tr("Space"), tr("fit the whole graph")},
              {tr("Ctrl+wheel"), tr("zoom")},
              {tr("Ctrl+A"), tr("select all nodes")},
-             {tr("Shift+drag, Ctrl+drag"), tr("select by a rubber band, add by one")},
+             {tr("Shift+drag, Ctrl+drag"), tr("rubber-band select; add to the selection")},
              {tr("Alt+click, Alt+Return"), tr("the same node in the other graph")},
-             {tr("F3, Shift+F3"), tr("next and previous find")},
+             {tr("F3, Shift+F3"), tr("next and previous match")},
              {tr("Esc"), tr("close find, clear the selection")}});
     section(tr("Layers"),
             {{tr("Return"), tr("show the layer in the graph")},
              {tr("Ctrl+C"), tr("copy the selected rows")},
-             {tr("S"), tr("sort by the column of the current cell; again: the other way round")}});
+             {tr("S"), tr("sort by the current column; again to reverse")}});
     section(tr("Plots"), {{tr("Arrows, +, -, Home"), tr("move, zoom, show all")}});
     section(tr("Calibration"),
             {{tr("Left, Right, Page Up, Page Down"),

@@ -33,10 +33,10 @@ struct Range
     std::array<double, 3> deviation;
 };
 constexpr std::array kRanges{
-    Range{"0 \u2026 255, as pixels are", {0, 0, 0}, {1, 1, 1}},
+    Range{"0 \u2026 255, unscaled", {0, 0, 0}, {1, 1, 1}},
     Range{"0 \u2026 1", {0, 0, 0}, {255, 255, 255}},
     Range{"\u22121 \u2026 1", {127.5, 127.5, 127.5}, {127.5, 127.5, 127.5}},
-    Range{"ImageNet's mean and deviation", {123.675, 116.28, 103.53}, {58.395, 57.12, 57.375}},
+    Range{"ImageNet mean and deviation", {123.675, 116.28, 103.53}, {58.395, 57.12, 57.375}},
 };
 
 QString textOf(const std::vector<double> &values)
@@ -99,9 +99,9 @@ PictureRulesForm::PictureRulesForm(const graph::Model &model, QWidget *parent)
     , m_input(new QComboBox(this))
     , m_layout(new QComboBox(this))
     , m_colour(new QComboBox(this))
-    , m_width(side(tr("Width"), tr("as the picture is")))
-    , m_height(side(tr("Height"), tr("as the picture is")))
-    , m_shortSide(side(tr("Short side before the crop"), tr("just covers the crop")))
+    , m_width(side(tr("Width"), tr("same as the picture")))
+    , m_height(side(tr("Height"), tr("same as the picture")))
+    , m_shortSide(side(tr("Short side before the crop"), tr("smallest that covers the crop")))
     , m_range(new QComboBox(this))
     , m_mean(numbers(tr("Mean of each channel")))
     , m_scale(numbers(tr("Scale of each channel")))
@@ -117,7 +117,7 @@ PictureRulesForm::PictureRulesForm(const graph::Model &model, QWidget *parent)
     m_colour->setAccessibleName(tr("Colours"));
     for (const Range &range : kRanges)
         m_range->addItem(QString::fromUtf8(range.name));
-    m_range->addItem(tr("by hand"));
+    m_range->addItem(tr("custom"));
     m_range->setAccessibleName(tr("Range of values"));
     m_preview->setFixedSize(kPreviewSide, kPreviewSide);
     m_preview->setAlignment(Qt::AlignCenter);

@@ -32,7 +32,7 @@ PreferencesDialog::PreferencesDialog(const Preferences &now, QWidget *parent)
     };
 
     m_theme = new QComboBox(this);
-    m_theme->addItem(tr("As the desktop"), static_cast<int>(Theme::Desktop));
+    m_theme->addItem(tr("Same as the desktop"), static_cast<int>(Theme::Desktop));
     m_theme->addItem(tr("Light"), static_cast<int>(Theme::Light));
     m_theme->addItem(tr("Dark"), static_cast<int>(Theme::Dark));
     m_theme->setCurrentIndex(m_theme->findData(static_cast<int>(now.theme)));
@@ -46,7 +46,7 @@ PreferencesDialog::PreferencesDialog(const Preferences &now, QWidget *parent)
     m_backend->setCurrentIndex(std::max(0, m_backend->findData(widgets::plain(now.jobs.backend))));
     form->addRow(tr("&Backend"), m_backend);
     m_threads = spin(tr("T&hreads"), 0, 1024, now.jobs.threads);
-    m_threads->setSpecialValueText(tr("all that the machine has"));
+    m_threads->setSpecialValueText(tr("all available"));
     m_memory = spin(tr("&Memory for errors and ranges"), 16, 1 << 20, now.jobs.memoryLimit / kMebibyte);
     m_memory->setSuffix(tr(" MiB"));
     m_repeats = spin(tr("&Runs of a latency measurement"), 3, 10000, now.jobs.repeats);

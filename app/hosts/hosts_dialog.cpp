@@ -44,7 +44,7 @@ HostsDialog::HostsDialog(RunOnHosts *hosts, LiveJobs *jobs, QWidget *parent)
     , m_hosts(hosts)
     , m_jobs(jobs)
 {
-    setWindowTitle(tr("Run on hosts"));
+    setWindowTitle(tr("Run on Hosts"));
     new QVBoxLayout(this);
     buildForm();
     buildProgress();
@@ -53,9 +53,9 @@ HostsDialog::HostsDialog(RunOnHosts *hosts, LiveJobs *jobs, QWidget *parent)
     HostsJob &job = m_hosts->job();
     connect(&job, &HostsJob::progressed, this, &HostsDialog::showProgress);
     connect(&job, &HostsJob::finished, this,
-            [this] { tell(tr("All shards are done; taking the result\u2026"), false); });
+            [this] { tell(tr("All shards are done; loading the result\u2026"), false); });
     connect(&job, &HostsJob::stopped, this, [this] {
-        tell(tr("Stopped. What was done is kept: Go On continues from there, on any hosts."), false);
+        tell(tr("Stopped. Finished shards are kept; Resume continues from there, on any hosts."), false);
     });
     connect(m_hosts, &RunOnHosts::failed, this, [this](const QString &why) { tell(why, true); });
     connect(m_hosts, &RunOnHosts::taken, this, [this](const QString &what) { tell(what, false); });
@@ -173,7 +173,7 @@ void HostsDialog::start(const HostRun &wanted)
     m_table->setRowCount(0);
     m_bar->setRange(0, 0); // until it has spoken
     m_bar->show();
-    m_phase->setText(tr("mpirun starts the hosts\u2026"));
+    m_phase->setText(tr("mpirun is starting the hosts\u2026"));
     m_phase->show();
     showState();
 }
@@ -206,7 +206,7 @@ void HostsDialog::sayState()
     m_start->setEnabled(!isRunning && whyNot.isEmpty());
     m_anew->setVisible(false);
     if (isRunning) {
-        m_state->setText(tr("Running. The document may be edited meanwhile, and this dialog closed."));
+        m_state->setText(tr("Running. You can keep editing, or close this dialog."));
         return;
     }
     m_state->setText(whyNot);
@@ -216,12 +216,12 @@ void HostsDialog::sayState()
     const HostRun wanted = run();
     if (wanted.state() == HostRun::State::Finished) {
         m_state->setText(tr("This was computed before, with the same model, data and settings."));
-        m_start->setText(tr("Take the Result"));
+        m_start->setText(tr("Load Result"));
     } else if (wanted.state() == HostRun::State::Interrupted) {
         m_state->setText(tr("An earlier run of this was interrupted: %1 of %2 shards are done.")
                              .arg(wanted.shardsDone())
                              .arg(wanted.shards()));
-        m_start->setText(tr("Go On"));
+        m_start->setText(tr("Resume"));
     }
     m_anew->setVisible(wanted.state() != HostRun::State::New);
 }
@@ -234,7 +234,7 @@ void HostsDialog::showProgress()
     QString text
         = tr("%1: %2 of %3 shards").arg(plain(progress.phase)).arg(progress.done).arg(progress.tasks);
     if (progress.before > 0)
-        text += tr(", %1 of them before").arg(progress.before);
+        text += tr(", %1 of them from an earlier run").arg(progress.before);
     if (const auto left = progress.secondsLeft(); left && progress.done < progress.tasks)
         text += tr(", about %1 s left").arg(static_cast<qlonglong>(*left + 1));
     m_phase->setText(text);

@@ -51,14 +51,14 @@ void HostsDialog::buildForm()
     m_examples->setRange(0, std::numeric_limits<int>::max());
     m_examples->setSpecialValueText(tr("all"));
     m_examples->setAccessibleName(tr("Number of examples"));
-    m_examples->setToolTip(tr("More than are attached may be taken; a search takes those that are"));
+    m_examples->setToolTip(tr("May exceed the number attached; a search always uses the attached ones"));
     form->addRow(tr("&Examples"), m_examples);
-    m_alone = new QCheckBox(tr("Each layer &alone, too (takes about three times as long)"), m_asked);
+    m_alone = new QCheckBox(tr("Each layer &isolated, too (takes about three times as long)"), m_asked);
     form->addRow(QString(), m_alone);
     m_list = new QPlainTextEdit(m_asked);
     m_list->setAccessibleName(tr("Hosts"));
     m_list->setPlaceholderText(QStringLiteral("localhost slots=2\nnode1 slots=8\nnode2:8"));
-    m_list->setToolTip(tr("A host a line; slots: how many shards it computes at a time"));
+    m_list->setToolTip(tr("One host per line; slots: shards it computes in parallel"));
     m_list->setTabChangesFocus(true);
     m_list->setFixedHeight(m_list->fontMetrics().lineSpacing() * kLinesOfHosts + 2 * m_list->frameWidth()
                            + static_cast<int>(2 * m_list->document()->documentMargin()));
@@ -77,7 +77,7 @@ void HostsDialog::buildForm()
     constexpr int kDay = 24 * 3600;
     m_limit->setRange(1, kDay);
     m_limit->setSuffix(tr(" s"));
-    m_limit->setToolTip(tr("A host that takes longer for one shard counts as hanging, and is named"));
+    m_limit->setToolTip(tr("A host that takes longer than this on one shard is reported as hung"));
     m_limit->setAccessibleName(tr("Time limit"));
     form->addRow(tr("Time &limit of a shard"), m_limit);
     connect(load, &QPushButton::clicked, this, &HostsDialog::loadHosts);
@@ -94,7 +94,7 @@ void HostsDialog::addProgram(QFormLayout *form)
     m_program = new QLineEdit(row);
     m_program->setPlaceholderText(RunOnHosts::usualProgram());
     m_program->setAccessibleName(tr("Program"));
-    m_program->setToolTip(tr("halftone-mpi, with halftone-cli beside it, at the same place on every host"));
+    m_program->setToolTip(tr("halftone-mpi, with halftone-cli beside it, at the same path on every host"));
     columns->addWidget(m_program, 1);
     auto *const choose = new QPushButton(tr("File\u2026"), row);
     columns->addWidget(choose);
@@ -119,7 +119,7 @@ void HostsDialog::buildProgress()
     m_phase->setObjectName(QStringLiteral("hosts-phase"));
     layout()->addWidget(m_phase);
     m_table = new QTableWidget(0, 4, this);
-    m_table->setHorizontalHeaderLabels({tr("Host"), tr("At a time"), tr("Shards done"), tr("Computing")});
+    m_table->setHorizontalHeaderLabels({tr("Host"), tr("In parallel"), tr("Shards done"), tr("Computing")});
     m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     m_table->horizontalHeader()->setStretchLastSection(true);
     m_table->verticalHeader()->hide();
@@ -144,8 +144,8 @@ void HostsDialog::buildButtons()
 {
     auto *const buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     m_start = buttons->addButton(tr("Start"), QDialogButtonBox::ActionRole);
-    m_anew = buttons->addButton(tr("Start Anew"), QDialogButtonBox::ActionRole);
-    m_anew->setToolTip(tr("Gives up what was done before"));
+    m_anew = buttons->addButton(tr("Start Over"), QDialogButtonBox::ActionRole);
+    m_anew->setToolTip(tr("Discards the shards finished so far"));
     m_stop = buttons->addButton(tr("Stop"), QDialogButtonBox::ActionRole);
     m_start->setDefault(true);
     connect(m_start, &QPushButton::clicked, this, &HostsDialog::begin);

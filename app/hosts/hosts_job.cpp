@@ -121,7 +121,7 @@ QString HostsJob::whyEnded(int code) const
     if (!said.isEmpty())
         return said;
     if (!m_hasSpoken)
-        return tr("%1 did not answer as halftone-mpi does (exit code %2).").arg(m_program).arg(code);
+        return tr("%1 does not behave like halftone-mpi (exit code %2).").arg(m_program).arg(code);
     return tr("A rank was lost; the work ended with exit code %1.").arg(code);
 }
 

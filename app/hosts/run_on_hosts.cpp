@@ -66,7 +66,7 @@ QString RunOnHosts::whyNot() const
     if (!m_jobs->data())
         return tr("Attach data first (Ctrl+D): hosts compute with what is attached.");
     if (!snapshot->converted || snapshot->error || m_controller->isDeriving())
-        return tr("The lists cannot be applied yet.");
+        return tr("The conversion is not ready yet.");
     return {};
 }
 
@@ -109,7 +109,7 @@ void RunOnHosts::readThen(Read read, Take take)
         if (result.ok())
             Q_EMIT taken(take(std::move(result).value()));
         else
-            Q_EMIT failed(tr("The result was not taken: %1").arg(plain(result.error().message())));
+            Q_EMIT failed(tr("The result could not be loaded: %1").arg(plain(result.error().message())));
     });
 }
 
@@ -117,14 +117,14 @@ void RunOnHosts::take(const HostRun &run)
 {
     if (!isOf(run)) {
         Q_EMIT failed(
-            tr("The hosts have finished, but the model, data or lists have changed meanwhile. Go back to "
-               "those of the run, and Run on Hosts takes its result."));
+            tr("The hosts have finished, but the model, data or lists have changed since. Restore them, then "
+               "select Run on Hosts to load the result."));
         return;
     }
     if (run.request().task == HostTask::Tune && m_tune->isRunning()) {
         Q_EMIT failed(
-            tr("The hosts have finished, but a search is running here. Stop it, then Run on Hosts takes "
-               "the result."));
+            tr("The hosts have finished, but a search is running here. Stop it, then select Run on Hosts to "
+               "load the result."));
         return;
     }
     switch (run.request().task) {

@@ -91,7 +91,8 @@ Result<void> Child::tell(const std::string &line)
     for (std::size_t done = 0; done < bytes.size();) {
         const ssize_t written = ::write(m_input, bytes.data() + done, bytes.size() - done);
         if (written < 0 && errno != EINTR)
-            return badInput("merge", std::strerror(errno), "a program that goes on; why not is told above");
+            return badInput("merge", std::strerror(errno),
+                            "a program that keeps running; the reason is given above");
         done += static_cast<std::size_t>(written > 0 ? written : 0);
     }
     return {};

@@ -89,7 +89,7 @@ Result<void> Leader::countTasks()
     const auto most = parseInteger(counting.readLine().value_or(std::string()));
     if (const int code = counting.wait(); !most || *most < 1)
         return badInput(m_call.command[0], "exit code " + std::to_string(code),
-                        "the number of examples; why not is told above");
+                        "the number of examples; the reason is given above");
     m_call.tasks = std::min(m_call.tasks, static_cast<std::size_t>(*most));
     return {};
 }
@@ -138,7 +138,7 @@ Result<void> Leader::timeGroups()
     HALFTONE_TRY(const int code,
                  runProgram(commandWith({"--groups-only", "--state", file, "--out", m_call.out})));
     if (code != 0)
-        return badInput("tune", "exit code " + std::to_string(code), "groups; why not is told above");
+        return badInput("tune", "exit code " + std::to_string(code), "groups; the reason is given above");
     m_groups = contentOf(file);
     return {};
 }
@@ -191,7 +191,7 @@ Result<void> Leader::take(int rank, int tag, const std::string &bytes)
     if (tag == Failed)
         return badInput("shard " + std::to_string(worker.task.value_or(0) + 1) + " on "
                             + nameOf(static_cast<std::size_t>(rank)),
-                        printable(bytes), "a shard; why not is told above");
+                        printable(bytes), "a shard; the reason is given above");
     if (tag == Ask) {
         worker.host = bytes.empty() ? "?" : bytes;
         for (const std::string &file : m_files)
@@ -246,7 +246,7 @@ Result<void> Leader::checkTimes() const
                             "shard " + std::to_string(*worker.task + 1) + " takes more than "
                                 + std::to_string(static_cast<long>(m_call.timeLimit))
                                 + " s: that host may hang",
-                            "less, or a higher --time-limit; the same call goes on from " + m_call.journal);
+                            "less, or a higher time limit; the same call resumes from " + m_call.journal);
     }
     return {};
 }
@@ -293,10 +293,10 @@ void Leader::dropJournal() const
 Result<void> Leader::finish()
 {
     const auto check = [this](const std::string &what, int code) {
-        return code == 0
-            ? Result<void>()
-            : inFile(badInput(what, "exit code " + std::to_string(code), "a table; why not is told above"),
-                     m_call.journal);
+        return code == 0 ? Result<void>()
+                         : inFile(badInput(what, "exit code " + std::to_string(code),
+                                           "a table; the reason is given above"),
+                                  m_call.journal);
     };
     HALFTONE_CHECK(tellProgress("merging"));
     HALFTONE_CHECK(check("merge", m_merge.wait()));

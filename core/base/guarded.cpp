@@ -20,7 +20,7 @@ Error describe()
     } catch (const std::bad_alloc &) {
         return noMemory("out of memory: " + humanBytes(availableMemory()) + " left");
     } catch (const std::length_error &) {
-        return noMemory("out of memory: more asked for than can be addressed");
+        return noMemory("out of memory: more requested than can be addressed");
     } catch (const std::system_error &error) { // a thread that cannot be started, above all
         return noMemory(std::string("refused by the system: ") + error.what());
     } catch (const std::exception &error) {

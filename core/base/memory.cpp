@@ -95,8 +95,8 @@ std::uint64_t availableMemory()
 
 Error outOfMemory(std::uint64_t bytes, const std::string &what)
 {
-    return noMemory("out of memory: " + humanBytes(bytes) + " asked for" + (what.empty() ? "" : ' ' + what)
-                    + ", " + humanBytes(availableMemory()) + " left");
+    return noMemory("out of memory: " + humanBytes(bytes) + " requested"
+                    + (what.empty() ? "" : " for " + what) + ", " + humanBytes(availableMemory()) + " left");
 }
 
 Result<void> checkRoom(std::uint64_t bytes, const std::string &what)

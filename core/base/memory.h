@@ -33,7 +33,7 @@ inline constexpr std::size_t kLargeRequest = std::size_t{64} << 20;
 /// limit of its address space leaves. A guess, since others take and give. Allocates nothing itself.
 std::uint64_t availableMemory();
 
-/// "out of memory: 7.5 GiB asked for a tensor of shape (…), 1.2 GiB left"; `what` may be empty.
+/// "out of memory: 7.5 GiB requested for a tensor of shape (…), 1.2 GiB left"; `what` may be empty.
 Error outOfMemory(std::uint64_t bytes, const std::string &what = {});
 
 /// Whether there may be so many bytes for `what`. fails: NoMemory

@@ -47,7 +47,7 @@ Result<void> checkWritable(const NamedFile &file)
     if (path.filename().empty() || (isThere && !S_ISREG(status.st_mode)))
         return badCall(file.what,
                        file.path.empty()                         ? "no name"
-                           : isThere && !S_ISDIR(status.st_mode) ? file.path + " is no regular file"
+                           : isThere && !S_ISDIR(status.st_mode) ? file.path + " is not a regular file"
                                                                  : file.path + " is a folder",
                        "the name of a file");
     const std::string folder = path.parent_path().string();

@@ -56,8 +56,7 @@ void takeEntropy(Threshold &threshold, const TensorStatistics &statistics, const
         return;
     }
     if (values < levels / 2)
-        addNote(threshold.note,
-                "chosen from as few as " + std::to_string(values) + " values other than zero");
+        addNote(threshold.note, "set from as few as " + std::to_string(values) + " values other than zero");
     const auto choice = chooseByEntropy(statistics.histogram, levels, stop);
     if (!choice) {
         addNote(threshold.note, "minmax, since no divergence is finite");

@@ -104,8 +104,7 @@ std::vector<policy::Warning> cpuWarnings(const Graph &graph, const std::vector<C
         warnings.push_back({"bfloat16",
                             runtime + " cuts results that are rounded here, of " + std::to_string(cut.size())
                                 + (cut.size() == 1 ? " node: " : " nodes: ") + joined(cut, 4)
-                                + "; compare --as " + std::string(dialect::of(graph).name())
-                                + " computes as it does"});
+                                + "; figures here follow the operators' definition, without that cut"});
     return warnings;
 }
 

@@ -122,8 +122,8 @@ private:
 Error uncleanReference(const graph::Graph &reference, const profile::LayerErrors &unclean)
 {
     return badInput(infer::valueName(reference, unclean.node, unclean.output),
-                    "the float32 run itself gives " + std::to_string(unclean.notFinite)
-                        + " NaN or infinite values, first here: no comparison means anything",
+                    "float32 itself produces " + grouped(unclean.notFinite)
+                        + " NaN or infinite values, first here; a comparison would be meaningless",
                     "finite values");
 }
 
@@ -145,7 +145,8 @@ Error noRoom(std::size_t memoryLimit, const std::string &what, std::size_t neede
         found = grouped(memoryLimit / kMebibyte) + " MiB";
         expected = grouped(needed / kMebibyte + 1) + " MiB";
     }
-    return unsupported(Field::Memory, found + " do not hold " + what + " and the values of its layers",
+    return unsupported(Field::Memory,
+                       "a limit of " + found + " is too small for " + what + " and its layers' values",
                        needed > memoryLimit ? "about " + expected : "more");
 }
 

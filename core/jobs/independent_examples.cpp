@@ -88,9 +88,9 @@ Result<bool> areIndependent(const graph::Model &model, const ExampleSource &sour
         return noRoom(memoryLimit, "one example", ofOne.value());
     if (ofBoth.value() > memoryLimit)
         return unsupported(Field::Memory,
-                           humanBytes(memoryLimit)
-                               + " do not hold two examples at once, which would tell whether they depend on "
-                                 "each other",
+                           "a limit of " + humanBytes(memoryLimit)
+                               + " is too small for two examples at once, which would tell whether they "
+                                 "depend on each other",
                            "about " + humanBytes(ofBoth.value()) + ", or a batch of 1 where they do not");
     const auto one = headsOf(interpreter, source, 0, 1);
     const auto other = headsOf(interpreter, source, 1, 1);

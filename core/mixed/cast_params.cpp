@@ -90,6 +90,7 @@ Result<CastParameters> castParams(std::span<const tensor::Array> arrays, const g
             forms.keep(array.values, one.to, form); // which keeps none without values
         ParameterChange change{array.name, array.values.dtype(), one.to, form.losses};
         change.isClamped = clamps && change.losses.overflowed > 0 && change.to != tensor::DType::F32;
+        change.count = array.values.elementCount();
         array.values = change.isClamped ? tensor::clampedTo(array.values, one.to) : form.values;
         result.changes.push_back(std::move(change));
     }

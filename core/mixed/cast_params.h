@@ -21,6 +21,7 @@ struct ParameterChange
     tensor::DType to = tensor::DType::Unknown;
     tensor::CastReport losses;
     bool isClamped = false; ///< what overflowed became the largest value of the type
+    std::uint64_t count = 0; ///< of its values; 0: not known
 };
 
 struct CastParameters

@@ -48,14 +48,14 @@ std::string fastTypes(const hardware::Description &chip)
     return text;
 }
 
-/// "avx2: float16 is not computed in its matrix units, nothing gained; fast there: int8 (quantize)"
+/// "avx2: float16 is not computed in its matrix units: no gain; fast there: int8 (quantize)"
 policy::Warning noFastPath(const hardware::Description &chip, DType target)
 {
     const bool isEmulated
         = chip.support(Unit::Conv, target) != Support::No || chip.support(Unit::Gemm, target) != Support::No;
     std::string text = chip.name + ": " + typeName(target)
         + (isEmulated ? " is emulated in its matrix units" : " is not computed in its matrix units")
-        + ", nothing gained; ";
+        + ": no gain; ";
     const std::string fast = fastTypes(chip);
     text += fast.empty() ? "no narrow type is fast there" : "fast there: " + fast;
     const bool isHalf = target != DType::I8;
@@ -82,12 +82,11 @@ std::string slownessFound(const hardware::Description &chip, DType type)
     return text;
 }
 
-/// "avx512-bf16-vnni: bfloat16 was found to take 1.52 times float32's time in convolutions, nothing gained"
+/// "avx512-bf16-vnni: bfloat16 was found to take 1.52 times float32's time in convolutions on this machine: no gain"
 policy::Warning foundSlow(const hardware::Description &chip, DType type, const std::string &found)
 {
     return {"hardware",
-            chip.name + ": " + typeName(type) + " was found to take " + found
-                + " on this machine, nothing gained",
+            chip.name + ": " + typeName(type) + " was found to take " + found + " on this machine: no gain",
             "no_fast_path",
             {}};
 }

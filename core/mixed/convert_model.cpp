@@ -22,21 +22,25 @@
 namespace halftone::mixed {
 namespace {
 
-/// "1 value", "3 values"
-std::string valuesOf(std::uint64_t count)
+/// "3 of 28,800 values"; "3 values" where it is not known of how many.
+std::string valuesOf(std::uint64_t count, std::uint64_t all)
 {
-    return std::to_string(count) + (count == 1 ? " value" : " values");
+    return grouped(count) + (all > 0 ? " of " + grouped(all) : std::string())
+        + ((all > 0 ? all : count) == 1 ? " value" : " values");
 }
 
 /// One line for all of them: small weights are common, and a line each would hide the rest.
 void warnOfFlushed(const std::vector<ParameterChange> &changes, std::vector<policy::Warning> &warnings)
 {
-    std::uint64_t flushed = 0;
+    std::uint64_t flushed = 0, all = 0;
+    bool isKnown = true;
     std::vector<std::string> arrays, names;
     for (const ParameterChange &change : changes) {
         flushed += change.losses.flushed;
         if (change.losses.flushed == 0)
             continue;
+        all += change.count;
+        isKnown = isKnown && change.count > 0;
         arrays.push_back(change.name + ' ' + std::to_string(change.losses.flushed));
         names.push_back(change.name);
     }
@@ -44,7 +48,7 @@ void warnOfFlushed(const std::vector<ParameterChange> &changes, std::vector<poli
         return;
     warnings.push_back(
         {"parameters",
-         valuesOf(flushed) + " too small for the target type, zero from now on: " + joined(arrays),
+         valuesOf(flushed, isKnown ? all : 0) + " underflow to zero in the target type: " + joined(arrays),
          "subnormal_weights", std::move(names)});
 }
 
@@ -53,16 +57,15 @@ void warnOfOverflow(const ParameterChange &change, std::vector<policy::Warning> 
     const std::string entry = "parameter \"" + change.name + '"';
     const std::string type(tensor::nameOf(change.to));
     if (change.isClamped)
-        warnings.push_back(
-            {entry,
-             valuesOf(change.losses.overflowed) + " beyond " + type
-                 + ", its largest from now on; exclude the operator that reads it to keep them",
-             "clamped",
-             {change.name}});
+        warnings.push_back({entry,
+                            valuesOf(change.losses.overflowed, change.count) + " clamped to the largest "
+                                + type + "; exclude the operator that reads them to keep them",
+                            "clamped",
+                            {change.name}});
     else
         warnings.push_back({entry,
-                            std::to_string(change.losses.overflowed) + " values overflow " + type
-                                + " and become infinite; exclude the operator that reads it"});
+                            valuesOf(change.losses.overflowed, change.count) + " overflow " + type
+                                + " and become infinite; exclude the operator that reads them"});
 }
 
 /// What the values lost on the way into a narrower type, for those arrays where it matters.
@@ -73,8 +76,9 @@ void warnOfLosses(const std::vector<ParameterChange> &changes, std::vector<polic
         if (losses.overflowed > 0)
             warnOfOverflow(change, warnings);
         if (losses.nan > 0)
-            warnings.push_back({"parameter \"" + change.name + '"',
-                                "NaN in " + valuesOf(losses.nan) + ", which no type mends"});
+            warnings.push_back(
+                {"parameter \"" + change.name + '"',
+                 "NaN in " + valuesOf(losses.nan, change.count) + ", in whatever type they are stored"});
     }
     warnOfFlushed(changes, warnings);
 }
@@ -184,12 +188,12 @@ Result<rewrite::Conversion> convertFloats(const graph::Graph &graph, const Decid
     return conversion;
 }
 
-/// "asked for int8, stays bfloat16: its parameter w is float16"
+/// "int8 requested, stays bfloat16: its parameter w is float16"
 void noteRefused(const std::vector<rewrite::NodeNote> &refused, rewrite::Conversion &conversion)
 {
     for (const rewrite::NodeNote &note : refused)
         conversion.notes.push_back({note.node,
-                                    "asked for int8, stays "
+                                    "int8 requested, stays "
                                         + std::string(tensor::nameOf(conversion.precisionOf(note.node)))
                                         + ": " + note.text});
 }

@@ -116,7 +116,7 @@ Result<void> MxnetConverter::visitTarget(NodeId id)
     if (believed != TypeOutcome::Complete) {
         return badInput(node.name,
                         "the type rule of " + node.op + " refuses " + std::string(tensor::nameOf(m_target))
-                            + ", but " + m_assignment.entry(id) + " asks for it",
+                            + ", but " + m_assignment.entry(id) + " requests it",
                         "an operator that takes this type there");
     }
     m_wanted = m_in;

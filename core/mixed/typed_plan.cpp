@@ -277,7 +277,7 @@ void Planner::asTarget(NodeId id)
     const bool hasFloats = std::ranges::any_of(m_native, rewrite::isCastable);
     if (hasFloats || m_assignment.rule(id) != policy::Rule::Everything)
         m_plan.notes.push_back(
-            {id, hasFloats ? kRefusesHalf : "asked to compute in 16 bit, but it reads no float"});
+            {id, hasFloats ? kRefusesHalf : "16 bit requested, but no input is floating-point"});
     asFp32(id);
 }
 

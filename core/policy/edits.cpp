@@ -307,22 +307,25 @@ struct Describer
     std::string operator()(const OverrideNodes &edit) const
     {
         return someOf(edit.nodes, "nodes")
-            + (edit.type ? " to " + std::string(nameOf(*edit.type)) : std::string(" as the lists say"));
+            + (edit.type ? " to " + std::string(nameOf(*edit.type)) : std::string(" to follow the lists"));
     }
     std::string operator()(const SetTarget &edit) const
     {
-        return "Target " + std::string(nameOf(edit.target));
+        return "Set Target to " + std::string(nameOf(edit.target));
     }
-    std::string operator()(const SetMode &edit) const { return "Mode " + std::string(nameOf(edit.mode)); }
-    std::string operator()(const SetListVersion &edit) const { return "Lists of " + edit.version; }
+    std::string operator()(const SetMode &edit) const
+    {
+        return "Set Mode to " + std::string(nameOf(edit.mode));
+    }
+    std::string operator()(const SetListVersion &edit) const { return "Use Lists " + edit.version; }
     std::string operator()(const SetCastParams &edit) const
     {
-        return edit.on ? "Store parameters in 16 bit" : "Store parameters as they are";
+        return edit.on ? "Store Parameters in 16 Bit" : "Store Parameters as They Are";
     }
     std::string operator()(const SetThresholds &edit) const
     {
         return "Threshold of " + someOf(edit.tensors, "tensors")
-            + (!edit.choice             ? std::string(" as the policy says")
+            + (!edit.choice             ? std::string(" to the default")
                    : edit.choice->value ? " to " + shortNumber(*edit.choice->value)
                                         : " by " + std::string(nameOf(edit.choice->method)));
     }

@@ -312,10 +312,10 @@ void importClasses(ListOrigin origin, const Arguments &arguments, Lists &lists, 
                 std::string note = op;
                 note.append(": ")
                     .append(at->second.second)
-                    .append(" asks for ")
+                    .append(" requests ")
                     .append(wordOf(at->second.first));
-                note.append(", ").append(member).append(" for ").append(wordOf(one.asks));
-                result.notes.push_back(note.append("; ").append(wordOf(wider)).append(" holds"));
+                note.append(", ").append(member).append(" requests ").append(wordOf(one.asks));
+                result.notes.push_back(note.append("; ").append(wordOf(wider)).append(" is used"));
                 at->second = {wider, wider == one.asks ? member : at->second.second};
             }
         }

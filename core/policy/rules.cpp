@@ -153,8 +153,8 @@ Result<Named> Resolver::named(std::string_view entry, List list, const std::stri
         if (!lists)
             return unknownOperator(m_dialect, where, entry);
         warn(entryText(nameOf(list), entry),
-             "is no operator of " + std::string(m_dialect.version()) + ", only the lists of " + lists->source
-                 + " name it");
+             "is not an operator of " + std::string(m_dialect.version()) + ", only the lists of "
+                 + lists->source + " name it");
     }
     return Named{std::string(entry), std::string(entry), nullptr};
 }

@@ -36,11 +36,21 @@ double unit(std::mt19937_64 &random)
 
 constexpr double kMostOverFastest = 2; ///< median against minimum
 
+bool isFarAbove(double medianMs, double minMs)
+{
+    return minMs > 0 && medianMs > kMostOverFastest * minMs;
+}
+
+bool areDisturbed(const std::vector<double> &milliseconds)
+{
+    return isFarAbove(quantile(milliseconds, 0.5), quantile(milliseconds, 0));
+}
+
 } // namespace
 
 bool isDisturbed(const Latency &latency)
 {
-    return latency.minMs > 0 && latency.medianMs > kMostOverFastest * latency.minMs;
+    return isFarAbove(latency.medianMs, latency.minMs);
 }
 
 double quantile(std::vector<double> values, double q)
@@ -112,19 +122,21 @@ Result<Versus> measureVersus(kernels::LatencyPlan &plan, kernels::LatencyPlan &o
     HALFTONE_CHECK(warmUp(plan, settings.warmup, progress));
     HALFTONE_CHECK(warmUp(other, settings.warmup, progress));
     std::vector<double> ratios;
+    std::vector<double> own;
     std::vector<double> others;
     for (std::size_t k = 0; k < settings.repeats; ++k) {
         const bool isOtherFirst = k % 2 == 1;
         HALFTONE_TRY(const double first, timeOf(isOtherFirst ? other : plan, progress));
         HALFTONE_TRY(const double second, timeOf(isOtherFirst ? plan : other, progress));
-        const double otherMs = isOtherFirst ? first : second;
-        others.push_back(otherMs);
-        ratios.push_back((isOtherFirst ? second : first) / std::max(otherMs, 1e-9));
+        others.push_back(isOtherFirst ? first : second);
+        own.push_back(isOtherFirst ? second : first);
+        ratios.push_back(own.back() / std::max(others.back(), 1e-9));
     }
     std::array<double, 2> interval = medianInterval(ratios, seed);
     interval[0] *= 1 - kPlacement;
     interval[1] *= 1 + kPlacement;
-    return Versus{quantile(others, 0.5), quantile(ratios, 0.5), interval};
+    return Versus{quantile(others, 0.5), quantile(ratios, 0.5), interval,
+                  areDisturbed(own) || areDisturbed(others)};
 }
 
 void fillInputs(kernels::LatencyPlan &plan, std::uint64_t seed)

@@ -63,6 +63,7 @@ struct Versus
     /// 95 % interval of that median, from 2000 bootstrap samples of the pairs (Efron and Tibshirani, "An Introduction to
     /// the Bootstrap", section 13.3), widened by kPlacement on both sides.
     std::array<double, 2> ci95{};
+    bool isDisturbed = false; ///< these runs, of either plan, by the rule of isDisturbed()
 };
 
 /// The two take turns, the first one of a pair changing from pair to pair.

@@ -138,7 +138,7 @@ private:
             });
         };
         if (!m_options.asked.empty() && !m_options.asked[id])
-            return "not asked for";
+            return "not requested";
         if (!m_options.refusals.empty() && !m_options.refusals[id].empty())
             return m_options.refusals[id];
         if (std::ranges::find(m_options.excludedNames, node.name) != m_options.excludedNames.end())

@@ -136,7 +136,7 @@ private:
     {
         const NodeDef &node = m_graph.node(id);
         if (!m_options.asked.empty() && !m_options.asked[m_fused.origins[id].front()])
-            return cannot("not asked for");
+            return cannot("not requested");
         if (!m_options.refusals.empty() && !m_options.refusals[m_fused.origins[id].front()].empty())
             return cannot(m_options.refusals[m_fused.origins[id].front()]);
         if (const auto found = m_deviations.real.find(m_fused.origins[id].back());
@@ -242,7 +242,7 @@ Result<void> checkNames(const Graph &fused, const Graph &original, const Quantiz
     for (const std::string &name : options.excludedNames) {
         if (!known.contains(name))
             return badCall(Field::Exclude,
-                           '"' + name + "\" is no node" + didYouMean(nearestNames(name, names)));
+                           '"' + name + "\" is not a node" + didYouMean(nearestNames(name, names)));
     }
     std::vector<std::string_view> ops;
     const dialect::Dialect &dialect = dialect::of(original);
@@ -252,7 +252,7 @@ Result<void> checkNames(const Graph &fused, const Graph &original, const Quantiz
                                       std::pair(Field::Int8Op, &options.quantizedOps)}) {
         for (const std::string &op : *list) {
             if (!dialect.findOp(op))
-                return badCall(field, '"' + op + "\" is no operator" + didYouMean(nearestNames(op, ops)));
+                return badCall(field, '"' + op + "\" is not an operator" + didYouMean(nearestNames(op, ops)));
         }
     }
     return {};

@@ -131,7 +131,7 @@ Result<FrontFigures> readFront(std::string_view text)
 {
     const Values json = Values::parse(text, nullptr, false);
     if (!json.is_object())
-        return badInput({}, json.is_discarded() ? "no JSON" : json.type_name(), "what tune --out writes");
+        return badInput({}, json.is_discarded() ? "no JSON" : json.type_name(), "a front that tune wrote");
     FrontReader reader;
     FrontFigures front;
     readPoints(reader, json, "points", true, front);

@@ -31,13 +31,17 @@ th{position:sticky;top:0;background:var(--soft);font-weight:600}td.n,th.n{text-a
 svg{max-width:100%;height:auto}
 )";
 
-/// Precisions as variables, "--f16:#D55E00"; uint8 has int8's.
+/// Precisions as variables, "--f16:#D55E00"; uint8 has int8's. Figures have --first and --second.
 std::string colourVariables(bool onDark)
 {
     std::string text;
     for (const PrecisionColours &colours : precisionColours()) {
         if (colours.type != tensor::DType::U8)
             text += std::string(";--") + colours.badge + ':' + (onDark ? colours.onDark : colours.onLight);
+    }
+    for (const char *name = "first"; const SeriesColours &colours : kSeriesColours) {
+        text += std::string(";--") + name + ':' + (onDark ? colours.onDark : colours.onLight);
+        name = "second";
     }
     return text;
 }
@@ -206,7 +210,7 @@ private:
         m_html += "<p>Computed " + markupText(m_content.arithmetic) + ".</p>\n";
         if (m_content.comparison->firstDivergence) {
             const auto &first = m_content.comparison->layers[*m_content.comparison->firstDivergence];
-            m_html += "<p>First below " + number(m_content.comparison->threshold, "%.1f dB") + ": <b>"
+            m_html += "<p>First layer below " + number(m_content.comparison->threshold, "%.1f dB") + ": <b>"
                 + markupText(m_source.node(first.node).name) + "</b></p>\n";
         }
     }
@@ -218,13 +222,12 @@ private:
             missing("Not measured.");
             return;
         }
-        m_html += "<table><tr><th><th class=n>median ms<th class=n>min ms<th class=n>p95 ms<th class=n>casts "
-                  "and "
-                  "reorders µs\n";
-        latencyRow("float32", *m_content.fp32);
-        if (m_content.mixed)
-            latencyRow("mixed", *m_content.mixed);
-        m_html += "</table>\n";
+        if (m_content.mixed && m_content.versus)
+            timesInTurns(*m_content.versus);
+        else
+            timesAlone();
+        if (isDisturbed())
+            missing("The machine was busy: these times are unreliable.");
         if (!m_content.mixed)
             missing("The target type is emulated on this machine, so that times would say nothing.");
         std::vector<Bar> bars;
@@ -236,6 +239,36 @@ private:
         m_html += barPlot(bars, "µs, slowest steps first", 24);
     }
 
+    bool isDisturbed() const
+    {
+        return profile::isDisturbed(*m_content.fp32)
+            || (m_content.mixed && profile::isDisturbed(*m_content.mixed))
+            || (m_content.versus && m_content.versus->isDisturbed);
+    }
+
+    /// Both of the pairs of runs that gave the quotient: medians measured apart would contradict it.
+    void timesInTurns(const profile::Versus &versus)
+    {
+        m_html += "<table><tr><th><th class=n>median ms, in turns<th class=n>casts and reorders µs\n";
+        const auto row = [&](const char *what, double medianMs, double castsUs) {
+            m_html += std::string("<tr><td>") + what + "<td class=n>" + number(medianMs, "%.3f")
+                + "<td class=n>" + number(castsUs, "%.1f") + '\n';
+        };
+        row("float32", versus.medianMs, m_content.fp32->castsUs);
+        row("mixed", versus.medianMs * versus.ratio, m_content.mixed->castsUs);
+        m_html += "</table>\n";
+    }
+
+    void timesAlone()
+    {
+        m_html += "<table><tr><th><th class=n>median ms<th class=n>min ms<th class=n>p95 ms<th class=n>casts "
+                  "and reorders µs\n";
+        latencyRow("float32", *m_content.fp32);
+        if (m_content.mixed)
+            latencyRow("mixed", *m_content.mixed);
+        m_html += "</table>\n";
+    }
+
     /// The plane of a search, and why each group is as the policy has it.
     void front()
     {
@@ -245,9 +278,9 @@ private:
             section("Error against time");
             m_html += frontPlot(front, reasons) + frontTable(front, reasons);
             m_html += "<p class=\"faint\">" + std::to_string(front.evaluations) + " networks measured in "
-                + number(front.seconds, "%.1f s")
-                + "; hollow: where sums over groups had put them (errors add up to "
-                + number(front.kappa > 0 ? 1 / front.kappa : 0, "%.2f") + " of what is measured).</p>\n";
+                + number(front.seconds, "%.1f s") + "; hollow: predicted (correction ×"
+                + number(front.kappa, "%.2f")
+                + ": measured errors against the sum of the groups' own).</p>\n";
         }
         if (reasons.empty())
             return;
@@ -273,10 +306,10 @@ private:
             for (const profile::LayerErrors &layer : m_content.comparison->layers)
                 if (layer.output == 0)
                     byNode[layer.node] = &layer;
-        m_html
-            += "<div class=\"scroll\"><table><tr><th>name<th>operator<th>computes<th>sums "
-               "in<th>gives<th>shape<th>because<th "
-               "class=n>SQNR dB<th class=n>alone dB<th class=n>max abs<th class=n>overflow<th class=n>NaN\n";
+        m_html += "<div class=\"scroll\"><table><tr><th>name<th>operator<th>computes<th>sums "
+                  "in<th>gives<th>shape<th>because<th "
+                  "class=n>SQNR dB<th class=n>isolated dB<th class=n>max abs<th class=n>overflow<th "
+                  "class=n>NaN\n";
         const std::vector<mixed::NodeArithmetic> arithmetic = mixed::arithmeticOf(m_source, m_converted);
         for (graph::NodeId id = 0; id < m_source.nodeCount(); ++id)
             if (!m_source.isVariable(id))

@@ -153,18 +153,19 @@ std::string planePlot(const std::vector<PlanePoint> &points, const std::string &
     std::string path;
     for (const PlanePoint &point : joined)
         path += (path.empty() ? "M" : "L") + number(x.at(point.x)) + ' ' + number(y.at(point.y));
-    svg += "<path fill=\"none\" stroke=\"var(--f32)\" stroke-dasharray=\"4 3\" d=\"" + path + "\"/>";
+    svg += "<path fill=\"none\" stroke=\"var(--first)\" stroke-dasharray=\"4 3\" d=\"" + path + "\"/>";
     if (level)
         svg += "<path stroke=\"currentColor\" stroke-dasharray=\"2 3\" d=\"M" + number(x.from) + ' '
             + number(y.at(*level)) + 'H' + number(x.to) + "\"/>";
     for (const PlanePoint &point : points) {
         if (point.isSolid)
-            svg += "<path stroke=\"var(--f32)\" d=\"M" + number(x.at(point.interval[0])) + ' '
+            svg += "<path stroke=\"var(--first)\" d=\"M" + number(x.at(point.interval[0])) + ' '
                 + number(y.at(point.y)) + 'H' + number(x.at(point.interval[1])) + "\"/>";
         svg += circle(point, x, y, 4,
-                      point.isSolid ? "fill=\"var(--f32)\"" : "fill=\"var(--ground)\" stroke=\"var(--f32)\"");
+                      point.isSolid ? "fill=\"var(--first)\""
+                                    : "fill=\"var(--ground)\" stroke=\"var(--first)\"");
         if (point.isMarked)
-            svg += circle(point, x, y, 9, "fill=\"none\" stroke=\"var(--f16)\" stroke-width=\"2\"");
+            svg += circle(point, x, y, 9, "fill=\"none\" stroke=\"var(--second)\" stroke-width=\"2\"");
     }
     return svg + "<text x=\"" + number(kLeft) + "\" y=\"12\">" + markupText(yAxis)
         + "</text><text text-anchor=\"end\" x=\"" + number(kWidth - kEdge) + "\" y=\"" + number(kTall - 8)
@@ -201,12 +202,12 @@ std::string linePlot(const std::vector<Mark> &marks, const std::string &axis)
         const bool finite = std::isfinite(marks[i].value);
         path += (i == 0 ? "M" : "L") + number(x) + ' ' + number(y(marks[i].value));
         dots += "<circle r=\"3\" cx=\"" + number(x) + "\" cy=\"" + number(y(marks[i].value)) + "\" "
-            + (finite ? "fill=\"var(--f32)\""
-                      : "fill=\"var(--ground)\" stroke=\"var(--f16)\" stroke-width=\"2\"")
+            + (finite ? "fill=\"var(--first)\""
+                      : "fill=\"var(--ground)\" stroke=\"var(--second)\" stroke-width=\"2\"")
             + "><title>" + markupText(marks[i].name) + ": " + number(marks[i].value, "%.1f")
             + "</title></circle>";
     }
-    svg += "<path fill=\"none\" stroke=\"var(--f32)\" d=\"" + path + "\"/>" + dots + "<text x=\""
+    svg += "<path fill=\"none\" stroke=\"var(--first)\" d=\"" + path + "\"/>" + dots + "<text x=\""
         + number(kLeft) + "\" y=\"11\">" + markupText(axis) + "</text></svg>\n";
     return svg;
 }

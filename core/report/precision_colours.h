@@ -2,6 +2,7 @@
 
 #include "core/tensor/dtype.h"
 
+#include <array>
 #include <span>
 #include <string>
 
@@ -31,6 +32,15 @@ struct PrecisionColours
 std::span<const PrecisionColours> precisionColours();
 /// Null for types that have no colour.
 const PrecisionColours *precisionColours(tensor::DType type);
+/// Of what is drawn of figures: no precision's, which a curve of errors would be taken for.
+struct SeriesColours
+{
+    const char *onLight; ///< grounds
+    const char *onDark;
+};
+inline constexpr std::array kSeriesColours{SeriesColours{"#5b3fa0", "#b9a3f0"},
+                                           SeriesColours{"#6b5a00", "#d9cf7a"}};
+
 /// A light tint of a colour, for the ground of a text.
 std::string tintOnLight(const char *colour);
 

@@ -124,6 +124,7 @@ public:
         figures->versus.medianMs = real(versus.at("median_ms"));
         figures->versus.ratio = real(versus.at("ratio"));
         figures->versus.ci95 = {real(versus.at("ci95").at(0)), real(versus.at("ci95").at(1))};
+        figures->versus.isDisturbed = versus.value("disturbed", false); // not told by older sessions
         return figures;
     }
 
@@ -306,7 +307,8 @@ std::string resultsText(const Snapshot &snapshot, const Figures &figures)
                {"versus",
                 {{"median_ms", report::jsonNumber(versus.medianMs)},
                  {"ratio", report::jsonNumber(versus.ratio)},
-                 {"ci95", {report::jsonNumber(versus.ci95[0]), report::jsonNumber(versus.ci95[1])}}}}};
+                 {"ci95", {report::jsonNumber(versus.ci95[0]), report::jsonNumber(versus.ci95[1])}},
+                 {"disturbed", versus.isDisturbed}}}};
         if (!figures.latencyBasis.empty())
             results["latency"]["basis"] = figures.latencyBasis;
     }

@@ -65,7 +65,7 @@ Finding findingOf(const TensorStatistics &statistics, DType type)
              name + " is too coarse: steps of " + formatted("%.3g", loss.ulpAtAbsMax)
                  + " against a spread of " + formatted("%.3g", statistics.deviation));
     if (type == DType::F16 && statistics.absMax > kHeadRoomMax)
-        take(1.05, "less than 2 bits of head room in " + name);
+        take(1.05, "less than 2 bits of headroom in " + name);
     return worst;
 }
 

@@ -93,7 +93,7 @@ Result<policy::Edit> moveUnit(const Snapshot &snapshot, const ModelUnit &unit,
     for (const policy::Edit &edit : edits) {
         HALFTONE_TRY(policy, policy::applyEdit(policy, edit, dialect::of(snapshot.graph())));
     }
-    const std::string where = type ? " to " + std::string(tensor::nameOf(*type)) : " as the lists say";
+    const std::string where = type ? " to " + std::string(tensor::nameOf(*type)) : " to follow the lists";
     return policy::Edit(policy::ReplacePolicy{
         std::move(policy), unit.title + " (" + std::to_string(unit.nodes.size()) + " nodes)" + where});
 }

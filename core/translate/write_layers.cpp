@@ -50,7 +50,7 @@ Result<void> writeBatchNorm(NodeWriter &to, const ops::BatchNorm &op)
         gamma = to.in(1);
     }
     if (rank < 2 || axis == 0)
-        return to.refuse("normalises over what is no channel axis in ONNX");
+        return to.refuse("normalises over what is not a channel axis in ONNX");
     const bool isMoved = axis != 1;
     const ChannelMove move(rank, static_cast<std::size_t>(axis));
     Value data = to.in();

@@ -140,6 +140,7 @@ struct ModelOracle::State
             versus = forAnotherMedian(versus);
             all.medianMs += versus.medianMs / kPlanned;
             all.ratio += versus.ratio / kPlanned;
+            all.isDisturbed = all.isDisturbed || versus.isDisturbed;
             all.ci95 = k == 0
                 ? versus.ci95
                 : std::array{std::min(all.ci95[0], versus.ci95[0]), std::max(all.ci95[1], versus.ci95[1])};

@@ -126,7 +126,7 @@ private:
                 if (!group.isTunable || !group.costs.allows(label))
                     continue;
                 HALFTONE_CHECK(checkTime());
-                m_progress.tell(part.from + part.share * (1 - left), "error of " + group.name + " alone");
+                m_progress.tell(part.from + part.share * (1 - left), "isolated error of " + group.name);
                 const Clock::time_point begin = Clock::now();
                 HALFTONE_TRY(const double error, (m_oracle.*ask)(k, label, Progress{m_progress.stop, {}}));
                 m_front.errorsSeconds += std::chrono::duration<double>(Clock::now() - begin).count();

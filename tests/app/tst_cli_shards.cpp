@@ -41,7 +41,7 @@ private Q_SLOTS:
         QCOMPARE(table(callCli(command + QStringList{"--json", "--memory", "128KiB"})), serial);
         const CliOutcome none = callCli(command + QStringList{"--json", "--memory", "1KiB"});
         QCOMPARE(none.code, 3);
-        QVERIFY(none.err.contains("do not hold one example"));
+        QVERIFY(none.err.contains("is too small for one example"));
         QVERIFY2(none.err.contains("expected about "), none.err.constData());
         for (const int count : {1, 2, 4, 7})
             QCOMPARE(merged(command, count), serial);

@@ -1,3 +1,4 @@
+#include "app/window_style.h"
 #include "tests/widgets/models/sample_document.h"
 #include "tests/window/window_fixture.h"
 #include "widgets/common/precision_palette.h"
@@ -40,7 +41,7 @@ QColor over(const QColor &colour, const QColor &ground)
 
 } // namespace
 
-/// Every text of the window against every ground that it stands on, in both themes. What is disabled, and what is faded because
+/// Every text of the window against every ground that it stands on, in all themes. What is disabled, and what is faded because
 /// something else is selected, is excepted, as the criterion has it for inactive parts.
 class TestContrast : public QObject
 {
@@ -52,6 +53,7 @@ private:
     static void each()
     {
         QTest::addColumn<int>("theme");
+        QTest::newRow("desktop") << static_cast<int>(app::Theme::Desktop);
         QTest::newRow("light") << static_cast<int>(app::Theme::Light);
         QTest::newRow("dark") << static_cast<int>(app::Theme::Dark);
     }
@@ -78,6 +80,8 @@ private Q_SLOTS:
     void rolesOfThePalette()
     {
         using Role = QPalette::ColorRole;
+        QFETCH(const int, theme);
+        const bool isDesktops = static_cast<app::Theme>(theme) == app::Theme::Desktop;
         const std::pair<std::vector<Role>, std::vector<Role>> pairs[] = {
             {{QPalette::WindowText, QPalette::Text, QPalette::PlaceholderText, QPalette::Link},
              {QPalette::Window, QPalette::Base, QPalette::AlternateBase}},
@@ -87,11 +91,31 @@ private Q_SLOTS:
         };
         for (const QPalette::ColorGroup group : {QPalette::Active, QPalette::Inactive})
             for (const auto &[texts, grounds] : pairs)
-                for (const Role text : texts)
+                for (const Role text : texts) {
+                    if (isDesktops && text == QPalette::HighlightedText)
+                        continue; // the desktop's own pair, which a person chose there
                     for (const Role ground : grounds)
                         check(QApplication::palette().color(group, text),
                               QApplication::palette().color(group, ground),
                               QStringLiteral("%1 on %2").arg(text).arg(ground));
+                }
+    }
+
+    /// Whatever palette a desktop has, and whatever its hints let through.
+    void hintsOfADesktopAreRead_data() { each(); }
+    void hintsOfADesktopAreRead()
+    {
+        const QColor grounds[] = {QColor(0xef, 0xef, 0xef), QColor(0x31, 0x36, 0x3b),
+                                  QColor(0x1e, 0x1e, 0x1e), QColor(Qt::white)};
+        for (const QColor &ground : grounds) {
+            QPalette palette(ground, ground);
+            app::WindowStyle().polish(palette);
+            for (const QPalette::ColorGroup group : {QPalette::Active, QPalette::Inactive})
+                for (const QPalette::ColorRole behind :
+                     {QPalette::Window, QPalette::Base, QPalette::AlternateBase, QPalette::Button})
+                    check(palette.color(group, QPalette::PlaceholderText), palette.color(group, behind),
+                          QStringLiteral("a hint on ") + ground.name());
+        }
     }
 
     void rowsOfTables_data() { each(); }
@@ -192,6 +216,7 @@ int main(int argc, char **argv)
 {
     const test::PrivateHome home;
     QApplication application(argc, argv);
+    QApplication::setStyle(new app::WindowStyle); // as main() does
     TestContrast test;
     return QTest::qExec(&test, argc, argv);
 }

@@ -287,7 +287,7 @@ void TestHosts::aResultOfOtherListsWaits()
     QVERIFY(controller().apply(
         policy::OverrideNodes{{controller().snapshot()->graph().node(3).name}, tensor::DType::F32}));
     QTRY_COMPARE_WITH_TIMEOUT(failed.size(), 1, 60000);
-    QVERIFY(failed.first().first().toString().contains(u"changed meanwhile"));
+    QVERIFY(failed.first().first().toString().contains(u"changed since"));
     controller().undo();
     QVERIFY(test::settleAfterEdit(*m_window));
     hosts().take(hosts().runFor(HostTask::Compare, 8, false));
@@ -305,7 +305,7 @@ void TestHosts::failuresAreTold_data()
     QTest::newRow("a program that is not there") << here << QStringLiteral("/none/halftone-mpi") << QString()
                                                  << QStringLiteral("/none/halftone-mpi: not there");
     QTest::newRow("a program without MPI") << here << QStringLiteral("/bin/true") << QString()
-                                           << QStringLiteral("did not answer as halftone-mpi does");
+                                           << QStringLiteral("does not behave like halftone-mpi");
     QTest::newRow("no mpirun") << here << kProgram << QStringLiteral("/none/mpirun")
                                << QStringLiteral("/none/mpirun: ");
     QTest::newRow("a host that is not there")
@@ -368,8 +368,8 @@ void TestHosts::theDialogRunsAndTakes()
     QTRY_COMPARE_WITH_TIMEOUT(taken.size(), 1, 60000);
     QVERIFY(state->text().startsWith(u"Compared on hosts"));
     QVERIFY(!phase->isVisible());
-    QVERIFY(button("Take the Result"));
-    button("Take the Result")->click();
+    QVERIFY(button("Load Result"));
+    button("Load Result")->click();
     QTRY_COMPARE_WITH_TIMEOUT(taken.size(), 2, 10000);
     QVERIFY(test::settle(*m_window));
     m_window->files().close();

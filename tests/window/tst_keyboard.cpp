@@ -268,7 +268,7 @@ void TestKeyboard::returnPressesTheButtonThatHasTheFocus()
     QList<QWidget *> stops = tour(window, Qt::Key_Tab);
     const auto sample = std::find_if(stops.begin(), stops.end(), [](const QWidget *stop) {
         const auto *const button = qobject_cast<const QAbstractButton *>(stop);
-        return button && button->text() == u"Try the sample";
+        return button && button->text() == u"Try the Sample";
     });
     QVERIFY(sample != stops.end());
     (*sample)->setFocus(Qt::TabFocusReason);

@@ -1,5 +1,6 @@
 #include "app/bars/notice_bar.h"
 #include "app/dialogs/attach_dialog.h"
+#include "app/drawn_inputs.h"
 #include "app/first_steps.h"
 #include "app/live_jobs.h"
 #include "app/message_log.h"
@@ -9,10 +10,15 @@
 #include "core/io/arrays/npz.h"
 #include "core/session/export.h"
 #include "core/session/graph_picture.h"
+#include "tests/widgets/models/sample_document.h"
 #include "tests/window/window_fixture.h"
+#include "widgets/common/elided_label.h"
+#include "widgets/graphview/graph_view.h"
 #include "widgets/plots/latency_plot.h"
 
+#include <QApplication>
 #include <QCheckBox>
+#include <QClipboard>
 #include <QComboBox>
 #include <QDir>
 #include <QDockWidget>
@@ -21,6 +27,8 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLabel>
+#include <QMenu>
+#include <QMenuBar>
 #include <QPainter>
 #include <QProcess>
 #include <QPushButton>
@@ -82,6 +90,10 @@ private Q_SLOTS:
     void aPageBehindOthersComesToTheFrontBeforeItsKeyHidesIt();
     void theFirstWindowShowsTheNamesOfOperatorsWhole();
     void drawingsOpenHighAndKeepTheHeightThatAPersonGivesThem();
+    void drawingsOpenHighOnALaterStartToo();
+    void entriesOfMenusShowTheirToolTips();
+    void aNodesMenuCopiesItsWholeName();
+    void theStatusBarWarnsOfTimesThatGainNothing();
     void boxesAndIconsAreSeenOnDarkGround();
     void theSuggestionStaysWhileFiguresAreAwaited();
     void whatIsStoppedIsSaid();
@@ -149,7 +161,7 @@ void TestMainWindow::whereThereAreNoDataInputsAreDrawn()
     QVERIFY(settle(window));
     QVERIFY(!window.controller().figures().comparison);
     for (QAction *action : window.findChildren<QAction *>())
-        if (action->text() == u"Draw &Inputs")
+        if (action->text() == u"Draw Random &Inputs")
             action->trigger();
     QVERIFY(settleAfterEdit(window));
     const session::Figures &figures = window.controller().figures();
@@ -244,19 +256,19 @@ void TestMainWindow::timesThatAreAwaitedAreNotAskedFor()
     window.showView(QStringLiteral("latency"));
     QTRY_VERIFY(window.jobs().isBusy());
     auto *const plot = window.findChild<widgets::LatencyPlot *>();
-    QTRY_VERIFY(plot->emptyText().startsWith(QStringLiteral("Switch on")));
+    QTRY_VERIFY(plot->emptyText().startsWith(QStringLiteral("Turn on")));
     QPushButton *measure = nullptr;
     for (QPushButton *button : window.findChild<app::FirstSteps *>()->findChildren<QPushButton *>())
-        if (button->text() == u"Measure latency")
+        if (button->text() == u"Measure Latency")
             measure = button;
     QVERIFY(measure && measure->isVisible());
     window.jobs().setLatencyWanted(true);
     QVERIFY(!measure->isVisible());
-    QVERIFY2(plot->emptyText().startsWith(QStringLiteral("The layers' times come")),
+    QVERIFY2(plot->emptyText().startsWith(QStringLiteral("Layer times follow")),
              qPrintable(plot->emptyText()));
     window.jobs().setLatencyWanted(false);
     QVERIFY(measure->isVisible());
-    QVERIFY(plot->emptyText().startsWith(QStringLiteral("Switch on")));
+    QVERIFY(plot->emptyText().startsWith(QStringLiteral("Turn on")));
 }
 
 void TestMainWindow::theFirstStepsAreShownUntilTheyAreClosed()
@@ -271,7 +283,7 @@ void TestMainWindow::theFirstStepsAreShownUntilTheyAreClosed()
         QVERIFY(settle(window));
         QVERIFY(steps->isVisibleTo(&window));
         for (QPushButton *button : steps->findChildren<QPushButton *>())
-            if (button->text() == u"Measure latency")
+            if (button->text() == u"Measure Latency")
                 button->click();
         for (const QCheckBox *box : window.findChildren<QCheckBox *>())
             if (box->accessibleName() == u"Live latency")
@@ -483,6 +495,118 @@ void TestMainWindow::drawingsOpenHighAndKeepTheHeightThatAPersonGivesThem()
     QCOMPARE(share("latency"), chosen);
 }
 
+/// A layout is saved at every end, also where nobody has opened a drawing yet.
+void TestMainWindow::drawingsOpenHighOnALaterStartToo()
+{
+    QSettings().remove(QStringLiteral("layout"));
+    QSettings().remove(QStringLiteral("drawingShown"));
+    const auto shareOf = [](MainWindow &window, const char *name, bool isRaised) {
+        window.resize(1400, 900);
+        window.show();
+        if (!QTest::qWaitForWindowExposed(&window))
+            return 0.0;
+        window.openSample();
+        settle(window);
+        auto *const dock = window.findChild<QDockWidget *>(QString::fromLatin1(name));
+        if (isRaised)
+            dock->raise();
+        QTest::qWait(200); // until the first sizes are taken
+        return double(window.statusBar()->y() - dock->y()) / window.height();
+    };
+    {
+        MainWindow window;
+        QVERIFY(shareOf(window, "layers", false) < 0.35);
+        QVERIFY(window.close());
+    }
+    double chosen = 0;
+    {
+        MainWindow window;
+        QVERIFY(!QSettings().value(QStringLiteral("layout")).toByteArray().isEmpty());
+        const double share = shareOf(window, "error", true);
+        QVERIFY2(std::abs(share - 0.45) < 0.02, qPrintable(QString::number(share)));
+        auto *const dock = window.findChild<QDockWidget *>(QStringLiteral("error"));
+        window.resizeDocks({dock}, {250}, Qt::Vertical);
+        QTest::qWait(50);
+        chosen = double(window.statusBar()->y() - dock->y()) / window.height();
+        QVERIFY(chosen < 0.4);
+        QVERIFY(window.close());
+    }
+    MainWindow window;
+    const double share = shareOf(window, "latency", true);
+    QVERIFY2(std::abs(share - chosen) < 0.02, qPrintable(QString::number(share)));
+}
+
+void TestMainWindow::entriesOfMenusShowTheirToolTips()
+{
+    MainWindow window;
+    const auto menus = window.menuBar()->findChildren<QMenu *>();
+    const auto draws = [](const QMenu *menu) {
+        return std::ranges::any_of(menu->actions(), [](const QAction *action) {
+            return action->toolTip() == app::drawnInputsMeaning();
+        });
+    };
+    const auto model = std::ranges::find_if(menus, draws);
+    QVERIFY(model != menus.end());
+    QVERIFY((*model)->toolTipsVisible());
+}
+
+/// The menu waits for a choice: a timer makes it.
+void TestMainWindow::aNodesMenuCopiesItsWholeName()
+{
+    MainWindow window;
+    window.show();
+    window.openSample();
+    QVERIFY(settle(window));
+    const graph::Graph &graph = window.controller().snapshot()->graph();
+    window.controller().selection().set(test::nodeNamed(graph, "stage2_shortcut_conv"));
+    bool hasBlockMenu = false;
+    QTimer::singleShot(0, &window, [&hasBlockMenu] {
+        auto *const menu = qobject_cast<QMenu *>(QApplication::activePopupWidget());
+        if (!menu)
+            qFatal("no menu");
+        for (QAction *action : menu->actions()) {
+            hasBlockMenu = hasBlockMenu
+                || (action->menu() && action->menu()->objectName() == QStringLiteral("moveBlock"));
+            if (action->text().remove(QLatin1Char('&')) == QStringLiteral("Copy Name"))
+                action->trigger();
+        }
+        menu->close();
+    });
+    Q_EMIT window.findChild<widgets::GraphView *>()->nodesMenuRequested(QPoint(100, 100));
+    QVERIFY(hasBlockMenu);
+    QCOMPARE(QApplication::clipboard()->text(), QStringLiteral("stage2_shortcut_conv"));
+}
+
+/// In the colour of warnings, and only that part.
+void TestMainWindow::theStatusBarWarnsOfTimesThatGainNothing()
+{
+    MainWindow window;
+    window.openSample();
+    QVERIFY(settle(window));
+    session::Figures figures = window.controller().figures();
+    const session::Snapshot &snapshot = *window.controller().snapshot();
+    auto latency = std::make_shared<session::LatencyFigures>();
+    latency->versus = {0.8, 1.42, {1.38, 1.46}};
+    figures.latency = latency;
+    figures.latencyRevision = snapshot.revision;
+    window.controller().setFigures(figures);
+    const widgets::ElidedLabel *summary = nullptr;
+    for (const QLabel *label : window.statusBar()->findChildren<QLabel *>())
+        if (const auto *const elided = dynamic_cast<const widgets::ElidedLabel *>(label))
+            summary = elided;
+    QVERIFY(summary);
+    const QString warning = app::warningOf(snapshot, figures);
+    QVERIFY2(warning.contains(QStringLiteral("slower")), qPrintable(warning));
+    QVERIFY(summary->warnsFrom() > 0);
+    QCOMPARE(summary->text().mid(summary->warnsFrom()), warning);
+    latency = std::make_shared<session::LatencyFigures>(*latency);
+    latency->versus = {0.8, 0.75, {0.71, 0.79}};
+    figures.latency = latency;
+    window.controller().setFigures(figures);
+    QVERIFY(app::warningOf(snapshot, figures).isEmpty());
+    QCOMPARE(summary->warnsFrom(), widgets::ElidedLabel::kNowhere);
+}
+
 void TestMainWindow::theFirstWindowShowsTheNamesOfOperatorsWhole()
 {
     QSettings().remove(QStringLiteral("layout"));
@@ -572,7 +696,7 @@ void TestMainWindow::tooLittleMemoryIsMendedFromTheNotice()
         if (bar->metaObject() == &app::NoticeBar::staticMetaObject) // not one of the special ones
             notice = bar;
     QVERIFY(notice != nullptr);
-    QTRY_VERIFY_WITH_TIMEOUT(notice->text().contains("memory: 2.0 KiB do not hold"), 60000);
+    QTRY_VERIFY_WITH_TIMEOUT(notice->text().contains("memory: a limit of 2.0 KiB is too small"), 60000);
     QVERIFY(!window.controller().figures().comparison);
     auto *const mend = notice->findChild<QPushButton *>();
     QCOMPARE(mend->text(), QStringLiteral("Memory Limit…"));
@@ -597,7 +721,7 @@ void TestMainWindow::theSampleIsThereAsOnnxToo()
 {
     MainWindow window;
     for (QAction *action : window.findChildren<QAction *>())
-        if (action->text() == u"As a Model of &ONNX")
+        if (action->text() == u"&ONNX Model")
             action->trigger();
     const bool isOpen = settle(window);
     if (window.controller().document() == nullptr)

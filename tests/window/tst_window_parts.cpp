@@ -97,13 +97,13 @@ void TestWindowParts::whatIsInViewIsComputedFirst_data()
     QTest::addColumn<int>("view");
     QTest::addColumn<QStringList>("order");
     QTest::newRow("errors") << int(app::InView::Errors)
-                            << QStringList{"comparing layers", "each layer alone", "collecting ranges",
+                            << QStringList{"comparing layers", "isolating each layer", "collecting ranges",
                                            "measuring latency"};
     QTest::newRow("ranges") << int(app::InView::Ranges)
-                            << QStringList{"collecting ranges", "comparing layers", "each layer alone",
+                            << QStringList{"collecting ranges", "comparing layers", "isolating each layer",
                                            "measuring latency"};
     QTest::newRow("latency") << int(app::InView::Latency)
-                             << QStringList{"comparing layers", "measuring latency", "each layer alone",
+                             << QStringList{"comparing layers", "measuring latency", "isolating each layer",
                                             "collecting ranges"};
 }
 

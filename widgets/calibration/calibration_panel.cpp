@@ -10,6 +10,7 @@
 #include "widgets/common/filter_field.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/sort_action.h"
+#include "widgets/common/table_copy.h"
 #include "widgets/common/wrap_layout.h"
 #include "widgets/models/table_csv.h"
 #include "widgets/models/threshold_editor.h"
@@ -101,10 +102,13 @@ QWidget *CalibrationPanel::buildTable()
     m_view = new QTableView(side);
     m_view->setModel(m_proxy);
     m_delegate = new TensorDelegate(this);
-    followNames(m_view, m_model, TensorTableModel::Name, [this](ShortNames names) {
-        m_freeWidth->setLongest(names.longest());
-        m_delegate->setNames(std::move(names));
-    });
+    followNames(
+        m_view, m_model, TensorTableModel::Name,
+        [this](ShortNames names) {
+            m_freeWidth->setLongest(names.longest());
+            m_delegate->setNames(std::move(names));
+        },
+        [this](int row) { return !m_model->isParameter(row); });
     m_view->setItemDelegate(m_delegate);
     leadDownTo(m_filter, m_view);
     m_view->setMouseTracking(true);
@@ -121,7 +125,7 @@ QWidget *CalibrationPanel::buildTable()
     m_view->setTabKeyNavigation(false);
     m_view->setTextElideMode(Qt::ElideMiddle);
     m_view->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-    m_view->addAction(sortAction(m_view));
+    m_view->addActions({makeCopyAction(m_view), sortAction(m_view)});
     m_view->setContextMenuPolicy(Qt::ActionsContextMenu);
     m_view->verticalHeader()->hide();
     m_view->verticalHeader()->setDefaultSectionSize(fontMetrics().lineSpacing() + 6);
@@ -200,7 +204,7 @@ void CalibrationPanel::showEmptyText()
         return;
     }
     const QString why = m_hasData
-        ? tr("The ranges of the attached data are not collected yet. They come in the "
+        ? tr("The ranges of the attached data have not been collected yet. That happens in the "
              "background; if that was stopped, Run \u203a Compute Again (Shift+F5) resumes it.")
         : tr("Attach data (Ctrl+D) to collect ranges: every tensor is then listed here with its "
              "threshold.");
@@ -366,8 +370,7 @@ QString CalibrationPanel::csv() const
 
 void CalibrationPanel::exportCsv()
 {
-    widgets::exportCsv(this, tr("Export the tensors"), QStringLiteral("tensors.csv"),
-                       [this] { return csv(); });
+    widgets::exportCsv(this, tr("Export Tensors"), QStringLiteral("tensors.csv"), [this] { return csv(); });
 }
 
 } // namespace halftone::widgets

@@ -1,5 +1,7 @@
 #include "widgets/calibration/tensor_table_model.h"
 
+#include "core/base/text.h"
+#include "core/policy/policy_options.h"
 #include "widgets/common/formatters.h"
 #include "widgets/models/threshold_words.h"
 
@@ -21,6 +23,7 @@ void TensorTableModel::setChosen(Chosen chosen, const policy::Policy &policy, st
     if (!m_calibration)
         return;
     const bool isNew = chosen != m_chosen || policy.target != m_policy.target || held != m_held;
+    const bool isOtherTarget = policy::askedTarget(policy) != policy::askedTarget(m_policy);
     m_held = std::move(held);
     m_chosen = std::move(chosen);
     m_policy = policy;
@@ -33,6 +36,8 @@ void TensorTableModel::setChosen(Chosen chosen, const policy::Policy &policy, st
     }
     if (rowCount() > 0)
         Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
+    if (isOtherTarget)
+        Q_EMIT headerDataChanged(Qt::Horizontal, Overflow, Overflow);
 }
 
 int TensorTableModel::rowCount(const QModelIndex &parent) const
@@ -58,8 +63,12 @@ const calibration::Threshold *TensorTableModel::thresholdAt(int row) const
 QVariant TensorTableModel::number(int row, int column) const
 {
     const auto &statistics = tensorAt(row).statistics;
-    if (column == Overflow)
-        return QVariant::fromValue<quint64>(statistics.fp16.overflow);
+    if (column == Overflow) {
+        const tensor::DType target = policy::askedTarget(m_policy);
+        return tensor::isForAnalysis(target) // not counted
+            ? QVariant()
+            : QVariant::fromValue<quint64>(statistics.loss(target).overflow);
+    }
     const calibration::Threshold *const threshold = thresholdAt(row);
     if (!threshold || statistics.absMax == 0)
         return {};
@@ -135,8 +144,7 @@ QString TensorTableModel::toolTip(int row, int column) const
             .arg(plain(tensor.name), tensor.isParameter ? tr("parameter") : tr("output"),
                  tensor.name == tensor.node ? plain(tensor.node)
                                             : tr("%1 (%2)").arg(plain(tensor.node), plain(tensor.op)))
-            .arg(values.count)
-            .arg(significant(values.min, 4), significant(values.max, 4));
+            .arg(plain(grouped(values.count)), significant(values.min, 4), significant(values.max, 4));
     case Method:
         if (tensor.isParameter)
             return tr("Parameters are scaled by their largest magnitude");
@@ -182,19 +190,30 @@ QVariant TensorTableModel::headerData(int section, Qt::Orientation orientation, 
         return {};
     if (role == Qt::TextAlignmentRole)
         return QVariant((isNumber(section) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
-    static const std::array<std::pair<const char *, const char *>, ColumnCount> kTitles{
-        {{QT_TR_NOOP("tensor"), QT_TR_NOOP("As MXNet lists it")},
-         {QT_TR_NOOP("risk"), QT_TR_NOOP("What the values put at risk in the target type, else in int8")},
+    const auto &[title, help] = titleOf(section);
+    if (role == Qt::DisplayRole)
+        return title;
+    return role == Qt::ToolTipRole ? QVariant(help) : QVariant();
+}
+
+std::pair<QString, QString> TensorTableModel::titleOf(int column) const
+{
+    if (column == Overflow) {
+        const tensor::DType target = policy::askedTarget(m_policy);
+        return {tr("%1 overflow").arg(shortType(target)),
+                tr("Values that become infinite in %1, which ends at %2")
+                    .arg(plain(std::string(tensor::nameOf(target))), largestText(target))};
+    }
+    static const std::array<std::pair<const char *, const char *>, Overflow> kTitles{
+        {{QT_TR_NOOP("tensor"), QT_TR_NOOP("Name of the tensor")},
+         {QT_TR_NOOP("risk"), QT_TR_NOOP("What could go wrong in the target type, otherwise in int8")},
          {QT_TR_NOOP("method"), QT_TR_NOOP("How the threshold is set")},
          {QT_TR_NOOP("threshold"), QT_TR_NOOP("The largest value that int8 codes stand for")},
          {QT_TR_NOOP("SQNR dB"), QT_TR_NOOP("Signal to noise of int8 codes with the threshold")},
          {QT_TR_NOOP("minmax dB"), QT_TR_NOOP("Signal to noise of int8 codes that clip nothing")},
-         {QT_TR_NOOP("clipped %"), QT_TR_NOOP("Values beyond the threshold")},
-         {QT_TR_NOOP("f16 overflow"), QT_TR_NOOP("Values that become infinite in float16")}}};
-    const auto &[title, help] = kTitles[static_cast<std::size_t>(section)];
-    if (role == Qt::DisplayRole)
-        return tr(title);
-    return role == Qt::ToolTipRole ? QVariant(tr(help)) : QVariant();
+         {QT_TR_NOOP("clipped %"), QT_TR_NOOP("Values beyond the threshold")}}};
+    const auto &[title, help] = kTitles[static_cast<std::size_t>(column)];
+    return {tr(title), tr(help)};
 }
 
 } // namespace halftone::widgets

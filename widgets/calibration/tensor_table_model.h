@@ -7,6 +7,7 @@
 #include <QAbstractTableModel>
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace halftone::widgets {
@@ -26,7 +27,7 @@ public:
         Sqnr, ///< dB, of int8 codes with the threshold
         MinMaxSqnr, ///< dB, of codes that clip nothing
         Clipped, ///< per cent of the finite values
-        Overflow, ///< values that float16 cannot hold
+        Overflow, ///< values that the target type cannot hold
         ColumnCount
     };
     enum Role
@@ -48,6 +49,7 @@ public:
     /// held  of every tensor: is it in the target type for some node?
     void setChosen(Chosen chosen, const policy::Policy &policy, std::vector<bool> held, bool stale);
 
+    bool isParameter(int row) const { return tensorAt(row).isParameter; }
     int rowCount(const QModelIndex &parent = {}) const override;
     int columnCount(const QModelIndex &parent = {}) const override;
     QVariant data(const QModelIndex &index, int role = Qt::DisplayRole) const override;
@@ -60,6 +62,7 @@ private:
     QString text(int row, int column) const;
     QString methodAt(int row) const;
     QString toolTip(int row, int column) const;
+    std::pair<QString, QString> titleOf(int column) const; ///< and what it means
 
     std::shared_ptr<const jobs::CalibrateOutcome> m_calibration;
     Chosen m_chosen;

@@ -59,7 +59,7 @@ void ThresholdBar::build()
     m_method->setAccessibleName(tr("Method of this tensor"));
     addMethods(*m_method);
     m_method->addItem(tr("by hand"));
-    m_method->addItem(tr("as the policy"));
+    m_method->addItem(tr("default"));
     m_method->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     m_value = new NumberField(this);
     m_value->setAccessibleName(tr("Threshold"));
@@ -169,7 +169,7 @@ void ThresholdBar::showMoved()
     const policy::Policy *const policy = m_editor->policy();
     const auto usual
         = policy && policy->thresholdMethod ? *policy->thresholdMethod : policy::kDefaultThresholdMethod;
-    m_method->setItemText(kAsPolicy, tr("as the policy (%1)").arg(methodText(usual)));
+    m_method->setItemText(kAsPolicy, tr("default (%1)").arg(methodText(usual)));
     m_method->setCurrentIndex(tensor && tensor->isParameter ? 0 : row);
     if (!tensor)
         m_method->setCurrentIndex(-1);

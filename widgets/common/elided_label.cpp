@@ -1,11 +1,14 @@
 #include "widgets/common/elided_label.h"
 
+#include "widgets/common/precision_palette.h"
 #include "widgets/common/short_names.h"
 
 #include <QHelpEvent>
 #include <QPainter>
 #include <QStyle>
 #include <QToolTip>
+
+#include <algorithm>
 
 namespace halftone::widgets {
 
@@ -15,6 +18,14 @@ ElidedLabel::ElidedLabel(QWidget *parent, Holds holds)
 {
     setTextFormat(Qt::PlainText);
     setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+}
+
+void ElidedLabel::setWarnsFrom(qsizetype place)
+{
+    if (place == m_warnsFrom)
+        return;
+    m_warnsFrom = place;
+    update();
 }
 
 QSize ElidedLabel::minimumSizeHint() const
@@ -31,9 +42,19 @@ QString ElidedLabel::shown(int width) const
 void ElidedLabel::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);
-    const QRect room = contentsRect();
-    style()->drawItemText(&painter, room, static_cast<int>(alignment()), palette(), isEnabled(),
-                          shown(room.width()), foregroundRole());
+    QRect room = contentsRect();
+    const QString text = shown(room.width());
+    const qsizetype plainEnd = m_warnsFrom == kNowhere ? text.size() : std::min(m_warnsFrom, text.size());
+    const QString plain = text.left(plainEnd);
+    style()->drawItemText(&painter, room, static_cast<int>(alignment()), palette(), isEnabled(), plain,
+                          foregroundRole());
+    if (plainEnd == text.size())
+        return;
+    room.setLeft(room.left() + fontMetrics().horizontalAdvance(plain));
+    QPalette warning = palette();
+    warning.setColor(foregroundRole(), warningColour(palette()));
+    style()->drawItemText(&painter, room, static_cast<int>(alignment()), warning, isEnabled(),
+                          text.mid(plainEnd), foregroundRole());
 }
 
 bool ElidedLabel::event(QEvent *event)

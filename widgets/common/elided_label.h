@@ -16,6 +16,11 @@ public:
     };
     explicit ElidedLabel(QWidget *parent = nullptr, Holds holds = Holds::Text);
 
+    static constexpr qsizetype kNowhere = -1;
+
+    /// From where on the text is in the colour of warnings.
+    void setWarnsFrom(qsizetype place);
+    qsizetype warnsFrom() const { return m_warnsFrom; }
     QSize minimumSizeHint() const override;
 
 protected:
@@ -26,6 +31,7 @@ private:
     QString shown(int width) const;
 
     Holds m_holds;
+    qsizetype m_warnsFrom = kNowhere;
 };
 
 } // namespace halftone::widgets

@@ -95,6 +95,12 @@ QString significant(double value, int digits)
     return QString::number(value, 'f', std::max(0, digits - before));
 }
 
+QString largestText(tensor::DType type)
+{
+    const double largest = tensor::rangeOf(type).largest;
+    return largest < 1e7 ? QLocale(QLocale::English).toString(largest, 'f', 0) : significant(largest);
+}
+
 QString plain(const std::string &text)
 {
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));

@@ -14,6 +14,7 @@ QString decibels(double value); ///< "38.2", "∞", "failed" for NaN
 QString microseconds(double value); ///< three significant digits, no unit: columns say it
 QString counted(std::size_t number, const char *one, const char *many); ///< "1 node", "12 nodes"
 QString significant(double value, int digits = 3); ///< "0.0121", "1.3e-5"
+QString largestText(tensor::DType type); ///< a float type's finite end: "65,504", "3.39e+38"
 /// The text of an error for a person: file, place, what was found, what was expected.
 QString plain(const std::string &text); ///< from UTF-8
 

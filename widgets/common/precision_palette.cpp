@@ -17,6 +17,14 @@ QColor mixed(const QColor &a, const QColor &b, double share)
     return QColor(channel(a.red(), b.red()), channel(a.green(), b.green()), channel(a.blue(), b.blue()));
 }
 
+double luminance(const QColor &colour)
+{
+    const auto linear
+        = [](double c) { return c <= 0.03928 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
+    return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF())
+        + 0.0722 * linear(colour.blueF());
+}
+
 QColor ground(bool dark)
 {
     return dark ? QColor(0x2b, 0x2d, 0x30) : QColor(Qt::white);
@@ -64,6 +72,12 @@ bool isDark(const QPalette &palette)
     return palette.color(QPalette::Window).lightness() < palette.color(QPalette::WindowText).lightness();
 }
 
+double contrastRatio(const QColor &a, const QColor &b)
+{
+    const auto [low, high] = std::minmax({luminance(a), luminance(b)});
+    return (high + 0.05) / (low + 0.05);
+}
+
 QColor warningColour(const QPalette &palette)
 {
     return isDark(palette) ? QColor(0xff, 0xc1, 0x4d) : QColor(0x8a, 0x5a, 0x00);
@@ -100,6 +114,12 @@ PrecisionLook precisionLook(DType type, bool dark)
 PrecisionLook followingLook(bool dark)
 {
     return outlined(dark, "=");
+}
+
+QColor seriesColour(std::size_t series, bool dark)
+{
+    const report::SeriesColours &colours = report::kSeriesColours.at(series);
+    return QColor(QLatin1String(dark ? colours.onDark : colours.onLight));
 }
 
 QColor sequentialColour(double share, bool dark)

@@ -26,11 +26,18 @@ PrecisionLook precisionLook(tensor::DType type, bool dark);
 /// For an operator that follows its inputs, or whose type nothing tells.
 PrecisionLook followingLook(bool dark);
 
+inline constexpr double kLeastContrast = 4.5; ///< of a text (WCAG 2.1, success criterion 1.4.3)
+/// WCAG 2.1's contrast ratio, 1 to 21.
+double contrastRatio(const QColor &a, const QColor &b);
+
 /// Of a warning's text: 4.5 to 1 on every ground that texts are on (WCAG 2.1, 1.4.3).
 QColor warningColour(const QPalette &palette);
 
 /// The ground of a row that the mouse is over, here or in another view. Opaque, since a cell's ground is painted twice.
 QColor hoverColour(const QPalette &palette);
+
+/// Of the first or the second curve of figures, which tell of no precision.
+QColor seriesColour(std::size_t series, bool dark);
 
 /// A scale from light (harmless) to dark (bad) for errors and times; in dark themes from dark to light. share in [0, 1].
 QColor sequentialColour(double share, bool dark);

@@ -86,14 +86,32 @@ QString sharedTail(const QStringList &names, const QString &lead)
     return {};
 }
 
+/// The last word that nearly all names have: of a table's tensors those that operators give may all end in "_output".
+QString nearlySharedEnding(const QStringList &names)
+{
+    QHash<QString, qsizetype> counts;
+    for (const QString &name : names) {
+        const QString word = lastWord(name, {});
+        if (!word.isEmpty() && !word[1].isDigit() && ++counts[word] * kOneOf >= names.size() * (kOneOf - 1))
+            return word;
+    }
+    return {};
+}
+
 } // namespace
 
-ShortNames::ShortNames(const QStringList &names)
+ShortNames::ShortNames(const QStringList &names, const QStringList &ofOneKind)
+    : m_ending(ofOneKind.size() > kAlone ? nearlySharedEnding(ofOneKind) : QString())
 {
-    m_all = sharedBy(names);
+    QStringList stems;
+    for (const QString &name : names) {
+        stems << stemOf(name);
+        ++m_stems[stems.back()];
+    }
+    m_all = sharedBy(stems);
     if (m_all.lead.isEmpty()) { // families, each with a beginning of its own
         QHash<QString, QStringList> families;
-        for (const QString &name : names)
+        for (const QString &name : stems)
             families[leadingWord(name, 0)] << name;
         families.remove(QString());
         for (auto family = families.cbegin(); family != families.cend(); ++family)
@@ -101,7 +119,7 @@ ShortNames::ShortNames(const QStringList &names)
                 m_families.insert(family.key(), sharedBy(family.value()));
     }
     for (const QString &name : names) {
-        ++m_counts[bare(name, sharedOf(name))];
+        ++m_counts[bareOf(name)];
         if (name.size() > m_longest.size())
             m_longest = name;
     }
@@ -118,12 +136,29 @@ ShortNames::Shared ShortNames::sharedBy(const QStringList &names)
     return {lead, sharedTail(names, lead)};
 }
 
-ShortNames ShortNames::ofColumn(const QAbstractItemModel &model, int column)
+ShortNames ShortNames::ofColumn(const QAbstractItemModel &model, int column,
+                                const std::function<bool(int)> &isOfOneKind)
 {
     QStringList names;
-    for (int row = 0; row < model.rowCount(); ++row)
+    QStringList ofOneKind;
+    for (int row = 0; row < model.rowCount(); ++row) {
         names << model.index(row, column).data().toString();
-    return ShortNames(names);
+        if (isOfOneKind && isOfOneKind(row))
+            ofOneKind << names.back();
+    }
+    return ShortNames(names, ofOneKind);
+}
+
+QString ShortNames::stemOf(const QString &name) const
+{
+    const bool isLonger = name.size() > m_ending.size() && name.endsWith(m_ending);
+    return isLonger ? name.chopped(m_ending.size()) : name;
+}
+
+QString ShortNames::bareOf(const QString &name) const
+{
+    const QString stem = stemOf(name);
+    return bare(stem, sharedOf(stem));
 }
 
 ShortNames::Shared ShortNames::sharedOf(const QString &name) const
@@ -143,10 +178,12 @@ QString ShortNames::bare(const QString &name, const Shared &shared)
 
 QString ShortNames::shortened(const QString &name) const
 {
-    const QString rest = bare(name, sharedOf(name));
+    const QString rest = bareOf(name);
     if (!rest.isEmpty() && m_counts.value(rest) <= 1)
         return rest;
-    return m_families.isEmpty() ? name : bare(name, m_all); // which tells as much as the whole
+    const QString stem = stemOf(name);
+    const QString &whole = m_stems.value(stem) <= 1 ? stem : name;
+    return m_families.isEmpty() ? whole : bare(whole, m_all); // which tells as much as the whole
 }
 
 QString ShortNames::fitted(const QString &name, int width, const QFontMetrics &metrics) const
@@ -197,13 +234,13 @@ QString cutInMiddle(const QString &name, double width, const QFontMetricsF &metr
 }
 
 void followNames(QTableView *view, const QAbstractItemModel *model, int column,
-                 const std::function<void(ShortNames)> &take)
+                 const std::function<void(ShortNames)> &take, const std::function<bool(int)> &isOfOneKind)
 {
     auto *const pause = new QTimer(view);
     pause->setSingleShot(true);
     pause->setInterval(kPauseMs);
-    const auto hand = [view, model, column, take] {
-        take(ShortNames::ofColumn(*model, column));
+    const auto hand = [view, model, column, take, isOfOneKind] {
+        take(ShortNames::ofColumn(*model, column, isOfOneKind));
         view->viewport()->update();
     };
     QObject::connect(pause, &QTimer::timeout, view, hand);

@@ -20,9 +20,13 @@ class ShortNames
 {
 public:
     ShortNames() = default;
-    explicit ShortNames(const QStringList &names);
+    /// ofOneKind  those among them whose last word, where nearly all of these share it, tells nothing: "_output" of the values among
+    ///            a table's tensors
+    explicit ShortNames(const QStringList &names, const QStringList &ofOneKind = {});
     /// Of the names that a model's column displays.
-    static ShortNames ofColumn(const QAbstractItemModel &model, int column);
+    /// isOfOneKind  of a row; empty: none is
+    static ShortNames ofColumn(const QAbstractItemModel &model, int column,
+                               const std::function<bool(int)> &isOfOneKind = {});
 
     /// Less what is shared; the whole name where that would be empty or another's.
     QString shortened(const QString &name) const;
@@ -43,14 +47,18 @@ private:
     static Shared sharedBy(const QStringList &names);
     Shared sharedOf(const QString &name) const;
     static QString bare(const QString &name, const Shared &shared);
+    QString stemOf(const QString &name) const; ///< without m_ending
+    QString bareOf(const QString &name) const; ///< and without what its family shares
 
     QString cut(const QString &shortName, int width, const QFontMetrics &metrics) const;
 
+    QString m_ending; ///< empty: none
     Shared m_all;
     QHash<QString, Shared> m_families; ///< by their first word
     QString m_longest;
     QStringList m_shown; ///< all of them, shortened
     QHash<QString, int> m_counts; ///< how many names have a short form
+    QHash<QString, int> m_stems; ///< and how many one without m_ending
 };
 
 /// Cut in the middle, with two thirds of what is kept at the end: there names tell layers apart.
@@ -59,8 +67,10 @@ QString cutInMiddle(const QString &name, double width, const QFontMetricsF &metr
 
 /// Hands on the names of a view's column whenever its model has been reset: at once, and of many rows when resets have ceased for a
 /// moment, since each edit is one.
+/// isOfOneKind  as ShortNames::ofColumn() takes it
 void followNames(QTableView *view, const QAbstractItemModel *model, int column,
-                 const std::function<void(ShortNames)> &take);
+                 const std::function<void(ShortNames)> &take,
+                 const std::function<bool(int)> &isOfOneKind = {});
 
 /// Gives a column of names the width that the others leave: never less than `least` pixels, and no more than the longest name
 /// needs, so that in a wide window the figures stay near the names that they belong to. Done again when the view's width

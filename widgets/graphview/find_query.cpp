@@ -108,13 +108,13 @@ void FindQuery::addComparison(const QString &field, const QString &sign, const Q
     bool isNumber = false;
     Term term{place->second, {}, std::nullopt, sign, number.toDouble(&isNumber), false};
     if (!isNumber) {
-        m_error = say("\"%1\" is no number").arg(number);
+        m_error = say("\"%1\" is not a number").arg(number);
         return;
     }
     if (term.field == Field::Time) {
         const auto factor = factorOf(unit);
         if (!factor)
-            m_error = say("\"%1\" is no unit of time").arg(unit);
+            m_error = say("unknown unit \"%1\"").arg(unit);
         term.bound *= factor.value_or(1);
     }
     m_terms.push_back(std::move(term));
@@ -212,7 +212,7 @@ QString FindQuery::missing(const session::Figures &figures) const
     if (lacks(false))
         return say("No errors have been computed yet: attach data and wait for the comparison.");
     if (lacks(true))
-        return say("No times have been measured yet: switch on \"latency\" in the tool bar.");
+        return say("No times have been measured yet: turn on \"latency\" in the tool bar.");
     return {};
 }
 

@@ -2,6 +2,7 @@
 #include "widgets/graphview/canvas.h"
 #include "widgets/graphview/find_panel.h"
 #include "widgets/graphview/graph_view.h"
+#include "widgets/graphview/minimap.h"
 #include "widgets/graphview/view_bar.h"
 
 #include <QLayout>
@@ -57,6 +58,7 @@ void GraphView::setSides(Sides sides)
     m_splitter->refresh(); // so that the canvases have their size
     recolour();
     m_navigator.viewportResizedFrom(before);
+    m_right->minimap()->setAvoidsNodes(isBoth);
     Q_EMIT sidesChanged(sides);
 }
 

@@ -1,11 +1,13 @@
 #include "widgets/graphview/legend.h"
 
+#include "widgets/common/formatters.h"
 #include "widgets/graphview/canvas.h"
 #include "widgets/graphview/scene_painter.h"
 
 #include <QPainter>
 
 #include <algorithm>
+#include <set>
 
 namespace halftone::widgets {
 namespace {
@@ -21,7 +23,24 @@ QString typeName(tensor::DType type)
     return QString::fromLatin1(name.data(), static_cast<qsizetype>(name.size()));
 }
 
-QString scaleTitle(ColourBy colourBy)
+/// As ScenePainter colours them: those on edges by what they cast to, others by their node, those of outputs as float32.
+std::vector<tensor::DType> castTypesOf(const Scene &scene, const Looks &looks)
+{
+    std::set<tensor::DType> types;
+    for (const CastMark &mark : looks.casts)
+        if (mark.count > 0)
+            types.insert(mark.type);
+    for (ItemIndex k = 0; k < looks.items.size(); ++k) {
+        const SceneItem &item = scene.items()[k];
+        if (looks.items[k].castsAtHeads > 0)
+            types.insert(tensor::DType::F32);
+        if (looks.items[k].castsInside > 0 && !item.ref.isBlock)
+            types.insert(looks.items[k].type);
+    }
+    return {types.begin(), types.end()};
+}
+
+QString scaleTitle(ColourBy colourBy, tensor::DType target)
 {
     switch (colourBy) {
     case ColourBy::Error:
@@ -31,7 +50,7 @@ QString scaleTitle(ColourBy colourBy)
     case ColourBy::Asked:
         return Legend::tr("requested against resulting type");
     default:
-        return Legend::tr("largest magnitude (float16 ends at 65,504)");
+        return Legend::tr("largest magnitude (%1 ends at %2)").arg(typeName(target), largestText(target));
     }
 }
 
@@ -41,7 +60,7 @@ QString missing(ColourBy colourBy)
     case ColourBy::Error:
         return Legend::tr("No errors yet: attach data and compare.");
     case ColourBy::Latency:
-        return Legend::tr("No times yet: switch latency on.");
+        return Legend::tr("No times yet: turn on latency.");
     case ColourBy::Asked:
         return Legend::tr("No operator has a requested type.");
     default:
@@ -74,7 +93,7 @@ void Legend::show(const Scene &scene, const Looks &looks, ColourBy colourBy, std
 {
     m_colourBy = colourBy;
     m_casts = casts;
-    m_castType = tensor::DType::F32;
+    m_castTypes = castTypesOf(scene, looks);
     m_rows.clear();
     std::array<std::size_t, kMixTypes.size()> counts{};
     m_isStale = false;
@@ -89,12 +108,11 @@ void Legend::show(const Scene &scene, const Looks &looks, ColourBy colourBy, std
     for (std::size_t m = 0; m < counts.size(); ++m) {
         if (counts[m] > 0)
             m_rows.push_back({kMixTypes[m], counts[m]});
-        if (counts[m] > 0 && (tensor::isHalf(kMixTypes[m]) || tensor::isForAnalysis(kMixTypes[m])))
-            m_castType = kMixTypes[m];
     }
     m_hasFigures = looks.hasFigures;
     m_low = looks.low;
     m_high = looks.high;
+    m_target = looks.target;
     place();
     setVisible(true);
     update();
@@ -135,7 +153,7 @@ int Legend::putBadge(QPainter *painter, int left, tensor::DType type, const Tone
     return static_cast<int>(badge.right());
 }
 
-int Legend::putDiamond(QPainter *painter, int left, const Tones &tones) const
+int Legend::putDiamond(QPainter *painter, int left, const QColor &colour) const
 {
     constexpr int kHalf = 5;
     if (painter) {
@@ -143,10 +161,20 @@ int Legend::putDiamond(QPainter *painter, int left, const Tones &tones) const
         const QPointF corners[] = {centre + QPointF(0, -kHalf), centre + QPointF(kHalf, 0),
                                    centre + QPointF(0, kHalf), centre + QPointF(-kHalf, 0)};
         painter->setPen(Qt::NoPen);
-        painter->setBrush(tones.of(m_castType).band);
+        painter->setBrush(colour);
         painter->drawPolygon(corners, 4);
     }
     return left + 2 * kHalf;
+}
+
+int Legend::putDiamonds(QPainter *painter, int left, const Tones &tones) const
+{
+    constexpr int kBetween = 2;
+    if (m_castTypes.empty()) // all lie within folded blocks
+        return putDiamond(painter, left, tones.line());
+    for (const tensor::DType type : m_castTypes)
+        left = putDiamond(painter, left, tones.of(type).band) + kBetween;
+    return left - kBetween;
 }
 
 int Legend::putPrecisions(QPainter *painter, const Tones &tones, bool isShort) const
@@ -160,7 +188,7 @@ int Legend::putPrecisions(QPainter *painter, const Tones &tones, bool isShort) c
         at += partGap();
     }
     if (m_casts) {
-        at = putDiamond(painter, at, tones) + space;
+        at = putDiamonds(painter, at, tones) + space;
         at = putText(painter, at, isShort ? QString::number(*m_casts) : castsText(), tones.text())
             + partGap();
     }
@@ -176,7 +204,7 @@ int Legend::putScale(QPainter *painter, const Tones &tones, bool isShort) const
     const int space = 2 * fontMetrics().horizontalAdvance(QLatin1Char(' '));
     int at = kPadding;
     if (!isShort)
-        at = putText(painter, at, scaleTitle(m_colourBy), tones.text()) + partGap();
+        at = putText(painter, at, scaleTitle(m_colourBy, m_target), tones.text()) + partGap();
     at = putText(painter, at, endText(m_low), tones.text()) + space;
     const QRectF bar(at, (height() - lineHeight()) / 2.0 + 3, 8 * lineHeight(), lineHeight() - 6);
     if (painter) {

@@ -25,6 +25,7 @@ public:
     /// Counts the operators of each precision. casts: inserted ones; nothing for the original.
     void show(const Scene &scene, const Looks &looks, ColourBy colourBy, std::optional<std::size_t> casts);
     void place();
+    const std::vector<tensor::DType> &castTypes() const { return m_castTypes; }
 
 protected:
     void paintEvent(QPaintEvent *event) override;
@@ -42,7 +43,8 @@ private:
     int putScale(QPainter *painter, const Tones &tones, bool isShort) const;
     int putText(QPainter *painter, int left, const QString &text, const QColor &colour) const;
     int putBadge(QPainter *painter, int left, tensor::DType type, const Tones &tones) const;
-    int putDiamond(QPainter *painter, int left, const Tones &tones) const;
+    int putDiamond(QPainter *painter, int left, const QColor &colour) const;
+    int putDiamonds(QPainter *painter, int left, const Tones &tones) const; ///< one of each colour
     int partGap() const;
     QString castsText() const;
     int lineHeight() const;
@@ -51,13 +53,13 @@ private:
     ColourBy m_colourBy = ColourBy::Precision;
     std::vector<Row> m_rows;
     std::optional<std::size_t> m_casts;
-    tensor::DType m_castType
-        = tensor::DType::F32; ///< to which most of them are, as far as the operators tell
+    std::vector<tensor::DType> m_castTypes; ///< whose colours their marks have
     bool m_hasFigures = false;
     bool m_isStale = false;
     bool m_isShort = false; ///< names are left out
     double m_low = 0;
     double m_high = 0;
+    tensor::DType m_target = tensor::DType::F16;
 };
 
 } // namespace halftone::widgets

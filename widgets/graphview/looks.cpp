@@ -121,17 +121,18 @@ double joined(ColourBy colourBy, double a, double b)
     }
 }
 
-/// Where a figure stands on a scale of its kind: SQNR from 80 dB (harmless) to 0; ranges from 1 to float16's largest
+/// Where a figure stands on a scale of its kind: SQNR from 80 dB (harmless) to 0; ranges from 1 to the target type's largest
 /// number, both as a person reads them, by logarithm; times against the slowest item shown.
-double shareOf(ColourBy colourBy, double value, double slowest)
+/// high  the slowest, or that number
+double shareOf(ColourBy colourBy, double value, double high)
 {
     switch (colourBy) {
     case ColourBy::Error:
         return std::isnan(value) ? 1 : std::clamp(1 - value / 80, 0.0, 1.0);
     case ColourBy::Latency:
-        return slowest > 0 ? std::clamp(value / slowest, 0.0, 1.0) : 0;
+        return high > 0 ? std::clamp(value / high, 0.0, 1.0) : 0;
     case ColourBy::Overflow:
-        return value <= 1 ? 0 : std::clamp(std::log(value) / std::log(65504.0), 0.0, 1.0);
+        return value <= 1 ? 0 : std::clamp(std::log(value) / std::log(high), 0.0, 1.0);
     case ColourBy::Asked:
         return value > 0 ? 1 : 0;
     case ColourBy::Precision:
@@ -240,15 +241,16 @@ Looks looksOf(const Scene &scene, const session::Snapshot &snapshot, const sessi
         if (isKnown && !scene.items()[k].isFrame)
             slowest = std::max(slowest, look.value);
     }
-    for (ItemLook &look : looks.items) {
-        if (look.share >= 0)
-            look.share = static_cast<float>(shareOf(colourBy, look.value, slowest));
-    }
+    looks.target = snapshot.target();
     looks.low = colourBy == ColourBy::Error ? 80 : colourBy == ColourBy::Overflow ? 1 : 0;
     looks.high = colourBy == ColourBy::Error ? 0
-        : colourBy == ColourBy::Overflow     ? 65504
+        : colourBy == ColourBy::Overflow     ? tensor::rangeOf(looks.target).largest
         : colourBy == ColourBy::Asked        ? 1
                                              : slowest;
+    for (ItemLook &look : looks.items) {
+        if (look.share >= 0)
+            look.share = static_cast<float>(shareOf(colourBy, look.value, looks.high));
+    }
     if (hasConversion)
         markCasts(scene, snapshot, looks);
     return looks;

@@ -15,7 +15,7 @@ enum class ColourBy
     Precision,
     Error, ///< SQNR of a node's output
     Latency,
-    Overflow, ///< how near its values come to the end of float16
+    Overflow, ///< how near its values come to the end of the target type
     Asked, ///< what the policy asks for against what it became
 };
 
@@ -62,6 +62,7 @@ struct Looks
     std::vector<CastMark> casts; ///< by edge
     double low = 0; ///< the ends of the scale, as figures
     double high = 0;
+    tensor::DType target = tensor::DType::F16; ///< whose end that is, where ranges are told
     bool hasFigures = false;
 };
 

@@ -48,9 +48,29 @@ void Minimap::place()
     const QSize size(static_cast<int>(width) + 2 * kPadding, static_cast<int>(height) + 2 * kPadding);
     if (size != this->size())
         m_picture = {};
-    setGeometry(m_canvas->width() - size.width() - kMargin, m_canvas->height() - size.height() - kFoot,
-                size.width(), size.height());
+    resize(size);
+    move(placeIn(Qt::BottomRightCorner));
     follow();
+}
+
+QPoint Minimap::placeIn(Qt::Corner corner) const
+{
+    const bool isLeft = corner == Qt::BottomLeftCorner || corner == Qt::TopLeftCorner;
+    const bool isTop = corner == Qt::TopLeftCorner || corner == Qt::TopRightCorner;
+    return {isLeft ? kMargin : m_canvas->width() - width() - kMargin,
+            isTop ? kMargin : m_canvas->height() - height() - kFoot};
+}
+
+bool Minimap::findsFreePlace()
+{
+    if (m_isHeld || !liesOverNodes())
+        return true;
+    for (const Qt::Corner corner : {Qt::BottomRightCorner, Qt::BottomLeftCorner, Qt::TopRightCorner}) {
+        move(placeIn(corner));
+        if (!liesOverNodes())
+            return true;
+    }
+    return false;
 }
 
 void Minimap::follow()
@@ -59,7 +79,8 @@ void Minimap::follow()
     if (!scene)
         return;
     const QRectF seen = m_canvas->camera().toScene(QRectF(m_canvas->rect()));
-    setVisible(!m_isRetired && !seen.contains(QRectF(QPointF(), scene->size())));
+    const bool isWanted = !m_isRetired && !seen.contains(QRectF(QPointF(), scene->size()));
+    setVisible(isWanted && (!m_avoidsNodes || findsFreePlace()));
     m_coversNodes = isVisibleTo(m_canvas) && liesOverNodes();
     update();
 }
@@ -68,6 +89,12 @@ void Minimap::retire()
 {
     m_isRetired = true;
     hide();
+}
+
+void Minimap::setAvoidsNodes(bool avoids)
+{
+    m_avoidsNodes = avoids;
+    place();
 }
 
 bool Minimap::liesOverNodes() const
@@ -162,8 +189,15 @@ void Minimap::paintEvent(QPaintEvent *)
 
 void Minimap::mousePressEvent(QMouseEvent *event)
 {
+    m_isHeld = true;
     if (event->button() == Qt::LeftButton && m_canvas->input().scene)
         Q_EMIT placeWanted(toScene(event->position()));
+}
+
+void Minimap::mouseReleaseEvent(QMouseEvent *event)
+{
+    m_isHeld = event->buttons() != Qt::NoButton;
+    follow();
 }
 
 void Minimap::mouseMoveEvent(QMouseEvent *event)

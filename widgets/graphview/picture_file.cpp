@@ -168,7 +168,7 @@ Result<void> writePicture(const QString &path, const PaintInput &input, const QP
     if (ending == QStringLiteral("svg"))
         return writeFile(path, svgText(input, Tones(palette), QFontMetricsF(font).height()));
     if (ending != QStringLiteral("png") && ending != QStringLiteral("pdf"))
-        return badCall(path.toStdString(), "\"" + ending.toStdString() + "\" is no kind of picture",
+        return badCall(path.toStdString(), "unsupported format \"" + ending.toStdString() + '"',
                        "svg, png or pdf");
 
     const QSizeF size = input.scene->size() + QSizeF(2 * kMargin, 2 * kMargin);

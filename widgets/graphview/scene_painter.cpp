@@ -260,15 +260,16 @@ void ScenePainter::paintWarning(QPainter &painter, const QPointF &centre)
 
 void ScenePainter::paintRings(QPainter &painter, const PaintInput &input, ItemIndex index, const QRectF &rect)
 {
+    constexpr double kGap = 2.5; ///< so that ground, on which it is seen, lies on both sides of a ring
     const double radius = 4 * std::min(1.0, m_camera.scale);
     painter.setBrush(Qt::NoBrush);
     if (input.emphasis->isFound(index)) {
         painter.setPen(QPen(m_tones.amber(), 2, Qt::DashLine));
-        painter.drawRoundedRect(rect.adjusted(-4.5, -4.5, 4.5, 4.5), radius + 3, radius + 3);
+        painter.drawRoundedRect(rect.adjusted(-5.5, -5.5, 5.5, 5.5), radius + 3, radius + 3);
     }
     if (input.emphasis->isSelected(index)) {
         painter.setPen(QPen(m_tones.accent(), 2));
-        painter.drawRoundedRect(rect.adjusted(-1.5, -1.5, 1.5, 1.5), radius, radius);
+        painter.drawRoundedRect(rect.adjusted(-kGap, -kGap, kGap, kGap), radius, radius);
     }
 }
 

@@ -8,21 +8,7 @@
 namespace halftone::widgets {
 namespace {
 
-constexpr double kLeastContrast = 4.5; ///< WCAG 2.1, success criterion 1.4.3
-
-double luminance(const QColor &colour)
-{
-    const auto linear
-        = [](double c) { return c <= 0.03928 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
-    return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF())
-        + 0.0722 * linear(colour.blueF());
-}
-
-double contrast(const QColor &a, const QColor &b)
-{
-    const auto [low, high] = std::minmax({luminance(a), luminance(b)});
-    return (high + 0.05) / (low + 0.05);
-}
+constexpr std::uint32_t kDeepest = 4; ///< frames within frames that are told apart
 
 Tone toneOf(const PrecisionLook &look, const QColor &ground)
 {
@@ -47,8 +33,9 @@ QColor blended(const QColor &a, const QColor &b, double share)
 QColor readableOn(const QColor &ground)
 {
     const QColor dark(0x10, 0x12, 0x16);
-    const QColor better = contrast(dark, ground) > contrast(Qt::white, ground) ? dark : QColor(Qt::white);
-    return contrast(better, ground) >= kLeastContrast ? better : QColor(Qt::black);
+    const QColor better
+        = contrastRatio(dark, ground) > contrastRatio(Qt::white, ground) ? dark : QColor(Qt::white);
+    return contrastRatio(better, ground) >= kLeastContrast ? better : QColor(Qt::black);
 }
 
 Tones::Tones(const QPalette &palette)
@@ -57,7 +44,7 @@ Tones::Tones(const QPalette &palette)
     , m_text(palette.color(QPalette::Text))
     , m_secondText(blended(m_text, m_ground, m_isDark ? 0.18 : 0.32)) // 4.5 : 1 on every tint
     , m_line(blended(m_ground, m_text, 0.5))
-    , m_accent(palette.color(QPalette::Highlight))
+    , m_accent(seenOnFrames(palette.color(QPalette::Highlight)))
     , m_amber(m_isDark ? QColor(0xff, 0xb7, 0x2b) : QColor(0xb8, 0x6e, 0x00))
     , m_warningText(warningColour(palette))
 {
@@ -66,16 +53,29 @@ Tones::Tones(const QPalette &palette)
     m_following = toneOf(followingLook(m_isDark), m_ground);
 }
 
+/// Nearer to the text's colour where it would not be.
+QColor Tones::seenOnFrames(const QColor &colour) const
+{
+    constexpr double kLeast = 3; // of lines and marks (WCAG 2.1, 1.4.11)
+    QColor seen = colour;
+    for (double share = 0.1; share < 1; share += 0.1) {
+        if (contrastRatio(seen, m_ground) >= kLeast && contrastRatio(seen, frame(kDeepest)) >= kLeast)
+            break;
+        seen = blended(colour, m_text, share);
+    }
+    return seen;
+}
+
 QColor Tones::frame(std::uint32_t depth) const
 {
-    return blended(m_ground, m_text, 0.03 + 0.02 * std::min(depth, 4U));
+    return blended(m_ground, m_text, 0.03 + 0.02 * std::min(depth, kDeepest));
 }
 
 QColor Tones::secondOn(const QColor &ground) const
 {
     const QColor first = readableOn(ground);
     const QColor second = blended(first, ground, 0.2);
-    return contrast(second, ground) >= kLeastContrast ? second : first;
+    return contrastRatio(second, ground) >= kLeastContrast ? second : first;
 }
 
 QColor Tones::scale(float share) const

@@ -38,7 +38,10 @@ public:
     const QColor &text() const { return m_text; }
     const QColor &secondText() const { return m_secondText; }
     const QColor &line() const { return m_line; }
-    const QColor &accent() const { return m_accent; }
+    const QColor &accent() const
+    {
+        return m_accent;
+    } ///< of what is selected: 3 to 1 on the ground and on frames
     const QColor &amber() const { return m_amber; } ///< of marks and lines
     const QColor &warningText() const { return m_warningText; }
     QColor frame(std::uint32_t depth) const;
@@ -50,6 +53,8 @@ public:
     QColor faded(const QColor &colour) const { return blended(m_ground, colour, 0.4); }
 
 private:
+    QColor seenOnFrames(const QColor &colour) const;
+
     bool m_isDark;
     QColor m_ground, m_text, m_secondText, m_line, m_accent, m_amber, m_warningText;
     std::array<Tone, static_cast<std::size_t>(tensor::DType::Posit16) + 1> m_byType;

@@ -26,31 +26,31 @@ ViewBar::ViewBar(QWidget *parent)
     label->setBuddy(m_colourBy);
     m_colourBy->addItems({tr("precision"), tr("error"), tr("latency"), tr("overflow risk"), tr("requested")});
     m_colourBy->setAccessibleName(tr("Colour by"));
-    m_colourBy->setToolTip(tr("What the colours of the graph tell"));
+    m_colourBy->setToolTip(tr("What the graph's colours show"));
     row->addWidget(label);
     row->addWidget(m_colourBy);
     row->addSpacing(12);
     QWidget *const sides = makeSides();
     row->addWidget(sides);
     row->addStretch(1);
-    auto *const fold = button(tr("Fold"), tr("Fold all blocks"), &ViewBar::foldWanted);
-    auto *const unfold = button(tr("Unfold"), tr("Unfold all blocks"), &ViewBar::unfoldWanted);
+    auto *const fold = button(tr("Fold"), tr("Fold All Blocks"), &ViewBar::foldWanted);
+    auto *const unfold = button(tr("Unfold"), tr("Unfold All Blocks"), &ViewBar::unfoldWanted);
     row->addWidget(fold);
     row->addWidget(unfold);
     row->addSpacing(12);
-    auto *const out = button(QString(QChar(0x2212)), tr("Zoom out (Ctrl+-)"), &ViewBar::zoomOutWanted);
+    auto *const out = button(QString(QChar(0x2212)), tr("Zoom Out (Ctrl+-)"), &ViewBar::zoomOutWanted);
     row->addWidget(out);
     m_scale = button(QStringLiteral("100 %"), tr("Zoom to 100 % (Ctrl+0)"), &ViewBar::zoomToFullWanted);
     m_scale->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("0.25 % ")) + 12);
     row->addWidget(m_scale);
-    auto *const in = button(QStringLiteral("+"), tr("Zoom in (Ctrl++)"), &ViewBar::zoomInWanted);
+    auto *const in = button(QStringLiteral("+"), tr("Zoom In (Ctrl++)"), &ViewBar::zoomInWanted);
     row->addWidget(in);
-    auto *const fitting = button(tr("Fit"), tr("Show the whole graph (Space)"), &ViewBar::fitWanted);
+    auto *const fitting = button(tr("Fit"), tr("Show the Whole Graph (Space)"), &ViewBar::fitWanted);
     row->addWidget(fitting);
     row->addSpacing(12);
-    auto *const finding = button(tr("Find"), tr("Find nodes (Ctrl+F)"), &ViewBar::findWanted);
+    auto *const finding = button(tr("Find"), tr("Find Nodes (Ctrl+F)"), &ViewBar::findWanted);
     row->addWidget(finding);
-    m_more = button(QStringLiteral("\u00bb"), tr("More for the view"), nullptr);
+    m_more = button(QStringLiteral("\u00bb"), tr("More view commands"), nullptr);
     connect(m_more, &QToolButton::clicked, this, &ViewBar::showHidden);
     m_more->hide();
     row->addWidget(m_more);
@@ -68,7 +68,7 @@ QWidget *ViewBar::makeSides()
     auto *const row = new QHBoxLayout(box);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(4);
-    const QString names[] = {tr("Original"), tr("Converted"), tr("Side by side")};
+    const QString names[] = {tr("Original"), tr("Converted"), tr("Side by Side")};
     const QString tips[]
         = {tr("The model as it was loaded"), tr("The converted model, with the casts that were inserted"),
            tr("Both, moving in step; diamonds and 16-bit weights are what the conversion changed")};
@@ -130,6 +130,7 @@ void ViewBar::showHidden()
 {
     auto *const menu = new QMenu(this);
     menu->setAttribute(Qt::WA_DeleteOnClose);
+    menu->setToolTipsVisible(true);
     for (QWidget *const hidden : m_givingWay) {
         if (hidden->isVisibleTo(this))
             continue;

@@ -1,5 +1,6 @@
 #include "widgets/inspector/detail_parts.h"
 
+#include "core/base/text.h"
 #include "widgets/common/formatters.h"
 
 #include <QStringList>
@@ -9,7 +10,7 @@ namespace {
 
 using tensor::ErrorFigures;
 
-/// "41.0 dB, alone 44.7 dB"
+/// "41.0 dB, isolated 44.7 dB"
 QString both(const std::optional<ErrorFigures> &cumulative, const std::optional<ErrorFigures> &isolated,
              QString (*text)(const ErrorFigures &))
 {
@@ -17,7 +18,7 @@ QString both(const std::optional<ErrorFigures> &cumulative, const std::optional<
     if (cumulative)
         parts << text(*cumulative);
     if (isolated)
-        parts << QStringLiteral("alone %1").arg(text(*isolated));
+        parts << QStringLiteral("isolated %1").arg(text(*isolated));
     return parts.join(QStringLiteral(", "));
 }
 
@@ -43,11 +44,11 @@ QString otherChoiceText(const rewrite::TypeChoice &choice)
 {
     const QString other = plain(std::string(tensor::nameOf(choice.other)));
     if (choice.losesBits)
-        return QStringLiteral("not in %1: values would lose bits that somebody reads").arg(other);
+        return QStringLiteral("not in %1: a reader needs the bits it would drop").arg(other);
     if (choice.casts == 0 && choice.bytes == 0)
-        return QStringLiteral("in %1: as many casts").arg(other);
+        return QStringLiteral("in %1: same number of casts").arg(other);
     const auto bytes = static_cast<std::int64_t>(std::abs(choice.bytes));
-    QString text = choice.casts == 0 ? QStringLiteral("in %1: as many casts").arg(other)
+    QString text = choice.casts == 0 ? QStringLiteral("in %1: same number of casts").arg(other)
                                      : QStringLiteral("in %1: %2 %3 %4")
                                            .arg(other)
                                            .arg(std::abs(choice.casts))
@@ -79,7 +80,9 @@ DetailSection errorSection(const session::Snapshot &snapshot, const session::Fig
     const auto odd = [&](const QString &label, std::uint64_t ErrorFigures::*member) {
         const std::uint64_t count
             = known.cumulative ? (*known.cumulative).*member : (*known.isolated).*member;
-        add(label, QString::number(count), count > 0);
+        const std::uint64_t all = known.cumulative ? known.cumulative->count : known.isolated->count;
+        add(label, QStringLiteral("%1 of %2 values").arg(plain(grouped(count)), plain(grouped(all))),
+            count > 0);
     };
     odd(QStringLiteral("overflow"), &ErrorFigures::overflow);
     odd(QStringLiteral("NaN"), &ErrorFigures::nan);

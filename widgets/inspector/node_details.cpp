@@ -373,7 +373,7 @@ DetailSection NodeDetails::notes() const
             note(otherChoiceText(one), false);
     }
     if (std::ranges::find(conversion()->foldedCasts, m_node) != conversion()->foldedCasts.end())
-        note(QStringLiteral("a cast of the source that is no longer needed"), false);
+        note(QStringLiteral("an existing cast that is no longer needed"), false);
     if (!m_def.subgraphs.empty())
         note(QStringLiteral("holds %1 %2")
                  .arg(m_def.subgraphs.size())

@@ -42,7 +42,7 @@ QString reasonText(Rule rule)
     case Rule::TvmAlways:
         return QStringLiteral("TVM always lowers its operator");
     case Rule::TvmFollow:
-        return QStringLiteral("TVM lowers its operator where its inputs are");
+        return QStringLiteral("TVM lowers its operator where its inputs are lowered");
     case Rule::TvmNever:
         return QStringLiteral("TVM never lowers its operator");
     case Rule::Everything:
@@ -65,7 +65,7 @@ QString requestText(Rule rule, tensor::DType target)
     case policy::Request::Widest:
         return QStringLiteral("the widest type of its inputs");
     case policy::Request::Follow:
-        return QStringLiteral("nothing: as its inputs come");
+        return QStringLiteral("nothing (follows its inputs)");
     case policy::Request::Int8:
         return QStringLiteral("int8");
     case policy::Request::Nothing:

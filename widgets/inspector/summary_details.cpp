@@ -149,29 +149,21 @@ void addLatency(const session::Snapshot &snapshot, const session::Figures &figur
     DetailSection section{QStringLiteral("Time"), {}};
     const session::LatencyFigures &latency = *figures.latency;
     const bool isStale = figures.latencyRevision != snapshot.revision;
-    const LatencyWords words = latencyWords(latency);
+    const LatencyWords words = latencyWords(latency, snapshot.target());
     const auto add = [&](const char *name, const QString &text, bool warns) {
         section.rows.push_back({QLatin1String(name), text, {}, warns, isStale, {}});
     };
-    if (latency.native) {
-        add("fp32", words.fp32, false);
+    add("fp32", words.fp32, false);
+    if (words.notTimed.isEmpty()) {
         add("mixed", words.mixed, false);
         add("ratio", words.ratio, words.isSlower);
-        if (words.isSlower)
-            add("", QStringLiteral("this machine gains nothing from it"), true);
-        if (words.isDisturbed)
-            add("", QStringLiteral("other work ran on this machine: not to be trusted"), true);
     } else {
-        add("fp32", significant(latency.fp32.medianMs) + QStringLiteral("\u202fms"),
-            profile::isDisturbed(latency.fp32));
-        section.rows.push_back({QStringLiteral("mixed"),
-                                QStringLiteral("%1 is emulated on this machine, so it is not timed")
-                                    .arg(plain(std::string(tensor::nameOf(snapshot.target())))),
-                                {},
-                                true,
-                                isStale,
-                                {}});
+        add("mixed", words.notTimed, true);
     }
+    if (words.isSlower)
+        add("", QStringLiteral("no gain on this machine"), true);
+    if (words.isDisturbed)
+        add("", QStringLiteral("machine was busy, unreliable"), true);
     details.sections.push_back(std::move(section));
 }
 

@@ -72,9 +72,9 @@ QString whyNotAsAsked(const session::Snapshot &snapshot, const infer::TypeMap &t
     if (isTakenAway(snapshot, node))
         return plain(snapshot.converted->assignment.entry(node));
     if (askedAndGot(snapshot, node).asked == DType::I8)
-        return QStringLiteral("it has no int8 form with these inputs and attributes");
+        return QStringLiteral("no int8 form with these inputs and attributes");
     if (!readsReals(snapshot.graph(), types, node))
-        return QStringLiteral("it reads no real numbers");
+        return QStringLiteral("no input is floating-point");
     return QStringLiteral("its operator does not take that type here");
 }
 

@@ -21,14 +21,25 @@ QString milliseconds(double value)
 
 QString LatencyWords::sentence() const
 {
-    return fp32 + QStringLiteral(" \u2192 ") + mixed + QStringLiteral(" (") + ratio
-        + (isDisturbed ? tr("; machine busy, not to be trusted)") : QStringLiteral(")"));
+    const QString busy = isDisturbed ? tr("; machine was busy, unreliable") : QString();
+    if (!notTimed.isEmpty())
+        return tr("fp32 %1; %2").arg(fp32, notTimed) + busy;
+    const QString vain = isSlower ? tr(": no gain on this machine") : QString();
+    return fp32 + QStringLiteral(" \u2192 ") + mixed + QStringLiteral(" (") + ratio + vain + busy
+        + QLatin1Char(')');
 }
 
-LatencyWords latencyWords(const session::LatencyFigures &latency)
+LatencyWords latencyWords(const session::LatencyFigures &latency, tensor::DType target)
 {
     const profile::Versus &versus = latency.versus;
     LatencyWords words;
+    if (!latency.native) {
+        words.fp32 = milliseconds(latency.fp32.medianMs);
+        words.notTimed
+            = tr("%1 is emulated on this machine, not timed").arg(plain(std::string(tensor::nameOf(target))));
+        words.isDisturbed = profile::isDisturbed(latency.fp32);
+        return words;
+    }
     words.fp32 = milliseconds(versus.medianMs);
     words.mixed = milliseconds(versus.medianMs * versus.ratio);
     words.isSlower = versus.ci95[0] > 1;
@@ -36,7 +47,8 @@ LatencyWords latencyWords(const session::LatencyFigures &latency)
     words.ratio = QStringLiteral("\u00d7%1 \u00b1%2").arg(versus.ratio, 0, 'f', 2).arg(spread);
     if (words.isSlower)
         words.ratio += tr(", slower");
-    words.isDisturbed = profile::isDisturbed(latency.fp32) || profile::isDisturbed(latency.mixed);
+    words.isDisturbed
+        = versus.isDisturbed || profile::isDisturbed(latency.fp32) || profile::isDisturbed(latency.mixed);
     return words;
 }
 

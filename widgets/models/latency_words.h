@@ -14,10 +14,14 @@ struct LatencyWords
     QString ratio; ///< "×0.76 ±0.04", "×1.42 ±0.04, slower"
     bool isSlower = false; ///< beyond what the measurement can tell apart
     bool isDisturbed = false; ///< something else ran on this machine: not to be trusted
+    QString notTimed; ///< "bfloat16 is emulated on this machine, not timed"; else empty
 
-    QString sentence() const; ///< "0.604 ms → 0.459 ms (×0.76 ±0.04)"
+    bool warns() const { return isSlower || isDisturbed; }
+    /// "0.604 ms → 0.459 ms (×0.76 ±0.04)", and what it warns of.
+    QString sentence() const;
 };
 
-LatencyWords latencyWords(const session::LatencyFigures &latency);
+/// target  that the converted network was asked to compute in
+LatencyWords latencyWords(const session::LatencyFigures &latency, tensor::DType target);
 
 } // namespace halftone::widgets

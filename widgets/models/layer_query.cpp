@@ -78,7 +78,7 @@ bool LayerQuery::addComparison(const QString &field, const QString &sign, const 
 {
     const std::optional<int> column = columnOf(field);
     if (!column) {
-        m_error = QStringLiteral("there is no figure \u201c%1\u201d").arg(field);
+        m_error = QStringLiteral("unknown figure \u201c%1\u201d").arg(field);
         return false;
     }
     if (!LayerTableModel::isNumber(*column)) {
@@ -94,7 +94,7 @@ bool LayerQuery::addComparison(const QString &field, const QString &sign, const 
     const std::optional<double> factor = factorOf(unit, *column);
     if (!isRead || !factor) {
         m_error = isRead ? QStringLiteral("%1 is not measured in %2").arg(field, unit)
-                         : QStringLiteral("%1 is no number").arg(value + unit);
+                         : QStringLiteral("%1 is not a number").arg(value + unit);
         return false;
     }
     m_comparisons.push_back({*column, sign, bound * *factor});

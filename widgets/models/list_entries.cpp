@@ -258,9 +258,9 @@ void EntryMaker::addOperator(const std::string &op)
     if (use.nodes == 0)
         entry.idle = QStringLiteral("no %1 in this model").arg(plain(op));
     else if (entry.nodes == 0 && use.takenAway > 0)
-        entry.idle = QStringLiteral("the chip gains nothing from %1 in the target type").arg(plain(op));
+        entry.idle = QStringLiteral("no gain on the chip from %1 in the target type").arg(plain(op));
     else if (entry.nodes == 0 && m_snapshot.converted)
-        entry.idle = QStringLiteral("every %1 is decided by its node's name").arg(plain(op));
+        entry.idle = QStringLiteral("every %1 node is set by name").arg(plain(op));
     add(listIdOf(list), std::move(entry));
 }
 
@@ -304,7 +304,7 @@ QString EntryMaker::whyIdle(const std::string &name, const std::vector<graph::No
     if (nodes.empty())
         return m_namesInBodies.contains(name) ? QString() : QStringLiteral("no node of this name");
     if (std::ranges::all_of(nodes, [this](graph::NodeId id) { return m_graph.isVariable(id); }))
-        return QStringLiteral("a variable: operators alone have a precision");
+        return QStringLiteral("a variable: only operators have a precision");
     return {};
 }
 
@@ -400,7 +400,7 @@ void EntryMaker::addExclusions()
             if (std::ranges::all_of(nodes, isFp32Anyway))
                 entry.idle = QStringLiteral("in fp32 already by the operator's list");
             else if (std::ranges::all_of(nodes, isOverridden))
-                entry.idle = QStringLiteral("the node's own precision goes before");
+                entry.idle = QStringLiteral("overridden by the node's own setting");
         }
         add(ListId::Excluded, std::move(entry));
     }

@@ -2,7 +2,6 @@
 
 #include "core/dialect/dialect.h"
 #include "core/policy/int8_forms.h"
-#include "core/session/unit_move.h"
 #include "widgets/common/formatters.h"
 #include "widgets/models/list_edits.h"
 
@@ -12,6 +11,14 @@
 
 namespace halftone::widgets {
 namespace {
+
+/// What nodes are held to. Needs: the target, float32's or int8's list.
+tensor::DType heldType(const session::Snapshot &snapshot, ListId list)
+{
+    return list == ListId::Fp32 ? tensor::DType::F32
+        : list == ListId::Int8  ? tensor::DType::I8
+                                : snapshot.policy->target;
+}
 
 std::size_t nodesOf(const graph::Graph &graph, const std::vector<std::string> &ops)
 {
@@ -38,15 +45,17 @@ public:
     ListMove move()
     {
         if (m_payload.isEmpty() || (m_payload.ops.empty() && m_nodes.empty()))
-            return refused(QStringLiteral("nothing that a list can take"));
+            return refused(QStringLiteral("nothing that can be put in a list"));
         if (m_to == ListId::Excluded)
             return exclude();
         if (m_to == ListId::Conditional)
             return makeConditional();
         if (m_nodes.empty())
             return moveOperators();
-        return askForNodes();
+        return moveNodes();
     }
+
+    const std::vector<graph::NodeId> &nodeIds() const { return m_nodeIds; }
 
 private:
     static ListMove refused(QString why)
@@ -62,17 +71,10 @@ private:
     ListMove exclude() const;
     ListMove makeConditional() const;
     ListMove moveOperators() const;
-    ListMove askForNodes() const;
+    ListMove moveNodes() const;
     MoveChoice operatorChoice(const std::vector<std::string> &ops) const;
     MoveChoice nodeChoice() const;
     void addUnitChoices(std::vector<MoveChoice> &choices) const;
-    /// What nodes are held to. Needs: the target, float32's or int8's list.
-    tensor::DType typeOf(ListId list) const
-    {
-        return list == ListId::Fp32 ? tensor::DType::F32
-            : list == ListId::Int8  ? tensor::DType::I8
-                                    : m_snapshot.policy->target;
-    }
     static QString withoutInt8Form(const std::vector<std::string> &ops)
     {
         return QStringLiteral("%1 %2 no int8 form")
@@ -248,7 +250,7 @@ MoveChoice Mover::nodeChoice() const
             choice.why = withoutInt8Form(formless);
             return choice;
         }
-        const tensor::DType type = typeOf(m_to);
+        const tensor::DType type = heldType(m_snapshot, m_to);
         const auto &overrides = m_snapshot.policy->nodeOverrides;
         const bool areHeld = std::ranges::all_of(m_nodes, [&](const std::string &name) {
             const auto at = overrides.find(name);
@@ -256,15 +258,17 @@ MoveChoice Mover::nodeChoice() const
         });
         if (!areHeld)
             edits.emplace_back(policy::OverrideNodes{m_nodes, type});
-        else if (edits.empty())
-            choice.why = QStringLiteral("held to %1 already").arg(m_title);
+        choice.isSo = edits.empty();
+        if (choice.isSo)
+            choice.why = QStringLiteral("already held to %1").arg(m_title);
     } else if (m_to == ListId::Neutral) {
-        choice.label += QStringLiteral(": as the lists say");
-        choice.subject = what + QStringLiteral(" as the lists say");
+        choice.label += QStringLiteral(": follow the lists");
+        choice.subject = what + QStringLiteral(" to follow the lists");
         if (const std::vector<std::string> overridden = overriddenAmong(m_nodes); !overridden.empty())
             edits.emplace_back(policy::OverrideNodes{overridden, std::nullopt});
-        if (edits.empty())
-            choice.why = QStringLiteral("the lists decide for it already");
+        choice.isSo = edits.empty();
+        if (choice.isSo)
+            choice.why = QStringLiteral("it already follows the lists");
     } else {
         edits.clear();
         choice.why = QStringLiteral("a single node can be held to %1, int8 or fp32 only")
@@ -277,36 +281,33 @@ MoveChoice Mover::nodeChoice() const
 /// The units around the nodes, as a whole each: "The LayerNorm: 9 nodes".
 void Mover::addUnitChoices(std::vector<MoveChoice> &choices) const
 {
-    const bool isHeld = m_to == ListId::Target || m_to == ListId::Fp32 || m_to == ListId::Int8;
-    if (!m_payload.ops.empty() || (!isHeld && m_to != ListId::Neutral))
+    if (!m_payload.ops.empty() || !takesUnits(m_to))
         return;
-    const std::optional<tensor::DType> type
-        = m_to == ListId::Neutral ? std::nullopt : std::optional(typeOf(m_to));
-    std::optional<policy::Policy> ofNodes;
-    if (choices.front().edit)
-        if (auto after = policy::applyEdit(*m_snapshot.policy, *choices.front().edit, dialect::of(m_graph));
-            after.ok())
-            ofNodes = std::move(after).value();
+    const auto policyAfter
+        = [this](const std::optional<policy::Edit> &edit) -> std::optional<policy::Policy> {
+        if (!edit)
+            return std::nullopt;
+        auto after = policy::applyEdit(*m_snapshot.policy, *edit, dialect::of(m_graph));
+        return after.ok() ? std::optional(std::move(after).value()) : std::nullopt;
+    };
+    const auto ofNodes = policyAfter(choices.front().edit);
     for (const session::ModelUnit &unit : session::unitsAround(m_snapshot, m_nodeIds)) {
-        const auto edit = session::moveUnit(m_snapshot, unit, type);
-        const auto after = edit.ok()
-            ? policy::applyEdit(*m_snapshot.policy, edit.value(), dialect::of(m_graph))
-            : edit.error();
-        if (!after.ok() || after.value() == *m_snapshot.policy || after.value() == ofNodes)
-            continue; // nothing would change, or what is asked already
-        const QString nodes = counted(unit.nodes.size(), "node", "nodes");
-        MoveChoice choice;
-        choice.label = QStringLiteral("The whole %1: %2").arg(plain(unit.title), nodes);
-        choice.subject = QStringLiteral("%1 (%2) to %3").arg(plain(unit.title), nodes, m_title);
-        choice.edit = edit.value();
-        choices.push_back(std::move(choice));
+        MoveChoice choice = unitChoice(m_snapshot, unit, m_to);
+        if (choice.edit && policyAfter(choice.edit) != ofNodes) // else it is asked already
+            choices.push_back(std::move(choice));
     }
 }
 
-ListMove Mover::askForNodes() const
+ListMove Mover::moveNodes() const
 {
     ListMove move;
     move.choices.push_back(nodeChoice());
+    if (m_payload.ops.empty() && m_nodes.size() == 1) {
+        if (move.choices.front().isSo)
+            return refused(QStringLiteral("%1: %2").arg(plain(m_nodes.front()), move.choices.front().why));
+        if (move.choices.front().edit)
+            return move;
+    }
     addUnitChoices(move.choices);
     move.choices.push_back(operatorChoice(allOperators()));
     if (std::ranges::none_of(move.choices, [](const MoveChoice &one) { return one.edit.has_value(); }))
@@ -319,6 +320,35 @@ ListMove Mover::askForNodes() const
 ListMove moveTo(const session::Snapshot &snapshot, const ListPayload &payload, ListId to)
 {
     return Mover(snapshot, payload, to).move();
+}
+
+std::vector<session::ModelUnit> unitsOf(const session::Snapshot &snapshot, const ListPayload &payload)
+{
+    const Mover mover(snapshot, payload, ListId::Target);
+    return payload.ops.empty() && !mover.nodeIds().empty() ? session::unitsAround(snapshot, mover.nodeIds())
+                                                           : std::vector<session::ModelUnit>();
+}
+
+MoveChoice unitChoice(const session::Snapshot &snapshot, const session::ModelUnit &unit, ListId to)
+{
+    const QString nodes = counted(unit.nodes.size(), "node", "nodes");
+    MoveChoice choice;
+    choice.label = QStringLiteral("The whole %1: %2").arg(plain(unit.title), nodes);
+    choice.subject
+        = QStringLiteral("%1 (%2) to %3").arg(plain(unit.title), nodes, titleOf(to, snapshot.target()));
+    const auto edit = session::moveUnit(
+        snapshot, unit, to == ListId::Neutral ? std::nullopt : std::optional(heldType(snapshot, to)));
+    const auto after = edit.ok()
+        ? policy::applyEdit(*snapshot.policy, edit.value(), dialect::of(snapshot.graph()))
+        : edit.error();
+    choice.isSo = after.ok() && after.value() == *snapshot.policy;
+    if (!after.ok())
+        choice.why = plain(after.error().found);
+    else if (choice.isSo)
+        choice.why = QStringLiteral("all of it is so already");
+    else
+        choice.edit = edit.value();
+    return choice;
 }
 
 QString consequence(const QString &subject, const session::EditEffect &effect)

@@ -21,7 +21,7 @@ policy::Edit withoutInt8(const session::Snapshot &snapshot, const std::vector<st
     });
     if (policy.int8Ops->empty())
         policy.int8Ops.reset();
-    const QString what = namedOperators(ops) + QStringLiteral(" no longer int8");
+    const QString what = QStringLiteral("Remove %1 from int8").arg(namedOperators(ops));
     return policy::ReplacePolicy{std::move(policy), what.toStdString()};
 }
 
@@ -81,7 +81,7 @@ std::optional<policy::Edit> removalOf(const session::Snapshot &snapshot,
     if (!included.names.empty())
         edits.emplace_back(std::move(included));
     removeConditions(snapshot, entries, edits);
-    return asOne(snapshot, std::move(edits), QStringLiteral("Remove from the lists"));
+    return asOne(snapshot, std::move(edits), QStringLiteral("Remove from the Lists"));
 }
 
 } // namespace halftone::widgets

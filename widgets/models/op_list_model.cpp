@@ -19,8 +19,8 @@ QString meaning(ListId list, tensor::DType target)
     case ListId::Target:
         return QStringLiteral("These operators compute in %1.").arg(titleOf(list, target));
     case ListId::Int8:
-        return QStringLiteral(
-            "These operators compute in int8 where they can be quantized, else as their other list says.");
+        return QStringLiteral("These operators compute in int8 where they can be quantized, otherwise as "
+                              "their other list says.");
     case ListId::Fp32:
         return QStringLiteral("These operators compute in float32.");
     case ListId::Widest:
@@ -32,7 +32,7 @@ QString meaning(ListId list, tensor::DType target)
     case ListId::Neutral:
         break;
     }
-    return QStringLiteral("These operators compute in the type that their inputs come in.");
+    return QStringLiteral("These operators compute in the type of their inputs.");
 }
 
 } // namespace
@@ -199,9 +199,7 @@ QString OpListModel::listToolTip(ListId list) const
     if (!m_snapshot)
         return {};
     return meaning(list, m_snapshot->target())
-        + QStringLiteral("\n%1 entries shown, which decide for %2 nodes")
-              .arg(entries(list).size())
-              .arg(nodesOf(list));
+        + QStringLiteral("\n%1 entries, governing %2 nodes").arg(entries(list).size()).arg(nodesOf(list));
 }
 
 QVariant OpListModel::listData(ListId list, int column, int role) const

@@ -50,11 +50,11 @@ QString formOf(const AttributeSpec &spec)
         return QStringLiteral("tuples, such as (1, 1); (3, 3)");
     case AttributeType::Enum:
     case AttributeType::Boolean:
-        return QStringLiteral("values; separated by semicolons");
+        return QStringLiteral("values, separated by semicolons");
     case AttributeType::Text:
         break;
     }
-    return QStringLiteral("texts; separated by semicolons");
+    return QStringLiteral("strings, separated by semicolons");
 }
 
 } // namespace

@@ -24,7 +24,7 @@ ConditionsDialog::ConditionsDialog(const dialect::Dialect &dialect, const std::s
     , m_hadNone(rules.empty())
     , m_rowsLayout(new QVBoxLayout)
     , m_message(new QLabel(this))
-    , m_add(new QPushButton(tr("Add a condition"), this))
+    , m_add(new QPushButton(tr("Add Condition"), this))
 {
     setWindowTitle(tr("Conditions for %1").arg(plain(op)));
     auto *const explanation = new QLabel(
@@ -110,9 +110,9 @@ void ConditionsDialog::check()
     }
     const bool isNothing = now.empty() && m_hadNone;
     m_ok->setEnabled(wrong.isEmpty() && !isNothing);
-    m_ok->setText(now.empty() && !m_hadNone ? tr("Remove the conditions") : tr("Apply"));
+    m_ok->setText(now.empty() && !m_hadNone ? tr("Remove Conditions") : tr("Apply"));
     m_message->setText(!wrong.isEmpty() ? wrong
-                           : isNothing  ? tr("Choose an attribute and write the values for which "
+                           : isNothing  ? tr("Select an attribute and enter the values for which "
                                               "%1 stays in fp32.")
                                              .arg(plain(m_op))
                            : !doubtful.isEmpty() ? doubtful

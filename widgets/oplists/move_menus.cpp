@@ -1,5 +1,7 @@
 #include "widgets/oplists/move_menus.h"
 
+#include "widgets/common/formatters.h"
+
 #include <QKeySequence>
 #include <QMenu>
 
@@ -7,13 +9,72 @@ namespace halftone::widgets {
 
 namespace {
 
-/// "&Only these 2 nodes": names may hold an ampersand themselves.
-QString withKey(const QString &label)
+/// The first letter of a word, else any, that is no entry's key yet; the label's end where all are.
+qsizetype placeOfKey(const QString &label, const QString &taken)
 {
-    return QLatin1Char('&') + QString(label).replace(QLatin1Char('&'), QStringLiteral("&&"));
+    for (const bool isInside : {false, true})
+        for (qsizetype at = 0; at < label.size(); ++at) {
+            const bool isFirst = at == 0 || !label[at - 1].isLetterOrNumber();
+            if (label[at].isLetter() && (isInside || isFirst) && !taken.contains(label[at].toLower()))
+                return at;
+        }
+    return label.size();
+}
+
+/// "&Only these 2 nodes": names may hold an ampersand themselves.
+QString withKey(const QString &label, QString &taken)
+{
+    const qsizetype key = placeOfKey(label, taken);
+    const auto literal = [](QString text) { return text.replace(QLatin1Char('&'), QStringLiteral("&&")); };
+    if (key == label.size())
+        return literal(label);
+    taken += label[key].toLower();
+    return literal(label.left(key)) + QLatin1Char('&') + literal(label.mid(key));
+}
+
+void fillWithLists(QMenu *menu, const session::Snapshot &snapshot, const session::ModelUnit &unit,
+                   const std::function<void(const policy::Edit &)> &apply,
+                   const std::function<void(const MoveChoice &)> &preview)
+{
+    QString taken;
+    for (const ListKey &one : kListKeys) {
+        if (!takesUnits(one.list))
+            continue;
+        const MoveChoice choice = unitChoice(snapshot, unit, one.list);
+        QAction *const action = menu->addAction(withKey(titleOf(one.list, snapshot.target()), taken));
+        action->setEnabled(choice.edit.has_value());
+        action->setToolTip(choice.why);
+        if (!choice.edit)
+            continue;
+        QObject::connect(action, &QAction::triggered, menu, [apply, edit = *choice.edit] { apply(edit); });
+        QObject::connect(action, &QAction::hovered, menu, [preview, choice] { preview(choice); });
+    }
+    menu->setToolTipsVisible(true);
 }
 
 } // namespace
+
+QMenu *makeUnitMenu(const session::Snapshot &snapshot, const ListPayload &payload, QWidget *parent,
+                    const std::function<void(const policy::Edit &)> &apply,
+                    const std::function<void(const MoveChoice &)> &preview)
+{
+    const std::vector<session::ModelUnit> units
+        = payload.nodes.size() == 1 ? unitsOf(snapshot, payload) : std::vector<session::ModelUnit>();
+    if (units.empty())
+        return nullptr;
+    auto *const menu = new QMenu(QMenu::tr("Move Its &Block To"), parent);
+    menu->setObjectName(QStringLiteral("moveBlock"));
+    if (units.size() == 1) {
+        fillWithLists(menu, snapshot, units.front(), apply, preview);
+        return menu;
+    }
+    QString taken;
+    for (const session::ModelUnit &unit : units) {
+        const QString title = QMenu::tr("%1: %2 nodes").arg(plain(unit.title)).arg(unit.nodes.size());
+        fillWithLists(menu->addMenu(withKey(title, taken)), snapshot, unit, apply, preview);
+    }
+    return menu;
+}
 
 QMenu *makeChoiceMenu(const ListMove &move, QWidget *parent, std::function<void(const policy::Edit &)> apply,
                       const std::function<QString(const MoveChoice &)> &consequence,
@@ -22,14 +83,15 @@ QMenu *makeChoiceMenu(const ListMove &move, QWidget *parent, std::function<void(
     auto *const menu = new QMenu(parent);
     menu->setObjectName(QStringLiteral("moveChoice"));
     menu->setAttribute(Qt::WA_DeleteOnClose);
+    QString taken = QStringLiteral("c"); // by Cancel
     for (const MoveChoice &choice : move.choices) {
         if (!choice.edit) {
-            menu->addAction(withKey(choice.label + QStringLiteral(" (%1)").arg(choice.why)))
+            menu->addAction(withKey(choice.label + QStringLiteral(" (%1)").arg(choice.why), taken))
                 ->setEnabled(false);
             continue;
         }
         const QString effect = consequence(choice);
-        QAction *const action = menu->addAction(withKey(choice.label) + QLatin1Char('\t')
+        QAction *const action = menu->addAction(withKey(choice.label, taken) + QLatin1Char('\t')
                                                 + effect.section(QStringLiteral(": "), 1));
         QObject::connect(action, &QAction::triggered, parent, [apply, edit = *choice.edit] { apply(edit); });
         QObject::connect(action, &QAction::hovered, parent, [tell, effect] { tell(effect); });

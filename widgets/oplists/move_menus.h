@@ -22,6 +22,11 @@ inline constexpr ListKey kListKeys[]{{ListId::Target, Qt::Key_T},      {ListId::
                                      {ListId::Conditional, Qt::Key_C}, {ListId::Excluded, Qt::Key_X},
                                      {ListId::Neutral, Qt::Key_N}};
 
+/// "Move Its Block To": the units around a single node, each with the lists that can hold it. Null where there is none.
+QMenu *makeUnitMenu(const session::Snapshot &snapshot, const ListPayload &payload, QWidget *parent,
+                    const std::function<void(const policy::Edit &)> &apply,
+                    const std::function<void(const MoveChoice &)> &preview);
+
 /// Asks which of its choices a move means, each with a key of its own and with what it would do.
 /// consequence  of a choice; tell  is called with that of the one under the cursor
 QMenu *makeChoiceMenu(const ListMove &move, QWidget *parent, std::function<void(const policy::Edit &)> apply,

@@ -161,7 +161,7 @@ void OpListsPanel::showHint()
     m_message->setForegroundRole(QPalette::PlaceholderText);
     const auto &snapshot = m_controller->snapshot();
     if (!snapshot)
-        m_message->setText(tr("Open a model to see which precision its operators are asked to compute in."));
+        m_message->setText(tr("Open a model to see the precision requested for its operators."));
     else if (snapshot->error)
         showMessage(plain(snapshot->error->message()));
     else if (m_view->selectedEntries().isEmpty())
@@ -227,9 +227,7 @@ void OpListsPanel::move(const ListPayload &payload, ListId to, const QPoint &pla
         editConditions(*wanted.conditionsOf);
         return;
     }
-    // One node that is in no unit is moved, and not all of its kind.
-    const bool isOneNode = payload.ops.empty() && payload.nodes.size() == 1 && wanted.choices.size() <= 2;
-    if ((wanted.choices.size() == 1 || isOneNode) && wanted.choices.front().edit) {
+    if (wanted.choices.size() == 1 && wanted.choices.front().edit) {
         apply(*wanted.choices.front().edit);
         return;
     }
@@ -251,6 +249,17 @@ QMenu *OpListsPanel::moveMenu(const ListPayload &payload, QWidget *parent)
         [this, payload](ListId list) { preview(payload, list); });
 }
 
+QMenu *OpListsPanel::unitMenu(const ListPayload &payload, QWidget *parent)
+{
+    if (!m_controller->snapshot())
+        return nullptr;
+    return makeUnitMenu(
+        newest(), payload, parent, [this](const policy::Edit &edit) { apply(edit); },
+        [this](const MoveChoice &choice) {
+            showMessage(consequence(choice.subject, m_controller->effectOf(*choice.edit)));
+        });
+}
+
 void OpListsPanel::moveSelected(ListId to)
 {
     const QModelIndexList chosen = m_view->selectedEntries();
@@ -269,7 +278,7 @@ void OpListsPanel::moveChosenNodes(ListId to, const QPoint &place)
     for (const graph::NodeId node : m_controller->selection().nodes())
         payload.nodes.push_back(snapshot->graph().node(node).name);
     if (payload.isEmpty())
-        refuse(tr("Nothing is selected that could be moved to a list."));
+        refuse(tr("Nothing in the selection can be moved to a list."));
     else
         move(payload, to, place);
 }
@@ -352,6 +361,8 @@ void OpListsPanel::showContextMenu(const QPoint &place)
         const ListPayload payload = m_model->payloadAt(chosen);
         if (!payload.isEmpty())
             menu->addMenu(moveMenu(payload, menu));
+        if (QMenu *const block = unitMenu(payload, menu))
+            menu->addMenu(block);
         const ListEntry *const entry = m_model->entryAt(chosen.front());
         if (chosen.size() == 1 && entry->kind == ListEntry::Kind::Condition)
             menu->addAction(tr("&Conditions\u2026"), this, [this, op = entry->name] { editConditions(op); });

@@ -41,6 +41,8 @@ public:
     void move(const ListPayload &payload, ListId to, const QPoint &place);
     /// "Move to" for nodes or operators chosen elsewhere, such as in the graph: a submenu with the consequences.
     QMenu *moveMenu(const ListPayload &payload, QWidget *parent);
+    /// "Move Its Block To" for a node that is part of one; null for all else.
+    QMenu *unitMenu(const ListPayload &payload, QWidget *parent);
     /// Gives `view` (the graph, the layers) the keys of the lists, for the nodes that are chosen.
     void addKeysTo(QWidget *view);
 

@@ -31,7 +31,7 @@ PatternDialog::PatternDialog(std::shared_ptr<const session::Snapshot> snapshot,
     , m_names(new QListWidget(this))
     , m_effect(new QLabel(this))
 {
-    setWindowTitle(tr("Edit by pattern"));
+    setWindowTitle(tr("Edit by Pattern"));
     const QString target = titleOf(ListId::Target, m_snapshot->target());
     m_pattern->setPlaceholderText(tr("stage4, ^conv[0-9]+$, (bn|relu)$"));
     m_pattern->setAccessibleName(tr("Pattern over the names of nodes"));
@@ -39,7 +39,7 @@ PatternDialog::PatternDialog(std::shared_ptr<const session::Snapshot> snapshot,
     m_action->addItem(tr("Hold each to %1").arg(target), ToTarget);
     m_action->addItem(tr("Hold each to int8"), ToInt8);
     m_action->addItem(tr("Hold each to fp32"), ToFp32);
-    m_action->addItem(tr("As the lists say again"), AsListsSay);
+    m_action->addItem(tr("Let the lists decide again"), AsListsSay);
     m_action->setAccessibleName(tr("What to do with the nodes"));
     m_names->setAccessibleName(tr("Nodes that match"));
     m_names->setSelectionMode(QAbstractItemView::NoSelection);

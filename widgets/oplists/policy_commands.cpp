@@ -42,7 +42,7 @@ void PolicyCommands::copyCall()
         return;
     const bool isOnnx = dialect::of(snapshot->graph()).name() == "onnx";
     QGuiApplication::clipboard()->setText(isOnnx ? onnxCall(*snapshot) : mxnetCall(*snapshot));
-    Q_EMIT said(tr("A Python program that converts the model as the lists say is on the clipboard."));
+    Q_EMIT said(tr("Copied a Python program that converts the model according to these lists."));
 }
 
 void PolicyCommands::loadPolicy()
@@ -63,7 +63,7 @@ void PolicyCommands::importLists()
         return;
     const dialect::Dialect &dialect = dialect::of(snapshot->graph());
     if (dialect.name() != "onnx") {
-        Q_EMIT said(tr("Lists of other programs name ONNX operators, and this model is not in ONNX."));
+        Q_EMIT said(tr("Lists of other programs name ONNX operators; this is not an ONNX model."));
         return;
     }
     askForLists(m_window, dialect, [this](const QString &name, Result<policy::ImportedLists> read) {
@@ -106,7 +106,7 @@ void PolicyCommands::resetLists()
     reset.addedConditions.clear();
     reset.nodeOverrides.clear();
     reset.int8Ops.reset();
-    m_controller->apply(policy::ReplacePolicy{std::move(reset), tr("Reset lists").toStdString()});
+    m_controller->apply(policy::ReplacePolicy{std::move(reset), tr("Reset Lists").toStdString()});
 }
 
 } // namespace halftone::widgets

@@ -55,7 +55,7 @@ Result<policy::ImportedLists> readListsFile(const QString &path, policy::ListOri
 void askForLists(QWidget *parent, const dialect::Dialect &dialect,
                  std::function<void(const QString &, Result<policy::ImportedLists>)> deliver)
 {
-    QFileDialog *const dialog = makeDialog(parent, QFileDialog::tr("Import lists"));
+    QFileDialog *const dialog = makeDialog(parent, QFileDialog::tr("Import Lists"));
     dialog->setFileMode(QFileDialog::ExistingFile);
     // The kind of file says whose lists they are, in the order of kListOrigins.
     const QStringList kinds{QFileDialog::tr("onnxconverter-common: op_block_list, node_block_list (*)"),
@@ -76,7 +76,7 @@ void askForLists(QWidget *parent, const dialect::Dialect &dialect,
 
 void askForPolicy(QWidget *parent, std::function<void(const QString &, Result<policy::Policy>)> deliver)
 {
-    QFileDialog *const dialog = makeDialog(parent, QFileDialog::tr("Load policy"));
+    QFileDialog *const dialog = makeDialog(parent, QFileDialog::tr("Load Policy"));
     dialog->setFileMode(QFileDialog::ExistingFile);
     QObject::connect(dialog, &QFileDialog::fileSelected, parent,
                      [deliver = std::move(deliver)](const QString &path) {
@@ -87,7 +87,7 @@ void askForPolicy(QWidget *parent, std::function<void(const QString &, Result<po
 
 void askWhereToSave(QWidget *parent, const policy::Policy &policy, std::function<void(const QString &)> said)
 {
-    QFileDialog *const dialog = makeDialog(parent, QFileDialog::tr("Save policy"));
+    QFileDialog *const dialog = makeDialog(parent, QFileDialog::tr("Save Policy"));
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setDefaultSuffix(QStringLiteral("policy.json"));
     QObject::connect(dialog, &QFileDialog::fileSelected, parent,

@@ -147,11 +147,13 @@ ChartLook CalibrationPlot::look() const
     look.isDark = isDark(palette());
     look.ground = palette().color(QPalette::Base);
     look.text = palette().color(QPalette::Text);
-    look.bars = firstColour();
+    look.bars = sourceColour();
     look.second = precisionLook(tensor::DType::I8, look.isDark).colour;
     look.warning = look.isDark ? QColor(0xff, 0xd1, 0x66) : QColor(0xd6, 0x8a, 0x00);
     look.accent = palette().color(QPalette::Highlight);
     look.font = font();
+    if (const policy::Policy *const policy = m_editor->policy())
+        look.target = policy::askedTarget(*policy);
     return look;
 }
 

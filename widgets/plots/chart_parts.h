@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/tensor/dtype.h"
+
 #include <QColor>
 #include <QFont>
 #include <QPen>
@@ -25,6 +27,7 @@ struct ChartLook
     QColor warning; ///< of what is clipped, or lies outside a format
     QColor accent; ///< of the threshold in hand
     QFont font;
+    tensor::DType target = tensor::DType::F16; ///< whose range is shown
     bool isDark = false;
 };
 

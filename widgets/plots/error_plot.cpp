@@ -1,6 +1,7 @@
 #include "widgets/plots/error_plot.h"
 
 #include "widgets/common/formatters.h"
+#include "widgets/common/precision_palette.h"
 #include "widgets/models/csv_field.h"
 #include "widgets/plots/custom_plot.h"
 
@@ -34,7 +35,7 @@ ErrorPlot::ErrorPlot(DocumentController *controller, QWidget *parent)
 {
     plot()->yAxis->setLabel(tr("SQNR in dB"));
     m_cumulative->setName(tr("cumulative"));
-    m_isolated->setName(tr("this layer alone"));
+    m_isolated->setName(tr("isolated"));
     m_isolated->setLineStyle(QCPGraph::lsNone);
     m_threshold->setSelectable(false);
     m_thresholdText->setSelectable(false);
@@ -56,10 +57,9 @@ void ErrorPlot::rebuild()
     const auto &snapshot = controller()->snapshot();
     const session::Figures &figures = controller()->figures();
     if (!snapshot || !figures.comparison) {
-        showEmpty(
-            snapshot ? tr(
-                "Attach data and switch on \u201cerrors\u201d: then the error of every layer is drawn here.")
-                     : tr("Open a model to see its layers' errors."));
+        showEmpty(snapshot ? tr(
+                      "Attach data and turn on \u201cerrors\u201d to compute and plot every layer's error.")
+                           : tr("Open a model to see its layers' errors."));
         return;
     }
     takeLayers();
@@ -88,8 +88,8 @@ void ErrorPlot::rebuild()
     m_cumulative->setData(x, y, true);
     m_isolated->setData(isolatedX, isolatedY, true);
     const bool isStale = figures.comparisonRevision != snapshot->revision;
-    QColor first = firstColour();
-    QColor second = secondColour();
+    QColor first = seriesColour(0, isDark(palette()));
+    QColor second = seriesColour(1, isDark(palette()));
     first.setAlphaF(isStale ? 0.4F : 1.0F);
     second.setAlphaF(figures.isolatedRevision != snapshot->revision ? 0.4F : 1.0F);
     const bool isDense = layers().size() > 400;
@@ -107,7 +107,7 @@ void ErrorPlot::rebuild()
     m_threshold->point2->setCoords(1, threshold);
     m_threshold->setPen(QPen(text, 1, Qt::DashLine));
     m_thresholdText->position->setCoords(0, threshold);
-    m_thresholdText->setText(tr("limit %1 dB").arg(decibels(threshold)));
+    m_thresholdText->setText(tr("%1 dB").arg(decibels(threshold)));
     m_thresholdText->setColor(text);
     m_thresholdText->setFont(font());
     showPlot();
@@ -126,7 +126,7 @@ QString ErrorPlot::textOf(graph::NodeId node) const
     const session::NodeFigures *const known = figuresOf(node);
     if (!known)
         return nameOf(node);
-    return tr("%1: cumulative %2, alone %3")
+    return tr("%1: cumulative %2, isolated %3")
         .arg(nameOf(node), sqnrText(known->cumulative), sqnrText(known->isolated));
 }
 

@@ -1,5 +1,7 @@
 #include "widgets/plots/exponent_chart.h"
 
+#include "core/base/text.h"
+#include "widgets/common/formatters.h"
 #include "widgets/common/precision_palette.h"
 #include "widgets/plots/custom_plot.h"
 
@@ -178,8 +180,7 @@ QString ExponentChart::textAt(double x) const
     if (!m_tensor || e < ExponentCounts::kLowest || e > ExponentCounts::kHighest)
         return {};
     return QObject::tr("%1 of %2 values from 2^%3 to 2^%4")
-        .arg(m_tensor->statistics.exponents.at(e))
-        .arg(m_tensor->statistics.count)
+        .arg(plain(grouped(m_tensor->statistics.exponents.at(e))), plain(grouped(m_tensor->statistics.count)))
         .arg(e)
         .arg(e + 1);
 }

@@ -79,21 +79,19 @@ void LatencyPlot::rebuild()
     if (!snapshot || !figures.latency) {
         showEmpty(!snapshot ? tr("Open a model to see its layers' times.")
                       : m_isWanted
-                      ? tr("The layers' times come when what is computed now is done.")
-                      : tr("Switch on \u201clatency\u201d: then the time of every layer is measured "
-                           "and drawn here."));
+                      ? tr("Layer times follow when the current computation is finished.")
+                      : tr("Turn on \u201clatency\u201d to measure and plot every layer's time."));
         return;
     }
     takeLayers();
     m_highest = 0;
-    fill(m_fp32, &session::NodeFigures::fp32, figures.latency->fp32, firstColour());
+    fill(m_fp32, &session::NodeFigures::fp32, figures.latency->fp32, sourceColour());
     // The target's own colour: another type's would say that this was timed.
     const PrecisionLook look = precisionLook(snapshot->target(), isDark(palette()));
     fill(m_mixed, &session::NodeFigures::mixed, figures.latency->mixed, look.colour);
     m_mixed.bars->setBrush(QBrush(m_mixed.bars->brush().color(), Qt::Dense3Pattern));
-    const QString target = plain(std::string(tensor::nameOf(snapshot->target())));
-    m_mixed.bars->setName(figures.latency->native ? tr("mixed")
-                                                  : tr("%1 is emulated here, so not timed").arg(target));
+    const QString notTimed = latencyWords(*figures.latency, snapshot->target()).notTimed;
+    m_mixed.bars->setName(notTimed.isEmpty() ? tr("mixed") : notTimed);
     showPlot();
     followFigures();
     replot();
@@ -102,12 +100,19 @@ void LatencyPlot::rebuild()
 /// In the words of the status bar, so that all of the window says one thing.
 QString LatencyPlot::summary() const
 {
-    const auto &latency = controller()->figures().latency;
-    if (!latency || !latency->native)
+    const auto &snapshot = controller()->snapshot();
+    const session::Figures &figures = controller()->figures();
+    if (!snapshot || !figures.latency)
         return {};
-    const QString text = latencyWords(*latency).sentence();
-    const bool isStale = controller()->figures().latencyRevision != controller()->snapshot()->revision;
-    return isStale ? tr("before the last edit: %1").arg(text) : text;
+    const QString text = latencyWords(*figures.latency, snapshot->target()).sentence();
+    return figures.latencyRevision == snapshot->revision ? text : tr("before the last edit: %1").arg(text);
+}
+
+bool LatencyPlot::summaryWarns() const
+{
+    const auto &snapshot = controller()->snapshot();
+    const auto &latency = controller()->figures().latency;
+    return snapshot && latency && latencyWords(*latency, snapshot->target()).warns();
 }
 
 void LatencyPlot::fitAxes()

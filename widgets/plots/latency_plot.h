@@ -24,6 +24,7 @@ protected:
     void rebuild() override;
     void fitAxes() override;
     QString summary() const override;
+    bool summaryWarns() const override;
     QString textOf(graph::NodeId node) const override;
 
 private:

@@ -63,7 +63,7 @@ void PlotPanel::build(const QString &name)
     m_readOut = new ElidedLabel(this);
     m_readOut->setAccessibleName(tr("Under the cursor"));
     m_fit = new QToolButton(this);
-    m_fit->setText(tr("Show all"));
+    m_fit->setText(tr("Show All"));
     m_fit->setAutoRaise(true);
     m_fit->setToolTip(tr("Shows everything (Home, or double click)"));
     m_export = new QToolButton(this);
@@ -142,11 +142,17 @@ void PlotPanel::followFigures()
 void PlotPanel::showSummary()
 {
     m_readOut->setText(summary());
+    m_readOut->setWarnsFrom(summaryWarns() ? 0 : ElidedLabel::kNowhere);
 }
 
 void PlotPanel::showText(const QString &text)
 {
-    m_readOut->setText(text.isEmpty() ? summary() : text);
+    if (text.isEmpty()) {
+        showSummary();
+        return;
+    }
+    m_readOut->setText(text);
+    m_readOut->setWarnsFrom(ElidedLabel::kNowhere);
 }
 
 void PlotPanel::replot()
@@ -181,14 +187,9 @@ void PlotPanel::fit()
     m_plot->replot(QCustomPlot::rpQueuedReplot);
 }
 
-QColor PlotPanel::firstColour() const
+QColor PlotPanel::sourceColour() const
 {
     return precisionLook(tensor::DType::F32, isDark(palette())).colour;
-}
-
-QColor PlotPanel::secondColour() const
-{
-    return precisionLook(tensor::DType::F16, isDark(palette())).colour;
 }
 
 QColor PlotPanel::markColour() const
@@ -315,7 +316,7 @@ Result<void> PlotPanel::exportTo(const QString &path)
 
 void PlotPanel::exportAs()
 {
-    auto *const dialog = new QFileDialog(this, tr("Export the plot"), {},
+    auto *const dialog = new QFileDialog(this, tr("Export Plot"), {},
                                          tr("Picture (*.png);;Document (*.pdf);;Figures (*.csv)"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
@@ -325,7 +326,7 @@ void PlotPanel::exportAs()
     });
     connect(dialog, &QFileDialog::fileSelected, this, [this](const QString &path) {
         if (const Result<void> written = exportTo(path); !written.ok())
-            QMessageBox::warning(this, tr("Export the plot"), plain(written.error().message()));
+            QMessageBox::warning(this, tr("Export Plot"), plain(written.error().message()));
     });
     dialog->open();
 }

@@ -15,6 +15,8 @@ class QToolButton;
 
 namespace halftone::widgets {
 
+class ElidedLabel;
+
 /// What all plots share: the drawing in the palette's colours, zoom by wheel, pan by drag, a line of text for what is under
 /// the cursor, export, and words in place of an empty drawing. Keys: + and - zoom, arrows pan, Home shows everything.
 class PlotPanel : public QWidget
@@ -41,6 +43,7 @@ protected:
     virtual void rebuild() = 0; ///< the drawing, or showEmpty(); axes keep their ranges unless fitted
     virtual void fitAxes() = 0;
     virtual QString summary() const { return {}; } ///< the line while the cursor is elsewhere
+    virtual bool summaryWarns() const { return false; } ///< it is then in the colour of warnings
     /// `place` in the plot's pixels; "" for nothing there.
     virtual QString textAt(const QPointF &place) const = 0;
     virtual void pick(const QPointF &place) = 0; ///< a click
@@ -54,8 +57,7 @@ protected:
     void styleAxisRect(QCPAxisRect *rect);
 
     DocumentController *controller() const { return m_controller; }
-    QColor firstColour() const; ///< of the source, and of what is cumulative
-    QColor secondColour() const; ///< of what is converted, and of what is isolated
+    QColor sourceColour() const; ///< float32's
     QColor markColour() const; ///< of the chosen layer
 
     void changeEvent(QEvent *event) override;
@@ -72,7 +74,7 @@ private:
     DocumentController *m_controller;
     QStackedLayout *m_stack = nullptr;
     QLabel *m_empty = nullptr;
-    QLabel *m_readOut = nullptr;
+    ElidedLabel *m_readOut = nullptr;
     QToolButton *m_fit = nullptr;
     QToolButton *m_export = nullptr;
     QCustomPlot *m_plot = nullptr;

@@ -1,6 +1,7 @@
 #include "widgets/plots/tune_plot.h"
 
 #include "widgets/common/formatters.h"
+#include "widgets/common/precision_palette.h"
 #include "widgets/plots/custom_plot.h"
 
 #include <QGuiApplication>
@@ -111,7 +112,9 @@ void TunePlot::draw()
                                 : tr("estimated for %1, of float32's time").arg(m_state->chip()));
     plot()->yAxis->setLabel(m_state->loss() == TuneLoss::Sqnr ? tr("SQNR in dB at the outputs")
                                                               : tr("change of top-1 in points"));
-    const QColor colours[] = {firstColour(), firstColour(), secondColour()};
+    const bool isOnDark = isDark(palette());
+    const QColor colours[]
+        = {seriesColour(0, isOnDark), seriesColour(0, isOnDark), seriesColour(1, isOnDark)};
     for (std::size_t kind = 0; kind < KindCount; ++kind) {
         m_points[kind]->setData(x[kind], y[kind]);
         const bool isSolid = kind != Predicted;
@@ -133,7 +136,7 @@ void TunePlot::draw()
         m_intervals[kind]->setData(low, high);
     }
     m_front->setData(frontX, frontY);
-    m_front->setPen(QPen(firstColour(), 1, Qt::DashLine));
+    m_front->setPen(QPen(colours[0], 1, Qt::DashLine));
     const auto &limit = m_state->limit();
     const bool isOfPlane
         = limit && (limit->metric == tune::Limit::Metric::Sqnr) == (m_state->loss() == TuneLoss::Sqnr);

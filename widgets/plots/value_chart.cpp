@@ -14,7 +14,6 @@
 namespace halftone::widgets {
 namespace {
 
-constexpr double kFloat16Max = 65504;
 constexpr std::size_t kMostBins = 400;
 constexpr double kLowestCount = 0.5;
 
@@ -72,9 +71,10 @@ void ValueChart::show(const calibration::CalibratedTensor &tensor, const jobs::T
 void ValueChart::addMarks(const jobs::ThresholdStudy *study, const ChartLook &look)
 {
     m_marks.clear();
-    const QPen end(precisionLook(tensor::DType::F16, look.isDark).colour, 1.5, Qt::DashLine);
-    m_marks.add(-kFloat16Max, QStringLiteral("\u221265504"), end, look);
-    m_marks.add(kFloat16Max, QStringLiteral("65504"), end, look);
+    m_end = tensor::rangeOf(look.target).largest;
+    const QPen end(precisionLook(look.target, look.isDark).colour, 1.5, Qt::DashLine);
+    m_marks.add(-m_end, QChar(0x2212) + significant(m_end), end, look);
+    m_marks.add(m_end, significant(m_end), end, look);
     if (!study)
         return;
     QColor faint = look.text;
@@ -133,13 +133,13 @@ void ValueChart::fit()
     const double room = std::max((values.max - values.min) * 0.06, values.absMax * 0.01);
     double lower = values.min - room;
     double upper = values.max + room;
-    // The end of float16's range is shown when the values come near it.
-    if (values.absMax > kFloat16Max / 4) {
+    // The end of the type's range is shown when the values come near it.
+    if (values.absMax > m_end / 4) {
         if (values.min < 0)
-            lower = std::min(lower, -kFloat16Max * 1.1);
+            lower = std::min(lower, -m_end * 1.1);
         if (values.max > 0) {
             lower = std::min(lower, 0.0);
-            upper = std::max(upper, kFloat16Max * 1.1);
+            upper = std::max(upper, m_end * 1.1);
         }
     }
     m_rect->axis(QCPAxis::atBottom)->setRange(lower, upper);

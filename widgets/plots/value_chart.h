@@ -12,7 +12,7 @@ class QCPItemStraightLine;
 namespace halftone::widgets {
 
 /// How often each value of a tensor comes, counts on a logarithmic axis, with what every method would clip at and the ends of
-/// float16's range; what the threshold in hand clips is shaded.
+/// the target type's range; what the threshold in hand clips is shaded.
 class ValueChart
 {
 public:
@@ -42,6 +42,7 @@ private:
     std::array<QCPItemStraightLine *, 2> m_lines{};
     QCPItemText *m_clipped;
     const calibration::CalibratedTensor *m_tensor = nullptr;
+    double m_end = 65504; ///< of the target type's range
     double m_threshold = 0;
     double m_highest = 1; ///< of the bars that are shown
 };

@@ -3,6 +3,7 @@
 #include "widgets/common/filter_field.h"
 #include "widgets/common/formatters.h"
 #include "widgets/common/sort_action.h"
+#include "widgets/common/table_copy.h"
 #include "widgets/models/table_csv.h"
 #include "widgets/tables/layer_delegate.h"
 
@@ -31,11 +32,6 @@ constexpr std::array kFirstColumns{
     LayerTableModel::Sqnr,    LayerTableModel::IsolatedSqnr, LayerTableModel::RelativeL2,
     LayerTableModel::MaxAbs,  LayerTableModel::Overflow,     LayerTableModel::Fp32Us,
     LayerTableModel::MixedUs, LayerTableModel::Casts};
-
-QString tsvField(QString text)
-{
-    return text.replace(QLatin1Char('\t'), QLatin1Char(' ')).replace(QLatin1Char('\n'), QLatin1Char(' '));
-}
 
 } // namespace
 
@@ -81,7 +77,7 @@ void LayersTable::build()
     m_filter->setAccessibleName(tr("Filter layers"));
     m_filter->setToolTip(LayerQuery::help());
     m_count->setAccessibleName(tr("Number of layers shown"));
-    m_pin->setText(tr("Pin as baseline"));
+    m_pin->setText(tr("Pin as Baseline"));
     m_pin->setCheckable(true);
     m_pin->setAutoRaise(true);
     m_pin->setToolTip(tr("Keeps the current state as a baseline and shows later ones against it, in columns "
@@ -147,10 +143,6 @@ void LayersTable::build()
         m_view->setColumnHidden(column, std::ranges::find(kFirstColumns, column) == kFirstColumns.end());
     }
     m_freeWidth = new FreeWidth(m_view, LayerTableModel::Name, 28 * unit);
-    auto *const copyAction = new QAction(tr("Copy"), m_view);
-    copyAction->setShortcut(QKeySequence::Copy);
-    copyAction->setShortcutContext(Qt::WidgetShortcut);
-    connect(copyAction, &QAction::triggered, this, &LayersTable::copy);
     auto *const showAction = new QAction(tr("Show in the Graph"), m_view);
     showAction->setShortcut(Qt::Key_Return);
     showAction->setShortcutContext(Qt::WidgetShortcut);
@@ -158,7 +150,7 @@ void LayersTable::build()
         if (const auto current = m_controller->selection().current())
             Q_EMIT m_controller->selection().shownRequested(*current);
     });
-    m_view->addActions({copyAction, showAction, sortAction(m_view)});
+    m_view->addActions({makeCopyAction(m_view), showAction, sortAction(m_view)});
     m_view->setContextMenuPolicy(Qt::ActionsContextMenu);
 
     auto *const top = new QHBoxLayout;
@@ -272,7 +264,7 @@ void LayersTable::pinBaseline(bool on)
         m_model->pinBaseline();
     else
         m_model->clearBaseline();
-    m_pin->setText(on ? tr("Baseline pinned") : tr("Pin as baseline"));
+    m_pin->setText(on ? tr("Baseline Pinned") : tr("Pin as Baseline"));
     setBaselineColumns(on);
 }
 
@@ -356,27 +348,7 @@ QString LayersTable::csv() const
 
 QString LayersTable::tsv() const
 {
-    const QHeaderView *const header = m_view->horizontalHeader();
-    std::vector<int> columns;
-    for (int place = 0; place < header->count(); ++place) {
-        if (const int column = header->logicalIndex(place); !m_view->isColumnHidden(column))
-            columns.push_back(column);
-    }
-    QStringList lines;
-    QStringList fields;
-    for (const int column : columns)
-        fields << tsvField(m_proxy->headerData(column, Qt::Horizontal).toString());
-    lines << fields.join(QLatin1Char('\t'));
-    const bool isAll = !m_view->selectionModel()->hasSelection();
-    for (int row = 0; row < m_proxy->rowCount(); ++row) {
-        if (!isAll && !m_view->selectionModel()->isRowSelected(row))
-            continue;
-        fields.clear();
-        for (const int column : columns)
-            fields << tsvField(m_proxy->index(row, column).data().toString());
-        lines << fields.join(QLatin1Char('\t'));
-    }
-    return lines.join(QLatin1Char('\n'));
+    return copiedRows(*m_view);
 }
 
 void LayersTable::copy()
@@ -386,7 +358,7 @@ void LayersTable::copy()
 
 void LayersTable::exportCsv()
 {
-    widgets::exportCsv(this, tr("Export the layers"), QStringLiteral("layers.csv"), [this] { return csv(); });
+    widgets::exportCsv(this, tr("Export Layers"), QStringLiteral("layers.csv"), [this] { return csv(); });
 }
 
 void LayersTable::focusFilter()

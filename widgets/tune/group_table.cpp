@@ -114,6 +114,17 @@ std::optional<double> GroupTable::figure(std::size_t group, int column) const
     return std::nullopt;
 }
 
+/// The name as it is, which a narrow column shortens, then why the group is as it is at the selected point.
+QString GroupTable::toolTip(std::size_t group) const
+{
+    const tune::Front &front = *m_state->front();
+    const QString name = plain(front.groups[group].name);
+    const tune::Labels *const here = labelsOf(m_state->selected());
+    return here ? name + QLatin1Char('\n')
+            + plain(tune::reasonOf(front, *here, group, tensor::nameOf(m_state->base()->target)))
+                : name;
+}
+
 QVariant GroupTable::data(const QModelIndex &index, int role) const
 {
     if (!index.isValid() || !m_state->front())
@@ -123,9 +134,8 @@ QVariant GroupTable::data(const QModelIndex &index, int role) const
     const int column = index.column();
     if (role == Qt::TextAlignmentRole)
         return QVariant((column >= Gain ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
-    if (role == Qt::ToolTipRole && here)
-        return plain(
-            tune::reasonOf(*m_state->front(), *here, group, tensor::nameOf(m_state->base()->target)));
+    if (role == Qt::ToolTipRole)
+        return toolTip(group);
     if (role != Qt::DisplayRole && role != kSortRole)
         return {};
     if (column == Name)
@@ -151,12 +161,12 @@ QVariant GroupTable::headerData(int section, Qt::Orientation orientation, int ro
     if (role == Qt::TextAlignmentRole)
         return QVariant((section >= Gain ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     const QString titles[]
-        = {tr("Group"), tr("Selected"), tr("Compared"), tr("Saves (ms)"), tr("Alone (dB)"), tr("Casts")};
+        = {tr("Group"), tr("Selected"), tr("Compared"), tr("Saves (ms)"), tr("Isolated (dB)"), tr("Casts")};
     const QString tips[] = {tr("Nodes that are computed as one, by the one that does most of the work"),
                             tr("What it computes in at the selected point"),
                             tr("The same at the point that was selected before"),
                             tr("Time that lowering it saves, conversions left out"),
-                            tr("SQNR at the outputs when it alone is lowered"),
+                            tr("SQNR at the outputs when only this group is lowered"),
                             tr("Values between it and groups of another type, which are cast")};
     if (role == Qt::DisplayRole)
         return titles[section];

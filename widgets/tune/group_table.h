@@ -39,6 +39,7 @@ private:
     void told();
     const tune::Labels *labelsOf(const std::optional<std::size_t> &place) const;
     QString labelText(const tune::Labels *labels, std::size_t group) const;
+    QString toolTip(std::size_t group) const;
     std::optional<double> figure(std::size_t group, int column) const;
 
     TuneState *m_state;

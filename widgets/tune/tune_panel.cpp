@@ -2,7 +2,9 @@
 
 #include "widgets/common/choice_box.h"
 #include "widgets/common/elided_label.h"
+#include "widgets/common/name_delegate.h"
 #include "widgets/common/number_field.h"
+#include "widgets/common/table_copy.h"
 #include "widgets/common/wrap_layout.h"
 #include "widgets/tune/differing_groups.h"
 #include "widgets/tune/group_table.h"
@@ -117,8 +119,8 @@ QWidget *TunePanel::makeLimit(QWidget *bar)
     m_slider = new QSlider(Qt::Horizontal, limit);
     m_slider->setRange(0, kSliderSteps);
     m_slider->setMinimumWidth(16 * fontMetrics().averageCharWidth());
-    m_slider->setAccessibleName(tr("Limit, by hand"));
-    m_slider->setToolTip(tr("Moves the limit: the fastest point that meets it is what Adopt Fastest takes"));
+    m_slider->setAccessibleName(tr("Limit slider"));
+    m_slider->setToolTip(tr("Moves the limit; Adopt Fastest takes the fastest point that meets it"));
     row->addWidget(m_value);
     row->addWidget(m_slider);
     connect(m_metric, &QComboBox::activated, this, &TunePanel::changeMetric);
@@ -144,9 +146,7 @@ QWidget *TunePanel::makeAxes(QWidget *bar)
     m_loss = new ChoiceBox(axes);
     m_loss->setAccessibleName(tr("Error"));
     m_loss->addItems({tr("SQNR"), tr("top-1")});
-    m_loss->setToolTip(tr(
-        "Error in decibels, or what top-1 accuracy changes by: against labels where there are any, else how "
-        "many answers are float32's"));
+    m_loss->setToolTip(tr("Error in dB, or change in top-1 (without labels: top-1 agreement)"));
     connect(m_loss, &QComboBox::activated, this,
             [this](int chosen) { m_state->setLoss(chosen == 0 ? TuneLoss::Sqnr : TuneLoss::Top1); });
     row->addWidget(m_time);
@@ -160,8 +160,8 @@ void TunePanel::refreshAxes()
     const QString chip = m_state->chip();
     m_time->setItemText(1, chip.isEmpty() ? tr("estimated (no chip)") : tr("estimated for %1").arg(chip));
     m_time->setToolTip(chip.isEmpty()
-                           ? tr("No description fits this machine: choose a chip beside the target type.")
-                           : tr("Median on this machine, or by the figures of the chosen chip"));
+                           ? tr("No description fits this machine: select a chip beside the target type.")
+                           : tr("Median on this machine, or estimate for the selected chip"));
     m_time->setCurrentIndex(m_state->time() == TuneTime::Measured ? 0 : 1);
     m_time->setEnabled(!chip.isEmpty() || m_state->time() == TuneTime::Estimated);
     m_loss->setCurrentIndex(m_state->loss() == TuneLoss::Sqnr ? 0 : 1);
@@ -202,6 +202,13 @@ QWidget *TunePanel::makeGroups()
     m_view->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     m_view->horizontalHeader()->setSectionResizeMode(GroupTable::Name, QHeaderView::Stretch);
     m_view->setShowGrid(false);
+    m_view->setTextElideMode(Qt::ElideMiddle);
+    auto *const delegate = new NameDelegate(GroupTable::Name, m_view);
+    m_view->setItemDelegate(delegate);
+    followNames(m_view, m_table, GroupTable::Name,
+                [delegate](ShortNames names) { delegate->setNames(std::move(names)); });
+    m_view->addAction(makeCopyAction(m_view));
+    m_view->setContextMenuPolicy(Qt::ActionsContextMenu);
     m_view->setAccessibleName(tr("Groups of layers"));
     connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this, &TunePanel::showGroup);
     m_pin = new QPushButton(tr("Keep in fp32"), side);
@@ -251,7 +258,7 @@ void TunePanel::takeLimit()
 
 void TunePanel::refresh()
 {
-    m_run->setText(m_state->isRunning() ? tr("Stop") : m_state->canContinue() ? tr("Continue") : tr("Tune"));
+    m_run->setText(m_state->isRunning() ? tr("Stop") : m_state->canContinue() ? tr("Resume") : tr("Tune"));
     m_run->setEnabled(m_state->isRunning() || m_state->whyNot().isEmpty());
     m_run->setToolTip(m_state->whyNot().isEmpty() ? tr("Measures which layers must stay wide")
                                                   : m_state->whyNot());
@@ -285,14 +292,13 @@ void TunePanel::refreshSums()
     }
     const bool isFar = front->kappa < 0.5 || front->kappa > 2;
     m_sums->setText(
-        tr("correction \u00d7%1, bound within %2 %")
+        tr("correction \u00d7%1, within %2 % of the bound")
             .arg(QString::number(front->kappa, 'f', 2), QString::number(100 * front->lowerBoundGap, 'f', 1)));
     m_sums->setToolTip(
-        tr("Measured errors are %1 times the sums of those of groups alone; the sums that the search "
-           "takes for the best are at most %2 % above any that there could be.")
+        tr("Measured errors are %1 \u00d7 the sum of the groups' own errors; the best combination found is "
+           "at most %2 % above the lower bound.")
             .arg(QString::number(front->kappa, 'g', 3), QString::number(100 * front->lowerBoundGap, 'g', 2))
-        + (isFar ? tr(" Errors of groups do not add up here: more examples would tell them better.")
-                 : QString()));
+        + (isFar ? tr(" The groups' errors do not add up here; attach more examples.") : QString()));
 }
 
 void TunePanel::showGroup(const QModelIndex &index)

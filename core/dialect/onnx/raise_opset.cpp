@@ -53,7 +53,7 @@ std::string obstacle(const NodeDef &node, int from, int to)
     if (before == nullptr || before == after || isScaled(node.op, from, to))
         return {};
     if (after == nullptr || after->isDeprecated)
-        return "is no operator there";
+        return "is not an operator there";
     for (const auto &[key, value] : node.attributes) {
         const AttributeSpec *const spec = before->attribute(key);
         const bool isInput = std::ranges::find(after->inputs, key, &Slot::name) != after->inputs.end()
@@ -163,7 +163,7 @@ Result<std::optional<Raised>> raisedOpset(const graph::Graph &graph, int from, t
     const int to = std::max(needed, wanted);
     if (from >= to)
         return std::optional<Raised>();
-    const std::string why = needed < wanted ? "the opset asked for"
+    const std::string why = needed < wanted ? "the requested opset"
         : layer.empty()                     ? "bfloat16"
                                             : "bfloat16 in " + layer;
     HALFTONE_CHECK(check(graph, from, to, why));

@@ -77,7 +77,7 @@ Result<void> checkPngSize(std::span<const std::byte> bytes)
     for (auto rows = chunks->next("IDAT"); rows && counter.take(*rows, most); rows = chunks->next("IDAT")) { }
     if (counter.count() > most)
         return badInput({}, "a PNG whose rows unpack to more than " + humanBytes(most),
-                        "no more than its width and height ask for");
+                        "no more than its width and height need");
     return {};
 }
 

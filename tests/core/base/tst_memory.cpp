@@ -43,7 +43,8 @@ private Q_SLOTS:
         QVERIFY(!refused.ok());
         QCOMPARE(refused.error().code, Errc::NoMemory);
         const QString text = QString::fromStdString(refused.error().message());
-        QVERIFY2(text.startsWith(u"out of memory: 1024.0 TiB asked for a lot, ") && text.endsWith(u" left"),
+        QVERIFY2(text.startsWith(u"out of memory: 1024.0 TiB requested for a lot, ")
+                     && text.endsWith(u" left"),
                  qPrintable(text));
     }
 
@@ -53,7 +54,7 @@ private Q_SLOTS:
             = [](auto exception) { return guarded([&]() -> Result<void> { throw exception; }).error(); };
         QCOMPARE(thrown(OutOfMemory(std::size_t{3} << 30)).code, Errc::NoMemory);
         QVERIFY(thrown(OutOfMemory(std::size_t{3} << 30))
-                    .found.starts_with("out of memory: 3.0 GiB asked for, "));
+                    .found.starts_with("out of memory: 3.0 GiB requested, "));
         QCOMPARE(thrown(std::bad_alloc()).code, Errc::NoMemory);
         QCOMPARE(thrown(std::length_error("vector")).code, Errc::NoMemory);
         QCOMPARE(thrown(std::system_error(EAGAIN, std::generic_category())).code, Errc::NoMemory);

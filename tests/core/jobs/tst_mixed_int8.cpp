@@ -376,7 +376,7 @@ private Q_SLOTS:
         const NodeId node = idOf(model.graph, "tanh");
         QVERIFY(converted.conversion.precisionOf(node) != DType::I8);
         QCOMPARE(noteOn(converted, node),
-                 "asked for int8, stays "
+                 "int8 requested, stays "
                      + std::string(tensor::nameOf(converted.conversion.precisionOf(node)))
                      + ": of the activations only ReLU has an int8 form");
         QCOMPARE(converted.assignment.requested(node), policy::Request::Int8);

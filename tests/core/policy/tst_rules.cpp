@@ -207,7 +207,7 @@ private Q_SLOTS:
         Policy policy;
         policy.targetOps = Names{"_npi_matmul"};
         QCOMPARE(told(policy),
-                 std::string("target_dtype_ops: \"_npi_matmul\" is no operator of MXNet 1.9.1, only the "
+                 std::string("target_dtype_ops: \"_npi_matmul\" is not an operator of MXNet 1.9.1, only the "
                              "lists of mxnet 2.0.0beta1 name it"));
         policy.listVersion = "master";
         QCOMPARE(told(policy), std::string());

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <thread>
 
 using namespace halftone;
@@ -20,8 +21,10 @@ namespace {
 class Sleeper final : public kernels::LatencyPlan
 {
 public:
-    explicit Sleeper(double milliseconds)
+    /// disturbedFrom  the run from which on others are at work, and runs take six times as long
+    explicit Sleeper(double milliseconds, int disturbedFrom = std::numeric_limits<int>::max())
         : m_milliseconds(milliseconds)
+        , m_disturbedFrom(disturbedFrom)
         , m_steps(3)
     {
         m_steps[1].kind = kernels::StepKind::Cast;
@@ -37,7 +40,7 @@ public:
         if (progress.stopped())
             return Error{Errc::Cancelled, {}, {}, "cancelled", {}};
         ++runs;
-        sleep(m_milliseconds);
+        sleep(runs < m_disturbedFrom ? m_milliseconds : 6 * m_milliseconds);
         return {};
     }
     Result<void> runTimed(std::span<double> microseconds) override
@@ -60,6 +63,7 @@ private:
     }
 
     double m_milliseconds;
+    int m_disturbedFrom;
     std::vector<kernels::PlanStep> m_steps;
 };
 
@@ -125,6 +129,7 @@ private Q_SLOTS:
     void everyStepIsARowAndCastsAreSummed();
     void layersTogetherTakeAsLongAsTheWhole();
     void theFasterPlanHasTheSmallerRatio();
+    void runsInTurnsOnAMachineWithOtherWorkAreRecognised();
     void aStoppedMeasurementSaysSo();
 };
 
@@ -212,6 +217,27 @@ void LatencyTest::theFasterPlanHasTheSmallerRatio()
     QVERIFY(versus.ok());
     QVERIFY(versus.value().ratio < 0.6 && versus.value().medianMs >= 0.8);
     QVERIFY(versus.value().ci95[0] <= versus.value().ratio && versus.value().ratio <= versus.value().ci95[1]);
+}
+
+/// Whichever of the two they disturb.
+void LatencyTest::runsInTurnsOnAMachineWithOtherWorkAreRecognised()
+{
+    for (const bool isOwn : {true, false}) {
+        Sleeper plan(0.3, isOwn ? 5 : 1000);
+        Sleeper other(0.3, isOwn ? 1000 : 5);
+        const auto versus = profile::measureVersus(plan, other, {1, 21});
+        QVERIFY(versus.ok());
+        QVERIFY(versus.value().isDisturbed);
+    }
+    for (int attempt = 0; attempt < 8; ++attempt) { // others may indeed be at work
+        Sleeper plan(0.3);
+        Sleeper other(0.3);
+        const auto versus = profile::measureVersus(plan, other, {1, 21});
+        QVERIFY(versus.ok());
+        if (!versus.value().isDisturbed)
+            return;
+    }
+    QFAIL("never undisturbed");
 }
 
 void LatencyTest::aStoppedMeasurementSaysSo()

@@ -1,4 +1,5 @@
 #include "core/session/document.h"
+#include "core/session/export.h"
 #include "core/session/figures.h"
 #include "core/session/live_comparison.h"
 #include "core/session/saved_results.h"
@@ -50,7 +51,7 @@ Figures compared(const session::Snapshot &snapshot, bool isolated)
     auto latency = std::make_shared<session::LatencyFigures>();
     latency->fp32 = {1.5, 1.25, 2, {layer}, 3, 0.5, 4096};
     latency->mixed = {1, 0.75, 1.5, {}, 0, 0.25, 2048};
-    latency->versus = {1.5, 0.625, {0.5, 0.75}};
+    latency->versus = {1.5, 0.625, {0.5, 0.75}, true};
     figures.latency = std::move(latency);
     figures.latencyRevision = snapshot.revision;
     session::gatherByNode(figures, snapshot.graph());
@@ -118,8 +119,22 @@ private Q_SLOTS:
             QVERIFY(hasOverflow);
             QCOMPARE(got.latency->fp32.layers[0].step.nodes, figures.latency->fp32.layers[0].step.nodes);
             QCOMPARE(got.latency->versus.ci95, figures.latency->versus.ci95);
+            QVERIFY(got.latency->versus.isDisturbed);
             QCOMPARE(session::resultsText(snapshot(), got), text);
         }
+    }
+
+    /// Medians of other runs would give another quotient than the one that is told beside them.
+    void theReportsTimesGiveTheQuotientBesideThem()
+    {
+        Figures figures = compared(snapshot(), false);
+        const std::string page = session::reportPage(snapshot(), figures, {});
+        const auto tells = [&page](const char *text) { return page.find(text) != std::string::npos; };
+        QVERIFY(tells("\u00d70.62") || tells("\u00d70.63"));
+        QVERIFY(tells("<td>float32<td class=n>1.500<"));
+        QVERIFY(tells("<td>mixed<td class=n>0.938<")); // 0.625 of it, and not the 1 that it took by itself
+        QVERIFY(!tells("p95"));
+        QVERIFY(tells("unreliable")); // other work ran beside
     }
 
     void aScoreThatMakesNoSenseIsRefused()

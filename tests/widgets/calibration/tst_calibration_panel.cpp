@@ -4,6 +4,8 @@
 #include "widgets/calibration/tensor_proxy.h"
 #include "widgets/calibration/tensor_table_model.h"
 #include "widgets/calibration/threshold_bar.h"
+#include "widgets/common/short_names.h"
+#include "widgets/common/table_copy.h"
 #include "widgets/models/threshold_editor.h"
 
 #include <nlohmann/json.hpp>
@@ -162,7 +164,7 @@ private Q_SLOTS:
         m_controller->setFigures({});
         QVERIFY(m_panel->emptyText().contains(QStringLiteral("Attach data")));
         m_panel->setDataAttached(true);
-        QVERIFY(m_panel->emptyText().contains(QStringLiteral("not collected yet")));
+        QVERIFY(m_panel->emptyText().contains(QStringLiteral("not been collected yet")));
         m_panel->setDataAttached(false);
         QVERIFY(m_panel->emptyText().contains(QStringLiteral("Attach data")));
         m_controller->setDocument(nullptr);
@@ -228,6 +230,44 @@ private Q_SLOTS:
                 QCOMPARE(number(k, TensorTableModel::MinMaxSqnr), row["sqnr_db_minmax"].get<double>());
             QCOMPARE(number(k, TensorTableModel::Overflow), row["fp16"]["overflow"].get<double>());
         }
+    }
+
+    /// The column shortens names; tips and copies have them whole, and the values' common ending tells nothing.
+    void namesAreToldAndCopiedWhole()
+    {
+        for (const char *name : {"stage2_a_conv_output", "stage2_a_conv_weight"})
+            QVERIFY(cell(name, TensorTableModel::Name, Qt::ToolTipRole)
+                        .toString()
+                        .startsWith(QLatin1String(name) + QLatin1Char('\n')));
+        QStringList names;
+        QStringList values;
+        for (int row = 0; row < m_panel->model()->rowCount(); ++row) {
+            names << m_panel->model()->index(row, TensorTableModel::Name).data().toString();
+            if (!m_panel->model()->isParameter(row))
+                values << names.back();
+        }
+        QCOMPARE(ShortNames(names, values).shortened("stage2_a_conv_output"),
+                 QStringLiteral("stage2_a_conv"));
+        m_editor->choose(tensor("stage2_a_conv_output"));
+        QTRY_VERIFY(m_panel->view()->selectionModel()->hasSelection());
+        QVERIFY2(copiedRows(*m_panel->view()).contains(QStringLiteral("\nstage2_a_conv_output\t")),
+                 qPrintable(copiedRows(*m_panel->view())));
+    }
+
+    void overflowsAreThoseOfTheTargetType()
+    {
+        const auto header = [this](int role) {
+            return m_panel->model()->headerData(TensorTableModel::Overflow, Qt::Horizontal, role).toString();
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(!m_editor->isChoosing(), kMostMs);
+        QCOMPARE(header(Qt::DisplayRole), QStringLiteral("f16 overflow"));
+        QVERIFY(cell("energy_output", TensorTableModel::Overflow).toInt() > 0);
+        QVERIFY(m_controller->apply(policy::SetTarget{tensor::DType::BF16}));
+        QTRY_VERIFY_WITH_TIMEOUT(!m_controller->isDeriving() && !m_editor->isChoosing(), kMostMs);
+        QTRY_COMPARE(header(Qt::DisplayRole), QStringLiteral("b16 overflow"));
+        QVERIFY2(header(Qt::ToolTipRole).contains(QStringLiteral("bfloat16, which ends at 3.39e+38")),
+                 qPrintable(header(Qt::ToolTipRole)));
+        QCOMPARE(cell("energy_output", TensorTableModel::Overflow).toString(), QStringLiteral("0"));
     }
 
     void theFilterKnowsNamesAndRisks()
@@ -303,7 +343,7 @@ private Q_SLOTS:
         const double entropy = m_editor->value();
         choose(4); // by hand: as it is
         QCOMPARE(policy().thresholds.at(name).value, std::optional(entropy));
-        choose(5); // as the policy
+        choose(5); // the default
         QVERIFY(!policy().thresholds.contains(name));
         QCOMPARE(edits.count(), 3);
         m_controller->undo();

@@ -59,6 +59,25 @@ private Q_SLOTS:
                 }
     }
 
+    /// Curves of figures neither, and the two are told apart and seen on their ground.
+    void curvesOfFiguresHaveNoPrecisionsColour()
+    {
+        using tensor::DType;
+        constexpr double kPlainlyApart = 25;
+        for (const bool isDark : {false, true}) {
+            const Lab first = labOf(widgets::seriesColour(0, isDark));
+            const Lab second = labOf(widgets::seriesColour(1, isDark));
+            const Lab ground = labOf(isDark ? QColor(0x1c, 0x1e, 0x21) : QColor(Qt::white));
+            QVERIFY(distance(first, second) > kPlainlyApart);
+            for (const Lab &curve : {first, second}) {
+                QVERIFY(std::abs(curve[0] - ground[0]) > 50); // of lightness
+                for (const DType type : {DType::F32, DType::F16, DType::BF16, DType::I8})
+                    QVERIFY(distance(curve, labOf(widgets::precisionLook(type, isDark).colour))
+                            > kPlainlyApart);
+            }
+        }
+    }
+
     /// The title of a block whose own is out of sight lies over no node's name.
     void aTitleLiesOverNoNode()
     {

@@ -129,7 +129,7 @@ private Q_SLOTS:
         m_controller.setFigures(figures);
         const Details now = detailsOf("stem_conv");
         QVERIFY(!row(now, QStringLiteral("Error"), QStringLiteral("SQNR"))->isStale);
-        QVERIFY(value(now, "Error", "SQNR").contains(QStringLiteral("dB, alone ")));
+        QVERIFY(value(now, "Error", "SQNR").contains(QStringLiteral("dB, isolated ")));
         QVERIFY(m_controller.apply(policy::ExcludeNames{{"fc"}}));
         const Details later = detailsOf("stem_conv");
         QVERIFY(row(later, QStringLiteral("Error"), QStringLiteral("SQNR"))->isStale);
@@ -211,7 +211,7 @@ private Q_SLOTS:
 
     void aNumberAndItsUnitStayOnOneLine()
     {
-        const QStringList values{QStringLiteral("38.5 dB, alone 44.7 dB"),
+        const QStringList values{QStringLiteral("38.5 dB, isolated 44.7 dB"),
                                  QStringLiteral("112 \u00b5s, fused with 2 others"),
                                  QStringLiteral("between 0.4 ms and 21 ms"), QStringLiteral("top-1 98.1 %")};
         Details details{QStringLiteral("node"), {}, {{QStringLiteral("Error"), {}}}};

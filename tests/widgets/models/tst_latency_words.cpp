@@ -19,6 +19,11 @@ private:
         return latency;
     }
 
+    static LatencyWords wordsOf(const session::LatencyFigures &latency)
+    {
+        return widgets::latencyWords(latency, tensor::DType::BF16);
+    }
+
 private Q_SLOTS:
     /// Medians of other runs would give another quotient than the one beside them.
     void theFiguresGiveTheQuotientBesideThem()
@@ -26,7 +31,7 @@ private Q_SLOTS:
         session::LatencyFigures latency = figures(0.8, 0.75, 0.71, 0.79);
         latency.fp32.medianMs = 0.699; // measured apart
         latency.mixed.medianMs = 0.459;
-        const LatencyWords words = widgets::latencyWords(latency);
+        const LatencyWords words = wordsOf(latency);
         QCOMPARE(words.fp32, QStringLiteral("0.800\u202fms"));
         QCOMPARE(words.mixed, QStringLiteral("0.600\u202fms"));
         QCOMPARE(words.ratio, QStringLiteral("\u00d70.75 \u00b10.04"));
@@ -35,25 +40,51 @@ private Q_SLOTS:
 
     void slowerIsSaidWhereItIsCertain()
     {
-        QVERIFY(widgets::latencyWords(figures(1, 1.42, 1.38, 1.46)).isSlower);
-        QVERIFY(widgets::latencyWords(figures(1, 1.42, 1.38, 1.46)).ratio.endsWith(", slower"));
-        QVERIFY(!widgets::latencyWords(figures(1, 1.02, 0.97, 1.07)).isSlower);
+        QVERIFY(wordsOf(figures(1, 1.42, 1.38, 1.46)).isSlower);
+        QVERIFY(wordsOf(figures(1, 1.42, 1.38, 1.46)).ratio.endsWith(", slower"));
+        QVERIFY(wordsOf(figures(1, 1.42, 1.38, 1.46)).warns());
+        QVERIFY(
+            wordsOf(figures(1, 1.42, 1.38, 1.46)).sentence().endsWith(", slower: no gain on this machine)"));
+        QVERIFY(!wordsOf(figures(1, 1.02, 0.97, 1.07)).isSlower);
+        QVERIFY(!wordsOf(figures(1, 1.02, 0.97, 1.07)).warns());
     }
 
     void aBusyMachineIsRecognised()
     {
         session::LatencyFigures latency = figures(1, 1, 0.9, 1.1);
-        QVERIFY(!widgets::latencyWords(latency).isDisturbed);
+        QVERIFY(!wordsOf(latency).isDisturbed);
         latency.mixed.medianMs = 240;
         latency.mixed.minMs = 5.07;
-        QVERIFY(widgets::latencyWords(latency).isDisturbed);
-        QVERIFY(widgets::latencyWords(latency).sentence().endsWith("; machine busy, not to be trusted)"));
+        QVERIFY(wordsOf(latency).isDisturbed);
+        QVERIFY(wordsOf(latency).sentence().endsWith("; machine was busy, unreliable)"));
+    }
+
+    /// Those that give the quotient, which are others than those of either network alone.
+    void aMachineBusyDuringTheRunsInTurnsIsRecognised()
+    {
+        session::LatencyFigures latency = figures(1, 1, 0.9, 1.1);
+        latency.versus.isDisturbed = true;
+        QVERIFY(wordsOf(latency).isDisturbed);
+        QVERIFY(wordsOf(latency).sentence().endsWith("; machine was busy, unreliable)"));
+    }
+
+    void whatIsEmulatedIsSaidToBe()
+    {
+        session::LatencyFigures latency = figures(0, 0, 0, 0);
+        latency.native = false;
+        const QString plain
+            = QStringLiteral("fp32 1.00\u202fms; bfloat16 is emulated on this machine, not timed");
+        QCOMPARE(wordsOf(latency).sentence(), plain);
+        QVERIFY(!wordsOf(latency).warns());
+        latency.fp32.medianMs = 240;
+        QVERIFY(wordsOf(latency).warns());
+        QVERIFY(wordsOf(latency).sentence().endsWith("; machine was busy, unreliable"));
     }
 
     /// Status bar and panel both say this.
     void allOfItIsOneSentence()
     {
-        QCOMPARE(widgets::latencyWords(figures(0.8, 0.75, 0.71, 0.79)).sentence(),
+        QCOMPARE(wordsOf(figures(0.8, 0.75, 0.71, 0.79)).sentence(),
                  QStringLiteral("0.800\u202fms \u2192 0.600\u202fms (\u00d70.75 \u00b10.04)"));
     }
 };

@@ -142,7 +142,7 @@ private Q_SLOTS:
                  QStringLiteral("its operator is in that list already"));
         // The one FullyConnected is now decided by its name.
         QCOMPARE(find(all, ListId::Target, "FullyConnected")->idle,
-                 QStringLiteral("every FullyConnected is decided by its node's name"));
+                 QStringLiteral("every FullyConnected node is set by name"));
     }
 
     void theFilterLooksAtAnyPartOfTheText()

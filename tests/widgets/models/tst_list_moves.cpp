@@ -62,23 +62,27 @@ private Q_SLOTS:
             QSKIP("this build reads no ONNX models");
         m_controller.setDocument(std::move(opened).value());
         const std::string layer = "/encoder/layer.0/intermediate/";
-        const ListMove move = moveTo(snapshot(), {{}, {layer + "act/Erf"}}, ListId::Fp32);
-        QStringList labels;
-        for (const MoveChoice &choice : move.choices)
-            labels << choice.label;
-        QVERIFY2(labels.size() >= 5, qPrintable(labels.join(QLatin1Char(';'))));
-        QCOMPARE(labels.front(),
+        const ListPayload erf{{}, {layer + "act/Erf"}};
+        const ListMove move = moveTo(snapshot(), erf, ListId::Fp32);
+        QCOMPARE(move.choices.size(), std::size_t{1}); // nothing is asked
+        QCOMPARE(move.choices.front().label,
                  QStringLiteral("Only the node %1act/Erf").arg(QString::fromStdString(layer)));
-        QVERIFY2(labels[1].startsWith(QStringLiteral("The whole GELU: ")), qPrintable(labels[1]));
-        QVERIFY2(labels[2].startsWith(QStringLiteral("The whole MLP: ")), qPrintable(labels[2]));
+        const std::vector<session::ModelUnit> units = unitsOf(snapshot(), erf);
+        QVERIFY(units.size() >= 3);
+        QCOMPARE(units[0].title, std::string("GELU"));
+        QCOMPARE(units[1].title, std::string("MLP"));
+        QVERIFY(unitsOf(snapshot(), {{"Erf"}, {}}).empty());
+        const MoveChoice whole = unitChoice(snapshot(), units[1], ListId::Fp32);
+        QVERIFY2(whole.label.startsWith(QStringLiteral("The whole MLP: ")), qPrintable(whole.label));
         const std::size_t before = m_controller.document()->history().entries.size();
-        QVERIFY(m_controller.apply(*move.choices[2].edit));
+        QVERIFY(m_controller.apply(*whole.edit));
+        QVERIFY(unitChoice(snapshot(), units[1], ListId::Fp32).isSo);
         QVERIFY(m_controller.document()->policy().nodeOverrides.size() > 5);
         QCOMPARE(m_controller.document()->history().entries.size(), before + 1);
         m_controller.undo();
         QVERIFY(m_controller.document()->policy().nodeOverrides.empty());
         // Alone it has no int8 form, products of its units have.
-        const ListMove coded = moveTo(snapshot(), {{}, {layer + "act/Erf"}}, ListId::Int8);
+        const ListMove coded = moveTo(snapshot(), erf, ListId::Int8);
         QVERIFY(coded.isPossible());
         QVERIFY(!coded.choices[0].edit);
         QVERIFY(coded.choices[2].edit
@@ -126,12 +130,15 @@ private Q_SLOTS:
         QVERIFY(!moveTo(snapshot(), {{}, {"energy"}}, ListId::Int8).isPossible());
     }
 
-    void aNodeOnInt8IsItselfOrItsOperator()
+    void aNodeOnInt8IsItselfAlone()
     {
         const ListMove move = moveTo(snapshot(), {{}, {"stem_conv"}}, ListId::Int8);
-        QCOMPARE(move.choices.size(), std::size_t{2});
+        QCOMPARE(move.choices.size(), std::size_t{1});
         QVERIFY(m_controller.apply(*move.choices[0].edit));
         QCOMPARE(snapshot().policy->nodeOverrides.at("stem_conv"), tensor::DType::I8);
+        const QString again = moveTo(snapshot(), {{}, {"stem_conv"}}, ListId::Int8).refusal;
+        QVERIFY2(again.startsWith(QStringLiteral("stem_conv: ")) && again.contains(QStringLiteral("already")),
+                 qPrintable(again));
     }
 
     void whatIsThereAlreadyIsRefusedWithAReason()

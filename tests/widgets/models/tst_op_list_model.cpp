@@ -54,6 +54,38 @@ private Q_SLOTS:
                  QStringLiteral("built-in"));
     }
 
+    /// What a list means, with the target's own name, and what it decides; of an entry its whole name.
+    void toolTipsTellWhatListsMeanAndEntriesDecide()
+    {
+        const auto document = test::openSample();
+        QVERIFY(document);
+        OpListModel model;
+        model.setSnapshot(test::snapshotOf(*document));
+        QStringList tips;
+        for (const ListId list : kAllLists) {
+            const QModelIndex index = model.listIndex(list);
+            tips << index.data(Qt::ToolTipRole).toString();
+            QVERIFY2(tips.back().contains(QStringLiteral("%1 entries, governing %2 nodes")
+                                              .arg(model.rowCount(index))
+                                              .arg(index.siblingAtColumn(OpListModel::Nodes).data().toInt())),
+                     qPrintable(tips.back()));
+            tips.back() = tips.back().section(QLatin1Char('\n'), 0, 0);
+            QVERIFY(!tips.back().isEmpty());
+            for (int row = 0; row < model.rowCount(index); ++row) {
+                const QModelIndex entry = model.index(row, OpListModel::Name, index);
+                const QString told = entry.data(Qt::ToolTipRole).toString();
+                QVERIFY2(told.startsWith(QString(entry.data().toString()).remove(" (node)")),
+                         qPrintable(told));
+            }
+        }
+        QCOMPARE(tips.removeDuplicates(), 0);
+        QVERIFY(tips[int(ListId::Target)].contains(QStringLiteral("float16")));
+        QVERIFY(model.indexOf(ListId::Target, "Convolution")
+                    .data(Qt::ToolTipRole)
+                    .toString()
+                    .contains(QStringLiteral("6 nodes")));
+    }
+
     void anEditMovesSingleRowsAndKeepsOthers()
     {
         const auto document = test::openSample();

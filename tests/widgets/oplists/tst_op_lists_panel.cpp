@@ -3,6 +3,7 @@
 #include "widgets/common/formatters.h"
 #include "widgets/common/text_block.h"
 #include "widgets/oplists/conditions_dialog.h"
+#include "widgets/oplists/move_menus.h"
 #include "widgets/oplists/op_list_view.h"
 #include "widgets/oplists/op_lists_panel.h"
 #include "widgets/oplists/pattern_dialog.h"
@@ -26,7 +27,9 @@
 #include <QPointF>
 #include <QPushButton>
 #include <QRectF>
+#include <QSet>
 #include <QTest>
+#include <QToolTip>
 #include <QWheelEvent>
 
 #include <memory>
@@ -150,6 +153,19 @@ private Q_SLOTS:
                  qPrintable(said));
     }
 
+    /// Where the eye is, not only in the line below the lists.
+    void theConsequenceIsToldAtThePointerToo()
+    {
+        Shown shown;
+        const auto mime = mimeOf({{"Convolution"}, {}});
+        shown.enter(*mime, ListId::Fp32);
+        QCOMPARE(QToolTip::text(), shown.panel.message());
+        QVERIFY(QToolTip::isVisible());
+        shown.enter(*mime, ListId::Neutral);
+        QCOMPARE(QToolTip::text(), shown.panel.message());
+        QToolTip::hideText();
+    }
+
     void listsThatCannotTakeADropSayWhy()
     {
         Shown shown;
@@ -180,6 +196,63 @@ private Q_SLOTS:
         QCOMPARE(shown.snapshot().policy->nodeOverrides.at("stem_conv"), tensor::DType::F32);
         QCOMPARE(shown.snapshot().precisionOf(test::nodeNamed(shown.snapshot().graph(), "stem_conv")),
                  tensor::DType::F32);
+    }
+
+    /// A block around it is moved by its own menu, each with a key of its own.
+    void aNodeOfABlockIsMovedAloneToo()
+    {
+        Shown shown;
+        const ListPayload node{{}, {"stage1_a_conv"}};
+        shown.drop(*mimeOf(node), ListId::Fp32);
+        QVERIFY(!shown.choiceMenu());
+        QCOMPARE(shown.snapshot().policy->nodeOverrides.size(), std::size_t{1});
+        shown.controller.undo();
+
+        QWidget owner;
+        QMenu *menu = shown.panel.unitMenu(node, &owner);
+        QVERIFY(menu);
+        QCOMPARE(menu->title(), QStringLiteral("Move Its &Block To"));
+        if (menu->actions().front()->menu()) // several blocks, one in another
+            menu = menu->actions().front()->menu();
+        QAction *const toFp32 = menu->actions().at(2);
+        QCOMPARE(QString(toFp32->text()).remove(QLatin1Char('&')), QStringLiteral("fp32"));
+        QVERIFY(menu->toolTipsVisible());
+        toFp32->hover();
+        QVERIFY2(shown.panel.message().contains(QStringLiteral(" to fp32: casts ")),
+                 qPrintable(shown.panel.message()));
+        toFp32->trigger();
+        QVERIFY(shown.snapshot().policy->nodeOverrides.size() > 1);
+        shown.controller.undo();
+        QVERIFY(shown.snapshot().policy->nodeOverrides.empty());
+        QVERIFY(!shown.panel.unitMenu({{"Convolution"}, {}}, &owner));
+        QVERIFY(!shown.panel.unitMenu({{}, {"stage1_a_conv", "stage1_a_bn"}}, &owner));
+    }
+
+    void everyChoiceHasAKeyOfItsOwn()
+    {
+        ListMove move;
+        for (const char *label : {"Only these 2 nodes", "The whole GELU: 5 nodes", "The whole MLP: 9 nodes",
+                                  "The whole MLP: 12 nodes", "All Erf & Mul (12 nodes)"}) {
+            move.choices.emplace_back();
+            move.choices.back().label = QString::fromLatin1(label);
+            move.choices.back().edit = policy::ExcludeNames{{"x"}};
+        }
+        QWidget owner;
+        const QMenu *const menu = makeChoiceMenu(
+            move, &owner, [](const policy::Edit &) {}, [](const MoveChoice &) { return QString(); },
+            [](const QString &) {});
+        QSet<QString> keys;
+        int choices = 0;
+        for (const QAction *action : menu->actions()) {
+            if (action->isSeparator())
+                continue;
+            ++choices;
+            const QKeySequence key = QKeySequence::mnemonic(action->text());
+            QVERIFY2(!key.isEmpty() && !keys.contains(key.toString()), qPrintable(action->text()));
+            keys.insert(key.toString());
+        }
+        QCOMPARE(choices, 6);
+        QVERIFY(menu->actions().at(4)->text().contains(QStringLiteral("Erf && Mul")));
     }
 
     void nodesDroppedOnAnotherListAskWhatIsMeant()
@@ -395,7 +468,7 @@ private Q_SLOTS:
     {
         ConditionsDialog dialog(dialect::defaultDialect(), "Activation", {}, {});
         for (const QPushButton *button : dialog.findChildren<QPushButton *>()) {
-            QVERIFY(!button->text().contains(QStringLiteral("Remove the conditions")));
+            QVERIFY(!button->text().contains(QStringLiteral("Remove Conditions")));
             QVERIFY(!button->isEnabled() || !button->text().contains(QStringLiteral("Apply")));
         }
     }

@@ -1,4 +1,5 @@
 #include "tests/widgets/models/sample_document.h"
+#include "widgets/common/elided_label.h"
 #include "widgets/common/precision_palette.h"
 #include "widgets/models/latency_words.h"
 #include "widgets/plots/custom_plot.h"
@@ -15,6 +16,7 @@
 #include <QTest>
 #include <QToolTip>
 
+#include <algorithm>
 #include <numeric>
 
 using namespace halftone;
@@ -198,7 +200,7 @@ private Q_SLOTS:
             m_controller.apply(policy::SetTarget{target});
             figures.latencyRevision = m_controller.snapshot()->revision;
             m_controller.setFigures(figures);
-            QCOMPARE(plot->readOut(), latencyWords(*latency).sentence());
+            QCOMPARE(plot->readOut(), latencyWords(*latency, target).sentence());
             QColor colour = mixed->brush().color();
             colour.setAlpha(255);
             QCOMPARE(colour.rgb(), precisionLook(target, isDark(plot->palette())).colour.rgb());
@@ -206,9 +208,48 @@ private Q_SLOTS:
         figures.latencyRevision = m_controller.snapshot()->revision - 1;
         m_controller.setFigures(figures);
         QCOMPARE(plot->readOut(),
-                 QStringLiteral("before the last edit: ") + latencyWords(*latency).sentence());
+                 QStringLiteral("before the last edit: ")
+                     + latencyWords(*latency, tensor::DType::F16).sentence());
         m_controller.undo();
         m_controller.undo();
+    }
+
+    /// In words and in the colour of warnings; what is under the cursor is no warning.
+    void latencyThatGainsNothingIsAWarning()
+    {
+        auto latency = std::make_shared<session::LatencyFigures>(*m_figures.latency);
+        latency->native = true;
+        latency->fp32.medianMs = latency->fp32.minMs = latency->mixed.medianMs = latency->mixed.minMs = 1;
+        latency->versus = {0.8, 1.42, {1.38, 1.46}};
+        session::Figures figures = m_figures;
+        figures.latency = latency;
+        figures.latencyRevision = m_controller.snapshot()->revision;
+        const auto plot = shown<LatencyPlot>();
+        const QList<QLabel *> labels = plot->findChildren<QLabel *>();
+        const auto found = std::ranges::find(labels, plot->readOut(), &QLabel::text);
+        QVERIFY(found != labels.end());
+        const auto *const line = dynamic_cast<const ElidedLabel *>(*found);
+        QVERIFY(line);
+        QCOMPARE(line->warnsFrom(), ElidedLabel::kNowhere);
+        m_controller.setFigures(figures);
+        QVERIFY2(plot->readOut().contains(QStringLiteral("no gain on this machine")),
+                 qPrintable(plot->readOut()));
+        QCOMPARE(line->warnsFrom(), qsizetype{0});
+        const QColor warning = warningColour(line->palette());
+        const QImage drawn = plot->grab().toImage();
+        const QRect place(line->mapTo(plot.get(), QPoint()), line->size());
+        bool isSeen = false;
+        for (int y = place.top(); y <= place.bottom(); ++y)
+            for (int x = place.left(); x <= place.right(); ++x)
+                isSeen = isSeen || drawn.pixelColor(x, y) == warning;
+        QVERIFY(isSeen);
+        latency = std::make_shared<session::LatencyFigures>(*latency);
+        latency->native = false;
+        figures.latency = latency;
+        m_controller.setFigures(figures);
+        QVERIFY2(plot->readOut().contains(QStringLiteral("is emulated on this machine")),
+                 qPrintable(plot->readOut()));
+        QCOMPARE(line->warnsFrom(), ElidedLabel::kNowhere);
     }
 
     void whatIsFusedIsDrawnOnce()

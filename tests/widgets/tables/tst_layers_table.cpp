@@ -146,6 +146,30 @@ private Q_SLOTS:
             QCOMPARE(service.shortened(names[k]), shortened[k]);
     }
 
+    /// Of weights and values in one table, the values' ending tells nothing, though few of all names have it.
+    void anEndingOfOneKindIsLeftOut()
+    {
+        const QStringList values{"stage1_a_conv_output", "stage1_add_output", "stage2_a_conv_output",
+                                 "stage2_add_output",    "fc_output",         "data"};
+        const QStringList weights{"stage1_a_conv_weight",
+                                  "stage2_a_conv_weight",
+                                  "stage1_shortcut_gamma",
+                                  "stage2_shortcut_gamma",
+                                  "fc_weight",
+                                  "fc_bias",
+                                  "fc"};
+        const ShortNames service(values + weights, values);
+        QCOMPARE(service.shortened("stage2_a_conv_output"), QStringLiteral("stage2_a_conv"));
+        QCOMPARE(service.shortened("stage2_a_conv_weight"), QStringLiteral("stage2_a_conv_weight"));
+        QCOMPARE(service.shortened("fc_output"), QStringLiteral("fc_output")); // "fc" is another's
+        QCOMPARE(service.shortened("data"), QStringLiteral("data"));
+        QCOMPARE(ShortNames(values + weights).shortened("stage2_a_conv_output"),
+                 QStringLiteral("stage2_a_conv_output"));
+        const QFontMetrics metrics(QGuiApplication::font());
+        const int width = metrics.horizontalAdvance("stage2_a_conv_outp");
+        QCOMPARE(service.fitted("stage2_a_conv_output", width, metrics), QStringLiteral("stage2_a_conv"));
+    }
+
     /// Whole while the longest fits, so that a column never mixes both; then less what is shared; cut only then.
     void namesAreCutInTheMiddleLast()
     {
@@ -291,6 +315,15 @@ private Q_SLOTS:
         QVERIFY2(lines[1].startsWith(QStringLiteral("prob\tsoftmax\tf32\t12.3\t")), qPrintable(lines[1]));
         shown.table.view()->setColumnHidden(LayerTableModel::Operator, true);
         QVERIFY(shown.table.tsv().startsWith(QStringLiteral("name\tprecision\t")));
+    }
+
+    void aTipTellsTheWholeName()
+    {
+        Shown shown;
+        const QModelIndex name
+            = shown.table.proxy()->index(shown.rowOf("stage2_shortcut_conv"), LayerTableModel::Name);
+        QVERIFY2(name.data(Qt::ToolTipRole).toString().startsWith(QStringLiteral("stage2_shortcut_conv")),
+                 qPrintable(name.data(Qt::ToolTipRole).toString()));
     }
 
     void theExportHasAllShownRowsWithAllDigits()

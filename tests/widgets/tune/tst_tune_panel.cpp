@@ -1,10 +1,13 @@
 #include "tests/widgets/models/sample_document.h"
+#include "widgets/common/name_delegate.h"
 #include "widgets/plots/custom_plot.h"
 #include "widgets/plots/tune_plot.h"
 #include "widgets/tune/group_table.h"
 #include "widgets/tune/point_table.h"
 #include "widgets/tune/tune_panel.h"
 
+#include <QAction>
+#include <QClipboard>
 #include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QLabel>
@@ -14,6 +17,7 @@
 #include <QTableView>
 #include <QTest>
 
+#include <algorithm>
 #include <limits>
 
 using namespace halftone;
@@ -82,6 +86,22 @@ private:
         return made;
     }
 
+    /// As the view's delegate draws a cell.
+    static QString drawnText(const QTableView *view, const QStyleOptionViewItem &cell,
+                             const QModelIndex &index)
+    {
+        struct Opened : NameDelegate
+        {
+            static QString textOf(const NameDelegate &delegate, QStyleOptionViewItem cell,
+                                  const QModelIndex &index)
+            {
+                (delegate.*&Opened::initStyleOption)(&cell, index);
+                return cell.text;
+            }
+        };
+        return Opened::textOf(dynamic_cast<const NameDelegate &>(*view->itemDelegate()), cell, index);
+    }
+
 private Q_SLOTS:
     void init()
     {
@@ -122,6 +142,49 @@ private Q_SLOTS:
         QVERIFY(!m_state->places()[3].isMeasured && !m_state->places()[3].isOffered);
         QCOMPARE(m_plot->emptyText(), QString());
         QCOMPARE(m_plot->csv().count(QStringLiteral("\r\n")), 5);
+    }
+
+    /// Drawn as there is room for them, so that what tells them apart is left, and told and copied whole.
+    void longNamesOfGroupsAreShortenedAndToldWhole()
+    {
+        auto made = std::make_shared<tune::Front>(*front());
+        const std::vector<std::string> names = convolutions();
+        made->groups.push_back(group(names[2].c_str(), 50, 1e-4));
+        const char *const longNames[] = {"mobilenetv20_features_linearbottleneck0_conv0_fwd",
+                                         "mobilenetv20_features_linearbottleneck1_conv0_fwd",
+                                         "mobilenetv20_features_linearbottleneck1_conv1_fwd"};
+        for (std::size_t k = 0; k < 3; ++k)
+            made->groups[k].name = longNames[k];
+        for (tune::Point &point : made->points)
+            point.labels.push_back(tune::Label::Float32);
+        m_state->setFront(made, m_controller.snapshot()->policy);
+        m_state->select(1);
+        QTableView *const view = m_panel->groups();
+        QCOMPARE(view->model()->rowCount(), 3);
+        view->setColumnHidden(GroupTable::Loss, true);
+        const QModelIndex first = view->model()->index(0, GroupTable::Name);
+        const QString name = first.data().toString();
+        QVERIFY(name.startsWith(QStringLiteral("mobilenetv20_")));
+        QVERIFY2(first.data(Qt::ToolTipRole).toString().startsWith(name + QLatin1Char('\n')),
+                 qPrintable(first.data(Qt::ToolTipRole).toString()));
+
+        QStyleOptionViewItem cell;
+        cell.initFrom(view);
+        cell.widget = view;
+        cell.rect = QRect(0, 0, cell.fontMetrics.horizontalAdvance(name) - 1, 20);
+        QCOMPARE(drawnText(view, cell, first), QString(name).remove("mobilenetv20_features_").remove("_fwd"));
+        cell.rect.setWidth(cell.fontMetrics.horizontalAdvance(name) + 20);
+        QCOMPARE(drawnText(view, cell, first), name);
+
+        view->selectRow(0);
+        const auto actions = view->actions();
+        const auto copy = std::ranges::find(actions, QKeySequence(QKeySequence::Copy), &QAction::shortcut);
+        QVERIFY(copy != actions.end());
+        (*copy)->trigger();
+        const QStringList lines = QGuiApplication::clipboard()->text().split(QLatin1Char('\n'));
+        QCOMPARE(lines.size(), 2);
+        QVERIFY2(lines[1].startsWith(name + QLatin1Char('\t')), qPrintable(lines[1]));
+        QVERIFY(!lines[0].contains(QStringLiteral("Isolated"))); // hidden
     }
 
     void theMouseOverAPointPreviewsItAndAClickAdoptsItAsOneEdit()
@@ -268,7 +331,7 @@ private Q_SLOTS:
         one->kappa = 1.234;
         one->lowerBoundGap = 0.0123;
         m_state->setFront(one, m_controller.snapshot()->policy);
-        QVERIFY2(told().contains(QStringLiteral("1.23, bound within 1.2 %")), qPrintable(told()));
+        QVERIFY2(told().contains(QStringLiteral("1.23, within 1.2 % of the bound")), qPrintable(told()));
         QVERIFY(!told().contains(QStringLiteral("more examples")));
         auto far = std::make_shared<tune::Front>(*one);
         far->kappa = 2.5;
@@ -277,7 +340,7 @@ private Q_SLOTS:
         auto unknown = std::make_shared<tune::Front>(*one);
         unknown->groups[0].isErrorKnown = false;
         m_state->setFront(unknown, m_controller.snapshot()->policy);
-        QVERIFY(!told().contains(QStringLiteral("bound within")));
+        QVERIFY(!told().contains(QStringLiteral("of the bound")));
     }
 
     /// While the point is there; a hand that rests over the drawing previews what is under it then.

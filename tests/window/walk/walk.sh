@@ -166,12 +166,12 @@ begin
 shot opened
 
 step="attach data"
-if is_there button "Attach data"; then # the first-use card, where there is room for it
-    press button "Attach data"
+if is_there button "Attach Data"; then # the first-use card, where there is room for it
+    press button "Attach Data"
 else
     keys ctrl+d
 fi
-expect "Attach data" dialog
+expect "Attach Data" dialog
 type_into Inputs "$folder/model/digits-test.npz"
 press button Attach
 expect none dialog
@@ -204,7 +204,7 @@ settle
 
 step="look at pictures as data"
 keys ctrl+d
-expect "Attach data" dialog
+expect "Attach Data" dialog
 type_into Inputs "$folder/pictures"
 await "the fields for pictures" is_there field Layout
 shot pictures
@@ -251,10 +251,10 @@ fi
 if says found tune; then # else this machine only emulates bfloat16, which was said
     press button "Adopt Fastest"
     settle
-    [[ $(ask says undo) != Target* ]] || fail "nothing was adopted"
+    [[ $(ask says undo) != "Set Target"* ]] || fail "nothing was adopted"
     keys ctrl+z
 fi
-await "the target as the last edit" is_last_edit "Target"
+await "the target as the last edit" is_last_edit "Set Target"
 keys ctrl+z
 expect float16 precision fc
 settle

@@ -29,7 +29,7 @@ Result<void> DriverContext::check(CUresult code, const std::string &what) const
     if (code == CUDA_SUCCESS)
         return {};
     if (code == CUDA_ERROR_OUT_OF_MEMORY)
-        return noMemory("out of memory of the device: asked for by " + what + freeText());
+        return noMemory("out of memory of the device: requested by " + what + freeText());
     return driverError(m_calls, code, what);
 }
 
@@ -37,7 +37,8 @@ Result<void> DriverContext::checkMemory(CUresult code, std::size_t bytes, const 
 {
     if (code != CUDA_ERROR_OUT_OF_MEMORY)
         return check(code, what);
-    return noMemory("out of memory of the device: " + humanBytes(bytes) + " asked for " + what + freeText());
+    return noMemory("out of memory of the device: " + humanBytes(bytes) + " requested for " + what
+                    + freeText());
 }
 
 std::string DriverContext::freeText() const

@@ -121,10 +121,9 @@ void CudaToolkitTest::aLackOfMemorySaysWhatWasAskedFor()
     const auto done = runOnce();
     QVERIFY(!done.ok());
     QCOMPARE(done.error().code, Errc::NoMemory);
-    QCOMPARE(
-        done.error().found,
-        std::string(
-            "out of memory of the device: 512 B asked for the values of a plan, 100.0 MiB of 24.0 GiB free"));
+    QCOMPARE(done.error().found,
+             std::string("out of memory of the device: 512 B requested for the values of a plan, 100.0 MiB "
+                         "of 24.0 GiB free"));
     QCOMPARE(driver.memory, 0);
     QCOMPARE(driver.objects, 0);
 }
@@ -175,7 +174,7 @@ void CudaToolkitTest::aLackOfMemoryIsOneEverywhere()
         const auto done = runOnce();
         QVERIFY(!done.ok());
         QCOMPARE(done.error().code, Errc::NoMemory);
-        QVERIFY2(done.error().found.starts_with("out of memory of the device: asked for by ")
+        QVERIFY2(done.error().found.starts_with("out of memory of the device: requested by ")
                      && done.error().found.ends_with(", 100.0 MiB of 24.0 GiB free"),
                  done.error().found.c_str());
     }
