@@ -128,8 +128,9 @@ std::string reasonOf(const Front &front, const Labels &labels, std::size_t group
     const Difference change = changeTo(front, labels, group, other);
     const bool isWide = labels[group] == Label::Float32;
     if (!of.isErrorKnown) // the search had no need of it
-        return isWide ? now + ": lowering it to " + titleOf(other, target) + formatted(" gains %.3f ms", change.gained)
-                      : now + formatted(": saves %.3f ms", -change.gained);
+        return isWide
+            ? now + ": lowering it to " + titleOf(other, target) + formatted(" gains %.3f ms", change.gained)
+            : now + formatted(": saves %.3f ms", -change.gained);
     if (isWide && change.isFirst)
         return now + ": lowering it to " + titleOf(other, target)
             + formatted(" leaves %.1f dB for %.3f ms", change.after, change.gained);

@@ -57,8 +57,8 @@ private:
             if (isFound.value())
                 return StoppedBy::Done;
         }
-        for (const auto step : {&Search::measureLowest, &Search::glance, &Search::measureErrors, &Search::measureHull, &Search::closeIn,
-                                &Search::repair, &Search::confirm})
+        for (const auto step : {&Search::measureLowest, &Search::glance, &Search::measureErrors,
+                                &Search::measureHull, &Search::closeIn, &Search::repair, &Search::confirm})
             if (const auto done = (this->*step)(); !done.ok())
                 return stopped(done.error());
         return StoppedBy::Done;

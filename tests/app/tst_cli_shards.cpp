@@ -146,7 +146,8 @@ private Q_SLOTS:
         const CliOutcome missing = callCli({"merge", out, "--out", folder.filePath("t.json")});
         QCOMPARE(missing.code, 1);
         QVERIFY(missing.err.contains("2/2 is missing"));
-        QVERIFY(callCli({"merge", kSample, "--out", folder.filePath("t.json")}).err.contains("--shard"));
+        QVERIFY(
+            callCli({"merge", kSample, "--out", folder.filePath("t.json")}).err.contains("statistics file"));
     }
 
 private:

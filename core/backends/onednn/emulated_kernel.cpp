@@ -2,6 +2,7 @@
 
 #include "core/backends/onednn/dnnl_common.h"
 #include "core/backends/onednn/float16_kernels.h"
+#include "core/backends/onednn/lower.h"
 #include "core/backends/onednn/scratch.h"
 #include "core/base/memory.h"
 #include "core/kernels/buffer.h"
@@ -121,14 +122,8 @@ Result<std::optional<kernels::Operation>> widened(const kernels::Operation &oper
             HALFTONE_TRY(constant, widenedTensor(constant));
         }
     }
-    const auto *const scalar = operation.op.getIf<ops::ScalarBinary>();
-    const DType data = operation.inputs.empty() ? DType::Unknown : operation.inputs[0].dtype;
-    if (scalar
-        && (data == DType::F16 || tensor::isForAnalysis(data))) { // a scalar is held in the tensor's type
-        ops::ScalarBinary narrow = *scalar;
-        narrow.scalar = tensor::heldIn(data, scalar->scalar);
-        wide.op = narrow;
-    }
+    if (!operation.inputs.empty())
+        wide.op = withScalarIn(operation.inputs[0].dtype, operation.op);
     return std::optional(std::move(wide));
 }
 

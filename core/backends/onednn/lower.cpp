@@ -92,7 +92,9 @@ Result<void> lower(Emitter &emitter, const plan::PlanNode &node)
         &lowerSameBytes<ops::Squeeze>);
     if (done)
         return *done;
-    if (const auto eltwise = eltwiseOf(node.op))
+    const tensor::DType data
+        = node.inputs.empty() ? tensor::DType::Unknown : emitter.desc(node.inputs[0]).dtype;
+    if (const auto eltwise = eltwiseOf(withScalarIn(data, node.op)))
         return lowerElementFunction(emitter, node, *eltwise);
     return unsupported("plan", "oneDNN has nothing for " + node.opName);
 }

@@ -124,6 +124,8 @@ struct Eltwise
 Eltwise eltwiseOf(const ops::ElementFunction &function);
 /// Nothing for an operator that is no function of one element that oneDNN has.
 std::optional<Eltwise> eltwiseOf(const ops::Operator &op);
+/// The operator as it computes on `data`: float16, and what is emulated, holds a scalar in the tensor's type.
+ops::Operator withScalarIn(tensor::DType data, const ops::Operator &op);
 Result<void> lowerElementFunction(Emitter &emitter, const plan::PlanNode &node, const Eltwise &eltwise);
 std::optional<dnnl::algorithm> algorithmOf(ops::BinaryKind kind);
 

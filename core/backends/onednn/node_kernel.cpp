@@ -89,7 +89,8 @@ Format formatFor(const kernels::Operation &operation)
 {
     const bool isHalf = !operation.inputs.empty() && operation.inputs[0].dtype == tensor::DType::BF16;
     const auto *conv = operation.op.getIf<ops::Conv>();
-    return isHalf && conv != nullptr && conv->groups == 1 && multipliesTiles() ? Format::ChannelsLast : Format::Blocked;
+    return isHalf && conv != nullptr && conv->groups == 1 && multipliesTiles() ? Format::ChannelsLast
+                                                                               : Format::Blocked;
 }
 
 Result<std::unique_ptr<kernels::Kernel>> programFor(const kernels::Operation &operation, int threads,

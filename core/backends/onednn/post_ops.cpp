@@ -1,4 +1,5 @@
 #include "core/backends/onednn/lower.h"
+#include "core/tensor/elements.h"
 
 namespace halftone::backends::onednn {
 namespace {
@@ -25,9 +26,9 @@ std::optional<Dims> stretchedDims(const tensor::Shape &shape, const Dims &result
     return dims;
 }
 
-Result<void> appendFunction(dnnl::post_ops &post, const ops::Operator &op)
+Result<void> appendFunction(dnnl::post_ops &post, tensor::DType data, const ops::Operator &op)
 {
-    const auto eltwise = eltwiseOf(op);
+    const auto eltwise = eltwiseOf(withScalarIn(data, op));
     if (!eltwise)
         return unsupported("plan", "oneDNN lacks this function");
     post.append_eltwise(eltwise->algorithm, eltwise->alpha, eltwise->beta);
@@ -97,6 +98,16 @@ std::optional<Eltwise> eltwiseOf(const ops::Operator &op)
     }
 }
 
+ops::Operator withScalarIn(tensor::DType data, const ops::Operator &op)
+{
+    const auto *const scalar = op.getIf<ops::ScalarBinary>();
+    if (scalar == nullptr || (data != tensor::DType::F16 && !tensor::isForAnalysis(data)))
+        return op;
+    ops::ScalarBinary held = *scalar;
+    held.scalar = tensor::heldIn(data, scalar->scalar);
+    return held;
+}
+
 std::optional<algorithm> algorithmOf(ops::BinaryKind kind)
 {
     using ops::BinaryKind;
@@ -133,7 +144,7 @@ Result<PostOps> makePostOps(Emitter &emitter, const plan::PlanNode &node, const 
     for (const plan::PostOp &post : node.post) {
         const auto *binary = post.op.getIf<ops::Binary>();
         if (binary == nullptr) {
-            HALFTONE_CHECK(appendFunction(chain, post.op));
+            HALFTONE_CHECK(appendFunction(chain, emitter.desc(node.outputs[0]).dtype, post.op));
             continue;
         }
         const auto kind = algorithmOf(binary->kind);

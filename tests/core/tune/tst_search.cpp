@@ -402,7 +402,8 @@ void TestSearch::theFastestEndsASearchForIt()
         const auto picked = tune::pick(loose.value(), Pick::FastestWithin, settings.limit);
         QVERIFY(picked);
         QCOMPARE(loose.value().points[*picked].measured->milliseconds, network.bestMilliseconds(-100));
-        const std::string reason = reasonOf(loose.value(), loose.value().points[*picked].labels, 0, "bfloat16");
+        const std::string reason
+            = reasonOf(loose.value(), loose.value().points[*picked].labels, 0, "bfloat16");
         QVERIFY2(reason.find("dB") == std::string::npos, reason.c_str());
 
         settings.limit->value = 60;
