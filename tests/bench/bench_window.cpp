@@ -186,7 +186,7 @@ void memoryAfterModels(const std::vector<Examples> &models)
     window.show();
     const auto open = [&](std::size_t k) {
         const Examples &one = models[k % models.size()];
-        if (!attach(window, one.model, one.data, 8) || !test::settle(window, 600000))
+        if (!attach(window, one.model, one.data, 8) || !test::settle(window, 3600000))
             qFatal("no figures of %s", qPrintable(one.model));
     };
     open(0);
@@ -302,7 +302,7 @@ void peakMemory(const QString &model, const QString &data, std::size_t examples,
                              static_cast<double>(timer.elapsed()) / 1e3, statusMb(QStringLiteral("VmRSS")),
                              statusMb(QStringLiteral("VmHWM")), qPrintable(what));
         });
-    if (!attach(window, model, data, examples) || !test::settle(window, 600000))
+    if (!attach(window, model, data, examples) || !test::settle(window, 3600000))
         qFatal("no figures of %s", qPrintable(model));
     const auto &source = *window.controller().snapshot()->source;
     double parameters = 0;

@@ -4,6 +4,7 @@
 #include "core/backends/onednn/element_loops.h"
 #include "core/backends/onednn/emulated_kernel.h"
 #include "core/backends/onednn/int8_scales.h"
+#include "core/backends/onednn/loops/linear_codes.h"
 #include "core/backends/onednn/node_kernel.h"
 #include "core/backends/onednn/packed_weights.h"
 #include "core/backends/onednn/plan.h"
@@ -80,6 +81,8 @@ private:
 
     Result<std::unique_ptr<kernels::Kernel>> prepareAsIs(const kernels::Operation &operation) const
     {
+        if (auto loop = linearCodeLoop(operation, m_threads))
+            return loop;
         if (operation.op.is<ops::CodeLinear>()) // the last bit of a quotient decides between two codes
             return unsupported("plan", "codes as the operator is defined");
         if (auto ranges = m_fallback ? openRanges(operation) : std::vector<std::size_t>(); !ranges.empty())
