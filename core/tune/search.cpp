@@ -16,6 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kGlanced = 2; // points that are measured before errors are known well
+constexpr std::size_t kWalked = 8; // corners of the hull by a glance, from the fastest on
 
 class Search
 {
@@ -70,10 +71,39 @@ private:
         const Surrogate sums = m_front.surrogate();
         const Labels fastest = sums.completed(sums.cheapest(0));
         HALFTONE_TRY(const Measurement measured, evaluate(fastest, Origin::Hull));
-        if (!holds(measured))
-            return false;
+        if (holds(measured))
+            return isOffered(fastest);
+        if (m_settings.limit->metric == Limit::Metric::Sqnr || !m_oracle.glances())
+            return false; // the sums of errors that are known well say more
+        return walkFromFastest();
+    }
+
+    /// How many answers are right no sum of errors tells, and it is measured as soon as what a sum needs: corners are tried until one meets
+    /// the limit.
+    Result<bool> walkFromFastest()
+    {
+        HALFTONE_CHECK(takeErrors({0.15, 0.1}, &Oracle::glanceAlone));
+        const std::vector<Labels> hull = m_front.surrogate().hull();
+        std::size_t tried = 0;
+        for (std::size_t k = hull.size(); k-- > 1 && tried < kWalked; ++tried) { // the first is float32
+            HALFTONE_TRY(const Measurement measured, evaluate(hull[k], Origin::Hull));
+            if (!holds(measured))
+                continue;
+            HALFTONE_TRY(const bool isFound, isOffered(hull[k]));
+            if (isFound)
+                return true;
+        }
+        return false;
+    }
+
+    /// Whether the point is still offered when it is timed once more.
+    Result<bool> isOffered(const Labels &labels)
+    {
         HALFTONE_CHECK(confirm());
-        return m_front.points[m_front.best().back()].labels == fastest;
+        const std::vector<std::size_t> offered = m_front.best();
+        const auto found = std::ranges::find_if(
+            offered, [&](std::size_t k) { return &m_front.points[k] == m_front.find(labels); });
+        return found != offered.end();
     }
 
     /// All that may be lowered: with float32 the first points that a person sees.

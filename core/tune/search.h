@@ -26,8 +26,8 @@ struct Limit
 struct SearchSettings
 {
     std::optional<Limit> limit; ///< nothing: the whole front
-    /// With a limit: one network is asked for, not a front. Where the fastest that the sums of times allow meets the limit, nothing is left to
-    /// find, and errors of groups alone, most of a search, are not asked for.
+    /// With a limit: one network is asked for, not a front. Where the fastest that the sums of times allow meets the limit, or with a limit of
+    /// accuracy one of the next, nothing is left to find, and errors of groups alone, most of a search, are not asked for.
     bool onlyFastest = false;
     std::optional<std::chrono::duration<double>> time; ///< after which no further measurement begins
     std::size_t points

@@ -255,6 +255,41 @@ private:
     RecordedNetwork m_inner;
 };
 
+/// Where a tenth of the answers is wrong from so many decibels down.
+class AnsweringNetwork final : public tune::Oracle
+{
+public:
+    AnsweringNetwork(unsigned seed, double decibels)
+        : m_inner(seed)
+        , m_decibels(decibels)
+    {
+    }
+
+    Result<tune::Network> profile(const Progress &progress) override { return m_inner.profile(progress); }
+    void resume(const tune::Network & /*network*/) override { }
+    bool glances() const override { return true; }
+    Result<double> glanceAlone(std::size_t group, Label label, const Progress &progress) override
+    {
+        return m_inner.glanceAlone(group, label, progress);
+    }
+    Result<double> errorAlone(std::size_t group, Label label, const Progress &progress) override
+    {
+        return m_inner.errorAlone(group, label, progress);
+    }
+    Result<Measurement> measure(const Labels &labels, const Progress &progress) override
+    {
+        HALFTONE_TRY(Measurement measured, m_inner.measure(labels, progress));
+        measured.top1Reference = 1;
+        measured.top1 = measured.sqnrDb >= m_decibels ? 1 : 0.9;
+        return measured;
+    }
+    bool hasAskedForErrors() const { return std::ranges::count(m_inner.asked, "error") > 0; }
+
+private:
+    RoughNetwork m_inner;
+    double m_decibels;
+};
+
 /// Between its layers lie some that only follow: a policy cannot say their labels.
 class FollowingNetwork final : public tune::Oracle
 {
@@ -333,6 +368,7 @@ private Q_SLOTS:
     void nearlyAllThatCouldBeGainedIsGained();
     void aFailureIsNoWantOfTime();
     void theFastestEndsASearchForIt();
+    void accuracyIsTriedFromTheFastestOn();
     void noLabellingIsMeasuredTwice();
     void noPolicyIsMeasuredTwice();
     void whatFollowsCompletesALabelling();
@@ -414,6 +450,23 @@ void TestSearch::theFastestEndsASearchForIt()
         const auto found = tune::pick(tight.value(), Pick::FastestWithin, settings.limit);
         QVERIFY(found && tight.value().points[*found].measured->sqnrDb >= 60);
     }
+}
+
+void TestSearch::accuracyIsTriedFromTheFastestOn()
+{
+    unsigned early = 0;
+    for (unsigned seed = 1; seed <= kNetworks; ++seed) {
+        AnsweringNetwork network(seed, 15);
+        tune::SearchSettings settings;
+        settings.limit = Limit{Limit::Metric::Top1, -0.5};
+        settings.onlyFastest = true;
+        const Result<Front> front = tune::search(network, settings);
+        QVERIFY(front.ok());
+        const auto picked = tune::pick(front.value(), Pick::FastestWithin, settings.limit);
+        QVERIFY(picked && front.value().points[*picked].measured->sqnrDb >= 15);
+        early += network.hasAskedForErrors() ? 0 : 1;
+    }
+    QVERIFY2(early >= kNetworks * 2 / 3, qPrintable(QString::number(early)));
 }
 
 void TestSearch::noLabellingIsMeasuredTwice()
