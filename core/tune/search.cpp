@@ -71,39 +71,46 @@ private:
         const Surrogate sums = m_front.surrogate();
         const Labels fastest = sums.completed(sums.cheapest(0));
         HALFTONE_TRY(const Measurement measured, evaluate(fastest, Origin::Hull));
-        if (holds(measured))
-            return isOffered(fastest);
+        if (holds(measured)) {
+            HALFTONE_CHECK(confirm());
+            return std::isfinite(fastestWithin());
+        }
         if (m_settings.limit->metric == Limit::Metric::Sqnr || !m_oracle.glances())
             return false; // the sums of errors that are known well say more
         return walkFromFastest();
     }
 
-    /// How many answers are right no sum of errors tells, and it is measured as soon as what a sum needs: corners are tried until one meets
-    /// the limit.
+    /// How many answers are right no sum of errors tells, and it is measured as soon as what a sum needs: the ends are tried, and corners until
+    /// one meets the limit or none is left that would be faster than what does.
     Result<bool> walkFromFastest()
     {
+        HALFTONE_CHECK(measureLowest());
         HALFTONE_CHECK(takeErrors({0.15, 0.1}, &Oracle::glanceAlone));
         const std::vector<Labels> hull = m_front.surrogate().hull();
         std::size_t tried = 0;
         for (std::size_t k = hull.size(); k-- > 1 && tried < kWalked; ++tried) { // the first is float32
+            if (m_front.predict(hull[k]).milliseconds >= fastestWithin())
+                break;
             HALFTONE_TRY(const Measurement measured, evaluate(hull[k], Origin::Hull));
-            if (!holds(measured))
-                continue;
-            HALFTONE_TRY(const bool isFound, isOffered(hull[k]));
-            if (isFound)
-                return true;
+            if (holds(measured))
+                break;
         }
-        return false;
+        if (!std::isfinite(fastestWithin()))
+            return false;
+        HALFTONE_CHECK(confirm());
+        return std::isfinite(fastestWithin());
     }
 
-    /// Whether the point is still offered when it is timed once more.
-    Result<bool> isOffered(const Labels &labels)
+    /// Milliseconds of the fastest point that is offered and meets the limit; infinite where none but float32 does.
+    double fastestWithin() const
     {
-        HALFTONE_CHECK(confirm());
-        const std::vector<std::size_t> offered = m_front.best();
-        const auto found = std::ranges::find_if(
-            offered, [&](std::size_t k) { return &m_front.points[k] == m_front.find(labels); });
-        return found != offered.end();
+        double fastest = std::numeric_limits<double>::infinity();
+        for (const std::size_t k : m_front.best()) {
+            const Point &point = m_front.points[k];
+            if (point.origin != Origin::Float32 && holds(*point.measured))
+                fastest = std::min(fastest, point.measured->milliseconds);
+        }
+        return fastest;
     }
 
     /// All that may be lowered: with float32 the first points that a person sees.

@@ -117,9 +117,11 @@ def batched(model):
     if model.opset_import[0].version < 13:
         model = version_converter.convert_version(model, 13)
     model.ir_version = max(model.ir_version, 8)
-    weights = {one.name for one in model.graph.initializer}
+    weights = {one.name for one in model.graph.initializer}  # which old files name among the inputs
+    for value in [value for value in model.graph.input if value.name in weights]:
+        model.graph.input.remove(value)
     for value in [*model.graph.input, *model.graph.output]:
-        if value.name not in weights and value.type.tensor_type.shape.dim:
+        if value.type.tensor_type.shape.dim:
             value.type.tensor_type.shape.dim[0].dim_value = 1
     return model
 
