@@ -346,7 +346,8 @@ void addTune(Parser &app, Action &chosen)
     command.flag("--int8", options->hasInt8, "Allow int8 as well");
     command
         .option("--pick", &options->pick,
-                "Also write a model: the fastest within the limit (found, the search is over), or the knee of the front")
+                "Also write a model: the fastest within the limit (found, the search is over), or the knee "
+                "of the front")
         .oneOf({"fastest-within", "knee"})
         .type("POINT");
     command.option("--write", &options->write, "Where that model goes: P-symbol.json, or P.onnx").type("P");
