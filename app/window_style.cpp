@@ -17,8 +17,8 @@ QColor hintColour(const QPalette &palette, QPalette::ColorGroup group)
 {
     const QColor text = palette.color(group, QPalette::Text);
     const QColor base = palette.color(group, QPalette::Base);
-    for (double share = 0.4; share > 0; share -= 0.05) {
-        const QColor hint = widgets::blended(text, base, share);
+    for (int twentieths = 8; twentieths > 0; --twentieths) {
+        const QColor hint = widgets::blended(text, base, twentieths / 20.0);
         const auto isRead = [&](QPalette::ColorRole ground) {
             return widgets::contrastRatio(hint, palette.color(group, ground)) >= widgets::kLeastContrast;
         };

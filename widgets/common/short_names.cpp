@@ -7,6 +7,7 @@
 #include <QTimer>
 
 #include <algorithm>
+#include <utility>
 
 namespace halftone::widgets {
 namespace {
@@ -91,8 +92,9 @@ QString nearlySharedEnding(const QStringList &names)
 {
     QHash<QString, qsizetype> counts;
     for (const QString &name : names) {
-        const QString word = lastWord(name, {});
-        if (!word.isEmpty() && !word[1].isDigit() && ++counts[word] * kOneOf >= names.size() * (kOneOf - 1))
+        QString word = lastWord(name, {});
+        if (!word.isEmpty() && !std::as_const(word)[1].isDigit()
+            && ++counts[word] * kOneOf >= names.size() * (kOneOf - 1))
             return word;
     }
     return {};
@@ -178,7 +180,7 @@ QString ShortNames::bare(const QString &name, const Shared &shared)
 
 QString ShortNames::shortened(const QString &name) const
 {
-    const QString rest = bareOf(name);
+    QString rest = bareOf(name);
     if (!rest.isEmpty() && m_counts.value(rest) <= 1)
         return rest;
     const QString stem = stemOf(name);
@@ -204,14 +206,14 @@ QString ShortNames::cut(const QString &shortName, int width, const QFontMetrics 
             return other != shortName && other.startsWith(beginning) && other.endsWith(end);
         });
     };
-    const QString usual = cutInMiddle(shortName, width, metrics);
+    QString usual = cutInMiddle(shortName, width, metrics);
     const qsizetype kept = usual.size() - 1;
     if (usual == shortName || kept < kLeastCompared || m_shown.size() > kMostCompared)
         return usual;
     for (const qsizetype left : {kept / 3, kept / 2, kept * 2 / 3, kept}) {
         if (!isAlone(left, kept - left))
             continue;
-        const QString other = shortName.left(left) + QChar(0x2026) + shortName.right(kept - left);
+        QString other = shortName.left(left) + QChar(0x2026) + shortName.right(kept - left);
         if (left == kept / 3 || metrics.horizontalAdvance(other) <= width)
             return other;
     }

@@ -58,10 +58,10 @@ QColor Tones::seenOnFrames(const QColor &colour) const
 {
     constexpr double kLeast = 3; // of lines and marks (WCAG 2.1, 1.4.11)
     QColor seen = colour;
-    for (double share = 0.1; share < 1; share += 0.1) {
+    for (int tenths = 1; tenths < 10; ++tenths) {
         if (contrastRatio(seen, m_ground) >= kLeast && contrastRatio(seen, frame(kDeepest)) >= kLeast)
             break;
-        seen = blended(colour, m_text, share);
+        seen = blended(colour, m_text, tenths / 10.0);
     }
     return seen;
 }

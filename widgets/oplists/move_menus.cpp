@@ -76,9 +76,10 @@ QMenu *makeUnitMenu(const session::Snapshot &snapshot, const ListPayload &payloa
     return menu;
 }
 
-QMenu *makeChoiceMenu(const ListMove &move, QWidget *parent, std::function<void(const policy::Edit &)> apply,
+QMenu *makeChoiceMenu(const ListMove &move, QWidget *parent,
+                      const std::function<void(const policy::Edit &)> &apply,
                       const std::function<QString(const MoveChoice &)> &consequence,
-                      std::function<void(const QString &)> tell)
+                      const std::function<void(const QString &)> &tell)
 {
     auto *const menu = new QMenu(parent);
     menu->setObjectName(QStringLiteral("moveChoice"));
@@ -102,7 +103,7 @@ QMenu *makeChoiceMenu(const ListMove &move, QWidget *parent, std::function<void(
 }
 
 QMenu *makeMoveMenu(const session::Snapshot &snapshot, const ListPayload &payload, QWidget *parent,
-                    std::function<void(ListId)> move, std::function<void(ListId)> preview)
+                    const std::function<void(ListId)> &move, const std::function<void(ListId)> &preview)
 {
     auto *const menu = new QMenu(QMenu::tr("&Move To"), parent);
     for (const ListKey &one : kListKeys) {

@@ -29,12 +29,13 @@ QMenu *makeUnitMenu(const session::Snapshot &snapshot, const ListPayload &payloa
 
 /// Asks which of its choices a move means, each with a key of its own and with what it would do.
 /// consequence  of a choice; tell  is called with that of the one under the cursor
-QMenu *makeChoiceMenu(const ListMove &move, QWidget *parent, std::function<void(const policy::Edit &)> apply,
+QMenu *makeChoiceMenu(const ListMove &move, QWidget *parent,
+                      const std::function<void(const policy::Edit &)> &apply,
                       const std::function<QString(const MoveChoice &)> &consequence,
-                      std::function<void(const QString &)> tell);
+                      const std::function<void(const QString &)> &tell);
 
 /// "Move to", with the lists that cannot take the payload greyed and saying why.
 QMenu *makeMoveMenu(const session::Snapshot &snapshot, const ListPayload &payload, QWidget *parent,
-                    std::function<void(ListId)> move, std::function<void(ListId)> preview);
+                    const std::function<void(ListId)> &move, const std::function<void(ListId)> &preview);
 
 } // namespace halftone::widgets
