@@ -188,12 +188,14 @@ Result<void> convert(ConvertOptions options, const std::stop_token &stop)
     if (!options.json)
         tellNotes(session.source().modelPath, notes);
     tellWarnings(converted.warnings);
-    if (options.json)
-        print(report + '\n');
-    else
+    if (options.json) {
+        print(report); // which may be long: not copied for its last line
+        print("\n");
+    } else {
         printSummary(session, converted,
                      options.correctsBiases ? std::optional(derived.value().correctedBiases) : std::nullopt,
                      written);
+    }
     return {};
 }
 

@@ -26,16 +26,19 @@ Json nodeJson(const graph::Graph &source, NodeId id, const mixed::ConvertedModel
     const graph::NodeDef &node = source.node(id);
     const auto &assignment = converted.assignment;
     const tensor::DType precision = converted.conversion.precisionOf(id);
-    Json row{{"name", node.name},
-             {"op", node.op},
-             {"requested", policy::nameOf(assignment.requested(id))},
-             {"assigned", typeOrNull(precision)},
-             {"accumulate", typeOrNull(arithmetic.accumulate)},
-             {"output", typeOrNull(arithmetic.output)},
-             {"unit", arithmetic.unit ? Json(hardware::nameOf(*arithmetic.unit)) : Json(nullptr)},
-             {"rule", policy::nameOf(assignment.rule(id))},
-             {"entry", assignment.entry(id)},
-             {"other_choice", nullptr}};
+    Json row = Json::object();
+    auto &fields = row.get_ref<Json::object_t &>(); // filled in place: there may be a hundred thousand rows
+    fields.reserve(12);
+    fields.emplace_back("name", node.name);
+    fields.emplace_back("op", node.op);
+    fields.emplace_back("requested", policy::nameOf(assignment.requested(id)));
+    fields.emplace_back("assigned", typeOrNull(precision));
+    fields.emplace_back("accumulate", typeOrNull(arithmetic.accumulate));
+    fields.emplace_back("output", typeOrNull(arithmetic.output));
+    fields.emplace_back("unit", arithmetic.unit ? Json(hardware::nameOf(*arithmetic.unit)) : Json(nullptr));
+    fields.emplace_back("rule", policy::nameOf(assignment.rule(id)));
+    fields.emplace_back("entry", assignment.entry(id));
+    fields.emplace_back("other_choice", nullptr);
     if (converted.conversion.isInt8(id) && converted.conversion.int8Group[id] != id)
         row["fused_into"] = source.node(converted.conversion.int8Group[id]).name;
     return row;
