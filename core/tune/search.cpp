@@ -65,24 +65,24 @@ private:
         return StoppedBy::Done;
     }
 
-    /// Whether the labels that take least time by the sums meet the limit, and are faster than float32.
+    /// Whether the labels that take least time by the sums, or those that are tried next, meet the limit and are faster than float32.
     Result<bool> tryFastest()
     {
         const Surrogate sums = m_front.surrogate();
         const Labels fastest = sums.completed(sums.cheapest(0));
         HALFTONE_TRY(const Measurement measured, evaluate(fastest, Origin::Hull));
-        if (holds(measured)) {
-            HALFTONE_CHECK(confirm());
-            return std::isfinite(fastestWithin());
-        }
-        if (m_settings.limit->metric == Limit::Metric::Sqnr || !m_oracle.glances())
-            return false; // the sums of errors that are known well say more
-        return walkFromFastest();
+        // For decibels the sums of errors that are known well say more than a walk.
+        if (!holds(measured) && m_settings.limit->metric == Limit::Metric::Top1 && m_oracle.glances())
+            HALFTONE_CHECK(walkFromFastest());
+        if (!std::isfinite(fastestWithin()))
+            return false;
+        HALFTONE_CHECK(confirm());
+        return std::isfinite(fastestWithin());
     }
 
     /// How many answers are right no sum of errors tells, and it is measured as soon as what a sum needs: the ends are tried, and corners until
     /// one meets the limit or none is left that would be faster than what does.
-    Result<bool> walkFromFastest()
+    Result<void> walkFromFastest()
     {
         HALFTONE_CHECK(measureLowest());
         HALFTONE_CHECK(takeErrors({0.15, 0.1}, &Oracle::glanceAlone));
@@ -95,10 +95,7 @@ private:
             if (holds(measured))
                 break;
         }
-        if (!std::isfinite(fastestWithin()))
-            return false;
-        HALFTONE_CHECK(confirm());
-        return std::isfinite(fastestWithin());
+        return {};
     }
 
     /// Milliseconds of the fastest point that is offered and meets the limit; infinite where none but float32 does.

@@ -3,18 +3,16 @@
 #include "widgets/calibration/tensor_table_model.h"
 #include "widgets/common/precision_palette.h"
 
-#include <QApplication>
-
 namespace halftone::widgets {
+
+TensorDelegate::TensorDelegate(QObject *parent)
+    : NameDelegate(TensorTableModel::Name, parent)
+{
+}
 
 void TensorDelegate::initStyleOption(QStyleOptionViewItem *option, const QModelIndex &index) const
 {
-    QStyledItemDelegate::initStyleOption(option, index);
-    if (index.column() == TensorTableModel::Name) {
-        const QStyle *const style = option->widget ? option->widget->style() : QApplication::style();
-        const int margin = style->pixelMetric(QStyle::PM_FocusFrameHMargin, option, option->widget) + 1;
-        option->text = m_names.fitted(option->text, option->rect.width() - 2 * margin, option->fontMetrics);
-    }
+    NameDelegate::initStyleOption(option, index);
     if (index.column() != TensorTableModel::Name)
         option->textElideMode = Qt::ElideRight;
     if (m_hovered.isValid() && index.row() == m_hovered.row())

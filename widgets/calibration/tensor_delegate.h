@@ -1,24 +1,18 @@
 #pragma once
 
-#include "widgets/common/short_names.h"
+#include "widgets/common/name_delegate.h"
 
 #include <QPersistentModelIndex>
-#include <QStyledItemDelegate>
-
-#include <utility>
 
 namespace halftone::widgets {
 
 /// Dims stale figures, marks broken rules, and sets off what the policy says of a tensor itself.
-class TensorDelegate : public QStyledItemDelegate
+class TensorDelegate : public NameDelegate
 {
     Q_OBJECT
 
 public:
-    using QStyledItemDelegate::QStyledItemDelegate;
-
-    /// What the column of names is shortened by.
-    void setNames(ShortNames names) { m_names = std::move(names); }
+    explicit TensorDelegate(QObject *parent);
 
     /// Of the row under the mouse, here or where the node is drawn; invalid: none.
     void setHovered(const QModelIndex &index) { m_hovered = index; }
@@ -27,7 +21,6 @@ protected:
     void initStyleOption(QStyleOptionViewItem *option, const QModelIndex &index) const override;
 
 private:
-    ShortNames m_names;
     QPersistentModelIndex m_hovered;
 };
 

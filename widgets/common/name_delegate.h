@@ -8,7 +8,7 @@
 
 namespace halftone::widgets {
 
-/// Draws a column of names as there is room for them (ShortNames); all else as Qt does.
+/// Draws a column of names as there is room for them (ShortNames); all else as Qt does, or who derives from it.
 class NameDelegate : public QStyledItemDelegate
 {
 public:
@@ -18,6 +18,7 @@ public:
     {
     }
 
+    /// What the column of names is shortened by.
     void setNames(ShortNames names) { m_names = std::move(names); }
 
 protected:

@@ -9,6 +9,11 @@
 
 namespace halftone::widgets {
 
+LayerDelegate::LayerDelegate(QObject *parent)
+    : NameDelegate(LayerTableModel::Name, parent)
+{
+}
+
 /// With room on both sides, so that a number does not touch the text of the next column.
 void LayerDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option,
                           const QModelIndex &index) const
@@ -25,12 +30,7 @@ void LayerDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option,
 
 void LayerDelegate::initStyleOption(QStyleOptionViewItem *option, const QModelIndex &index) const
 {
-    QStyledItemDelegate::initStyleOption(option, index);
-    if (index.column() == LayerTableModel::Name) {
-        const QStyle *const style = option->widget ? option->widget->style() : QApplication::style();
-        const int margin = style->pixelMetric(QStyle::PM_FocusFrameHMargin, option, option->widget) + 1;
-        option->text = m_names.fitted(option->text, option->rect.width() - 2 * margin, option->fontMetrics);
-    }
+    NameDelegate::initStyleOption(option, index);
     if (m_hovered.isValid() && index.row() == m_hovered.row())
         option->backgroundBrush = hoverColour(option->palette);
     const QVariant precision = index.data(LayerTableModel::PrecisionRole);

@@ -1,23 +1,18 @@
 #pragma once
 
-#include "widgets/common/short_names.h"
+#include "widgets/common/name_delegate.h"
 
-#include <QStyledItemDelegate>
-
-#include <utility>
+#include <QPersistentModelIndex>
 
 namespace halftone::widgets {
 
 /// Dims stale figures, marks overflows, and puts a swatch before precisions.
-class LayerDelegate : public QStyledItemDelegate
+class LayerDelegate : public NameDelegate
 {
     Q_OBJECT
 
 public:
-    using QStyledItemDelegate::QStyledItemDelegate;
-
-    /// What the column of names is shortened by.
-    void setNames(ShortNames names) { m_names = std::move(names); }
+    explicit LayerDelegate(QObject *parent);
 
     /// Any cell of the row that is under the mouse, here or in another panel.
     void setHovered(const QModelIndex &index) { m_hovered = index; }
@@ -29,7 +24,6 @@ protected:
     void initStyleOption(QStyleOptionViewItem *option, const QModelIndex &index) const override;
 
 private:
-    ShortNames m_names;
     QPersistentModelIndex m_hovered;
 };
 

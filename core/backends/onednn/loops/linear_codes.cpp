@@ -3,6 +3,7 @@
 #include "core/backends/onednn/dnnl_common.h"
 #include "core/backends/onednn/loops/round_even.h"
 #include "core/backends/onednn/loops/word_products.h"
+#include "core/ops/shape_slots.h"
 #include "core/tensor/elements.h"
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,108 +35,85 @@ struct Scales
 };
 
 template <class Code>
-[[gnu::always_inline]] inline Code codeOf(float value, float scale, float zero)
+struct Encode
 {
-    using Limits = std::numeric_limits<Code>;
-    const float least = static_cast<float>(Limits::min()) - zero;
-    const float most = static_cast<float>(Limits::max()) - zero;
-    const float scaled = value / scale;
-    const float inside
-        = std::min(std::max(least, scaled), most); // the bound first: what is no number becomes it
-    const auto code = static_cast<std::int32_t>(roundEven(inside) + zero);
-    const bool isNaN = (std::bit_cast<std::uint32_t>(scaled) & 0x7FFFFFFFU)
-        > 0x7F800000U; // in bits, which vectors compare at once
-    return static_cast<Code>(isNaN ? 0 : code);
-}
+    using From = float;
+    using To = Code;
+
+    [[gnu::always_inline]] static Code of(float value, float scale, float zero)
+    {
+        using Limits = std::numeric_limits<Code>;
+        const float least = static_cast<float>(Limits::min()) - zero;
+        const float most = static_cast<float>(Limits::max()) - zero;
+        const float scaled = value / scale;
+        const float inside
+            = std::min(std::max(least, scaled), most); // the bound first: what is no number becomes it
+        const auto code = static_cast<std::int32_t>(roundEven(inside) + zero);
+        const bool isNaN = (std::bit_cast<std::uint32_t>(scaled) & 0x7FFFFFFFU)
+            > 0x7F800000U; // in bits, which vectors compare at once
+        return static_cast<Code>(isNaN ? 0 : code);
+    }
+};
 
 template <class Code>
-[[gnu::always_inline]] inline void encodeInline(const float *from, std::size_t count, const Scales &by,
-                                                Code *to)
+struct Decode
+{
+    using From = Code;
+    using To = float;
+
+    [[gnu::always_inline]] static float of(Code code, float scale, float zero)
+    {
+        return (static_cast<float>(code) - zero) * scale;
+    }
+};
+
+template <class F>
+[[gnu::always_inline]] inline void loopInline(const typename F::From *from, std::size_t count,
+                                              const Scales &by, typename F::To *to)
 {
     if (by.isOne) {
         const float scale = by.scales[0];
         const float zero = by.zeros[0];
         for (std::size_t i = 0; i < count; ++i)
-            to[i] = codeOf<Code>(from[i], scale, zero);
+            to[i] = F::of(from[i], scale, zero);
         return;
     }
     for (std::size_t i = 0; i < count; ++i)
-        to[i] = codeOf<Code>(from[i], by.scales[i], by.zeros[i]);
+        to[i] = F::of(from[i], by.scales[i], by.zeros[i]);
 }
 
-template <class Code>
-[[gnu::always_inline]] inline void decodeInline(const Code *from, std::size_t count, const Scales &by,
-                                                float *to)
+template <class F>
+void loopPlain(const typename F::From *from, std::size_t count, const Scales &by, typename F::To *to)
 {
-    if (by.isOne) {
-        const float scale = by.scales[0];
-        const float zero = by.zeros[0];
-        for (std::size_t i = 0; i < count; ++i)
-            to[i] = (static_cast<float>(from[i]) - zero) * scale;
-        return;
-    }
-    for (std::size_t i = 0; i < count; ++i)
-        to[i] = (static_cast<float>(from[i]) - by.zeros[i]) * by.scales[i];
-}
-
-template <class Code>
-void encodePlain(const float *from, std::size_t count, const Scales &by, Code *to)
-{
-    encodeInline(from, count, by, to);
-}
-
-template <class Code>
-void decodePlain(const Code *from, std::size_t count, const Scales &by, float *to)
-{
-    decodeInline(from, count, by, to);
+    loopInline<F>(from, count, by, to);
 }
 
 #ifdef __x86_64__
-template <class Code>
-[[gnu::target("avx2")]] void encodeAvx2(const float *from, std::size_t count, const Scales &by, Code *to)
+template <class F>
+[[gnu::target("avx2")]] void loopAvx2(const typename F::From *from, std::size_t count, const Scales &by,
+                                      typename F::To *to)
 {
-    encodeInline(from, count, by, to);
+    loopInline<F>(from, count, by, to);
 }
 
-template <class Code>
-[[gnu::target("avx2")]] void decodeAvx2(const Code *from, std::size_t count, const Scales &by, float *to)
+template <class F>
+HALFTONE_WIDE void loopWide(const typename F::From *from, std::size_t count, const Scales &by,
+                            typename F::To *to)
 {
-    decodeInline(from, count, by, to);
-}
-
-template <class Code>
-HALFTONE_WIDE void encodeWide(const float *from, std::size_t count, const Scales &by, Code *to)
-{
-    encodeInline(from, count, by, to);
-}
-
-template <class Code>
-HALFTONE_WIDE void decodeWide(const Code *from, std::size_t count, const Scales &by, float *to)
-{
-    decodeInline(from, count, by, to);
+    loopInline<F>(from, count, by, to);
 }
 #endif
 
-template <class Code, bool kEncodes>
+template <class F>
 auto fastestLoop()
 {
-    if constexpr (kEncodes) {
 #ifdef __x86_64__
-        if (hasWideVectors())
-            return &encodeWide<Code>;
-        if (__builtin_cpu_supports("avx2"))
-            return &encodeAvx2<Code>;
+    if (hasWideVectors())
+        return &loopWide<F>;
+    if (__builtin_cpu_supports("avx2"))
+        return &loopAvx2<F>;
 #endif
-        return &encodePlain<Code>;
-    } else {
-#ifdef __x86_64__
-        if (hasWideVectors())
-            return &decodeWide<Code>;
-        if (__builtin_cpu_supports("avx2"))
-            return &decodeAvx2<Code>;
-#endif
-        return &decodePlain<Code>;
-    }
+    return &loopPlain<F>;
 }
 
 /// Where elements with one scale lie side by side: runs of `inner`, and behind `length` of them the first scale comes again.
@@ -156,13 +135,12 @@ std::optional<Runs> runsOf(const kernels::Operation &operation, std::int64_t nam
               static_cast<std::size_t>(*count)};
     if (runs.length == 1)
         return runs;
-    const auto rank = static_cast<std::int64_t>(dims.size());
-    const std::int64_t axis = namedAxis < 0 ? namedAxis + rank : namedAxis;
-    if (operation.inputs[1].shape.rank() != 1 || axis < 0 || axis >= rank
-        || dims[static_cast<std::size_t>(axis)] != *scales)
+    const auto axis = ops::resolveAxis(namedAxis, dims.size());
+    if (operation.inputs[1].shape.rank() != 1 || !axis.ok() || dims[axis.value()] != *scales)
         return std::nullopt; // the reference says what is wrong
-    runs.inner = static_cast<std::size_t>(
-        std::accumulate(dims.begin() + axis + 1, dims.end(), std::int64_t{1}, std::multiplies<>()));
+    const auto first = dims.begin() + static_cast<std::ptrdiff_t>(axis.value()) + 1;
+    runs.inner
+        = static_cast<std::size_t>(std::accumulate(first, dims.end(), std::int64_t{1}, std::multiplies<>()));
     return runs;
 }
 
@@ -265,7 +243,8 @@ private:
     Runs m_runs;
     std::size_t m_zeros; ///< 0: none
     int m_threads;
-    decltype(fastestLoop<Code, kEncodes>()) m_loop = fastestLoop<Code, kEncodes>();
+    using Function = std::conditional_t<kEncodes, Encode<Code>, Decode<Code>>;
+    decltype(fastestLoop<Function>()) m_loop = fastestLoop<Function>();
 };
 
 bool isReal(DType type)
