@@ -20,14 +20,25 @@ Json typeOrNull(tensor::DType type)
     return type == tensor::DType::Unknown ? Json(nullptr) : Json(tensor::nameOf(type));
 }
 
+/// What it would have cost if an operator that may choose computed in the other type. null: it may not
+Json choiceJson(const rewrite::TypeChoice *choice)
+{
+    if (choice == nullptr)
+        return nullptr;
+    return {{"dtype", tensor::nameOf(choice->other)},
+            {"casts", choice->casts},
+            {"bytes", choice->bytes},
+            {"loses_bits", choice->losesBits}};
+}
+
 Json nodeJson(const graph::Graph &source, NodeId id, const mixed::ConvertedModel &converted,
-              const mixed::NodeArithmetic &arithmetic)
+              const mixed::NodeArithmetic &arithmetic, const rewrite::TypeChoice *choice)
 {
     const graph::NodeDef &node = source.node(id);
     const auto &assignment = converted.assignment;
     const tensor::DType precision = converted.conversion.precisionOf(id);
     Json row = Json::object();
-    auto &fields = row.get_ref<Json::object_t &>(); // filled in place: there may be a hundred thousand rows
+    auto &fields = row.get_ref<Json::object_t &>();
     fields.reserve(12);
     fields.emplace_back("name", node.name);
     fields.emplace_back("op", node.op);
@@ -38,26 +49,10 @@ Json nodeJson(const graph::Graph &source, NodeId id, const mixed::ConvertedModel
     fields.emplace_back("unit", arithmetic.unit ? Json(hardware::nameOf(*arithmetic.unit)) : Json(nullptr));
     fields.emplace_back("rule", policy::nameOf(assignment.rule(id)));
     fields.emplace_back("entry", assignment.entry(id));
-    fields.emplace_back("other_choice", nullptr);
+    fields.emplace_back("other_choice", choiceJson(choice));
     if (converted.conversion.isInt8(id) && converted.conversion.int8Group[id] != id)
         row["fused_into"] = source.node(converted.conversion.int8Group[id]).name;
     return row;
-}
-
-/// What it would have cost if an operator that may choose computed in the other type.
-void addChoices(const graph::Graph &source, const rewrite::Conversion &conversion, Json &nodes)
-{
-    std::unordered_map<std::string_view, const rewrite::TypeChoice *> choices;
-    for (const rewrite::TypeChoice &choice : conversion.choices)
-        choices.emplace(source.node(choice.node).name, &choice);
-    for (Json &row : nodes) {
-        const auto found = choices.find(row["name"].get_ref<const std::string &>());
-        if (found != choices.end())
-            row["other_choice"] = {{"dtype", tensor::nameOf(found->second->other)},
-                                   {"casts", found->second->casts},
-                                   {"bytes", found->second->bytes},
-                                   {"loses_bits", found->second->losesBits}};
-    }
 }
 
 /// By unit, how many times as fast as float32 the chip is in the target type.
@@ -140,6 +135,54 @@ void addActions(Json &json, const graph::Graph &of, const rewrite::Conversion &c
     }
 }
 
+std::string dumped(const Json &document)
+{
+    return document.dump(1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// The rows of "nodes" as they stand in the report's text, each made and written by itself: a hundred thousand of them as JSON values
+/// take more time and memory than the conversion.
+std::string nodeRows(const graph::Graph &source, const mixed::ConvertedModel &converted,
+                     const infer::ShapeMap *shapes)
+{
+    const rewrite::Conversion &conversion = converted.conversion;
+    const std::vector<mixed::NodeArithmetic> arithmetic = mixed::arithmeticOf(source, converted);
+    std::unordered_map<NodeId, const rewrite::TypeChoice *> choices;
+    for (const rewrite::TypeChoice &choice : conversion.choices)
+        choices.emplace(choice.node, &choice);
+    std::string rows;
+    for (NodeId id = 0; id < source.nodeCount(); ++id) {
+        const bool isGone = conversion.fromSource[id] == rewrite::kNoNode && !conversion.isInt8(id);
+        if (isGone || source.isVariable(id)) // variables compute nothing
+            continue;
+        const auto choice = choices.find(id);
+        Json row = nodeJson(source, id, converted, arithmetic[id],
+                            choice == choices.end() ? nullptr : choice->second);
+        if (shapes != nullptr)
+            row["shape"]
+                = jsonShape(shapes->byNode[id].empty() ? tensor::Shape() : shapes->byNode[id].front());
+        if (!rows.empty())
+            rows += ',';
+        const std::string text = dumped(row);
+        for (std::string_view left = text; !left.empty();) { // no line ends within a name: that is escaped
+            const std::size_t length = std::min(left.find('\n'), left.size());
+            rows.append("\n  ").append(left.substr(0, length));
+            left.remove_prefix(std::min(length + 1, left.size()));
+        }
+    }
+    return rows;
+}
+
+/// Puts rows into the empty array `key` of the report.
+void insertRows(std::string &report, std::string_view key, std::string_view rows)
+{
+    if (rows.empty())
+        return;
+    const std::string empty = "\n \"" + std::string(key) + "\": [";
+    const std::size_t place = report.find(empty) + empty.size();
+    report.insert(place, "\n ").insert(place, rows);
+}
+
 Json parameterJson(const mixed::ParameterChange &change)
 {
     return {{"name", change.name},
@@ -157,18 +200,6 @@ std::string conversionJson(const graph::Graph &source, const mixed::ConvertedMod
 {
     const rewrite::Conversion &conversion = converted.conversion;
     const rewrite::CastCounts counts = conversion.castCounts();
-    const std::vector<mixed::NodeArithmetic> arithmetic = mixed::arithmeticOf(source, converted);
-    Json nodes = Json::array();
-    for (NodeId id = 0; id < source.nodeCount(); ++id) {
-        const bool isGone = conversion.fromSource[id] == rewrite::kNoNode && !conversion.isInt8(id);
-        if (isGone || source.isVariable(id)) // variables compute nothing
-            continue;
-        nodes.push_back(nodeJson(source, id, converted, arithmetic[id]));
-        if (shapes != nullptr)
-            nodes.back()["shape"]
-                = jsonShape(shapes->byNode[id].empty() ? tensor::Shape() : shapes->byNode[id].front());
-    }
-    addChoices(source, conversion, nodes);
     Json parameters = Json::array();
     for (const mixed::ParameterChange &change : converted.parameters)
         parameters.push_back(parameterJson(change));
@@ -198,7 +229,7 @@ std::string conversionJson(const graph::Graph &source, const mixed::ConvertedMod
         {"dequantizes", counts.dequantizes},
         {"cast_nodes", castsJson(source, conversion)}};
     addActions(report, source, conversion);
-    report["nodes"] = std::move(nodes);
+    report["nodes"] = Json::array();
     report["params"] = std::move(parameters);
     report["outputs"] = std::move(heads);
     if (const int version = dialect::of(source).versionNumber(); version > 0)
@@ -207,7 +238,9 @@ std::string conversionJson(const graph::Graph &source, const mixed::ConvertedMod
                            {"why", converted.whyRaised}};
     report["warnings"] = std::move(warnings);
     report["seconds"] = converted.seconds;
-    return report.dump(1, ' ', false, Json::error_handler_t::replace);
+    std::string text = dumped(report);
+    insertRows(text, "nodes", nodeRows(source, converted, shapes));
+    return text;
 }
 
 } // namespace halftone::report

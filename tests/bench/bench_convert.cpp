@@ -1,11 +1,12 @@
-// Conversion in both modes, graph in memory to graph in memory; loading and saving of models.
+// Conversion in both modes, graph in memory to graph in memory; of models given, with their parameters, too; loading and saving of models.
 //
 // The recorded ResNet-50 v2 and made-up graphs of 1,000 to 100,000 nodes always run. HALFTONE_BENCH_MODELS
-// adds models: paths of P-symbol.json, separated by colons, parameters beside them.
+// adds models: paths of P-symbol.json, parameters beside them, or of ONNX files, separated by colons.
 #include "core/dialect/registry.h"
 #include "core/infer/variables.h"
 #include "core/io/model_io.h"
 #include "core/io/mxnet/symbol_json.h"
+#include "core/mixed/convert_model.h"
 #include "core/mixed/convert_mxnet.h"
 #include "core/mixed/convert_typed.h"
 #include "core/policy/assignment.h"
@@ -110,6 +111,15 @@ void convertGraph(benchmark::State &state, const graph::Graph &graph, policy::Mo
     state.counters["converted"] = static_cast<double>(nodes);
 }
 
+/// The whole of it, parameters cast.
+void convertModel(benchmark::State &state, const graph::Model &model)
+{
+    policy::Policy policy;
+    policy.mode = policy::Mode::Typed;
+    for (auto _ : state)
+        benchmark::DoNotOptimize(must(mixed::convertModel(model, policy, false)));
+}
+
 void loadModel(benchmark::State &state, const std::string &path)
 {
     for (auto _ : state)
@@ -152,7 +162,10 @@ int main(int argc, char **argv)
     for (std::string path; std::getline(paths, path, ':');) {
         const io::LoadedModel loaded = must(io::loadModel(path, {}));
         const std::string name = path.substr(path.rfind('/') + 1);
-        registerConversions(name, loaded.model.graph);
+        if (dialect::of(loaded.model.graph).hasNodeForNodeMode())
+            registerConversions(name, loaded.model.graph);
+        benchmark::RegisterBenchmark(("convert_model/" + name).c_str(), convertModel, loaded.model)
+            ->Unit(benchmark::kMillisecond);
         benchmark::RegisterBenchmark(("load/" + name).c_str(), loadModel, path)
             ->Unit(benchmark::kMillisecond);
     }
