@@ -14,6 +14,7 @@ namespace halftone::app {
 namespace {
 
 constexpr int kPollMs = 50;
+constexpr int kReturnMs = 500; ///< until threads that were told to stop have let go of what they held
 
 } // namespace
 
@@ -51,6 +52,11 @@ LiveJobs::LiveJobs(widgets::DocumentController *controller, QObject *parent)
 {
     m_poll.setInterval(kPollMs);
     connect(&m_poll, &QTimer::timeout, this, &LiveJobs::poll);
+    m_returnSoon.setSingleShot(true);
+    m_returnSoon.setInterval(kReturnMs);
+    connect(&m_returnSoon, &QTimer::timeout, this, [this] {
+        m_returning.start([](const std::stop_token &) { return returnFreedMemory(), true; }, [](bool) {});
+    });
     connect(controller, &widgets::DocumentController::snapshotChanged, this, &LiveJobs::restart);
     connect(controller, &widgets::DocumentController::documentChanged, this, [this] {
         m_opening.cancel();
@@ -62,6 +68,8 @@ LiveJobs::LiveJobs(widgets::DocumentController *controller, QObject *parent)
         m_comparison = std::make_shared<session::LiveComparison>();
         m_meter = std::make_shared<session::LatencyMeter>();
         restart();
+        m_returnSoon
+            .start(); // also where no job was under way: what was shown of the document is large by itself
     });
 }
 
@@ -224,8 +232,8 @@ void LiveJobs::setBusy(bool busy)
     if (busy == m_busy)
         return;
     m_busy = busy;
-    if (!busy) // values of the last jobs, and of the document before, are gone
-        m_returning.start([](const std::stop_token &) { return returnFreedMemory(), true; }, [](bool) {});
+    if (!busy)
+        m_returnSoon.start();
     Q_EMIT busyChanged();
 }
 

@@ -173,6 +173,7 @@ private:
     TimeLeft m_timeLeft;
     widgets::LatestJob m_opening;
     widgets::LatestJob m_job;
+    QTimer m_returnSoon; ///< once the values of the last jobs, and of the document before, are gone
     widgets::LatestJob m_returning; ///< memory to the system
 };
 

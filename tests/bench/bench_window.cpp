@@ -51,6 +51,16 @@ double residentMb()
     return file.readAll().split(' ').value(1).toDouble() * static_cast<double>(::sysconf(_SC_PAGESIZE)) / 1e6;
 }
 
+/// A number of kB that the system tells of this process.
+double statusMb(const QString &key)
+{
+    QFile status(QStringLiteral("/proc/self/status"));
+    if (!status.open(QIODevice::ReadOnly))
+        qFatal("no /proc");
+    const QString text = QString::fromLatin1(status.readAll());
+    return text.section(key + ':', 1).simplified().section(' ', 0, 0).toDouble() / 1024;
+}
+
 QString written(const QTemporaryDir &folder, const char *name, const QByteArray &symbol)
 {
     QFile file(folder.filePath(QLatin1String(name)));
@@ -232,7 +242,9 @@ void memoryAfterSession(int seconds, const std::vector<QString> &models)
         most = std::max(most, residentMb());
         window.files().close();
         QTest::qWait(50);
-        std::fprintf(stderr, "%8.1f MB after %s\n", residentMb(), qPrintable(QFileInfo(model).fileName()));
+        std::fprintf(stderr, "%8.1f MB after %s (%.1f own, %.1f files)\n", residentMb(),
+                     qPrintable(QFileInfo(model).fileName()), statusMb(QStringLiteral("RssAnon")),
+                     statusMb(QStringLiteral("RssFile")));
     }
     test::settle(window, 60000);
     QTest::qWait(1000);
@@ -241,16 +253,6 @@ void memoryAfterSession(int seconds, const std::vector<QString> &models)
         models.size(), withErrors, before, most, residentMb());
     print(QStringLiteral("memory more than at the start, after %1 other models").arg(models.size()),
           {residentMb() - before}, "MB", "200");
-}
-
-/// A number of kB that the system tells of this process.
-double statusMb(const QString &key)
-{
-    QFile status(QStringLiteral("/proc/self/status"));
-    if (!status.open(QIODevice::ReadOnly))
-        qFatal("no /proc");
-    const QString text = QString::fromLatin1(status.readAll());
-    return text.section(key + ':', 1).simplified().section(' ', 0, 0).toDouble() / 1024;
 }
 
 /// Opens a model until its graph is drawn. Told is what memory is the window's own: pages of mapped files are the system's.

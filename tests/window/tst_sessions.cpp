@@ -28,6 +28,7 @@ private Q_SLOTS:
     void unsavedWorkIsOfferedBesideAnOpenedModel();
     void attachedDataAreOfferedWhereNothingWasEdited();
     void aClosedDocumentLeavesNoJournal();
+    void closingGivesFreedMemoryBack();
     void modelsThatWereOpenLeaveNoMemoryBehind();
 };
 
@@ -64,6 +65,28 @@ std::vector<ModelAndData> modelsWithData()
 }
 
 } // namespace
+
+/// What is freed while nothing runs stays with the C library, unless somebody asks for it.
+void TestSessions::closingGivesFreedMemoryBack()
+{
+#if !defined(__GLIBC__) || defined(__SANITIZE_ADDRESS__)
+    QSKIP("freed memory is given back by glibc's own call");
+#endif
+    MainWindow window;
+    window.openSample();
+    QVERIFY(settle(window));
+    QTest::qWait(1000); // until what the jobs have freed is given back
+    constexpr std::size_t kPieces = 200'000;
+    constexpr std::size_t kBytes = 1000;
+    std::vector<std::unique_ptr<std::vector<char>>> pieces;
+    for (std::size_t k = 0; k < kPieces; ++k)
+        pieces.push_back(std::make_unique<std::vector<char>>(kBytes, 'x'));
+    pieces.erase(pieces.begin(), pieces.end() - 1); // the last one holds the heap's end
+    const double freed = residentMb();
+    window.files().close();
+    QTRY_VERIFY2(residentMb() < freed - 100,
+                 qPrintable(QStringLiteral("%1 of %2 MB").arg(residentMb()).arg(freed)));
+}
 
 void TestSessions::modelsThatWereOpenLeaveNoMemoryBehind()
 {

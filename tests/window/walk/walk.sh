@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A person's first quarter of an hour with the window, with a real mouse and keyboard on a real X server: open, first-use card, attach
-# data, drag an operator, undo and redo, attach pictures, drag a threshold, measure latency, tune and adopt a point, name a view,
-# export, and go on after a kill. Pictures are compared with those in expected/; record.sh takes them anew.
+# data, drop a policy and take what is suggested, look at both sides and at errors, drag an operator, undo and redo, attach pictures, drag
+# a threshold, measure latency, tune and adopt a point, name a view, export, go on after a kill, and open a second model. Pictures are compared with those in expected/; record.sh takes them anew.
 #   walk.sh PROGRAM light|dark|small|double SOURCE [FOLDER]
 # PROGRAM: halftone-walk. SOURCE: the repository. FOLDER: pictures are written there, and not compared.
 # Exit code 77: skipped, since a tool is missing. Waits for what is to come, never for a time.
@@ -60,7 +60,7 @@ await() {
 # --- server, settings and model of its own ---
 mkdir -m 700 "$folder/home"
 mkdir "$folder/model" "$folder/pictures"
-cp "$source"/resources/sample/digits-{symbol.json,0000.params,test.npz} "$folder/model/"
+cp "$source"/resources/sample/{digits-{symbol.json,0000.params,test.npz},digits.onnx,all-float16.policy.json} "$folder/model/"
 cp "$source"/tests/data/task/right/*.png "$folder/pictures/"
 cat >"$folder/fonts.conf" <<EOF
 <?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">
@@ -100,6 +100,8 @@ expect() { await "${*:2} to be $1" says "$@"; }
 is_there() { [[ $(ask where "$@") != nowhere ]]; }
 
 has_searched() { says found tune || says refused tune || { says running tune && says points tune-points; }; }
+is_second_asked() { is_there button Discard || says digits.onnx model; }
+is_suggested() { ! says none suggestion; }
 is_last_edit() { [[ $(ask says undo) == "$1"* ]]; }
 
 # place KIND NAME: sets x and y.
@@ -134,6 +136,13 @@ type_into() {
     press field "$1"
     keys ctrl+a
     xdotool type --delay 2 -- "$2"
+}
+
+# choose_view MENU ENTRY: in the menu View.
+choose_view() {
+    keys alt+v
+    press menu "$1"
+    press menu "$2"
 }
 
 # shot NAME: takes a picture, with what is never the same left out, and compares it.
@@ -181,6 +190,43 @@ if is_there button "Close the first steps for good"; then
     press button "Close the first steps for good"
 fi
 shot attached
+
+step="drop a policy"
+read -r x y <<<"$(ask offer "$folder/model/all-float16.policy.json")"
+from_x=$x from_y=$y
+place node stem_conv
+to_x=$x to_y=$y
+x=$from_x y=$from_y
+xdotool mousemove "$x" "$y"
+drag_to "$to_x" "$to_y"
+expect float16 precision energy
+await "a suggestion" is_suggested
+settle
+shot suggested
+
+step="take what is suggested"
+press button "$(ask says suggestion)"
+expect float32 precision energy
+settle
+shot taken
+
+step="look at both sides, and at errors"
+choose_view Graphs "Side by Side"
+expect 2 sides
+settle
+shot sides
+choose_view Graphs Converted
+expect 1 sides
+choose_view "Colour By" Error
+expect 1 colours
+settle
+shot errors
+choose_view "Colour By" Precision
+expect 0 colours
+keys ctrl+z
+keys ctrl+z
+expect nothing undo
+settle
 
 step="drag an operator to fp32"
 expect float16 precision stem_conv
@@ -289,4 +335,17 @@ expect 1 bookmarks
 settle
 expect data data
 shot recovered
+
+step="open a second model"
+keys ctrl+o
+expect Open dialog
+xdotool type --delay 2 -- "$folder/model/digits.onnx"
+keys Return
+await "a question or the model" is_second_asked
+if ! says digits.onnx model; then
+    press button Discard
+fi
+expect digits.onnx model
+settle
+shot second
 echo "$variant: walked in $SECONDS s"

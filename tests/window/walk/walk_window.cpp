@@ -1,6 +1,7 @@
 #include "app/bars/notice_bar.h"
 #include "app/bars/recovery_bar.h"
 #include "app/bars/status_line.h"
+#include "app/bars/suggestion_bar.h"
 #include "app/bookmarks_menu.h"
 #include "app/focus_mark.h"
 #include "app/live_jobs.h"
@@ -23,12 +24,18 @@
 #include <QAbstractButton>
 #include <QApplication>
 #include <QComboBox>
+#include <QDrag>
 #include <QElapsedTimer>
+#include <QFileInfo>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
+#include <QMimeData>
+#include <QMouseEvent>
 #include <QSocketNotifier>
 #include <QStatusBar>
 #include <QTimer>
+#include <QUrl>
 
 #include <algorithm>
 #include <cstdio>
@@ -46,6 +53,38 @@ QString shown(QString text)
 {
     return text.remove('&').remove(QChar(0x2026)).trimmed();
 }
+
+/// A file in a file manager's window, which lies over a corner of the program's: to be dragged from there.
+class FileElsewhere : public QLabel
+{
+public:
+    explicit FileElsewhere(const QString &path)
+        : QLabel(QFileInfo(path).fileName())
+        , m_path(path)
+    {
+        setWindowFlags(Qt::Window | Qt::FramelessWindowHint | Qt::X11BypassWindowManagerHint);
+        setGeometry(0, 0, 200, 24);
+    }
+
+protected:
+    void mouseMoveEvent(QMouseEvent *event) override
+    {
+        if (!(event->buttons() & Qt::LeftButton) || m_isDragged)
+            return;
+        m_isDragged = true;
+        auto *const drag = new QDrag(this);
+        auto *const file = new QMimeData;
+        file->setUrls({QUrl::fromLocalFile(m_path)});
+        drag->setMimeData(file);
+        drag->exec(Qt::CopyAction);
+        hide();
+        deleteLater();
+    }
+
+private:
+    QString m_path;
+    bool m_isDragged = false;
+};
 
 class Walk : public QObject
 {
@@ -94,6 +133,8 @@ private:
             answer(QString::number(top()->winId()));
         else if (question == u"masks")
             answer(masks());
+        else if (question == u"offer")
+            answer(offer(rest));
         else
             answer("unknown " + question);
     }
@@ -109,6 +150,14 @@ private:
         m_poll.stop();
         m_calm.invalidate();
         answer(QStringLiteral("settled"));
+    }
+
+    /// A file to drag, and where it is.
+    QString offer(const QString &path)
+    {
+        auto *const file = new FileElsewhere(path);
+        file->show();
+        return placeText(centreOf(file));
     }
 
     /// Pixels of the screen.
@@ -240,6 +289,19 @@ private:
         if (what == u"dialog")
             return QApplication::activeModalWidget() ? QApplication::activeModalWidget()->windowTitle()
                                                      : QStringLiteral("none");
+        if (what == u"suggestion") {
+            const auto *const bar = m_window.findChild<app::SuggestionBar *>();
+            return bar->isVisible() && bar->suggestion() ? QString::fromStdString(bar->suggestion()->action)
+                                                         : QStringLiteral("none");
+        }
+        if (what == u"sides")
+            return QString::number(static_cast<int>(m_window.graphView().sides()));
+        if (what == u"colours")
+            return QString::number(static_cast<int>(m_window.graphView().colourBy()));
+        if (what == u"model")
+            return controller.snapshot()
+                ? QFileInfo(QString::fromStdString(controller.snapshot()->source->modelPath)).fileName()
+                : QStringLiteral("none");
         if (what == u"recovery")
             return m_window.recoveryBar().isVisible() ? QStringLiteral("offered") : QStringLiteral("none");
         return "unknown " + what;
