@@ -1,35 +1,76 @@
-"""Operators of ONNX and trained models on the GPU against recorded outputs: python3 accept.py [--operators] [--backend cuda] [--under COMMAND]
+"""Answers on the GPU against recorded ones: python3 accept.py [onnx|mxnet|models|small]… [--jobs N] [--under TOOL]
 
---operators  the operators alone      --under  runs the command line behind it (compute-sanitizer)
-Exit 1 where less than 99 % of the operators or any model is wrong.
+onnx    ONNX operator cases (onnx_ops/)      mxnet  MXNet's (shared/accept/ops.py)
+models  trained models in float32, float16 and bfloat16 (shared/accept/models.py)      small  the smallest of them
+--jobs  cases at a time      --under  a tool of compute-sanitizer that watches each run; its reports are printed whole
+Exit 1 where any answer is wrong, but for 1 % of the ONNX operators; under a tool, where any is or the tool reports anything.
 """
 import argparse
 import os
-import shlex
+import re
+import stat
 import subprocess
+import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 
+here = Path(__file__).resolve().parent
+shared = here / "shared"
+SMALL = ("mnist-8-onnx", "cifar-resnet20-v1", "mtcnn-det3")
+FOUND = 9  # the exit code of a tool that found something
+
 parser = argparse.ArgumentParser()
-parser.add_argument("--operators", action="store_true")
+parser.add_argument("kinds", nargs="*", default=[])
 parser.add_argument("--backend", default="cuda")
+parser.add_argument("--jobs", type=int, default=min(12, os.cpu_count() or 1))
 parser.add_argument("--under", default="")
 arguments = parser.parse_args()
-here = Path(__file__).parent
-cli = os.environ["HALFTONE_CLI"]
-scratch = Path(tempfile.mkdtemp())
 
 
-def run(model, inputs, *more):
+class Cli:
+    """The command line, behind the tool where there is one: a program of its own, since scripts know it by its path alone."""
+
+    def __init__(self, folder):
+        self.path, self.reports = os.environ["HALFTONE_CLI"], folder / "reports"
+        self.found, self.lock = 0, Lock()
+        if not arguments.under:
+            return
+        self.reports.mkdir()
+        wrapper = folder / "halftone-cli"
+        # Commands that start no kernel are run without: the tool takes a program that never calls the driver for a failure.
+        wrapper.write_text(f"""#!/bin/sh
+[ "$1" = run ] || exec "{self.path}" "$@"
+exec compute-sanitizer --tool {arguments.under} --error-exitcode {FOUND} --log-file "{self.reports}/%p" "{self.path}" "$@"
+""")
+        wrapper.chmod(wrapper.stat().st_mode | stat.S_IXUSR)
+        self.path = str(wrapper)
+
+    def print_reports(self, all_ended=False):
+        """Those that found something, whole; one without a summary is of a run that goes on, or broke off where all have ended."""
+        with self.lock:
+            for report in sorted(self.reports.glob("*")):
+                text = report.read_text(errors="replace")
+                if not all_ended and "SUMMARY: " not in text:
+                    continue
+                report.unlink()
+                if not re.search(r"SUMMARY: 0 (errors|hazards)", text):
+                    self.found += 1
+                    print(text, flush=True)
+
+
+def run(cli, model, inputs, scratch):
     """The outputs in the order of the model's heads, or what went wrong."""
     np.savez(scratch / "in.npz", **inputs)
-    command = [*shlex.split(arguments.under), cli, "run", str(model), "--inputs", str(scratch / "in.npz"), "--backend", arguments.backend,
-               "--out", str(scratch / "out.npz"), *more]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run([cli.path, "run", str(model), "--inputs", str(scratch / "in.npz"), "--backend", arguments.backend,
+                           "--out", str(scratch / "out.npz")], capture_output=True, text=True, check=False)
+    if arguments.under and done.returncode == FOUND:
+        return f"reported by {arguments.under}"
     if done.returncode:
-        return f"exit {done.returncode}: {(done.stderr or done.stdout).strip()[-300:]}"
+        return f"exit {done.returncode}: {(done.stderr or done.stdout).strip()}"
     with np.load(scratch / "out.npz") as out:
         return [out[k] for k in out.files]
 
@@ -45,50 +86,88 @@ def wrong(got, want, relative):
     return f"off by {float(np.nanmax(np.abs(got.astype(np.float64) - want))):.3g} of {scale:.3g}"
 
 
-def judge(result, want, relative):
-    if isinstance(result, str):
-        return result
-    if len(result) != len(want):
-        return f"{len(result)} outputs, expected {len(want)}"
-    return "; ".join(filter(None, (wrong(g, w, relative) for g, w in zip(result, want))))
+def onnx_case(cli, path):
+    with np.load(path.with_suffix(".npz")) as z:
+        arrays = {k: z[k] for k in z.files}
+    want = [v for k, v in arrays.items() if not k.startswith("in.")]
+    with tempfile.TemporaryDirectory() as scratch:
+        got = run(cli, path, {k[3:]: v for k, v in arrays.items() if k.startswith("in.")}, Path(scratch))
+    if isinstance(got, str):
+        return got
+    if len(got) != len(want):
+        return f"{len(got)} outputs, expected {len(want)}"
+    return "; ".join(filter(None, (wrong(g, w, 1e-4) for g, w in zip(got, want))))
 
 
-def operators():
+def onnx(cli, _):
+    """Operator cases of ONNX; as they end."""
     paths = sorted((here / "onnx_ops").glob("*.onnx"))
     bad = 0
-    for path in paths:
-        with np.load(path.with_suffix(".npz")) as z:
-            arrays = {k: z[k] for k in z.files}
-        inputs = {k[3:]: v for k, v in arrays.items() if k.startswith("in.")}
-        problem = judge(run(path, inputs), [v for k, v in arrays.items() if not k.startswith("in.")], 1e-4)
-        if problem:
-            bad += 1
-            print(f"{path.stem}: {problem}")
-    print(f"operators: {len(paths) - bad} of {len(paths)}")
-    return bad <= 0.01 * len(paths)
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        cases = {pool.submit(onnx_case, cli, path): path.stem for path in paths}
+        for case in as_completed(cases):
+            cli.print_reports()
+            if case.result():
+                bad += 1
+                print(f"FAIL {cases[case]}: {case.result()}", flush=True)
+    return len(paths) - bad, bad, 0 if arguments.under else 0.01 * len(paths)
 
 
-def thinned(result, keys):
-    """Of an output that was recorded as "out0.0.every2", every second place along height and width."""
-    if isinstance(result, str):
-        return result
-    steps = [int(k.rpartition(".every")[2]) if ".every" in k else 1 for k in keys]
-    return [g[..., ::n, ::n] if n > 1 else g for g, n in zip(result, steps)] + result[len(steps):]
+def part_of(cli, script, options):
+    """A script of shared/accept; its lines are printed as they come. Returns (passed, failed)."""
+    environment = {**os.environ, "HALFTONE_CLI": cli.path, "HALFTONE_SHARED": str(shared), "PYTHONUNBUFFERED": "1"}
+    score = (0, 1)  # of a script that breaks off
+    with subprocess.Popen([sys.executable, "-B", shared / "accept" / script, *options], env=environment, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True) as process:
+        for line in process.stdout:
+            if end := re.fullmatch(r"(\d+) passed, (\d+) failed\n?", line):
+                score = tuple(map(int, end.groups()))
+            else:
+                print(line, end="", flush=True)
+                cli.print_reports()
+    cli.print_reports()
+    return score
 
 
-def models():
+def in_parts(cli, scratch, script, cases, parts, *options):
+    """Cases dealt out to folders, over each of which the script runs beside the others."""
+    folders = []
+    for k in range(min(parts, len(cases))):
+        folders.append(scratch / f"{script}-{k}")
+        folders[k].mkdir()
+        for case in cases[k::parts]:
+            (folders[k] / case.name).symlink_to(case)
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        scores = list(pool.map(lambda folder: part_of(cli, script, [folder, *options]), folders))
+    return sum(s[0] for s in scores), sum(s[1] for s in scores), 0
+
+
+def mxnet(cli, scratch):
+    cases = sorted(p.parent for p in (shared / "fixtures" / "ops").glob("*/case.json"))
+    return in_parts(cli, scratch, "ops.py", cases, arguments.jobs, arguments.backend)
+
+
+def models(cli, scratch, names=None):
+    folders = sorted(p.parent for p in (shared / "models").glob("*/preprocess.json") if names is None or p.parent.name in names)
+    return in_parts(cli, scratch, "models.py", folders, len(folders), "--backend", arguments.backend)
+
+
+def small(cli, scratch):
+    return models(cli, scratch, SMALL)
+
+
+def main():
+    kinds = {"onnx": onnx, "mxnet": mxnet, "models": models, "small": small}
     good = True
-    for folder in sorted((here / "models").iterdir()):
-        model = next(iter([*folder.glob("*-symbol.json"), *folder.glob("*.onnx")]))
-        with np.load(folder / "reference.npz") as z:
-            inputs = {k.split(".", 1)[1]: z[k] for k in z.files if k.startswith("in0.")}
-            keys = [k for k in z.files if k.startswith("out0.")]
-            want = [z[k] for k in keys]
-        problem = judge(thinned(run(model, inputs), keys), want, 1e-3)
-        print(f"{folder.name}: {problem or 'as recorded'}")
-        good = good and not problem
-    return good
+    for kind in arguments.kinds or ("onnx", "mxnet", "models"):
+        with tempfile.TemporaryDirectory() as scratch:
+            cli = Cli(Path(scratch))
+            passed, failed, allowed = kinds[kind](cli, Path(scratch))
+            cli.print_reports(all_ended=True)
+        told = f", {cli.found} runs reported by {arguments.under}" if arguments.under else ""
+        print(f"{kind}: {passed} passed, {failed} failed{told}", flush=True)
+        good = good and passed > 0 and failed <= allowed and not cli.found
+    raise SystemExit(0 if good else 1)
 
 
-results = [operators()] + ([] if arguments.operators else [models()])
-raise SystemExit(0 if all(results) else 1)
+main()
