@@ -1,6 +1,7 @@
 #include "app/bars/chip_box.h"
 
 #include "core/hardware/catalogue.h"
+#include "core/jobs/chip_at_hand.h"
 #include "widgets/common/formatters.h"
 
 #include <QAbstractItemView>
@@ -14,6 +15,8 @@ using widgets::plain;
 namespace {
 
 const QString kFile = QStringLiteral("file:"); // no chip is called so
+const QString kThis = QString::fromUtf8(hardware::kThis.data());
+const QString kThisGpu = QString::fromUtf8(hardware::kThisGpu.data());
 constexpr int kCharacters = 10;
 
 } // namespace
@@ -27,7 +30,7 @@ ChipBox::ChipBox(QWidget *parent)
            "stay in float32"));
     addItem(tr("any"), QString());
     if (const auto &machine = hardware::thisMachine()) {
-        addItem(tr("this machine"), QStringLiteral("this"));
+        addItem(tr("this machine"), kThis);
         setItemData(count() - 1, plain(machine->title), Qt::ToolTipRole);
     }
     insertSeparator(count());
@@ -41,12 +44,31 @@ ChipBox::ChipBox(QWidget *parent)
     setMinimumContentsLength(kCharacters);
     view()->setMinimumWidth(30 * fontMetrics().averageCharWidth());
     connect(this, &QComboBox::activated, this, &ChipBox::take);
+    m_looking.start([](const std::stop_token &) { return jobs::lookForGpu(); },
+                    [this](const std::shared_ptr<const hardware::Description> &gpu) { takeGpu(gpu); });
+}
+
+/// Behind the processor, once.
+void ChipBox::addGpu()
+{
+    if (findData(kThisGpu) < 0)
+        insertItem(findData(kThis) < 0 ? 1 : findData(kThis) + 1, tr("this GPU"), kThisGpu);
+}
+
+void ChipBox::takeGpu(const std::shared_ptr<const hardware::Description> &gpu)
+{
+    if (!gpu)
+        return;
+    addGpu();
+    setItemData(findData(kThisGpu), plain(gpu->title), Qt::ToolTipRole);
 }
 
 void ChipBox::show(const QString &chip)
 {
     m_shown = chip;
-    if (findData(chip) < 0) { // a file
+    if (chip == kThisGpu) { // asked for where there may be none
+        addGpu();
+    } else if (findData(chip) < 0) { // a file
         insertItem(count() - 1, QFileInfo(chip).fileName(), chip);
         setItemData(count() - 2, chip, Qt::ToolTipRole);
     }

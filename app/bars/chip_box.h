@@ -1,10 +1,15 @@
 #pragma once
 
+#include "core/hardware/description.h"
 #include "widgets/common/choice_box.h"
+#include "widgets/common/latest_job.h"
+
+#include <memory>
 
 namespace halftone::app {
 
-/// The chip that a model is converted for: any, the machine at hand, one that the program describes, or a file.
+/// The chip that a model is converted for: any, the processor at hand, the GPU at hand, one that the program describes, or a file.
+/// Whether there is a GPU is found out beside the window's thread: a driver takes its time to load.
 class ChipBox : public widgets::ChoiceBox
 {
     Q_OBJECT
@@ -23,8 +28,11 @@ Q_SIGNALS:
 private:
     void take(int index);
     void askForFile();
+    void addGpu();
+    void takeGpu(const std::shared_ptr<const hardware::Description> &gpu);
 
     QString m_shown;
+    widgets::LatestJob m_looking;
 };
 
 } // namespace halftone::app

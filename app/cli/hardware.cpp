@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "core/hardware/catalogue.h"
 #include "core/hardware/description_json.h"
+#include "core/jobs/chip_at_hand.h"
 #include "core/jobs/measure_machine.h"
 
 #include <array>
@@ -61,16 +62,22 @@ std::string fastNumbers(const Description &chip)
 void list(bool asJson)
 {
     const auto &machine = hardware::thisMachine();
-    const std::string here = machine ? machine->name : std::string();
+    const auto gpu = jobs::lookForGpu();
+    const auto markOf = [&](const Description &chip) {
+        return machine && chip.name == machine->name ? " (this)"
+            : gpu && chip.name == gpu->name          ? " (this-gpu)"
+                                                     : "";
+    };
     Table table({"name", "kind", "fast in", "title"});
     Json all = Json::array();
     for (const auto &chip : hardware::builtIn()) {
-        table.add({chip->name + (chip->name == here ? " (this)" : ""), chip->kind, fastNumbers(*chip),
-                   chip->title});
+        table.add({chip->name + markOf(*chip), chip->kind, fastNumbers(*chip), chip->title});
         all.push_back(Json::parse(hardware::writeDescription(*chip)));
     }
     if (asJson)
-        printJson({{"this", here.empty() ? Json() : Json(here)}, {"hardware", std::move(all)}});
+        printJson({{"this", machine ? Json(machine->name) : Json()},
+                   {"this_gpu", gpu ? Json(gpu->name) : Json()},
+                   {"hardware", std::move(all)}});
     else
         print(table.toString());
 }
@@ -125,18 +132,15 @@ void show(const Description &chip)
     print(head.toString() + '\n' + table.toString() + found + "\nsources\n" + sources);
 }
 
-/// "this" is measured once, or again where that is asked for.
+/// What is at hand is measured once, or again where that is asked for.
 Result<void> measure(const HardwareOptions &options, const std::stop_token &stop)
 {
-    if (options.name != "this" || !hardware::thisMachine())
-        return options.measure
-            ? badCall("--measure", "another chip", "this: only the machine at hand can be measured")
-            : Result<void>();
     if (!options.measure)
-        return jobs::ensureMeasured(progress(stop));
-    HALFTONE_TRY(hardware::Measurement found, jobs::measureMachine(progress(stop)));
-    hardware::keepMeasurement(std::move(found));
-    return {};
+        return jobs::ensureMeasured(options.name, progress(stop));
+    if (options.name != hardware::kThis && options.name != hardware::kThisGpu)
+        return badCall("--measure", "another chip", "this or this-gpu: only what is at hand can be measured");
+    HALFTONE_CHECK(jobs::findChip(options.name)); // says what is not there
+    return jobs::measureAnew(options.name, progress(stop));
 }
 
 Result<void> hardwareCommand(const HardwareOptions &options, const std::stop_token &stop)
@@ -146,7 +150,7 @@ Result<void> hardwareCommand(const HardwareOptions &options, const std::stop_tok
         list(options.json);
         return {};
     }
-    HALFTONE_TRY(const auto chip, hardware::findDescription(options.name));
+    HALFTONE_TRY(const auto chip, jobs::findChip(options.name));
     if (options.json)
         print(hardware::writeDescription(*chip));
     else
@@ -162,10 +166,13 @@ void addHardware(Parser &app, Action &chosen)
     Command command = app.command("hardware", "List the descriptions of chips, or show one");
     command
         .option("NAME", &options->name,
-                "A name from the list, this (the machine at hand) or a file; default: all are listed")
+                "A name from the list, this (the processor at hand), this-gpu (the GPU) or a file; default: "
+                "all are "
+                "listed")
         .type("");
-    command.flag("--measure", options->measure,
-                 "Of this: measure again how fast it is in each type, which is done once and kept");
+    command.flag(
+        "--measure", options->measure,
+        "Of this and this-gpu: measure again how fast it is in each type, which is done once and kept");
     command.flag("--json", options->json, "Print as JSON");
     command.onChosen([options, &chosen] {
         chosen = [options](const std::stop_token &stop) { return hardwareCommand(*options, stop); };

@@ -5,9 +5,9 @@
 #include "core/base/share_work.h"
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
-#include "core/hardware/catalogue.h"
 #include "core/infer/variables.h"
 #include "core/interpret/random_params.h"
+#include "core/jobs/chip_at_hand.h"
 #include "core/profile/latency.h"
 #include "core/profile/plan_maker.h"
 #include "core/profile/typed_model.h"
@@ -145,8 +145,7 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
     Profile result;
     HALFTONE_TRY(const profile::PlanMaker maker, profile::PlanMaker::create(options.backend, threads));
     result.backend = maker.backend();
-    if (const auto chip = hardware::findDescription(result.backend.architecture); chip.ok())
-        result.chip = chip.value();
+    result.chip = jobs::chipOf(result.backend);
     HALFTONE_TRY(session::Session session, options.model.open());
     HALFTONE_TRY(const policy::Policy policy, options.policy.read(session));
     if (!options.table.empty() && !options.quantized && !jobs::asksForInt8(policy))

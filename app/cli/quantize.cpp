@@ -5,7 +5,7 @@
 #include "app/cli/output.h"
 #include "core/base/text.h"
 #include "core/dialect/dialect.h"
-#include "core/hardware/catalogue.h"
+#include "core/jobs/chip_at_hand.h"
 #include "core/mixed/chip_warnings.h"
 #include "core/mixed/take_away.h"
 #include "core/quantize/pairs.h"
@@ -101,7 +101,7 @@ Result<void> takeHardware(QuantizeOptions &options, const graph::Graph &graph,
 {
     if (options.hardware.empty())
         return {};
-    HALFTONE_TRY(const auto chip, hardware::findDescription(options.hardware));
+    HALFTONE_TRY(const auto chip, jobs::findChip(options.hardware));
     options.settings.options.refusals = mixed::refusalsOfCodes(graph, *chip);
     if (auto slow = mixed::slowPathWarning(*chip, tensor::DType::I8))
         warnings.push_back(*std::move(slow));

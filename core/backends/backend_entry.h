@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct BackendEntry
     std::string name; ///< as `--backend` calls it
     std::string
         architecture{}; ///< the description of its chip (resources/hardware): "sm_90"; empty: none, or the processor's
+    std::optional<double> bandwidth{}; ///< of that chip's memory, GB a second; nothing: it is not known
     std::string device; ///< "x86-64 with AVX-512, 2 threads"; empty where it is absent
     std::string why; ///< what computes what, or why it is absent
     bool makesPlans = false; ///< Backend::plan() works

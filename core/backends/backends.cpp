@@ -56,8 +56,9 @@ std::shared_ptr<const kernels::Backend> fallback(unsigned threads)
 
 BackendInfo describe(const BackendEntry &entry)
 {
-    BackendInfo info{entry.name, entry.device,      static_cast<bool>(entry.make), entry.makesPlans, {},
-                     entry.why,  entry.architecture};
+    BackendInfo info{
+        entry.name,         entry.device,   static_cast<bool>(entry.make), entry.makesPlans, {}, entry.why,
+        entry.architecture, entry.bandwidth};
     if (!entry.make)
         return info;
     const auto backend = entry.make({1, true, fallback(1)});

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,6 +27,7 @@ struct BackendInfo
         dtypes; ///< float32, bfloat16, float16, int8, uint8, float64
     std::string why; ///< what computes what, or why it is absent
     std::string architecture = {}; ///< as BackendEntry::architecture
+    std::optional<double> bandwidth = {}; ///< as BackendEntry::bandwidth
 
     kernels::Support support(tensor::DType type) const; ///< No for a type that is not told
 };

@@ -1,19 +1,15 @@
 #include "core/hardware/catalogue.h"
 
-#include "core/base/atomic_file.h"
 #include "core/base/cpu_kind.h"
 #include "core/base/mapped_file.h"
 #include "core/base/resource.h"
 #include "core/base/text.h"
-#include "core/base/xxh64.h"
 #include "core/hardware/description_json.h"
+#include "core/hardware/kept_measurement.h"
 
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <sstream>
@@ -24,7 +20,7 @@ namespace {
 
 using Pointer = std::shared_ptr<const Description>;
 
-constexpr std::array<std::string_view, 13> kNames{"amx",
+constexpr std::array<std::string_view, 14> kNames{"amx",
                                                   "armv8.2-fp16",
                                                   "armv8.6-bf16-i8mm",
                                                   "avx2",
@@ -35,6 +31,7 @@ constexpr std::array<std::string_view, 13> kNames{"amx",
                                                   "sm_70",
                                                   "sm_75",
                                                   "sm_80",
+                                                  "sm_86",
                                                   "sm_89",
                                                   "sm_90"};
 
@@ -47,49 +44,49 @@ Result<Pointer> readFile(const std::string &path)
     return std::make_shared<const Description>(std::move(description).value());
 }
 
-/// What was measured since the program started.
-struct Kept
+/// The GPU that was told, and its description.
+struct Told
 {
     std::mutex guard;
-    std::optional<Measurement> measurement;
-    bool isRead = false; ///< the file was looked for
+    std::optional<GpuAtHand> gpu;
+    Pointer description;
 };
 
-Kept &kept()
+Told &told()
 {
-    static Kept kOnly;
+    static Told kOnly;
     return kOnly;
 }
 
-/// Of one kind of processor; empty where a person has no folder for such.
-std::string measurementFile()
+Result<Pointer> withMeasurement(const Pointer &atHand, const std::string &machine)
 {
-    const char *const cache = std::getenv("XDG_CACHE_HOME");
-    const char *const home = std::getenv("HOME");
-    std::string folder = cache != nullptr && *cache == '/' ? std::string(cache)
-        : home != nullptr && *home == '/'                  ? std::string(home) + "/.cache"
-                                                           : std::string();
-    if (folder.empty())
-        return folder;
-    const std::string kind = cpuKind();
-    Xxh64 hash;
-    hash.add(std::as_bytes(std::span(kind)));
-    std::array<char, 24> text{};
-    std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash.value()));
-    return folder + "/halftone/measured-" + text.data() + ".json";
+    auto measurement = keptMeasurement(machine);
+    if (!measurement)
+        return atHand;
+    auto measured = std::make_shared<Description>(*atHand);
+    measured->measurement = std::move(measurement);
+    return Pointer(std::move(measured));
 }
 
 Result<Pointer> findThis()
 {
-    if (thisMachine()) {
-        auto measurement = keptMeasurement();
-        if (!measurement)
-            return thisMachine();
-        auto measured = std::make_shared<Description>(*thisMachine());
-        measured->measurement = std::move(measurement);
-        return Pointer(std::move(measured));
-    }
-    return inField(unsupported("this", "the processor is none that is described"), Field::Hardware);
+    if (const Pointer &machine = thisMachine())
+        return withMeasurement(machine, machineOf(kThis));
+    return inField(unsupported(std::string(kThis), "the processor is none that is described"),
+                   Field::Hardware);
+}
+
+Result<Pointer> findThisGpu()
+{
+    if (const Pointer gpu = thisGpu())
+        return withMeasurement(gpu, machineOf(kThisGpu));
+    const std::lock_guard lock(told().guard);
+    return inField(
+        unsupported(std::string(kThisGpu),
+                    told().gpu
+                        ? told().gpu->device + ": " + told().gpu->architecture + " is none that is described"
+                        : std::string("no GPU that the program computes on ('backends' says why)")),
+        Field::Hardware);
 }
 
 } // namespace
@@ -110,14 +107,46 @@ std::span<const Pointer> builtIn()
 
 const Pointer &thisMachine()
 {
-    static const Pointer kThis = describedBy(builtIn(), cpuFlags());
-    return kThis;
+    static const Pointer kMachine = describedBy(builtIn(), cpuFlags());
+    return kMachine;
+}
+
+void tellGpu(const GpuAtHand &gpu)
+{
+    const Pointer known = describedBy(builtIn(), gpu.architecture);
+    Pointer description = known;
+    if (known && gpu.bandwidth) { // boards of one architecture differ in their memory most
+        auto own = std::make_shared<Description>(*known);
+        own->bandwidth = gpu.bandwidth;
+        description = std::move(own);
+    }
+    const std::lock_guard lock(told().guard);
+    told().gpu = gpu;
+    told().description = std::move(description);
+}
+
+Pointer thisGpu()
+{
+    const std::lock_guard lock(told().guard);
+    return told().description;
+}
+
+std::string machineOf(std::string_view name)
+{
+    if (name == kThis)
+        return thisMachine() ? cpuKind() : std::string();
+    if (name != kThisGpu)
+        return {};
+    const std::lock_guard lock(told().guard);
+    return told().description ? told().gpu->device : std::string();
 }
 
 Result<Pointer> findDescription(std::string_view nameOrFile)
 {
-    if (nameOrFile == "this")
+    if (nameOrFile == kThis)
         return findThis();
+    if (nameOrFile == kThisGpu)
+        return findThisGpu();
     if (nameOrFile.ends_with(".json") || nameOrFile.find('/') != std::string_view::npos)
         return readFile(std::string(nameOrFile));
     const auto all = builtIn();
@@ -126,40 +155,11 @@ Result<Pointer> findDescription(std::string_view nameOrFile)
     if (at != all.end())
         return *at;
     std::vector<std::string_view> names(kNames.begin(), kNames.end());
-    names.emplace_back("this");
+    names.insert(names.end(), {kThis, kThisGpu});
     return badCall(Field::Hardware,
                    "unknown chip \"" + printable(nameOrFile, 60) + '"'
                        + didYouMean(nearestNames(nameOrFile, names)),
-                   "a name that 'hardware' lists, \"this\" or a file NAME.json");
-}
-
-std::optional<Measurement> keptMeasurement()
-{
-    const std::lock_guard lock(kept().guard);
-    if (std::exchange(kept().isRead, true) || kept().measurement)
-        return kept().measurement;
-    const std::string path = measurementFile();
-    if (path.empty() || !std::filesystem::is_regular_file(path))
-        return std::nullopt;
-    const auto file = readFile(path);
-    if (file.ok() && file.value()->measurement && file.value()->measurement->machine == cpuKind())
-        kept().measurement = file.value()->measurement;
-    return kept().measurement;
-}
-
-void keepMeasurement(Measurement measurement)
-{
-    const std::lock_guard lock(kept().guard);
-    kept().measurement = std::move(measurement);
-    const std::string path = measurementFile();
-    if (path.empty())
-        return;
-    Description measured = *thisMachine();
-    measured.measurement = kept().measurement;
-    std::error_code error;
-    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-    if (!error)
-        static_cast<void>(writeWhole(path, writeDescription(measured))); // measured again the next time
+                   "a name that 'hardware' lists, \"this\", \"this-gpu\" or a file NAME.json");
 }
 
 std::set<std::string, std::less<>> cpuFlags()
@@ -189,6 +189,17 @@ Pointer describedBy(std::span<const Pointer> descriptions, const std::set<std::s
             best = one;
     }
     return best;
+}
+
+Pointer describedBy(std::span<const Pointer> descriptions, std::string_view architecture)
+{
+    const auto isIt = [architecture](const Pointer &one) {
+        std::string digits = one->detect.cuda; // "9.0" of sm_90
+        std::erase(digits, '.');
+        return !digits.empty() && architecture == "sm_" + digits;
+    };
+    const auto found = std::ranges::find_if(descriptions, isIt);
+    return found == descriptions.end() ? nullptr : *found;
 }
 
 } // namespace halftone::hardware

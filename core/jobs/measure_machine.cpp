@@ -1,10 +1,11 @@
 #include "core/jobs/measure_machine.h"
 
 #include "core/backends/backends.h"
-#include "core/base/cpu_kind.h"
 #include "core/dialect/dialect.h"
 #include "core/dialect/registry.h"
 #include "core/hardware/catalogue.h"
+#include "core/hardware/kept_measurement.h"
+#include "core/jobs/chip_at_hand.h"
 #include "core/mixed/convert_model.h"
 #include "core/profile/latency.h"
 #include "core/profile/plan_maker.h"
@@ -105,11 +106,15 @@ private:
 
 constexpr int kLayers = 4;
 
+/// Examples that a probe computes at a time. A GPU has so many units that one example's layer takes less time than its launch.
+constexpr std::int64_t kOnCpu = 1;
+constexpr std::int64_t kOnGpu = 32;
+
 /// As in the first stage of a ResNet.
-Result<Probe> convolutions()
+Result<Probe> convolutions(std::int64_t batch)
 {
     Chain chain(Unit::Conv);
-    Entry x = chain.input("data", Shape{1, 64, 56, 56});
+    Entry x = chain.input("data", Shape{batch, 64, 56, 56});
     ops::Conv conv;
     conv.kernel = {3, 3};
     conv.pad = {{1, 1}, {1, 1}};
@@ -122,10 +127,10 @@ Result<Probe> convolutions()
 }
 
 /// As in a transformer of width 768.
-Result<Probe> products()
+Result<Probe> products(std::int64_t batch)
 {
     Chain chain(Unit::Gemm);
-    Entry x = chain.input("data", Shape{64, 768});
+    Entry x = chain.input("data", Shape{batch * 64, 768});
     ops::FullyConnected product;
     product.units = 768;
     product.hasBias = false;
@@ -136,10 +141,10 @@ Result<Probe> products()
 }
 
 /// Larger than caches, so that memory takes part.
-Result<Probe> elementwise()
+Result<Probe> elementwise(std::int64_t batch)
 {
     Chain chain(Unit::Elementwise);
-    const Shape shape{1, 64, 112, 112};
+    const Shape shape{batch, 64, 112, 112};
     const Entry one = chain.input("one", shape);
     const Entry other = chain.input("other", shape);
     Entry x = one;
@@ -173,6 +178,7 @@ quantize::QuantizedRanges rangesOf(const graph::Graph &graph)
     return ranges;
 }
 
+/// By the device's own clock where there is one: copies to and from it are no arithmetic.
 Result<double> millisecondsOf(const Probe &probe, DType type, const profile::PlanMaker &maker,
                               const Progress &progress)
 {
@@ -185,7 +191,7 @@ Result<double> millisecondsOf(const Probe &probe, DType type, const profile::Pla
     constexpr std::size_t kWarmup = 2, kRepeats = 9;
     HALFTONE_TRY(const profile::Latency latency,
                  profile::measureLatency(*plan, {kWarmup, kRepeats}, {progress.stop, {}}));
-    return latency.medianMs;
+    return latency.deviceMs.value_or(latency.medianMs);
 }
 
 std::string today()
@@ -206,15 +212,19 @@ bool isWorthwhile(Unit unit, DType type, const backends::BackendInfo &backend)
 
 } // namespace
 
-Result<hardware::Measurement> measureMachine(const Progress &progress)
+Result<hardware::Measurement> measureMachine(std::string_view chip, const Progress &progress)
 {
-    HALFTONE_TRY(const profile::PlanMaker maker, profile::PlanMaker::create(backends::kDefaultBackend, 0));
+    const std::string backend = backendAtHand(chip);
+    if (backend.empty())
+        return unsupported(Field::Hardware, std::string(chip) + " is not there to be measured");
+    HALFTONE_TRY(const profile::PlanMaker maker, profile::PlanMaker::create(backend, 0));
+    const std::int64_t batch = chip == hardware::kThisGpu ? kOnGpu : kOnCpu;
     hardware::Measurement found;
-    found.machine = cpuKind();
+    found.machine = hardware::machineOf(chip);
     found.when = today();
     double done = 0;
     for (const auto make : {convolutions, products, elementwise}) {
-        HALFTONE_TRY(const Probe probe, make());
+        HALFTONE_TRY(const Probe probe, make(batch));
         HALFTONE_TRY(const double wide, millisecondsOf(probe, DType::F32, maker, progress));
         for (const DType type : {DType::BF16, DType::F16, DType::I8}) {
             progress.tell(done / 9, "measuring this machine");
@@ -229,15 +239,27 @@ Result<hardware::Measurement> measureMachine(const Progress &progress)
     return found;
 }
 
-Result<void> ensureMeasured(const Progress &progress)
+bool isMeasured(std::string_view chip)
 {
-    if (!hardware::thisMachine() || hardware::keptMeasurement())
-        return {};
-    auto found = measureMachine(progress);
-    if (!found.ok()) // a build without plans has nothing to measure by
-        return found.error().code == Errc::Unsupported ? Result<void>() : std::move(found).error();
-    hardware::keepMeasurement(std::move(found).value());
+    return hardware::keptMeasurement(hardware::machineOf(chip)).has_value();
+}
+
+Result<void> measureAnew(std::string_view chip, const Progress &progress)
+{
+    HALFTONE_TRY(const hardware::Measurement found, measureMachine(chip, progress));
+    HALFTONE_TRY(const auto description, findChip(chip));
+    hardware::keepMeasurement(*description, found);
     return {};
+}
+
+Result<void> ensureMeasured(std::string_view chip, const Progress &progress)
+{
+    if (backendAtHand(chip).empty() || isMeasured(chip))
+        return {};
+    auto measured = measureAnew(chip, progress);
+    if (!measured.ok() && measured.error().code == Errc::Unsupported)
+        return {}; // a build without plans has nothing to measure by
+    return measured;
 }
 
 } // namespace halftone::jobs

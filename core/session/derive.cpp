@@ -45,8 +45,7 @@ Result<Derived> derive(const DeriveRequest &given, const Progress &progress)
 {
     if (given.policy.analysedFormat && !given.isForAnalysis)
         return policy::notExported(*given.policy.analysedFormat);
-    if (given.policy.hardware == "this")
-        HALFTONE_CHECK(jobs::ensureMeasured(progress));
+    HALFTONE_CHECK(jobs::ensureMeasured(given.policy.hardware, progress));
     graph::Model model = given.model;
     std::string whyRaised;
     HALFTONE_TRY(auto raised, dialect::of(model.graph).raised(model.graph, given.policy.target, given.opset));
@@ -76,9 +75,10 @@ Result<Derived> derive(const DeriveRequest &given, const Progress &progress)
     return derived;
 }
 
-bool isMachineMeasured()
+bool isQuickChip(std::string_view chip)
 {
-    return !hardware::thisMachine() || hardware::keptMeasurement();
+    const bool isAtHand = (chip == hardware::kThis && hardware::thisMachine()) || chip == hardware::kThisGpu;
+    return !isAtHand || jobs::isMeasured(chip);
 }
 
 Result<profile::ComparedModels> comparedPair(const graph::Model &source,

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace halftone::session {
@@ -57,7 +58,7 @@ Result<profile::ComparedModels> comparedPair(const graph::Model &source,
 Result<Derived> deriveCorrected(const Snapshot &snapshot, const jobs::CalibrateOptions &examples,
                                 const Progress &progress = {});
 
-/// False: the first derive() for the chip "this" measures the machine, which takes about two seconds.
-bool isMachineMeasured();
+/// False: the first derive() for the chip looks for a GPU and measures what is at hand, which takes about two seconds.
+bool isQuickChip(std::string_view chip);
 
 } // namespace halftone::session

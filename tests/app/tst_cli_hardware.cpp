@@ -56,13 +56,14 @@ private Q_SLOTS:
     void modesTvmAndAll();
     void aNarrowAccumulatorIsSeen();
     void thisMachineIsMeasuredOnce();
+    void theGpuIsAChipOfItsOwn();
     void timesAreMadeLeast();
 };
 
 void TestCliHardware::listsAndShowsDescriptions()
 {
     const json all = callCli({"hardware", "--json"}).json();
-    QCOMPARE(all.at("hardware").size(), std::size_t{13});
+    QCOMPARE(all.at("hardware").size(), std::size_t{14});
     QVERIFY(callCli({"hardware"}).out.contains("NVIDIA A100"));
     const json one = callCli({"hardware", "sm_80", "--json"}).json();
     QCOMPARE(one.at("classes").at("conv").at("bf16").at("support").get<std::string>(), std::string("native"));
@@ -229,6 +230,28 @@ void TestCliHardware::thisMachineIsMeasuredOnce()
     QCOMPARE(
         callCli({"hardware", cache.filePath("halftone/" + kept.front()), "--json"}).json().at("measured"),
         measured);
+}
+
+/// Where there is none, it is said; where there is one, it is of those that are listed and has been measured.
+void TestCliHardware::theGpuIsAChipOfItsOwn()
+{
+    const QTemporaryDir cache;
+    qputenv("XDG_CACHE_HOME", cache.path().toUtf8());
+    const auto reset = qScopeGuard([] { qunsetenv("XDG_CACHE_HOME"); });
+    const json listed = callCli({"hardware", "--json"}).json();
+    const CliOutcome gpu = callCli({"hardware", "this-gpu", "--json"});
+    if (gpu.code == 3) {
+        QVERIFY(listed.at("this_gpu").is_null());
+        QVERIFY2(gpu.lastLine().contains("this-gpu"), gpu.err.constData());
+        QCOMPARE(callCli({"hardware", "this-gpu", "--measure"}).code, 3);
+        QCOMPARE(callCli({"convert", kModel, "--hardware", "this-gpu", "--out", cache.filePath("m")}).code,
+                 3);
+        return;
+    }
+    QCOMPARE(gpu.code, 0);
+    QCOMPARE(gpu.json().at("name"), listed.at("this_gpu"));
+    QCOMPARE(gpu.json().at("kind").get<std::string>(), std::string("gpu"));
+    QVERIFY(gpu.json().at("measured").at("speed").at("conv").at("fp16").get<double>() > 0);
 }
 
 /// On a chip that was found to be slower in float16, nothing is lowered where time is made least; on a fast one as much as ever.

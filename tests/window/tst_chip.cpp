@@ -1,7 +1,10 @@
 #include "app/bars/chip_box.h"
 #include "app/live_jobs.h"
 #include "app/summary.h"
+#include "core/hardware/catalogue.h"
+#include "core/jobs/chip_at_hand.h"
 #include "core/session/export.h"
+#include "tests/support/fake_gpu.h"
 #include "tests/widgets/models/sample_document.h"
 #include "tests/window/window_fixture.h"
 #include "widgets/common/formatters.h"
@@ -23,6 +26,7 @@ class TestChip : public QObject
 private Q_SLOTS:
     void init();
     void aChipDecidesAsOnTheCommandLine();
+    void theGpuIsOfferedBesideTheProcessor();
     void aFileThatIsNoneIsRefusedAndNothingChanges();
     void nodesThatDidNotGetWhatWasAskedAreColouredAndSayWhy();
     void modeTvmShowsItsOwnClassesInPlaceOfTheLists();
@@ -61,6 +65,29 @@ void TestChip::aChipDecidesAsOnTheCommandLine()
     }
     controller().undo();
     QVERIFY(controller().snapshot()->policy->hardware.empty());
+    QCOMPARE(box().currentIndex(), 0);
+}
+
+/// A conversion for it takes what it was found to do from its own clock (tests/support/fake_gpu.h).
+void TestChip::theGpuIsOfferedBesideTheProcessor()
+{
+    const QString name = QStringLiteral("this-gpu");
+    QTRY_VERIFY(box().findData(name) > 0);
+    const int processor = box().findData(QStringLiteral("this"));
+    QCOMPARE(box().findData(name), processor < 0 ? 1 : processor + 1);
+    QCOMPARE(box().itemText(box().findData(name)), QStringLiteral("this GPU"));
+    QVERIFY(box().itemData(box().findData(name), Qt::ToolTipRole).toString().contains(u"H100"));
+    box().choose(name);
+    QVERIFY(test::settleAfterEdit(*m_window));
+    QCOMPARE(controller().snapshot()->policy->hardware, std::string("this-gpu"));
+    QCOMPARE(box().currentText(), QStringLiteral("this GPU"));
+    QVERIFY(!controller().snapshot()->error);
+    const auto &chip = controller().snapshot()->converted->chip;
+    QVERIFY(chip);
+    QCOMPARE(chip->name, std::string("sm_90"));
+    if (jobs::backendAtHand(hardware::kThisGpu) == "fake-gpu")
+        QCOMPARE(chip->measuredSpeed(hardware::Unit::Conv, tensor::DType::F16).value_or(0), 4.0);
+    controller().undo();
     QCOMPARE(box().currentIndex(), 0);
 }
 
@@ -212,6 +239,7 @@ int main(int argc, char **argv)
 {
     qputenv("QT_QPA_PLATFORM", "offscreen");
     const test::PrivateHome home;
+    test::addFakeGpu();
     QApplication application(argc, argv);
     TestChip test;
     return QTest::qExec(&test, argc, argv);

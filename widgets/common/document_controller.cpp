@@ -13,7 +13,7 @@ constexpr std::int64_t kQuickParameters = 1000000;
 bool isQuick(const session::Document::Request &request)
 {
     const graph::Model &model = request.source->model;
-    if (request.policy->hardware == "this" && !session::isMachineMeasured())
+    if (!session::isQuickChip(request.policy->hardware))
         return false;
     if (model.graph.nodeCount() > kQuickNodes)
         return false;

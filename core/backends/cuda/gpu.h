@@ -24,8 +24,13 @@ struct GpuInfo
     int clockMhz = 0;
     int memoryMhz = 0;
     std::size_t memoryBytes = 0;
+    int memoryBits = 0; ///< width of the bus to the memory; 0: the driver does not say
 
-    /// "NVIDIA H100 80GB HBM3 (sm_90), 132 multiprocessors at 1980 MHz, memory 79 GiB at 2619 MHz"
+    /// Of the memory, GB a second: two words a clock, as all memory of GPUs since GDDR3 has it. Nothing where the driver does not
+    /// say enough.
+    std::optional<double> bandwidth() const;
+
+    /// "NVIDIA H100 80GB HBM3 (sm_90), 132 multiprocessors at 1980 MHz, memory 79 GiB at 2619 MHz, 3352 GB/s"
     std::string toString() const;
 };
 
@@ -60,6 +65,8 @@ class Timer
 public:
     virtual ~Timer() = default;
     virtual Result<void> mark(std::size_t k) = 0;
+    /// The same as a part of what is being recorded: it happens in every replay. fails: Unsupported where the driver does not do that
+    virtual Result<void> markRecorded(std::size_t) { return unsupported("timer", "marks are not recorded"); }
     /// Between marks `k` and `k + 1`. Waits for the second.
     virtual Result<double> microseconds(std::size_t k) = 0;
 };

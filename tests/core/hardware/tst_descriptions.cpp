@@ -1,11 +1,14 @@
 #include "core/base/resource.h"
 #include "core/hardware/catalogue.h"
 #include "core/hardware/description_json.h"
+#include "core/hardware/kept_measurement.h"
 #include "core/hardware/operator_unit.h"
 
 #include <nlohmann/json.hpp>
 
+#include <QDir>
 #include <QFile>
+#include <QScopeGuard>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -44,12 +47,15 @@ private Q_SLOTS:
     void findsByNameFileAndNearestName();
     void detectsByFlags_data();
     void detectsByFlags();
+    void detectsGpusByCapability_data();
+    void detectsGpusByCapability();
+    void theGpuAtHandIsTheOneThatWasTold();
     void tellsUnits();
 };
 
 void TestDescriptions::readsAllThatComeWithTheProgram()
 {
-    QCOMPARE(hardware::builtIn().size(), std::size_t{13});
+    QCOMPARE(hardware::builtIn().size(), std::size_t{14});
     for (const auto &chip : hardware::builtIn()) {
         QVERIFY2(!chip->sources.empty(), chip->name.c_str());
         QVERIFY2(chip->support(Unit::Conv, DType::F32) == Support::Native, chip->name.c_str());
@@ -186,6 +192,79 @@ void TestDescriptions::detectsByFlags()
         set.insert(flag.toStdString());
     const auto found = hardware::describedBy(hardware::builtIn(), set);
     QCOMPARE(found ? QString::fromStdString(found->name) : QString(), name);
+}
+
+void TestDescriptions::detectsGpusByCapability_data()
+{
+    QTest::addColumn<QString>("capability");
+    QTest::addColumn<QString>("architecture");
+    QTest::addColumn<QString>("name");
+    const auto row = [](const char *device, const char *capability, const char *architecture, bool isKnown) {
+        QTest::newRow(device) << capability << architecture << QString(isKnown ? architecture : "");
+    };
+    row("V100", "7.0", "sm_70", true);
+    row("T4", "7.5", "sm_75", true);
+    row("A100", "8.0", "sm_80", true);
+    row("A10, A40, GeForce 30", "8.6", "sm_86", true);
+    row("Orin", "8.7", "sm_87", false);
+    row("L4, L40", "8.9", "sm_89", true);
+    row("H100, H200", "9.0", "sm_90", true);
+    row("B200", "10.0", "sm_100", true);
+    row("GeForce 50", "12.0", "sm_120", false);
+}
+
+void TestDescriptions::detectsGpusByCapability()
+{
+    QFETCH(const QString, capability);
+    QFETCH(const QString, architecture);
+    QFETCH(const QString, name);
+    const auto found = hardware::describedBy(hardware::builtIn(), architecture.toStdString());
+    QCOMPARE(found ? QString::fromStdString(found->name) : QString(), name);
+    if (found)
+        QCOMPARE(QString::fromStdString(found->detect.cuda), capability);
+    QVERIFY(!hardware::describedBy(hardware::builtIn(), "sm_")); // a processor's has no capability
+    QVERIFY(!hardware::describedBy(hardware::builtIn(), ""));
+}
+
+/// Before one is told there is none; one that no description is of is named; measurements are kept under the device's name.
+void TestDescriptions::theGpuAtHandIsTheOneThatWasTold()
+{
+    const QTemporaryDir cache;
+    qputenv("XDG_CACHE_HOME", cache.path().toUtf8());
+    const auto reset = qScopeGuard([] { qunsetenv("XDG_CACHE_HOME"); });
+    const auto none = hardware::findDescription(hardware::kThisGpu);
+    QVERIFY(!none.ok());
+    QCOMPARE(none.error().code, Errc::Unsupported);
+    QVERIFY(hardware::machineOf(hardware::kThisGpu).empty());
+
+    hardware::tellGpu({"Some Board", "sm_120", 1792.0});
+    const auto unknown = hardware::findDescription(hardware::kThisGpu);
+    QVERIFY(!unknown.ok());
+    QCOMPARE(unknown.error().found, std::string("Some Board: sm_120 is none that is described"));
+
+    const std::string device = "NVIDIA H200 (sm_90)";
+    hardware::tellGpu({device, "sm_90", 4917.0});
+    const auto h200 = hardware::findDescription(hardware::kThisGpu).value();
+    QCOMPARE(h200->name, std::string("sm_90"));
+    QCOMPARE(h200->bandwidth.value_or(0), 4917.0);
+    QCOMPARE(hardware::findDescription("sm_90").value()->bandwidth.value_or(0), 3350.0);
+    QVERIFY(!h200->measurement);
+
+    hardware::Measurement found{device, "2026-01-01", {}};
+    found.of(Unit::Gemm, hardware::Number::Fp16) = 12.5;
+    hardware::keepMeasurement(*h200, found);
+    QCOMPARE(hardware::machineOf(hardware::kThisGpu), device);
+    QVERIFY(hardware::findDescription(hardware::kThisGpu).value()->measurement == found);
+    QVERIFY(!hardware::keptMeasurement("NVIDIA H100 (sm_90)"));
+    const QStringList files = QDir(cache.filePath("halftone")).entryList({"measured-*.json"});
+    QCOMPARE(files.size(), 1);
+    const auto kept = hardware::findDescription(cache.filePath("halftone/" + files.front()).toStdString());
+    QVERIFY(kept.value()->measurement == found);
+
+    hardware::tellGpu({"NVIDIA H100 (sm_90)", "sm_90", std::nullopt});
+    QCOMPARE(hardware::thisGpu()->bandwidth.value_or(0),
+             3350.0); // the description's, where the driver does not say
+    QVERIFY(!hardware::findDescription(hardware::kThisGpu).value()->measurement);
 }
 
 void TestDescriptions::tellsUnits()

@@ -34,6 +34,7 @@ std::vector<BackendEntry> backendEntries(std::string_view name)
     const auto entry = [&](std::string of, const EmitOptions &options, std::string why) {
         return BackendEntry{.name = std::move(of),
                             .architecture = "sm_" + std::to_string(info.arch),
+                            .bandwidth = info.bandwidth(),
                             .device = info.toString(),
                             .why = std::move(why),
                             .makesPlans = true,

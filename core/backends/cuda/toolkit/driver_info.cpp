@@ -21,6 +21,7 @@ Result<GpuInfo> driverInfo(const DriverCalls &calls, CUdevice device)
                                 get(info.multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
                                 get(kilohertz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
                                 get(memoryKilohertz, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE),
+                                get(info.memoryBits, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH),
                                 calls.cuDeviceTotalMem(&info.memoryBytes, device)})
         if (code != CUDA_SUCCESS)
             return driverError(calls, code, "the device's properties");

@@ -25,7 +25,14 @@ class HostGpu : public backends::cuda::Gpu
 public:
     using Kernel = void (*)(void *const *arguments, unsigned grid, unsigned block);
 
-    explicit HostGpu(int arch = 90) { m_info = {"this machine", arch, 1, 1000, std::size_t{1} << 30U}; }
+    explicit HostGpu(int arch = 90)
+    {
+        m_info = {.name = "this machine",
+                  .arch = arch,
+                  .multiprocessors = 1,
+                  .clockMhz = 1000,
+                  .memoryBytes = std::size_t{1} << 30U};
+    }
 
     const backends::cuda::GpuInfo &info() const override { return m_info; }
 

@@ -16,6 +16,8 @@ namespace halftone::test {
 struct Driver
 {
     int devices = 1;
+    int memoryKilohertz = 7251000;
+    int memoryBits = 384;
     CUresult initialised = CUDA_SUCCESS;
     std::string failing; ///< a function that fails, with `code`
     CUresult code = CUDA_SUCCESS;
@@ -29,6 +31,8 @@ struct Driver
     void forget()
     {
         devices = 1;
+        memoryKilohertz = 7251000;
+        memoryBits = 384;
         initialised = code = CUDA_SUCCESS;
         failing.clear();
         calls.clear();
@@ -76,6 +80,8 @@ inline backends::cuda::DriverCalls recordingDriver()
         *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 8
             : attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR    ? 6
             : attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT        ? 84
+            : attribute == CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE           ? driver.memoryKilohertz
+            : attribute == CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH     ? driver.memoryBits
                                                                            : 1695000;
         return CUDA_SUCCESS;
     };

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -34,6 +35,8 @@ private Q_SLOTS:
     void init();
     void noDeviceIsToldAsSuch();
     void theDeviceIsDescribed();
+    void theMemorysSpeedIsThatOfTheDatasheet_data();
+    void theMemorysSpeedIsThatOfTheDatasheet();
     void whatIsTakenIsGivenBack();
     void aLackOfMemorySaysWhatWasAskedFor();
     void aLostDeviceIsAnError_data();
@@ -99,9 +102,37 @@ void CudaToolkitTest::noDeviceIsToldAsSuch()
 
 void CudaToolkitTest::theDeviceIsDescribed()
 {
-    QCOMPARE(gpu().value()->info().toString(),
-             std::string("Recorder (sm_86), 84 multiprocessors at 1695 MHz, memory 24 GiB at 1695 MHz"));
+    QCOMPARE(
+        gpu().value()->info().toString(),
+        std::string("Recorder (sm_86), 84 multiprocessors at 1695 MHz, memory 24 GiB at 7251 MHz, 696 GB/s"));
     QVERIFY(driver.calls.empty()); // nothing was done on it
+    driver.memoryBits = 0;
+    QVERIFY(gpu().value()->info().toString().ends_with("at 7251 MHz"));
+}
+
+/// What clock and bus give is what the datasheets say: H100 SXM, H200, A100 of 40 GB, L40, A10.
+void CudaToolkitTest::theMemorysSpeedIsThatOfTheDatasheet_data()
+{
+    QTest::addColumn<int>("kilohertz");
+    QTest::addColumn<int>("bits");
+    QTest::addColumn<double>("datasheet");
+    QTest::newRow("H100 SXM") << 2619000 << 5120 << 3350.0;
+    QTest::newRow("H200") << 3201000 << 6144 << 4800.0;
+    QTest::newRow("A100 40 GB") << 1215000 << 5120 << 1555.0;
+    QTest::newRow("L40") << 9001000 << 384 << 864.0;
+    QTest::newRow("A10") << 6251000 << 384 << 600.0;
+}
+
+void CudaToolkitTest::theMemorysSpeedIsThatOfTheDatasheet()
+{
+    QFETCH(int, kilohertz);
+    QFETCH(int, bits);
+    QFETCH(double, datasheet);
+    driver.memoryKilohertz = kilohertz;
+    driver.memoryBits = bits;
+    const auto bandwidth = gpu().value()->info().bandwidth();
+    QVERIFY(bandwidth.has_value());
+    QVERIFY2(std::abs(*bandwidth - datasheet) < 0.03 * datasheet, qPrintable(QString::number(*bandwidth)));
 }
 
 void CudaToolkitTest::whatIsTakenIsGivenBack()
