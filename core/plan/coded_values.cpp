@@ -91,6 +91,13 @@ std::optional<std::vector<std::int8_t>> centred(const std::vector<std::int32_t> 
 
 } // namespace
 
+bool isFloat8Zero(const Tensor &zeros)
+{
+    return isFloat8(zeros.dtype()) && std::ranges::all_of(zeros.bytes(), [](std::byte code) {
+               return (code & std::byte{0x7F}) == std::byte{0}; // either sign
+           });
+}
+
 std::optional<ops::CodeScale> codeScaleAt(const PlanGraph &graph, DType type, ValueId scale, ValueId zero)
 {
     const auto steps = scalesOf(graph, scale);

@@ -18,6 +18,13 @@ struct DecodedValue
     std::uint32_t node = kNoPlanNode; ///< the DecodeLinear
 };
 
+constexpr bool isFloat8(tensor::DType type)
+{
+    return type == tensor::DType::F8E4M3FN || type == tensor::DType::F8E5M2;
+}
+/// Zero points of float8, all of them 0: ONNX gives them to say the type alone.
+bool isFloat8Zero(const tensor::Tensor &zeros);
+
 /// The scale that codes of `type` have by constant inputs; nothing where these are no single ones. zero: kNoValue for none
 std::optional<ops::CodeScale> codeScaleAt(const PlanGraph &graph, tensor::DType type, ValueId scale,
                                           ValueId zero);

@@ -18,12 +18,20 @@ namespace halftone::plan {
 using ValueId = std::uint32_t;
 inline constexpr ValueId kNoValue = 0xFFFFFFFFU;
 
+/// What a constant was decoded from before it was folded: for backends that multiply such codes.
+struct DecodedFrom
+{
+    tensor::Tensor codes; ///< float8
+    tensor::Tensor scale;
+};
+
 /// A tensor of a plan: fed, constant, or computed by one node.
 struct PlanValue
 {
     kernels::TensorDesc desc;
     std::optional<tensor::Tensor> constant;
     std::string name; ///< of the variable, or of the node that computed it in the source graph
+    std::optional<DecodedFrom> decodedFrom{}; ///< of a constant
 };
 
 /// Something done to a node's result before it is written.

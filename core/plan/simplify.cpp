@@ -1,5 +1,6 @@
 #include "core/plan/simplify.h"
 
+#include "core/plan/coded_values.h"
 #include "core/plan/int8_ranges.h"
 #include "core/plan/plan_edit.h"
 #include "core/tensor/convert.h"
@@ -33,6 +34,18 @@ bool canFold(const PlanGraph &graph, const PlanNode &node)
         if (!graph.isConstant(value))
             return false;
     return node.post.empty();
+}
+
+/// The codes of a constant that the node decodes, where these are float8 around 0.
+void keepFloat8(PlanGraph &graph, const PlanNode &node)
+{
+    const auto *decode = node.op.getIf<ops::DecodeLinear>();
+    if (decode == nullptr || decode->block != 0
+        || (decode->hasZeroPoint && !isFloat8Zero(*graph.values[node.inputs[2]].constant)))
+        return;
+    const tensor::Tensor &codes = *graph.values[node.inputs[0]].constant;
+    if (isFloat8(codes.dtype()))
+        graph.values[node.outputs[0]].decodedFrom = {codes, *graph.values[node.inputs[1]].constant};
 }
 
 using Tensors = std::vector<tensor::Tensor>;
@@ -95,6 +108,7 @@ Result<void> foldConstants(PlanGraph &graph, const kernels::Backend *backend, ke
         }
         for (std::size_t output = 0; output < node.outputs.size(); ++output)
             graph.values[node.outputs[output]].constant = (*results)[output];
+        keepFloat8(graph, node);
         folded[k] = true;
     }
     eraseNodes(graph, folded);

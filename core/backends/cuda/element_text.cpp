@@ -218,8 +218,9 @@ private:
         const std::string scaled = m_arguments[0] + " / " + m_arguments[1];
         if (!m_isFloat || op.block != 0 || m_operation.inputs[1].dtype != m_type)
             return std::nullopt;
-        if (tensor::isFloat(to))
-            return op.saturates ? saturated(scaled, to) : '(' + scaled + ')';
+        if (tensor::isFloat(to)) // rounded also where the kernel goes on with it
+            return "held<" + std::string(typeName(to)) + ">("
+                + (op.saturates ? *saturated(scaled, to) : scaled) + ')';
         if (to != DType::I8 && to != DType::U8 && to != DType::I16 && to != DType::U16)
             return std::nullopt;
         const bool isSigned = to == DType::I8 || to == DType::I16;

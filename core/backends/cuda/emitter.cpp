@@ -62,6 +62,7 @@ Emitter::Emitter(const plan::PlanGraph &graph, std::shared_ptr<Gpu> gpu, EmitOpt
     , m_uses(graph)
     , m_options(options)
     , m_program(std::make_unique<Program>(std::move(gpu)))
+    , m_float8(float8Products(graph, m_uses, m_program->gpu()))
     , m_places(graph.values.size())
     , m_absorbed(graph.nodes.size())
 {
@@ -86,14 +87,32 @@ bool Emitter::isWidening(const PlanNode &node) const
                         [this](ValueId id) { return readsOutput(id); });
 }
 
-/// Backwards, so that what takes others in knows whether it is taken in itself.
+/// Do products of its codes alone read it?
+bool Emitter::decodesForProducts(const PlanNode &node) const
+{
+    const auto isProductOf = [&](std::uint32_t reader) {
+        const auto found = m_float8.find(reader);
+        return found != m_float8.end() && found->second.data == node.inputs[0]
+            && std::ranges::count(m_graph.nodes[reader].inputs, node.outputs[0]) == 1
+            && std::ranges::none_of(m_graph.nodes[reader].post, [&](const plan::PostOp &post) {
+                   return post.operand == node.outputs[0];
+               });
+    };
+    return node.op.is<ops::DecodeLinear>() && !m_uses.isOutput[node.outputs[0]]
+        && !m_uses.readers[node.outputs[0]].empty()
+        && std::ranges::all_of(m_uses.readers[node.outputs[0]], isProductOf);
+}
+
 void Emitter::findAbsorbed()
 {
+    std::vector<bool> isMultiplied(m_graph.values.size()); // codes that stand in memory for products
+    for (const auto &[node, product] : m_float8)
+        isMultiplied[product.data] = true;
     for (std::size_t k = 0; k < m_graph.nodes.size(); ++k) {
         const PlanNode &node = m_graph.nodes[k];
-        m_absorbed[k] = isWidening(node);
+        m_absorbed[k] = isWidening(node) || decodesForProducts(node);
         if (m_absorbed[k] || node.outputs.empty() || !m_uses.hasOneReader(node.outputs[0])
-            || !isElements(m_graph, node))
+            || isMultiplied[node.outputs[0]] || !isElements(m_graph, node))
             continue;
         const std::uint32_t reader = m_uses.readers[node.outputs[0]][0];
         const PlanNode &next = m_graph.nodes[reader];
@@ -282,6 +301,12 @@ bool Emitter::isDense(const Place &place) const
 
 kernels::PlanStep Emitter::stepOf(const PlanNode &node) const
 {
+    if (const Float8Product *product = &node == &this->node() ? float8Product() : nullptr) {
+        kernels::PlanStep step{
+            node.members, node.opName, m_graph.desc(product->data).dtype, {}, kernels::StepKind::Compute};
+        step.nodes.insert(step.nodes.begin(), product->decoder.begin(), product->decoder.end());
+        return step;
+    }
     const bool isCast = node.op.is<ops::Cast>() && node.members.size() == 1;
     return {node.members,
             node.opName,

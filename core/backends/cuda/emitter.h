@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/backends/cuda/element_kernel.h"
+#include "core/backends/cuda/lower_float8.h"
 #include "core/backends/cuda/program.h"
 #include "core/plan/plan_edit.h"
 #include "core/plan/plan_graph.h"
@@ -63,6 +64,12 @@ public:
     bool isDense(const Place &place) const; ///< row-major, without gaps
 
     bool isAbsorbed(std::size_t node) const { return m_absorbed[node]; }
+    /// The current node as a product of codes; null where it is none.
+    const Float8Product *float8Product() const
+    {
+        const auto found = m_float8.find(static_cast<std::uint32_t>(m_node));
+        return found == m_float8.end() ? nullptr : &found->second;
+    }
     bool readsOutput(plan::ValueId value) const
     {
         return !m_uses.readers[value].empty() || m_uses.isOutput[value];
@@ -95,12 +102,14 @@ private:
     Result<std::string> argumentOf(Chain &chain, const plan::PlanNode &node, std::size_t input);
     void findAbsorbed();
     bool isWidening(const plan::PlanNode &node) const;
+    bool decodesForProducts(const plan::PlanNode &node) const;
     Result<Place> place(plan::ValueId value);
 
     const plan::PlanGraph &m_graph;
     plan::PlanUses m_uses;
     EmitOptions m_options;
     std::unique_ptr<Program> m_program;
+    Float8Products m_float8;
     std::vector<std::optional<Place>> m_places; ///< by ValueId
     std::unordered_map<plan::ValueId, Place>
         m_lastChannels; ///< values that were put in that order for readers

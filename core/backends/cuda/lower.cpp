@@ -32,7 +32,7 @@ Result<void> lower(Emitter &emitter)
         return refused("results of type "
                        + std::string(tensor::nameOf(emitter.graph().desc(node.outputs[0]).dtype)));
     for (const auto &lowered :
-         {&lowerCodes, &lowerProduct, &lowerAttention, &lowerMove, &lowerLines, &lowerWindow}) {
+         {&lowerCodes, &lowerFloat8, &lowerProduct, &lowerAttention, &lowerMove, &lowerLines, &lowerWindow}) {
         const std::optional<Result<void>> done = lowered(emitter);
         if (done)
             return *done;

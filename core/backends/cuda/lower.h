@@ -16,7 +16,20 @@ Result<void> requireSingleOutputOrSplit(const Emitter &emitter);
 void finishSums(Emitter &emitter, const Place &sums, const Place &result, const Epilogue &epilogue,
                 const std::vector<BufferId> &buffers);
 
+/// A product's operands, and what is added to it before all else.
+struct Operands
+{
+    BufferId a = 0;
+    BufferId b = 0;
+    std::optional<plan::ValueId> bias{}; ///< one value a channel, or a column
+    Place to;
+};
+/// The current node, a product of matrices `desc` with nothing behind it, by a library: with all that stands behind the node, or
+/// bare before a kernel of our own. fails: Unsupported where no library takes either
+Result<void> emitLibraryProduct(Emitter &emitter, const ProductDesc &desc, const Operands &operands);
+
 /// Steps for the current node, by kind of operator; nothing where it is of another kind.
+std::optional<Result<void>> lowerFloat8(Emitter &emitter); ///< products of codes of float8
 std::optional<Result<void>> lowerProduct(Emitter &emitter); ///< convolutions, matrix products
 std::optional<Result<void>> lowerAttention(Emitter &emitter);
 std::optional<Result<void>> lowerMove(Emitter &emitter); ///< what puts elements elsewhere

@@ -1,5 +1,6 @@
 #include "core/backends/cuda/lower.h"
 #include "core/backends/cuda/spatial_text.h"
+#include "core/plan/coded_values.h"
 
 #include <algorithm>
 
@@ -36,15 +37,6 @@ void prependBias(Epilogue &epilogue, const View &bias, const Dims &dims, std::si
     if (epilogue.expression == "acc")
         epilogue.expression = first;
 }
-
-/// A product's operands, and what is added to it before all else.
-struct Operands
-{
-    BufferId a = 0;
-    BufferId b = 0;
-    std::optional<ValueId> bias{}; ///< one value a channel, or a column
-    Place to;
-};
 
 /// The library's product with all that stands behind it, where it takes this one.
 Result<void> byLibrary(Emitter &emitter, ProductDesc desc, const Operands &operands)
@@ -106,17 +98,18 @@ Result<Behind> behindProduct(Emitter &emitter, const std::optional<ValueId> &bia
 }
 
 /// The library's bare product, and what it does not do behind it by a kernel of our own: better than a product of our own. Sums of
-/// halves are kept in float32 in between, where the library writes them so.
+/// halves and of float8 are kept in float32 in between, where the library writes them so.
 Result<void> byBoth(Emitter &emitter, ProductDesc desc, const Operands &operands, const Behind &behind)
 {
     if (!emitter.program().gpu().hasLibraries())
         return refused("a product without libraries");
     const View result = desc.c;
-    const DType narrow = desc.a.dtype;
+    const bool isCoded = plan::isFloat8(desc.a.dtype);
+    const DType narrow = isCoded ? result.dtype : desc.a.dtype;
     const bool isBare = behind.text.statements.empty() && behind.text.expression == "acc";
     desc.c = denseLike(result);
     Result<std::unique_ptr<Product>> product = refused("a product that no library takes");
-    for (const DType type : {tensor::isHalf(narrow) ? DType::F32 : narrow, narrow}) {
+    for (const DType type : {isCoded || tensor::isHalf(narrow) ? DType::F32 : narrow, narrow}) {
         if (product.ok() || product.error().code != Errc::Unsupported)
             break;
         desc.c.dtype = type;
@@ -240,6 +233,12 @@ View transposed(View view)
     return view;
 }
 
+Result<Behind> behindMatrices(Emitter &emitter, const std::optional<ValueId> &bias, const View &c)
+{
+    return behindProduct(emitter, bias, c, c.dims.size() - 1,
+                         [&c](const View &view) { return reshaped(view, c.dims); });
+}
+
 Result<void> lowerMatrices(Emitter &emitter, const MatrixNode &matrices)
 {
     ProductDesc desc{.a = matrices.a, .b = matrices.b, .c = matrices.c};
@@ -251,9 +250,7 @@ Result<void> lowerMatrices(Emitter &emitter, const MatrixNode &matrices)
     const View &c = matrices.c;
     if (productBlocks(c) > kMostBlocks)
         return refused("a product of so many blocks");
-    HALFTONE_TRY(const Behind behind,
-                 behindProduct(emitter, matrices.bias, c, c.dims.size() - 1,
-                               [&c](const View &view) { return reshaped(view, c.dims); }));
+    HALFTONE_TRY(const Behind behind, behindMatrices(emitter, matrices.bias, c));
     auto apart = byBoth(emitter, std::move(desc), operands, behind);
     if (apart.ok() || apart.error().code != Errc::Unsupported)
         return apart;
@@ -347,6 +344,15 @@ Result<void> lowerMatMul(Emitter &emitter, const ops::MatMul &op)
 }
 
 } // namespace
+
+Result<void> emitLibraryProduct(Emitter &emitter, const ProductDesc &desc, const Operands &operands)
+{
+    auto done = byLibrary(emitter, desc, operands);
+    if (done.ok() || done.error().code != Errc::Unsupported)
+        return done;
+    HALFTONE_TRY(const Behind behind, behindMatrices(emitter, operands.bias, desc.c));
+    return byBoth(emitter, desc, operands, behind);
+}
 
 std::optional<Result<void>> lowerProduct(Emitter &emitter)
 {
