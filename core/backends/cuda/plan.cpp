@@ -123,12 +123,16 @@ Result<std::unique_ptr<kernels::LatencyPlan>> makePlan(plan::PlanGraph graph, co
                                                        EmitOptions options, const kernels::Backend *fallback)
 {
     const std::scoped_lock lock(gpu->turn()); // libraries are asked while nodes are lowered
+    std::unique_ptr<Emitter> emitter;
     for (;;) {
-        Emitter emitter(graph, gpu, options);
-        HALFTONE_TRY(const bool isWhole, lowerAll(emitter, graph, fallback));
+        // Those before it stay until it is whole: what libraries prepared is shared, not prepared again.
+        std::unique_ptr<Emitter> before = std::exchange(emitter, nullptr);
+        emitter = std::make_unique<Emitter>(graph, gpu, options);
+        HALFTONE_TRY(const bool isWhole, lowerAll(*emitter, graph, fallback));
         if (!isWhole)
             continue;
-        HALFTONE_TRY(std::unique_ptr<Program> program, emitter.finish());
+        before.reset();
+        HALFTONE_TRY(std::unique_ptr<Program> program, emitter->finish());
         return std::unique_ptr<kernels::LatencyPlan>(std::make_unique<Plan>(graph, std::move(program)));
     }
 }

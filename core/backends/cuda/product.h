@@ -49,7 +49,10 @@ class Product
 public:
     virtual ~Product() = default;
     virtual std::string name() const = 0; ///< "cuDNN convolution + bias + relu"
-    virtual std::size_t workspaceBytes() const = 0;
+    /// Algorithms that compute it, in the order in which the library believes in them. The first is used until useWay().
+    virtual std::size_t wayCount() const { return 1; }
+    virtual void useWay(std::size_t) { }
+    virtual std::size_t workspaceBytes() const = 0; ///< of the way in use
     virtual Result<void> enqueue(std::span<std::byte *const> arguments, std::byte *workspace) = 0;
 };
 

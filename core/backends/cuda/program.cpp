@@ -215,18 +215,22 @@ Result<void> Program::record()
     std::vector<Step *> all;
     for (Step &step : m_steps)
         all.push_back(&step);
-    HALFTONE_TRY(m_recording, recorded(all));
+    HALFTONE_TRY(m_recording, recorded([&] { return runSteps(all); }));
     return {};
 }
 
-Result<std::unique_ptr<Recording>> Program::recorded(std::span<Step *const> steps)
+Result<void> Program::runSteps(std::span<Step *const> steps)
+{
+    for (Step *const step : steps)
+        HALFTONE_CHECK(runStep(*step));
+    return {};
+}
+
+Result<std::unique_ptr<Recording>> Program::recorded(const std::function<Result<void>()> &work)
 {
     HALFTONE_CHECK(m_gpu->beginRecording());
-    Result<void> done;
-    for (std::size_t k = 0; k < steps.size() && done.ok(); ++k)
-        done = runStep(*steps[k]);
-    auto recording
-        = m_gpu->endRecording(); // also where a step failed: the stream must not stay in that state
+    const Result<void> done = work();
+    auto recording = m_gpu->endRecording(); // also where that failed: the stream must not stay in that state
     HALFTONE_CHECK(done);
     return recording;
 }
@@ -293,20 +297,56 @@ Result<void> Program::run(const Progress &progress)
     return checkIndices();
 }
 
-Result<void> Program::runTimed(std::span<double> microseconds)
+Result<void> Program::runMarked(bool isRecorded)
 {
-    const std::scoped_lock lock(m_gpu->turn());
-    HALFTONE_CHECK(m_timer->mark(0));
+    const auto mark = [&](std::size_t k) { return isRecorded ? m_timer->markRecorded(k) : m_timer->mark(k); };
+    HALFTONE_CHECK(mark(0));
     for (std::size_t k = 0; k < m_steps.size(); ++k) {
         HALFTONE_CHECK(runStep(m_steps[k]));
-        HALFTONE_CHECK(m_timer->mark(k + 1));
+        HALFTONE_CHECK(mark(k + 1));
     }
-    HALFTONE_CHECK(m_gpu->synchronize());
-    HALFTONE_CHECK(checkIndices());
+    return {};
+}
+
+/// Steps that are launched one by one wait for the host, which takes longer than a small kernel does; within a graph they follow each
+/// other as in a run. returns  whether there is such a graph
+bool Program::recordTimes()
+{
+    if (!m_recording || !m_recordsTimes)
+        return false;
+    if (!m_timed) {
+        auto timed = recorded([this] { return runMarked(true); });
+        m_recordsTimes = timed.ok();
+        if (timed.ok())
+            m_timed = std::move(timed).value();
+    }
+    return m_recordsTimes;
+}
+
+Result<void> Program::readTimes(std::span<double> microseconds)
+{
     for (std::size_t k = 0; k < std::min(m_steps.size(), microseconds.size()); ++k) {
         HALFTONE_TRY(microseconds[k], m_timer->microseconds(k));
     }
     return {};
+}
+
+Result<void> Program::runTimed(std::span<double> microseconds)
+{
+    const std::scoped_lock lock(m_gpu->turn());
+    if (recordTimes()) {
+        HALFTONE_CHECK(m_gpu->replay(*m_timed));
+        HALFTONE_CHECK(m_gpu->synchronize());
+        HALFTONE_CHECK(checkIndices());
+        if (readTimes(microseconds).ok())
+            return {};
+        m_recordsTimes = false; // a driver that records events, but does not tell between them
+        m_timed.reset();
+    }
+    HALFTONE_CHECK(runMarked(false));
+    HALFTONE_CHECK(m_gpu->synchronize());
+    HALFTONE_CHECK(checkIndices());
+    return readTimes(microseconds);
 }
 
 Result<std::optional<double>> Program::runOnDevice()
@@ -315,7 +355,8 @@ Result<std::optional<double>> Program::runOnDevice()
     if (!m_recording)
         return std::optional<double>();
     if (!m_kernels) {
-        HALFTONE_TRY(m_kernels, recorded(stepsOf({Kind::Kernel, Kind::Product})));
+        const std::vector<Step *> kernels = stepsOf({Kind::Kernel, Kind::Product});
+        HALFTONE_TRY(m_kernels, recorded([&] { return runSteps(kernels); }));
     }
     // Values of the last run may lie where inputs do.
     for (Step *step : stepsOf({Kind::ToDevice}))

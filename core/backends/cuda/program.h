@@ -5,6 +5,7 @@
 #include "core/kernels/latency_plan.h"
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -119,7 +120,11 @@ private:
     Result<void> uploadConstants(std::byte *at);
     Result<void> compile();
     Result<void> record();
-    Result<std::unique_ptr<Recording>> recorded(std::span<Step *const> steps);
+    Result<std::unique_ptr<Recording>> recorded(const std::function<Result<void>()> &work);
+    Result<void> runSteps(std::span<Step *const> steps);
+    bool recordTimes();
+    Result<void> runMarked(bool isRecorded);
+    Result<void> readTimes(std::span<double> microseconds);
     std::vector<Step *> stepsOf(std::initializer_list<Kind> kinds);
     Result<void> runStep(Step &step);
     Result<void> runHost(Step &step);
@@ -143,6 +148,8 @@ private:
     std::shared_ptr<Module> m_module;
     std::unique_ptr<Recording> m_recording;
     std::unique_ptr<Recording> m_kernels; ///< the same without copies; null before it is asked for
+    std::unique_ptr<Recording> m_timed; ///< the same with marks between the steps; likewise
+    bool m_recordsTimes = true; ///< the driver does, as far as is known
     std::unique_ptr<Timer> m_timer;
 };
 

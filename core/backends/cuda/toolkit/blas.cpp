@@ -30,6 +30,7 @@ struct BlasCalls
 #undef HALFTONE_CALL
 };
 
+constexpr int kAlgorithms = 8; ///< of a product, to be timed
 constexpr std::size_t kWorkspace = std::size_t{32} << 20U; ///< what NVIDIA advises for Hopper
 /// Parts of a long sum meet in the type that is summed in, never in that of the result.
 constexpr std::uint32_t kReductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
@@ -129,7 +130,9 @@ public:
     }
 
     std::string name() const override { return m_name; }
-    std::size_t workspaceBytes() const override { return m_algorithm.workspaceSize; }
+    std::size_t wayCount() const override { return m_algorithms.size(); }
+    void useWay(std::size_t k) override { m_way = k; }
+    std::size_t workspaceBytes() const override { return m_algorithms[m_way].workspaceSize; }
 
     Result<void> prepare(const ProductDesc &desc)
     {
@@ -152,7 +155,7 @@ public:
             + (desc.activation == Activation::Relu           ? " + relu"
                    : desc.activation == Activation::GeluTanh ? " + gelu"
                                                              : "");
-        return choose();
+        return findWays();
     }
 
     Result<void> enqueue(std::span<std::byte *const> arguments, std::byte *workspace) override
@@ -163,11 +166,12 @@ public:
         std::byte *const result = arguments.back() + m_offsets[3];
         const std::byte *const residual
             = m_hasResidual ? arguments[arguments.size() - 2] + m_offsets[2] : result;
+        const cublasLtMatmulHeuristicResult_t &way = m_algorithms[m_way];
         return check(m_calls.cublasLtMatmul(
                          m_handle, m_operation.get(), m_alpha.data(), arguments[1] + m_offsets[0],
                          m_layouts[0].get(), arguments[0] + m_offsets[1], m_layouts[1].get(), m_beta.data(),
-                         residual, m_layouts[2].get(), result, m_layouts[3].get(), &m_algorithm.algo,
-                         workspace, m_algorithm.workspaceSize, reinterpret_cast<cudaStream_t>(m_stream)),
+                         residual, m_layouts[2].get(), result, m_layouts[3].get(), &way.algo, workspace,
+                         way.workspaceSize, reinterpret_cast<cudaStream_t>(m_stream)),
                      "a product");
     }
 
@@ -238,8 +242,8 @@ private:
         return {};
     }
 
-    /// The algorithm that the library believes in.
-    Result<void> choose()
+    /// The algorithms that the library believes in, the best first.
+    Result<void> findWays()
     {
         Owned<cublasLtMatmulPreference_t, decltype(&::cublasLtMatmulPreferenceDestroy)> preference(
             m_calls.cublasLtMatmulPreferenceDestroy);
@@ -263,13 +267,19 @@ private:
                                  "a preference"));
         }
         int found = 0;
+        m_algorithms.resize(kAlgorithms);
         HALFTONE_CHECK(check(
             m_calls.cublasLtMatmulAlgoGetHeuristic(m_handle, m_operation.get(), m_layouts[0].get(),
                                                    m_layouts[1].get(), m_layouts[2].get(), m_layouts[3].get(),
-                                                   preference.get(), 1, &m_algorithm, &found),
+                                                   preference.get(), kAlgorithms, m_algorithms.data(), &found),
             "the choice of an algorithm"));
-        return found > 0 ? Result<void>()
-                         : Result<void>(unsupported("cuda", "cuBLASLt has no algorithm for this product"));
+        m_algorithms.resize(static_cast<std::size_t>(std::max(found, 0)));
+        std::erase_if(m_algorithms, [](const cublasLtMatmulHeuristicResult_t &way) {
+            return way.state != CUBLAS_STATUS_SUCCESS;
+        });
+        return !m_algorithms.empty()
+            ? Result<void>()
+            : Result<void>(unsupported("cuda", "cuBLASLt has no algorithm for this product"));
     }
 
     const BlasCalls &m_calls;
@@ -277,7 +287,8 @@ private:
     CUstream m_stream;
     Owned<cublasLtMatmulDesc_t, decltype(&::cublasLtMatmulDescDestroy)> m_operation;
     std::vector<Layout> m_layouts; ///< first, second, residual, result
-    cublasLtMatmulHeuristicResult_t m_algorithm{};
+    std::vector<cublasLtMatmulHeuristicResult_t> m_algorithms;
+    std::size_t m_way = 0;
     std::array<std::int64_t, 4> m_offsets{}; ///< bytes, of the same
     bool m_hasBias = false;
     bool m_hasResidual = false;

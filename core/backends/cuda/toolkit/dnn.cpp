@@ -13,6 +13,7 @@ using tensor::DType;
 
 constexpr std::int64_t kMostWorkspace = std::int64_t{256} << 20U;
 constexpr std::int64_t kConfigurations = 16; ///< that are tried of each heuristic
+constexpr std::size_t kMostPlans = 4; ///< plans that are made of them, to be timed: making one may compile it
 constexpr std::int64_t kAlignment = 16; ///< of tensors, in bytes: as graphs say it
 
 /// What plans are made for: the device of a handle, or one that is described.
@@ -39,12 +40,13 @@ public:
         : m_calls(calls)
         , m_target(target)
         , m_graph(calls)
-        , m_plan(calls, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)
     {
     }
 
     std::string name() const override { return m_name; }
-    std::size_t workspaceBytes() const override { return static_cast<std::size_t>(m_workspace); }
+    std::size_t wayCount() const override { return m_plans.size(); }
+    void useWay(std::size_t k) override { m_way = k; }
+    std::size_t workspaceBytes() const override { return static_cast<std::size_t>(m_plans[m_way].workspace); }
 
     Result<void> prepare(const ProductDesc &desc)
     {
@@ -79,12 +81,13 @@ public:
                  static_cast<std::int64_t>(pointers.size()), pointers.data())
             .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &scratch);
         HALFTONE_CHECK(pack.finish());
-        return m_calls.check(m_calls.cudnnBackendExecute(m_target.handle, m_plan.handle(), pack.handle()),
-                             m_name);
+        return m_calls.check(
+            m_calls.cudnnBackendExecute(m_target.handle, m_plans[m_way].descriptor.handle(), pack.handle()),
+            m_name);
     }
 
 private:
-    /// A plan of what the graph holds by now.
+    /// Plans of what the graph holds by now.
     Result<void> plan(bool isExact)
     {
         const auto operations = m_graph.operations();
@@ -94,7 +97,7 @@ private:
                   static_cast<std::int64_t>(operations.size()), operations.data());
         HALFTONE_CHECK(graph.finish());
         for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
-            if (choose(graph, mode, isExact))
+            if (findWays(graph, mode, isExact))
                 return {};
         return unsupported("cuda", "cuDNN has no engine for this " + m_name.substr(m_name.find(' ') + 1));
     }
@@ -123,8 +126,9 @@ private:
         });
     }
 
-    /// The first of the heuristic's configurations that makes a plan. returns  whether there is one
-    bool choose(const Descriptor &graph, cudnnBackendHeurMode_t mode, bool isExact)
+    /// The first of the heuristic's configurations that make plans; of a chip that is only described one is enough, for none can run.
+    /// returns  whether there is one
+    bool findWays(const Descriptor &graph, cudnnBackendHeurMode_t mode, bool isExact)
     {
         Descriptor heuristic(m_calls, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
         heuristic.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph)
@@ -144,10 +148,11 @@ private:
                                              handles.data())
             != CUDNN_STATUS_SUCCESS)
             return false;
-        return std::any_of(configurations.begin(), configurations.begin() + std::min(count, kConfigurations),
-                           [&](const Descriptor &configuration) {
-                               return !isTooCoarse(configuration, isExact) && makesPlan(configuration);
-                           });
+        const std::size_t most = m_target.device ? 1 : kMostPlans;
+        for (std::size_t k = 0; k < static_cast<std::size_t>(std::min(count, kConfigurations)); ++k)
+            if (m_plans.size() < most && !isTooCoarse(configurations[k], isExact))
+                addPlan(configurations[k]);
+        return !m_plans.empty();
     }
 
     static bool lacksDriver(const Error &error)
@@ -156,7 +161,8 @@ private:
             || error.found.find("FAILED_CUDA_DRIVER") != std::string::npos;
     }
 
-    bool makesPlan(const Descriptor &configuration)
+    /// Nothing where the configuration makes none.
+    void addPlan(const Descriptor &configuration)
     {
         Descriptor plan(m_calls, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
         m_target.tell(plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP);
@@ -165,25 +171,30 @@ private:
         std::int64_t workspace = 0;
         const auto finished = plan.finish();
         // Attention is compiled for a chip that is only described, but not loaded where no driver is: it could not run either.
-        if (!finished.ok() && m_target.device && lacksDriver(finished.error()))
-            return true;
+        const bool isLacking = !finished.ok() && m_target.device && lacksDriver(finished.error());
+        if (isLacking)
+            return m_plans.push_back({std::move(plan), 0});
         if (!finished.ok()
             || m_calls.cudnnBackendGetAttribute(plan.handle(), CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
                                                 CUDNN_TYPE_INT64, 1, &count, &workspace)
                 != CUDNN_STATUS_SUCCESS
             || workspace > kMostWorkspace)
-            return false;
-        m_workspace = workspace;
-        m_plan = std::move(plan);
-        return true;
+            return;
+        m_plans.push_back({std::move(plan), workspace});
     }
+
+    struct Plan
+    {
+        Descriptor descriptor;
+        std::int64_t workspace = 0;
+    };
 
     const DnnCalls &m_calls;
     const Target &m_target;
     DnnGraph m_graph;
-    Descriptor m_plan;
+    std::vector<Plan> m_plans; ///< that the heuristic believes in, the best first
+    std::size_t m_way = 0;
     std::vector<std::int64_t> m_offsets; ///< of the arguments, in bytes; empty: none
-    std::int64_t m_workspace = 0;
     std::string m_name;
 };
 

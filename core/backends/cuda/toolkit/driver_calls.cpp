@@ -28,6 +28,9 @@ Result<DriverCalls> loadDriver()
         missing += std::string(" ") + HALFTONE_TEXT(name);
     HALFTONE_DRIVER_CALLS(HALFTONE_CALL)
 #undef HALFTONE_CALL
+#define HALFTONE_CALL(name) library.value().get(HALFTONE_TEXT(name), calls.name);
+    HALFTONE_DRIVER_CALLS_IF_THERE(HALFTONE_CALL)
+#undef HALFTONE_CALL
     if (!missing.empty())
         return unsupported("cuda", "the NVIDIA driver is too old: it lacks" + missing);
     return calls;

@@ -1,5 +1,6 @@
 #include "core/backends/cuda/toolkit/driver_gpu.h"
 
+#include "core/backends/cuda/toolkit/choose_way.h"
 #include "core/backends/cuda/toolkit/driver_info.h"
 #include "core/backends/cuda/toolkit/driver_objects.h"
 #include "core/base/memory.h"
@@ -8,6 +9,25 @@
 
 namespace halftone::backends::cuda {
 namespace {
+
+/// A product that several plans and steps have: it holds nothing of theirs.
+class SharedProduct final : public Product
+{
+public:
+    explicit SharedProduct(std::shared_ptr<Product> product)
+        : m_product(std::move(product))
+    {
+    }
+    std::string name() const override { return m_product->name(); }
+    std::size_t workspaceBytes() const override { return m_product->workspaceBytes(); }
+    Result<void> enqueue(std::span<std::byte *const> arguments, std::byte *workspace) override
+    {
+        return m_product->enqueue(arguments, workspace);
+    }
+
+private:
+    std::shared_ptr<Product> m_product;
+};
 
 class DriverGpu final : public Gpu
 {
@@ -112,12 +132,12 @@ public:
     bool hasLibraries() const override { return !m_makers.empty(); }
     Result<std::unique_ptr<Product>> prepare(const ProductDesc &desc) override
     {
-        return byMakers([&](ProductMaker &maker) { return maker.prepare(desc, m_context->stream()); });
+        return chosen(desc, [&](ProductMaker &maker) { return maker.prepare(desc, m_context->stream()); });
     }
     Result<std::unique_ptr<Product>> prepareAttention(const AttentionDesc &desc) override
     {
-        return byMakers(
-            [&](ProductMaker &maker) { return maker.prepareAttention(desc, m_context->stream()); });
+        return chosen(desc,
+                      [&](ProductMaker &maker) { return maker.prepareAttention(desc, m_context->stream()); });
     }
 
     bool runsBeforeRecording() const override { return hasLibraries(); }
@@ -161,6 +181,34 @@ public:
 private:
     const DriverCalls &calls() const { return m_context->calls(); }
 
+    /// What stands in some plan already, or a new one in its quickest way, which is remembered: networks repeat their layers, and are
+    /// planned again and again.
+    template <class Desc, class Make>
+    Result<std::unique_ptr<Product>> chosen(const Desc &desc, const Make &make)
+    {
+        const std::string key = keyOf(desc);
+        std::shared_ptr<Product> product = m_products[key].lock();
+        if (product == nullptr) {
+            HALFTONE_TRY(product, byMakers(make));
+            const auto known = m_ways.find(key);
+            const std::size_t way = known != m_ways.end()
+                ? known->second
+                : quickestWay(*this, *product, argumentBytes(desc),
+                              [this](std::byte *to, std::size_t bytes) { return clear(to, bytes); });
+            m_ways.emplace(key, way);
+            product->useWay(way < product->wayCount() ? way : 0);
+            m_products[key] = product;
+        }
+        return std::unique_ptr<Product>(std::make_unique<SharedProduct>(std::move(product)));
+    }
+
+    Result<void> clear(std::byte *to, std::size_t bytes)
+    {
+        HALFTONE_CHECK(m_context->enter());
+        return m_context->check(calls().cuMemsetD8Async(deviceAddress(to), 0, bytes, m_context->stream()),
+                                "zeros");
+    }
+
     /// By the first library that takes it.
     template <class Make>
     Result<std::unique_ptr<Product>> byMakers(const Make &make)
@@ -197,6 +245,8 @@ private:
     std::shared_ptr<const Compiler> m_compiler;
     std::vector<std::shared_ptr<ProductMaker>> m_makers;
     std::unordered_map<std::string, std::weak_ptr<DriverModule>> m_compiled; ///< by source
+    std::unordered_map<std::string, std::weak_ptr<Product>> m_products; ///< by description, as m_ways
+    std::unordered_map<std::string, std::size_t> m_ways;
 };
 
 } // namespace

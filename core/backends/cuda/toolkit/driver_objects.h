@@ -104,6 +104,15 @@ public:
         return m_context->check(m_context->calls().cuEventRecord(m_events[k], m_context->stream()),
                                 "an event");
     }
+    Result<void> markRecorded(std::size_t k) override
+    {
+        if (m_context->calls().cuEventRecordWithFlags == nullptr)
+            return unsupported("cuda", "the driver records no events");
+        HALFTONE_CHECK(m_context->enter());
+        return m_context->check(m_context->calls().cuEventRecordWithFlags(m_events[k], m_context->stream(),
+                                                                          CU_EVENT_RECORD_EXTERNAL),
+                                "an event");
+    }
     Result<double> microseconds(std::size_t k) override
     {
         float milliseconds = 0;

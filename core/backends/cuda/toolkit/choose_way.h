@@ -1,0 +1,30 @@
+#pragma once
+
+#include "core/backends/cuda/attention.h"
+#include "core/backends/cuda/gpu.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace halftone::backends::cuda {
+
+/// What a product is, in full: equal for what may be computed in the same way.
+std::string keyOf(const ProductDesc &desc);
+std::string keyOf(const AttentionDesc &desc);
+
+/// Bytes of a product's arguments, in their order.
+std::vector<std::size_t> argumentBytes(const ProductDesc &desc);
+std::vector<std::size_t> argumentBytes(const AttentionDesc &desc);
+
+using Clear = std::function<Result<void>(std::byte *to, std::size_t bytes)>;
+
+/// The quickest of a product's ways on this device, each timed over memory of its own: what a library believes in is the best of what
+/// it knows without a look at the chip's clocks, caches and neighbours. A later one must be clearly quicker, so that ways that are
+/// alike do not take turns from run to run. The first where nothing can be timed.
+/// clear  writes zeros: nobody reads what nobody wrote
+/// keeps  whichever way is in use is another one afterwards
+std::size_t quickestWay(Gpu &gpu, Product &product, std::span<const std::size_t> argumentBytes,
+                        const Clear &clear);
+
+} // namespace halftone::backends::cuda
