@@ -1,5 +1,6 @@
 #include "app/main_window.h"
 
+#include "app/backend_comparison.h"
 #include "app/bars/model_bar.h"
 #include "app/bars/status_line.h"
 #include "app/bookmarks_menu.h"
@@ -50,6 +51,7 @@ MainWindow::MainWindow(QWidget *parent, For whom)
     auto *const tuning = new TuneJob(&m_controller, m_jobs, m_tune, this);
     connect(tuning, &TuneJob::failed, this, &MainWindow::tellFailure);
     m_hosts = new RunOnHosts(&m_controller, m_jobs, m_tune, tuning, this);
+    m_backends = new BackendComparison(&m_controller, m_jobs, this);
     connect(m_tune, &widgets::TuneState::previewChanged, m_graph, &widgets::GraphView::preview);
     m_docks = std::make_unique<PanelDocks>(this, PanelParts{&m_controller, m_thresholds, m_tune});
     m_lists = m_docks->panel<widgets::OpListsPanel>();
@@ -121,8 +123,10 @@ void MainWindow::connectDocument()
         if (m_jobs->data() && m_centre->notice()->text() == m_failureOfData)
             m_centre->notice()->hide(); // why there were none is over
     });
-    const auto canStop = [this] { m_stop->setEnabled(m_jobs->isBusy() || m_tune->isRunning()); };
+    const auto canStop
+        = [this] { m_stop->setEnabled(m_jobs->isBusy() || m_tune->isRunning() || m_backends->isRunning()); };
     connect(m_jobs, &LiveJobs::busyChanged, this, canStop);
+    connect(m_backends, &BackendComparison::runningChanged, this, canStop);
     connect(m_tune, &widgets::TuneState::changed, this, canStop);
 }
 
@@ -179,6 +183,12 @@ void MainWindow::connectExport()
         log(what);
     });
     connect(m_hosts, &RunOnHosts::failed, this, &MainWindow::tellFailure);
+    connect(m_backends, &BackendComparison::failed, this, &MainWindow::tellFailure);
+    connect(m_backends, &BackendComparison::finished, this, [this](const QString &what) {
+        m_docks->bringToFront(QStringLiteral("layers"));
+        m_statusLine->showForAWhile(what);
+        log(what);
+    });
     connect(m_export, &ExportJob::noted, this, &MainWindow::log);
     connect(m_export, &ExportJob::stopped, this,
             [this] { m_statusLine->showForAWhile(tr("Not exported: stopped.")); });
@@ -267,7 +277,7 @@ bool MainWindow::isSettled() const
 {
     return !m_files->isOpening() && !m_controller.isDeriving() && !m_jobs->isBusy() && !m_graph->isBusy()
         && !m_tune->isRunning() && !m_hosts->job().isRunning() && !m_hosts->isTaking()
-        && !m_thresholds->isChoosing() && !m_thresholds->isStudying();
+        && !m_backends->isRunning() && !m_thresholds->isChoosing() && !m_thresholds->isStudying();
 }
 
 bool MainWindow::showView(const QString &name)

@@ -20,6 +20,7 @@ class TuneState;
 
 namespace halftone::app {
 
+class BackendComparison;
 class BookmarksMenu;
 class Centre;
 class DocumentFiles;
@@ -71,6 +72,7 @@ public:
     widgets::DocumentController &controller() { return m_controller; }
     LiveJobs &jobs() { return *m_jobs; }
     RunOnHosts &hosts() { return *m_hosts; }
+    BackendComparison &backends() { return *m_backends; }
     BookmarksMenu &bookmarks() { return *m_bookmarks; }
     DocumentFiles &files() { return *m_files; }
     widgets::GraphView &graphView() { return *m_graph; }
@@ -125,6 +127,7 @@ private:
     void drawInputs();
     void tellFailureOfData(const QString &what); ///< as tellFailure(), until there are other data
     void stopJobs();
+    void compareBackends(); ///< asks with which one
     void runOnHosts();
     void showPreferences();
     void showMemoryLimit(); ///< of them
@@ -150,6 +153,7 @@ private:
     DocumentFiles *m_files = nullptr;
     ExportJob *m_export = nullptr;
     RunOnHosts *m_hosts = nullptr;
+    BackendComparison *m_backends = nullptr;
     HostsDialog *m_hostsDialog = nullptr; ///< null before it was asked for
     QString m_failure;
     QString m_failureOfData; ///< the last one that was told

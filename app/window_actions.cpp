@@ -1,3 +1,4 @@
+#include "app/backend_comparison.h"
 #include "app/bars/status_line.h"
 #include "app/centre.h"
 #include "app/dialogs/attach_dialog.h"
@@ -17,6 +18,7 @@
 #include <QClipboard>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QInputDialog>
 #include <QMenu>
 #include <QMessageBox>
 #include <QTimer>
@@ -211,9 +213,35 @@ void MainWindow::stopJobs()
     m_jobs->cancel();
     if (m_tune->isRunning())
         Q_EMIT m_tune->stopWanted();
+    m_backends->stop();
     const QString said = tr("Stopped. Results so far are kept; Run \u203a Compute Again (Shift+F5) resumes.");
     m_statusLine->showForAWhile(said);
     log(said);
+}
+
+void MainWindow::compareBackends()
+{
+    if (const QString why = m_backends->whyNot(); !why.isEmpty()) {
+        tellFailureOfData(why);
+        return;
+    }
+    const std::vector<backends::BackendInfo> others = m_backends->others();
+    QStringList texts;
+    for (const backends::BackendInfo &info : others)
+        texts << plain(info.name + ": " + info.device);
+    auto *const dialog = new QInputDialog(this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(tr("Compare with Backend"));
+    dialog->setLabelText(tr("The model as it is, on %1 and on").arg(plain(m_jobs->settings().backend)));
+    dialog->setComboBoxItems(texts);
+    connect(dialog, &QInputDialog::textValueSelected, this, [this, others, texts](const QString &text) {
+        const auto at = static_cast<std::size_t>(texts.indexOf(text));
+        if (at < others.size() && m_backends->whyNot().isEmpty()) {
+            m_backends->start(others[at].name);
+            m_statusLine->showForAWhile(tr("Comparing with %1…").arg(plain(others[at].name)));
+        }
+    });
+    dialog->open();
 }
 
 void MainWindow::runOnHosts()

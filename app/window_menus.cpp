@@ -249,6 +249,9 @@ void MainWindow::buildRunMenu()
     again->setShortcut(Qt::SHIFT | Qt::Key_F5);
     m_documentActions.push_back(again);
     menu->setToolTipsVisible(true);
+    addForDocument(menu, tr("Compare with &Backend…"), {}, &MainWindow::compareBackends)
+        ->setToolTip(
+            tr("Compute the model as it is on another backend too, and show what differs beside the layers"));
     const QString whyNot = whyNoHosts();
     if (whyNot.isEmpty()) {
         addForDocument(menu, tr("Run on &Hosts…"), {}, &MainWindow::runOnHosts)

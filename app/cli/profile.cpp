@@ -47,13 +47,7 @@ struct Profile
     std::optional<profile::Versus> versus;
     backends::BackendInfo backend;
     std::vector<std::pair<std::string, tensor::Shape>> inputs; ///< in the graph's order
-
-    /// The least time of a layer on the backend's chip, where it has a description of its own.
-    std::optional<double> limitUs(const profile::LayerLatency &layer) const
-    {
-        return chip ? report::limitUs(layer, *chip) : std::nullopt;
-    }
-    std::shared_ptr<const hardware::Description> chip;
+    std::shared_ptr<const hardware::Description> chip; ///< whose limits the layers have; null: none is known
 };
 
 using Shapes = std::unordered_map<std::string, tensor::Shape>;
@@ -184,6 +178,8 @@ Result<Profile> measure(const ProfileOptions &options, const std::stop_token &st
     warnOfEmulation(wanted, result.backend);
     HALFTONE_TRY(const std::unique_ptr<kernels::LatencyPlan> plan, maker.plan(wanted));
     HALFTONE_TRY(result.latency, profile::measureLatency(*plan, settings, progress(stop)));
+    if (result.chip)
+        report::addLimits(result.latency, *result.chip);
     if (options.versusFp32) {
         HALFTONE_TRY(const infer::TypedModel plain,
                      profile::typedModel(source, known, policy::Policy(), progress(stop)));
@@ -211,15 +207,6 @@ Json jsonOf(const Profile &profile, const ProfileOptions &options)
               {"native", std::move(native)},
               {"inputs", std::move(inputs)}};
     json.update(report::latencyObject(profile.latency));
-    if (profile.chip)
-        for (std::size_t k = 0; k < profile.latency.layers.size(); ++k)
-            if (const auto limit = profile.limitUs(profile.latency.layers[k]))
-                json["layers"][k]["limit_us"] = *limit;
-    if (profile.latency.deviceMs)
-        json["device_ms"] = *profile.latency.deviceMs;
-    if (const auto &launches = profile.latency.launches)
-        json["launches"] = {{"planned", launches->planned},
-                            {"measured", launches->measured ? Json(*launches->measured) : Json()}};
     json["versus"] = std::move(versus);
     json["disturbed"]
         = profile::isDisturbed(profile.latency) || (profile.versus && profile.versus->isDisturbed);
@@ -265,11 +252,8 @@ std::string launchesText(const kernels::Launches &launches)
 /// All steps that are the device's, at its roofline.
 std::string limitText(const Profile &profile)
 {
-    double sum = 0;
-    for (const profile::LayerLatency &layer : profile.latency.layers)
-        sum += profile.limitUs(layer).value_or(0);
-    return fixed(sum / 1e3, " ms by bytes and operations on ") + profile.chip->name + ": "
-        + printable(profile.chip->title);
+    return fixed(profile.latency.limitMs.value_or(0), " ms by bytes and operations on ") + profile.chip->name
+        + ": " + printable(profile.chip->title);
 }
 
 void printProfile(const Profile &profile, const ProfileOptions &options)
@@ -301,10 +285,8 @@ void printProfile(const Profile &profile, const ProfileOptions &options)
         std::vector<std::string> row{fixed(layer.medianUs, ""), std::string(kernels::nameOf(layer.step.kind)),
                                      std::string(tensor::nameOf(layer.step.dtype)), layer.step.kernel,
                                      printable(joined(layer.step.nodes, 4))};
-        if (profile.chip) {
-            const auto limit = profile.limitUs(layer);
-            row.insert(row.begin() + 1, limit ? fixed(*limit, "") : std::string("-"));
-        }
+        if (profile.chip)
+            row.insert(row.begin() + 1, layer.limitUs ? fixed(*layer.limitUs, "") : std::string("-"));
         layers.add(std::move(row));
     }
     print(head.toString() + '\n' + layers.toString());

@@ -25,6 +25,8 @@ struct LayerLatency
     kernels::PlanStep step;
     double medianUs = 0;
     double minUs = 0;
+    std::optional<double>
+        limitUs{}; ///< the least time that its chip could take (report::addLimits()); nothing: not known
 };
 
 /// How long a plan takes.
@@ -39,6 +41,7 @@ struct Latency
     std::size_t peakBytes = 0; ///< arena and packed weights
     std::optional<kernels::Launches> launches{}; ///< of a device that is launched on
     std::optional<double> deviceMs{}; ///< median of that device's own time, without copies to and from it
+    std::optional<double> limitMs{}; ///< of all layers that have one together
 };
 
 /// Was something else at work on this machine? With nothing else to do the median lies close to the fastest run; here it takes

@@ -26,11 +26,11 @@ inline OrderedJson figuresObject(const std::optional<tensor::ErrorFigures> &figu
             {"count", figures->count}};
 }
 
-/// As `profile --json` names it.
+/// As `profile --json` names it; what only a device has stands there where it is known.
 inline OrderedJson latencyObject(const profile::Latency &latency)
 {
     auto layers = OrderedJson::array();
-    for (const profile::LayerLatency &layer : latency.layers)
+    for (const profile::LayerLatency &layer : latency.layers) {
         layers.push_back({{"names", layer.step.nodes},
                           {"op", layer.step.op},
                           {"dtype", tensor::nameOf(layer.step.dtype)},
@@ -38,10 +38,22 @@ inline OrderedJson latencyObject(const profile::Latency &latency)
                           {"kind", kernels::nameOf(layer.step.kind)},
                           {"median_us", layer.medianUs},
                           {"min_us", layer.minUs}});
-    return {{"median_ms", latency.medianMs},  {"min_ms", latency.minMs},
-            {"p95_ms", latency.p95Ms},        {"layers", std::move(layers)},
-            {"casts_us", latency.castsUs},    {"sum_of_layers_ms", latency.sumOfLayersMs},
-            {"peak_bytes", latency.peakBytes}};
+        if (layer.limitUs)
+            layers.back()["limit_us"] = *layer.limitUs;
+    }
+    OrderedJson object{{"median_ms", latency.medianMs},  {"min_ms", latency.minMs},
+                       {"p95_ms", latency.p95Ms},        {"layers", std::move(layers)},
+                       {"casts_us", latency.castsUs},    {"sum_of_layers_ms", latency.sumOfLayersMs},
+                       {"peak_bytes", latency.peakBytes}};
+    if (latency.limitMs)
+        object["limit_ms"] = *latency.limitMs;
+    if (latency.deviceMs)
+        object["device_ms"] = *latency.deviceMs;
+    if (const auto &launches = latency.launches)
+        object["launches"]
+            = {{"planned", launches->planned},
+               {"measured", launches->measured ? OrderedJson(*launches->measured) : OrderedJson()}};
+    return object;
 }
 
 } // namespace halftone::report

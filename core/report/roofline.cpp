@@ -14,4 +14,14 @@ std::optional<double> limitUs(const profile::LayerLatency &layer, const hardware
     return std::max(step.bytes / *chip.bandwidth, step.flops / peak) / 1e3; // of 10^9 a second
 }
 
+void addLimits(profile::Latency &latency, const hardware::Description &chip)
+{
+    latency.limitMs.reset();
+    for (profile::LayerLatency &layer : latency.layers) {
+        layer.limitUs = limitUs(layer, chip);
+        if (layer.limitUs)
+            latency.limitMs = latency.limitMs.value_or(0) + *layer.limitUs / 1e3;
+    }
+}
+
 } // namespace halftone::report

@@ -12,4 +12,7 @@ namespace halftone::report {
 /// say enough.
 std::optional<double> limitUs(const profile::LayerLatency &layer, const hardware::Description &chip);
 
+/// Writes it into each layer, and their sum.
+void addLimits(profile::Latency &latency, const hardware::Description &chip);
+
 } // namespace halftone::report

@@ -1,9 +1,11 @@
 #include "core/session/figures.h"
 
 #include "core/dialect/dialect.h"
+#include "core/jobs/chip_at_hand.h"
 #include "core/profile/latency.h"
 #include "core/profile/plan_maker.h"
 #include "core/profile/typed_model.h"
+#include "core/report/roofline.h"
 
 #include <algorithm>
 #include <optional>
@@ -79,7 +81,7 @@ void gatherLatency(const profile::Latency &latency, const Ids &ids, std::vector<
             if (const auto found = ids.find(name); found != ids.end())
                 nodes[found->second].*member
                     = NodeLatency{layer.medianUs, static_cast<std::uint32_t>(step),
-                                  static_cast<std::uint32_t>(layer.step.nodes.size() - 1)};
+                                  static_cast<std::uint32_t>(layer.step.nodes.size() - 1), layer.limitUs};
         }
     }
 }
@@ -158,10 +160,15 @@ Result<LatencyFigures> LatencyMeter::measure(const Snapshot &snapshot, const Lat
                         }};
     };
     HALFTONE_TRY(figures.fp32, profile::measureLatency(*m_kept->wide, options.settings, part(0.1, 0.3)));
+    const auto chip = jobs::chipOf(m_kept->maker->backend());
+    if (chip)
+        report::addLimits(figures.fp32, *chip);
     if (!figures.native)
         return figures;
     HALFTONE_TRY(const auto mixed, m_kept->mixedPlan(snapshot, options.keepsPlan));
     HALFTONE_TRY(figures.mixed, profile::measureLatency(*mixed, options.settings, part(0.4, 0.3)));
+    if (chip)
+        report::addLimits(figures.mixed, *chip);
     nameSources(snapshot, figures.mixed);
     HALFTONE_TRY(figures.versus,
                  profile::measureVersus(*mixed, *m_kept->wide, options.settings, 1, part(0.7, 0.3)));
@@ -205,6 +212,14 @@ void gatherByNode(Figures &figures, const graph::Graph &source)
             figures.nodes[layer.node].cumulative = layer.cumulative;
             if (isolated)
                 figures.nodes[layer.node].isolated = layer.isolated;
+        }
+    }
+    for (NodeFigures &node : figures.nodes)
+        node.betweenBackends.reset();
+    if (figures.backends) {
+        for (const profile::LayerErrors &layer : figures.backends->outcome.comparison.layers) {
+            if (layer.output == 0 && layer.node < figures.nodes.size())
+                figures.nodes[layer.node].betweenBackends = layer.cumulative;
         }
     }
     for (NodeFigures &node : figures.nodes)

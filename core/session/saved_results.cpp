@@ -278,7 +278,16 @@ private:
                                                                                : kernels::StepKind::Compute;
             layer.medianUs = row.at("median_us").get<double>();
             layer.minUs = row.at("min_us").get<double>();
+            layer.limitUs = realIfAny(row.value("limit_us", Json()));
             latency.layers.push_back(std::move(layer));
+        }
+        latency.limitMs = realIfAny(json.value("limit_ms", Json()));
+        latency.deviceMs = realIfAny(json.value("device_ms", Json()));
+        if (json.contains("launches")) {
+            const Json &launches = json.at("launches");
+            latency.launches.emplace().planned = whole<std::size_t>(launches.at("planned"));
+            if (!launches.at("measured").is_null())
+                latency.launches->measured = whole<std::size_t>(launches.at("measured"));
         }
         return latency;
     }

@@ -65,6 +65,7 @@ struct NodeLatency
     double microseconds = 0; ///< of the whole step
     std::uint32_t step = 0; ///< index into Latency::layers
     std::uint32_t fusedWith = 0; ///< further nodes of the step
+    std::optional<double> limitUs{}; ///< as LayerLatency::limitUs
 };
 
 /// What is known of one node of the source beside its types.
@@ -74,6 +75,7 @@ struct NodeFigures
     std::optional<tensor::ErrorFigures> isolated;
     std::optional<NodeLatency> fp32;
     std::optional<NodeLatency> mixed;
+    std::optional<tensor::ErrorFigures> betweenBackends; ///< of output 0 of the source, on two backends
 };
 
 struct LatencyFigures
@@ -82,6 +84,14 @@ struct LatencyFigures
     profile::Latency mixed;
     profile::Versus versus; ///< mixed against fp32
     bool native = true; ///< false: the target type is emulated here, so that times say nothing
+};
+
+/// The source as it is, on two backends: what differs is how they compute, not what is lowered.
+struct BackendFigures
+{
+    std::string backend;
+    std::string other; ///< whose results are held against those of `backend`
+    jobs::CompareOutcome outcome;
 };
 
 /// Results that jobs have delivered. Each says which revision it belongs to: another one than the snapshot's is stale.
@@ -95,6 +105,7 @@ struct Figures
     std::uint64_t latencyRevision = 0;
     std::string latencyBasis;
     std::shared_ptr<const jobs::CalibrateOutcome> calibration; ///< of the source: belongs to no revision
+    std::shared_ptr<const BackendFigures> backends; ///< likewise
     std::vector<NodeFigures> nodes; ///< by NodeId of the source; empty before the first result
 };
 

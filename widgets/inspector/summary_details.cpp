@@ -160,6 +160,11 @@ void addLatency(const session::Snapshot &snapshot, const session::Figures &figur
     } else {
         add("mixed", words.notTimed, true);
     }
+    for (const auto &[name, text] : {std::pair("GPU alone", words.onDevice),
+                                     std::pair("kernels", words.kernels), std::pair("limit", words.limit)}) {
+        if (!text.isEmpty())
+            add(name, text, false);
+    }
     if (words.isSlower)
         add("", QStringLiteral("no gain on this machine"), true);
     if (words.isDisturbed)

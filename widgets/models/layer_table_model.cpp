@@ -45,6 +45,13 @@ constexpr std::array<ColumnText, LayerTableModel::ColumnCount> kColumns{{
     {u"A \u00b5s", u"Baseline: time", u"Median time in the baseline, in microseconds"},
     {u"\u0394 \u00b5s", u"Change of time", u"Now less baseline: below zero is faster"},
     {u"\u0394 casts", u"Change of casts", u"Now less baseline"},
+    {u"backend dB", u"SQNR between backends",
+     u"Signal to error in decibels of what the other backend computes, the model as it is on both; higher is "
+     u"better"},
+    {u"backend L2", u"Relative error between backends",
+     u"|difference| / |reference| between two backends, the model as it is on both"},
+    {u"backend max", u"Largest difference between backends",
+     u"The largest absolute difference between two backends, the model as it is on both"},
 }};
 
 QString fromUtf16(const char16_t *text)
@@ -144,8 +151,11 @@ void LayerTableModel::setSnapshot(std::shared_ptr<const session::Snapshot> snaps
 
 void LayerTableModel::setFigures(const session::Figures &figures)
 {
+    const bool isOtherPair = m_figures.backends != figures.backends;
     m_figures = figures;
     changed(Sqnr, ColumnCount - 1);
+    if (isOtherPair)
+        Q_EMIT headerDataChanged(Qt::Horizontal, BackendSqnr, BackendMaxAbs);
 }
 
 void LayerTableModel::pinBaseline()
@@ -225,6 +235,12 @@ QVariant LayerTableModel::number(graph::NodeId node, int column) const
         return time(figures.mixed);
     case Casts:
         return static_cast<double>(state.casts);
+    case BackendSqnr:
+        return sqnr(figures.betweenBackends);
+    case BackendRelativeL2:
+        return relative(figures.betweenBackends);
+    case BackendMaxAbs:
+        return maxAbs(figures.betweenBackends);
     default:
         break;
     }
@@ -280,6 +296,7 @@ QString LayerTableModel::text(graph::NodeId node, int column) const
     case Sqnr:
     case IsolatedSqnr:
     case BaselineSqnr:
+    case BackendSqnr:
         return decibels(size);
     case SqnrChange:
         return signedText(size, decibels(std::abs(size)));
@@ -316,9 +333,19 @@ bool LayerTableModel::isWarning(graph::NodeId node, int column) const
     return number(node, column).toDouble() > 0;
 }
 
+/// Of two backends with their names.
+QString LayerTableModel::meaningOf(int column) const
+{
+    QString meaning = fromUtf16(kColumns[static_cast<std::size_t>(column)].meaning);
+    if (isBackendColumn(column) && hasBackends())
+        meaning += tr(": %1 against %2")
+                       .arg(plain(m_figures.backends->backend), plain(m_figures.backends->other));
+    return meaning;
+}
+
 QString LayerTableModel::toolTip(graph::NodeId node, int column) const
 {
-    const QString meaning = fromUtf16(kColumns[static_cast<std::size_t>(column)].meaning);
+    const QString meaning = meaningOf(column);
     if (column <= Operator)
         return text(node, column);
     const session::NodeFigures *const figures = now(node).figures;
@@ -370,11 +397,15 @@ QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, i
         return {};
     const ColumnText &column = kColumns[static_cast<std::size_t>(section)];
     switch (role) {
-    case Qt::DisplayRole:
-        return fromUtf16(column.header);
+    case Qt::DisplayRole: {
+        QString header = fromUtf16(column.header);
+        if (isBackendColumn(section) && hasBackends())
+            header.replace(QStringLiteral("backend"), plain(m_figures.backends->other));
+        return header;
+    }
     case Qt::ToolTipRole:
     case Qt::AccessibleDescriptionRole:
-        return fromUtf16(column.meaning);
+        return meaningOf(section);
     case Qt::TextAlignmentRole:
         return QVariant((isNumber(section) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     default:

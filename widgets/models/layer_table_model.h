@@ -41,6 +41,10 @@ public:
         BaselineUs,
         UsChange, ///< now - then: negative is better
         CastsChange,
+        // The source on two backends:
+        BackendSqnr,
+        BackendRelativeL2,
+        BackendMaxAbs,
         ColumnCount
     };
     enum Role
@@ -54,7 +58,8 @@ public:
 
     using QAbstractTableModel::QAbstractTableModel;
 
-    static bool isBaselineColumn(int column) { return column >= BaselinePrecision; }
+    static bool isBaselineColumn(int column) { return column >= BaselinePrecision && column < BackendSqnr; }
+    static bool isBackendColumn(int column) { return column >= BackendSqnr; }
     static QString columnTitle(int column); ///< in full, for the chooser of columns
     static bool isNumber(int column);
 
@@ -65,6 +70,7 @@ public:
     void pinBaseline();
     void clearBaseline();
     bool hasBaseline() const { return m_baseline.has_value(); }
+    bool hasBackends() const { return m_figures.backends != nullptr; } ///< figures of two backends
 
     graph::NodeId nodeAt(int row) const { return m_nodes[static_cast<std::size_t>(row)]; }
     int rowOf(graph::NodeId node) const; ///< -1 for variables
@@ -96,6 +102,7 @@ private:
     bool isStale(int column) const;
     bool isWarning(graph::NodeId node, int column) const;
     QString toolTip(graph::NodeId node, int column) const;
+    QString meaningOf(int column) const;
     void changed(int first, int last);
 
     std::shared_ptr<const session::Snapshot> m_snapshot;

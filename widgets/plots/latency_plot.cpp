@@ -104,7 +104,9 @@ QString LatencyPlot::summary() const
     const session::Figures &figures = controller()->figures();
     if (!snapshot || !figures.latency)
         return {};
-    const QString text = latencyWords(*figures.latency, snapshot->target()).sentence();
+    const LatencyWords words = latencyWords(*figures.latency, snapshot->target());
+    const QString device = words.ofDevice();
+    const QString text = words.sentence() + (device.isEmpty() ? device : QStringLiteral(" \u00b7 ") + device);
     return figures.latencyRevision == snapshot->revision ? text : tr("before the last edit: %1").arg(text);
 }
 
@@ -128,6 +130,8 @@ QString LatencyPlot::timeText(graph::NodeId node, Member member) const
         return QStringLiteral("\u2013");
     const session::NodeLatency &latency = *(known->*member);
     QString text = microseconds(latency.microseconds) + QStringLiteral(" \u00b5s");
+    if (latency.limitUs)
+        text += tr(" (limit %1 \u00b5s)").arg(microseconds(*latency.limitUs));
     if (latency.fusedWith > 0)
         text += tr(" (fused with %1 more)").arg(latency.fusedWith);
     return text;
@@ -142,7 +146,7 @@ QString LatencyPlot::textOf(graph::NodeId node) const
 
 QString LatencyPlot::csv() const
 {
-    QString text = QStringLiteral("name,fp32_us,mixed_us,fused_with\r\n");
+    QString text = QStringLiteral("name,fp32_us,mixed_us,fused_with,fp32_limit_us,mixed_limit_us\r\n");
     for (const graph::NodeId node : layers()) {
         const session::NodeFigures *const known = figuresOf(node);
         if (!known || (!known->fp32 && !known->mixed))
@@ -150,10 +154,13 @@ QString LatencyPlot::csv() const
         const auto time = [](const std::optional<session::NodeLatency> &latency) {
             return latency ? QString::number(latency->microseconds, 'g', 9) : QString();
         };
+        const auto limit = [](const std::optional<session::NodeLatency> &latency) {
+            return latency && latency->limitUs ? QString::number(*latency->limitUs, 'g', 9) : QString();
+        };
         text += csvField(nameOf(node)) + QLatin1Char(',') + time(known->fp32) + QLatin1Char(',')
             + time(known->mixed) + QLatin1Char(',')
-            + QString::number((known->mixed ? known->mixed : known->fp32)->fusedWith)
-            + QStringLiteral("\r\n");
+            + QString::number((known->mixed ? known->mixed : known->fp32)->fusedWith) + QLatin1Char(',')
+            + limit(known->fp32) + QLatin1Char(',') + limit(known->mixed) + QStringLiteral("\r\n");
     }
     return text;
 }

@@ -181,9 +181,10 @@ QMenu *LayersTable::makeColumnMenu(QWidget *parent)
         QAction *const action = menu->addAction(LayerTableModel::columnTitle(column));
         action->setCheckable(true);
         action->setChecked(!m_view->isColumnHidden(column));
-        // The name tells which layer it is; a baseline that is not pinned has nothing to show.
+        // The name tells which layer it is; a baseline that is not pinned, and backends that were not compared, have nothing to show.
         action->setEnabled(column != LayerTableModel::Name
-                           && (!LayerTableModel::isBaselineColumn(column) || m_model->hasBaseline()));
+                           && (!LayerTableModel::isBaselineColumn(column) || m_model->hasBaseline())
+                           && (!LayerTableModel::isBackendColumn(column) || m_model->hasBackends()));
         connect(action, &QAction::toggled, this,
                 [this, column](bool on) { m_view->setColumnHidden(column, !on); });
     }
@@ -209,7 +210,23 @@ void LayersTable::takeDocument()
 void LayersTable::takeFigures()
 {
     m_model->setFigures(m_controller->figures());
+    if (m_model->hasBackends() != m_hadBackends)
+        setBackendColumns(m_model->hasBackends());
     showCount();
+}
+
+/// Beside the errors of the conversion, where they come in view.
+void LayersTable::setBackendColumns(bool shown)
+{
+    m_hadBackends = shown;
+    QHeaderView *const header = m_view->horizontalHeader();
+    for (const int column : {LayerTableModel::BackendSqnr, LayerTableModel::BackendMaxAbs}) {
+        if (shown && m_view->isColumnHidden(column))
+            header->moveSection(header->visualIndex(column), header->visualIndex(LayerTableModel::Sqnr));
+        m_view->setColumnHidden(column, !shown);
+    }
+    if (!shown)
+        m_view->setColumnHidden(LayerTableModel::BackendRelativeL2, true);
 }
 
 void LayersTable::setFilterText(const QString &text)
@@ -251,8 +268,10 @@ void LayersTable::showCount()
 
 void LayersTable::setBaselineColumns(bool shown)
 {
-    for (int column = LayerTableModel::BaselinePrecision; column < LayerTableModel::ColumnCount; ++column)
-        m_view->setColumnHidden(column, !shown);
+    for (int column = 0; column < LayerTableModel::ColumnCount; ++column) {
+        if (LayerTableModel::isBaselineColumn(column))
+            m_view->setColumnHidden(column, !shown);
+    }
 }
 
 void LayersTable::pinBaseline(bool on)
@@ -340,8 +359,9 @@ void LayersTable::showSelection()
 
 QString LayersTable::csv() const
 {
-    const int columns
-        = m_model->hasBaseline() ? LayerTableModel::ColumnCount : LayerTableModel::BaselinePrecision;
+    const int columns = m_model->hasBackends() ? LayerTableModel::ColumnCount
+        : m_model->hasBaseline()               ? LayerTableModel::BackendSqnr
+                                               : LayerTableModel::BaselinePrecision;
     constexpr int kDigits = 9;
     return tableCsv(*m_proxy, {columns, LayerTableModel::SortRole, &LayerTableModel::isNumber, kDigits});
 }

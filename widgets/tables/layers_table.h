@@ -57,6 +57,7 @@ private:
     void showSelection();
     QMenu *makeColumnMenu(QWidget *parent);
     void setBaselineColumns(bool shown);
+    void setBackendColumns(bool shown);
 
     DocumentController *m_controller;
     LayerTableModel *m_model;
@@ -69,6 +70,7 @@ private:
     QLabel *m_empty; ///< words in place of a table without rows
     QStackedLayout *m_stack;
     QToolButton *m_pin;
+    bool m_hadBackends = false; ///< columns of two backends were shown for them
     bool m_isSyncing = false; ///< one side of the selection is following the other
 };
 

@@ -28,6 +28,21 @@ private Q_SLOTS:
         QCOMPARE(report::limitUs(layer, *chip.value()).value_or(0), 14.8e6);
     }
 
+    void limitsOfAllLayersAddUp()
+    {
+        const auto chip = hardware::findDescription("sm_90").value();
+        profile::Latency latency;
+        latency.layers.resize(3);
+        latency.layers[0].step.bytes = 3350e6;
+        latency.layers[2].step.bytes = 2 * 3350e6;
+        report::addLimits(latency, *chip);
+        QCOMPARE(latency.layers[0].limitUs.value_or(0), 1000.0);
+        QVERIFY(!latency.layers[1].limitUs);
+        QCOMPARE(latency.limitMs.value_or(0), 3.0);
+        report::addLimits(latency, hardware::Description());
+        QVERIFY(!latency.limitMs && !latency.layers[0].limitUs);
+    }
+
     void whatIsNotSaidHasNoLimit()
     {
         const auto chip = hardware::findDescription("sm_90");

@@ -51,6 +51,11 @@ Figures compared(const session::Snapshot &snapshot, bool isolated)
     auto latency = std::make_shared<session::LatencyFigures>();
     latency->fp32 = {1.5, 1.25, 2, {layer}, 3, 0.5, 4096};
     latency->mixed = {1, 0.75, 1.5, {}, 0, 0.25, 2048};
+    latency->fp32.deviceMs = 0.75; // as a GPU has it
+    latency->fp32.launches = kernels::Launches{5, 7};
+    latency->fp32.layers[0].limitUs = 3.5;
+    latency->fp32.limitMs = 0.0035;
+    latency->mixed.launches = kernels::Launches{4, std::nullopt};
     latency->versus = {1.5, 0.625, {0.5, 0.75}, true};
     figures.latency = std::move(latency);
     figures.latencyRevision = snapshot.revision;
@@ -118,6 +123,13 @@ private Q_SLOTS:
             }
             QVERIFY(hasOverflow);
             QCOMPARE(got.latency->fp32.layers[0].step.nodes, figures.latency->fp32.layers[0].step.nodes);
+            QCOMPARE(got.latency->fp32.layers[0].limitUs, figures.latency->fp32.layers[0].limitUs);
+            QCOMPARE(got.latency->fp32.limitMs, figures.latency->fp32.limitMs);
+            QCOMPARE(got.latency->fp32.deviceMs, figures.latency->fp32.deviceMs);
+            QCOMPARE(got.latency->fp32.launches->planned, std::size_t{5});
+            QCOMPARE(*got.latency->fp32.launches->measured, std::size_t{7});
+            QCOMPARE(got.latency->mixed.launches->planned, std::size_t{4});
+            QVERIFY(!got.latency->mixed.launches->measured && !got.latency->mixed.deviceMs);
             QCOMPARE(got.latency->versus.ci95, figures.latency->versus.ci95);
             QVERIFY(got.latency->versus.isDisturbed);
             QCOMPARE(session::resultsText(snapshot(), got), text);

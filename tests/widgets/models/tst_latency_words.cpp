@@ -49,6 +49,27 @@ private Q_SLOTS:
         QVERIFY(!wordsOf(figures(1, 1.02, 0.97, 1.07)).warns());
     }
 
+    void aDeviceOfItsOwnIsTold()
+    {
+        session::LatencyFigures latency = figures(1, 1, 0.9, 1.1);
+        QVERIFY(wordsOf(latency).ofDevice().isEmpty()); // a processor has none
+        latency.fp32.deviceMs = 0.036;
+        latency.mixed.deviceMs = 0.018;
+        latency.fp32.launches = kernels::Launches{53, 55};
+        latency.mixed.launches = kernels::Launches{48, 50};
+        latency.fp32.limitMs = 0.015;
+        latency.mixed.limitMs = 0.0075;
+        QCOMPARE(wordsOf(latency).ofDevice(),
+                 QStringLiteral(
+                     "GPU alone 0.0360\u202fms \u2192 0.0180\u202fms \u00b7 kernels 53 \u2192 48 planned, "
+                     "55 \u2192 50 launched \u00b7 limit 0.0150\u202fms \u2192 0.00750\u202fms"));
+        latency.fp32.launches->measured.reset();
+        QCOMPARE(wordsOf(latency).kernels, QStringLiteral("53 \u2192 48 planned"));
+        latency.native = false; // only float32 was timed
+        QCOMPARE(wordsOf(latency).onDevice, QStringLiteral("0.0360\u202fms"));
+        QCOMPARE(wordsOf(latency).kernels, QStringLiteral("53 planned"));
+    }
+
     void aBusyMachineIsRecognised()
     {
         session::LatencyFigures latency = figures(1, 1, 0.9, 1.1);
