@@ -9,12 +9,17 @@ both replay one graph between two events.
 First all rows against eager; then torch.compile and TensorRT, which take long to prepare: a run that is cut short keeps the rows.
 """
 import argparse
+import functools
 import json
 import os
 import statistics
 import subprocess
+import sys
+import tempfile
 from collections import Counter
 from pathlib import Path
+
+import numpy as np
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--types", nargs="+", default=["float16", "bfloat16"], choices=("float32", "float16", "bfloat16", "int8"))
@@ -28,17 +33,33 @@ BATCHES = (1, 8, 32)
 BERT_IN_BFLOAT16 = [word for op in ("batch_dot", "softmax", "_mul_scalar", "reshape", "transpose") for word in ("--target-op", op)]
 
 
+def shape_of(name, batch):
+    return (batch, 128, 768) if name == "bert" else (batch, 3, 224, 224)
+
+
+@functools.cache
+def in_int8(name):
+    """An ONNX file of the network in int8: the backend multiplies codes between pairs of QuantizeLinear and DequantizeLinear."""
+    folder = Path(tempfile.mkdtemp())
+    subprocess.run([sys.executable, "-B", here / "networks.py", folder / "networks", "--weights", name], check=True)
+    np.savez(folder / "in.npz", data=np.random.default_rng(1).standard_normal(shape_of(name, 1), np.float32))
+    subprocess.run([os.environ["HALFTONE_CLI"], "quantize", folder / "networks" / f"{name}-symbol.json", "--inputs", folder / "in.npz",
+                    "--calib", "naive", "--backend", "cuda", "--out", folder / "int8.onnx"], check=True, stdout=subprocess.DEVNULL)
+    return str(folder / "int8.onnx")
+
+
 def ours(name, batch, dtype):
     """What the command line measured, or why there is nothing."""
-    shape = f"data={batch},128,768" if name == "bert" else f"data={batch},3,224,224"
-    command = [os.environ["HALFTONE_CLI"], "profile", str(here / "networks" / f"{name}-symbol.json"), "--random-params", "1", "--shape", shape,
+    try:
+        model = [in_int8(name)] if dtype == "int8" else [str(here / "networks" / f"{name}-symbol.json"), "--random-params", "1"]
+    except subprocess.CalledProcessError as error:
+        return str(error)
+    command = [os.environ["HALFTONE_CLI"], "profile", *model, "--shape", "data=" + ",".join(map(str, shape_of(name, batch))),
                "--backend", "cuda", "--warmup", str(WARMUP), "--repeats", str(arguments.repeats), "--json"]
-    if dtype == "int8":
-        command += ["--quantized"]
-    elif dtype != "float32":
+    if dtype in ("float16", "bfloat16"):
         command += ["--target", dtype, "--cast-params"]
-        if name == "bert" and dtype == "bfloat16":
-            command += BERT_IN_BFLOAT16
+    if name == "bert" and dtype == "bfloat16":
+        command += BERT_IN_BFLOAT16
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         return done.stderr.strip()
@@ -145,8 +166,7 @@ def with_tensorrt(torch, x):
 def peers(torch, make, name, batch, dtype, wanted):
     """µs by peer; one that is not there, or does not take the network, is told and left out."""
     model = make().eval().cuda().to(getattr(torch, dtype))
-    shape = (batch, 128, 768) if name == "bert" else (batch, 3, 224, 224)
-    x = torch.randn(shape, device="cuda", dtype=getattr(torch, dtype))
+    x = torch.randn(shape_of(name, batch), device="cuda", dtype=getattr(torch, dtype))
     if name != "bert":
         model, x = model.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
     prepare = {"eager": lambda m: m, "compile": torch.compile, "tensorrt": with_tensorrt(torch, x)}

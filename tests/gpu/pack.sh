@@ -48,7 +48,7 @@ cp -rL "$HALFTONE_SHARED/fixtures/ops" "$folder/shared/fixtures/ops"
 cp -L "$HALFTONE_SHARED"/accept/{common,ops,models}.py "$folder/shared/accept/"
 chmod -R u+w "$folder/shared" # what is shared may be read-only; who unpacks it wants to remove it again
 python3 -B tests/gpu/networks.py "$folder/networks"
-cp tests/gpu/run.sh tests/gpu/accept.py tests/gpu/bench.py "$folder/"
+cp tests/gpu/{run.sh,accept.py,bench.py,networks.py} "$folder/"
 git rev-parse HEAD >"$folder/commit"
 git diff --quiet HEAD -- || echo "with changes" >>"$folder/commit"
 

@@ -11,7 +11,10 @@
 #include "core/io/model_io.h"
 #include "core/kernels/latency_plan.h"
 #include "core/mixed/convert_model.h"
+#include "core/profile/typed_model.h"
+#include "core/quantize/quantize.h"
 #include "core/tensor/elements.h"
+#include "core/translate/to_onnx.h"
 #include "tests/core/backends/cuda/chips.h"
 #include "tests/core/backends/cuda/host_library.h"
 #include "tests/support/build_graph.h"
@@ -139,6 +142,45 @@ graph::Model inType(const graph::Model &model, const QString &target)
     policy::Policy policy;
     policy.target = *tensor::dtypeNamed(target.toStdString());
     policy.castParams = true;
+    const auto converted = mixed::convertModel(model, policy, false);
+    if (!converted.ok())
+        qFatal("%s", converted.error().message().c_str());
+    return converted.value().model;
+}
+
+/// In int8 with some ranges, as pairs of QuantizeLinear and DequantizeLinear: what a ReLU gives begins at 0.
+graph::Model inInt8(const graph::Model &mxnet, const Shapes &inputs)
+{
+    auto onnx = translate::toOnnx(mxnet, {inputs, {}});
+    if (!onnx.ok())
+        qFatal("%s", onnx.error().message().c_str());
+    const graph::Model model = std::move(onnx).value();
+    const auto planned = quantize::planQuantization(model, {});
+    if (!planned.ok())
+        qFatal("%s", planned.error().message().c_str());
+    quantize::QuantizedRanges ranges;
+    for (const quantize::ObservedTensor &tensor : planned.value().observed) {
+        const bool isPositive = tensor.source.starts_with("activation") || tensor.source.starts_with("clip");
+        ranges[tensor.source] = {isPositive ? 0.0F : -3.0F, 3.0F};
+    }
+    auto quantized = quantize::quantize(model, {}, ranges);
+    if (!quantized.ok())
+        qFatal("%s", quantized.error().message().c_str());
+    return std::move(quantized).value().model;
+}
+
+/// As tests/gpu/bench.py has it converted: attention in bfloat16 is computed in it, as PyTorch's is.
+graph::Model asBenchmarked(const graph::Model &model, const QString &target, const Shapes &inputs)
+{
+    if (target == "int8")
+        return inInt8(model, inputs);
+    if (target != "bfloat16")
+        return inType(model, target);
+    policy::Policy policy;
+    policy.target = DType::BF16;
+    policy.castParams = true;
+    for (const char *op : {"batch_dot", "softmax", "_mul_scalar", "reshape", "transpose"})
+        policy.moves.push_back({op, policy::Policy::Move::To::Target});
     const auto converted = mixed::convertModel(model, policy, false);
     if (!converted.ok())
         qFatal("%s", converted.error().message().c_str());
@@ -310,16 +352,23 @@ void CudaLibrariesTest::networksOfTheBenchmark_data()
     QTest::addColumn<QString>("network");
     QTest::addColumn<QString>("target");
     QTest::addColumn<int>("kernels");
-    for (const char *target : {"float32", "float16"}) {
-        const bool isHalf = QString(target) == "float16";
-        QTest::addRow("resnet50 %s", target) << "resnet50" << target << (isHalf ? 59 : 57);
-        QTest::addRow("mobilenetv2 %s", target) << "mobilenetv2" << target << (isHalf ? 57 : 55);
-        QTest::addRow("bert %s", target) << "bert" << target << (isHalf ? 99 : 121);
+    struct Count
+    {
+        const char *target;
+        int resnet50, mobilenetv2, bert;
+    };
+    for (const Count &count : {Count{"float32", 57, 55, 121},
+                               {"float16", 58, 56, 97},
+                               {"bfloat16", 58, 56, 97},
+                               {"int8", 166, 162, 397}}) {
+        QTest::addRow("resnet50 %s", count.target) << "resnet50" << count.target << count.resnet50;
+        QTest::addRow("mobilenetv2 %s", count.target) << "mobilenetv2" << count.target << count.mobilenetv2;
+        QTest::addRow("bert %s", count.target) << "bert" << count.target << count.bert;
     }
 }
 
-/// Kernels that a run launches at batch 1, and the time that an H100 cannot do without (989 Tflop/s of float16 or 67 of float32, 3.35
-/// TB/s): printed, and held from above.
+/// Kernels that a run launches at batch 1, and the time that an H100 cannot do without (1979 Top/s of int8, 989 Tflop/s of 16 bits, 67
+/// of float32, 3.35 TB/s): printed, and held from above.
 void CudaLibrariesTest::networksOfTheBenchmark()
 {
     QFETCH(QString, network);
@@ -336,8 +385,8 @@ void CudaLibrariesTest::networksOfTheBenchmark()
     const Shapes shapes{{"data", network == "bert" ? Shape{1, 128, 768} : Shape{1, 3, 224, 224}}};
     auto random = interpret::withRandomParameters(loaded.value().model, shapes, 1);
     QVERIFY2(random.ok(), random.ok() ? "" : random.error().message().c_str());
-    const graph::Model model = inType(random.value(), target);
-    const auto typed = typedOf(model, shapes);
+    const graph::Model model = asBenchmarked(random.value(), target, shapes);
+    const auto typed = profile::typedModel(model, shapes, policy::Policy());
     QVERIFY2(typed.ok(), typed.ok() ? "" : typed.error().message().c_str());
     const auto gpu = std::make_shared<test::LibraryGpu>(judge, 90, judgeAttention);
     const auto plan = backends::cuda::cudaBackend(gpu, {}, backends::reference::referenceBackend({1, false}))
@@ -349,7 +398,7 @@ void CudaLibrariesTest::networksOfTheBenchmark()
         if (step.kernel.starts_with("copy"))
             continue;
         ++kinds[step.kernel];
-        const double rate = step.dtype == DType::F32 ? 67e12 : 989e12;
+        const double rate = step.dtype == DType::F32 ? 67e12 : tensor::isHalf(step.dtype) ? 989e12 : 1979e12;
         limit += 1e6 * std::max(step.flops / rate, step.bytes / 3.35e12);
         QVERIFY2(!step.kernel.starts_with("on the cpu"), step.op.c_str());
     }
