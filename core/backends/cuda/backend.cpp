@@ -65,11 +65,20 @@ public:
 
     kernels::Support support(DType type) const override
     {
-        const bool isNative = type == DType::F32 || type == DType::F16 || type == DType::F64
-            || (type == DType::BF16 && m_gpu->info().arch >= 80);
-        return isNative           ? kernels::Support::Native
-            : type == DType::BF16 ? kernels::Support::Emulated
-                                  : kernels::Support::No;
+        const int arch = m_gpu->info().arch;
+        switch (type) {
+        case DType::F32:
+        case DType::F16:
+        case DType::F64:
+            return kernels::Support::Native;
+        case DType::BF16:
+            return arch >= 80 ? kernels::Support::Native : kernels::Support::Emulated;
+        case DType::I8:
+        case DType::U8: // chains on codes (lower_codes.cpp); tensor cores have had them since sm_72
+            return arch >= 75 ? kernels::Support::Native : kernels::Support::Emulated;
+        default:
+            return kernels::Support::No;
+        }
     }
 
     Result<std::unique_ptr<kernels::Kernel>> prepare(const kernels::Operation &operation) const override

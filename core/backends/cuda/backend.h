@@ -10,7 +10,7 @@
 namespace halftone::backends::cuda {
 
 /// An NVIDIA GPU: plans on the device, and single operators as plans of one node. float32 (TF32 only where it is allowed), float16
-/// and bfloat16 with float32 sums, float64.
+/// and bfloat16 with float32 sums, float64, products of codes of 8 bits.
 /// fallback  computes what has no kernel on the device; null: such operators are refused
 std::shared_ptr<const kernels::Backend> cudaBackend(std::shared_ptr<Gpu> gpu, EmitOptions options = {},
                                                     std::shared_ptr<const kernels::Backend> fallback = {});

@@ -2,27 +2,42 @@
 #include "core/backends/cuda/toolkit/blas.h"
 #include "core/backends/cuda/toolkit/dnn.h"
 #include "core/backends/cuda/toolkit/driver_gpu.h"
+#include "core/backends/cuda/toolkit/gpu_entries.h"
 
 namespace halftone::backends::cuda {
 namespace {
 
-Result<std::shared_ptr<Gpu>> firstGpu()
+/// missing  receives what was not found
+Result<std::shared_ptr<Gpu>> firstGpu(std::vector<std::string> &missing)
 {
     HALFTONE_TRY(const DriverCalls calls, loadDriver());
     HALFTONE_TRY(std::shared_ptr<const Compiler> compiler, loadNvrtc());
     std::vector<std::shared_ptr<ProductMaker>> makers;
-    if (auto blas = loadBlas(); blas.ok()) // without it kernels of our own compute products
-        makers.push_back(std::move(blas).value());
-    if (auto dnn = loadDnn(); dnn.ok())
-        makers.push_back(std::move(dnn).value());
+    const auto take = [&](const char *library, Result<std::shared_ptr<ProductMaker>> maker) {
+        if (maker.ok())
+            makers.push_back(std::move(maker).value());
+        else // kernels of our own compute products then
+            missing.push_back(std::string(library) + " (" + maker.error().found + ')');
+    };
+    take("cuBLASLt", loadBlas());
+    take("cuDNN", loadDnn());
     return driverGpu(calls, std::move(compiler), std::move(makers));
+}
+
+std::string told(const std::vector<std::string> &missing)
+{
+    std::string text;
+    for (const std::string &one : missing)
+        text += (text.empty() ? "; without " : ", ") + one;
+    return text;
 }
 
 } // namespace
 
 std::vector<BackendEntry> backendEntries(std::string_view name)
 {
-    const auto gpu = firstGpu();
+    std::vector<std::string> missing;
+    const auto gpu = firstGpu(missing);
     if (!gpu.ok()) {
         const std::string why = gpu.error().found;
         return {{.name = std::string(name),
@@ -30,7 +45,13 @@ std::vector<BackendEntry> backendEntries(std::string_view name)
                  .why = why.starts_with("no CUDA device") ? why : "no CUDA device: " + why,
                  .make = {}}};
     }
-    const GpuInfo &info = gpu.value()->info();
+    return gpuEntries(name, gpu.value(), missing);
+}
+
+std::vector<BackendEntry> gpuEntries(std::string_view name, const std::shared_ptr<Gpu> &gpu,
+                                     const std::vector<std::string> &missing)
+{
+    const GpuInfo &info = gpu->info();
     const auto entry = [&](std::string of, const EmitOptions &options, std::string why) {
         return BackendEntry{.name = std::move(of),
                             .architecture = "sm_" + std::to_string(info.arch),
@@ -38,12 +59,13 @@ std::vector<BackendEntry> backendEntries(std::string_view name)
                             .device = info.toString(),
                             .why = std::move(why),
                             .makesPlans = true,
-                            .make = [gpu = gpu.value(), options](const BackendUse &use) {
+                            .make = [gpu, options](const BackendUse &use) {
                                 return cudaBackend(gpu, options, use.fallback);
                             }};
     };
     return {entry(std::string(name), {},
-                  "kernels of our own and the maker's libraries; what they lack is computed on the CPU"),
+                  "kernels of our own and the maker's libraries; what they lack is computed on the CPU"
+                      + told(missing)),
             entry(std::string(name) + "-tf32", {.allowsTf32 = true},
                   "the same, with products of float32 in TF32: 10 bits of mantissa, float32 sums")};
 }

@@ -1,12 +1,7 @@
 #include "core/backends/cuda/backend.h"
 #include "core/backends/reference/reference_backend.h"
-#include "core/interpret/interpreter.h"
-#include "core/io/arrays/npz.h"
-#include "core/io/model_io.h"
-#include "core/tensor/elements.h"
 #include "tests/core/backends/cuda/host_gpu.h"
-#include "tests/support/files.h"
-#include "tests/support/tensors.h"
+#include "tests/core/backends/cuda/operator_cases.h"
 
 #include <QDir>
 #include <QTest>
@@ -15,9 +10,13 @@
 
 using namespace halftone;
 using tensor::DType;
-using tensor::Tensor;
-using test::converted;
-using test::valuesOf;
+using test::difference;
+using test::inType;
+using test::mxnetCase;
+using test::mxnetPaths;
+using test::onnxCase;
+using test::onnxPaths;
+using test::run;
 
 /// Kernels that the CUDA backend writes, compiled for this machine (host_gpu.h), over the operator cases of both formats: values
 /// are those of the recordings.
@@ -38,14 +37,6 @@ private Q_SLOTS:
 
 namespace {
 
-/// A recorded case with a network of one operator or a few.
-struct Case
-{
-    graph::Model model;
-    interpret::Feed feed;
-    std::vector<Tensor> expected;
-};
-
 std::shared_ptr<test::HostGpu> gpu()
 {
     static const auto device = std::make_shared<test::HostGpu>();
@@ -57,67 +48,6 @@ kernels::BackendChain chain()
     static const auto cuda = backends::cuda::cudaBackend(gpu());
     static const auto reference = backends::reference::referenceBackend({1, false});
     return {cuda, reference};
-}
-
-QString difference(const Tensor &got, const Tensor &want, double relative, double absolute)
-{
-    if (got.shape() != want.shape() || got.dtype() != want.dtype())
-        return QString::fromStdString(std::string(tensor::nameOf(got.dtype())) + got.shape().toString()
-                                      + ", expected " + std::string(tensor::nameOf(want.dtype()))
-                                      + want.shape().toString());
-    const auto g = valuesOf(got);
-    const auto w = valuesOf(want);
-    for (std::size_t i = 0; i < g.size(); ++i)
-        if (g[i] != w[i]
-            && (std::isnan(g[i]) != std::isnan(w[i])
-                || std::abs(g[i] - w[i]) > absolute + relative * std::abs(w[i])))
-            return QStringLiteral("element %1 is %2, expected %3").arg(i).arg(g[i]).arg(w[i]);
-    return {};
-}
-
-Result<Case> onnxCase(const QString &path)
-{
-    HALFTONE_TRY(const auto arrays, io::readNpz((path + ".npz").toStdString()));
-    HALFTONE_TRY(const auto loaded, io::loadModel((path + ".onnx").toStdString(), {{}, true}));
-    Case found{loaded.model, {}, {}};
-    for (const io::NamedTensor &array : arrays) {
-        if (array.name.starts_with("in."))
-            found.feed.emplace(array.name.substr(3), array.tensor);
-        else
-            found.expected.push_back(array.tensor);
-    }
-    return found;
-}
-
-Result<Case> mxnetCase(const QString &folder)
-{
-    const std::string path = folder.toStdString();
-    HALFTONE_TRY(const auto loaded, io::loadModel(path + "/model-symbol.json", {{}, true}));
-    HALFTONE_TRY(const auto inputs, io::readNpz(path + "/inputs.npz"));
-    HALFTONE_TRY(const auto expected, io::readNpz(path + "/expected-fp32.npz"));
-    Case found{loaded.model, {}, {}};
-    for (const io::NamedTensor &array : inputs)
-        found.feed.emplace(array.name, array.tensor);
-    for (const io::NamedTensor &array : expected)
-        found.expected.push_back(array.tensor);
-    return found;
-}
-
-interpret::Feed inType(const interpret::Feed &feed, DType type)
-{
-    interpret::Feed result;
-    for (const auto &[name, tensor] : feed) {
-        const bool stays = tensor.dtype() != DType::F32 || name.find("moving") != std::string::npos;
-        result[name] = stays ? tensor : converted(tensor, type);
-    }
-    return result;
-}
-
-Result<std::vector<Tensor>> run(const graph::Model &model, const interpret::Feed &feed,
-                                const kernels::BackendChain &backends)
-{
-    HALFTONE_TRY(auto interpreter, interpret::Interpreter::create(model, backends));
-    return interpreter.run(feed);
 }
 
 /// Makes another backend's kernels and leaves their work to the next one.
@@ -139,26 +69,6 @@ public:
 private:
     std::shared_ptr<const kernels::Backend> m_writer;
 };
-
-QStringList onnxPaths()
-{
-    QStringList paths;
-    const QDir folder(QStringLiteral(HALFTONE_TEST_DATA "/onnx_ops"));
-    for (const QString &name : folder.entryList({"*.onnx"}))
-        paths.append(folder.filePath(name.chopped(5)));
-    return paths;
-}
-
-QStringList mxnetPaths()
-{
-    QStringList paths;
-    for (const std::string &name : test::foldersIn(HALFTONE_TEST_DATA "/ops")) {
-        const QString path = QStringLiteral(HALFTONE_TEST_DATA "/ops/") + QString::fromStdString(name);
-        if (QFile::exists(path + "/expected-fp32.npz"))
-            paths.append(path);
-    }
-    return paths;
-}
 
 } // namespace
 

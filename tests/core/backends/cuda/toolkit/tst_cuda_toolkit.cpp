@@ -5,6 +5,7 @@
 #include "core/backends/cuda/toolkit/blas.h"
 #include "core/backends/cuda/toolkit/compiler.h"
 #include "core/backends/cuda/toolkit/driver_gpu.h"
+#include "core/backends/cuda/toolkit/gpu_entries.h"
 #include "tests/core/backends/cuda/toolkit/recording_driver.h"
 
 #include <QTest>
@@ -37,6 +38,7 @@ private Q_SLOTS:
     void theDeviceIsDescribed();
     void theMemorysSpeedIsThatOfTheDatasheet_data();
     void theMemorysSpeedIsThatOfTheDatasheet();
+    void theTableTellsTypesAndMissingLibraries();
     void whatIsTakenIsGivenBack();
     void aLackOfMemorySaysWhatWasAskedFor();
     void aLostDeviceIsAnError_data();
@@ -133,6 +135,26 @@ void CudaToolkitTest::theMemorysSpeedIsThatOfTheDatasheet()
     const auto bandwidth = gpu().value()->info().bandwidth();
     QVERIFY(bandwidth.has_value());
     QVERIFY2(std::abs(*bandwidth - datasheet) < 0.03 * datasheet, qPrintable(QString::number(*bandwidth)));
+}
+
+void CudaToolkitTest::theTableTellsTypesAndMissingLibraries()
+{
+    const auto whole = gpuEntries("cuda", gpu().value(), {});
+    QCOMPARE(whole.size(), std::size_t{2});
+    QCOMPARE(whole[1].name, std::string("cuda-tf32"));
+    QCOMPARE(whole[0].architecture, std::string("sm_86"));
+    QCOMPARE(std::lround(whole[0].bandwidth.value_or(0)), 696L);
+    QVERIFY(whole[0].why.ends_with("computed on the CPU"));
+    const auto backend = whole[0].make({1, false, {}});
+    for (const DType type : {DType::F32, DType::F16, DType::BF16, DType::I8, DType::U8, DType::F64})
+        QVERIFY2(backend->support(type) == kernels::Support::Native,
+                 std::string(tensor::nameOf(type)).c_str());
+    QVERIFY(backend->support(DType::I64) == kernels::Support::No);
+
+    const auto bare
+        = gpuEntries("cuda", gpu().value(), {"cuBLASLt (libcublasLt.so.13: none)", "cuDNN (no file)"});
+    QVERIFY2(bare[0].why.ends_with("; without cuBLASLt (libcublasLt.so.13: none), cuDNN (no file)"),
+             bare[0].why.c_str());
 }
 
 void CudaToolkitTest::whatIsTakenIsGivenBack()
