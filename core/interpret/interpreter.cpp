@@ -258,10 +258,24 @@ void Execution::replace(NodeId node, std::vector<Tensor> outputs)
 
 Result<graph::Model> withReadableParameters(graph::Model model)
 {
+    return ReadableParameters().of(std::move(model));
+}
+
+Result<graph::Model> ReadableParameters::of(graph::Model model)
+{
     for (tensor::Array &array : model.parameters) {
-        if (array.storage == tensor::Storage::Dense && array.shape.hasRank()) {
-            HALFTONE_TRY(array.values, readableParameter(array.values));
+        if (array.storage != tensor::Storage::Dense || !array.shape.hasRank())
+            continue;
+        const auto known = m_copied.find(array.values.place());
+        if (known != m_copied.end() && known->second.source.dtype() == array.values.dtype()
+            && known->second.source.shape() == array.values.shape()) {
+            array.values = known->second.copy;
+            continue;
         }
+        HALFTONE_TRY(Tensor copy, readableParameter(array.values));
+        if (copy.place() != array.values.place())
+            m_copied.insert_or_assign(array.values.place(), Copied{array.values, copy});
+        array.values = std::move(copy);
     }
     return model;
 }

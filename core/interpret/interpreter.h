@@ -129,4 +129,21 @@ private:
 /// The model with parameters where kernels can read them (see readable()), so that interpreters share what was copied.
 Result<graph::Model> withReadableParameters(graph::Model model);
 
+/// The same for models that are run one after the other and share most of their parameters: what was copied for one is there for
+/// all. For one thread at a time; keeps the parameters that it has copied.
+class ReadableParameters
+{
+public:
+    /// fails: NoMemory
+    Result<graph::Model> of(graph::Model model);
+
+private:
+    struct Copied
+    {
+        tensor::Tensor source; ///< kept, so that nothing else comes to lie in its place
+        tensor::Tensor copy;
+    };
+    std::unordered_map<const void *, Copied> m_copied; ///< by place
+};
+
 } // namespace halftone::interpret

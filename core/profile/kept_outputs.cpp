@@ -164,6 +164,7 @@ private:
     const std::vector<interpret::Feed> m_batches;
     const kernels::BackendChain m_backends;
     const unsigned m_threads;
+    interpret::ReadableParameters m_readable; ///< of the reference and what is compared with it
     std::vector<Interpreter> m_references; ///< by thread: one run at a time each
     std::size_t m_feedBytes = 0;
     ValueKeys m_keys;
@@ -173,13 +174,15 @@ private:
 
 Result<void> KeptOutputs::Impl::prepareThreads(Run &run)
 {
+    HALFTONE_TRY(const graph::Model other, m_readable.of(run.models.other));
     for (unsigned thread = 0; thread < m_threads; ++thread) {
         if (thread >= m_references.size()) {
-            HALFTONE_TRY(Interpreter reference, Interpreter::create(m_model, m_backends));
-            m_references.push_back(std::move(reference));
+            HALFTONE_TRY(const graph::Model reference, m_readable.of(m_model));
+            HALFTONE_TRY(Interpreter made, Interpreter::create(reference, m_backends));
+            m_references.push_back(std::move(made));
         }
-        HALFTONE_TRY(Interpreter other, Interpreter::create(run.models.other, m_backends));
-        run.others.push_back(std::move(other));
+        HALFTONE_TRY(Interpreter made, Interpreter::create(other, m_backends));
+        run.others.push_back(std::move(made));
     }
     return {};
 }
