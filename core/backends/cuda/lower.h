@@ -16,6 +16,9 @@ Result<void> requireSingleOutputOrSplit(const Emitter &emitter);
 void finishSums(Emitter &emitter, const Place &sums, const Place &result, const Epilogue &epilogue,
                 const std::vector<BufferId> &buffers);
 
+/// A matrix of codes of 8 bits, transposed: libraries multiply codes whose depth runs fastest.
+tensor::Tensor columnsAsRows(const tensor::Tensor &matrix);
+
 /// A product's operands, and what is added to it before all else.
 struct Operands
 {

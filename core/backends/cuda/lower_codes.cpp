@@ -231,21 +231,35 @@ Result<void> lowerWindowChain(Emitter &emitter, const CodedChain &chain)
     return {};
 }
 
+/// The weight of a chain's product as (depth, columns); where a library is asked for it, the depth runs fastest.
+Result<Place> matrixWeight(Emitter &emitter, const CodedChain &chain)
+{
+    const plan::ValueId value = emitter.node().inputs[1];
+    const std::vector<std::size_t> swapped{1, 0};
+    if (chain.transposesWeight || !emitter.program().gpu().hasLibraries()) {
+        HALFTONE_TRY(const Place place, emitter.read(value));
+        return chain.transposesWeight ? Place{place.buffer, permuted(place.view, swapped)} : place;
+    }
+    const auto turned
+        = std::make_shared<tensor::Tensor>(columnsAsRows(*emitter.graph().values[value].constant));
+    return Place{emitter.program().addConstant(turned->bytes(), turned),
+                 permuted(viewOf({turned->dtype(), turned->shape()}), swapped)};
+}
+
 Result<void> lowerMatrixChain(Emitter &emitter, const CodedChain &chain)
 {
     const PlanNode &node = emitter.node();
     HALFTONE_TRY(const Place data, emitter.readPlain(node.inputs[0]));
-    HALFTONE_TRY(const Place weight, emitter.read(node.inputs[1]));
-    const std::int64_t depth = weight.view.dims[chain.transposesWeight ? 1 : 0];
-    const std::int64_t columns = weight.view.dims[chain.transposesWeight ? 0 : 1];
+    HALFTONE_TRY(const Place weight, matrixWeight(emitter, chain));
+    const View &b = weight.view;
+    const std::int64_t depth = b.dims[0];
+    const std::int64_t columns = b.dims[1];
     const std::int64_t rows = depth == 0 ? 0 : countOf(data.view.dims) / depth;
     const Place to = emitter.write(node.outputs[0]);
     const auto a = reshaped(data.view, Dims{rows, depth});
     const auto c = reshaped(to.view, Dims{rows, columns});
     if (depth == 0 || rows == 0 || !a || !c || productBlocks(*c) > kMostBlocks)
         return refused("a product of codes of this shape");
-    const View b
-        = chain.transposesWeight ? permuted(weight.view, std::vector<std::size_t>{1, 0}) : weight.view;
     const auto asResult = [&](const View &view) {
         return view.dims.size() <= to.view.dims.size() ? reshaped(stretched(view, to.view.dims), c->dims)
                                                        : std::nullopt;

@@ -66,18 +66,6 @@ std::optional<bool> columnsFirst(const PlanGraph &graph, const PlanNode &node)
     return product->transposeB;
 }
 
-Tensor transposed(const Tensor &matrix)
-{
-    const auto rows = static_cast<std::size_t>(matrix.shape()[0]);
-    const auto columns = static_cast<std::size_t>(matrix.shape()[1]);
-    const std::span<const std::byte> from = matrix.bytes();
-    std::vector<std::byte> to(from.size());
-    for (std::size_t row = 0; row < rows; ++row)
-        for (std::size_t column = 0; column < columns; ++column)
-            to[column * rows + row] = from[row * columns + column];
-    return Tensor::owning(matrix.dtype(), {matrix.shape()[1], matrix.shape()[0]}, std::move(to));
-}
-
 /// The product as a library gets it, over dense matrices and with nothing behind it.
 std::optional<ProductDesc> bareProduct(const PlanGraph &graph, const PlanNode &node,
                                        const Float8Product &product)
@@ -112,7 +100,7 @@ std::optional<Float8Product> float8Product(const PlanGraph &graph, const PlanUse
     const auto scale = singleScale(weight->scale);
     if (!scale)
         return std::nullopt;
-    return Float8Product{data->codes, *isColumnsFirst ? weight->codes : transposed(weight->codes),
+    return Float8Product{data->codes, *isColumnsFirst ? weight->codes : columnsAsRows(weight->codes),
                          data->scale * *scale, data->decoder->members};
 }
 

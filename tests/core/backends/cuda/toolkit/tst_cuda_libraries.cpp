@@ -360,10 +360,11 @@ void CudaLibrariesTest::networksOfTheBenchmark_data()
     for (const Count &count : {Count{"float32", 57, 55, 121},
                                {"float16", 58, 56, 97},
                                {"bfloat16", 58, 56, 97},
-                               {"int8", 166, 162, 397}}) {
+                               {"int8", 166, 162, 0}}) {
         QTest::addRow("resnet50 %s", count.target) << "resnet50" << count.target << count.resnet50;
         QTest::addRow("mobilenetv2 %s", count.target) << "mobilenetv2" << count.target << count.mobilenetv2;
-        QTest::addRow("bert %s", count.target) << "bert" << count.target << count.bert;
+        if (count.bert > 0) // codes of 85 million weights take a minute
+            QTest::addRow("bert %s", count.target) << "bert" << count.target << count.bert;
     }
 }
 
