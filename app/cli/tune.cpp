@@ -213,6 +213,10 @@ void printFront(const tune::Front &front, const TuneOptions &options)
         head.add({"bound",
                   "the best combination found is at most " + formatted("%.2f %%", 100 * front.lowerBoundGap)
                       + " above the lower bound"});
+    if (std::ranges::any_of(front.points, [](const tune::Point &point) {
+            return point.measured && point.measured->byDevice;
+        }))
+        head.add({"timed by", "the device's own clock, without copies to and from it"});
     head.add({"time", formatted("%.1f s", front.seconds)});
     head.add({"stopped by", std::string(tune::nameOf(front.stoppedBy))});
     print(head.toString() + '\n' + table.toString() + "\nwrote " + printable(options.out) + '\n');

@@ -178,9 +178,14 @@ quantize::QuantizedRanges rangesOf(const graph::Graph &graph)
     return ranges;
 }
 
-/// By the device's own clock where there is one: copies to and from it are no arithmetic.
-Result<double> millisecondsOf(const Probe &probe, DType type, const profile::PlanMaker &maker,
-                              const Progress &progress)
+struct Timed
+{
+    double milliseconds = 0;
+    bool byDevice = false; ///< by the device's own clock: copies to and from it are no arithmetic
+};
+
+Result<Timed> timeOf(const Probe &probe, DType type, const profile::PlanMaker &maker,
+                     const Progress &progress)
 {
     const policy::Policy policy = policyFor(probe, type);
     const quantize::QuantizedRanges ranges = rangesOf(probe.model.graph);
@@ -191,7 +196,7 @@ Result<double> millisecondsOf(const Probe &probe, DType type, const profile::Pla
     constexpr std::size_t kWarmup = 2, kRepeats = 9;
     HALFTONE_TRY(const profile::Latency latency,
                  profile::measureLatency(*plan, {kWarmup, kRepeats}, {progress.stop, {}}));
-    return latency.deviceMs.value_or(latency.medianMs);
+    return Timed{latency.deviceMs.value_or(latency.medianMs), latency.deviceMs.has_value()};
 }
 
 std::string today()
@@ -225,15 +230,16 @@ Result<hardware::Measurement> measureMachine(std::string_view chip, const Progre
     double done = 0;
     for (const auto make : {convolutions, products, elementwise}) {
         HALFTONE_TRY(const Probe probe, make(batch));
-        HALFTONE_TRY(const double wide, millisecondsOf(probe, DType::F32, maker, progress));
+        HALFTONE_TRY(const Timed wide, timeOf(probe, DType::F32, maker, progress));
         for (const DType type : {DType::BF16, DType::F16, DType::I8}) {
             progress.tell(done / 9, "measuring this machine");
             done += 1;
             if (!isWorthwhile(probe.unit, type, maker.backend()))
                 continue;
-            HALFTONE_TRY(const double narrow, millisecondsOf(probe, type, maker, progress));
-            if (narrow > 0)
-                found.of(probe.unit, *hardware::numberOf(type)) = wide / narrow;
+            HALFTONE_TRY(const Timed narrow, timeOf(probe, type, maker, progress));
+            // Where the processor has to compute a part there is no clock of the device's, and nothing to compare.
+            if (narrow.milliseconds > 0 && narrow.byDevice == wide.byDevice)
+                found.of(probe.unit, *hardware::numberOf(type)) = wide.milliseconds / narrow.milliseconds;
         }
     }
     return found;

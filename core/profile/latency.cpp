@@ -14,6 +14,13 @@ namespace {
 
 using tensor::DType;
 
+Result<double> timeOnDevice(kernels::LatencyPlan &plan, const Progress &progress)
+{
+    HALFTONE_CHECK(progress.checkStop());
+    HALFTONE_TRY(const std::optional<double> time, plan.runOnDevice());
+    return time.value_or(0);
+}
+
 Result<double> timeOf(kernels::LatencyPlan &plan, const Progress &progress)
 {
     const auto before = std::chrono::steady_clock::now();
@@ -121,13 +128,21 @@ Result<Versus> measureVersus(kernels::LatencyPlan &plan, kernels::LatencyPlan &o
 {
     HALFTONE_CHECK(warmUp(plan, settings.warmup, progress));
     HALFTONE_CHECK(warmUp(other, settings.warmup, progress));
+    bool byDevice = settings.byDevice;
+    for (kernels::LatencyPlan *const one : {&plan, &other}) {
+        if (byDevice) {
+            HALFTONE_TRY(const std::optional<double> time, one->runOnDevice());
+            byDevice = time.has_value();
+        }
+    }
+    const auto time = byDevice ? timeOnDevice : timeOf;
     std::vector<double> ratios;
     std::vector<double> own;
     std::vector<double> others;
     for (std::size_t k = 0; k < settings.repeats; ++k) {
         const bool isOtherFirst = k % 2 == 1;
-        HALFTONE_TRY(const double first, timeOf(isOtherFirst ? other : plan, progress));
-        HALFTONE_TRY(const double second, timeOf(isOtherFirst ? plan : other, progress));
+        HALFTONE_TRY(const double first, time(isOtherFirst ? other : plan, progress));
+        HALFTONE_TRY(const double second, time(isOtherFirst ? plan : other, progress));
         others.push_back(isOtherFirst ? first : second);
         own.push_back(isOtherFirst ? second : first);
         ratios.push_back(own.back() / std::max(others.back(), 1e-9));
@@ -136,7 +151,7 @@ Result<Versus> measureVersus(kernels::LatencyPlan &plan, kernels::LatencyPlan &o
     interval[0] *= 1 - kPlacement;
     interval[1] *= 1 + kPlacement;
     return Versus{quantile(others, 0.5), quantile(ratios, 0.5), interval,
-                  areDisturbed(own) || areDisturbed(others)};
+                  areDisturbed(own) || areDisturbed(others), byDevice};
 }
 
 void fillInputs(kernels::LatencyPlan &plan, std::uint64_t seed)

@@ -17,6 +17,7 @@ struct LatencySettings
 {
     std::size_t warmup = 5; ///< runs that don't count
     std::size_t repeats = 30; ///< at least 1
+    bool byDevice = false; ///< measureVersus() takes the device's own time where both plans have one
 };
 
 /// A step of the plan as it ran inside the whole.
@@ -67,6 +68,7 @@ struct Versus
     /// the Bootstrap", section 13.3), widened by kPlacement on both sides.
     std::array<double, 2> ci95{};
     bool isDisturbed = false; ///< these runs, of either plan, by the rule of isDisturbed()
+    bool byDevice = false; ///< timed by the device's own clock, without copies to and from it
 };
 
 /// The two take turns, the first one of a pair changing from pair to pair.

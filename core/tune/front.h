@@ -37,6 +37,7 @@ struct Measurement
     double milliseconds = 0; ///< median, in the measure of the float32 network's median
     std::array<double, 2> ci95{1, 1}; ///< of the same, milliseconds
     double ratio = 1; ///< to float32, of runs in turns
+    bool byDevice = false; ///< by the device's own clock, without copies to and from it
 };
 
 struct Prediction

@@ -41,6 +41,7 @@ Json pointJson(const Front &front, std::size_t k, const std::string &policy,
             {"median_ms", measured.milliseconds},
             {"ci95", measured.ci95},
             {"ratio", measured.ratio},
+            {"timed_by", measured.byDevice ? "device" : "wall clock"},
             {"found_s", point.foundSeconds},
             {"groups", std::move(reasons)}};
 }

@@ -49,6 +49,7 @@ struct ModelOracle::State
     std::shared_ptr<jobs::RangeCache> ranges; ///< of int8; null before they are needed
     std::vector<Group> groups; ///< once profiled
     double wideMs = 0; ///< float32's median: the measure of all times
+    bool byDevice = false; ///< whose clock that is, as far as it is known: Measurement::byDevice
     std::uint64_t revision = 0;
     using Known = std::pair<policy::Policy, profile::Versus>;
     std::vector<Known> known; ///< networks that profile() has timed
@@ -101,6 +102,8 @@ struct ModelOracle::State
     {
         session::LatencyOptions options = task.latency;
         options.keepsPlan = true;
+        options.settings.byDevice
+            = true; // layers are timed by it, too, and what a launch costs is no layer's
         const bool isFirst = wideMs <= 0; // only to know how often others are to be timed
         options.settings.repeats
             = isFirst ? 2 : std::clamp(static_cast<std::size_t>(seconds * 1e3 / wideMs), least, most);
@@ -141,6 +144,7 @@ struct ModelOracle::State
             all.medianMs += versus.medianMs / kPlanned;
             all.ratio += versus.ratio / kPlanned;
             all.isDisturbed = all.isDisturbed || versus.isDisturbed;
+            all.byDevice = versus.byDevice;
             all.ci95 = k == 0
                 ? versus.ci95
                 : std::array{std::min(all.ci95[0], versus.ci95[0]), std::max(all.ci95[1], versus.ci95[1])};
@@ -191,9 +195,10 @@ struct ModelOracle::State
                                                  : std::numeric_limits<double>::infinity();
     }
 
-    void take(const profile::Versus &versus, Measurement &measured) const
+    void take(const profile::Versus &versus, Measurement &measured)
     {
         measured.ratio = versus.ratio;
+        measured.byDevice = byDevice = versus.byDevice;
         measured.milliseconds = measured.ratio * wideMs;
         measured.ci95 = {versus.ci95[0] * wideMs, versus.ci95[1] * wideMs};
     }
@@ -294,6 +299,7 @@ Result<Network> ModelOracle::profile(const Progress &progress)
     state.wideMs = narrowTimes.versus.medianMs;
     HALFTONE_TRY(narrowTimes, state.timed(narrow, progress));
     state.wideMs = narrowTimes.versus.medianMs;
+    state.byDevice = narrowTimes.versus.byDevice;
     const LabelledRun narrowRun{narrow.converted.get(), &narrowTimes.mixed};
     const graph::Model &model = state.task.source->model;
     const infer::ShapeMap &shapes = *state.task.shapes;
@@ -352,6 +358,7 @@ Result<Measurement> ModelOracle::measure(const Labels &labels, const Progress &p
 {
     HALFTONE_TRY(const session::Snapshot snapshot, m_state->snapshotOf(policyFor(labels), progress));
     HALFTONE_TRY(Measurement measured, m_state->errorsOf(snapshot, progress));
+    measured.byDevice = m_state->byDevice;
     // Float32 is the measure of all times: against itself there is only noise to be found.
     if (std::ranges::any_of(labels, [](Label label) { return label != Label::Float32; })) {
         HALFTONE_TRY(const profile::Versus versus, m_state->firstVersusOf(snapshot, progress));

@@ -42,7 +42,8 @@ Json measurementJson(const Measurement &measured)
             {"clean", measured.isClean},
             {"median_ms", measured.milliseconds},
             {"ci95", measured.ci95},
-            {"ratio", measured.ratio}};
+            {"ratio", measured.ratio},
+            {"by_device", measured.byDevice}};
 }
 
 Json measurementsJson(const std::map<Labels, Measurement> &measurements)
@@ -220,6 +221,8 @@ Measurement readMeasurement(Reader &reader, const Json &json)
     measured.milliseconds = reader.number(json, "median_ms");
     measured.ci95 = reader.values<double, 2>(json, "ci95");
     measured.ratio = reader.number(json, "ratio");
+    measured.byDevice
+        = json.contains("by_device") && reader.flag(json, "by_device"); // older records don't tell
     return measured;
 }
 

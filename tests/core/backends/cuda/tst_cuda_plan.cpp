@@ -13,7 +13,7 @@
 #include "core/kernels/latency_plan.h"
 #include "core/mixed/convert_model.h"
 #include "core/tensor/elements.h"
-#include "tests/core/backends/cuda/host_gpu.h"
+#include "tests/core/backends/cuda/host_library.h"
 #include "tests/support/build_graph.h"
 
 #include <QDir>
@@ -40,6 +40,8 @@ private Q_SLOTS:
     void whatHasNoKernelIsCopiedAndSaysSo();
     void anIndexOutsideIsAnError();
     void floatsOfTwoTypesMeet();
+    void tf32IsAllowedInEveryProductOrInNone_data();
+    void tf32IsAllowedInEveryProductOrInNone();
     void aRunIsOneLaunch();
     void theDeviceAloneCopiesNothingBack();
     void aSecondRunTakesNewInputs();
@@ -337,6 +339,47 @@ void CudaPlanTest::floatsOfTwoTypesMeet()
         QCOMPARE(outputOf(*plan.value(), 1)[k],
                  tensor::heldIn(DType::F16, static_cast<double>(halves[k] * static_cast<float>(tenth))));
     }
+}
+
+void CudaPlanTest::tf32IsAllowedInEveryProductOrInNone_data()
+{
+    QTest::addColumn<bool>("isAllowed");
+    QTest::newRow("float32") << false;
+    QTest::newRow("TF32") << true;
+}
+
+/// A convolution, a layer, a product of two results, and attention's two, whoever asks for them.
+void CudaPlanTest::tf32IsAllowedInEveryProductOrInNone()
+{
+    QFETCH(bool, isAllowed);
+    test::GraphBuilder g;
+    const Entry conv
+        = g.op("Convolution", "conv", {g.variable("x"), g.variable("conv_weight"), g.variable("conv_bias")},
+               {{"kernel", "(3, 3)"}, {"pad", "(1, 1)"}, {"num_filter", "8"}});
+    const Entry full
+        = g.op("FullyConnected", "full", {conv, g.variable("full_weight"), g.variable("full_bias")},
+               {{"num_hidden", "16"}, {"flatten", "False"}});
+    const Entry rows = g.op("Reshape", "rows", {full}, {{"shape", "(-3, -2)"}});
+    const Entry scores
+        = g.op("softmax", "softmax", {g.op("batch_dot", "scores", {rows, rows}, {{"transpose_b", "True"}})});
+    const Entry mixed = g.op("batch_dot", "mixed", {scores, rows});
+    const Entry square = g.op("batch_dot", "square", {mixed, mixed}, {{"transpose_a", "True"}});
+    const Shapes inputs{{"x", {2, 4, 6, 6}}};
+    const auto typed = typedOf(withParameters(g.model({square}), inputs), inputs);
+    QVERIFY2(typed.ok(), typed.ok() ? "" : typed.error().message().c_str());
+    const auto gpu = std::make_shared<test::LibraryGpu>([](const backends::cuda::ProductDesc &) {
+        return Result<void>(unsupported("test", "none of them: kernels of our own"));
+    });
+    const auto plan
+        = backends::cuda::cudaBackend(gpu, {.allowsTf32 = isAllowed}, reference())->plan(typed.value(), {});
+    QVERIFY2(plan.ok(), plan.ok() ? "" : plan.error().message().c_str());
+    std::size_t convolutions = 0;
+    for (const backends::cuda::ProductDesc &desc : gpu->asked) {
+        QCOMPARE(desc.allowsTf32, isAllowed);
+        convolutions += desc.isConvolution ? 1 : 0;
+    }
+    QVERIFY(convolutions >= 1);
+    QVERIFY2(gpu->asked.size() >= convolutions + 4, qPrintable(QString::number(gpu->asked.size())));
 }
 
 void CudaPlanTest::aRunIsOneLaunch()
