@@ -322,6 +322,14 @@ void Emitter::launch(KernelText kernel, std::vector<BufferId> arguments, const s
     m_program->addKernel(std::move(step), std::move(kernel), std::move(arguments));
 }
 
+void Emitter::launchProduct(KernelText kernel, std::vector<BufferId> arguments, double flops)
+{
+    kernels::PlanStep step = stepOf(node());
+    step.flops = flops;
+    step.multiplies = true;
+    m_program->addKernel(std::move(step), std::move(kernel), std::move(arguments));
+}
+
 std::optional<Emitter::CastResult> Emitter::takeCast(ValueId value, Order order)
 {
     if (m_graph.desc(value).dtype != tensor::DType::F32)

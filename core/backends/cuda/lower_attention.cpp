@@ -72,7 +72,8 @@ Result<void> multiply(Emitter &emitter, const Place &a, const Place &b, const Pl
     Epilogue epilogue;
     if (scale != 1)
         epilogue.expression = "acc * " + literal(scale, numberName(c.view.dtype));
-    emitter.launch(matrixProduct(a.view, b.view, c.view, epilogue), {a.buffer, b.buffer, c.buffer});
+    emitter.launchProduct(matrixProduct(a.view, b.view, c.view, epilogue), {a.buffer, b.buffer, c.buffer},
+                          workOf(desc).flops);
     return {};
 }
 

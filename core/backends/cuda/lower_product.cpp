@@ -170,14 +170,14 @@ Result<Behind> behindConvolution(Emitter &emitter, const ConvNode &conv)
 }
 
 void ownConvolution(Emitter &emitter, const ConvNode &conv, const Behind &behind, const std::string &body,
-                    std::string label)
+                    std::string label, double flops)
 {
     std::vector<BufferId> buffers{conv.data.buffer, conv.weight.buffer};
     buffers.insert(buffers.end(), behind.buffers.begin(), behind.buffers.end());
     buffers.push_back(conv.to.buffer);
     const std::vector<DType> types{conv.data.view.dtype, conv.weight.view.dtype};
-    emitter.launch(perElement(types, conv.text.result, body, behind.text, std::move(label)),
-                   std::move(buffers));
+    emitter.launchProduct(perElement(types, conv.text.result, body, behind.text, std::move(label)),
+                          std::move(buffers), flops);
 }
 
 Result<void> lowerConv(Emitter &emitter, const ops::Conv &op)
@@ -195,10 +195,11 @@ Result<void> lowerConv(Emitter &emitter, const ops::Conv &op)
     if (done.ok() || done.error().code != Errc::Unsupported)
         return done;
     HALFTONE_TRY(const Behind behind, behindConvolution(emitter, conv));
-    auto apart = byBoth(emitter, std::move(desc), operands, behind);
+    auto apart = byBoth(emitter, desc, operands, behind);
     if (apart.ok() || apart.error().code != Errc::Unsupported)
         return apart;
-    ownConvolution(emitter, conv, behind, convolutionText(conv.text, conv.weightView), "convolution");
+    ownConvolution(emitter, conv, behind, convolutionText(conv.text, conv.weightView), "convolution",
+                   workOf(desc).flops);
     return {};
 }
 
@@ -208,8 +209,10 @@ Result<void> lowerDeconv(Emitter &emitter, const ops::Deconv &op)
         return refused("a transposed convolution to a given shape");
     HALFTONE_TRY(const ConvNode conv, convNode(emitter, op, Order::Plain));
     HALFTONE_TRY(const Behind behind, behindConvolution(emitter, conv));
+    // Each value of the data meets each weight of its channel once.
+    const double taps = static_cast<double>(countOf(std::span(conv.weightView.dims).subspan(1)));
     ownConvolution(emitter, conv, behind, transposedText(conv.text, conv.weightView),
-                   "transposed convolution");
+                   "transposed convolution", 2 * taps * static_cast<double>(countOf(conv.text.data.dims)));
     return {};
 }
 
@@ -251,13 +254,14 @@ Result<void> lowerMatrices(Emitter &emitter, const MatrixNode &matrices)
     if (productBlocks(c) > kMostBlocks)
         return refused("a product of so many blocks");
     HALFTONE_TRY(const Behind behind, behindMatrices(emitter, matrices.bias, c));
-    auto apart = byBoth(emitter, std::move(desc), operands, behind);
+    auto apart = byBoth(emitter, desc, operands, behind);
     if (apart.ok() || apart.error().code != Errc::Unsupported)
         return apart;
     std::vector<BufferId> buffers{matrices.left.buffer, matrices.right.buffer};
     buffers.insert(buffers.end(), behind.buffers.begin(), behind.buffers.end());
     buffers.push_back(matrices.to.buffer);
-    emitter.launch(matrixProduct(matrices.a, matrices.b, c, behind.text), std::move(buffers));
+    emitter.launchProduct(matrixProduct(matrices.a, matrices.b, c, behind.text), std::move(buffers),
+                          workOf(desc).flops);
     return {};
 }
 

@@ -171,6 +171,13 @@ void TestTuneGpu::latencyIsThatOfTheDevice()
         return std::ranges::find(layer.step.nodes, "full") != layer.step.nodes.end();
     });
     QVERIFY(full != figures.fp32.layers.end());
+    QVERIFY2(full->step.multiplies, full->step.kernel.c_str());
+    QCOMPARE(full->step.flops, 2.0 * 512 * 10);
+    const auto conv = std::ranges::find_if(figures.fp32.layers, [](const profile::LayerLatency &layer) {
+        return std::ranges::find(layer.step.nodes, "conv") != layer.step.nodes.end();
+    });
+    QVERIFY(conv != figures.fp32.layers.end());
+    QCOMPARE(conv->step.flops, 2.0 * 8 * 8 * 8 * 4 * 3 * 3); // outputs, taps
     const double least = (512 + 5120 + 10 + 10) * 4 / 3352e9 * 1e6;
     QVERIFY2(std::abs(full->limitUs.value_or(0) - least) < 0.02 * least,
              qPrintable(QString::number(full->limitUs.value_or(0)) + " of " + QString::number(least)));
