@@ -129,12 +129,18 @@ void TuneState::takeOwn()
         && figures.comparison->isWhole && figures.latencyRevision == figures.comparisonRevision;
     if (!snapshot || !isWhole || figures.latencyRevision != snapshot->revision)
         return;
-    const profile::Versus &versus = figures.latency->versus;
+    profile::Versus versus = figures.latency->versus;
     TunePlace place;
     place.isMeasured = place.isOwn = true;
     // In turns with float32, as the search's are, so that hand and search stand on one scale.
     const tune::Point *const reference
         = m_front && !m_front->points.empty() && m_front->points[0].measured ? &m_front->points[0] : nullptr;
+    const auto &fp32 = figures.latency->fp32.deviceMs;
+    const auto &mixed = figures.latency->mixed.deviceMs;
+    if (reference && reference->measured->byDevice && fp32 && mixed && *fp32 > 0) { // by the search's clock
+        versus.ratio = *mixed / *fp32;
+        versus.ci95 = {versus.ratio * (1 - profile::kPlacement), versus.ratio * (1 + profile::kPlacement)};
+    }
     const double wide = reference ? reference->measured->milliseconds : versus.medianMs;
     place.ratio = versus.ratio;
     place.milliseconds = wide * versus.ratio;
