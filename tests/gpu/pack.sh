@@ -15,7 +15,7 @@ readonly models=(cifar-resnet20-v1 mnist-8-onnx squeezenet11-mxnet squeezenet11-
 # That machine's libstdc++ may be older than this one's, and Python there must get its own: what is C++ is linked in, and the C libraries
 # are found by the program alone. The C library is that machine's: the version it needs is printed below.
 cmake -S . -B "$tree" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DHALFTONE_CUDA=ON -DHALFTONE_GUI=OFF -DHALFTONE_ONEDNN=OFF \
-    -DHALFTONE_TESTS=OFF -DProtobuf_USE_STATIC_LIBS=ON -DCMAKE_BUILD_RPATH="\$ORIGIN/../lib" \
+    -DHALFTONE_TESTS=OFF -DProtobuf_USE_STATIC_LIBS=ON -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON -DCMAKE_INSTALL_RPATH="\$ORIGIN/../lib" \
     -DCMAKE_EXE_LINKER_FLAGS="-static-libstdc++ -static-libgcc -Wl,--disable-new-dtags" >/dev/null
 cmake --build "$tree" --target halftone-cli
 
