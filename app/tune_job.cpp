@@ -26,6 +26,10 @@ public:
     {
         return inTurn(progress, [&] { return m_inner.profile(progress); });
     }
+    Result<std::optional<std::vector<tune::Link>>> timeConversions(const Progress &progress) override
+    {
+        return inTurn(progress, [&] { return m_inner.timeConversions(progress); });
+    }
     void resume(const tune::Network &network) override { m_inner.resume(network); }
     bool glances() const override { return m_inner.glances(); }
     Result<double> glanceAlone(std::size_t group, tune::Label label, const Progress &progress) override

@@ -48,6 +48,7 @@ struct ModelOracle::State
     session::LatencyMeter meter;
     std::shared_ptr<jobs::RangeCache> ranges; ///< of int8; null before they are needed
     std::vector<Group> groups; ///< once profiled
+    std::vector<Link> links; ///< the same
     double wideMs = 0; ///< float32's median: the measure of all times
     bool byDevice = false; ///< whose clock that is, as far as it is known: Measurement::byDevice
     std::uint64_t revision = 0;
@@ -107,7 +108,8 @@ struct ModelOracle::State
         const bool isFirst = wideMs <= 0; // only to know how often others are to be timed
         options.settings.repeats
             = isFirst ? 2 : std::clamp(static_cast<std::size_t>(seconds * 1e3 / wideMs), least, most);
-        options.settings.warmup = isFirst ? 1 : 2;
+        constexpr double kLongMs = 20; // a run of so long has all in place for the next one
+        options.settings.warmup = isFirst || wideMs > kLongMs ? 1 : 2;
         return options;
     }
 
@@ -218,10 +220,10 @@ struct ModelOracle::State
 
     /// α + β · elements for each conversion, from networks whose labels change at every second and every fourth group: what they
     /// take beyond their groups' times (non-negative least squares).
-    Result<void> fitConversions(ModelOracle &oracle, Network &network, const Progress &progress)
+    Result<void> fitConversions(ModelOracle &oracle, const Progress &progress)
     {
         Surrogate sums;
-        for (const Group &group : network.groups)
+        for (const Group &group : groups)
             sums.groups.push_back(group.costs);
         double cc = 0;
         double ce = 0;
@@ -232,7 +234,7 @@ struct ModelOracle::State
             Labels labels = sums.widest();
             std::size_t tunable = 0;
             for (std::size_t k = 0; k < labels.size(); ++k)
-                if (network.groups[k].isTunable && network.groups[k].costs.allows(Label::Target)
+                if (groups[k].isTunable && groups[k].costs.allows(Label::Target)
                     && tunable++ % period < period / 2)
                     labels[k] = Label::Target;
             HALFTONE_TRY(const session::Snapshot snapshot, snapshotOf(oracle.policyFor(labels), progress));
@@ -240,7 +242,7 @@ struct ModelOracle::State
                          meter.steps(snapshot, optionsFor(kTimedSeconds / 3, 3, 20), progress));
             double count = 0;
             double elements = 0;
-            for (const Link &link : network.links) {
+            for (const Link &link : links) {
                 const auto times = static_cast<double>(conversionsOf(link, labels));
                 count += times;
                 elements += times * link.elements;
@@ -266,7 +268,7 @@ struct ModelOracle::State
                 perElement = 0;
             }
         }
-        for (Link &link : network.links)
+        for (Link &link : links)
             link.castMicroseconds = each + perElement * link.elements;
         return {};
     }
@@ -314,15 +316,24 @@ Result<Network> ModelOracle::profile(const Progress &progress)
     } else {
         network = networkOf(model, shapes, narrowTimes.fp32, narrowRun, nullptr);
     }
+    for (Link &link : network.links)
+        link.castMicroseconds = kUnfittedNanoseconds / 1e3 * link.elements;
     state.groups = network.groups;
-    HALFTONE_CHECK(state.fitConversions(*this, network, progress));
+    state.links = network.links;
     network.wideMs = state.wideMs;
     return network;
+}
+
+Result<std::optional<std::vector<Link>>> ModelOracle::timeConversions(const Progress &progress)
+{
+    HALFTONE_CHECK(m_state->fitConversions(*this, progress));
+    return std::optional(m_state->links);
 }
 
 void ModelOracle::resume(const Network &network)
 {
     m_state->groups = network.groups;
+    m_state->links = network.links;
     m_state->wideMs = network.wideMs;
 }
 

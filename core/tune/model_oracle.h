@@ -34,6 +34,7 @@ public:
 
     /// fails: besides what running refuses, Unsupported where the machine emulates the policy's target: nothing can be timed
     Result<Network> profile(const Progress &progress) override;
+    Result<std::optional<std::vector<Link>>> timeConversions(const Progress &progress) override;
     void resume(const Network &network) override;
     bool glances() const override { return true; }
     Result<double> glanceAlone(std::size_t group, Label label, const Progress &progress) override;

@@ -5,6 +5,7 @@
 #include "core/tune/front.h"
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace halftone::tune {
@@ -24,8 +25,16 @@ class Oracle
 public:
     virtual ~Oracle() = default;
 
-    /// Groups, which labels they may have, and how long they take with each. fails: Cancelled; what running refuses
+    /// Groups, which labels they may have, and how long they take with each; how long conversions take perhaps as a guess.
+    /// fails: Cancelled; what running refuses
     virtual Result<Network> profile(const Progress &progress) = 0;
+    /// What conversions between groups take, for the network's links in their order; nothing where profile() has told it. Asked once, after
+    /// the first points, which need no sums. fails: as profile()
+    virtual Result<std::optional<std::vector<Link>>> timeConversions(const Progress &progress)
+    {
+        HALFTONE_CHECK(progress.checkStop());
+        return std::optional<std::vector<Link>>();
+    }
     /// Goes on with what profile() gave before, perhaps to another process.
     virtual void resume(const Network &network) = 0;
     /// Σd² / Σr² at the outputs with `label` in this group alone; infinite where it overflows. fails: as profile()

@@ -205,6 +205,8 @@ Network readNetwork(Reader &reader, const Json &json)
         if (!ends.empty())
             added.readers.assign(ends.begin() + 1, ends.end());
         added.castMicroseconds = reader.number(link, "us");
+        if (link.is_object() && link.contains("elements")) // not in those of before
+            added.elements = reader.number(link, "elements");
     }
     return network;
 }
@@ -279,10 +281,13 @@ std::string writeRecord(const Record &record)
             Json ends{link.producer};
             for (const std::size_t reader : link.readers)
                 ends.push_back(reader);
-            links.push_back({{"ends", std::move(ends)}, {"us", link.castMicroseconds}});
+            links.push_back(
+                {{"ends", std::move(ends)}, {"us", link.castMicroseconds}, {"elements", link.elements}});
         }
-        json["network"] = {
-            {"wide_ms", record.network->wideMs}, {"groups", std::move(groups)}, {"links", std::move(links)}};
+        json["network"] = {{"wide_ms", record.network->wideMs},
+                           {"groups", std::move(groups)},
+                           {"links", std::move(links)},
+                           {"links_timed", record.areLinksTimed}};
     }
     json["alone"] = errorsJson(record.alone);
     json["glanced"] = errorsJson(record.glanced);
@@ -301,8 +306,11 @@ Result<Record> readRecord(std::string_view text)
         return badInput("version", json.at("version").dump(), std::to_string(kVersion));
     Record record;
     record.basis = reader.text(json, "basis");
-    if (!reader.error() && json.contains("network"))
+    if (!reader.error() && json.contains("network")) {
         record.network = readNetwork(reader, json.at("network"));
+        if (json.at("network").contains("links_timed")) // not in those of before, which had timed them
+            record.areLinksTimed = reader.flag(json.at("network"), "links_timed");
+    }
     const std::size_t groups = record.network ? record.network->groups.size() : 0;
     record.alone = readErrors(reader, json, "alone", groups);
     if (json.contains("glanced")) // not in those of before
@@ -334,8 +342,21 @@ Result<Network> RecordingOracle::profile(const Progress &progress)
         return *m_record.network;
     }
     HALFTONE_TRY(m_record.network, m_inner.profile(progress));
+    m_record.areLinksTimed = false;
     HALFTONE_CHECK(keep());
     return *m_record.network;
+}
+
+Result<std::optional<std::vector<Link>>> RecordingOracle::timeConversions(const Progress &progress)
+{
+    if (!m_record.areLinksTimed) {
+        HALFTONE_TRY(auto links, m_inner.timeConversions(progress));
+        if (links)
+            m_record.network->links = std::move(*links);
+        m_record.areLinksTimed = true;
+        HALFTONE_CHECK(keep());
+    }
+    return std::optional(m_record.network->links);
 }
 
 Result<double> RecordingOracle::glanceAlone(std::size_t group, Label label, const Progress &progress)

@@ -18,9 +18,10 @@ struct Record
     std::map<Labels, Measurement> measured;
     std::map<Labels, Measurement> confirmed; ///< the same, timed once more
     std::map<std::pair<std::size_t, Label>, double> glanced; ///< as `alone`, by a few examples
+    bool areLinksTimed = true; ///< false: those of the network are a guess
 };
 
-/// As JSON: {version, basis, network{wide_ms, groups, links}, alone, glanced, measured, confirmed}.
+/// As JSON: {version, basis, network{wide_ms, groups, links, links_timed}, alone, glanced, measured, confirmed}.
 std::string writeRecord(const Record &record);
 /// fails: BadInput for what is no record, with the JSON path, and for one of another version
 Result<Record> readRecord(std::string_view json);
@@ -37,6 +38,7 @@ public:
     RecordingOracle(Oracle &inner, Record record, std::string file);
 
     Result<Network> profile(const Progress &progress) override;
+    Result<std::optional<std::vector<Link>>> timeConversions(const Progress &progress) override;
     void resume(const Network &network) override { m_inner.resume(network); }
     bool glances() const override { return m_inner.glances(); }
     Result<double> glanceAlone(std::size_t group, Label label, const Progress &progress) override;

@@ -58,8 +58,9 @@ private:
             if (isFound.value())
                 return StoppedBy::Done;
         }
-        for (const auto step : {&Search::measureLowest, &Search::glance, &Search::measureErrors,
-                                &Search::measureHull, &Search::closeIn, &Search::repair, &Search::confirm})
+        for (const auto step :
+             {&Search::measureLowest, &Search::timeConversions, &Search::glance, &Search::measureErrors,
+              &Search::measureHull, &Search::closeIn, &Search::repair, &Search::confirm})
             if (const auto done = (this->*step)(); !done.ok())
                 return stopped(done.error());
         return StoppedBy::Done;
@@ -68,6 +69,7 @@ private:
     /// Whether the labels that take least time by the sums, or those that are tried next, meet the limit and are faster than float32.
     Result<bool> tryFastest()
     {
+        HALFTONE_CHECK(timeConversions());
         const Surrogate sums = m_front.surrogate();
         const Labels fastest = sums.completed(sums.cheapest(0));
         HALFTONE_TRY(const Measurement measured, evaluate(fastest, Origin::Hull));
@@ -123,6 +125,17 @@ private:
                 continue;
             HALFTONE_CHECK(evaluate(sums.completed(lowest), Origin::Lowest));
         }
+        return {};
+    }
+
+    Result<void> timeConversions()
+    {
+        if (std::exchange(m_areConversionsTimed, true))
+            return {};
+        HALFTONE_CHECK(checkTime());
+        HALFTONE_TRY(auto links, m_oracle.timeConversions(part(0.1, 0.05)));
+        if (links)
+            m_front.links = std::move(*links);
         return {};
     }
 
@@ -411,6 +424,7 @@ private:
     const Told &m_told;
     Front m_front;
     std::set<Labels> m_confirmed; ///< timed twice
+    bool m_areConversionsTimed = false;
     Clock::time_point m_start = Clock::now();
 };
 

@@ -86,6 +86,28 @@ private Q_SLOTS:
         QCOMPARE(heads.value()[0].values<float>(), (std::vector<float>{6, -1}));
     }
 
+    /// As in a mapped file, where nobody aligns them.
+    void parametersThatLieAskewAreCopiedOnceForAllModels()
+    {
+        graph::Model model = smallModel();
+        const auto bytes = std::make_shared<std::vector<std::byte>>(4 * sizeof(float) + 64);
+        const std::size_t askew = 1 + (64 - reinterpret_cast<std::uintptr_t>(bytes->data()) % 64) % 64;
+        constexpr std::array kValues{1.0F, 1.0F, -1.0F, 0.0F};
+        std::memcpy(bytes->data() + askew, kValues.data(), sizeof(kValues));
+        const Tensor weights(DType::F32, {2, 2}, std::span(*bytes).subspan(askew, sizeof(kValues)), bytes);
+        model.parameters = {{"w", tensor::Storage::Dense, weights.shape(), weights, {}},
+                            {"even", tensor::Storage::Dense, {1}, constant({1}, 3), {}}};
+        interpret::ReadableParameters readable;
+        const auto first = readable.of(model);
+        const auto second = readable.of(model);
+        QVERIFY(first.ok() && second.ok());
+        const Tensor &copy = first.value().parameters[0].values;
+        QVERIFY(copy.place() != weights.place());
+        QCOMPARE(copy.values<float>(), std::vector<float>(kValues.begin(), kValues.end()));
+        QCOMPARE(second.value().parameters[0].values.place(), copy.place());
+        QCOMPARE(first.value().parameters[1].values.place(), model.parameters[1].values.place());
+    }
+
     void batchMayChangeFromRunToRun()
     {
         auto interpreter = interpreterOf(smallModel());

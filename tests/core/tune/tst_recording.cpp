@@ -95,12 +95,44 @@ void askAll(const QString &notes, const QString &state)
 
 } // namespace
 
+/// Two groups and what lies between them, of which a guess is told at first.
+class GuessingOracle final : public tune::Oracle
+{
+public:
+    Result<tune::Network> profile(const Progress & /*progress*/) override
+    {
+        tune::Network network;
+        network.groups.resize(2);
+        network.links = {{0, {1}, 0.5, 1000}};
+        network.wideMs = 1;
+        return network;
+    }
+    Result<std::optional<std::vector<tune::Link>>> timeConversions(const Progress & /*progress*/) override
+    {
+        ++asked;
+        std::vector<tune::Link> links = resumed.links;
+        for (tune::Link &link : links)
+            link.castMicroseconds = 2e-3 * link.elements;
+        return std::optional(std::move(links));
+    }
+    void resume(const tune::Network &network) override { resumed = network; }
+    Result<double> errorAlone(std::size_t, Label, const Progress & /*progress*/) override { return 0.0; }
+    Result<tune::Measurement> measure(const Labels &, const Progress & /*progress*/) override
+    {
+        return tune::Measurement{};
+    }
+
+    int asked = 0;
+    tune::Network resumed;
+};
+
 class TestRecording : public QObject
 {
     Q_OBJECT
 
 private Q_SLOTS:
     void whoIsKilledLosesOneAnswerAtMost();
+    void timesOfConversionsAreAskedForOnce();
 };
 
 /// Of all answers that were given at most one a kill was given again.
@@ -130,6 +162,26 @@ void TestRecording::whoIsKilledLosesOneAnswerAtMost()
     askAll(notes, state);
     QCOMPARE(answersIn(recordIn(state)), 1 + 2 * kGroups);
     QVERIFY(QFile(notes).size() <= static_cast<qint64>(1 + 2 * kGroups) + kills);
+}
+
+/// Also by who goes on after a kill in between; what there is to know of a link is in the record.
+void TestRecording::timesOfConversionsAreAskedForOnce()
+{
+    QTemporaryDir folder;
+    const QString state = folder.filePath("state.json");
+    GuessingOracle inner;
+    QVERIFY(RecordingOracle(inner, {}, state.toStdString()).profile({}).ok());
+    QVERIFY(!recordIn(state).areLinksTimed);
+    for (int round = 0; round < 2; ++round) {
+        RecordingOracle oracle(inner, recordIn(state), state.toStdString());
+        QVERIFY(oracle.profile({}).ok());
+        const auto links = oracle.timeConversions({});
+        QVERIFY(links.ok() && links.value());
+        QCOMPARE(links.value()->size(), std::size_t{1});
+        QCOMPARE(links.value()->front().castMicroseconds, 2.0);
+        QCOMPARE(recordIn(state).network->links[0].castMicroseconds, 2.0);
+    }
+    QCOMPARE(inner.asked, 1);
 }
 
 QTEST_GUILESS_MAIN(TestRecording)
