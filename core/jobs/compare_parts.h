@@ -8,7 +8,7 @@
 /// What compareModels(), compareEach() and LiveComparison share, and calibrations in part.
 namespace halftone::jobs {
 
-/// Why a float32 run with NaN or infinities, first at `unclean`, is not compared.
+/// Why a float32 run with NaN or infinities in its outputs, first at `unclean`, is not compared.
 Error uncleanReference(const graph::Graph &reference, const profile::LayerErrors &unclean);
 
 /// What kernels pack of a model's weights, about: in float32, which an emulated type is computed in.

@@ -262,13 +262,18 @@ Result<void> KeptCompare::Impl::addCumulative(const Run &run, std::size_t batch)
 
 std::optional<LayerErrors> KeptCompare::Impl::firstUnclean(const Run &run) const
 {
+    std::optional<LayerErrors> head;
+    for (std::size_t batch = 0; batch < run.heads.size() && !head; ++batch)
+        head = uncleanHead(m_model.graph, run.heads[batch].reference);
+    if (!head)
+        return std::nullopt;
     for (const NodeId id : run.reference.order) {
         const bool isCompared = !m_model.graph.isVariable(id) && run.answer(id) != 0;
         if (auto unclean
             = isCompared ? m_cumulative.at({id, run.answer(id)}).rows.firstUnclean() : std::nullopt)
             return unclean;
     }
-    return std::nullopt;
+    return head;
 }
 
 KeptBatch KeptCompare::Impl::batchOf(Run &run, const Turn &turn)

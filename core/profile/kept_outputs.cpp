@@ -306,15 +306,9 @@ bool KeptOutputs::Impl::isKnown(const Run &run, std::size_t count, double precis
 /// An output of the reference that is no number: nothing can be held against it.
 std::optional<LayerErrors> KeptOutputs::Impl::firstUnclean(const Run &run) const
 {
-    const auto heads = m_model.graph.heads();
-    for (const LayerCompare::Heads &ofBatch : run.heads) {
-        for (std::size_t k = 0; k < heads.size() && k < ofBatch.reference.size(); ++k) {
-            NodeRows rows(heads[k].node, 1);
-            rows.addCumulative(std::span(&ofBatch.reference[k], 1), std::span(&ofBatch.reference[k], 1));
-            if (auto unclean = rows.firstUnclean())
-                return unclean;
-        }
-    }
+    for (const LayerCompare::Heads &ofBatch : run.heads)
+        if (auto unclean = uncleanHead(m_model.graph, ofBatch.reference))
+            return unclean;
     return std::nullopt;
 }
 

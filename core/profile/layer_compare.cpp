@@ -89,14 +89,19 @@ public:
                             }};
         };
         HALFTONE_TRY(Room room, runBoth(feed, part(0, kInStep)));
-        if (room == Room::Enough && m_settings.isolated && !m_rows.firstUnclean()) {
+        if (room == Room::Enough && m_settings.isolated && !firstUnclean()) {
             HALFTONE_TRY(room, runIsolated(feed, part(kInStep, whole - kInStep)));
         }
         return room;
     }
 
     const Heads &heads() const { return m_heads; }
-    std::optional<LayerErrors> firstUnclean() const { return m_rows.firstUnclean(); }
+    std::optional<LayerErrors> firstUnclean() const
+    {
+        const std::optional<LayerErrors> head = uncleanHead(m_models.reference.graph, m_heads.reference);
+        const std::optional<LayerErrors> first = head ? m_rows.firstUnclean() : std::nullopt;
+        return first ? first : head;
+    }
 
     void forget()
     {

@@ -98,7 +98,7 @@ struct Comparison
     /// The first layer whose cumulative SQNR lies below the threshold, or with NaN or infinities where the reference has
     /// none; an index into `layers`.
     std::optional<std::size_t> firstDivergence;
-    /// The first layer with NaN or infinities in the reference itself: behind it no comparison means anything.
+    /// The first layer with NaN or infinities in the reference itself, a mask for one.
     std::optional<std::size_t> firstUnclean;
     std::size_t peakBytes = 0; ///< of inputs and values held at a time
 };
@@ -135,8 +135,8 @@ public:
     Result<Room> add(const interpret::Feed &feed, const Progress &progress = {});
     const Heads &heads() const; ///< of the batch added last
     void forget(); ///< all figures so far
-    /// As Comparison::firstUnclean, from the batches so far: the node, the output and how many values. Isolated effects are
-    /// not looked for in a batch that has it.
+    /// Where a head of the reference has NaN or infinities, so that no comparison means anything, as Comparison::firstUnclean, from the
+    /// batches so far: the node, the output and how many values. Isolated effects are not looked for in a batch that has it.
     std::optional<LayerErrors> firstUnclean() const;
 
     Comparison result() const;

@@ -43,6 +43,24 @@ std::uint32_t notFiniteIn(std::span<const float> values)
     return count;
 }
 
+/// Drops what is NaN or infinite in `r` where `x` has the same; where it has not, the pair counts as an overflow or a NaN.
+/// Gives how many are left.
+std::size_t withoutShared(std::span<float> r, std::span<float> x)
+{
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < r.size(); ++k) {
+        const bool isNaN = std::isnan(r[k]);
+        if (isNaN ? std::isnan(x[k]) : std::isinf(r[k]) && r[k] == x[k])
+            continue;
+        const bool isFinite = std::isfinite(r[k]);
+        const float oddity = isNaN || std::isnan(x[k]) ? std::numeric_limits<float>::quiet_NaN()
+                                                       : std::numeric_limits<float>::infinity();
+        x[kept] = isFinite ? x[k] : oddity;
+        r[kept++] = isFinite ? r[k] : 0;
+    }
+    return kept;
+}
+
 } // namespace
 
 std::optional<std::uint64_t> addErrors(const Tensor &reference, const Tensor &other,
@@ -61,13 +79,16 @@ std::optional<std::uint64_t> addErrors(const Tensor &reference, const Tensor &ot
     std::uint64_t notFinite = 0;
     const std::size_t count = reference.elementCount();
     for (std::size_t at = 0; at < count; at += kChunk) {
-        const std::size_t length = std::min(kChunk, count - at);
+        std::size_t length = std::min(kChunk, count - at);
         widen(reference, at, std::span(r).first(length));
         widen(other, at, std::span(x).first(length));
         if (step != 1)
             std::ranges::transform(x, x.begin(), [step](float value) { return value * step; });
+        if (const std::uint32_t found = notFiniteIn(std::span(r).first(length)); found > 0) {
+            notFinite += found;
+            length = withoutShared(std::span(r).first(length), std::span(x).first(length));
+        }
         metrics.add(std::span(r).first(length), std::span(x).first(length));
-        notFinite += notFiniteIn(std::span(r).first(length));
     }
     metrics.endExample();
     return notFinite;

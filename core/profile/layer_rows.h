@@ -14,7 +14,8 @@
 namespace halftone::profile {
 
 /// Adds the errors of one tensor's values, as one example. Gives the number of reference values that are NaN or infinite; nothing, and no
-/// errors, when the shapes differ.
+/// errors, when the shapes differ. Such a value, as masks have, is left out where `other` has the same, else it counts as an overflow
+/// (an infinity) or NaN.
 /// step  reals for 1 of `other`, which may be codes
 std::optional<std::uint64_t> addErrors(const tensor::Tensor &reference, const tensor::Tensor &other,
                                        tensor::ErrorMetrics &metrics, float step = 1);

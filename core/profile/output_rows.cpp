@@ -93,6 +93,23 @@ std::vector<OutputParts> OutputRows::parts() const
     return parts;
 }
 
+std::optional<LayerErrors> uncleanHead(const graph::Graph &reference, std::span<const Tensor> heads)
+{
+    for (std::size_t k = 0; k < heads.size(); ++k) {
+        tensor::ErrorMetrics none;
+        const std::uint64_t notFinite
+            = tensor::isFloat(heads[k].dtype()) ? addErrors(heads[k], heads[k], none).value_or(0) : 0;
+        if (notFinite == 0)
+            continue;
+        LayerErrors unclean;
+        unclean.node = reference.heads()[k].node;
+        unclean.output = reference.heads()[k].output;
+        unclean.notFinite = notFinite;
+        return unclean;
+    }
+    return std::nullopt;
+}
+
 Comparison conclude(std::vector<LayerErrors> layers, std::vector<OutputErrors> outputs,
                     std::optional<double> threshold)
 {

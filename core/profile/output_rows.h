@@ -3,6 +3,8 @@
 #include "core/profile/compared_parts.h"
 #include "core/profile/layer_compare.h"
 
+#include <optional>
+#include <span>
 #include <vector>
 
 /// Inside of LayerCompare and KeptCompare: the figures of the heads, and what follows from all figures.
@@ -27,6 +29,10 @@ private:
     };
     std::vector<Output> m_outputs; ///< by head
 };
+
+/// The first head with NaN or infinities, without errors; nothing where all are finite.
+/// heads  values of those of `reference`
+std::optional<LayerErrors> uncleanHead(const graph::Graph &reference, std::span<const tensor::Tensor> heads);
 
 /// The whole of it: finds the threshold, where settings give none, and the first layers that diverge or are unclean.
 Comparison conclude(std::vector<LayerErrors> layers, std::vector<OutputErrors> outputs,

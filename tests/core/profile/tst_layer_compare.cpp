@@ -335,6 +335,38 @@ private Q_SLOTS:
         QCOMPARE(nameOf(model, comparison, comparison.firstUnclean), std::string("the_log"));
     }
 
+    /// log 0 is -infinity, and its exponential 0: as masks of attention are.
+    void anInfinityInsideCountsWhereTheOtherHasAnother()
+    {
+        const auto network = [](const char *shift) {
+            test::GraphBuilder g;
+            const auto x = g.op("_plus_scalar", "shift", {g.variable("data")}, {{"scalar", shift}});
+            return g.model({g.op("exp", "last", {g.op("log", "the_log", {x})})});
+        };
+        const graph::Model model = network("0");
+        const auto of = [&](const char *shift) {
+            LayerCompare compare = compareOf(take(pairByName(model, network(shift))));
+            if (take(compare.add({{"data", floats({1, 3}, {1, 0, 4})}})) != Room::Enough)
+                qFatal("no room");
+            if (compare.firstUnclean()) // the head is clean
+                qFatal("not comparable");
+            return compare.result();
+        };
+        const Comparison same = of("0");
+        QCOMPARE(nameOf(model, same, same.firstUnclean), std::string("the_log"));
+        QVERIFY(!same.firstDivergence);
+        QCOMPARE(same.layers[1].notFinite, std::uint64_t{1});
+        QCOMPARE(same.layers[1].cumulative->count, std::uint64_t{2});
+        QVERIFY(std::isinf(same.layers[1].cumulative->sqnrDb) && same.layers[1].cumulative->sqnrDb > 0);
+        const Comparison finite = of("1");
+        QCOMPARE(finite.layers[1].cumulative->count, std::uint64_t{3});
+        QCOMPARE(finite.layers[1].cumulative->overflow, std::uint64_t{1});
+        QCOMPARE(finite.layers[1].cumulative->nan, std::uint64_t{0});
+        const Comparison undefined = of("-0.5");
+        QCOMPARE(undefined.layers[1].cumulative->overflow, std::uint64_t{0});
+        QCOMPARE(undefined.layers[1].cumulative->nan, std::uint64_t{1});
+    }
+
     void whatHasNoCounterpartIsTold()
     {
         test::GraphBuilder a;
