@@ -220,7 +220,7 @@ Result<void> convertWithInt8(const graph::Model &source, Decided &decided, const
 {
     HALFTONE_TRY(const quantize::AskedQuantization asked,
                  quantize::quantizeAsked(source, decided.assignment, std::move(*decided.int8),
-                                         settings.ranges, forms));
+                                         settings.ranges, forms, progress));
     Decided here;
     here.rules = decided.rules;
     here.chip = decided.chip;

@@ -248,7 +248,7 @@ Result<std::vector<std::string>> rangesToFind(const graph::Model &source, AskedP
 
 Result<AskedQuantization> quantizeAsked(const graph::Model &source, const policy::Assignment &assignment,
                                         AskedPlan plan, const QuantizedRanges *ranges,
-                                        tensor::FormCache &forms)
+                                        tensor::FormCache &forms, const Progress &progress)
 {
     AskedQuantization made;
     const QuantizedRanges none;
@@ -263,6 +263,7 @@ Result<AskedQuantization> quantizeAsked(const graph::Model &source, const policy
     QuantizedModel quantized;
     bool any = false;
     for (bool again = true; again; plan.plan = nullptr) {
+        HALFTONE_CHECK(progress.checkStop());
         again = false;
         any = !plan.isEmpty();
         if (!any)
@@ -270,9 +271,10 @@ Result<AskedQuantization> quantizeAsked(const graph::Model &source, const policy
         HALFTONE_TRY(quantized, quantize(source, options, known, {plan.plan.get(), &forms}));
         for (const SkippedNode &skipped : quantized.skipped)
             reasons.try_emplace(skipped.node, skipped.why);
+        // A raised opset renames nodes as well, which nobody asked for codes.
         for (const NodeId id : fusedButNotQuantized(source, quantized)) {
+            again = again || options.asked[id];
             options.asked[id] = false;
-            again = true;
         }
     }
     std::vector<bool> isInt8(source.graph.nodeCount());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/graph/model.h"
 #include "core/infer/infer_shapes.h"
@@ -52,10 +53,10 @@ Result<std::vector<std::string>> rangesToFind(const graph::Model &source, AskedP
 /// plan    of the same source and assignment
 /// ranges  by ObservedTensor::source; a tensor without one is left to the run time, with a note; null: all
 /// forms   codes that were made before; gets those that are made now
-/// fails   as quantize()
+/// fails   as quantize(); Cancelled
 Result<AskedQuantization> quantizeAsked(const graph::Model &source, const policy::Assignment &assignment,
                                         AskedPlan plan, const QuantizedRanges *ranges,
-                                        tensor::FormCache &forms);
+                                        tensor::FormCache &forms, const Progress &progress = {});
 
 /// The shapes of the part's graph, as far as those of the source tell them.
 infer::ShapeMap shapesOfPart(const QuantizedPart &part, const infer::ShapeMap &source);

@@ -1,4 +1,5 @@
 #include "core/backends/backends.h"
+#include "core/dialect/onnx/onnx_dialect.h"
 #include "core/interpret/interpreter.h"
 #include "core/mixed/convert_model.h"
 #include "core/profile/lowered_layer.h"
@@ -480,6 +481,32 @@ private Q_SLOTS:
                 QVERIFY(!(op == "amp_cast" && before == "amp_cast"));
             }
         }
+    }
+
+    /// Pairs need a newer opset, in which Upsample is called Resize: no sign that something could not be quantized.
+    void whatANewerVersionRenamesIsNotTriedForEver()
+    {
+        graph::Graph graph(dialect::onnx::onnxDialect(7));
+        const auto add = [&graph](const char *op, const char *name, graph::Attributes attributes,
+                                  const std::vector<graph::Entry> &inputs) {
+            graph::NodeDef def{op, name, std::move(attributes), {}, op == dialect::onnx::kVariableOp};
+            if (!def.variable)
+                def.outputs.emplace_back(name);
+            return graph::Entry{graph.add(std::make_shared<const graph::NodeDef>(std::move(def)), inputs)};
+        };
+        const auto x = add("Input", "x", {{"type", "float32"}, {"shape", "[1,1,2,2]"}}, {});
+        const auto weight = add("Input", "K", {{"type", "float32"}, {"shape", "[1,1,1,1]"}}, {});
+        const auto conv = add("Conv", "c", {{"kernel_shape", "[1,1]"}}, {x, weight});
+        graph.setHeads(
+            {add("Upsample", "u", {{"mode", "nearest"}, {"scales", "[1.0,1.0,2.0,2.0]"}}, {conv})});
+        const graph::Model model{std::move(graph), {array("K", {1, 1, 1, 1}, {2})}, true};
+        const quantize::QuantizedRanges ranges{{"x", {-1, 1}}, {"c", {-2, 2}}};
+        Policy policy;
+        policy.target = DType::F16;
+        policy.int8Ops = {"Conv"};
+        const std::vector<std::string> ops = opsOf(convert(model, policy, &ranges).conversion.graph);
+        QVERIFY(std::ranges::find(ops, "QuantizeLinear") != ops.end());
+        QVERIFY(std::ranges::find(ops, "Resize") != ops.end());
     }
 
     void rangesToFindAreThoseThatThePassAsksFor()
