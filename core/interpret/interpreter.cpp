@@ -2,10 +2,12 @@
 
 #include "core/base/mapped_file.h"
 #include "core/base/text.h"
+#include "core/dialect/bound_axes.h"
 #include "core/dialect/dialect.h"
 #include "core/interpret/graph_runner.h"
 #include "core/kernels/buffer.h"
 
+#include <map>
 #include <utility>
 
 namespace halftone::interpret {
@@ -79,6 +81,7 @@ public:
         }
         if (used < feed.size())
             HALFTONE_CHECK(checkNames(feed));
+        HALFTONE_CHECK(checkAxes(feed));
         return values;
     }
 
@@ -119,6 +122,40 @@ private:
             if (!names.contains(name))
                 return badInput(name,
                                 "the model has no input of this name" + didYouMean(nearestNames(name, all)));
+        }
+        return {};
+    }
+
+    /// fails: a fed shape that contradicts what the graph says of it. A written first extent binds nobody: examples are fed one by
+    /// one, or several at a time.
+    Result<void> checkAxes(const Feed &feed) const
+    {
+        std::map<std::string, std::pair<std::string, std::int64_t>> named; // who has said it, and what
+        for (const NodeId id : m_runner->variables()) {
+            const graph::NodeDef &variable = m_graph.node(id);
+            const auto given = feed.find(variable.name);
+            const auto axes = given == feed.end() ? std::nullopt : dialect::boundAxes(m_graph, variable);
+            if (!axes)
+                continue;
+            const tensor::Shape &shape = given->second.shape();
+            if (shape.rank() != axes->size())
+                return badInput(variable.name, "an array of shape " + shape.toString(),
+                                "rank " + std::to_string(axes->size()));
+            for (std::size_t k = 0; k < axes->size(); ++k) {
+                const std::string &axis = (*axes)[k];
+                const auto number = parseInteger(axis);
+                if (number && *number > 0 && k > 0 && *number != shape[k])
+                    return badInput(variable.name, "an array of shape " + shape.toString(),
+                                    std::to_string(*number) + " at axis " + std::to_string(k));
+                if (number || axis.empty())
+                    continue;
+                const auto [known, isNew] = named.try_emplace(axis, variable.name, shape[k]);
+                if (!isNew && known->second.second != shape[k])
+                    return badInput(variable.name,
+                                    "dimension " + axis + " is " + std::to_string(shape[k]) + ", but "
+                                        + std::to_string(known->second.second) + " in " + known->second.first,
+                                    "the same in all inputs");
+            }
         }
         return {};
     }

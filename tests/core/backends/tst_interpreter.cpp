@@ -1,5 +1,6 @@
 #include "core/backends/backends.h"
 #include "core/backends/reference/reference_backend.h"
+#include "core/dialect/onnx/onnx_dialect.h"
 #include "core/interpret/interpreter.h"
 #include "core/interpret/random_params.h"
 #include "core/io/model_io.h"
@@ -331,6 +332,34 @@ private Q_SLOTS:
         QCOMPARE(values(1).size(), std::size_t{4});
         const auto open = interpret::withRandomParameters(smallModel(), {}, 1);
         QCOMPARE(open.error().where, std::string("x"));
+    }
+
+    /// Examples may be fed several at a time: a written first extent binds nobody.
+    void axesOfOnnxInputsAreAsTheModelSays()
+    {
+        graph::Graph graph(dialect::onnx::onnxDialect(17));
+        const auto add = [&graph](const char *op, const char *name, graph::Attributes attributes,
+                                  const std::vector<graph::Entry> &inputs) {
+            graph::NodeDef def{op, name, std::move(attributes), {}, op == dialect::onnx::kVariableOp};
+            return graph::Entry{graph.add(std::make_shared<const graph::NodeDef>(std::move(def)), inputs)};
+        };
+        const auto input = [&](const char *name, const char *shape) {
+            return add("Input", name, {{"type", "float32"}, {"shape", shape}}, {});
+        };
+        const auto sum = add("Add", "s", {}, {input("a", "[N,3]"), input("b", "[N,?]")});
+        graph.setHeads({add("Add", "y", {}, {sum, input("c", "[1,3]")})});
+        interpret::Interpreter interpreter = interpreterOf({std::move(graph), {}, false});
+        const auto run = [&](const Shape &a, const Shape &b, const Shape &c) {
+            const auto heads
+                = interpreter.run({{"a", constant(a, 1)}, {"b", constant(b, 1)}, {"c", constant(c, 1)}});
+            return heads.ok() ? std::string() : heads.error().message();
+        };
+        QCOMPARE(run({2, 3}, {2, 1}, {1, 3}), std::string());
+        QCOMPARE(run({2, 3}, {2, 3}, {2, 3}), std::string());
+        const std::string names = run({2, 3}, {1, 3}, {1, 3}); // which could be broadcast
+        QVERIFY2(names.find("b: dimension N is 1, but 2 in a") != std::string::npos, names.c_str());
+        QVERIFY(run({2, 4}, {2, 4}, {1, 1}).find("a: an array of shape (2, 4)") != std::string::npos);
+        QVERIFY(run({2, 3}, {2, 3}, {3}).find("rank 2") != std::string::npos);
     }
 
     void loopsRunTheirBodies()
