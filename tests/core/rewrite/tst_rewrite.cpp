@@ -1,4 +1,5 @@
 #include "core/dialect/dialect.h"
+#include "core/dialect/onnx/onnx_dialect.h"
 #include "core/io/model_io.h"
 #include "core/io/mxnet/symbol_json.h"
 #include "core/rewrite/rewrite.h"
@@ -34,6 +35,16 @@ rewrite::Rewritten run(const char *pass, const graph::Model &model)
     return std::move(rewritten).value();
 }
 
+/// Appends a node of ONNX to `graph`; one without an input and of the word for these is a variable.
+graph::Entry add(graph::Graph &graph, const char *op, const char *name, graph::Attributes attributes,
+                 const std::vector<graph::Entry> &inputs)
+{
+    graph::NodeDef def{op, name, std::move(attributes), {}, op == dialect::onnx::kVariableOp};
+    if (!def.variable)
+        def.outputs.emplace_back(name);
+    return {graph.add(std::make_shared<const graph::NodeDef>(std::move(def)), inputs)};
+}
+
 QStringList operatorsOf(const graph::Graph &graph)
 {
     QStringList rows;
@@ -59,6 +70,8 @@ private Q_SLOTS:
     void strippingGivesTheRecordedGraphs_data();
     void strippingGivesTheRecordedGraphs();
     void strippingWidensHalfParametersAndSaysTheyStayRounded();
+    void strippingOnnxWidensAllThatSays16Bit();
+    void strippingOnnxNamesWhatMakes16BitItself();
     void foldingRemovesACastToTheTypeThereIs();
     void foldingUndoesAnExactWidening();
     void foldingKeepsARoundingCast();
@@ -149,6 +162,46 @@ void TestRewrite::strippingWidensHalfParametersAndSaysTheyStayRounded()
                  || *stripped.model.graph.node(0).attributes.find("__dtype__") == "0",
              true);
     QCOMPARE(stripped.notes.size(), std::size_t{1});
+}
+
+/// Casts of another tool's converter, and a constant in 16 bit beside them.
+void TestRewrite::strippingOnnxWidensAllThatSays16Bit()
+{
+    graph::Graph graph(dialect::onnx::onnxDialect(17));
+    const auto x = add(graph, "Input", "x", {{"type", "float32"}}, {});
+    const auto i = add(graph, "Input", "i", {{"type", "int64"}}, {});
+    graph::NodeDef constant{"Constant", "k", {{"value", "float16[1]"}}, {}};
+    constant.outputs.emplace_back("k");
+    constant.tensors.emplace_back("value",
+                                  tensor::Tensor::owning(tensor::DType::F16, tensor::Shape{1},
+                                                         {std::byte{0x00}, std::byte{0x3E}})); // 1.5
+    const graph::Entry k{graph.add(std::make_shared<const graph::NodeDef>(constant), {})};
+    const auto half = add(graph, "Cast", "narrow", {{"to", "10"}}, {x});
+    const auto sum = add(graph, "Add", "sum", {}, {half, k});
+    const auto number = add(graph, "Cast", "number", {{"to", "10"}}, {i});
+    const auto product = add(graph, "Mul", "product", {}, {sum, number});
+    const auto wide = add(graph, "Cast", "wide", {{"to", "1"}}, {product});
+    graph.setHeads({add(graph, "Relu", "y", {}, {wide})});
+    const graph::Graph stripped = run("strip-casts", {std::move(graph), {}, false}).model.graph;
+    QCOMPARE(operatorsOf(stripped),
+             (QStringList{"Add sum", "Cast number", "Constant k", "Mul product", "Relu y"}));
+    for (graph::NodeId id = 0; id < stripped.nodeCount(); ++id) {
+        const graph::NodeDef &node = stripped.node(id);
+        if (node.op == "Cast")
+            QCOMPARE(*node.attributes.find("to"), std::string("1"));
+        if (node.op == "Constant")
+            QCOMPARE(node.tensorOf("value")->values<float>(), std::vector<float>{1.5F});
+    }
+}
+
+void TestRewrite::strippingOnnxNamesWhatMakes16BitItself()
+{
+    graph::Graph graph(dialect::onnx::onnxDialect(17));
+    graph.setHeads({add(graph, "RandomNormal", "noise", {{"dtype", "10"}, {"shape", "[2]"}}, {})});
+    const auto stripped = rewrite::findRewritePass("strip-casts")->run({std::move(graph), {}, false}, {});
+    QVERIFY(!stripped.ok());
+    QCOMPARE(stripped.error().code, Errc::Unsupported);
+    QCOMPARE(stripped.error().where, std::string("noise"));
 }
 
 void TestRewrite::foldingRemovesACastToTheTypeThereIs()
