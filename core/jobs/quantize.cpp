@@ -4,15 +4,18 @@
 #include "core/base/mapped_file.h"
 #include "core/dialect/dialect.h"
 #include "core/infer/shown_outputs.h"
+#include "core/infer/stored_types.h"
 #include "core/jobs/feature_means.h"
 #include "core/jobs/int8_ranges.h"
 #include "core/kernels/buffer.h"
 #include "core/quantize/pairs.h"
 #include "core/report/calibration_json.h"
+#include "core/rewrite/strip_casts.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <random>
 #include <unordered_set>
 #include <utility>
@@ -115,8 +118,40 @@ rangesOnRandomValues(const graph::Model &model, const std::vector<std::string> &
     return ranges;
 }
 
-Result<QuantizeOutcome> quantizeModel(const graph::Model &model, const std::string &modelPath,
-                                      const QuantizeSettings &settings, const Progress &progress)
+namespace {
+
+/// Nothing for a model without 16 bit, or of a format in which int8 knows what to do with it.
+Result<std::optional<rewrite::Rewritten>> widened(const graph::Model &model, const Progress &progress)
+{
+    if (!quantize::isInPairs(model.graph))
+        return std::optional<rewrite::Rewritten>();
+    HALFTONE_TRY(const infer::TypeMap types, infer::storedTypes(model));
+    for (graph::NodeId id = 0; id < model.graph.nodeCount(); ++id) {
+        if (!std::ranges::any_of(types.outputs(id), tensor::isHalf))
+            continue;
+        HALFTONE_TRY(rewrite::Rewritten made, rewrite::stripCasts(model, progress));
+        return std::optional(std::move(made));
+    }
+    return std::optional<rewrite::Rewritten>();
+}
+
+/// `refusals`, by NodeId of one graph, by that of another with nodes of the same names.
+std::vector<std::string> movedTo(const graph::Graph &to, const graph::Graph &from,
+                                 const std::vector<std::string> &refusals)
+{
+    std::unordered_map<std::string_view, std::string_view> byName;
+    for (graph::NodeId id = 0; id < refusals.size(); ++id)
+        byName.emplace(from.node(id).name, refusals[id]);
+    std::vector<std::string> moved;
+    for (graph::NodeId id = 0; !refusals.empty() && id < to.nodeCount(); ++id) {
+        const auto found = byName.find(to.node(id).name);
+        moved.emplace_back(found == byName.end() ? std::string_view() : found->second);
+    }
+    return moved;
+}
+
+Result<QuantizeOutcome> quantizeWide(const graph::Model &model, const std::string &modelPath,
+                                     const QuantizeSettings &settings, const Progress &progress)
 {
     const auto start = std::chrono::steady_clock::now();
     QuantizeOutcome outcome;
@@ -161,6 +196,21 @@ Result<QuantizeOutcome> quantizeModel(const graph::Model &model, const std::stri
             outcome.quantized.notes.push_back(tensor.name + ": " + tensor.threshold.note);
     }
     outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return outcome;
+}
+
+} // namespace
+
+Result<QuantizeOutcome> quantizeModel(const graph::Model &model, const std::string &modelPath,
+                                      const QuantizeSettings &settings, const Progress &progress)
+{
+    HALFTONE_TRY(const std::optional<rewrite::Rewritten> wide, widened(model, progress));
+    if (!wide)
+        return quantizeWide(model, modelPath, settings, progress);
+    QuantizeSettings moved = settings;
+    moved.options.refusals = movedTo(wide->model.graph, model.graph, settings.options.refusals);
+    HALFTONE_TRY(QuantizeOutcome outcome, quantizeWide(wide->model, modelPath, moved, progress));
+    outcome.quantized.notes.insert(outcome.quantized.notes.begin(), wide->notes.begin(), wide->notes.end());
     return outcome;
 }
 

@@ -33,8 +33,9 @@ struct QuantizeOutcome
     double seconds = 0;
 };
 
-/// Calibrates the tensors that the quantized model needs ranges of, and quantizes.
-/// fails: as calibrateModel(), quantize::quantize() and report::readCalibrationTable()
+/// Calibrates the tensors that the quantized model needs ranges of, and quantizes. A model in 16 bit of a format in which values pass
+/// through codes is first widened to float32; notes say so.
+/// fails: also rewrite::stripCasts(); as calibrateModel(), quantize::quantize() and report::readCalibrationTable()
 Result<QuantizeOutcome> quantizeModel(const graph::Model &model, const std::string &modelPath,
                                       const QuantizeSettings &settings, const Progress &progress);
 

@@ -196,6 +196,24 @@ private Q_SLOTS:
         }
     }
 
+    void aModelInFloat16IsFirstWidened()
+    {
+        QTemporaryDir folder;
+        const QString half = folder.filePath("half.onnx");
+        const CliOutcome converted = callCli(
+            {"convert", kPairs + "net.onnx", "--target", "float16", "--no-keep-io-types", "--out", half});
+        if (converted.code == 3)
+            QSKIP("this build was made without ONNX");
+        QVERIFY2(converted.code == 0, converted.err.constData());
+        const QString made = folder.filePath("q.onnx");
+        const CliOutcome outcome
+            = callCli({"quantize", half, "--table", kPairs + "table.json", "--out", made, "--json"});
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        QCOMPARE(outcome.json()["quantized"].size(), 11); // as in float32
+        for (const auto &array : modelIn(made).parameters)
+            QVERIFY2(!halftone::tensor::isHalf(array.values.dtype()), array.name.c_str());
+    }
+
     void pairsGiveWhatOnnxRuntimeGives_data()
     {
         QTest::addColumn<QString>("form");
