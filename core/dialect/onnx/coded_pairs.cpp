@@ -148,6 +148,13 @@ public:
         if (node.op == "Relu")
             return std::pair(0.0F, kMost);
         std::pair cut(-kMost, kMost);
+        const auto take = [&node](std::string_view key, float &end) { // of an older opset
+            const std::string *const text = node.attributes.find(key);
+            const auto value = text ? parseReal(*text) : std::nullopt;
+            end = value ? static_cast<float>(*value) : end;
+        };
+        take("min", cut.first);
+        take("max", cut.second);
         for (std::size_t k = 1; k < inputs.size(); ++k) {
             if (inputs[k].dtype() != tensor::DType::F32 || inputs[k].elementCount() != 1)
                 return std::nullopt;

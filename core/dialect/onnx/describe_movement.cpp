@@ -92,7 +92,9 @@ Operator pad(NodeReader &in)
     ops::Pad op;
     op.mode = kOfThem[in.choice("mode", kModes)];
     const ops::Dims pads = listOf(in, "pads", 1, 11).value_or(ops::Dims());
-    op.value = in.opset() < 11 ? in.real("value") : in.hasInput(2) ? numberIn(in.value(2)) : 0;
+    op.value = in.opset() < 11 ? in.real("value")
+        : in.hasInput(2)       ? numberIn(in.value(2))
+                               : in.real("constant_value"); // of an older opset until it is written
     const std::size_t count = pads.size() / 2;
     const std::optional<ops::Dims> axes = in.opset() < 18 ? std::nullopt : in.optionalIntegersAt(3);
     if (!axes) {

@@ -131,7 +131,8 @@ Operator rotaryEmbedding(NodeReader &in)
 Operator dft(NodeReader &in)
 {
     ops::AxisFourier op;
-    op.axis = in.opset() < 20 ? in.integer("axis", 1) : in.optionalIntegerAt(2).value_or(-2);
+    const bool isOld = in.opset() < 20 || in.has("axis"); // of an older opset until it is written
+    op.axis = isOld ? in.integer("axis", 1) : in.optionalIntegerAt(2).value_or(-2);
     op.inverse = in.boolean("inverse");
     op.onesided = in.boolean("onesided");
     op.length = in.optionalIntegerAt(1);

@@ -45,19 +45,133 @@ bool isScaled(std::string_view op, int from, int to)
     return from < kOpsetOfPlaces && to >= kOpsetOfPlaces && (op == "Upsample" || op == "Resize");
 }
 
-/// Why a node cannot be taken over into a newer opset; empty if it can.
-std::string obstacle(const NodeDef &node, int from, int to)
+/// An attribute whose default is another from an opset on: what it was is written.
+struct OldDefault
+{
+    std::string_view op;
+    int until; ///< the first opset that has another
+    std::string_view attribute;
+    std::string_view value;
+};
+constexpr std::array<OldDefault, 2> kOldDefaults{
+    {{"RoiAlign", 16, "coordinate_transformation_mode", "output_half_pixel"}, {"DFT", 20, "axis", "1"}}};
+
+/// A value of an attribute that is called otherwise from an opset on.
+struct OldValue
+{
+    std::string_view op;
+    int until;
+    std::string_view attribute;
+    std::string_view before; ///< also where nothing is written, if it is the default
+    std::string_view now;
+};
+constexpr std::array<OldValue, 2> kOldValues{
+    {{"GridSample", 20, "mode", "bilinear", "linear"}, {"GridSample", 20, "mode", "bicubic", "cubic"}}};
+
+constexpr int kOpsetOfScatterElements = 11;
+constexpr int kOpsetOfPlainScan = 9;
+constexpr int kOpsetOfFewerPlaces = 13; ///< of Resize
+constexpr int kOpsetOfTraining = 14; ///< of BatchNormalization
+constexpr int kOpsetOfChannelScales = 21; ///< of GroupNormalization
+
+bool crosses(int opset, int from, int to)
+{
+    return from < opset && to >= opset;
+}
+
+/// Its scales stand behind the region of interest, which it has not.
+void scaleByPlaces(NodeDef &def)
+{
+    def.op = "Resize";
+    def.attributes.set("coordinate_transformation_mode", "asymmetric");
+    def.attributes.set("nearest_mode", "floor");
+    if (def.attributes.find("scales") == nullptr)
+        def.slots = {0, 2};
+}
+
+/// The element at floor((i + 1/2) / scale) is the nearest to (i + 1/2) / scale - 1/2 where halves go up.
+void placeByHalves(NodeDef &def)
+{
+    const auto is = [&def](std::string_view key, std::string_view text) {
+        const std::string *const written = def.attributes.find(key);
+        return written != nullptr && *written == text;
+    };
+    const bool isNearest = def.attributes.find("mode") == nullptr || is("mode", "nearest");
+    if (!isNearest || !is("coordinate_transformation_mode", "tf_half_pixel_for_nn")
+        || !is("nearest_mode", "floor"))
+        return;
+    def.attributes.set("coordinate_transformation_mode", "half_pixel");
+    def.attributes.set("nearest_mode", "round_prefer_ceil");
+}
+
+/// What the node is called and says in the newer opset; null: as it was.
+std::shared_ptr<NodeDef> rewritten(const NodeDef &node, int from, int to)
 {
     const OpInfo *const before = infoOf(from, node.op);
-    const OpInfo *const after = infoOf(to, node.op);
-    if (before == nullptr || before == after || isScaled(node.op, from, to))
+    if (before == nullptr || before == infoOf(to, node.op))
+        return nullptr;
+    auto def = std::make_shared<NodeDef>(node);
+    if (isScaled(node.op, from, to))
+        scaleByPlaces(*def);
+    if (node.op == "Resize" && crosses(kOpsetOfFewerPlaces, from, to))
+        placeByHalves(*def);
+    if (node.op == "Scatter" && crosses(kOpsetOfScatterElements, from, to))
+        def->op = "ScatterElements";
+    for (const OldDefault &old : kOldDefaults)
+        if (old.op == node.op && crosses(old.until, from, to)
+            && node.attributes.find(old.attribute) == nullptr)
+            def->attributes.set(old.attribute, std::string(old.value));
+    for (const OldValue &old : kOldValues)
+        if (old.op == node.op && crosses(old.until, from, to)
+            && before->valueOf(node.attributes, old.attribute) == old.before)
+            def->attributes.set(old.attribute, std::string(old.now));
+    for (const MovedAttribute &moved : movedAttributes()) {
+        const std::string *const written = node.attributes.find(moved.attribute);
+        if (moved.op != node.op || !crosses(moved.until, from, to) || written == nullptr
+            || moved.attribute == moved.input)
+            continue;
+        const bool isList = moved.type == AttributeType::Tuple;
+        std::string text = isList ? '[' + *written + ']' : *written;
+        def->attributes.erase(moved.attribute);
+        def->attributes.set(moved.input, std::move(text));
+    }
+    return def;
+}
+
+/// What no rewriting can express; empty: nothing.
+std::string otherMeaning(const NodeDef &node, int from, int to)
+{
+    if (node.op == "Scan" && crosses(kOpsetOfPlainScan, from, to))
+        return "walks through batches, as none does there";
+    if (node.op == "GroupNormalization" && crosses(kOpsetOfChannelScales, from, to))
+        return "has a scale for each group, and for each channel there";
+    const bool hasStatistics
+        = std::ranges::count_if(node.outputs, [](const std::string &name) { return !name.empty(); }) > 1;
+    if (node.op == "BatchNormalization" && crosses(kOpsetOfTraining, from, to) && hasStatistics)
+        return "gives statistics that are others there";
+    const std::string *const places = node.attributes.find("coordinate_transformation_mode");
+    if (node.op == "Resize" && crosses(kOpsetOfFewerPlaces, from, to) && places != nullptr
+        && *places == "tf_half_pixel_for_nn")
+        return "has no coordinate_transformation_mode " + *places + " there";
+    return {};
+}
+
+/// Why a node cannot be taken over into a newer opset; empty if it can.
+std::string obstacle(const NodeDef &old, int from, int to)
+{
+    const OpInfo *const before = infoOf(from, old.op);
+    const std::shared_ptr<NodeDef> made = rewritten(old, from, to);
+    if (made == nullptr)
         return {};
+    const NodeDef &node = *made;
+    const OpInfo *const after = infoOf(to, node.op);
     if (after == nullptr || after->isDeprecated)
         return "is not an operator there";
+    if (std::string other = otherMeaning(node, from, to); !other.empty() || isScaled(old.op, from, to))
+        return other;
     for (const auto &[key, value] : node.attributes) {
         const AttributeSpec *const spec = before->attribute(key);
-        const bool isInput = std::ranges::find(after->inputs, key, &Slot::name) != after->inputs.end()
-            && (spec == nullptr || spec->type != AttributeType::Real || node.op == "Dropout");
+        const bool isInput = std::ranges::find(after->inputs, key, &Slot::name) != after->inputs.end();
         if (spec != nullptr && after->attribute(key) == nullptr && !isInput && spec->defaultValue != value)
             return "has no attribute " + key + " there";
     }
@@ -114,28 +228,16 @@ bool isMatrix(const graph::Graph &graph, const graph::Entry &value)
     return !graph.isVariable(value.node) && (op == "Flatten" || op == "Gemm");
 }
 
-/// Its scales stand behind the region of interest, which it has not.
-NodeDefPtr takenScaled(const NodeDef &node)
-{
-    auto def = std::make_shared<NodeDef>(node);
-    def->op = "Resize";
-    def->attributes.set("coordinate_transformation_mode", "asymmetric");
-    def->attributes.set("nearest_mode", "floor");
-    if (node.attributes.find("scales") == nullptr)
-        def->slots = {0, 2};
-    return def;
-}
-
 /// One over an axis and all behind it says so from now on, where that is not the last axis anyway.
 NodeDefPtr taken(const graph::Graph &graph, NodeId id, int from, int to)
 {
     const NodeDefPtr &node = graph.sharedNode(id);
     if (node->isVariable())
         return node;
-    if (isScaled(node->op, from, to))
-        return takenScaled(*node);
-    if (!isRedefined(node->op, from, to))
-        return node;
+    if (!isRedefined(node->op, from, to)) {
+        const NodeDefPtr made = rewritten(*node, from, to);
+        return made ? made : node;
+    }
     const std::string *const written = node->attributes.find("axis");
     const std::string axis = written ? *written : "1";
     if (axis == "-1")
@@ -150,7 +252,18 @@ NodeDefPtr taken(const graph::Graph &graph, NodeId id, int from, int to)
     return def;
 }
 
+constexpr std::array<MovedAttribute, 5> kMoved{{{"Clip", 11, "min", "min", AttributeType::Real},
+                                                {"Clip", 11, "max", "max", AttributeType::Real},
+                                                {"Pad", 11, "value", "constant_value", AttributeType::Real},
+                                                {"TopK", 10, "k", "K", AttributeType::Tuple},
+                                                {"DFT", 20, "axis", "axis", AttributeType::Integer}}};
+
 } // namespace
+
+std::span<const MovedAttribute> movedAttributes()
+{
+    return kMoved;
+}
 
 Result<std::optional<Raised>> raisedOpset(const graph::Graph &graph, int from, tensor::DType target,
                                           int wanted)

@@ -4,8 +4,22 @@
 #include "core/dialect/dialect.h"
 
 #include <optional>
+#include <span>
+#include <string_view>
 
 namespace halftone::dialect::onnx {
+
+/// An attribute that is an input from an opset on. A node that was taken over keeps it as an attribute, called as the input is,
+/// until it is written.
+struct MovedAttribute
+{
+    std::string_view op;
+    int until; ///< the first opset that has the input
+    std::string_view attribute;
+    std::string_view input;
+    AttributeType type; ///< of the attribute that stands for the input
+};
+std::span<const MovedAttribute> movedAttributes();
 
 /// A graph of the opset `from` in the one that it needs: `wanted` at least (0: any), and one whose operators take `target`: 13
 /// for bfloat16 in sums and products, 22 in Conv, pooling, normalization and recurrence (ONNX, Operators.md, the type

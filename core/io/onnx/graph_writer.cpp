@@ -6,6 +6,7 @@
 #include "core/dialect/onnx/element_type.h"
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/output_facts.h"
+#include "core/dialect/onnx/raise_opset.h"
 #include "core/graph/traverse.h"
 #include "core/io/onnx/attribute_text.h"
 #include "core/io/onnx/graph_reader.h"
@@ -41,9 +42,19 @@ std::optional<std::size_t> capturedNumber(const NodeDef &def)
     return number && *number >= 0 ? std::optional(static_cast<std::size_t>(*number)) : std::nullopt;
 }
 
+/// Of another type than tensors of numbers, such as texts or a list: what we know of it says less.
+bool isBeyondUs(const ::onnx::ValueInfoProto &value)
+{
+    const ::onnx::TypeProto &type = value.type();
+    if (!type.has_tensor_type())
+        return type.value_case() != ::onnx::TypeProto::VALUE_NOT_SET;
+    const std::int32_t code = type.tensor_type().elem_type();
+    return code != 0 && names::dtypeOfCode(code).value_or(tensor::DType::Unknown) == tensor::DType::Unknown;
+}
+
 void writeType(tensor::DType type, ::onnx::ValueInfoProto &value)
 {
-    if (type != tensor::DType::Unknown)
+    if (type != tensor::DType::Unknown && !isBeyondUs(value))
         value.mutable_type()->mutable_tensor_type()->set_elem_type(
             static_cast<std::int32_t>(names::codeOf(type)));
 }
@@ -81,6 +92,13 @@ void sortAsIn(const Messages &source, Messages &messages)
 
 } // namespace
 
+tensor::DType GraphWriter::valueType(const graph::Entry &entry) const
+{
+    return entry.node < m_types.size() && entry.output < m_types[entry.node].size()
+        ? m_types[entry.node][entry.output]
+        : tensor::DType::Unknown;
+}
+
 /// Is the graph of a newer opset than the file?
 bool GraphWriter::isRaised(const Source &source) const
 {
@@ -102,11 +120,29 @@ bool GraphWriter::isAsRead() const
     return true;
 }
 
+/// Inputs of the main graph that nothing reads any more: whoever runs the model feeds them all the same. Those that
+/// have an initializer go with it.
+void GraphWriter::findUnread(const ::onnx::GraphProto &source)
+{
+    std::unordered_set<const ::onnx::ValueInfoProto *> read;
+    for (NodeId id = 0; id < m_graph.nodeCount(); ++id)
+        if (const ValueData *const data = valueData(m_graph.node(id)))
+            read.insert(data->input);
+    std::unordered_set<std::string_view> held;
+    for (const auto &tensor : source.initializer())
+        held.insert(tensor.name());
+    for (const auto &input : source.input())
+        if (!read.contains(&input) && !held.contains(input.name()))
+            m_unread.push_back(&input);
+}
+
 void GraphWriter::nameValues(const std::vector<std::string> &outer)
 {
     const auto referenced = graph::referencedOutputs(m_graph);
     const dialect::Dialect &dialect = dialect::of(m_graph);
     std::unordered_set<std::string> taken;
+    for (const ::onnx::ValueInfoProto *const input : m_unread)
+        taken.insert(input->name());
     m_values.resize(m_graph.nodeCount());
     for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
         const NodeDef &def = m_graph.node(id);
@@ -194,6 +230,8 @@ void GraphWriter::writeVariables(const ::onnx::GraphProto *source, ::onnx::Graph
         return;
     if (m_parameters == nullptr)
         return placeBodyInputs(*source, proto);
+    for (const ::onnx::ValueInfoProto *const input : m_unread)
+        proto.add_input()->CopyFrom(*input);
     // The graph may have them in the order in which they are read; those of the source stand as it had them.
     sortAsIn(source->input(), *proto.mutable_input());
     sortAsIn(source->initializer(), *proto.mutable_initializer());
@@ -223,13 +261,18 @@ void GraphWriter::placeBodyInputs(const ::onnx::GraphProto &source, ::onnx::Grap
 Result<void> GraphWriter::writeBody(NodeId id, std::size_t body, Attribute &attribute) const
 {
     std::vector<std::string> outer;
+    std::vector<tensor::DType> types;
     const NodeDef &def = m_graph.node(id);
     const auto inputs = m_graph.inputs(id);
     for (std::size_t k = 0; k < inputs.size(); ++k)
-        if (def.slotOf(k) >= names::kFirstCapturedSlot)
+        if (def.slotOf(k) >= names::kFirstCapturedSlot) {
             outer.push_back(nameOf(inputs[k]));
+            types.push_back(valueType(inputs[k]));
+        }
     attribute.clear_g();
-    return GraphWriter(*def.subgraphs[body], nullptr).write(*attribute.mutable_g(), outer);
+    GraphWriter writer(*def.subgraphs[body], nullptr);
+    writer.m_captured = std::move(types);
+    return writer.write(*attribute.mutable_g(), outer);
 }
 
 Result<void> GraphWriter::writeAttributes(NodeId id, const ::onnx::NodeProto *source,
@@ -275,7 +318,11 @@ Result<void> GraphWriter::writeAttributes(NodeId id, const ::onnx::NodeProto *so
             writeValues(*held, *to.mutable_t());
             continue;
         }
-        to.set_type(typeFor(info ? info->attribute(key) : nullptr));
+        const auto moved = std::ranges::find_if(
+            names::movedAttributes(), [&](const auto &row) { return row.op == def.op && row.input == key; });
+        const bool isInput
+            = moved != names::movedAttributes().end() && (info == nullptr || info->attribute(key) == nullptr);
+        to.set_type(isInput ? neededType(moved->type) : typeFor(info ? info->attribute(key) : nullptr));
         HALFTONE_CHECK(writeText(def, key, text, to));
     }
     return {};
@@ -322,7 +369,8 @@ Result<void> GraphWriter::writeNode(NodeId id, ::onnx::GraphProto &proto) const
         node.add_output(name);
     HALFTONE_CHECK(writeAttributes(id, source, node));
     if (data != nullptr && isRaised(*data->source))
-        raiseNode(dialect::of(m_graph), node, proto);
+        raiseNode(dialect::of(m_graph), inputs.empty() ? tensor::DType::Unknown : valueType(inputs[0]), node,
+                  proto);
     if (def.attributes.find(names::kFlattenedKey) != nullptr)
         flattenAround(dialect::of(m_graph), proto);
     return {};
@@ -393,6 +441,14 @@ Result<void> GraphWriter::write(::onnx::GraphProto &proto, const std::vector<std
     } else {
         proto.set_name("graph");
     }
+    if (data != nullptr && isRaised(*data->source))
+        m_types = names::valueTypes(m_graph, m_captured, [this](const NodeDef &variable) {
+            if (m_parameters == nullptr || !m_parameters->contains(variable.name))
+                return tensor::DType::Unknown;
+            return m_parameters->at(variable.name)->values.dtype();
+        });
+    if (source != nullptr && m_parameters != nullptr)
+        findUnread(*source);
     nameValues(outer);
     nameHeads(source);
     writeVariables(source, proto);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/dialect/onnx/value_types.h"
 #include "core/graph/model.h"
 #include "core/io/onnx/source.h"
 #include "core/io/onnx/written_tensor.h"
@@ -35,7 +36,10 @@ public:
 
 private:
     bool isAsRead() const;
+    /// Unknown where the graph is no newer than its file.
+    tensor::DType valueType(const graph::Entry &entry) const;
     bool isRaised(const Source &source) const;
+    void findUnread(const ::onnx::GraphProto &source);
     void nameValues(const std::vector<std::string> &outer);
     void nameHeads(const ::onnx::GraphProto *source);
     void writeVariables(const ::onnx::GraphProto *source, ::onnx::GraphProto &proto) const;
@@ -54,7 +58,10 @@ private:
     const std::unordered_map<std::string_view, const tensor::Array *> *m_parameters;
     std::span<const tensor::DType> m_outputTypes;
     ValuesApart *m_apart = nullptr;
+    std::vector<const ::onnx::ValueInfoProto *> m_unread; ///< inputs of the source that no node stands for
     std::vector<std::vector<std::string>> m_values; ///< names, by NodeId and output
+    std::vector<tensor::DType> m_captured; ///< types, by the number that variables bear
+    dialect::onnx::ValueTypes m_types; ///< of a graph of a newer opset
 };
 
 } // namespace halftone::io::onnx

@@ -3,12 +3,15 @@
 #include "core/dialect/onnx/element_type.h"
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/op_info.h"
+#include "core/tensor/elements.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace halftone::io::onnx {
@@ -42,6 +45,20 @@ using ::onnx::NodeProto;
     if (attribute.type() == Attribute::FLOATS || attribute.type() == Attribute::INTS)
         tensor.add_dims(std::max(attribute.floats_size(), attribute.ints_size()));
     return tensor;
+}
+
+/// Casts one number in float32, if it is one, to a float type.
+void castNumber(tensor::DType type, ::onnx::TensorProto &tensor)
+{
+    if (!tensor::isFloat(type) || type == tensor::DType::F32
+        || tensor.data_type() != ::onnx::TensorProto::FLOAT || tensor.raw_data().size() != sizeof(float))
+        return;
+    float number = 0;
+    std::memcpy(&number, tensor.raw_data().data(), sizeof number);
+    std::string bytes(tensor::sizeOf(type), '\0');
+    tensor::narrow(&number, 1, type, std::as_writable_bytes(std::span(bytes)).data());
+    tensor.set_raw_data(std::move(bytes));
+    tensor.set_data_type(static_cast<int>(dialect::onnx::codeOf(type)));
 }
 
 NodeProto nodeOf(const char *op, const NodeProto &around, std::initializer_list<std::string> inputs,
@@ -80,7 +97,8 @@ std::optional<NodeProto> takeCast(const std::string &value, ::onnx::GraphProto &
 
 } // namespace
 
-void raiseNode(const dialect::Dialect &dialect, ::onnx::NodeProto &node, ::onnx::GraphProto &graph)
+void raiseNode(const dialect::Dialect &dialect, tensor::DType data, ::onnx::NodeProto &node,
+               ::onnx::GraphProto &graph)
 {
     const auto *const info = static_cast<const dialect::onnx::OpInfo *>(
         dialect.findOp(dialect::onnx::qualifiedName(node.domain(), node.op_type())));
@@ -95,6 +113,8 @@ void raiseNode(const dialect::Dialect &dialect, ::onnx::NodeProto &node, ::onnx:
             const auto position = static_cast<int>(slot - info->inputs.begin());
             ::onnx::TensorProto &tensor = *graph.add_initializer();
             tensor = tensorOf(attribute);
+            if (node.op_type() == "Clip" || node.op_type() == "Pad")
+                castNumber(data, tensor);
             tensor.set_name(node.output(0) + '_' + attribute.name());
             while (node.input_size() <= position)
                 node.add_input("");
