@@ -36,9 +36,13 @@ ML = ("TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor", "SVMCla
 # Labels that are texts are given by their places.
 ML_TYPES = {"TreeEnsemble": "T{float32|float64} -> T", "TreeEnsembleRegressor": "?{float32|float64|int32|int64} -> float32"}
 
-# The type of a sequence is that of its tensors, so that what goes into one and comes out again has one type.
-SEQUENCES = {"SequenceConstruct": "T... -> T", "SequenceInsert": "T, T, ?{int32|int64} -> T", "SequenceAt": "T, ?{int32|int64} -> T",
-             "SequenceErase": "T, ?{int32|int64} -> T", "SplitToSequence": "T, ?{int32|int64} -> T", "ConcatFromSequence": "T -> T"}
+# The type of a sequence is that of its tensors, so that what goes into one and comes out again has one type; {} stands for the schema's types.
+SEQUENCES = {"SequenceConstruct": "T{}... -> T", "SequenceInsert": "T{}, T, ?{int32|int64} -> T", "SequenceAt": "T{}, ?{int32|int64} -> T",
+             "SequenceErase": "T{}, ?{int32|int64} -> T", "SplitToSequence": "T{}, ?{int32|int64} -> T", "ConcatFromSequence": "T{} -> T",
+             "SequenceEmpty": "-> D"}
+
+# Type variables that are one for us: kernels take queries, keys and values of one type only.
+SAME = {"Attention": {"T2": "T1"}}
 
 
 def slot(p):
@@ -46,12 +50,20 @@ def slot(p):
     return p.name + mark
 
 
+def sequence_rule(schema):
+    listed = {t.removeprefix("seq(").replace("))", ")") for c in schema.type_constraints if c.type_param_str in ("T", "S") for t in c.allowed_type_strs}
+    ours = sorted(OURS[t] for t in listed if t in OURS)
+    return SEQUENCES[schema.name].replace("{}", "" if len(ours) == len(OURS) else "{" + "|".join(ours) + "}")
+
+
 def rule(schema):
     allowed = {c.type_param_str: c.allowed_type_strs for c in schema.type_constraints}
     params = [*schema.inputs, *schema.outputs]
+    same = SAME.get(schema.name, {})
+    variable = lambda p: same.get(p.type_str, p.type_str)
     uses = {}
     for p in params:
-        uses[p.type_str] = uses.get(p.type_str, 0) + (2 if p.option == defs.OpSchema.FormalParameterOption.Variadic and p.is_homogeneous else 1)
+        uses[variable(p)] = uses.get(variable(p), 0) + (2 if p.option == defs.OpSchema.FormalParameterOption.Variadic and p.is_homogeneous else 1)
     given = {p.type_str for p in schema.inputs}
     names = {}
 
@@ -69,12 +81,12 @@ def rule(schema):
             return ours[0]
         if is_output and p.type_str not in given:
             return "D" if schema.name in TYPED_BY else "?"
-        if uses[p.type_str] == 1:
+        if uses[variable(p)] == 1:
             text = "?"
-        elif p.type_str in names:
-            return names[p.type_str]
+        elif variable(p) in names:
+            return names[variable(p)]
         elif len(names) < len(VARIABLES):
-            text = names[p.type_str] = VARIABLES[len(names)]
+            text = names[variable(p)] = VARIABLES[len(names)]
         else:
             text = "?"
         # What only types that we do not know would be left out for is not restricted.
@@ -126,7 +138,7 @@ def main():
         op.setdefault("versions", []).append({
             "since": schema.since_version, **({"deprecated": True} if schema.deprecated else {}),
             "inputs": ", ".join(map(slot, schema.inputs)), "outputs": ", ".join(map(slot, schema.outputs)),
-            "types": SEQUENCES.get(schema.name) or rule(schema),
+            "types": sequence_rule(schema) if schema.name in SEQUENCES else rule(schema),
             "attributes": {k: DEFAULTS.get((schema.name, k)) or attribute(a) for k, a in sorted(schema.attributes.items())}})
     for op in table.values():  # versions before the last one that opset 7 has are not needed
         old = [v for v in op["versions"] if v["since"] <= 7]
