@@ -3,6 +3,7 @@
 #include "core/dialect/dialect.h"
 #include "core/rewrite/twins.h"
 
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -30,7 +31,7 @@ public:
     {
         m_plan.value.resize(m_plan.original.size());
         for (NodeId id = 0; id < m_source.nodeCount(); ++id) {
-            m_isCast.push_back(dialect::isCast(dialect::roleOf(m_source, id)));
+            m_isCast.push_back(dialect::isCast(dialect::roleOf(m_source, id)) && readsKnownTypes(id));
             for (std::uint32_t k = 0; k < m_rules.outputCount(id); ++k)
                 m_plan.value[m_plan.firstOutput[id] + k] = {id, k, 0};
         }
@@ -40,6 +41,7 @@ public:
     }
 
 private:
+    bool readsKnownTypes(NodeId id) const;
     void resolve();
     std::vector<bool> headNodes() const;
     void standFor(NodeId id, NodeId twin);
@@ -51,10 +53,18 @@ private:
     const policy::Assignment &m_assignment;
     bool m_share;
     TypedPlan &m_plan;
-    std::vector<bool> m_isCast; ///< by NodeId
+    std::vector<bool> m_isCast; ///< by NodeId: a cast that readers can do without
     /// Of a node that comes first: the head that takes its place.
     std::unordered_map<NodeId, NodeId> m_headTwins;
 };
+
+/// Of a value that nobody knows the type of, only the cast says what its readers get.
+bool Resolver::readsKnownTypes(NodeId id) const
+{
+    return std::ranges::none_of(m_source.inputs(id), [this](const Entry &entry) {
+        return m_plan.original[m_plan.output(entry)] == tensor::DType::Unknown;
+    });
+}
 
 /// Finds what stands for what: casts for what they cast, nodes for an equal one that comes earlier.
 void Resolver::resolve()

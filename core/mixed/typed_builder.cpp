@@ -1,6 +1,7 @@
 #include "core/mixed/typed_builder.h"
 
 #include "core/dialect/dialect.h"
+#include "core/graph/traverse.h"
 
 #include <algorithm>
 
@@ -54,6 +55,7 @@ rewrite::Conversion TypedBuilder::build()
     }
     addHeads();
     markCastParameters();
+    sort();
     m_result.foldedCasts = m_plan.foldedCasts;
     m_result.merged = m_plan.merged;
     m_result.moved = m_plan.moved;
@@ -67,7 +69,9 @@ void TypedBuilder::addVariable(NodeId id)
 {
     const graph::NodeDefPtr &def = m_source.sharedNode(id);
     const DType type = m_stored[id];
-    const bool says = type != m_plan.native[m_plan.firstOutput[id]] || m_dialect.declaresType(*def);
+    // What is declared and yet assumed is a type that we have no word for.
+    const bool says = type != m_plan.native[m_plan.firstOutput[id]]
+        || (m_dialect.declaresType(*def) && !m_variables[id].isAssumed);
     m_result.fromSource[id] = m_result.graph.add(says ? m_dialect.withDeclaredType(def, type) : def, {});
     m_result.types.append(type);
 }
@@ -157,6 +161,47 @@ void TypedBuilder::addHeads()
     for (std::uint32_t k = 0; k < sources.size(); ++k)
         heads.push_back(as(sources[k], m_plan.headReads[k], {rewrite::kNoNode, k}));
     m_result.graph.setHeads(std::move(heads));
+}
+
+/// Where values have names, a cast at a head has the head's, and the next conversion takes it for a node of the source: it stands
+/// where that finds it, so that nothing changes then.
+void TypedBuilder::sort()
+{
+    const graph::Graph &built = m_result.graph;
+    const auto namesValues = [this](NodeId id) { return !m_source.node(id).outputs.empty(); };
+    if (std::ranges::none_of(m_plan.order, namesValues))
+        return;
+    const std::vector<NodeId> order = graph::postOrder(built);
+    if (order.size() != built.nodeCount() || std::ranges::is_sorted(order))
+        return;
+    std::vector<NodeId> place(order.size());
+    for (NodeId id = 0; id < order.size(); ++id)
+        place[order[id]] = id;
+    graph::Graph sorted = graph::Graph::like(m_source);
+    sorted.reserve(order.size(), m_plan.reads.size() * 3 / 2);
+    infer::TypeMap types;
+    types.reserve(order.size());
+    for (const NodeId id : order) {
+        m_inputs.clear();
+        for (const Entry &entry : built.inputs(id))
+            m_inputs.push_back({place[entry.node], entry.output, entry.version});
+        m_dependencies.clear();
+        for (const NodeId dependency : built.controlDependencies(id))
+            m_dependencies.push_back(place[dependency]);
+        sorted.add(built.sharedNode(id), m_inputs, m_dependencies);
+        types.append(m_result.types.outputs(id));
+    }
+    std::vector<Entry> heads;
+    for (const Entry &head : built.heads())
+        heads.push_back({place[head.node], head.output, head.version});
+    sorted.setHeads(std::move(heads));
+    m_result.graph = std::move(sorted);
+    m_result.types = std::move(types);
+    for (NodeId &copy : m_result.fromSource)
+        if (copy != rewrite::kNoNode)
+            copy = place[copy];
+    for (rewrite::InsertedCast &cast : m_result.casts)
+        cast.cast = place[cast.cast];
 }
 
 } // namespace halftone::mixed

@@ -32,6 +32,7 @@ private:
     void addNode(graph::NodeId id);
     void addHeads();
     void markCastParameters();
+    void sort();
     tensor::DType typeOf(const graph::Entry &value) const;
     graph::Entry raw(const graph::Entry &value, std::uint32_t version) const;
     graph::Entry as(const graph::Entry &entry, tensor::DType type, rewrite::Reader reader);

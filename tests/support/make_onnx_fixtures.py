@@ -6,6 +6,8 @@ choice.onnx    an If whose branches read the graph around them; choice-CASE-inpu
 sums.onnx      a Scan that adds up rows; sums-inputs.npz, -values.npz
 steps.onnx     a Loop around a product, one of whose states grows; it reads the number of the step, its condition ends it early, a Loop in it takes
                no step; steps-CASE-inputs.npz and -values.npz, with and without a step
+heads.onnx     an output amid the graph, an operator that nobody knows between products, an input of texts, and one that nothing reads
+attention.onnx  products and a softmax that an Attention of opset 23 reads
 sequences.onnx  products that go into sequences and come out again
 endless.onnx   a Loop that nothing ends
 walk.onnx      a Scan from the end along the second axis that gives what it makes along the last, and reads the graph around it
@@ -105,6 +107,22 @@ def odd():
     made = model(h.make_graph(nodes, "odd", [value("x", [2, 3]), value("y", [3, 3])], [value("z", [2, 3])]))
     made.opset_import.append(h.make_opsetid("com.example", 1))
     return made
+
+
+def heads():
+    nodes = [h.make_node("MatMul", ["x", "v"], ["first"]), h.make_node("Odd", ["first", "texts"], ["u"], domain="com.example"),
+             h.make_node("MatMul", ["u", "w"], ["second"])]
+    made = model(h.make_graph(nodes, "heads", [value("spare", ["N", 4]), value("texts", [2], T.STRING), value("x", [2, 3])],
+                              [value("first", [2, 3]), value("second", [2, 3])],
+                              [nh.from_array(np.full((3, 3), k, np.float32), name) for k, name in ((0.5, "v"), (2, "w"))]))
+    made.opset_import.append(h.make_opsetid("com.example", 1))
+    return made
+
+
+def attention():
+    nodes = [h.make_node("MatMul", ["x", "w"], ["q"]), h.make_node("MatMul", ["x", "x"], ["k"]), h.make_node("Softmax", ["x"], ["s"]),
+             h.make_node("Attention", ["q", "k", "s"], ["y"], name="attention", q_num_heads=2, kv_num_heads=2)]
+    return model(h.make_graph(nodes, "attention", [value("x", [1, 4, 4])], [value("y", [1, 4, 4])], [nh.from_array(np.eye(4, dtype=np.float32), "w")]), 23, 11)
 
 
 def sums():
@@ -235,6 +253,9 @@ def main():
         onnx.checker.check_model(made, full_check=True)
         (folder / f"norms{opset}.onnx").write_bytes(made.SerializeToString(deterministic=True))
     (folder / "odd.onnx").write_bytes(odd().SerializeToString(deterministic=True))
+    (folder / "heads.onnx").write_bytes(heads().SerializeToString(deterministic=True))
+    onnx.checker.check_model(attention(), full_check=True)
+    (folder / "attention.onnx").write_bytes(attention().SerializeToString(deterministic=True))
     made, feed = transformer()
     record(folder, "transformer", made, {"": feed})
     listed = np.arange(12, dtype=np.float32).reshape(4, 3)

@@ -5,9 +5,12 @@
 #include "tests/support/graph_text.h"
 #include "tests/support/typed/convert.h"
 
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <map>
 
 using namespace halftone;
@@ -59,6 +62,16 @@ DType storedType(const mixed::ConvertedModel &converted, const std::string &name
     return std::ranges::find(converted.model.parameters, name, &tensor::Array::name)->values.dtype();
 }
 
+/// The file of the model as conversion leaves it; empty where that failed.
+std::string convertedBytes(const io::LoadedModel &loaded, DType target, const std::string &path)
+{
+    policy::Policy policy;
+    policy.target = target;
+    const auto written = io::saveModel(convert(loaded.model, policy).model, path, loaded);
+    std::ifstream in(path, std::ios::binary);
+    return written.ok() ? std::string(std::istreambuf_iterator<char>(in), {}) : std::string();
+}
+
 } // namespace
 
 class TestConvertTyped : public QObject
@@ -101,6 +114,11 @@ private Q_SLOTS:
     void whoAsksForTheTypeGetsIt();
     void whatAnUnknownOperatorGivesHasTheTypeThatItsReadersNeed();
     void sequencesHaveTheTypeOfTheirTensors();
+    void sequencesStayInFloat32WhereTheyCannotHoldTheTarget();
+    void whatAttentionReadsHasOneType();
+    void aWrittenModelIsConvertedAgainToTheSameBytes_data();
+    void aWrittenModelIsConvertedAgainToTheSameBytes();
+    void inputsThatNothingReadsAndTextsAreWrittenAsTheyWere();
 };
 
 void TestConvertTyped::aCastServesAllReadersOfOneTensor()
@@ -692,6 +710,91 @@ void TestConvertTyped::sequencesHaveTheTypeOfTheirTensors()
         QCOMPARE(converted.value().conversion.types.of({id, 0, 0}), DType::F16);
     }
     QCOMPARE(operators, std::size_t{7});
+}
+
+/// Before opset 24, ONNX has no sequences of bfloat16.
+void TestConvertTyped::sequencesStayInFloat32WhereTheyCannotHoldTheTarget()
+{
+    const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx/sequences.onnx");
+    if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+        QSKIP("this build was made without ONNX");
+    policy::Policy policy;
+    policy.target = DType::BF16;
+    const auto converted = convert(loaded.value().model, policy);
+    const graph::Graph &graph = converted.model.graph;
+    std::size_t operators = 0;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        const graph::NodeDef &node = graph.node(id);
+        if (node.op == "MatMul")
+            QCOMPARE(converted.conversion.types.of({id, 0, 0}), DType::BF16);
+        if (node.op.find("Sequence") == std::string::npos)
+            continue;
+        ++operators;
+        QCOMPARE(converted.conversion.types.of({id, 0, 0}), DType::F32);
+    }
+    QCOMPARE(operators, std::size_t{5});
+}
+
+void TestConvertTyped::whatAttentionReadsHasOneType()
+{
+    const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx/attention.onnx");
+    if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+        QSKIP("this build was made without ONNX");
+    const auto converted = convert(loaded.value().model);
+    const graph::Graph &graph = converted.model.graph;
+    std::size_t inputs = 0;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+        for (const Entry &input : graph.inputs(id))
+            if (graph.node(id).op == "Attention") {
+                QCOMPARE(converted.conversion.types.of(input), DType::F16);
+                ++inputs;
+            }
+    QCOMPARE(inputs, std::size_t{3});
+}
+
+void TestConvertTyped::aWrittenModelIsConvertedAgainToTheSameBytes_data()
+{
+    QTest::addColumn<std::string>("name");
+    for (const char *name : {"heads", "odd", "attention", "sequences", "choice", "transformer"})
+        QTest::newRow(name) << std::string(name);
+}
+
+void TestConvertTyped::aWrittenModelIsConvertedAgainToTheSameBytes()
+{
+    QFETCH(std::string, name);
+    const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx/" + name + ".onnx");
+    if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+        QSKIP("this build was made without ONNX");
+    const QTemporaryDir folder;
+    for (const DType target : {DType::F16, DType::BF16}) {
+        const std::string path = folder.filePath(QStringLiteral("once.onnx")).toStdString();
+        const std::string once = convertedBytes(loaded.value(), target, path);
+        const auto again = io::loadModel(path);
+        QVERIFY2(again.ok(), again.ok() ? "" : again.error().message().c_str());
+        QVERIFY(
+            convertedBytes(again.value(), target, folder.filePath(QStringLiteral("twice.onnx")).toStdString())
+            == once);
+    }
+}
+
+void TestConvertTyped::inputsThatNothingReadsAndTextsAreWrittenAsTheyWere()
+{
+    const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx/heads.onnx");
+    if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+        QSKIP("this build was made without ONNX");
+    const QTemporaryDir folder;
+    const std::string path = folder.filePath(QStringLiteral("once.onnx")).toStdString();
+    convertedBytes(loaded.value(), DType::F16, path);
+    const auto again = io::loadModel(path);
+    QVERIFY2(again.ok(), again.ok() ? "" : again.error().message().c_str());
+    const graph::Graph &source = loaded.value().model.graph;
+    const graph::Graph &written = again.value().model.graph;
+    for (graph::NodeId id = 0; id < 3; ++id) { // spare, texts, x
+        QCOMPARE(written.node(id).name, source.node(id).name);
+        QVERIFY(written.isVariable(id));
+        QVERIFY(std::ranges::equal(written.node(id).attributes, source.node(id).attributes));
+    }
+    QCOMPARE(*written.node(1).attributes.find("type"), std::string("string"));
 }
 
 QTEST_APPLESS_MAIN(TestConvertTyped)
