@@ -312,8 +312,10 @@ ErrorFigures ErrorMetrics::figures() const
     figures.count = m_count;
     figures.nan = m_nan;
     figures.overflow = m_overflow;
-    if (m_count == 0)
+    if (m_count == 0) {
+        figures.sqnrDb = std::numeric_limits<double>::infinity(); // nothing differs
         return figures;
+    }
     ErrorMetrics ended = *this;
     ended.endExample();
     const auto sum = [&ended](std::size_t k) { return ended.m_exact[k].value(); };

@@ -83,6 +83,8 @@ private Q_SLOTS:
         QCOMPARE(f.maxRelative, 0.0);
         QVERIFY(near(f.cosine, 1));
         QVERIFY(std::isinf(f.sqnrDb) && f.sqnrDb > 0);
+        const ErrorFigures none = figuresOf({}, {});
+        QVERIFY(std::isinf(none.sqnrDb) && none.sqnrDb > 0);
     }
 
     void zerosHaveNoRelativeError()
