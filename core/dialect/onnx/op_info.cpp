@@ -125,13 +125,22 @@ std::string OpInfo::suffixOf(const graph::Attributes &attributes, std::size_t ou
     return '_' + outputName(attributes, output);
 }
 
-/// Where no attribute says the type of a result, its scale does, or its zero point; without either it is uint8.
+/// Where no attribute says the type of a result, its scale does, or its zero point; without either it is uint8. Until opset 18
+/// scales are float32, and until 22 what is quantized has the type of its scale.
 ops::TypeRule OpInfo::typeRule(const graph::Attributes &attributes) const
 {
     static const auto kLikeScale = ops::TypeRule::parse("T, U{bfloat16|float16|float32}, T -> U");
-    static const auto kLikeZeroPoint
-        = ops::TypeRule::parse("?, ?, U=uint8{float8_e4m3fn|float8_e5m2|int16|int8|uint16|uint8} -> U");
-    static const auto kAsWritten = ops::TypeRule::parse("?, ?, ? -> D");
+    static const std::array kLikeZeroPoint{
+        ops::TypeRule::parse("?{float32|int32}, float32, U=uint8{int8|uint8} -> U"),
+        ops::TypeRule::parse("T{bfloat16|float16|float32|int32}, T, "
+                             "U=uint8{float8_e4m3fn|float8_e5m2|int16|int8|uint16|uint8} -> U"),
+        ops::TypeRule::parse("?, ?, U=uint8{float8_e4m3fn|float8_e5m2|int16|int8|uint16|uint8} -> U")};
+    static const std::array kAsWritten{ops::TypeRule::parse("?{float32|int32}, float32, ? -> D"),
+                                       ops::TypeRule::parse("T{bfloat16|float16|float32|int32}, T, ? -> D"),
+                                       ops::TypeRule::parse("?, ?, ? -> D")};
+    constexpr int kOpsetOfScales = 19;
+    constexpr int kOpsetOfOwnScales = 23;
+    const std::size_t age = since < kOpsetOfScales ? 0 : since < kOpsetOfOwnScales ? 1 : 2;
     if (typedBy.empty())
         return types;
     if (name == "Constant") {
@@ -150,10 +159,10 @@ ops::TypeRule OpInfo::typeRule(const graph::Attributes &attributes) const
                                           : std::string_view();
     const std::int64_t code = parseInteger(text).value_or(0);
     if (code == 0 && name == "DequantizeLinear")
-        return kLikeScale;
+        return age == 0 ? types : kLikeScale;
     if (name == "QuantizeLinear")
-        return code == 0 ? kLikeZeroPoint
-                         : kAsWritten.withAttributeType(dtypeOfCode(code).value_or(DType::Unknown));
+        return code == 0 ? kLikeZeroPoint[age]
+                         : kAsWritten[age].withAttributeType(dtypeOfCode(code).value_or(DType::Unknown));
     return types.withAttributeType(dtypeOfCode(code).value_or(DType::Unknown));
 }
 
