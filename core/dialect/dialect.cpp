@@ -42,6 +42,11 @@ Result<std::optional<Raised>> Dialect::raised(const graph::Graph &, tensor::DTyp
     return std::optional<Raised>();
 }
 
+std::string Dialect::foreignType(const graph::NodeDef &) const
+{
+    return {};
+}
+
 std::span<const std::string_view> Dialect::listVersions() const
 {
     return {};

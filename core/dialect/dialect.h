@@ -120,6 +120,8 @@ public:
     /// The type that a variable says it has; Unknown when it says none. fails: BadInput, where = its name.
     virtual Result<tensor::DType> declaredType(const graph::NodeDef &variable) const = 0;
     virtual bool declaresType(const graph::NodeDef &variable) const = 0;
+    /// The declared type as the format spells it, if it is one that we cannot compute with; else empty.
+    virtual std::string foreignType(const graph::NodeDef &variable) const;
     /// The same one when it says that already.
     virtual graph::NodeDefPtr withDeclaredType(const graph::NodeDefPtr &variable,
                                                tensor::DType type) const = 0;

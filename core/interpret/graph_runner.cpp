@@ -62,6 +62,14 @@ Result<Tensor> zeros(const kernels::TensorDesc &desc)
 
 } // namespace
 
+Error notFed(const graph::Graph &graph, NodeId variable)
+{
+    const graph::NodeDef &node = graph.node(variable);
+    if (std::string type = dialect::of(graph).foreignType(node); !type.empty())
+        return unsupported(node.name, std::move(type), "a type that can be computed with");
+    return badInput(node.name, "the input is not fed", "an array of this name");
+}
+
 GraphRunner::GraphRunner(const graph::Graph &graph, const kernels::BackendChain &backends, int depth,
                          DType float16As)
     : m_graph(graph)
@@ -253,7 +261,7 @@ Result<void> GraphRunner::bindVariables(const Setting &setting, std::vector<Tens
         if (!isSet(value)) {
             const Shape &shape = setting.shapes.byNode[id][0];
             if (!m_isLabel[id])
-                return badInput(m_graph.node(id).name, "the input is not fed", "an array of this name");
+                return notFed(m_graph, id);
             HALFTONE_TRY(value, zeros({type, shape.isComplete() ? shape : Shape{1}}));
         } else if (value.dtype() != type) {
             HALFTONE_TRY(value, converted(value, type));

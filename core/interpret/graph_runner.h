@@ -13,6 +13,9 @@
 /// Inside of Interpreter: a graph and the bodies in it are run by the same class.
 namespace halftone::interpret {
 
+/// Why a variable without a value has none: of its type no value is held, or nobody has fed one.
+Error notFed(const graph::Graph &graph, graph::NodeId variable);
+
 /// One graph, its kernels, and runners for the bodies of its nodes. Keeps a reference: the graph must outlive it.
 class GraphRunner
 {

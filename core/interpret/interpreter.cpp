@@ -8,6 +8,7 @@
 #include "core/kernels/buffer.h"
 
 #include <map>
+#include <unordered_set>
 #include <utility>
 
 namespace halftone::interpret {
@@ -75,8 +76,10 @@ public:
                 ++used;
             } else if (constant != m_constants.end()) {
                 values[id] = constant->second;
+            } else if (m_sparse.contains(id)) {
+                return unsupported(m_graph.node(id).name, "a sparse parameter", "a dense one");
             } else if (!m_runner->isLabel(id)) {
-                return badInput(m_graph.node(id).name, "the input is not fed", "an array of this name");
+                return notFed(m_graph, id);
             }
         }
         if (used < feed.size())
@@ -97,6 +100,11 @@ private:
             const auto array = stored.find(m_graph.node(id).name);
             if (array == stored.end() || !array->second->shape.hasRank()) {
                 data.push_back(id);
+                const graph::NodeDef &variable = m_graph.node(id);
+                const dialect::Dialect &dialect = dialect::of(m_graph);
+                if (array != stored.end() && dialect.declaresType(variable)
+                    && dialect.foreignType(variable).empty())
+                    m_sparse.insert(id);
                 continue;
             }
             if (array->second->storage != tensor::Storage::Dense)
@@ -164,6 +172,8 @@ private:
     kernels::BackendChain m_backends;
     std::unique_ptr<GraphRunner> m_runner; ///< refers to both of them
     std::unordered_map<NodeId, Tensor> m_constants;
+    std::unordered_set<NodeId>
+        m_sparse; ///< parameters of types that can be computed with, but without values
 };
 
 Interpreter::Interpreter(std::unique_ptr<Impl> impl)

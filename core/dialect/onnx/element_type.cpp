@@ -71,6 +71,12 @@ std::string_view nameOfCode(std::int64_t code)
     return row ? row->name : kRows[0].name;
 }
 
+bool isForeign(std::string_view name)
+{
+    return std::any_of(kRows.begin() + 1, kRows.end(),
+                       [name](const Row &row) { return row.name == name && row.type == DType::Unknown; });
+}
+
 int bitsOfCode(std::int64_t code)
 {
     const Row *const row = rowOf(code);

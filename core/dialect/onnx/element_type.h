@@ -16,6 +16,8 @@ std::optional<tensor::DType> dtypeOfCode(std::int64_t code);
 std::int64_t codeOf(tensor::DType type);
 /// As ONNX spells it in lower case: "float32", "float8e4m3fn", "string"; "undefined" for a code that it lacks.
 std::string_view nameOfCode(std::int64_t code);
+/// Is it what nameOfCode() calls a type that we cannot compute with?
+bool isForeign(std::string_view name);
 /// Bits of one element as ONNX stores it; 0 for texts and codes that it lacks.
 int bitsOfCode(std::int64_t code);
 

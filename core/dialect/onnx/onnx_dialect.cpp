@@ -89,6 +89,11 @@ public:
     {
         return variable.attributes.find(kTypeKey) != nullptr;
     }
+    std::string foreignType(const NodeDef &variable) const override
+    {
+        const std::string *const text = variable.attributes.find(kTypeKey);
+        return text != nullptr && isForeign(*text) ? *text : std::string();
+    }
     NodeDefPtr withDeclaredType(const NodeDefPtr &variable, DType type) const override;
     Shape declaredShape(const graph::Graph &graph, const NodeDef &variable) const override;
     Shape filledShape(const graph::Graph &graph, const NodeDef &node) const override;

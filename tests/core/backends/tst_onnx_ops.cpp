@@ -25,6 +25,7 @@ class OnnxOpsTest : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    void aVariableOfATypeThatIsNotComputedWithIsNamed();
     void valuesAreOnnxs_data();
     void valuesAreOnnxs();
     void valuesAreOnnxRuntimes_data();
@@ -105,6 +106,27 @@ void compare(const QString &path, const kernels::BackendChain &backends, bool in
 }
 
 } // namespace
+
+void OnnxOpsTest::aVariableOfATypeThatIsNotComputedWithIsNamed()
+{
+    const dialect::Dialect &dialect = dialect::onnx::onnxDialect(21);
+    graph::Model model;
+    model.graph = graph::Graph(dialect);
+    const graph::NodeId w = model.graph.add(dialect.makeVariable("w", {{"type", "int4"}}), {});
+    const graph::Entry inputs[] = {{w, 0, 0}};
+    graph::NodeDef identity{"Identity", "y", {}, {}};
+    identity.outputs = {"y"};
+    const graph::NodeId y
+        = model.graph.add(std::make_shared<const graph::NodeDef>(std::move(identity)), inputs);
+    model.graph.setHeads({{y, 0, 0}});
+    auto made = interpret::Interpreter::create(model, {backends::reference::referenceBackend()});
+    QVERIFY2(made.ok(), made.ok() ? "" : made.error().message().c_str());
+    const auto ran = made.value().run({});
+    QVERIFY(!ran.ok());
+    QCOMPARE(ran.error().code, Errc::Unsupported);
+    QCOMPARE(ran.error().where, std::string("w"));
+    QCOMPARE(ran.error().found, std::string("int4"));
+}
 
 void OnnxOpsTest::valuesAreOnnxs_data()
 {

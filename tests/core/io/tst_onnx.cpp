@@ -1,4 +1,5 @@
 #include "core/dialect/dialect.h"
+#include "core/dialect/onnx/onnx_dialect.h"
 #include "core/io/model_io.h"
 #include "core/tensor/elements.h"
 
@@ -6,6 +7,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -449,6 +451,69 @@ private Q_SLOTS:
         fs::remove(path("w.bin"));
         fs::create_symlink("/etc/passwd", path("w.bin"));
         QVERIFY(!io::loadModel(path("out.onnx")).ok());
+    }
+
+    // Operators.md: each version's constraints on x and y_scale.
+    void scalesHaveTheTypeThatTheOpsetAsksFor_data()
+    {
+        QTest::addColumn<int>("opset");
+        QTest::addColumn<bool>("halfByWide"); // x in float16, scale in float32
+        QTest::addColumn<bool>("halfByHalf");
+        QTest::newRow("10") << 10 << false << false;
+        QTest::newRow("13") << 13 << false << false;
+        QTest::newRow("19") << 19 << false << true;
+        QTest::newRow("21") << 21 << false << true;
+        QTest::newRow("23") << 23 << true << true;
+    }
+    void scalesHaveTheTypeThatTheOpsetAsksFor()
+    {
+        using tensor::DType;
+        QFETCH(int, opset);
+        QFETCH(bool, halfByWide);
+        QFETCH(bool, halfByHalf);
+        const dialect::Dialect &dialect = dialect::onnx::onnxDialect(opset);
+        const auto isTaken = [&dialect](const char *op, DType x, DType scale, DType zero, DType y) {
+            std::array inputs{x, scale, zero};
+            std::array outputs{DType::Unknown};
+            return dialect.findOp(op)->typeRule({}).apply(inputs, outputs) == ops::TypeOutcome::Complete
+                && outputs[0] == y;
+        };
+        QVERIFY(isTaken("QuantizeLinear", DType::F32, DType::F32, DType::I8, DType::I8));
+        QVERIFY(isTaken("DequantizeLinear", DType::I8, DType::F32, DType::I8, DType::F32));
+        QCOMPARE(isTaken("QuantizeLinear", DType::F16, DType::F32, DType::I8, DType::I8), halfByWide);
+        QCOMPARE(isTaken("QuantizeLinear", DType::F16, DType::F16, DType::U8, DType::U8), halfByHalf);
+        QCOMPARE(isTaken("DequantizeLinear", DType::I8, DType::F16, DType::I8, DType::F16), halfByHalf);
+    }
+
+    void aConstantThatIsNotComputedWithTellsItsType_data()
+    {
+        QTest::addColumn<std::string>("held");
+        QTest::addColumn<QString>("found");
+        const auto of = [](std::size_t type, const std::string &values) {
+            return number(1, 2) + number(2, type) + field(8, "w") + values;
+        };
+        QTest::newRow("int4") << field(5, of(22, field(9, "a"))) << "int4";
+        QTest::newRow("texts") << field(5, of(8, field(6, "a") + field(6, "b"))) << "string";
+        QTest::newRow("complex") << field(5, of(14, field(9, std::string(16, '\0')))) << "complex64";
+        const std::string places
+            = number(1, 2) + number(2, 7) + field(9, std::string(8, '\0') + '\1' + std::string(7, '\0'));
+        QTest::newRow("sparse") << field(
+            15, field(1, of(1, field(9, std::string(8, '\0')))) + field(2, places) + number(3, 4))
+                                << "";
+    }
+    void aConstantThatIsNotComputedWithTellsItsType()
+    {
+        QFETCH(std::string, held);
+        QFETCH(QString, found);
+        std::ofstream(path("held.onnx"), std::ios::binary)
+            << model(field(1, node("Identity", "w", "y")), held, 21);
+        const auto loaded = io::loadModel(path("held.onnx"));
+        QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+        const graph::Graph &graph = loaded.value().model.graph;
+        const graph::NodeDef *const w = nodeNamed(graph, "w");
+        QVERIFY(w != nullptr);
+        QCOMPARE(QString::fromStdString(graph.dialect()->foreignType(*w)), found);
+        QVERIFY(!loaded.value().model.parameters.at(0).shape.hasRank());
     }
 
     void valuesOfTypesThatAreOnlyPassedOnAreWritten_data()
