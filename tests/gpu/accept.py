@@ -1,7 +1,7 @@
 """Answers on the GPU against recorded ones: python3 accept.py [onnx|mxnet|models|small]… [--jobs N] [--under TOOL]
 
-onnx    ONNX operator cases (onnx_ops/)      mxnet  MXNet's (shared/accept/ops.py)
-models  trained models in float32, float16 and bfloat16 (shared/accept/models.py)      small  the smallest of them
+onnx    ONNX operator cases (onnx_ops/)      mxnet  MXNet's (ops.py of HALFTONE_SHARED)
+models  trained models in float32, float16 and bfloat16 (models.py of HALFTONE_SHARED)      small  the smallest of them
 --jobs  cases at a time      --under  a tool of compute-sanitizer that watches each run; its reports are printed whole
 Exit 1 where any answer is wrong, but for 1 % of the ONNX operators; under a tool, where any is or the tool reports anything.
 """
@@ -114,7 +114,7 @@ def onnx(cli, _):
 
 
 def part_of(cli, script, options):
-    """A script of shared/accept; its lines are printed as they come. Returns (passed, failed)."""
+    """A script of HALFTONE_SHARED; its lines are printed as they come. Returns (passed, failed)."""
     environment = {**os.environ, "HALFTONE_CLI": cli.path, "HALFTONE_SHARED": str(shared), "PYTHONUNBUFFERED": "1"}
     score = (0, 1)  # of a script that breaks off
     with subprocess.Popen([sys.executable, "-B", shared / "accept" / script, *options], env=environment, stdout=subprocess.PIPE,

@@ -27,7 +27,8 @@ cmake --build "$tree" --target halftone-cli
 
 rm -rf "$out"
 readonly folder=$out/halftone-gpu
-mkdir -p "$folder/bin" "$folder/lib" "$folder/shared/models" "$folder/shared/fixtures" "$folder/shared/accept"
+packed=$folder/shared
+mkdir -p "$folder/bin" "$folder/lib" "$packed/models" "$packed/fixtures" "$packed/accept"
 strip -o "$folder/bin/halftone-cli" "$tree/halftone-cli"
 ldd "$tree/halftone-cli" | awk '$3 ~ /^\// { print $1, $3 }' | while read -r name path; do
     case $name in
@@ -44,8 +45,8 @@ cp -rL tests/data/onnx_ops "$folder/onnx_ops"
 for model in "${models[@]}"; do
     cp -rL "$HALFTONE_SHARED/models/$model" "$folder/shared/models/"
 done
-cp -rL "$HALFTONE_SHARED/fixtures/ops" "$folder/shared/fixtures/ops"
-cp -L "$HALFTONE_SHARED"/accept/{common,ops,models}.py "$folder/shared/accept/"
+cp -rL "$HALFTONE_SHARED/fixtures/ops" "$packed/fixtures/ops"
+cp -L "$HALFTONE_SHARED"/accept/{common,ops,models}.py "$packed/accept/"
 chmod -R u+w "$folder/shared" # what is shared may be read-only; who unpacks it wants to remove it again
 python3 -B tests/gpu/networks.py "$folder/networks"
 cp tests/gpu/{run.sh,accept.py,bench.py,networks.py} "$folder/"

@@ -196,7 +196,7 @@ void TestBackends::latencyTellsWhatTheDeviceSays()
     QVERIFY(std::abs(latency->fp32.limitMs.value_or(0) - limit) < 1e-9 * limit);
     auto *const plot = m_window->findChild<widgets::LatencyPlot *>();
     QTRY_VERIFY(!plot->readOut().isEmpty());
-    for (const char16_t *part : {u"GPU alone", u"planned", u"launched", u"limit"})
+    for (const char16_t *part : {u"GPU time", u"planned", u"launched", u"limit"})
         QVERIFY2(plot->readOut().contains(QString::fromUtf16(part)), qPrintable(plot->readOut()));
     const QString picture = qEnvironmentVariable("HALFTONE_TEST_PICTURE_LATENCY");
     if (!picture.isEmpty()) {

@@ -160,7 +160,7 @@ void addLatency(const session::Snapshot &snapshot, const session::Figures &figur
     } else {
         add("mixed", words.notTimed, true);
     }
-    for (const auto &[name, text] : {std::pair("GPU alone", words.onDevice),
+    for (const auto &[name, text] : {std::pair("GPU time", words.onDevice),
                                      std::pair("kernels", words.kernels), std::pair("limit", words.limit)}) {
         if (!text.isEmpty())
             add(name, text, false);

@@ -59,7 +59,7 @@ QString LatencyWords::ofDevice() const
 {
     QStringList parts;
     if (!onDevice.isEmpty())
-        parts << tr("GPU alone %1").arg(onDevice);
+        parts << tr("GPU time %1").arg(onDevice);
     if (!kernels.isEmpty())
         parts << tr("kernels %1").arg(kernels);
     if (!limit.isEmpty())

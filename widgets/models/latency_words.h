@@ -23,7 +23,7 @@ struct LatencyWords
     bool warns() const { return isSlower || isDisturbed; }
     /// "0.604 ms → 0.459 ms (×0.76 ±0.04)", and what it warns of.
     QString sentence() const;
-    /// "GPU alone 0.036 ms → 0.018 ms · kernels … · limit …"; empty where there is none.
+    /// "GPU time 0.036 ms → 0.018 ms · kernels … · limit …"; empty where there is none.
     QString ofDevice() const;
 };
 

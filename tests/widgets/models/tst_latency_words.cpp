@@ -61,7 +61,7 @@ private Q_SLOTS:
         latency.mixed.limitMs = 0.0075;
         QCOMPARE(wordsOf(latency).ofDevice(),
                  QStringLiteral(
-                     "GPU alone 0.0360\u202fms \u2192 0.0180\u202fms \u00b7 kernels 53 \u2192 48 planned, "
+                     "GPU time 0.0360\u202fms \u2192 0.0180\u202fms \u00b7 kernels 53 \u2192 48 planned, "
                      "55 \u2192 50 launched \u00b7 limit 0.0150\u202fms \u2192 0.00750\u202fms"));
         latency.fp32.launches->measured.reset();
         QCOMPARE(wordsOf(latency).kernels, QStringLiteral("53 \u2192 48 planned"));

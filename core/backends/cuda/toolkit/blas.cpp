@@ -268,11 +268,11 @@ private:
         }
         int found = 0;
         m_algorithms.resize(kAlgorithms);
-        HALFTONE_CHECK(check(
-            m_calls.cublasLtMatmulAlgoGetHeuristic(m_handle, m_operation.get(), m_layouts[0].get(),
-                                                   m_layouts[1].get(), m_layouts[2].get(), m_layouts[3].get(),
-                                                   preference.get(), kAlgorithms, m_algorithms.data(), &found),
-            "the choice of an algorithm"));
+        HALFTONE_CHECK(
+            check(m_calls.cublasLtMatmulAlgoGetHeuristic(
+                      m_handle, m_operation.get(), m_layouts[0].get(), m_layouts[1].get(), m_layouts[2].get(),
+                      m_layouts[3].get(), preference.get(), kAlgorithms, m_algorithms.data(), &found),
+                  "the choice of an algorithm"));
         m_algorithms.resize(static_cast<std::size_t>(std::max(found, 0)));
         std::erase_if(m_algorithms, [](const cublasLtMatmulHeuristicResult_t &way) {
             return way.state != CUBLAS_STATUS_SUCCESS;
