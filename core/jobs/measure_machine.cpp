@@ -23,7 +23,6 @@ namespace halftone::jobs {
 namespace {
 
 using graph::Entry;
-using hardware::Number;
 using hardware::Unit;
 using tensor::DType;
 using tensor::Shape;

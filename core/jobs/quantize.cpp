@@ -35,7 +35,7 @@ Result<tensor::Tensor> randomValues(const tensor::Shape &shape)
 {
     HALFTONE_TRY(const kernels::Buffer buffer, kernels::allocate({tensor::DType::F32, shape}));
     std::mt19937 engine(1);
-    constexpr float kScale = 1.0F / (1U << 31);
+    constexpr float kScale = 0x1p-31F;
     for (std::size_t i = 0; i < buffer.tensor.elementCount(); ++i) {
         const float value = static_cast<float>(engine()) * kScale - 1;
         std::memcpy(buffer.bytes + i * sizeof value, &value, sizeof value);

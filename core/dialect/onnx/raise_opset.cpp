@@ -192,10 +192,16 @@ Result<void> check(const graph::Graph &graph, int from, int to, const std::strin
         const NodeDef &node = graph.node(id);
         if (node.isVariable())
             continue;
-        if (const std::string what = obstacle(node, from, to); !what.empty())
-            return unsupported(node.name,
-                               node.op + ' ' + what + ": opset " + std::to_string(to) + ", for " + why,
-                               "a model of that opset");
+        if (const std::string what = obstacle(node, from, to); !what.empty()) {
+            std::string found = node.op;
+            found.append(" ")
+                .append(what)
+                .append(": opset ")
+                .append(std::to_string(to))
+                .append(", for ")
+                .append(why);
+            return unsupported(node.name, std::move(found), "a model of that opset");
+        }
         if (node.attributes.find(kCallKey) != nullptr) // a function has an opset of its own
             continue;
         for (const auto &body : node.subgraphs)

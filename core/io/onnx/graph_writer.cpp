@@ -318,8 +318,10 @@ Result<void> GraphWriter::writeAttributes(NodeId id, const ::onnx::NodeProto *so
             writeValues(*held, *to.mutable_t());
             continue;
         }
-        const auto moved = std::ranges::find_if(
-            names::movedAttributes(), [&](const auto &row) { return row.op == def.op && row.input == key; });
+        const auto moved
+            = std::ranges::find_if(names::movedAttributes(), [&def, &name = key](const auto &row) {
+                  return row.op == def.op && row.input == name;
+              });
         const bool isInput
             = moved != names::movedAttributes().end() && (info == nullptr || info->attribute(key) == nullptr);
         to.set_type(isInput ? neededType(moved->type) : typeFor(info ? info->attribute(key) : nullptr));
