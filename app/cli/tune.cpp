@@ -239,10 +239,8 @@ Result<std::vector<std::string>> writePicked(session::Session &session, const po
 Result<void> timeGroups(tune::RecordingOracle &oracle, const TuneOptions &options,
                         const std::stop_token &stop)
 {
-    HALFTONE_TRY(tune::Network network, oracle.profile(progress(stop)));
-    HALFTONE_TRY(auto links, oracle.timeConversions(progress(stop)));
-    if (links)
-        network.links = std::move(*links);
+    HALFTONE_TRY(const tune::Network network, oracle.profile(progress(stop)));
+    HALFTONE_CHECK(oracle.timeConversions(progress(stop))); // which are kept
     print("wrote " + printable(options.state) + ": " + counted(network.groups.size(), "group", "groups")
           + ", " + counted(tune::candidatesOf(network).size(), "candidate", "candidates") + '\n');
     return {};

@@ -113,13 +113,7 @@ const Pointer &thisMachine()
 
 void tellGpu(const GpuAtHand &gpu)
 {
-    const Pointer known = describedBy(builtIn(), gpu.architecture);
-    Pointer description = known;
-    if (known && gpu.bandwidth) { // boards of one architecture differ in their memory most
-        auto own = std::make_shared<Description>(*known);
-        own->bandwidth = gpu.bandwidth;
-        description = std::move(own);
-    }
+    Pointer description = boardOf(gpu.architecture, gpu.bandwidth);
     const std::lock_guard lock(told().guard);
     told().gpu = gpu;
     told().description = std::move(description);
@@ -200,6 +194,16 @@ Pointer describedBy(std::span<const Pointer> descriptions, std::string_view arch
     };
     const auto found = std::ranges::find_if(descriptions, isIt);
     return found == descriptions.end() ? nullptr : *found;
+}
+
+Pointer boardOf(std::string_view architecture, std::optional<double> bandwidth)
+{
+    Pointer known = describedBy(builtIn(), architecture);
+    if (!known || !bandwidth)
+        return known;
+    auto own = std::make_shared<Description>(*known);
+    own->bandwidth = bandwidth;
+    return own;
 }
 
 } // namespace halftone::hardware

@@ -56,4 +56,8 @@ describedBy(std::span<const std::shared_ptr<const Description>> descriptions,
 std::shared_ptr<const Description>
 describedBy(std::span<const std::shared_ptr<const Description>> descriptions, std::string_view architecture);
 
+/// The built-in one of a board with that capability, and the board's own bandwidth: boards of one architecture differ in their memory most.
+/// bandwidth  GB a second; nothing: the description's
+std::shared_ptr<const Description> boardOf(std::string_view architecture, std::optional<double> bandwidth);
+
 } // namespace halftone::hardware

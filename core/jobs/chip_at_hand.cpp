@@ -49,12 +49,7 @@ Result<std::shared_ptr<const hardware::Description>> findChip(std::string_view n
 
 std::shared_ptr<const hardware::Description> chipOf(const backends::BackendInfo &backend)
 {
-    auto known = hardware::describedBy(hardware::builtIn(), backend.architecture);
-    if (!known || !backend.bandwidth)
-        return known;
-    auto own = std::make_shared<hardware::Description>(*known);
-    own->bandwidth = backend.bandwidth;
-    return own;
+    return hardware::boardOf(backend.architecture, backend.bandwidth);
 }
 
 } // namespace halftone::jobs

@@ -67,9 +67,7 @@ Operator castLike(NodeReader &)
 Operator clip(NodeReader &in)
 {
     constexpr double kMost = std::numeric_limits<float>::max();
-    if (in.opset() < 11)
-        return ops::Clip{in.real("min", -kMost), in.real("max", kMost)};
-    if (in.has("min") || in.has("max")) // of an older opset until it is written
+    if (in.opset() < 11 || in.has("min") || in.has("max")) // of an older opset until it is written
         return ops::Clip{in.real("min", -kMost), in.real("max", kMost)};
     const bool hasLow = in.hasInput(1);
     const bool hasHigh = in.hasInput(2);

@@ -186,22 +186,20 @@ std::string obstacle(const NodeDef &old, int from, int to)
     return {};
 }
 
+Error refused(const NodeDef &node, const std::string &what, int to, const std::string &why)
+{
+    return unsupported(node.name, node.op + ' ' + what + ": opset " + std::to_string(to) + ", for " + why,
+                       "a model of that opset");
+}
+
 Result<void> check(const graph::Graph &graph, int from, int to, const std::string &why)
 {
     for (NodeId id = 0; id < graph.nodeCount(); ++id) {
         const NodeDef &node = graph.node(id);
         if (node.isVariable())
             continue;
-        if (const std::string what = obstacle(node, from, to); !what.empty()) {
-            std::string found = node.op;
-            found.append(" ")
-                .append(what)
-                .append(": opset ")
-                .append(std::to_string(to))
-                .append(", for ")
-                .append(why);
-            return unsupported(node.name, std::move(found), "a model of that opset");
-        }
+        if (const std::string what = obstacle(node, from, to); !what.empty())
+            return refused(node, what, to, why);
         if (node.attributes.find(kCallKey) != nullptr) // a function has an opset of its own
             continue;
         for (const auto &body : node.subgraphs)

@@ -27,6 +27,8 @@ private Q_SLOTS:
     void halfTypesRoundOnce();
 
 private:
+    void compare(const Result<test::Case> &found) const;
+
     kernels::BackendChain m_chain;
 };
 
@@ -40,6 +42,19 @@ void CudaDeviceTest::initTestCase()
     m_chain = {entries[0].make({1, false, reference}), reference};
 }
 
+/// With what was recorded; float32's sums are in another order, as the libraries choose it.
+void CudaDeviceTest::compare(const Result<test::Case> &found) const
+{
+    QVERIFY2(found.ok(), found.ok() ? "" : found.error().message().c_str());
+    const auto got = test::run(found.value().model, found.value().feed, m_chain);
+    QVERIFY2(got.ok(), got.ok() ? "" : got.error().message().c_str());
+    QCOMPARE(got.value().size(), found.value().expected.size());
+    for (std::size_t i = 0; i < got.value().size(); ++i) {
+        const QString wrong = difference(got.value()[i], found.value().expected[i], 2e-4, 2e-5);
+        QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+    }
+}
+
 void CudaDeviceTest::operatorsOfOnnx_data()
 {
     QTest::addColumn<QString>("path");
@@ -50,16 +65,7 @@ void CudaDeviceTest::operatorsOfOnnx_data()
 void CudaDeviceTest::operatorsOfOnnx()
 {
     QFETCH(QString, path);
-    const auto found = test::onnxCase(path);
-    QVERIFY2(found.ok(), found.ok() ? "" : found.error().message().c_str());
-    const auto got = test::run(found.value().model, found.value().feed, m_chain);
-    QVERIFY2(got.ok(), got.ok() ? "" : got.error().message().c_str());
-    QCOMPARE(got.value().size(), found.value().expected.size());
-    for (std::size_t i = 0; i < got.value().size();
-         ++i) { // float32's sums in another order, as the libraries choose it
-        const QString wrong = difference(got.value()[i], found.value().expected[i], 2e-4, 2e-5);
-        QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
-    }
+    compare(test::onnxCase(path));
 }
 
 void CudaDeviceTest::operatorsOfMxnet_data()
@@ -72,15 +78,7 @@ void CudaDeviceTest::operatorsOfMxnet_data()
 void CudaDeviceTest::operatorsOfMxnet()
 {
     QFETCH(QString, path);
-    const auto found = test::mxnetCase(path);
-    QVERIFY2(found.ok(), found.ok() ? "" : found.error().message().c_str());
-    const auto got = test::run(found.value().model, found.value().feed, m_chain);
-    QVERIFY2(got.ok(), got.ok() ? "" : got.error().message().c_str());
-    QCOMPARE(got.value().size(), found.value().expected.size());
-    for (std::size_t i = 0; i < got.value().size(); ++i) {
-        const QString wrong = difference(got.value()[i], found.value().expected[i], 2e-4, 2e-5);
-        QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
-    }
+    compare(test::mxnetCase(path));
 }
 
 /// Against the reference kernels, which round the exact result once.
