@@ -20,4 +20,13 @@ std::string GpuInfo::toString() const
         + (bandwidth() ? ", " + std::to_string(std::lround(*bandwidth())) + " GB/s" : std::string());
 }
 
+Result<std::unique_ptr<Recording>> recorded(Gpu &gpu, const std::function<Result<void>()> &work)
+{
+    HALFTONE_CHECK(gpu.beginRecording());
+    const Result<void> done = work();
+    auto recording = gpu.endRecording(); // also where that failed: the stream must not stay in that state
+    HALFTONE_CHECK(done);
+    return recording;
+}
+
 } // namespace halftone::backends::cuda

@@ -6,6 +6,7 @@
 #include "core/base/result.h"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -115,5 +116,8 @@ public:
 private:
     std::recursive_mutex m_turn;
 };
+
+/// What `work` enqueues, as a graph. fails: as `work`, the recording or its end
+Result<std::unique_ptr<Recording>> recorded(Gpu &gpu, const std::function<Result<void>()> &work);
 
 } // namespace halftone::backends::cuda

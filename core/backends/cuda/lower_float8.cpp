@@ -53,8 +53,7 @@ std::optional<Data> dataOf(const PlanGraph &graph, const PlanUses &uses, ValueId
     return scale ? std::optional(Data{node->inputs[0], *scale, node}) : std::nullopt;
 }
 
-/// The weight as the library wants it, the depth running fastest; nothing where the operator is no plain product of the two.
-/// columnsFirst  is it so already?
+/// Does the depth of the weight run fastest, as the library wants it? Nothing where the operator is no plain product of the two.
 std::optional<bool> columnsFirst(const PlanGraph &graph, const PlanNode &node)
 {
     if (node.op.is<ops::FullyConnected>())
@@ -67,21 +66,21 @@ std::optional<bool> columnsFirst(const PlanGraph &graph, const PlanNode &node)
 }
 
 /// The product as a library gets it, over dense matrices and with nothing behind it.
-std::optional<ProductDesc> bareProduct(const PlanGraph &graph, const PlanNode &node,
-                                       const Float8Product &product)
+/// data  codes; weight  codes, (columns, depth)
+std::optional<ProductDesc> bareProduct(const PlanGraph &graph, const PlanNode &node, ValueId data,
+                                       const Tensor &weight, double scale)
 {
-    const std::int64_t columns = product.weight.shape()[0];
-    const std::int64_t depth = product.weight.shape()[1];
-    const std::int64_t count = graph.desc(product.data).shape.elementCount().value_or(0);
+    const std::int64_t columns = weight.shape()[0];
+    const std::int64_t depth = weight.shape()[1];
+    const std::int64_t count = graph.desc(data).shape.elementCount().value_or(0);
     const std::int64_t results = graph.desc(node.outputs[0]).shape.elementCount().value_or(0);
     if (columns == 0 || depth == 0 || count == 0 || count % depth != 0 || count / depth * columns != results)
         return std::nullopt;
     ProductDesc desc;
-    desc.a = viewOf({graph.desc(product.data).dtype, {count / depth, depth}});
-    desc.b
-        = permuted(viewOf({product.weight.dtype(), product.weight.shape()}), std::vector<std::size_t>{1, 0});
+    desc.a = viewOf({graph.desc(data).dtype, {count / depth, depth}});
+    desc.b = permuted(viewOf({weight.dtype(), weight.shape()}), std::vector<std::size_t>{1, 0});
     desc.c = viewOf({graph.desc(node.outputs[0]).dtype, {count / depth, columns}});
-    desc.scale = product.scale;
+    desc.scale = scale;
     return desc;
 }
 
@@ -100,8 +99,11 @@ std::optional<Float8Product> float8Product(const PlanGraph &graph, const PlanUse
     const auto scale = singleScale(weight->scale);
     if (!scale)
         return std::nullopt;
-    return Float8Product{data->codes, *isColumnsFirst ? weight->codes : columnsAsRows(weight->codes),
-                         data->scale * *scale, data->decoder->members};
+    Tensor codes = *isColumnsFirst ? weight->codes : columnsAsRows(weight->codes);
+    auto desc = bareProduct(graph, node, data->codes, codes, data->scale * *scale);
+    if (!desc)
+        return std::nullopt;
+    return Float8Product{data->codes, std::move(codes), *std::move(desc), data->decoder->members};
 }
 
 } // namespace
@@ -113,8 +115,7 @@ Float8Products float8Products(const PlanGraph &graph, const PlanUses &uses, Gpu 
         return found;
     for (std::uint32_t k = 0; k < graph.nodes.size(); ++k) {
         auto product = float8Product(graph, uses, graph.nodes[k]);
-        const auto desc = product ? bareProduct(graph, graph.nodes[k], *product) : std::nullopt;
-        if (desc && gpu.prepare(*desc).ok())
+        if (product && gpu.prepare(product->desc).ok())
             found.emplace(k, std::move(*product));
     }
     return found;
@@ -126,15 +127,13 @@ std::optional<Result<void>> lowerFloat8(Emitter &emitter)
     if (product == nullptr)
         return std::nullopt;
     const PlanNode &node = emitter.node();
-    const auto desc = bareProduct(emitter.graph(), node, *product);
     const auto data = emitter.readPlain(product->data);
     const Place to = emitter.write(node.outputs[0]);
-    if (!desc || !data.ok())
-        return data.ok() ? Result<void>(refused("codes of float8 in this layout"))
-                         : Result<void>(data.error());
+    if (!data.ok())
+        return Result<void>(data.error());
     const auto *full = node.op.getIf<ops::FullyConnected>();
     const auto owner = std::make_shared<Tensor>(product->weight);
-    return emitLibraryProduct(emitter, *desc,
+    return emitLibraryProduct(emitter, product->desc,
                               {data.value().buffer, emitter.program().addConstant(owner->bytes(), owner),
                                full && full->hasBias ? std::optional(node.inputs[2]) : std::nullopt, to});
 }

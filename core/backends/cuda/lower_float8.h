@@ -1,6 +1,7 @@
 #pragma once
 
-#include "core/backends/cuda/program.h"
+#include "core/backends/cuda/gpu.h"
+#include "core/backends/cuda/product.h"
 #include "core/plan/plan_edit.h"
 #include "core/plan/plan_graph.h"
 
@@ -17,7 +18,7 @@ struct Float8Product
 {
     plan::ValueId data = plan::kNoValue; ///< codes
     tensor::Tensor weight; ///< codes, (columns, depth)
-    double scale = 1; ///< of the sums
+    ProductDesc desc; ///< over dense matrices, with nothing behind it
     std::vector<std::string> decoder; ///< members of what decodes the data
 };
 using Float8Products = std::unordered_map<std::uint32_t, Float8Product>; ///< by node

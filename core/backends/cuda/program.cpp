@@ -215,7 +215,7 @@ Result<void> Program::record()
     std::vector<Step *> all;
     for (Step &step : m_steps)
         all.push_back(&step);
-    HALFTONE_TRY(m_recording, recorded([&] { return runSteps(all); }));
+    HALFTONE_TRY(m_recording, recorded(*m_gpu, [&] { return runSteps(all); }));
     return {};
 }
 
@@ -224,15 +224,6 @@ Result<void> Program::runSteps(std::span<Step *const> steps)
     for (Step *const step : steps)
         HALFTONE_CHECK(runStep(*step));
     return {};
-}
-
-Result<std::unique_ptr<Recording>> Program::recorded(const std::function<Result<void>()> &work)
-{
-    HALFTONE_CHECK(m_gpu->beginRecording());
-    const Result<void> done = work();
-    auto recording = m_gpu->endRecording(); // also where that failed: the stream must not stay in that state
-    HALFTONE_CHECK(done);
-    return recording;
 }
 
 std::vector<Program::Step *> Program::stepsOf(std::initializer_list<Kind> kinds)
@@ -315,7 +306,7 @@ bool Program::recordTimes()
     if (!m_recording || !m_recordsTimes)
         return false;
     if (!m_timed) {
-        auto timed = recorded([this] { return runMarked(true); });
+        auto timed = recorded(*m_gpu, [this] { return runMarked(true); });
         m_recordsTimes = timed.ok();
         if (timed.ok())
             m_timed = std::move(timed).value();
@@ -356,7 +347,7 @@ Result<std::optional<double>> Program::runOnDevice()
         return std::optional<double>();
     if (!m_kernels) {
         const std::vector<Step *> kernels = stepsOf({Kind::Kernel, Kind::Product});
-        HALFTONE_TRY(m_kernels, recorded([&] { return runSteps(kernels); }));
+        HALFTONE_TRY(m_kernels, recorded(*m_gpu, [&] { return runSteps(kernels); }));
     }
     // Values of the last run may lie where inputs do.
     for (Step *step : stepsOf({Kind::ToDevice}))

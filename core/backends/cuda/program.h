@@ -5,7 +5,6 @@
 #include "core/kernels/latency_plan.h"
 
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -120,7 +119,6 @@ private:
     Result<void> uploadConstants(std::byte *at);
     Result<void> compile();
     Result<void> record();
-    Result<std::unique_ptr<Recording>> recorded(const std::function<Result<void>()> &work);
     Result<void> runSteps(std::span<Step *const> steps);
     bool recordTimes();
     Result<void> runMarked(bool isRecorded);

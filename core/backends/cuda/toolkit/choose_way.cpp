@@ -74,13 +74,11 @@ public:
     {
         HALFTONE_CHECK(m_product.enqueue(m_arguments, m_workspace));
         HALFTONE_CHECK(m_gpu.synchronize());
-        HALFTONE_CHECK(m_gpu.beginRecording());
-        Result<void> done;
-        for (int k = 0; k < kRuns && done.ok(); ++k)
-            done = m_product.enqueue(m_arguments, m_workspace);
-        auto recording = m_gpu.endRecording(); // also where that failed: the stream must not stay so
-        HALFTONE_CHECK(done);
-        HALFTONE_TRY(const std::unique_ptr<Recording> runs, std::move(recording));
+        HALFTONE_TRY(const std::unique_ptr<Recording> runs, recorded(m_gpu, [this]() -> Result<void> {
+                         for (int k = 0; k < kRuns; ++k)
+                             HALFTONE_CHECK(m_product.enqueue(m_arguments, m_workspace));
+                         return {};
+                     }));
         HALFTONE_CHECK(m_gpu.replay(*runs));
         HALFTONE_CHECK(m_timer->mark(0));
         HALFTONE_CHECK(m_gpu.replay(*runs));
