@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace halftone::cli {
 namespace {
@@ -27,8 +28,8 @@ void listPasses(bool json)
     Json rows = Json::array();
     Table table({"pass", "what it does"});
     for (const rewrite::RewritePass &pass : rewrite::rewritePasses()) {
-        rows.push_back({{"name", pass.name}, {"help", pass.help}});
-        table.add({std::string(pass.name), std::string(pass.help)});
+        rows.push_back({{"name", pass.name}, {"help", pass.help}, {"takes_number", pass.takesNumber}});
+        table.add({std::string(pass.name) + (pass.takesNumber ? "=N" : ""), std::string(pass.help)});
     }
     if (json)
         printJson(Json{{"passes", std::move(rows)}});
@@ -36,10 +37,24 @@ void listPasses(bool json)
         print(table.toString());
 }
 
-Result<const rewrite::RewritePass *> passNamed(const std::string &name)
+struct ChosenPass
 {
-    if (const rewrite::RewritePass *pass = rewrite::findRewritePass(name); pass != nullptr)
-        return pass;
+    const rewrite::RewritePass *pass = nullptr;
+    int number = 0;
+};
+
+/// "NAME", or "NAME=N" of a pass that takes a number.
+Result<ChosenPass> passNamed(const std::string &text)
+{
+    const std::size_t sign = text.find('=');
+    const std::string name = text.substr(0, sign);
+    if (const rewrite::RewritePass *pass = rewrite::findRewritePass(name); pass != nullptr) {
+        const auto number = sign == std::string::npos ? std::nullopt
+                                                      : parseInteger(std::string_view(text).substr(sign + 1));
+        if (pass->takesNumber != number.has_value() || (number && !std::in_range<int>(*number)))
+            return badCall("--pass", text, pass->takesNumber ? name + "=N, a whole number" : name);
+        return ChosenPass{pass, static_cast<int>(number.value_or(0))};
+    }
     std::vector<std::string_view> names;
     for (const rewrite::RewritePass &pass : rewrite::rewritePasses())
         names.push_back(pass.name);
@@ -59,9 +74,9 @@ Result<void> rewrite(const RewriteOptions &options, const std::stop_token &stop)
     if (!options.fp32Params.empty()
         && std::ranges::find(options.passes, "strip-casts") == options.passes.end())
         return badCall("--fp32-params", "no pass takes them", "--pass strip-casts");
-    std::vector<const rewrite::RewritePass *> chosen;
+    std::vector<ChosenPass> chosen;
     for (const std::string &name : options.passes) {
-        HALFTONE_TRY(const rewrite::RewritePass *pass, passNamed(name));
+        HALFTONE_TRY(const ChosenPass pass, passNamed(name));
         chosen.push_back(pass);
     }
     HALFTONE_TRY(const io::ModelOutput output,
@@ -82,9 +97,9 @@ Result<void> rewrite(const RewriteOptions &options, const std::stop_token &stop)
                         + options.fp32Params);
         notes.insert(notes.end(), restored.notes.begin(), restored.notes.end());
     }
-    for (const rewrite::RewritePass *pass : chosen) {
+    for (const auto &[pass, number] : chosen) {
         const auto start = std::chrono::steady_clock::now();
-        HALFTONE_TRY(rewrite::Rewritten rewritten, session.rewrite(model, *pass, progress(stop)));
+        HALFTONE_TRY(rewrite::Rewritten rewritten, session.rewrite(model, *pass, number, progress(stop)));
         const double seconds
             = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         model = std::move(rewritten.model);
@@ -117,7 +132,9 @@ void addRewrite(Parser &app, Action &chosen)
     Command command = app.command("rewrite", "Run graph passes by name and write the result");
     options->model.addTo(command);
     command.get("MODEL").required(false);
-    command.option("--pass", &options->passes, "A pass to run; may be repeated, runs in the order given")
+    command
+        .option("--pass", &options->passes,
+                "A pass to run, one with a number as NAME=N; may be repeated, runs in the order given")
         .type("NAME");
     command
         .option("--fp32-params", &options->fp32Params,

@@ -57,6 +57,11 @@ std::string Dialect::listResource(tensor::DType, std::string_view) const
     return {};
 }
 
+graph::NodeDefPtr Dialect::makeConstant(std::string, tensor::Tensor) const
+{
+    return nullptr;
+}
+
 bool Dialect::isJudgedByBody(std::string_view) const
 {
     return false;

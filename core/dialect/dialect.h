@@ -144,6 +144,8 @@ public:
     virtual graph::NodeDefPtr makeCast(std::string name, tensor::DType type) const = 0;
     virtual graph::NodeDefPtr makeMultiCast(std::string name, std::size_t tensors) const = 0;
     virtual graph::NodeDefPtr makeCopy(std::string name) const = 0; ///< passes its input on
+    /// A node that holds these values and whose output bears its name; null where the format has none.
+    virtual graph::NodeDefPtr makeConstant(std::string name, tensor::Tensor values) const;
     /// Of a cast behind `base`, which names a tensor; of a multicast likewise.
     virtual std::string castName(std::string base, tensor::DType type) const = 0;
     virtual std::string multiCastName(std::string base) const = 0;

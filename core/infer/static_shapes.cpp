@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -21,19 +22,11 @@ using tensor::Tensor;
 /// Vectors of more elements are no shapes.
 constexpr std::int64_t kMostNumbers = 64;
 
-using Number = std::optional<std::int64_t>; ///< nothing: not known
+/// float32 has all whole numbers up to here.
+constexpr std::int64_t kMostInReals = std::int64_t{1} << 24;
 
-/// A scalar or vector of whole numbers.
-struct Numbers
-{
-    std::vector<Number> values;
-    bool isScalar = false;
-
-    bool isKnown() const
-    {
-        return std::ranges::all_of(values, [](const Number &value) { return value.has_value(); });
-    }
-};
+using Number = StaticNumber;
+using Numbers = StaticNumbers;
 
 std::optional<Numbers> numbersOf(const Tensor &tensor)
 {
@@ -44,39 +37,45 @@ std::optional<Numbers> numbersOf(const Tensor &tensor)
     const auto bytes = tensor.bytes();
     std::vector<std::byte> aligned(bytes.begin(), bytes.end());
     const auto values = tensor::integers(tensor.dtype(), aligned.data(), tensor.elementCount());
-    return Numbers{{values.begin(), values.end()}, tensor.shape().rank() == 0};
+    Numbers numbers{{}, tensor.shape().rank() == 0};
+    for (const std::int64_t value : values)
+        numbers.values.push_back({value});
+    return numbers;
 }
 
 Tensor tensorOf(const Numbers &numbers)
 {
     std::vector<std::byte> bytes(numbers.values.size() * sizeof(std::int64_t));
     for (std::size_t k = 0; k < numbers.values.size(); ++k)
-        std::memcpy(bytes.data() + k * sizeof(std::int64_t), &*numbers.values[k], sizeof(std::int64_t));
+        std::memcpy(bytes.data() + k * sizeof(std::int64_t), &*numbers.values[k].value, sizeof(std::int64_t));
     const auto count = static_cast<std::int64_t>(numbers.values.size());
     return Tensor::owning(DType::I64, numbers.isScalar ? Shape(std::vector<std::int64_t>{}) : Shape{count},
                           std::move(bytes));
 }
 
-Number joined(ops::BinaryKind kind, Number a, Number b)
+/// areWhole  division rounds down; else only what is whole again is followed
+Number joined(ops::BinaryKind kind, const Number &left, const Number &right, bool areWhole)
 {
+    if (!left.value || !right.value)
+        return {};
+    const std::int64_t a = *left.value;
+    const std::int64_t b = *right.value;
     std::int64_t result = 0;
-    if (!a || !b)
-        return std::nullopt;
     switch (kind) {
     case ops::BinaryKind::Add:
-        return __builtin_add_overflow(*a, *b, &result) ? Number() : Number(result);
+        return __builtin_add_overflow(a, b, &result) ? Number() : Number{result};
     case ops::BinaryKind::Sub:
-        return __builtin_sub_overflow(*a, *b, &result) ? Number() : Number(result);
+        return __builtin_sub_overflow(a, b, &result) ? Number() : Number{result};
     case ops::BinaryKind::Mul:
-        return __builtin_mul_overflow(*a, *b, &result) ? Number() : Number(result);
+        return __builtin_mul_overflow(a, b, &result) ? Number() : Number{result};
     case ops::BinaryKind::Div: // of extents, which are not negative
-        return *a >= 0 && *b > 0 ? Number(*a / *b) : Number();
+        return a >= 0 && b > 0 && (areWhole || a % b == 0) ? Number{a / b} : Number();
     case ops::BinaryKind::Maximum:
-        return std::max(*a, *b);
+        return {std::max(a, b)};
     case ops::BinaryKind::Minimum:
-        return std::min(*a, *b);
+        return {std::min(a, b)};
     default:
-        return std::nullopt;
+        return {};
     }
 }
 
@@ -94,7 +93,7 @@ public:
     {
     }
 
-    Result<ShapeMap> run()
+    Result<StaticValues> run()
     {
         for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
             const graph::NodeDef &node = m_graph.node(id);
@@ -105,7 +104,7 @@ public:
                 HALFTONE_CHECK(visit(id, node));
             }
         }
-        return std::move(m_shapes);
+        return StaticValues{std::move(m_shapes), std::move(m_numbers)};
     }
 
 private:
@@ -123,7 +122,7 @@ private:
         if (entry.output != 0 || m_constants[entry.node].dtype() != DType::Unknown)
             return entry.output == 0 ? m_constants[entry.node] : Tensor();
         const auto &numbers = m_numbers[entry.node];
-        return numbers && numbers->isKnown() ? tensorOf(*numbers) : Tensor();
+        return numbers && numbers->isWhole && numbers->isKnown() ? tensorOf(*numbers) : Tensor();
     }
 
     Result<void> visit(NodeId id, const graph::NodeDef &node)
@@ -174,7 +173,7 @@ private:
         const Shape &data = m_shapes.of(m_graph.inputs(id)[0]);
         std::vector<std::int64_t> dims;
         for (std::size_t axis = 0; axis < inputs[1]->values.size(); ++axis) {
-            const Number wanted = inputs[1]->values[axis];
+            const std::optional<std::int64_t> wanted = inputs[1]->values[axis].value;
             const bool isKept = wanted == 0 && data.hasRank() && axis < data.rank();
             dims.push_back(isKept ? data[axis] : wanted.value_or(0) > 0 ? *wanted : Shape::kUnknown);
         }
@@ -184,7 +183,7 @@ private:
     std::optional<Numbers> follow(const ops::Operator &op, NodeId id, const Inputs &inputs) const
     {
         if (const auto *shape = op.getIf<ops::ShapeOf>())
-            return shapeNumbers(*shape, m_shapes.of(m_graph.inputs(id)[0]));
+            return shapeNumbers(*shape, m_graph.inputs(id)[0]);
         if (inputs.empty()
             || !std::ranges::all_of(inputs, [](const Numbers *input) { return input != nullptr; }))
             return op.is<ops::StridedSlice>() && !inputs.empty() && inputs[0] != nullptr
@@ -201,25 +200,42 @@ private:
         const bool isView = op.is<ops::InsertAxes>() || op.is<ops::Squeeze>() || op.is<ops::Reshape>();
         const Shape &result = m_shapes.byNode[id].front();
         if (isView && result.hasRank() && result.rank() <= 1)
-            return Numbers{inputs[0]->values, result.rank() == 0};
+            return Numbers{inputs[0]->values, result.rank() == 0, inputs[0]->isWhole};
+        if (const auto *cast = op.getIf<ops::Cast>())
+            return castTo(cast->dtype, *inputs[0]);
         const auto *unary = op.getIf<ops::Unary>();
-        const bool isKept
-            = op.is<ops::Cast>() || (unary != nullptr && unary->kind == ops::UnaryKind::Identity);
+        const bool isKept = unary != nullptr && unary->kind == ops::UnaryKind::Identity;
         return isKept ? std::optional(*inputs[0]) : std::nullopt;
     }
 
-    static std::optional<Numbers> shapeNumbers(const ops::ShapeOf &op, const Shape &shape)
+    std::optional<Numbers> shapeNumbers(const ops::ShapeOf &op, const graph::Entry &tensor) const
     {
+        const Shape &shape = m_shapes.of(tensor);
         if (op.count) {
             const auto count = shape.elementCount();
-            return Numbers{{count ? Number(*count) : Number()}, op.isScalar};
+            return Numbers{{count ? Number{static_cast<std::int64_t>(*count)} : Number()}, op.isScalar};
         }
         if (!shape.hasRank())
             return std::nullopt;
         Numbers numbers;
         const auto [first, end] = op.axes(shape.rank());
         for (std::size_t axis = first; axis < end; ++axis)
-            numbers.values.push_back(shape[axis] == Shape::kUnknown ? Number() : Number(shape[axis]));
+            numbers.values.push_back(shape[axis] == Shape::kUnknown ? Number{{}, tensor, axis}
+                                                                    : Number{shape[axis]});
+        return numbers;
+    }
+
+    static std::optional<Numbers> castTo(DType type, Numbers numbers)
+    {
+        numbers.isWhole = type == DType::I64 || type == DType::I32;
+        const std::int64_t most = type == DType::I64 ? std::numeric_limits<std::int64_t>::max()
+            : type == DType::I32                     ? std::numeric_limits<std::int32_t>::max()
+                                                     : kMostInReals;
+        if (!numbers.isWhole && type != DType::F32 && type != DType::F64)
+            return std::nullopt;
+        for (Number &number : numbers.values)
+            if (number.value && (*number.value > most || *number.value < -most))
+                number = {};
         return numbers;
     }
 
@@ -228,9 +244,9 @@ private:
         const auto count = static_cast<std::int64_t>(data.values.size());
         if (data.isScalar || !places.isKnown() || (op.axis != 0 && op.axis != -1))
             return std::nullopt;
-        Numbers numbers{{}, places.isScalar};
+        Numbers numbers{{}, places.isScalar, data.isWhole};
         for (const Number &place : places.values) {
-            const std::int64_t at = *place < 0 ? *place + count : *place;
+            const std::int64_t at = *place.value < 0 ? *place.value + count : *place.value;
             if (at < 0 || at >= count)
                 return std::nullopt;
             numbers.values.push_back(data.values[static_cast<std::size_t>(at)]);
@@ -241,6 +257,7 @@ private:
     static std::optional<Numbers> joinedEnds(const Inputs &inputs)
     {
         Numbers numbers;
+        numbers.isWhole = inputs.front()->isWhole;
         for (const Numbers *part : inputs)
             numbers.values.insert(numbers.values.end(), part->values.begin(), part->values.end());
         return numbers.values.size() <= static_cast<std::size_t>(kMostNumbers) ? std::optional(numbers)
@@ -254,10 +271,10 @@ private:
             = [count](const Numbers &side) { return side.values.size() == count || side.values.size() == 1; };
         if (!fits(a) || !fits(b))
             return std::nullopt;
-        Numbers numbers{{}, a.isScalar && b.isScalar};
+        Numbers numbers{{}, a.isScalar && b.isScalar, a.isWhole && b.isWhole};
         for (std::size_t k = 0; k < count; ++k)
-            numbers.values.push_back(
-                joined(kind, a.values[a.values.size() == 1 ? 0 : k], b.values[b.values.size() == 1 ? 0 : k]));
+            numbers.values.push_back(joined(kind, a.values[a.values.size() == 1 ? 0 : k],
+                                            b.values[b.values.size() == 1 ? 0 : k], numbers.isWhole));
         return numbers;
     }
 
@@ -272,7 +289,7 @@ private:
         };
         const std::int64_t begin = place(op.begin[0]);
         const std::int64_t end = std::max(begin, place(op.end[0]));
-        return Numbers{{data.values.begin() + begin, data.values.begin() + end}, false};
+        return Numbers{{data.values.begin() + begin, data.values.begin() + end}, false, data.isWhole};
     }
 
     const graph::Graph &m_graph;
@@ -283,9 +300,8 @@ private:
     std::span<const Tensor> m_given; ///< by NodeId
 };
 
-} // namespace
-
-Result<ShapeMap> staticShapes(const graph::Model &model, ShapeMap shapes)
+/// By NodeId, of the main graph.
+std::vector<Tensor> parametersOf(const graph::Model &model)
 {
     std::unordered_map<std::string_view, const Tensor *> arrays;
     for (const tensor::Array &array : model.parameters)
@@ -296,12 +312,31 @@ Result<ShapeMap> staticShapes(const graph::Model &model, ShapeMap shapes)
         if (array != arrays.end())
             constants[id] = *array->second;
     }
-    return staticShapes(model.graph, constants, std::move(shapes));
+    return constants;
+}
+
+} // namespace
+
+bool StaticNumbers::isKnown() const
+{
+    return std::ranges::all_of(values, [](const StaticNumber &number) { return number.value.has_value(); });
+}
+
+Result<StaticValues> staticValues(const graph::Model &model, ShapeMap shapes)
+{
+    const std::vector<Tensor> constants = parametersOf(model);
+    return ShapeArithmetic(model.graph, constants, std::move(shapes)).run();
+}
+
+Result<ShapeMap> staticShapes(const graph::Model &model, ShapeMap shapes)
+{
+    return staticShapes(model.graph, parametersOf(model), std::move(shapes));
 }
 
 Result<ShapeMap> staticShapes(const graph::Graph &graph, std::span<const Tensor> constants, ShapeMap shapes)
 {
-    return ShapeArithmetic(graph, constants, std::move(shapes)).run();
+    HALFTONE_TRY(StaticValues values, ShapeArithmetic(graph, constants, std::move(shapes)).run());
+    return std::move(values.shapes);
 }
 
 } // namespace halftone::infer

@@ -27,6 +27,8 @@ struct OnnxFacts
     std::vector<std::pair<std::string, std::string>> metadata;
     std::vector<std::string> functions;
     std::vector<Value> inputs; ///< without those that have an initializer
+    std::vector<std::string>
+        replaceable; ///< initializers in whose place a caller may feed other values: inputs of IR 4 or newer
     std::vector<Value> outputs;
     std::vector<std::string> externalFiles;
     std::size_t externalBytes = 0;

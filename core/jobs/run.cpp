@@ -3,6 +3,7 @@
 #include "core/dialect/dialect.h"
 #include "core/infer/lists.h"
 #include "core/infer/shown_outputs.h"
+#include "core/interpret/interpreter.h"
 #include "core/interpret/random_params.h"
 #include "core/jobs/batch_walk.h"
 #include "core/jobs/task_count.h"
@@ -80,6 +81,13 @@ bool isInsertedCast(const graph::Graph &graph, NodeId id)
 }
 
 } // namespace
+
+Result<std::vector<Tensor>> constantHeads(const graph::Model &model, const Progress &progress)
+{
+    HALFTONE_TRY(kernels::BackendChain chain, backends::backendChain("reference", 1));
+    HALFTONE_TRY(interpret::Interpreter interpreter, interpret::Interpreter::create(model, std::move(chain)));
+    return interpreter.run({}, {{}, progress});
+}
 
 std::vector<std::string> sourceOutputNames(const graph::Graph &graph)
 {

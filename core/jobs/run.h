@@ -46,6 +46,9 @@ struct RunOutcome
 Result<RunOutcome> runModel(const graph::Model &model, const std::string &modelPath,
                             const RunSettings &settings, const Progress &progress);
 
+/// What a model without inputs gives, head by head, by the reference backend. fails: as interpret::Interpreter
+Result<std::vector<tensor::Tensor>> constantHeads(const graph::Model &model, const Progress &progress);
+
 /// The names of a graph's heads as the model had them before conversion: casts that a conversion put behind a head are
 /// looked through. Two heads of one name are told apart by "_1", "_2", ….
 std::vector<std::string> sourceOutputNames(const graph::Graph &graph);

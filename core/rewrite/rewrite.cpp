@@ -1,9 +1,12 @@
 #include "core/rewrite/rewrite.h"
 
 #include "core/rewrite/fold_casts.h"
+#include "core/rewrite/fold_constants.h"
 #include "core/rewrite/inline_calls.h"
 #include "core/rewrite/prune.h"
+#include "core/rewrite/raise_version.h"
 #include "core/rewrite/share_nodes.h"
+#include "core/rewrite/simplify_shapes.h"
 #include "core/rewrite/strip_casts.h"
 
 #include <algorithm>
@@ -12,15 +15,31 @@
 namespace halftone::rewrite {
 namespace {
 
+using Simple = Result<Rewritten> (*)(const graph::Model &model, const Progress &progress);
+
+/// A pass that needs nothing beside the model.
+template <Simple simple>
+Result<Rewritten> plain(const graph::Model &model, const RewriteRequest &request)
+{
+    return simple(model, request.progress);
+}
+
 constexpr std::array kPasses{
-    RewritePass{"share", "Merge nodes that compute the same (common subexpressions)", shareNodes},
+    RewritePass{"share", "Merge nodes that compute the same (common subexpressions)", plain<shareNodes>},
     RewritePass{"fold-casts",
                 "Remove casts to the type that the tensor has anyway, and casts that a following one undoes",
-                foldCasts},
+                plain<foldCasts>},
     RewritePass{"strip-casts", "Remove all casts of mixed precision but those at heads; widen 16-bit weights",
-                stripCasts},
-    RewritePass{"inline-functions", "Put the nodes of functions in the place of their calls", inlineCalls},
-    RewritePass{"prune", "Remove nodes that no output needs, and parameters that no node reads", prune},
+                plain<stripCasts>},
+    RewritePass{"fold-constants", "Compute what depends on constants alone, and store it", foldConstants},
+    RewritePass{"simplify-shapes",
+                "Replace arithmetic on shapes by constants where the declared shapes say its result",
+                simplifyShapes},
+    RewritePass{"inline-functions", "Put the nodes of functions in the place of their calls",
+                plain<inlineCalls>},
+    RewritePass{"raise-opset", "Write the model in opset N or a newer one", raiseVersion, true},
+    RewritePass{"dead-code", "Remove nodes that no output needs, and parameters that no node reads",
+                plain<prune>},
 };
 
 } // namespace
@@ -32,6 +51,8 @@ std::span<const RewritePass> rewritePasses()
 
 const RewritePass *findRewritePass(std::string_view name)
 {
+    if (name == "prune") // as it was called once
+        name = "dead-code";
     const auto *const found = std::ranges::find(kPasses, name, &RewritePass::name);
     return found == kPasses.end() ? nullptr : found;
 }

@@ -128,9 +128,14 @@ Result<Derived> Session::derive(const DeriveRequest &request, const Progress &pr
 }
 
 Result<rewrite::Rewritten> Session::rewrite(const graph::Model &model, const rewrite::RewritePass &pass,
-                                            const Progress &progress) const
+                                            int number, const Progress &progress) const
 {
-    auto rewritten = pass.run(model, progress);
+    rewrite::RewriteRequest request{progress, number};
+    if (m_source->onnx)
+        request.replaceable.insert(m_source->onnx->replaceable.begin(), m_source->onnx->replaceable.end());
+    request.compute
+        = [&progress](const graph::Model &constants) { return jobs::constantHeads(constants, progress); };
+    auto rewritten = pass.run(model, request);
     if (!rewritten.ok())
         return inFile(std::move(rewritten).error(), m_source->modelPath);
     return rewritten;

@@ -58,9 +58,9 @@ public:
     /// session::derive(), told of the source where nothing tells more.
     Result<Derived> derive(const DeriveRequest &request, const Progress &progress = {}) const;
 
-    /// Runs a pass on `model` (the source's, or what another pass made of it).
+    /// Runs a pass on `model` (the source's, or what another pass made of it). `number`: of a pass that takes one.
     Result<rewrite::Rewritten> rewrite(const graph::Model &model, const rewrite::RewritePass &pass,
-                                       const Progress &progress = {}) const;
+                                       int number = 0, const Progress &progress = {}) const;
 
     /// `model` with the float32 parameters of another file in place of those rounded from them.
     /// fails: what io::loadModel and rewrite::restoreParameters refuse.

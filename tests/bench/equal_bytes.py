@@ -35,7 +35,7 @@ def calls():
         for calib in ("naive", "entropy"):
             yield f"int8 {form} {calib}", ["quantize", SAMPLE, "--inputs", PICTURES, "--form", form, "--calib", calib,
                                            "--threads", "1", "--out", "OUT/m"]
-    yield "shared", ["rewrite", SAMPLE, "--pass", "share", "--pass", "prune", "--out", "OUT/m"]
+    yield "shared", ["rewrite", SAMPLE, "--pass", "share", "--pass", "dead-code", "--out", "OUT/m"]
     shared = os.environ.get("HALFTONE_SHARED")
     if not shared:
         print("skipped: the models of HALFTONE_SHARED, which is not set")

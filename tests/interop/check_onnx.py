@@ -29,7 +29,7 @@ BATCH = 64  # of the sample's pictures
 
 # The largest difference as a part of the largest output. float16 and int8 round after each operator, and ONNX Runtime adds up in another order and
 # fuses other nodes, so that single values land on the neighbouring number: 11 bits, some layers deep; codes of 8 bits, likewise.
-LIMITS = {"float32": 1e-5, "float16": 4e-3, "bfloat16": 4e-2, "qdq": 3e-2, "qoperator": 3e-2}
+LIMITS = {"float32": 1e-5, "rewritten": 1e-5, "float16": 4e-3, "bfloat16": 4e-2, "qdq": 3e-2, "qoperator": 3e-2}
 LEAST_DECIBELS = 30  # of int8
 
 # Goldens of values that ONNX does not define, so that its programs differ, with the reason.
@@ -210,6 +210,14 @@ def networks(*types):
             yield name, kind, source, data, ["convert", *facts, *target], kind == "float32"
 
 
+def rewritten():
+    """As operators(), of networks of ONNX that went through all passes that take them to another form."""
+    passes = [word for name in ("raise-opset=21", "simplify-shapes", "fold-constants", "inline-functions", "dead-code") for word in ("--pass", name)]
+    for name, source, data in models():
+        if source.suffix == ".onnx":
+            yield name, "rewritten", source, data, ["rewrite", *passes], True
+
+
 def int8_networks(scratch):
     """As operators(), of networks in float32; those of MXNet become ONNX on the way."""
     for name, source, data in models():
@@ -237,7 +245,7 @@ def main():
         if problem := sample_problem(scratch):
             checks.failures.append(problem)
         known = UNDEFINED | NOT_THERE
-        for cases in (operators(), networks("float32"), networks("float16", "bfloat16"), int8_networks(scratch)):
+        for cases in (operators(), networks("float32"), networks("float16", "bfloat16"), rewritten(), int8_networks(scratch)):
             for _ in pool.map(lambda case: checks.case(*case), [case for case in cases if case[0] not in known]):
                 pass
     for line in checks.failures:

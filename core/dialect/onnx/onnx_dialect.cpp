@@ -109,6 +109,12 @@ public:
         return std::make_shared<const NodeDef>(std::move(def));
     }
     NodeDefPtr makeMultiCast(std::string, std::size_t) const override { return nullptr; }
+    NodeDefPtr makeConstant(std::string name, Tensor values) const override
+    {
+        NodeDef def{"Constant", name, {}, {}};
+        def.outputs.push_back(std::move(name));
+        return withConstant(std::make_shared<const NodeDef>(std::move(def)), std::move(values));
+    }
     NodeDefPtr makeCopy(std::string name) const override
     {
         NodeDef def{"Identity", name, {}, {}};

@@ -140,6 +140,8 @@ OnnxFacts onnxFacts(const graph::Graph &graph)
     for (const auto &input : model.graph().input())
         if (!held.contains(input.name()))
             facts.inputs.push_back(onnx::valueOf(input));
+        else if (facts.irVersion >= 4) // before, all are listed among the inputs
+            facts.replaceable.push_back(input.name());
     for (const auto &output : model.graph().output())
         facts.outputs.push_back(onnx::valueOf(output));
     facts.externalFiles = data->source->externalFiles;

@@ -241,7 +241,7 @@ void TestRewrite::pruningRemovesUnreadNodesAndParameters()
     graph::Model model = g.model({g.op("relu", "r", {x})});
     model.hasParameters = true;
     model.parameters.push_back(test::floatArray("arg:w", {1}));
-    const rewrite::Rewritten pruned = run("prune", model);
+    const rewrite::Rewritten pruned = run("dead-code", model);
     QCOMPARE(test::linesOf(pruned.model.graph), (std::vector<std::string>{"null x()", "relu r(x)", "-> r"}));
     QVERIFY(pruned.model.parameters.empty());
     QCOMPARE(pruned.changed, std::size_t{3});

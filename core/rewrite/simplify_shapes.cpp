@@ -1,0 +1,137 @@
+#include "core/rewrite/simplify_shapes.h"
+
+#include "core/dialect/dialect.h"
+#include "core/infer/infer_shapes.h"
+#include "core/infer/static_shapes.h"
+#include "core/infer/stored_types.h"
+#include "core/rewrite/hold_values.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace halftone::rewrite {
+namespace {
+
+using graph::NodeId;
+using tensor::DType;
+using tensor::Shape;
+using tensor::Tensor;
+
+template <class Number>
+Tensor numbersAs(DType type, const std::vector<std::int64_t> &values, Shape shape)
+{
+    std::vector<std::byte> bytes(values.size() * sizeof(Number));
+    for (std::size_t k = 0; k < values.size(); ++k) {
+        const auto value = static_cast<Number>(values[k]);
+        std::memcpy(bytes.data() + k * sizeof(Number), &value, sizeof(Number));
+    }
+    return Tensor::owning(type, std::move(shape), std::move(bytes));
+}
+
+Tensor vectorOf(const std::vector<std::int64_t> &values)
+{
+    return numbersAs<std::int64_t>(DType::I64, values, Shape{static_cast<std::int64_t>(values.size())});
+}
+
+/// What a node computes whose numbers are known; nothing where its type is none of shapes.
+std::optional<Tensor> tensorOf(const infer::StaticNumbers &numbers, DType type)
+{
+    std::vector<std::int64_t> values;
+    for (const infer::StaticNumber &number : numbers.values)
+        values.push_back(*number.value);
+    Shape shape = numbers.isScalar ? Shape(std::vector<std::int64_t>{})
+                                   : Shape{static_cast<std::int64_t>(values.size())};
+    if (type == DType::I64)
+        return numbersAs<std::int64_t>(type, values, std::move(shape));
+    const auto fits = [](std::int64_t value) {
+        return value >= std::numeric_limits<std::int32_t>::min()
+            && value <= std::numeric_limits<std::int32_t>::max();
+    };
+    if (type == DType::I32 && std::ranges::all_of(values, fits))
+        return numbersAs<std::int32_t>(type, values, std::move(shape));
+    return std::nullopt;
+}
+
+/// The target of a reshape in constant words, if it can be said so.
+std::optional<Tensor> targetOf(const ops::Reshape &reshape, const graph::Entry &data,
+                               const infer::StaticNumbers &wanted)
+{
+    std::vector<std::int64_t> dims;
+    bool infers = std::ranges::any_of(
+        wanted.values, [](const infer::StaticNumber &number) { return number.value == std::int64_t{-1}; });
+    const bool hasZero = std::ranges::any_of(
+        wanted.values, [](const infer::StaticNumber &number) { return number.value == std::int64_t{0}; });
+    for (std::size_t axis = 0; axis < wanted.values.size(); ++axis) {
+        const infer::StaticNumber &number = wanted.values[axis];
+        const bool isKept = number.axis == axis && number.tensor == data && !reshape.zeroIsExtent;
+        const bool mayInfer = !infers && !(hasZero && reshape.zeroIsExtent);
+        if (number.value)
+            dims.push_back(*number.value);
+        else if (isKept)
+            dims.push_back(0);
+        else if (mayInfer)
+            dims.push_back(-1);
+        else
+            return std::nullopt;
+        infers = infers || (!number.value && !isKept);
+    }
+    return vectorOf(dims);
+}
+
+Result<infer::ShapeMap> declaredShapes(const graph::Model &model)
+{
+    std::unordered_map<std::string, Shape> known;
+    for (const tensor::Array &array : model.parameters)
+        known.try_emplace(std::string(dialect::variableOf(model.graph, array.name)), array.shape);
+    return infer::inferShapes(model.graph, known);
+}
+
+} // namespace
+
+Result<Rewritten> simplifyShapes(const graph::Model &model, const RewriteRequest &request)
+{
+    const graph::Graph &graph = model.graph;
+    const dialect::Dialect &dialect = dialect::of(graph);
+    HALFTONE_TRY(infer::ShapeMap shapes, declaredShapes(model));
+    graph::Model fixed = model;
+    std::erase_if(fixed.parameters, [&](const tensor::Array &array) {
+        return request.replaceable.contains(dialect::variableOf(graph, array.name));
+    });
+    HALFTONE_TRY(const infer::StaticValues known, infer::staticValues(fixed, std::move(shapes)));
+    HALFTONE_TRY(const infer::TypeMap types, infer::storedTypes(model));
+    HeldValues values(graph);
+    for (NodeId id = 0; id < graph.nodeCount(); ++id) {
+        HALFTONE_CHECK(request.progress.checkStop());
+        const auto constant = dialect.constantOf(graph.node(id));
+        if (graph.isVariable(id) || graph.inputs(id).empty() || (constant.ok() && constant.value()))
+            continue;
+        const auto &numbers = known.numbers[id];
+        if (numbers && numbers->isWhole && numbers->isKnown()) {
+            if (auto held = tensorOf(*numbers, types.of({id, 0, 0})))
+                values.hold({id, 0, 0}, *std::move(held));
+            continue;
+        }
+        const auto kind = dialect.readKind(graph.node(id));
+        const auto *const reshape = kind.ok() ? kind.value().getIf<ops::Reshape>() : nullptr;
+        if (reshape == nullptr || graph.inputs(id).size() < 2 || graph.inputs(id)[1].output != 0)
+            continue;
+        const graph::Entry data = graph.inputs(id)[0];
+        const auto &wanted = known.numbers[graph.inputs(id)[1].node];
+        if (!wanted || wanted->isScalar || !wanted->isWhole || wanted->isKnown())
+            continue;
+        if (auto target = targetOf(*reshape, data, *wanted))
+            values.feed(id, 1, *std::move(target));
+    }
+    if (values.isEmpty())
+        return Rewritten{model, 0, {}};
+    HeldValues::Built built = values.build(model);
+    return Rewritten{std::move(built.model), built.changed, {}};
+}
+
+} // namespace halftone::rewrite
