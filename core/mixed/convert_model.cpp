@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <set>
 
 namespace halftone::mixed {
 namespace {
@@ -90,6 +91,34 @@ void warnOfBodies(const graph::Graph &graph, std::vector<policy::Warning> &warni
             warnings.push_back({"node \"" + graph.node(id).name + '"',
                                 "its body (" + graph.node(id).op + ") is not analysed and stays as it is"});
     }
+}
+
+/// Names of operators that the format does not have, in bodies too: they stay what they were, between casts.
+void collectUnknown(const graph::Graph &graph, std::vector<std::string> &nodes,
+                    std::set<std::string> &operators)
+{
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        const graph::NodeDef &node = graph.node(id);
+        for (const auto &body : node.subgraphs)
+            collectUnknown(*body, nodes, operators);
+        if (node.isVariable() || !node.subgraphs.empty() || dialect::of(graph).findOp(node.op) != nullptr)
+            continue;
+        nodes.push_back(node.name);
+        operators.insert(node.op);
+    }
+}
+
+void warnOfUnknown(const graph::Graph &graph, std::vector<policy::Warning> &warnings)
+{
+    std::vector<std::string> nodes;
+    std::set<std::string> operators;
+    collectUnknown(graph, nodes, operators);
+    if (nodes.empty())
+        return;
+    warnings.push_back({"operators",
+                        joined(std::vector<std::string>(operators.begin(), operators.end()))
+                            + " not known: nodes of it stay in float32 and cannot be run here",
+                        "unknown_operator", std::move(nodes)});
 }
 
 /// Of nodes that MXNet refuses, or computes otherwise than they say.
@@ -388,6 +417,7 @@ Result<ConvertedModel> convertModel(const graph::Model &source, const policy::Po
     result.seconds = decided.seconds + secondsSince(start);
 
     warnOfLosses(result.parameters, result.warnings);
+    warnOfUnknown(source.graph, result.warnings);
     warnOfCpu(result.conversion, result.warnings);
     if (result.chip)
         std::ranges::move(chipWarnings(source.graph, result, settings.shapes),

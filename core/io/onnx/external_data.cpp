@@ -52,8 +52,9 @@ Result<Place> placeOf(const ::onnx::TensorProto &proto, const std::string &where
 Result<std::string> resolved(const std::string &modelPath, const std::string &location,
                              const std::string &where)
 {
-    const Error unsafe = badInput(where, "external data at \"" + printable(location, 100) + '"',
-                                  "a file inside the model's folder");
+    const Error unsafe
+        = badInput(where, "external data at \"" + printable(location, 100) + "\" (unsafe_external_data)",
+                   "a file inside the model's folder");
     const fs::path relative(location);
     if (location.find('\0') != std::string::npos || location.find('\\') != std::string::npos
         || relative.is_absolute() || std::ranges::find(relative, fs::path("..")) != relative.end())
@@ -84,9 +85,10 @@ Result<Tensor> readExternal(Source &source, const ::onnx::TensorProto &proto, te
         HALFTONE_TRY(const std::string path, resolved(source.file->path(), place.location, where));
         auto opened = MappedFile::open(path);
         if (!opened.ok())
-            return badInput(
-                where, "external data at \"" + printable(place.location, 100) + "\": " + opened.error().found,
-                "a regular file inside the model's folder");
+            return badInput(where,
+                            "external data at \"" + printable(place.location, 100)
+                                + "\" (unsafe_external_data): " + opened.error().found,
+                            "a regular file inside the model's folder");
         file = std::move(opened).value();
         source.externalFiles.push_back(place.location);
     }

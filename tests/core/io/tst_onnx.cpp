@@ -212,7 +212,7 @@ private Q_SLOTS:
             relu,
             field(5,
                   weights(number(1, 1), field(13, field(1, "location") + field(2, "../w")) + number(14, 1))))
-                                 << "expected a file inside the model's folder";
+                                 << "(unsafe_external_data), expected a file inside the model's folder";
         const std::string call = field(1, node("F", "x", "y") + field(7, "fn"));
         const std::string branch = field(
             5,

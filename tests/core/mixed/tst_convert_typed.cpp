@@ -119,6 +119,7 @@ private Q_SLOTS:
     void aWrittenModelIsConvertedAgainToTheSameBytes_data();
     void aWrittenModelIsConvertedAgainToTheSameBytes();
     void inputsThatNothingReadsAndTextsAreWrittenAsTheyWere();
+    void operatorsThatNobodyKnowsAreTold();
 };
 
 void TestConvertTyped::aCastServesAllReadersOfOneTensor()
@@ -795,6 +796,28 @@ void TestConvertTyped::inputsThatNothingReadsAndTextsAreWrittenAsTheyWere()
         QVERIFY(std::ranges::equal(written.node(id).attributes, source.node(id).attributes));
     }
     QCOMPARE(*written.node(1).attributes.find("type"), std::string("string"));
+}
+
+void TestConvertTyped::operatorsThatNobodyKnowsAreTold()
+{
+    const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx/heads.onnx");
+    if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+        QSKIP("this build was made without ONNX");
+    policy::Policy policy;
+    policy.target = DType::F16;
+    policy.mode = policy::Mode::Typed;
+    const auto converted = mixed::convertModel(loaded.value().model, policy, false);
+    QVERIFY(converted.ok());
+    const auto &warnings = converted.value().warnings;
+    const auto told = std::ranges::find(warnings, "unknown_operator", &policy::Warning::code);
+    QVERIFY(told != warnings.end());
+    std::vector<std::string> unknown;
+    const graph::Graph &graph = loaded.value().model.graph;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+        if (graph.node(id).op.starts_with("com.example."))
+            unknown.push_back(graph.node(id).name);
+    QVERIFY(!unknown.empty());
+    QCOMPARE(told->nodes, unknown);
 }
 
 QTEST_APPLESS_MAIN(TestConvertTyped)

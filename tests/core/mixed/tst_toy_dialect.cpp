@@ -17,6 +17,17 @@ using tensor::DType;
 namespace {
 
 /// Toy.Exp(Toy.Add(Toy.Dense(x, w), Toy.Dense(x, w))): the two products are the same.
+/// One number a row.
+tensor::Array column(const std::string &name, const std::vector<float> &values)
+{
+    tensor::Array array = test::floatArray(name, values);
+    array.shape = tensor::Shape{static_cast<std::int64_t>(values.size()), 1};
+    const auto bytes = array.values.bytes();
+    array.values = tensor::Tensor::owning(array.values.dtype(), array.shape,
+                                          std::vector<std::byte>(bytes.begin(), bytes.end()));
+    return array;
+}
+
 graph::Model toyModel()
 {
     Graph graph(test::toyDialect());
@@ -32,7 +43,7 @@ graph::Model toyModel()
     const Entry one = add("Toy.Dense", "one", {x, w}, {{"units", "4"}});
     const Entry two = add("Toy.Dense", "two", {x, w}, {{"units", "4"}});
     graph.setHeads({add("Toy.Exp", "exp", {add("Toy.Add", "add", {one, two})})});
-    return {std::move(graph), {test::floatArray("p/w", {1, 2, 3, 4})}, true};
+    return {std::move(graph), {column("p/w", {1, 2, 3, 4})}, true};
 }
 
 policy::Policy toyPolicy()
@@ -63,7 +74,7 @@ graph::Model modelOf(const dialect::Dialect &dialect)
     const auto fc
         = g.op("FullyConnected", "fc", {cast, g.variable("w")}, {{"num_hidden", "4"}, {"no_bias", "True"}});
     graph::Model model = g.model({g.op("exp", "one", {fc}), g.op("exp", "two", {fc})});
-    model.parameters = {test::floatArray("arg:w", {1, 2, 3, 4})};
+    model.parameters = {column("arg:w", {1, 2, 3, 4})};
     model.hasParameters = true;
     return model;
 }
@@ -90,7 +101,11 @@ private Q_SLOTS:
         const graph::Model model = modelOf(dialect);
         for (const rewrite::RewritePass &pass : rewrite::rewritePasses()) {
             const auto rewritten = pass.run(model, {});
-            QVERIFY2(rewritten.ok(), pass.name.data());
+            if (pass.takesNumber) { // a version, which neither counts
+                QCOMPARE(rewritten.error().code, Errc::Unsupported);
+                continue;
+            }
+            QVERIFY2(rewritten.ok(), rewritten.ok() ? "" : rewritten.error().message().c_str());
             QVERIFY2(rewritten.value().model.graph.dialect() == &dialect, pass.name.data());
         }
         QCOMPARE(rewrite::inlineFused(model.graph).dialect(), &dialect);
