@@ -1,14 +1,18 @@
 #include "core/interpret/random_params.h"
 
 #include "core/base/fnv1a.h"
+#include "core/base/share_work.h"
 #include "core/dialect/dialect.h"
 #include "core/infer/infer_shapes.h"
 #include "core/kernels/buffer.h"
 #include "core/tensor/elements.h"
 
+#include <atomic>
 #include <cmath>
 #include <random>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 namespace halftone::interpret {
 namespace {
@@ -87,16 +91,31 @@ std::pair<double, double> spread(const dialect::Dialect &dialect, const Use &use
     return {0, std::sqrt(2 / fanIn)};
 }
 
-Result<tensor::Tensor> drawn(const kernels::TensorDesc &desc, const std::pair<double, double> &spread,
-                             Draw draw)
+/// An array without values yet.
+struct Drawing
 {
-    HALFTONE_TRY(const kernels::Buffer buffer, kernels::allocate(desc));
-    const auto [mean, deviation] = spread;
-    std::vector<double> values(buffer.tensor.elementCount());
+    kernels::Buffer values;
+    std::pair<double, double> spread;
+    Draw draw;
+};
+
+void draw(Drawing &drawing)
+{
+    const auto [mean, deviation] = drawing.spread;
+    const tensor::Tensor &tensor = drawing.values.tensor;
+    std::vector<double> values(tensor.elementCount());
     for (double &value : values)
-        value = deviation == 0 ? mean : mean + deviation * draw.normal();
-    tensor::narrow(values.data(), values.size(), desc.dtype, buffer.bytes);
-    return buffer.tensor;
+        value = deviation == 0 ? mean : mean + deviation * drawing.draw.normal();
+    tensor::narrow(values.data(), values.size(), tensor.dtype(), drawing.values.bytes);
+}
+
+void drawAll(std::vector<Drawing> &drawings)
+{
+    std::atomic<std::size_t> next = 0;
+    shareWork(machineThreads(), [&](unsigned) {
+        for (std::size_t k = next++; k < drawings.size(); k = next++)
+            draw(drawings[k]);
+    });
 }
 
 } // namespace
@@ -116,6 +135,7 @@ Result<graph::Model> withRandomParameters(const graph::Model &model,
     const std::vector<Use> uses = firstUses(model.graph);
     graph::Model filled = model;
     filled.hasParameters = true;
+    std::vector<Drawing> drawings;
     for (NodeId id = 0; id < model.graph.nodeCount(); ++id) {
         const graph::NodeDef &node = model.graph.node(id);
         if (!node.isVariable() || inputs.contains(node.name) || uses[id].role == SlotRole::Label
@@ -131,10 +151,12 @@ Result<graph::Model> withRandomParameters(const graph::Model &model,
         const auto declared = dialect.declaredType(node);
         const DType type
             = declared.ok() && declared.value() != DType::Unknown ? declared.value() : DType::F32;
-        HALFTONE_TRY(array.values,
-                     drawn({type, shape}, spread(dialect, uses[id], shape), Draw(seed, node.name)));
+        HALFTONE_TRY(kernels::Buffer buffer, kernels::allocate({type, shape}));
+        array.values = buffer.tensor;
+        drawings.push_back({std::move(buffer), spread(dialect, uses[id], shape), Draw(seed, node.name)});
         filled.parameters.push_back(std::move(array));
     }
+    drawAll(drawings);
     return filled;
 }
 

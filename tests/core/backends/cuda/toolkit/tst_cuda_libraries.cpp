@@ -375,18 +375,22 @@ void CudaLibrariesTest::networksOfTheBenchmark()
     QFETCH(QString, network);
     QFETCH(QString, target);
     QFETCH(int, kernels);
-    const QTemporaryDir folder;
-    QProcess python;
-    python.start("python3", {HALFTONE_SOURCE_DIR "/tests/gpu/networks.py", folder.filePath("networks")});
-    if (!python.waitForFinished() || python.exitCode() != 0)
-        QSKIP("no Python to write the networks with");
-    const auto loaded
-        = io::loadModel(folder.filePath("networks/" + network + "-symbol.json").toStdString(), {{}, true});
-    QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
     const Shapes shapes{{"data", network == "bert" ? Shape{1, 128, 768} : Shape{1, 3, 224, 224}}};
-    auto random = interpret::withRandomParameters(loaded.value().model, shapes, 1);
-    QVERIFY2(random.ok(), random.ok() ? "" : random.error().message().c_str());
-    const graph::Model model = asBenchmarked(random.value(), target, shapes);
+    static std::map<QString, graph::Model> drawn; // 85 million weights take seconds
+    if (!drawn.contains(network)) {
+        const QTemporaryDir folder;
+        QProcess python;
+        python.start("python3", {HALFTONE_SOURCE_DIR "/tests/gpu/networks.py", folder.filePath("networks")});
+        if (!python.waitForFinished() || python.exitCode() != 0)
+            QSKIP("no Python to write the networks with");
+        const auto loaded = io::loadModel(
+            folder.filePath("networks/" + network + "-symbol.json").toStdString(), {{}, true});
+        QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+        auto random = interpret::withRandomParameters(loaded.value().model, shapes, 1);
+        QVERIFY2(random.ok(), random.ok() ? "" : random.error().message().c_str());
+        drawn.emplace(network, std::move(random).value());
+    }
+    const graph::Model model = asBenchmarked(drawn.at(network), target, shapes);
     const auto typed = profile::typedModel(model, shapes, policy::Policy());
     QVERIFY2(typed.ok(), typed.ok() ? "" : typed.error().message().c_str());
     const auto gpu = std::make_shared<test::LibraryGpu>(judge, 90, judgeAttention);
