@@ -20,7 +20,7 @@ inline std::size_t parameterBytes(const Model &model)
 {
     std::size_t bytes = 0;
     for (const tensor::Array &array : model.parameters)
-        bytes += array.values.byteCount();
+        bytes += array.values.storedBytes();
     return bytes;
 }
 

@@ -76,7 +76,7 @@ public:
 
     void count(TypeCensus &census) const
     {
-        std::vector<TypeShare> byType(static_cast<std::size_t>(DType::Posit16) + 1);
+        std::vector<TypeShare> byType(tensor::kTypes);
         for (NodeId id = 0; id < m_graph.nodeCount(); ++id) {
             const DType type = computesIn(id);
             census.computes.push_back(type);

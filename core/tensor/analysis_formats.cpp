@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cassert>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -41,10 +42,38 @@ struct Posit16Element
     static Stored narrow(double value) { return posit16FromDouble(value); }
 };
 
+/// Of OCP's MX formats, 1.0: neither NaN, which becomes -0, nor infinities.
+struct Float4E2M1Element
+{
+    using Stored = std::uint8_t;
+    static constexpr std::array<float, 8> kMagnitudes{0, 0.5F, 1, 1.5F, 2, 3, 4, 6};
+    static constexpr Stored kSign = 8;
+
+    static float widen(Stored code)
+    {
+        const float magnitude = kMagnitudes[code % kSign];
+        return (code & kSign) != 0 ? -magnitude : magnitude;
+    }
+    /// The even one of two neighbours is that whose last bit is 0.
+    static Stored narrow(double value)
+    {
+        if (std::isnan(value))
+            return kSign;
+        const double magnitude = std::abs(value);
+        Stored code = 0;
+        for (; code + 1U < kMagnitudes.size(); ++code) {
+            const double middle = (double{kMagnitudes[code]} + double{kMagnitudes[code + 1U]}) / 2;
+            if (magnitude < middle || (magnitude == middle && code % 2 == 0))
+                break;
+        }
+        return static_cast<Stored>(code | (std::signbit(value) ? kSign : 0));
+    }
+};
+
 template <class Use>
 void withElement(DType type, const Use &use)
 {
-    assert(isForAnalysis(type));
+    assert(isCoded(type));
     switch (type) {
     case DType::F8E4M3FN:
         return use(Float8E4M3FNElement());
@@ -52,6 +81,8 @@ void withElement(DType type, const Use &use)
         return use(Float8E5M2Element());
     case DType::TF32:
         return use(TensorFloat32Element());
+    case DType::F4E2M1:
+        return use(Float4E2M1Element());
     default:
         return use(Posit16Element());
     }

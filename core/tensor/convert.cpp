@@ -1,5 +1,6 @@
 #include "core/tensor/convert.h"
 
+#include "core/tensor/analysis_formats.h"
 #include "core/tensor/elements.h"
 #include "core/tensor/half_loops.h"
 
@@ -39,7 +40,7 @@ void narrowBlock(const Wide *from, std::size_t size, DType to, std::byte *elemen
             return narrowToHalves(from, size, to, elements, report);
     }
     narrow(from, size, to, elements);
-    if (std::is_same_v<Wide, double> || isForAnalysis(to))
+    if (std::is_same_v<Wide, double> || isCoded(to))
         countLosses(from, size, to, elements, report);
 }
 

@@ -23,6 +23,8 @@ public:
     virtual ~DeferredElements() = default;
 
     std::size_t size() const { return m_size; } ///< in bytes
+    /// The elements as the file has them that they are unpacked of, several in a byte; empty for all others.
+    virtual std::span<const std::byte> packed() const { return {}; }
     /// All of them; kept from then on.
     std::span<const std::byte> all() const;
     /// All of them in order, piece by piece, which are not kept; stops where `take` gives false. Says whether it did not.

@@ -27,10 +27,17 @@ enum class DType : std::uint8_t
     F8E4M3FN, ///< OCP 8-bit floating point, revision 1.0: 4 bits of exponent, 3 of mantissa, NaN but no infinities
     F8E5M2, ///< of the same: 5 and 2 bits, infinities and NaN
     TF32, ///< float32 with 10 bits of mantissa; held as such a float32
-    Posit16 ///< 16-bit posit of the Posit Standard (2022): 2 bits of exponent, one zero, one NaR, no infinities
+    Posit16, ///< 16-bit posit of the Posit Standard (2022): 2 bits of exponent, one zero, one NaR, no infinities
+    I4, ///< integers of 4 and 2 bits, in memory one a byte: -8 to 7 as int8 has them, 0 to 15 as uint8; -2 to 1, 0 to 3
+    U4,
+    I2,
+    U2,
+    F4E2M1 ///< OCP 4-bit floating point, MX 1.0: 2 bits of exponent, 1 of mantissa, all codes finite; in memory one a byte
 };
 
-/// Bytes of one element, 0 for Unknown.
+inline constexpr std::size_t kTypes = static_cast<std::size_t>(DType::F4E2M1) + 1; ///< Unknown among them
+
+/// Bytes of one element in memory, 0 for Unknown.
 std::size_t sizeOf(DType type);
 
 /// NumPy's name ("float32", "bfloat16", …); "unknown" for Unknown.
@@ -52,13 +59,21 @@ const FloatRange &rangeOf(DType type);
 /// Formats that no file's operators compute in: values are rounded to them to see what that costs.
 constexpr bool isForAnalysis(DType type)
 {
-    return type >= DType::F8E4M3FN;
+    return type >= DType::F8E4M3FN && type <= DType::Posit16;
 }
 
 constexpr bool isFloat(DType type)
 {
     return type == DType::F32 || type == DType::F64 || type == DType::F16 || type == DType::BF16
-        || isForAnalysis(type);
+        || type == DType::F4E2M1 || isForAnalysis(type);
+}
+
+/// Bits of an element where files keep several in a byte; 0 for types of whole bytes.
+constexpr int packedBits(DType type)
+{
+    return type == DType::I4 || type == DType::U4 || type == DType::F4E2M1 ? 4
+        : type == DType::I2 || type == DType::U2                           ? 2
+                                                                           : 0;
 }
 
 /// Is every value of the type a float32?

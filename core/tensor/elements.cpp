@@ -4,6 +4,7 @@
 #include "core/tensor/bfloat16.h"
 #include "core/tensor/float16.h"
 #include "core/tensor/half_loops.h"
+#include "core/tensor/low_bits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -26,8 +27,12 @@ void withStored(DType type, const Use &use)
     case DType::F64:
         return use(double{});
     case DType::I8:
+    case DType::I4:
+    case DType::I2:
         return use(std::int8_t{});
     case DType::U8:
+    case DType::U4:
+    case DType::U2:
         return use(std::uint8_t{});
     case DType::I16:
         return use(std::int16_t{});
@@ -43,7 +48,7 @@ void withStored(DType type, const Use &use)
         return use(std::uint64_t{});
     case DType::Bool:
         return use(std::uint8_t{});
-    default: // 16 bits and less, which have loops of their own
+    default: // floats of 16 bits and less, which have loops of their own
         break;
     }
 }
@@ -108,6 +113,14 @@ std::int64_t loadInteger(DType type, const std::byte *elements, std::size_t i)
     return value;
 }
 
+/// Elements of int8 and uint8 that are to be of fewer bits keep the low ones.
+void keepLowBits(DType type, std::byte *elements, std::size_t count)
+{
+    if (packedBits(type) > 0)
+        std::transform(elements, elements + count, elements,
+                       [type](std::byte element) { return lowBits(type, element); });
+}
+
 template <class To>
 void storeIntegers(DType from, const std::byte *elements, std::size_t count, DType to, std::byte *out)
 {
@@ -120,6 +133,7 @@ void storeIntegers(DType from, const std::byte *elements, std::size_t count, DTy
         else
             store(out, i, to == DType::Bool ? static_cast<To>(value != 0) : static_cast<To>(value));
     }
+    keepLowBits(to, out, count);
 }
 
 } // namespace
@@ -131,7 +145,7 @@ void widen(DType type, const std::byte *elements, std::size_t count, Real *out)
         if (tensor::isHalf(type))
             return widenHalves(type, elements, count, out);
     }
-    if (isForAnalysis(type))
+    if (isCoded(type))
         return widenAnalysed(type, elements, count, out);
     if (type == DType::F16) {
         for (std::size_t i = 0; i < count; ++i)
@@ -154,7 +168,7 @@ void narrow(const Real *values, std::size_t count, DType type, std::byte *elemen
         if (tensor::isHalf(type))
             return narrowToHalves(values, count, type, elements);
     }
-    if (isForAnalysis(type))
+    if (isCoded(type))
         return narrowAnalysed(values, count, type, elements);
     if (tensor::isHalf(type)) {
         for (std::size_t i = 0; i < count; ++i)
@@ -171,6 +185,7 @@ void narrow(const Real *values, std::size_t count, DType type, std::byte *elemen
                       type == DType::Bool ? static_cast<To>(values[i] != 0) : cutTo<To>(values[i]));
         }
     });
+    keepLowBits(type, elements, count);
 }
 
 void convert(DType from, const std::byte *elements, std::size_t count, DType to, std::byte *out)
@@ -179,7 +194,7 @@ void convert(DType from, const std::byte *elements, std::size_t count, DType to,
         std::memcpy(out, elements, count * tensor::sizeOf(from));
         return;
     }
-    if (isInteger(from) && !tensor::isHalf(to) && !isForAnalysis(to)) {
+    if (isInteger(from) && !tensor::isHalf(to) && !isCoded(to)) {
         withStored(to, [&](auto stored) { storeIntegers<decltype(stored)>(from, elements, count, to, out); });
         return;
     }

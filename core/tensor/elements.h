@@ -14,7 +14,7 @@ template <class Real>
 void widen(tensor::DType type, const std::byte *elements, std::size_t count, Real *out);
 
 /// Rounded once to the nearest, ties to even. To integers: cut towards zero as processors do it: what does not fit, and
-/// NaN, is the smallest number; 8 and 16 bits are the low ones of what int32 would hold. To bool: not zero.
+/// NaN, is the smallest number; 16 bits and fewer are the low ones of what int32 would hold. To bool: not zero.
 template <class Real>
 void narrow(const Real *values, std::size_t count, tensor::DType type, std::byte *elements);
 

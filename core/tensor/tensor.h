@@ -41,6 +41,10 @@ public:
     {
         return m_deferred ? static_cast<const void *>(m_deferred.get()) : m_bytes.data();
     }
+    /// The elements as ONNX stores them: those of 4 and 2 bits several in a byte, the first in its lowest bits, as uint8 in one axis,
+    /// where bits that are left over are 0 or as they were read; all others as they are.
+    Tensor stored() const;
+    std::size_t storedBytes() const; ///< of stored()
     /// The bytes in order, in pieces of which deferred ones are not kept; stops where `take` gives false. Says whether it did not.
     bool inPieces(const std::function<bool(std::span<const std::byte>)> &take) const
     {

@@ -57,7 +57,7 @@ private:
 
     bool m_isDark;
     QColor m_ground, m_text, m_secondText, m_line, m_accent, m_amber, m_warningText;
-    std::array<Tone, static_cast<std::size_t>(tensor::DType::Posit16) + 1> m_byType;
+    std::array<Tone, tensor::kTypes> m_byType;
     Tone m_following;
 };
 

@@ -4,6 +4,7 @@
 #include "core/dialect/onnx/attribute_list.h"
 #include "core/dialect/onnx/element_type.h"
 #include "core/io/onnx/external_data.h"
+#include "core/tensor/packed.h"
 
 #include <cstring>
 
@@ -107,6 +108,11 @@ std::vector<std::byte> typedBytes(const ::onnx::TensorProto &proto, DType type)
     case DType::Bool:
     case DType::F8E4M3FN:
     case DType::F8E5M2:
+    case DType::I4: // several in a byte here, too
+    case DType::U4:
+    case DType::I2:
+    case DType::U2:
+    case DType::F4E2M1:
         copyTo<std::uint8_t>(bytes, proto.int32_data());
         break;
     case DType::Unknown: // and what is not in files
@@ -140,7 +146,7 @@ Result<Tensor> readRaw(const Source &source, const std::shared_ptr<Source> &owne
                          size.value_or(-1));
     if (type == DType::Unknown)
         return Tensor();
-    return Tensor(type, std::move(shape), bytes, owner);
+    return tensor::unpacked(type, std::move(shape), bytes, owner);
 }
 
 } // namespace
@@ -189,7 +195,8 @@ Result<Tensor> readTensor(Source &source, const std::shared_ptr<Source> &owner,
         return wrongSize(where, typed.own, "values", expected);
     if (*type == DType::Unknown)
         return Tensor();
-    return Tensor::owning(*type, std::move(shape), typedBytes(proto, *type));
+    const auto bytes = std::make_shared<const std::vector<std::byte>>(typedBytes(proto, *type));
+    return tensor::unpacked(*type, std::move(shape), *bytes, bytes);
 }
 
 std::string summaryOf(const ::onnx::TensorProto &proto)
@@ -217,7 +224,8 @@ void describeValues(const Tensor &values, ::onnx::TensorProto &proto)
 void writeValues(const Tensor &values, ::onnx::TensorProto &proto)
 {
     describeValues(values, proto);
-    const auto bytes = values.bytes();
+    const Tensor stored = values.stored();
+    const auto bytes = stored.bytes();
     proto.set_raw_data(bytes.data(), bytes.size());
 }
 
