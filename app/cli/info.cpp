@@ -40,7 +40,7 @@ ParameterFacts factsOf(std::span<const tensor::Array> arrays)
     facts.count = arrays.size();
     for (const tensor::Array &array : arrays) {
         facts.elements += array.values.elementCount();
-        facts.bytes += array.values.byteCount();
+        facts.bytes += array.values.storedBytes();
         for (const tensor::Tensor &indices : array.indices)
             facts.bytes += indices.bytes().size();
         ++facts.dtypes[std::string(tensor::nameOf(array.values.dtype()))];

@@ -37,6 +37,16 @@ QString shortType(tensor::DType type)
         return QStringLiteral("tf32");
     case DType::Posit16:
         return QStringLiteral("p16");
+    case DType::I4:
+        return QStringLiteral("i4");
+    case DType::U4:
+        return QStringLiteral("u4");
+    case DType::I2:
+        return QStringLiteral("i2");
+    case DType::U2:
+        return QStringLiteral("u2");
+    case DType::F4E2M1:
+        return QStringLiteral("e2m1");
     default:
         return QStringLiteral("?");
     }

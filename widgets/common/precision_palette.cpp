@@ -106,6 +106,16 @@ PrecisionLook precisionLook(DType type, bool dark)
         return outlined(dark, "i64");
     case DType::Bool:
         return outlined(dark, "bool");
+    case DType::I4:
+        return outlined(dark, "i4");
+    case DType::U4:
+        return outlined(dark, "u4");
+    case DType::I2:
+        return outlined(dark, "i2");
+    case DType::U2:
+        return outlined(dark, "u2");
+    case DType::F4E2M1:
+        return outlined(dark, "e2m1");
     default:
         return outlined(dark, "?");
     }

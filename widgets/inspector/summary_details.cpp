@@ -70,7 +70,7 @@ DetailSection parametersOf(const session::Snapshot &snapshot)
     const auto bytesIn = [](const graph::Model &model) {
         std::size_t bytes = 0;
         for (const tensor::Array &array : model.parameters)
-            bytes += array.values.byteCount();
+            bytes += array.values.storedBytes();
         return bytes;
     };
     std::size_t values = 0;

@@ -30,6 +30,15 @@ enum class Type : std::uint8_t
     Int64,
     UInt64,
     Bool,
+    Float8E4M3FN,
+    Float8E5M2,
+    TensorFloat32,
+    Posit16,
+    Int4, ///< one value a byte, as those that follow: integers as Int8 and UInt8 have them, Float4E2M1 as its code
+    UInt4,
+    Int2,
+    UInt2,
+    Float4E2M1,
 };
 
 std::string_view nameOf(Type type); ///< NumPy's: "float16"

@@ -24,6 +24,14 @@ std::pair<double, double> codesOf(DType type)
         return {-32768, 32767};
     case DType::U16:
         return {0, 65535};
+    case DType::I4:
+        return {-8, 7};
+    case DType::U4:
+        return {0, 15};
+    case DType::I2:
+        return {-2, 1};
+    case DType::U2:
+        return {0, 3};
     case DType::I32:
         return {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
     default:

@@ -38,12 +38,12 @@ constexpr std::array kRows{
     Row{"float8e4m3fnuz", DType::Unknown, 8},
     Row{"float8e5m2", DType::F8E5M2, 8},
     Row{"float8e5m2fnuz", DType::Unknown, 8},
-    Row{"uint4", DType::Unknown, 4},
-    Row{"int4", DType::Unknown, 4},
-    Row{"float4e2m1", DType::Unknown, 4},
+    Row{"uint4", DType::U4, 4},
+    Row{"int4", DType::I4, 4},
+    Row{"float4e2m1", DType::F4E2M1, 4},
     Row{"float8e8m0", DType::Unknown, 8},
-    Row{"uint2", DType::Unknown, 2},
-    Row{"int2", DType::Unknown, 2},
+    Row{"uint2", DType::U2, 2},
+    Row{"int2", DType::I2, 2},
 };
 
 const Row *rowOf(std::int64_t code)

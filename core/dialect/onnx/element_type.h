@@ -10,7 +10,7 @@
 namespace halftone::dialect::onnx {
 
 /// Ours of that code; nothing for a code that ONNX lacks, Unknown for one of a type that we cannot compute with (string,
-/// complex, and those of 8 bits and fewer that are neither integers of 8 bits nor float8 of OCP's two formats).
+/// complex, and the float8 that are not of OCP's two formats).
 std::optional<tensor::DType> dtypeOfCode(std::int64_t code);
 /// Needs: not Unknown.
 std::int64_t codeOf(tensor::DType type);

@@ -133,11 +133,13 @@ ops::TypeRule OpInfo::typeRule(const graph::Attributes &attributes) const
     static const std::array kLikeZeroPoint{
         ops::TypeRule::parse("?{float32|int32}, float32, U=uint8{int8|uint8} -> U"),
         ops::TypeRule::parse("T{bfloat16|float16|float32|int32}, T, "
-                             "U=uint8{float8_e4m3fn|float8_e5m2|int16|int8|uint16|uint8} -> U"),
-        ops::TypeRule::parse("?, ?, U=uint8{float8_e4m3fn|float8_e5m2|int16|int8|uint16|uint8} -> U")};
+                             "U=uint8{float8_e4m3fn|float8_e5m2|int16|int4|int8|uint16|uint4|uint8} -> U"),
+        ops::TypeRule::parse("?, ?, U=uint8{float4_e2m1fn|float8_e4m3fn|float8_e5m2|int16|int2|int4|int8|"
+                             "uint16|uint2|uint4|uint8} -> U")};
     static const std::array kAsWritten{ops::TypeRule::parse("?{float32|int32}, float32, ? -> D"),
                                        ops::TypeRule::parse("T{bfloat16|float16|float32|int32}, T, ? -> D"),
                                        ops::TypeRule::parse("?, ?, ? -> D")};
+    static const auto kDecodedAsWritten = ops::TypeRule::parse("T, ?{bfloat16|float16|float32}, T -> D");
     constexpr int kOpsetOfScales = 19;
     constexpr int kOpsetOfOwnScales = 23;
     const std::size_t age = since < kOpsetOfScales ? 0 : since < kOpsetOfOwnScales ? 1 : 2;
@@ -160,6 +162,8 @@ ops::TypeRule OpInfo::typeRule(const graph::Attributes &attributes) const
     const std::int64_t code = parseInteger(text).value_or(0);
     if (code == 0 && name == "DequantizeLinear")
         return age == 0 ? types : kLikeScale;
+    if (name == "DequantizeLinear")
+        return kDecodedAsWritten.withAttributeType(dtypeOfCode(code).value_or(DType::Unknown));
     if (name == "QuantizeLinear")
         return code == 0 ? kLikeZeroPoint[age]
                          : kAsWritten[age].withAttributeType(dtypeOfCode(code).value_or(DType::Unknown));

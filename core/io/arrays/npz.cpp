@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "core/io/arrays/npy.h"
 #include "core/io/arrays/zip_handles.h"
+#include "core/tensor/low_bits.h"
 
 #include <algorithm>
 #include <memory>
@@ -78,6 +79,21 @@ Result<std::vector<std::byte>> unpack(zip_t *archive, zip_uint64_t index, const 
     return bytes;
 }
 
+/// Elements of 4 and 2 bits, one a byte: negative ones as int8 has them, or as their bits alone.
+Result<Tensor> ofFewBits(DType type, const Tensor &codes, const std::string &name)
+{
+    std::vector<std::byte> elements(codes.bytes().begin(), codes.bytes().end());
+    for (std::byte &element : elements) {
+        const std::byte value = tensor::lowBits(type, element);
+        const auto given = std::to_integer<unsigned>(element);
+        if (value != element && given >> static_cast<unsigned>(tensor::packedBits(type)) != 0)
+            return badInput(name, "the byte " + std::to_string(given),
+                            "one value of " + std::string(nameOf(type)) + " a byte");
+        element = value;
+    }
+    return Tensor::owning(type, codes.shape(), std::move(elements));
+}
+
 Result<NamedTensor> readEntry(zip_t *archive, zip_uint64_t index, std::uint64_t &budget)
 {
     const char *const raw = zip_get_name(archive, index, ZIP_FL_ENC_RAW);
@@ -100,7 +116,11 @@ Result<NamedTensor> readEntry(zip_t *archive, zip_uint64_t index, std::uint64_t 
             return badInput(name,
                             std::string(nameOf(type)) + " kept as " + std::string(nameOf(value.dtype())),
                             std::string(nameOf(stored)));
-        value = Tensor(type, value.shape(), value.bytes(), owner);
+        if (tensor::packedBits(type) > 0) {
+            HALFTONE_TRY(value, ofFewBits(type, value, name));
+        } else {
+            value = Tensor(type, value.shape(), value.bytes(), owner);
+        }
         name.resize(name.size() - suffix.size());
         break;
     }

@@ -11,7 +11,7 @@
 
 namespace halftone::io {
 
-/// An array under its key. In a file, bfloat16 travels as uint16 with ":bf16" after the key, float8 as uint8 with its name; here
+/// An array under its key. In a file, bfloat16 travels as uint16 with ":bf16" after the key, floats and integers of fewer bits as uint8 with their name; here
 /// it is DType::BF16 under the bare key.
 struct NamedTensor
 {

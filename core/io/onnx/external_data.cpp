@@ -3,6 +3,7 @@
 #include "core/base/checked_math.h"
 #include "core/base/text.h"
 #include "core/dialect/onnx/element_type.h"
+#include "core/tensor/packed.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -111,7 +112,7 @@ Result<Tensor> readExternal(Source &source, const ::onnx::TensorProto &proto, te
     source.values.emplace(&proto, bytes);
     if (type == tensor::DType::Unknown)
         return Tensor();
-    return Tensor(type, std::move(shape), bytes, file);
+    return tensor::unpacked(type, std::move(shape), bytes, file);
 }
 
 } // namespace halftone::io::onnx

@@ -16,14 +16,15 @@ bool holds(const Source &source, const ::onnx::TensorProto &proto, const tensor:
         return false;
     if (values.dtype() == tensor::DType::Unknown)
         return true;
-    if (values.isDeferred()) // made of something, so not what the message has
+    const bool isPacked = tensor::packedBits(values.dtype()) > 0;
+    if (values.isDeferred() != isPacked) // made of something else than what the message has
         return false;
     const auto apart = source.values.find(&proto);
     const auto *const begin = apart != source.values.end()
         ? apart->second.data()
         : reinterpret_cast<const std::byte *>(proto.raw_data().data());
     if (proto.has_raw_data() || apart != source.values.end())
-        return begin == values.bytes().data();
+        return begin == values.stored().bytes().data();
     return false;
 }
 
@@ -39,6 +40,17 @@ void copyWithValues(const Source &source, const ::onnx::TensorProto &from, ::onn
 }
 
 namespace {
+
+/// The same of elements of 4 and 2 bits, in the field for numbers.
+bool holdsTyped(const ::onnx::TensorProto &proto, const tensor::Tensor &values)
+{
+    if (tensor::packedBits(values.dtype()) == 0 || proto.int32_data_size() == 0
+        || names::dtypeOfCode(proto.data_type()) != values.dtype()
+        || !std::ranges::equal(proto.dims(), values.shape().dims()))
+        return false;
+    return std::ranges::equal(proto.int32_data(), values.stored().bytes(), {},
+                              [](std::int32_t packed) { return static_cast<std::byte>(packed); });
+}
 
 constexpr std::size_t kLeastApart = 4096; ///< smaller values are not worth a part of the file of their own
 
@@ -64,12 +76,13 @@ void writeTensor(const Source *source, const ::onnx::TensorProto *from, const te
         return copyTensor(*source, *from, to, apart);
     if (from != nullptr)
         to.CopyFrom(*from);
-    if (from != nullptr && holds(*source, *from, values) && from->has_raw_data())
+    if (from != nullptr
+        && ((holds(*source, *from, values) && from->has_raw_data()) || holdsTyped(*from, values)))
         return;
-    if (apart == nullptr || values.byteCount() < kLeastApart)
+    if (apart == nullptr || values.storedBytes() < kLeastApart)
         return writeValues(values, to);
     describeValues(values, to);
-    apart->insert_or_assign(&to, ApartValues{values, {}});
+    apart->insert_or_assign(&to, ApartValues{values.stored(), {}});
 }
 
 } // namespace halftone::io::onnx

@@ -13,7 +13,7 @@ namespace halftone::io::onnx {
 /// Values of large initializers of the main graph, which are not put into their messages.
 struct ApartValues
 {
-    tensor::Tensor values;
+    tensor::Tensor values; ///< as they are stored
     std::span<const std::byte> mapped; ///< of a type that is only passed on
 
     std::size_t size() const { return values.byteCount() + mapped.size(); }

@@ -95,6 +95,41 @@ private Q_SLOTS:
         QCOMPARE(valuesOf(arrays[0].tensor), (std::vector<double>{1, -2.5}));
     }
 
+    void typesOfFewBitsTravelOneValueAByte()
+    {
+        const auto bytes = [](DType type, std::initializer_list<unsigned char> elements) {
+            std::vector<std::byte> values;
+            for (const unsigned char element : elements)
+                values.push_back(std::byte{element});
+            const Shape shape{static_cast<std::int64_t>(values.size())};
+            return Tensor::owning(type, shape, std::move(values));
+        };
+        const std::vector<NamedTensor> written{{"a", bytes(DType::I4, {0xFF, 7, 0xF8})},
+                                               {"b", bytes(DType::U4, {15, 0})},
+                                               {"c", bytes(DType::F4E2M1, {15, 7})},
+                                               {"d", bytes(DType::I2, {1, 0xFE})},
+                                               {"e", bytes(DType::U2, {3})}};
+        QVERIFY(io::writeNpz(written, path("few.npz")).ok());
+        const auto arrays = io::readNpz(path("few.npz"));
+        QVERIFY2(arrays.ok(), arrays.ok() ? "" : arrays.error().message().c_str());
+        for (std::size_t k = 0; k < written.size(); ++k) {
+            QCOMPARE(arrays.value()[k].name, written[k].name);
+            QVERIFY(arrays.value()[k].tensor.dtype() == written[k].tensor.dtype());
+            QVERIFY(std::ranges::equal(arrays.value()[k].tensor.bytes(), written[k].tensor.bytes()));
+        }
+        const auto bits
+            = io::readNpz(kData + "few_bits.npz"); // -1, 7 and -8 as ml_dtypes has them: 15, 7 and 8
+        QVERIFY2(bits.ok(), bits.ok() ? "" : bits.error().message().c_str());
+        QCOMPARE(bits.value()[0].name, std::string("x"));
+        QVERIFY(bits.value()[0].tensor.dtype() == DType::I4);
+        QVERIFY(std::ranges::equal(bits.value()[0].tensor.bytes(), written[0].tensor.bytes()));
+        QVERIFY(bits.value()[1].tensor.dtype() == DType::F4E2M1);
+        const auto wide = io::readNpz(kData + "few_bits_wide.npz"); // 16
+        QVERIFY(!wide.ok());
+        QVERIFY(wide.error().message().find("x:int4: the byte 16, expected one value of int4 a byte")
+                != std::string::npos);
+    }
+
     void aSingleArrayHasNoName()
     {
         const auto arrays = io::readNpz(kData + "single.npy").value();

@@ -1,4 +1,5 @@
 #include "core/dialect/dialect.h"
+#include "core/dialect/onnx/element_type.h"
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/io/model_io.h"
 #include "core/tensor/elements.h"
@@ -17,6 +18,9 @@ using namespace halftone;
 namespace fs = std::filesystem;
 
 namespace {
+
+/// Three elements of 4 bits, with something in the bits that are left over.
+const std::string kFewBits = "\xf7\x28";
 
 const std::string kKept = HALFTONE_TEST_DATA "/onnx/kept.onnx";
 
@@ -485,6 +489,27 @@ private Q_SLOTS:
         QCOMPARE(isTaken("DequantizeLinear", DType::I8, DType::F16, DType::I8, DType::F16), halfByHalf);
     }
 
+    void codesBecomeTheTypeThatTheAttributeAsksFor()
+    {
+        using tensor::DType;
+        const auto given = [](int opset, const char *op, DType x, DType y) {
+            std::array inputs{x, DType::F32};
+            std::array outputs{DType::Unknown};
+            const auto code = std::to_string(dialect::onnx::codeOf(y));
+            return dialect::onnx::onnxDialect(opset)
+                       .findOp(op)
+                       ->typeRule({{"output_dtype", code}})
+                       .apply(inputs, outputs)
+                == ops::TypeOutcome::Complete
+                && outputs[0] == y;
+        };
+        for (const DType codes : {DType::I8, DType::I4, DType::U4, DType::F4E2M1, DType::F8E5M2}) {
+            QVERIFY(given(23, "DequantizeLinear", codes, DType::F16));
+            QVERIFY(given(23, "QuantizeLinear", DType::F32, codes));
+        }
+        QVERIFY(given(21, "QuantizeLinear", DType::F32, DType::I4));
+    }
+
     void aConstantThatIsNotComputedWithTellsItsType_data()
     {
         QTest::addColumn<std::string>("held");
@@ -492,7 +517,7 @@ private Q_SLOTS:
         const auto of = [](std::size_t type, const std::string &values) {
             return number(1, 2) + number(2, type) + field(8, "w") + values;
         };
-        QTest::newRow("int4") << field(5, of(22, field(9, "a"))) << "int4";
+        QTest::newRow("scales") << field(5, of(24, field(9, "ab"))) << "float8e8m0";
         QTest::newRow("texts") << field(5, of(8, field(6, "a") + field(6, "b"))) << "string";
         QTest::newRow("complex") << field(5, of(14, field(9, std::string(16, '\0')))) << "complex64";
         const std::string places
@@ -514,6 +539,45 @@ private Q_SLOTS:
         QVERIFY(w != nullptr);
         QCOMPARE(QString::fromStdString(graph.dialect()->foreignType(*w)), found);
         QVERIFY(!loaded.value().model.parameters.at(0).shape.hasRank());
+    }
+
+    /// TensorProto, raw_data and int32_data: the first element lies in the lowest bits of the first byte.
+    void elementsOfFewBitsAreReadAndStayAsTheyLie_data()
+    {
+        QTest::addColumn<std::size_t>("type");
+        QTest::addColumn<std::string>("values");
+        QTest::addColumn<QByteArray>("elements"); // one a byte
+        const auto row = [](const char *name, std::size_t type, const QByteArray &elements) {
+            const std::string w = field(8, "w");
+            QTest::addRow("%s raw", name) << type << w + field(9, kFewBits) << elements;
+            QTest::addRow("%s typed", name) << type << field(5, "\xf7\x01\x28") + w << elements;
+            QTest::addRow("%s apart", name)
+                << type << w + field(13, field(1, "location") + field(2, "w.bin")) + number(14, 1)
+                << elements;
+        };
+        row("int4", 22, "\x07\xff\xf8");
+        row("uint4", 21, "\x07\x0f\x08");
+        row("float4", 23, "\x07\x0f\x08");
+    }
+    void elementsOfFewBitsAreReadAndStayAsTheyLie()
+    {
+        QFETCH(std::size_t, type);
+        QFETCH(std::string, values);
+        QFETCH(QByteArray, elements);
+        const std::string file = model(field(1, node("Identity", "w", "y")),
+                                       field(5, number(1, 3) + number(2, type) + values), 23);
+        std::ofstream(path("w.bin"), std::ios::binary) << kFewBits;
+        std::ofstream(path("few.onnx"), std::ios::binary) << file;
+        const auto loaded = io::loadModel(path("few.onnx"));
+        QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+        const tensor::Tensor &read = loaded.value().model.parameters.at(0).values;
+        QVERIFY(std::ranges::equal(read.bytes(), std::as_bytes(std::span(elements.data(), 3))));
+        QCOMPARE(graph::parameterBytes(loaded.value().model), std::size_t{2});
+        QVERIFY(io::saveModel(loaded.value().model, path("again.onnx"), loaded.value()).ok());
+        if (values.find("w.bin") == std::string::npos)
+            QVERIFY(bytesOf(path("again.onnx")) == file);
+        else
+            QVERIFY(bytesOf(path("again.onnx")).find(field(9, kFewBits)) != std::string::npos);
     }
 
     void valuesOfTypesThatAreOnlyPassedOnAreWritten_data()

@@ -117,14 +117,40 @@ auto fastestLoop()
 }
 
 /// Where elements with one scale lie side by side: runs of `inner`, and behind `length` of them the first scale comes again.
+/// In blocks: lines of `length` runs of `inner`, and each `block` runs of a line have `inner` scales of their own.
 struct Runs
 {
     std::size_t count = 0; ///< of all elements
     std::size_t length = 1;
     std::size_t inner = 0;
+    std::size_t block = 0; ///< 0: none
+    std::size_t scales = 1; ///< of all elements
+
+    std::size_t blocks() const { return (length + block - 1) / block; } ///< of a line
 };
 
-std::optional<Runs> runsOf(const kernels::Operation &operation, std::int64_t namedAxis)
+std::optional<Runs> blocksOf(const kernels::Operation &operation, std::int64_t namedAxis, std::int64_t block)
+{
+    const auto dims = operation.inputs[0].shape.dims();
+    const auto scales = operation.inputs[1].shape.dims();
+    const auto axis = ops::resolveAxis(namedAxis, dims.size());
+    if (!axis.ok() || block < 1 || scales.size() != dims.size())
+        return std::nullopt; // the reference says what is wrong
+    Runs runs{.count = 1, .inner = 1, .block = static_cast<std::size_t>(block)};
+    for (std::size_t k = 0; k < dims.size(); ++k) {
+        const auto extent = static_cast<std::size_t>(dims[k]);
+        runs.count *= extent;
+        runs.inner *= k > axis.value() ? extent : 1;
+        runs.scales *= static_cast<std::size_t>(scales[k]);
+        if (k == axis.value())
+            runs.length = extent;
+        if (scales[k] != (k == axis.value() ? static_cast<std::int64_t>(runs.blocks()) : dims[k]))
+            return std::nullopt;
+    }
+    return runs;
+}
+
+std::optional<Runs> runsOf(const kernels::Operation &operation, std::int64_t namedAxis, std::int64_t block)
 {
     const auto dims = operation.inputs[0].shape.dims();
     const auto scales = operation.inputs[1].shape.elementCount();
@@ -135,6 +161,9 @@ std::optional<Runs> runsOf(const kernels::Operation &operation, std::int64_t nam
               static_cast<std::size_t>(*count)};
     if (runs.length == 1)
         return runs;
+    if (block != 0)
+        return blocksOf(operation, namedAxis, block);
+    runs.scales = runs.length;
     const auto axis = ops::resolveAxis(namedAxis, dims.size());
     if (operation.inputs[1].shape.rank() != 1 || !axis.ok() || dims[axis.value()] != *scales)
         return std::nullopt; // the reference says what is wrong
@@ -167,13 +196,15 @@ public:
 
     Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
     {
-        const std::vector<float> scales = widened(m_scale, inputs[1], m_runs.length);
-        std::vector<float> zeros(m_runs.length, 0.0F);
+        const std::vector<float> scales = widened(m_scale, inputs[1], m_runs.scales);
+        std::vector<float> zeros(m_runs.scales, 0.0F);
         if (m_zeros > 0)
             zeros = widened(m_zero, inputs[2], m_zeros);
-        zeros.resize(m_runs.length, zeros.front());
+        zeros.resize(m_runs.scales, zeros.empty() ? 0.0F : zeros.front());
         const ThreadScope scope(m_threads);
-        if (m_runs.inner == 1)
+        if (m_runs.block > 0)
+            runBlocks(inputs[0], outputs[0], scales, zeros);
+        else if (m_runs.inner == 1)
             runAcross(inputs[0], outputs[0], scales, zeros);
         else
             runAlong(inputs[0], outputs[0], scales, zeros);
@@ -212,6 +243,29 @@ private:
             const std::size_t place = run % m_runs.length;
             runPiece(from, to, run * m_runs.inner + first, std::min(kPiece, m_runs.inner - first),
                      {scales.data() + place, zeros.data() + place, true});
+        }
+    }
+
+    /// Runs that are single elements lie side by side with one scale, longer ones have as many scales as elements.
+    void runBlocks(const std::byte *from, std::byte *to, const std::vector<float> &scales,
+                   const std::vector<float> &zeros) const
+    {
+        const std::size_t blocks = m_runs.blocks();
+        const bool isOne = m_runs.inner == 1;
+        const std::size_t parts = m_runs.count == 0 ? 0 : scales.size() / m_runs.inner;
+#pragma omp parallel for schedule(static) if (m_runs.count >= kPiece * kWorthThreads)
+        for (std::size_t part = 0; part < parts; ++part) {
+            const std::size_t begin = part % blocks * m_runs.block;
+            const std::size_t runs = std::min(m_runs.block, m_runs.length - begin);
+            const std::size_t at = (part / blocks * m_runs.length + begin) * m_runs.inner;
+            const std::size_t first = part * m_runs.inner; ///< of the scales
+            const std::size_t step = isOne ? runs : m_runs.inner;
+            for (std::size_t run = 0; run < runs * m_runs.inner; run += step)
+                for (std::size_t k = 0; k < step; k += kPiece) {
+                    const std::size_t own = first + (isOne ? 0 : k);
+                    runPiece(from, to, at + run + k, std::min(kPiece, step - k),
+                             {scales.data() + own, zeros.data() + own, isOne});
+                }
         }
     }
 
@@ -258,11 +312,12 @@ std::unique_ptr<kernels::Kernel> linearCodeLoop(const kernels::Operation &operat
 {
     const auto *const encode = operation.op.getIf<ops::CodeLinear>();
     const auto *const decode = operation.op.getIf<ops::DecodeLinear>();
-    if ((!encode && !decode) || (encode ? encode->block : decode->block) != 0)
+    if (!encode && !decode)
         return nullptr;
     const DType real = (encode ? operation.inputs : operation.outputs)[0].dtype;
     const DType codes = (encode ? operation.outputs : operation.inputs)[0].dtype;
-    const auto runs = runsOf(operation, encode ? encode->axis : decode->axis);
+    const auto runs = encode ? runsOf(operation, encode->axis, encode->block)
+                             : runsOf(operation, decode->axis, decode->block);
     if (!runs || !isReal(real) || !isReal(operation.inputs[1].dtype))
         return nullptr;
     const bool hasZeroPoint = encode ? encode->hasZeroPoint : decode->hasZeroPoint;
@@ -272,6 +327,10 @@ std::unique_ptr<kernels::Kernel> linearCodeLoop(const kernels::Operation &operat
     const auto made = [&]<class Code, bool kEncodes>() -> std::unique_ptr<kernels::Kernel> {
         return std::make_unique<LinearCodeLoop<Code, kEncodes>>(operation, *runs, hasZeroPoint, threads);
     };
+    if (decode && (codes == DType::I4 || codes == DType::I2)) // which lie in memory as int8 does
+        return made.operator()<std::int8_t, false>();
+    if (decode && (codes == DType::U4 || codes == DType::U2))
+        return made.operator()<std::uint8_t, false>();
     if (codes == DType::I8)
         return encode ? made.operator()<std::int8_t, true>() : made.operator()<std::int8_t, false>();
     if (codes == DType::U8)

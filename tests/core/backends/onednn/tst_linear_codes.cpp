@@ -65,6 +65,19 @@ Bytes wanted(const Operation &operation, const std::vector<Bytes> &inputs)
     return outputOf(*chain.value().front()->prepare(operation).value(), operation, inputs);
 }
 
+/// The shape of scales: one for axis < 0.
+Shape scalesOf(const Shape &shape, std::int64_t axis, std::int64_t block)
+{
+    if (axis < 0)
+        return Shape::ofRank(0);
+    const auto at = static_cast<std::size_t>(axis);
+    if (block == 0)
+        return Shape{shape[at]};
+    std::vector<std::int64_t> dims(shape.dims().begin(), shape.dims().end());
+    dims[at] = (dims[at] + block - 1) / block;
+    return Shape(std::move(dims));
+}
+
 } // namespace
 
 /// The loops that comparisons of int8 networks spend their time in give the definition's codes to the bit.
@@ -78,26 +91,31 @@ private Q_SLOTS:
         QTest::addColumn<int>("codes");
         QTest::addColumn<int>("real");
         QTest::addColumn<std::int64_t>("axis"); // -9: one scale
+        QTest::addColumn<std::int64_t>("block"); // 0: none
         QTest::addColumn<bool>("hasZeroPoint");
         for (const DType codes : {DType::I8, DType::U8})
             for (const DType real : {DType::F32, DType::F16, DType::BF16})
                 for (const std::int64_t axis : {-9, 0, 1, 2})
-                    for (const bool hasZeroPoint : {false, true}) {
-                        const std::string name = std::string(tensor::nameOf(codes)) + ' '
-                            + std::string(tensor::nameOf(real)) + " axis " + std::to_string(axis)
-                            + (hasZeroPoint ? " zero point" : "");
-                        QTest::newRow(name.c_str())
-                            << static_cast<int>(codes) << static_cast<int>(real) << axis << hasZeroPoint;
-                    }
+                    for (const std::int64_t block : {0, 2})
+                        for (const bool hasZeroPoint : {false, true}) {
+                            if (axis < 0 && block > 0)
+                                continue;
+                            const std::string name = std::string(tensor::nameOf(codes)) + ' '
+                                + std::string(tensor::nameOf(real)) + " axis " + std::to_string(axis)
+                                + (block > 0 ? " blocks" : "") + (hasZeroPoint ? " zero point" : "");
+                            QTest::newRow(name.c_str()) << static_cast<int>(codes) << static_cast<int>(real)
+                                                        << axis << block << hasZeroPoint;
+                        }
     }
     void codesAreThoseOfTheDefinition()
     {
         QFETCH(const int, codes);
         QFETCH(const int, real);
         QFETCH(const std::int64_t, axis);
+        QFETCH(const std::int64_t, block);
         QFETCH(const bool, hasZeroPoint);
         const Shape shape{3, 5, 1001};
-        const Shape scales = axis < 0 ? Shape::ofRank(0) : Shape{shape[static_cast<std::size_t>(axis)]};
+        const Shape scales = scalesOf(shape, axis, block);
         const auto count = static_cast<std::size_t>(*scales.elementCount());
         std::vector<float> scale(count);
         std::vector<float> zero(count);
@@ -109,10 +127,11 @@ private Q_SLOTS:
         }
         const auto realType = static_cast<DType>(real);
         const auto codeType = static_cast<DType>(codes);
-        Operation encode{ops::CodeLinear{.axis = axis < 0 ? 1 : axis, .hasZeroPoint = hasZeroPoint},
-                         "tested",
-                         {{realType, shape}, {DType::F32, scales}},
-                         {{codeType, shape}}};
+        Operation encode{
+            ops::CodeLinear{.axis = axis < 0 ? 1 : axis, .block = block, .hasZeroPoint = hasZeroPoint},
+            "tested",
+            {{realType, shape}, {DType::F32, scales}},
+            {{codeType, shape}}};
         std::vector<Bytes> inputs{bytesOf(hardValues(3 * 5 * 1001, scale[0]), realType),
                                   bytesOf(scale, DType::F32)};
         if (hasZeroPoint) {
@@ -124,10 +143,11 @@ private Q_SLOTS:
         const Bytes got = outputOf(*loop, encode, inputs);
         QVERIFY(got == wanted(encode, inputs));
 
-        Operation decode{ops::DecodeLinear{.axis = axis < 0 ? 1 : axis, .hasZeroPoint = hasZeroPoint},
-                         "tested",
-                         {{codeType, shape}, {DType::F32, scales}},
-                         {{realType, shape}}};
+        Operation decode{
+            ops::DecodeLinear{.axis = axis < 0 ? 1 : axis, .block = block, .hasZeroPoint = hasZeroPoint},
+            "tested",
+            {{codeType, shape}, {DType::F32, scales}},
+            {{realType, shape}}};
         inputs[0] = got;
         if (hasZeroPoint)
             decode.inputs.push_back({codeType, scales});
@@ -149,6 +169,45 @@ private Q_SLOTS:
         QVERIFY(outputOf(*loop, decode, inputs) == bytesOf({500000, -1.75F, 0}, DType::F32));
     }
 
+    void codesOfFewBitsAreDecoded_data()
+    {
+        QTest::addColumn<int>("codes");
+        QTest::addColumn<std::int64_t>("axis");
+        QTest::addColumn<std::int64_t>("block");
+        for (const DType codes : {DType::I4, DType::U4, DType::I2, DType::U2})
+            for (const std::int64_t axis : {0, 1})
+                for (const std::int64_t block : {0, 3})
+                    QTest::addRow("%s axis %d block %d", tensor::nameOf(codes).data(), static_cast<int>(axis),
+                                  static_cast<int>(block))
+                        << static_cast<int>(codes) << axis << block;
+    }
+    void codesOfFewBitsAreDecoded()
+    {
+        QFETCH(const int, codes);
+        QFETCH(const std::int64_t, axis);
+        QFETCH(const std::int64_t, block);
+        const auto type = static_cast<DType>(codes);
+        const Shape shape{7, 5000};
+        const Shape scales = scalesOf(shape, axis, block);
+        std::vector<float> scale(static_cast<std::size_t>(*scales.elementCount()));
+        std::vector<float> zero(scale.size());
+        for (std::size_t k = 0; k < scale.size(); ++k) {
+            scale[k] = 0.1F * static_cast<float>(k % 7 + 1);
+            zero[k] = static_cast<float>(k % 16); // whose low bits are kept
+        }
+        std::vector<float> values(7 * 5000);
+        std::iota(values.begin(), values.end(), 0.0F);
+        const Operation decode{ops::DecodeLinear{.axis = axis, .block = block, .hasZeroPoint = true},
+                               "tested",
+                               {{type, shape}, {DType::F32, scales}, {type, scales}},
+                               {{DType::F32, shape}}};
+        const std::vector<Bytes> inputs{bytesOf(values, type), bytesOf(scale, DType::F32),
+                                        bytesOf(zero, type)};
+        const auto loop = linearCodeLoop(decode, 2);
+        QVERIFY(loop);
+        QVERIFY(outputOf(*loop, decode, inputs) == wanted(decode, inputs));
+    }
+
     void othersAreLeftToTheReference()
     {
         const auto encode = [](DType codes, std::int64_t block, Shape scales) {
@@ -159,7 +218,8 @@ private Q_SLOTS:
         };
         QVERIFY(linearCodeLoop(encode(DType::I8, 0, Shape{4}), 1));
         QVERIFY(!linearCodeLoop(encode(DType::I16, 0, Shape{4}), 1));
-        QVERIFY(!linearCodeLoop(encode(DType::I8, 2, Shape{2, 2}), 1));
+        QVERIFY(!linearCodeLoop(encode(DType::I4, 0, Shape{4}), 1));
+        QVERIFY(!linearCodeLoop(encode(DType::I8, 2, Shape{2, 3}), 1));
         QVERIFY(!linearCodeLoop(encode(DType::I8, 0, Shape{3}), 1)); // which it refuses
     }
 };
