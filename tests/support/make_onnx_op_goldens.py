@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Makes tests/data/onnx_ops, a model of one node a case, with ONNX's own reference evaluator: make_onnx_op_goldens.py tests/data/onnx_ops
 
-Written: OUT/NAME.onnx and OUT/NAME.npz, whose arrays are called in.INPUT and out.OUTPUT. Needs onnx 1.22 and numpy.
+Written: OUT/NAME.onnx and OUT/NAME.npz, whose arrays are called in.INPUT and out.OUTPUT. Needs onnx 1.22, ml_dtypes and numpy.
 """
 import sys
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
@@ -137,10 +138,37 @@ def cases():
     yield "hannwindow_whole", "HannWindow", [np.array(8, "int32")], {"periodic": 0, "output_datatype": TensorProto.DOUBLE}, 21
     yield "mel_weights", "MelWeightMatrix", [np.array(n, I64) for n in (8, 64, 8192)] + [np.float32(0), np.float32(4096)], {}, 21
     yield "determinant", "Det", [real(2, 3, 3)], {}
+    int4, uint4, int2, float4 = (np.dtype(getattr(ml_dtypes, n)) for n in ("int4", "uint4", "int2", "float4_e2m1fn"))
+    of = lambda values, kind, *shape: np.array(values).astype(kind).reshape(shape or (-1,))
+    yield "cast_float_to_int4", "Cast", [np.array([-8, -7.9, -1, 0, 1.9, 7], "float32")], {"to": TensorProto.INT4}, 21
+    yield "cast_int32_to_uint4", "Cast", [np.array([0, 15, 16, -1, 200], "int32")], {"to": TensorProto.UINT4}, 21
+    yield "cast_int4_to_bfloat16", "Cast", [of(range(-8, 8), int4)], {"to": TensorProto.BFLOAT16}, 21
+    yield "cast_like_float4", "CastLike", [np.array([0.25, 0.75, 5, 7, -0.3, -100, np.inf], "float32"), of([1], float4)], {}, 23
+    yield "cast_float4_to_float16", "Cast", [of([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.5, -6], float4)], {"to": TensorProto.FLOAT16}, 23
+    yield "quantize_int4_axis", "QuantizeLinear", [real(2, 3, low=-9, high=9), real(3, low=0.9, high=1.1), of([1, -2, 0], int4)], {"axis": 1}
+    yield "quantize_uint4_blocked", "QuantizeLinear", [real(2, 5, low=-9, high=9), real(2, 3, low=0.5), of([3, 8, 0, 15, 7, 1], uint4, 2, 3)], {"axis": 1, "block_size": 2}
+    yield "quantize_as_int2", "QuantizeLinear", [real(5, low=-3, high=3), np.float32(0.9)], {"output_dtype": TensorProto.INT2}, 25
+    yield "quantize_as_float4", "QuantizeLinear", [real(2, 4, low=-9, high=9), np.array([0.5, 2], "float32")], {"axis": 0, "output_dtype": TensorProto.FLOAT4E2M1}, 23
+    yield "dequantize_int4_blocked", "DequantizeLinear", [of(range(-8, 7), int4, 5, 3), real(3, 3, low=0.1), of(range(-4, 5), int4, 3, 3)], {"axis": 0, "block_size": 2}
+    yield "dequantize_uint4_axis", "DequantizeLinear", [of(range(15), uint4, 5, 3), real(3, low=0.1).astype("float16"), of([8, 0, 15], uint4)], {"axis": -1}
+    yield "dequantize_float4", "DequantizeLinear", [of([0.5, -6, 3, 1.5], float4), np.float32(0.7)], {}, 23
+    yield "transpose_int4", "Transpose", [of(range(-8, 7), int4, 5, 3)], {}
+    yield "reshape_uint4", "Reshape", [of(range(15), uint4, 5, 3), ints(3, -1)], {}
+    yield "pad_int4", "Pad", [of([1, -2, 3], int4), ints(1, 2), of(-8, int4, 1).reshape(())], {}
+    yield "constant_of_shape_int2", "ConstantOfShape", [ints(2, 3)], {"value": helper.make_tensor("v", TensorProto.INT2, [1], [-2])}, 25
 
 
 def value_info(name, array):
     return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+
+
+SUFFIXES = {"bfloat16": "bf16", "float4_e2m1fn": "float4e2m1", "int4": "int4", "uint4": "uint4", "int2": "int2", "uint2": "uint2"}
+
+
+def kept(key, array):
+    """What NumPy has no type for, under a key that says its type (app/README.md, "Data")."""
+    suffix = SUFFIXES.get(array.dtype.name)
+    return (f"{key}:{suffix}", array.view(np.uint16 if suffix == "bf16" else np.uint8)) if suffix else (key, array)
 
 
 def write(out, name, op, inputs, attributes, opset=21, outputs=1):
@@ -155,7 +183,7 @@ def write(out, name, op, inputs, attributes, opset=21, outputs=1):
     del model.graph.output[:]
     model.graph.output.extend(value_info(r, np.asarray(v)) for r, v in zip(results, values))
     onnx.save(model, out / f"{name}.onnx")
-    np.savez(out / f"{name}.npz", **{f"in.{k}": a for k, a in arrays.items()}, **{f"out.{r}": np.asarray(v) for r, v in zip(results, values)})
+    np.savez(out / f"{name}.npz", **dict(kept(f"in.{k}", a) for k, a in arrays.items()), **dict(kept(f"out.{r}", np.asarray(v)) for r, v in zip(results, values)))
 
 
 def main():
