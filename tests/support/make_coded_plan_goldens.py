@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Makes tests/data/coded_plans: make_coded_plan_goldens.py tests/data/coded_plans
 
-Networks whose values pass through codes of 8 bits, NAME.onnx, and NAME.npz: the inputs as in.NAME, what ONNX Runtime gives without any
+Networks whose values pass through codes of 8 bits, or meet weights of 4, NAME.onnx, and NAME.npz: the inputs as in.NAME, what ONNX Runtime gives without any
 optimisation of its own as out.NAME, and the step of the output's codes (0: the output is real).
 
-Needs onnx 1.22, onnxruntime and numpy.
+Needs onnx 1.22, onnxruntime, ml_dtypes and numpy.
 """
 import sys
 from pathlib import Path
 
+import ml_dtypes  # noqa: F401  (numpy learns the names int4 and uint4)
 import numpy as np
 import onnx
 import onnxruntime
@@ -79,7 +80,7 @@ class Net:
         graph = helper.make_graph(self.nodes, self.name, [helper.make_tensor_value_info("x", TensorProto.FLOAT, self.shape)],
                                   [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)],
                                   [numpy_helper.from_array(np.asarray(v), k) for k, v in self.constants.items()])
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8, producer_name="fixtures")
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=10 if self.opset > 20 else 8, producer_name="fixtures")
         model = onnx.shape_inference.infer_shapes(model)
         onnx.checker.check_model(model, full_check=True)
         onnx.save(model, folder / f"{self.name}.onnx")
@@ -223,6 +224,23 @@ def sums(folder, name, conv):
     net.save(folder, net.op("Cast", [found], to=TensorProto.FLOAT), -1)
 
 
+def four_bits(folder):
+    """Products with weights of 4 bits: in blocks of rows, in blocks with zero points, of which the last is shorter, and by column."""
+    net = Net("four_bits", [3, 32], True, opset=21)
+
+    def weight(kind, rows, columns, block, zeros):
+        drawn = RANDOM.randint(*((-8, 8) if kind == "int4" else (0, 16)), (rows, columns)).astype(kind)
+        shape = (-(-rows // block), columns) if block else (columns,)
+        inputs = [net.constant(drawn, "w"), net.constant(RANDOM.uniform(0.02, 0.1, shape).astype(np.float32), "ws")]
+        if zeros:
+            inputs.append(net.constant(RANDOM.randint(0, 8, shape).astype(kind), "wz"))
+        return net.op("DequantizeLinear", inputs, **({"axis": 0, "block_size": block} if block else {"axis": 1}))
+
+    a = net.op("Relu", [net.op("MatMul", ["x", weight("int4", 32, 40, 16, False)])])
+    b = net.op("Relu", [net.op("MatMul", [a, weight("uint4", 40, 24, 16, True)])])
+    net.save(folder, net.op("MatMul", [b, weight("int4", 24, 7, 0, True)]), 0)
+
+
 folder = Path(sys.argv[1])
 folder.mkdir(exist_ok=True)
 network(folder, "uint8", True)
@@ -236,3 +254,4 @@ sums(folder, "sums_product", False)
 averages(folder, "averages_uint8", True)
 averages(folder, "averages_int8", False)
 ties(folder)
+four_bits(folder)

@@ -1,4 +1,5 @@
 #include "core/infer/infer_types.h"
+#include "core/io/model_io.h"
 #include "core/mixed/convert_model.h"
 #include "tests/support/build_graph.h"
 #include "tests/support/typed/convert.h"
@@ -44,6 +45,8 @@ private Q_SLOTS:
     void weightsThatVanishOrAreNaNAreTold();
     void whatOnlyCastsReadSaysItsType_data();
     void whatOnlyCastsReadSaysItsType();
+    void weightsOfFourBitsStayAndTheirScalesAreOfTheTarget_data();
+    void weightsOfFourBitsStayAndTheirScalesAreOfTheTarget();
 };
 
 void TestWrittenParameters::weightsThatVanishOrAreNaNAreTold()
@@ -119,6 +122,51 @@ void TestWrittenParameters::whatOnlyCastsReadSaysItsType()
     const auto types = infer::inferTypes(graph, told).value();
     for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
         QVERIFY(types.of({id, 0, 0}) != DType::Unknown);
+}
+
+void TestWrittenParameters::weightsOfFourBitsStayAndTheirScalesAreOfTheTarget_data()
+{
+    QTest::addColumn<int>("target");
+    QTest::newRow("float16") << static_cast<int>(DType::F16);
+    QTest::newRow("bfloat16") << static_cast<int>(DType::BF16);
+}
+
+/// DequantizeLinear, opset 21: the result has the type of the scale.
+void TestWrittenParameters::weightsOfFourBitsStayAndTheirScalesAreOfTheTarget()
+{
+    QFETCH(const int, target);
+    const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/coded_plans/four_bits.onnx");
+    if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+        QSKIP("this build was made without ONNX");
+    QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+    const graph::Model &source = loaded.value().model;
+    policy::Policy policy;
+    policy.target = static_cast<DType>(target);
+    const auto converted = mixed::convertModel(source, policy, false);
+    QVERIFY2(converted.ok(), converted.ok() ? "" : converted.error().message().c_str());
+    const auto &parameters = converted.value().model.parameters;
+    QCOMPARE(parameters.size(), source.parameters.size());
+    std::size_t ofFourBits = 0;
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+        const tensor::Tensor &before = source.parameters[k].values;
+        if (tensor::packedBits(before.dtype()) == 0) {
+            QCOMPARE(parameters[k].values.dtype(), policy.target);
+            continue;
+        }
+        ++ofFourBits;
+        QCOMPARE(parameters[k].values.dtype(), before.dtype());
+        QCOMPARE(parameters[k].values.stored().place(), before.stored().place());
+    }
+    QCOMPARE(ofFourBits, std::size_t{5}); // three weights, two zero points
+    std::size_t products = 0;
+    const graph::Graph &graph = converted.value().conversion.graph;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+        if (graph.node(id).op != "MatMul" && graph.node(id).op != "DequantizeLinear")
+            continue;
+        ++products;
+        QCOMPARE(converted.value().conversion.types.at(id, 0), policy.target);
+    }
+    QCOMPARE(products, std::size_t{6});
 }
 
 QTEST_APPLESS_MAIN(TestWrittenParameters)

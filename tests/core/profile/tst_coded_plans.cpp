@@ -12,7 +12,7 @@
 using namespace halftone;
 using tensor::Tensor;
 
-/// Latency plans of networks whose values pass through codes of 8 bits, against what ONNX Runtime recorded
+/// Latency plans of networks whose values pass through codes of 8 bits, or meet weights of 4, against what ONNX Runtime recorded
 /// (tests/support/make_coded_plan_goldens.py).
 class CodedPlansTest : public QObject
 {
@@ -98,6 +98,7 @@ void CodedPlansTest::planGivesOnnxRuntimesValues_data()
     QTest::newRow("averages between two codes") << "ties" << 2;
     QTest::newRow("sums of a convolution") << "sums_conv" << 2;
     QTest::newRow("sums of a product") << "sums_product" << 2;
+    QTest::newRow("weights of 4 bits") << "four_bits" << 3; // the products
 }
 
 void CodedPlansTest::planGivesOnnxRuntimesValues()
