@@ -137,7 +137,7 @@ private Q_SLOTS:
         std::vector<std::pair<QColor, QString>> grounds{{tones.ground(), QStringLiteral("the ground")}};
         for (std::uint32_t depth = 0; depth < 6; ++depth)
             grounds.emplace_back(tones.frame(depth), QStringLiteral("a frame"));
-        for (int type = 0; type <= static_cast<int>(tensor::DType::Posit16); ++type) {
+        for (std::size_t type = 0; type < tensor::kTypes; ++type) {
             const widgets::Tone &tone = tones.of(static_cast<tensor::DType>(type));
             grounds.emplace_back(tone.body, "a node in " + tone.badge);
             if (!tone.isOutlined)
