@@ -2,6 +2,7 @@
 
 #include "core/dialect/dialect.h"
 #include "core/graph/traverse.h"
+#include "core/infer/lists.h"
 
 #include <algorithm>
 #include <string>
@@ -187,6 +188,7 @@ Result<BodyBinding> bindLoop(const graph::NodeDef &node, const ops::ControlFlow 
     return binding;
 }
 
+/// The body of a Call or of a Map.
 Result<BodyBinding> bindCall(const graph::NodeDef &node, const ops::ControlFlow &flow, std::size_t inputs)
 {
     BoundBody body;
@@ -202,6 +204,18 @@ Result<BodyBinding> bindCall(const graph::NodeDef &node, const ops::ControlFlow 
     }
     BodyBinding binding;
     binding.bodies.push_back(std::move(body));
+    return binding;
+}
+
+/// The first input is a list whatever gives it.
+Result<BodyBinding> bindMap(const graph::Graph &graph, NodeId id, const ops::ControlFlow &flow)
+{
+    const auto inputs = graph.inputs(id);
+    HALFTONE_TRY(BodyBinding binding, bindCall(graph.node(id), flow, inputs.size()));
+    binding.isMapped = true;
+    for (BoundBody::Tie &tie : binding.bodies[0].ties)
+        tie.sliced = tie.input == 0
+            || (static_cast<std::int64_t>(tie.input) < flow.inputs && isList(graph, inputs[tie.input]));
     return binding;
 }
 
@@ -264,6 +278,8 @@ Result<BodyBinding> bindBodies(const graph::Graph &graph, graph::NodeId id, std:
             : bindFused(dialect, node, inputs, outputs);
     if (flow->kind == Kind::Cond && node.subgraphs.size() == 2)
         return bindChoice(node, *flow, inputs);
+    if (flow->kind == Kind::Map)
+        return node.subgraphs.size() == 1 ? bindMap(graph, id, *flow) : Result(BodyBinding{});
     if (flow->kind == Kind::Call)
         return bindCall(node, *flow, inputs);
     if (flow->kind == Kind::Loop || flow->kind == Kind::Scan)

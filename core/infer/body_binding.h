@@ -74,6 +74,8 @@ struct BodyBinding
     bool hasFloatOutput = false; ///< fused, with a cast of its output to float32
     std::vector<Carried> carried;
     bool shapesMayChange = false; ///< of what is carried, from step to step
+    /// The steps are the tensors of the lists that are sliced inputs, and outputs are lists of what each gives.
+    bool isMapped = false;
     bool isBatched = false; ///< every input of its own is a batch of such, each walked through alone
     std::optional<std::size_t> tripCount; ///< inputs of a Loop
     std::optional<std::size_t> firstCondition;

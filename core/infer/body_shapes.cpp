@@ -172,7 +172,7 @@ Result<bool> inferBodyShapes(const graph::Graph &graph, graph::NodeId id, std::s
         return false;
     HALFTONE_TRY(const BodyBinding binding, bindBodies(graph, id, outputs.size()));
     ops::ShapeSlots slots(inputs, outputs);
-    if (binding.isBatched) // known when it runs
+    if (binding.isBatched || binding.isMapped) // known when it runs
         return false;
     if (binding.choice)
         HALFTONE_CHECK(inferChoice(binding, slots, depth));

@@ -18,6 +18,8 @@ bool isListIn(const graph::Graph &graph, graph::Entry entry, int depth)
         if (const auto *list = op.value().getIf<ops::TensorList>())
             return list->givesList();
         const auto *const flow = op.value().getIf<ops::ControlFlow>();
+        if (flow != nullptr && flow->kind == ops::ControlFlow::Kind::Map)
+            return true;
         if (flow != nullptr) {
             const std::size_t head = entry.output + (flow->kind == ops::ControlFlow::Kind::Loop ? 1 : 0);
             return std::ranges::any_of(node.subgraphs, [head, depth](const auto &body) {

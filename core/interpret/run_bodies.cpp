@@ -156,6 +156,10 @@ Result<std::vector<Tensor>> GraphRunner::runBodies(graph::NodeId id, const Setti
         return flow->kind == Kind::Loop ? runLoop(bodies[0], binding, std::move(own), known, options)
                                         : runScan(bodies[0], binding, std::move(own), known, options);
     }
+    if (binding.isMapped) {
+        const auto types = setting.types.outputs(id);
+        return runMap(bodies[0], std::move(own), {types.begin(), types.end()}, options);
+    }
     if (const auto *flow = m_ops[id].getIf<ops::ControlFlow>(); flow != nullptr && flow->kind != Kind::Call)
         return runForEach(bodies[0], std::move(own), options);
     return bodies[0].run(own, 0, 1, options); // fused or called: the body is the operator

@@ -20,4 +20,12 @@ Result<std::vector<tensor::Tensor>> runScan(const Body &body, const infer::BodyB
                                             const std::vector<kernels::TensorDesc> &known,
                                             const RunOptions &options);
 
+/// SequenceMap of ONNX (Operators.md, "SequenceMap"): the body runs once for each tensor of the lists, which are the sliced inputs; the
+/// outputs are lists of what it gives, of `types`, empty where the lists are.
+///
+/// fails  BadInput for lists of different lengths and for what is no list
+Result<std::vector<tensor::Tensor>> runMap(const Body &body, std::vector<tensor::Tensor> inputs,
+                                           const std::vector<tensor::DType> &types,
+                                           const RunOptions &options);
+
 } // namespace halftone::interpret

@@ -126,7 +126,7 @@ Class classOf(const T &op)
         return Class::LossOrBox;
     else if constexpr (kIsAmong<T, ArgReduce, TopK, Sort, ArgSort, OneHot, ShapeOf, Range, RangeLike,
                                 BoxMatch, NonZero, IsInfinite, OneHotValues, IndexArray, FlatIndex, Histogram,
-                                AllFinite, Multinomial, Linspace, TreeEnsemble>)
+                                AllFinite, Multinomial, Linspace, TreeEnsemble, GramCounts>)
         return Class::Comparison;
     else if constexpr (kIsAmong<T, LeakyRelu, Clip, HardSigmoid, Dropout, Resize, Upsample, RoiPool,
                                 PositionPool, RotatedRoiAlign, GridSample, SpatialTransformer, Picture,

@@ -12,8 +12,9 @@ namespace halftone::ops {
 struct ControlFlow
 {
     /// ForEach, WhileLoop and Cond are MXNet's; a Cond of two bodies, Loop, Scan and Call ONNX's. A Call runs its body once:
-    /// it is a function of the model, or an operator that is said by others.
-    enum class Kind : std::uint8_t { ForEach, WhileLoop, Cond, Loop, Scan, Call } kind = Kind::ForEach;
+    /// it is a function of the model, or an operator that is said by others. A Map (SequenceMap) runs it for each tensor of a
+    /// list, with those at the same place of other lists and with values that are the same each time; it gives lists.
+    enum class Kind : std::uint8_t { ForEach, WhileLoop, Cond, Loop, Scan, Call, Map } kind = Kind::ForEach;
     /// Entries of a Loop's bodyLocations that are no input of the node.
     static constexpr std::int64_t kStepNumber = -1; ///< counts from 0
     static constexpr std::int64_t kGoesOn = -2; ///< the condition of the step
@@ -31,7 +32,7 @@ struct ControlFlow
     /// Scan: that of the sequences' lengths. -1: absent.
     Dims conditionLocations{};
     /// ForEach: the remaining body variables; WhileLoop: node inputs of the body; Cond: of the then branch; Loop, Scan,
-    /// Call: by variable of the body, in the order in which a walk from its heads meets them.
+    /// Call, Map: by variable of the body, in the order in which a walk from its heads meets them.
     Dims bodyLocations{};
     Dims elseLocations{}; ///< Cond: node inputs of the else branch
     /// Scan, by entry of dataLocations and by stacked output; empty: 0 everywhere. Axes count from the end where negative;

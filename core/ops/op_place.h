@@ -84,15 +84,22 @@ struct TensorList
         Erase, ///< list[, place]
         Length, ///< list; int64 of rank 0
         Split, ///< tensor[, length of a part, or lengths of all]: slices along an axis
-        Join ///< list; its tensors behind each other along an axis
+        Join, ///< list; its tensors behind each other along an axis
+        Maybe, ///< [a tensor or list]: an optional one, which is the value itself or nothing (nothingShape())
+        Has, ///< [an optional value, tensor or list]; whether it is there, a bool of rank 0
+        Get ///< an optional value, tensor or list; what is there
     } kind
         = Kind::Construct;
     std::int64_t axis = 0; ///< Split, Join
     bool keepsAxis = true; ///< Split into slices of 1
     bool newAxis = false; ///< Join
-    DType type = DType::F32; ///< of an empty list
+    DType type = DType::F32; ///< of an empty list, or of nothing
 
-    bool givesList() const { return kind != Kind::At && kind != Kind::Length && kind != Kind::Join; }
+    bool givesList() const
+    {
+        return kind != Kind::At && kind != Kind::Length && kind != Kind::Join && !isOfOptional();
+    }
+    bool isOfOptional() const { return kind == Kind::Maybe || kind == Kind::Has || kind == Kind::Get; }
     bool operator==(const TensorList &) const = default;
 };
 

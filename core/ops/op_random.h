@@ -21,6 +21,7 @@ enum class Distribution : std::uint8_t
     GeneralizedNegativeBinomial, ///< mean, dispersion
     Integer, ///< low, high (exclusive)
     Dirichlet, ///< concentrations, a vector
+    Bernoulli, ///< chance of a 1
     // clang-format on
 };
 
@@ -34,6 +35,7 @@ struct Random
     std::optional<Dims> shape{}; ///< otherwise; a dimension below 0 is open
     DType dtype = DType::Unknown; ///< Unknown: float32, or int32 of Integer
     std::string device{};
+    std::optional<double> seed{}; ///< nothing: that of the node (kernels::seedOf())
 
     bool operator==(const Random &) const = default;
 };
@@ -44,6 +46,7 @@ struct RandomSample
     Distribution distribution = Distribution::Uniform;
     Dims shape{};
     DType dtype = DType::Unknown;
+    std::optional<double> seed{}; ///< as of Random
 
     bool operator==(const RandomSample &) const = default;
 };
@@ -54,6 +57,8 @@ struct Multinomial
     Dims shape{};
     bool logLikelihood = false;
     DType dtype = DType::I32;
+    bool ofLogarithms = false; ///< the chances are given as these, up to a constant of the row
+    std::optional<double> seed{}; ///< as of Random
 
     bool operator==(const Multinomial &) const = default;
 };

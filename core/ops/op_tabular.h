@@ -112,4 +112,32 @@ struct SupportVectors
     bool operator==(const SupportVectors &) const = default;
 };
 
+/// How often each of a list of sequences of numbers ("grams") stands in a row, with gaps of equal width too. Input: whole numbers (C)
+/// or (N, C). Output: (columns) or (N, columns) of float32. A gram of one number is looked for without gaps alone.
+struct GramCounts
+{
+    enum class Mode : std::uint8_t
+    {
+        Counts, ///< how often
+        Presence, ///< 1 where it is there
+        Weighted ///< how often, times its weight
+    } mode
+        = Mode::Counts;
+    struct Gram
+    {
+        Dims numbers{};
+        std::int64_t column = 0;
+        double weight = 1;
+
+        bool operator==(const Gram &) const = default;
+    };
+    std::vector<Gram> grams{};
+    std::int64_t shortest = 1;
+    std::int64_t longest = 1;
+    std::int64_t widestGap = 0; ///< numbers that are left out between two of a gram
+    std::int64_t columns = 0;
+
+    bool operator==(const GramCounts &) const = default;
+};
+
 } // namespace halftone::ops

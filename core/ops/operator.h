@@ -65,7 +65,7 @@ using Operators = TypeList<
     Quantize, Requantize, Dequantize, BatchNormRelu,
     Quantized<Conv>, Quantized<FullyConnected>, Quantized<Pool>, Quantized<Activation>, Quantized<BatchNorm>, Quantized<Concat>,
     Quantized<Flatten>, Quantized<Binary>, Quantized<Embedding>, FusedProduct, CodedChain, CodedSums, CodedAverage,
-    CodedMultiply, RowAttention, TreeEnsemble, SupportVectors>;
+    CodedMultiply, RowAttention, TreeEnsemble, SupportVectors, GramCounts>;
 // clang-format on
 
 template <class T, class... Ts>

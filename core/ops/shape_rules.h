@@ -205,6 +205,7 @@ Result<void> infer(const CodedMultiply &, ShapeSlots &);
 Result<void> infer(const RowAttention &, ShapeSlots &);
 Result<void> infer(const TreeEnsemble &, ShapeSlots &);
 Result<void> infer(const SupportVectors &, ShapeSlots &);
+Result<void> infer(const GramCounts &, ShapeSlots &);
 // clang-format on
 
 /// Smallest shape that both stretch to (dimensions of 1 stretch, missing leading ones count as 1); unknown

@@ -160,6 +160,11 @@ Result<std::vector<std::int64_t>> lengthsOf(const TypedBytes *input, std::int64_
 
 } // namespace
 
+Shape nothingShape()
+{
+    return Shape(std::vector<std::int64_t>(kMostAxes + 1, 0));
+}
+
 Result<std::vector<TypedBytes>> tensorsOf(const TypedBytes &list)
 {
     ListReader reader(list.bytes);
@@ -192,6 +197,8 @@ Result<void> ListResult::compute(const TensorList &op, std::span<const TypedByte
         m_parts.assign(inputs.begin(), inputs.end());
         return {};
     }
+    if (op.isOfOptional())
+        return choose(op, inputs);
     if (inputs.empty() || (inputs.size() < 2 && (op.kind == At || op.kind == Insert)))
         return badInput({}, std::to_string(inputs.size()) + " inputs", "a list and what goes with it");
     if (op.kind == Split)
@@ -228,6 +235,21 @@ Result<void> ListResult::compute(const TensorList &op, std::span<const TypedByte
     }
     }
     m_parts = std::move(parts);
+    return {};
+}
+
+/// An optional value is the value itself; operators that ask for one take values that are none as well.
+Result<void> ListResult::choose(const TensorList &op, std::span<const TypedBytes> inputs)
+{
+    const bool isThere = !inputs.empty() && inputs[0].shape != nothingShape();
+    if (op.kind == TensorList::Kind::Has) {
+        m_own.push_back({std::byte(isThere)});
+        setTensor({DType::Bool, Shape(std::vector<std::int64_t>()), m_own.back()});
+        return {};
+    }
+    if (op.kind == TensorList::Kind::Get && !isThere)
+        return badInput({}, "an optional value that holds nothing", "one that holds a value");
+    setTensor(isThere ? inputs[0] : TypedBytes{op.type, nothingShape(), {}});
     return {};
 }
 

@@ -21,6 +21,9 @@ struct TypedBytes
     std::span<const std::byte> bytes{};
 };
 
+/// What an optional value is that holds nothing: a tensor without elements, of more axes than any other may have.
+tensor::Shape nothingShape();
+
 /// The tensors of a list; their bytes are those of `list`. fails: BadInput for what is no list
 Result<std::vector<TypedBytes>> tensorsOf(const TypedBytes &list);
 
@@ -37,6 +40,7 @@ public:
 
 private:
     Result<void> compute(const TensorList &op, std::span<const TypedBytes> inputs);
+    Result<void> choose(const TensorList &op, std::span<const TypedBytes> inputs);
     Result<void> split(const TensorList &op, std::span<const TypedBytes> inputs);
     Result<void> join(const TensorList &op, const std::vector<TypedBytes> &parts);
     void setTensor(const TypedBytes &tensor);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Makes tests/data/onnx_ops, a model of one node a case, with ONNX's own reference evaluator: make_onnx_op_goldens.py tests/data/onnx_ops
+"""Makes tests/data/onnx_ops, a model of one node a case, with ONNX's own reference evaluator, and models of
+lists with ONNX Runtime: make_onnx_op_goldens.py tests/data/onnx_ops
 
-Written: OUT/NAME.onnx and OUT/NAME.npz, whose arrays are called in.INPUT and out.OUTPUT. Needs onnx 1.22, ml_dtypes and numpy.
+Written: OUT/NAME.onnx and OUT/NAME.npz, whose arrays are called in.INPUT and out.OUTPUT. Needs onnx 1.22, onnxruntime, ml_dtypes and numpy.
 """
 import sys
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import onnx
+import onnx.parser
+import onnxruntime
 from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 
@@ -156,6 +159,60 @@ def cases():
     yield "reshape_uint4", "Reshape", [of(range(15), uint4, 5, 3), ints(3, -1)], {}
     yield "pad_int4", "Pad", [of([1, -2, 3], int4), ints(1, 2), of(-8, int4, 1).reshape(())], {}
     yield "constant_of_shape_int2", "ConstantOfShape", [ints(2, 3)], {"value": helper.make_tensor("v", TensorProto.INT2, [1], [-2])}, 25
+    grams = {"ngram_counts": [0, 4], "ngram_indexes": [0, 1, 2, 3, 4, 5, 6], "pool_int64s": [2, 3, 5, 4, 5, 6, 7, 8, 6, 7]}
+    numbers = np.array([[1, 1, 3, 3, 3, 7], [8, 6, 7, 5, 6, 8]], "int32")
+    yield "grams", "TfIdfVectorizer", [numbers], {**grams, "min_gram_length": 2, "max_gram_length": 2, "max_skip_count": 0, "mode": "TF"}, 9
+    weighted = {**grams, "min_gram_length": 1, "max_gram_length": 2, "weights": [0.5, 1.5, 2.0, 0.25, 3.0, 1.25, 0.75]}
+    yield "grams_gaps", "TfIdfVectorizer", [numbers[1].astype("int64")], {**weighted, "max_skip_count": 3, "mode": "IDF"}, 9
+    yield "grams_weighted", "TfIdfVectorizer", [numbers], {**weighted, "max_skip_count": 1, "mode": "TFIDF"}, 9
+
+
+def list_models():
+    """Values that are no tensors: (name, text in ONNX's own language, inputs)."""
+    head = '<ir_version: 9, opset_import: ["" : 18]>'
+    x, y, w = (np.arange(6, dtype="float32").reshape(2, 3) / 4, np.full((4, 3), 0.5, "float32"), np.array([1, -2, 3], "float32"))
+    # Two lists, a tensor that all have in common and a value of the graph around; two outputs; tensors of different shapes.
+    yield "sequence_map", head + """
+    agraph (float[2,3] x, float[4,3] y, float[3] w) => (float[6,3] sums, int64[4] extents) {
+      first = SequenceConstruct(x, y)
+      second = SequenceConstruct(y, x)
+      made, shapes = SequenceMap(first, second, w) <body = each (float[a,3] p, float[b,3] q, float[3] s) => (float[a,3] t, int64[2] u) {
+        l = ReduceSum<keepdims = 0>(q)
+        m = Mul(p, s)
+        n = Add(m, w)
+        t = Add(n, l)
+        u = Shape(q)
+      }>
+      sums = ConcatFromSequence<axis = 0>(made)
+      extents = ConcatFromSequence<axis = 0>(shapes)
+    }""", {"x": x, "y": y, "w": w}
+    # A list that holds nothing gives one, and a body within a body.
+    yield "sequence_map_nothing", head + """
+    agraph (float[2,3] x, bool flag) => (int64 none, float[2,3] rows) {
+      empty = SequenceEmpty()
+      mapped = SequenceMap(empty) <body = each (float[a] p) => (float[a] q) { q = Neg(p) }>
+      none = SequenceLength(mapped)
+      parts = SplitToSequence<axis = 0, keepdims = 0>(x)
+      turned = SequenceMap(parts) <body = row (float[3] p) => (float[3] q) {
+        q = If (flag) < then_branch = yes () => (float[3] t) { t = Neg(p) }, else_branch = no () => (float[3] e) { e = Identity(p) } >
+      }>
+      rows = ConcatFromSequence<axis = 0, new_axis = 1>(turned)
+    }""", {"x": x, "flag": np.array(True)}
+    yield "optional_values", head + """
+    agraph (float[2,3] x, bool flag) => (bool there, bool gone, bool plain, float[2,3] z, float[3] row) {
+      some = Optional(x)
+      none = Optional<type = float[2,3]>()
+      there = OptionalHasElement(some)
+      gone = OptionalHasElement(none)
+      plain = OptionalHasElement(x)
+      y = OptionalGetElement(some)
+      z = Neg(y)
+      parts = SplitToSequence<axis = 0, keepdims = 0>(x)
+      listed = Optional(parts)
+      same = OptionalGetElement(listed)
+      one = Constant<value = int64 {1}>()
+      row = SequenceAt(same, one)
+    }""", {"x": x, "flag": np.array(True)}
 
 
 def value_info(name, array):
@@ -186,6 +243,15 @@ def write(out, name, op, inputs, attributes, opset=21, outputs=1):
     np.savez(out / f"{name}.npz", **dict(kept(f"in.{k}", a) for k, a in arrays.items()), **dict(kept(f"out.{r}", np.asarray(v)) for r, v in zip(results, values)))
 
 
+def write_text(out, name, text, inputs):
+    """By ONNX Runtime: the evaluator takes one list alone."""
+    model = onnx.parser.parse_model(text)
+    inputs = {i.name: inputs[i.name] for i in model.graph.input}
+    values = onnxruntime.InferenceSession(model.SerializeToString()).run(None, inputs)
+    onnx.save(model, out / f"{name}.onnx")
+    np.savez(out / f"{name}.npz", **{f"in.{k}": a for k, a in inputs.items()}, **{f"out.{o.name}": np.asarray(v) for o, v in zip(model.graph.output, values)})
+
+
 def main():
     out = Path(sys.argv[1])
     out.mkdir(parents=True, exist_ok=True)
@@ -194,6 +260,8 @@ def main():
             write(out, *case)
         except Exception as e:
             sys.exit(f"{case[0]}: {e}")
+    for case in list_models():
+        write_text(out, *case)
 
 
 if __name__ == "__main__":

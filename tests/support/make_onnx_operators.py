@@ -26,7 +26,7 @@ KINDS = {defs.OpSchema.AttrType.INT: "int", defs.OpSchema.AttrType.INTS: "ints",
 TYPED_BY = {"Cast": "to", "BitCast": "to", "RandomNormal": "dtype", "RandomUniform": "dtype", "RandomNormalLike": "dtype", "RandomUniformLike": "dtype", "EyeLike": "dtype",
             "Multinomial": "dtype", "Bernoulli": "dtype", "ConstantOfShape": "value", "Constant": "value", "HannWindow": "output_datatype",
             "HammingWindow": "output_datatype", "BlackmanWindow": "output_datatype", "QuantizeLinear": "output_dtype", "DequantizeLinear": "output_dtype",
-            "SequenceEmpty": "dtype"}
+            "SequenceEmpty": "dtype", "Optional": "type"}
 DEFAULTS = {("SequenceEmpty", "dtype"): "int = 1"}  # what the schema's text says alone
 # Output types that follow an input where the attribute is absent.
 LIKE = {"RandomNormalLike": 0, "RandomUniformLike": 0, "EyeLike": 0, "Bernoulli": 0}
@@ -36,10 +36,10 @@ ML = ("TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor", "SVMCla
 # Labels that are texts are given by their places.
 ML_TYPES = {"TreeEnsemble": "T{float32|float64} -> T", "TreeEnsembleRegressor": "?{float32|float64|int32|int64} -> float32"}
 
-# The type of a sequence is that of its tensors, so that what goes into one and comes out again has one type; {} stands for the schema's types.
+# The type of a sequence or of an optional value is that of its tensors, so that what goes into one and comes out again has one type; {} stands for the schema's types.
 SEQUENCES = {"SequenceConstruct": "T{}... -> T", "SequenceInsert": "T{}, T, ?{int32|int64} -> T", "SequenceAt": "T{}, ?{int32|int64} -> T",
              "SequenceErase": "T{}, ?{int32|int64} -> T", "SplitToSequence": "T{}, ?{int32|int64} -> T", "ConcatFromSequence": "T{} -> T",
-             "SequenceEmpty": "-> D"}
+             "SequenceEmpty": "-> D", "Optional": "T{} -> T", "OptionalGetElement": "T{} -> T"}
 
 # Type variables that are one for us: kernels take queries, keys and values of one type only.
 SAME = {"Attention": {"T2": "T1"}}
@@ -51,7 +51,7 @@ def slot(p):
 
 
 def sequence_rule(schema):
-    listed = {t.removeprefix("seq(").replace("))", ")") for c in schema.type_constraints if c.type_param_str in ("T", "S") for t in c.allowed_type_strs}
+    listed = {t.removeprefix("seq(").replace("))", ")") for c in schema.type_constraints if c.type_param_str in ("T", "S", "V") for t in c.allowed_type_strs}
     ours = sorted(OURS[t] for t in listed if t in OURS)
     return SEQUENCES[schema.name].replace("{}", "" if len(ours) == len(OURS) else "{" + "|".join(ours) + "}")
 

@@ -37,6 +37,7 @@ double logDensity(Distribution distribution, double x, double first, double seco
         return logNegativeBinomial(x, 1 / second, 1 / (first * second + 1));
     case Distribution::Integer:
     case Distribution::Dirichlet:
+    case Distribution::Bernoulli:
         break;
     }
     return std::nan("");
@@ -61,7 +62,7 @@ template <class Real>
 Result<void> compute(const ops::Density &op, const Arrays<Real> &arrays)
 {
     const bool vectors = op.distribution == Distribution::Dirichlet;
-    if (op.distribution == Distribution::Integer)
+    if (op.distribution == Distribution::Integer || op.distribution == Distribution::Bernoulli)
         return unsupported({}, "a density of whole numbers between bounds");
     const std::size_t size
         = vectors && !arrays.inDims(0).empty() ? static_cast<std::size_t>(arrays.inDims(0).back()) : 1;

@@ -182,6 +182,7 @@ Result<void> move(const ops::CenterCropPad &, const RawArrays &);
 Result<void> move(const ops::MaxUnpool &, const RawArrays &);
 Result<void> move(const ops::BoxSelection &, const RawArrays &);
 Result<void> move(const ops::Einsum &, const RawArrays &);
+Result<void> move(const ops::GramCounts &, const RawArrays &);
 // clang-format on
 
 /// Which of the above there is for an operator.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -17,9 +18,10 @@ namespace {
 using ops::Distribution;
 using Engine = std::mt19937_64;
 
-Engine engineOf(const kernels::Operation &operation)
+/// A seed that is written is a float, as ONNX has it.
+Engine engineOf(const kernels::Operation &operation, const std::optional<double> &seed = {})
 {
-    return Engine(operation.seed);
+    return Engine(seed ? std::bit_cast<std::uint32_t>(static_cast<float>(*seed)) : operation.seed);
 }
 
 /// Counts with the mean `rate`.
@@ -70,6 +72,9 @@ Result<void> check(Distribution distribution, double first, double second)
     case Distribution::Integer:
         good = good && std::abs(first) <= kLargest && std::abs(second) <= kLargest && first < second;
         break;
+    case Distribution::Bernoulli:
+        good = within(first, 0, 1);
+        break;
     case Distribution::Dirichlet:
         return unsupported({}, "drawing from a Dirichlet distribution");
     }
@@ -99,6 +104,8 @@ double draw(Distribution distribution, double first, double second, Engine &engi
     case Distribution::Integer:
         return static_cast<double>(std::uniform_int_distribution<std::int64_t>(
             static_cast<std::int64_t>(first), static_cast<std::int64_t>(second) - 1)(engine));
+    case Distribution::Bernoulli:
+        return std::uniform_real_distribution<double>(0, 1)(engine) < first ? 1 : 0;
     case Distribution::Dirichlet:
         break;
     }
@@ -111,7 +118,7 @@ template <class Real>
 Result<void> compute(const ops::Random &op, const Arrays<Real> &arrays)
 {
     HALFTONE_CHECK(check(op.distribution, op.first, op.second));
-    Engine engine = engineOf(arrays.operation);
+    Engine engine = engineOf(arrays.operation, op.seed);
     for (std::size_t i = 0; i < arrays.outCount(0) && !arrays.workers.stopped(); ++i)
         arrays.out[0][i] = static_cast<Real>(draw(op.distribution, op.first, op.second, engine));
     return {};
@@ -120,7 +127,7 @@ Result<void> compute(const ops::Random &op, const Arrays<Real> &arrays)
 template <class Real>
 Result<void> compute(const ops::RandomSample &op, const Arrays<Real> &arrays)
 {
-    Engine engine = engineOf(arrays.operation);
+    Engine engine = engineOf(arrays.operation, op.seed);
     const std::size_t each = count(op.shape);
     Real *out = arrays.out[0];
     for (std::size_t p = 0; p < arrays.inCount(0) && !arrays.workers.stopped(); ++p) {
@@ -136,15 +143,22 @@ Result<void> compute(const ops::RandomSample &op, const Arrays<Real> &arrays)
 template <class Real>
 Result<void> compute(const ops::Multinomial &op, const Arrays<Real> &arrays)
 {
-    Engine engine = engineOf(arrays.operation);
+    Engine engine = engineOf(arrays.operation, op.seed);
     const auto classes = static_cast<std::size_t>(arrays.inDims(0).back());
     const std::size_t each = count(op.shape);
+    std::vector<double> shares(classes); // of the row's chances
     std::vector<double> sums(classes); // of the chances up to each class
     std::size_t to = 0;
     for (std::size_t row = 0; row < arrays.inCount(0) / std::max<std::size_t>(classes, 1); ++row) {
-        const Real *chances = arrays.in[0] + row * classes;
-        std::partial_sum(chances, chances + classes, sums.begin(), [](double a, double b) { return a + b; });
-        const bool good = std::all_of(chances, chances + classes, [](Real chance) { return chance >= 0; });
+        const Real *given = arrays.in[0] + row * classes;
+        const double largest
+            = op.ofLogarithms ? static_cast<double>(*std::max_element(given, given + classes)) : 0;
+        std::transform(given, given + classes, shares.begin(), [&op, largest](Real chance) {
+            const auto value = static_cast<double>(chance);
+            return op.ofLogarithms ? std::exp(value - largest) : value;
+        });
+        std::partial_sum(shares.begin(), shares.end(), sums.begin());
+        const bool good = std::ranges::all_of(shares, [](double share) { return share >= 0; });
         if (!good || !(sums.back() > 0) || !std::isfinite(sums.back()))
             return badInput("input 0", "row " + std::to_string(row),
                             "chances of 0 or more that are not all 0");
@@ -155,7 +169,7 @@ Result<void> compute(const ops::Multinomial &op, const Arrays<Real> &arrays)
             if (arrays.out[0])
                 arrays.out[0][to] = static_cast<Real>(found);
             if (arrays.out.size() > 1 && arrays.out[1])
-                arrays.out[1][to] = std::log(chances[found]);
+                arrays.out[1][to] = static_cast<Real>(std::log(shares[static_cast<std::size_t>(found)]));
         }
     }
     return {};

@@ -43,6 +43,7 @@ void describeParameters(OperatorFields &f, ops::Random &op)
         whole(f, "low", op.first);
         return whole(f, "high", op.second);
     case Distribution::Dirichlet:
+    case Distribution::Bernoulli:
         break;
     }
 }

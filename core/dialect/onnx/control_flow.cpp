@@ -136,6 +136,25 @@ std::optional<ControlFlow> readScan(const NodeDef &node, std::size_t own, int op
     return flow;
 }
 
+/// Inputs: a list, then lists and values; the body has an input for each.
+std::optional<ControlFlow> readMap(const NodeDef &node, std::size_t own)
+{
+    Dims places;
+    for (std::size_t k = 0; k < own; ++k) {
+        if (node.slots[k] != k)
+            return std::nullopt;
+        places.push_back(static_cast<std::int64_t>(k));
+    }
+    auto locations = locationsOf(*node.subgraphs[0], places, own);
+    if (!locations || own == 0)
+        return std::nullopt;
+    ControlFlow flow;
+    flow.kind = ControlFlow::Kind::Map;
+    flow.inputs = static_cast<std::int64_t>(own);
+    flow.bodyLocations = std::move(*locations);
+    return flow;
+}
+
 /// The body has one input for each of the node's.
 std::optional<ControlFlow> readCall(const NodeDef &node)
 {
@@ -164,7 +183,9 @@ ops::Operator readControlFlow(const NodeDef &node, int opset)
     else if (node.op == "If")
         flow = readIf(node, own);
     else if (node.subgraphs.size() == 1)
-        flow = node.op == "Loop" ? readLoop(node, own) : readScan(node, own, opset);
+        flow = node.op == "Loop"       ? readLoop(node, own)
+            : node.op == "SequenceMap" ? readMap(node, own)
+                                       : readScan(node, own, opset);
     return flow ? ops::Operator(std::move(*flow)) : ops::Operator(ops::Opaque{node.op});
 }
 

@@ -178,6 +178,9 @@ std::span<const OperatorRow> placeRows()
         OperatorRow{"SequenceLength", tensorList<ops::TensorList::Kind::Length>},
         OperatorRow{"SplitToSequence", tensorList<ops::TensorList::Kind::Split>},
         OperatorRow{"ConcatFromSequence", tensorList<ops::TensorList::Kind::Join>},
+        OperatorRow{"Optional", tensorList<ops::TensorList::Kind::Maybe>},
+        OperatorRow{"OptionalHasElement", tensorList<ops::TensorList::Kind::Has>},
+        OperatorRow{"OptionalGetElement", tensorList<ops::TensorList::Kind::Get>},
         OperatorRow{"OneHot", oneHot},
     };
     // clang-format on

@@ -7,7 +7,8 @@
 #include <limits>
 #include <numeric>
 
-/// Operators of ai.onnx.ml that have their own structs; others of it are functions (resources/onnx/functions.json).
+/// Operators of ai.onnx.ml that have their own structs, and TfIdfVectorizer; others of it are functions
+/// (resources/onnx/functions.json).
 namespace halftone::dialect::onnx {
 namespace {
 
@@ -107,6 +108,54 @@ ops::Dims labelsOf(NodeReader &in, std::string_view integers)
     return labels;
 }
 
+namespace {
+
+/// The pool holds all grams of one number, then all of two, and so on; the counts say where each length begins.
+Operator tfIdfVectorizer(NodeReader &in)
+{
+    static constexpr std::array<std::string_view, 3> kModes{"TF", "IDF", "TFIDF"};
+    static constexpr std::array kOfThem{ops::GramCounts::Mode::Counts, ops::GramCounts::Mode::Presence,
+                                        ops::GramCounts::Mode::Weighted};
+    ops::GramCounts op;
+    op.mode = kOfThem[in.choice("mode", kModes)];
+    op.shortest = in.integer("min_gram_length");
+    op.longest = in.integer("max_gram_length");
+    op.widestGap = in.integer("max_skip_count");
+    const ops::Dims pool = in.integers("pool_int64s");
+    const ops::Dims begins = in.integers("ngram_counts");
+    const ops::Dims columns = in.integers("ngram_indexes");
+    const std::vector<double> weights = in.reals("weights");
+    if (in.has("pool_strings"))
+        in.fail("pool_strings", "texts", "whole numbers");
+    if (op.shortest < 1 || op.longest < op.shortest || op.longest > std::ssize(begins) || op.widestGap < 0)
+        in.fail("max_gram_length", std::to_string(op.shortest) + " to " + std::to_string(op.longest),
+                "lengths of 1 or more that ngram_counts has");
+    if (!weights.empty() && weights.size() != columns.size())
+        in.fail("weights", std::to_string(weights.size()), std::to_string(columns.size()));
+    for (std::size_t k = 0; k < begins.size(); ++k) {
+        const auto length = static_cast<std::int64_t>(k) + 1;
+        const std::int64_t end = k + 1 < begins.size() ? begins[k + 1] : std::ssize(pool);
+        if (begins[k] < 0 || end < begins[k] || end > std::ssize(pool) || (end - begins[k]) % length != 0) {
+            in.fail("ngram_counts", std::to_string(begins[k]), "where grams of each length begin");
+            break;
+        }
+        for (auto at = pool.begin() + begins[k]; at != pool.begin() + end; at += length) {
+            const std::size_t number = op.grams.size();
+            if (number >= columns.size() || columns[number] < 0) {
+                in.fail("ngram_indexes", std::to_string(columns.size()) + " places", "one for each gram");
+                return op;
+            }
+            op.grams.push_back(
+                {ops::Dims(at, at + length), columns[number],
+                 op.mode == ops::GramCounts::Mode::Counts || weights.empty() ? 1 : weights[number]});
+            op.columns = std::max(op.columns, columns[number] + 1);
+        }
+    }
+    return op;
+}
+
+} // namespace
+
 std::span<const OperatorRow> tabularRows()
 {
     // clang-format off
@@ -115,6 +164,7 @@ std::span<const OperatorRow> tabularRows()
         OperatorRow{"ai.onnx.ml.TreeEnsembleClassifier", treeClassifier},
         OperatorRow{"ai.onnx.ml.TreeEnsembleRegressor", treeRegressor},
         OperatorRow{"ai.onnx.ml.SVMClassifier", svmClassifier},
+        OperatorRow{"TfIdfVectorizer", tfIdfVectorizer},
     };
     // clang-format on
     return kRows;

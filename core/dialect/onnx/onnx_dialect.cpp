@@ -31,7 +31,7 @@ using tensor::Tensor;
 
 constexpr std::string_view kCastMark = "_cast_"; // before the name of a float
 constexpr std::array<std::string_view, 1> kListVersions{"onnx"};
-constexpr std::array<std::string_view, 3> kControlFlow{"If", "Loop", "Scan"};
+constexpr std::array<std::string_view, 4> kControlFlow{"If", "Loop", "Scan", "SequenceMap"};
 
 bool runsBodies(const NodeDef &node)
 {

@@ -129,6 +129,7 @@ std::string OpInfo::suffixOf(const graph::Attributes &attributes, std::size_t ou
 /// scales are float32, and until 22 what is quantized has the type of its scale.
 ops::TypeRule OpInfo::typeRule(const graph::Attributes &attributes) const
 {
+    static const auto kWritten = ops::TypeRule::parse("-> D");
     static const auto kLikeScale = ops::TypeRule::parse("T, U{bfloat16|float16|float32}, T -> U");
     static const std::array kLikeZeroPoint{
         ops::TypeRule::parse("?{float32|int32}, float32, U=uint8{int8|uint8} -> U"),
@@ -159,6 +160,10 @@ ops::TypeRule OpInfo::typeRule(const graph::Attributes &attributes) const
     const std::string_view text = written ? std::string_view(*written)
         : spec                            ? std::string_view(spec->defaultValue)
                                           : std::string_view();
+    if (name == "Optional") // of nothing, whose type is written; else that of its value
+        return written != nullptr && typeInText(*written) != DType::Unknown
+            ? kWritten.withAttributeType(typeInText(*written))
+            : types;
     const std::int64_t code = parseInteger(text).value_or(0);
     if (code == 0 && name == "DequantizeLinear")
         return age == 0 ? types : kLikeScale;

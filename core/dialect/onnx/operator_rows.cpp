@@ -9,7 +9,7 @@ const OperatorRow *findRow(std::string_view name)
     static const auto kByName = [] {
         std::unordered_map<std::string_view, const OperatorRow *> index;
         for (auto *part : {elementwiseRows, layerRows, movementRows, placeRows, samplingRows, speechRows,
-                           codeRows, tabularRows})
+                           codeRows, tabularRows, randomRows})
             for (const OperatorRow &row : part())
                 index.emplace(row.name, &row);
         return index;

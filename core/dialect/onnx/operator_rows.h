@@ -28,5 +28,6 @@ std::span<const OperatorRow> samplingRows();
 std::span<const OperatorRow> speechRows();
 std::span<const OperatorRow> codeRows();
 std::span<const OperatorRow> tabularRows();
+std::span<const OperatorRow> randomRows();
 
 } // namespace halftone::dialect::onnx

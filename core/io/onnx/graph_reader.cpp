@@ -47,6 +47,15 @@ graph::Attributes declared(const ::onnx::TypeProto &type)
     return attributes;
 }
 
+/// What the tensors in a value of that type hold: "float32".
+std::string_view elementsOf(const ::onnx::TypeProto &type)
+{
+    return type.has_sequence_type() ? elementsOf(type.sequence_type().elem_type())
+        : type.has_optional_type()  ? elementsOf(type.optional_type().elem_type())
+        : type.has_tensor_type()    ? names::nameOfCode(type.tensor_type().elem_type())
+                                    : std::string_view("TYPE_PROTO");
+}
+
 /// What a whole graph with its bodies may ask for that the format does not bound.
 std::string countOf(std::size_t count, const char *what)
 {
@@ -307,6 +316,9 @@ Result<void> GraphReader::readAttribute(const Attribute &attribute, NodeDef &def
         text = attribute.g().name();
         break;
     }
+    case Attribute::TYPE_PROTO:
+        text = elementsOf(attribute.tp());
+        break;
     default:
         text = Attribute::AttributeType_Name(attribute.type());
         break;

@@ -176,10 +176,12 @@ Result<void> infer(const NonZero &, ShapeSlots &slots)
     return slots.setOutput(0, {Dim(static_cast<std::int64_t>(slots.input(0).rank())), Dim::unknown()});
 }
 
-/// What a list holds is nobody's business before it runs.
+/// What a list or an optional value holds is nobody's business before it runs.
 Result<void> infer(const TensorList &op, ShapeSlots &slots)
 {
-    return op.kind == TensorList::Kind::Length ? slots.setOutput(0, std::vector<Dim>()) : Result<void>();
+    return op.kind == TensorList::Kind::Length || op.kind == TensorList::Kind::Has
+        ? slots.setOutput(0, std::vector<Dim>())
+        : Result<void>();
 }
 
 Result<void> infer(const OneHotValues &op, ShapeSlots &slots)

@@ -36,4 +36,16 @@ Result<void> infer(const SupportVectors &op, ShapeSlots &slots)
     return slots.setOutput(1, {rows, Dim::of(op.columns())});
 }
 
+Result<void> infer(const GramCounts &op, ShapeSlots &slots)
+{
+    const tensor::Shape &data = slots.input(0);
+    if (!data.hasRank())
+        return {};
+    if (data.rank() < 1 || data.rank() > 2)
+        return slots.wrongInput(0, "a row of numbers, or rows of them");
+    std::vector<Dim> dims = dimsOf(data);
+    dims.back() = Dim::of(op.columns);
+    return slots.setOutput(0, dims);
+}
+
 } // namespace halftone::ops
