@@ -17,6 +17,7 @@ struct CastContext
     const infer::ShapeMap *shapes = nullptr; ///< of the source graph; null: unknown
     /// Casts and operators weigh the time that they take by this chip's rates; null: casts weigh their bytes.
     const hardware::Description *clock = nullptr;
+    const std::vector<bool> *kept = nullptr; ///< as PlanSettings have it
 };
 
 } // namespace halftone::mixed

@@ -115,7 +115,7 @@ bool Poser::mayChange(NodeId id) const
         && (!m_clock || request != Request::Target || policy::isChosen(m_assignment.nodes[id])))
         return false;
     return !m_source.isVariable(id) && !m_source.inputs(id).empty() && m_rules.op(id) != nullptr
-        && !isControlFlow(m_source, id);
+        && !isControlFlow(m_source, id) && (m_context.kept == nullptr || !(*m_context.kept)[id]);
 }
 
 Moves Poser::movesOf(NodeId id)

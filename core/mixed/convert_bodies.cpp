@@ -2,6 +2,7 @@
 
 #include "core/dialect/dialect.h"
 #include "core/infer/body_binding.h"
+#include "core/infer/lists.h"
 
 #include <algorithm>
 
@@ -64,6 +65,10 @@ Result<void> Node::findHoistable()
     for (std::size_t i = 0; i < count; ++i)
         m_hoistable[i] = rewrite::isCastable(originalType(i))
             && rewrite::isCastable(m_plan.nativeOf(m_source.inputs(m_id)[i]));
+    for (std::size_t i = 0; i < count; ++i) // lists come as they are
+        m_hoistable[i] = m_hoistable[i]
+            && (m_plan.nativeOf(m_source.inputs(m_id)[i]) == m_settings.target
+                || !infer::isNoTensor(m_source, m_id, i));
     for (const infer::BodyBinding::Carried &carried : m_binding.carried)
         m_hoistable[carried.input] = false;
     for (const infer::BoundBody &body : m_binding.bodies) {

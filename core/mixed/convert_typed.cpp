@@ -4,6 +4,7 @@
 #include "core/mixed/convert_bodies.h"
 #include "core/mixed/cut_casts.h"
 #include "core/mixed/held_constants.h"
+#include "core/mixed/kept_lists.h"
 #include "core/mixed/mark_parameters.h"
 #include "core/mixed/read_counts.h"
 #include "core/mixed/typed_builder.h"
@@ -58,25 +59,48 @@ struct Decisions
     TypedPlan plan;
     ConvertedBodies bodies;
     std::vector<bool> storable{}; ///< by NodeId
+    std::vector<bool> kept{}; ///< by NodeId; empty: none
 };
 
 Result<Decisions> decide(const graph::Graph &source, const infer::NodeTypes &rules,
                          const policy::Assignment &assignment, std::span<const infer::Variable> variables,
-                         const TypedSettings &settings, const Progress &progress)
+                         const TypedSettings &settings, const Progress &progress, std::vector<bool> kept = {})
 {
     const std::vector<bool> constants = realConstants(source);
-    const PlanSettings planSettings{settings.target, settings.mode, settings.share, settings.keepIoTypes,
-                                    &constants};
+    const PlanSettings planSettings{settings.target,      settings.mode, settings.share,
+                                    settings.keepIoTypes, &constants,    kept.empty() ? nullptr : &kept};
     Decisions made;
     HALFTONE_TRY(made.plan, planTypes(source, rules, assignment, variables, planSettings, progress));
     HALFTONE_TRY(made.bodies, convertBodies(source, assignment, settings, progress, made.plan));
     made.storable = storableVariables(source, assignment, variables, constants, made.plan, settings);
+    made.kept = std::move(kept);
     return made;
 }
 
 CastContext contextOf(const Decisions &made, const TypedSettings &settings)
 {
-    return {settings.target, &made.storable, settings.shapes, settings.clock};
+    return {settings.target, &made.storable, settings.shapes, settings.clock,
+            made.kept.empty() ? nullptr : &made.kept};
+}
+
+/// With what is chosen for the fewest casts. Where a list would be cast, all that has to do with lists keeps its types.
+Result<Decisions> settle(const graph::Graph &source, const infer::NodeTypes &rules,
+                         const policy::Assignment &assignment, std::span<const infer::Variable> variables,
+                         const TypedSettings &settings, const Progress &progress)
+{
+    // The others say of each operator what it computes in.
+    const auto cut = [&](Decisions &made) {
+        if (settings.mode == policy::Mode::Typed)
+            cutCasts(source, rules, assignment, contextOf(made, settings), made.plan);
+    };
+    HALFTONE_TRY(Decisions made, decide(source, rules, assignment, variables, settings, progress));
+    cut(made);
+    if (castsList(source, made.plan)) {
+        HALFTONE_TRY(made,
+                     decide(source, rules, assignment, variables, settings, progress, nodesOfLists(source)));
+        cut(made);
+    }
+    return made;
 }
 
 } // namespace
@@ -86,9 +110,7 @@ Result<rewrite::Conversion> convertTyped(const graph::Graph &source, const polic
                                          const TypedSettings &settings, const Progress &progress)
 {
     const infer::NodeTypes rules(source, settings.depth);
-    HALFTONE_TRY(Decisions made, decide(source, rules, assignment, variables, settings, progress));
-    if (settings.mode == policy::Mode::Typed) // the others say of each operator what it computes in
-        cutCasts(source, rules, assignment, contextOf(made, settings), made.plan);
+    HALFTONE_TRY(Decisions made, settle(source, rules, assignment, variables, settings, progress));
     const TypedPlan &plan = made.plan;
     const std::vector<DType> stored = storedTypes(source, plan, made.storable, settings.target);
     HALFTONE_TRY(ConstantForms constants,
@@ -114,7 +136,11 @@ Result<CastProblem> typedChoices(const graph::Graph &source, const policy::Assig
                                  const Progress &progress)
 {
     const infer::NodeTypes rules(source, settings.depth);
-    HALFTONE_TRY(const Decisions made, decide(source, rules, assignment, variables, settings, progress));
+    HALFTONE_TRY(Decisions made, decide(source, rules, assignment, variables, settings, progress));
+    if (castsList(source, made.plan)) {
+        HALFTONE_TRY(made,
+                     decide(source, rules, assignment, variables, settings, progress, nodesOfLists(source)));
+    }
     return castProblem(source, rules, assignment, contextOf(made, settings), made.plan);
 }
 

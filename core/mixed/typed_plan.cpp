@@ -155,6 +155,10 @@ void Planner::decide(NodeId id)
         keepOriginal(id);
         return;
     }
+    if (m_settings.kept != nullptr && (*m_settings.kept)[id]) {
+        keepOriginal(id);
+        return;
+    }
     switch (request) {
     case Request::Fp32:
     case Request::Int8:

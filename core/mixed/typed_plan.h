@@ -49,6 +49,8 @@ struct PlanSettings
     bool keepIoTypes = true; ///< heads have the types of the source's heads
     const std::vector<bool> *constants
         = nullptr; ///< by NodeId: holds reals, which are stored as a parameter's are; null: no node does
+    const std::vector<bool> *kept
+        = nullptr; ///< by NodeId: has the types of the source, whatever is asked; null: none
 };
 
 /// Decides in one sweep, each node by the types of the tensors that it really reads (core/mixed/RULES.md, section 3):

@@ -1,4 +1,5 @@
 #include "core/infer/infer_types.h"
+#include "core/infer/lists.h"
 #include "core/io/model_io.h"
 #include "core/mixed/convert_model.h"
 #include "tests/support/build_graph.h"
@@ -115,6 +116,7 @@ private Q_SLOTS:
     void whatAnUnknownOperatorGivesHasTheTypeThatItsReadersNeed();
     void sequencesHaveTheTypeOfTheirTensors();
     void sequencesStayInFloat32WhereTheyCannotHoldTheTarget();
+    void listsAreNotCast();
     void whatAttentionReadsHasOneType();
     void aWrittenModelIsConvertedAgainToTheSameBytes_data();
     void aWrittenModelIsConvertedAgainToTheSameBytes();
@@ -734,6 +736,23 @@ void TestConvertTyped::sequencesStayInFloat32WhereTheyCannotHoldTheTarget()
         QCOMPARE(converted.conversion.types.of({id, 0, 0}), DType::F32);
     }
     QCOMPARE(operators, std::size_t{5});
+}
+
+void TestConvertTyped::listsAreNotCast()
+{
+    for (const char *name : {"sequence_map", "sequence_map_nothing", "optional_values"}) {
+        const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx_ops/" + std::string(name) + ".onnx");
+        if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+            QSKIP("this build was made without ONNX");
+        policy::Policy policy;
+        policy.mode = policy::Mode::All;
+        const auto converted = convert(loaded.value().model, policy);
+        const graph::Graph &graph = converted.model.graph;
+        for (graph::NodeId id = 0; id < graph.nodeCount(); ++id) {
+            if (graph.node(id).op == "Cast")
+                QVERIFY2(!infer::isNoTensor(graph, graph.inputs(id)[0]), graph.node(id).name.c_str());
+        }
+    }
 }
 
 void TestConvertTyped::whatAttentionReadsHasOneType()
