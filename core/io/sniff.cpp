@@ -50,6 +50,32 @@ bool looksLikeOnnx(std::string_view text)
         && kNextFields.find(text[2]) != std::string_view::npos;
 }
 
+/// What the message of an ONNX model is as text, as onnx.load() calls it; empty: none. Its language begins with "<ir_version: 9, …>", and
+/// protobuf's two forms with the message's first fields.
+std::string_view onnxTextForm(std::string_view content)
+{
+    constexpr std::string_view kFirstFields[]{"ir_version", "opset_import", "producer_name", "graph"};
+    constexpr std::string_view kJsonFields[]{"\"irVersion\"", "\"ir_version\"", "\"opsetImport\"",
+                                             "\"opset_import\""};
+    const auto begins = [&](std::string_view text, char after) {
+        return std::ranges::any_of(kFirstFields, [&](std::string_view field) {
+            const std::string_view rest = text.starts_with(field) ? trimmed(text.substr(field.size())) : "";
+            return rest.starts_with(':') || rest.starts_with(after);
+        });
+    };
+    if (content.starts_with('{'))
+        return std::ranges::any_of(
+                   kJsonFields,
+                   [&](std::string_view field) { return content.find(field) != std::string_view::npos; })
+            ? "json"
+            : "";
+    if (content.starts_with('<'))
+        return begins(trimmed(content.substr(1)), ':') ? "onnxtxt" : "";
+    while (content.starts_with('#') && content.find('\n') != std::string_view::npos)
+        content = trimmed(content.substr(content.find('\n')));
+    return begins(content, '{') ? "textproto" : "";
+}
+
 bool looksLikeMarkup(std::string_view trimmedText)
 {
     return trimmedText.starts_with('<');
@@ -81,6 +107,11 @@ Result<Format> sniff(std::span<const std::byte> bytes)
         return Format::Onnx;
     constexpr std::size_t kBlanksSeen = 4096;
     const std::string_view content = trimmed(text.substr(0, kBlanksSeen));
+    if (const std::string_view form = onnxTextForm(content); !form.empty())
+        return badInput("byte 0",
+                        form == "json" ? "an ONNX model in its JSON form" : "an ONNX model in its text form",
+                        "its binary form: onnx.save(onnx.load(FILE, format=\"" + std::string(form)
+                            + "\"), \"NAME.onnx\")");
     if (looksLikeMarkup(content))
         return badInput("byte 0", "a web page or XML (\"" + printable(content.substr(0, 40)) + "\")",
                         std::string(kExpected));

@@ -124,6 +124,13 @@ void TestCli::badInputEndsWithOneAndNamesFileAndPlace_data()
     QTest::addColumn<QByteArray>("part");
     QTest::newRow("empty") << QByteArray() << QByteArray("empty");
     QTest::newRow("html") << QByteArray("<html><body>404</body></html>") << QByteArray("web page");
+    QTest::newRow("ONNX in protobuf's text form")
+        << QByteArray("ir_version: 9\ngraph {\n  node {\n") << QByteArray("format=\"textproto\"");
+    QTest::newRow("ONNX in protobuf's JSON form")
+        << QByteArray("{\n  \"irVersion\": \"9\",\n  \"graph\": {") << QByteArray("format=\"json\"");
+    QTest::newRow("ONNX in its own language")
+        << QByteArray("<\n   ir_version: 9,\n   opset_import: [\"\" : 18]\n>\n")
+        << QByteArray("format=\"onnxtxt\"");
     QTest::newRow("cut") << QByteArray(R"({"nodes": [)") << QByteArray("byte");
     QTest::newRow("no heads") << QByteArray(R"({"nodes": [], "arg_nodes": []})") << QByteArray("heads");
 }
