@@ -20,7 +20,7 @@ struct ControlFlow
     static constexpr std::int64_t kGoesOn = -2; ///< the condition of the step
 
     std::int64_t inputs = 0;
-    std::int64_t outputs = 0;
+    std::int64_t outputs = 0; ///< Call: 0 where what the body gives only stands for what the node gives
     /// ForEach, WhileLoop: the first outputs, stacked over the steps; the others are states. Loop, Scan: the last ones.
     std::int64_t dataOutputs = 0;
     std::int64_t maxIterations = 0; ///< WhileLoop

@@ -18,13 +18,22 @@ using graph::NodeId;
 
 constexpr int kDeepest = 16; ///< calls in the bodies of calls
 
-bool isCall(const Graph &graph, NodeId id)
+enum class Kind
+{
+    Other, ///< its bodies are looked through
+    Call,
+    Kept ///< a call whose body only stands for what it gives
+};
+
+Kind kindOf(const Graph &graph, NodeId id)
 {
     if (graph.node(id).subgraphs.size() != 1)
-        return false;
+        return Kind::Other;
     const auto op = dialect::of(graph).read(graph.node(id));
     const auto *const flow = op.ok() ? op.value().getIf<ops::ControlFlow>() : nullptr;
-    return flow != nullptr && flow->kind == ops::ControlFlow::Kind::Call;
+    if (flow == nullptr || flow->kind != ops::ControlFlow::Kind::Call)
+        return Kind::Other;
+    return flow->outputs == 0 && !graph.node(id).subgraphs[0]->heads().empty() ? Kind::Kept : Kind::Call;
 }
 
 struct Calls
@@ -37,9 +46,11 @@ struct Calls
 void countCalls(const Graph &graph, Calls &calls)
 {
     for (NodeId id = 0; id < graph.nodeCount(); ++id) {
-        const bool isOne = isCall(graph, id);
+        const Kind kind = kindOf(graph, id);
+        if (kind == Kind::Kept)
+            continue;
         for (const auto &body : graph.node(id).subgraphs) {
-            if (!isOne) {
+            if (kind == Kind::Other) {
                 countCalls(*body, calls);
                 continue;
             }
@@ -74,7 +85,7 @@ public:
     Result<Graph> run()
     {
         for (const NodeId id : m_rebuild.order()) {
-            if (isCall(m_source, id))
+            if (kindOf(m_source, id) == Kind::Call)
                 HALFTONE_CHECK(unfold(id));
             else
                 HALFTONE_CHECK(keep(id));
@@ -86,7 +97,7 @@ private:
     Result<void> keep(NodeId id)
     {
         const graph::NodeDefPtr &node = m_source.sharedNode(id);
-        if (node->subgraphs.empty()) {
+        if (node->subgraphs.empty() || kindOf(m_source, id) == Kind::Kept) {
             m_rebuild.keep(id);
             return {};
         }

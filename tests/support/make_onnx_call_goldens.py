@@ -224,6 +224,15 @@ def operators():
     yield "lstm_of_codes_both_ways", "DynamicQuantizeLSTM", lstm(2, 2, "uint8", steps(2), steps(2)), {"hidden_size": 4, "direction": "bidirectional"}, 3
     columns = lambda: {"scale": real(1, 16, low=0.005, high=0.01), "zero": np.zeros((1, 16), "int8")}
     yield "lstm_of_codes_backwards", "DynamicQuantizeLSTM", lstm(1, 1, "int8", columns(), columns()), {"hidden_size": 4, "direction": "reverse"}, [True, False, False]
+    four = {"input": real(2, 3, 5, 8), "ids": np.array([2], "int64"), "cos": real(12, 4), "sin": real(12, 4)}
+    places = RANDOM.randint(0, 12, (2, 5)).astype("int64")
+    yield "rotary_four_axes", "RotaryEmbedding", four, {}, 1
+    yield "rotary_four_axes_ids", "RotaryEmbedding", {**four, "ids": places}, {"interleaved": 1}, 1
+    yield ("rotary_four_axes_partial", "RotaryEmbedding", {**four, "ids": places, "cos": real(12, 2), "sin": real(12, 2)},
+           {"num_heads": 3, "rotary_embedding_dim": 4}, 1)
+    # ONNX Runtime's CPU does nothing with the scale, and packed batches are longer than the tables at most.
+    yield ("rotary_packed", "RotaryEmbedding", {**four, "input": real(1, 14, 24), "ids": RANDOM.randint(0, 12, (1, 14)).astype("int64")},
+           {"is_packed_batching": 1, "scale": 0.5}, 1)
 
 
 def node_model(op, inputs, attributes, outputs):

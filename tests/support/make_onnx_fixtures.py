@@ -228,6 +228,16 @@ def transformer():
     return made, {"input_ids": draw.integers(0, 20, (2, 6)), "attention_mask": mask, "token_type_ids": draw.integers(0, 2, (2, 6))}
 
 
+def zip_map():
+    """Labels that are texts and scores by label: values that are no tensors of numbers."""
+    nodes = [h.make_node("LinearClassifier", ["x"], ["label", "scores"], "label", domain="ai.onnx.ml", coefficients=[1.0, 2, 3, 4, 5, 6], intercepts=[0.0, 1, 2], classlabels_ints=[0, 1, 2]),
+             h.make_node("LabelEncoder", ["label"], ["name"], "name", domain="ai.onnx.ml", keys_int64s=[0, 1, 2], values_strings=["a", "b", "c"]),
+             h.make_node("ZipMap", ["scores"], ["z"], "z", domain="ai.onnx.ml", classlabels_int64s=[0, 1, 2])]
+    scores = h.make_sequence_type_proto(h.make_map_type_proto(T.INT64, h.make_tensor_type_proto(T.FLOAT, None)))
+    graph = h.make_graph(nodes, "zip_map", [h.make_tensor_value_info("x", T.FLOAT, ["n", 2])], [h.make_tensor_value_info("name", T.STRING, ["n"]), h.make_value_info("z", scores)])
+    return h.make_model(graph, opset_imports=[h.make_opsetid("", 15), h.make_opsetid("ai.onnx.ml", 2)], ir_version=8)
+
+
 def record(folder, name, made, cases):
     onnx.checker.check_model(made, full_check=True)
     (folder / f"{name}.onnx").write_bytes(made.SerializeToString(deterministic=True))
@@ -252,6 +262,8 @@ def main():
         made = norms(opset)
         onnx.checker.check_model(made, full_check=True)
         (folder / f"norms{opset}.onnx").write_bytes(made.SerializeToString(deterministic=True))
+    onnx.checker.check_model(zip_map(), full_check=True)
+    (folder / "zip_map.onnx").write_bytes(zip_map().SerializeToString(deterministic=True))
     (folder / "odd.onnx").write_bytes(odd().SerializeToString(deterministic=True))
     (folder / "heads.onnx").write_bytes(heads().SerializeToString(deterministic=True))
     onnx.checker.check_model(attention(), full_check=True)

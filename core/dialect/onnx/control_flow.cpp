@@ -168,6 +168,8 @@ std::optional<ControlFlow> readCall(const NodeDef &node)
         return std::nullopt;
     ControlFlow flow;
     flow.kind = ControlFlow::Kind::Call;
+    if (node.attributes.find(kStandsKey) == nullptr)
+        flow.outputs = std::ssize(node.subgraphs[0]->heads());
     flow.bodyLocations = std::move(*locations);
     return flow;
 }

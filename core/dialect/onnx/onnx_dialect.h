@@ -23,6 +23,8 @@ inline constexpr std::string_view kBodyInputKey = "inner";
 
 /// Of a node that calls a function, whose body it holds: which. No file says it.
 inline constexpr std::string_view kCallKey = "calls()";
+/// With a call that is only run in that body's place, and stays where calls are replaced by their bodies.
+inline constexpr std::string_view kStandsKey = "stands()";
 
 /// Of Softmax, LogSoftmax and Hardmax of opset 13 or newer, taken over from before: over the axis and all behind it, as it was
 /// until then. No file says it: they are written as nodes that reshape around one over the last axis.

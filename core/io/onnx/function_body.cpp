@@ -180,6 +180,8 @@ public:
                 continue;
             if (written.op_type() == kNotSaid)
                 return false;
+            if (written.op_type() == kStandsFor)
+                continue;
             const std::size_t size = written.ByteSizeLong();
             if (m_budget.nodes == 0 || m_budget.bytes < size)
                 return false;
@@ -313,6 +315,13 @@ Result<void> Functions::check(const ::onnx::ModelProto &model)
     if (left > 0)
         return badInput("functions", "some that call themselves", "none");
     return {};
+}
+
+bool onlyStandsFor(const Functions::Found &found, const ::onnx::NodeProto &call)
+{
+    return found.isBuiltIn && std::ranges::any_of(found.function->node(), [&](const ::onnx::NodeProto &node) {
+               return node.op_type() == kStandsFor && holdsFor(node, *found.function, call);
+           });
 }
 
 std::set<Functions::Name> Functions::calledIn(const ::onnx::ModelProto &model)

@@ -62,6 +62,9 @@ struct BodyBudget
 Result<std::unique_ptr<::onnx::GraphProto>> bodyOf(const Functions &functions, const Functions::Found &found,
                                                    const ::onnx::NodeProto &call, BodyBudget &budget);
 
+/// Does the function give no more than numbers in the place of what `call` gives (places of texts, scores without their labels)?
+bool onlyStandsFor(const Functions::Found &found, const ::onnx::NodeProto &call);
+
 /// The opset of ai.onnx that the function imports; 0: none.
 std::int64_t opsetOf(const ::onnx::FunctionProto &function);
 

@@ -309,7 +309,8 @@ Result<void> GraphWriter::writeAttributes(NodeId id, const ::onnx::NodeProto *so
         }
     }
     for (const auto &[key, text] : def.attributes) {
-        if (written.contains(key) || key == names::kFlattenedKey || key == names::kCallKey)
+        if (written.contains(key) || key == names::kFlattenedKey || key == names::kCallKey
+            || key == names::kStandsKey)
             continue;
         Attribute &to = *node.add_attribute();
         to.set_name(key);

@@ -78,6 +78,7 @@ private Q_SLOTS:
     void pruningRemovesUnreadNodesAndParameters();
     void inliningNamesNodesAfterTheirCalls();
     void inliningTakesControlFlowAlong();
+    void inliningLeavesWhatItsBodyOnlyStandsFor();
 };
 
 void TestRewrite::sharingMergesWhatTheReferenceMerges_data()
@@ -273,6 +274,21 @@ void TestRewrite::inliningTakesControlFlowAlong()
     QCOMPARE(made.notes, std::vector<std::string>());
     QVERIFY(!operatorsOf(made.model.graph).filter(QStringLiteral("If ")).isEmpty());
     QVERIFY(operatorsOf(made.model.graph).filter(QStringLiteral("fn.")).isEmpty());
+}
+
+/// Texts are told by their places, and scores without their labels: a file says of its outputs that they are the others.
+void TestRewrite::inliningLeavesWhatItsBodyOnlyStandsFor()
+{
+    const auto loaded = io::loadModel(kData + "/onnx/zip_map.onnx");
+    if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+        QSKIP("this build was made without ONNX");
+    QVERIFY(loaded.ok());
+    const rewrite::Rewritten made = run("inline-functions", loaded.value().model);
+    QCOMPARE(made.changed, std::size_t{1});
+    const QStringList operators = operatorsOf(made.model.graph);
+    QCOMPARE(operators.filter(QStringLiteral("ai.onnx.ml")),
+             (QStringList{"ai.onnx.ml.LabelEncoder name", "ai.onnx.ml.ZipMap z"}));
+    QCOMPARE(run("inline-functions", made.model).changed, std::size_t{0});
 }
 
 QTEST_APPLESS_MAIN(TestRewrite)
