@@ -81,6 +81,24 @@ private:
         return low >= cut->first - scale / 2 && high <= cut->second + scale / 2;
     }
 
+    /// Unknown where it is not held.
+    tensor::DType typeOf(const Entry &zeroPoint) const
+    {
+        const auto held = m_constants.find(zeroPoint.node);
+        return held == m_constants.end() ? tensor::DType::Unknown : held->second.dtype();
+    }
+
+    /// ONNX Runtime's CPU has kernels for data and results of one type, and weights of that or int8.
+    bool haveOneType(const std::vector<Entry> &inputs) const
+    {
+        constexpr std::size_t kData = 2; // zero points, as CodedPairs::makeOperator() has them
+        constexpr std::size_t kWeight = 5;
+        constexpr std::size_t kResult = 7;
+        const tensor::DType data = typeOf(inputs[kData]);
+        const tensor::DType weight = typeOf(inputs[kWeight]);
+        return data == typeOf(inputs[kResult]) && (weight == data || weight == tensor::DType::I8);
+    }
+
     void takeProduct(NodeId id)
     {
         const auto inputs = m_graph.inputs(id);
@@ -111,6 +129,8 @@ private:
         }
         made.inputs.push_back(m_graph.inputs(code)[1]);
         made.inputs.push_back(m_graph.inputs(code)[2]);
+        if (!haveOneType(made.inputs))
+            return;
         if (hasBias)
             made.inputs.push_back(m_graph.inputs(inputs[2].node)[0]);
         made.of = std::move(of);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 using halftone::test::callCli;
 using halftone::test::CliOutcome;
@@ -249,6 +250,28 @@ private Q_SLOTS:
             for (std::size_t i = 0; i < own.size(); ++i) // a code of four that tips over at a tie
                 QVERIFY2(std::abs(own[i] - known[i]) < 0.012F, got.value()[k].name.c_str());
         }
+    }
+
+    void operatorsOnCodesHaveTypesThatOnnxRuntimeHasKernelsFor()
+    {
+        // By its CPU's kernels of QLinearConv (data, weights, result), tried one by one.
+        const std::set<std::string> known{"int8_int8_int8_y_codes", "uint8_int8_uint8_y_codes",
+                                          "uint8_uint8_uint8_y_codes"};
+        const QString source = QStringLiteral(HALFTONE_TEST_DATA "/onnx/mixed_signs");
+        QTemporaryDir folder;
+        const QString made = folder.filePath("q.onnx");
+        const CliOutcome outcome = callCli({"quantize", source + ".onnx", "--inputs", source + "-inputs.npz",
+                                            "--form", "qoperator", "--out", made, "--json"});
+        if (outcome.code == 3)
+            QSKIP("this build was made without ONNX");
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        std::set<std::string> operators;
+        for (const auto &[name, row] : rowsOf(modelIn(made).graph))
+            if (std::get<0>(row) == "QLinearConv")
+                operators.insert(name);
+        for (auto &o : operators)
+            qWarning("%s", o.c_str());
+        QCOMPARE(operators, known);
     }
 
     void aModelOfMxnetBecomesPairsInOnnx()
