@@ -238,6 +238,31 @@ def zip_map():
     return h.make_model(graph, opset_imports=[h.make_opsetid("", 15), h.make_opsetid("ai.onnx.ml", 2)], ir_version=8)
 
 
+def sparse():
+    """A factor of a product that the file holds sparsely; its last value is beyond float16."""
+    held = h.make_sparse_tensor(nh.from_array(np.array([0.1, -2.5, 3, 1e6], np.float32), "w"), nh.from_array(np.array([0, 3, 5, 9]), "places"), [4, 3])
+    graph = h.make_graph([h.make_node("MatMul", ["x", "w"], ["y"])], "sparse", [h.make_tensor_value_info("x", T.FLOAT, [2, 4])], [h.make_tensor_value_info("y", T.FLOAT, [2, 3])], sparse_initializer=[held])
+    return h.make_model(graph, opset_imports=[h.make_opsetid("", 17)], ir_version=8)
+
+
+def mixed_signs():
+    """A convolution between pairs for each mix of types of its data, weights and result, called by them."""
+    draw, nodes, held, outputs = np.random.default_rng(11), [], [], []
+    hold = lambda name, array: held.append(nh.from_array(np.asarray(array), name)) or name
+    weights = draw.integers(0, 100, (3, 2, 3, 3))
+    step = hold("step", np.float32(0.02))
+    for data, weight, result in ((a, b, c) for a in ("int8", "uint8") for b in ("int8", "uint8") for c in ("int8", "uint8")):
+        name = f"{data}_{weight}_{result}"
+        zero = lambda part, kind, at: hold(f"{name}_{part}_zero", np.array(at, kind))
+        of_data, of_weight, of_result = zero("data", data, 3), zero("weight", weight, 0), zero("result", result, 5)
+        pair = lambda value, of, to: (h.make_node("QuantizeLinear", [value, step, of], [to + "_codes"]), h.make_node("DequantizeLinear", [to + "_codes", step, of], [to]))
+        nodes += [*pair("x", of_data, f"{name}_x"), h.make_node("DequantizeLinear", [hold(f"{name}_codes", weights.astype(weight)), step, of_weight], [f"{name}_w"]),
+                  h.make_node("Conv", [f"{name}_x", f"{name}_w"], [f"{name}_made"], name), *pair(f"{name}_made", of_result, f"{name}_y")]
+        outputs.append(h.make_tensor_value_info(f"{name}_y", T.FLOAT, [1, 3, 3, 3]))
+    graph = h.make_graph(nodes, "mixed_signs", [h.make_tensor_value_info("x", T.FLOAT, [1, 2, 5, 5])], outputs, held)
+    return h.make_model(graph, opset_imports=[h.make_opsetid("", 17)], ir_version=8)
+
+
 def record(folder, name, made, cases):
     onnx.checker.check_model(made, full_check=True)
     (folder / f"{name}.onnx").write_bytes(made.SerializeToString(deterministic=True))
@@ -262,6 +287,9 @@ def main():
         made = norms(opset)
         onnx.checker.check_model(made, full_check=True)
         (folder / f"norms{opset}.onnx").write_bytes(made.SerializeToString(deterministic=True))
+    onnx.checker.check_model(sparse())
+    (folder / "sparse.onnx").write_bytes(sparse().SerializeToString(deterministic=True))
+    record(folder, "mixed_signs", mixed_signs(), {"": {"x": np.random.default_rng(12).uniform(-0.2, 0.2, (1, 2, 5, 5)).astype(np.float32)}})
     onnx.checker.check_model(zip_map(), full_check=True)
     (folder / "zip_map.onnx").write_bytes(zip_map().SerializeToString(deterministic=True))
     (folder / "odd.onnx").write_bytes(odd().SerializeToString(deterministic=True))

@@ -12,6 +12,7 @@
 #include "core/io/onnx/graph_reader.h"
 #include "core/io/onnx/raised_node.h"
 #include "core/io/onnx/tensor_values.h"
+#include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <map>
@@ -88,6 +89,19 @@ void sortAsIn(const Messages &source, Messages &messages)
     };
     std::stable_sort(messages.pointer_begin(), messages.pointer_end(),
                      [&](const auto *a, const auto *b) { return placeOf(*a) < placeOf(*b); });
+}
+
+/// Rounds the values of a sparse initializer, which no conversion has in its hands, to the type that its readers were given.
+void giveType(std::optional<tensor::DType> type, ::onnx::TensorProto &values)
+{
+    const auto held = names::dtypeOfCode(values.data_type());
+    if (!type || !held || *type == *held || !tensor::isFloat(*type) || !tensor::isFloat(*held))
+        return;
+    const auto source = std::make_shared<Source>();
+    const ::onnx::TensorProto before = values;
+    const auto read = readTensor(*source, source, before, values.name());
+    if (read.ok())
+        writeValues(tensor::clampedTo(read.value(), *type), values);
 }
 
 } // namespace
@@ -193,15 +207,16 @@ void GraphWriter::writeVariable(NodeId id, ::onnx::GraphProto &proto) const
     if (m_parameters != nullptr)
         if (const auto found = m_parameters->find(def.name); found != m_parameters->end())
             array = found->second;
+    const std::string *const type = def.attributes.find(names::kTypeKey);
     if (data != nullptr && data->sparse != nullptr) {
         ::onnx::SparseTensorProto &sparse = *proto.add_sparse_initializer();
         sparse.CopyFrom(*data->sparse);
         copyWithValues(*data->source, data->sparse->values(), *sparse.mutable_values());
         copyWithValues(*data->source, data->sparse->indices(), *sparse.mutable_indices());
+        giveType(type ? tensor::dtypeNamed(*type) : std::nullopt, *sparse.mutable_values());
         return;
     }
     const bool isInput = data == nullptr ? array == nullptr : data->input != nullptr;
-    const std::string *const type = def.attributes.find(names::kTypeKey);
     if (isInput) {
         ::onnx::ValueInfoProto &input = *proto.add_input();
         if (data != nullptr)

@@ -1,3 +1,4 @@
+#include "core/dialect/dialect.h"
 #include "core/infer/infer_types.h"
 #include "core/infer/lists.h"
 #include "core/io/model_io.h"
@@ -120,6 +121,7 @@ private Q_SLOTS:
     void whatAttentionReadsHasOneType();
     void aWrittenModelIsConvertedAgainToTheSameBytes_data();
     void aWrittenModelIsConvertedAgainToTheSameBytes();
+    void sparseParametersAreWrittenInTheTypeThatTheyAreReadIn();
     void inputsThatNothingReadsAndTextsAreWrittenAsTheyWere();
     void operatorsThatNobodyKnowsAreTold();
 };
@@ -795,6 +797,24 @@ void TestConvertTyped::aWrittenModelIsConvertedAgainToTheSameBytes()
             convertedBytes(again.value(), target, folder.filePath(QStringLiteral("twice.onnx")).toStdString())
             == once);
     }
+}
+
+void TestConvertTyped::sparseParametersAreWrittenInTheTypeThatTheyAreReadIn()
+{
+    const auto loaded = io::loadModel(HALFTONE_TEST_DATA "/onnx/sparse.onnx");
+    if (!loaded.ok() && loaded.error().code == Errc::Unsupported)
+        QSKIP("this build was made without ONNX");
+    const QTemporaryDir folder;
+    const std::string path = folder.filePath(QStringLiteral("once.onnx")).toStdString();
+    const std::string bytes = convertedBytes(loaded.value(), DType::F16, path);
+    // 0.1, -2.5 and 3 in float16, and its largest number for a million.
+    QVERIFY(bytes.find(std::string("\x66\x2e\x00\xc1\x00\x42\xff\x7b", 8)) != std::string::npos);
+    const auto again = io::loadModel(path);
+    QVERIFY2(again.ok(), again.ok() ? "" : again.error().message().c_str());
+    const graph::Graph &graph = again.value().model.graph;
+    for (graph::NodeId id = 0; id < graph.nodeCount(); ++id)
+        if (graph.node(id).name == "w")
+            QCOMPARE(graph.dialect()->declaredType(graph.node(id)).value(), DType::F16);
 }
 
 void TestConvertTyped::inputsThatNothingReadsAndTextsAreWrittenAsTheyWere()
