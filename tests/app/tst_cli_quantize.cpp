@@ -269,8 +269,6 @@ private Q_SLOTS:
         for (const auto &[name, row] : rowsOf(modelIn(made).graph))
             if (std::get<0>(row) == "QLinearConv")
                 operators.insert(name);
-        for (auto &o : operators)
-            qWarning("%s", o.c_str());
         QCOMPARE(operators, known);
     }
 

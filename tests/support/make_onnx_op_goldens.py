@@ -215,6 +215,23 @@ def list_models():
     }""", {"x": x, "flag": np.array(True)}
 
 
+def old_models():
+    """Operators that newer opsets have otherwise, by ONNX Runtime."""
+    yield "group_norm_groups", """<ir_version: 8, opset_import: ["" : 18]>
+    agraph (float[2,6,3,5] x, float[2] scale, float[2] bias) => (float[2,6,3,5] y) {
+      n = Neg(x)
+      y = GroupNormalization<num_groups = 2, epsilon = 0.001>(n, scale, bias)
+    }""", {"x": real(2, 6, 3, 5), "scale": real(2), "bias": real(2)}
+    yield "scan_batches", """<ir_version: 3, opset_import: ["" : 8]>
+    agraph (float[3,2] first, float[3,4,2] a, float[3,4,2] b, float[2] k) => (float[3,2] last, float[3,4,2] all) {
+      last, all = Scan("", first, a, b) <num_scan_inputs = 2, directions = [0, 1], body = step (float[2] s, float[2] p, float[2] q) => (float[2] t, float[2] r) {
+        t = Add(s, p)
+        m = Mul(t, k)
+        r = Sub(m, q)
+      }>
+    }""", {"first": real(3, 2), "a": real(3, 4, 2), "b": real(3, 4, 2), "k": real(2)}
+
+
 def value_info(name, array):
     return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
 
@@ -260,7 +277,7 @@ def main():
             write(out, *case)
         except Exception as e:
             sys.exit(f"{case[0]}: {e}")
-    for case in list_models():
+    for case in [*list_models(), *old_models()]:
         write_text(out, *case)
 
 

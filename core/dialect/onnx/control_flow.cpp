@@ -105,7 +105,7 @@ std::optional<ControlFlow> readScan(const NodeDef &node, std::size_t own, int op
 {
     ControlFlow flow;
     flow.kind = ControlFlow::Kind::Scan;
-    flow.isBatched = opset < 9;
+    flow.isBatched = opset < 9 || node.attributes.find(kBatchedKey) != nullptr;
     const std::uint32_t first = flow.isBatched ? 1 : 0;
     flow.conditionLocations = {-1};
     const auto slices = numberOf(node, "num_scan_inputs");

@@ -1,3 +1,4 @@
+#include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/operator_rows.h"
 #include "core/dialect/onnx/window_fields.h"
 
@@ -122,7 +123,7 @@ Operator groupNormalization(NodeReader &in)
 {
     return ops::GroupNorm{.groups = in.integer("num_groups"),
                           .epsilon = in.real("epsilon", 1e-5),
-                          .perChannel = in.opset() >= 21};
+                          .perChannel = in.opset() >= 21 && !in.has(kGroupScalesKey)};
 }
 
 Operator instanceNormalization(NodeReader &in)

@@ -29,6 +29,12 @@ inline constexpr std::string_view kStandsKey = "stands()";
 /// Of Softmax, LogSoftmax and Hardmax of opset 13 or newer, taken over from before: over the axis and all behind it, as it was
 /// until then. No file says it: they are written as nodes that reshape around one over the last axis.
 inline constexpr std::string_view kFlattenedKey = "flattened";
+/// Of GroupNormalization of opset 21 or newer, taken over from before: its scales are those of groups. Written as one whose scales are made of
+/// them by nodes before it.
+inline constexpr std::string_view kGroupScalesKey = "group scales";
+/// Of Scan of opset 9 or newer, taken over from before: the first axis is a batch, slots and attributes are those of opset 8. Written as a Scan
+/// over the batch around one over the steps.
+inline constexpr std::string_view kBatchedKey = "batched";
 
 /// ONNX as it is with that opset of ai.onnx; older than kOldestOpset: as kOldestOpset, but operators that changed
 /// since are unknown. Needs: 1 to kNewestOpset.

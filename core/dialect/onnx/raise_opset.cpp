@@ -117,6 +117,10 @@ std::shared_ptr<NodeDef> rewritten(const NodeDef &node, int from, int to)
         placeByHalves(*def);
     if (node.op == "Scatter" && crosses(kOpsetOfScatterElements, from, to))
         def->op = "ScatterElements";
+    if (node.op == "GroupNormalization" && crosses(kOpsetOfChannelScales, from, to))
+        def->attributes.set(std::string(kGroupScalesKey), "1");
+    if (node.op == "Scan" && crosses(kOpsetOfPlainScan, from, to))
+        def->attributes.set(std::string(kBatchedKey), "1");
     for (const OldDefault &old : kOldDefaults)
         if (old.op == node.op && crosses(old.until, from, to)
             && node.attributes.find(old.attribute) == nullptr)
@@ -141,10 +145,8 @@ std::shared_ptr<NodeDef> rewritten(const NodeDef &node, int from, int to)
 /// What no rewriting can express; empty: nothing.
 std::string otherMeaning(const NodeDef &node, int from, int to)
 {
-    if (node.op == "Scan" && crosses(kOpsetOfPlainScan, from, to))
-        return "walks through batches, as none does there";
-    if (node.op == "GroupNormalization" && crosses(kOpsetOfChannelScales, from, to))
-        return "has a scale for each group, and for each channel there";
+    if (node.op == "Scan" && crosses(kOpsetOfPlainScan, from, to) && node.slotOf(0) == 0)
+        return "has lengths of its sequences, as none does there";
     const bool hasStatistics
         = std::ranges::count_if(node.outputs, [](const std::string &name) { return !name.empty(); }) > 1;
     if (node.op == "BatchNormalization" && crosses(kOpsetOfTraining, from, to) && hasStatistics)
@@ -172,7 +174,9 @@ std::string obstacle(const NodeDef &old, int from, int to)
     for (const auto &[key, value] : node.attributes) {
         const AttributeSpec *const spec = before->attribute(key);
         const bool isInput = std::ranges::find(after->inputs, key, &Slot::name) != after->inputs.end();
-        if (spec != nullptr && after->attribute(key) == nullptr && !isInput && spec->defaultValue != value)
+        const bool isOfBatches = node.op == "Scan" && key == "directions"; // which the inner one has
+        if (spec != nullptr && after->attribute(key) == nullptr && !isInput && !isOfBatches
+            && spec->defaultValue != value)
             return "has no attribute " + key + " there";
     }
     if (isRedefined(node.op, from, to))

@@ -11,6 +11,7 @@
 #include "core/io/onnx/attribute_text.h"
 #include "core/io/onnx/graph_reader.h"
 #include "core/io/onnx/raised_node.h"
+#include "core/io/onnx/respelled_node.h"
 #include "core/io/onnx/tensor_values.h"
 #include "core/tensor/convert.h"
 
@@ -102,6 +103,13 @@ void giveType(std::optional<tensor::DType> type, ::onnx::TensorProto &values)
     const auto read = readTensor(*source, source, before, values.name());
     if (read.ok())
         writeValues(tensor::clampedTo(read.value(), *type), values);
+}
+
+/// What nodes have that no file says.
+bool isOurs(std::string_view key)
+{
+    return key == names::kFlattenedKey || key == names::kCallKey || key == names::kStandsKey
+        || key == names::kGroupScalesKey || key == names::kBatchedKey;
 }
 
 } // namespace
@@ -324,8 +332,7 @@ Result<void> GraphWriter::writeAttributes(NodeId id, const ::onnx::NodeProto *so
         }
     }
     for (const auto &[key, text] : def.attributes) {
-        if (written.contains(key) || key == names::kFlattenedKey || key == names::kCallKey
-            || key == names::kStandsKey)
+        if (written.contains(key) || isOurs(key))
             continue;
         Attribute &to = *node.add_attribute();
         to.set_name(key);
@@ -386,11 +393,15 @@ Result<void> GraphWriter::writeNode(NodeId id, ::onnx::GraphProto &proto) const
     for (const std::string &name : m_values[id])
         node.add_output(name);
     HALFTONE_CHECK(writeAttributes(id, source, node));
+    if (def.attributes.find(names::kBatchedKey) != nullptr)
+        batchAround(node);
     if (data != nullptr && isRaised(*data->source))
         raiseNode(dialect::of(m_graph), inputs.empty() ? tensor::DType::Unknown : valueType(inputs[0]), node,
                   proto);
     if (def.attributes.find(names::kFlattenedKey) != nullptr)
         flattenAround(dialect::of(m_graph), proto);
+    if (def.attributes.find(names::kGroupScalesKey) != nullptr)
+        spreadScales(dialect::of(m_graph), proto);
     return {};
 }
 

@@ -1,5 +1,6 @@
 #include "core/backends/backends.h"
 #include "core/backends/reference/reference_backend.h"
+#include "core/dialect/dialect.h"
 #include "core/dialect/onnx/onnx_dialect.h"
 #include "core/dialect/onnx/op_info.h"
 #include "core/dialect/onnx/operator_rows.h"
@@ -10,11 +11,13 @@
 #include "core/tensor/elements.h"
 
 #include <QDir>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <cmath>
 
 using namespace halftone;
+using tensor::DType;
 using tensor::Tensor;
 
 /// Operators of ONNX against values that ONNX's own evaluator recorded (tests/support/make_onnx_op_goldens.py), calls of
@@ -28,6 +31,8 @@ private Q_SLOTS:
     void aVariableOfATypeThatIsNotComputedWithIsNamed();
     void valuesAreOnnxs_data();
     void valuesAreOnnxs();
+    void whatIsTakenOverIntoANewerOpsetGivesTheSame_data();
+    void whatIsTakenOverIntoANewerOpsetGivesTheSame();
     void valuesAreOnnxRuntimes_data();
     void valuesAreOnnxRuntimes();
     void valuesOfTablesAreOnnxRuntimes_data();
@@ -72,8 +77,8 @@ void addRows(const char *folderName, int least)
         QTest::newRow(qPrintable(name.chopped(5))) << folder.filePath(name.chopped(5));
 }
 
-/// `inlined`: with the nodes of functions in the place of their calls.
-void compare(const QString &path, const kernels::BackendChain &backends, bool inlined = false)
+/// Runs the model on what was recorded beside `path`.
+void compareWith(const QString &path, const graph::Model &model, const kernels::BackendChain &backends)
 {
     const auto arrays = io::readNpz((path + ".npz").toStdString());
     QVERIFY2(arrays.ok(), "the recorded values do not read");
@@ -85,15 +90,6 @@ void compare(const QString &path, const kernels::BackendChain &backends, bool in
         else
             expected.push_back(array.tensor);
     }
-    const auto loaded = io::loadModel((path + ".onnx").toStdString(), {{}, true});
-    QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
-    graph::Model model = loaded.value().model;
-    if (inlined) {
-        auto rewritten = rewrite::findRewritePass("inline-functions")->run(model, {});
-        QVERIFY2(rewritten.ok(), rewritten.ok() ? "" : rewritten.error().message().c_str());
-        QVERIFY(rewritten.value().changed > 0 || !rewritten.value().notes.empty());
-        model = std::move(rewritten).value().model;
-    }
     auto interpreter = interpret::Interpreter::create(model, backends);
     QVERIFY2(interpreter.ok(), interpreter.ok() ? "" : interpreter.error().message().c_str());
     const auto outputs = interpreter.value().run(feed);
@@ -103,6 +99,21 @@ void compare(const QString &path, const kernels::BackendChain &backends, bool in
         const QString wrong = difference(outputs.value()[i], expected[i]);
         QVERIFY2(wrong.isEmpty(), qPrintable(QString::number(i) + ": " + wrong));
     }
+}
+
+/// `inlined`: with the nodes of functions in the place of their calls.
+void compare(const QString &path, const kernels::BackendChain &backends, bool inlined = false)
+{
+    const auto loaded = io::loadModel((path + ".onnx").toStdString(), {{}, true});
+    QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+    graph::Model model = loaded.value().model;
+    if (inlined) {
+        auto rewritten = rewrite::findRewritePass("inline-functions")->run(model, {});
+        QVERIFY2(rewritten.ok(), rewritten.ok() ? "" : rewritten.error().message().c_str());
+        QVERIFY(rewritten.value().changed > 0 || !rewritten.value().notes.empty());
+        model = std::move(rewritten).value().model;
+    }
+    compareWith(path, model, backends);
 }
 
 } // namespace
@@ -137,6 +148,37 @@ void OnnxOpsTest::valuesAreOnnxs()
 {
     QFETCH(QString, path);
     compare(path, {backends::reference::referenceBackend({2, false})});
+}
+
+void OnnxOpsTest::whatIsTakenOverIntoANewerOpsetGivesTheSame_data()
+{
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<int>("opset");
+    QTest::newRow("scales of groups") << "group_norm_groups" << 21;
+    QTest::newRow("walks through batches") << "scan_batches" << 9;
+    QTest::newRow("walks through batches, newest") << "scan_batches" << dialect::onnx::kNewestOpset;
+}
+
+/// Raised, and again when it has been written.
+void OnnxOpsTest::whatIsTakenOverIntoANewerOpsetGivesTheSame()
+{
+    QFETCH(QString, name);
+    QFETCH(int, opset);
+    const QString source = QStringLiteral(HALFTONE_TEST_DATA "/onnx_ops/") + name;
+    auto loaded = io::loadModel((source + ".onnx").toStdString());
+    QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.error().message().c_str());
+    graph::Model model = loaded.value().model;
+    auto raised = model.graph.dialect()->raised(model.graph, DType::F32, opset);
+    QVERIFY2(raised.ok(), raised.ok() ? "" : raised.error().message().c_str());
+    QVERIFY(raised.value().has_value());
+    model.graph = raised.value()->graph;
+    compareWith(source, model, {backends::reference::referenceBackend({2, false})});
+    const QTemporaryDir folder;
+    const auto written = io::saveModel(model, folder.filePath("new").toStdString(), loaded.value());
+    QVERIFY2(written.ok(), written.ok() ? "" : written.error().message().c_str());
+    const auto again = io::loadModel(folder.filePath("new.onnx").toStdString());
+    QVERIFY2(again.ok(), again.ok() ? "" : again.error().message().c_str());
+    compareWith(source, again.value().model, {backends::reference::referenceBackend({2, false})});
 }
 
 void OnnxOpsTest::valuesAreOnnxRuntimes_data()

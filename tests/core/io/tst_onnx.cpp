@@ -272,10 +272,8 @@ private Q_SLOTS:
         QTest::newRow("places") << roi + field(4, "Resize")
                 + text("coordinate_transformation_mode", "tf_half_pixel_for_nn")
                                 << std::size_t{11};
-        QTest::newRow("scales of groups")
-            << roi + field(4, "GroupNormalization") + integer("num_groups", 2) << std::size_t{18};
-        QTest::newRow("walks through batches")
-            << field(1, "") + node("Scan", "x", "y") + integer("num_scan_inputs", 1)
+        QTest::newRow("walks through batches of sequences by their lengths")
+            << field(1, "x") + node("Scan", "x", "y") + integer("num_scan_inputs", 1)
                 + field(5, field(1, "body") + field(6, field(2, "b")) + number(20, 5))
             << std::size_t{8};
     }

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "core/dialect/dialect.h"
+
+#include <onnx-ml.pb.h>
+
+/// Operators that mean something else in newer opsets, as several nodes of these that compute what they did. Needs: a node as
+/// dialect::Dialect::raised() has it.
+namespace halftone::io::onnx {
+
+/// The last node of the graph is a GroupNormalization with a scale and a bias for each group: nodes before it repeat them for the group's
+/// channels, whose number the data's shape tells.
+void spreadScales(const dialect::Dialect &dialect, ::onnx::GraphProto &graph);
+
+/// A Scan as of opset 8, without lengths of its sequences: becomes one over the batch, whose body is one over the steps.
+void batchAround(::onnx::NodeProto &scan);
+
+} // namespace halftone::io::onnx
