@@ -112,7 +112,7 @@ private:
         const graph::NodeDef &node = m_source.node(id);
         const dialect::OpInfo *const info = m_dialect.findOp(node.op);
         const auto inputs = m_source.inputs(id);
-        return info != nullptr && !infer::isList(m_source, {id, 0, 0}) && info->mayMerge()
+        return info != nullptr && !infer::isNoTensor(m_source, Entry{id, 0, 0}) && info->mayMerge()
             && !info->hasMutableInputs() && !inputs.empty() && m_source.controlDependencies(id).empty()
             && !dialect::changesCodes(m_dialect.role(node))
             && (m_pairs == nullptr || !m_pairs->isPairNode(node))
