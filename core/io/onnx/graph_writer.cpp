@@ -13,7 +13,6 @@
 #include "core/io/onnx/raised_node.h"
 #include "core/io/onnx/respelled_node.h"
 #include "core/io/onnx/tensor_values.h"
-#include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <map>
@@ -90,19 +89,6 @@ void sortAsIn(const Messages &source, Messages &messages)
     };
     std::stable_sort(messages.pointer_begin(), messages.pointer_end(),
                      [&](const auto *a, const auto *b) { return placeOf(*a) < placeOf(*b); });
-}
-
-/// Rounds the values of a sparse initializer, which no conversion has in its hands, to the type that its readers were given.
-void giveType(std::optional<tensor::DType> type, ::onnx::TensorProto &values)
-{
-    const auto held = names::dtypeOfCode(values.data_type());
-    if (!type || !held || *type == *held || !tensor::isFloat(*type) || !tensor::isFloat(*held))
-        return;
-    const auto source = std::make_shared<Source>();
-    const ::onnx::TensorProto before = values;
-    const auto read = readTensor(*source, source, before, values.name());
-    if (read.ok())
-        writeValues(tensor::clampedTo(read.value(), *type), values);
 }
 
 /// What nodes have that no file says.

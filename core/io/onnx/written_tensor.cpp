@@ -2,6 +2,7 @@
 
 #include "core/dialect/onnx/element_type.h"
 #include "core/io/onnx/tensor_values.h"
+#include "core/tensor/convert.h"
 
 #include <algorithm>
 
@@ -83,6 +84,18 @@ void writeTensor(const Source *source, const ::onnx::TensorProto *from, const te
         return writeValues(values, to);
     describeValues(values, to);
     apart->insert_or_assign(&to, ApartValues{values.stored(), {}});
+}
+
+void giveType(std::optional<tensor::DType> type, ::onnx::TensorProto &values)
+{
+    const auto held = names::dtypeOfCode(values.data_type());
+    if (!type || !held || *type == *held || !tensor::isFloat(*type) || !tensor::isFloat(*held))
+        return;
+    const auto source = std::make_shared<Source>();
+    const ::onnx::TensorProto before = values;
+    const auto read = readTensor(*source, source, before, values.name());
+    if (read.ok())
+        writeValues(tensor::clampedTo(read.value(), *type), values);
 }
 
 } // namespace halftone::io::onnx

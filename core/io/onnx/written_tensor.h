@@ -4,6 +4,7 @@
 #include "core/tensor/tensor.h"
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <unordered_map>
 
@@ -30,5 +31,9 @@ void copyWithValues(const Source &source, const ::onnx::TensorProto &from, ::onn
 /// apart         gets values that are large, where it is not null
 void writeTensor(const Source *source, const ::onnx::TensorProto *from, const tensor::Tensor &values,
                  ::onnx::TensorProto &to, ValuesApart *apart = nullptr);
+
+/// Rounds the values of a sparse initializer, which no conversion has in its hands, to the type that its readers were given; of other types than
+/// floats it stays.
+void giveType(std::optional<tensor::DType> type, ::onnx::TensorProto &values);
 
 } // namespace halftone::io::onnx
