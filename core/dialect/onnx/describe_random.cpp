@@ -1,6 +1,7 @@
 #include "core/dialect/onnx/operator_rows.h"
 
 #include <array>
+#include <string>
 
 /// Operators that draw random numbers. A seed that is not written is that of the node's name.
 namespace halftone::dialect::onnx {
@@ -34,6 +35,8 @@ Operator multinomial(NodeReader &in)
 {
     ops::Multinomial op;
     op.shape = {in.integer("sample_size", 1)};
+    if (op.shape[0] < 1)
+        in.fail("sample_size", std::to_string(op.shape[0]), "1 or more");
     op.ofLogarithms = true;
     op.seed = in.optionalReal("seed");
     return op;

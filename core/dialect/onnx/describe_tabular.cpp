@@ -141,7 +141,8 @@ Operator tfIdfVectorizer(NodeReader &in)
         }
         for (auto at = pool.begin() + begins[k]; at != pool.begin() + end; at += length) {
             const std::size_t number = op.grams.size();
-            if (number >= columns.size() || columns[number] < 0) {
+            if (number >= columns.size() || columns[number] < 0
+                || columns[number] >= std::numeric_limits<std::int32_t>::max()) {
                 in.fail("ngram_indexes", std::to_string(columns.size()) + " places", "one for each gram");
                 return op;
             }

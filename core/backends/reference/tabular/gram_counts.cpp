@@ -47,9 +47,11 @@ Result<void> move(const ops::GramCounts &op, const RawArrays &arrays)
             if (length < static_cast<std::size_t>(op.shortest)
                 || length > static_cast<std::size_t>(op.longest))
                 continue;
-            // Wider ones than the row are not there.
-            const std::size_t widest
-                = length == 1 ? 1 : std::min(static_cast<std::size_t>(op.widestGap) + 1, width);
+            // Wider ones do not fit into the row.
+            const std::size_t widest = length == 1
+                ? 1
+                : std::min(static_cast<std::size_t>(op.widestGap) + 1,
+                           (std::max<std::size_t>(width, 1) - 1) / (length - 1));
             for (std::size_t distance = 1; distance <= widest; ++distance)
                 countGrams(row, length, distance, places, found);
         }
