@@ -11,8 +11,8 @@ Result<void> writeSearchShard(tune::RecordingOracle &oracle, jobs::StatisticsOri
 {
     HALFTONE_TRY(tune::Network network, oracle.profile(Progress{progress.stop, {}}));
     const std::vector<tune::Candidate> candidates = tune::candidatesOf(network);
-    tune::Record record{tune::basisOf(origin),        std::move(network), {}, {}, {}, {},
-                        oracle.record().areLinksTimed};
+    tune::Record record{tune::basisOf(origin),      std::move(network), {}, {}, {}, {},
+                        oracle.record().conversions};
     // Where shards are more than candidates, the last ones have none; nobody knows how many there are before groups were timed.
     for (std::size_t k = part.index; k < candidates.size(); k += part.of) {
         const auto [group, label] = candidates[k];

@@ -211,6 +211,19 @@ Network readNetwork(Reader &reader, const Json &json)
     return network;
 }
 
+std::vector<double> readConversions(Reader &reader, const Json &json, std::size_t links)
+{
+    std::vector<double> times;
+    for (const Json &time : reader.list(json, "conversions_us")) {
+        if (!time.is_number())
+            reader.fail("conversions_us", time.dump(), "microseconds");
+        times.push_back(time.is_number() ? time.get<double>() : 0);
+    }
+    if (times.size() != links)
+        reader.fail("conversions_us", std::to_string(times.size()) + " times", "one for each link");
+    return times;
+}
+
 Measurement readMeasurement(Reader &reader, const Json &json)
 {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -284,10 +297,10 @@ std::string writeRecord(const Record &record)
             links.push_back(
                 {{"ends", std::move(ends)}, {"us", link.castMicroseconds}, {"elements", link.elements}});
         }
-        json["network"] = {{"wide_ms", record.network->wideMs},
-                           {"groups", std::move(groups)},
-                           {"links", std::move(links)},
-                           {"links_timed", record.areLinksTimed}};
+        json["network"] = {
+            {"wide_ms", record.network->wideMs}, {"groups", std::move(groups)}, {"links", std::move(links)}};
+        if (record.conversions)
+            json["network"]["conversions_us"] = *record.conversions;
     }
     json["alone"] = errorsJson(record.alone);
     json["glanced"] = errorsJson(record.glanced);
@@ -308,8 +321,8 @@ Result<Record> readRecord(std::string_view text)
     record.basis = reader.text(json, "basis");
     if (!reader.error() && json.contains("network")) {
         record.network = readNetwork(reader, json.at("network"));
-        if (json.at("network").contains("links_timed")) // not in those of before, which had timed them
-            record.areLinksTimed = reader.flag(json.at("network"), "links_timed");
+        if (json.at("network").contains("conversions_us"))
+            record.conversions = readConversions(reader, json.at("network"), record.network->links.size());
     }
     const std::size_t groups = record.network ? record.network->groups.size() : 0;
     record.alone = readErrors(reader, json, "alone", groups);
@@ -342,21 +355,32 @@ Result<Network> RecordingOracle::profile(const Progress &progress)
         return *m_record.network;
     }
     HALFTONE_TRY(m_record.network, m_inner.profile(progress));
-    m_record.areLinksTimed = false;
     HALFTONE_CHECK(keep());
     return *m_record.network;
 }
 
+Network RecordingOracle::timedNetwork() const
+{
+    Network network = *m_record.network;
+    for (std::size_t k = 0; k < network.links.size(); ++k)
+        network.links[k].castMicroseconds = (*m_record.conversions)[k];
+    return network;
+}
+
+/// Told at this place of a search, and not with the network, by a record too: what was decided before must be decided again.
 Result<std::optional<std::vector<Link>>> RecordingOracle::timeConversions(const Progress &progress)
 {
-    if (!m_record.areLinksTimed) {
-        HALFTONE_TRY(auto links, m_inner.timeConversions(progress));
-        if (links)
-            m_record.network->links = std::move(*links);
-        m_record.areLinksTimed = true;
-        HALFTONE_CHECK(keep());
+    if (m_record.conversions) {
+        Network network = timedNetwork();
+        m_inner.resume(network);
+        return std::optional(std::move(network.links));
     }
-    return std::optional(m_record.network->links);
+    HALFTONE_TRY(auto timed, m_inner.timeConversions(progress));
+    m_record.conversions.emplace();
+    for (const Link &link : timed ? *timed : m_record.network->links)
+        m_record.conversions->push_back(link.castMicroseconds);
+    HALFTONE_CHECK(keep());
+    return std::optional(timedNetwork().links);
 }
 
 Result<double> RecordingOracle::glanceAlone(std::size_t group, Label label, const Progress &progress)

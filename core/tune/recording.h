@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace halftone::tune {
 
@@ -18,10 +19,12 @@ struct Record
     std::map<Labels, Measurement> measured;
     std::map<Labels, Measurement> confirmed; ///< the same, timed once more
     std::map<std::pair<std::size_t, Label>, double> glanced; ///< as `alone`, by a few examples
-    bool areLinksTimed = true; ///< false: those of the network are a guess
+    /// Microseconds of the network's links, in their order, once they were timed; what the network says of them stays the guess that was
+    /// gone by before.
+    std::optional<std::vector<double>> conversions{};
 };
 
-/// As JSON: {version, basis, network{wide_ms, groups, links, links_timed}, alone, glanced, measured, confirmed}.
+/// As JSON: {version, basis, network{wide_ms, groups, links, conversions_us}, alone, glanced, measured, confirmed}.
 std::string writeRecord(const Record &record);
 /// fails: BadInput for what is no record, with the JSON path, and for one of another version
 Result<Record> readRecord(std::string_view json);
@@ -51,6 +54,7 @@ public:
 
 private:
     Result<void> keep() const;
+    Network timedNetwork() const;
 
     Oracle &m_inner;
     Record m_record;
