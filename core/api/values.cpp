@@ -103,6 +103,7 @@ calibration::ThresholdMethod methodOf(ThresholdMethod method)
 std::vector<Warning> warningsOf(const std::vector<policy::Warning> &warnings)
 {
     std::vector<Warning> all;
+    all.reserve(warnings.size());
     for (const policy::Warning &warning : warnings)
         all.push_back({warning.entry, warning.text});
     return all;

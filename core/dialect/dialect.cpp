@@ -24,10 +24,18 @@ tensor::Shape Dialect::filledShape(const graph::Graph &, const graph::NodeDef &)
     return {};
 }
 
+// NOLINTBEGIN(performance-unnecessary-value-param): formats that have such nodes keep what they are given
 graph::NodeDefPtr Dialect::withConstant(const graph::NodeDefPtr &node, tensor::Tensor) const
 {
     return node;
 }
+
+graph::NodeDefPtr Dialect::makeConstant(std::string, tensor::Tensor) const
+{
+    return nullptr;
+}
+
+// NOLINTEND(performance-unnecessary-value-param)
 
 Result<std::optional<tensor::Tensor>> Dialect::constantOf(const graph::NodeDef &) const
 {
@@ -55,11 +63,6 @@ std::span<const std::string_view> Dialect::listVersions() const
 std::string Dialect::listResource(tensor::DType, std::string_view) const
 {
     return {};
-}
-
-graph::NodeDefPtr Dialect::makeConstant(std::string, tensor::Tensor) const
-{
-    return nullptr;
 }
 
 bool Dialect::isJudgedByBody(std::string_view) const

@@ -10,7 +10,6 @@
 namespace halftone::interpret {
 namespace {
 
-using tensor::Shape;
 using tensor::Tensor;
 
 /// The tensors of a list share its bytes.
@@ -20,6 +19,7 @@ Result<std::vector<Tensor>> partsOf(const Tensor &list)
                  ops::tensorsOf({list.dtype(), list.shape(), list.bytes()}));
     const auto owner = std::make_shared<const Tensor>(list);
     std::vector<Tensor> tensors;
+    tensors.reserve(parts.size());
     for (const ops::TypedBytes &part : parts)
         tensors.emplace_back(part.type, part.shape, part.bytes, owner);
     return tensors;
@@ -28,6 +28,7 @@ Result<std::vector<Tensor>> partsOf(const Tensor &list)
 Result<Tensor> listOf(const std::vector<Tensor> &parts, tensor::DType type)
 {
     std::vector<ops::TypedBytes> typed;
+    typed.reserve(parts.size());
     for (const Tensor &part : parts)
         typed.push_back({part.dtype(), part.shape(), part.bytes()});
     HALFTONE_TRY(const ops::ListResult list, ops::ListResult::of(ops::TensorList{}, typed));

@@ -154,6 +154,7 @@ private:
         if (!op.ok())
             return 0;
         std::vector<tensor::Shape> read;
+        read.reserve(inputs.size());
         for (const Tensor &input : inputs)
             read.push_back(input.shape());
         std::vector<tensor::Shape> written(m_outputs[id]);

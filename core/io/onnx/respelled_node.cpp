@@ -42,7 +42,7 @@ public:
     {
         NodeProto &node = *m_graph.add_node();
         node.set_op_type(op);
-        const std::string value = m_base + '_' + std::string(role);
+        std::string value = m_base + '_' + std::string(role);
         node.set_name(value);
         for (const std::string &input : inputs)
             node.add_input(input);
