@@ -5,7 +5,7 @@ tune_versus.py CLI MODEL.onnx PICTURES [--examples 100] [--drop 0.5] [--only our
 
 MODEL has a preprocess.json beside it, PICTURES a labels.csv (file, class_index). Others: NNCF's quantize_with_accuracy_control, and
 onnxruntime's quantize_static, from which the nodes with the largest errors by its own debugger (qdq_loss_debug) are left out, twice as
-many each time, until the limit holds. Printed: seconds until a plan was found, its top-1 over the pictures, and the median time of one
+many each time, until the limit holds. Printed: seconds until a plan was found (of ours also those until it had been measured, before what might be faster was ruled out), its top-1 over the pictures, and the median time of one
 picture: theirs in ONNX Runtime, ours in Halftone and, written as ONNX, in ONNX Runtime, all with as many threads as the machine has.
 Needs numpy, onnx, onnxruntime, pillow, nncf.
 """
@@ -104,7 +104,7 @@ def ours(folder):
     front = json.loads(done.stdout)
     point = front["points"][front["picked"]]
     print(f"{'tune, in Halftone':<34} found in {seconds:7.1f} s   top-1 {100 * point['top1']:6.2f} %   {point['median_ms']:7.3f} ms "
-          f"(float32 {front['points'][0]['median_ms']:.3f}), {front['evaluations']} networks measured, labels {point['labels']}", flush=True)
+          f"(float32 {front['points'][0]['median_ms']:.3f}), {front['evaluations']} networks measured, this one after {point['found_s']:.1f} s, labels {point['labels']}", flush=True)
     try:
         tell("tune, written", seconds, str(folder / "ours.onnx"))
     except Exception as failure:  # bfloat16 has hardly any kernel there
