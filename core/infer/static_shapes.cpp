@@ -43,13 +43,16 @@ std::optional<Numbers> numbersOf(const Tensor &tensor)
     return numbers;
 }
 
-Tensor tensorOf(const Numbers &numbers)
+template <class Integer>
+Tensor tensorFrom(DType type, const Numbers &numbers)
 {
-    std::vector<std::byte> bytes(numbers.values.size() * sizeof(std::int64_t));
-    for (std::size_t k = 0; k < numbers.values.size(); ++k)
-        std::memcpy(bytes.data() + k * sizeof(std::int64_t), &*numbers.values[k].value, sizeof(std::int64_t));
+    std::vector<std::byte> bytes(numbers.values.size() * sizeof(Integer));
+    for (std::size_t k = 0; k < numbers.values.size(); ++k) {
+        const auto value = static_cast<Integer>(*numbers.values[k].value);
+        std::memcpy(bytes.data() + k * sizeof(Integer), &value, sizeof(Integer));
+    }
     const auto count = static_cast<std::int64_t>(numbers.values.size());
-    return Tensor::owning(DType::I64, numbers.isScalar ? Shape(std::vector<std::int64_t>{}) : Shape{count},
+    return Tensor::owning(type, numbers.isScalar ? Shape(std::vector<std::int64_t>{}) : Shape{count},
                           std::move(bytes));
 }
 
@@ -122,7 +125,7 @@ private:
         if (entry.output != 0 || m_constants[entry.node].dtype() != DType::Unknown)
             return entry.output == 0 ? m_constants[entry.node] : Tensor();
         const auto &numbers = m_numbers[entry.node];
-        return numbers && numbers->isWhole && numbers->isKnown() ? tensorOf(*numbers) : Tensor();
+        return numbers && numbers->isWhole ? numbers->tensorOf(DType::I64).value_or(Tensor()) : Tensor();
     }
 
     Result<void> visit(NodeId id, const graph::NodeDef &node)
@@ -320,6 +323,17 @@ std::vector<Tensor> parametersOf(const graph::Model &model)
 bool StaticNumbers::isKnown() const
 {
     return std::ranges::all_of(values, [](const StaticNumber &number) { return number.value.has_value(); });
+}
+
+std::optional<Tensor> StaticNumbers::tensorOf(DType type) const
+{
+    if (!isKnown())
+        return std::nullopt;
+    if (type == DType::I64)
+        return tensorFrom<std::int64_t>(type, *this);
+    const bool fits = std::ranges::all_of(
+        values, [](const StaticNumber &number) { return std::in_range<std::int32_t>(*number.value); });
+    return type == DType::I32 && fits ? std::optional(tensorFrom<std::int32_t>(type, *this)) : std::nullopt;
 }
 
 Result<StaticValues> staticValues(const graph::Model &model, ShapeMap shapes)

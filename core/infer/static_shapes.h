@@ -30,6 +30,8 @@ struct StaticNumbers
     bool isWhole = true; ///< held as integers; else as reals, all of them whole
 
     bool isKnown() const;
+    /// As a tensor; nothing where a number is not known, or the type is neither int64 nor an int32 that they fit.
+    std::optional<tensor::Tensor> tensorOf(tensor::DType type) const;
 };
 
 struct StaticValues

@@ -64,11 +64,9 @@ Result<void> Node::findHoistable()
     m_hoistable.assign(count, false);
     for (std::size_t i = 0; i < count; ++i)
         m_hoistable[i] = rewrite::isCastable(originalType(i))
-            && rewrite::isCastable(m_plan.nativeOf(m_source.inputs(m_id)[i]));
-    for (std::size_t i = 0; i < count; ++i) // lists come as they are
-        m_hoistable[i] = m_hoistable[i]
+            && rewrite::isCastable(m_plan.nativeOf(m_source.inputs(m_id)[i]))
             && (m_plan.nativeOf(m_source.inputs(m_id)[i]) == m_settings.target
-                || !infer::isNoTensor(m_source, m_id, i));
+                || !infer::isNoTensor(m_source, m_id, i)); // lists come as they are
     for (const infer::BodyBinding::Carried &carried : m_binding.carried)
         m_hoistable[carried.input] = false;
     for (const infer::BoundBody &body : m_binding.bodies) {

@@ -83,14 +83,14 @@ CastContext contextOf(const Decisions &made, const TypedSettings &settings)
             made.kept.empty() ? nullptr : &made.kept};
 }
 
-/// With what is chosen for the fewest casts. Where a list would be cast, all that has to do with lists keeps its types.
+/// Where a list would be cast, all that has to do with lists keeps its types.
+/// cuts  with what is chosen for the fewest casts
 Result<Decisions> settle(const graph::Graph &source, const infer::NodeTypes &rules,
                          const policy::Assignment &assignment, std::span<const infer::Variable> variables,
-                         const TypedSettings &settings, const Progress &progress)
+                         const TypedSettings &settings, const Progress &progress, bool cuts)
 {
-    // The others say of each operator what it computes in.
     const auto cut = [&](Decisions &made) {
-        if (settings.mode == policy::Mode::Typed)
+        if (cuts)
             cutCasts(source, rules, assignment, contextOf(made, settings), made.plan);
     };
     HALFTONE_TRY(Decisions made, decide(source, rules, assignment, variables, settings, progress));
@@ -110,7 +110,10 @@ Result<rewrite::Conversion> convertTyped(const graph::Graph &source, const polic
                                          const TypedSettings &settings, const Progress &progress)
 {
     const infer::NodeTypes rules(source, settings.depth);
-    HALFTONE_TRY(Decisions made, settle(source, rules, assignment, variables, settings, progress));
+    // The other modes say of each operator what it computes in.
+    HALFTONE_TRY(Decisions made,
+                 settle(source, rules, assignment, variables, settings, progress,
+                        settings.mode == policy::Mode::Typed));
     const TypedPlan &plan = made.plan;
     const std::vector<DType> stored = storedTypes(source, plan, made.storable, settings.target);
     HALFTONE_TRY(ConstantForms constants,
@@ -136,11 +139,8 @@ Result<CastProblem> typedChoices(const graph::Graph &source, const policy::Assig
                                  const Progress &progress)
 {
     const infer::NodeTypes rules(source, settings.depth);
-    HALFTONE_TRY(Decisions made, decide(source, rules, assignment, variables, settings, progress));
-    if (castsList(source, made.plan)) {
-        HALFTONE_TRY(made,
-                     decide(source, rules, assignment, variables, settings, progress, nodesOfLists(source)));
-    }
+    HALFTONE_TRY(const Decisions made,
+                 settle(source, rules, assignment, variables, settings, progress, false));
     return castProblem(source, rules, assignment, contextOf(made, settings), made.plan);
 }
 

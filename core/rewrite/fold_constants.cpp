@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -228,10 +227,7 @@ Result<Rewritten> foldConstants(const graph::Model &model, const RewriteRequest 
             parameters.emplace(variable, &array.values);
     }
     HALFTONE_TRY(const HeldValues values, ConstantFolding(model.graph, parameters, false, request).run());
-    if (values.isEmpty())
-        return Rewritten{model, 0, {}};
-    HeldValues::Built built = values.build(model);
-    return Rewritten{std::move(built.model), built.changed, {}};
+    return values.build(model);
 }
 
 } // namespace halftone::rewrite

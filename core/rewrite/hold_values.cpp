@@ -1,12 +1,14 @@
 #include "core/rewrite/hold_values.h"
 
 #include "core/dialect/dialect.h"
-#include "core/graph/traverse.h"
+#include "core/rewrite/rebuild.h"
 #include "core/rewrite/unique_names.h"
 
+#include <memory>
 #include <set>
 #include <string>
 #include <unordered_set>
+#include <vector>
 
 namespace halftone::rewrite {
 
@@ -22,8 +24,7 @@ public:
         , m_source(values.m_source)
         , m_dialect(dialect::of(m_source))
         , m_isBody(isBody)
-        , m_graph(graph::Graph::like(m_source))
-        , m_copies(m_source.nodeCount())
+        , m_rebuild(m_source)
     {
         for (const Entry &head : m_source.heads())
             m_heads.insert({head.node, head.output});
@@ -37,29 +38,26 @@ public:
     graph::Graph run()
     {
         const std::vector<bool> isNeeded = needed();
-        for (const NodeId id : graph::postOrder(m_source)) {
+        for (const NodeId id : m_rebuild.order()) {
             if (!isNeeded[id])
                 continue;
             std::vector<Entry> inputs;
             for (std::size_t k = 0; k < m_source.inputs(id).size(); ++k)
                 inputs.push_back(read(id, k));
-            std::vector<NodeId> dependencies;
-            for (const NodeId dependency : m_source.controlDependencies(id))
-                dependencies.push_back(m_copies[dependency]);
-            const auto redefined = m_values.m_redefined.find(id);
-            m_copies[id] = m_graph.add(redefined == m_values.m_redefined.end() ? m_source.sharedNode(id)
-                                                                               : redefined->second,
-                                       inputs, dependencies);
+            const NodeId kept = m_rebuild.keep(id, std::move(inputs));
+            if (const auto other = m_values.m_redefined.find(id); other != m_values.m_redefined.end())
+                m_rebuild.graph().redefine(kept, other->second);
             ++m_kept;
         }
         std::vector<Entry> heads;
         for (const Entry &head : m_source.heads())
             heads.push_back(now(head));
-        m_graph.setHeads(std::move(heads));
-        return std::move(m_graph);
+        m_rebuild.graph().setHeads(std::move(heads));
+        return std::move(m_rebuild.graph());
     }
 
     std::vector<tensor::Array> takeArrays() { return std::move(m_arrays); }
+    const std::vector<NodeId> &order() const { return m_rebuild.order(); }
     std::size_t kept() const { return m_kept; } ///< nodes of the source
 
 private:
@@ -103,7 +101,7 @@ private:
     {
         const Tensor *const values = m_values.of(entry);
         if (values == nullptr)
-            return {m_copies[entry.node], entry.output, entry.version};
+            return m_rebuild.now(entry);
         const Output output{entry.node, entry.output};
         const auto [at, isNew] = m_placed.try_emplace(output);
         if (isNew) {
@@ -131,15 +129,14 @@ private:
             array.values = values;
             m_arrays.push_back(std::move(array));
         }
-        return {m_graph.add(std::move(def), {}), 0, 0};
+        return {m_rebuild.graph().add(std::move(def), {}), 0, 0};
     }
 
     const HeldValues &m_values;
     const graph::Graph &m_source;
     const dialect::Dialect &m_dialect;
     bool m_isBody;
-    graph::Graph m_graph;
-    std::vector<NodeId> m_copies; ///< by source NodeId, of those that stay
+    Rebuild m_rebuild;
     std::map<Output, Entry> m_placed;
     std::set<Output> m_heads;
     std::vector<tensor::Array> m_arrays;
@@ -168,14 +165,14 @@ void HeldValues::redefine(NodeId id, graph::NodeDefPtr def)
     m_redefined.insert_or_assign(id, std::move(def));
 }
 
-HeldValues::Built HeldValues::build(const graph::Model &model) const
+Rewritten HeldValues::build(const graph::Model &model) const
 {
+    if (isEmpty())
+        return {model, 0, {}};
     Builder builder(*this, false);
-    Built built{{builder.run(), {}, model.hasParameters}};
+    Rewritten built{{builder.run(), {}, model.hasParameters}, 0, {}};
     std::unordered_set<std::string_view> before;
-    std::size_t nodes = 0;
-    for (const NodeId id : graph::postOrder(m_source)) {
-        ++nodes;
+    for (const NodeId id : builder.order()) {
         if (m_source.isVariable(id))
             before.insert(m_source.node(id).name);
     }
@@ -183,7 +180,7 @@ HeldValues::Built HeldValues::build(const graph::Model &model) const
     for (NodeId id = 0; id < built.model.graph.nodeCount(); ++id)
         if (built.model.graph.isVariable(id))
             now.insert(built.model.graph.node(id).name);
-    built.changed = nodes - builder.kept() + m_redefined.size() + m_fed.size();
+    built.changed = builder.order().size() - builder.kept() + m_redefined.size() + m_fed.size();
     for (const tensor::Array &array : model.parameters) {
         const std::string_view name = dialect::variableOf(model.graph, array.name);
         if (now.contains(name) || !before.contains(name))

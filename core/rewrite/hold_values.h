@@ -1,15 +1,12 @@
 #pragma once
 
-#include "core/graph/model.h"
-#include "core/tensor/tensor.h"
+#include "core/rewrite/rewrite.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 namespace halftone::rewrite {
 
@@ -34,14 +31,9 @@ public:
 
     bool isEmpty() const { return m_held.empty() && m_fed.empty() && m_redefined.empty(); }
 
-    struct Built
-    {
-        graph::Model model;
-        std::size_t changed = 0; ///< nodes that went or are different, and parameters that went
-    };
     /// The model with the values: parameters called as what they stand for, or, where they are outputs, constants. Nodes that only made
-    /// what is held, and parameters that only they read, are gone.
-    Built build(const graph::Model &model) const;
+    /// what is held, and parameters that only they read, are gone; where nothing is held the model stays as it is.
+    Rewritten build(const graph::Model &model) const;
     /// The same of a body, whose values are constants. Needs: a dialect that has a node for these
     graph::Graph buildBody() const;
 

@@ -7,8 +7,6 @@
 #include "core/rewrite/hold_values.h"
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -21,48 +19,12 @@ namespace {
 using graph::NodeId;
 using tensor::DType;
 using tensor::Shape;
-using tensor::Tensor;
-
-template <class Number>
-Tensor numbersAs(DType type, const std::vector<std::int64_t> &values, Shape shape)
-{
-    std::vector<std::byte> bytes(values.size() * sizeof(Number));
-    for (std::size_t k = 0; k < values.size(); ++k) {
-        const auto value = static_cast<Number>(values[k]);
-        std::memcpy(bytes.data() + k * sizeof(Number), &value, sizeof(Number));
-    }
-    return Tensor::owning(type, std::move(shape), std::move(bytes));
-}
-
-Tensor vectorOf(const std::vector<std::int64_t> &values)
-{
-    return numbersAs<std::int64_t>(DType::I64, values, Shape{static_cast<std::int64_t>(values.size())});
-}
-
-/// What a node computes whose numbers are known; nothing where its type is none of shapes.
-std::optional<Tensor> tensorOf(const infer::StaticNumbers &numbers, DType type)
-{
-    std::vector<std::int64_t> values;
-    for (const infer::StaticNumber &number : numbers.values)
-        values.push_back(*number.value);
-    Shape shape = numbers.isScalar ? Shape(std::vector<std::int64_t>{})
-                                   : Shape{static_cast<std::int64_t>(values.size())};
-    if (type == DType::I64)
-        return numbersAs<std::int64_t>(type, values, std::move(shape));
-    const auto fits = [](std::int64_t value) {
-        return value >= std::numeric_limits<std::int32_t>::min()
-            && value <= std::numeric_limits<std::int32_t>::max();
-    };
-    if (type == DType::I32 && std::ranges::all_of(values, fits))
-        return numbersAs<std::int32_t>(type, values, std::move(shape));
-    return std::nullopt;
-}
 
 /// The target of a reshape in constant words, if it can be said so.
-std::optional<Tensor> targetOf(const ops::Reshape &reshape, const graph::Entry &data,
-                               const infer::StaticNumbers &wanted)
+std::optional<infer::StaticNumbers> targetOf(const ops::Reshape &reshape, const graph::Entry &data,
+                                             const infer::StaticNumbers &wanted)
 {
-    std::vector<std::int64_t> dims;
+    infer::StaticNumbers target;
     bool infers = std::ranges::any_of(
         wanted.values, [](const infer::StaticNumber &number) { return number.value == std::int64_t{-1}; });
     const bool hasZero = std::ranges::any_of(
@@ -72,16 +34,16 @@ std::optional<Tensor> targetOf(const ops::Reshape &reshape, const graph::Entry &
         const bool isKept = number.axis == axis && number.tensor == data && !reshape.zeroIsExtent;
         const bool mayInfer = !infers && !(hasZero && reshape.zeroIsExtent);
         if (number.value)
-            dims.push_back(*number.value);
+            target.values.push_back(number);
         else if (isKept)
-            dims.push_back(0);
+            target.values.push_back({0});
         else if (mayInfer)
-            dims.push_back(-1);
+            target.values.push_back({-1});
         else
             return std::nullopt;
         infers = infers || (!number.value && !isKept);
     }
-    return vectorOf(dims);
+    return target;
 }
 
 Result<infer::ShapeMap> declaredShapes(const graph::Model &model)
@@ -113,7 +75,7 @@ Result<Rewritten> simplifyShapes(const graph::Model &model, const RewriteRequest
             continue;
         const auto &numbers = known.numbers[id];
         if (numbers && numbers->isWhole && numbers->isKnown()) {
-            if (auto held = tensorOf(*numbers, types.of({id, 0, 0})))
+            if (auto held = numbers->tensorOf(types.of({id, 0, 0})))
                 values.hold({id, 0, 0}, *std::move(held));
             continue;
         }
@@ -125,13 +87,10 @@ Result<Rewritten> simplifyShapes(const graph::Model &model, const RewriteRequest
         const auto &wanted = known.numbers[graph.inputs(id)[1].node];
         if (!wanted || wanted->isScalar || !wanted->isWhole || wanted->isKnown())
             continue;
-        if (auto target = targetOf(*reshape, data, *wanted))
-            values.feed(id, 1, *std::move(target));
+        if (const auto target = targetOf(*reshape, data, *wanted))
+            values.feed(id, 1, *target->tensorOf(DType::I64));
     }
-    if (values.isEmpty())
-        return Rewritten{model, 0, {}};
-    HeldValues::Built built = values.build(model);
-    return Rewritten{std::move(built.model), built.changed, {}};
+    return values.build(model);
 }
 
 } // namespace halftone::rewrite
