@@ -72,7 +72,13 @@ def run(cli, model, inputs, scratch):
     if done.returncode:
         return f"exit {done.returncode}: {(done.stderr or done.stdout).strip()}"
     with np.load(scratch / "out.npz") as out:
-        return [out[k] for k in out.files]
+        return [low_bits(k, out[k]) for k in out.files]
+
+
+def low_bits(key, values):
+    """Codes of 4 and 2 bits, which have bytes of their own in a data file: what the bits beyond say differs from writer to writer."""
+    bits = re.search(r":u?int([24])$", key)
+    return values & ((1 << int(bits[1])) - 1) if bits else values
 
 
 def wrong(got, want, relative):
@@ -89,7 +95,7 @@ def wrong(got, want, relative):
 def onnx_case(cli, path):
     with np.load(path.with_suffix(".npz")) as z:
         arrays = {k: z[k] for k in z.files}
-    want = [v for k, v in arrays.items() if not k.startswith("in.")]
+    want = [low_bits(k, v) for k, v in arrays.items() if not k.startswith("in.")]
     with tempfile.TemporaryDirectory() as scratch:
         got = run(cli, path, {k[3:]: v for k, v in arrays.items() if k.startswith("in.")}, Path(scratch))
     if isinstance(got, str):

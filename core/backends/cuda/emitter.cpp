@@ -1,5 +1,6 @@
 #include "core/backends/cuda/emitter.h"
 
+#include "core/backends/cuda/channel_window.h"
 #include "core/backends/cuda/element_text.h"
 #include "core/tensor/convert.h"
 
@@ -87,6 +88,28 @@ bool Emitter::isWidening(const PlanNode &node) const
                         [this](ValueId id) { return readsOutput(id); });
 }
 
+bool Emitter::padsChannels(const PlanNode &node) const
+{
+    const auto *conv = node.op.getIf<ops::Conv>();
+    if (conv == nullptr || !m_program->gpu().hasLibraries() || conv->layout != ops::Layout::ChannelsFirst
+        || conv->groups != 1 || !m_graph.isConstant(node.inputs[1]))
+        return false;
+    const kernels::TensorDesc &data = m_graph.desc(node.inputs[0]);
+    return data.shape.rank() == 4 && data.shape[1] < kChannelsTogether && tensor::isHalf(data.dtype)
+        && m_graph.desc(node.inputs[1]).dtype == data.dtype;
+}
+
+/// A cast of floats whose only reader pads what it gives: that casts by itself.
+bool Emitter::isCastForPadding(const PlanNode &node) const
+{
+    if (!node.op.is<ops::Cast>() || !node.post.empty() || !m_uses.hasOneReader(node.outputs[0])
+        || m_graph.desc(node.inputs[0]).dtype != tensor::DType::F32)
+        return false;
+    const PlanNode &reader = m_graph.nodes[m_uses.readers[node.outputs[0]][0]];
+    return reader.inputs[0] == node.outputs[0] && std::ranges::count(reader.inputs, node.outputs[0]) == 1
+        && padsChannels(reader);
+}
+
 /// Do products of its codes alone read it?
 bool Emitter::decodesForProducts(const PlanNode &node) const
 {
@@ -110,7 +133,7 @@ void Emitter::findAbsorbed()
         isMultiplied[product.data] = true;
     for (std::size_t k = 0; k < m_graph.nodes.size(); ++k) {
         const PlanNode &node = m_graph.nodes[k];
-        m_absorbed[k] = isWidening(node) || decodesForProducts(node);
+        m_absorbed[k] = isWidening(node) || isCastForPadding(node) || decodesForProducts(node);
         if (m_absorbed[k] || node.outputs.empty() || !m_uses.hasOneReader(node.outputs[0])
             || isMultiplied[node.outputs[0]] || !isElements(m_graph, node))
             continue;
@@ -162,28 +185,31 @@ Result<Place> Emitter::readAs(ValueId value, Order order)
         return read(value);
     if (const auto known = m_lastChannels.find(value); known != m_lastChannels.end())
         return known->second;
+    HALFTONE_TRY(const Place place, readLaidOut(value, viewOf(m_graph.desc(value), order)));
+    m_lastChannels.emplace(value, place);
+    return place;
+}
+
+Result<Place> Emitter::readLaidOut(ValueId value, const View &layout)
+{
     if (!m_graph.isConstant(value)) {
         HALFTONE_TRY(const Place given, read(value));
-        const View wanted = viewOf(m_graph.desc(value), order);
-        if (given.view == wanted)
+        if (given.view == layout)
             return given;
-        const Place place{m_program->addBuffer(bytesOf(m_graph.desc(value))), wanted};
+        const Place place{m_program->addBuffer(bytesOf(m_graph.desc(value))), layout};
         kernels::PlanStep step{
-            {m_graph.values[value].name}, "reorder", wanted.dtype, {}, kernels::StepKind::Reorder};
+            {m_graph.values[value].name}, "reorder", layout.dtype, {}, kernels::StepKind::Reorder};
         m_program->addKernel(std::move(step),
-                             elementwise(std::vector<View>{given.view}, wanted, {}, "x0", "reorder"),
+                             elementwise(std::vector<View>{given.view}, layout, {}, "x0", "reorder"),
                              {given.buffer, place.buffer});
-        m_lastChannels.emplace(value, place);
         return place;
     }
     const tensor::Tensor &constant = *m_graph.values[value].constant;
-    const View to = viewOf(m_graph.desc(value), order);
-    const View from = viewOf(m_graph.desc(value));
     const std::size_t size = tensor::sizeOf(constant.dtype());
     auto bytes = std::make_shared<std::vector<std::byte>>(constant.bytes().size());
-    const Walk walk = walkOver(std::vector<View>{to, from});
+    const Walk walk = walkOver(std::vector<View>{layout, viewOf(m_graph.desc(value))});
     Dims at(walk.dims.size(), 0);
-    for (std::int64_t i = 0; i < countOf(to.dims); ++i) {
+    for (std::int64_t i = 0; i < countOf(layout.dims); ++i) {
         std::int64_t target = 0;
         std::int64_t source = 0;
         for (std::size_t axis = 0; axis < at.size(); ++axis) {
@@ -195,9 +221,7 @@ Result<Place> Emitter::readAs(ValueId value, Order order)
         for (std::size_t axis = at.size(); axis-- > 0 && ++at[axis] == walk.dims[axis];)
             at[axis] = 0;
     }
-    const Place place{m_program->addConstant(*bytes, bytes), to};
-    m_lastChannels.emplace(value, place);
-    return place;
+    return Place{m_program->addConstant(*bytes, bytes), layout};
 }
 
 namespace {

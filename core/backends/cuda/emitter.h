@@ -41,11 +41,13 @@ public:
 
     /// fails: Unsupported for a type that kernels do not know
     Result<Place> read(plan::ValueId value);
-    /// The same for kernels that widen by themselves: where a cast from 16 bits gives the value to the current node alone, what it
-    /// casts. members  the cast's are added
+    /// The same for kernels that convert by themselves: where a cast gives the value to the current node alone, what it casts, as far as
+    /// that is left to the node: from 16 bits to a normalisation, to 16 bits before padsChannels(). members  the cast's are added
     Result<Place> readNarrow(plan::ValueId value, std::vector<std::string> &members);
     /// In another layout: a constant is made so here once, other values by a step of their own.
     Result<Place> readAs(plan::ValueId value, Order order);
+    /// Dense, in the order that `layout` gives it (dims as the value's): as above. fails: as read()
+    Result<Place> readLaidOut(plan::ValueId value, const View &layout);
     /// Row-major without gaps: put in that order by a step of its own where it lies otherwise. fails: as read()
     Result<Place> readPlain(plan::ValueId value);
     /// Plain and in another float type: a constant is made so here, other values by a step of their own. fails: as read()
@@ -70,6 +72,8 @@ public:
         const auto found = m_float8.find(static_cast<std::uint32_t>(m_node));
         return found == m_float8.end() ? nullptr : &found->second;
     }
+    /// A convolution over fewer channels than tensor cores take at once (channel_window.h), which is given more by zeros.
+    bool padsChannels(const plan::PlanNode &node) const;
     bool readsOutput(plan::ValueId value) const
     {
         return !m_uses.readers[value].empty() || m_uses.isOutput[value];
@@ -105,6 +109,7 @@ private:
     Result<std::string> argumentOf(Chain &chain, const plan::PlanNode &node, std::size_t input);
     void findAbsorbed();
     bool isWidening(const plan::PlanNode &node) const;
+    bool isCastForPadding(const plan::PlanNode &node) const;
     bool decodesForProducts(const plan::PlanNode &node) const;
     Result<Place> place(plan::ValueId value);
 

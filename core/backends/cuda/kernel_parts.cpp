@@ -63,8 +63,14 @@ std::string head(std::span<const DType> inputs, DType output, std::optional<DTyp
 
 void launchElements(KernelText &kernel, std::int64_t count)
 {
-    kernel.block = static_cast<unsigned>(kThreads);
-    kernel.grid = static_cast<unsigned>((std::max<std::int64_t>(count, 1) + kThreads - 1) / kThreads);
+    constexpr std::int64_t kFewest = 64;
+    constexpr std::int64_t kEnoughBlocks = 256; // that all multiprocessors of a large chip have some
+    count = std::max<std::int64_t>(count, 1);
+    std::int64_t threads = kThreads;
+    while (threads > kFewest && count < kEnoughBlocks * threads)
+        threads /= 2;
+    kernel.block = static_cast<unsigned>(threads);
+    kernel.grid = static_cast<unsigned>((count + threads - 1) / threads);
 }
 
 std::vector<DType> typesOf(std::span<const View> views)

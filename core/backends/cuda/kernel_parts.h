@@ -11,7 +11,7 @@
 /// What the texts of kernels are made of.
 namespace halftone::backends::cuda {
 
-inline constexpr std::int64_t kThreads = 256; ///< of a block
+inline constexpr std::int64_t kThreads = 256; ///< of a block, at most
 
 std::string number(std::int64_t value);
 /// The integer that counts `count` elements: 32 bits where they do, since divisions take the time.
@@ -26,7 +26,8 @@ std::string place(const Dims &strides, std::int64_t offset, std::size_t first);
 /// also  the type of a second result
 std::string head(std::span<const tensor::DType> inputs, tensor::DType output,
                  std::optional<tensor::DType> also = std::nullopt);
-void launchElements(KernelText &kernel, std::int64_t count); ///< a thread for each
+/// A thread for each of `count`; few of them in blocks that are small enough for all multiprocessors to have some.
+void launchElements(KernelText &kernel, std::int64_t count);
 std::vector<tensor::DType> typesOf(std::span<const View> views);
 
 } // namespace halftone::backends::cuda

@@ -87,12 +87,18 @@ struct join_sum { template <class N> __device__ static N of(N a, N b) { return a
 struct join_product { template <class N> __device__ static N of(N a, N b) { return a * b; } };
 struct join_max { template <class N> __device__ static N of(N a, N b) { return b > a || b != b ? b : a; } };
 struct join_min { template <class N> __device__ static N of(N a, N b) { return b < a || b != b ? b : a; } };
+// Of the 32 threads of a warp; every thread gets the result.
+template <class J, class N> __device__ inline N over_warp(N x)
+{
+    for (int distance = 16; distance > 0; distance /= 2)
+        x = J::of(x, __shfl_xor_sync(0xffffffffu, x, distance));
+    return x;
+}
 // Of all threads of the block, whose number is a multiple of 32; every thread gets the result.
 template <class J, class N> __device__ inline N over_block(N x)
 {
     __shared__ N parts[32];
-    for (int distance = 16; distance > 0; distance /= 2)
-        x = J::of(x, __shfl_xor_sync(0xffffffffu, x, distance));
+    x = over_warp<J>(x);
     __syncthreads();
     if (threadIdx.x % 32 == 0)
         parts[threadIdx.x / 32] = x;

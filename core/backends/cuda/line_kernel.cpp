@@ -35,6 +35,8 @@ struct LineText
     std::string functions; ///< line0(n), item0(n), … of the inputs, lineq(n), itemq(n)
     std::int64_t lines = 0;
     std::int64_t length = 0;
+    Walk lineWalk; ///< of the inputs and the result
+    Walk itemWalk;
 };
 
 LineText lineText(const Lines &lines)
@@ -54,13 +56,11 @@ LineText lineText(const Lines &lines)
     }
     outer.push_back(partOf(output, lines.along, false));
     inner.push_back(partOf(output, lines.along, true));
-    LineText text{{}, countOf(outer[0].dims), countOf(inner[0].dims)};
-    const Walk lineWalk = walkOver(outer);
-    const Walk itemWalk = walkOver(inner);
+    LineText text{{}, countOf(outer[0].dims), countOf(inner[0].dims), walkOver(outer), walkOver(inner)};
     for (std::size_t k = 0; k < outer.size(); ++k) {
         const std::string name = k + 1 == outer.size() ? "q" : std::to_string(k);
-        text.functions
-            += placeFunction("line" + name, lineWalk, k) + placeFunction("item" + name, itemWalk, k);
+        text.functions += placeFunction("line" + name, text.lineWalk, k)
+            + placeFunction("item" + name, text.itemWalk, k);
     }
     return text;
 }
@@ -124,9 +124,100 @@ KernelText softmax(const Lines &lines, const SoftmaxForm &form)
     return lineKernel(std::move(body), text, "softmax");
 }
 
+namespace {
+
+/// Elements of a line that a thread loads at once, where each warp can hold a line in registers; 0: it cannot.
+std::int64_t heldWidth(const LineText &text, const Lines &lines)
+{
+    constexpr std::int64_t kMostHeld = 32; // by a thread
+    const auto runs = [&text](std::size_t k, std::int64_t width) {
+        const Dims &strides = text.lineWalk.strides[k];
+        return text.itemWalk.offsets[k] == 0 && text.itemWalk.strides[k][0] == 1
+            && text.lineWalk.offsets[k] % width == 0
+            && std::ranges::all_of(strides, [width](std::int64_t stride) { return stride % width == 0; });
+    };
+    if (text.itemWalk.dims.size() != 1 || text.length > 32 * kMostHeld)
+        return 0;
+    for (auto width = static_cast<std::int64_t>(16 / tensor::sizeOf(lines.inputs[0].dtype)); width > 1;
+         width /= 2) {
+        bool fits = text.length % width == 0;
+        for (std::size_t k = 0; k < text.itemWalk.strides.size() && fits; ++k)
+            fits = runs(k, width);
+        if (fits)
+            return width;
+    }
+    return 0;
+}
+
+/// A warp for each line, which stays in registers from the mean to the result.
+KernelText heldNorm(const Lines &lines, const LineNorm &norm, const LineText &text, std::int64_t width,
+                    std::string label)
+{
+    constexpr std::int64_t kEnoughLines = 1024; // that blocks of several still reach all multiprocessors
+    const std::int64_t warps = text.lines >= kEnoughLines ? 4 : 1;
+    const std::string type(numberName(lines.inputs[0].dtype));
+    const std::string chunks = number((text.length / width + 31) / 32);
+    const std::string v = number(width);
+    const auto vectorOf = [&v](DType of) { return "vec<" + std::string(typeName(of)) + ", " + v + ">"; };
+    const std::string eachChunk = "#pragma unroll\n    for (unsigned k = 0; k < " + chunks
+        + "; ++k) {\n        const unsigned j = (k * 32 + lane) * " + v + ";\n        if (j < count) {\n";
+    const std::string eachItem = "#pragma unroll\n            for (int i = 0; i < " + v + "; ++i) {\n";
+    const std::string ends = "            }\n        }\n    }\n";
+    std::string result = "(x[k][i] - mean) * inverse";
+    std::string loads;
+    const auto operand = [&](const char *name, const std::string &k) {
+        loads += "            const auto " + std::string(name) + " = *(const "
+            + vectorOf(lines.inputs[k == "1" ? 1 : 2].dtype) + " *)(p" + k + " + @_line" + k
+            + "(line) + j);\n";
+    };
+    if (norm.hasGamma) {
+        operand("gamma", "1");
+        result += " * num(gamma.at[i])";
+    }
+    if (norm.hasBeta) {
+        operand("beta", norm.hasGamma ? "2" : "1");
+        result += " + num(beta.at[i])";
+    }
+    const std::string output = vectorOf(lines.output.dtype);
+    std::string body = text.functions + head(typesOf(lines.inputs), lines.output.dtype, norm.also)
+        + "    const unsigned lane = threadIdx.x % 32;\n    const unsigned own = blockIdx.x * "
+        + number(warps) + "u + threadIdx.x / 32;\n    const unsigned line = own < " + number(text.lines)
+        + "u ? own : " + number(text.lines - 1)
+        + "u; // all take part in what warps do together\n    const unsigned count = " + number(text.length)
+        + "u;\n    const auto *const from = p0 + @_line0(line);\n    " + type + " x[" + chunks + "][" + v
+        + "];\n    " + type + " mean = 0;\n" + eachChunk + "            const auto held = *(const "
+        + vectorOf(lines.inputs[0].dtype) + " *)(from + j);\n" + eachItem
+        + "                x[k][i] = num(held.at[i]);\n                mean += x[k][i];\n" + ends;
+    body += norm.centred ? "    mean = over_warp<join_sum>(mean) / count;\n" : "    mean = 0;\n";
+    body += "    " + type + " square = 0;\n" + eachChunk + eachItem + "                const " + type
+        + " d = x[k][i] - mean;\n                square += d * d;\n" + ends
+        + "    square = over_warp<join_sum>(square) / count;\n    if (own != line)\n        return;\n    "
+          "const "
+        + type + " inverse = " + norm.inverse + ";\n    const long long to = @_lineq(line);\n" + eachChunk
+        + loads + "            " + output + " y;\n"
+        + (norm.also ? "            " + vectorOf(*norm.also) + " z;\n" : "") + eachItem
+        + "                y.at[i] = pack<" + std::string(typeName(lines.output.dtype)) + ">::of(" + result
+        + ");\n"
+        + (norm.also ? "                z.at[i] = pack<" + std::string(typeName(*norm.also))
+                   + ">::of(num(y.at[i]));\n"
+                     : "")
+        + "            }\n            *(" + output + " *)(q + to + j) = y;\n"
+        + (norm.also ? "            *(" + vectorOf(*norm.also) + " *)(r + to + j) = z;\n" : "")
+        + "        }\n    }\n}\n";
+    KernelText kernel = named(std::move(body), std::move(label));
+    kernel.block = static_cast<unsigned>(32 * warps);
+    kernel.grid = static_cast<unsigned>((text.lines + warps - 1) / warps);
+    kernel.isCooperative = true;
+    return kernel;
+}
+
+} // namespace
+
 KernelText lineNorm(const Lines &lines, const LineNorm &norm, std::string label)
 {
     const LineText text = lineText(lines);
+    if (const std::int64_t width = heldWidth(text, lines); width > 0)
+        return heldNorm(lines, norm, text, width, std::move(label));
     const std::string type(numberName(lines.inputs[0].dtype));
     const auto operand = [](const std::string &k) {
         return "num(p" + k + "[@_line" + k + "(blockIdx.x) + @_item" + k + "(j)])";

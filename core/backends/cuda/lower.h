@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/backends/cuda/emitter.h"
+#include "core/backends/cuda/library_product.h"
 
 #include <optional>
 #include <vector>
@@ -19,21 +19,13 @@ void finishSums(Emitter &emitter, const Place &sums, const Place &result, const 
 /// A matrix of codes of 8 bits, transposed: libraries multiply codes whose depth runs fastest.
 tensor::Tensor columnsAsRows(const tensor::Tensor &matrix);
 
-/// A product's operands, and what is added to it before all else.
-struct Operands
-{
-    BufferId a = 0;
-    BufferId b = 0;
-    std::optional<plan::ValueId> bias{}; ///< one value a channel, or a column
-    Place to;
-};
-/// The current node, a product of matrices `desc` with nothing behind it, by a library: with all that stands behind the node, or
-/// bare before a kernel of our own. fails: Unsupported where no library takes either
-Result<void> emitLibraryProduct(Emitter &emitter, const ProductDesc &desc, const Operands &operands);
+/// A product of matrices `desc` with nothing behind it, by a library. fails: as emitLibraryProduct()
+Result<void> emitMatrixProduct(Emitter &emitter, const ProductDesc &desc, const Operands &operands);
 
 /// Steps for the current node, by kind of operator; nothing where it is of another kind.
 std::optional<Result<void>> lowerFloat8(Emitter &emitter); ///< products of codes of float8
 std::optional<Result<void>> lowerProduct(Emitter &emitter); ///< convolutions, matrix products
+std::optional<Result<void>> lowerConvolution(Emitter &emitter); ///< of floats, transposed ones too
 std::optional<Result<void>> lowerAttention(Emitter &emitter);
 std::optional<Result<void>> lowerMove(Emitter &emitter); ///< what puts elements elsewhere
 std::optional<Result<void>> lowerLines(Emitter &emitter); ///< reductions, softmax, normalisations

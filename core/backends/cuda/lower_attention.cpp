@@ -1,4 +1,5 @@
 #include "core/backends/cuda/attention.h"
+#include "core/backends/cuda/attention_kernel.h"
 #include "core/backends/cuda/lower.h"
 
 #include <cmath>
@@ -130,7 +131,16 @@ Result<void> emitAttention(Emitter &emitter, const AttentionNode &node)
         || desc.values.dtype != desc.queries.dtype || countOf(desc.result.dims) == 0
         || desc.keys.dims[2] == 0)
         return refused("attention over these types or shapes");
-    auto fused = emitter.program().gpu().prepareAttention(desc);
+    Gpu &gpu = emitter.program().gpu();
+    if (auto kernel = attentionKernel(desc, node.scale, gpu.info().arch)) {
+        std::vector<BufferId> buffers{node.queries, node.keys, node.values};
+        if (node.mask)
+            buffers.push_back(*node.mask);
+        buffers.push_back(node.result);
+        emitter.launchProduct(std::move(*kernel), std::move(buffers), workOf(desc).flops);
+        return {};
+    }
+    auto fused = gpu.prepareAttention(desc);
     if (!fused.ok())
         return fused.error().code == Errc::Unsupported ? emitParts(emitter, node) : fused.error();
     std::vector<BufferId> buffers{node.queries, node.keys, node.values,

@@ -133,9 +133,9 @@ std::optional<Result<void>> lowerFloat8(Emitter &emitter)
         return Result<void>(data.error());
     const auto *full = node.op.getIf<ops::FullyConnected>();
     const auto owner = std::make_shared<Tensor>(product->weight);
-    return emitLibraryProduct(emitter, product->desc,
-                              {data.value().buffer, emitter.program().addConstant(owner->bytes(), owner),
-                               full && full->hasBias ? std::optional(node.inputs[2]) : std::nullopt, to});
+    return emitMatrixProduct(emitter, product->desc,
+                             {data.value().buffer, emitter.program().addConstant(owner->bytes(), owner),
+                              full && full->hasBias ? std::optional(node.inputs[2]) : std::nullopt, to});
 }
 
 } // namespace halftone::backends::cuda

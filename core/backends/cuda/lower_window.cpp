@@ -1,3 +1,4 @@
+#include "core/backends/cuda/channel_window.h"
 #include "core/backends/cuda/lower.h"
 #include "core/backends/cuda/spatial_text.h"
 #include "core/tensor/dtype.h"
@@ -38,6 +39,13 @@ Result<void> lowerPool(Emitter &emitter, const ops::Pool &op)
                             : op.kind == Kind::Average ? PoolText::Kind::Average
                                                        : PoolText::Kind::Sum,
                         op.countPadding && !op.global, lowestOf(to.view.dtype)};
+    const ChannelWindow::Kind form = op.kind == Kind::Max ? ChannelWindow::Kind::Max
+        : op.kind == Kind::Average                        ? ChannelWindow::Kind::Average
+                                                          : ChannelWindow::Kind::Sum;
+    if (auto kernel = channelWindow(text, {form, pool.countsPadding, pool.lowest}, {}, "pooling")) {
+        emitter.launch(std::move(*kernel), {from.buffer, to.buffer});
+        return {};
+    }
     const std::vector<tensor::DType> types{from.view.dtype};
     emitter.launch(perElement(types, text.result, poolText(text, pool), {}, "pooling"),
                    {from.buffer, to.buffer});

@@ -87,8 +87,11 @@ Work workOf(const ProductDesc &desc)
 {
     const double taps = desc.isConvolution ? static_cast<double>(countOf(std::span(desc.b.dims).subspan(1)))
                                            : static_cast<double>(desc.a.dims.back());
-    Work work{2 * taps * static_cast<double>(countOf(desc.c.dims)),
-              bytesOf(desc.a) + bytesOf(desc.b) + bytesOf(desc.c)};
+    const double share = desc.isConvolution
+        ? 1 - static_cast<double>(desc.emptyChannels) / static_cast<double>(desc.a.dims[1])
+        : 1;
+    Work work{2 * taps * share * static_cast<double>(countOf(desc.c.dims)),
+              share * (bytesOf(desc.a) + bytesOf(desc.b)) + bytesOf(desc.c)};
     if (desc.residual)
         work.bytes += bytesOf(*desc.residual);
     return work;

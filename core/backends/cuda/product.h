@@ -35,6 +35,8 @@ struct ProductDesc
     Dims padBegin{};
     Dims padEnd{};
     std::int64_t groups = 1;
+    std::int64_t emptyChannels
+        = 0; ///< of a convolution's data and weight, the last ones: zeros, which are no work
     bool hasBias = false; ///< of c's type: one value a channel, or a column
     std::optional<View> residual{}; ///< dims of `c`
     Activation activation = Activation::None;
@@ -53,6 +55,8 @@ public:
     virtual std::size_t wayCount() const { return 1; }
     virtual void useWay(std::size_t) { }
     virtual std::size_t workspaceBytes() const = 0; ///< of the way in use
+    /// That the way in use took when ways were timed; nothing where they were not.
+    virtual std::optional<double> microseconds() const { return std::nullopt; }
     virtual Result<void> enqueue(std::span<std::byte *const> arguments, std::byte *workspace) = 0;
 };
 

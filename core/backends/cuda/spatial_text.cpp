@@ -56,24 +56,6 @@ std::string numberOf(const SpatialText &op)
     return std::string(op.sums.type.empty() ? numberName(op.result.dtype) : op.sums.type);
 }
 
-/// Defines `covered`: a window is as long as it reaches within data and padding.
-std::string coveredText(const SpatialText &op)
-{
-    std::string text = "    long long covered = 1;\n    (void)taps;\n";
-    for (std::size_t k = 0; k < op.window.rank(); ++k) {
-        const std::string first = "(c" + digits(static_cast<std::int64_t>(k) + 2) + " * "
-            + digits(op.window.stride[k]) + " - " + digits(op.window.padBegin[k]) + ")";
-        const std::int64_t reach = (op.window.kernel[k] - 1) * op.window.dilate[k] + 1;
-        const std::string limit = digits(op.data.dims[k + 2] + op.window.padEnd[k]);
-        text += "    {\n        const long long end = " + first + " + " + digits(reach) + " < " + limit
-            + " ? " + first + " + " + digits(reach) + " : " + limit
-            + ";\n        const long long length = (end - " + first + " + " + digits(op.window.dilate[k] - 1)
-            + ") / " + digits(op.window.dilate[k])
-            + ";\n        covered *= length > 0 ? length : 0;\n    }\n";
-    }
-    return text;
-}
-
 } // namespace
 
 View channelsFirst(const View &view, ops::Layout layout)
@@ -125,6 +107,23 @@ std::string transposedText(const SpatialText &op, const View &weight)
     const std::string taps = placeOf(weight, withSpatial({channel, "o"}, "k", op.window.rank()));
     return text + "    for (int c = 0; c < " + digits(inputs) + "; ++c)\n        acc += num(p0[" + data
         + "]) * num(p1[" + taps + "]);\n" + close;
+}
+
+std::string coveredText(const SpatialText &op)
+{
+    std::string text = "    long long covered = 1;\n    (void)taps;\n";
+    for (std::size_t k = 0; k < op.window.rank(); ++k) {
+        const std::string first = "(c" + digits(static_cast<std::int64_t>(k) + 2) + " * "
+            + digits(op.window.stride[k]) + " - " + digits(op.window.padBegin[k]) + ")";
+        const std::int64_t reach = (op.window.kernel[k] - 1) * op.window.dilate[k] + 1;
+        const std::string limit = digits(op.data.dims[k + 2] + op.window.padEnd[k]);
+        text += "    {\n        const long long end = " + first + " + " + digits(reach) + " < " + limit
+            + " ? " + first + " + " + digits(reach) + " : " + limit
+            + ";\n        const long long length = (end - " + first + " + " + digits(op.window.dilate[k] - 1)
+            + ") / " + digits(op.window.dilate[k])
+            + ";\n        covered *= length > 0 ? length : 0;\n    }\n";
+    }
+    return text;
 }
 
 std::string poolText(const SpatialText &op, const PoolText &pool)

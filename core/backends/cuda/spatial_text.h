@@ -38,5 +38,7 @@ struct PoolText
         codes{}; ///< Average: the data are codes of it; the result is what they stand for
 };
 std::string poolText(const SpatialText &op, const PoolText &pool);
+/// Defines `covered` of the element at c0, c1, …: a window is as long as it reaches within data and padding. Sees `taps`.
+std::string coveredText(const SpatialText &op);
 
 } // namespace halftone::backends::cuda

@@ -1,5 +1,7 @@
 #include "core/backends/cuda/toolkit/blas.h"
 
+#include <algorithm>
+
 namespace halftone::backends::cuda {
 namespace {
 
@@ -72,11 +74,56 @@ bool isAligned(const ProductDesc &desc, const BlasProduct &product)
         && product.result.leading % resultUnit == 0;
 }
 
+/// (N, C, spatial…), channels fastest, as a matrix of places and channels.
+std::optional<View> placesOf(const View &view)
+{
+    std::vector<std::size_t> axes{0};
+    for (std::size_t axis = 2; axis < view.dims.size(); ++axis)
+        axes.push_back(axis);
+    axes.push_back(1);
+    return view.strides[1] == 1
+        ? reshaped(permuted(view, axes), Dims{countOf(view.dims) / view.dims[1], view.dims[1]})
+        : std::nullopt;
+}
+
+/// A convolution whose window is one place, as a product of matrices.
+std::optional<ProductDesc> asMatrices(const ProductDesc &desc)
+{
+    const auto all = [](const Dims &values, std::int64_t wanted) {
+        return std::ranges::all_of(values, [wanted](std::int64_t value) { return value == wanted; });
+    };
+    if (desc.groups != 1 || !all(desc.stride, 1) || !all(desc.padBegin, 0) || !all(desc.padEnd, 0)
+        || !all(Dims(desc.b.dims.begin() + 2, desc.b.dims.end()), 1))
+        return std::nullopt;
+    const auto a = placesOf(desc.a);
+    const auto c = placesOf(desc.c);
+    const auto residual = desc.residual ? placesOf(*desc.residual) : c;
+    if (!a || !c || !residual)
+        return std::nullopt;
+    ProductDesc matrices = desc;
+    matrices.isConvolution = false;
+    matrices.a = *a;
+    matrices.b = View{desc.b.dtype,
+                      {desc.b.dims[1], desc.b.dims[0]},
+                      {desc.b.strides[1], desc.b.strides[0]},
+                      desc.b.offset};
+    matrices.c = *c;
+    if (desc.residual)
+        matrices.residual = residual;
+    return matrices;
+}
+
 } // namespace
 
 Result<BlasProduct> blasProduct(const ProductDesc &desc)
 {
-    if (desc.isConvolution || !takesTypes(desc) || !hasEpilogue(desc))
+    if (desc.isConvolution) {
+        const auto matrices = asMatrices(desc);
+        return matrices
+            ? blasProduct(*matrices)
+            : Result<BlasProduct>(unsupported("cuda", "a convolution that is no product of matrices"));
+    }
+    if (!takesTypes(desc) || !hasEpilogue(desc))
         return unsupported("cuda", "cuBLASLt does not compute this product");
     const std::size_t rank = desc.c.dims.size();
     const std::int64_t batch = countOf(std::span(desc.c.dims).first(rank - 2));

@@ -27,7 +27,8 @@ void tell(std::string &key, const Dims &values)
     key += ';';
 }
 
-std::size_t bytesOf(const View &view)
+/// Bytes from its first element to its last.
+std::size_t spanOf(const View &view)
 {
     std::int64_t last = view.offset;
     for (std::size_t axis = 0; axis < view.dims.size(); ++axis)
@@ -84,7 +85,8 @@ public:
         HALFTONE_CHECK(m_gpu.replay(*runs));
         HALFTONE_CHECK(m_timer->mark(1));
         HALFTONE_CHECK(m_gpu.synchronize());
-        return m_timer->microseconds(0);
+        HALFTONE_TRY(const double all, m_timer->microseconds(0));
+        return all / kRuns;
     }
 
 private:
@@ -127,47 +129,85 @@ std::string keyOf(const AttentionDesc &desc)
 
 std::vector<std::size_t> argumentBytes(const ProductDesc &desc)
 {
-    std::vector<std::size_t> bytes{bytesOf(desc.a), bytesOf(desc.b)};
+    std::vector<std::size_t> bytes{spanOf(desc.a), spanOf(desc.b)};
     if (desc.hasBias) // one value a channel, or a column
         bytes.push_back(static_cast<std::size_t>(desc.isConvolution ? desc.c.dims[1] : desc.c.dims.back())
                         * tensor::sizeOf(desc.c.dtype));
     if (desc.residual)
-        bytes.push_back(bytesOf(*desc.residual));
-    bytes.push_back(bytesOf(desc.c));
+        bytes.push_back(spanOf(*desc.residual));
+    bytes.push_back(spanOf(desc.c));
     return bytes;
 }
 
 std::vector<std::size_t> argumentBytes(const AttentionDesc &desc)
 {
-    std::vector<std::size_t> bytes{bytesOf(desc.queries), bytesOf(desc.keys), bytesOf(desc.values),
+    std::vector<std::size_t> bytes{spanOf(desc.queries), spanOf(desc.keys), spanOf(desc.values),
                                    sizeof(float)}; // the scale
     if (desc.mask)
-        bytes.push_back(bytesOf(*desc.mask));
-    bytes.push_back(bytesOf(desc.result));
+        bytes.push_back(spanOf(*desc.mask));
+    bytes.push_back(spanOf(desc.result));
     return bytes;
 }
 
-std::size_t quickestWay(Gpu &gpu, Product &product, std::span<const std::size_t> argumentBytes,
-                        const Clear &clear)
+Way quickestWay(Gpu &gpu, Product &product, std::span<const std::size_t> argumentBytes, const Clear &clear)
 {
-    if (product.wayCount() < 2)
-        return 0;
     Timing timing(gpu, product);
     if (!timing.prepare(argumentBytes, clear).ok())
-        return 0;
-    std::size_t best = 0;
-    double least = 0;
+        return {};
+    Way best;
     for (std::size_t way = 0; way < product.wayCount(); ++way) {
         product.useWay(way);
         const auto time = timing.microseconds();
         if (!time.ok() && way == 0) // nothing to compare with
-            return 0;
-        if (time.ok() && (way == 0 || time.value() < kClearly * least)) {
-            best = way;
-            least = time.value();
-        }
+            return {};
+        if (time.ok() && (way == 0 || time.value() < kClearly * *best.microseconds))
+            best = {way, time.value()};
     }
     return best;
+}
+
+namespace {
+
+class JoinedProduct final : public Product
+{
+public:
+    explicit JoinedProduct(std::vector<std::unique_ptr<Product>> products)
+        : m_products(std::move(products))
+    {
+    }
+
+    std::string name() const override { return m_products[m_current]->name(); }
+    std::size_t wayCount() const override
+    {
+        std::size_t count = 0;
+        for (const auto &product : m_products)
+            count += product->wayCount();
+        return count;
+    }
+    void useWay(std::size_t k) override
+    {
+        for (m_current = 0; k >= m_products[m_current]->wayCount(); ++m_current)
+            k -= m_products[m_current]->wayCount();
+        m_products[m_current]->useWay(k);
+    }
+    std::size_t workspaceBytes() const override { return m_products[m_current]->workspaceBytes(); }
+    Result<void> enqueue(std::span<std::byte *const> arguments, std::byte *workspace) override
+    {
+        return m_products[m_current]->enqueue(arguments, workspace);
+    }
+
+private:
+    std::vector<std::unique_ptr<Product>> m_products;
+    std::size_t m_current = 0;
+};
+
+} // namespace
+
+std::unique_ptr<Product> joined(std::vector<std::unique_ptr<Product>> products)
+{
+    if (products.size() == 1)
+        return std::move(products[0]);
+    return std::make_unique<JoinedProduct>(std::move(products));
 }
 
 } // namespace halftone::backends::cuda

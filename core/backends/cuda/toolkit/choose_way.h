@@ -4,6 +4,8 @@
 #include "core/backends/cuda/gpu.h"
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,12 +21,20 @@ std::vector<std::size_t> argumentBytes(const AttentionDesc &desc);
 
 using Clear = std::function<Result<void>(std::byte *to, std::size_t bytes)>;
 
+struct Way
+{
+    std::size_t number = 0;
+    std::optional<double> microseconds{}; ///< nothing: it was not timed
+};
+
 /// The quickest of a product's ways on this device, each timed over memory of its own: what a library believes in is the best of what
 /// it knows without a look at the chip's clocks, caches and neighbours. A later one must be clearly quicker, so that ways that are
 /// alike do not take turns from run to run. The first where nothing can be timed.
 /// clear  writes zeros: nobody reads what nobody wrote
 /// keeps  whichever way is in use is another one afterwards
-std::size_t quickestWay(Gpu &gpu, Product &product, std::span<const std::size_t> argumentBytes,
-                        const Clear &clear);
+Way quickestWay(Gpu &gpu, Product &product, std::span<const std::size_t> argumentBytes, const Clear &clear);
+
+/// Products that compute the same, by several libraries: the ways of all, one behind the other. Needs: at least one
+std::unique_ptr<Product> joined(std::vector<std::unique_ptr<Product>> products);
 
 } // namespace halftone::backends::cuda

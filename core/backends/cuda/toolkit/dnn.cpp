@@ -13,7 +13,7 @@ using tensor::DType;
 
 constexpr std::int64_t kMostWorkspace = std::int64_t{256} << 20U;
 constexpr std::int64_t kConfigurations = 16; ///< that are tried of each heuristic
-constexpr std::size_t kMostPlans = 4; ///< plans that are made of them, to be timed: making one may compile it
+constexpr std::size_t kMostPlans = 6; ///< plans that are made of them, to be timed: making one may compile it
 constexpr std::int64_t kAlignment = 16; ///< of tensors, in bytes: as graphs say it
 
 /// What plans are made for: the device of a handle, or one that is described.
@@ -50,7 +50,8 @@ public:
 
     Result<void> prepare(const ProductDesc &desc)
     {
-        HALFTONE_TRY(m_name, describeConvolution(m_graph, desc));
+        HALFTONE_TRY(
+            m_name, desc.isConvolution ? describeConvolution(m_graph, desc) : describeProduct(m_graph, desc));
         return plan(desc.a.dtype == DType::F32 && !desc.allowsTf32);
     }
 
@@ -209,8 +210,8 @@ public:
 
     Result<std::unique_ptr<Product>> prepare(const ProductDesc &desc, CUstream stream) override
     {
-        if (!desc.isConvolution || !takesTypes(desc) || desc.a.offset != 0 || desc.c.offset != 0
-            || desc.scale != 1)
+        if (!(desc.isConvolution || isForEngines(desc)) || !takesTypes(desc) || desc.a.offset != 0
+            || desc.b.offset != 0 || desc.c.offset != 0 || desc.scale != 1)
             return unsupported("cuda", "cuDNN does not compute this product");
         return planned(desc, stream);
     }
@@ -228,6 +229,14 @@ private:
         auto kernel = std::make_unique<DnnKernel>(m_calls, m_target);
         HALFTONE_CHECK(kernel->prepare(desc));
         return std::unique_ptr<Product>(std::move(kernel));
+    }
+
+    /// A product of matrices with a function that cuBLASLt does not do behind it; with the others it is the quicker one.
+    static bool isForEngines(const ProductDesc &desc)
+    {
+        const bool isOthers = desc.activation == Activation::None || desc.activation == Activation::GeluTanh
+            || (desc.activation == Activation::Relu && !desc.ceiling);
+        return !isOthers && tensor::isHalf(desc.a.dtype) && (!desc.residual || desc.residual->offset == 0);
     }
 
     static bool takesTypes(const ProductDesc &desc)

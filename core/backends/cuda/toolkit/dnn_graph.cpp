@@ -180,49 +180,119 @@ std::vector<cudnnBackendDescriptor_t> DnnGraph::operations() const
     return handles;
 }
 
-Result<std::string> describeConvolution(DnnGraph &graph, const ProductDesc &desc)
+namespace {
+
+/// What is done to the result of a product, one tensor after the other; the last one is fed.
+class Stages
 {
-    const View c = withTwoSpatial(desc.c);
-    HALFTONE_TRY(const DnnGraph::TensorId data, graph.addTensor(withTwoSpatial(desc.a)));
-    HALFTONE_TRY(const DnnGraph::TensorId weight, graph.addTensor(withTwoSpatial(desc.b)));
+public:
+    Stages(DnnGraph &graph, View result)
+        : m_graph(graph)
+        , m_result(std::move(result))
+    {
+    }
+
+    Result<void> add(const ProductDesc &desc, const std::optional<View> &bias,
+                     const std::optional<View> &residual)
+    {
+        std::optional<DnnGraph::TensorId> biasId;
+        if (bias) {
+            HALFTONE_TRY(biasId, m_graph.addTensor(*bias));
+            m_name += " + bias";
+        }
+        if (residual) { // before the bias: the order that precompiled engines know
+            HALFTONE_TRY(const DnnGraph::TensorId operand, m_graph.addTensor(*residual));
+            m_stages.push_back({{CUDNN_POINTWISE_ADD}, operand});
+            m_name += " + residual";
+        }
+        if (biasId)
+            m_stages.push_back({{CUDNN_POINTWISE_ADD}, biasId});
+        if (desc.activation != Activation::None) {
+            m_stages.push_back({{modeOf(desc.activation), desc.ceiling}, std::nullopt});
+            m_name += " + activation";
+        }
+        HALFTONE_TRY(m_last, m_graph.addTensor(m_result));
+        return {};
+    }
+
+    /// Where the product's own result goes.
+    Result<DnnGraph::TensorId> first()
+    {
+        return m_stages.empty() ? Result<DnnGraph::TensorId>(m_last) : m_graph.addInner(m_result);
+    }
+
+    Result<void> addBehind(DnnGraph::TensorId current)
+    {
+        for (std::size_t k = 0; k < m_stages.size(); ++k) {
+            DnnGraph::TensorId next = m_last;
+            if (k + 1 < m_stages.size()) {
+                HALFTONE_TRY(next, m_graph.addInner(m_result));
+            }
+            HALFTONE_CHECK(m_graph.addPointwise(m_stages[k].function, current, m_stages[k].operand, next));
+            current = next;
+        }
+        return {};
+    }
+
+    const std::string &name() const { return m_name; } ///< " + bias + activation"
+
+private:
     struct Stage
     {
         DnnGraph::Function function;
         std::optional<DnnGraph::TensorId> operand;
     };
-    std::vector<Stage> stages;
-    std::string name = "cuDNN convolution";
-    std::optional<DnnGraph::TensorId> bias;
-    if (desc.hasBias) {
-        HALFTONE_TRY(bias, graph.addTensor(channelVector(c)));
-        name += " + bias";
-    }
-    if (desc.residual) { // before the bias: the order that precompiled engines know
-        HALFTONE_TRY(const DnnGraph::TensorId operand, graph.addTensor(withTwoSpatial(*desc.residual)));
-        stages.push_back({{CUDNN_POINTWISE_ADD}, operand});
-        name += " + residual";
-    }
-    if (bias)
-        stages.push_back({{CUDNN_POINTWISE_ADD}, bias});
-    if (desc.activation != Activation::None) {
-        stages.push_back({{modeOf(desc.activation), desc.ceiling}, std::nullopt});
-        name += " + activation";
-    }
-    HALFTONE_TRY(const DnnGraph::TensorId result, graph.addTensor(c));
-    DnnGraph::TensorId current = result;
-    if (!stages.empty()) {
-        HALFTONE_TRY(current, graph.addInner(c));
-    }
-    HALFTONE_CHECK(graph.addConvolution(desc, data, weight, current));
-    for (std::size_t k = 0; k < stages.size(); ++k) {
-        DnnGraph::TensorId next = result;
-        if (k + 1 < stages.size()) {
-            HALFTONE_TRY(next, graph.addInner(c));
-        }
-        HALFTONE_CHECK(graph.addPointwise(stages[k].function, current, stages[k].operand, next));
-        current = next;
-    }
-    return name;
+
+    DnnGraph &m_graph;
+    View m_result;
+    std::vector<Stage> m_stages;
+    DnnGraph::TensorId m_last = 0;
+    std::string m_name;
+};
+
+/// (batch…, rows, columns) as (batch, rows, columns).
+std::optional<View> matricesOf(const View &view, std::int64_t batch)
+{
+    const std::size_t rank = view.dims.size();
+    return reshaped(view, Dims{batch, view.dims[rank - 2], view.dims[rank - 1]});
+}
+
+} // namespace
+
+Result<std::string> describeConvolution(DnnGraph &graph, const ProductDesc &desc)
+{
+    const View c = withTwoSpatial(desc.c);
+    HALFTONE_TRY(const DnnGraph::TensorId data, graph.addTensor(withTwoSpatial(desc.a)));
+    HALFTONE_TRY(const DnnGraph::TensorId weight, graph.addTensor(withTwoSpatial(desc.b)));
+    Stages stages(graph, c);
+    HALFTONE_CHECK(stages.add(desc, desc.hasBias ? std::optional(channelVector(c)) : std::nullopt,
+                              desc.residual ? std::optional(withTwoSpatial(*desc.residual)) : std::nullopt));
+    HALFTONE_TRY(const DnnGraph::TensorId sums, stages.first());
+    HALFTONE_CHECK(graph.addConvolution(desc, data, weight, sums));
+    HALFTONE_CHECK(stages.addBehind(sums));
+    return "cuDNN convolution" + stages.name();
+}
+
+Result<std::string> describeProduct(DnnGraph &graph, const ProductDesc &desc)
+{
+    const std::int64_t batch = countOf(std::span(desc.c.dims).first(desc.c.dims.size() - 2));
+    const auto a = matricesOf(desc.a, batch);
+    const auto b = matricesOf(desc.b, batch);
+    const auto c = matricesOf(desc.c, batch);
+    const auto residual = desc.residual ? matricesOf(*desc.residual, batch) : c;
+    if (!a || !b || !c || !residual)
+        return unsupported("cuda", "matrices that cuDNN cannot see in this layout");
+    HALFTONE_TRY(const DnnGraph::TensorId first, graph.addTensor(*a));
+    HALFTONE_TRY(const DnnGraph::TensorId second, graph.addTensor(*b));
+    const std::int64_t columns = c->dims[2];
+    const View bias{c->dtype, {1, 1, columns}, {columns, columns, 1}, 0};
+    Stages stages(graph, *c);
+    HALFTONE_CHECK(stages.add(desc, desc.hasBias ? std::optional(bias) : std::nullopt,
+                              desc.residual ? residual : std::nullopt));
+    HALFTONE_TRY(const DnnGraph::TensorId sums, stages.first());
+    HALFTONE_CHECK(graph.addProduct(first, second, sums));
+    HALFTONE_CHECK(stages.addBehind(sums));
+    return "cuDNN product" + stages.name();
 }
 
 } // namespace halftone::backends::cuda

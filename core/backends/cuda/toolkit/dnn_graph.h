@@ -48,5 +48,7 @@ private:
 /// A convolution with what stands behind it; tensors that are fed in the order of a Product's arguments.
 /// returns  its name. fails: Unsupported for what cuDNN does not take
 Result<std::string> describeConvolution(DnnGraph &graph, const ProductDesc &desc);
+/// A product of matrices, likewise.
+Result<std::string> describeProduct(DnnGraph &graph, const ProductDesc &desc);
 
 } // namespace halftone::backends::cuda

@@ -14,12 +14,14 @@ namespace {
 class SharedProduct final : public Product
 {
 public:
-    explicit SharedProduct(std::shared_ptr<Product> product)
+    SharedProduct(std::shared_ptr<Product> product, std::optional<double> microseconds)
         : m_product(std::move(product))
+        , m_microseconds(microseconds)
     {
     }
     std::string name() const override { return m_product->name(); }
     std::size_t workspaceBytes() const override { return m_product->workspaceBytes(); }
+    std::optional<double> microseconds() const override { return m_microseconds; }
     Result<void> enqueue(std::span<std::byte *const> arguments, std::byte *workspace) override
     {
         return m_product->enqueue(arguments, workspace);
@@ -27,6 +29,7 @@ public:
 
 private:
     std::shared_ptr<Product> m_product;
+    std::optional<double> m_microseconds; ///< of the way in use
 };
 
 class DriverGpu final : public Gpu
@@ -190,16 +193,16 @@ private:
         std::shared_ptr<Product> product = m_products[key].lock();
         if (product == nullptr) {
             HALFTONE_TRY(product, byMakers(make));
-            const auto known = m_ways.find(key);
-            const std::size_t way = known != m_ways.end()
-                ? known->second
-                : quickestWay(*this, *product, argumentBytes(desc),
-                              [this](std::byte *to, std::size_t bytes) { return clear(to, bytes); });
-            m_ways.emplace(key, way);
+            if (!m_ways.contains(key))
+                m_ways[key]
+                    = quickestWay(*this, *product, argumentBytes(desc),
+                                  [this](std::byte *to, std::size_t bytes) { return clear(to, bytes); });
+            const std::size_t way = m_ways[key].number;
             product->useWay(way < product->wayCount() ? way : 0);
             m_products[key] = product;
         }
-        return std::unique_ptr<Product>(std::make_unique<SharedProduct>(std::move(product)));
+        return std::unique_ptr<Product>(
+            std::make_unique<SharedProduct>(std::move(product), m_ways[key].microseconds));
     }
 
     Result<void> clear(std::byte *to, std::size_t bytes)
@@ -209,19 +212,25 @@ private:
                                 "zeros");
     }
 
-    /// By the first library that takes it.
+    /// By all libraries that take it.
     template <class Make>
     Result<std::unique_ptr<Product>> byMakers(const Make &make)
     {
         HALFTONE_CHECK(m_context->enter());
         std::string why = "no library for products";
+        std::vector<std::unique_ptr<Product>> products;
         for (const auto &maker : m_makers) {
             auto product = make(*maker);
-            if (product.ok() || product.error().code != Errc::Unsupported)
-                return product;
-            why = product.error().found;
+            if (product.ok())
+                products.push_back(std::move(product).value());
+            else if (product.error().code != Errc::Unsupported)
+                return product.error();
+            else
+                why = product.error().found;
         }
-        return unsupported("product", why);
+        if (products.empty())
+            return unsupported("product", why);
+        return joined(std::move(products));
     }
 
     /// Nodes of a recording that are kernels.
@@ -246,7 +255,7 @@ private:
     std::vector<std::shared_ptr<ProductMaker>> m_makers;
     std::unordered_map<std::string, std::weak_ptr<DriverModule>> m_compiled; ///< by source
     std::unordered_map<std::string, std::weak_ptr<Product>> m_products; ///< by description, as m_ways
-    std::unordered_map<std::string, std::size_t> m_ways;
+    std::unordered_map<std::string, Way> m_ways;
 };
 
 } // namespace

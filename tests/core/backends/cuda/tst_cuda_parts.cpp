@@ -157,7 +157,10 @@ void CudaPartsTest::dataThatRunsIsLoadedSixteenBytesAtATime()
     QVERIFY(launchOf(DType::F32, {1024, 16}).text.find("vec<float, 4>") != std::string::npos);
     QVERIFY(launchOf(DType::F16, {1024, 16}).text.find("vec<half_t, 8>") != std::string::npos);
     QVERIFY(launchOf(DType::F32, {7, 3}).text.find("vec<") == std::string::npos);
-    QCOMPARE(launchOf(DType::F32, {1024, 16}).grid, 16U); // 4096 threads of four elements
+    const KernelText few = launchOf(DType::F32, {1024, 16}); // 4096 threads of four elements
+    QCOMPARE(few.grid * few.block, 4096U);
+    QCOMPARE(few.block, 64U); // so few, for all multiprocessors
+    QCOMPARE(launchOf(DType::F32, {1024, 1024}).block, 256U);
     QCOMPARE(launchOf(DType::F32, {1024, 16}).name, launchOf(DType::F32, {16, 1024}).name);
 }
 

@@ -20,6 +20,8 @@ private Q_SLOTS:
     void convolutionsHavePlans_data();
     void convolutionsHavePlans();
     void otherForms();
+    void productsBehindWhichIsMore_data() { convolutionsHavePlans_data(); }
+    void productsBehindWhichIsMore();
     void attentionHasPlans_data();
     void attentionHasPlans();
     void whatItDoesNotTakeIsRefused();
@@ -176,6 +178,28 @@ View heads(DType type, std::int64_t columns, std::int64_t column)
 }
 
 } // namespace
+
+/// BERT's layer with GELU by erf, which cuBLASLt does not do; what that does is left to it.
+void CudaDnnTest::productsBehindWhichIsMore()
+{
+    QFETCH(int, chip);
+    if (!hasDriverOrStub())
+        QSKIP("neither a driver nor the toolkit's stub of one");
+    const auto dnn = loadDnn(test::describedChip(test::kChips[chip]));
+    for (const DType type : {DType::F16, DType::BF16}) {
+        if (type == DType::BF16 && test::kChips[chip].arch < 80)
+            continue;
+        ProductDesc desc;
+        desc.a = viewOf({type, {128, 768}});
+        desc.b = {type, {768, 3072}, {1, 768}, 0}; // a weight (outputs, inputs)
+        desc.c = viewOf({type, {128, 3072}});
+        desc.hasBias = true;
+        QVERIFY(!refusal(*dnn.value(), desc).isEmpty());
+        desc.activation = Activation::GeluErf;
+        const QString wrong = refusal(*dnn.value(), desc);
+        QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+    }
+}
 
 void CudaDnnTest::attentionHasPlans_data()
 {

@@ -58,12 +58,10 @@ std::shared_ptr<backends::cuda::ProductMaker> dnn()
 
 Result<void> judge(const backends::cuda::ProductDesc &desc)
 {
-    if (desc.isConvolution) {
-        const auto plan = dnn()->prepare(desc, nullptr);
-        return plan.ok() ? Result<void>() : Result<void>(plan.error());
-    }
-    const auto product = backends::cuda::blasProduct(desc);
-    return product.ok() ? Result<void>() : Result<void>(product.error());
+    if (backends::cuda::blasProduct(desc).ok())
+        return {};
+    const auto plan = dnn()->prepare(desc, nullptr);
+    return plan.ok() ? Result<void>() : Result<void>(plan.error());
 }
 
 using Shapes = std::unordered_map<std::string, Shape>;
@@ -127,14 +125,6 @@ graph::Model blocks()
     return std::move(model).value();
 }
 
-/// Attention as NVIDIA's engines take it on sm_90: heads of 64, of halves (tst_cuda_dnn asks cuDNN itself).
-Result<void> judgeAttention(const backends::cuda::AttentionDesc &desc)
-{
-    return tensor::isHalf(desc.queries.dtype) && desc.queries.dims[3] == 64
-        ? Result<void>()
-        : Result<void>(unsupported("test", "no fused attention"));
-}
-
 graph::Model inType(const graph::Model &model, const QString &target)
 {
     if (target == "float32")
@@ -190,7 +180,7 @@ graph::Model asBenchmarked(const graph::Model &model, const QString &target, con
 /// A model's plan with libraries, run once.
 struct Ran
 {
-    std::shared_ptr<test::LibraryGpu> gpu = std::make_shared<test::LibraryGpu>(judge, 90, judgeAttention);
+    std::shared_ptr<test::LibraryGpu> gpu = std::make_shared<test::LibraryGpu>(judge);
     QStringList steps; ///< "kernel: operator"
     double distance = 0; ///< of the results from the reference's, against the largest of these
     QString failure;
@@ -299,8 +289,10 @@ void CudaLibrariesTest::blocksAreOneProductEach()
     const Ran result = ran(inType(blocks(), target), Shape{2, 3, 6, 6});
     QVERIFY2(result.failure.isEmpty(), qPrintable(result.failure));
     const QString told = result.steps.join('\n');
-    QVERIFY2(result.gpu->taken == 7 && !told.contains("convolution") && !told.contains("matrix product")
-                 && !told.contains("cpu"),
+    QVERIFY2(result.gpu->taken == 6 && !told.contains("matrix product") && !told.contains("cpu"),
+             qPrintable(told));
+    // The one that takes each channel by itself is a kernel of our own.
+    QVERIFY2(told.count("depthwise convolution") == 1 && told.count("own nvrtc convolution") == 0,
              qPrintable(told));
     // Biases, sums, ReLU and its cut are behind the products; casts at the ends stand alone.
     QVERIFY2(!QString(told).remove("elementwise: amp_cast").contains("elementwise: "), qPrintable(told));
@@ -317,7 +309,7 @@ void CudaLibrariesTest::layersOfATransformer_data()
             QTest::addRow("%s, batch %d", type, batch) << type << batch;
 }
 
-/// Queries, keys and values are one product; attention is one step where the library has it, else a product, a softmax and a product;
+/// Queries, keys and values are one product; attention is one step in 16 bits, else a product, a softmax and a product;
 /// biases and sums stand behind products, casts in the normalisations before.
 void CudaLibrariesTest::layersOfATransformer()
 {
@@ -337,7 +329,7 @@ void CudaLibrariesTest::layersOfATransformer()
     QVERIFY2(!told.contains("matrix product") && !told.contains("cpu"), qPrintable(told));
     if (target != "bfloat16") { // whose list keeps these products in float32
         const bool isFused = target == "float16";
-        QVERIFY2(result.gpu->attentions == (isFused ? 1U : 0U), qPrintable(told));
+        QVERIFY2(told.count("own nvrtc attention") == (isFused ? 1 : 0), qPrintable(told));
         QVERIFY2(result.gpu->taken == (isFused ? 4U : 6U), qPrintable(told));
         QVERIFY2(QString(told).remove("elementwise: amp_cast").count("elementwise: ") == 0, qPrintable(told));
         // GELU by erf.
@@ -393,7 +385,7 @@ void CudaLibrariesTest::networksOfTheBenchmark()
     const graph::Model model = asBenchmarked(drawn.at(network), target, shapes);
     const auto typed = profile::typedModel(model, shapes, policy::Policy());
     QVERIFY2(typed.ok(), typed.ok() ? "" : typed.error().message().c_str());
-    const auto gpu = std::make_shared<test::LibraryGpu>(judge, 90, judgeAttention);
+    const auto gpu = std::make_shared<test::LibraryGpu>(judge);
     const auto plan = backends::cuda::cudaBackend(gpu, {}, backends::reference::referenceBackend({1, false}))
                           ->plan(typed.value(), {});
     QVERIFY2(plan.ok(), plan.ok() ? "" : plan.error().message().c_str());

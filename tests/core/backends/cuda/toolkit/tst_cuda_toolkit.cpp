@@ -1,4 +1,6 @@
+#include "core/backends/cuda/attention_kernel.h"
 #include "core/backends/cuda/backend.h"
+#include "core/backends/cuda/channel_window.h"
 #include "core/backends/cuda/element_kernel.h"
 #include "core/backends/cuda/element_text.h"
 #include "core/backends/cuda/plan.h"
@@ -323,6 +325,22 @@ void CudaToolkitTest::kernelsCompileForEveryChip()
         for (const char *join : {"join_sum", "join_max", "join_min", "join_product"})
             add(reduction({lines.along, {last}, sums}, "x", join, "0", "all", "reduction"));
         add(matrixProduct(viewOf({type, {5, 7}}), viewOf({type, {7, 9}}), viewOf({type, {5, 9}}), {}));
+        const View rows = viewOf({type, {40, 256}});
+        const View vector = stretched(viewOf({DType::F32, {256}}), rows.dims);
+        add(lineNorm({{false, true}, {rows, vector, vector}, rows}, rounded, "norm"));
+        const SpatialText window{ops::makeWindow({3, 3}, {2, 2}, {}, ops::Padding{{1, 1}, {1, 1}}).value(),
+                                 last, viewOf({type, {2, 8, 3, 3}}, Order::ChannelsLast)};
+        using Kind = ChannelWindow::Kind;
+        for (const Kind kind : {Kind::Depthwise, Kind::Max, Kind::Average, Kind::Sum})
+            add(*channelWindow(window, {kind, true, 0}, {}, "window"));
+        const View padded = viewOf({type, {2, kChannelsTogether, 6, 6}}, Order::ChannelsLast);
+        add(padChannels(viewOf({DType::F32, {2, 3, 6, 6}}), padded));
+        const View heads = viewOf({type, {2, 12, 128, 64}});
+        if (auto kernel = attentionKernel({heads, heads, heads, {}, heads}, 0.125, arch))
+            add(*kernel);
+        const View mask = stretched(viewOf({DType::F32, {128, 128}}), Dims{2, 12, 128, 128});
+        if (auto kernel = attentionKernel({heads, heads, heads, mask, heads}, 0.125, arch))
+            add(*kernel);
     }
     for (const DType type : {DType::I32, DType::I64, DType::F32})
         add(indexCheck(viewOf({type, {3, 5}}), 7, 1));
