@@ -2,7 +2,7 @@
 
 onnx    ONNX operator cases (onnx_ops/)      mxnet  MXNet's (ops.py of HALFTONE_SHARED)
 models  trained models in float32, float16 and bfloat16 (models.py of HALFTONE_SHARED)      small  the smallest of them
---jobs  cases at a time      --under  a tool of compute-sanitizer that watches each run; its reports are printed whole
+--jobs  cases at a time      --seconds  what is not begun by then is left out, and counts as not passed      --under  a tool of compute-sanitizer that watches each run; its reports are printed whole
 Exit 1 where any answer is wrong, but for 1 % of the ONNX operators; under a tool, where any is or the tool reports anything.
 """
 import argparse
@@ -12,6 +12,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from threading import Lock
@@ -22,13 +23,16 @@ here = Path(__file__).resolve().parent
 shared = here / "shared"
 SMALL = ("mnist-8-onnx", "cifar-resnet20-v1", "mtcnn-det3")
 FOUND = 9  # the exit code of a tool that found something
+LEFT_OUT = "not run for lack of time"
 
 parser = argparse.ArgumentParser()
 parser.add_argument("kinds", nargs="*", default=[])
 parser.add_argument("--backend", default="cuda")
 parser.add_argument("--jobs", type=int, default=min(12, os.cpu_count() or 1))
 parser.add_argument("--under", default="")
+parser.add_argument("--seconds", type=float, default=float("inf"))
 arguments = parser.parse_args()
+deadline = time.monotonic() + arguments.seconds
 
 
 class Cli:
@@ -93,6 +97,8 @@ def wrong(got, want, relative):
 
 
 def onnx_case(cli, path):
+    if time.monotonic() > deadline:
+        return LEFT_OUT
     with np.load(path.with_suffix(".npz")) as z:
         arrays = {k: z[k] for k in z.files}
     want = [low_bits(k, v) for k, v in arrays.items() if not k.startswith("in.")]
@@ -108,19 +114,26 @@ def onnx_case(cli, path):
 def onnx(cli, _):
     """Operator cases of ONNX; as they end."""
     paths = sorted((here / "onnx_ops").glob("*.onnx"))
-    bad = 0
+    bad, left = 0, 0
     with ThreadPoolExecutor(arguments.jobs) as pool:
         cases = {pool.submit(onnx_case, cli, path): path.stem for path in paths}
         for case in as_completed(cases):
             cli.print_reports()
-            if case.result():
+            if case.result() == LEFT_OUT:
+                left += 1
+            elif case.result():
                 bad += 1
                 print(f"FAIL {cases[case]}: {case.result()}", flush=True)
-    return len(paths) - bad, bad, 0 if arguments.under else 0.01 * len(paths)
+    if left:
+        print(f"{left} {LEFT_OUT}", flush=True)
+    return len(paths) - bad - left, bad + left, 0 if arguments.under else 0.01 * len(paths)
 
 
 def part_of(cli, script, options):
     """A script of HALFTONE_SHARED; its lines are printed as they come. Returns (passed, failed)."""
+    if time.monotonic() > deadline:
+        print(f"{script} {LEFT_OUT}", flush=True)
+        return 0, 1
     environment = {**os.environ, "HALFTONE_CLI": cli.path, "HALFTONE_SHARED": str(shared), "PYTHONUNBUFFERED": "1"}
     score = (0, 1)  # of a script that breaks off
     with subprocess.Popen([sys.executable, "-B", shared / "accept" / script, *options], env=environment, stdout=subprocess.PIPE,
@@ -150,7 +163,8 @@ def in_parts(cli, scratch, script, cases, parts, *options):
 
 def mxnet(cli, scratch):
     cases = sorted(p.parent for p in (shared / "fixtures" / "ops").glob("*/case.json"))
-    return in_parts(cli, scratch, "ops.py", cases, arguments.jobs, arguments.backend)
+    parts = arguments.jobs if arguments.seconds == float("inf") else len(cases)  # one by one where time may run out
+    return in_parts(cli, scratch, "ops.py", cases, parts, arguments.backend)
 
 
 def models(cli, scratch, names=None):

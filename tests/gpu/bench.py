@@ -7,7 +7,7 @@ and that the recorded graph holds. A time of ours is the kernels' in the stream,
 both replay one graph between two events.
 
 First all rows against eager; then torch.compile and TensorRT, which take long to prepare: a run that is cut short keeps the rows. What
-torch.compile makes is made ahead, for several networks at a time, and found in its cache then.
+torch.compile makes is found in its cache where --compile-ahead has been run before, which does so for several networks at a time.
 """
 import argparse
 import functools
@@ -27,6 +27,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--types", nargs="+", default=["float16", "bfloat16"], choices=("float32", "float16", "bfloat16", "int8"))
 parser.add_argument("--repeats", type=int, default=100)
 parser.add_argument("--compile", nargs=3, metavar=("NETWORK", "TYPE", "BATCH"), help="only that, for its cache")
+parser.add_argument("--compile-ahead", action="store_true", help="only that, of all")
 arguments = parser.parse_args()
 here = Path(__file__).resolve().parent
 WARMUP = 200  # runs that bring the clocks up, on both sides
@@ -181,7 +182,7 @@ def compile_ahead(rows):
         subprocess.run([sys.executable, "-B", __file__, "--compile", *map(str, row)], check=False, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL, env={**os.environ, "TORCHINDUCTOR_COMPILE_THREADS": "2"})
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // 2)) as pool:
         list(pool.map(compile_one, rows))
 
 
@@ -221,6 +222,9 @@ def main():
         return
     failures, measured, ratios = 0, {}, {}
     rows = [(name, dtype, batch) for batch in BATCHES for dtype in arguments.types for name in networks]
+    if arguments.compile_ahead:
+        compile_ahead(rows)
+        return
     for name, dtype, batch in rows:
         result = ours(name, batch, dtype)
         if isinstance(result, str):
@@ -238,7 +242,6 @@ def main():
         return failures == 0 and max(in_16_bits, default=0) <= 1.0
 
     good = conclude("eager")
-    compile_ahead([(name, dtype, batch) for (name, dtype, batch), (_, found) in measured.items() if found])
     for (name, dtype, batch), (result, found) in measured.items():
         if found:
             found |= peers(torch, networks[name], name, batch, dtype, ["compile", "tensorrt"])

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Checks and measures the CUDA backend on a machine with a GPU, from what pack.sh packed: run.sh [accept|bench|sanitize|bench-others]…
+# Checks and measures the CUDA backend on a machine with a GPU, from what pack.sh packed: run.sh [accept|sanitize|bench|bench-others]…
 #
 # accept        operator cases of ONNX and MXNet, trained models in float32, float16 and bfloat16
-# bench         latency in float16 and bfloat16 beside PyTorch's
 # sanitize      compute-sanitizer (memcheck, racecheck, initcheck) over operator cases and small models
+# bench         latency in float16 and bfloat16 beside PyTorch's; what torch.compile makes for it is made from the start
 # bench-others  latency in float32 and int8
 #
 # Without arguments: all, in this order. HALFTONE_SECONDS (default: 560) is what they may take together; a part that ends early leaves
@@ -13,12 +13,12 @@
 set -uo pipefail
 cd "$(dirname "$0")" || exit
 
-declare -rA shares=([accept]=25 [bench]=40 [sanitize]=25 [bench-others]=10)
+declare -rA shares=([accept]=20 [sanitize]=25 [bench]=45 [bench-others]=10)
 parts=("$@")
-[[ $# -gt 0 ]] || parts=(accept bench sanitize bench-others)
+[[ $# -gt 0 ]] || parts=(accept sanitize bench bench-others)
 for name in "${parts[@]}"; do
     [[ -v shares[$name] ]] || {
-        echo "error: $name: not one of accept, bench, sanitize, bench-others" >&2
+        echo "error: $name: not one of accept, sanitize, bench, bench-others" >&2
         exit 2
     }
 done
@@ -86,7 +86,11 @@ part() { # part NAME
     fi
     case $1 in
     accept) limited "$limit" accept python3 -B accept.py ;;
-    bench) limited "$limit" bench python3 -B bench.py --types float16 bfloat16 ;;
+    bench)
+        [[ -z $ahead ]] || wait "$ahead"
+        limit=$((limit < budget - SECONDS ? limit : budget - SECONDS))
+        limited "$limit" bench python3 -B bench.py --types float16 bfloat16
+        ;;
     bench-others) limited "$limit" bench-others python3 -B bench.py --types float32 int8 ;;
     sanitize)
         if ! command -v compute-sanitizer >/dev/null; then
@@ -97,7 +101,8 @@ part() { # part NAME
         local end=$((SECONDS + limit))
         for k in "${!tools[@]}"; do
             tool=${tools[k]}
-            limited $(((end - SECONDS) / (${#tools[@]} - k))) "sanitize: $tool" python3 -B accept.py --under "$tool" onnx mxnet small
+            limited $(((end - SECONDS) / (${#tools[@]} - k))) "sanitize: $tool" python3 -B accept.py --under "$tool" \
+                --seconds $(((end - SECONDS) / (${#tools[@]} - k) - 5)) onnx mxnet small
         done
         ;;
     esac
@@ -109,6 +114,11 @@ part() { # part NAME
     echo "$device"
     nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,memory.total --format=csv 2>/dev/null
     libraries
+    ahead=
+    if [[ " ${parts[*]} " == *" bench "* ]]; then
+        timeout "$((budget / 2))" python3 -B bench.py --compile-ahead >/dev/null 2>&1 &
+        ahead=$!
+    fi
     for name in "${parts[@]}"; do
         part "$name"
     done

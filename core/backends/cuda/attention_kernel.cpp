@@ -64,6 +64,16 @@ __device__ inline void @_multiply(float (&c)[4], const unsigned (&a)[4], unsigne
 #define @_load_turned host_load_turned
 #define @_multiply host_multiply
 #endif
+// The next rows, of which `left` are there: zeros behind them; a group of copies, also of none.
+template <int SIZE, int THREADS, class T, int ROWS, int PITCH>
+__device__ inline void @_rows(T (&to)[ROWS][PITCH], const T *from, long long pitch, int left)
+{
+    for (int i = threadIdx.x; left > 0 && i < ROWS * (SIZE / 8); i += THREADS) {
+        const int row = i / (SIZE / 8), at = i % (SIZE / 8) * 8;
+        @_copy(&to[row][at], from + (row < left ? row : 0) * pitch + at, row < left);
+    }
+    @_commit();
+}
 template <class T> __device__ inline unsigned @_pair(float low, float high)
 {
     return (unsigned)pack<T>::of(low).bits | (unsigned)pack<T>::of(high).bits << 16;
@@ -99,20 +109,9 @@ constexpr std::string_view kBody = R"cuda(
         for (int i = 0; i < 4; ++i)
             sum[n][i] = 0;
     float most[2] = {-INFINITY, -INFINITY}, total[2] = {0, 0};
-    for (int from = 0; from < KEYS; from += KEYS_AT_ONCE) {
-        __syncthreads(); // nobody reads what stood there before
-        for (int i = threadIdx.x; i < KEYS_AT_ONCE * (SIZE / 8); i += WARPS * 32) {
-            const int key = i / (SIZE / 8), at = i % (SIZE / 8) * 8;
-            const bool reads = from + key < KEYS;
-            @_copy(&keys[key][at], k0 + (long long)(reads ? from + key : 0) * K_PLACE + at, reads);
-        }
-        @_commit();
-        for (int i = threadIdx.x; i < KEYS_AT_ONCE * (VALUE_SIZE / 8); i += WARPS * 32) {
-            const int key = i / (VALUE_SIZE / 8), at = i % (VALUE_SIZE / 8) * 8;
-            const bool reads = from + key < KEYS;
-            @_copy(&values[key][at], v0 + (long long)(reads ? from + key : 0) * V_PLACE + at, reads);
-        }
-        @_commit();
+    @_rows<SIZE, WARPS * 32>(keys, k0, K_PLACE, KEYS);
+    @_rows<VALUE_SIZE, WARPS * 32>(values, v0, V_PLACE, KEYS);
+    for (int from = 0; from < KEYS; from += KEYS_AT_ONCE) { // the next keys come while the values are used, and the other way round
         @_wait<1>();
         __syncthreads();
         float score[KEYS_AT_ONCE / 8][4];
@@ -130,6 +129,8 @@ constexpr std::string_view kBody = R"cuda(
                 @_multiply(score[n], query[s], b[0], b[1], T());
                 @_multiply(score[n + 1], query[s], b[2], b[3], T());
             }
+        __syncthreads(); // nobody reads these keys any more
+        @_rows<SIZE, WARPS * 32>(keys, k0 + (from + KEYS_AT_ONCE) * K_PLACE, K_PLACE, KEYS - from - KEYS_AT_ONCE);
         float least[2] = {-INFINITY, -INFINITY}; // the largest of this turn
 #pragma unroll
         for (int n = 0; n < KEYS_AT_ONCE / 8; ++n)
@@ -165,7 +166,7 @@ constexpr std::string_view kBody = R"cuda(
 #pragma unroll
             for (int i = 0; i < 4; ++i)
                 sum[n][i] *= lift[i / 2];
-        @_wait<0>();
+        @_wait<1>();
         __syncthreads();
 #pragma unroll
         for (int s = 0; s < KEYS_AT_ONCE / 16; ++s) {
@@ -180,7 +181,10 @@ constexpr std::string_view kBody = R"cuda(
                 @_multiply(sum[n + 1], weight, b[2], b[3], T());
             }
         }
+        __syncthreads();
+        @_rows<VALUE_SIZE, WARPS * 32>(values, v0 + (from + KEYS_AT_ONCE) * V_PLACE, V_PLACE, KEYS - from - KEYS_AT_ONCE);
     }
+    @_wait<0>();
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
         total[i] += __shfl_xor_sync(0xffffffffu, total[i], 1);

@@ -131,6 +131,8 @@ private:
             return floats("# * ($ > 0 ? $ : # * expm1($))",
                           {1.0507009873554804934193349852946, 1.6732632423543772848170429916717});
         case Kind::Gelu:
+            if (tensor::isHalf(m_type))
+                return floats("gelu_of($)");
             return floats("$ / 2 * (N(1) + erf($ * #))", {0.70710678118654752440084436210485});
         case Kind::PRelu:
             return floats(op.stretches ? "$ >= 0 ? $ : $ * @" : "$ > 0 ? $ : $ * @");

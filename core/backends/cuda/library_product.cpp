@@ -27,57 +27,111 @@ void prependBias(Epilogue &epilogue, const View &bias, const Dims &dims, std::si
         epilogue.expression = first;
 }
 
-/// A library's product, not yet a step.
-struct Prepared
+bool isUnsupported(const Error &error)
 {
-    std::unique_ptr<Product> product;
-    ProductDesc desc;
-    std::vector<BufferId> buffers;
-};
+    return error.code == Errc::Unsupported;
+}
 
-/// With all that stands behind it, where a library takes it so.
-Result<Prepared> fused(Emitter &emitter, ProductDesc desc, const Operands &operands)
+} // namespace
+
+Result<Behind> behindProduct(Emitter &emitter, const std::optional<ValueId> &bias, const View &result,
+                             const ResultAxes &axes)
 {
-    const plan::PlanNode &node = emitter.node();
-    const auto fusion = fusionOf(emitter.graph(), node, !desc.isConvolution && !operands.bias);
+    HALFTONE_TRY(auto epilogue, emitter.epilogueOf(emitter.node()));
+    Behind behind{std::move(epilogue.first), std::move(epilogue.second)};
+    for (View &operand : behind.text.operands) {
+        const std::optional<View> view = axes.see(operand);
+        if (!view)
+            return refused("a post-operation whose operand does not fit the product");
+        operand = *view;
+    }
+    if (bias) {
+        HALFTONE_TRY(const Place place, emitter.read(*bias));
+        prependBias(behind.text, place.view, result.dims, axes.ofBias);
+        behind.buffers.push_back(place.buffer);
+    }
+    return behind;
+}
+
+double movingTime(const Gpu &gpu, double bytes)
+{
+    constexpr double kLaunch = 2.5;
+    constexpr double kUsualBandwidth = 1000; // GB/s, where the chip does not say
+    constexpr double kShare = 0.7; // of it, that a kernel reaches
+    return kLaunch + bytes / (kShare * 1000 * gpu.info().bandwidth().value_or(kUsualBandwidth));
+}
+
+/// fails: Unsupported for post-operations that no library takes, too
+Result<LibraryProduct> LibraryProduct::whole(Emitter &emitter, ProductDesc desc, const Operands &operands,
+                                             const ResultAxes &axes)
+{
+    const auto fusion = fusionOf(emitter.graph(), emitter.node(), !desc.isConvolution && !operands.bias);
     if (!fusion)
         return refused("post-operations that no library takes");
-    std::vector<BufferId> buffers{operands.a, operands.b};
+    LibraryProduct made;
+    made.m_buffers = {operands.a, operands.b};
     std::optional<ValueId> bias = operands.bias;
     if (fusion->bias != plan::kNoValue)
         bias = fusion->bias;
     desc.hasBias = bias.has_value();
     if (bias) {
         HALFTONE_TRY(const Place place, emitter.readIn(*bias, desc.c.dtype));
-        buffers.push_back(place.buffer);
+        made.m_buffers.push_back(place.buffer);
     }
     if (fusion->residual != plan::kNoValue) {
         HALFTONE_TRY(const Place residual, emitter.read(fusion->residual));
-        desc.residual = desc.isConvolution ? residual.view : reshaped(residual.view, desc.c.dims);
+        desc.residual = axes.see(residual.view);
         if (!desc.residual)
             return refused("a residual in this layout");
-        buffers.push_back(residual.buffer);
+        made.m_buffers.push_back(residual.buffer);
     }
     desc.activation = fusion->activation;
     desc.ceiling = fusion->ceiling;
-    HALFTONE_TRY(std::unique_ptr<Product> product, emitter.program().gpu().prepare(desc));
-    buffers.push_back(operands.to.buffer);
-    return Prepared{std::move(product), std::move(desc), std::move(buffers)};
+    HALFTONE_TRY(made.m_product, emitter.program().gpu().prepare(desc));
+    made.m_microseconds = made.m_product->microseconds();
+    made.m_to = {operands.to.buffer, desc.c};
+    made.m_work = workOf(desc);
+    made.m_desc = std::move(desc);
+    return made;
 }
 
-/// Bare, before a kernel of our own. Sums of halves and of float8 are kept in float32 in between, where the library writes them so.
-Result<Prepared> bare(Emitter &emitter, ProductDesc desc, const Behind &behind)
+/// As the node itself rounds it before what stands behind.
+Result<LibraryProduct> LibraryProduct::biased(Emitter &emitter, ProductDesc desc, const Operands &operands,
+                                              const ResultAxes &axes)
+{
+    if (!operands.bias || emitter.node().post.empty() || !tensor::isHalf(desc.c.dtype)
+        || desc.a.dtype != desc.c.dtype)
+        return refused("a product without a bias, or with nothing else behind it");
+    LibraryProduct made;
+    HALFTONE_TRY(made.m_behind, behindProduct(emitter, std::nullopt, desc.c, axes));
+    HALFTONE_TRY(const Place bias, emitter.readIn(*operands.bias, desc.c.dtype));
+    made.m_buffers = {operands.a, operands.b, bias.buffer};
+    made.m_to = {operands.to.buffer, desc.c};
+    desc.c = denseLike(desc.c);
+    desc.hasBias = true;
+    HALFTONE_TRY(made.m_product, emitter.program().gpu().prepare(desc));
+    made.m_work = workOf(desc);
+    made.m_desc = std::move(desc);
+    made.setPartsTime(emitter.program().gpu());
+    return made;
+}
+
+/// Sums of halves and of float8 are kept in float32 in between, where the library writes them so.
+Result<LibraryProduct> LibraryProduct::bare(Emitter &emitter, ProductDesc desc, const Operands &operands,
+                                            const ResultAxes &axes)
 {
     if (!emitter.program().gpu().hasLibraries())
         return refused("a product without libraries");
+    LibraryProduct made;
+    HALFTONE_TRY(made.m_behind, behindProduct(emitter, operands.bias, desc.c, axes));
     const View result = desc.c;
     const bool isCoded = plan::isFloat8(desc.a.dtype);
     const DType narrow = isCoded ? result.dtype : desc.a.dtype;
-    const bool isAll = behind.text.statements.empty() && behind.text.expression == "acc";
+    const bool isAll = made.m_behind->text.statements.empty() && made.m_behind->text.expression == "acc";
     desc.c = denseLike(result);
     Result<std::unique_ptr<Product>> product = refused("a product that no library takes");
     for (const DType type : {isCoded || tensor::isHalf(narrow) ? DType::F32 : narrow, narrow}) {
-        if (product.ok() || product.error().code != Errc::Unsupported)
+        if (product.ok() || !isUnsupported(product.error()))
             break;
         desc.c.dtype = type;
         if (!isAll || type != result.dtype) // that was asked already
@@ -85,97 +139,84 @@ Result<Prepared> bare(Emitter &emitter, ProductDesc desc, const Behind &behind)
     }
     if (!product.ok())
         return product.error();
-    return Prepared{std::move(product).value(), std::move(desc), {}};
+    made.m_product = std::move(product).value();
+    made.m_buffers = {operands.a, operands.b};
+    made.m_to = {operands.to.buffer, result};
+    made.m_work = workOf(desc);
+    made.m_desc = std::move(desc);
+    made.setPartsTime(emitter.program().gpu());
+    return made;
 }
 
-/// What a kernel of our own behind bare sums takes at least, of this chip's memory alone, in microseconds.
-double timeBehind(const Gpu &gpu, const ProductDesc &desc)
+/// The product's, as measured, and what the kernel behind it takes by the chip's memory.
+void LibraryProduct::setPartsTime(const Gpu &gpu)
 {
-    constexpr double kLaunch = 2.5;
-    constexpr double kUsualBandwidth = 1000; // GB/s, where the chip does not say
-    constexpr double kShare = 0.8; // of it, that a kernel reaches
-    const auto count = static_cast<double>(countOf(desc.c.dims));
-    const double bytes = count
-        * static_cast<double>(2 * tensor::sizeOf(desc.c.dtype)
-                              + (desc.residual ? tensor::sizeOf(desc.residual->dtype) : 0));
-    return kLaunch + bytes / (kShare * 1000 * gpu.info().bandwidth().value_or(kUsualBandwidth));
+    auto each = static_cast<double>(tensor::sizeOf(m_desc.c.dtype) + tensor::sizeOf(m_to.view.dtype));
+    for (const View &operand : m_behind->text.operands)
+        if (operand.strides == m_to.view.strides) // as many values as the result has
+            each += static_cast<double>(tensor::sizeOf(operand.dtype));
+    if (const auto time = m_product->microseconds())
+        m_microseconds = *time + movingTime(gpu, each * static_cast<double>(countOf(m_desc.c.dims)));
 }
 
-/// Could the parts take less than the whole? Libraries fuse whatever they are asked to, some of it at a tenth of their speed: float32
-/// without TF32, a function that their products know no end for. Halves between a convolution and what stands behind it would be rounded
-/// twice.
-bool mayBeQuickerApart(const Gpu &gpu, const Prepared &whole)
+Result<LibraryProduct> LibraryProduct::prepare(Emitter &emitter, const ProductDesc &desc,
+                                               const Operands &operands, const ResultAxes &axes)
 {
-    const ProductDesc &desc = whole.desc;
-    const bool isFused = desc.hasBias || desc.residual || desc.activation != Activation::None;
-    const auto time = whole.product->microseconds();
-    if (!isFused || !time || (desc.isConvolution && tensor::isHalf(desc.a.dtype)))
-        return false;
-    constexpr double kLeast = 2; // of any product
-    return *time > timeBehind(gpu, desc) + kLeast;
-}
-
-void addFused(Emitter &emitter, Prepared prepared)
-{
-    emitter.program().addProduct(withWork(emitter.stepOf(emitter.node()), workOf(prepared.desc)),
-                                 std::move(prepared.product), std::move(prepared.buffers));
-}
-
-void addBare(Emitter &emitter, Prepared prepared, const Operands &operands, const View &result,
-             const Behind &behind)
-{
-    const View sums = prepared.desc.c;
-    const BufferId buffer = emitter.program().addBuffer(static_cast<std::size_t>(countOf(sums.dims))
-                                                        * tensor::sizeOf(sums.dtype));
-    emitter.program().addProduct(withWork(emitter.stepOf(emitter.node()), workOf(prepared.desc)),
-                                 std::move(prepared.product), {operands.a, operands.b, buffer});
-    finishSums(emitter, {buffer, sums}, {operands.to.buffer, result}, behind.text, behind.buffers);
-}
-
-} // namespace
-
-Result<Behind> behindProduct(Emitter &emitter, const std::optional<ValueId> &bias, const View &result,
-                             std::size_t biasAxis, const See &see)
-{
-    HALFTONE_TRY(auto epilogue, emitter.epilogueOf(emitter.node()));
-    Behind behind{std::move(epilogue.first), std::move(epilogue.second)};
-    for (View &operand : behind.text.operands) {
-        const std::optional<View> view = see(operand);
-        if (!view)
-            return refused("a post-operation whose operand does not fit the product");
-        operand = *view;
+    Gpu &gpu = emitter.program().gpu();
+    Result<LibraryProduct> best = whole(emitter, desc, operands, axes);
+    // Libraries fuse whatever they are asked to, some of it at a tenth of their speed: float32 without TF32, a function that their
+    // products know no end for. Halves between a convolution and what stands behind it would be rounded twice.
+    const auto mayBeQuicker = [&](const LibraryProduct &known) {
+        constexpr double kLeast = 2; // microseconds, of any product
+        const ProductDesc &done = known.m_desc;
+        const auto moved = static_cast<double>(2 * tensor::sizeOf(done.c.dtype))
+            * static_cast<double>(countOf(done.c.dims));
+        return (done.hasBias || done.residual || done.activation != Activation::None)
+            && !(done.isConvolution && tensor::isHalf(done.a.dtype)) && known.m_microseconds
+            && *known.m_microseconds > kLeast + movingTime(gpu, moved);
+    };
+    if (!best.ok() && !isUnsupported(best.error()))
+        return best.error();
+    if (best.ok() && !mayBeQuicker(best.value()))
+        return best;
+    for (const auto make : {&LibraryProduct::bare, &LibraryProduct::biased}) {
+        if (make == &LibraryProduct::biased && best.ok() && !best.value().m_microseconds)
+            break; // nothing to compare with
+        Result<LibraryProduct> other = make(emitter, desc, operands, axes);
+        if (!other.ok() && !isUnsupported(other.error()))
+            return other.error();
+        if (!best.ok()) {
+            best = std::move(other);
+            continue;
+        }
+        const auto time = other.ok() ? other.value().m_microseconds : std::nullopt;
+        if (time && *time < best.value().m_microseconds.value_or(0))
+            best = std::move(other);
     }
-    if (bias) {
-        HALFTONE_TRY(const Place place, emitter.read(*bias));
-        prependBias(behind.text, place.view, result.dims, biasAxis);
-        behind.buffers.push_back(place.buffer);
-    }
-    return behind;
+    return best;
+}
+
+void LibraryProduct::emit(Emitter &emitter, std::optional<BufferId> a) &&
+{
+    Program &program = emitter.program();
+    if (a)
+        m_buffers[0] = *a;
+    const View sums = m_desc.c;
+    const BufferId to = m_behind
+        ? program.addBuffer(static_cast<std::size_t>(countOf(sums.dims)) * tensor::sizeOf(sums.dtype))
+        : m_to.buffer;
+    m_buffers.push_back(to);
+    program.addProduct(withWork(emitter.stepOf(emitter.node()), m_work), std::move(m_product),
+                       std::move(m_buffers));
+    if (m_behind)
+        finishSums(emitter, {to, sums}, m_to, m_behind->text, m_behind->buffers);
 }
 
 Result<void> emitLibraryProduct(Emitter &emitter, const ProductDesc &desc, const Operands &operands,
-                                const std::function<Result<Behind>()> &behind)
+                                const ResultAxes &axes)
 {
-    Gpu &gpu = emitter.program().gpu();
-    Result<Prepared> whole = fused(emitter, desc, operands);
-    if (!whole.ok() && whole.error().code != Errc::Unsupported)
-        return whole.error();
-    if (whole.ok() && !mayBeQuickerApart(gpu, whole.value())) {
-        addFused(emitter, std::move(whole).value());
-        return {};
-    }
-    HALFTONE_TRY(const Behind epilogue, behind());
-    Result<Prepared> parts = bare(emitter, desc, epilogue);
-    if (!parts.ok() && (parts.error().code != Errc::Unsupported || !whole.ok()))
-        return parts.error();
-    const auto timeOf = [](const Prepared &prepared) { return prepared.product->microseconds(); };
-    const bool staysWhole = whole.ok()
-        && (!parts.ok() || !timeOf(parts.value())
-            || *timeOf(parts.value()) + timeBehind(gpu, whole.value().desc) >= *timeOf(whole.value()));
-    if (staysWhole)
-        addFused(emitter, std::move(whole).value());
-    else
-        addBare(emitter, std::move(parts).value(), operands, desc.c, epilogue);
+    HALFTONE_TRY(LibraryProduct product, LibraryProduct::prepare(emitter, desc, operands, axes));
+    std::move(product).emit(emitter);
     return {};
 }
 

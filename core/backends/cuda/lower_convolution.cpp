@@ -2,6 +2,7 @@
 #include "core/backends/cuda/library_product.h"
 #include "core/backends/cuda/lower.h"
 #include "core/backends/cuda/spatial_text.h"
+#include "core/backends/cuda/unroll_window.h"
 
 #include <algorithm>
 #include <cstring>
@@ -55,14 +56,22 @@ Result<void> readWeight(Emitter &emitter, const Op &op, Order order, ConvNode &c
     return {};
 }
 
-/// What stands behind a convolution; operands stand in the result's own axes, the kernel walks those with channels in front.
-Result<Behind> behindConvolution(Emitter &emitter, const ConvNode &conv)
+/// Operands stand in the result's own axes, products walk those with channels in front.
+View seenByConvolution(const ConvNode &conv, const View &view)
 {
     const bool isLast
         = conv.text.result.dims != conv.to.view.dims || conv.text.result.strides != conv.to.view.strides;
-    return behindProduct(emitter, conv.bias, conv.text.result, 1, [isLast](const View &view) {
-        return std::optional(isLast ? channelsFirst(view, ops::Layout::ChannelsLast) : view);
-    });
+    return isLast ? channelsFirst(view, ops::Layout::ChannelsLast) : view;
+}
+
+ResultAxes axesOf(const ConvNode &conv)
+{
+    return {[&conv](const View &view) { return std::optional(seenByConvolution(conv, view)); }, 1};
+}
+
+Result<Behind> behindConvolution(Emitter &emitter, const ConvNode &conv)
+{
+    return behindProduct(emitter, conv.bias, conv.text.result, axesOf(conv));
 }
 
 void ownConvolution(Emitter &emitter, const ConvNode &conv, const Behind &behind, const std::string &body,
@@ -118,17 +127,14 @@ std::optional<Result<void>> lowerDepthwise(Emitter &emitter, const ops::Conv &op
     return Result<void>();
 }
 
-/// The weight with zeros for channels that the data do not have.
-Result<Place> paddedWeight(Emitter &emitter, ValueId value, std::int64_t channels)
+/// The weight, a constant (O, I, kernel…), within a larger tensor of zeros, `dims` of them seen by `to`.
+Place paddedWeight(Emitter &emitter, ValueId value, const View &to, std::int64_t elements)
 {
     const tensor::Tensor &weight = *emitter.graph().values[value].constant;
     const View from = viewOf(emitter.graph().desc(value));
-    Dims dims = from.dims;
-    dims[1] = channels;
-    const View to = viewOf({from.dtype, tensor::Shape(dims)}, Order::ChannelsLast);
     const std::size_t size = tensor::sizeOf(from.dtype);
-    auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(countOf(dims)) * size);
-    const Walk walk = walkOver(std::vector<View>{from, sliced(to, 1, 0, from.dims[1])});
+    auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(elements) * size);
+    const Walk walk = walkOver(std::vector<View>{from, to});
     Dims at(walk.dims.size(), 0);
     for (std::int64_t i = 0; i < countOf(from.dims); ++i) {
         std::int64_t source = 0;
@@ -145,42 +151,133 @@ Result<Place> paddedWeight(Emitter &emitter, ValueId value, std::int64_t channel
     return Place{emitter.program().addConstant(*bytes, bytes), to};
 }
 
+kernels::PlanStep rearranging(Emitter &emitter, tensor::DType type, const std::vector<std::string> &members)
+{
+    const ValueId data = emitter.node().inputs[0];
+    return {members.empty() ? std::vector<std::string>{emitter.graph().values[data].name} : members,
+            "reorder",
+            type,
+            {},
+            kernels::StepKind::Reorder};
+}
+
+/// A convolution as a product of matrices.
+struct Unrolled
+{
+    LibraryProduct product;
+    KernelText kernel; ///< what makes its first matrix
+    View matrix;
+};
+
+/// The same as a product of matrices (unroll_window.h), where that may be quicker than `known`, and is as measured: engines for
+/// convolutions are made for many channels, and for tensor cores.
+/// data  as `conv` has it, or of another type of float
+std::optional<Unrolled> unrolled(Emitter &emitter, const ConvNode &conv, const View &data,
+                                 std::optional<double> known)
+{
+    constexpr double kMostBytes = 1 << 30;
+    constexpr double kLeast = 2; // microseconds, of any product
+    const ValueId value = emitter.node().inputs[1];
+    const tensor::DType type = conv.text.result.dtype;
+    const std::int64_t taps = countOf(conv.text.window.kernel);
+    if (!known || conv.text.groups != 1 || conv.text.window.rank() != 2 || taps == 1
+        || !emitter.graph().isConstant(value) || emitter.graph().desc(value).dtype != type
+        || emitter.graph().desc(value).shape[1] != data.dims[1])
+        return std::nullopt;
+    const std::int64_t unit = 16 / static_cast<std::int64_t>(tensor::sizeOf(type));
+    const std::int64_t outputs = conv.text.result.dims[1];
+    const std::int64_t columns = (taps * data.dims[1] + unit - 1) / unit * unit;
+    const std::int64_t rows = countOf(conv.text.result.dims) / outputs;
+    const View matrix = viewOf({type, {rows, columns}});
+    const double bytes
+        = static_cast<double>(countOf(matrix.dims)) * static_cast<double>(tensor::sizeOf(type));
+    Gpu &gpu = emitter.program().gpu();
+    const double moving = movingTime(gpu, 1.5 * bytes); // written, and read by all that share it
+    if (bytes > kMostBytes || *known < moving + kLeast)
+        return std::nullopt;
+    const auto asRows = [](const View &view, std::int64_t width) -> std::optional<View> {
+        const std::vector<std::size_t> last{0, 2, 3, 1};
+        return reshaped(permuted(view, last), Dims{countOf(view.dims) / width, width});
+    };
+    const auto result = asRows(conv.text.result, outputs);
+    if (!result)
+        return std::nullopt;
+    View weights = viewOf(emitter.graph().desc(value)); // taps, and the channels of each, side by side
+    weights.strides = {columns, 1, conv.text.window.kernel[1] * data.dims[1], data.dims[1]};
+    const bool isThere = conv.weight.view == weights; // where no zeros stand behind the channels
+    const Place weight = isThere ? conv.weight : paddedWeight(emitter, value, weights, outputs * columns);
+    ProductDesc desc{.a = matrix, .b = {type, {columns, outputs}, {1, columns}, 0}, .c = *result};
+    desc.allowsTf32 = emitter.options().allowsTf32;
+    const ResultAxes axes{[&](const View &view) { return asRows(seenByConvolution(conv, view), outputs); },
+                          1};
+    auto product = LibraryProduct::prepare(emitter, desc, {0, weight.buffer, conv.bias, conv.to}, axes);
+    if (!product.ok() || !product.value().microseconds()
+        || *product.value().microseconds() + moving >= *known)
+        return std::nullopt;
+    SpatialText text = conv.text;
+    text.data = data;
+    return Unrolled{std::move(product).value(), unrolledWindow(text, matrix), matrix};
+}
+
+void emitUnrolled(Emitter &emitter, Unrolled unrolled, BufferId data, const Work &work,
+                  const std::vector<std::string> &members)
+{
+    const BufferId matrix = emitter.program().addBuffer(
+        static_cast<std::size_t>(countOf(unrolled.matrix.dims)) * tensor::sizeOf(unrolled.matrix.dtype));
+    emitter.program().addKernel(rearranging(emitter, unrolled.matrix.dtype, members),
+                                std::move(unrolled.kernel), {data, matrix});
+    unrolled.product.setWork(work);
+    std::move(unrolled.product).emit(emitter, matrix);
+}
+
 /// The first convolution of a network over pictures: with as many channels as tensor cores take at once, those behind the data's own
-/// being 0.
+/// being 0, or as a product of matrices.
 Result<void> lowerPadded(Emitter &emitter, const ops::Conv &op)
 {
     const PlanNode &node = emitter.node();
     std::vector<std::string> members;
     HALFTONE_TRY(const Place data, emitter.readNarrow(node.inputs[0], members));
-    const kernels::TensorDesc &given = emitter.graph().desc(node.inputs[0]);
     ConvNode conv;
     HALFTONE_TRY(conv.text.window, ops::makeWindow(op.kernel, op.stride, op.dilate, op.pad));
     if (op.hasBias)
         conv.bias = node.inputs[2];
     conv.to = emitter.write(node.outputs[0], Order::ChannelsLast);
     conv.text.result = conv.to.view;
-    Dims dims = data.view.dims;
-    dims[1] = kChannelsTogether;
-    const View padded = viewOf({given.dtype, tensor::Shape(dims)}, Order::ChannelsLast);
-    HALFTONE_TRY(const Place weight, paddedWeight(emitter, node.inputs[1], kChannelsTogether));
-    ProductDesc desc = productOf(emitter, conv, padded, weight.view);
-    desc.emptyChannels = kChannelsTogether - data.view.dims[1];
-    const BufferId buffer
-        = emitter.program().addBuffer(static_cast<std::size_t>(countOf(dims)) * tensor::sizeOf(padded.dtype));
-    kernels::PlanStep step{
-        members.empty() ? std::vector<std::string>{emitter.graph().values[node.inputs[0]].name} : members,
-        "reorder",
-        padded.dtype,
-        {},
-        kernels::StepKind::Reorder};
-    emitter.program().addKernel(std::move(step), padChannels(data.view, padded), {data.buffer, buffer});
-    const auto behindIt = [&] { return behindConvolution(emitter, conv); };
-    auto done = emitLibraryProduct(emitter, desc, {buffer, weight.buffer, conv.bias, conv.to}, behindIt);
-    if (done.ok() || done.error().code != Errc::Unsupported)
-        return done;
-    HALFTONE_TRY(const Behind behind, behindIt());
-    conv.data = {buffer, sliced(padded, 1, 0, data.view.dims[1])};
-    conv.weight = {weight.buffer, sliced(weight.view, 1, 0, data.view.dims[1])};
+    const tensor::DType type = emitter.graph().desc(node.inputs[0]).dtype;
+    const auto padded = [&](Dims dims) {
+        dims[1] = kChannelsTogether;
+        return viewOf({type, tensor::Shape(std::move(dims))}, Order::ChannelsLast);
+    };
+    const std::int64_t channels = data.view.dims[1];
+    const View full = padded(data.view.dims);
+    const View fullWeight = padded(viewOf(emitter.graph().desc(node.inputs[1])).dims);
+    ProductDesc desc = productOf(emitter, conv, full, fullWeight);
+    desc.emptyChannels = kChannelsTogether - channels;
+    const Place weight
+        = paddedWeight(emitter, node.inputs[1], sliced(fullWeight, 1, 0, channels), countOf(fullWeight.dims));
+    Result<LibraryProduct> product
+        = LibraryProduct::prepare(emitter, desc, {0, weight.buffer, conv.bias, conv.to}, axesOf(conv));
+    if (!product.ok() && product.error().code != Errc::Unsupported)
+        return product.error();
+    const std::size_t bytes = static_cast<std::size_t>(countOf(full.dims)) * tensor::sizeOf(type);
+    if (product.ok() && product.value().microseconds()) {
+        const double known = *product.value().microseconds()
+            + movingTime(emitter.program().gpu(), 2 * static_cast<double>(bytes));
+        if (auto matrices = unrolled(emitter, conv, data.view, known)) {
+            emitUnrolled(emitter, std::move(*matrices), data.buffer, workOf(desc), members);
+            return {};
+        }
+    }
+    const BufferId buffer = emitter.program().addBuffer(bytes);
+    emitter.program().addKernel(rearranging(emitter, type, members), padChannels(data.view, full),
+                                {data.buffer, buffer});
+    if (product.ok()) {
+        std::move(product).value().emit(emitter, buffer);
+        return {};
+    }
+    HALFTONE_TRY(const Behind behind, behindConvolution(emitter, conv));
+    conv.data = {buffer, sliced(full, 1, 0, channels)};
+    conv.weight = weight;
     conv.text.data = conv.data.view;
     ownConvolution(emitter, conv, behind, convolutionText(conv.text, conv.weight.view), "convolution",
                    workOf(desc).flops);
@@ -196,12 +293,22 @@ Result<void> lowerConv(Emitter &emitter, const ops::Conv &op)
         return *done;
     HALFTONE_CHECK(readWeight(emitter, op, Order::ChannelsLast, conv));
     const ProductDesc desc = productOf(emitter, conv, conv.text.data, conv.weightView);
-    const Operands operands{conv.data.buffer, conv.weight.buffer, conv.bias, conv.to};
-    const auto behindIt = [&] { return behindConvolution(emitter, conv); };
-    auto done = emitLibraryProduct(emitter, desc, operands, behindIt);
-    if (done.ok() || done.error().code != Errc::Unsupported)
-        return done;
-    HALFTONE_TRY(const Behind behind, behindIt());
+    Result<LibraryProduct> product = LibraryProduct::prepare(
+        emitter, desc, {conv.data.buffer, conv.weight.buffer, conv.bias, conv.to}, axesOf(conv));
+    if (product.ok()) {
+        const bool isFirst
+            = op.layout == ops::Layout::ChannelsFirst; // unrolled() knows weights of that layout
+        auto matrices = isFirst ? unrolled(emitter, conv, conv.text.data, product.value().microseconds())
+                                : std::nullopt;
+        if (matrices)
+            emitUnrolled(emitter, std::move(*matrices), conv.data.buffer, workOf(desc), {});
+        else
+            std::move(product).value().emit(emitter);
+        return {};
+    }
+    if (product.error().code != Errc::Unsupported)
+        return product.error();
+    HALFTONE_TRY(const Behind behind, behindConvolution(emitter, conv));
     ownConvolution(emitter, conv, behind, convolutionText(conv.text, conv.weightView), "convolution",
                    workOf(desc).flops);
     return {};

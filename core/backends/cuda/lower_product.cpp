@@ -39,10 +39,9 @@ View transposed(View view)
     return view;
 }
 
-Result<Behind> behindMatrices(Emitter &emitter, const std::optional<ValueId> &bias, const View &c)
+ResultAxes axesOf(const View &c)
 {
-    return behindProduct(emitter, bias, c, c.dims.size() - 1,
-                         [&c](const View &view) { return reshaped(view, c.dims); });
+    return {[dims = c.dims](const View &view) { return reshaped(view, dims); }, c.dims.size() - 1};
 }
 
 Result<void> lowerMatrices(Emitter &emitter, const MatrixNode &matrices)
@@ -56,7 +55,7 @@ Result<void> lowerMatrices(Emitter &emitter, const MatrixNode &matrices)
         return done;
     if (productBlocks(c) > kMostBlocks)
         return refused("a product of so many blocks");
-    HALFTONE_TRY(const Behind behind, behindMatrices(emitter, matrices.bias, c));
+    HALFTONE_TRY(const Behind behind, behindProduct(emitter, matrices.bias, c, axesOf(c)));
     std::vector<BufferId> buffers{matrices.left.buffer, matrices.right.buffer};
     buffers.insert(buffers.end(), behind.buffers.begin(), behind.buffers.end());
     buffers.push_back(matrices.to.buffer);
@@ -151,8 +150,7 @@ Result<void> lowerMatMul(Emitter &emitter, const ops::MatMul &op)
 
 Result<void> emitMatrixProduct(Emitter &emitter, const ProductDesc &desc, const Operands &operands)
 {
-    return emitLibraryProduct(emitter, desc, operands,
-                              [&] { return behindMatrices(emitter, operands.bias, desc.c); });
+    return emitLibraryProduct(emitter, desc, operands, axesOf(desc.c));
 }
 
 std::optional<Result<void>> lowerProduct(Emitter &emitter)

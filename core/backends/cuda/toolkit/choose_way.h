@@ -15,11 +15,19 @@ namespace halftone::backends::cuda {
 std::string keyOf(const ProductDesc &desc);
 std::string keyOf(const AttentionDesc &desc);
 
-/// Bytes of a product's arguments, in their order.
-std::vector<std::size_t> argumentBytes(const ProductDesc &desc);
-std::vector<std::size_t> argumentBytes(const AttentionDesc &desc);
+struct Argument
+{
+    std::size_t bytes = 0;
+    tensor::DType dtype = tensor::DType::Unknown;
 
-using Clear = std::function<Result<void>(std::byte *to, std::size_t bytes)>;
+    bool operator==(const Argument &) const = default;
+};
+/// A product's arguments, in their order.
+std::vector<Argument> argumentsOf(const ProductDesc &desc);
+std::vector<Argument> argumentsOf(const AttentionDesc &desc);
+
+/// Writes values of a type, near 1 in size and of either sign, or zeros where no type is given.
+using Fill = std::function<Result<void>(std::byte *to, std::size_t bytes, std::optional<tensor::DType> type)>;
 
 struct Way
 {
@@ -30,9 +38,9 @@ struct Way
 /// The quickest of a product's ways on this device, each timed over memory of its own: what a library believes in is the best of what
 /// it knows without a look at the chip's clocks, caches and neighbours. A later one must be clearly quicker, so that ways that are
 /// alike do not take turns from run to run. The first where nothing can be timed.
-/// clear  writes zeros: nobody reads what nobody wrote
+/// fill   nobody reads what nobody wrote; and zeros take less power, so that chips run faster over them
 /// keeps  whichever way is in use is another one afterwards
-Way quickestWay(Gpu &gpu, Product &product, std::span<const std::size_t> argumentBytes, const Clear &clear);
+Way quickestWay(Gpu &gpu, Product &product, std::span<const Argument> arguments, const Fill &fill);
 
 /// Products that compute the same, by several libraries: the ways of all, one behind the other. Needs: at least one
 std::unique_ptr<Product> joined(std::vector<std::unique_ptr<Product>> products);

@@ -4,8 +4,11 @@
 #include "core/backends/cuda/toolkit/driver_info.h"
 #include "core/backends/cuda/toolkit/driver_objects.h"
 #include "core/base/memory.h"
+#include "core/tensor/elements.h"
 
 #include <algorithm>
+#include <map>
+#include <random>
 
 namespace halftone::backends::cuda {
 namespace {
@@ -31,6 +34,25 @@ private:
     std::shared_ptr<Product> m_product;
     std::optional<double> m_microseconds; ///< of the way in use
 };
+
+/// 64 KiB of a type: between 1/2 and 1 in size, any code of 8 bits.
+std::vector<std::byte> valuesNearOne(tensor::DType type)
+{
+    constexpr std::size_t kBytes = std::size_t{64} << 10U;
+    std::mt19937 random(1);
+    std::vector<std::byte> values(kBytes);
+    if (!tensor::isFloat(type)) {
+        std::ranges::generate(values, [&random] { return static_cast<std::byte>(random()); });
+        return values;
+    }
+    const std::size_t size = tensor::sizeOf(type);
+    std::uniform_real_distribution<double> sizes(0.5, 1);
+    for (std::size_t at = 0; at < kBytes; at += size) {
+        const double value = random() % 2 == 0 ? sizes(random) : -sizes(random);
+        tensor::narrow(&value, 1, type, values.data() + at);
+    }
+    return values;
+}
 
 class DriverGpu final : public Gpu
 {
@@ -194,9 +216,11 @@ private:
         if (product == nullptr) {
             HALFTONE_TRY(product, byMakers(make));
             if (!m_ways.contains(key))
-                m_ways[key]
-                    = quickestWay(*this, *product, argumentBytes(desc),
-                                  [this](std::byte *to, std::size_t bytes) { return clear(to, bytes); });
+                m_ways[key] = quickestWay(
+                    *this, *product, argumentsOf(desc),
+                    [this](std::byte *to, std::size_t bytes, std::optional<tensor::DType> type) {
+                        return type ? draw(to, bytes, *type) : clear(to, bytes);
+                    });
             const std::size_t way = m_ways[key].number;
             product->useWay(way < product->wayCount() ? way : 0);
             m_products[key] = product;
@@ -210,6 +234,22 @@ private:
         HALFTONE_CHECK(m_context->enter());
         return m_context->check(calls().cuMemsetD8Async(deviceAddress(to), 0, bytes, m_context->stream()),
                                 "zeros");
+    }
+
+    /// A pattern that is drawn once, again and again.
+    Result<void> draw(std::byte *to, std::size_t bytes, tensor::DType type)
+    {
+        std::vector<std::byte> &pattern = m_patterns[type];
+        if (pattern.empty())
+            pattern = valuesNearOne(type);
+        std::size_t done = std::min(bytes, pattern.size());
+        HALFTONE_CHECK(upload(to, pattern.data(), done));
+        for (; done < bytes; done += std::min(done, bytes - done))
+            HALFTONE_CHECK(
+                m_context->check(calls().cuMemcpyDtoDAsync(deviceAddress(to + done), deviceAddress(to),
+                                                           std::min(done, bytes - done), m_context->stream()),
+                                 "values"));
+        return {};
     }
 
     /// By all libraries that take it.
@@ -256,6 +296,7 @@ private:
     std::unordered_map<std::string, std::weak_ptr<DriverModule>> m_compiled; ///< by source
     std::unordered_map<std::string, std::weak_ptr<Product>> m_products; ///< by description, as m_ways
     std::unordered_map<std::string, Way> m_ways;
+    std::map<tensor::DType, std::vector<std::byte>> m_patterns; ///< that memory is filled with, to time over
 };
 
 } // namespace

@@ -27,6 +27,9 @@ public:
 
     std::string name() const override { return "library product"; }
     std::size_t workspaceBytes() const override { return 512; }
+    std::optional<double> microseconds() const override { return time; }
+
+    std::optional<double> time; ///< that it is said to take
     Result<void> enqueue(std::span<std::byte *const> arguments, std::byte *workspace) override
     {
         if (workspace == nullptr)
@@ -220,8 +223,11 @@ public:
         asked.push_back(desc);
         HALFTONE_CHECK(m_judge(desc));
         ++taken;
-        return std::unique_ptr<backends::cuda::Product>(std::make_unique<HostProduct>(
-            desc, [this](std::function<void()> action) { return act(std::move(action)); }));
+        auto product = std::make_unique<HostProduct>(
+            desc, [this](std::function<void()> action) { return act(std::move(action)); });
+        if (timeOf)
+            product->time = timeOf(desc);
+        return std::unique_ptr<backends::cuda::Product>(std::move(product));
     }
     Result<std::unique_ptr<backends::cuda::Product>>
     prepareAttention(const backends::cuda::AttentionDesc &desc) override
@@ -234,6 +240,8 @@ public:
             desc, [this](std::function<void()> action) { return act(std::move(action)); }));
     }
 
+    std::function<double(const backends::cuda::ProductDesc &)>
+        timeOf; ///< microseconds; empty: it times nothing
     std::vector<backends::cuda::ProductDesc> asked;
     std::size_t taken = 0;
     std::size_t attentions = 0;

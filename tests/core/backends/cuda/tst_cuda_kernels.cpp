@@ -1,5 +1,6 @@
 #include "core/backends/cuda/attention_kernel.h"
 #include "core/backends/cuda/channel_window.h"
+#include "core/backends/cuda/unroll_window.h"
 #include "core/ops/window.h"
 #include "tests/core/backends/cuda/host_gpu.h"
 #include "tests/core/backends/cuda/host_library.h"
@@ -30,6 +31,8 @@ private Q_SLOTS:
     void aWarpForEachLine_data();
     void aWarpForEachLine();
     void channelsArePadded();
+    void unrolledWindows_data();
+    void unrolledWindows();
 };
 
 namespace {
@@ -440,6 +443,47 @@ void CudaKernelsTest::channelsArePadded()
         QVERIFY(std::abs(got.get(at) - want) <= std::ldexp(std::abs(want), -8));
         for (std::size_t axis = 4; axis-- > 0 && ++at[axis] == got.view.dims[axis];)
             at[axis] = 0;
+    }
+}
+
+void CudaKernelsTest::unrolledWindows_data()
+{
+    QTest::addColumn<int>("from");
+    QTest::addColumn<int>("to");
+    QTest::addColumn<bool>("isLast");
+    QTest::addColumn<int>("channels");
+    const int f32 = static_cast<int>(DType::F32);
+    const int f16 = static_cast<int>(DType::F16);
+    QTest::newRow("pictures to halves") << f32 << f16 << false << 3;
+    QTest::newRow("whole vectors") << f32 << f32 << true << 8;
+    QTest::newRow("channels that fill no vector") << f16 << f16 << true << 5;
+}
+
+/// Each row is what lies under a window, tap by tap, zeros beside the data and behind the last tap.
+void CudaKernelsTest::unrolledWindows()
+{
+    QFETCH(int, from);
+    QFETCH(int, to);
+    QFETCH(bool, isLast);
+    QFETCH(int, channels);
+    std::mt19937 random(8);
+    const auto type = static_cast<DType>(from);
+    const Filled data
+        = filled(viewOf({type, {2, channels, 7, 6}}, isLast ? Order::ChannelsLast : Order::Plain), random);
+    SpatialText op{ops::makeWindow({3, 2}, {2, 1}, {1, 2}, ops::Padding{{1, 0}, {1, 1}}).value(), data.view,
+                   viewOf({type, {2, 4, 4, 5}})};
+    const std::int64_t columns = (6 * channels + 7) / 8 * 8;
+    const Filled got = empty(dense(static_cast<DType>(to), {2 * 4 * 5, columns}));
+    const auto done = launch(unrolledWindow(op, got.view), {data.at(), got.at()});
+    QVERIFY2(done.ok(), done.ok() ? "" : done.error().message().c_str());
+    for (std::int64_t row = 0; row < 2 * 4 * 5; ++row) {
+        for (std::int64_t column = 0; column < columns; ++column) {
+            const std::int64_t tap = column / channels;
+            const Dims at{row / 20, column % channels, row / 5 % 4 * 2 - 1 + tap / 2, row % 5 + tap % 2 * 2};
+            const bool isInside = tap < 6 && at[2] >= 0 && at[2] < 7 && at[3] < 6;
+            const double want = isInside ? data.get(at) : 0;
+            QVERIFY(std::abs(got.get({row, column}) - want) <= std::ldexp(std::abs(want), -11));
+        }
     }
 }
 

@@ -42,6 +42,9 @@ private Q_SLOTS:
     void floatsOfTwoTypesMeet();
     void tf32IsAllowedInEveryProductOrInNone_data();
     void tf32IsAllowedInEveryProductOrInNone();
+    void convolutionsAreWhatIsQuicker_data();
+    void convolutionsAreWhatIsQuicker();
+    void functionsBehindProductsAreApartWhereThatIsQuicker();
     void aRunIsOneLaunch();
     void theDeviceAloneCopiesNothingBack();
     void aSecondRunTakesNewInputs();
@@ -380,6 +383,108 @@ void CudaPlanTest::tf32IsAllowedInEveryProductOrInNone()
     }
     QVERIFY(convolutions >= 1);
     QVERIFY2(gpu->asked.size() >= convolutions + 4, qPrintable(QString::number(gpu->asked.size())));
+}
+
+namespace {
+
+using backends::cuda::ProductDesc;
+
+/// A plan by a library that takes everything, and says what it takes.
+Planned plannedBy(const graph::Model &model, const Shapes &inputs,
+                  std::function<double(const ProductDesc &)> timeOf,
+                  const std::function<bool(const ProductDesc &)> &takesIt = {})
+{
+    const auto gpu = std::make_shared<test::LibraryGpu>([takesIt](const ProductDesc &desc) {
+        return !takesIt || takesIt(desc) ? Result<void>() : Result<void>(unsupported("host", "not that one"));
+    });
+    gpu->timeOf = std::move(timeOf);
+    Planned made{gpu, nullptr, {}};
+    const auto typed = typedOf(model, inputs);
+    if (!typed.ok())
+        return {gpu, nullptr, QString::fromStdString(typed.error().message())};
+    auto plan = backends::cuda::cudaBackend(gpu, {}, reference())->plan(typed.value(), {});
+    if (!plan.ok())
+        return {gpu, nullptr, QString::fromStdString(plan.error().message())};
+    made.plan = std::move(plan).value();
+    return made;
+}
+
+} // namespace
+
+void CudaPlanTest::convolutionsAreWhatIsQuicker_data()
+{
+    QTest::addColumn<QString>("target");
+    QTest::addColumn<double>("convolution");
+    QTest::addColumn<double>("product");
+    QTest::addColumn<int>("unrolled");
+    for (const char *target : {"float32", "float16"}) {
+        QTest::addRow("%s: as products", target) << target << 1000.0 << 5.0 << 2;
+        QTest::addRow("%s: as they are", target) << target << 10.0 << 500.0 << 0;
+        QTest::addRow("%s: too short to ask", target) << target << 2.0 << 0.1 << 0;
+    }
+}
+
+/// A residual stands behind the second one.
+void CudaPlanTest::convolutionsAreWhatIsQuicker()
+{
+    QFETCH(QString, target);
+    QFETCH(double, convolution);
+    QFETCH(double, product);
+    QFETCH(int, unrolled);
+    graph::Model model = residualNetwork();
+    if (target == "float16") {
+        policy::Policy policy;
+        policy.castParams = true;
+        model = mixed::convertModel(model, policy, false).value().model;
+    }
+    const Planned made = plannedBy(model, {{"x", Shape{2, 3, 6, 6}}}, [=](const ProductDesc &desc) {
+        return desc.isConvolution ? convolution : product;
+    });
+    QVERIFY2(made.plan, qPrintable(made.failure));
+    const auto kernels = made.kernels();
+    QCOMPARE(std::ranges::count(kernels, "own nvrtc unrolled window"), unrolled);
+    const QString wrong = difference(model, *made.plan, 4, target == "float32" ? 1e-5 : 4e-3);
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+}
+
+/// GELU behind a layer: in one call that takes long, or behind sums, or behind what the layer rounds to halves.
+void CudaPlanTest::functionsBehindProductsAreApartWhereThatIsQuicker()
+{
+    test::GraphBuilder g;
+    const Entry full
+        = g.op("FullyConnected", "f", {g.variable("x"), g.variable("f_weight"), g.variable("f_bias")},
+               {{"num_hidden", "64"}});
+    const Entry gelu = g.op("LeakyReLU", "gelu", {full}, {{"act_type", "gelu"}});
+    const Entry next = g.op("FullyConnected", "n", {gelu, g.variable("n_weight"), g.variable("n_bias")},
+                            {{"num_hidden", "8"}});
+    graph::Model model = withParameters(g.model({next}), {{"x", Shape{32, 16}}});
+    policy::Policy policy;
+    policy.castParams = true;
+    model = mixed::convertModel(model, policy, false).value().model;
+    struct Times
+    {
+        double whole, sums, biased;
+        bool isApart;
+        DType between;
+    };
+    for (const Times &times :
+         {Times{4, 1, 1, false, DType::F16}, {40, 5, 6, true, DType::F32}, {40, 9, 5, true, DType::F16}}) {
+        DType between = DType::F16;
+        const Planned made = plannedBy(model, {{"x", Shape{32, 16}}}, [&times](const ProductDesc &desc) {
+            return desc.activation != backends::cuda::Activation::None ? times.whole
+                : desc.hasBias                                         ? times.biased
+                                                                       : times.sums;
+        });
+        QVERIFY2(made.plan, qPrintable(made.failure));
+        QCOMPARE(std::ranges::count(made.kernels(), "own nvrtc behind sums"), times.isApart ? 1 : 0);
+        for (const auto &[name, kernel] : made.gpu->texts())
+            if (kernel.label == "behind sums"
+                && kernel.text.find("const float *__restrict__ p0") != std::string::npos)
+                between = DType::F32;
+        QCOMPARE(between, times.between);
+        const QString wrong = difference(model, *made.plan, 4, 4e-3);
+        QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+    }
 }
 
 void CudaPlanTest::aRunIsOneLaunch()

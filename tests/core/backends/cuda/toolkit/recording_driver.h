@@ -116,6 +116,8 @@ inline backends::cuda::DriverCalls recordingDriver()
     };
     c.cuMemcpyHtoDAsync
         = [](CUdeviceptr, const void *, std::size_t, CUstream) { return said("cuMemcpyHtoDAsync"); };
+    c.cuMemcpyDtoDAsync
+        = [](CUdeviceptr, CUdeviceptr, std::size_t, CUstream) { return said("cuMemcpyDtoDAsync"); };
     c.cuMemcpyDtoHAsync
         = [](void *, CUdeviceptr, std::size_t, CUstream) { return said("cuMemcpyDtoHAsync"); };
     c.cuStreamCreate = [](CUstream *stream, unsigned) { return made("cuStreamCreate", stream); };

@@ -8,6 +8,7 @@
 #include "core/backends/cuda/toolkit/compiler.h"
 #include "core/backends/cuda/toolkit/driver_gpu.h"
 #include "core/backends/cuda/toolkit/gpu_entries.h"
+#include "core/backends/cuda/unroll_window.h"
 #include "tests/core/backends/cuda/toolkit/recording_driver.h"
 
 #include <QTest>
@@ -335,6 +336,9 @@ void CudaToolkitTest::kernelsCompileForEveryChip()
             add(*channelWindow(window, {kind, true, 0}, {}, "window"));
         const View padded = viewOf({type, {2, kChannelsTogether, 6, 6}}, Order::ChannelsLast);
         add(padChannels(viewOf({DType::F32, {2, 3, 6, 6}}), padded));
+        add(unrolledWindow(window, viewOf({type, {2 * 3 * 3, 9 * 8}})));
+        add(unrolledWindow({window.window, viewOf({DType::F32, {2, 3, 6, 6}}), window.result},
+                           viewOf({type, {2 * 3 * 3, 32}})));
         const View heads = viewOf({type, {2, 12, 128, 64}});
         if (auto kernel = attentionKernel({heads, heads, heads, {}, heads}, 0.125, arch))
             add(*kernel);
