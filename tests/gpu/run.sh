@@ -50,7 +50,7 @@ libraries() {
     LD_DEBUG=libs LD_DEBUG_OUTPUT=$log/ld "$HALFTONE_CLI" backends >/dev/null
     for name in libcuda libnvrtc libcublasLt libcudnn; do
         path=$(sed -n "s|.*calling init: \(.*/$name\.so.*\)|\1|p" "$log"/ld.* | head -n 1)
-        [[ -z $path ]] || path=$(readlink -f "$path")
+        [[ -z $path ]] || path=$(basename "$(readlink -f "$path")") # with its version
         echo "$name: ${path:-not loaded}"
         [[ -n $path ]] || failures=$((failures + 1))
     done

@@ -150,7 +150,7 @@ constexpr std::string_view kBody = R"cuda(
             least[i] = larger(least[i], __shfl_xor_sync(0xffffffffu, least[i], 2));
             const float now = larger(most[i], least[i]);
             shift[i] = now == -INFINITY ? 0 : now; // a row of which nothing is seen so far
-            lift[i] = exp2(most[i] - shift[i]);
+            lift[i] = quick_exp2(most[i] - shift[i]);
             most[i] = now;
             total[i] *= lift[i];
         }
@@ -158,7 +158,7 @@ constexpr std::string_view kBody = R"cuda(
         for (int n = 0; n < KEYS_AT_ONCE / 8; ++n)
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
-                score[n][i] = exp2(score[n][i] - shift[i / 2]);
+                score[n][i] = quick_exp2(score[n][i] - shift[i / 2]);
                 total[i / 2] += score[n][i];
             }
 #pragma unroll

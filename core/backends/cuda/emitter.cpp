@@ -346,12 +346,9 @@ void Emitter::launch(KernelText kernel, std::vector<BufferId> arguments, const s
     m_program->addKernel(std::move(step), std::move(kernel), std::move(arguments));
 }
 
-void Emitter::launchProduct(KernelText kernel, std::vector<BufferId> arguments, double flops)
+void Emitter::launchProduct(KernelText kernel, std::vector<BufferId> arguments, const Work &work)
 {
-    kernels::PlanStep step = stepOf(node());
-    step.flops = flops;
-    step.multiplies = true;
-    m_program->addKernel(std::move(step), std::move(kernel), std::move(arguments));
+    m_program->addKernel(withWork(stepOf(node()), work), std::move(kernel), std::move(arguments));
 }
 
 std::optional<Emitter::CastResult> Emitter::takeCast(ValueId value, Order order)

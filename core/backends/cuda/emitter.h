@@ -93,8 +93,7 @@ public:
     void launch(KernelText kernel, std::vector<BufferId> arguments,
                 const std::vector<std::string> &also = {});
     /// A kernel of our own that sums products.
-    /// flops  that it cannot do without, for the roofline; its bytes are those of its buffers
-    void launchProduct(KernelText kernel, std::vector<BufferId> arguments, double flops);
+    void launchProduct(KernelText kernel, std::vector<BufferId> arguments, const Work &work);
 
     /// The current node, a function of elements, with those that it takes in.
     Result<void> emitElements();

@@ -74,7 +74,7 @@ Result<void> multiply(Emitter &emitter, const Place &a, const Place &b, const Pl
     if (scale != 1)
         epilogue.expression = "acc * " + literal(scale, numberName(c.view.dtype));
     emitter.launchProduct(matrixProduct(a.view, b.view, c.view, epilogue), {a.buffer, b.buffer, c.buffer},
-                          workOf(desc).flops);
+                          workOf(desc));
     return {};
 }
 
@@ -137,7 +137,7 @@ Result<void> emitAttention(Emitter &emitter, const AttentionNode &node)
         if (node.mask)
             buffers.push_back(*node.mask);
         buffers.push_back(node.result);
-        emitter.launchProduct(std::move(*kernel), std::move(buffers), workOf(desc).flops);
+        emitter.launchProduct(std::move(*kernel), std::move(buffers), workOf(desc));
         return {};
     }
     auto fused = gpu.prepareAttention(desc);

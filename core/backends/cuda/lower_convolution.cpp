@@ -75,14 +75,14 @@ Result<Behind> behindConvolution(Emitter &emitter, const ConvNode &conv)
 }
 
 void ownConvolution(Emitter &emitter, const ConvNode &conv, const Behind &behind, const std::string &body,
-                    std::string label, double flops)
+                    std::string label, const Work &work)
 {
     std::vector<BufferId> buffers{conv.data.buffer, conv.weight.buffer};
     buffers.insert(buffers.end(), behind.buffers.begin(), behind.buffers.end());
     buffers.push_back(conv.to.buffer);
     const std::vector<DType> types{conv.data.view.dtype, conv.weight.view.dtype};
     emitter.launchProduct(perElement(types, conv.text.result, body, behind.text, std::move(label)),
-                          std::move(buffers), flops);
+                          std::move(buffers), work);
 }
 
 ProductDesc productOf(Emitter &emitter, const ConvNode &conv, const View &data, const View &weight)
@@ -123,7 +123,7 @@ std::optional<Result<void>> lowerDepthwise(Emitter &emitter, const ops::Conv &op
     buffers.insert(buffers.end(), behind.value().buffers.begin(), behind.value().buffers.end());
     buffers.push_back(conv.to.buffer);
     const ProductDesc desc = productOf(emitter, conv, conv.text.data, channelsFirst(taps, op.layout));
-    emitter.launchProduct(std::move(*kernel), std::move(buffers), workOf(desc).flops);
+    emitter.launchProduct(std::move(*kernel), std::move(buffers), workOf(desc));
     return Result<void>();
 }
 
@@ -280,7 +280,7 @@ Result<void> lowerPadded(Emitter &emitter, const ops::Conv &op)
     conv.weight = weight;
     conv.text.data = conv.data.view;
     ownConvolution(emitter, conv, behind, convolutionText(conv.text, conv.weight.view), "convolution",
-                   workOf(desc).flops);
+                   workOf(desc));
     return {};
 }
 
@@ -310,7 +310,7 @@ Result<void> lowerConv(Emitter &emitter, const ops::Conv &op)
         return product.error();
     HALFTONE_TRY(const Behind behind, behindConvolution(emitter, conv));
     ownConvolution(emitter, conv, behind, convolutionText(conv.text, conv.weightView), "convolution",
-                   workOf(desc).flops);
+                   workOf(desc));
     return {};
 }
 
@@ -324,7 +324,8 @@ Result<void> lowerDeconv(Emitter &emitter, const ops::Deconv &op)
     // Each value of the data meets each weight of its channel once.
     const double taps = static_cast<double>(countOf(std::span(conv.weightView.dims).subspan(1)));
     ownConvolution(emitter, conv, behind, transposedText(conv.text, conv.weightView),
-                   "transposed convolution", 2 * taps * static_cast<double>(countOf(conv.text.data.dims)));
+                   "transposed convolution",
+                   {2 * taps * static_cast<double>(countOf(conv.text.data.dims)), 0});
     return {};
 }
 

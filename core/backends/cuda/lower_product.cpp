@@ -60,7 +60,7 @@ Result<void> lowerMatrices(Emitter &emitter, const MatrixNode &matrices)
     buffers.insert(buffers.end(), behind.buffers.begin(), behind.buffers.end());
     buffers.push_back(matrices.to.buffer);
     emitter.launchProduct(matrixProduct(matrices.a, matrices.b, c, behind.text), std::move(buffers),
-                          workOf(desc).flops);
+                          workOf(desc));
     return {};
 }
 

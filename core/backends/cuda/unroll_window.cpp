@@ -7,17 +7,26 @@
 namespace halftone::backends::cuda {
 namespace {
 
-/// Defines y and x, and whether they are within the data, of the tap that stands in `tap`.
+/// Defines y and x, and whether they are within the data, of the tap at ky, kx.
 std::string tapText(const SpatialText &op)
 {
     const ops::Window &window = op.window;
-    const auto at = [&](const char *axis, const char *place, std::size_t k, const std::string &tap) {
-        return std::string("const int ") + axis + " = " + place + " * " + number(window.stride[k]) + " - "
-            + number(window.padBegin[k]) + " + (" + tap + ") * " + number(window.dilate[k]) + ";\n";
+    const auto at = [&](const char *axis, const char *place, std::size_t k) {
+        return std::string("        const int ") + axis + " = " + place + " * " + number(window.stride[k])
+            + " - " + number(window.padBegin[k]) + " + k" + axis + " * " + number(window.dilate[k]) + ";\n";
     };
-    return at("y", "c2", 0, "tap / " + number(window.kernel[1]))
-        + at("x", "c3", 1, "tap % " + number(window.kernel[1])) + "const bool isInside = y >= 0 && y < "
-        + number(op.data.dims[2]) + " && x >= 0 && x < " + number(op.data.dims[3]) + ";\n";
+    return at("y", "c2", 0) + at("x", "c3", 1) + "        const bool isInside = ky < "
+        + number(window.kernel[0]) + " && y >= 0 && y < " + number(op.data.dims[2]) + " && x >= 0 && x < "
+        + number(op.data.dims[3]) + ";\n";
+}
+
+/// Elements from the first to the last one that a view sees.
+std::int64_t spanOf(const View &view)
+{
+    std::int64_t span = 1;
+    for (std::size_t axis = 0; axis < view.dims.size(); ++axis)
+        span += (view.dims[axis] - 1) * view.strides[axis];
+    return span;
 }
 
 } // namespace
@@ -25,7 +34,6 @@ std::string tapText(const SpatialText &op)
 KernelText unrolledWindow(const SpatialText &op, const View &to)
 {
     const std::int64_t channels = op.data.dims[1];
-    const std::int64_t taps = countOf(op.window.kernel);
     const View &data = op.data;
     std::int64_t width = static_cast<std::int64_t>(16 / tensor::sizeOf(to.dtype));
     while (to.dims[1] % width != 0)
@@ -39,11 +47,12 @@ KernelText unrolledWindow(const SpatialText &op, const View &to)
     const std::string vector = "vec<" + type + ", " + number(width) + '>';
     const std::string counts(counter(count));
     const std::vector<tensor::DType> types{data.dtype};
-    const auto place = [&data](const std::string &c) {
-        return number(data.offset) + " + (long long)c0 * " + number(data.strides[0]) + " + (long long)(" + c
-            + ") * " + number(data.strides[1]) + " + (long long)y * " + number(data.strides[2])
-            + " + (long long)x * " + number(data.strides[3]);
-    };
+    const std::string index(spanOf(data) < (std::int64_t{1} << 31)
+                                ? "int"
+                                : "long long"); // the kernel is all arithmetic on places
+    const std::string place = "p0[" + number(data.offset) + " + (" + index + ")c0 * "
+        + number(data.strides[0]) + " + (" + index + ")c * " + number(data.strides[1]) + " + (" + index
+        + ")y * " + number(data.strides[2]) + " + (" + index + ")x * " + number(data.strides[3]) + ']';
     std::string text = head(types, to.dtype) + "    const " + counts + " i = blockIdx.x * (" + counts
         + ")blockDim.x + threadIdx.x;\n    if (i >= " + number(count)
         + "u)\n        return;\n    const int from = (int)(i % " + number(to.dims[1] / width) + "u) * "
@@ -52,17 +61,21 @@ KernelText unrolledWindow(const SpatialText &op, const View &to)
         + "u);\n    row /= " + number(op.result.dims[3]) + "u;\n    const int c2 = (int)(row % "
         + number(op.result.dims[2]) + "u);\n    const int c0 = (int)(row / " + number(op.result.dims[2])
         + "u);\n    " + vector + " values;\n";
-    const std::string zeros = "#pragma unroll\n    for (int j = 0; j < " + number(width)
-        + "; ++j)\n        values.at[j] = pack<" + type + ">::of(0);\n";
+    text += "    const int tap = from / " + number(channels) + ";\n    int c = from % " + number(channels)
+        + ", ky = tap / " + number(op.window.kernel[1]) + ", kx = tap % " + number(op.window.kernel[1])
+        + ";\n";
+    const std::string none = "pack<" + type + ">::of(0)";
     if (isWhole)
-        text += zeros + "    const int tap = from / " + number(channels) + ";\n    " + tapText(op)
-            + "    if (isInside && tap < " + number(taps) + ")\n        values = *(const " + vector
-            + " *)(p0 + " + place("from % " + number(channels)) + ");\n";
+        text += "    {\n" + tapText(op) + "#pragma unroll\n        for (int j = 0; j < " + number(width)
+            + "; ++j)\n            values.at[j] = " + none
+            + ";\n        if (isInside)\n            values = *(const " + vector + " *)&" + place
+            + ";\n    }\n";
     else
-        text += "#pragma unroll\n    for (int j = 0; j < " + number(width)
-            + "; ++j) {\n        const int tap = (from + j) / " + number(channels) + ";\n        "
-            + tapText(op) + "        values.at[j] = pack<" + type + ">::of(isInside && tap < " + number(taps)
-            + " ? num(p0[" + place("(from + j) % " + number(channels)) + "]) : 0);\n    }\n";
+        text += "#pragma unroll\n    for (int j = 0; j < " + number(width) + "; ++j) {\n" + tapText(op)
+            + "        values.at[j] = isInside ? pack<" + type + ">::of(num(" + place + ")) : " + none
+            + ";\n        if (++c == " + number(channels)
+            + ") {\n            c = 0;\n            if (++kx == " + number(op.window.kernel[1])
+            + ") {\n                kx = 0;\n                ++ky;\n            }\n        }\n    }\n";
     text += "    *(" + vector + " *)(q + (long long)i * " + number(width) + ") = values;\n}\n";
     KernelText kernel = named(std::move(text), "unrolled window");
     launchElements(kernel, count);
