@@ -12,8 +12,6 @@ using tensor::DType;
 
 constexpr std::int64_t kMostProducts
     = 32; ///< of a row of the window with the results that share it: all are written out
-constexpr std::int64_t kEnoughThreads
-    = 65536; ///< that keep a large chip busy: with fewer, results share nothing
 constexpr std::int64_t kMostTogether = 4; ///< results of a thread
 
 bool isInSteps(const View &view, std::int64_t width)
@@ -49,7 +47,7 @@ public:
         , m_vector("vec<" + m_type + ", " + number(width) + ">")
     {
         for (m_together = kMostTogether; m_together > 1
-             && (m_together * op.window.kernel[1] > kMostProducts || threads() < kEnoughThreads);
+             && (m_together * op.window.kernel[1] > kMostProducts || threads() < what.enoughThreads);
              m_together /= 2) { }
     }
 

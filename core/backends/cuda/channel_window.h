@@ -14,6 +14,7 @@ struct ChannelWindow
     enum class Kind : std::uint8_t { Depthwise, Max, Average, Sum } kind = Kind::Depthwise;
     bool countsPadding = true; ///< Average
     double lowest = 0; ///< Max of nothing
+    std::int64_t enoughThreads = 65536; ///< that keep a large chip busy: with fewer, results share nothing
 };
 
 /// A window of two axes over tensors of floats whose channels run fastest: a thread takes up to 16 bytes of neighbouring channels, for

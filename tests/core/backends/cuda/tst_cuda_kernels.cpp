@@ -116,6 +116,148 @@ View dense(DType type, const Dims &dims)
     return viewOf({type, tensor::Shape(dims)});
 }
 
+struct AttentionRow
+{
+    const char *name;
+    DType type;
+    std::int64_t batch, heads, queries, keys, size, valueSize;
+    const char *mask;
+};
+constexpr AttentionRow kAttention[] = {
+    {"one tile", DType::F16, 1, 1, 16, 64, 64, 64, ""},
+    {"rows beside the tile", DType::F16, 2, 2, 21, 64, 32, 32, ""},
+    {"keys beside the tile", DType::F16, 1, 2, 16, 77, 64, 64, ""},
+    {"fewer keys than a tile", DType::BF16, 1, 2, 5, 3, 16, 16, ""},
+    {"several tiles", DType::BF16, 1, 2, 40, 200, 64, 64, ""},
+    {"large heads", DType::F16, 1, 1, 17, 70, 128, 128, ""},
+    {"values of another size", DType::F16, 1, 2, 16, 48, 32, 80, ""},
+    {"blocks of several warps", DType::F16, 16, 16, 33, 20, 16, 16, ""},
+    {"a mask of float32", DType::F16, 2, 2, 20, 70, 32, 32, "whole"},
+    {"a mask by key", DType::BF16, 2, 2, 20, 70, 32, 32, "keys"},
+    {"a mask that hides the future", DType::F16, 1, 2, 70, 70, 32, 32, "future"},
+};
+
+/// Queries and keys lie side by side, as one product gives them.
+AttentionDesc descOf(const AttentionRow &row)
+{
+    const std::int64_t width = 3 * row.heads * row.size;
+    AttentionDesc desc;
+    desc.queries = inRows(row.type, {row.batch, row.heads, row.queries, row.size}, width, 0);
+    desc.keys = inRows(row.type, {row.batch, row.heads, row.keys, row.size}, width, row.heads * row.size);
+    desc.values = dense(row.type, {row.batch, row.heads, row.keys, row.valueSize});
+    desc.result
+        = inRows(row.type, {row.batch, row.heads, row.queries, row.valueSize}, row.heads * row.valueSize, 0);
+    const Dims square{row.batch, row.heads, row.queries, row.keys};
+    const std::string_view mask = row.mask;
+    if (mask == "whole")
+        desc.mask = dense(DType::F32, square);
+    else if (mask == "keys")
+        desc.mask = stretched(dense(row.type, {row.batch, 1, 1, row.keys}), square);
+    else if (mask == "future")
+        desc.mask = stretched(dense(DType::F32, {row.queries, row.keys}), square);
+    return desc;
+}
+
+KernelText kernelOf(const AttentionRow &row)
+{
+    return attentionKernel(descOf(row), 1 / std::sqrt(static_cast<double>(row.size)), 90).value();
+}
+
+/// What hides hides by -infinity: the first key of the first batch; what is behind a query's own place.
+Filled maskOf(const AttentionRow &row, const View &view, std::mt19937 &random)
+{
+    Filled mask = filled(view, random);
+    const double hidden = -INFINITY;
+    if (std::string_view(row.mask) == "keys")
+        tensor::narrow(&hidden, 1, row.type, mask.at());
+    if (std::string_view(row.mask) == "future")
+        for (std::int64_t i = 0; i < row.queries * row.keys; ++i)
+            reinterpret_cast<float *>(mask.at())[i] = i % row.keys > i / row.keys ? -INFINITY : 0;
+    return mask;
+}
+
+struct WindowRow
+{
+    const char *name;
+    DType type;
+    std::string_view kind;
+    std::int64_t channels, extent, kernel, stride, dilate, pad;
+    std::int64_t enoughThreads = 65536;
+};
+constexpr WindowRow kWindows[] = {
+    {"depthwise 3x3", DType::F16, "depthwise", 24, 9, 3, 1, 1, 1},
+    {"depthwise 3x3, stride 2", DType::BF16, "depthwise", 16, 11, 3, 2, 1, 1},
+    {"depthwise 5x5, dilated", DType::F32, "depthwise", 12, 13, 5, 1, 2, 4},
+    {"depthwise 7x7, no padding", DType::F16, "depthwise", 8, 12, 7, 1, 1, 0},
+    {"depthwise, four results a thread", DType::F16, "depthwise", 16, 14, 3, 1, 1, 1, 1},
+    {"depthwise, stride 2, four results a thread", DType::F16, "depthwise", 16, 21, 3, 2, 1, 1, 1},
+    {"depthwise, dilated, two results a thread", DType::F16, "depthwise", 8, 17, 5, 1, 2, 4, 64},
+    {"few channels at once", DType::F16, "depthwise", 6, 7, 3, 1, 1, 1},
+    {"maximum 3x3, stride 2", DType::F16, "max", 16, 12, 3, 2, 1, 1},
+    {"maximum, four results a thread", DType::F16, "max", 16, 13, 3, 2, 1, 1, 1},
+    {"mean, four results a thread", DType::F32, "inside", 8, 11, 3, 1, 1, 1, 1},
+    {"mean with padding", DType::F32, "average", 8, 9, 3, 2, 1, 1},
+    {"mean without padding", DType::BF16, "inside", 8, 9, 3, 2, 1, 1},
+    {"sum", DType::F32, "sum", 4, 8, 2, 2, 1, 0},
+};
+
+View lastOf(DType type, const Dims &dims)
+{
+    return viewOf({type, tensor::Shape(dims)}, Order::ChannelsLast);
+}
+
+SpatialText textOf(const WindowRow &row)
+{
+    const std::int64_t result
+        = (row.extent + 2 * row.pad - (row.kernel - 1) * row.dilate - 1) / row.stride + 1;
+    SpatialText text{{},
+                     lastOf(row.type, {2, row.channels, row.extent, row.extent}),
+                     lastOf(row.type, {2, row.channels, result, result})};
+    text.window
+        = ops::makeWindow({row.kernel, row.kernel}, {row.stride, row.stride}, {row.dilate, row.dilate},
+                          ops::Padding{{row.pad, row.pad}, {row.pad, row.pad}})
+              .value();
+    return text;
+}
+
+/// A depthwise one with a bias and ReLU behind it.
+KernelText kernelOf(const WindowRow &row)
+{
+    const SpatialText text = textOf(row);
+    Epilogue epilogue;
+    if (row.kind == "depthwise")
+        epilogue = {{}, "larger(acc + e0, 0.0f)", {View{row.type, text.result.dims, {0, 1, 0, 0}, 0}}};
+    const ChannelWindow what{row.kind == "depthwise" ? ChannelWindow::Kind::Depthwise
+                                 : row.kind == "max" ? ChannelWindow::Kind::Max
+                                 : row.kind == "sum" ? ChannelWindow::Kind::Sum
+                                                     : ChannelWindow::Kind::Average,
+                             row.kind == "average", -65504, row.enoughThreads};
+    return channelWindow(text, what, epilogue, "window").value();
+}
+
+/// By the definition, of the places at `c2`, `c3`.
+double underWindow(const SpatialText &op, std::string_view kind, const Filled &data, const Filled &taps,
+                   const Dims &to)
+{
+    double sum = 0;
+    double most = -INFINITY;
+    int inside = 0;
+    for (std::int64_t y = 0; y < op.window.kernel[0]; ++y) {
+        for (std::int64_t x = 0; x < op.window.kernel[1]; ++x) {
+            const Dims from{to[0], to[1],
+                            to[2] * op.window.stride[0] - op.window.padBegin[0] + y * op.window.dilate[0],
+                            to[3] * op.window.stride[1] - op.window.padBegin[1] + x * op.window.dilate[1]};
+            if (from[2] < 0 || from[3] < 0 || from[2] >= op.data.dims[2] || from[3] >= op.data.dims[3])
+                continue;
+            ++inside;
+            most = std::max(most, data.get(from));
+            sum += data.get(from) * (kind == "depthwise" ? taps.get({y, x, to[1]}) : 1);
+        }
+    }
+    const auto all = static_cast<double>(op.window.kernel[0] * op.window.kernel[1]);
+    return kind == "max" ? most : kind == "average" ? sum / all : kind == "inside" ? sum / inside : sum;
+}
+
 } // namespace
 
 void CudaKernelsTest::initTestCase()
@@ -123,102 +265,52 @@ void CudaKernelsTest::initTestCase()
 #ifdef HALFTONE_SANITIZED
     QSKIP("the threads of a block are contexts (host_gpu.h), which sanitizers do not follow");
 #endif
+    std::vector<KernelText> all; // compiled in one go with the first that is launched
+    for (const AttentionRow &row : kAttention)
+        all.push_back(kernelOf(row));
+    for (const WindowRow &row : kWindows)
+        all.push_back(kernelOf(row));
+    QVERIFY(gpu().compile(all).ok());
 }
 
 void CudaKernelsTest::attention_data()
 {
-    QTest::addColumn<int>("type");
-    QTest::addColumn<int>("batch");
-    QTest::addColumn<int>("heads");
-    QTest::addColumn<int>("queries");
-    QTest::addColumn<int>("keys");
-    QTest::addColumn<int>("size");
-    QTest::addColumn<int>("valueSize");
-    QTest::addColumn<QString>("mask");
-    const int f16 = static_cast<int>(DType::F16);
-    const int bf16 = static_cast<int>(DType::BF16);
-    QTest::newRow("one tile") << f16 << 1 << 1 << 16 << 64 << 64 << 64 << "";
-    QTest::newRow("rows beside the tile") << f16 << 2 << 2 << 21 << 64 << 32 << 32 << "";
-    QTest::newRow("keys beside the tile") << f16 << 1 << 2 << 16 << 77 << 64 << 64 << "";
-    QTest::newRow("fewer keys than a tile") << bf16 << 1 << 2 << 5 << 3 << 16 << 16 << "";
-    QTest::newRow("several tiles") << bf16 << 1 << 2 << 40 << 200 << 64 << 64 << "";
-    QTest::newRow("large heads") << f16 << 1 << 1 << 17 << 70 << 128 << 128 << "";
-    QTest::newRow("values of another size") << f16 << 1 << 2 << 16 << 48 << 32 << 80 << "";
-    QTest::newRow("blocks of several warps") << f16 << 16 << 16 << 33 << 20 << 16 << 16 << "";
-    QTest::newRow("a mask of float32") << f16 << 2 << 2 << 20 << 70 << 32 << 32 << "whole";
-    QTest::newRow("a mask by key") << bf16 << 2 << 2 << 20 << 70 << 32 << 32 << "keys";
-    QTest::newRow("a mask that hides the future") << f16 << 1 << 2 << 70 << 70 << 32 << 32 << "future";
+    QTest::addColumn<int>("row");
+    for (int k = 0; k < static_cast<int>(std::size(kAttention)); ++k)
+        QTest::newRow(kAttention[k].name) << k;
 }
-
-namespace {
-
-/// Of the named kind; those that hide hide by -infinity.
-Filled maskOf(const QString &kind, const Dims &square, DType type, std::mt19937 &random)
-{
-    if (kind == "keys") {
-        Filled mask = filled(dense(type, {square[0], 1, 1, square[3]}), random);
-        const double hidden = -INFINITY;
-        tensor::narrow(&hidden, 1, type, mask.at()); // the first key of the first batch
-        mask.view = stretched(mask.view, square);
-        return mask;
-    }
-    if (kind == "future") {
-        Filled mask = empty(dense(DType::F32, {square[2], square[3]}));
-        for (std::int64_t i = 0; i < square[2] * square[3]; ++i)
-            reinterpret_cast<float *>(mask.at())[i] = i % square[3] > i / square[3] ? -INFINITY : 0;
-        mask.view = stretched(mask.view, square);
-        return mask;
-    }
-    return filled(dense(DType::F32, square), random);
-}
-
-} // namespace
 
 void CudaKernelsTest::attention()
 {
-    QFETCH(int, batch);
-    QFETCH(int, heads);
-    QFETCH(int, queries);
-    QFETCH(int, keys);
-    QFETCH(int, size);
-    QFETCH(int, valueSize);
-    QFETCH(int, type);
-    QFETCH(QString, mask);
-    const auto half = static_cast<DType>(type);
+    QFETCH(int, row);
+    const AttentionRow &given = kAttention[row];
+    const AttentionDesc desc = descOf(given);
     std::mt19937 random(3);
-    const std::int64_t width
-        = std::int64_t{3} * heads * size; // queries and keys lie side by side, as one product gives them
-    const Filled q = filled(inRows(half, {batch, heads, queries, size}, width, 0), random);
-    const Filled k
-        = filled(inRows(half, {batch, heads, keys, size}, width, std::int64_t{heads} * size), random);
-    const Filled v = filled(dense(half, {batch, heads, keys, valueSize}), random);
-    const View to = inRows(half, {batch, heads, queries, valueSize}, std::int64_t{heads} * valueSize, 0);
-    const Filled got = empty(to);
-    const Filled want = empty(to);
-    AttentionDesc desc{q.view, k.view, v.view, {}, to};
+    const Filled q = filled(desc.queries, random);
+    const Filled k = filled(desc.keys, random);
+    const Filled v = filled(desc.values, random);
+    const Filled got = empty(desc.result);
+    const Filled want = empty(desc.result);
+    auto scale = static_cast<float>(1 / std::sqrt(static_cast<double>(given.size)));
     std::vector<std::byte *> arguments{q.at(), k.at(), v.at()};
-    const auto scale = static_cast<float>(1 / std::sqrt(size));
-    std::vector<std::byte *> asked{q.at(), k.at(), v.at(),
-                                   reinterpret_cast<std::byte *>(const_cast<float *>(&scale))};
-    Filled hides;
-    if (!mask.isEmpty()) {
-        hides = maskOf(mask, {batch, heads, queries, keys}, half, random);
-        desc.mask = hides.view;
-        arguments.push_back(hides.at());
-        asked.push_back(hides.at());
+    std::vector<std::byte *> asked{q.at(), k.at(), v.at(), reinterpret_cast<std::byte *>(&scale)};
+    Filled mask;
+    if (desc.mask) {
+        mask = maskOf(given, *desc.mask, random);
+        arguments.push_back(mask.at());
+        asked.push_back(mask.at());
     }
     arguments.push_back(got.at());
     asked.push_back(want.at());
-    const auto kernel = attentionKernel(desc, static_cast<double>(scale), 90);
-    QVERIFY(kernel);
-    const auto done = launch(*kernel, arguments);
+    const auto done = launch(kernelOf(given), arguments);
     QVERIFY2(done.ok(), done.ok() ? "" : done.error().message().c_str());
     test::HostAttention definition(desc, [](const std::function<void()> &work) {
         work();
         return Result<void>();
     });
     QVERIFY(definition.enqueue(asked, nullptr).ok());
-    const QString wrong = differing(got, want, 2 * unitOf(half)); // weights are rounded, and sums of them
+    const QString wrong
+        = differing(got, want, 2 * unitOf(given.type)); // weights are rounded, and sums of them
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
 }
 
@@ -258,115 +350,40 @@ void CudaKernelsTest::attentionIsLeftToLibraries()
 
 void CudaKernelsTest::windows_data()
 {
-    QTest::addColumn<int>("type");
-    QTest::addColumn<QString>("kind");
-    QTest::addColumn<int>("channels");
-    QTest::addColumn<int>("extent");
-    QTest::addColumn<int>("kernel");
-    QTest::addColumn<int>("stride");
-    QTest::addColumn<int>("dilate");
-    QTest::addColumn<int>("pad");
-    const int f32 = static_cast<int>(DType::F32);
-    const int f16 = static_cast<int>(DType::F16);
-    const int bf16 = static_cast<int>(DType::BF16);
-    QTest::newRow("depthwise 3x3") << f16 << "depthwise" << 24 << 9 << 3 << 1 << 1 << 1;
-    QTest::newRow("depthwise 3x3, stride 2") << bf16 << "depthwise" << 16 << 11 << 3 << 2 << 1 << 1;
-    QTest::newRow("depthwise 5x5, dilated") << f32 << "depthwise" << 12 << 13 << 5 << 1 << 2 << 4;
-    QTest::newRow("depthwise 7x7, no padding") << f16 << "depthwise" << 8 << 12 << 7 << 1 << 1 << 0;
-    QTest::newRow("depthwise over many places") << f16 << "depthwise" << 16 << 230 << 3 << 1 << 1 << 1;
-    QTest::newRow("depthwise over many places, stride 2")
-        << f16 << "depthwise" << 16 << 520 << 3 << 2 << 1 << 1;
-    QTest::newRow("few channels at once") << f16 << "depthwise" << 6 << 7 << 3 << 1 << 1 << 1;
-    QTest::newRow("maximum 3x3, stride 2") << f16 << "max" << 16 << 12 << 3 << 2 << 1 << 1;
-    QTest::newRow("maximum over many places") << f16 << "max" << 16 << 300 << 2 << 1 << 1 << 0;
-    QTest::newRow("mean with padding") << f32 << "average" << 8 << 9 << 3 << 2 << 1 << 1;
-    QTest::newRow("mean without padding") << bf16 << "inside" << 8 << 9 << 3 << 2 << 1 << 1;
-    QTest::newRow("sum") << f32 << "sum" << 4 << 8 << 2 << 2 << 1 << 0;
+    QTest::addColumn<int>("row");
+    for (int k = 0; k < static_cast<int>(std::size(kWindows)); ++k)
+        QTest::newRow(kWindows[k].name) << k;
 }
-
-namespace {
-
-/// By the definition, of the places at `c2`, `c3`.
-double underWindow(const SpatialText &op, const QString &kind, const Filled &data, const Filled &taps,
-                   const Dims &to)
-{
-    double sum = 0;
-    double most = -INFINITY;
-    int inside = 0;
-    for (std::int64_t y = 0; y < op.window.kernel[0]; ++y) {
-        for (std::int64_t x = 0; x < op.window.kernel[1]; ++x) {
-            const Dims from{to[0], to[1],
-                            to[2] * op.window.stride[0] - op.window.padBegin[0] + y * op.window.dilate[0],
-                            to[3] * op.window.stride[1] - op.window.padBegin[1] + x * op.window.dilate[1]};
-            if (from[2] < 0 || from[3] < 0 || from[2] >= op.data.dims[2] || from[3] >= op.data.dims[3])
-                continue;
-            ++inside;
-            most = std::max(most, data.get(from));
-            sum += data.get(from) * (kind == "depthwise" ? taps.get({y, x, to[1]}) : 1);
-        }
-    }
-    const auto all = static_cast<double>(op.window.kernel[0] * op.window.kernel[1]);
-    return kind == "max" ? most : kind == "average" ? sum / all : kind == "inside" ? sum / inside : sum;
-}
-
-} // namespace
 
 void CudaKernelsTest::windows()
 {
-    QFETCH(int, type);
-    QFETCH(QString, kind);
-    QFETCH(int, channels);
-    QFETCH(int, extent);
-    QFETCH(int, kernel);
-    QFETCH(int, stride);
-    QFETCH(int, dilate);
-    QFETCH(int, pad);
-    const auto of = static_cast<DType>(type);
+    QFETCH(int, row);
+    const WindowRow &given = kWindows[row];
+    const SpatialText text = textOf(given);
     std::mt19937 random(9);
-    const std::int64_t reach = std::int64_t{kernel - 1} * dilate + 1;
-    const std::int64_t result = (extent + 2 * pad - reach) / stride + 1;
-    const auto last = [of](const Dims &dims) {
-        return viewOf({of, tensor::Shape(dims)}, Order::ChannelsLast);
-    };
-    const std::int64_t batch = extent > 100 ? 1 : 2;
-    const Filled data = filled(last({batch, channels, extent, extent}), random);
-    const Filled taps = filled(dense(of, {kernel, kernel, channels}), random);
-    const Filled bias = filled(dense(of, {channels}), random);
-    SpatialText text{{}, data.view, last({batch, channels, result, result})};
-    text.window = ops::makeWindow({kernel, kernel}, {stride, stride}, {dilate, dilate},
-                                  ops::Padding{{pad, pad}, {pad, pad}})
-                      .value();
-    const bool isDepthwise = kind == "depthwise";
-    Epilogue epilogue;
-    View along{of, text.result.dims, {0, 1, 0, 0}, 0};
-    if (isDepthwise)
-        epilogue = {{}, "larger(acc + e0, 0.0f)", {along}};
-    const ChannelWindow what{isDepthwise         ? ChannelWindow::Kind::Depthwise
-                                 : kind == "max" ? ChannelWindow::Kind::Max
-                                 : kind == "sum" ? ChannelWindow::Kind::Sum
-                                                 : ChannelWindow::Kind::Average,
-                             kind == "average", -65504};
-    const auto text16 = channelWindow(text, what, epilogue, "window");
-    QVERIFY(text16);
+    const Filled data = filled(text.data, random);
+    const Filled taps = filled(dense(given.type, {given.kernel, given.kernel, given.channels}), random);
+    const Filled bias = filled(dense(given.type, {given.channels}), random);
+    const bool isDepthwise = given.kind == "depthwise";
     const Filled got = empty(text.result);
     std::vector<std::byte *> arguments{data.at()};
     if (isDepthwise)
         arguments.insert(arguments.end(), {taps.at(), bias.at()});
     arguments.push_back(got.at());
-    const auto done = launch(*text16, arguments);
+    const auto done = launch(kernelOf(given), arguments);
     QVERIFY2(done.ok(), done.ok() ? "" : done.error().message().c_str());
     const Filled want = empty(text.result);
     Dims at{0, 0, 0, 0};
     for (std::int64_t i = 0; i < countOf(got.view.dims); ++i) {
-        double value = underWindow(text, kind, data, taps, at);
+        double value = underWindow(text, given.kind, data, taps, at);
         if (isDepthwise)
             value = std::max(value + bias.get({at[1]}), 0.0);
-        tensor::narrow(&value, 1, of,
-                       want.at() + test::HostProduct::place(want.view, at) * tensor::sizeOf(of));
+        tensor::narrow(&value, 1, given.type,
+                       want.at() + test::HostProduct::place(want.view, at) * tensor::sizeOf(given.type));
         for (std::size_t axis = 4; axis-- > 0 && ++at[axis] == got.view.dims[axis];)
             at[axis] = 0;
     }
-    const QString wrong = differing(got, want, unitOf(of));
+    const QString wrong = differing(got, want, unitOf(given.type));
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
 }
 

@@ -1,5 +1,6 @@
 #include "core/backends/cuda/backend.h"
 #include "core/backends/cuda/toolkit/blas.h"
+#include "core/backends/cuda/toolkit/choose_way.h"
 #include "core/backends/cuda/toolkit/dnn.h"
 #include "core/backends/reference/reference_backend.h"
 #include "core/dialect/registry.h"
@@ -56,12 +57,18 @@ std::shared_ptr<backends::cuda::ProductMaker> dnn()
     return maker.ok() ? maker.value() : nullptr;
 }
 
+/// Networks repeat their layers, and cuDNN takes seconds for some.
 Result<void> judge(const backends::cuda::ProductDesc &desc)
 {
     if (backends::cuda::blasProduct(desc).ok())
         return {};
-    const auto plan = dnn()->prepare(desc, nullptr);
-    return plan.ok() ? Result<void>() : Result<void>(plan.error());
+    static std::map<std::string, Result<void>> known;
+    const std::string key = backends::cuda::keyOf(desc);
+    if (!known.contains(key)) {
+        const auto plan = dnn()->prepare(desc, nullptr);
+        known.emplace(key, plan.ok() ? Result<void>() : Result<void>(plan.error()));
+    }
+    return known.at(key);
 }
 
 using Shapes = std::unordered_map<std::string, Shape>;
