@@ -88,12 +88,26 @@ protected:
     kernels::Workers m_workers;
 };
 
-/// Widens the inputs that are not Real already, and rounds the outputs.
+/// An operator's function for Real.
+template <class Real>
+using Compute = Result<void> (*)(const ops::Operator &op, const Arrays<Real> &arrays);
+
 template <class Op, class Real>
+Result<void> computeAs(const ops::Operator &op, const Arrays<Real> &arrays)
+{
+    return compute(op.as<Op>(), arrays);
+}
+
+/// Widens the inputs that are not Real already, and rounds the outputs. Compiled once for all operators.
+template <class Real>
 class ComputingKernel final : public ReferenceKernel
 {
 public:
-    using ReferenceKernel::ReferenceKernel;
+    ComputingKernel(const kernels::Operation &operation, unsigned threads, Compute<Real> function)
+        : ReferenceKernel(operation, threads)
+        , m_compute(function)
+    {
+    }
 
     Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
     {
@@ -110,7 +124,7 @@ public:
             arrays.out.push_back(direct || !outputs[i] ? reinterpret_cast<Real *>(outputs[i])
                                                        : results[i].data());
         }
-        HALFTONE_CHECK(compute(m_operation.op.as<Op>(), arrays));
+        HALFTONE_CHECK(m_compute(m_operation.op, arrays));
         for (std::size_t i = 0; i < outputs.size(); ++i) {
             if (outputs[i] && m_operation.outputs[i].dtype != kTypeOf<Real>)
                 narrowed(results[i], m_operation.outputs[i].dtype, outputs[i]);
@@ -141,24 +155,38 @@ private:
         else
             tensor::narrow(values.data(), values.size(), type, out);
     }
+
+    Compute<Real> m_compute;
 };
 
-/// Leaves the bytes as they are.
+/// An operator's function for bytes, which it leaves as they are.
+using Move = Result<void> (*)(const ops::Operator &op, const RawArrays &arrays);
+
 template <class Op>
+Result<void> moveAs(const ops::Operator &op, const RawArrays &arrays)
+{
+    if constexpr (Moves<Op>)
+        return move(op.as<Op>(), arrays);
+    else
+        return computeRaw(op.as<Op>(), arrays);
+}
+
 class RawKernel final : public ReferenceKernel
 {
 public:
-    using ReferenceKernel::ReferenceKernel;
+    RawKernel(const kernels::Operation &operation, unsigned threads, Move function)
+        : ReferenceKernel(operation, threads)
+        , m_move(function)
+    {
+    }
 
     Result<void> run(std::span<const std::byte *const> inputs, std::span<std::byte *const> outputs) override
     {
-        const Op &op = m_operation.op.as<Op>();
-        const RawArrays arrays{m_operation, m_workers, inputs, outputs};
-        if constexpr (Moves<Op>)
-            return move(op, arrays);
-        else
-            return computeRaw(op, arrays);
+        return m_move(m_operation.op, RawArrays{m_operation, m_workers, inputs, outputs});
     }
+
+private:
+    Move m_move;
 };
 
 Error atOperator(const kernels::Operation &operation, Error error)
@@ -216,26 +244,37 @@ public:
     }
 
 private:
+    using Prepared = Result<std::unique_ptr<kernels::Kernel>>;
+
     template <class Op>
-    Result<std::unique_ptr<kernels::Kernel>> prepareAs(const Op &, const kernels::Operation &operation) const
+    Prepared prepareAs(const Op & /*op*/, const kernels::Operation &operation) const
     {
         if constexpr (ComputesIntegers<Op>) {
             if (countsInIntegers(operation))
-                return std::unique_ptr<kernels::Kernel>(
-                    std::make_unique<ComputingKernel<Op, std::int64_t>>(operation, m_options.threads));
+                return computing<std::int64_t>(operation, computeAs<Op, std::int64_t>);
         }
         if constexpr (Computes<Op, float>) {
             if (m_options.inDouble || needsDouble(operation))
-                return std::unique_ptr<kernels::Kernel>(
-                    std::make_unique<ComputingKernel<Op, double>>(operation, m_options.threads));
-            return std::unique_ptr<kernels::Kernel>(
-                std::make_unique<ComputingKernel<Op, float>>(operation, m_options.threads));
+                return computing<double>(operation, computeAs<Op, double>);
+            return computing<float>(operation, computeAs<Op, float>);
         } else if constexpr (Moves<Op> || ComputesRaw<Op>) {
-            return std::unique_ptr<kernels::Kernel>(
-                std::make_unique<RawKernel<Op>>(operation, m_options.threads));
+            return moving(operation, moveAs<Op>);
         } else {
             return unsupported({}, operation.opName + " has no reference kernel");
         }
+    }
+
+    template <class Real>
+    Prepared computing(const kernels::Operation &operation, Compute<Real> function) const
+    {
+        return std::unique_ptr<kernels::Kernel>(
+            std::make_unique<ComputingKernel<Real>>(operation, m_options.threads, function));
+    }
+
+    Prepared moving(const kernels::Operation &operation, Move function) const
+    {
+        return std::unique_ptr<kernels::Kernel>(
+            std::make_unique<RawKernel>(operation, m_options.threads, function));
     }
 
     ReferenceOptions m_options;
