@@ -25,6 +25,12 @@ prepare_peer() {
     cp "$wanted" "$venv/requirements.txt"
 }
 
+# Takes its time over the network, so that it goes on beside the build.
+prepare_peers() {
+    prepare_peer mxnet MXNet requirements.txt
+    prepare_peer onnxruntime "ONNX Runtime" requirements_onnx.txt
+}
+
 check_style() {
     local bad=0
     python3 tests/check_documents.py || bad=1
@@ -38,12 +44,18 @@ install_packages "${build_packages[@]}" "${test_packages[@]}"
 prepare_onednn
 prepare_onnx
 stage "build"
+peers=
+if ! $quick; then
+    prepare_peers &
+    peers=$!
+    trap 'kill "$peers" 2>/dev/null || true' EXIT
+fi
 configure dev "${fast_build[@]}"
 run_quietly build/logs/build-dev.log cmake --build build/dev
-if ! $quick; then
+if [[ -n $peers ]]; then
     stage "MXNet and ONNX Runtime from PyPI"
-    prepare_peer mxnet MXNet requirements.txt
-    prepare_peer onnxruntime "ONNX Runtime" requirements_onnx.txt
+    wait "$peers"
+    trap - EXIT
 fi
 
 failed=0
