@@ -91,7 +91,7 @@ public:
     }
     template <OneOfTheOperators T>
     Operator(T value)
-        : m_value(std::make_shared<const T>(std::move(value)))
+        : m_value(hold(new const T(std::move(value)), &discard<T>))
         , m_index(kOperatorIndex<T>)
         , m_equal(&equal<T>)
     {
@@ -125,6 +125,13 @@ public:
     const void *address() const { return m_value.get(); } ///< of the struct, for visit()
 
 private:
+    /// Not std::make_shared, of which compilers write out dozens of functions for each struct wherever one is made an operator.
+    static std::shared_ptr<const void> hold(const void *value, void (*discard)(const void *));
+    template <class T>
+    static void discard(const void *value)
+    {
+        delete static_cast<const T *>(value);
+    }
     template <class T>
     static bool equal(const void *a, const void *b)
     {
