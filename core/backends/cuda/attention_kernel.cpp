@@ -13,7 +13,7 @@ using tensor::DType;
 constexpr std::int64_t kLongest = 512; ///< keys: beyond, libraries are ahead
 constexpr std::int64_t kLargestHead = 128;
 constexpr std::int64_t kQueries = 16; ///< of a warp
-constexpr int kFirstArch = 80; ///< with m16n8k16 and copies behind the threads' backs
+constexpr int kFirstWithFragments = 80; ///< with m16n8k16 and copies behind the threads' backs
 
 // Fragments as the PTX ISA has them (9.7.15, mma.m16n8k16, ldmatrix): lane 4g + t holds, of 16 × 16 of the first matrix, rows g and g + 8
 // at columns 2t, 2t + 1 and those 8 further; of 16 × 8 of the second, column g at rows 2t, 2t + 1 and those 8 further; of 16 × 8 of the
@@ -237,7 +237,7 @@ std::string maskText(const View &mask)
 std::optional<KernelText> attentionKernel(const AttentionDesc &desc, double scale, int arch)
 {
     const DType type = desc.queries.dtype;
-    if (arch < kFirstArch || !tensor::isHalf(type) || desc.keys.dims[2] > kLongest)
+    if (arch < kFirstWithFragments || !tensor::isHalf(type) || desc.keys.dims[2] > kLongest)
         return std::nullopt;
     for (const View *view : {&desc.queries, &desc.keys, &desc.values, &desc.result})
         if (view->dtype != type || !isInVectors(*view))

@@ -21,7 +21,7 @@ std::string tapText(const SpatialText &op)
 }
 
 /// Elements from the first to the last one that a view sees.
-std::int64_t spanOf(const View &view)
+std::int64_t elementsSpanned(const View &view)
 {
     std::int64_t span = 1;
     for (std::size_t axis = 0; axis < view.dims.size(); ++axis)
@@ -47,7 +47,7 @@ KernelText unrolledWindow(const SpatialText &op, const View &to)
     const std::string vector = "vec<" + type + ", " + number(width) + '>';
     const std::string counts(counter(count));
     const std::vector<tensor::DType> types{data.dtype};
-    const std::string index(spanOf(data) < (std::int64_t{1} << 31)
+    const std::string index(elementsSpanned(data) < (std::int64_t{1} << 31)
                                 ? "int"
                                 : "long long"); // the kernel is all arithmetic on places
     const std::string place = "p0[" + number(data.offset) + " + (" + index + ")c0 * "
