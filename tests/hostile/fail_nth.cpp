@@ -6,10 +6,11 @@
 /// HALFTONE_FAIL_STEADY   not empty: what it prints is the same each time, and goes into the hash
 /// HALFTONE_FAIL_SECONDS  that one run may take (default 20)
 ///
-/// For each n one line on standard error: n, how it ended ("exit 3", "signal 6", "hang"), whether the request was reached,
-/// how many there were, a hash of what was written, and the last line on standard error.
+/// For each n one line on standard error: n, how it ended ("exit 3", "signal 6", "hang"), whether the request was reached, "reached by
+/// oneDNN" where that asked, how many there were, a hash of what was written, and the last line on standard error.
 
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -43,10 +44,28 @@ struct Shared
 {
     std::atomic<std::uint64_t> requests{0};
     std::atomic<bool> isReached{false};
+    std::atomic<bool> isOneDnns{false};
 };
 
 Shared *s_shared = nullptr; // null: nothing is counted
 std::uint64_t s_failing = 0;
+
+/// Whether the request at hand is oneDNN's: by the innermost frame that is none of the languages' libraries.
+bool isOneDnns()
+{
+    void *frames[16];
+    const int count = ::backtrace(frames, 16);
+    for (int k = 0; k < count; ++k) {
+        Dl_info info;
+        if (::dladdr(frames[k], &info) == 0 || info.dli_fname == nullptr)
+            continue;
+        const std::string_view file = info.dli_fname;
+        const auto isOf = [file](std::string_view name) { return file.find(name) != std::string_view::npos; };
+        if (!isOf("libfail_nth") && !isOf("libc.so") && !isOf("libstdc++"))
+            return isOf("libdnnl");
+    }
+    return false;
+}
 
 /// Whether this request is the one.
 bool fails()
@@ -54,6 +73,7 @@ bool fails()
     if (s_shared == nullptr || ++s_shared->requests != s_failing)
         return false;
     s_shared->isReached = true;
+    s_shared->isOneDnns = isOneDnns();
     errno = ENOMEM;
     return true;
 }
@@ -153,6 +173,7 @@ int forEach(int count, char **arguments, char **environment)
         = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     const int output = ::memfd_create("output", 0);
     const int errors = ::memfd_create("errors", 0);
+    isOneDnns(); // what reads the stack is loaded by the first call
     for (const std::uint64_t n : numbers) {
         auto *const shared = new (memory) Shared;
         for (const std::string &name : files)
@@ -174,7 +195,9 @@ int forEach(int count, char **arguments, char **environment)
         const std::string end = endOf(child, seconds);
         std::fprintf(
             stderr, "%llu\t%s\t%s\t%llu\t%016llx\t%s\n", static_cast<unsigned long long>(n), end.c_str(),
-            shared->isReached ? "reached" : "beyond",
+            shared->isOneDnns       ? "reached by oneDNN"
+                : shared->isReached ? "reached"
+                                    : "beyond",
             static_cast<unsigned long long>(shared->requests.load()),
             static_cast<unsigned long long>(hashOf(isSteady ? contentOf(output) : std::string(), files)),
             lastLineOf(contentOf(errors)).c_str());

@@ -44,7 +44,10 @@ def rows(command, shim, at, files, stdout):
 
 
 def fault(row, right):
-    number, end, _, _, digest, line = row
+    number, end, reached, _, digest, line = row
+    # oneDNN 3.2 reads what it was not given, in dnnl_primitive_desc(), and frees twice, in ~jit_io_multi_dt_helper_t().
+    if reached == "reached by oneDNN" and end.startswith("signal"):
+        return None
     if end == "exit 0":
         return None if digest == right else f"n = {number}: other values"
     if end == "exit 3" and re.match(r"(error|libgomp): \S", line):
