@@ -99,38 +99,64 @@ private:
             + " + (long long)y * " + number(m_op.data.strides[2]) + " + c;\n";
         if (isDepthwise)
             for (std::int64_t tap = 0; tap < window.kernel[1]; ++tap)
-                text += "        const " + m_vector + " w" + number(tap) + " = *(const " + m_vector
-                    + " *)(p1 + (k * " + number(window.kernel[1]) + " + " + number(tap) + ") * "
-                    + number(m_op.result.dims[1]) + " + c);\n";
+                text += weightOf(tap);
         else
             text += "        " + m_vector + " none;\n        for (int j = 0; j < " + number(m_width)
                 + "; ++j)\n            none.at[j] = pack<" + m_type + ">::of("
                 + (m_what.kind == Kind::Max ? literal(m_what.lowest, m_number) : "0") + ");\n";
         std::string uses;
         for (std::int64_t place = 0; place < reach; ++place) {
-            std::string use;
-            for (std::int64_t t = 0; t < m_together; ++t) {
-                const std::int64_t far = place - t * window.stride[1];
-                if (far < 0 || far % window.dilate[1] != 0 || far / window.dilate[1] >= window.kernel[1])
-                    continue;
-                const std::string sum = "            sum[" + number(t) + "][j]";
-                use += m_what.kind == Kind::Max
-                    ? sum + " = x > sum[" + number(t) + "][j] || x != x ? x : sum[" + number(t) + "][j];\n"
-                    : isDepthwise ? sum + " += x * num(w" + number(far / window.dilate[1]) + ".at[j]);\n"
-                                  : sum + " += x;\n";
-            }
+            const std::string use = usesOf(place);
             if (use.empty())
                 continue;
-            const std::string name = "v" + number(place);
-            const std::string x = "x0 + " + number(place);
-            text += "        " + m_vector + ' ' + name + (isDepthwise ? "{}" : " = none") + ";\n        if ("
-                + x + " >= 0 && " + x + " < " + number(m_op.data.dims[3]) + ")\n            " + name
-                + " = *(const " + m_vector + " *)(at + (long long)(" + x + ") * "
-                + number(m_op.data.strides[3]) + ");\n";
-            uses += "#pragma unroll\n        for (int j = 0; j < " + number(m_width)
-                + "; ++j) {\n            const auto x = num(" + name + ".at[j]);\n" + use + "        }\n";
+            text += loadOf(place);
+            uses += use;
         }
         return text + uses + "    }\n    (void)rows;\n";
+    }
+
+    std::string weightOf(std::int64_t tap) const
+    {
+        return "        const " + m_vector + " w" + number(tap) + " = *(const " + m_vector + " *)(p1 + (k * "
+            + number(m_op.window.kernel[1]) + " + " + number(tap) + ") * " + number(m_op.result.dims[1])
+            + " + c);\n";
+    }
+
+    /// A vector of data at a place of the row.
+    std::string loadOf(std::int64_t place) const
+    {
+        const std::string name = "v" + number(place);
+        const std::string x = "x0 + " + number(place);
+        return "        " + m_vector + ' ' + name + (m_what.kind == Kind::Depthwise ? "{}" : " = none")
+            + ";\n        if (" + x + " >= 0 && " + x + " < " + number(m_op.data.dims[3]) + ")\n            "
+            + name + " = *(const " + m_vector + " *)(at + (long long)(" + x + ") * "
+            + number(m_op.data.strides[3]) + ");\n";
+    }
+
+    /// What the results make of it; nothing where none sees that place.
+    std::string usesOf(std::int64_t place) const
+    {
+        const ops::Window &window = m_op.window;
+        std::string use;
+        for (std::int64_t t = 0; t < m_together; ++t) {
+            const std::int64_t far = place - t * window.stride[1];
+            if (far >= 0 && far % window.dilate[1] == 0 && far / window.dilate[1] < window.kernel[1])
+                use += useOf(t, far / window.dilate[1]);
+        }
+        return use.empty() ? use
+                           : "#pragma unroll\n        for (int j = 0; j < " + number(m_width)
+                + "; ++j) {\n            const auto x = num(v" + number(place) + ".at[j]);\n" + use
+                + "        }\n";
+    }
+
+    /// By result t, under whose window it is that tap.
+    std::string useOf(std::int64_t t, std::int64_t tap) const
+    {
+        const std::string sum = "sum[" + number(t) + "][j]";
+        if (m_what.kind == Kind::Max)
+            return "            " + sum + " = x > " + sum + " || x != x ? x : " + sum + ";\n";
+        return "            " + sum
+            + (m_what.kind == Kind::Depthwise ? " += x * num(w" + number(tap) + ".at[j]);\n" : " += x;\n");
     }
 
     /// Places within the data that the window of the result at c3 sees.
@@ -144,6 +170,31 @@ private:
             + ";\n        }\n        const long long taps = (long long)rows * columns;\n";
     }
 
+    /// An operand of what stands behind, read once for all channels where it can be.
+    std::string operandOf(std::size_t k, const std::string &from) const
+    {
+        const View &operand = m_epilogue.operands[k];
+        const bool runs = isInSteps(operand, m_width);
+        if (!runs && operand.strides[1] != 0)
+            return {};
+        std::string type(typeName(operand.dtype));
+        if (runs)
+            type = "vec<" + type + ", " + number(m_width) + '>';
+        return "        const " + type + " o" + std::to_string(k) + " = *(const " + type + " *)(" + from
+            + " + " + placeText(operand) + ");\n";
+    }
+
+    std::string elementOf(std::size_t k, const std::string &from) const
+    {
+        const View &operand = m_epilogue.operands[k];
+        const std::string of = std::to_string(k);
+        const std::string element = isInSteps(operand, m_width) ? "o" + of + ".at[j]"
+            : operand.strides[1] == 0
+            ? "o" + of
+            : from + '[' + placeText(operand) + " + j * " + number(operand.strides[1]) + ']';
+        return "            const auto e" + of + " = num(" + element + ");\n";
+    }
+
     std::string results(std::size_t firstOperand) const
     {
         const std::string type(typeName(m_op.result.dtype));
@@ -153,22 +204,9 @@ private:
             + ")\n            break;\n        const int c1 = c;\n";
         std::string loads;
         for (std::size_t k = 0; k < m_epilogue.operands.size(); ++k) {
-            const View &operand = m_epilogue.operands[k];
-            const std::string of = std::to_string(k);
             const std::string from = "p" + std::to_string(firstOperand + k);
-            const std::string typeOf(typeName(operand.dtype));
-            const bool runs = isInSteps(operand, m_width);
-            if (runs || operand.strides[1] == 0)
-                text += "        const " + (runs ? "vec<" + typeOf + ", " + number(m_width) + '>' : typeOf)
-                    + " o" + of + " = *(const "
-                    + (runs ? "vec<" + typeOf + ", " + number(m_width) + '>' : typeOf) + " *)(" + from + " + "
-                    + placeText(operand) + ");\n";
-            loads += "            const auto e" + of + " = num("
-                + (runs ? "o" + of + ".at[j]"
-                       : operand.strides[1] == 0
-                       ? "o" + of
-                       : from + '[' + placeText(operand) + " + j * " + number(operand.strides[1]) + ']')
-                + ");\n";
+            text += operandOf(k, from);
+            loads += elementOf(k, from);
         }
         std::string acc = "sum[t][j]";
         if (m_what.kind == Kind::Average) {

@@ -17,17 +17,24 @@ std::string_view counter(std::int64_t count)
     return count < (std::int64_t{1} << 31) ? "unsigned" : "unsigned long long";
 }
 
+namespace {
+
+/// One of coordinates(): what is left of the number is told by those that run faster.
+std::string coordinate(const std::string &name, std::int64_t extent, bool isSlowest)
+{
+    const std::string size = number(extent);
+    return "    const long long " + name
+        + (isSlowest ? " = rest;\n" : " = rest % " + size + "u;\n    rest /= " + size + "u;\n");
+}
+
+} // namespace
+
 std::string coordinates(const Dims &dims, const std::vector<std::size_t> &names, const std::string &from,
                         std::string_view type)
 {
     std::string text = "    " + std::string(type) + " rest = " + from + ";\n";
-    for (std::size_t k = dims.size(); k-- > 0;) {
-        const std::string name = "c" + std::to_string(names[k]);
-        const std::string rest = k == 0 ? "rest" : "rest % " + number(dims[k]) + 'u';
-        text += "    const long long " + name + " = " + rest + ";\n";
-        if (k > 0)
-            text += "    rest /= " + number(dims[k]) + "u;\n";
-    }
+    for (std::size_t k = dims.size(); k-- > 0;)
+        text += coordinate("c" + std::to_string(names[k]), dims[k], k == 0);
     return text + "    (void)rest;\n";
 }
 

@@ -33,22 +33,56 @@ std::string axisName(const std::string &prefix, std::size_t axis)
     return prefix + digits(static_cast<std::int64_t>(axis));
 }
 
-/// Loops over the taps, which leave out those beside the data; `inside` sees the data's places i0, ….
+/// The head of a loop over the taps along an axis, which leaves out those beside the data.
+std::string tapLoop(const SpatialText &op, std::size_t k)
+{
+    const std::string tap = axisName("k", k);
+    const std::string at = axisName("i", k);
+    return "    for (int " + tap + " = 0; " + tap + " < " + digits(op.window.kernel[k]) + "; ++" + tap
+        + ") {\n    const long long " + at + " = c" + digits(static_cast<std::int64_t>(k) + 2) + " * "
+        + digits(op.window.stride[k]) + " - " + digits(op.window.padBegin[k]) + " + " + tap + " * "
+        + digits(op.window.dilate[k]) + ";\n    if (" + at + " < 0 || " + at
+        + " >= " + digits(op.data.dims[k + 2]) + ")\n        continue;\n";
+}
+
+/// The same of a transposed convolution: places between those that the taps reach are left out, too.
+std::string transposedLoop(const SpatialText &op, std::size_t k)
+{
+    const std::string tap = axisName("k", k);
+    const std::string far = axisName("s", k);
+    const std::string at = axisName("i", k);
+    const std::string stride = digits(op.window.stride[k]);
+    return "    for (int " + tap + " = 0; " + tap + " < " + digits(op.window.kernel[k]) + "; ++" + tap
+        + ") {\n    const long long " + far + " = c" + digits(static_cast<std::int64_t>(k) + 2) + " + "
+        + digits(op.window.padBegin[k]) + " - " + tap + " * " + digits(op.window.dilate[k]) + ";\n    if ("
+        + far + " < 0 || " + far + " % " + stride + " != 0)\n        continue;\n    const long long " + at
+        + " = " + far + " / " + stride + ";\n    if (" + at + " >= " + digits(op.data.dims[k + 2])
+        + ")\n        continue;\n";
+}
+
+/// Loops over the taps; `inside` sees the data's places i0, ….
 std::string tapLoops(const SpatialText &op, const std::string &inside)
 {
     std::string text;
     std::string close;
     for (std::size_t k = 0; k < op.window.rank(); ++k) {
-        const std::string tap = axisName("k", k);
-        const std::string at = axisName("i", k);
-        text += "    for (int " + tap + " = 0; " + tap + " < " + digits(op.window.kernel[k]) + "; ++" + tap
-            + ") {\n    const long long " + at + " = c" + digits(static_cast<std::int64_t>(k) + 2) + " * "
-            + digits(op.window.stride[k]) + " - " + digits(op.window.padBegin[k]) + " + " + tap + " * "
-            + digits(op.window.dilate[k]) + ";\n    if (" + at + " < 0 || " + at
-            + " >= " + digits(op.data.dims[k + 2]) + ")\n        continue;\n";
+        text += tapLoop(op, k);
         close += "    }\n";
     }
     return text + inside + close;
+}
+
+/// How long the window is along an axis, as a factor of `covered`.
+std::string coveredAxis(const SpatialText &op, std::size_t k)
+{
+    const std::string first = "(c" + digits(static_cast<std::int64_t>(k) + 2) + " * "
+        + digits(op.window.stride[k]) + " - " + digits(op.window.padBegin[k]) + ")";
+    const std::int64_t reach = (op.window.kernel[k] - 1) * op.window.dilate[k] + 1;
+    const std::string limit = digits(op.data.dims[k + 2] + op.window.padEnd[k]);
+    return "    {\n        const long long end = " + first + " + " + digits(reach) + " < " + limit + " ? "
+        + first + " + " + digits(reach) + " : " + limit + ";\n        const long long length = (end - "
+        + first + " + " + digits(op.window.dilate[k] - 1) + ") / " + digits(op.window.dilate[k])
+        + ";\n        covered *= length > 0 ? length : 0;\n    }\n";
 }
 
 std::string numberOf(const SpatialText &op)
@@ -90,16 +124,7 @@ std::string transposedText(const SpatialText &op, const View &weight)
         + digits(outputs) + ", o = c1 % " + digits(outputs) + ";\n";
     std::string close;
     for (std::size_t k = 0; k < op.window.rank(); ++k) {
-        const std::string tap = axisName("k", k);
-        const std::string far = axisName("s", k);
-        const std::string at = axisName("i", k);
-        const std::string stride = digits(op.window.stride[k]);
-        text += "    for (int " + tap + " = 0; " + tap + " < " + digits(op.window.kernel[k]) + "; ++" + tap
-            + ") {\n    const long long " + far + " = c" + digits(static_cast<std::int64_t>(k) + 2) + " + "
-            + digits(op.window.padBegin[k]) + " - " + tap + " * " + digits(op.window.dilate[k])
-            + ";\n    if (" + far + " < 0 || " + far + " % " + stride
-            + " != 0)\n        continue;\n    const long long " + at + " = " + far + " / " + stride
-            + ";\n    if (" + at + " >= " + digits(op.data.dims[k + 2]) + ")\n        continue;\n";
+        text += transposedLoop(op, k);
         close += "    }\n";
     }
     const std::string channel = "(group * " + digits(inputs) + " + c)";
@@ -112,17 +137,8 @@ std::string transposedText(const SpatialText &op, const View &weight)
 std::string coveredText(const SpatialText &op)
 {
     std::string text = "    long long covered = 1;\n    (void)taps;\n";
-    for (std::size_t k = 0; k < op.window.rank(); ++k) {
-        const std::string first = "(c" + digits(static_cast<std::int64_t>(k) + 2) + " * "
-            + digits(op.window.stride[k]) + " - " + digits(op.window.padBegin[k]) + ")";
-        const std::int64_t reach = (op.window.kernel[k] - 1) * op.window.dilate[k] + 1;
-        const std::string limit = digits(op.data.dims[k + 2] + op.window.padEnd[k]);
-        text += "    {\n        const long long end = " + first + " + " + digits(reach) + " < " + limit
-            + " ? " + first + " + " + digits(reach) + " : " + limit
-            + ";\n        const long long length = (end - " + first + " + " + digits(op.window.dilate[k] - 1)
-            + ") / " + digits(op.window.dilate[k])
-            + ";\n        covered *= length > 0 ? length : 0;\n    }\n";
-    }
+    for (std::size_t k = 0; k < op.window.rank(); ++k)
+        text += coveredAxis(op, k);
     return text;
 }
 

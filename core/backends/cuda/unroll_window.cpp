@@ -35,7 +35,7 @@ KernelText unrolledWindow(const SpatialText &op, const View &to)
 {
     const std::int64_t channels = op.data.dims[1];
     const View &data = op.data;
-    std::int64_t width = static_cast<std::int64_t>(16 / tensor::sizeOf(to.dtype));
+    auto width = static_cast<std::int64_t>(16 / tensor::sizeOf(to.dtype));
     while (to.dims[1] % width != 0)
         width /= 2;
     const auto inSteps = [&](std::int64_t stride) { return stride % width == 0; };
