@@ -102,24 +102,14 @@ constexpr std::string_view kBody = R"cuda(
 #pragma unroll
         for (int i = 0; i < 4; ++i)
             query[s][i] = *(const unsigned *)(q0 + (long long)read[i % 2] * Q_PLACE + s * 16 + i / 2 * 8 + 2 * t);
-    float sum[VALUE_SIZE / 8][4];
-#pragma unroll
-    for (int n = 0; n < VALUE_SIZE / 8; ++n)
-#pragma unroll
-        for (int i = 0; i < 4; ++i)
-            sum[n][i] = 0;
+    float sum[VALUE_SIZE / 8][4] = {};
     float most[2] = {-INFINITY, -INFINITY}, total[2] = {0, 0};
     @_rows<SIZE, WARPS * 32>(keys, k0, K_PLACE, KEYS);
     @_rows<VALUE_SIZE, WARPS * 32>(values, v0, V_PLACE, KEYS);
     for (int from = 0; from < KEYS; from += KEYS_AT_ONCE) { // the next keys come while the values are used, and the other way round
         @_wait<1>();
         __syncthreads();
-        float score[KEYS_AT_ONCE / 8][4];
-#pragma unroll
-        for (int n = 0; n < KEYS_AT_ONCE / 8; ++n)
-#pragma unroll
-            for (int i = 0; i < 4; ++i)
-                score[n][i] = 0;
+        float score[KEYS_AT_ONCE / 8][4] = {};
 #pragma unroll
         for (int s = 0; s < SIZE / 16; ++s)
 #pragma unroll
@@ -202,11 +192,8 @@ constexpr std::string_view kBody = R"cuda(
 bool isInVectors(const View &view)
 {
     constexpr std::int64_t kVector = 8;
-    const auto inSteps
-        = [&view](std::size_t axis) { return view.dims[axis] == 1 || view.strides[axis] % kVector == 0; };
-    return view.dims.size() == 4 && view.strides[3] == 1 && view.dims[3] % 16 == 0
-        && view.dims[3] <= kLargestHead && view.offset % kVector == 0 && inSteps(0) && inSteps(1)
-        && inSteps(2);
+    return view.dims.size() == 4 && view.dims[3] % 16 == 0 && view.dims[3] <= kLargestHead
+        && isInSteps(view, 3, kVector);
 }
 
 std::string constants(const std::string &letter, const View &view)

@@ -14,22 +14,12 @@ constexpr std::int64_t kMostProducts
     = 32; ///< of a row of the window with the results that share it: all are written out
 constexpr std::int64_t kMostTogether = 4; ///< results of a thread
 
-bool isInSteps(const View &view, std::int64_t width)
-{
-    if (view.strides[1] != 1 || view.offset % width != 0)
-        return false;
-    for (const std::size_t axis : {0, 2, 3})
-        if (view.dims[axis] > 1 && view.strides[axis] % width != 0)
-            return false;
-    return true;
-}
-
 /// Channels of a thread; 0: the views cannot be walked so.
 std::int64_t widthOf(const SpatialText &op)
 {
     const std::size_t widest = std::max(tensor::sizeOf(op.data.dtype), tensor::sizeOf(op.result.dtype));
     for (std::int64_t width = 16 / static_cast<std::int64_t>(widest); width > 1; width /= 2)
-        if (op.result.dims[1] % width == 0 && isInSteps(op.data, width) && isInSteps(op.result, width))
+        if (op.result.dims[1] % width == 0 && isInSteps(op.data, 1, width) && isInSteps(op.result, 1, width))
             return width;
     return 0;
 }
@@ -174,7 +164,7 @@ private:
     std::string operandOf(std::size_t k, const std::string &from) const
     {
         const View &operand = m_epilogue.operands[k];
-        const bool runs = isInSteps(operand, m_width);
+        const bool runs = isInSteps(operand, 1, m_width);
         if (!runs && operand.strides[1] != 0)
             return {};
         std::string type(typeName(operand.dtype));
@@ -188,7 +178,7 @@ private:
     {
         const View &operand = m_epilogue.operands[k];
         const std::string of = std::to_string(k);
-        const std::string element = isInSteps(operand, m_width) ? "o" + of + ".at[j]"
+        const std::string element = isInSteps(operand, 1, m_width) ? "o" + of + ".at[j]"
             : operand.strides[1] == 0
             ? "o" + of
             : from + '[' + placeText(operand) + " + j * " + number(operand.strides[1]) + ']';

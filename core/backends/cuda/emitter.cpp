@@ -5,7 +5,6 @@
 #include "core/tensor/convert.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace halftone::backends::cuda {
 
@@ -205,22 +204,8 @@ Result<Place> Emitter::readLaidOut(ValueId value, const View &layout)
         return place;
     }
     const tensor::Tensor &constant = *m_graph.values[value].constant;
-    const std::size_t size = tensor::sizeOf(constant.dtype());
     auto bytes = std::make_shared<std::vector<std::byte>>(constant.bytes().size());
-    const Walk walk = walkOver(std::vector<View>{layout, viewOf(m_graph.desc(value))});
-    Dims at(walk.dims.size(), 0);
-    for (std::int64_t i = 0; i < countOf(layout.dims); ++i) {
-        std::int64_t target = 0;
-        std::int64_t source = 0;
-        for (std::size_t axis = 0; axis < at.size(); ++axis) {
-            target += at[axis] * walk.strides[0][axis];
-            source += at[axis] * walk.strides[1][axis];
-        }
-        std::memcpy(bytes->data() + static_cast<std::size_t>(target) * size,
-                    constant.bytes().data() + static_cast<std::size_t>(source) * size, size);
-        for (std::size_t axis = at.size(); axis-- > 0 && ++at[axis] == walk.dims[axis];)
-            at[axis] = 0;
-    }
+    copyElements(viewOf(m_graph.desc(value)), constant.bytes(), layout, *bytes);
     return Place{m_program->addConstant(*bytes, bytes), layout};
 }
 

@@ -5,7 +5,6 @@
 #include "core/backends/cuda/unroll_window.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace halftone::backends::cuda {
 namespace {
@@ -132,22 +131,9 @@ Place paddedWeight(Emitter &emitter, ValueId value, const View &to, std::int64_t
 {
     const tensor::Tensor &weight = *emitter.graph().values[value].constant;
     const View from = viewOf(emitter.graph().desc(value));
-    const std::size_t size = tensor::sizeOf(from.dtype);
-    auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(elements) * size);
-    const Walk walk = walkOver(std::vector<View>{from, to});
-    Dims at(walk.dims.size(), 0);
-    for (std::int64_t i = 0; i < countOf(from.dims); ++i) {
-        std::int64_t source = 0;
-        std::int64_t target = 0;
-        for (std::size_t axis = 0; axis < at.size(); ++axis) {
-            source += at[axis] * walk.strides[0][axis];
-            target += at[axis] * walk.strides[1][axis];
-        }
-        std::memcpy(bytes->data() + static_cast<std::size_t>(target) * size,
-                    weight.bytes().data() + static_cast<std::size_t>(source) * size, size);
-        for (std::size_t axis = at.size(); axis-- > 0 && ++at[axis] == walk.dims[axis];)
-            at[axis] = 0;
-    }
+    auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(elements)
+                                                          * tensor::sizeOf(from.dtype));
+    copyElements(from, weight.bytes(), to, *bytes);
     return Place{emitter.program().addConstant(*bytes, bytes), to};
 }
 

@@ -38,10 +38,7 @@ KernelText unrolledWindow(const SpatialText &op, const View &to)
     auto width = static_cast<std::int64_t>(16 / tensor::sizeOf(to.dtype));
     while (to.dims[1] % width != 0)
         width /= 2;
-    const auto inSteps = [&](std::int64_t stride) { return stride % width == 0; };
-    const bool isWhole = data.dtype == to.dtype && data.strides[1] == 1 && inSteps(channels)
-        && inSteps(data.offset) && inSteps(data.strides[0]) && inSteps(data.strides[2])
-        && inSteps(data.strides[3]);
+    const bool isWhole = data.dtype == to.dtype && channels % width == 0 && isInSteps(data, 1, width);
     const std::int64_t count = countOf(to.dims) / width;
     const std::string type(typeName(to.dtype));
     const std::string vector = "vec<" + type + ", " + number(width) + '>';

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
 
 namespace halftone::backends::cuda {
@@ -156,6 +157,36 @@ Walk walkOver(std::span<const View> views)
         before = axis;
     }
     return walk;
+}
+
+void copyElements(const View &from, std::span<const std::byte> source, const View &to,
+                  std::span<std::byte> target)
+{
+    const std::size_t size = tensor::sizeOf(from.dtype);
+    const Walk walk = walkOver(std::vector<View>{to, from});
+    Dims at(walk.dims.size(), 0);
+    for (std::int64_t i = 0; i < countOf(to.dims); ++i) {
+        std::int64_t written = walk.offsets[0];
+        std::int64_t read = walk.offsets[1];
+        for (std::size_t axis = 0; axis < at.size(); ++axis) {
+            written += at[axis] * walk.strides[0][axis];
+            read += at[axis] * walk.strides[1][axis];
+        }
+        std::memcpy(target.data() + static_cast<std::size_t>(written) * size,
+                    source.data() + static_cast<std::size_t>(read) * size, size);
+        for (std::size_t axis = at.size(); axis-- > 0 && ++at[axis] == walk.dims[axis];)
+            at[axis] = 0;
+    }
+}
+
+bool isInSteps(const View &view, std::size_t axis, std::int64_t width)
+{
+    if (view.strides[axis] != 1 || view.offset % width != 0)
+        return false;
+    for (std::size_t other = 0; other < view.dims.size(); ++other)
+        if (other != axis && view.dims[other] > 1 && view.strides[other] % width != 0)
+            return false;
+    return true;
 }
 
 } // namespace halftone::backends::cuda

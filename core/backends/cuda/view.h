@@ -2,6 +2,7 @@
 
 #include "core/kernels/backend.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -60,5 +61,11 @@ struct Walk
 };
 /// Needs: at least one view, all of the same dims.
 Walk walkOver(std::span<const View> views);
+
+/// Elements as `from` sees them to where `to` sees them, in memory of this machine. Needs: the same dims and types
+void copyElements(const View &from, std::span<const std::byte> source, const View &to,
+                  std::span<std::byte> target);
+/// Does `axis` run, and begin at multiples of `width` elements whatever the place along the other axes?
+bool isInSteps(const View &view, std::size_t axis, std::int64_t width);
 
 } // namespace halftone::backends::cuda
