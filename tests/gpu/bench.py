@@ -1,4 +1,4 @@
-"""Latency on the GPU beside PyTorch's, in one run: python3 bench.py [--types TYPE…] [--repeats N]
+"""Latency on the GPU beside PyTorch's, in one run: python3 bench.py [--types TYPE…] [--networks NETWORK…] [--repeats N]
 
 ResNet-50, MobileNet v2 and BERT-base's encoder (128 tokens) with random weights, batch 1, 8 and 32: `halftone-cli profile` against
 PyTorch eager (channels last, cuDNN's algorithms chosen by time, as a CUDA graph), torch.compile and TensorRT, where they are there.
@@ -25,6 +25,7 @@ import numpy as np
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--types", nargs="+", default=["float16", "bfloat16"], choices=("float32", "float16", "bfloat16", "int8"))
+parser.add_argument("--networks", nargs="+", default=["resnet50", "mobilenetv2", "bert"])
 parser.add_argument("--repeats", type=int, default=100)
 parser.add_argument("--compile", nargs=3, metavar=("NETWORK", "TYPE", "BATCH"), help="only that, for its cache")
 parser.add_argument("--compile-ahead", action="store_true", help="only that, of all")
@@ -227,7 +228,7 @@ def main():
             compiled(torch, model)(x)
         return
     failures, measured, ratios = 0, {}, {}
-    rows = [(name, dtype, batch) for batch in BATCHES for dtype in arguments.types for name in networks]
+    rows = [(name, dtype, batch) for batch in BATCHES for dtype in arguments.types for name in arguments.networks]
     if arguments.compile_ahead:
         compile_ahead(rows)
         return

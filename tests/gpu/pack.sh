@@ -2,14 +2,15 @@
 # Packs what a machine with an NVIDIA GPU needs to check and measure the CUDA backend, which may have no network: tests/gpu/pack.sh [FOLDER]
 #
 # Makes FOLDER (default: build/gpu/pack) with parts of at most 40 MiB: the headless command line without oneDNN and Qt, the libraries
-# that it links, benchmark networks without weights, ONNX operator cases, run.sh; and of HALFTONE_SHARED trained models with recorded
-# outputs, MXNet's operator cases and the scripts that judge both. There: cat part.* | tar xz && halftone-gpu/run.sh
+# that it links, benchmark networks without weights, ONNX operator cases, run.sh; of HALFTONE_SHARED trained models with recorded
+# outputs, MXNet's operator cases and the scripts that judge both; and ONNX's own operator tests, of PYTHON's package onnx (1.22). There: cat part.* | tar xz && halftone-gpu/run.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 readonly out=${1:-build/gpu/pack} tree=build/gpu/cli part_bytes=$((40 << 20))
 readonly models=(cifar-resnet20-v1 mnist-8-onnx squeezenet11-mxnet squeezenet11-onnx mtcnn-det3 ultraface-rfb-320-onnx super-resolution-10-onnx
     mobilenetv2-mxnet)
+readonly PYTHON=${PYTHON:-python3}
 : "${HALFTONE_SHARED:?names the folder whose models/, fixtures/ops and accept/ are packed}"
 
 # That machine's libstdc++ may be older than this one's, and Python there must get its own: what is C++ is linked in, and the C libraries
@@ -46,7 +47,15 @@ for model in "${models[@]}"; do
     cp -rL "$HALFTONE_SHARED/models/$model" "$folder/shared/models/"
 done
 cp -rL "$HALFTONE_SHARED/fixtures/ops" "$packed/fixtures/ops"
-cp -L "$HALFTONE_SHARED"/accept/{common,ops,models}.py "$packed/accept/"
+cp -L "$HALFTONE_SHARED"/accept/{common,ops,models,onnx_ops}.py "$packed/accept/"
+mkdir "$packed/spec"
+cp -L "$HALFTONE_SHARED/spec/onnx_operators.json" "$packed/spec/"
+suite=$("$PYTHON" -c 'import os, onnx; print(os.path.join(os.path.dirname(onnx.__file__), "backend/test/data/node"))' 2>/dev/null) || suite=
+if [[ -d $suite ]]; then
+    cp -rL "$suite" "$folder/onnx_suite"
+else
+    echo "ONNX's own tests are left out: $PYTHON has no onnx of 1.22 or before, which carry them" >&2
+fi
 chmod -R u+w "$folder/shared" # what is shared may be read-only; who unpacks it wants to remove it again
 python3 -B tests/gpu/networks.py "$folder/networks"
 cp tests/gpu/{run.sh,accept.py,bench.py,networks.py} "$folder/"

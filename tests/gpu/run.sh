@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Checks and measures the CUDA backend on a machine with a GPU, from what pack.sh packed: run.sh [accept|sanitize|bench|bench-others]…
+# Checks and measures the CUDA backend on a machine with a GPU, from what pack.sh packed: run.sh [accept|suite|sanitize|bench|bench-others]…
 #
 # accept        operator cases of ONNX and MXNet, trained models in float32, float16 and bfloat16
+# suite         ONNX's own operator tests, all (onnx_ops.py of HALFTONE_SHARED)
 # sanitize      compute-sanitizer (memcheck, racecheck, initcheck) over operator cases and small models
 # bench         latency in float16 and bfloat16 beside PyTorch's; what torch.compile makes for it is made from the start
 # bench-others  latency in float32 and int8
@@ -13,12 +14,12 @@
 set -uo pipefail
 cd "$(dirname "$0")" || exit
 
-declare -rA shares=([accept]=20 [sanitize]=25 [bench]=45 [bench-others]=10)
+declare -rA shares=([accept]=15 [suite]=20 [sanitize]=25 [bench]=30 [bench-others]=10)
 parts=("$@")
-[[ $# -gt 0 ]] || parts=(accept sanitize bench bench-others)
+[[ $# -gt 0 ]] || parts=(accept suite sanitize bench bench-others)
 for name in "${parts[@]}"; do
     [[ -v shares[$name] ]] || {
-        echo "error: $name: not one of accept, sanitize, bench, bench-others" >&2
+        echo "error: $name: not one of accept, suite, sanitize, bench, bench-others" >&2
         exit 2
     }
 done
@@ -86,6 +87,14 @@ part() { # part NAME
     fi
     case $1 in
     accept) limited "$limit" accept python3 -B accept.py ;;
+    suite)
+        if [[ ! -d onnx_suite ]]; then
+            echo "FAILED: suite: pack.sh found no package onnx that has it"
+            failures=$((failures + 1))
+            return
+        fi
+        limited "$limit" suite python3 -B shared/accept/onnx_ops.py onnx_suite cuda --min 99 --jobs "$(nproc)"
+        ;;
     bench)
         [[ -z $ahead ]] || wait "$ahead"
         limit=$((limit < budget - SECONDS ? limit : budget - SECONDS))
