@@ -3,7 +3,8 @@
 #
 # Makes FOLDER (default: build/gpu/pack) with parts of at most 40 MiB: the headless command line without oneDNN and Qt, the libraries
 # that it links, benchmark networks without weights, ONNX operator cases, run.sh; of HALFTONE_SHARED trained models with recorded
-# outputs, MXNet's operator cases and the scripts that judge both; and ONNX's own operator tests, of PYTHON's package onnx (1.22). There: cat part.* | tar xz && halftone-gpu/run.sh
+# outputs, MXNet's operator cases and the scripts that judge both; and ONNX's own operator tests, which PYTHON's package onnx carries up
+# to 1.22. There: cat part.* | tar xz && halftone-gpu/run.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

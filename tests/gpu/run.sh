@@ -14,7 +14,7 @@
 set -uo pipefail
 cd "$(dirname "$0")" || exit
 
-declare -rA shares=([accept]=15 [suite]=20 [sanitize]=25 [bench]=30 [bench-others]=10)
+declare -rA shares=([accept]=15 [suite]=25 [sanitize]=25 [bench]=30 [bench-others]=10)
 parts=("$@")
 [[ $# -gt 0 ]] || parts=(accept suite sanitize bench bench-others)
 for name in "${parts[@]}"; do
