@@ -20,6 +20,14 @@ std::vector<tensor::Shape> shapesOf(const PlanGraph &graph, std::span<const Valu
     return shapes;
 }
 
+/// Reads only what the node's operator computes with: CastLike's second input gave its type.
+void settle(const PlanGraph &graph, PlanNode &node)
+{
+    if (node.op.is<ops::Cast>() && node.inputs.size() > 1)
+        node.inputs.resize(1);
+    node.op = ops::settled(node.op, shapesOf(graph, node.inputs));
+}
+
 class Builder
 {
 public:
@@ -143,7 +151,7 @@ private:
             node.outputs.push_back(
                 m_plan.addValue(desc.ok() ? desc.value() : kernels::TensorDesc(), def.name));
         }
-        node.op = ops::settled(node.op, shapesOf(m_plan, node.inputs));
+        settle(m_plan, node);
         m_plan.nodes.push_back(std::move(node));
         return {};
     }
@@ -188,7 +196,7 @@ PlanGraph singleNode(const kernels::Operation &operation)
         if (operation.isRead(k))
             graph.outputs.push_back(node.outputs.back());
     }
-    node.op = ops::settled(node.op, shapesOf(graph, node.inputs));
+    settle(graph, node);
     graph.nodes.push_back(std::move(node));
     return graph;
 }

@@ -147,6 +147,7 @@ def cases():
     yield "cast_int32_to_uint4", "Cast", [np.array([0, 15, 16, -1, 200], "int32")], {"to": TensorProto.UINT4}, 21
     yield "cast_int4_to_bfloat16", "Cast", [of(range(-8, 8), int4)], {"to": TensorProto.BFLOAT16}, 21
     yield "cast_like_float4", "CastLike", [np.array([0.25, 0.75, 5, 7, -0.3, -100, np.inf], "float32"), of([1], float4)], {}, 23
+    yield "cast_like_larger", "CastLike", [np.array(2.75, "float32"), np.zeros((2, 3, 1), "float16")], {}
     yield "cast_float4_to_float16", "Cast", [of([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.5, -6], float4)], {"to": TensorProto.FLOAT16}, 23
     yield "quantize_int4_axis", "QuantizeLinear", [real(2, 3, low=-9, high=9), real(3, low=0.9, high=1.1), of([1, -2, 0], int4)], {"axis": 1}
     yield "quantize_uint4_blocked", "QuantizeLinear", [real(2, 5, low=-9, high=9), real(2, 3, low=0.5), of([3, 8, 0, 15, 7, 1], uint4, 2, 3)], {"axis": 1, "block_size": 2}

@@ -41,6 +41,8 @@ Result<std::string> Emitter::argumentOf(Chain &chain, const PlanNode &node, std:
     if (!m_places[value] && producer != plan::kNoPlanNode && m_absorbed[producer])
         return inChain(chain, m_graph.nodes[producer]);
     HALFTONE_TRY(const Place place, read(value));
+    if (place.view.dims.size() > chain.dims.size())
+        return unsupported("plan", "an operand of more axes than the result");
     const View view = stretchedInput(node, input, place.view, chain.dims);
     if (m_graph.desc(value).shape == m_graph.desc(node.outputs[0]).shape)
         chain.largest = value;
