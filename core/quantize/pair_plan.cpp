@@ -1,8 +1,10 @@
 #include "core/quantize/pair_plan.h"
 
 #include "core/dialect/dialect.h"
+#include "core/graph/traverse.h"
 #include "core/infer/infer_types.h"
 #include "core/quantize/quantize_choice.h"
+#include "core/tensor/convert.h"
 
 #include <algorithm>
 #include <cmath>
@@ -338,6 +340,24 @@ private:
 
 } // namespace
 
+namespace {
+
+/// The constant that a node gives with its axes swapped, as exporters write the weights of layers whose matrices have the inputs last.
+std::optional<tensor::Tensor> transposedConstant(const Graph &graph, NodeId id, const Constants &constants)
+{
+    const auto inputs = graph.inputs(id);
+    const auto source = inputs.size() == 1 ? constants.find(inputs[0].node) : constants.end();
+    if (source == constants.end() || source->second.shape().rank() != 2
+        || tensor::sizeOf(source->second.dtype()) == 0)
+        return std::nullopt;
+    const auto op = dialect::of(graph).read(graph.node(id));
+    const auto *transpose = op.ok() ? op.value().getIf<ops::Transpose>() : nullptr;
+    const bool swaps = transpose != nullptr && (transpose->axes.empty() || transpose->axes[0] != 0);
+    return swaps ? std::optional(tensor::transposed(source->second)) : std::nullopt;
+}
+
+} // namespace
+
 Constants constantsOf(const graph::Model &model)
 {
     Constants constants;
@@ -356,6 +376,9 @@ Constants constantsOf(const graph::Model &model)
                 constants.emplace(id, *made.value());
         }
     }
+    for (const NodeId id : graph::postOrder(model.graph))
+        if (auto turned = transposedConstant(model.graph, id, constants))
+            constants.emplace(id, *std::move(turned));
     return constants;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <type_traits>
@@ -169,6 +170,23 @@ Tensor clampedTo(const Tensor &source, DType to)
     CastReport untold;
     const double largest = rangeOf(to).largest;
     return isLarge(source, to) ? later(source, to, largest) : castNow(source, to, largest, untold);
+}
+
+Tensor transposed(const Tensor &matrix)
+{
+    constexpr std::size_t kTile = 32; // rows and columns that stay in the nearest cache
+    const auto rows = static_cast<std::size_t>(matrix.shape()[0]);
+    const auto columns = static_cast<std::size_t>(matrix.shape()[1]);
+    const std::size_t size = sizeOf(matrix.dtype());
+    const std::span<const std::byte> from = matrix.bytes();
+    std::vector<std::byte> to(from.size());
+    for (std::size_t top = 0; top < rows; top += kTile)
+        for (std::size_t left = 0; left < columns; left += kTile)
+            for (std::size_t row = top; row < std::min(top + kTile, rows); ++row)
+                for (std::size_t column = left; column < std::min(left + kTile, columns); ++column)
+                    std::memcpy(to.data() + (column * rows + row) * size,
+                                from.data() + (row * columns + column) * size, size);
+    return Tensor::owning(matrix.dtype(), {matrix.shape()[1], matrix.shape()[0]}, std::move(to));
 }
 
 } // namespace halftone::tensor

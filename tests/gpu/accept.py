@@ -28,7 +28,7 @@ LEFT_OUT = "not run for lack of time"
 parser = argparse.ArgumentParser()
 parser.add_argument("kinds", nargs="*", default=[])
 parser.add_argument("--backend", default="cuda")
-parser.add_argument("--jobs", type=int, default=min(12, os.cpu_count() or 1))
+parser.add_argument("--jobs", type=int, default=min(16, os.cpu_count() or 1))
 parser.add_argument("--under", default="")
 parser.add_argument("--seconds", type=float, default=float("inf"))
 arguments = parser.parse_args()

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--types", nargs="+", default=["float16", "bfloat16"], choices=("float32", "float16", "bfloat16", "int8"))
+parser.add_argument("--types", nargs="+", default=["float16", "bfloat16"], choices=("float32", "float16", "bfloat16", "int8", "float8"))
 parser.add_argument("--networks", nargs="+", default=["resnet50", "mobilenetv2", "bert"])
 parser.add_argument("--repeats", type=int, default=100)
 parser.add_argument("--compile", nargs=3, metavar=("NETWORK", "TYPE", "BATCH"), help="only that, for its cache")
@@ -49,15 +49,50 @@ def in_int8(name):
     subprocess.run([sys.executable, "-B", here / "networks.py", folder / "networks", "--weights", name], check=True)
     np.savez(folder / "in.npz", data=np.random.default_rng(1).standard_normal(shape_of(name, 1), np.float32))
     subprocess.run([os.environ["HALFTONE_CLI"], "quantize", folder / "networks" / f"{name}-symbol.json", "--inputs", folder / "in.npz",
-                    "--calib", "naive", "--backend", "cuda", "--out", folder / "int8.onnx"], check=True, stdout=subprocess.DEVNULL)
+                    "--calib", "naive", "--dtype", "int8", "--granularity", "tensor", "--backend", "cuda", "--out", folder / "int8.onnx"], check=True, stdout=subprocess.DEVNULL)
     return str(folder / "int8.onnx")
+
+
+@functools.cache
+def in_float8(name):
+    """The int8 file with codes of float8 (e4m3fn), whose largest number stands for what the largest code stood for. Needs onnx, ml_dtypes."""
+    import ml_dtypes
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+
+    model = onnx.load(in_int8(name))
+    given = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
+    made = {}
+
+    def hold(key, values):
+        values = np.asarray(values)
+        codes = values.astype(ml_dtypes.float8_e4m3fn).tobytes()
+        made[key] = helper.make_tensor(key, TensorProto.FLOAT8E4M3FN, values.shape, codes, raw=True)
+
+    for node in model.graph.node:
+        if node.op_type not in ("QuantizeLinear", "DequantizeLinear") or given[node.input[2]].dtype == np.int32:
+            continue
+        scale, zero = given[node.input[1]], given[node.input[2]]
+        most = 127 if zero.dtype == np.int8 else np.maximum(zero, 255 - zero.astype(np.float32))
+        made[node.input[1]] = numpy_helper.from_array((scale * most / 448).astype(np.float32).reshape(scale.shape), node.input[1])
+        if node.input[0] in given:
+            hold(node.input[0], given[node.input[0]] * np.float32(448 / 127))
+        hold(node.input[2], np.zeros_like(zero, np.float32))
+    kept = [t for t in model.graph.initializer if t.name not in made]
+    del model.graph.initializer[:]
+    model.graph.initializer.extend([*kept, *made.values()])
+    model.opset_import[0].version = max(model.opset_import[0].version, 19)
+    path = str(Path(in_int8(name)).with_name("float8.onnx"))
+    onnx.save(model, path)
+    return path
 
 
 def ours(name, batch, dtype):
     """What the command line measured, or why there is nothing."""
     try:
-        model = [in_int8(name)] if dtype == "int8" else [str(here / "networks" / f"{name}-symbol.json"), "--random-params", "1"]
-    except subprocess.CalledProcessError as error:
+        coded = {"int8": in_int8, "float8": in_float8}.get(dtype)
+        model = [coded(name)] if coded else [str(here / "networks" / f"{name}-symbol.json"), "--random-params", "1"]
+    except (subprocess.CalledProcessError, ImportError) as error:
         return str(error)
     command = [os.environ["HALFTONE_CLI"], "profile", *model, "--shape", "data=" + ",".join(map(str, shape_of(name, batch))),
                "--backend", "cuda", "--warmup", str(WARMUP), "--repeats", str(arguments.repeats), "--json"]
@@ -228,7 +263,8 @@ def main():
             compiled(torch, model)(x)
         return
     failures, measured, ratios = 0, {}, {}
-    rows = [(name, dtype, batch) for batch in BATCHES for dtype in arguments.types for name in arguments.networks]
+    rows = [(name, dtype, batch) for batch in BATCHES for dtype in arguments.types for name in arguments.networks
+            if dtype != "float8" or name == "bert"]  # libraries multiply matrices of float8, and convolve none
     if arguments.compile_ahead:
         compile_ahead(rows)
         return
@@ -238,7 +274,7 @@ def main():
             print(f"{name} {dtype} x{batch}: FAIL {result}", flush=True)
             failures += 1
             continue
-        found = peers(torch, networks[name], name, batch, dtype, ["eager"]) if torch and dtype != "int8" else {}
+        found = peers(torch, networks[name], name, batch, dtype, ["eager"]) if torch and dtype not in ("int8", "float8") else {}
         measured[name, dtype, batch] = (result, found)
         ratios[name, dtype, batch] = row(name, dtype, batch, result, found)
 

@@ -5,7 +5,7 @@
 # suite         ONNX's own operator tests, all (onnx_ops.py of HALFTONE_SHARED)
 # sanitize      compute-sanitizer (memcheck, racecheck, initcheck) over operator cases and small models
 # bench         latency in float16 and bfloat16 beside PyTorch's; what torch.compile makes for it is made from the start
-# bench-others  latency in float32 and int8
+# bench-others  latency in float32, int8 and float8
 #
 # Without arguments: all, in this order. HALFTONE_SECONDS (default: 560) is what they may take together; a part that ends early leaves
 # its time to those behind it, one that does not end is stopped, counts as failed, and what it had found is kept.
@@ -100,7 +100,7 @@ part() { # part NAME
         limit=$((limit < budget - SECONDS ? limit : budget - SECONDS))
         limited "$limit" bench python3 -B bench.py --types float16 bfloat16
         ;;
-    bench-others) limited "$limit" bench-others python3 -B bench.py --types float32 int8 ;;
+    bench-others) limited "$limit" bench-others python3 -B bench.py --types float32 int8 float8 ;;
     sanitize)
         if ! command -v compute-sanitizer >/dev/null; then
             echo "FAILED: sanitize: compute-sanitizer is not there"
@@ -111,7 +111,7 @@ part() { # part NAME
         for k in "${!tools[@]}"; do
             tool=${tools[k]}
             limited $(((end - SECONDS) / (${#tools[@]} - k))) "sanitize: $tool" python3 -B accept.py --under "$tool" \
-                --seconds $(((end - SECONDS) / (${#tools[@]} - k) - 5)) onnx mxnet small
+                --seconds $(((end - SECONDS) / (${#tools[@]} - k) - 5)) mxnet small onnx
         done
         ;;
     esac

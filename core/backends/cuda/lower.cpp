@@ -45,18 +45,6 @@ Result<void> requireSingleOutputOrSplit(const Emitter &emitter)
     return emitter.node().op.is<ops::Split>() ? Result<void>() : requireSingleOutput(emitter);
 }
 
-tensor::Tensor columnsAsRows(const tensor::Tensor &matrix)
-{
-    const auto rows = static_cast<std::size_t>(matrix.shape()[0]);
-    const auto columns = static_cast<std::size_t>(matrix.shape()[1]);
-    const std::span<const std::byte> from = matrix.bytes();
-    std::vector<std::byte> to(from.size());
-    for (std::size_t row = 0; row < rows; ++row)
-        for (std::size_t column = 0; column < columns; ++column)
-            to[column * rows + row] = from[row * columns + column];
-    return tensor::Tensor::owning(matrix.dtype(), {matrix.shape()[1], matrix.shape()[0]}, std::move(to));
-}
-
 void finishSums(Emitter &emitter, const Place &sums, const Place &result, const Epilogue &epilogue,
                 const std::vector<BufferId> &buffers)
 {

@@ -16,9 +16,6 @@ Result<void> requireSingleOutputOrSplit(const Emitter &emitter);
 void finishSums(Emitter &emitter, const Place &sums, const Place &result, const Epilogue &epilogue,
                 const std::vector<BufferId> &buffers);
 
-/// A matrix of codes of 8 bits, transposed: libraries multiply codes whose depth runs fastest.
-tensor::Tensor columnsAsRows(const tensor::Tensor &matrix);
-
 /// A product of matrices `desc` with nothing behind it, by a library. fails: as emitLibraryProduct()
 Result<void> emitMatrixProduct(Emitter &emitter, const ProductDesc &desc, const Operands &operands);
 

@@ -1,6 +1,7 @@
 #include "core/backends/cuda/element_text.h"
 #include "core/backends/cuda/lower.h"
 #include "core/backends/cuda/spatial_text.h"
+#include "core/tensor/convert.h"
 
 #include <algorithm>
 
@@ -241,7 +242,7 @@ Result<Place> matrixWeight(Emitter &emitter, const CodedChain &chain)
         return chain.transposesWeight ? Place{place.buffer, permuted(place.view, swapped)} : place;
     }
     const auto turned
-        = std::make_shared<tensor::Tensor>(columnsAsRows(*emitter.graph().values[value].constant));
+        = std::make_shared<tensor::Tensor>(tensor::transposed(*emitter.graph().values[value].constant));
     return Place{emitter.program().addConstant(turned->bytes(), turned),
                  permuted(viewOf({turned->dtype(), turned->shape()}), swapped)};
 }

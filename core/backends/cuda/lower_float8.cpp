@@ -2,6 +2,7 @@
 
 #include "core/backends/cuda/lower.h"
 #include "core/plan/coded_values.h"
+#include "core/tensor/convert.h"
 #include "core/tensor/elements.h"
 
 #include <cmath>
@@ -99,7 +100,7 @@ std::optional<Float8Product> float8Product(const PlanGraph &graph, const PlanUse
     const auto scale = singleScale(weight->scale);
     if (!scale)
         return std::nullopt;
-    Tensor codes = *isColumnsFirst ? weight->codes : columnsAsRows(weight->codes);
+    Tensor codes = *isColumnsFirst ? weight->codes : tensor::transposed(weight->codes);
     auto desc = bareProduct(graph, node, data->codes, codes, data->scale * *scale);
     if (!desc)
         return std::nullopt;
