@@ -2,7 +2,8 @@
 
 onnx    ONNX operator cases (onnx_ops/)      mxnet  MXNet's (ops.py of HALFTONE_SHARED)
 models  trained models in float32, float16 and bfloat16 (models.py of HALFTONE_SHARED)      small  the smallest of them
---jobs  cases at a time      --seconds  what is not begun by then is left out, and counts as not passed      --under  a tool of compute-sanitizer that watches each run; its reports are printed whole
+--jobs  cases at a time      --seconds  what is not begun by then is left out, and counts as not passed
+--under  a tool of compute-sanitizer that watches each run; of its reports the beginnings are printed
 Exit 1 where any answer is wrong, but for 1 % of the ONNX operators; under a tool, where any is or the tool reports anything.
 """
 import argparse
@@ -23,6 +24,7 @@ here = Path(__file__).resolve().parent
 shared = here / "shared"
 SMALL = ("mnist-8-onnx", "cifar-resnet20-v1", "mtcnn-det3")
 FOUND = 9  # the exit code of a tool that found something
+REPORTED = 40  # lines of a report
 LEFT_OUT = "not run for lack of time"
 
 parser = argparse.ArgumentParser()
@@ -54,7 +56,7 @@ exec compute-sanitizer --tool {arguments.under} --error-exitcode {FOUND} --log-f
         self.path = str(wrapper)
 
     def print_reports(self, all_ended=False):
-        """Those that found something, whole; one without a summary is of a run that goes on, or broke off where all have ended."""
+        """Those that found something; one without a summary is of a run that goes on, or broke off where all have ended."""
         with self.lock:
             for report in sorted(self.reports.glob("*")):
                 text = report.read_text(errors="replace")
@@ -63,7 +65,8 @@ exec compute-sanitizer --tool {arguments.under} --error-exitcode {FOUND} --log-f
                 report.unlink()
                 if not re.search(r"SUMMARY: 0 (errors|hazards)", text):
                     self.found += 1
-                    print(text, flush=True)
+                    lines = text.splitlines()
+                    print(*lines[:REPORTED], *lines[max(REPORTED, len(lines) - 2):], sep="\n", flush=True)
 
 
 def run(cli, model, inputs, scratch):

@@ -49,13 +49,14 @@ def in_int8(name):
     subprocess.run([sys.executable, "-B", here / "networks.py", folder / "networks", "--weights", name], check=True)
     np.savez(folder / "in.npz", data=np.random.default_rng(1).standard_normal(shape_of(name, 1), np.float32))
     subprocess.run([os.environ["HALFTONE_CLI"], "quantize", folder / "networks" / f"{name}-symbol.json", "--inputs", folder / "in.npz",
-                    "--calib", "naive", "--dtype", "int8", "--granularity", "tensor", "--backend", "cuda", "--out", folder / "int8.onnx"], check=True, stdout=subprocess.DEVNULL)
+                    "--calib", "naive", "--dtype", "int8", "--granularity", "tensor", "--backend", "cuda", "--out", folder / "int8.onnx"],
+                   check=True, stdout=subprocess.DEVNULL)
     return str(folder / "int8.onnx")
 
 
 @functools.cache
 def in_float8(name):
-    """The int8 file with codes of float8 (e4m3fn), whose largest number stands for what the largest code stood for. Needs onnx, ml_dtypes."""
+    """The int8 file with codes of float8 (e4m3fn), whose largest number stands for what the largest code stood for; needs onnx."""
     import ml_dtypes
     import onnx
     from onnx import TensorProto, helper, numpy_helper
