@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <span>
 #include <vector>
@@ -279,6 +280,22 @@ private Q_SLOTS:
         const auto cast = castTo(tensorOf(DType::F32, std::vector<float>{1}), DType::I8);
         QVERIFY(!cast.ok());
         QVERIFY(cast.error().code == halftone::Errc::Unsupported);
+    }
+
+    void aMatrixIsTransposed()
+    {
+        constexpr std::uint16_t kRows = 40;
+        constexpr std::uint16_t kColumns = 33;
+        std::vector<std::uint16_t> values(std::size_t{kRows} * kColumns);
+        std::iota(values.begin(), values.end(), std::uint16_t{0});
+        const auto bytes = std::as_bytes(std::span(values));
+        const Tensor matrix = Tensor::owning(DType::F16, {kRows, kColumns}, {bytes.begin(), bytes.end()});
+        const Tensor turned = halftone::tensor::transposed(matrix);
+        QVERIFY((turned.shape() == halftone::tensor::Shape{kColumns, kRows}));
+        const auto got = turned.values<std::uint16_t>();
+        for (std::size_t row = 0; row < kRows; ++row)
+            for (std::size_t column = 0; column < kColumns; ++column)
+                QCOMPARE(got[column * kRows + row], values[row * kColumns + column]);
     }
 };
 
